@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libbtsrec: read the branch history that btsrec left in a dump.
+ *
+ * Sections: Version - Status - Session - Image - Recorder - Symbols - Events
+ * - Views.
+ *
+ * Lifetime.  A session (struct btsrec) owns all that it hands out as a pointer;
+ * such a pointer is valid until the session is freed unless its declaration says
+ * less.  Callback tables are copied; their arg stays the caller's and must live
+ * as long as the session.  A session is used by one thread at a time.  The
+ * library prints nothing and keeps no state outside sessions.
+ */
+#ifndef BTSREC_DECODER_H
+#define BTSREC_DECODER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <btsrec/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BTSREC_API __attribute__((visibility("default")))
+
+/* --- Version ------------------------------------------------------------ */
+
+/** btsrec_version() - the library's version, "major.minor.patch"; static. */
+BTSREC_API const char *btsrec_version(void);
+
+/* --- Status ------------------------------------------------------------- */
+
+enum btsrec_status {
+	BTSREC_OK = 0,
+	BTSREC_ERR_NOMEM,	/* out of memory */
+	BTSREC_ERR_INVAL,	/* the caller broke the contract of the call */
+	BTSREC_ERR_IO,		/* the system refused a file: errno in the message */
+	BTSREC_ERR_NOT_DUMP,	/* the file is no dump that libkdumpfile reads */
+	BTSREC_ERR_NODATA,	/* the dump does not hold this address */
+	BTSREC_ERR_NO_ROOT,	/* no recorder found in the dump */
+	BTSREC_ERR_BAD_ROOT,	/* something that looks like a root is not valid */
+	BTSREC_ERR_VERSION,	/* ABI major is not ours */
+	BTSREC_ERR_CORRUPT,	/* a structure behind the root contradicts itself */
+	BTSREC_ERR_NO_CPU,	/* that CPU has no ring */
+	BTSREC_ERR_NO_SYMBOL,	/* address has no name */
+	BTSREC_ERR_MISMATCH,	/* symbol file belongs to another kernel */
+	BTSREC_ERR_STOPPED,	/* a callback asked to stop */
+};
+
+/** btsrec_status_str() - one short English phrase per status; static. */
+BTSREC_API const char *btsrec_status_str(enum btsrec_status status);
+
+/* --- Session ------------------------------------------------------------ */
+
+struct btsrec;
+
+/** btsrec_new() - a new session; NULL: out of memory. */
+BTSREC_API struct btsrec *btsrec_new(void);
+
+/** btsrec_free() - end a session and all that it owns; NULL is allowed. */
+BTSREC_API void btsrec_free(struct btsrec *rec);
+
+/**
+ * btsrec_errmsg() - why the last call that failed on @rec failed
+ *
+ * A sentence for a human: the outermost context first, the cause last, joined
+ * by ": ", without newline.  Empty string if nothing failed.  Valid until the
+ * next call on @rec.
+ */
+BTSREC_API const char *btsrec_errmsg(const struct btsrec *rec);
+
+/* --- Image -------------------------------------------------------------- */
+
+/**
+ * struct btsrec_image - where the bytes come from
+ * @read_pa: read up to @len_bytes bytes of physical memory at @pa into @buf and
+ *	store in *@ret_bytes how many leading bytes are valid.  BTSREC_OK when all
+ *	are; BTSREC_ERR_NODATA when the rest is not in the dump (excluded, cut off);
+ *	BTSREC_ERR_IO when the medium failed.
+ * @vmcoreinfo: text of the VMCOREINFO note or NULL; borrowed, NUL-terminated.
+ * @root_pa_hint: physical address of the root from a symbol lookup; 0: none.
+ * @max_pa: first physical address beyond memory, bounds a full scan; 0: unknown.
+ * @arg: given to @read_pa.
+ */
+struct btsrec_image {
+	enum btsrec_status (*read_pa)(void *arg, uint64_t pa, void *buf,
+				      size_t len_bytes, size_t *ret_bytes);
+	const char *vmcoreinfo;
+	uint64_t root_pa_hint;
+	uint64_t max_pa;
+	void *arg;
+};
+
+/**
+ * btsrec_open_image() - use @image as the source of @rec
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_INVAL if @rec has a source already.
+ */
+BTSREC_API enum btsrec_status
+btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image);
+
+/**
+ * btsrec_open_dump() - use the dump file at @path through libkdumpfile
+ *
+ * In libbtsrec only, not in the part that the crash extension links.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_IO (missing, no permission, a directory, read
+ * error); BTSREC_ERR_NOT_DUMP (empty file, unknown format); BTSREC_ERR_NOMEM;
+ * BTSREC_ERR_INVAL if @rec has a source already.
+ */
+BTSREC_API enum btsrec_status
+btsrec_open_dump(struct btsrec *rec, const char *path);
+
+/* --- Recorder ----------------------------------------------------------- */
+
+/** enum btsrec_scan - how far btsrec_locate() may search without a pointer */
+enum btsrec_scan {
+	BTSREC_SCAN_DMA,	/* the first 16 MiB, where the module puts the root */
+	BTSREC_SCAN_ALL,	/* all physical memory */
+	BTSREC_SCAN_NONE,
+};
+
+/**
+ * btsrec_locate() - find and validate the recorder
+ * @root_pa: where the caller says the root is; 0: search VMCOREINFO, then the
+ *	image's hint, then as far as @scan says.  With several valid roots the
+ *	one with the newest generation is taken.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NO_ROOT; BTSREC_ERR_BAD_ROOT, BTSREC_ERR_VERSION or
+ * BTSREC_ERR_CORRUPT with one reason per reject in btsrec_errmsg(); BTSREC_ERR_NODATA
+ * if the page that was named is not in the dump; BTSREC_ERR_IO; BTSREC_ERR_NOMEM;
+ * BTSREC_ERR_INVAL without a source.
+ */
+BTSREC_API enum btsrec_status
+btsrec_locate(struct btsrec *rec, uint64_t root_pa, enum btsrec_scan scan);
+
+/** btsrec_root() - the validated root, host copy; NULL before btsrec_locate(). */
+BTSREC_API const struct btsrec_root *btsrec_root(const struct btsrec *rec);
+
+/** btsrec_nr_cpu_ids() - CPU numbers run from 0 below this; 0 before btsrec_locate(). */
+BTSREC_API unsigned int btsrec_nr_cpu_ids(const struct btsrec *rec);
+
+/**
+ * btsrec_cpu() - the validated CPU page of @cpu, host copy
+ *
+ * NULL if that CPU has no ring or its page is not usable; btsrec_check() says why.
+ */
+BTSREC_API const struct btsrec_cpu *btsrec_cpu(const struct btsrec *rec,
+					       unsigned int cpu);
+
+/**
+ * btsrec_module_at() - the module whose text holds @kva, or NULL
+ *
+ * Modules that are gone are found too, unless a live one has the address.
+ */
+BTSREC_API const struct btsrec_module *
+btsrec_module_at(const struct btsrec *rec, uint64_t kva);
+
+/* --- Symbols ------------------------------------------------------------ */
+
+/** struct btsrec_symbol - the name of an address */
+struct btsrec_symbol {
+	char name[256];		/* cut, NUL-terminated */
+	char module[BTSREC_MODULE_NAME_BYTES];	/* empty: vmlinux */
+	uint64_t offset_bytes;	/* address - start of the symbol */
+};
+
+/**
+ * struct btsrec_resolver - the front end's own symbol lookup
+ * @resolve: fill *@ret for @va, or BTSREC_ERR_NO_SYMBOL.
+ */
+struct btsrec_resolver {
+	enum btsrec_status (*resolve)(void *arg, uint64_t va,
+				      struct btsrec_symbol *ret);
+	void *arg;
+};
+
+/** btsrec_set_resolver() - ask @resolver before any file given; copied. */
+BTSREC_API void btsrec_set_resolver(struct btsrec *rec,
+				    const struct btsrec_resolver *resolver);
+
+/**
+ * btsrec_add_system_map() - kernel names from a System.map
+ * btsrec_add_vmlinux() - kernel names from the symbol table of an ELF vmlinux
+ *
+ * Needs btsrec_locate() first: the KASLR shift is the root's symbol_kva less the
+ * file's value of symbol_name, and a build-id that differs is refused.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_IO; BTSREC_ERR_MISMATCH (other build-id, or symbol_name
+ * not in the file); BTSREC_ERR_CORRUPT (not an ELF, not a map); BTSREC_ERR_NOMEM;
+ * BTSREC_ERR_INVAL before btsrec_locate().
+ */
+BTSREC_API enum btsrec_status
+btsrec_add_system_map(struct btsrec *rec, const char *path);
+BTSREC_API enum btsrec_status
+btsrec_add_vmlinux(struct btsrec *rec, const char *path);
+
+/**
+ * btsrec_resolve() - name @va: the front end's resolver, then files, then the
+ * module map (then name is empty and module says which)
+ *
+ * Return: BTSREC_OK or BTSREC_ERR_NO_SYMBOL; *@ret untouched on failure.
+ */
+BTSREC_API enum btsrec_status
+btsrec_resolve(struct btsrec *rec, uint64_t va, struct btsrec_symbol *ret);
+
+/* --- Events ------------------------------------------------------------- */
+
+enum btsrec_event_kind {
+	BTSREC_EVENT_BRANCH,	/* branch */
+	BTSREC_EVENT_SWITCH,	/* sw; mm_only tells a cr3 change of one thread */
+	BTSREC_EVENT_EXEC,	/* sw */
+	BTSREC_EVENT_ARM,	/* resume */
+	BTSREC_EVENT_MARK,	/* mark */
+	BTSREC_EVENT_TIME,	/* time */
+	BTSREC_EVENT_FREEZE,	/* freeze; always the last event of a frozen CPU */
+	BTSREC_EVENT_GAP,	/* gap */
+};
+
+/** enum btsrec_gap_kind - why a part of the history is missing */
+enum btsrec_gap_kind {
+	BTSREC_GAP_OVERWRITTEN,	/* ring wrapped: older history is gone */
+	BTSREC_GAP_NOT_IN_DUMP,	/* pages excluded or cut off */
+	BTSREC_GAP_TORN,	/* parts of an annotation, or a half-poisoned slot */
+	BTSREC_GAP_NEVER_WRITTEN, /* poison where history was expected */
+	BTSREC_GAP_BAD_RECORD,	/* neither branch, annotation nor poison */
+	BTSREC_GAP_UNKNOWN_KIND, /* annotation of a newer minor */
+	BTSREC_GAP_PAUSED,	/* recorder was stopped and went on: resume */
+	BTSREC_GAP_NO_INDEX,	/* the hardware index is unreadable or outside */
+};
+
+/** btsrec_gap_str() - the kind as a lower-case word with dashes; static. */
+BTSREC_API const char *btsrec_gap_str(enum btsrec_gap_kind kind);
+
+/** btsrec_reason_str() - enum btsrec_reason as words ("panic", "cpu offline"); static. */
+BTSREC_API const char *btsrec_reason_str(uint32_t reason);
+
+/** struct btsrec_gap - a hole in the history */
+struct btsrec_gap {
+	enum btsrec_gap_kind kind;
+	uint64_t nr_slots;	/* slots not decoded; 0: count unknown or none */
+	uint64_t slot;		/* first such slot */
+	bool has_resume;	/* PAUSED: resume is valid */
+	struct btsrec_resume resume;
+};
+
+/**
+ * struct btsrec_event - one line of a history
+ * @cpu: CPU number.
+ * @n: index from the oldest retained event of this CPU, from 0.
+ * @slot: first ring slot the event came from; UINT64_MAX: from none.
+ */
+struct btsrec_event {
+	enum btsrec_event_kind kind;
+	unsigned int cpu;
+	uint64_t n;
+	uint64_t slot;
+	bool mm_only;
+	union {
+		struct btsrec_record branch;
+		struct btsrec_switch sw;
+		struct btsrec_resume resume;
+		struct btsrec_mark mark;
+		struct btsrec_time time;
+		struct btsrec_freeze freeze;
+		struct btsrec_gap gap;
+	};
+};
+
+/**
+ * btsrec_event_fn - receives one event; @event is valid during the call
+ *
+ * Return: true to go on, false to stop.
+ */
+typedef bool (*btsrec_event_fn)(void *arg, const struct btsrec_event *event);
+
+/**
+ * btsrec_events() - the whole history of @cpu, oldest first
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NO_CPU; BTSREC_ERR_STOPPED if @fn returned false;
+ * BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate().
+ */
+BTSREC_API enum btsrec_status
+btsrec_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn, void *arg);
+
+/* --- Views -------------------------------------------------------------- */
+
+/**
+ * struct btsrec_sink - where rendered text goes
+ * @write: take @len_bytes bytes of @text; false to stop (pager closed, Ctrl-C).
+ */
+struct btsrec_sink {
+	bool (*write)(void *arg, const char *text, size_t len_bytes);
+	void *arg;
+};
+
+enum btsrec_format {
+	BTSREC_FORMAT_TEXT,
+	BTSREC_FORMAT_JSONL,
+	BTSREC_FORMAT_TSV,
+};
+
+/**
+ * struct btsrec_show - what btsrec_show() prints
+ * @cpus: CPU numbers, @nr_cpus of them; NULL: every CPU that has a ring.
+ * @max_events: the newest so many of each CPU; 0: all.
+ * @newest_first: reverse the order of the lines.
+ */
+struct btsrec_show {
+	const unsigned int *cpus;
+	size_t nr_cpus;
+	uint64_t max_events;
+	bool newest_first;
+	enum btsrec_format format;
+};
+
+/**
+ * btsrec_info() - what was found: kernel, root, one line per CPU
+ * btsrec_show() - the histories
+ * btsrec_check() - validate all that can be validated, one line per finding
+ *
+ * *@ret_nr_faults of btsrec_check() counts the findings that are faults.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_STOPPED when the sink stopped; BTSREC_ERR_NO_CPU for
+ * an @opts->cpus entry without ring; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL
+ * before btsrec_locate().
+ */
+BTSREC_API enum btsrec_status
+btsrec_info(struct btsrec *rec, enum btsrec_format format,
+	    const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
+	    const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_check(struct btsrec *rec, const struct btsrec_sink *sink,
+	     uint64_t *ret_nr_faults);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BTSREC_DECODER_H */

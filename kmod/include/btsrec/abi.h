@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * btsrec in-memory ABI: what the recorder leaves in memory and what every
+ * decoder reads out of a dump.  docs/abi.md is the format page; this header is
+ * the only place where the layout is written as code.
+ *
+ * Sections: Versions - Constants - Root - CPU - Ring - Annotations - Module map
+ * - Exec ring - VMCOREINFO.
+ *
+ * Conventions.  Little-endian, naturally aligned, no pointers, no bitfields.
+ * _pa is a physical address, _kva a kernel virtual address, _bytes a size in
+ * bytes, nr_ a count.  Each structure has a constant part, written once before
+ * its CRC, and a live part behind it.  "Writer" below says who changes a live
+ * field: init (process context), hot (the switch path, interrupts off), panic
+ * (any context, NMI included).
+ */
+#ifndef BTSREC_ABI_H
+#define BTSREC_ABI_H
+
+#include <linux/types.h>
+
+/* --- Versions ----------------------------------------------------------- */
+
+/*
+ * A decoder refuses another major and accepts any minor: a newer minor only
+ * adds fields in reserved space or at the end, or adds annotation kinds.
+ */
+#define BTSREC_ABI_MAJOR	1
+#define BTSREC_ABI_MINOR	0
+
+/* --- Constants ---------------------------------------------------------- */
+
+#define BTSREC_PAGE_BYTES	4096
+
+/* "BTSRROOT" and "BTSR-CPU" read as little-endian integers. */
+#define BTSREC_ROOT_MAGIC	0x544f4f5252535442ULL
+#define BTSREC_CPU_MAGIC	0x5550432d52535442ULL
+
+/* Intel SDM vol. 3B, "BTS Buffer" with DTES64: from, to, flags; 8 bytes each. */
+#define BTSREC_RECORD_BYTES	24
+/* SDM: bit 4 of the flags, "branch was predicted". */
+#define BTSREC_FLAG_PREDICTED	(1ULL << 4)
+
+/*
+ * Every 8-byte word of a ring before arming.  Non-canonical in 48 and in 57
+ * bits, so no branch looks like it; not zero, so makedumpfile keeps the page.
+ */
+#define BTSREC_POISON		0xb7505a5ab7505a5aULL
+
+#define BTSREC_MAX_CPU_DIR_PAGES	64	/* x 512 = 32,768 CPUs */
+#define BTSREC_ROOT_LIVE_OFFSET		2048	/* constant_bytes of the root */
+#define BTSREC_CPU_LIVE_OFFSET		1024	/* constant_bytes of a CPU page */
+#define BTSREC_MAX_LIST_PAGES		64	/* x 512 x 4 KiB = 128 MiB ring */
+#define BTSREC_PAS_PER_PAGE		(BTSREC_PAGE_BYTES / 8)
+
+#define BTSREC_COMM_BYTES	16	/* TASK_COMM_LEN */
+#define BTSREC_RELEASE_BYTES	80
+#define BTSREC_BUILD_ID_BYTES	32
+#define BTSREC_SYMBOL_BYTES	32
+#define BTSREC_MODULE_NAME_BYTES 56	/* MODULE_NAME_LEN on 64 bit */
+
+/* What BTS was told to record (btsrec_root.mode). */
+enum btsrec_mode {
+	BTSREC_MODE_ALL = 0,
+	BTSREC_MODE_KERNEL = 1,		/* DEBUGCTL.BTS_OFF_USR set */
+	BTSREC_MODE_USER = 2,		/* DEBUGCTL.BTS_OFF_OS set */
+};
+
+/* Why a CPU stopped for good (btsrec_freeze.reason), or why it has a gap. */
+enum btsrec_reason {
+	BTSREC_REASON_NONE = 0,
+	BTSREC_REASON_PANIC = 1,
+	BTSREC_REASON_OOPS = 2,
+	BTSREC_REASON_HARD_LOCKUP = 3,
+	BTSREC_REASON_SOFT_LOCKUP = 4,
+	BTSREC_REASON_HUNG_TASK = 5,
+	BTSREC_REASON_MCE = 6,
+	BTSREC_REASON_NMI = 7,
+	BTSREC_REASON_MANUAL = 8,	/* "freeze" written to the device */
+	BTSREC_REASON_CRASH_SHUTDOWN = 9, /* machine_crash_shutdown guard */
+	BTSREC_REASON_REBOOT = 10,
+	BTSREC_REASON_CPU_OFFLINE = 11,
+	BTSREC_REASON_DISARM = 12,
+	BTSREC_REASON_FOREIGN = 13,	/* somebody else switched BTS off */
+	BTSREC_REASON_SUSPEND = 14,
+};
+
+/* --- Root --------------------------------------------------------------- */
+
+/* btsrec_root.flags (constant) */
+#define BTSREC_ROOT_F_PTI	(1U << 0)	/* page-table isolation is on */
+#define BTSREC_ROOT_F_LA57	(1U << 1)	/* 5-level paging */
+
+enum btsrec_root_state {
+	BTSREC_ROOT_LOADED = 1,		/* never armed */
+	BTSREC_ROOT_ARMED = 2,
+	BTSREC_ROOT_DISARMED = 3,	/* was armed; rings keep their content */
+	BTSREC_ROOT_FROZEN = 4,		/* first fault seen; see freeze_* */
+};
+
+/**
+ * struct btsrec_root - the page from which everything is found
+ *
+ * One page-aligned page from ZONE_DMA (the first 16 MiB).  It proves itself:
+ * @self_pa must equal the address it was read from and @crc32 must match.
+ * @crc32 is the CRC-32 of zlib and IEEE 802.3 over the first @constant_bytes
+ * bytes with the crc32 field itself taken as zero.
+ */
+struct btsrec_root {
+	/* constant part */
+	__u64 magic;			/* BTSREC_ROOT_MAGIC */
+	__u16 version_major;
+	__u16 version_minor;
+	__u32 crc32;
+	__u64 self_pa;
+	__u32 constant_bytes;		/* offset of the live part */
+	__u32 root_bytes;		/* sizeof(struct btsrec_root) */
+	__u32 cpu_bytes;		/* sizeof(struct btsrec_cpu) */
+	__u32 record_bytes;		/* BTSREC_RECORD_BYTES */
+	__u32 page_bytes;		/* BTSREC_PAGE_BYTES */
+	__u32 flags;			/* BTSREC_ROOT_F_* */
+	__u32 nr_cpu_ids;		/* entries in the CPU directory */
+	__u32 nr_cpu_dir_pages;
+	__u32 mode;			/* enum btsrec_mode */
+	__u32 tsc_khz;			/* 0: unknown */
+	__u64 generation;		/* realtime ns at load: tells reloads apart */
+	__u64 poison;			/* BTSREC_POISON */
+	__u64 ring_bytes;		/* of each CPU; multiple of record_bytes */
+	/* one instant in three clocks, taken at load */
+	__u64 anchor_tsc;
+	__u64 anchor_realtime_ns;
+	__u64 anchor_boottime_ns;
+	/* where the kernel is: run-time address of one exported symbol */
+	__u64 symbol_kva;
+	__u64 page_offset_kva;		/* start of the direct map */
+	__u64 phys_base;		/* what __pa() of kernel text adds */
+	__u64 kernel_pgd_pa;		/* a kernel page table (init_mm's view) */
+	char symbol_name[BTSREC_SYMBOL_BYTES];
+	char release[BTSREC_RELEASE_BYTES];	/* utsname()->release */
+	__u8 build_id[BTSREC_BUILD_ID_BYTES];	/* vmlinux; zero-filled tail */
+	__u32 build_id_bytes;		/* 0: unknown */
+	__u32 nr_module_pages;
+	__u32 nr_exec_pages;
+	__u32 reserved0;
+	__u64 cpu_dir_pa[BTSREC_MAX_CPU_DIR_PAGES];	/* pages of __u64 CPU-page pa; 0: no such CPU */
+	__u64 module_pa[16];		/* pages of struct btsrec_module */
+	__u64 exec_pa[8];		/* pages of struct btsrec_exec */
+	__u64 reserved1[130];
+	/* live part, at BTSREC_ROOT_LIVE_OFFSET */
+	__u32 state;			/* enum btsrec_root_state; init, panic */
+	__u32 nr_arms;			/* times armed; init */
+	__u32 nr_modules;		/* slots in use; init (module notifier) */
+	__u32 nr_modules_lost;		/* modules that found no slot; init */
+	__u64 nr_execs;			/* execs seen; slot = n % capacity; hot */
+	/* first fault; written by the CPU that won, freeze_reason last */
+	__u64 freeze_tsc;
+	__u32 freeze_cpu;
+	__u32 freeze_reason;		/* enum btsrec_reason; 0: not frozen */
+};
+
+/* --- CPU ---------------------------------------------------------------- */
+
+/* btsrec_cpu.state */
+enum btsrec_cpu_state {
+	BTSREC_CPU_NEVER = 0,		/* never armed */
+	BTSREC_CPU_ARMED = 1,
+	BTSREC_CPU_STOPPED = 2,		/* stopped in order: see stop_reason */
+	BTSREC_CPU_FROZEN = 3,		/* see freeze */
+};
+
+/** struct btsrec_side - one side of a switch */
+struct btsrec_side {
+	__u64 cr3;			/* page-table base: PCID, PTI and LAM bits masked */
+	__u32 pid;			/* thread id (task->pid) */
+	__u32 tgid;
+	char comm[BTSREC_COMM_BYTES];	/* NUL-padded, maybe unterminated */
+};
+
+/** struct btsrec_switch - payload of SWITCH, MM and EXEC annotations */
+struct btsrec_switch {
+	__u64 tsc;
+	__u64 next_task_kva;		/* struct task_struct of @next */
+	struct btsrec_side prev;
+	struct btsrec_side next;
+};
+
+/** struct btsrec_freeze - hot register snapshot of a CPU at its freeze */
+struct btsrec_freeze {
+	__u32 reason;			/* enum btsrec_reason */
+	__u32 via_nmi;			/* 1: stopped by our NMI, 0: at the fault */
+	__u64 tsc;
+	__u64 index_kva;		/* bts_index: next slot to be written */
+	__u64 stop_ip;			/* instruction after the write that stopped BTS;
+					 * the newest branch leads straight to it */
+	__u64 ip;			/* the interrupted or reporting code */
+	__u64 sp;
+	__u64 bp;
+	__u64 rflags;
+	__u64 cs;
+	__u64 cr3;			/* raw register */
+	__u64 debugctl;			/* raw, before the freeze */
+	__u64 task_kva;
+	__u32 pid;
+	__u32 tgid;
+	char comm[BTSREC_COMM_BYTES];
+	__u64 reserved[2];
+};
+
+/**
+ * struct btsrec_cpu - one page per possible CPU that has a ring
+ *
+ * @crc32 as in the root, over the first @constant_bytes.  The ring is the
+ * @ring_bytes bytes at @ring_kva; its page i is at physical address
+ * list page [i / 512] entry [i % 512].
+ */
+struct btsrec_cpu {
+	/* constant part */
+	__u64 magic;			/* BTSREC_CPU_MAGIC */
+	__u32 cpu;
+	__u32 crc32;
+	__u64 self_pa;
+	__u64 root_pa;
+	__u64 generation;		/* the root's */
+	__u32 constant_bytes;
+	__u32 flags;			/* 0 */
+	__u64 ring_kva;			/* bts_buffer_base */
+	__u64 ring_bytes;		/* bts_absolute_maximum - bts_buffer_base */
+	__u64 ds_kva;			/* struct debug_store: bts_buffer_base at +0, */
+	__u64 ds_pa;			/* bts_index at +8 (SDM "DS save area", DTES64) */
+	__u32 nr_ring_pages;
+	__u32 nr_list_pages;
+	__u64 list_pa[BTSREC_MAX_LIST_PAGES];
+	__u64 reserved0[53];
+	/* live part, at BTSREC_CPU_LIVE_OFFSET */
+	__u32 state;			/* enum btsrec_cpu_state; published last */
+	__u32 stop_reason;		/* enum btsrec_reason of a STOPPED CPU */
+	__u64 stop_index_kva;		/* bts_index of a STOPPED CPU */
+	__u64 annot_begin;		/* annotations begun; hot */
+	__u64 annot_end;		/* annotations complete in the ring; hot */
+	__u64 nr_annot_skipped;		/* wanted but not written; hot */
+	__u64 nr_foreign_stops;		/* BTS found off by another's hand; hot */
+	__u64 context_seq;		/* odd while @context is being written; hot */
+	struct btsrec_switch context;	/* newest switch again: who runs now; hot */
+	__u32 frozen;			/* 1 once @freeze is whole; written last; panic */
+	__u32 reserved1;
+	struct btsrec_freeze freeze;
+};
+
+/* --- Ring --------------------------------------------------------------- */
+
+/** struct btsrec_record - one slot of a ring, written by hardware or by us */
+struct btsrec_record {
+	__u64 from;
+	__u64 to;
+	__u64 flags;
+};
+
+/*
+ * Reading a ring: index = freeze.index_kva if frozen, stop_index_kva if
+ * stopped, else the live bts_index in the DS area; off = index - ring_kva.
+ * off == ring_bytes is the same place as 0.  If the slot at off is poison the
+ * ring has not wrapped: history is [0, off).  Else it is [off, end) then
+ * [0, off), oldest first.
+ *
+ * If annot_begin != annot_end, the CPU was stopped inside the annotation
+ * writer: up to BTSREC_MAX_PARTS slots from off on (modulo the ring) may hold
+ * parts with sequence annot_end, over what was there before.
+ */
+
+/* --- Annotations -------------------------------------------------------- */
+
+/*
+ * An annotation is 1..BTSREC_MAX_PARTS consecutive slots (modulo the ring),
+ * written while BTS is off on that CPU.  Part i carries payload bytes
+ * [16 i, 16 i + 16) in to and flags; from is a tag:
+ *
+ *  63      48 47    40 39  36 35    32 31              0
+ * +----------+--------+------+--------+-----------------+
+ * |  0xb75a  |  kind  | part |nr_parts| sequence (low)  |
+ * +----------+--------+------+--------+-----------------+
+ *
+ * The sequence counts the CPU's annotations from 0: annotation s has been
+ * written when annot_begin > s and is whole when annot_end > s.
+ */
+#define BTSREC_TAG		0xb75aULL
+#define BTSREC_TAG_SHIFT	48
+#define BTSREC_TAG_KIND_SHIFT	40
+#define BTSREC_TAG_PART_SHIFT	36
+#define BTSREC_TAG_NR_PARTS_SHIFT 32
+#define BTSREC_PART_BYTES	16
+#define BTSREC_MAX_PARTS	5
+
+enum btsrec_annot_kind {
+	BTSREC_ANNOT_SWITCH = 1,	/* struct btsrec_switch: another thread */
+	BTSREC_ANNOT_MM = 2,		/* struct btsrec_switch: same thread, another cr3 */
+	BTSREC_ANNOT_EXEC = 3,		/* struct btsrec_switch: new program */
+	BTSREC_ANNOT_ARM = 4,		/* struct btsrec_resume: recording begins */
+	BTSREC_ANNOT_GAP = 5,		/* struct btsrec_resume: recording goes on */
+	BTSREC_ANNOT_MARK = 6,		/* struct btsrec_mark: text from user space */
+	BTSREC_ANNOT_TIME = 7,		/* struct btsrec_time */
+};
+
+/** struct btsrec_resume - payload of ARM and GAP */
+struct btsrec_resume {
+	__u64 tsc;			/* of the resumption */
+	__u64 stop_tsc;			/* of the stop before it; 0: unknown or none */
+	__u32 reason;			/* enum btsrec_reason of the stop */
+	__u32 reserved;
+	__u64 task_kva;
+	struct btsrec_side now;
+};
+
+/** struct btsrec_mark - payload of MARK */
+struct btsrec_mark {
+	__u64 tsc;
+	__u32 pid;			/* the writer */
+	__u32 tgid;
+	char text[48];			/* NUL-padded, maybe unterminated */
+};
+
+/** struct btsrec_time - payload of TIME: one instant in three clocks */
+struct btsrec_time {
+	__u64 tsc;
+	__u64 realtime_ns;
+	__u64 boottime_ns;
+	__u64 reserved;
+};
+
+/* --- Module map --------------------------------------------------------- */
+
+#define BTSREC_MODULE_LIVE	1U	/* loaded now */
+#define BTSREC_MODULE_GONE	2U	/* was unloaded; slot may be reused */
+
+/** struct btsrec_module - one slot of the module map; 0 state: never used */
+struct btsrec_module {
+	__u64 text_kva;			/* executable part, after relocation */
+	__u64 text_bytes;
+	__u64 module_kva;		/* struct module */
+	__u64 kallsyms_kva;		/* its struct mod_kallsyms; 0: none */
+	__u32 state;			/* BTSREC_MODULE_*; published last */
+	__u32 build_id_bytes;
+	__u8 build_id[BTSREC_BUILD_ID_BYTES];
+	char name[BTSREC_MODULE_NAME_BYTES];
+};
+
+#define BTSREC_MODULES_PER_PAGE	(BTSREC_PAGE_BYTES / 128)
+
+/* --- Exec ring ---------------------------------------------------------- */
+
+/** struct btsrec_exec - one slot of the global ring of exec'd paths */
+struct btsrec_exec {
+	__u64 tsc;
+	__u64 seq;			/* number of this exec + 1; 0: never used; written last */
+	__u64 cr3;
+	__u32 pid;
+	__u32 tgid;
+	char path[224];			/* bprm->filename, cut, NUL-terminated */
+};
+
+#define BTSREC_EXECS_PER_PAGE	(BTSREC_PAGE_BYTES / 256)
+
+/* --- VMCOREINFO --------------------------------------------------------- */
+
+/* A line of the VMCOREINFO note: this prefix, 0x, the root's pa in hex. */
+#define BTSREC_VMCOREINFO_KEY	"NUMBER(BTSREC_ROOT)="
+
+/* --- Layout proof ------------------------------------------------------- */
+
+#ifdef __cplusplus
+#define BTSREC_ASSERT(c, m)	static_assert(c, m)
+#else
+#define BTSREC_ASSERT(c, m)	_Static_assert(c, m)
+#endif
+#define BTSREC_OFF(t, f, o) \
+	BTSREC_ASSERT(__builtin_offsetof(struct t, f) == (o), #t "." #f " moved")
+#define BTSREC_SIZE(t, s) \
+	BTSREC_ASSERT(sizeof(struct t) == (s), "size of " #t " changed")
+
+BTSREC_SIZE(btsrec_root, 2088);
+BTSREC_OFF(btsrec_root, magic, 0);
+BTSREC_OFF(btsrec_root, version_major, 8);
+BTSREC_OFF(btsrec_root, version_minor, 10);
+BTSREC_OFF(btsrec_root, crc32, 12);
+BTSREC_OFF(btsrec_root, self_pa, 16);
+BTSREC_OFF(btsrec_root, constant_bytes, 24);
+BTSREC_OFF(btsrec_root, root_bytes, 28);
+BTSREC_OFF(btsrec_root, cpu_bytes, 32);
+BTSREC_OFF(btsrec_root, record_bytes, 36);
+BTSREC_OFF(btsrec_root, page_bytes, 40);
+BTSREC_OFF(btsrec_root, flags, 44);
+BTSREC_OFF(btsrec_root, nr_cpu_ids, 48);
+BTSREC_OFF(btsrec_root, nr_cpu_dir_pages, 52);
+BTSREC_OFF(btsrec_root, mode, 56);
+BTSREC_OFF(btsrec_root, tsc_khz, 60);
+BTSREC_OFF(btsrec_root, generation, 64);
+BTSREC_OFF(btsrec_root, poison, 72);
+BTSREC_OFF(btsrec_root, ring_bytes, 80);
+BTSREC_OFF(btsrec_root, anchor_tsc, 88);
+BTSREC_OFF(btsrec_root, anchor_realtime_ns, 96);
+BTSREC_OFF(btsrec_root, anchor_boottime_ns, 104);
+BTSREC_OFF(btsrec_root, symbol_kva, 112);
+BTSREC_OFF(btsrec_root, page_offset_kva, 120);
+BTSREC_OFF(btsrec_root, phys_base, 128);
+BTSREC_OFF(btsrec_root, kernel_pgd_pa, 136);
+BTSREC_OFF(btsrec_root, symbol_name, 144);
+BTSREC_OFF(btsrec_root, release, 176);
+BTSREC_OFF(btsrec_root, build_id, 256);
+BTSREC_OFF(btsrec_root, build_id_bytes, 288);
+BTSREC_OFF(btsrec_root, nr_module_pages, 292);
+BTSREC_OFF(btsrec_root, nr_exec_pages, 296);
+BTSREC_OFF(btsrec_root, reserved0, 300);
+BTSREC_OFF(btsrec_root, cpu_dir_pa, 304);
+BTSREC_OFF(btsrec_root, module_pa, 816);
+BTSREC_OFF(btsrec_root, exec_pa, 944);
+BTSREC_OFF(btsrec_root, reserved1, 1008);
+BTSREC_OFF(btsrec_root, state, BTSREC_ROOT_LIVE_OFFSET);
+BTSREC_OFF(btsrec_root, nr_arms, 2052);
+BTSREC_OFF(btsrec_root, nr_modules, 2056);
+BTSREC_OFF(btsrec_root, nr_modules_lost, 2060);
+BTSREC_OFF(btsrec_root, nr_execs, 2064);
+BTSREC_OFF(btsrec_root, freeze_tsc, 2072);
+BTSREC_OFF(btsrec_root, freeze_cpu, 2080);
+BTSREC_OFF(btsrec_root, freeze_reason, 2084);
+
+BTSREC_SIZE(btsrec_side, 32);
+BTSREC_OFF(btsrec_side, cr3, 0);
+BTSREC_OFF(btsrec_side, pid, 8);
+BTSREC_OFF(btsrec_side, tgid, 12);
+BTSREC_OFF(btsrec_side, comm, 16);
+
+BTSREC_SIZE(btsrec_switch, 80);
+BTSREC_OFF(btsrec_switch, tsc, 0);
+BTSREC_OFF(btsrec_switch, next_task_kva, 8);
+BTSREC_OFF(btsrec_switch, prev, 16);
+BTSREC_OFF(btsrec_switch, next, 48);
+
+BTSREC_SIZE(btsrec_freeze, 136);
+BTSREC_OFF(btsrec_freeze, reason, 0);
+BTSREC_OFF(btsrec_freeze, via_nmi, 4);
+BTSREC_OFF(btsrec_freeze, tsc, 8);
+BTSREC_OFF(btsrec_freeze, index_kva, 16);
+BTSREC_OFF(btsrec_freeze, stop_ip, 24);
+BTSREC_OFF(btsrec_freeze, ip, 32);
+BTSREC_OFF(btsrec_freeze, sp, 40);
+BTSREC_OFF(btsrec_freeze, bp, 48);
+BTSREC_OFF(btsrec_freeze, rflags, 56);
+BTSREC_OFF(btsrec_freeze, cs, 64);
+BTSREC_OFF(btsrec_freeze, cr3, 72);
+BTSREC_OFF(btsrec_freeze, debugctl, 80);
+BTSREC_OFF(btsrec_freeze, task_kva, 88);
+BTSREC_OFF(btsrec_freeze, pid, 96);
+BTSREC_OFF(btsrec_freeze, tgid, 100);
+BTSREC_OFF(btsrec_freeze, comm, 104);
+BTSREC_OFF(btsrec_freeze, reserved, 120);
+
+BTSREC_SIZE(btsrec_cpu, 1304);
+BTSREC_OFF(btsrec_cpu, magic, 0);
+BTSREC_OFF(btsrec_cpu, cpu, 8);
+BTSREC_OFF(btsrec_cpu, crc32, 12);
+BTSREC_OFF(btsrec_cpu, self_pa, 16);
+BTSREC_OFF(btsrec_cpu, root_pa, 24);
+BTSREC_OFF(btsrec_cpu, generation, 32);
+BTSREC_OFF(btsrec_cpu, constant_bytes, 40);
+BTSREC_OFF(btsrec_cpu, flags, 44);
+BTSREC_OFF(btsrec_cpu, ring_kva, 48);
+BTSREC_OFF(btsrec_cpu, ring_bytes, 56);
+BTSREC_OFF(btsrec_cpu, ds_kva, 64);
+BTSREC_OFF(btsrec_cpu, ds_pa, 72);
+BTSREC_OFF(btsrec_cpu, nr_ring_pages, 80);
+BTSREC_OFF(btsrec_cpu, nr_list_pages, 84);
+BTSREC_OFF(btsrec_cpu, list_pa, 88);
+BTSREC_OFF(btsrec_cpu, reserved0, 600);
+BTSREC_OFF(btsrec_cpu, state, BTSREC_CPU_LIVE_OFFSET);
+BTSREC_OFF(btsrec_cpu, stop_reason, 1028);
+BTSREC_OFF(btsrec_cpu, stop_index_kva, 1032);
+BTSREC_OFF(btsrec_cpu, annot_begin, 1040);
+BTSREC_OFF(btsrec_cpu, annot_end, 1048);
+BTSREC_OFF(btsrec_cpu, nr_annot_skipped, 1056);
+BTSREC_OFF(btsrec_cpu, nr_foreign_stops, 1064);
+BTSREC_OFF(btsrec_cpu, context_seq, 1072);
+BTSREC_OFF(btsrec_cpu, context, 1080);
+BTSREC_OFF(btsrec_cpu, frozen, 1160);
+BTSREC_OFF(btsrec_cpu, reserved1, 1164);
+BTSREC_OFF(btsrec_cpu, freeze, 1168);
+
+BTSREC_SIZE(btsrec_record, 24);
+BTSREC_OFF(btsrec_record, from, 0);
+BTSREC_OFF(btsrec_record, to, 8);
+BTSREC_OFF(btsrec_record, flags, 16);
+
+BTSREC_SIZE(btsrec_resume, 64);
+BTSREC_OFF(btsrec_resume, tsc, 0);
+BTSREC_OFF(btsrec_resume, stop_tsc, 8);
+BTSREC_OFF(btsrec_resume, reason, 16);
+BTSREC_OFF(btsrec_resume, reserved, 20);
+BTSREC_OFF(btsrec_resume, task_kva, 24);
+BTSREC_OFF(btsrec_resume, now, 32);
+
+BTSREC_SIZE(btsrec_mark, 64);
+BTSREC_OFF(btsrec_mark, tsc, 0);
+BTSREC_OFF(btsrec_mark, pid, 8);
+BTSREC_OFF(btsrec_mark, tgid, 12);
+BTSREC_OFF(btsrec_mark, text, 16);
+
+BTSREC_SIZE(btsrec_time, 32);
+BTSREC_OFF(btsrec_time, tsc, 0);
+BTSREC_OFF(btsrec_time, realtime_ns, 8);
+BTSREC_OFF(btsrec_time, boottime_ns, 16);
+BTSREC_OFF(btsrec_time, reserved, 24);
+
+BTSREC_SIZE(btsrec_module, 128);
+BTSREC_OFF(btsrec_module, text_kva, 0);
+BTSREC_OFF(btsrec_module, text_bytes, 8);
+BTSREC_OFF(btsrec_module, module_kva, 16);
+BTSREC_OFF(btsrec_module, kallsyms_kva, 24);
+BTSREC_OFF(btsrec_module, state, 32);
+BTSREC_OFF(btsrec_module, build_id_bytes, 36);
+BTSREC_OFF(btsrec_module, build_id, 40);
+BTSREC_OFF(btsrec_module, name, 72);
+
+BTSREC_SIZE(btsrec_exec, 256);
+BTSREC_OFF(btsrec_exec, tsc, 0);
+BTSREC_OFF(btsrec_exec, seq, 8);
+BTSREC_OFF(btsrec_exec, cr3, 16);
+BTSREC_OFF(btsrec_exec, pid, 24);
+BTSREC_OFF(btsrec_exec, tgid, 28);
+BTSREC_OFF(btsrec_exec, path, 32);
+
+#endif /* BTSREC_ABI_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ground truth that the BTS model leaves for each virtual CPU: a file
+ * "cpuN.log" of one header page and a ring of log records.  Log record n of
+ * the run is at slot n % capacity; the newest min(total, capacity) are there.
+ */
+#ifndef BTSREC_TESTS_MODEL_LOG_H
+#define BTSREC_TESTS_MODEL_LOG_H
+
+#include <stdint.h>
+
+#define MODEL_LOG_MAGIC		0x474f4c4c444f4d42ULL	/* "BMODLLOG" */
+#define MODEL_LOG_VERSION	1
+#define MODEL_LOG_HEADER_BYTES	4096
+
+struct model_log_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t cpu;
+	uint64_t capacity;	/* log records in the ring that follows */
+	uint64_t total;		/* log records written since the start */
+};
+
+enum model_log_kind {
+	MODEL_LOG_BRANCH = 0,		/* a taken branch */
+	MODEL_LOG_INTERRUPT = 1,	/* interrupt, exception or fault entry */
+};
+
+struct model_log_record {
+	uint64_t from;		/* the three words stored into the guest's ring */
+	uint64_t to;
+	uint64_t flags;
+	uint32_t slot;		/* (address stored to - base) / 24 */
+	uint32_t kind;		/* enum model_log_kind */
+};
+
+#endif
