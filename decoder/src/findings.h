@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What validation found: every reject with its reason, and remarks that do not
+ * make anything unusable.  A list, because a dump can be wrong in many places
+ * and the user wants all of them at once.
+ */
+#ifndef BTSREC_FINDINGS_H
+#define BTSREC_FINDINGS_H
+
+#include <btsrec/decoder.h>
+
+/* cpu of a finding that is about no CPU. */
+#define FINDING_NO_CPU UINT32_MAX
+#define FINDING_TEXT_BYTES 192
+/* A dump that is wrong in more places is described well enough by the first ones. */
+#define FINDINGS_MAX 1024
+
+/**
+ * struct finding - one sentence about the dump
+ * @status: kind of the fault; BTSREC_OK: a remark, not a fault.
+ * @cpu: CPU number or FINDING_NO_CPU.
+ * @pa: the page it is about; 0: none.
+ * @text: without newline and final period; names neither @cpu nor @pa.
+ */
+struct finding {
+	enum btsrec_status status;
+	uint32_t cpu;
+	uint64_t pa;
+	char text[FINDING_TEXT_BYTES];
+};
+
+/**
+ * struct findings - a list, oldest first
+ * @list: owned by this struct.
+ * @nr_dropped: findings beyond FINDINGS_MAX or beyond memory.
+ */
+struct findings {
+	struct finding *list;
+	size_t nr;
+	size_t capacity;
+	uint64_t nr_dropped;
+};
+
+/**
+ * findings_add() - append a finding; never fails, but may count it as dropped
+ *
+ * Return: @status.
+ */
+enum btsrec_status findings_add(struct findings *findings, enum btsrec_status status,
+				uint32_t cpu, uint64_t pa, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/** findings_fini() - free the list and leave an empty one. */
+void findings_fini(struct findings *findings);
+
+#endif /* BTSREC_FINDINGS_H */

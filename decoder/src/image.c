@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "image.h"
+
+enum btsrec_status image_read_some(const struct btsrec_image *image, uint64_t pa, void *buf,
+				   size_t len_bytes, size_t *ret_bytes)
+{
+	enum btsrec_status status;
+
+	*ret_bytes = 0;
+	if (pa >= IMAGE_MAX_PA || len_bytes > IMAGE_MAX_PA - pa)
+		return BTSREC_ERR_NODATA;
+	status = image->read_pa(image->arg, pa, buf, len_bytes, ret_bytes);
+	if (*ret_bytes > len_bytes) {
+		*ret_bytes = 0;
+		return BTSREC_ERR_IO;
+	}
+	if (status == BTSREC_OK && *ret_bytes < len_bytes)
+		return BTSREC_ERR_NODATA;
+	if (status == BTSREC_ERR_NODATA && *ret_bytes == len_bytes)
+		return BTSREC_OK;
+	return status;
+}
+
+enum btsrec_status image_read(const struct btsrec_image *image, uint64_t pa, void *buf,
+			      size_t len_bytes)
+{
+	size_t valid_bytes;
+
+	return image_read_some(image, pa, buf, len_bytes, &valid_bytes);
+}

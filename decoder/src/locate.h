@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Find the recorder in an image and prove it.  The only stage that follows
+ * addresses found in the dump on the way to a ring: every number behind this
+ * header is bounded, and no page of the dump serves two purposes.
+ */
+#ifndef BTSREC_LOCATE_H
+#define BTSREC_LOCATE_H
+
+#include "findings.h"
+#include "status.h"
+
+/** struct located_cpu - one validated CPU page and where its ring is */
+struct located_cpu {
+	struct btsrec_cpu page;
+	/* page.nr_ring_pages entries; 0: the list page is not in the dump */
+	uint64_t ring_pa[];
+};
+
+/**
+ * struct located - the recorder, host copies
+ * @root: release and symbol_name are NUL-terminated whatever the dump says.
+ * @nr_cpus: root.nr_cpu_ids, length of @cpus.
+ * @cpus: owned; NULL entries: no ring or not usable.
+ * @modules: owned; used and valid slots of the module map, sorted by text_kva;
+ *	names are NUL-terminated.
+ */
+struct located {
+	struct btsrec_root root;
+	unsigned int nr_cpus;
+	struct located_cpu **cpus;
+	struct btsrec_module *modules;
+	size_t nr_modules;
+};
+
+/**
+ * locate() - search and validate, see btsrec_locate()
+ * @findings: gets every reject and remark, also when the search fails.
+ * @msg: set on failure, one reason per rejected root.
+ * @ret: untouched on failure; free with located_free().
+ */
+enum btsrec_status locate(const struct btsrec_image *image, uint64_t root_pa,
+			  enum btsrec_scan scan, struct findings *findings, struct msg *msg,
+			  struct located **ret);
+
+/** located_free() - NULL and half-built ones are allowed. */
+void located_free(struct located *located);
+
+/** located_module_at() - as btsrec_module_at(). */
+const struct btsrec_module *located_module_at(const struct located *located, uint64_t kva);
+
+#endif /* BTSREC_LOCATE_H */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The output side: a buffer in front of the caller's sink, the primitives that
+ * put numbers and strings into it, and one table of functions per format.
+ * Nothing here decodes; names come from the symbol stage.
+ *
+ * Text that was read from a dump or a symbol file is hostile.  It may only pass
+ * out_quoted(), out_escaped() or out_json_string().
+ */
+#ifndef BTSREC_RENDER_H
+#define BTSREC_RENDER_H
+
+#include <string.h>
+
+#include <btsrec/decoder.h>
+
+struct symbol_name;
+
+/* --- Buffer ------------------------------------------------------------- */
+
+#define OUT_BUFFER_BYTES	(64 * 1024)
+
+/**
+ * struct out - bytes on their way to a sink
+ * @sink: borrowed.
+ * @stopped: the sink returned false; everything after is dropped.
+ * @at: first free byte of @buf.
+ */
+struct out {
+	const struct btsrec_sink *sink;
+	bool stopped;
+	char *at;
+	char buf[OUT_BUFFER_BYTES];
+};
+
+/** out_init() - start an empty buffer in front of @sink */
+void out_init(struct out *out, const struct btsrec_sink *sink);
+
+/** out_flush() - hand everything to the sink; BTSREC_OK or BTSREC_ERR_STOPPED */
+enum btsrec_status out_flush(struct out *out);
+
+/** out_room() - make sure that @nr_bytes (at most OUT_BUFFER_BYTES) are free */
+static inline void out_room(struct out *out, size_t nr_bytes)
+{
+	if ((size_t)(out->buf + OUT_BUFFER_BYTES - out->at) < nr_bytes)
+		(void)out_flush(out);
+}
+
+static inline void out_char(struct out *out, char c)
+{
+	out_room(out, 1);
+	*out->at++ = c;
+}
+
+/** out_bytes() - @nr_bytes bytes of trusted text, at most OUT_BUFFER_BYTES */
+static inline void out_bytes(struct out *out, const char *text, size_t nr_bytes)
+{
+	out_room(out, nr_bytes);
+	memcpy(out->at, text, nr_bytes);
+	out->at += nr_bytes;
+}
+
+/** out_literal() - a string constant */
+#define out_literal(out, s)	out_bytes((out), "" s, sizeof(s) - 1)
+
+/** out_str() - NUL-terminated trusted text */
+static inline void out_str(struct out *out, const char *text)
+{
+	out_bytes(out, text, strlen(text));
+}
+
+/** out_dec() - @value in decimal, right-aligned in @width columns (at most 20) */
+void out_dec(struct out *out, uint64_t value, unsigned int width);
+
+/** out_hex16() - 0x and exactly 16 digits */
+void out_hex16(struct out *out, uint64_t value);
+
+/** out_hex() - 0x and as few digits as @value needs */
+void out_hex(struct out *out, uint64_t value);
+
+/** out_pad() - @text, then blanks up to @width columns */
+void out_pad(struct out *out, const char *text, unsigned int width);
+
+/**
+ * out_escaped() - hostile bytes, without quotes
+ *
+ * Everything but printable ASCII becomes \xNN, a backslash \\ and a quote \".
+ * Ends at a NUL or after @max_bytes.
+ */
+void out_escaped(struct out *out, const char *text, size_t max_bytes);
+
+/** out_quoted() - out_escaped() between double quotes */
+void out_quoted(struct out *out, const char *text, size_t max_bytes);
+
+/**
+ * out_json_string() - hostile bytes as a JSON string with quotes
+ *
+ * A byte above 0x7e becomes the code point of the same number (\u0080..\u00ff),
+ * so the result is valid whatever the encoding was and no byte is lost.
+ */
+void out_json_string(struct out *out, const char *text, size_t max_bytes);
+
+/** escaped_copy() - out_escaped() into memory; @ret has 4 * @max_bytes + 1 bytes */
+size_t escaped_copy(char *ret, const char *text, size_t max_bytes);
+
+/* --- Formats ------------------------------------------------------------ */
+
+/**
+ * struct renderer - one run of one view
+ * @rec: borrowed; asked for names only.
+ * @names: a symbol source exists, so lines have a names part.
+ */
+struct renderer {
+	struct btsrec *rec;
+	bool names;
+	struct out out;
+};
+
+/**
+ * struct render_format - how one format words a history
+ * @begin: once, before everything; may be NULL.
+ * @cpu: starts the part of one CPU; may be NULL.
+ * @event: one event.
+ */
+struct render_format {
+	void (*begin)(struct renderer *r);
+	void (*cpu)(struct renderer *r, unsigned int cpu, uint64_t nr_events,
+		    uint64_t nr_shown);
+	void (*event)(struct renderer *r, const struct btsrec_event *event);
+};
+
+extern const struct render_format render_text;
+extern const struct render_format render_jsonl;
+extern const struct render_format render_tsv;
+
+/** render_format_of() - the table for @format; NULL: no such format */
+const struct render_format *render_format_of(enum btsrec_format format);
+
+/** render_kind_str() - the kind as the word that every format prints; static */
+const char *render_kind_str(enum btsrec_event_kind kind);
+
+/** out_name() - name+0x12, name+0x12 [module] or [module]+0x1234 */
+void out_name(struct out *out, const struct symbol_name *name);
+
+#endif /* BTSREC_RENDER_H */

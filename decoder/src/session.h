@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The session as the other parts of the library see it.  The pipeline is wired
+ * in session.c; symbols and views build on what is here and on decoder.h.
+ */
+#ifndef BTSREC_SESSION_H
+#define BTSREC_SESSION_H
+
+#include "findings.h"
+#include "locate.h"
+#include "ring.h"
+#include "status.h"
+
+/**
+ * struct session_part - data of another part of the library
+ * @data: owned by that part.
+ * @free: called with @data by btsrec_free(); NULL: nothing to free.
+ */
+struct session_part {
+	void *data;
+	void (*free)(void *data);
+};
+
+/**
+ * struct btsrec - a session
+ * @image: valid if @has_image; @source frees what is behind it.
+ * @located: NULL before btsrec_locate() has succeeded.
+ * @findings: of the last btsrec_locate(), whether it succeeded or not.
+ * @resolver: valid if @has_resolver.
+ * @symbols: of symbol.c.
+ */
+struct btsrec {
+	struct msg msg;
+	bool has_image;
+	struct btsrec_image image;
+	struct session_part source;
+	struct located *located;
+	struct findings findings;
+	bool has_resolver;
+	struct btsrec_resolver resolver;
+	struct session_part symbols;
+};
+
+/**
+ * session_open() - give @rec its source, as btsrec_open_image() does
+ * @source: freed by btsrec_free(); stays the caller's on failure.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_INVAL if @rec has a source already.
+ */
+enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *image,
+				struct session_part source);
+
+/** enum session_index - where the position of the newest record came from */
+enum session_index {
+	SESSION_INDEX_NEVER,	/* CPU never armed: no history */
+	SESSION_INDEX_FROZEN,	/* freeze.index_kva */
+	SESSION_INDEX_STOPPED,	/* stop_index_kva */
+	SESSION_INDEX_LIVE,	/* bts_index in the DS area: CPU was still recording */
+};
+
+/** session_index_str() - the source in words for a human; static. */
+const char *session_index_str(enum session_index index);
+
+/**
+ * struct session_ring - the state of one ring
+ * @index_status: BTSREC_OK; BTSREC_ERR_NODATA: the DS area is not in the dump;
+ *	BTSREC_ERR_CORRUPT: @index_kva is no place in the ring.  Unless OK there is no
+ *	layout and the history is one gap.
+ * @complete: nothing older than the oldest slot ever was in this ring.
+ */
+struct session_ring {
+	enum session_index index;
+	enum btsrec_status index_status;
+	uint64_t index_kva;
+	bool complete;
+	struct ring_layout layout;
+};
+
+/**
+ * session_ring() - where the history of @cpu is, without decoding it
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NO_CPU; BTSREC_ERR_INVAL before btsrec_locate();
+ * BTSREC_ERR_IO; BTSREC_ERR_NOMEM.
+ */
+enum btsrec_status session_ring(struct btsrec *rec, unsigned int cpu, struct session_ring *ret);
+
+/**
+ * session_tail() - the newest @max_events events of @cpu, oldest of them first
+ * @max_events: 0: all, as btsrec_events().
+ *
+ * Events have the same n as in the whole history.  The whole ring is read once
+ * and classified, without calling @fn, and the tail a second time.
+ *
+ * Return: as btsrec_events().
+ */
+enum btsrec_status session_tail(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
+				btsrec_event_fn fn, void *arg);
+
+#endif /* BTSREC_SESSION_H */
