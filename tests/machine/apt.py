@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packages without installing them: download through the host's apt, unpack into a folder.
+
+Nothing here needs root or changes the host. Mirror, proxies, credentials and keyring
+are those of the host's own apt configuration.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from errors import Failure
+
+DOWNLOAD_SECONDS = 900
+
+
+def run(command, seconds=DOWNLOAD_SECONDS, cwd=None, stdin=subprocess.DEVNULL) -> str:
+    """Run an apt or dpkg command; its output, or a Failure with the end of it."""
+    try:
+        done = subprocess.run(command, cwd=cwd, timeout=seconds, text=True, check=False,
+                              stdin=stdin, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    except FileNotFoundError as error:
+        raise Failure(f"{command[0]} is missing: the machine is made from Debian packages") \
+            from error
+    except subprocess.TimeoutExpired as error:
+        raise Failure(f"{' '.join(command[:3])} …: no end after {seconds} s") from error
+    if done.returncode:
+        tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-12:])
+        raise Failure(f"{' '.join(map(str, command))}: exit {done.returncode}\n{tail}")
+    return done.stdout
+
+
+def mirror() -> str:
+    """The archive that the host takes Debian itself from (not its security updates)."""
+    if os.environ.get("BTSREC_MIRROR"):
+        return os.environ["BTSREC_MIRROR"]
+    listing = run(["apt-get", "indextargets", "--format",
+                   "$(ORIGIN)|$(LABEL)|$(COMPONENT)|$(REPO_URI)", "Created-By: Packages"])
+    for line in listing.splitlines():
+        origin, label, component, uri = line.split("|", 3)
+        if (origin, label, component) == ("Debian", "Debian", "main"):
+            return uri.rstrip("/")
+    raise Failure("apt knows no Debian archive: run 'apt-get update' on Debian, or set "
+                  "BTSREC_MIRROR to the address of one")
+
+
+class PrivateRoot:
+    """An apt of its own in a folder, for another release than the host's.
+
+    @suites: suite names; packages are preferred from the last one.
+    It knows of no installed package, so a download brings everything down to libc.
+    """
+
+    KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+    def __init__(self, folder: Path, suites):
+        self.folder = folder
+        self.suites = suites
+        for sub in ("state/lists/partial", "cache/archives/partial"):
+            (folder / sub).mkdir(parents=True)
+        (folder / "status").touch()
+        uri = mirror()
+        (folder / "sources.list").write_text("".join(
+            f"deb [signed-by={self.KEYRING}] {uri} {suite} main\n" for suite in suites))
+
+    def apt_get(self, *arguments) -> str:
+        folder = self.folder
+        settings = {
+            "Dir::Etc::sourcelist": folder / "sources.list", "Dir::Etc::sourceparts": "/dev/null",
+            "Dir::Etc::preferences": "/dev/null", "Dir::Etc::preferencesparts": "/dev/null",
+            "Dir::State": folder / "state", "Dir::State::status": folder / "status",
+            "Dir::Cache": folder / "cache", "APT::Architecture": "amd64",
+            "APT::Architectures": "amd64", "Acquire::Languages": "none",
+            "Acquire::Retries": "3", "APT::Sandbox::User": "root",
+        }
+        options = [f"-o{key}={value}" for key, value in settings.items()]
+        return run(["apt-get", *options, "-q", "-y", *arguments])
+
+    def fetch(self, package: str) -> list[Path]:
+        """PACKAGE and all that it depends on, as files."""
+        self.apt_get("update")
+        self.apt_get("install", "--download-only", "--no-install-recommends",
+                     "-t", self.suites[-1], package)
+        return sorted((self.folder / "cache/archives").glob("*.deb"))
+
+
+def candidate(package: str, field: str) -> str:
+    """FIELD of the version of PACKAGE that the host would install."""
+    text = run(["apt-cache", "show", "--no-all-versions", package])
+    found = re.search(rf"^{field}: (.*)$", text, re.MULTILINE)
+    if not found:
+        raise Failure(f"{package}: no {field} in apt's package lists; run 'apt-get update'")
+    return found.group(1)
+
+
+def download(package: str, folder: Path, version: str = "") -> Path:
+    """The .deb of PACKAGE, in FOLDER, from the host's own sources."""
+    name = f"{package}={version}" if version else package
+    before = set(folder.glob("*.deb"))
+    run(["apt-get", "-oAPT::Sandbox::User=root", "-oAcquire::Retries=3", "-q", "download", name],
+        cwd=folder)
+    return (set(folder.glob("*.deb")) - before).pop()
+
+
+def unpack(deb: Path, folder: Path):
+    run(["dpkg-deb", "-x", str(deb), str(folder)])
+
+
+def unpack_members(deb: Path, folder: Path, members):
+    """Only MEMBERS of DEB, reading no further than the last of them."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as source:
+        run(["tar", "-x", "-C", str(folder), "--no-same-owner", "--occurrence=1", *members],
+            stdin=source.stdout)
+        source.stdout.close()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every scenario gets: where things are, how to boot, how to say a result."""
+
+import fcntl
+import os
+import shutil
+import time
+from pathlib import Path
+
+import guestos
+import initramfs
+import vm
+from errors import Failure
+
+SOURCE = Path(__file__).resolve().parents[2]
+
+
+def default_build() -> Path:
+    return Path(os.environ.get("BTSREC_BUILD") or SOURCE / "build/dev")
+
+
+class Context:
+    """One scenario's run. Options are the parsed command line."""
+
+    def __init__(self, name: str, options):
+        self.name = name
+        self.options = options
+        self.build = Path(options.build).resolve()
+        self.out, self._lock = self._claim(Path(options.out) if options.out
+                                           else self.build / "machine" / name)
+        self.os = guestos.get()
+        self._started = time.monotonic()
+
+    @staticmethod
+    def _claim(wanted: Path):
+        """A folder for this run alone: WANTED, or WANTED.2 … if other runs use those."""
+        for number in range(1, 100):
+            path = wanted if number == 1 else wanted.with_name(f"{wanted.name}.{number}")
+            path.mkdir(parents=True, exist_ok=True)
+            lock = open(path / ".lock", "w", encoding="ascii")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return path.resolve(), lock
+            except BlockingIOError:
+                lock.close()
+        raise Failure(f"{wanted} and 98 more are all in use")
+
+    # --- what was built ---
+
+    def built(self, name: str) -> Path:
+        """The file NAME somewhere in the build folder."""
+        for path in sorted(self.build.rglob(name)):
+            if path.is_file() and self.out not in path.parents:
+                return path
+        raise Failure(f"no {name} in {self.build}: build it first (cmake --preset dev && "
+                      "cmake --build --preset dev), or name the folder with --build")
+
+    def _given(self, option: str, name: str) -> Path:
+        value = getattr(self.options, option, None)
+        if not value:
+            return self.built(name)
+        path = Path(value).resolve()
+        if not path.is_file():
+            raise Failure(f"--{option.replace('_', '-')}: no file {path}")
+        return path
+
+    @property
+    def recorder(self) -> Path:
+        return self._given("recorder", "btsrec.ko")
+
+    @property
+    def plugin(self) -> Path:
+        return self._given("plugin", "libbtsmodel.so")
+
+    @property
+    def btsrec(self) -> Path:
+        return self._given("btsrec", "btsrec")
+
+    @property
+    def crash_extension(self) -> Path:
+        return self._given("extension", "bts.so")
+
+    # --- booting ---
+
+    def boot(self, script: str, modules=(), name="boot", files=(), answers=None,
+             plugin_args=None, **config) -> vm.Machine:
+        """A machine, not yet started, whose guest runs SCRIPT.
+
+        @modules: paths or (path, parameters), loaded in this order.
+        """
+        out = self.out / name
+        shutil.rmtree(out, ignore_errors=True)
+        pairs = [module if isinstance(module, tuple) else (module, "") for module in modules]
+        initrd = initramfs.build(self.os.busybox, script, pairs, files,
+                                 config.get("interactive", False))
+        if "plugin" not in config:
+            config["plugin"] = self.plugin
+        config.setdefault("cpus", self.options.cpus)
+        config.setdefault("memory_mib", self.options.memory)
+        return vm.Machine(vm.Config(kernel=self.os.vmlinuz, initrd=initrd, out=out,
+                                    plugin_args=plugin_args or {}, **config), answers)
+
+    def recorder_modules(self, parameters="") -> list:
+        """What puts the recorder and VMCOREINFO into a guest."""
+        return [self.os.module("qemu_fw_cfg"), (self.recorder, parameters)]
+
+    def seconds(self, wanted: float) -> float:
+        """A time limit, stretched by --slow on a busy host."""
+        return wanted * self.options.slow
+
+    # --- results ---
+
+    def say(self, text: str):
+        print(f"[{time.monotonic() - self._started:6.1f} s] {text}", flush=True)

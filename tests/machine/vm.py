@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run of the emulated machine: QEMU as a child process, watched until its end.
+
+Everything that a run leaves is in its folder: console.log, qemu.log, what the guest
+sent, the dumps, and the model's logs in model/.
+"""
+
+import base64
+import ctypes
+import gzip
+import json
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import toolbox
+from errors import Failure
+
+# The CPU of shared documentation: an Intel model with DS, whose BTS the plugin models.
+CPU = ("qemu64,+ds,+ds-cpl,+dtes64,-hypervisor,vendor=GenuineIntel,family=6,model=85,"
+       "x-force-features=on")
+PANIC_END = "---[ end Kernel panic"
+TAIL_LINES = 40
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass
+class Config:
+    """What to boot. The kernel command line gets @append behind the fixed part."""
+
+    kernel: Path
+    initrd: bytes
+    out: Path
+    cpus: int = 2
+    memory_mib: int = 512
+    append: str = "nopti"
+    cpu: str = CPU
+    plugin: Path | None = None
+    plugin_args: dict = field(default_factory=dict)
+    interactive: bool = False
+    kaslr: bool = True
+
+    def command_line(self) -> str:
+        fixed = "console=ttyS0 rdinit=/init panic=0"
+        return " ".join(filter(None, [fixed, "" if self.kaslr else "nokaslr",
+                                      "" if self.interactive else "quiet",
+                                      self.append]))
+
+
+class Machine:
+    """A running guest; a context manager, so that nothing outlives the run.
+
+    Answers to the guest's questions ("ask WORD") are given by @answers, functions by
+    word that take the machine and the rest of the line and return one line.
+    """
+
+    def __init__(self, config: Config, answers=None):
+        self.config = config
+        self.answers = answers or {}
+        self.files: dict[str, bytes] = {}
+        self.finish_status: int | None = None
+        self.guest_failure = ""
+        self.panicked = False
+        self._process = None
+        self._qmp = None
+        self._qmp_data = b""
+        self._serial = None
+        self._serial_data = b""
+        self._incoming = None
+        self._console_seen = 0
+
+    # --- life ---
+
+    def __enter__(self):
+        self.config.out.mkdir(parents=True, exist_ok=True)
+        self.model_dir.mkdir(exist_ok=True)
+        try:
+            self._start()
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    @property
+    def console_log(self) -> Path:
+        return self.config.out / "console.log"
+
+    @property
+    def model_dir(self) -> Path:
+        return self.config.out / "model"
+
+    def console(self) -> str:
+        try:
+            return self.console_log.read_bytes().decode(errors="replace").replace("\r", "")
+        except FileNotFoundError:
+            return ""
+
+    def _start(self):
+        config = self.config
+        initrd = config.out / "initrd"
+        initrd.write_bytes(config.initrd)
+        self._qmp, qmp_far = socket.socketpair()
+        self._serial, serial_far = socket.socketpair()
+        command = toolbox.command(toolbox.get()) + [
+            "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", config.cpu,
+            "-smp", str(config.cpus), "-m", str(config.memory_mib), "-nodefaults", "-display",
+            "none", "-no-reboot", "-device", "vmcoreinfo", "-kernel", str(config.kernel),
+            "-initrd", str(initrd), "-append", config.command_line(),
+            "-chardev", f"socket,id=qmp,fd={qmp_far.fileno()}", "-mon", "chardev=qmp,mode=control",
+            "-chardev", self._console_chardev(), "-serial", "chardev:console",
+            "-chardev", f"socket,id=channel,fd={serial_far.fileno()}",
+            "-serial", "chardev:channel"]
+        if config.plugin:
+            arguments = {"outdir": self.model_dir, **config.plugin_args}
+            command += ["-plugin", ",".join([str(config.plugin)] + [
+                f"{key}={value}" for key, value in arguments.items()])]
+        # A session of its own keeps Ctrl-C for the driver; QEMU dies with the driver anyway.
+        libc = ctypes.CDLL(None)
+        with open(config.out / "qemu.log", "wb") as log:
+            self._process = subprocess.Popen(
+                command, stdin=None if config.interactive else subprocess.DEVNULL,
+                stdout=None if config.interactive else log, stderr=log,
+                pass_fds=[qmp_far.fileno(), serial_far.fileno()],
+                start_new_session=not config.interactive,
+                preexec_fn=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
+        qmp_far.close()
+        serial_far.close()
+        self._serial.setblocking(False)
+        self._qmp_read(time.monotonic() + 60)
+        self.qmp("qmp_capabilities")
+
+    def _console_chardev(self) -> str:
+        log = str(self.console_log)
+        if self.config.interactive:
+            return f"stdio,id=console,signal=off,logfile={log}"
+        return f"file,id=console,path={log}"
+
+    def kill(self):
+        """End QEMU at once, if it still runs. Safe to call again."""
+        if self._process and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait(30)
+        for sock in (self._qmp, self._serial):
+            if sock:
+                sock.close()
+        (self.config.out / "initrd").unlink(missing_ok=True)
+
+    def quit(self, seconds=60):
+        """End QEMU in order, so that the model writes its summary."""
+        if self._process.poll() is None:
+            self.qmp("quit")
+            self._wait_exit(seconds)
+        self.check_violations()
+
+    def _wait_exit(self, seconds):
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired as error:
+            raise self.failure(f"QEMU did not end within {seconds} s") from error
+
+    # --- QMP ---
+
+    def _qmp_read(self, deadline) -> dict:
+        while b"\n" not in self._qmp_data:
+            ready, _, _ = select.select([self._qmp], [], [], max(0, deadline - time.monotonic()))
+            data = self._qmp.recv(65536) if ready else b""
+            if not data:
+                raise self.failure("QEMU ended" if ready else "QEMU does not answer")
+            self._qmp_data += data
+        line, self._qmp_data = self._qmp_data.split(b"\n", 1)
+        return json.loads(line)
+
+    def qmp(self, command: str, seconds=120, **arguments):
+        """One QMP command; its return value. Events are passed over."""
+        request = {"execute": command, **({"arguments": arguments} if arguments else {})}
+        self._qmp.sendall(json.dumps(request).encode() + b"\n")
+        deadline = time.monotonic() + seconds
+        while True:
+            reply = self._qmp_read(deadline)
+            if "error" in reply:
+                raise self.failure(f"QMP {command}: {reply['error'].get('desc')}")
+            if "return" in reply:
+                return reply["return"]
+
+    def dump(self, path: Path, dump_format="kdump-raw-zlib", resume=False) -> Path:
+        """Stop the guest and write all of its memory to PATH."""
+        self.qmp("stop")
+        self.qmp("dump-guest-memory", seconds=300, paging=False, protocol=f"file:{path}",
+                 format=dump_format)
+        if resume:
+            self.qmp("cont")
+        return path
+
+    # --- watching ---
+
+    def run(self, seconds: float):
+        """Watch the guest until it is finished, panics, fails or SECONDS have passed."""
+        deadline = time.monotonic() + seconds
+        while self.finish_status is None:
+            if self._process.poll() is not None:
+                if self.config.interactive:
+                    return
+                raise self.failure(f"QEMU ended (exit {self._process.returncode}) before the "
+                                   "guest's script did")
+            self._pump(0.1)
+            self.check_violations()
+            if PANIC_END in self._new_console():
+                self.panicked = True
+                return
+            if time.monotonic() > deadline:
+                raise self.failure(f"the guest did not finish within {seconds:.0f} s")
+        if self.guest_failure:
+            raise self.failure(self.guest_failure)
+
+    def expect_panic(self, seconds: float):
+        """As run(), but only a panic is success."""
+        self.run(seconds)
+        if not self.panicked:
+            raise self.failure(f"the guest ended (status {self.finish_status}) without a panic")
+
+    def expect_finish(self, seconds: float):
+        """As run(), but only the script's success is success."""
+        self.run(seconds)
+        if self.panicked:
+            raise self.failure("the guest panicked")
+        if self.finish_status:
+            raise self.failure(f"the guest's script failed with status {self.finish_status}")
+
+    def violations(self) -> str:
+        """What the model objects to: one line per rule broken."""
+        try:
+            return (self.model_dir / "violations.log").read_text().strip()
+        except FileNotFoundError:
+            return ""
+
+    def check_violations(self):
+        text = self.violations()
+        if text:
+            raise self.failure("this would have failed on a real machine:\n  "
+                               + "\n  ".join(text.splitlines()[:5]))
+
+    def _new_console(self) -> str:
+        """The end of the console log, with enough of what was seen to match across reads."""
+        try:
+            with open(self.console_log, "rb") as file:
+                file.seek(max(0, self._console_seen - len(PANIC_END)))
+                data = file.read()
+                self._console_seen = file.tell()
+                return data.decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    def _pump(self, seconds: float):
+        """Take what the guest says on the channel."""
+        ready, _, _ = select.select([self._serial], [], [], seconds)
+        if not ready:
+            return
+        data = self._serial.recv(1 << 20)
+        if not data:
+            time.sleep(seconds)
+        self._serial_data += data.replace(b"\r", b"")
+        *lines, self._serial_data = self._serial_data.split(b"\n")
+        for line in lines:
+            self._line(line.decode(errors="replace"))
+
+    def _line(self, line: str):
+        if self._incoming and not line.startswith("@"):
+            self._incoming[1].append(line)
+            return
+        verb, _, rest = line.partition(" ")
+        if verb == "@file":
+            self._incoming = (rest, [])
+        elif verb == "@end":
+            name, lines = self._incoming
+            self.files[name] = gzip.decompress(base64.b64decode("".join(lines)))
+            self._incoming = None
+        elif verb == "@ask":
+            word, _, argument = rest.partition(" ")
+            if word not in self.answers:
+                raise self.failure(f"the guest asks for {word!r}, which this run does not know")
+            answer = self.answers[word](self, argument)
+            self._serial.sendall(f"{answer}\n".encode())
+        elif verb == "@fail":
+            self.guest_failure = rest
+        elif verb == "@finish":
+            self.finish_status = int(rest)
+
+    # --- reporting ---
+
+    def failure(self, reason: str) -> Failure:
+        """A Failure that shows the end of the console and says where the rest is."""
+        tail = "\n".join("  | " + line for line in self.console().splitlines()[-TAIL_LINES:])
+        try:
+            errors = (self.config.out / "qemu.log").read_text(errors="replace").splitlines()
+        except FileNotFoundError:
+            errors = []
+        errors = [line for line in errors if "TCG doesn't support" not in line]
+        said = "".join(f"\n  QEMU: {line}" for line in errors[-8:])
+        return Failure(f"{reason}{said}\n  end of {self.console_log}:\n{tail}")
+
+
+def restore_terminal():
+    """Undo what QEMU's console does to the terminal when it is killed."""
+    if sys.stdin.isatty():
+        subprocess.run(["stty", "sane"], check=False)
