@@ -164,6 +164,34 @@ void out_name(struct out *out, const struct symbol_name *name)
 	}
 }
 
+void render_cpu_state(struct out *out, const struct btsrec_cpu *cpu)
+{
+	uint32_t reason = BTSREC_REASON_NONE;
+
+	switch ((enum btsrec_cpu_state)cpu->state) {
+	case BTSREC_CPU_NEVER:
+		out_literal(out, "never armed");
+		return;
+	case BTSREC_CPU_ARMED:
+		out_literal(out, "armed");
+		return;
+	case BTSREC_CPU_STOPPED:
+		out_literal(out, "stopped");
+		reason = cpu->stop_reason;
+		break;
+	case BTSREC_CPU_FROZEN:
+		out_literal(out, "frozen");
+		reason = cpu->freeze.reason;
+		break;
+	default:
+		out_literal(out, "unknown state");
+		return;
+	}
+	out_literal(out, " (");
+	out_str(out, btsrec_reason_str(reason));
+	out_char(out, ')');
+}
+
 const char *render_kind_str(enum btsrec_event_kind kind)
 {
 	switch (kind) {

@@ -14,6 +14,7 @@
 
 #include <btsrec/decoder.h>
 
+struct session_ring;
 struct symbol_name;
 
 /* --- Buffer ------------------------------------------------------------- */
@@ -124,8 +125,8 @@ struct renderer {
  */
 struct render_format {
 	void (*begin)(struct renderer *r);
-	void (*cpu)(struct renderer *r, unsigned int cpu, uint64_t nr_events,
-		    uint64_t nr_shown);
+	void (*cpu)(struct renderer *r, const struct btsrec_cpu *cpu,
+		    const struct session_ring *ring);
 	void (*event)(struct renderer *r, const struct btsrec_event *event);
 };
 
@@ -138,6 +139,19 @@ const struct render_format *render_format_of(enum btsrec_format format);
 
 /** render_kind_str() - the kind as the word that every format prints; static */
 const char *render_kind_str(enum btsrec_event_kind kind);
+
+/** render_cpu_state() - "frozen (panic)", "armed", "stopped (disarm)", "never armed" */
+void render_cpu_state(struct out *out, const struct btsrec_cpu *cpu);
+
+/** render_tsc() - when @event happened; false if it carries no time */
+bool render_tsc(const struct btsrec_event *event, uint64_t *ret_tsc);
+
+/**
+ * render_details() - what an event other than a branch says, after its time
+ *
+ * One wording for the text format and for the last column of TSV.
+ */
+void render_details(struct renderer *r, const struct btsrec_event *event);
 
 /** out_name() - name+0x12, name+0x12 [module] or [module]+0x1234 */
 void out_name(struct out *out, const struct symbol_name *name);

@@ -28,6 +28,8 @@ struct session_part {
  * @findings: of the last btsrec_locate(), whether it succeeded or not.
  * @resolver: valid if @has_resolver.
  * @symbols: of symbol.c.
+ * @notice: what the user must know of the source, whatever happens later (the
+ *	dump is cut off); empty: nothing.
  */
 struct btsrec {
 	struct msg msg;
@@ -39,6 +41,7 @@ struct btsrec {
 	bool has_resolver;
 	struct btsrec_resolver resolver;
 	struct session_part symbols;
+	char notice[128];
 };
 
 /**

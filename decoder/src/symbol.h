@@ -52,23 +52,8 @@ struct symbol_table {
 
 #define SYMBOL_GRANULE_BYTES	256
 
-/**
- * struct symbols - every source of names of a session
- * @first: tables in the order in which they are asked; owned.
- */
-struct symbols {
-	struct btsrec_resolver resolver;
-	struct symbol_table *first;
-};
-
-/** symbols_fini() - free all tables; @symbols may be zero-filled */
-void symbols_fini(struct symbols *symbols);
-
-/** symbols_present() - is there a source besides the module map? */
-static inline bool symbols_present(const struct symbols *symbols)
-{
-	return symbols->resolver.resolve || symbols->first;
-}
+/** symbols_present() - does @rec have a source of names besides the module map? */
+bool symbols_present(const struct btsrec *rec);
 
 /**
  * symbol_find() - name @va

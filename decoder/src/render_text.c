@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Text: one line per event, fixed columns first and names last, so that grep,
+ * sort and awk survive.
+ *
+ *   CPU         N KIND
+ *     0     43684 branch  0xffffffff81a0b2c3 -> 0xffffffff81a0c000 P  a+0x43 -> b+0x0
+ *     0     43685 switch  tsc=81 task 12/12 "sh" cr3=0x... -> 34/34 "cat" cr3=0x...
+ */
+#include "render.h"
+#include "session.h"
+#include "symbol.h"
+
+static void text_name(struct renderer *r, bool known, const struct symbol_name *name)
+{
+	if (known)
+		out_name(&r->out, name);
+	else
+		out_char(&r->out, '-');
+}
+
+/* Without a symbol source a line gets its names part only if a module is known. */
+static void text_branch_names(struct renderer *r, const struct btsrec_record *branch)
+{
+	struct symbol_name from, to;
+	bool has_from = symbol_find(r->rec, branch->from, &from);
+	bool has_to = symbol_find(r->rec, branch->to, &to);
+
+	if (!r->names && !has_from && !has_to)
+		return;
+	out_literal(&r->out, "  ");
+	text_name(r, has_from, &from);
+	out_literal(&r->out, " -> ");
+	text_name(r, has_to, &to);
+}
+
+static void text_branch(struct renderer *r, const struct btsrec_record *branch)
+{
+	struct out *out = &r->out;
+
+	out_hex16(out, branch->from);
+	out_literal(out, " -> ");
+	out_hex16(out, branch->to);
+	if (branch->flags & BTSREC_FLAG_PREDICTED)
+		out_literal(out, " P");
+	else
+		out_literal(out, " -");
+	text_branch_names(r, branch);
+}
+
+static void text_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm)
+{
+	out_dec(out, pid, 0);
+	out_char(out, '/');
+	out_dec(out, tgid, 0);
+	out_char(out, ' ');
+	out_quoted(out, comm, BTSREC_COMM_BYTES);
+}
+
+static void text_cr3(struct out *out, uint64_t cr3)
+{
+	out_literal(out, " cr3=");
+	out_hex16(out, cr3);
+}
+
+static void text_side(struct out *out, const struct btsrec_side *side)
+{
+	text_thread(out, side->pid, side->tgid, side->comm);
+	text_cr3(out, side->cr3);
+}
+
+static void text_switch(struct out *out, const struct btsrec_switch *sw, const char *what)
+{
+	out_str(out, what);
+	text_side(out, &sw->prev);
+	out_literal(out, " -> ");
+	text_side(out, &sw->next);
+}
+
+static void text_mm(struct out *out, const struct btsrec_switch *sw)
+{
+	out_literal(out, "mm ");
+	text_side(out, &sw->prev);
+	out_literal(out, " ->");
+	text_cr3(out, sw->next.cr3);
+}
+
+static void text_reason(struct out *out, uint32_t reason)
+{
+	out_literal(out, "reason=");
+	out_quoted(out, btsrec_reason_str(reason), 64);
+}
+
+static void text_stop(struct out *out, const struct btsrec_resume *resume)
+{
+	if (resume->reason) {
+		text_reason(out, resume->reason);
+		out_char(out, ' ');
+	}
+	if (resume->stop_tsc) {
+		out_literal(out, "stop_tsc=");
+		out_dec(out, resume->stop_tsc, 0);
+		out_char(out, ' ');
+	}
+	text_side(out, &resume->now);
+}
+
+static void text_clock(struct out *out, uint64_t ns)
+{
+	uint64_t rest = ns % 1000000000, digit = 100000000;
+
+	out_dec(out, ns / 1000000000, 0);
+	out_char(out, '.');
+	for (; digit; digit /= 10)
+		out_char(out, (char)('0' + rest / digit % 10));
+}
+
+static void text_time(struct out *out, const struct btsrec_time *time)
+{
+	out_literal(out, "realtime=");
+	text_clock(out, time->realtime_ns);
+	out_literal(out, " boottime=");
+	text_clock(out, time->boottime_ns);
+}
+
+static void text_mark(struct out *out, const struct btsrec_mark *mark)
+{
+	out_dec(out, mark->pid, 0);
+	out_char(out, '/');
+	out_dec(out, mark->tgid, 0);
+	out_char(out, ' ');
+	out_quoted(out, mark->text, sizeof(mark->text));
+}
+
+static void text_register(struct out *out, const char *name, uint64_t value)
+{
+	out_char(out, ' ');
+	out_str(out, name);
+	out_char(out, '=');
+	out_hex16(out, value);
+}
+
+static void text_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
+{
+	struct out *out = &r->out;
+	struct symbol_name name;
+
+	text_reason(out, freeze->reason);
+	out_str(out, freeze->via_nmi ? " by=nmi " : " by=self ");
+	text_thread(out, freeze->pid, freeze->tgid, freeze->comm);
+	text_cr3(out, freeze->cr3);
+	text_register(out, "ip", freeze->ip);
+	text_register(out, "sp", freeze->sp);
+	text_register(out, "bp", freeze->bp);
+	text_register(out, "cs", freeze->cs);
+	text_register(out, "rflags", freeze->rflags);
+	text_register(out, "stop_ip", freeze->stop_ip);
+	if (symbol_find(r->rec, freeze->ip, &name)) {
+		out_literal(out, "  ");
+		out_name(out, &name);
+	} else if (r->names) {
+		out_literal(out, "  -");
+	}
+}
+
+static void text_gap(struct out *out, const struct btsrec_gap *gap)
+{
+	out_str(out, btsrec_gap_str(gap->kind));
+	if (gap->nr_slots) {
+		out_literal(out, " slots=");
+		out_dec(out, gap->nr_slots, 0);
+		out_literal(out, " first_slot=");
+		out_dec(out, gap->slot, 0);
+	}
+	if (gap->has_resume) {
+		out_char(out, ' ');
+		text_stop(out, &gap->resume);
+	}
+}
+
+bool render_tsc(const struct btsrec_event *event, uint64_t *ret_tsc)
+{
+	switch (event->kind) {
+	case BTSREC_EVENT_BRANCH:
+		return false;
+	case BTSREC_EVENT_SWITCH:
+	case BTSREC_EVENT_EXEC:
+		*ret_tsc = event->sw.tsc;
+		return true;
+	case BTSREC_EVENT_ARM:
+		*ret_tsc = event->resume.tsc;
+		return true;
+	case BTSREC_EVENT_MARK:
+		*ret_tsc = event->mark.tsc;
+		return true;
+	case BTSREC_EVENT_TIME:
+		*ret_tsc = event->time.tsc;
+		return true;
+	case BTSREC_EVENT_FREEZE:
+		*ret_tsc = event->freeze.tsc;
+		return true;
+	case BTSREC_EVENT_GAP:
+		if (event->gap.has_resume)
+			*ret_tsc = event->gap.resume.tsc;
+		return event->gap.has_resume;
+	}
+	return false;
+}
+
+void render_details(struct renderer *r, const struct btsrec_event *event)
+{
+	switch (event->kind) {
+	case BTSREC_EVENT_BRANCH:
+		break;
+	case BTSREC_EVENT_SWITCH:
+		if (event->mm_only)
+			text_mm(&r->out, &event->sw);
+		else
+			text_switch(&r->out, &event->sw, "task ");
+		break;
+	case BTSREC_EVENT_EXEC:
+		text_switch(&r->out, &event->sw, "");
+		break;
+	case BTSREC_EVENT_ARM:
+		text_stop(&r->out, &event->resume);
+		break;
+	case BTSREC_EVENT_MARK:
+		text_mark(&r->out, &event->mark);
+		break;
+	case BTSREC_EVENT_TIME:
+		text_time(&r->out, &event->time);
+		break;
+	case BTSREC_EVENT_FREEZE:
+		text_freeze(r, &event->freeze);
+		break;
+	case BTSREC_EVENT_GAP:
+		text_gap(&r->out, &event->gap);
+		break;
+	}
+}
+
+static void text_event(struct renderer *r, const struct btsrec_event *event)
+{
+	struct out *out = &r->out;
+	uint64_t tsc;
+
+	out_dec(out, event->cpu, 3);
+	out_char(out, ' ');
+	out_dec(out, event->n, 9);
+	out_char(out, ' ');
+	if (event->kind == BTSREC_EVENT_BRANCH) {
+		out_literal(out, "branch  ");
+		text_branch(r, &event->branch);
+	} else {
+		out_pad(out, render_kind_str(event->kind), 8);
+		if (render_tsc(event, &tsc)) {
+			out_literal(out, "tsc=");
+			out_dec(out, tsc, 0);
+			out_char(out, ' ');
+		}
+		render_details(r, event);
+	}
+	out_char(out, '\n');
+}
+
+static void text_cpu(struct renderer *r, const struct btsrec_cpu *cpu,
+		     const struct session_ring *ring)
+{
+	struct out *out = &r->out;
+
+	out_literal(out, "# CPU ");
+	out_dec(out, cpu->cpu, 0);
+	out_literal(out, ": ");
+	render_cpu_state(out, cpu);
+	out_literal(out, ", ");
+	out_str(out, session_index_str(ring->index));
+	out_str(out, ring->complete ? ", complete" : ", older history is gone");
+	out_char(out, '\n');
+}
+
+const struct render_format render_text = {
+	.cpu = text_cpu,
+	.event = text_event,
+};
