@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdbool.h>
+
+#include "insn.h"
+
+static bool is_prefix(uint8_t byte)
+{
+	switch (byte) {
+	case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65:	/* segment */
+	case 0x66: case 0x67: case 0xf0: case 0xf2: case 0xf3:
+		return true;
+	default:
+		return byte >= 0x40 && byte <= 0x4f;	/* REX */
+	}
+}
+
+static enum insn_class classify_0f(uint8_t opcode)
+{
+	switch (opcode) {
+	case 0x05:		/* SYSCALL */
+	case 0x07:		/* SYSRET */
+	case 0x34:		/* SYSENTER */
+	case 0x35:		/* SYSEXIT */
+	case 0xaa:		/* RSM */
+		return INSN_ALWAYS;
+	case 0x22:
+		return INSN_WRITE_CR;
+	case 0x30:
+		return INSN_WRMSR;
+	case 0x32:
+		return INSN_RDMSR;
+	case 0x33:
+		return INSN_RDPMC;
+	case 0xa2:
+		return INSN_CPUID;
+	default:
+		return opcode >= 0x80 && opcode <= 0x8f ? INSN_CONDITIONAL : INSN_OTHER;
+	}
+}
+
+/* Group 5: /2 and /3 call, /4 and /5 jump through a register or memory. */
+static enum insn_class classify_ff(uint8_t modrm)
+{
+	unsigned int op = (modrm >> 3) & 7;
+
+	return op >= 2 && op <= 5 ? INSN_ALWAYS : INSN_OTHER;
+}
+
+static enum insn_class classify_opcode(uint8_t opcode)
+{
+	switch (opcode) {
+	case 0xe0: case 0xe1: case 0xe2: case 0xe3:	/* LOOPcc, JrCXZ */
+		return INSN_CONDITIONAL;
+	case 0x9a: case 0xea:		/* far CALL and JMP, not in 64-bit mode */
+	case 0xc2: case 0xc3:		/* RET */
+	case 0xca: case 0xcb:		/* far RET */
+	case 0xcf:			/* IRET */
+	case 0xe8: case 0xe9: case 0xeb:
+		return INSN_ALWAYS;
+	default:
+		return opcode >= 0x70 && opcode <= 0x7f ? INSN_CONDITIONAL : INSN_OTHER;
+	}
+}
+
+/**
+ * insn_classify() - tell what an instruction means to the model
+ * @bytes: the instruction
+ * @nr_bytes: its length; nothing behind it is looked at
+ *
+ * INT n, INT3 and UD2 are INSN_OTHER: QEMU reports what they do as an exception.
+ * In 32-bit code 0x40-0x4f are whole instructions (INC, DEC); taking them for a
+ * REX prefix does no harm, because then no byte is left for an opcode.
+ *
+ * Source: Intel SDM vol. 2, appendix A, opcode maps.
+ */
+enum insn_class insn_classify(const uint8_t *bytes, size_t nr_bytes)
+{
+	size_t i = 0;
+
+	while (i < nr_bytes && is_prefix(bytes[i]))
+		i++;
+	if (i >= nr_bytes)
+		return INSN_OTHER;
+	if (bytes[i] == 0x0f)
+		return i + 1 < nr_bytes ? classify_0f(bytes[i + 1]) : INSN_OTHER;
+	if (bytes[i] == 0xff)
+		return i + 1 < nr_bytes ? classify_ff(bytes[i + 1]) : INSN_OTHER;
+	return classify_opcode(bytes[i]);
+}

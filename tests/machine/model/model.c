@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * btsmodel: a QEMU TCG plugin that gives each vCPU a Branch Trace Store and logs
+ * what it recorded.
+ *
+ *   translation ─► inline store "this branch ran" ─┐
+ *   block start (only while BTS is on) ────────────┴─► recorder ─► guest memory, cpuN.log
+ *   interrupt or exception ────────────────────────┘       └─► rules ─► violations.log
+ *   WRMSR, RDMSR, MOV to CR ─► msr ─► control, perfmon
+ *
+ * A block that ends in a control transfer stores, inline and just before that
+ * instruction, what kind it is and where it is in the block.  So the model
+ * knows for certain that the instruction was reached (a block may be left in the
+ * middle: exceptions, self-modifying code), and the price while BTS is off is one
+ * store and one test for each block.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "insn.h"
+#include "log.h"
+#include "msr.h"
+#include "qemu_api.h"
+#include "recorder.h"
+#include "vcpu.h"
+
+#define DEFAULT_RECORDS	4194304
+#define MAX_INSN_BYTES	15
+#define RESET_VECTOR	0xfffffff0ULL
+
+/*
+ * A control transfer as the inline store writes it:
+ * class in bits 0-7, instruction bytes in 8-15, offset in the block in 16-31.
+ */
+#define PENDING_BYTES_SHIFT	8
+#define PENDING_OFFSET_SHIFT	16
+
+struct board {
+	uint64_t active;	/* blocks call the model */
+	uint64_t pending;	/* control transfer that was reached and not yet resolved */
+};
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
+
+static struct qemu_plugin_scoreboard *board;
+static bool perfmon;
+static unsigned int nr_resets;
+
+static qemu_plugin_u64 board_active(void)
+{
+	return (qemu_plugin_u64){ board, offsetof(struct board, active) };
+}
+
+static qemu_plugin_u64 board_pending(void)
+{
+	return (qemu_plugin_u64){ board, offsetof(struct board, pending) };
+}
+
+/** model_update_active() - call the model for each block of @cpu, or no longer */
+void model_update_active(struct vcpu *cpu)
+{
+	bool active = vcpu_bts_on(cpu) || cpu->footprint.end;
+
+	if (active && !qemu_plugin_u64_get(board_active(), cpu->index))
+		qemu_plugin_u64_set(board_pending(), cpu->index, 0);
+	qemu_plugin_u64_set(board_active(), cpu->index, active);
+}
+
+/** model_check_reset() - follow a reset of the machine that another vCPU has seen */
+void model_check_reset(struct vcpu *cpu)
+{
+	unsigned int resets = __atomic_load_n(&nr_resets, __ATOMIC_ACQUIRE);
+
+	if (cpu->reset_seen == resets)
+		return;
+	cpu->reset_seen = resets;
+	vcpu_reset(cpu);
+	model_update_active(cpu);
+}
+
+/*
+ * Whether the pending transfer of the last block was taken, given where execution went
+ * on.  A conditional branch whose target is its own fall-through looks the same taken
+ * or not; it is never recorded here, while hardware records it when the condition holds.
+ * Compilers do not write such branches.
+ */
+static void resolve_pending(struct vcpu *cpu, uint64_t to)
+{
+	uint64_t pending = qemu_plugin_u64_get(board_pending(), cpu->index);
+	uint64_t from = cpu->block_rip + (pending >> PENDING_OFFSET_SHIFT);
+	uint64_t nr_bytes = (pending >> PENDING_BYTES_SHIFT) & 0xff;
+
+	if (!pending)
+		return;
+	qemu_plugin_u64_set(board_pending(), cpu->index, 0);
+	if (!vcpu_bts_on(cpu))
+		return;
+	if ((pending & 0xff) == INSN_CONDITIONAL && to == from + nr_bytes)
+		return;
+	recorder_branch(cpu, from, to, MODEL_LOG_BRANCH);
+}
+
+static void on_block(unsigned int index, void *udata)
+{
+	struct vcpu *cpu = vcpu_get(index);
+	uint64_t rip = vcpu_reg(REG_RIP);
+
+	model_check_reset(cpu);
+	resolve_pending(cpu, rip);
+	cpu->block_rip = rip;
+	if (rip >= cpu->footprint.start && rip < cpu->footprint.end)
+		cpu->footprint.nr_insns += (uint64_t)(uintptr_t)udata;
+}
+
+/*
+ * @from is the interrupted or faulting instruction.  A control transfer that faulted
+ * itself (RET from an unmapped stack) was reached but did not happen.  @from == @to is
+ * a request that moved nothing.
+ */
+static void on_discontinuity(unsigned int index, enum qemu_plugin_discon_type type,
+			     uint64_t from, uint64_t to, void *udata)
+{
+	struct vcpu *cpu = vcpu_find(index);
+	uint64_t pending;
+
+	(void)udata;
+	if (!cpu || from == to || !vcpu_bts_on(cpu))
+		return;
+	model_check_reset(cpu);
+	pending = qemu_plugin_u64_get(board_pending(), index);
+	if (type == QEMU_PLUGIN_DISCON_EXCEPTION && pending &&
+	    from == cpu->block_rip + (pending >> PENDING_OFFSET_SHIFT))
+		qemu_plugin_u64_set(board_pending(), index, 0);
+	resolve_pending(cpu, from);
+	if (vcpu_bts_on(cpu))
+		recorder_branch(cpu, from, to, MODEL_LOG_INTERRUPT);
+}
+
+/* The plugin interface does not report a reset; the boot CPU's first instruction does. */
+static void on_reset_vector(unsigned int index, void *udata)
+{
+	struct vcpu *cpu = vcpu_get(index);
+
+	(void)udata;
+	rules_reset(cpu, RESET_VECTOR);
+	__atomic_add_fetch(&nr_resets, 1, __ATOMIC_RELEASE);
+	model_check_reset(cpu);
+}
+
+static void watch_transfer(struct qemu_plugin_insn *insn, enum insn_class class, uint64_t offset)
+{
+	uint64_t pending = class | qemu_plugin_insn_size(insn) << PENDING_BYTES_SHIFT |
+		offset << PENDING_OFFSET_SHIFT;
+
+	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_STORE_U64,
+							    board_pending(), pending);
+}
+
+static void on_translation(struct qemu_plugin_tb *tb, void *udata)
+{
+	size_t nr_insns = qemu_plugin_tb_n_insns(tb);
+	uint64_t start = qemu_plugin_tb_vaddr(tb);
+
+	(void)udata;
+	if (start == RESET_VECTOR)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_reset_vector, QEMU_PLUGIN_CB_R_REGS,
+						     NULL);
+	qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, on_block, QEMU_PLUGIN_CB_R_REGS,
+						  QEMU_PLUGIN_COND_NE, board_active(), 0,
+						  (void *)(uintptr_t)nr_insns);
+	for (size_t i = 0; i < nr_insns; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint8_t bytes[MAX_INSN_BYTES];
+		size_t nr_bytes = qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
+		enum insn_class class = insn_classify(bytes, nr_bytes);
+
+		if (class == INSN_ALWAYS || class == INSN_CONDITIONAL)
+			watch_transfer(insn, class, qemu_plugin_insn_vaddr(insn) - start);
+		else if (class != INSN_OTHER)
+			msr_watch(insn, class, perfmon);
+	}
+}
+
+static void on_vcpu_init(unsigned int index, void *udata)
+{
+	(void)udata;
+	vcpu_init(index);
+}
+
+static void on_qemu_exit(void *udata)
+{
+	(void)udata;
+	log_summary();
+}
+
+static bool is_option(const char *arg, const char *name, const char **value_ret)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(arg, name, length) || arg[length] != '=')
+		return false;
+	*value_ret = arg + length + 1;
+	return true;
+}
+
+static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64_t *records_ret)
+{
+	const char *value;
+
+	for (int i = 0; i < argc; i++) {
+		if (is_option(argv[i], "outdir", &value)) {
+			*outdir_ret = value;
+		} else if (is_option(argv[i], "records", &value)) {
+			*records_ret = strtoull(value, NULL, 0);
+		} else if (is_option(argv[i], "perfmon", &value)) {
+			perfmon = !strcmp(value, "1") || !strcmp(value, "on");
+		} else {
+			fprintf(stderr, "btsmodel: unknown option %s\n", argv[i]);
+			return false;
+		}
+	}
+	if (!*outdir_ret || !*records_ret) {
+		fprintf(stderr, "btsmodel: outdir=DIR is needed, records=N must not be 0\n");
+		return false;
+	}
+	return true;
+}
+
+/** qemu_plugin_install() - called by QEMU when it loads the plugin */
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc,
+			char **argv)
+{
+	uint64_t records = DEFAULT_RECORDS;
+	const char *outdir = NULL;
+
+	if (strcmp(info->target_name, "x86_64") || !info->system_emulation) {
+		fprintf(stderr, "btsmodel: only for qemu-system-x86_64\n");
+		return -1;
+	}
+	if (!parse_options(argc, argv, &outdir, &records) || !log_open(outdir, records))
+		return -1;
+	board = qemu_plugin_scoreboard_new(sizeof(struct board));
+	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init, NULL);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation, NULL);
+	qemu_plugin_register_vcpu_discon_cb(id, QEMU_PLUGIN_DISCON_INTERRUPT |
+					    QEMU_PLUGIN_DISCON_EXCEPTION, on_discontinuity, NULL);
+	qemu_plugin_register_atexit_cb(id, on_qemu_exit, NULL);
+	return 0;
+}

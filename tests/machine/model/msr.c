@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "control.h"
+#include "log.h"
+#include "msr.h"
+#include "perfmon.h"
+
+#define LOW_32	0xffffffffULL
+
+static bool perfmon_on;
+
+/* RDMSR, CPUID and RDPMC are two bytes, and nobody puts prefixes before them. */
+#define SHORT_INSN_BYTES	2
+
+static void finish_read(uint64_t rip, uint64_t value)
+{
+	vcpu_set_reg(REG_RAX, value & LOW_32);
+	vcpu_set_reg(REG_RDX, value >> 32);
+	qemu_plugin_set_pc(rip + SHORT_INSN_BYTES);
+}
+
+static void write_bts_msr(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t value)
+{
+	uint64_t old_debugctl = cpu->debugctl, old_ds_area = cpu->ds_area;
+	uint64_t old = msr == MSR_DEBUGCTL ? old_debugctl : old_ds_area;
+
+	if (msr == MSR_DEBUGCTL)
+		__atomic_store_n(&cpu->debugctl, value, __ATOMIC_RELAXED);
+	else
+		cpu->ds_area = value;
+	if (old == value)
+		return;
+	log_msr(false, "cpu=%u ip=0x%016llx %s old=0x%llx new=0x%llx records=%llu\n", cpu->index,
+		(unsigned long long)ip, msr == MSR_DEBUGCTL ? "DEBUGCTL" : "DS_AREA",
+		(unsigned long long)old, (unsigned long long)value,
+		(unsigned long long)cpu->log->total);
+	cpu->ring_judged = false;
+	rules_judge_write(cpu, ip, old_debugctl, old_ds_area);
+	model_update_active(cpu);
+}
+
+/*
+ * Runs before the instruction, and before TCG's privilege check.  TCG takes these MSRs
+ * for unknown ones and ignores the write.  It ends the block after each WRMSR, so the
+ * first branch after it is the first that the model sees, or no longer sees.
+ */
+static void on_wrmsr(unsigned int index, void *udata)
+{
+	struct vcpu *cpu = vcpu_get(index);
+	uint64_t value, ip = (uint64_t)(uintptr_t)udata;
+	uint32_t msr;
+
+	if (vcpu_cpl())
+		return;
+	model_check_reset(cpu);
+	msr = (uint32_t)vcpu_reg(REG_RCX);
+	value = (vcpu_reg(REG_RAX) & LOW_32) | vcpu_reg(REG_RDX) << 32;
+	if (ip >= cpu->footprint.start && ip < cpu->footprint.end)
+		cpu->footprint.nr_msr_writes++;
+	if (msr == MSR_DEBUGCTL || msr == MSR_DS_AREA)
+		write_bts_msr(cpu, ip, msr, value);
+	else if (!control_write(cpu, ip, msr, value) && perfmon_on)
+		perfmon_write(&cpu->perfmon, msr, value);
+}
+
+static void on_rdmsr(unsigned int index, void *udata)
+{
+	struct vcpu *cpu = vcpu_get(index);
+	uint64_t value, ip = (uint64_t)(uintptr_t)udata;
+	uint32_t msr;
+
+	if (vcpu_cpl())
+		return;
+	model_check_reset(cpu);
+	msr = (uint32_t)vcpu_reg(REG_RCX);
+	if (msr == MSR_DEBUGCTL)
+		finish_read(ip, cpu->debugctl);
+	if (msr == MSR_DS_AREA)
+		finish_read(ip, cpu->ds_area);
+	if (perfmon_on && perfmon_read(&cpu->perfmon, msr, &value))
+		finish_read(ip, value);
+}
+
+static void on_cpuid(unsigned int index, void *udata)
+{
+	uint64_t ip = (uint64_t)(uintptr_t)udata;
+
+	(void)index;
+	if ((uint32_t)vcpu_reg(REG_RAX) != PERFMON_CPUID_LEAF)
+		return;
+	vcpu_set_reg(REG_RBX, 0);
+	vcpu_set_reg(REG_RCX, 0);
+	finish_read(ip, PERFMON_CPUID_EAX | (uint64_t)PERFMON_CPUID_EDX << 32);
+}
+
+static void on_rdpmc(unsigned int index, void *udata)
+{
+	uint64_t ip = (uint64_t)(uintptr_t)udata;
+
+	if (vcpu_cpl())
+		return;
+	finish_read(ip, perfmon_read_counter(&vcpu_get(index)->perfmon,
+					     (uint32_t)vcpu_reg(REG_RCX)));
+}
+
+/*
+ * Only CPL 0 gets through MOV to CR, and a kernel writes CR3 at a low address only
+ * on the identity map: the first steps of a kernel, and the last ones of a kernel that
+ * starts another one (relocate_kernel and purgatory of kexec, arch/x86/kernel/
+ * relocate_kernel_64.S).  Both want BTS off on all CPUs.  A user program that tries
+ * the instruction has CPL 3 and is not meant.
+ */
+static void on_write_cr(unsigned int index, void *udata)
+{
+	struct vcpu *cpu = vcpu_get(index);
+	uint64_t ip = (uint64_t)(uintptr_t)udata;
+
+	model_check_reset(cpu);
+	cpu->space_stale = true;
+	if (!(ip >> 63) && !vcpu_cpl())
+		rules_next_kernel(cpu, ip);
+}
+
+/**
+ * msr_watch() - watch one instruction that is being translated
+ * @insn: QEMU's handle
+ * @class: its class; nothing happens for those that the model does not watch
+ * @perfmon: performance monitoring is modelled, too
+ *
+ * The address given to the callbacks is the one seen at translation: kernel code runs
+ * at one address only (unlike position-independent user code, whose blocks QEMU shares
+ * between mappings).
+ */
+void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class, bool perfmon)
+{
+	void *ip = (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn);
+
+	perfmon_on = perfmon;
+	if (class == INSN_WRMSR)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wrmsr, QEMU_PLUGIN_CB_R_REGS, ip);
+	else if (class == INSN_RDMSR)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_rdmsr, QEMU_PLUGIN_CB_RW_REGS_PC,
+						       ip);
+	else if (class == INSN_WRITE_CR)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_write_cr, QEMU_PLUGIN_CB_R_REGS,
+						       ip);
+	else if (class == INSN_CPUID && perfmon)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_cpuid, QEMU_PLUGIN_CB_RW_REGS_PC,
+						       ip);
+	else if (class == INSN_RDPMC && perfmon)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_rdpmc, QEMU_PLUGIN_CB_RW_REGS_PC,
+						       ip);
+}

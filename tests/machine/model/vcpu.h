@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * State of one virtual CPU.  Each vCPU thread touches its own only, except for
+ * @debugctl, which other threads read (vcpu_bts_on()) to judge the rules.
+ *
+ * Also the access to its registers and memory.
+ */
+#ifndef BTSREC_TESTS_MODEL_VCPU_H
+#define BTSREC_TESTS_MODEL_VCPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ds.h"
+#include "model_log.h"
+#include "rules.h"
+#include "walk.h"
+
+#define MAX_VCPUS	64
+
+/* Intel SDM vol. 4, IA32_DEBUGCTL; the names of asm/msr-index.h. */
+#define MSR_DEBUGCTL		0x1d9
+#define MSR_DS_AREA		0x600
+#define DEBUGCTL_TR		(1ULL << 6)
+#define DEBUGCTL_BTS		(1ULL << 7)
+#define DEBUGCTL_BTINT		(1ULL << 8)
+#define DEBUGCTL_BTS_OFF_OS	(1ULL << 9)
+#define DEBUGCTL_BTS_OFF_USR	(1ULL << 10)
+
+enum vcpu_reg {
+	REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RIP, REG_CS, REG_CR3, REG_CR4, NR_REGS,
+};
+
+/* What the control channel asked to be counted: see control.c. */
+struct footprint {
+	uint64_t start;
+	uint64_t end;		/* 0: nothing is counted */
+	uint64_t nr_insns;
+	uint64_t nr_msr_writes;
+	uint64_t nr_records;	/* with an end in the range */
+};
+
+struct perfmon {
+	uint64_t msr[32];
+};
+
+struct vcpu {
+	unsigned int index;
+	uint64_t debugctl;
+	uint64_t ds_area;
+	unsigned int reset_seen;	/* resets of the machine that this vCPU has followed */
+
+	uint64_t block_rip;		/* run-time start of the block that ran last */
+	bool space_stale;		/* CR3 or CR4 may have changed */
+	struct walk_space space;
+	struct walk_cache ds_walk;
+	struct walk_cache ring_walk;
+	bool ring_judged;		/* size and threshold of this ring were looked at */
+	struct ds_area judged;
+
+	struct model_log_header *log;
+	uint64_t nr_full;		/* records dropped because a non-circular buffer is full */
+	uint64_t nr_stores_refused;	/* records not stored because a rule was broken */
+	uint64_t nr_broken[NR_RULES];
+	struct footprint footprint;
+	struct perfmon perfmon;
+};
+
+struct vcpu *vcpu_get(unsigned int index);
+struct vcpu *vcpu_find(unsigned int index);
+void vcpu_init(unsigned int index);
+void vcpu_reset(struct vcpu *cpu);
+bool vcpu_bts_on(const struct vcpu *cpu);
+
+uint64_t vcpu_reg(enum vcpu_reg reg);
+void vcpu_set_reg(enum vcpu_reg reg, uint64_t value);
+unsigned int vcpu_cpl(void);
+bool vcpu_read_pa(uint64_t pa, void *dest, unsigned int nr_bytes);
+bool vcpu_write_pa(uint64_t pa, const void *src, unsigned int nr_bytes);
+unsigned int vcpu_read_code(uint64_t addr, uint8_t *dest, unsigned int nr_bytes);
+bool vcpu_translate_store(struct vcpu *cpu, uint64_t addr, struct walk_cache *cache,
+			  uint64_t *pa_ret);
+
+#endif
