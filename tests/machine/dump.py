@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reading dumps with the tools under test and with crash."""
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from errors import Failure, Skip
+
+
+def _run(command, seconds, stdin="", **more) -> subprocess.CompletedProcess:
+    try:
+        return subprocess.run([str(word) for word in command], input=stdin, text=True,
+                              errors="replace", capture_output=True, timeout=seconds,
+                              check=False, **more)
+    except subprocess.TimeoutExpired as error:
+        raise Failure(f"{' '.join(map(str, command))}: no end after {seconds} s") from error
+
+
+def btsrec(context, *arguments, ok=(0,)) -> str:
+    """The output of the btsrec command; a Failure if its exit code is not in OK."""
+    done = _run([context.btsrec, *arguments], context.seconds(300))
+    if done.returncode not in ok:
+        raise Failure(f"btsrec {' '.join(map(str, arguments))}: exit {done.returncode}\n"
+                      f"{done.stderr[-2000:]}{done.stdout[-2000:]}")
+    return done.stdout
+
+
+def events(context, path: Path) -> dict[int, list[dict]]:
+    """The whole history in PATH by CPU, as "btsrec show --format jsonl" gives it."""
+    found: dict[int, list[dict]] = {}
+    for line in btsrec(context, "show", "--format", "jsonl", path).splitlines():
+        event = json.loads(line)
+        found.setdefault(event["cpu"], []).append(event)
+    for cpu, history in found.items():
+        if [event["n"] for event in history] != list(range(len(history))):
+            raise Failure(f"{path}: the events of CPU {cpu} are not numbered 0, 1, 2, …")
+    return found
+
+
+def crash(context, path: Path, *commands: str, extension=True) -> str:
+    """What crash prints for COMMANDS on the dump PATH."""
+    lines = [f"extend {context.crash_extension}"] if extension else []
+    with tempfile.TemporaryDirectory() as home:
+        try:
+            done = _run(["crash", "-s", context.os.vmlinux, path], context.seconds(300),
+                        stdin="\n".join([*lines, *commands, "quit", ""]), cwd=home,
+                        env={**os.environ, "HOME": home, "TERM": "dumb"})
+        except FileNotFoundError as error:
+            raise Skip("crash is not installed") from error
+    if done.returncode:
+        raise Failure(f"crash {path}: exit {done.returncode}\n{done.stdout[-3000:]}"
+                      f"{done.stderr[-3000:]}")
+    return done.stdout

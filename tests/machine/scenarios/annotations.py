@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The switches in the histories against two witnesses that know nothing of the recorder.
+
+The sequence of switches per CPU is compared with the kernel's own sched_switch trace
+events, taken in the same guest with the TSC as their clock: each switch of the history
+must lie between its neighbours in the trace, with the same threads and names, and
+none may be missing between the first and the freeze. The cr3 of each thread that still
+lives in the dump is compared with its mm's pgd as crash prints it.
+"""
+
+import re
+from dataclasses import dataclass
+
+import dump
+import workload
+from errors import Failure
+
+SUMMARY = "switches equal ftrace's, cr3 equals the mm's pgd in crash"
+
+SCRIPT = workload.SHELL + """
+cd /sys/kernel/tracing || fail "no tracefs"
+echo x86-tsc >trace_clock
+echo 16384 >buffer_size_kb
+echo 1 >events/sched/sched_switch/enable
+echo 1 >tracing_on
+start_work
+sleep 2
+echo freeze >/dev/btsrec
+echo 0 >tracing_on
+cat /dev/btsrec
+cat trace >/tmp/trace
+send /tmp/trace
+ask dump
+finish 0
+"""
+
+TRACE = re.compile(r"\[(\d+)\] \S+ +(\d+): sched_switch: prev_comm=(.*) prev_pid=(\d+) "
+                   r"prev_prio=\d+ prev_state=\S+ ==> next_comm=(.*) next_pid=(\d+) next_prio=")
+LOST = re.compile(r"\[LOST \d+ EVENTS\]")
+MIN_SWITCHES = 20
+MIN_LIVE_TASKS = 4
+
+
+@dataclass(frozen=True)
+class Switch:
+    tsc: int
+    prev_pid: int
+    prev_comm: str
+    next_pid: int
+    next_comm: str
+
+    def same(self, other) -> bool:
+        return self.threads() == other.threads()
+
+    def threads(self) -> tuple:
+        return self.prev_pid, self.prev_comm, self.next_pid, self.next_comm
+
+
+def add_options(parser):
+    parser.add_argument("--ring-bytes", default="8M", metavar="SIZE", help="ring per CPU (8M)")
+
+
+def _traced(text: str) -> dict[int, list[Switch]]:
+    if LOST.search(text):
+        raise Failure("the guest's trace has lost events: it is no witness")
+    found: dict[int, list[Switch]] = {}
+    for cpu, tsc, prev_comm, prev_pid, next_comm, next_pid in TRACE.findall(text):
+        found.setdefault(int(cpu), []).append(
+            Switch(int(tsc), int(prev_pid), prev_comm, int(next_pid), next_comm))
+    return found
+
+
+def _recorded(events) -> list[Switch]:
+    return [Switch(event["tsc"], event["prev"]["pid"], event["prev"]["comm"],
+                   event["next"]["pid"], event["next"]["comm"])
+            for event in events if event["kind"] == "switch" and event["what"] == "task"]
+
+
+def _compare_cpu(cpu: int, recorded, traced, freeze_tsc: int) -> int:
+    """Every recorded switch has its trace event at the same place of the sequence."""
+    if len(recorded) < MIN_SWITCHES:
+        raise Failure(f"CPU {cpu}: only {len(recorded)} switches in the history: too few to tell")
+    first = min(range(len(traced)), key=lambda i: abs(traced[i].tsc - recorded[0].tsc))
+    starts = [i for i in (first - 1, first, first + 1)
+              if 0 <= i < len(traced) and traced[i].same(recorded[0])]
+    if not starts:
+        raise Failure(f"CPU {cpu}: the trace does not know the first switch {recorded[0]}")
+    start = starts[0]
+    for number, switch in enumerate(recorded):
+        place = start + number
+        if place >= len(traced) or not traced[place].same(switch):
+            other = traced[place] if place < len(traced) else "nothing"
+            raise Failure(f"CPU {cpu}: switch {number} of {len(recorded)}\n  history {switch}\n"
+                          f"  trace   {other}")
+        before = traced[place - 1].tsc if place else 0
+        after = traced[place + 1].tsc if place + 1 < len(traced) else 1 << 64
+        if not before < switch.tsc < after:
+            raise Failure(f"CPU {cpu}: switch {number} is out of its place in time: {switch}")
+    missed = [switch for switch in traced[start + len(recorded):] if switch.tsc < freeze_tsc]
+    if missed:
+        raise Failure(f"CPU {cpu}: {len(missed)} switches before the freeze are not in the "
+                      f"history; the first: {missed[0]}")
+    return len(recorded)
+
+
+def _freeze_tsc(cpu: int, events) -> int:
+    if events[-1]["kind"] != "freeze":
+        raise Failure(f"CPU {cpu}: the history does not end with the freeze: {events[-1]}")
+    return events[-1]["tsc"]
+
+
+def _cr3_of(events) -> dict[int, set]:
+    """The cr3 values by pid, of the threads after their last exec."""
+    found: dict[int, set] = {}
+    for event in events:
+        if event["kind"] in ("switch", "exec"):
+            found.setdefault(event["next"]["pid"], set()).add(int(event["next"]["cr3"], 16))
+    return found
+
+
+def _pgd_of(context, path) -> dict[int, int]:
+    """Physical address of the pgd by pid of each user task in the dump, from crash."""
+    text = dump.crash(context, path, "px page_offset_base", "foreach user vm", extension=False)
+    base = int(re.search(r"page_offset_base = .*?(0x[0-9a-f]+)", text).group(1), 16)
+    found = re.findall(r"^PID: (\d+) .*\n +MM .*\n *[0-9a-f]+ +([0-9a-f]+) ", text, re.MULTILINE)
+    return {int(pid): int(pgd, 16) - base for pid, pgd in found}
+
+
+def _compare_cr3(context, path, histories) -> int:
+    recorded: dict[int, set] = {}
+    for events in histories.values():
+        for pid, values in _cr3_of(events).items():
+            recorded.setdefault(pid, set()).update(values)
+    compared = 0
+    for pid, pgd in _pgd_of(context, path).items():
+        if pid not in recorded:
+            continue
+        if pgd not in recorded[pid]:
+            raise Failure(f"pid {pid}: the history has cr3 "
+                          f"{', '.join(map(hex, recorded[pid]))}, but its mm's pgd is {pgd:#x}")
+        compared += 1
+    if compared < MIN_LIVE_TASKS:
+        raise Failure(f"only {compared} live tasks are in the history: too few to tell")
+    return compared
+
+
+def run(context):
+    path = context.out / "dump"
+    path.unlink(missing_ok=True)
+
+    def take_dump(machine, _):
+        machine.dump(path, resume=True)
+        return "dumped"
+
+    modules = context.recorder_modules(f"ring_bytes={context.options.ring_bytes}")
+    with context.boot(SCRIPT, modules, answers={"dump": take_dump}) as machine:
+        machine.expect_finish(context.seconds(180))
+        machine.quit()
+    traced = _traced(machine.files["trace"].decode(errors="replace"))
+    histories = dump.events(context, path)
+    for cpu in range(context.options.cpus):
+        events = histories.get(cpu, [])
+        count = _compare_cpu(cpu, _recorded(events), traced.get(cpu, []), _freeze_tsc(cpu, events))
+        context.say(f"CPU {cpu}: {count} switches in a row equal the kernel's own trace")
+    context.say(f"cr3 equals the mm's pgd for {_compare_cr3(context, path, histories)} live tasks")

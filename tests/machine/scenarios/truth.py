@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Panic under load; the history of each CPU must equal the model's log, record for record.
+
+Checked for "btsrec show --format jsonl" and for "crash> bts -a". Without --ring-bytes
+each repetition takes the next of a list of rings, which has odd, tiny and never wrapped
+ones. Every boot has its own KASLR offset.
+"""
+
+import re
+from dataclasses import dataclass
+
+import dump
+import truth
+import workload
+from errors import Failure
+
+SUMMARY = "histories equal the model's log, record for record"
+
+SCRIPT = workload.SHELL + """
+start_work
+sleep 1
+insmod /modules/btsrec.ko ring_bytes=%s || fail "the recorder does not load"
+cat /dev/btsrec >/tmp/status
+send /tmp/status
+usleep %d
+echo c >/proc/sysrq-trigger
+"""
+
+
+@dataclass
+class Ring:
+    """@wraps: what must have happened at the end; a ring that does otherwise tests nothing."""
+
+    size: str
+    wraps: bool = True
+    usec: int = 1_000_000
+
+
+RINGS = [
+    Ring("1M"),
+    Ring("65537"),  # odd number of bytes
+    Ring("768"),  # 32 records, the smallest
+    Ring("64M", wraps=False, usec=50_000),
+    Ring("24024"),  # 1001 records, not whole pages
+    Ring("4096"),
+    Ring("3M"),
+    Ring("1000"),  # 41 records
+    Ring("98328"),  # 4097 records
+    Ring("256K"),
+]
+
+
+def add_options(parser):
+    parser.add_argument("--repeat", type=int, default=1, help="boots (1); 10 is a full run")
+    parser.add_argument("--ring-bytes", metavar="SIZE", help="this ring only")
+    parser.add_argument("--first", type=int, default=0, help="ring of the list to begin with (0)")
+    parser.add_argument("--no-crash", action="store_true", help="leave out crash")
+    parser.add_argument("--keep", action="store_true", help="keep the dumps of runs that pass")
+
+
+def _status(machine) -> dict:
+    text = machine.files.get("status", b"").decode()
+    return dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+
+
+def _wrapped(events) -> bool:
+    return any(event["kind"] == "gap" and event["gap"] == "overwritten" for event in events)
+
+
+def _compare_cpu(cpu, histories, crash_branches, log, ring, nr_slots) -> int:
+    events = histories.get(cpu)
+    if not events:
+        raise Failure(f"CPU {cpu} has no history")
+    if _wrapped(events) != ring.wraps:
+        raise Failure(f"CPU {cpu}: the ring of {ring.size} has "
+                      f"{'not ' if ring.wraps else ''}wrapped, which this run was to test")
+    expected = log.in_ring(nr_slots, truth.trailing_slots(events))
+    count = truth.compare(f"CPU {cpu}, btsrec", truth.branches_of_events(events), log, expected)
+    if crash_branches is not None:
+        truth.compare(f"CPU {cpu}, crash", crash_branches.get(cpu, []), log, expected)
+    return count
+
+
+def _one(context, number: int, ring: Ring) -> str:
+    """Boot, panic and compare once; the KASLR offset."""
+    path = context.out / f"dump-{number}"
+    path.unlink(missing_ok=True)
+    machine = context.boot(SCRIPT % (ring.size, ring.usec), [context.os.module("qemu_fw_cfg")],
+                           name=f"boot-{number}",
+                           files=[("modules/btsrec.ko", context.recorder.read_bytes())])
+    with machine:
+        machine.expect_panic(context.seconds(120))
+        machine.dump(path)
+        machine.quit()
+    nr_slots = int(_status(machine)["ring_bytes"], 0) // truth.RECORD_SLOT_BYTES
+    histories = dump.events(context, path)
+    crash_branches = None
+    if not context.options.no_crash:
+        crash_branches = truth.branches_of_text(dump.crash(context, path, "bts -a"))
+    counts = [_compare_cpu(cpu, histories, crash_branches,
+                           truth.Log(machine.model_dir / f"cpu{cpu}.log"), ring, nr_slots)
+              for cpu in range(context.options.cpus)]
+    for log in machine.model_dir.glob("cpu*.log"):
+        if not context.options.keep:
+            log.unlink()
+    if not context.options.keep:
+        path.unlink()
+    offset = re.search(r"Kernel Offset: (\S+)", machine.console())
+    context.say(f"{number}: ring {ring.size} ({nr_slots} slots, "
+                f"{'wrapped' if ring.wraps else 'not wrapped'}), KASLR "
+                f"{offset.group(1) if offset else 'none'}: records equal on CPUs 0… : "
+                f"{', '.join(map(str, counts))}")
+    return offset.group(1) if offset else ""
+
+
+def run(context):
+    options = context.options
+    rings = [Ring(options.ring_bytes)] if options.ring_bytes else RINGS
+    offsets = [_one(context, number, rings[(options.first + number) % len(rings)])
+               for number in range(options.repeat)]
+    if options.repeat > 3 and len(set(offsets)) < 2:
+        raise Failure(f"all {options.repeat} boots had the same KASLR offset")
+    context.say(f"{options.repeat} of {options.repeat} boots: every record equal, "
+                f"{len(set(offsets))} different KASLR offsets")

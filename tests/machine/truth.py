@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ground truth: the model's own log of what it stored, and the comparison with a history.
+
+The layout of the log is model_log.h. A history is compared from both sides: every
+branch must equal its log record, and the number of branches must be the number of log
+records that the ring can still hold. The second follows from the slots in the log: the
+distance in slots from a record to the end of the ring's content says whether anything
+was written over it.
+"""
+
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from errors import Failure
+
+MAGIC = 0x474F4C4C444F4D42
+VERSION = 1
+HEADER = struct.Struct("<QIIQQ")
+HEADER_BYTES = 4096
+RECORD = struct.Struct("<QQQII")
+PREDICTED = 1 << 4
+RECORD_SLOT_BYTES = 24
+
+# Slots that an annotation takes (abi.h: one slot for each 16 bytes of payload).
+SLOTS = {"switch": 5, "exec": 5, "arm": 4, "mark": 4, "time": 2}
+
+TEXT_BRANCH = re.compile(r"^\s*(\d+)\s+(\d+)\s+branch\s+(0x[0-9a-f]{16}) -> (0x[0-9a-f]{16}) "
+                         r"([P-])(?:\s|$)")
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One taken branch as the CPU recorded it."""
+
+    source: int
+    target: int
+    predicted: bool
+
+    def __str__(self):
+        return f"0x{self.source:016x} -> 0x{self.target:016x} {'P' if self.predicted else '-'}"
+
+
+class Log:
+    """The log of one virtual CPU."""
+
+    def __init__(self, path: Path):
+        self._data = path.read_bytes()
+        magic, version, self.cpu, self.capacity, self.total = HEADER.unpack_from(self._data)
+        if (magic, version) != (MAGIC, VERSION):
+            raise Failure(f"{path} is no model log of version {VERSION}")
+
+    def record(self, age: int):
+        """(from, to, flags, slot, kind) of the record with AGE newer ones; age 0 is the newest."""
+        place = (self.total - 1 - age) % self.capacity
+        return RECORD.unpack_from(self._data, HEADER_BYTES + place * RECORD.size)
+
+    def retained(self) -> int:
+        return min(self.total, self.capacity)
+
+    def branch(self, age: int) -> Branch:
+        source, target, flags, _, _ = self.record(age)
+        return Branch(source, target, bool(flags & PREDICTED))
+
+    def in_ring(self, nr_slots: int, trailing_slots: int) -> int:
+        """How many of the newest records a ring of NR_SLOTS must still hold.
+
+        @trailing_slots: slots of annotations behind the newest branch.
+        """
+        if not self.total:
+            return 0
+        distance = 1 + trailing_slots
+        age = 0
+        slot = self.record(0)[3]
+        while distance <= nr_slots:
+            age += 1
+            if age == self.retained():
+                break
+            older = self.record(age)[3]
+            distance += (slot - older) % nr_slots or nr_slots
+            slot = older
+        return age
+
+
+def trailing_slots(events) -> int:
+    """Slots that annotations take behind the newest branch of EVENTS (dicts of show's jsonl)."""
+    slots = 0
+    for event in reversed(events):
+        if event["kind"] == "branch":
+            break
+        if event["kind"] == "gap" and event.get("gap") == "paused":
+            slots += 4
+        slots += SLOTS.get(event["kind"], 0)
+    return slots
+
+
+def branches_of_events(events) -> list[Branch]:
+    return [Branch(int(event["from"], 16), int(event["to"], 16), event["predicted"])
+            for event in events if event["kind"] == "branch"]
+
+
+def branches_of_text(text: str) -> dict[int, list[Branch]]:
+    """The branches by CPU out of the text of "btsrec show" or "crash> bts -a"."""
+    found: dict[int, list[Branch]] = {}
+    for line in text.splitlines():
+        match = TEXT_BRANCH.match(line)
+        if match:
+            cpu, _, source, target, flag = match.groups()
+            found.setdefault(int(cpu), []).append(
+                Branch(int(source, 16), int(target, 16), flag == "P"))
+    return found
+
+
+def compare(what: str, branches: list[Branch], log: Log, expected: int) -> int:
+    """The branches (oldest first) must be the newest EXPECTED records of LOG."""
+    for age, branch in enumerate(reversed(branches)):
+        if age >= log.retained():
+            raise Failure(f"{what}: {len(branches)} branches, but the CPU recorded only "
+                          f"{log.total}")
+        if branch != log.branch(age):
+            raise Failure(_mismatch(what, branches, log, age))
+    if len(branches) != expected:
+        raise Failure(f"{what}: {len(branches)} branches, all true, but the ring holds {expected}")
+    return len(branches)
+
+
+def _mismatch(what, branches, log, age) -> str:
+    lines = [f"{what}: branch {len(branches) - 1 - age} ({age} before the newest) is not what "
+             "the CPU recorded"]
+    for near in range(min(age + 3, len(branches) - 1, log.retained() - 1), max(age - 3, 0) - 1, -1):
+        mark = ">" if near == age else " "
+        lines.append(f"  {mark} shown {branches[len(branches) - 1 - near]}   "
+                     f"recorded {log.branch(near)}")
+    return "\n".join(lines)
