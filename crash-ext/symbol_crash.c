@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * crash answers with the first or the last of several symbols at one address,
+ * depending on whether the address is exact.  A history shows both cases of one
+ * function in neighbouring columns, so the choice is made here, by the rule of
+ * the decoder's own symbol tables (decoder/src/symbol.c): then the offline tool
+ * and crash print the same name.
+ */
+#include "symbol_crash.h"
+
+#include <crash/defs.h>
+
+#define RANK_UNUSABLE	UINT_MAX
+
+/** struct span - sorted symbols of the kernel or of one module; crash's */
+struct span {
+	const struct syment *begin;
+	const struct syment *end;	/* one behind the last */
+	const struct load_module *module;	/* NULL: the kernel */
+};
+
+static struct span span_of(uint64_t va, const struct syment *sp)
+{
+	struct span span = { st->symtable, st->symend, NULL };
+	struct load_module *lm;
+
+	if ((sp >= span.begin && sp < span.end) || !module_symbol(va, NULL, &lm, NULL, 0))
+		return span;
+	span.module = lm;
+	span.begin = IN_MODULE_INIT(va, lm) ? lm->mod_init_symtable : lm->mod_symtable;
+	span.end = (IN_MODULE_INIT(va, lm) ? lm->mod_init_symend : lm->mod_symend) + 1;
+	return span;
+}
+
+/*
+ * Functions before data, global before local.  The letters are those of nm; for
+ * modules crash has none, but marks of its own among the names.
+ */
+static unsigned int symbol_rank(const struct span *span, const struct syment *sp)
+{
+	const char *letters = "TWtwDRBVdrbv", *at;
+
+	if (span->module)
+		return STRNEQ(sp->name, "_MODULE_") ? RANK_UNUSABLE : 0;
+	at = sp->type ? strchr(letters, sp->type) : NULL;
+	if (!at)
+		return RANK_UNUSABLE;
+	if (at < letters + 4)
+		return at < letters + 2 ? 0 : 1;
+	return at < letters + 8 ? 2 : 3;
+}
+
+/* Both at one address: is @a the name to print? */
+static bool symbol_before(const struct span *span, const struct syment *a,
+			  const struct syment *b)
+{
+	unsigned int rank_a = symbol_rank(span, a), rank_b = symbol_rank(span, b);
+	size_t nr_a = strspn(a->name, "_"), nr_b = strspn(b->name, "_");
+
+	if (rank_a != rank_b)
+		return rank_a < rank_b;
+	if (nr_a != nr_b)
+		return nr_a < nr_b;
+	return strcmp(a->name, b->name) < 0;
+}
+
+/* The nearest usable symbol at or below @sp. */
+static const struct syment *choose(const struct span *span, const struct syment *sp)
+{
+	const struct syment *best = NULL;
+
+	while (sp + 1 < span->end && sp[1].value == sp->value)
+		sp++;
+	for (; sp >= span->begin; sp--) {
+		if (best && best->value != sp->value)
+			break;
+		if (symbol_rank(span, sp) == RANK_UNUSABLE)
+			continue;
+		if (!best || symbol_before(span, sp, best))
+			best = sp;
+	}
+	return best;
+}
+
+static void copy_name(char *ret, size_t ret_bytes, const char *name)
+{
+	size_t len_bytes = strnlen(name, ret_bytes - 1);
+
+	memcpy(ret, name, len_bytes);
+	ret[len_bytes] = '\0';
+}
+
+static enum btsrec_status resolve(void *arg, uint64_t va, struct btsrec_symbol *ret)
+{
+	const struct syment *sp;
+	struct span span;
+	ulong offset;
+
+	(void)arg;
+	/* x86-64: kernel addresses are the upper half.  crash also has per-CPU offsets as symbols. */
+	if (!(va >> 63))
+		return BTSREC_ERR_NO_SYMBOL;
+	sp = value_search(va, &offset);
+	if (!sp)
+		return BTSREC_ERR_NO_SYMBOL;
+	span = span_of(va, sp);
+	if (sp < span.begin || sp >= span.end)
+		return BTSREC_ERR_NO_SYMBOL;
+	sp = choose(&span, sp);
+	if (!sp)
+		return BTSREC_ERR_NO_SYMBOL;
+	copy_name(ret->name, sizeof(ret->name), sp->name);
+	copy_name(ret->module, sizeof(ret->module), span.module ? span.module->mod_name : "");
+	ret->offset_bytes = va - sp->value;
+	return BTSREC_OK;
+}
+
+const struct btsrec_resolver symbol_crash_resolver = { .resolve = resolve };
