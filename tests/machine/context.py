@@ -4,6 +4,7 @@
 import fcntl
 import os
 import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -79,6 +80,25 @@ class Context:
     @property
     def crash_extension(self) -> Path:
         return self._given("extension", "bts.so")
+
+    def guest_module(self, name: str) -> Path:
+        """A module of tests/machine/guest, built for the guest's kernel."""
+        source = SOURCE / "tests/machine/guest"
+        folder = self.build / f"machine/.guest-modules-{self.os.release}"
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / ".lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for path in source.iterdir():
+                copy = folder / path.name
+                if not copy.exists() or copy.read_bytes() != path.read_bytes():
+                    shutil.copyfile(path, copy)
+            done = subprocess.run(["make", "-C", f"/lib/modules/{self.os.release}/build",
+                                   f"M={folder}", "modules"], check=False, text=True,
+                                  stdin=subprocess.DEVNULL, capture_output=True)
+        if done.returncode:
+            raise Failure(f"the guest's modules do not build; is linux-headers-{self.os.release} "
+                          f"installed?\n{done.stdout[-1000:]}{done.stderr[-3000:]}")
+        return folder / f"{name}.ko"
 
     # --- booting ---
 

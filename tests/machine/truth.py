@@ -8,6 +8,7 @@ distance in slots from a record to the end of the ring's content says whether an
 was written over it.
 """
 
+import mmap
 import re
 import struct
 from dataclasses import dataclass
@@ -46,7 +47,8 @@ class Log:
     """The log of one virtual CPU."""
 
     def __init__(self, path: Path):
-        self._data = path.read_bytes()
+        with open(path, "rb") as file:
+            self._data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
         magic, version, self.cpu, self.capacity, self.total = HEADER.unpack_from(self._data)
         if (magic, version) != (MAGIC, VERSION):
             raise Failure(f"{path} is no model log of version {VERSION}")
