@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Check the crash extension bts.so against the offline tool on one dump.
+
+Every check prints one line, "ok" or "FAIL".  Exit status: 0 all passed, 1 some
+failed, 2 usage, 3 crash could not be used.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import session
+
+USAGE_MARK = 'Enter "help bts" for details.'
+BAD_OPTIONS = ("-c 3-1", "-c x", "-c 1,,2", "-c ''", "-n 0", "-n x", "-n -1", "-z", "extra", "-i -k",
+               "-i -a", "-k -c 0", "-k -j", "-c 99999")
+# A listing that a terminal's buffers could swallow whole proves nothing about Ctrl-C.
+MIN_LISTING_BYTES = 256 * 1024
+INTERRUPTS = 10
+GROWTH_BYTES = 8 << 20
+
+
+class Checker:
+    """Counts and prints verdicts."""
+
+    def __init__(self):
+        self.failed = 0
+
+    def that(self, what, passed, detail=""):
+        """One verdict; detail says what was seen if it failed."""
+        self.failed += not passed
+        print(f"{'ok  ' if passed else 'FAIL'} {what}{': ' + detail if detail and not passed else ''}",
+              flush=True)
+
+    def equal(self, what, got, expected):
+        """Byte for byte; shows the first line that differs."""
+        self.that(what, got == expected and bool(got), first_difference(got, expected))
+
+
+def first_difference(got, expected):
+    """One sentence about where two texts part."""
+    if got == expected:
+        return "both are empty"
+    left, right = got.splitlines(), expected.splitlines()
+    for number, (one, other) in enumerate(zip(left, right), 1):
+        if one != other:
+            return f"line {number}: {one!r} instead of {other!r}"
+    return f"{len(left)} lines instead of {len(right)}"
+
+
+def without_module_symbols(text):
+    """Only crash knows the symbols inside modules: leave the module's name alone."""
+    text = re.sub(r"[^\s\[\]]+\+0x[0-9a-f]+ \[([^\]\s]+)\]", r"[\1]", text)
+    return re.sub(r"\[([^\]\s]+)\]\+0x[0-9a-f]+", r"[\1]", text)
+
+
+def cli(options, *arguments):
+    """Standard output of btsrec; its own failures end the check."""
+    done = subprocess.run([options.btsrec, *arguments], stdout=subprocess.PIPE, check=False)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{options.btsrec} {' '.join(arguments)}: exit status {done.returncode}")
+    return done.stdout.decode()
+
+
+def script_lines(options):
+    """The commands of the scripted session, each with its output in a file."""
+    lines = ["set scroll off", f"extend {options.extension} > load",
+             f"extend {options.extension} > load2", "help bts > help",
+             "bts > default", "bts -i > info", "bts -i -j > info.jsonl", "bts -k > findings",
+             "bts -a > all", "bts -a -N > all.plain", "bts -a -j -N > all.jsonl",
+             "bts -a -r -N > all.reverse", "bts -c all -n 3 -N > every", "bts -c a -N > every20",
+             "bts -c 0 -n 7 -r -N > cpu0", "bts -c 0-1 -a -N > range",
+             "bts -c 1,0 -n 2 -N > list"]
+    lines += [f"bts {bad} > bad{number}" for number, bad in enumerate(BAD_OPTIONS)]
+    lines += ["bts -c 31999 > noring", "bts -i > afterwards"]
+    for cpu in (0, 1):
+        lines += [f"set -c {cpu} > /dev/null", f"bts -n 5 -N > context{cpu}"]
+    lines += ["set -p > panic", "bts -n 5 -N > contextp", "bts -r > defaultr"]
+    lines += [f"extend -u {options.extension} > unload", "bts -i > unloaded",
+              f"extend {options.extension} > load3", "bts -i > reloaded",
+              f"extend -u {options.extension} > unload2", "quit"]
+    return lines
+
+
+def run_script(options, folder):
+    """Output of each command by file name, and the session's own output."""
+    crash = [*options.crash, "-s", "--no_strip", options.vmlinux, options.dump]
+    status, output = session.run_script(crash, script_lines(options), folder)
+    files = {}
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            files[name] = file.read()
+    return status, output, files
+
+
+def check_views(check, options, out):
+    """The same question gets the same answer from both tools."""
+    dump = options.dump
+    check.equal("bts -i = btsrec info", out["info"], cli(options, "info", dump))
+    check.equal("bts -i -j = btsrec info --format jsonl", out["info.jsonl"],
+                cli(options, "info", "--format", "jsonl", dump))
+    check.equal("bts -k = btsrec check", out["findings"], cli(options, "check", dump))
+    check.equal("bts -a -N = btsrec show", out["all.plain"], cli(options, "show", dump))
+    check.equal("bts -a -j -N = btsrec show --format jsonl", out["all.jsonl"],
+                cli(options, "show", "--format", "jsonl", dump))
+    check.equal("bts -a -r -N = btsrec show --newest-first", out["all.reverse"],
+                cli(options, "show", "--newest-first", dump))
+    named = cli(options, "show", "--vmlinux", options.vmlinux, dump)
+    check.equal("bts -a = btsrec show --vmlinux, but for symbols inside modules",
+                without_module_symbols(out["all"]), without_module_symbols(named))
+    check.that("bts -a names kernel functions",
+               re.search(r"  \S+\+0x[0-9a-f]+ -> \S+\+0x", out["all"]) is not None)
+
+
+def check_choices(check, options, out):
+    """-c and -n choose what --cpu and -n of the offline tool choose."""
+    dump = options.dump
+    check.equal("bts -c all -n 3", out["every"], cli(options, "show", "-n", "3", dump))
+    check.equal("bts -c a: 20 events", out["every20"], cli(options, "show", "-n", "20", dump))
+    check.equal("bts -c 0 -n 7 -r", out["cpu0"],
+                cli(options, "show", "--cpu", "0", "-n", "7", "--newest-first", dump))
+    check.equal("bts -c 0-1 -a", out["range"], cli(options, "show", "--cpu", "0-1", dump))
+    check.equal("bts -c 1,0: in order of CPUs", out["list"],
+                cli(options, "show", "--cpu", "0,1", "-n", "2", dump))
+
+
+def check_context(check, options, out):
+    """Without -c the CPU is that of crash's context."""
+    of_cpu = [cli(options, "show", "--cpu", str(cpu), "-n", "5", options.dump) for cpu in (0, 1)]
+    check.that("the histories of the two CPUs differ", of_cpu[0] != of_cpu[1])
+    for cpu in (0, 1):
+        check.equal(f"bts after set -c {cpu}", out[f"context{cpu}"], of_cpu[cpu])
+    panic = re.search(r"CPU: (\d+)", out["panic"])
+    check.that("crash knows the panicking CPU", panic is not None)
+    if panic:
+        check.equal("bts after set -p: the panicking CPU", out["contextp"],
+                    of_cpu[int(panic.group(1))])
+        check.that("bts: overview, then the panicking CPU",
+                   out["default"].startswith(out["info"] + "\n") and
+                   len(out["default"].splitlines()) > len(out["info"].splitlines()) + 20,
+                   out["default"][-200:])
+
+
+def check_manners(check, out):
+    """What a user of crash expects from any command."""
+    for number, bad in enumerate(BAD_OPTIONS):
+        text = out[f"bad{number}"]
+        check.that(f"bts {bad}: usage", text.startswith("Usage:\n  bts ") and USAGE_MARK in text, text)
+    check.that("bts -c 31999: one line", out["noring"].startswith("bts: ") and
+               out["noring"].count("\n") == 1, out["noring"])
+    check.equal("the session goes on after errors", out["afterwards"], out["info"])
+    for section in ("\nNAME\n  bts - ", "\nSYNOPSIS\n  bts ", "\nDESCRIPTION\n", "\nEXAMPLES\n"):
+        check.that(f"help bts has {section.split()[0]}", section in out["help"])
+    options = re.findall(r"(?<![\w-])-([a-zA-Z])\b", out["help"].split("DESCRIPTION")[0])
+    for option in options:
+        check.that(f"help bts describes -{option}",
+                   re.search(rf"^ +-{option}\b", out["help"], re.M) is not None)
+    check.that("help bts lists options", len(options) >= 8, str(options))
+
+
+def check_loading(check, out):
+    """extend and extend -u, twice."""
+    check.that("extend", "shared object loaded" in out["load"], out["load"])
+    check.that("extend again", "already loaded" in out["load2"], out["load2"])
+    check.that("extend -u", "shared object unloaded" in out["unload"], out["unload"])
+    check.that("no bts after extend -u", out["unloaded"] != out["info"])
+    check.equal("extend after extend -u", out["reloaded"], out["info"])
+    check.that("extend -u again", "shared object unloaded" in out["unload2"], out["unload2"])
+
+
+def check_script(check, options):
+    """Everything that needs no terminal; returns the size of the whole history."""
+    with tempfile.TemporaryDirectory(prefix="crash-ext-") as folder:
+        status, output, out = run_script(options, folder)
+        if "all" not in out:
+            print(output, file=sys.stderr)
+            sys.exit(3)
+        check.that("crash ends with status 0", status == 0, str(status))
+        check_views(check, options, out)
+        check_choices(check, options, out)
+        check_context(check, options, out)
+        check_manners(check, out)
+        check_loading(check, out)
+        return len(out["all"])
+
+
+def interrupt_listing(check, terminal):
+    """Ctrl-C while crash waits for a terminal that nobody reads."""
+    stopped = 0
+    for _ in range(INTERRUPTS):
+        terminal.send(b"bts -a\n")
+        terminal.wait_blocked()
+        terminal.send(b"\x03")
+        stopped += len(terminal.read_until(session.PROMPT)) < MIN_LISTING_BYTES
+    check.that("Ctrl-C ends the listing", stopped == INTERRUPTS,
+               f"{stopped} of {INTERRUPTS} times")
+    check.that("the session lives after Ctrl-C", terminal.alive())
+
+
+def interrupt_decoding(check, terminal):
+    """Ctrl-C at any moment of a command whose output nobody delays."""
+    for number in range(INTERRUPTS):
+        terminal.send(b"bts -a > /dev/null\n")
+        time.sleep(0.02 * number)
+        terminal.send(b"\x03")
+        terminal.read_until(session.PROMPT)
+        terminal.read_while_busy()
+    check.that("the session lives after Ctrl-C at any time", terminal.alive())
+
+
+def quit_pager(check, terminal):
+    """Leave the pager in the middle of the history, and interrupt below it."""
+    terminal.command("set scroll on")
+    for keys in (b"q", b"\x03q"):
+        terminal.send(b"bts -a\n")
+        terminal.wait_blocked()
+        first = terminal.read_while_busy()
+        check.that("the pager shows the first page", 0 < len(first) < MIN_LISTING_BYTES and
+                   b"# CPU 0" in first, repr(first[-200:]))
+        terminal.send(keys[:1])
+        if len(keys) > 1:
+            terminal.read_while_busy()
+            terminal.send(keys[1:])
+        terminal.read_until(session.PROMPT)
+    terminal.command("set scroll off")
+    check.that("the session lives after the pager", terminal.alive())
+
+
+def check_terminal(check, options):
+    """Everything that needs a terminal."""
+    crash = [*options.crash, "-s", options.vmlinux, options.dump]
+    with session.Terminal(crash) as terminal:
+        terminal.command(f"extend {options.extension}")
+        interrupt_listing(check, terminal)
+        before = terminal.resident_bytes()
+        interrupt_listing(check, terminal)
+        interrupt_decoding(check, terminal)
+        if shutil.which("less"):
+            quit_pager(check, terminal)
+        else:
+            print("--   the pager: not checked, less is not installed")
+        grown = terminal.resident_bytes() - before
+        check.that("interrupted commands leave no memory behind", grown < GROWTH_BYTES,
+                   f"{grown} bytes")
+
+
+def measure(options):
+    """Seconds of a session that only starts, and of one that lists everything besides."""
+    crash = [*options.crash, "-s", options.vmlinux, options.dump]
+    seconds = []
+    with tempfile.TemporaryDirectory(prefix="crash-ext-") as folder:
+        for lines in ([], ["bts -a > /dev/null"]):
+            start = time.monotonic()
+            session.run_script(crash, [f"extend {options.extension}", *lines, "quit"], folder)
+            seconds.append(time.monotonic() - start)
+    print(f"--   crash to its prompt and out: {seconds[0]:.2f} s; "
+          f"bts -a: {seconds[1] - seconds[0]:.2f} s more")
+
+
+def parse_options():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dump", required=True, help="dump of a 2-CPU guest with a recorder")
+    parser.add_argument("--vmlinux", required=True, help="its kernel with debug information")
+    parser.add_argument("--extension", required=True, help="bts.so")
+    parser.add_argument("--btsrec", required=True, help="the offline tool")
+    parser.add_argument("--crash", default="crash", help="the crash to run, with arguments")
+    parser.add_argument("--time", action="store_true", help="measure as well")
+    options = parser.parse_args()
+    for name in ("dump", "vmlinux", "extension", "btsrec"):
+        setattr(options, name, os.path.abspath(getattr(options, name)))
+    options.crash = options.crash.split()
+    return options
+
+
+def main():
+    """Run all checks."""
+    options = parse_options()
+    check = Checker()
+    try:
+        listing_bytes = check_script(check, options)
+        if listing_bytes >= 2 * MIN_LISTING_BYTES:
+            check_terminal(check, options)
+        else:
+            print(f"--   Ctrl-C and pager: not checked, {listing_bytes} bytes of history "
+                  "are too few")
+        if options.time:
+            measure(options)
+    except (session.SessionError, OSError, subprocess.SubprocessError) as error:
+        sys.exit(f"check.py: {error}")
+    return 1 if check.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
