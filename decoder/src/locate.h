@@ -22,8 +22,7 @@ struct located_cpu {
  * @root: release and symbol_name are NUL-terminated whatever the dump says.
  * @nr_cpus: root.nr_cpu_ids, length of @cpus.
  * @cpus: owned; NULL entries: no ring or not usable.
- * @modules: owned; used and valid slots of the module map, sorted by text_kva;
- *	names are NUL-terminated.
+ * @modules: owned; used and valid slots of the module map, names NUL-terminated.
  */
 struct located {
 	struct btsrec_root root;

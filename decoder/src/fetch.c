@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fetch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum btsrec_status fetch_init(struct fetch *fetch, const struct btsrec_image *image,
+			      const uint64_t *page_pa, uint64_t ring_bytes)
+{
+	memset(fetch, 0, sizeof(*fetch));
+	fetch->image = image;
+	fetch->page_pa = page_pa;
+	fetch->ring_bytes = ring_bytes;
+	fetch->window = malloc(FETCH_SLOTS * BTSREC_RECORD_BYTES);
+	return fetch->window ? BTSREC_OK : BTSREC_ERR_NOMEM;
+}
+
+void fetch_fini(struct fetch *fetch)
+{
+	free(fetch->window);
+	fetch->window = NULL;
+}
+
+void fetch_seek(struct fetch *fetch, uint64_t slot, uint64_t nr_slots)
+{
+	fetch->next_slot = slot;
+	fetch->nr_left = nr_slots;
+}
+
+void fetch_forget(struct fetch *fetch)
+{
+	fetch->nr_window = 0;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How many pages from @page on, up to @nr, follow each other in physical memory too. */
+static size_t nr_contiguous(const uint64_t *page_pa, size_t nr)
+{
+	size_t i = 1;
+
+	while (i < nr && page_pa[i] && page_pa[i] == page_pa[0] + i * BTSREC_PAGE_BYTES)
+		i++;
+	return i;
+}
+
+/* Read @nr_bytes from page @page of the window on; mark what is there as valid. */
+static enum btsrec_status read_pages(struct fetch *fetch, size_t page, uint64_t nr_bytes,
+				     size_t *ret_nr_pages)
+{
+	uint64_t first = fetch->window_slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
+	const uint64_t *page_pa = fetch->page_pa + first + page;
+	size_t nr = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
+	enum btsrec_status status;
+	size_t valid_bytes;
+
+	*ret_nr_pages = 1;
+	fetch->valid_bytes[page] = 0;
+	if (!page_pa[0])
+		return BTSREC_OK;
+	nr = nr_contiguous(page_pa, nr);
+	nr_bytes = min_u64(nr_bytes, nr * BTSREC_PAGE_BYTES);
+	status = image_read_some(fetch->image, page_pa[0],
+				 fetch->window + page * BTSREC_PAGE_BYTES, nr_bytes, &valid_bytes);
+	if (status != BTSREC_OK && status != BTSREC_ERR_NODATA)
+		return status;
+	/* Of the pages that were asked for together, go on behind the first bad one. */
+	*ret_nr_pages = status == BTSREC_OK ? nr : valid_bytes / BTSREC_PAGE_BYTES + 1;
+	for (size_t i = 0; i < *ret_nr_pages; i++) {
+		fetch->valid_bytes[page + i] = min_u64(valid_bytes, BTSREC_PAGE_BYTES);
+		valid_bytes -= fetch->valid_bytes[page + i];
+	}
+	return BTSREC_OK;
+}
+
+static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
+{
+	uint64_t nr_ring = fetch->ring_bytes / BTSREC_RECORD_BYTES;
+	uint64_t nr_bytes, done_bytes;
+	enum btsrec_status status;
+	size_t nr_pages;
+
+	fetch->nr_window = 0;
+	fetch->window_slot = slot / FETCH_SLOTS * FETCH_SLOTS;
+	nr_bytes = min_u64(FETCH_SLOTS, nr_ring - fetch->window_slot) * BTSREC_RECORD_BYTES;
+	for (size_t page = 0; page * BTSREC_PAGE_BYTES < nr_bytes; page += nr_pages) {
+		done_bytes = page * BTSREC_PAGE_BYTES;
+		status = read_pages(fetch, page, nr_bytes - done_bytes, &nr_pages);
+		if (status != BTSREC_OK)
+			return status;
+	}
+	fetch->nr_window = nr_bytes / BTSREC_RECORD_BYTES;
+	return BTSREC_OK;
+}
+
+static bool in_window(const struct fetch *fetch, uint64_t slot)
+{
+	return slot - fetch->window_slot < fetch->nr_window && slot >= fetch->window_slot;
+}
+
+/* Are all bytes of slot @i of the window valid? */
+static bool slot_valid(const struct fetch *fetch, uint64_t i)
+{
+	uint64_t begin = i * BTSREC_RECORD_BYTES;
+	uint64_t end = begin + BTSREC_RECORD_BYTES;
+	uint64_t page = begin / BTSREC_PAGE_BYTES;
+	uint64_t page_end = (page + 1) * BTSREC_PAGE_BYTES;
+
+	if (fetch->valid_bytes[page] < min_u64(end, page_end) - page * BTSREC_PAGE_BYTES)
+		return false;
+	return end <= page_end || fetch->valid_bytes[page + 1] >= end - page_end;
+}
+
+static const struct btsrec_record *slot_address(const struct fetch *fetch, uint64_t i)
+{
+	return (const struct btsrec_record *)(fetch->window + i * BTSREC_RECORD_BYTES);
+}
+
+enum btsrec_status fetch_next(struct fetch *fetch, struct ring_run *ret)
+{
+	enum btsrec_status status = BTSREC_OK;
+	uint64_t i, nr, nr_max;
+	bool valid;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!fetch->nr_left)
+		return BTSREC_OK;
+	if (!in_window(fetch, fetch->next_slot))
+		status = load_window(fetch, fetch->next_slot);
+	if (status != BTSREC_OK)
+		return status;
+	i = fetch->next_slot - fetch->window_slot;
+	nr_max = min_u64(fetch->nr_left, fetch->nr_window - i);
+	valid = slot_valid(fetch, i);
+	for (nr = 1; nr < nr_max && slot_valid(fetch, i + nr) == valid; nr++)
+		;
+	ret->records = valid ? slot_address(fetch, i) : NULL;
+	ret->gap = BTSREC_GAP_NOT_IN_DUMP;
+	ret->slot = fetch->next_slot;
+	ret->nr_slots = nr;
+	fetch->next_slot += nr;
+	fetch->nr_left -= nr;
+	return BTSREC_OK;
+}
+
+enum btsrec_status fetch_one(struct fetch *fetch, uint64_t slot, struct btsrec_record *ret)
+{
+	enum btsrec_status status;
+	struct ring_run run;
+
+	fetch_seek(fetch, slot, 1);
+	status = fetch_next(fetch, &run);
+	if (status != BTSREC_OK)
+		return status;
+	if (!run.records)
+		return BTSREC_ERR_NODATA;
+	*ret = *run.records;
+	return BTSREC_OK;
+}

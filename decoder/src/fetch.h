@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Slots of one ring out of the image, in large runs.  Pages of a ring are
+ * scattered and 24 does not divide 4096: a slot may lie in two pages, and is
+ * only there if both are.
+ */
+#ifndef BTSREC_FETCH_H
+#define BTSREC_FETCH_H
+
+#include "image.h"
+#include "ring.h"
+
+/* 512 slots fill three pages exactly; 16 times that amortises the reads. */
+#define FETCH_SLOTS 8192
+#define FETCH_PAGES (FETCH_SLOTS * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES)
+
+/**
+ * struct fetch - a reader of one ring
+ * @image, @page_pa: borrowed; page i of the ring is at page_pa[i], 0: not in the dump.
+ * @ring_bytes: multiple of BTSREC_RECORD_BYTES.
+ * @next_slot, @nr_left: still to be handed out.
+ * @window_slot: multiple of FETCH_SLOTS, first slot in @window; @nr_window: slots
+ *	in it, 0: none yet.
+ * @valid_bytes: per page of @window, how many leading bytes are valid.
+ */
+struct fetch {
+	const struct btsrec_image *image;
+	const uint64_t *page_pa;
+	uint64_t ring_bytes;
+	uint64_t next_slot;
+	uint64_t nr_left;
+	uint64_t window_slot;
+	uint64_t nr_window;
+	uint32_t valid_bytes[FETCH_PAGES];
+	uint8_t *window;
+};
+
+/** fetch_init() - BTSREC_OK or BTSREC_ERR_NOMEM; fetch_fini() is allowed after both. */
+enum btsrec_status fetch_init(struct fetch *fetch, const struct btsrec_image *image,
+			      const uint64_t *page_pa, uint64_t ring_bytes);
+
+/** fetch_fini() - free the window. */
+void fetch_fini(struct fetch *fetch);
+
+/** fetch_seek() - hand out @nr_slots slots from @slot on; all within the ring. */
+void fetch_seek(struct fetch *fetch, uint64_t slot, uint64_t nr_slots);
+
+/** fetch_forget() - drop the window, after the struct has been restored from a copy. */
+void fetch_forget(struct fetch *fetch);
+
+/**
+ * fetch_next() - the next run: records, or BTSREC_GAP_NOT_IN_DUMP
+ *
+ * Records are valid until the next call.  *@ret has nr_slots 0 at the end.
+ *
+ * Return: BTSREC_OK, or what the image said other than that a page is missing.
+ */
+enum btsrec_status fetch_next(struct fetch *fetch, struct ring_run *ret);
+
+/**
+ * fetch_one() - a copy of the one slot @slot
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NODATA: not in the dump; or what the image said.
+ */
+enum btsrec_status fetch_one(struct fetch *fetch, uint64_t slot, struct btsrec_record *ret);
+
+#endif /* BTSREC_FETCH_H */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What one slot of a ring holds, and what an annotation's payload means.  Pure.
+ */
+#ifndef BTSREC_RECORD_H
+#define BTSREC_RECORD_H
+
+#include <btsrec/decoder.h>
+
+enum record_kind {
+	RECORD_BRANCH,
+	RECORD_PART,		/* part of an annotation with a consistent tag */
+	RECORD_POISON,		/* never written */
+	RECORD_HALF_POISON,	/* some words never written */
+	RECORD_BAD,		/* none of these */
+};
+
+/** struct record_tag - the tag of an annotation part, see abi.h "Annotations" */
+struct record_tag {
+	unsigned int kind;
+	unsigned int part;
+	unsigned int nr_parts;
+	uint32_t sequence;
+};
+
+/** record_tag() - take @from of a RECORD_PART apart. */
+struct record_tag record_tag(uint64_t from);
+
+/**
+ * record_classify() - what the three words are
+ * @va_bits: width of a linear address, 48 or 57.
+ *
+ * Both ends of a branch are canonical; its reserved flag bits are not judged,
+ * because no manual promises that they are zero.
+ */
+enum record_kind record_classify(const struct btsrec_record *record, unsigned int va_bits);
+
+/**
+ * record_annotation() - the event of a whole annotation
+ * @payload: @nr_parts * BTSREC_PART_BYTES bytes.
+ * @ret: kind, mm_only, gap and the payload's member are set; the rest is untouched.
+ *
+ * An annotation that is no event of its own comes back as BTSREC_EVENT_GAP:
+ * PAUSED, UNKNOWN_KIND, or BAD_RECORD if it has fewer bytes than its kind.
+ */
+void record_annotation(unsigned int kind, const uint8_t *payload, unsigned int nr_parts,
+		       struct btsrec_event *ret);
+
+#endif /* BTSREC_RECORD_H */
