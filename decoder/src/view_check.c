@@ -285,10 +285,10 @@ static void check_annotations(struct check *check)
 			    history->nr_backwards);
 	if (page->nr_annot_skipped)
 		check_note(check, "%" PRIu64 " annotations were skipped by the recorder",
-			   page->nr_annot_skipped);
+			   (uint64_t)page->nr_annot_skipped);
 	if (page->nr_foreign_stops)
 		check_note(check, "BTS was found switched off by another's hand %" PRIu64 " times",
-			   page->nr_foreign_stops);
+			   (uint64_t)page->nr_foreign_stops);
 	if (history_has_holes(history))
 		return;
 	if (history->nr_sequence_breaks)
@@ -296,7 +296,7 @@ static void check_annotations(struct check *check)
 			    history->nr_sequence_breaks);
 	if (history->has_sequence && history->sequence != (uint32_t)(page->annot_end - 1))
 		check_fault(check, "the newest annotation is number %u, the counter says %" PRIu64,
-			    history->sequence, page->annot_end - 1);
+			    history->sequence, (uint64_t)page->annot_end - 1);
 }
 
 static void check_context(struct check *check)
@@ -348,7 +348,8 @@ static void check_freeze(struct check *check)
 	if (!(page->context_seq & 1) && page->context_seq &&
 	    freeze->task_kva != page->context.next_task_kva)
 		check_note(check, "froze in task 0x%016" PRIx64 ", the newest switch was to "
-			   "0x%016" PRIx64, freeze->task_kva, page->context.next_task_kva);
+			   "0x%016" PRIx64, (uint64_t)freeze->task_kva,
+			   (uint64_t)page->context.next_task_kva);
 	check_stop_ip(check);
 }
 
@@ -362,7 +363,7 @@ static void check_state(struct check *check)
 		check_note(check, "was still recording when the dump was taken");
 	if (page->annot_begin - page->annot_end > 1)
 		check_fault(check, "%" PRIu64 " annotations begun, %" PRIu64 " ended",
-			    page->annot_begin, page->annot_end);
+			    (uint64_t)page->annot_begin, (uint64_t)page->annot_end);
 }
 
 /* --- Poison ------------------------------------------------------------- */

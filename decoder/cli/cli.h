@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the subcommands of btsrec share.  The command line is a user of libbtsrec's
+ * public interface like any other and includes nothing else of it.
+ */
+#ifndef BTSREC_CLI_H
+#define BTSREC_CLI_H
+
+#include <btsrec/decoder.h>
+
+/* Exit status; the manual page btsrec(1) documents each. */
+enum cli_exit {
+	CLI_OK = 0,
+	CLI_FAULTS = 1,		/* check found faults, or a shown history has holes */
+	CLI_USAGE = 2,
+	CLI_NO_RECORDER = 3,
+	CLI_NOT_DUMP = 4,	/* unreadable, or not a dump */
+	CLI_BAD_RECORDER = 5,	/* found, but not valid */
+	CLI_SYMBOLS = 6,	/* symbol file refused */
+	CLI_SYSTEM = 7,		/* output not writable, out of memory */
+};
+
+/**
+ * struct cli_options - the command line of one subcommand
+ * @dump, @system_map, @vmlinux: borrowed from argv; NULL: not given.
+ * @show: cpus is owned, the rest by value.
+ */
+struct cli_options {
+	const char *dump;
+	const char *system_map;
+	const char *vmlinux;
+	uint64_t root_pa;
+	enum btsrec_scan scan;
+	struct btsrec_show show;
+};
+
+/**
+ * struct cli_command - a subcommand
+ * @options: the letters of the options that it takes, as in enum cli_option.
+ * @run: returns the exit status.
+ */
+struct cli_command {
+	const char *name;
+	const char *summary;
+	const char *options;
+	enum cli_exit (*run)(struct btsrec *rec, const struct cli_options *options);
+};
+
+enum cli_exit cmd_info(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_check(struct btsrec *rec, const struct cli_options *options);
+
+/**
+ * cli_parse() - take the command line of @command apart
+ * @argv: argv[0] is the command's name.
+ * @ret_done: everything has been answered (--help).
+ *
+ * Return: CLI_OK, or CLI_USAGE after a message.
+ */
+enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv,
+			struct cli_options *ret, bool *ret_done);
+
+/** cli_options_fini() - free what cli_parse() allocated */
+void cli_options_fini(struct cli_options *options);
+
+/** cli_help() - the help text of @command on standard output */
+void cli_help(const struct cli_command *command);
+
+/** cli_error() - one line on standard error; control characters are escaped */
+void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/** cli_failed() - report why the last call on @rec failed; returns the exit status */
+enum cli_exit cli_failed(const struct btsrec *rec, enum btsrec_status status);
+
+/**
+ * cli_open() - open the dump, find the recorder, add the symbol files
+ *
+ * Return: CLI_OK, or the exit status after a message.
+ */
+enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options);
+
+/** cli_stdout - standard output as a sink; see cli_output_failed() */
+extern const struct btsrec_sink cli_stdout;
+
+/**
+ * cli_output_failed() - why cli_stdout stopped
+ *
+ * Return: CLI_OK if the reader went away, which is no fault of anybody;
+ * CLI_SYSTEM after a message.
+ */
+enum cli_exit cli_output_failed(void);
+
+#endif /* BTSREC_CLI_H */

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli.h"
+
+/**
+ * struct holes - where the history of one CPU has lost something
+ * @last_n: newest event; @last_hole_n: newest event that stands for a loss.
+ */
+struct holes {
+	bool any;
+	uint64_t last_n;
+	uint64_t last_hole_n;
+};
+
+/* What a wrapped or paused ring leaves out is in order; anything else is a loss. */
+static bool is_hole(const struct btsrec_event *event)
+{
+	return event->kind == BTSREC_EVENT_GAP && event->gap.kind != BTSREC_GAP_OVERWRITTEN &&
+	       event->gap.kind != BTSREC_GAP_PAUSED;
+}
+
+static bool holes_event(void *arg, const struct btsrec_event *event)
+{
+	struct holes *holes = arg;
+
+	holes->last_n = event->n;
+	if (is_hole(event)) {
+		holes->any = true;
+		holes->last_hole_n = event->n;
+	}
+	return true;
+}
+
+static enum btsrec_status cpu_has_holes(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
+					bool *ret)
+{
+	struct holes holes = { 0 };
+	enum btsrec_status status = btsrec_events(rec, cpu, holes_event, &holes);
+
+	*ret = holes.any && (!max_events || holes.last_n - holes.last_hole_n < max_events);
+	return status;
+}
+
+/* Did what was shown have holes? */
+static enum btsrec_status shown_has_holes(struct btsrec *rec, const struct btsrec_show *show,
+					  bool *ret)
+{
+	size_t nr_cpus = show->cpus ? show->nr_cpus : btsrec_nr_cpu_ids(rec), i;
+	enum btsrec_status status = BTSREC_OK;
+
+	*ret = false;
+	for (i = 0; i < nr_cpus && !status && !*ret; i++) {
+		unsigned int cpu = show->cpus ? show->cpus[i] : (unsigned int)i;
+
+		if (btsrec_cpu(rec, cpu))
+			status = cpu_has_holes(rec, cpu, show->max_events, ret);
+	}
+	return status;
+}
+
+enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options)
+{
+	enum btsrec_status status = btsrec_show(rec, &options->show, &cli_stdout);
+	bool holes = false;
+
+	if (!status)
+		status = shown_has_holes(rec, &options->show, &holes);
+	if (status)
+		return cli_failed(rec, status);
+	return holes ? CLI_FAULTS : CLI_OK;
+}

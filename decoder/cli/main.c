@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* btsrec: the branch history that the recorder left in a dump. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const struct cli_command commands[] = {
+	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvRs", cmd_info },
+	{ "show", "The branch histories, event by event.", "cnrfmvRs", cmd_show },
+	{ "check", "Validate all that can be validated; faults make the exit status 1.", "Rs",
+	  cmd_check },
+};
+
+#define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+
+/* --- Messages ----------------------------------------------------------- */
+
+void cli_error(const char *fmt, ...)
+{
+	char text[4096];
+	const char *at;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fputs("btsrec: ", stderr);
+	for (at = text; *at; at++) {
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			fprintf(stderr, "\\x%02x", (unsigned char)*at);
+		else
+			fputc(*at, stderr);
+	}
+	fputc('\n', stderr);
+}
+
+static enum cli_exit exit_of(enum btsrec_status status)
+{
+	switch (status) {
+	case BTSREC_OK:
+		return CLI_OK;
+	case BTSREC_ERR_INVAL:
+	case BTSREC_ERR_NO_CPU:
+		return CLI_USAGE;
+	case BTSREC_ERR_NO_ROOT:
+		return CLI_NO_RECORDER;
+	case BTSREC_ERR_IO:
+	case BTSREC_ERR_NOT_DUMP:
+		return CLI_NOT_DUMP;
+	case BTSREC_ERR_NODATA:
+	case BTSREC_ERR_BAD_ROOT:
+	case BTSREC_ERR_VERSION:
+	case BTSREC_ERR_CORRUPT:
+		return CLI_BAD_RECORDER;
+	case BTSREC_ERR_NO_SYMBOL:
+	case BTSREC_ERR_MISMATCH:
+		return CLI_SYMBOLS;
+	case BTSREC_ERR_NOMEM:
+	case BTSREC_ERR_STOPPED:
+		return CLI_SYSTEM;
+	}
+	return CLI_SYSTEM;
+}
+
+enum cli_exit cli_failed(const struct btsrec *rec, enum btsrec_status status)
+{
+	const char *message = btsrec_errmsg(rec);
+
+	if (status == BTSREC_ERR_STOPPED)
+		return cli_output_failed();
+	cli_error("%s", *message ? message : btsrec_status_str(status));
+	return exit_of(status);
+}
+
+/* --- Output ------------------------------------------------------------- */
+
+/* errno of the write that failed; 0: none has. */
+static int output_errno;
+
+static bool stdout_write(void *arg, const char *text, size_t len_bytes)
+{
+	(void)arg;
+	while (len_bytes) {
+		ssize_t nr_bytes = write(STDOUT_FILENO, text, len_bytes);
+
+		if (nr_bytes < 0 && errno == EINTR)
+			continue;
+		if (nr_bytes < 0) {
+			output_errno = errno;
+			return false;
+		}
+		text += nr_bytes;
+		len_bytes -= (size_t)nr_bytes;
+	}
+	return true;
+}
+
+const struct btsrec_sink cli_stdout = { .write = stdout_write };
+
+enum cli_exit cli_output_failed(void)
+{
+	if (output_errno == EPIPE)
+		return CLI_OK;
+	cli_error("standard output: %s", strerror(output_errno));
+	return CLI_SYSTEM;
+}
+
+/* Some file systems tell only now that there was no room. */
+static enum cli_exit close_output(enum cli_exit status)
+{
+	bool failed = fflush(stdout) || ferror(stdout);
+
+	if (close(STDOUT_FILENO) || failed) {
+		if (errno == EPIPE || output_errno)
+			return status;
+		cli_error("standard output: %s", strerror(errno));
+		return CLI_SYSTEM;
+	}
+	return status;
+}
+
+/* --- Commands ----------------------------------------------------------- */
+
+enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
+{
+	enum btsrec_status status = btsrec_open_dump(rec, options->dump);
+
+	if (!status)
+		status = btsrec_locate(rec, options->root_pa, options->scan);
+	if (status)
+		return cli_failed(rec, status);
+	if (options->vmlinux)
+		status = btsrec_add_vmlinux(rec, options->vmlinux);
+	if (!status && options->system_map)
+		status = btsrec_add_system_map(rec, options->system_map);
+	if (!status)
+		return CLI_OK;
+	cli_failed(rec, status);
+	return CLI_SYMBOLS;
+}
+
+static enum cli_exit run_session(const struct cli_command *command,
+				 const struct cli_options *options)
+{
+	struct btsrec *rec = btsrec_new();
+	enum cli_exit status;
+
+	if (!rec) {
+		cli_error("out of memory");
+		return CLI_SYSTEM;
+	}
+	status = cli_open(rec, options);
+	if (!status)
+		status = command->run(rec, options);
+	btsrec_free(rec);
+	return status;
+}
+
+static enum cli_exit run_command(const struct cli_command *command, int argc, char **argv)
+{
+	struct cli_options options;
+	enum cli_exit status;
+	bool done;
+
+	status = cli_parse(command, argc, argv, &options, &done);
+	if (!status && !done)
+		status = run_session(command, &options);
+	cli_options_fini(&options);
+	return status;
+}
+
+static void help(FILE *to)
+{
+	size_t i;
+
+	fprintf(to, "usage: btsrec COMMAND [OPTION]... DUMP\n"
+		    "       btsrec --help | --version\n\n");
+	for (i = 0; i < NR_COMMANDS; i++)
+		fprintf(to, "  %-6s %s\n", commands[i].name, commands[i].summary);
+	fprintf(to, "\n'btsrec COMMAND --help' lists the options of a command.\n");
+}
+
+static enum cli_exit dispatch(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc < 2) {
+		help(stderr);
+		return CLI_USAGE;
+	}
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return run_command(&commands[i], argc - 1, argv + 1);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		help(stdout);
+		return CLI_OK;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("btsrec %s\n", btsrec_version());
+		return CLI_OK;
+	}
+	cli_error("there is no command '%s'", argv[1]);
+	fprintf(stderr, "Try 'btsrec --help'.\n");
+	return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	return close_output(dispatch(argc, argv));
+}
