@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the parts of the module share: the state of one CPU, and each part's
+ * interface in the order of bring-up.
+ */
+#ifndef BTSREC_H
+#define BTSREC_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+#include <asm/intel_ds.h>
+
+#include <btsrec/abi.h>
+
+#define BTSREC_NR_MODULE_PAGES	16
+#define BTSREC_NR_EXEC_PAGES	8
+#define BTSREC_MIN_RECORDS	32
+#define BTSREC_MAX_RING_BYTES	(BTSREC_MAX_LIST_PAGES * BTSREC_PAS_PER_PAGE * 4096ULL)
+
+/**
+ * struct btsrec_pcpu - a CPU's recorder, private to the module
+ * @live: 1 while this CPU records or is paused to record again.  Whoever ends
+ *	the recording takes it to 0 with one exchange, so a stop and a freeze
+ *	that interrupts it never both do the work.  Only this CPU writes it.
+ * @held: the BTS fields of the DS area are ours (they may point to @scratch)
+ * @area_written: IA32_DS_AREA was zero and is ours too
+ * @foreign: somebody else stopped BTS or moved its area; a GAP is due
+ * @nmi_taken: this CPU has had the NMI of the current freeze
+ * @ds: the kernel's debug store of this CPU, in the cpu_entry_area
+ * @page: what the dump reader sees; NULL: this CPU has no ring
+ * @base_kva: first byte of the ring
+ * @end_kva: first byte after the ring
+ * @on_bits: DEBUGCTL bits that record in the chosen mode
+ * @last_cr3: page-table base in the newest annotation
+ * @last_index_kva: index behind the newest annotation
+ * @stop_tsc: when it stopped in order
+ * @stop_ip: code address behind the newest write that stopped BTS
+ * @saved_fields: the four BTS fields before us
+ * @saved_off_bits: DEBUGCTL.BTS_OFF_* before us
+ * @scratch: page of the self-test, and target of stray records after a freeze
+ * @pages: the ring's page frames, page->nr_ring_pages of them
+ */
+struct btsrec_pcpu {
+	u32 live;
+	bool held;
+	bool area_written;
+	bool foreign;
+	bool nmi_taken;
+	struct debug_store *ds;
+	struct btsrec_cpu *page;
+	u64 base_kva;
+	u64 end_kva;
+	u64 on_bits;
+	u64 last_cr3;
+	u64 last_index_kva;
+	u64 stop_tsc;
+	u64 stop_ip;
+	u64 saved_fields[4];
+	u64 saved_off_bits;
+	struct btsrec_record *scratch;
+	struct page **pages;
+};
+
+DECLARE_PER_CPU(struct btsrec_pcpu, btsrec_pcpu);
+
+/* btsrec_main.c */
+int btsrec_arm(void);
+void btsrec_disarm(void);
+bool btsrec_is_armed(void);
+
+/* btsrec_rings.c */
+extern struct btsrec_root *btsrec_root_page;
+extern u64 btsrec_root_pa;
+int btsrec_root_new(u64 ring_bytes, enum btsrec_mode mode);
+void btsrec_root_free(void);
+int btsrec_ring_new(unsigned int cpu);
+struct btsrec_module *btsrec_module_slot(u32 slot);
+struct btsrec_exec *btsrec_exec_slot(u64 number);
+
+/* btsrec_facts.c */
+void btsrec_facts_fill(struct btsrec_root *root);
+
+/* btsrec_vmcoreinfo.c */
+size_t btsrec_vmcoreinfo_get(const char *key, char *ret, size_t ret_bytes);
+int btsrec_vmcoreinfo_put_root(void);
+void btsrec_vmcoreinfo_remove_root(void);
+
+/* btsrec_annot.c */
+int btsrec_mark(const char *text);
+
+/* btsrec_modmap.c */
+int btsrec_modmap_register(void);
+void btsrec_modmap_unregister(void);
+
+/* btsrec_probes.c */
+int btsrec_probes_register(void);
+void btsrec_probes_unregister(void);
+
+/* btsrec_freeze.c */
+int btsrec_freeze_register(bool freeze_on_fault);
+void btsrec_freeze_unregister(void);
+void btsrec_freeze_now(void);
+void btsrec_thaw(void);
+bool btsrec_is_frozen(void);
+
+/* btsrec_dev.c */
+int btsrec_dev_register(void);
+void btsrec_dev_unregister(void);
+
+#endif /* BTSREC_H */

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/irqflags.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <asm/msr.h>
+
+#include "btsrec_annot.h"
+
+DEFINE_PER_CPU(struct btsrec_pcpu, btsrec_pcpu);
+
+static u64 annot_tag(enum btsrec_annot_kind kind, u32 part, u32 nr_parts, u64 seq)
+{
+	return BTSREC_TAG << BTSREC_TAG_SHIFT | (u64)kind << BTSREC_TAG_KIND_SHIFT |
+	       (u64)part << BTSREC_TAG_PART_SHIFT | (u64)nr_parts << BTSREC_TAG_NR_PARTS_SHIFT |
+	       (u32)seq;
+}
+
+/* Returns the slot behind the last part. */
+static u64 put_parts(struct btsrec_pcpu *pc, u64 index_kva, enum btsrec_annot_kind kind,
+		     const u64 *words, u32 nr_parts, u64 seq)
+{
+	u32 part;
+
+	for (part = 0; part < nr_parts; part++) {
+		struct btsrec_record *slot;
+
+		if (index_kva >= pc->end_kva)
+			index_kva = pc->base_kva;
+		slot = (struct btsrec_record *)index_kva;
+		WRITE_ONCE(slot->from, annot_tag(kind, part, nr_parts, seq));
+		WRITE_ONCE(slot->to, words[2 * part]);
+		WRITE_ONCE(slot->flags, words[2 * part + 1]);
+		index_kva += BTSREC_RECORD_BYTES;
+	}
+	return index_kva >= pc->end_kva ? pc->base_kva : index_kva;
+}
+
+/**
+ * btsrec_annot_put() - write one annotation at the ring's index
+ * @pc: this CPU's, paused
+ * @kind: enum btsrec_annot_kind
+ * @payload: the payload structure of @kind
+ * @payload_bytes: its size; a multiple of BTSREC_PART_BYTES
+ *
+ * A freeze may come by NMI at any point.  The index is read before @live, so a
+ * live CPU means an index in the ring.  If the freeze came before the index
+ * moved, the annotation does not count: its parts lie behind the frozen index
+ * and annot_begin stays ahead of annot_end to say so.
+ */
+void btsrec_annot_put(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind, const void *payload,
+		      size_t payload_bytes)
+{
+	u64 next_kva, index_kva = bts_index(pc);
+	struct btsrec_cpu *page = pc->page;
+	u64 seq = page->annot_end;
+
+	barrier();
+	if (!READ_ONCE(pc->live)) {
+		page->nr_annot_skipped++;
+		return;
+	}
+	WRITE_ONCE(page->annot_begin, seq + 1);
+	barrier();	/* the parts come after "begun": an NMI is the reader */
+	next_kva = put_parts(pc, index_kva, kind, payload, payload_bytes / BTSREC_PART_BYTES, seq);
+	barrier();	/* the index moves over whole parts only */
+	bts_set_index(pc, next_kva);
+	pc->last_index_kva = next_kva;
+	barrier();	/* and "ended" comes last */
+	if (!READ_ONCE(pc->live) && page->freeze.index_kva != next_kva) {
+		bts_point_at_scratch(pc);
+		return;
+	}
+	WRITE_ONCE(page->annot_end, seq + 1);
+}
+
+/* Publishes who runs now; the reader of an odd context_seq does not trust it. */
+static void set_context(struct btsrec_pcpu *pc, const struct btsrec_switch *change)
+{
+	struct btsrec_cpu *page = pc->page;
+	u64 seq = page->context_seq | 1;
+
+	WRITE_ONCE(page->context_seq, seq);
+	smp_wmb();	/* odd before the first field */
+	page->context = *change;
+	smp_wmb();	/* even after the last field */
+	WRITE_ONCE(page->context_seq, seq + 1);
+	pc->last_cr3 = change->next.cr3;
+}
+
+/**
+ * btsrec_annot_switch() - annotate another thread, address space or program
+ * @pc: this CPU's, paused
+ * @kind: SWITCH, MM or EXEC
+ * @change: both sides; becomes the CPU's current context
+ */
+void btsrec_annot_switch(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
+			 const struct btsrec_switch *change)
+{
+	btsrec_annot_put(pc, kind, change, sizeof(*change));
+	if (READ_ONCE(pc->live))
+		set_context(pc, change);
+}
+
+/**
+ * btsrec_annot_resume() - annotate that recording begins or goes on
+ * @pc: this CPU's, paused
+ * @kind: ARM or GAP
+ * @reason: why it had stopped
+ * @stop_tsc: when; 0: unknown, or there was no stop
+ *
+ * Whoever runs now becomes the CPU's current context.
+ */
+void btsrec_annot_resume(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
+			 enum btsrec_reason reason, u64 stop_tsc)
+{
+	struct btsrec_resume begin = {
+		.tsc = rdtsc_ordered(),
+		.stop_tsc = stop_tsc,
+		.reason = reason,
+		.task_kva = (u64)current,
+	};
+	struct btsrec_switch context = {
+		.tsc = begin.tsc,
+		.next_task_kva = begin.task_kva,
+	};
+
+	btsrec_side_fill(&begin.now, current, bts_cr3() & CR3_BASE_MASK);
+	context.next = begin.now;
+	btsrec_annot_put(pc, kind, &begin, sizeof(begin));
+	set_context(pc, &context);
+}
+
+/**
+ * btsrec_annot_time() - annotate one instant in three clocks
+ * @pc: this CPU's, paused
+ * @time: the instant
+ */
+void btsrec_annot_time(struct btsrec_pcpu *pc, const struct btsrec_time *time)
+{
+	btsrec_annot_put(pc, BTSREC_ANNOT_TIME, time, sizeof(*time));
+}
+
+/**
+ * btsrec_annot_forget_torn() - make the ring clean after a torn annotation
+ * @pc: this CPU's, stopped, index at the place of the stop
+ *
+ * A freeze may have left parts of an unfinished annotation behind the index.
+ * In a ring that has not wrapped yet they would look like history older than
+ * the first record, so they become poison again; its number is reused.
+ */
+void btsrec_annot_forget_torn(struct btsrec_pcpu *pc)
+{
+	struct btsrec_cpu *page = pc->page;
+	u64 *slot, index_kva = bts_index(pc);
+	u64 behind_kva = index_kva + BTSREC_MAX_PARTS * BTSREC_RECORD_BYTES;
+
+	if (page->annot_begin == page->annot_end)
+		return;
+	page->annot_begin = page->annot_end;
+	if (behind_kva >= pc->end_kva || *(u64 *)behind_kva != BTSREC_POISON)
+		return;
+	for (slot = (u64 *)index_kva; slot < (u64 *)behind_kva; slot++)
+		*slot = BTSREC_POISON;
+}
+
+/**
+ * btsrec_side_fill() - describe one side of a switch
+ * @side: what to fill
+ * @task: the thread
+ * @cr3: its page-table base, already masked
+ */
+void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, u64 cr3)
+{
+	BUILD_BUG_ON(sizeof(side->comm) != sizeof(task->comm));
+	side->cr3 = cr3;
+	side->pid = task->pid;
+	side->tgid = task->tgid;
+	memcpy(side->comm, task->comm, sizeof(side->comm));
+}
+
+/**
+ * btsrec_pause_foreign() - the slow half of btsrec_pause()
+ * @pc: this CPU's, live
+ * @debugctl: in: the register; out: what btsrec_resume() shall write
+ *
+ * BTS is not as we left it.  Counts the event once.  If the area is somebody
+ * else's, nothing is touched.  If only the bits were taken away, or have come
+ * back, recording goes on and a GAP says that branches are missing.
+ *
+ * Return: as btsrec_pause().
+ */
+bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
+{
+	if (!pc->foreign) {
+		pc->foreign = true;
+		pc->page->nr_foreign_stops++;
+	}
+	if (!bts_area_is_ours(pc)) {
+		pc->page->nr_annot_skipped++;
+		return false;
+	}
+	pc->stop_ip = bts_write_debugctl(*debugctl & ~BTS_ON);
+	*debugctl = (*debugctl & ~(BTS_ON | BTS_OFF_BITS)) | pc->on_bits;
+	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP, BTSREC_REASON_FOREIGN, 0);
+	pc->foreign = false;
+	return true;
+}
+
+/**
+ * btsrec_resume_frozen() - a freeze came while btsrec_resume() switched on
+ * @pc: this CPU's, frozen; its DS fields are at the scratch page
+ */
+void btsrec_resume_frozen(struct btsrec_pcpu *pc)
+{
+	bts_write_debugctl(bts_read_debugctl() & ~BTS_ON);
+}
+
+/**
+ * btsrec_mark() - write a text into the ring of the CPU it runs on
+ * @text: the text; cut to what a MARK holds
+ *
+ * Return: 0; -ENXIO: this CPU does not record.
+ */
+int btsrec_mark(const char *text)
+{
+	struct btsrec_mark mark = { .pid = current->pid, .tgid = current->tgid };
+	struct btsrec_pcpu *pc;
+	unsigned long flags;
+	u64 debugctl;
+	int err = -ENXIO;
+
+	memcpy(mark.text, text, strnlen(text, sizeof(mark.text)));
+	local_irq_save(flags);
+	pc = this_cpu_ptr(&btsrec_pcpu);
+	if (btsrec_pause(pc, &debugctl)) {
+		mark.tsc = rdtsc_ordered();
+		btsrec_annot_put(pc, BTSREC_ANNOT_MARK, &mark, sizeof(mark));
+		btsrec_resume(pc, debugctl);
+		err = 0;
+	}
+	local_irq_restore(flags);
+	return err;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Writing annotations into this CPU's ring.  Interrupts are off throughout:
+ *
+ *	if (btsrec_pause(pc, &debugctl)) {
+ *		... btsrec_annot_*() ...
+ *		btsrec_resume(pc, debugctl);
+ *	}
+ *
+ * Only pause and resume must be inline: between them BTS is off, so calls
+ * leave no branches.
+ */
+#ifndef BTSREC_ANNOT_H
+#define BTSREC_ANNOT_H
+
+#include "btsrec_bts.h"
+
+struct task_struct;
+
+bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl);
+void btsrec_resume_frozen(struct btsrec_pcpu *pc);
+void btsrec_annot_put(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind, const void *payload,
+		      size_t payload_bytes);
+void btsrec_annot_switch(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
+			 const struct btsrec_switch *change);
+void btsrec_annot_resume(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
+			 enum btsrec_reason reason, u64 stop_tsc);
+void btsrec_annot_time(struct btsrec_pcpu *pc, const struct btsrec_time *time);
+void btsrec_annot_forget_torn(struct btsrec_pcpu *pc);
+void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, u64 cr3);
+
+/**
+ * btsrec_pause() - switch BTS off to annotate
+ * @pc: this CPU's
+ * @debugctl: where the register's value goes, for btsrec_resume()
+ *
+ * One read and one write of DEBUGCTL; the tests are laid out so that a pause
+ * takes no branch.
+ *
+ * Return: true if BTS is off now and the ring is ours; false: do nothing.
+ */
+static __always_inline bool btsrec_pause(struct btsrec_pcpu *pc, u64 *debugctl)
+{
+	if (unlikely(!READ_ONCE(pc->live)))
+		return false;
+	*debugctl = bts_read_debugctl();
+	if (unlikely((*debugctl & BTS_ON) != BTS_ON || !bts_fields_are_ours(pc) || pc->foreign))
+		return btsrec_pause_foreign(pc, debugctl);
+	WRITE_ONCE(pc->stop_ip, bts_write_debugctl(*debugctl & ~BTS_ON));
+	return true;
+}
+
+/**
+ * btsrec_resume() - record again after btsrec_pause()
+ * @pc: this CPU's
+ * @debugctl: what btsrec_pause() gave
+ *
+ * A freeze that came meanwhile wins: @live is tested again after the write,
+ * for an NMI between the first test and the write.
+ */
+static __always_inline void btsrec_resume(struct btsrec_pcpu *pc, u64 debugctl)
+{
+	if (unlikely(!READ_ONCE(pc->live)))
+		return;
+	bts_write_debugctl(debugctl);
+	if (unlikely(!READ_ONCE(pc->live)))
+		btsrec_resume_frozen(pc);
+}
+
+#endif /* BTSREC_ANNOT_H */

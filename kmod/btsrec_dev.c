@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: /dev/btsrec
+ *
+ * A write is one command, with or without a newline: "arm", "disarm",
+ * "freeze", "mark TEXT".  A read gives the state as "key: value" lines.  Only
+ * who has CAP_SYS_ADMIN may open it: the state holds kernel addresses.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "btsrec.h"
+
+#define COMMAND_BYTES	128
+
+/* One command, or one look at the state, at a time. */
+static DEFINE_MUTEX(command_mutex);
+
+static const char *const root_states[] = {
+	[BTSREC_ROOT_LOADED] = "loaded",
+	[BTSREC_ROOT_ARMED] = "armed",
+	[BTSREC_ROOT_DISARMED] = "disarmed",
+	[BTSREC_ROOT_FROZEN] = "frozen",
+};
+
+static const char *const cpu_states[] = {
+	[BTSREC_CPU_NEVER] = "never",
+	[BTSREC_CPU_ARMED] = "armed",
+	[BTSREC_CPU_STOPPED] = "stopped",
+	[BTSREC_CPU_FROZEN] = "frozen",
+};
+
+static const char *const modes[] = {
+	[BTSREC_MODE_ALL] = "all",
+	[BTSREC_MODE_KERNEL] = "kernel",
+	[BTSREC_MODE_USER] = "user",
+};
+
+static void show_cpu(struct seq_file *m, unsigned int cpu, const struct btsrec_cpu *page)
+{
+	u32 state = READ_ONCE(page->state);
+
+	seq_printf(m, "cpu%u: %s annotations=%llu skipped=%llu foreign_stops=%llu", cpu,
+		   cpu_states[state], READ_ONCE(page->annot_end), page->nr_annot_skipped,
+		   page->nr_foreign_stops);
+	if (state == BTSREC_CPU_STOPPED)
+		seq_printf(m, " reason=%u", page->stop_reason);
+	if (state == BTSREC_CPU_FROZEN)
+		seq_printf(m, " reason=%u", page->freeze.reason);
+	seq_putc(m, '\n');
+}
+
+static int dev_show(struct seq_file *m, void *unused)
+{
+	const struct btsrec_root *root = btsrec_root_page;
+	unsigned int cpu;
+
+	mutex_lock(&command_mutex);
+	seq_printf(m, "state: %s\n", root_states[READ_ONCE(root->state)]);
+	seq_printf(m, "mode: %s\n", modes[root->mode]);
+	seq_printf(m, "root_pa: 0x%llx\n", root->self_pa);
+	seq_printf(m, "ring_bytes: %llu\n", root->ring_bytes);
+	seq_printf(m, "generation: %llu\n", root->generation);
+	seq_printf(m, "arms: %u\n", root->nr_arms);
+	seq_printf(m, "modules: %u\n", root->nr_modules);
+	seq_printf(m, "modules_lost: %u\n", root->nr_modules_lost);
+	seq_printf(m, "execs: %llu\n", READ_ONCE(root->nr_execs));
+	seq_printf(m, "freeze_reason: %u\n", READ_ONCE(root->freeze_reason));
+	for_each_possible_cpu(cpu) {
+		const struct btsrec_cpu *page = per_cpu(btsrec_pcpu, cpu).page;
+
+		if (page)
+			show_cpu(m, cpu, page);
+	}
+	mutex_unlock(&command_mutex);
+	return 0;
+}
+
+static int run_command(char *text)
+{
+	char *argument = text;
+	const char *verb = strsep(&argument, " ");
+
+	if (!strcmp(verb, "mark"))
+		return argument && *argument ? btsrec_mark(argument) : -EINVAL;
+	if (argument)
+		return -EINVAL;
+	if (!strcmp(verb, "arm"))
+		return btsrec_arm();
+	if (!strcmp(verb, "disarm")) {
+		btsrec_disarm();
+		return 0;
+	}
+	if (strcmp(verb, "freeze"))
+		return -EINVAL;
+	if (!btsrec_is_armed())
+		return -ENXIO;
+	btsrec_freeze_now();
+	return 0;
+}
+
+static ssize_t dev_write(struct file *file, const char __user *buf, size_t bytes, loff_t *pos)
+{
+	char text[COMMAND_BYTES];
+	int err;
+
+	if (bytes >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, bytes))
+		return -EFAULT;
+	text[bytes] = '\0';
+	mutex_lock(&command_mutex);
+	err = run_command(strim(text));
+	mutex_unlock(&command_mutex);
+	return err ?: bytes;
+}
+
+static int dev_open(struct inode *inode, struct file *file)
+{
+	return capable(CAP_SYS_ADMIN) ? single_open(file, dev_show, NULL) : -EPERM;
+}
+
+static const struct file_operations dev_fops = {
+	.owner = THIS_MODULE,
+	.open = dev_open,
+	.read = seq_read,
+	.write = dev_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static struct miscdevice dev = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = KBUILD_MODNAME,
+	.fops = &dev_fops,
+	.mode = 0600,
+};
+
+/**
+ * btsrec_dev_register() - make /dev/btsrec
+ *
+ * Return: 0, or what misc_register() says.
+ */
+int btsrec_dev_register(void)
+{
+	return misc_register(&dev);
+}
+
+/**
+ * btsrec_dev_unregister() - take it away
+ */
+void btsrec_dev_unregister(void)
+{
+	misc_deregister(&dev);
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The freeze: at the first sign of a crash every CPU stops for good and keeps
+ * its registers.  Nothing from freeze_cpu() on allocates, locks, prints or can
+ * fault.
+ *
+ * Hooks are ftrace callbacks, not kprobes or notifiers: panic notifiers do not
+ * run when a capture kernel is loaded, the kernel's shootdown NMI bypasses the
+ * NMI handler lists, and kernel.ftrace_enabled=0 silently disarms kprobes that
+ * use ftrace, while it refuses as long as a PERMANENT ftrace_ops exists.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpumask.h>
+#include <linux/ftrace.h>
+#include <linux/irqflags.h>
+#include <linux/instruction_pointer.h>
+#include <linux/kernel.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <asm/apic.h>
+#include <asm/nmi.h>
+#include <asm/segment.h>
+#include <asm/tsc.h>
+
+#include "btsrec_bts.h"
+
+#define NMI_HANDLER_NAME	"btsrec"
+#define WAIT_MS			50
+
+/* 1 from the first freeze on; only the CPU that sets it writes the root. */
+static u32 freezing;
+static u32 freeze_reason;
+
+/* Without @regs: of this very place. */
+static __always_inline void store_registers(struct btsrec_freeze *freeze,
+					    const struct pt_regs *regs)
+{
+	if (!regs) {
+		freeze->ip = _THIS_IP_;
+		freeze->sp = current_stack_pointer;
+		freeze->bp = (u64)__builtin_frame_address(0);
+		freeze->rflags = native_save_fl();
+		freeze->cs = __KERNEL_CS;
+		return;
+	}
+	freeze->ip = regs->ip;
+	freeze->sp = regs->sp;
+	freeze->bp = regs->bp;
+	freeze->rflags = regs->flags;
+	freeze->cs = regs->cs;
+}
+
+static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *regs,
+				  u32 reason, bool via_nmi, u64 debugctl, u64 stop_ip)
+{
+	struct btsrec_cpu *page = pc->page;
+	struct btsrec_freeze *freeze = &page->freeze;
+
+	freeze->reason = reason;
+	freeze->via_nmi = via_nmi;
+	freeze->tsc = rdtsc_ordered();
+	freeze->index_kva = bts_last_index(pc);
+	freeze->stop_ip = stop_ip;
+	store_registers(freeze, regs);
+	freeze->cr3 = bts_cr3();
+	freeze->debugctl = debugctl;
+	freeze->task_kva = (u64)current;
+	freeze->pid = current->pid;
+	freeze->tgid = current->tgid;
+	memcpy(freeze->comm, current->comm, sizeof(freeze->comm));
+	if (bts_fields_are_ours(pc))
+		bts_point_at_scratch(pc);
+	WRITE_ONCE(page->state, BTSREC_CPU_FROZEN);
+	smp_wmb();	/* a reader of "frozen" sees a whole snapshot */
+	WRITE_ONCE(page->frozen, 1);
+}
+
+/*
+ * Stops this CPU.  Up to the write of DEBUGCTL every branch would be in the
+ * history, so there is none.  If the switch path was interrupted while paused,
+ * BTS is off already and pc->stop_ip says where it was stopped.
+ */
+static __always_inline void freeze_cpu(const struct pt_regs *regs, u32 reason, bool via_nmi)
+{
+	struct btsrec_pcpu *pc;
+	unsigned long flags;
+	u64 debugctl, stop_ip;
+
+	raw_local_irq_save(flags);
+	pc = this_cpu_ptr(&btsrec_pcpu);
+	if (likely(xchg(&pc->live, 0))) {
+		debugctl = bts_read_debugctl();
+		stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
+		if ((debugctl & BTS_ON) != BTS_ON)
+			stop_ip = pc->stop_ip;
+		store_freeze(pc, regs, reason, via_nmi, debugctl, stop_ip);
+	}
+	raw_local_irq_restore(flags);
+}
+
+/* Bounded by time for all CPUs together: a dead one must not hold the crash up. */
+static void wait_for_others(void)
+{
+	u64 end_tsc = rdtsc() + (u64)(tsc_khz ?: 1000000) * WAIT_MS;
+	unsigned int cpu;
+
+	for_each_cpu(cpu, cpu_online_mask) {
+		while (READ_ONCE(per_cpu(btsrec_pcpu, cpu).live) && rdtsc() < end_tsc)
+			cpu_relax();
+	}
+}
+
+/*
+ * The other CPUs, by an NMI of our own.  The mask form of the IPI is used
+ * because the shorthand may reach CPUs that are offline.
+ */
+static noinline void freeze_others(u32 reason)
+{
+	struct btsrec_root *root = btsrec_root_page;
+
+	if (xchg(&freezing, 1))
+		return;
+	WRITE_ONCE(freeze_reason, reason);
+	smp_wmb();	/* pairs with the NMI: it reads the reason */
+	this_cpu_write(btsrec_pcpu.nmi_taken, true);
+	apic->send_IPI_mask_allbutself(cpu_online_mask, NMI_VECTOR);
+	wait_for_others();
+	root->freeze_tsc = rdtsc_ordered();
+	root->freeze_cpu = raw_smp_processor_id();
+	WRITE_ONCE(root->state, BTSREC_ROOT_FROZEN);
+	smp_wmb();	/* the reason after the rest: it says "frozen" */
+	WRITE_ONCE(root->freeze_reason, reason);
+}
+
+static int on_nmi(unsigned int type, struct pt_regs *regs)
+{
+	if (likely(!READ_ONCE(freezing)) || this_cpu_read(btsrec_pcpu.nmi_taken))
+		return NMI_DONE;
+	freeze_cpu(regs, READ_ONCE(freeze_reason), true);
+	this_cpu_write(btsrec_pcpu.nmi_taken, true);
+	return NMI_HANDLED;
+}
+
+/* Beginnings of panic messages that name the cause. */
+static const struct {
+	const char *text;
+	enum btsrec_reason reason;
+} panic_causes[] = {
+	{ "Hard LOCKUP", BTSREC_REASON_HARD_LOCKUP },
+	{ "softlockup: ", BTSREC_REASON_SOFT_LOCKUP },
+	{ "hung_task: ", BTSREC_REASON_HUNG_TASK },
+	{ "Fatal machine check", BTSREC_REASON_MCE },
+	{ "Fatal local machine check", BTSREC_REASON_MCE },
+	{ "Timeout: Not all CPUs entered broadcast exception", BTSREC_REASON_MCE },
+	{ "Machine check from unknown source", BTSREC_REASON_MCE },
+	{ "NMI: Not continuing", BTSREC_REASON_NMI },
+	{ "NMI IOCK error", BTSREC_REASON_NMI },
+};
+
+/* panic(fmt, ...): nmi_panic() passes its message as the argument of "%s". */
+static u32 panic_reason(const struct pt_regs *regs)
+{
+	char text[24] = "";
+	size_t i;
+
+	if (!regs || copy_from_kernel_nofault(text, (void *)regs->di, sizeof(text) - 1))
+		return BTSREC_REASON_PANIC;
+	if (!strcmp(text, "%s") &&
+	    copy_from_kernel_nofault(text, (void *)regs->si, sizeof(text) - 1))
+		return BTSREC_REASON_PANIC;
+	for (i = 0; i < ARRAY_SIZE(panic_causes); i++) {
+		size_t bytes = min(strlen(panic_causes[i].text), sizeof(text) - 1);
+
+		if (!strncmp(text, panic_causes[i].text, bytes))
+			return panic_causes[i].reason;
+	}
+	return BTSREC_REASON_PANIC;
+}
+
+/* The cause is read after the stop; the snapshot of this CPU gets it late. */
+static noinline void name_panic(const struct pt_regs *regs)
+{
+	u32 reason = panic_reason(regs);
+	struct btsrec_cpu *page = raw_cpu_read(btsrec_pcpu.page);
+
+	if (page && page->frozen && !READ_ONCE(freezing))
+		page->freeze.reason = reason;
+	freeze_others(reason);
+}
+
+static void on_panic(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		     struct ftrace_regs *fregs)
+{
+	const struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	freeze_cpu(regs, BTSREC_REASON_PANIC, false);
+	name_panic(regs);
+}
+
+static void on_oops(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		    struct ftrace_regs *fregs)
+{
+	freeze_cpu(ftrace_get_regs(fregs), BTSREC_REASON_OOPS, false);
+	freeze_others(BTSREC_REASON_OOPS);
+}
+
+/* BTS must be off before the next kernel: nothing there would switch it off. */
+static void on_crash_shutdown(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			      struct ftrace_regs *fregs)
+{
+	freeze_cpu(ftrace_get_regs(fregs), BTSREC_REASON_CRASH_SHUTDOWN, false);
+	freeze_others(BTSREC_REASON_CRASH_SHUTDOWN);
+	btsrec_vmcoreinfo_put_root();
+}
+
+/* kdump_nmi_callback(cpu, regs) on a CPU that our own NMI did not reach. */
+static void on_kdump_nmi(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			 struct ftrace_regs *fregs)
+{
+	const struct pt_regs *own = ftrace_get_regs(fregs);
+
+	freeze_cpu(own ? (const struct pt_regs *)own->si : NULL,
+		   READ_ONCE(freeze_reason) ?: BTSREC_REASON_CRASH_SHUTDOWN, true);
+}
+
+#define HOOK_FLAGS	(FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_SAVE_REGS)
+
+/**
+ * struct hook - a function of the kernel at which we freeze
+ * @name: the function
+ * @guard: needed even with freeze=0
+ * @optional: some kernels do not have it
+ * @registered: what to undo
+ * @ops: ftrace's
+ */
+struct hook {
+	const char *name;
+	bool guard;
+	bool optional;
+	bool registered;
+	struct ftrace_ops ops;
+};
+
+static struct hook hooks[] = {
+	{ .name = "oops_enter", .ops = { .func = on_oops, .flags = HOOK_FLAGS } },
+	{ .name = "panic", .ops = { .func = on_panic, .flags = HOOK_FLAGS } },
+	/* From v6.17 on other callers than panic() use it. */
+	{ .name = "vpanic", .optional = true, .ops = { .func = on_panic, .flags = HOOK_FLAGS } },
+	{ .name = "kdump_nmi_callback", .optional = true,
+	  .ops = { .func = on_kdump_nmi, .flags = HOOK_FLAGS } },
+	{ .name = "machine_crash_shutdown", .guard = true, .optional = true,
+	  .ops = { .func = on_crash_shutdown, .flags = HOOK_FLAGS } },
+};
+
+static int hook_register(struct hook *hook)
+{
+	int err = ftrace_set_filter(&hook->ops, (unsigned char *)hook->name, strlen(hook->name), 1);
+
+	if (err)
+		return hook->optional ? 0 : err;
+	err = register_ftrace_function(&hook->ops);
+	hook->registered = !err;
+	return err;
+}
+
+static void hook_unregister(struct hook *hook)
+{
+	if (hook->registered)
+		unregister_ftrace_function(&hook->ops);
+	hook->registered = false;
+	ftrace_free_filter(&hook->ops);
+}
+
+/**
+ * btsrec_freeze_register() - watch for crashes
+ * @freeze_on_fault: false: only guard the way into the next kernel
+ *
+ * Return: 0, or a negative errno after a printed sentence, with nothing
+ * registered.
+ */
+int btsrec_freeze_register(bool freeze_on_fault)
+{
+	size_t i;
+	int err = register_nmi_handler(NMI_LOCAL, on_nmi, NMI_FLAG_FIRST, NMI_HANDLER_NAME);
+
+	if (err) {
+		pr_err("Not armed: cannot register an NMI handler (error %d), so the other CPUs could not be stopped at a crash.\n",
+		       err);
+		return err;
+	}
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if (!freeze_on_fault && !hooks[i].guard)
+			continue;
+		err = hook_register(&hooks[i]);
+		if (err) {
+			pr_err("Not armed: cannot hook %s() (error %d), so a crash would overwrite the history; set kernel.ftrace_enabled=1.\n",
+			       hooks[i].name, err);
+			btsrec_freeze_unregister();
+			return err;
+		}
+	}
+	return 0;
+}
+
+/**
+ * btsrec_freeze_unregister() - no longer; when this returns no hook runs
+ */
+void btsrec_freeze_unregister(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		hook_unregister(&hooks[i]);
+	unregister_nmi_handler(NMI_LOCAL, NMI_HANDLER_NAME);
+}
+
+/**
+ * btsrec_freeze_now() - freeze all CPUs on request
+ */
+void btsrec_freeze_now(void)
+{
+	preempt_disable();
+	freeze_cpu(NULL, BTSREC_REASON_MANUAL, false);
+	freeze_others(BTSREC_REASON_MANUAL);
+	preempt_enable();
+}
+
+/**
+ * btsrec_is_frozen() - has a freeze begun?
+ */
+bool btsrec_is_frozen(void)
+{
+	return READ_ONCE(freezing);
+}
+
+/**
+ * btsrec_thaw() - allow a new freeze
+ *
+ * No CPU may be live.  What each CPU's page says about the last freeze stays
+ * until the CPU is armed again.
+ */
+void btsrec_thaw(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(btsrec_pcpu, cpu).nmi_taken = false;
+	btsrec_root_page->freeze_reason = BTSREC_REASON_NONE;
+	WRITE_ONCE(freeze_reason, BTSREC_REASON_NONE);
+	WRITE_ONCE(freezing, 0);
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parameters, and the order in which the recorder comes up and goes down:
+ *
+ *	load	root, module map, device
+ *	arm	checks, probes, freeze hooks, CPUs, VMCOREINFO line
+ *
+ * Both are undone in exactly the reverse order.  The CPU hotplug callbacks are
+ * the only place where a CPU starts or stops recording in order.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpuhotplug.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/reboot.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+
+#include "btsrec_annot.h"
+#include "btsrec_compat.h"
+
+static char *ring_bytes = "1M";
+module_param(ring_bytes, charp, 0444);
+MODULE_PARM_DESC(ring_bytes,
+		 "Ring size of each CPU in bytes, with K, M suffixes; rounded down to whole records of 24 bytes, at least 768, at most 128M (default 1M)");
+
+static char *mode = "all";
+module_param(mode, charp, 0444);
+MODULE_PARM_DESC(mode, "What to record: all, kernel or user (default all)");
+
+static bool arm = true;
+module_param(arm, bool, 0444);
+MODULE_PARM_DESC(arm, "Begin to record at load (default 1); 0: wait for \"arm\" in /dev/btsrec");
+
+static bool freeze = true;
+module_param(freeze, bool, 0444);
+MODULE_PARM_DESC(freeze,
+		 "Stop recording at a panic or oops (default 1); 0: let the crash path overwrite the history, to measure it");
+
+/*
+ * cpuhp_state: 0 or the dynamic CPU hotplug state while armed.  stop_reason:
+ * why a CPU that stops now does so.  Changed under the device's command mutex
+ * or at load and unload.
+ */
+static int cpuhp_state;
+static enum btsrec_reason stop_reason = BTSREC_REASON_DISARM;
+
+/* The index of a stopped or frozen CPU, and what the next ARM or GAP says. */
+static u64 last_stop(const struct btsrec_pcpu *pc, u64 *index_kva, enum btsrec_reason *reason)
+{
+	const struct btsrec_cpu *page = pc->page;
+
+	if (page->state == BTSREC_CPU_FROZEN) {
+		*index_kva = page->freeze.index_kva;
+		*reason = page->freeze.reason;
+		return page->freeze.tsc;
+	}
+	*index_kva = page->stop_index_kva;
+	*reason = page->stop_reason;
+	return pc->stop_tsc;
+}
+
+/* An unbroken session has a GAP; ARM is for a new one. */
+static enum btsrec_annot_kind resume_kind(enum btsrec_reason reason)
+{
+	return reason == BTSREC_REASON_CPU_OFFLINE || reason == BTSREC_REASON_SUSPEND ?
+	       BTSREC_ANNOT_GAP : BTSREC_ANNOT_ARM;
+}
+
+static void publish_armed(struct btsrec_pcpu *pc)
+{
+	struct btsrec_cpu *page = pc->page;
+
+	WRITE_ONCE(page->frozen, 0);
+	smp_wmb();	/* no reader pairs the new state with the old freeze */
+	WRITE_ONCE(page->state, BTSREC_CPU_ARMED);
+	pc->foreign = false;
+	barrier();	/* an NMI that finds the CPU live may freeze it */
+	WRITE_ONCE(pc->live, 1);
+}
+
+/* Claimed, interrupts off: writes the first annotations and switches BTS on. */
+static void begin_recording(struct btsrec_pcpu *pc, const struct btsrec_time *time)
+{
+	bool first = pc->page->state == BTSREC_CPU_NEVER;
+	enum btsrec_reason reason = BTSREC_REASON_NONE;
+	u64 index_kva = pc->base_kva, stop_tsc = 0;
+	u64 debugctl = bts_read_debugctl();
+
+	if (!first)
+		stop_tsc = last_stop(pc, &index_kva, &reason);
+	bts_point_at(pc, pc->base_kva, index_kva, pc->end_kva);
+	btsrec_annot_forget_torn(pc);
+	publish_armed(pc);
+	if (first)
+		btsrec_annot_time(pc, time);
+	btsrec_annot_resume(pc, resume_kind(reason), reason, stop_tsc);
+	btsrec_resume(pc, (debugctl & ~BTS_OFF_BITS) | pc->on_bits);
+}
+
+/* On the CPU itself, which has a ring. */
+static int recording_start(void)
+{
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
+	struct btsrec_time time;
+	unsigned long flags;
+	int err;
+
+	local_irq_save(flags);
+	time = (struct btsrec_time){
+		.tsc = rdtsc_ordered(),
+		.realtime_ns = ktime_get_real_fast_ns(),
+		.boottime_ns = ktime_get_boot_fast_ns(),
+	};
+	err = bts_claim(pc, smp_processor_id(), btsrec_root_page->mode);
+	if (!err)
+		begin_recording(pc, &time);
+	local_irq_restore(flags);
+	return err;
+}
+
+static void publish_stopped(struct btsrec_pcpu *pc, enum btsrec_reason reason)
+{
+	struct btsrec_cpu *page = pc->page;
+
+	pc->stop_tsc = rdtsc_ordered();
+	page->stop_reason = reason;
+	page->stop_index_kva = bts_last_index(pc);
+	smp_wmb();	/* the state after what it stands for */
+	WRITE_ONCE(page->state, BTSREC_CPU_STOPPED);
+}
+
+/* On the CPU itself.  A frozen CPU keeps its freeze; only the DS area goes back. */
+static void recording_stop(enum btsrec_reason reason)
+{
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (xchg(&pc->live, 0)) {
+		if (bts_fields_are_ours(pc))
+			pc->stop_ip = bts_write_debugctl(bts_read_debugctl() & ~BTS_ON);
+		publish_stopped(pc, reason);
+	}
+	bts_release(pc);
+	local_irq_restore(flags);
+}
+
+static int cpu_comes_up(unsigned int cpu)
+{
+	int err = btsrec_ring_new(cpu);
+
+	if (!err && !btsrec_is_frozen())
+		err = recording_start();
+	/* Later on a CPU may come up even if it cannot record. */
+	return stop_reason == BTSREC_REASON_DISARM ? err : 0;
+}
+
+static int cpu_goes_down(unsigned int cpu)
+{
+	recording_stop(stop_reason);
+	return 0;
+}
+
+/*
+ * The boot CPU has no hotplug callback around suspend to memory.  Both run on
+ * it with interrupts off, the second after perf has restored its own area.
+ */
+static int on_suspend(void)
+{
+	recording_stop(BTSREC_REASON_SUSPEND);
+	return 0;
+}
+
+static void on_wakeup(void)
+{
+	if (this_cpu_read(btsrec_pcpu.page) && !btsrec_is_frozen())
+		recording_start();
+}
+
+BTSREC_SYSCORE(suspend_hooks, on_suspend, on_wakeup);
+
+static void stop_for_reboot(void *unused)
+{
+	recording_stop(BTSREC_REASON_REBOOT);
+}
+
+/* kexec comes this way too, and the next kernel would not switch BTS off. */
+static int on_reboot(struct notifier_block *nb, unsigned long action, void *data)
+{
+	on_each_cpu(stop_for_reboot, NULL, 1);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block reboot_notifier = {
+	.notifier_call = on_reboot,
+	.priority = INT_MIN,	/* last: what the others do is still recorded */
+};
+
+static int cpus_start(void)
+{
+	int state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "btsrec:online", cpu_comes_up,
+				      cpu_goes_down);
+
+	if (state < 0)
+		return state;
+	cpuhp_state = state;
+	stop_reason = BTSREC_REASON_CPU_OFFLINE;
+	btsrec_syscore_register(&suspend_hooks);
+	return 0;
+}
+
+static void cpus_stop(void)
+{
+	btsrec_syscore_unregister(&suspend_hooks);
+	stop_reason = BTSREC_REASON_DISARM;
+	cpuhp_remove_state(cpuhp_state);
+	cpuhp_state = 0;
+}
+
+/**
+ * btsrec_is_armed() - between a successful btsrec_arm() and btsrec_disarm()?
+ */
+bool btsrec_is_armed(void)
+{
+	return cpuhp_state;
+}
+
+/**
+ * btsrec_arm() - begin to record on every online CPU, now and as they come
+ *
+ * Rings keep what they hold.  A frozen recorder is disarmed first and forgets
+ * its freeze.  Does nothing if it records already.  The caller serialises.
+ *
+ * Return: 0; a negative errno after a printed sentence that says why not:
+ * -ENODEV, -EOPNOTSUPP (see bts_check()), -EBUSY (BTS or the DS area is in
+ * use, or kernel.ftrace_enabled is 0), -EIO (self-test), -ENOMEM.
+ */
+int btsrec_arm(void)
+{
+	struct btsrec_root *root = btsrec_root_page;
+	u32 old_state = root->state;
+	int err;
+
+	if (btsrec_is_armed() && !btsrec_is_frozen())
+		return 0;
+	btsrec_disarm();
+	err = bts_check(root->mode);
+	if (err)
+		return err;
+	err = btsrec_probes_register();
+	if (err)
+		return err;
+	btsrec_thaw();
+	err = btsrec_freeze_register(freeze);
+	if (err)
+		goto unregister_probes;
+	WRITE_ONCE(root->state, BTSREC_ROOT_ARMED);
+	err = cpus_start();
+	if (err)
+		goto unregister_freeze;
+	root->nr_arms++;
+	err = btsrec_vmcoreinfo_put_root();
+	if (err)
+		pr_warn("The VMCOREINFO note does not take the root's address (error %d); decoders will scan for it.\n",
+			err);
+	return 0;
+
+unregister_freeze:
+	WRITE_ONCE(root->state, old_state);
+	btsrec_freeze_unregister();
+unregister_probes:
+	btsrec_probes_unregister();
+	return err;
+}
+
+/**
+ * btsrec_disarm() - stop recording; rings keep what they hold
+ *
+ * A frozen recorder stays frozen in what it shows.  Does nothing if not armed.
+ * The caller serialises.
+ */
+void btsrec_disarm(void)
+{
+	if (!btsrec_is_armed())
+		return;
+	cpus_stop();
+	btsrec_freeze_unregister();
+	btsrec_probes_unregister();
+	if (!btsrec_is_frozen())
+		WRITE_ONCE(btsrec_root_page->state, BTSREC_ROOT_DISARMED);
+}
+
+/* Returns whole records, or 0 after a printed sentence. */
+static u64 parse_ring_bytes(void)
+{
+	char *end;
+	u64 bytes = memparse(ring_bytes, &end) / BTSREC_RECORD_BYTES * BTSREC_RECORD_BYTES;
+
+	if (!*end && bytes >= BTSREC_MIN_RECORDS * BTSREC_RECORD_BYTES &&
+	    bytes <= BTSREC_MAX_RING_BYTES)
+		return bytes;
+	pr_err("Not loaded: ring_bytes=%s is not a size from %u bytes to 128M; give a number with an optional K or M.\n",
+	       ring_bytes, BTSREC_MIN_RECORDS * BTSREC_RECORD_BYTES);
+	return 0;
+}
+
+static int parse_mode(void)
+{
+	static const char *const names[] = {
+		[BTSREC_MODE_ALL] = "all",
+		[BTSREC_MODE_KERNEL] = "kernel",
+		[BTSREC_MODE_USER] = "user",
+	};
+	int which = sysfs_match_string(names, mode);
+
+	if (which < 0)
+		pr_err("Not loaded: mode=%s is unknown; use all, kernel or user.\n", mode);
+	return which;
+}
+
+static int __init btsrec_init(void)
+{
+	u64 bytes = parse_ring_bytes();
+	int err, which = parse_mode();
+
+	if (!bytes || which < 0)
+		return -EINVAL;
+	err = btsrec_root_new(bytes, which);
+	if (err)
+		return err;
+	err = btsrec_modmap_register();
+	if (err)
+		goto free_root;
+	err = register_reboot_notifier(&reboot_notifier);
+	if (err)
+		goto unregister_modmap;
+	if (arm)
+		err = btsrec_arm();
+	if (err)
+		goto unregister_reboot;
+	err = btsrec_dev_register();
+	if (err)
+		goto disarm;
+	pr_info("Loaded%s: root_pa=0x%llx, %llu bytes per CPU, mode %s.\n",
+		arm ? " and armed" : "", btsrec_root_pa, bytes, mode);
+	return 0;
+
+disarm:
+	btsrec_disarm();
+	btsrec_vmcoreinfo_remove_root();
+unregister_reboot:
+	unregister_reboot_notifier(&reboot_notifier);
+unregister_modmap:
+	btsrec_modmap_unregister();
+free_root:
+	btsrec_root_free();
+	return err;
+}
+
+static void __exit btsrec_exit(void)
+{
+	btsrec_dev_unregister();
+	btsrec_disarm();
+	btsrec_vmcoreinfo_remove_root();
+	unregister_reboot_notifier(&reboot_notifier);
+	btsrec_modmap_unregister();
+	btsrec_root_free();
+}
+
+module_init(btsrec_init);
+module_exit(btsrec_exit);
+
+MODULE_DESCRIPTION("Branch flight recorder: Branch Trace Store history that survives a crash");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");

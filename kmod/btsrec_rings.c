@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory that a dump reader finds: the root page, the CPU pages, the rings and
+ * their page-frame lists.  All are single kernel pages, which makedumpfile
+ * keeps at every dump level.
+ *
+ *	root page --cpu_dir_pa[]--> directory pages --> CPU page of each CPU
+ *	CPU page  --list_pa[]-----> list pages -------> the ring's page frames
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/crc32.h>
+#include <linux/gfp.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/topology.h>
+#include <linux/vmalloc.h>
+#include <asm/io.h>
+#include <asm/pgtable_types.h>
+
+#include "btsrec_bts.h"
+
+/* Not static: crash finds the recorder by these two symbols. */
+struct btsrec_root *btsrec_root_page;
+u64 btsrec_root_pa;
+
+/* CRC-32 of zlib over the constant part; the field itself is still zero. */
+static u32 constant_crc(const void *page, size_t constant_bytes)
+{
+	return ~crc32_le(~0, page, constant_bytes);
+}
+
+static void *page_new(int node)
+{
+	struct page *page = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
+					     __GFP_RETRY_MAYFAIL, 0);
+
+	return page ? page_address(page) : NULL;
+}
+
+/* Wiped, so that no valid descriptor stays in free memory. */
+static void page_free_pa(u64 pa)
+{
+	if (!pa)
+		return;
+	memset(__va(pa), 0, PAGE_SIZE);
+	free_page((unsigned long)__va(pa));
+}
+
+static int pages_new(u64 *pas, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		void *page = page_new(NUMA_NO_NODE);
+
+		if (!page)
+			return -ENOMEM;
+		pas[i] = __pa(page);
+	}
+	return 0;
+}
+
+static void pages_free(const u64 *pas, u32 nr)
+{
+	while (nr--)
+		page_free_pa(pas[nr]);
+}
+
+static void root_describe(struct btsrec_root *root, u64 ring_bytes, enum btsrec_mode mode)
+{
+	root->magic = BTSREC_ROOT_MAGIC;
+	root->version_major = BTSREC_ABI_MAJOR;
+	root->version_minor = BTSREC_ABI_MINOR;
+	root->self_pa = __pa(root);
+	root->constant_bytes = BTSREC_ROOT_LIVE_OFFSET;
+	root->root_bytes = sizeof(*root);
+	root->cpu_bytes = sizeof(struct btsrec_cpu);
+	root->record_bytes = BTSREC_RECORD_BYTES;
+	root->page_bytes = BTSREC_PAGE_BYTES;
+	root->nr_cpu_ids = nr_cpu_ids;
+	root->nr_cpu_dir_pages = DIV_ROUND_UP(nr_cpu_ids, BTSREC_PAS_PER_PAGE);
+	root->mode = mode;
+	root->poison = BTSREC_POISON;
+	root->ring_bytes = ring_bytes;
+	root->nr_module_pages = BTSREC_NR_MODULE_PAGES;
+	root->nr_exec_pages = BTSREC_NR_EXEC_PAGES;
+	btsrec_facts_fill(root);
+}
+
+/**
+ * btsrec_root_new() - make and publish the root page, without rings
+ * @ring_bytes: size of each ring to come; whole records
+ * @mode: what will be recorded
+ *
+ * The page comes from ZONE_DMA, so that a scan of the first 16 MiB finds it.
+ *
+ * Return: 0; -ENOMEM after a printed sentence, with nothing allocated.
+ */
+int btsrec_root_new(u64 ring_bytes, enum btsrec_mode mode)
+{
+	struct btsrec_root *root = (void *)get_zeroed_page(GFP_KERNEL | GFP_DMA | __GFP_NOWARN);
+
+	if (!root)
+		goto fail;
+	btsrec_root_page = root;
+	root_describe(root, ring_bytes, mode);
+	if (pages_new(root->cpu_dir_pa, root->nr_cpu_dir_pages) ||
+	    pages_new(root->module_pa, BTSREC_NR_MODULE_PAGES) ||
+	    pages_new(root->exec_pa, BTSREC_NR_EXEC_PAGES))
+		goto fail;
+	root->crc32 = constant_crc(root, root->constant_bytes);
+	root->state = BTSREC_ROOT_LOADED;
+	btsrec_root_pa = root->self_pa;
+	return 0;
+
+fail:
+	pr_err("Not loaded: there is no free memory for the root page and its tables; free some and try again.\n");
+	btsrec_root_free();
+	return -ENOMEM;
+}
+
+static u64 *dir_entry(unsigned int cpu)
+{
+	u64 *dir = __va(btsrec_root_page->cpu_dir_pa[cpu / BTSREC_PAS_PER_PAGE]);
+
+	return &dir[cpu % BTSREC_PAS_PER_PAGE];
+}
+
+/* Takes a half-built ring too. */
+static void ring_free(struct btsrec_pcpu *pc)
+{
+	u32 i, nr_pages = pc->page ? pc->page->nr_ring_pages : 0;
+
+	if (pc->base_kva)
+		vunmap((void *)pc->base_kva);
+	for (i = 0; pc->pages && i < nr_pages && pc->pages[i]; i++)
+		__free_page(pc->pages[i]);
+	kvfree(pc->pages);
+	free_page((unsigned long)pc->scratch);
+	if (pc->page) {
+		pages_free(pc->page->list_pa, BTSREC_MAX_LIST_PAGES);
+		page_free_pa(__pa(pc->page));
+	}
+	memset(pc, 0, sizeof(*pc));
+}
+
+/**
+ * btsrec_root_free() - free everything; takes a half-built root and NULL
+ *
+ * No CPU may be recording, and no probe or hook may be registered.
+ */
+void btsrec_root_free(void)
+{
+	struct btsrec_root *root = btsrec_root_page;
+	unsigned int cpu;
+
+	if (!root)
+		return;
+	btsrec_root_pa = 0;
+	btsrec_root_page = NULL;
+	root->magic = 0;
+	for_each_possible_cpu(cpu)
+		ring_free(per_cpu_ptr(&btsrec_pcpu, cpu));
+	pages_free(root->cpu_dir_pa, BTSREC_MAX_CPU_DIR_PAGES);
+	pages_free(root->module_pa, BTSREC_NR_MODULE_PAGES);
+	pages_free(root->exec_pa, BTSREC_NR_EXEC_PAGES);
+	page_free_pa(__pa(root));
+}
+
+static int ring_pages_new(struct btsrec_pcpu *pc, int node)
+{
+	u32 i, nr_pages = pc->page->nr_ring_pages;
+
+	pc->pages = kvcalloc(nr_pages, sizeof(*pc->pages), GFP_KERNEL);
+	if (!pc->pages)
+		return -ENOMEM;
+	for (i = 0; i < nr_pages; i++) {
+		pc->pages[i] = alloc_pages_node(node, GFP_KERNEL | __GFP_NOWARN |
+						__GFP_RETRY_MAYFAIL, 0);
+		if (!pc->pages[i])
+			return -ENOMEM;
+	}
+	pc->base_kva = (u64)vmap(pc->pages, nr_pages, VM_MAP, PAGE_KERNEL);
+	return pc->base_kva ? 0 : -ENOMEM;
+}
+
+static int ring_lists_new(struct btsrec_pcpu *pc)
+{
+	struct btsrec_cpu *page = pc->page;
+	u32 i;
+
+	if (pages_new(page->list_pa, page->nr_list_pages))
+		return -ENOMEM;
+	for (i = 0; i < page->nr_ring_pages; i++) {
+		u64 *list = __va(page->list_pa[i / BTSREC_PAS_PER_PAGE]);
+
+		list[i % BTSREC_PAS_PER_PAGE] = page_to_phys(pc->pages[i]);
+	}
+	return 0;
+}
+
+static void cpu_describe(struct btsrec_pcpu *pc, unsigned int cpu)
+{
+	struct debug_store *ds = bts_debug_store(cpu);
+	struct btsrec_cpu *page = pc->page;
+
+	page->magic = BTSREC_CPU_MAGIC;
+	page->cpu = cpu;
+	page->self_pa = __pa(page);
+	page->root_pa = btsrec_root_pa;
+	page->generation = btsrec_root_page->generation;
+	page->constant_bytes = BTSREC_CPU_LIVE_OFFSET;
+	page->ring_kva = pc->base_kva;
+	page->ring_bytes = btsrec_root_page->ring_bytes;
+	page->ds_kva = (u64)ds;
+	page->ds_pa = slow_virt_to_phys(ds);
+	page->crc32 = constant_crc(page, page->constant_bytes);
+}
+
+static int ring_build(struct btsrec_pcpu *pc, unsigned int cpu)
+{
+	u64 ring_bytes = btsrec_root_page->ring_bytes;
+	int node = cpu_to_node(cpu);
+
+	pc->page = page_new(node);
+	pc->scratch = page_new(node);
+	if (!pc->page || !pc->scratch)
+		return -ENOMEM;
+	pc->page->nr_ring_pages = DIV_ROUND_UP(ring_bytes, PAGE_SIZE);
+	pc->page->nr_list_pages = DIV_ROUND_UP(pc->page->nr_ring_pages, BTSREC_PAS_PER_PAGE);
+	if (ring_pages_new(pc, node) || ring_lists_new(pc))
+		return -ENOMEM;
+	pc->end_kva = pc->base_kva + ring_bytes;
+	memset64((u64 *)pc->base_kva, BTSREC_POISON,
+		 pc->page->nr_ring_pages * PAGE_SIZE / sizeof(u64));
+	cpu_describe(pc, cpu);
+	return 0;
+}
+
+/**
+ * btsrec_ring_new() - give a CPU its ring, filled with poison, and publish it
+ * @cpu: the CPU
+ *
+ * Does nothing if the CPU has one: a ring lives until the module goes.  May
+ * sleep.
+ *
+ * Return: 0; -ENOMEM after a printed sentence, with nothing allocated.
+ */
+int btsrec_ring_new(unsigned int cpu)
+{
+	struct btsrec_pcpu *pc = per_cpu_ptr(&btsrec_pcpu, cpu);
+
+	if (pc->page)
+		return 0;
+	if (ring_build(pc, cpu)) {
+		pr_err("Not armed: there is no free memory for a ring of %llu bytes for CPU %u; choose a smaller ring_bytes.\n",
+		       btsrec_root_page->ring_bytes, cpu);
+		ring_free(pc);
+		return -ENOMEM;
+	}
+	smp_wmb();	/* the directory names whole CPU pages only */
+	WRITE_ONCE(*dir_entry(cpu), pc->page->self_pa);
+	return 0;
+}
+
+/**
+ * btsrec_module_slot() - one slot of the module map
+ * @slot: below BTSREC_NR_MODULE_PAGES * BTSREC_MODULES_PER_PAGE
+ */
+struct btsrec_module *btsrec_module_slot(u32 slot)
+{
+	struct btsrec_module *page = __va(btsrec_root_page->module_pa[slot /
+								      BTSREC_MODULES_PER_PAGE]);
+
+	return &page[slot % BTSREC_MODULES_PER_PAGE];
+}
+
+/**
+ * btsrec_exec_slot() - the slot of an exec
+ * @number: how many execs were before it
+ */
+struct btsrec_exec *btsrec_exec_slot(u64 number)
+{
+	u32 slot = number % (BTSREC_NR_EXEC_PAGES * BTSREC_EXECS_PER_PAGE);
+	struct btsrec_exec *page = __va(btsrec_root_page->exec_pa[slot / BTSREC_EXECS_PER_PAGE]);
+
+	return &page[slot % BTSREC_EXECS_PER_PAGE];
+}
