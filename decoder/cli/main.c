@@ -130,10 +130,13 @@ enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 {
 	enum btsrec_status status = btsrec_open_dump(rec, options->dump);
 
-	if (!status)
-		status = btsrec_locate(rec, options->root_pa, options->scan);
 	if (status)
 		return cli_failed(rec, status);
+	status = btsrec_locate(rec, options->root_pa, options->scan);
+	if (status) {
+		cli_error("%s: %s", options->dump, btsrec_errmsg(rec));
+		return exit_of(status);
+	}
 	if (options->vmlinux)
 		status = btsrec_add_vmlinux(rec, options->vmlinux);
 	if (!status && options->system_map)

@@ -85,6 +85,8 @@ enum btsrec_status btsrec_locate(struct btsrec *rec, uint64_t root_pa, enum btsr
 	status = locate(&rec->image, root_pa, scan, &rec->findings, &rec->msg, &located);
 	if (status == BTSREC_OK)
 		rec->located = located;
+	else if (*rec->notice)
+		msg_prepend(&rec->msg, status, "%s", rec->notice);
 	return status;
 }
 

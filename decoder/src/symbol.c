@@ -316,6 +316,12 @@ enum btsrec_status symbol_file_finish(struct btsrec *rec, struct symbol_file *fi
 	return BTSREC_OK;
 }
 
+void btsrec_set_resolver(struct btsrec *rec, const struct btsrec_resolver *resolver)
+{
+	rec->resolver = *resolver;
+	rec->has_resolver = resolver->resolve;
+}
+
 /* --- Lookup ------------------------------------------------------------- */
 
 static bool resolver_find(const struct btsrec *rec, uint64_t va, struct symbol_name *ret)
