@@ -12,11 +12,6 @@ static bool is_part(const struct btsrec_record *record, uint64_t sequence)
 	       record_tag(record->from).sequence == (uint32_t)sequence;
 }
 
-static bool is_poison(const struct btsrec_record *record)
-{
-	return record && record_classify(record, ANY_VA_BITS) == RECORD_POISON;
-}
-
 /* The writer moves the index over a whole annotation before it counts it as ended. */
 static bool already_indexed(const struct btsrec_record *newest, uint64_t annot_end)
 {
@@ -38,10 +33,6 @@ unsigned int head_pending(const struct head_peek *peek, uint64_t nr_slots,
 		return 0;
 	while (nr < nr_max && is_part(peek->next[nr], annot_end) &&
 	       record_tag(peek->next[nr]->from).part == nr)
-		nr++;
-	if (nr && record_tag(peek->next[nr - 1]->from).nr_parts == nr)
-		return nr;
-	if (nr < nr_max && !is_poison(peek->next[nr]))
 		nr++;
 	return nr;
 }

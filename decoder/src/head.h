@@ -23,9 +23,8 @@ struct head_peek {
 /**
  * head_pending() - slots from the head on that an unfinished annotation took
  *
- * They hold the parts of annotation @annot_end.  When some of its parts are
- * missing, the slot behind the last part counts too, unless it is poison: the
- * writer may have been inside it, and half of it may be an old record.
+ * They hold parts of annotation @annot_end, from part 0 on.  The tag of a part
+ * is stored before its payload, so a slot without one has not been touched.
  */
 unsigned int head_pending(const struct head_peek *peek, uint64_t nr_slots,
 			  uint64_t annot_begin, uint64_t annot_end);

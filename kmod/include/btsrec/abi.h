@@ -264,7 +264,8 @@ struct btsrec_record {
  *
  * If annot_begin != annot_end, the CPU was stopped inside the annotation
  * writer: up to BTSREC_MAX_PARTS slots from off on (modulo the ring) may hold
- * parts with sequence annot_end, over what was there before.
+ * parts with sequence annot_end, over what was there before.  The tag of a part
+ * is stored before its payload: a slot without one is untouched.
  */
 
 /* --- Annotations -------------------------------------------------------- */
