@@ -26,8 +26,11 @@ say "guest: up after $(cut -d' ' -f1 /proc/uptime) s, kernel $(uname -r), $(npro
 echo 1 >/proc/sys/kernel/sysrq
 if [ -n "$INTERACTIVE" ]; then
 \t. /scenario.sh
-\tcttyhack sh -l
-\tpoweroff -f
+\tsetsid cttyhack sh -l
+\tprintf 'Leave a dump of the memory on the host? [y/N] '
+\tread -r answer
+\tcase "$answer" in [yY]*) ask dump ;; esac
+\tfinish 0
 fi
 (. /scenario.sh)
 finish $?

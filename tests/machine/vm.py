@@ -14,7 +14,9 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,7 +50,7 @@ class Config:
     def command_line(self) -> str:
         fixed = "console=ttyS0 rdinit=/init panic=0"
         return " ".join(filter(None, [fixed, "" if self.kaslr else "nokaslr",
-                                      "" if self.interactive else "quiet",
+                                      "quiet",
                                       self.append]))
 
 
@@ -307,7 +309,14 @@ class Machine:
         return Failure(f"{reason}{said}\n  end of {self.console_log}:\n{tail}")
 
 
-def restore_terminal():
-    """Undo what QEMU's console does to the terminal when it is killed."""
-    if sys.stdin.isatty():
-        subprocess.run(["stty", "sane"], check=False)
+@contextmanager
+def terminal_kept():
+    """Undo what QEMU's console does to the terminal, also when QEMU is killed."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    saved = termios.tcgetattr(sys.stdin)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, saved)

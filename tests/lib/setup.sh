@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What the entry scripts share: installing packages, timing steps.
+
+source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		echo "needs root for: $*" >&2
+		return 1
+	fi
+}
+
+apt() {
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "$@"
+}
+
+# missing_packages LIST...: what is in the lists of tests/lib and not installed, or
+# behind the archive in the one case where that matters: headers must fit the guest.
+missing_packages() {
+	local name state list
+	local -a lists=()
+	for list; do
+		lists+=("$source_dir/tests/lib/$list")
+	done
+	while read -r name; do
+		state=$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)
+		[ "$state" = installed ] || echo "$name"
+	done < <(grep -hv '^#' "${lists[@]}")
+	local headers=linux-headers-cloud-amd64
+	if dpkg-query -W "$headers" >/dev/null 2>&1 &&
+	   [ "$(dpkg-query -W -f '${Version}' "$headers")" != "$(candidate "$headers")" ]; then
+		echo "$headers"
+	fi
+}
+
+candidate() {
+	LC_ALL=C apt-cache policy "$1" | sed -n 's/^  Candidate: //p'
+}
+
+lists_are_fresh() {
+	[ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mtime -1 -print -quit)" ] &&
+		apt-cache show linux-image-cloud-amd64 >/dev/null 2>&1
+}
+
+# install_packages LIST...
+# A source that is none of our business may be unreachable; what we need decides.
+install_packages() {
+	local missing
+	if ! lists_are_fresh; then
+		apt update || echo "apt-get update reports errors; going on" >&2
+	fi
+	missing=$(missing_packages "$@" | sort -u)
+	if [ -z "$missing" ]; then
+		echo "all packages are installed"
+		return 0
+	fi
+	# shellcheck disable=SC2086
+	apt install --no-install-recommends $missing
+}
+
+# Configure and build one preset.
+build_preset() {
+	cmake --preset "$1" -G Ninja >/dev/null && cmake --build --preset "$1" -- -j "$(nproc)"
+}
