@@ -126,7 +126,10 @@ static ssize_t dev_write(struct file *file, const char __user *buf, size_t bytes
 
 static int dev_open(struct inode *inode, struct file *file)
 {
-	return capable(CAP_SYS_ADMIN) ? single_open(file, dev_show, NULL) : -EPERM;
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	file->private_data = NULL;	/* misc_open() left the device there */
+	return single_open(file, dev_show, NULL);
 }
 
 static const struct file_operations dev_fops = {
