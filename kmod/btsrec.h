@@ -99,6 +99,7 @@ void btsrec_probes_unregister(void);
 /* btsrec_freeze.c */
 int btsrec_freeze_register(bool freeze_on_fault);
 void btsrec_freeze_unregister(void);
+void btsrec_freeze_exit(void);
 void btsrec_freeze_now(void);
 void btsrec_thaw(void);
 bool btsrec_is_frozen(void);

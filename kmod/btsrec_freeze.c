@@ -270,7 +270,6 @@ static void hook_unregister(struct hook *hook)
 	if (hook->registered)
 		unregister_ftrace_function(&hook->ops);
 	hook->registered = false;
-	ftrace_free_filter(&hook->ops);
 }
 
 /**
@@ -314,6 +313,20 @@ void btsrec_freeze_unregister(void)
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		hook_unregister(&hooks[i]);
 	unregister_nmi_handler(NMI_LOCAL, NMI_HANDLER_NAME);
+}
+
+/**
+ * btsrec_freeze_exit() - give back what ftrace keeps for the hooks
+ *
+ * Once, at the very end: 6.1's ftrace_free_filter() leaves the ops with
+ * pointers to what it freed.
+ */
+void btsrec_freeze_exit(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		ftrace_free_filter(&hooks[i].ops);
 }
 
 /**

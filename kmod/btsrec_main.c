@@ -353,6 +353,7 @@ disarm:
 	btsrec_disarm();
 	btsrec_vmcoreinfo_remove_root();
 unregister_reboot:
+	btsrec_freeze_exit();
 	unregister_reboot_notifier(&reboot_notifier);
 unregister_modmap:
 	btsrec_modmap_unregister();
@@ -366,6 +367,7 @@ static void __exit btsrec_exit(void)
 	btsrec_dev_unregister();
 	btsrec_disarm();
 	btsrec_vmcoreinfo_remove_root();
+	btsrec_freeze_exit();
 	unregister_reboot_notifier(&reboot_notifier);
 	btsrec_modmap_unregister();
 	btsrec_root_free();
