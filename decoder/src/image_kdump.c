@@ -194,6 +194,11 @@ static enum btsrec_status dump_status(kdump_status status)
 	}
 }
 
+/*
+ * Machine addresses, because libkdumpfile 0.5.1 finds no translation from the
+ * kernel's to them in dumps that QEMU wrote.  They differ in Xen's paravirtual
+ * guests only, which have no Branch Trace Store.
+ */
 static enum btsrec_status dump_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
 				       size_t *ret_bytes)
 {
@@ -206,7 +211,7 @@ static enum btsrec_status dump_read_pa(void *arg, uint64_t pa, void *buf, size_t
 	*ret_bytes = want_bytes;
 	if (!want_bytes)
 		return BTSREC_ERR_NODATA;
-	status = dump_status(kdump_read(dump->ctx, KDUMP_KPHYSADDR, pa, buf, ret_bytes));
+	status = dump_status(kdump_read(dump->ctx, KDUMP_MACHPHYSADDR, pa, buf, ret_bytes));
 	if (!status && want_bytes < len_bytes)
 		return BTSREC_ERR_NODATA;
 	return status;
