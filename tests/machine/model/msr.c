@@ -34,6 +34,7 @@ static void write_bts_msr(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t 
 		(unsigned long long)old, (unsigned long long)value,
 		(unsigned long long)cpu->log->total);
 	cpu->ring_judged = false;
+	cpu->space_stale = true;
 	rules_judge_write(cpu, ip, old_debugctl, old_ds_area);
 	model_update_active(cpu);
 }

@@ -49,17 +49,26 @@ static bool walk_levels(const struct walk_space *space, uint64_t addr, struct wa
 	cache->leaf_pa = entry_pa;
 	cache->leaf = entry;
 	cache->pa = leaf_to_pa(entry, addr, shift);
+	cache->trust = WALK_MAX_TRUST;
 	return true;
 }
 
-static bool cache_holds(const struct walk_space *space, const struct walk_cache *cache,
-			uint64_t page)
+static bool leaf_unchanged(const struct walk_space *space, const struct walk_cache *cache)
 {
 	uint64_t leaf;
 
-	return cache->valid && cache->page == page &&
-		space->read(space->arg, cache->leaf_pa, &leaf) &&
+	return space->read(space->arg, cache->leaf_pa, &leaf) &&
 		!((leaf ^ cache->leaf) & ~PTE_VOLATILE);
+}
+
+static bool cache_holds(const struct walk_space *space, struct walk_cache *cache, uint64_t page)
+{
+	if (!cache->valid || cache->page != page)
+		return false;
+	if (cache->trust--)
+		return true;
+	cache->trust = WALK_MAX_TRUST;
+	return leaf_unchanged(space, cache);
 }
 
 /**
@@ -67,9 +76,9 @@ static bool cache_holds(const struct walk_space *space, const struct walk_cache 
  * @space: the page tables; 4-level or 5-level paging
  * @addr: linear address
  * @cache: result of an earlier walk of the same @space.cr3, or invalid; updated.
- *	The last-level entry is read again at each call, so a page that was unmapped
- *	or write-protected is noticed at once, even before the TLB flush that real
- *	hardware may wait for.  The caller invalidates it when CR3 is written.
+ *	The last-level entry is read again after WALK_MAX_TRUST uses, so a page that
+ *	was unmapped or write-protected is noticed soon, even before the TLB flush
+ *	that real hardware may wait for.  The caller invalidates it when CR3 is written.
  * @pa_ret: physical address
  *
  * Return: false if a processor would fault: not canonical, not present or read-only

@@ -18,9 +18,13 @@ struct walk_space {
 	void *arg;
 };
 
-/* What a walk found, so that later ones need to look at the last entry only. */
+/* Uses of a cached translation before its last-level entry is read again. */
+#define WALK_MAX_TRUST	16
+
+/* What a walk found: a TLB of one entry. */
 struct walk_cache {
 	bool valid;
+	unsigned int trust;	/* uses left before the next look at the page tables */
 	uint64_t page;		/* linear address of the 4 KiB page */
 	uint64_t leaf_pa;	/* where the last entry is */
 	uint64_t leaf;		/* its value then */
