@@ -272,8 +272,6 @@ static void text_cpu(struct renderer *r, const struct btsrec_cpu *cpu,
 	out_dec(out, cpu->cpu, 0);
 	out_literal(out, ": ");
 	render_cpu_state(out, cpu);
-	out_literal(out, ", ");
-	out_str(out, session_index_str(ring->index));
 	out_str(out, ring->complete ? ", complete" : ", older history is gone");
 	out_char(out, '\n');
 }

@@ -359,8 +359,6 @@ static void check_state(struct check *check)
 
 	if (page->state > BTSREC_CPU_FROZEN)
 		check_fault(check, "the state %u is unknown", page->state);
-	if (page->state == BTSREC_CPU_ARMED)
-		check_note(check, "was still recording when the dump was taken");
 	if (page->annot_begin - page->annot_end > 1)
 		check_fault(check, "%" PRIu64 " annotations begun, %" PRIu64 " ended",
 			    (uint64_t)page->annot_begin, (uint64_t)page->annot_end);
