@@ -29,7 +29,7 @@ while [ $round -lt %d ]; do
 	echo 0 >/sys/kernel/btsctl/off
 	round=$((round + 1))
 done
-dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace' && fail "the kernel complains"
+dmesg | grep -E 'WARNING: CPU|BUG:|Oops|Call Trace' && fail "the kernel complains"
 finish 0
 """
 
