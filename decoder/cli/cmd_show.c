@@ -3,19 +3,26 @@
 
 /**
  * struct holes - where the history of one CPU has lost something
+ * @wrapped: it begins where the ring was overwritten.
  * @last_n: newest event; @last_hole_n: newest event that stands for a loss.
  */
 struct holes {
 	bool any;
+	bool wrapped;
 	uint64_t last_n;
 	uint64_t last_hole_n;
 };
 
-/* What a wrapped or paused ring leaves out is in order; anything else is a loss. */
-static bool is_hole(const struct btsrec_event *event)
+/*
+ * What a wrapped or paused ring leaves out is in order, and so is the rest of an
+ * annotation that is half overwritten; anything else is a loss.
+ */
+static bool is_hole(const struct holes *holes, const struct btsrec_event *event)
 {
-	return event->kind == BTSREC_EVENT_GAP && event->gap.kind != BTSREC_GAP_OVERWRITTEN &&
-	       event->gap.kind != BTSREC_GAP_PAUSED;
+	if (event->kind != BTSREC_EVENT_GAP || event->gap.kind == BTSREC_GAP_OVERWRITTEN ||
+	    event->gap.kind == BTSREC_GAP_PAUSED)
+		return false;
+	return event->gap.kind != BTSREC_GAP_TORN || !holes->wrapped || event->n != 1;
 }
 
 static bool holes_event(void *arg, const struct btsrec_event *event)
@@ -23,7 +30,9 @@ static bool holes_event(void *arg, const struct btsrec_event *event)
 	struct holes *holes = arg;
 
 	holes->last_n = event->n;
-	if (is_hole(event)) {
+	if (event->kind == BTSREC_EVENT_GAP && event->gap.kind == BTSREC_GAP_OVERWRITTEN)
+		holes->wrapped = true;
+	if (is_hole(holes, event)) {
 		holes->any = true;
 		holes->last_hole_n = event->n;
 	}

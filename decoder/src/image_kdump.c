@@ -2,10 +2,11 @@
 /*
  * Dump files through libkdumpfile; the only file that includes its header.
  *
- * libkdumpfile reads zeroes behind the end of a file that was cut off, which
- * would turn lost history into wrong history.  So for ELF dumps the end of the
- * file is checked here, to the byte, against their program headers.  Compressed
- * dumps notice by themselves: what is behind the end does not decompress.
+ * libkdumpfile reads zeroes behind the end of a file that was cut off, and for the
+ * page before a segment of an ELF dump, which would turn lost history into wrong
+ * history.  So for ELF dumps what is there is decided here, to the byte, by their
+ * program headers.  Compressed dumps notice by themselves: what is behind the end
+ * does not decompress.
  */
 #include <elf.h>
 #include <errno.h>
@@ -34,7 +35,8 @@ struct dump_extent {
 /**
  * struct dump - an open dump file
  * @vmcoreinfo: text of the note or NULL.
- * @extents: of an ELF dump that is cut off; NULL otherwise.
+ * @extents: of an ELF dump, may overlap; NULL for other formats.
+ * @last_extent: where the previous read ended; most go on there.
  * @described_bytes: how long the file would be if it were whole.
  */
 struct dump {
@@ -43,6 +45,7 @@ struct dump {
 	char *vmcoreinfo;
 	struct dump_extent *extents;
 	size_t nr_extents;
+	size_t last_extent;
 	uint64_t described_bytes;
 };
 
@@ -70,20 +73,39 @@ static void cleanup_dump(struct dump **dump)
 
 /* --- The end of the file ------------------------------------------------ */
 
-/* How many bytes at @pa the file has, at most @len_bytes. */
-static size_t dump_backed_bytes(const struct dump *dump, uint64_t pa, size_t len_bytes)
+static bool extent_has(const struct dump_extent *extent, uint64_t pa)
 {
-	size_t i, nr_backed = 0;
+	return pa >= extent->begin_pa && pa < extent->backed_end_pa;
+}
 
-	for (i = 0; i < dump->nr_extents && nr_backed < len_bytes; i++) {
-		const struct dump_extent *extent = &dump->extents[i];
-		uint64_t at_pa = pa + nr_backed;
+/* An extent that has @pa, or NULL. */
+static const struct dump_extent *dump_extent_at(struct dump *dump, uint64_t pa)
+{
+	size_t i;
 
-		if (at_pa < extent->begin_pa || at_pa >= extent->backed_end_pa)
+	if (dump->nr_extents && extent_has(&dump->extents[dump->last_extent], pa))
+		return &dump->extents[dump->last_extent];
+	for (i = 0; i < dump->nr_extents; i++) {
+		if (!extent_has(&dump->extents[i], pa))
 			continue;
-		if (extent->backed_end_pa - at_pa >= len_bytes - nr_backed)
+		dump->last_extent = i;
+		return &dump->extents[i];
+	}
+	return NULL;
+}
+
+/* How many bytes from @pa on the file has without a hole, at most @len_bytes. */
+static size_t dump_backed_bytes(struct dump *dump, uint64_t pa, size_t len_bytes)
+{
+	const struct dump_extent *extent;
+	size_t nr_backed = 0;
+
+	while (nr_backed < len_bytes && (extent = dump_extent_at(dump, pa + nr_backed))) {
+		uint64_t rest_bytes = extent->backed_end_pa - (pa + nr_backed);
+
+		if (rest_bytes >= len_bytes - nr_backed)
 			return len_bytes;
-		nr_backed += extent->backed_end_pa - at_pa;
+		nr_backed += rest_bytes;
 	}
 	return nr_backed;
 }
@@ -91,13 +113,6 @@ static size_t dump_backed_bytes(const struct dump *dump, uint64_t pa, size_t len
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-static int extent_compare(const void *left, const void *right)
-{
-	const struct dump_extent *a = left, *b = right;
-
-	return (a->begin_pa > b->begin_pa) - (a->begin_pa < b->begin_pa);
 }
 
 static void dump_add_segment(struct dump *dump, const Elf64_Phdr *segment, uint64_t file_bytes)
@@ -158,7 +173,6 @@ static void dump_read_extents(struct dump *dump, uint64_t file_bytes)
 		return;
 	for (i = 0; i < nr_segments; i++)
 		dump_add_segment(dump, &segments[i], file_bytes);
-	qsort(dump->extents, dump->nr_extents, sizeof(*dump->extents), extent_compare);
 }
 
 /* Find out whether the file is whole; @notice is for humans, empty: it is. */
@@ -166,13 +180,10 @@ static void dump_check_end(struct dump *dump, uint64_t file_bytes, char *notice,
 			   size_t notice_bytes)
 {
 	dump_read_extents(dump, file_bytes);
-	if (dump->described_bytes > file_bytes) {
+	if (dump->described_bytes > file_bytes)
 		snprintf(notice, notice_bytes, "the dump is cut off: %llu of %llu bytes are there",
 			 (unsigned long long)file_bytes,
 			 (unsigned long long)dump->described_bytes);
-		return;
-	}
-	free(take_ptr(dump->extents));
 }
 
 /* --- Reading ------------------------------------------------------------ */
@@ -247,19 +258,28 @@ static bool dump_is_flattened(int fd)
 	       !memcmp(bytes, signature, sizeof(signature));
 }
 
+/* libkdumpfile's reason without the name of its attribute in front. */
+static const char *dump_cause(const struct dump *dump)
+{
+	static const char context[] = "Cannot set file.set.0.fd: ";
+	const char *text = kdump_get_err(dump->ctx);
+
+	return strncmp(text, context, sizeof(context) - 1) ? text : text + sizeof(context) - 1;
+}
+
 /* Why libkdumpfile took the file for no dump, in one line. */
 static enum btsrec_status dump_refused(struct dump *dump, struct msg *msg, kdump_status status)
 {
 	Elf64_Ehdr header;
 
 	if (status == KDUMP_ERR_SYSTEM)
-		return msg_set(msg, BTSREC_ERR_IO, "%s", kdump_get_err(dump->ctx));
+		return msg_set(msg, BTSREC_ERR_IO, "%s", dump_cause(dump));
 	if (elf_is_core(dump->fd, &header))
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
 			       "the dump is cut off within its headers: %s",
-			       kdump_get_err(dump->ctx));
+			       dump_cause(dump));
 	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "not a kernel dump: %s",
-		       kdump_get_err(dump->ctx));
+		       dump_cause(dump));
 }
 
 static enum btsrec_status dump_open_kdump(struct dump *dump, struct msg *msg)

@@ -42,6 +42,7 @@ struct check {
 	uint64_t nr_faults;
 	uint32_t cpu;
 	const struct btsrec_cpu *page;
+	struct session_ring ring;
 	struct fetch fetch;
 	struct history_check {
 		uint64_t nr_gaps[NR_GAP_KINDS];
@@ -137,7 +138,7 @@ static void check_first_fault(struct check *check, const struct btsrec_root *roo
 		check_fault(check, "the first fault is on CPU %u, which is not frozen",
 			    root->freeze_cpu);
 	else if (cpu && cpu->freeze.reason != root->freeze_reason)
-		check_fault(check, "the first fault is \"%s\", its CPU froze for \"%s\"",
+		check_fault(check, "the first fault is %s, but its CPU froze for %s",
 			    btsrec_reason_str(root->freeze_reason),
 			    btsrec_reason_str(cpu->freeze.reason));
 }
@@ -154,17 +155,32 @@ static void check_root(struct check *check)
 		check_fault(check, "the recorder is frozen without a first fault");
 	if (root->freeze_reason)
 		check_first_fault(check, root);
-	if (root->nr_modules_lost)
-		check_note(check, "%u modules found no room in the module map",
-			   root->nr_modules_lost);
 }
 
 /* --- One history -------------------------------------------------------- */
 
-static void history_gap(struct history_check *history, const struct btsrec_event *event)
+/*
+ * An annotation that has aged out of the ring in part, or one that the recorder
+ * was stopped in: both are in order.
+ */
+static bool is_ragged_end(const struct check *check, const struct btsrec_event *event)
 {
+	const struct ring_layout *layout = &check->ring.layout;
+
+	if (event->gap.kind != BTSREC_GAP_TORN)
+		return false;
+	return (event->n == 1 && check->history.nr_gaps[BTSREC_GAP_OVERWRITTEN]) ||
+	       (event->gap.slot == layout->head_slot &&
+		event->gap.nr_slots == layout->nr_pending);
+}
+
+static void history_gap(struct check *check, const struct btsrec_event *event)
+{
+	struct history_check *history = &check->history;
 	enum btsrec_gap_kind kind = event->gap.kind;
 
+	if (is_ragged_end(check, event))
+		return;
 	if (!history->nr_gaps[kind]++)
 		history->first_gap_n[kind] = event->n;
 	history->nr_gap_slots[kind] += event->gap.nr_slots;
@@ -233,7 +249,7 @@ static bool history_event(void *arg, const struct btsrec_event *event)
 		history->last_switch = event->sw;
 		break;
 	case BTSREC_EVENT_GAP:
-		history_gap(history, event);
+		history_gap(check, event);
 		break;
 	default:
 		break;
@@ -255,11 +271,11 @@ static void check_gaps(struct check *check)
 		    kind == BTSREC_GAP_PAUSED)
 			continue;
 		if (kind == BTSREC_GAP_UNKNOWN_KIND)
-			check_note(check, "%" PRIu64 " annotations of a newer format minor",
+			check_note(check, "annotations of a newer format minor: %" PRIu64,
 				   history->nr_gaps[kind]);
 		else
-			check_fault(check, "%s: %" PRIu64 " slots in %" PRIu64
-				    " places, the first is event %" PRIu64, word,
+			check_fault(check, "%s: slots %" PRIu64 ", places %" PRIu64
+				    ", first at event %" PRIu64, word,
 				    history->nr_gap_slots[kind], history->nr_gaps[kind],
 				    history->first_gap_n[kind]);
 	}
@@ -338,9 +354,8 @@ static void check_freeze(struct check *check)
 	const struct btsrec_cpu *page = check->page;
 	const struct btsrec_freeze *freeze = &page->freeze;
 
-	if ((page->state == BTSREC_CPU_FROZEN) != (page->frozen == 1))
-		check_fault(check, "state %u and freeze flag %u contradict each other",
-			    page->state, page->frozen);
+	if (page->frozen && page->state != BTSREC_CPU_FROZEN)
+		check_fault(check, "has a freeze snapshot, but its state is %u", page->state);
 	if (page->frozen != 1)
 		return;
 	if (freeze->reason == BTSREC_REASON_NONE || freeze->reason > BTSREC_REASON_SUSPEND)
@@ -367,14 +382,14 @@ static void check_state(struct check *check)
 /* --- Poison ------------------------------------------------------------- */
 
 /* A CPU that never wrapped has written nothing from its index on. */
-static enum btsrec_status check_poison(struct check *check, const struct session_ring *ring)
+static enum btsrec_status check_poison(struct check *check)
 {
-	const struct ring_layout *layout = &ring->layout;
+	const struct ring_layout *layout = &check->ring.layout;
 	uint64_t slot = layout->head_slot + layout->nr_pending, nr_bad = 0, first_bad = 0;
 	struct btsrec_record record;
 	enum btsrec_status status;
 
-	if (ring->index_status || layout->lap != RING_LAP_FIRST)
+	if (check->ring.index_status || layout->lap != RING_LAP_FIRST)
 		return BTSREC_OK;
 	for (; slot < layout->nr_slots; slot++) {
 		status = fetch_one(&check->fetch, slot, &record);
@@ -413,13 +428,12 @@ static enum btsrec_status check_history(struct check *check)
 
 static enum btsrec_status check_ring(struct check *check)
 {
-	struct session_ring ring;
-	enum btsrec_status status = session_ring(check->rec, check->cpu, &ring);
+	enum btsrec_status status = session_ring(check->rec, check->cpu, &check->ring);
 
 	if (!status)
 		status = check_history(check);
 	if (!status)
-		status = check_poison(check, &ring);
+		status = check_poison(check);
 	return status;
 }
 
