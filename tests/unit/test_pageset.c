@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "pageset.h"
+
+static struct pageset set;
+
+START_TEST(empty)
+{
+	pageset_fini(&set);
+	ck_assert_uint_eq(set.nr, 0);
+}
+END_TEST
+
+START_TEST(twice_is_corrupt)
+{
+	btsrec_ck_ok(pageset_claim(&set, 0x1000));
+	btsrec_ck_ok(pageset_claim(&set, 0x2000));
+	btsrec_ck_status(pageset_claim(&set, 0x1000), BTSREC_ERR_CORRUPT);
+	ck_assert_uint_eq(set.nr, 2);
+	pageset_fini(&set);
+	btsrec_ck_ok(pageset_claim(&set, 0x1000));
+	pageset_fini(&set);
+}
+END_TEST
+
+START_TEST(growth_forgets_nothing)
+{
+	for (uint64_t i = 1; i <= 100000; i++)
+		btsrec_ck_ok(pageset_claim(&set, i * BTSREC_PAGE_BYTES));
+	for (uint64_t i = 1; i <= 100000; i++)
+		btsrec_ck_status(pageset_claim(&set, i * BTSREC_PAGE_BYTES), BTSREC_ERR_CORRUPT);
+	ck_assert_uint_eq(set.nr, 100000);
+	pageset_fini(&set);
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	failing_alloc_arm(1);
+	btsrec_ck_status(pageset_claim(&set, 0x1000), BTSREC_ERR_NOMEM);
+	ck_assert(failing_alloc_disarm());
+	btsrec_ck_ok(pageset_claim(&set, 0x1000));
+	pageset_fini(&set);
+}
+END_TEST
+
+BTSREC_CK_MAIN("pageset", empty, twice_is_corrupt, growth_forgets_nothing, no_memory)

@@ -1,0 +1,784 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "fixture.h"
+#include "session.h"
+
+#define MAX_EVENTS 40000
+
+static struct fixture *fix;
+static struct btsrec *rec;
+static struct btsrec_event *events;
+static size_t nr_events, stop_after;
+
+static bool take(void *arg, const struct btsrec_event *event)
+{
+	ck_assert_ptr_eq(arg, &nr_events);
+	ck_assert_uint_lt(nr_events, MAX_EVENTS);
+	events[nr_events++] = *event;
+	return nr_events != stop_after;
+}
+
+/* A machine of two CPUs; the tests look at CPU 1. */
+static void setup(uint64_t nr_slots)
+{
+	fix = fixture_new(2, nr_slots);
+	rec = btsrec_new();
+	events = calloc(MAX_EVENTS, sizeof(*events));
+	stop_after = 0;
+}
+
+static void teardown(void)
+{
+	btsrec_free(rec);
+	fixture_free(fix);
+	free(events);
+}
+
+static void open_and_locate(void)
+{
+	struct btsrec_image image = mem_image(&fix->mem);
+
+	btsrec_ck_ok(btsrec_open_image(rec, &image));
+	btsrec_ck_ok(btsrec_locate(rec, FIX_ROOT_PA, BTSREC_SCAN_NONE));
+}
+
+static enum btsrec_status tell(uint64_t max_events)
+{
+	enum btsrec_status status;
+
+	nr_events = 0;
+	if (!rec->located)
+		open_and_locate();
+	status = session_tail(rec, 1, max_events, take, &nr_events);
+	for (size_t i = 0; i < nr_events; i++) {
+		ck_assert_uint_eq(events[i].cpu, 1);
+		ck_assert_uint_eq(events[i].n, events[0].n + i);
+	}
+	return status;
+}
+
+static void ck_branches(size_t n, size_t nr, uint64_t first)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct btsrec_record want = fixture_branch(first + i);
+
+		ck_assert_uint_lt(n + i, nr_events);
+		ck_assert_int_eq(events[n + i].kind, BTSREC_EVENT_BRANCH);
+		ck_assert_mem_eq(&events[n + i].branch, &want, sizeof(want));
+	}
+}
+
+static void ck_gap(size_t n, enum btsrec_gap_kind kind, uint64_t slot, uint64_t nr_slots)
+{
+	ck_assert_uint_lt(n, nr_events);
+	ck_assert_int_eq(events[n].kind, BTSREC_EVENT_GAP);
+	ck_assert_int_eq(events[n].gap.kind, kind);
+	ck_assert_uint_eq(events[n].gap.slot, slot);
+	ck_assert_uint_eq(events[n].gap.nr_slots, nr_slots);
+}
+
+/* --- Contract --- */
+
+START_TEST(new_and_free)
+{
+	rec = btsrec_new();
+	ck_assert_str_eq(btsrec_errmsg(rec), "");
+	ck_assert_ptr_null(btsrec_root(rec));
+	ck_assert_uint_eq(btsrec_nr_cpu_ids(rec), 0);
+	ck_assert_ptr_null(btsrec_cpu(rec, 0));
+	ck_assert_ptr_null(btsrec_module_at(rec, 0));
+	btsrec_free(rec);
+	btsrec_free(NULL);
+	failing_alloc_arm(1);
+	ck_assert_ptr_null(btsrec_new());
+	ck_assert(failing_alloc_disarm());
+	ck_assert_str_eq(btsrec_version(), BTSREC_VERSION);
+}
+END_TEST
+
+START_TEST(calls_out_of_order)
+{
+	struct btsrec_image image, none = { 0 };
+
+	setup(33);
+	image = mem_image(&fix->mem);
+	btsrec_ck_fails(btsrec_locate(rec, 0, BTSREC_SCAN_DMA), BTSREC_ERR_INVAL,
+			btsrec_errmsg(rec), "no source");
+	btsrec_ck_fails(btsrec_open_image(rec, &none), BTSREC_ERR_INVAL, btsrec_errmsg(rec),
+			"read_pa");
+	btsrec_ck_ok(btsrec_open_image(rec, &image));
+	btsrec_ck_fails(btsrec_open_image(rec, &image), BTSREC_ERR_INVAL, btsrec_errmsg(rec),
+			"source already");
+	btsrec_ck_fails(btsrec_events(rec, 0, take, &nr_events), BTSREC_ERR_INVAL,
+			btsrec_errmsg(rec), "not been located");
+	btsrec_ck_ok(btsrec_locate(rec, FIX_ROOT_PA, BTSREC_SCAN_NONE));
+	btsrec_ck_fails(btsrec_locate(rec, FIX_ROOT_PA, BTSREC_SCAN_NONE), BTSREC_ERR_INVAL,
+			btsrec_errmsg(rec), "located already");
+	teardown();
+}
+END_TEST
+
+START_TEST(a_failed_locate_may_be_repeated)
+{
+	struct btsrec_image image;
+
+	setup(33);
+	image = mem_image(&fix->mem);
+	btsrec_ck_ok(btsrec_open_image(rec, &image));
+	btsrec_ck_fails(btsrec_locate(rec, 0x5000, BTSREC_SCAN_NONE), BTSREC_ERR_NODATA,
+			btsrec_errmsg(rec), "0x5000");
+	ck_assert_uint_eq(rec->findings.nr, 1);
+	btsrec_ck_ok(btsrec_locate(rec, 0, BTSREC_SCAN_DMA));
+	ck_assert_ptr_nonnull(btsrec_root(rec));
+	for (size_t i = 0; i < rec->findings.nr; i++)
+		btsrec_ck_ok(rec->findings.list[i].status);
+	teardown();
+}
+END_TEST
+
+START_TEST(cpus)
+{
+	struct session_ring ring;
+
+	setup(33);
+	((uint64_t *)mem_page(&fix->mem, FIX_DIR_PA))[0] = 0;
+	fixture_module(fix, 0)->state = BTSREC_MODULE_LIVE;
+	fixture_module(fix, 0)->text_kva = 0xffffffffc0000000ULL;
+	fixture_module(fix, 0)->text_bytes = 1;
+	fixture_module(fix, 0)->name[0] = 'm';
+	open_and_locate();
+	ck_assert_uint_eq(btsrec_nr_cpu_ids(rec), 2);
+	ck_assert_ptr_null(btsrec_cpu(rec, 0));
+	ck_assert_uint_eq(btsrec_cpu(rec, 1)->cpu, 1);
+	ck_assert_ptr_null(btsrec_cpu(rec, 2));
+	ck_assert_str_eq(btsrec_module_at(rec, 0xffffffffc0000000ULL)->name, "m");
+	btsrec_ck_fails(btsrec_events(rec, 0, take, &nr_events), BTSREC_ERR_NO_CPU,
+			btsrec_errmsg(rec), "CPU 0 has no usable ring");
+	btsrec_ck_status(btsrec_events(rec, 2, take, &nr_events), BTSREC_ERR_NO_CPU);
+	btsrec_ck_status(session_ring(rec, 0, &ring), BTSREC_ERR_NO_CPU);
+	teardown();
+}
+END_TEST
+
+static unsigned int nr_part_frees;
+
+static void free_part(void *data)
+{
+	ck_assert_ptr_eq(data, &nr_part_frees);
+	nr_part_frees++;
+}
+
+START_TEST(parts_are_freed_once)
+{
+	struct btsrec_image image;
+	struct session_part part = { &nr_part_frees, free_part };
+
+	setup(33);
+	image = mem_image(&fix->mem);
+	btsrec_ck_ok(session_open(rec, &image, part));
+	btsrec_ck_status(session_open(rec, &image, part), BTSREC_ERR_INVAL);
+	ck_assert_uint_eq(nr_part_frees, 0);
+	rec->symbols = part;
+	teardown();
+	ck_assert_uint_eq(nr_part_frees, 2);
+}
+END_TEST
+
+START_TEST(index_words)
+{
+	for (int i = SESSION_INDEX_NEVER; i <= SESSION_INDEX_LIVE; i++)
+		ck_assert_str_ne(session_index_str(i), "unknown");
+	ck_assert_str_eq(session_index_str(SESSION_INDEX_LIVE + 1), "unknown");
+}
+END_TEST
+
+/* --- Where the index comes from --- */
+
+START_TEST(never_armed)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_cpu(fix, 1)->state = BTSREC_CPU_NEVER;
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 0);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.index, SESSION_INDEX_NEVER);
+	ck_assert(ring.complete);
+	ck_assert_uint_eq(ring.layout.nr_spans, 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(armed_uses_the_ds_area)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_branches(fix, 1, 0, 5, 0);
+	fixture_live_index(fix, 1, 5);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 5);
+	ck_branches(0, 5, 0);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.index, SESSION_INDEX_LIVE);
+	ck_assert_uint_eq(ring.index_kva, FIX_RING_KVA(1) + 5 * 24);
+	ck_assert_int_eq(ring.layout.lap, RING_LAP_FIRST);
+	ck_assert(ring.complete);
+	teardown();
+}
+END_TEST
+
+START_TEST(frozen_uses_the_snapshot)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_branches(fix, 1, 0, 5, 0);
+	fixture_live_index(fix, 1, 3);
+	fixture_freeze(fix, 1, 5);
+	fixture_cpu(fix, 1)->stop_index_kva = FIX_RING_KVA(1) + 24;
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 6);
+	ck_branches(0, 5, 0);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.index, SESSION_INDEX_FROZEN);
+	teardown();
+}
+END_TEST
+
+START_TEST(half_frozen_uses_the_ds_area)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 7, 0);
+	fixture_live_index(fix, 1, 7);
+	fixture_freeze(fix, 1, 5);
+	fixture_cpu(fix, 1)->frozen = 0;
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 7);
+	teardown();
+}
+END_TEST
+
+START_TEST(stopped_uses_its_own_index)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_branches(fix, 1, 0, 4, 0);
+	fixture_live_index(fix, 1, 2);
+	fixture_cpu(fix, 1)->state = BTSREC_CPU_STOPPED;
+	fixture_cpu(fix, 1)->stop_index_kva = FIX_RING_KVA(1) + 4 * 24;
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 4);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.index, SESSION_INDEX_STOPPED);
+	teardown();
+}
+END_TEST
+
+START_TEST(ds_area_not_in_the_dump)
+{
+	struct session_ring ring;
+
+	setup(33);
+	mem_cut(&fix->mem, FIX_DS_PA(1), 8);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 1);
+	ck_gap(0, BTSREC_GAP_NO_INDEX, 0, 33);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	btsrec_ck_status(ring.index_status, BTSREC_ERR_NODATA);
+	teardown();
+}
+END_TEST
+
+START_TEST(index_outside_the_ring)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_freeze(fix, 1, 34);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 2);
+	ck_gap(0, BTSREC_GAP_NO_INDEX, 0, 33);
+	ck_assert_int_eq(events[1].kind, BTSREC_EVENT_FREEZE);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	btsrec_ck_status(ring.index_status, BTSREC_ERR_CORRUPT);
+	ck_assert_uint_eq(ring.index_kva, FIX_RING_KVA(1) + 34 * 24);
+	teardown();
+}
+END_TEST
+
+START_TEST(medium_fails)
+{
+	setup(521);
+	fixture_branches(fix, 1, 0, 300, 0);
+	fixture_live_index(fix, 1, 300);
+	open_and_locate();
+	fix->mem.fail_status = BTSREC_ERR_IO;
+	fix->mem.fail_pa = FIX_DS_PA(1);
+	btsrec_ck_fails(tell(0), BTSREC_ERR_IO, btsrec_errmsg(rec), "ring of CPU 1: cannot read");
+	fix->mem.fail_pa = fixture_ring_page_pa(fix, 1, 2);
+	btsrec_ck_fails(tell(0), BTSREC_ERR_IO, btsrec_errmsg(rec), "CPU 1: cannot read");
+	fix->mem.fail_pa = 0;
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 300);
+	teardown();
+}
+END_TEST
+
+/* --- Rings --- */
+
+START_TEST(armed_and_empty)
+{
+	setup(33);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(one_record)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 1, 9);
+	fixture_live_index(fix, 1, 1);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 1);
+	ck_branches(0, 1, 9);
+	teardown();
+}
+END_TEST
+
+START_TEST(all_but_one)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 32, 0);
+	fixture_live_index(fix, 1, 32);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 32);
+	ck_branches(0, 32, 0);
+	teardown();
+}
+END_TEST
+
+/* The index may stand at the end or at the beginning; it is the same place. */
+START_TEST(exactly_full)
+{
+	for (uint64_t index = 0; index <= 33; index += 33) {
+		setup(33);
+		fixture_branches(fix, 1, 0, 33, 0);
+		fixture_live_index(fix, 1, index);
+		btsrec_ck_ok(tell(0));
+		ck_assert_uint_eq(nr_events, 34);
+		ck_gap(0, BTSREC_GAP_OVERWRITTEN, 0, 0);
+		ck_branches(1, 33, 0);
+		teardown();
+	}
+}
+END_TEST
+
+START_TEST(exactly_full_and_proven_complete)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_annotation(fix, 1, 0, BTSREC_ANNOT_ARM, 4, 0);
+	fixture_branches(fix, 1, 4, 29, 0);
+	fixture_cpu(fix, 1)->annot_begin = fixture_cpu(fix, 1)->annot_end = 1;
+	fixture_live_index(fix, 1, 33);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 30);
+	ck_assert_int_eq(events[0].kind, BTSREC_EVENT_ARM);
+	ck_branches(1, 29, 0);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert(ring.complete);
+	teardown();
+}
+END_TEST
+
+START_TEST(wrapped_oldest_to_newest)
+{
+	struct session_ring ring;
+
+	setup(521);
+	fixture_branches(fix, 1, 200, 321, 0);
+	fixture_branches(fix, 1, 0, 200, 321);
+	fixture_live_index(fix, 1, 200);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 522);
+	ck_gap(0, BTSREC_GAP_OVERWRITTEN, 200, 0);
+	ck_assert_uint_eq(events[0].slot, UINT64_MAX);
+	ck_branches(1, 521, 0);
+	ck_assert_uint_eq(events[521].slot, 199);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.layout.lap, RING_LAP_LATER);
+	ck_assert(!ring.complete);
+	teardown();
+}
+END_TEST
+
+START_TEST(wrapped_into_an_annotation)
+{
+	setup(33);
+	fixture_annotation(fix, 1, 5, BTSREC_ANNOT_SWITCH, 5, 3);
+	fixture_branches(fix, 1, 10, 23, 0);
+	fixture_branches(fix, 1, 0, 7, 23);
+	fixture_live_index(fix, 1, 7);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 32);
+	ck_gap(0, BTSREC_GAP_OVERWRITTEN, 7, 0);
+	ck_gap(1, BTSREC_GAP_TORN, 7, 3);
+	ck_branches(2, 30, 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(annotation_over_the_end)
+{
+	for (uint64_t slot = 29; slot < 33; slot++) {
+		setup(33);
+		fixture_branches(fix, 1, 10, slot - 10, 0);
+		fixture_annotation(fix, 1, slot, BTSREC_ANNOT_SWITCH, 5, 3);
+		fixture_branches(fix, 1, slot + 5 - 33, 10 - (slot + 5 - 33), slot - 10);
+		fixture_live_index(fix, 1, 10);
+		btsrec_ck_ok(tell(0));
+		ck_assert_uint_eq(nr_events, 33 - 5 + 2);
+		ck_branches(1, slot - 10, 0);
+		ck_assert_int_eq(events[slot - 9].kind, BTSREC_EVENT_SWITCH);
+		ck_assert_uint_eq(events[slot - 9].slot, slot);
+		ck_branches(slot - 8, 38 - slot, slot - 10);
+		teardown();
+	}
+}
+END_TEST
+
+START_TEST(five_levels)
+{
+	struct btsrec_record wide = { 0x0080000000000000ULL, 0x1000, 0 };
+
+	setup(33);
+	fixture_put(fix, 1, 0, wide);
+	fixture_live_index(fix, 1, 1);
+	btsrec_ck_ok(tell(0));
+	ck_gap(0, BTSREC_GAP_BAD_RECORD, 0, 1);
+	teardown();
+	setup(33);
+	fixture_put(fix, 1, 0, wide);
+	fixture_live_index(fix, 1, 1);
+	fixture_root(fix)->flags = BTSREC_ROOT_F_LA57;
+	fixture_seal(fix);
+	btsrec_ck_ok(tell(0));
+	ck_assert_int_eq(events[0].kind, BTSREC_EVENT_BRANCH);
+	teardown();
+}
+END_TEST
+
+/* --- Pending annotations --- */
+
+static void begin_annotation(uint64_t sequence)
+{
+	fixture_cpu(fix, 1)->annot_begin = sequence + 1;
+	fixture_cpu(fix, 1)->annot_end = sequence;
+}
+
+START_TEST(pending_over_the_oldest)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 33, 0);
+	for (unsigned int part = 0; part < 3; part++)
+		fixture_put(fix, 1, 10 + part, fixture_part(BTSREC_ANNOT_SWITCH, part, 5, 8));
+	begin_annotation(8);
+	fixture_freeze(fix, 1, 10);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 33);
+	ck_gap(0, BTSREC_GAP_OVERWRITTEN, 10, 0);
+	ck_gap(1, BTSREC_GAP_TORN, 10, 3);
+	ck_branches(2, 20, 13);
+	ck_branches(22, 10, 0);
+	ck_assert_int_eq(events[32].kind, BTSREC_EVENT_FREEZE);
+	teardown();
+}
+END_TEST
+
+START_TEST(pending_in_a_ring_with_room)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_branches(fix, 1, 0, 10, 0);
+	for (unsigned int part = 0; part < 2; part++)
+		fixture_put(fix, 1, 10 + part, fixture_part(BTSREC_ANNOT_SWITCH, part, 5, 8));
+	begin_annotation(8);
+	fixture_freeze(fix, 1, 10);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 12);
+	ck_branches(0, 10, 0);
+	ck_gap(10, BTSREC_GAP_TORN, 10, 2);
+	ck_assert_int_eq(events[11].kind, BTSREC_EVENT_FREEZE);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_uint_eq(ring.layout.nr_pending, 2);
+	ck_assert(ring.complete);
+	teardown();
+}
+END_TEST
+
+START_TEST(pending_over_the_end)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 31, 0);
+	fixture_annotation(fix, 1, 31, BTSREC_ANNOT_SWITCH, 5, 8);
+	begin_annotation(8);
+	fixture_freeze(fix, 1, 31);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 31);
+	ck_gap(0, BTSREC_GAP_OVERWRITTEN, 31, 0);
+	ck_gap(1, BTSREC_GAP_TORN, 31, 5);
+	ck_branches(2, 28, 3);
+	teardown();
+}
+END_TEST
+
+START_TEST(ended_but_not_counted)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 8, 0);
+	fixture_annotation(fix, 1, 8, BTSREC_ANNOT_TIME, 2, 8);
+	begin_annotation(8);
+	fixture_freeze(fix, 1, 10);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 10);
+	ck_assert_int_eq(events[8].kind, BTSREC_EVENT_TIME);
+	teardown();
+}
+END_TEST
+
+/* --- Missing pages --- */
+
+START_TEST(missing_page_in_the_middle)
+{
+	setup(1024);
+	fixture_branches(fix, 1, 0, 1000, 0);
+	fixture_live_index(fix, 1, 1000);
+	mem_cut(&fix->mem, fixture_ring_page_pa(fix, 1, 1), 0);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 1000 - 172 + 1);
+	ck_branches(0, 170, 0);
+	ck_gap(170, BTSREC_GAP_NOT_IN_DUMP, 170, 172);
+	ck_branches(171, 1000 - 342, 342);
+	teardown();
+}
+END_TEST
+
+START_TEST(missing_page_at_the_head_asks_the_next)
+{
+	struct session_ring ring;
+
+	setup(1024);
+	fixture_branches(fix, 1, 0, 180, 0);
+	fixture_live_index(fix, 1, 180);
+	mem_cut(&fix->mem, fixture_ring_page_pa(fix, 1, 1), 0);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 171);
+	ck_branches(0, 170, 0);
+	ck_gap(170, BTSREC_GAP_NOT_IN_DUMP, 170, 10);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.layout.lap, RING_LAP_FIRST);
+	teardown();
+}
+END_TEST
+
+START_TEST(missing_pages_to_the_end_leave_the_lap_unknown)
+{
+	struct session_ring ring;
+
+	setup(521);
+	fixture_branches(fix, 1, 0, 180, 0);
+	fixture_live_index(fix, 1, 180);
+	for (unsigned int i = 1; i < 4; i++)
+		mem_cut(&fix->mem, fixture_ring_page_pa(fix, 1, i), 0);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 172);
+	ck_gap(0, BTSREC_GAP_NOT_IN_DUMP, 180, 341);
+	ck_branches(1, 170, 0);
+	ck_gap(171, BTSREC_GAP_NOT_IN_DUMP, 170, 10);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.layout.lap, RING_LAP_UNKNOWN);
+	ck_assert(!ring.complete);
+	teardown();
+}
+END_TEST
+
+START_TEST(list_page_missing)
+{
+	setup(521);
+	fixture_live_index(fix, 1, 180);
+	mem_cut(&fix->mem, FIX_LIST_PA(1), 0);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 1);
+	ck_gap(0, BTSREC_GAP_NOT_IN_DUMP, 180, 521);
+	teardown();
+}
+END_TEST
+
+START_TEST(poison_in_the_history)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 3, 0);
+	fixture_branches(fix, 1, 5, 3, 5);
+	fixture_live_index(fix, 1, 8);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 7);
+	ck_gap(3, BTSREC_GAP_NEVER_WRITTEN, 3, 2);
+	teardown();
+}
+END_TEST
+
+START_TEST(half_written_at_the_head_is_the_first_lap)
+{
+	struct btsrec_record half = fixture_branch(99);
+
+	setup(33);
+	fixture_branches(fix, 1, 0, 3, 0);
+	half.flags = BTSREC_POISON;
+	fixture_put(fix, 1, 3, half);
+	fixture_live_index(fix, 1, 3);
+	btsrec_ck_ok(tell(0));
+	ck_assert_uint_eq(nr_events, 3);
+	teardown();
+}
+END_TEST
+
+/* --- Tails --- */
+
+START_TEST(stopped_by_the_caller)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 20, 0);
+	fixture_live_index(fix, 1, 20);
+	stop_after = 7;
+	btsrec_ck_status(tell(0), BTSREC_ERR_STOPPED);
+	ck_assert_uint_eq(nr_events, 7);
+	btsrec_ck_status(tell(10), BTSREC_ERR_STOPPED);
+	ck_assert_uint_eq(nr_events, 7);
+	ck_branches(0, 7, 10);
+	teardown();
+}
+END_TEST
+
+static void ck_tail(uint64_t max_events, uint64_t nr_all)
+{
+	uint64_t want = max_events && max_events < nr_all ? max_events : nr_all;
+
+	btsrec_ck_ok(tell(max_events));
+	ck_assert_uint_eq(nr_events, want);
+	ck_assert_uint_eq(events[0].n, nr_all - want);
+	ck_assert_int_eq(events[nr_events - 1].kind, BTSREC_EVENT_FREEZE);
+}
+
+START_TEST(tails_of_every_kind_of_length)
+{
+	static const uint64_t lengths[] = {
+		1, 2, 3, 4095, 4096, 8191, 8192, 16000, 24575, 30000, 30001, 30002, 30003, 99999, 0,
+	};
+
+	setup(30000);
+	fixture_branches(fix, 1, 100, 29900, 0);
+	fixture_branches(fix, 1, 0, 100, 29900);
+	fixture_freeze(fix, 1, 100);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		ck_tail(lengths[i], 30002);
+		if (nr_events > 1)
+			ck_branches(nr_events - 2, 1, 29999);
+	}
+	teardown();
+}
+END_TEST
+
+/* Holes make many small runs, so that the tail begins behind many marks. */
+START_TEST(tails_equal_the_end_of_the_whole)
+{
+	struct btsrec_event *all = calloc(MAX_EVENTS, sizeof(*all));
+	size_t nr_all;
+
+	setup(30000);
+	fixture_branches(fix, 1, 0, 30000, 0);
+	for (uint32_t i = 0; i < 400; i++)
+		fixture_annotation(fix, 1, i * 71 + 3, BTSREC_ANNOT_SWITCH, 5, i);
+	for (uint64_t page = 5; page < 175; page += 3)
+		mem_cut(&fix->mem, fixture_ring_page_pa(fix, 1, page), page * 16);
+	fixture_freeze(fix, 1, 12345);
+	btsrec_ck_ok(tell(0));
+	nr_all = nr_events;
+	memcpy(all, events, nr_all * sizeof(*all));
+	for (uint64_t max = 1; max <= nr_all + 1; max = max * 3 + 1) {
+		size_t want = max < nr_all ? max : nr_all;
+
+		btsrec_ck_ok(tell(max));
+		ck_assert_uint_eq(nr_events, want);
+		for (size_t i = 0; i < want; i++) {
+			ck_assert_int_eq(events[i].kind, all[nr_all - want + i].kind);
+			ck_assert_uint_eq(events[i].n, all[nr_all - want + i].n);
+			ck_assert_uint_eq(events[i].slot, all[nr_all - want + i].slot);
+		}
+	}
+	free(all);
+	teardown();
+}
+END_TEST
+
+START_TEST(tail_of_nothing)
+{
+	setup(33);
+	btsrec_ck_ok(tell(5));
+	ck_assert_uint_eq(nr_events, 0);
+	teardown();
+}
+END_TEST
+
+/* Allocates nothing, unlike an assert. */
+static bool count(void *arg, const struct btsrec_event *event)
+{
+	(void)event;
+	++*(size_t *)arg;
+	return true;
+}
+
+START_TEST(every_allocation_fails_once)
+{
+	enum btsrec_status status;
+	bool failed = true;
+	unsigned int nth;
+
+	for (nth = 1; failed; nth++) {
+		setup(33);
+		fixture_branches(fix, 1, 0, 20, 0);
+		fixture_live_index(fix, 1, 20);
+		open_and_locate();
+		nr_events = 0;
+		failing_alloc_arm(nth);
+		status = session_tail(rec, 1, 10, count, &nr_events);
+		failed = failing_alloc_disarm();
+		ck_assert_uint_eq(nr_events, failed ? 0 : 10);
+		btsrec_ck_status(status, failed ? BTSREC_ERR_NOMEM : BTSREC_OK);
+		teardown();
+	}
+	ck_assert_uint_eq(nth, 4);
+}
+END_TEST
+
+BTSREC_CK_MAIN("session", new_and_free, calls_out_of_order, a_failed_locate_may_be_repeated,
+	       cpus, parts_are_freed_once, index_words, never_armed, armed_uses_the_ds_area,
+	       frozen_uses_the_snapshot, half_frozen_uses_the_ds_area,
+	       stopped_uses_its_own_index, ds_area_not_in_the_dump, index_outside_the_ring,
+	       medium_fails, armed_and_empty, one_record, all_but_one, exactly_full,
+	       exactly_full_and_proven_complete, wrapped_oldest_to_newest,
+	       wrapped_into_an_annotation, annotation_over_the_end, five_levels,
+	       pending_over_the_oldest, pending_in_a_ring_with_room, pending_over_the_end,
+	       ended_but_not_counted, missing_page_in_the_middle,
+	       missing_page_at_the_head_asks_the_next,
+	       missing_pages_to_the_end_leave_the_lap_unknown, list_page_missing,
+	       poison_in_the_history, half_written_at_the_head_is_the_first_lap,
+	       stopped_by_the_caller, tails_of_every_kind_of_length,
+	       tails_equal_the_end_of_the_whole, tail_of_nothing, every_allocation_fails_once)
