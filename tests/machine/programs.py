@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs of Debian packages with the libraries that they load, for a guest without any."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import apt
+import cache
+from errors import Failure
+
+# The release whose kernel the guest runs.
+SUITE = "bookworm"
+LIBRARIES = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")
+LINKER = "ld-linux-x86-64.so.2"
+
+
+def _get(package: str) -> Path:
+    def make(folder: Path):
+        private = folder / ".apt"
+        private.mkdir()
+        for deb in apt.PrivateRoot(private, (SUITE,)).fetch(package):
+            apt.unpack(deb, folder)
+        shutil.rmtree(private)
+
+    return cache.entry(package, f"1 {SUITE} {package}", make)
+
+
+def _libraries(folder: Path, program: Path, linker: Path) -> list[Path]:
+    search = ":".join(str(folder / sub) for sub in LIBRARIES)
+    done = subprocess.run([linker, "--library-path", search, "--list", program],
+                          text=True, capture_output=True, timeout=60, check=False)
+    if done.returncode or "not found" in done.stdout:
+        raise Failure(f"{program} does not load: {done.stdout}{done.stderr}")
+    return [Path(path) for path in re.findall(r"=> (\S+)", done.stdout)]
+
+
+def files(package: str, program: str) -> list[tuple[str, bytes]]:
+    """PROGRAM of PACKAGE (its path there) and what it loads, as (name in the guest, content)."""
+    folder = _get(package)
+    linker = next(path for sub in LIBRARIES for path in (folder / sub).glob(LINKER))
+    names = {program: folder / program, f"lib64/{LINKER}": linker}
+    for path in _libraries(folder, folder / program, linker):
+        names[f"lib/x86_64-linux-gnu/{path.name}"] = path
+    return [(name, path.read_bytes()) for name, path in names.items()]
