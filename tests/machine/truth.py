@@ -65,14 +65,15 @@ class Log:
         source, target, flags, _, _ = self.record(age)
         return Branch(source, target, bool(flags & PREDICTED))
 
-    def in_ring(self, nr_slots: int, trailing_slots: int) -> int:
+    def in_ring(self, nr_slots: int, events) -> int:
         """How many of the newest records a ring of NR_SLOTS must still hold.
 
-        @trailing_slots: slots of annotations behind the newest branch.
+        @events: the history, for what the log does not know: annotations at the ends.
         """
         if not self.total:
             return 0
-        distance = 1 + trailing_slots
+        first_slot = _annotation_slots(events) if not wrapped(events) else None
+        distance = 1 + _annotation_slots(reversed(events))
         age = 0
         slot = self.record(0)[3]
         while distance <= nr_slots:
@@ -80,19 +81,26 @@ class Log:
             if age == self.retained():
                 break
             older = self.record(age)[3]
+            # Before the first lap's beginning: the self-test, since overwritten.
+            if first_slot is not None and not first_slot <= older < slot:
+                break
             distance += (slot - older) % nr_slots or nr_slots
             slot = older
         return age
 
 
-def trailing_slots(events) -> int:
-    """Slots that annotations take behind the newest branch of EVENTS (dicts of show's jsonl)."""
+def wrapped(events) -> bool:
+    return any(event["kind"] == "gap" and event["gap"] == "overwritten" for event in events)
+
+
+def _annotation_slots(events) -> int:
+    """Slots that annotations take before the first branch of EVENTS."""
     slots = 0
-    for event in reversed(events):
+    for event in events:
         if event["kind"] == "branch":
             break
-        if event["kind"] == "gap" and event.get("gap") == "paused":
-            slots += 4
+        if event["kind"] == "gap" and event["gap"] == "paused":
+            slots += SLOTS["arm"]
         slots += SLOTS.get(event["kind"], 0)
     return slots
 
