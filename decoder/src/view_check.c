@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Everything about the recorder's data that can be proven or refuted without a
- * second source.  Structures were validated by locate; here is what the
- * histories themselves must satisfy:
+ * second source.  Structures and counters were validated by locate; here is what
+ * the histories themselves must satisfy:
  *
  *  - annotations have consecutive sequences, and the last is the counter's;
  *  - time does not run backwards on one CPU;
@@ -149,8 +149,6 @@ static void check_root(struct check *check)
 
 	if (*check->rec->notice)
 		check_fault(check, "%s", check->rec->notice);
-	if (root->state < BTSREC_ROOT_LOADED || root->state > BTSREC_ROOT_FROZEN)
-		check_fault(check, "the recorder's state %u is unknown", root->state);
 	if (root->state == BTSREC_ROOT_FROZEN && !root->freeze_reason)
 		check_fault(check, "the recorder is frozen without a first fault");
 	if (root->freeze_reason)
@@ -320,11 +318,7 @@ static void check_context(struct check *check)
 	const struct history_check *history = &check->history;
 	const struct btsrec_cpu *page = check->page;
 
-	if (page->context_seq & 1) {
-		check_note(check, "the context block was being written");
-		return;
-	}
-	if (!history->has_switch || page->annot_begin != page->annot_end ||
+	if (page->context_seq & 1 || !history->has_switch || page->annot_begin != page->annot_end ||
 	    history_has_holes(history))
 		return;
 	if (memcmp(&page->context, &history->last_switch, sizeof(page->context)))
@@ -366,17 +360,6 @@ static void check_freeze(struct check *check)
 			   "0x%016" PRIx64, (uint64_t)freeze->task_kva,
 			   (uint64_t)page->context.next_task_kva);
 	check_stop_ip(check);
-}
-
-static void check_state(struct check *check)
-{
-	const struct btsrec_cpu *page = check->page;
-
-	if (page->state > BTSREC_CPU_FROZEN)
-		check_fault(check, "the state %u is unknown", page->state);
-	if (page->annot_begin - page->annot_end > 1)
-		check_fault(check, "%" PRIu64 " annotations begun, %" PRIu64 " ended",
-			    (uint64_t)page->annot_begin, (uint64_t)page->annot_end);
 }
 
 /* --- Poison ------------------------------------------------------------- */
@@ -443,7 +426,6 @@ static enum btsrec_status check_cpu(struct check *check, const struct located_cp
 
 	check->cpu = located->page.cpu;
 	check->page = &located->page;
-	check_state(check);
 	status = fetch_init(&check->fetch, &check->rec->image, located->ring_pa,
 			    located->page.ring_bytes);
 	if (!status)
