@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ds.h"
+#include "insn.h"
+#include "perfmon.h"
+#include "vcpu.h"
+#include "walk.h"
+
+/* --- insn --------------------------------------------------------------- */
+
+static const struct {
+	const char *text;
+	uint8_t bytes[10];
+	uint8_t nr_bytes;
+	enum insn_class class;
+} insns[] = {
+	{ "jne rel8", { 0x75, 0x02 }, 2, INSN_CONDITIONAL },
+	{ "jg rel8", { 0x7f, 0x02 }, 2, INSN_CONDITIONAL },
+	{ "jo rel32", { 0x0f, 0x80, 0, 0, 0, 0 }, 6, INSN_CONDITIONAL },
+	{ "jg rel32", { 0x0f, 0x8f, 0, 0, 0, 0 }, 6, INSN_CONDITIONAL },
+	{ "ds jne rel8, with a hint", { 0x3e, 0x75, 0x02 }, 3, INSN_CONDITIONAL },
+	{ "loopne", { 0xe0, 0xfe }, 2, INSN_CONDITIONAL },
+	{ "jrcxz", { 0xe3, 0xfe }, 2, INSN_CONDITIONAL },
+	{ "seto is no jump", { 0x0f, 0x90, 0xc0 }, 3, INSN_OTHER },
+	{ "call rel32", { 0xe8, 0, 0, 0, 0 }, 5, INSN_ALWAYS },
+	{ "jmp rel32", { 0xe9, 0, 0, 0, 0 }, 5, INSN_ALWAYS },
+	{ "jmp rel8", { 0xeb, 0x00 }, 2, INSN_ALWAYS },
+	{ "bnd jmp rel32", { 0xf2, 0xe9, 0, 0, 0, 0 }, 6, INSN_ALWAYS },
+	{ "call *%rax", { 0xff, 0xd0 }, 2, INSN_ALWAYS },
+	{ "cs call *%r11", { 0x2e, 0x41, 0xff, 0xd3 }, 4, INSN_ALWAYS },
+	{ "jmp *%rax", { 0xff, 0xe0 }, 2, INSN_ALWAYS },
+	{ "ljmp *(%rax)", { 0x48, 0xff, 0x28 }, 3, INSN_ALWAYS },
+	{ "lcall *(%rax)", { 0x48, 0xff, 0x18 }, 3, INSN_ALWAYS },
+	{ "incl (%rax)", { 0xff, 0x00 }, 2, INSN_OTHER },
+	{ "push (%rax)", { 0xff, 0x30 }, 2, INSN_OTHER },
+	{ "ret", { 0xc3 }, 1, INSN_ALWAYS },
+	{ "rep ret", { 0xf3, 0xc3 }, 2, INSN_ALWAYS },
+	{ "ret imm16", { 0xc2, 8, 0 }, 3, INSN_ALWAYS },
+	{ "lretq", { 0x48, 0xcb }, 2, INSN_ALWAYS },
+	{ "iretq", { 0x48, 0xcf }, 2, INSN_ALWAYS },
+	{ "syscall", { 0x0f, 0x05 }, 2, INSN_ALWAYS },
+	{ "sysretq", { 0x48, 0x0f, 0x07 }, 3, INSN_ALWAYS },
+	{ "sysenter", { 0x0f, 0x34 }, 2, INSN_ALWAYS },
+	{ "sysexit", { 0x0f, 0x35 }, 2, INSN_ALWAYS },
+	{ "rep movsb", { 0xf3, 0xa4 }, 2, INSN_OTHER },
+	{ "int3 is an exception", { 0xcc }, 1, INSN_OTHER },
+	{ "int 0x80 is an exception", { 0xcd, 0x80 }, 2, INSN_OTHER },
+	{ "ud2", { 0x0f, 0x0b }, 2, INSN_OTHER },
+	{ "hlt", { 0xf4 }, 1, INSN_OTHER },
+	{ "inc %eax of 32-bit code", { 0x40 }, 1, INSN_OTHER },
+	{ "wrmsr", { 0x0f, 0x30 }, 2, INSN_WRMSR },
+	{ "rdmsr", { 0x0f, 0x32 }, 2, INSN_RDMSR },
+	{ "rdpmc", { 0x0f, 0x33 }, 2, INSN_RDPMC },
+	{ "cpuid", { 0x0f, 0xa2 }, 2, INSN_CPUID },
+	{ "mov %rax,%cr3", { 0x0f, 0x22, 0xd8 }, 3, INSN_WRITE_CR },
+	{ "mov %cr3,%rax", { 0x0f, 0x20, 0xd8 }, 3, INSN_OTHER },
+	{ "cut off: 0f", { 0x0f, 0x05 }, 1, INSN_OTHER },
+	{ "cut off: ff", { 0xff, 0xd0 }, 1, INSN_OTHER },
+};
+
+START_TEST(insn_class)
+{
+	enum insn_class found = insn_classify(insns[_i].bytes, insns[_i].nr_bytes);
+
+	ck_assert_msg(found == insns[_i].class, "%s: class %d", insns[_i].text, found);
+}
+END_TEST
+
+/* --- ds ----------------------------------------------------------------- */
+
+#define BASE	0xffff888000001008ULL
+
+static const struct ds_area three_records = {
+	.base = BASE,
+	.index = BASE,
+	.absolute_maximum = BASE + 3 * DS_RECORD_BYTES,
+	.interrupt_threshold = BASE + 4 * DS_RECORD_BYTES,
+};
+
+START_TEST(ds_circular_wraps_at_maximum)
+{
+	struct ds_area ds = three_records;
+	struct ds_step step;
+
+	for (unsigned int i = 0; i < 7; i++) {
+		ck_assert_int_eq(ds_next(&ds, true, &step), DS_STORE);
+		ck_assert_uint_eq(step.slot_addr, BASE + i % 3 * DS_RECORD_BYTES);
+		ds.index = step.next_index;
+		ck_assert_uint_eq(ds.index, BASE + (i + 1) % 3 * DS_RECORD_BYTES);
+	}
+}
+END_TEST
+
+START_TEST(ds_linear_stops_at_maximum)
+{
+	struct ds_area ds = three_records;
+	struct ds_step step;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		ck_assert_int_eq(ds_next(&ds, false, &step), DS_STORE);
+		ds.index = step.next_index;
+	}
+	ck_assert_uint_eq(ds.index, ds.absolute_maximum);
+	ck_assert_int_eq(ds_next(&ds, false, &step), DS_FULL);
+}
+END_TEST
+
+START_TEST(ds_index_at_maximum_means_base_if_circular)
+{
+	struct ds_area ds = three_records;
+	struct ds_step step;
+
+	ds.index = ds.absolute_maximum;
+	ck_assert_int_eq(ds_next(&ds, true, &step), DS_STORE);
+	ck_assert_uint_eq(step.slot_addr, BASE);
+}
+END_TEST
+
+START_TEST(ds_index_outside_or_between_records)
+{
+	static const int64_t offsets[] = { -24, -1, 1, 8, 23, 73, 96, 1 << 20 };
+	struct ds_area ds = three_records;
+	struct ds_step step;
+
+	ds.index = BASE + (uint64_t)offsets[_i];
+	ck_assert_int_eq(ds_next(&ds, true, &step), DS_OUT_OF_RING);
+	ck_assert_int_eq(ds_next(&ds, false, &step), DS_OUT_OF_RING);
+}
+END_TEST
+
+START_TEST(ds_size_no_multiple_never_leaves_ring)
+{
+	struct ds_area ds = three_records;
+	struct ds_step step;
+
+	ds.absolute_maximum += 16;
+	for (unsigned int i = 0; i < 7; i++) {
+		ck_assert_int_eq(ds_next(&ds, true, &step), DS_STORE);
+		ck_assert_uint_le(step.slot_addr + DS_RECORD_BYTES, ds.absolute_maximum);
+		ds.index = step.next_index;
+	}
+}
+END_TEST
+
+START_TEST(ds_predicted_is_stable_and_mixed)
+{
+	unsigned int nr_predicted = 0;
+
+	for (unsigned int i = 0; i < 1000; i++) {
+		uint64_t flags = ds_flags(BASE + i, BASE, i);
+
+		ck_assert(flags == 0 || flags == DS_FLAG_PREDICTED);
+		ck_assert_uint_eq(flags, ds_flags(BASE + i, BASE, i));
+		nr_predicted += flags != 0;
+	}
+	ck_assert_uint_gt(nr_predicted, 300);
+	ck_assert_uint_lt(nr_predicted, 700);
+}
+END_TEST
+
+/* --- walk --------------------------------------------------------------- */
+
+#define NR_TABLES	6
+#define PRESENT_WRITE	3ULL
+#define HUGE_LEAF	(1ULL << 7)
+#define PAGE_PA		0x7654000ULL
+
+/* Table n is physical page n + 1; table 0 is the top. */
+static uint64_t tables[NR_TABLES][512];
+static unsigned int nr_reads;
+
+static bool read_table(void *arg, uint64_t pa, uint64_t *value_ret)
+{
+	(void)arg;
+	nr_reads++;
+	if (pa < WALK_PAGE_BYTES || pa >= (NR_TABLES + 1) * WALK_PAGE_BYTES)
+		return false;
+	*value_ret = ((uint64_t *)tables)[(pa - WALK_PAGE_BYTES) / sizeof(uint64_t)];
+	return true;
+}
+
+static const uint64_t address = 0xffff912345678abcULL;
+
+static unsigned int entry_of(unsigned int shift)
+{
+	return (address >> shift) & 511;
+}
+
+/* Maps @address at 4 KiB, through @nr_levels tables. */
+static struct walk_space map(unsigned int nr_levels)
+{
+	struct walk_space space = { .cr3 = WALK_PAGE_BYTES | 0x18, .read = read_table };
+	unsigned int shift = 12 + 9 * (nr_levels - 1);
+
+	memset(tables, 0, sizeof(tables));
+	for (unsigned int i = 0; i < nr_levels; i++, shift -= 9)
+		tables[i][entry_of(shift)] = PRESENT_WRITE |
+			(i + 1 < nr_levels ? (i + 2) * WALK_PAGE_BYTES : PAGE_PA);
+	space.la57 = nr_levels == 5;
+	return space;
+}
+
+START_TEST(walk_translates_4_and_5_levels)
+{
+	struct walk_space space = map((unsigned int)_i);
+	struct walk_cache cache = { 0 };
+	uint64_t pa = 0;
+
+	ck_assert(walk_store(&space, address, &cache, &pa));
+	ck_assert_uint_eq(pa, PAGE_PA | 0xabc);
+}
+END_TEST
+
+START_TEST(walk_translates_large_pages)
+{
+	struct walk_space space = map(4);
+	struct walk_cache cache = { 0 };
+	uint64_t pa = 0;
+
+	tables[2][entry_of(21)] = PRESENT_WRITE | HUGE_LEAF | 0x40000000;
+	ck_assert(walk_store(&space, address, &cache, &pa));
+	ck_assert_uint_eq(pa, 0x40000000 | (address & 0x1fffff));
+}
+END_TEST
+
+START_TEST(walk_refuses_read_only_or_absent_at_any_level)
+{
+	for (unsigned int level = 0; level < 4; level++) {
+		for (uint64_t bits = 0; bits < PRESENT_WRITE; bits++) {
+			struct walk_space space = map(4);
+			struct walk_cache cache = { 0 };
+			uint64_t *entry = &tables[level][entry_of(39 - 9 * level)];
+			uint64_t pa;
+
+			*entry = (*entry & ~PRESENT_WRITE) | bits;
+			ck_assert(!walk_store(&space, address, &cache, &pa));
+		}
+	}
+}
+END_TEST
+
+START_TEST(walk_refuses_addresses_that_are_not_canonical)
+{
+	struct walk_space space = map(4);
+	struct walk_cache cache = { 0 };
+	uint64_t pa;
+
+	ck_assert(!walk_store(&space, address ^ (1ULL << 48), &cache, &pa));
+	ck_assert(!walk_store(&space, address ^ (1ULL << 63), &cache, &pa));
+}
+END_TEST
+
+START_TEST(walk_notices_an_unmapped_page_soon)
+{
+	struct walk_space space = map(4);
+	struct walk_cache cache = { 0 };
+	unsigned int uses = 0;
+	uint64_t pa;
+
+	ck_assert(walk_store(&space, address, &cache, &pa));
+	tables[3][entry_of(12)] &= ~1ULL;
+	while (walk_store(&space, address, &cache, &pa))
+		ck_assert_uint_le(++uses, WALK_MAX_TRUST);
+	ck_assert(!walk_store(&space, address, &cache, &pa));
+}
+END_TEST
+
+START_TEST(walk_trusts_a_page_whose_accessed_bit_changes)
+{
+	struct walk_space space = map(4);
+	struct walk_cache cache = { 0 };
+	uint64_t pa;
+
+	ck_assert(walk_store(&space, address, &cache, &pa));
+	tables[3][entry_of(12)] |= 0x60;
+	nr_reads = 0;
+	for (unsigned int i = 0; i <= WALK_MAX_TRUST; i++)
+		ck_assert(walk_store(&space, address, &cache, &pa));
+	ck_assert_uint_eq(nr_reads, 1);
+}
+END_TEST
+
+/* --- perfmon ------------------------------------------------------------ */
+
+START_TEST(perfmon_msrs_are_apart)
+{
+	static const uint32_t msrs[] = { 0xc1, 0xc4, 0x186, 0x189, 0x309, 0x30b, 0x38d, 0x38f,
+					 0x390, 0x3f1 };
+	struct perfmon perfmon = { { 0 } };
+	uint64_t value;
+
+	for (unsigned int i = 0; i < sizeof(msrs) / sizeof(msrs[0]); i++)
+		ck_assert(perfmon_write(&perfmon, msrs[i], i + 1));
+	for (unsigned int i = 0; i < sizeof(msrs) / sizeof(msrs[0]); i++) {
+		ck_assert(perfmon_read(&perfmon, msrs[i], &value));
+		ck_assert_uint_eq(value, i + 1);
+	}
+	ck_assert_uint_eq(perfmon_read_counter(&perfmon, 3), 2);
+	ck_assert_uint_eq(perfmon_read_counter(&perfmon, (1U << 30) | 2), 6);
+	ck_assert(!perfmon_read(&perfmon, 0xc5, &value));
+	ck_assert(!perfmon_write(&perfmon, MSR_DEBUGCTL, 1));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("model");
+	TCase *tcase = tcase_create("all");
+	SRunner *runner = srunner_create(suite);
+	int nr_failed;
+
+	tcase_add_loop_test(tcase, insn_class, 0, sizeof(insns) / sizeof(insns[0]));
+	tcase_add_test(tcase, ds_circular_wraps_at_maximum);
+	tcase_add_test(tcase, ds_linear_stops_at_maximum);
+	tcase_add_test(tcase, ds_index_at_maximum_means_base_if_circular);
+	tcase_add_loop_test(tcase, ds_index_outside_or_between_records, 0, 8);
+	tcase_add_test(tcase, ds_size_no_multiple_never_leaves_ring);
+	tcase_add_test(tcase, ds_predicted_is_stable_and_mixed);
+	tcase_add_loop_test(tcase, walk_translates_4_and_5_levels, 4, 6);
+	tcase_add_test(tcase, walk_translates_large_pages);
+	tcase_add_test(tcase, walk_refuses_read_only_or_absent_at_any_level);
+	tcase_add_test(tcase, walk_refuses_addresses_that_are_not_canonical);
+	tcase_add_test(tcase, walk_notices_an_unmapped_page_soon);
+	tcase_add_test(tcase, walk_trusts_a_page_whose_accessed_bit_changes);
+	tcase_add_test(tcase, perfmon_msrs_are_apart);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	nr_failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
