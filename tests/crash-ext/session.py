@@ -122,6 +122,13 @@ class Terminal:
             before = now
             time.sleep(0.3)
 
+    def wait_busy(self, seconds=2):
+        """Wait until crash has computed for some hundredths of a second."""
+        end = time.monotonic() + seconds
+        before = self._cpu_ticks()
+        while self._cpu_ticks() < before + 2 and time.monotonic() < end:
+            time.sleep(0.002)
+
     def _cpu_ticks(self):
         with open(f"/proc/{self.pid}/stat", encoding="ascii", errors="replace") as stat:
             fields = stat.read().rpartition(")")[2].split()
