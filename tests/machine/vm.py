@@ -46,6 +46,7 @@ class Config:
     plugin_args: dict = field(default_factory=dict)
     interactive: bool = False
     kaslr: bool = True
+    reboot: bool = False  # a reset of the guest restarts it instead of ending QEMU
 
     def command_line(self) -> str:
         fixed = "console=ttyS0 rdinit=/init panic=0"
@@ -114,12 +115,14 @@ class Machine:
         command = toolbox.command(toolbox.get()) + [
             "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", config.cpu,
             "-smp", str(config.cpus), "-m", str(config.memory_mib), "-nodefaults", "-display",
-            "none", "-no-reboot", "-device", "vmcoreinfo", "-kernel", str(config.kernel),
+            "none", "-device", "vmcoreinfo", "-kernel", str(config.kernel),
             "-initrd", str(initrd), "-append", config.command_line(),
             "-chardev", f"socket,id=qmp,fd={qmp_far.fileno()}", "-mon", "chardev=qmp,mode=control",
             "-chardev", self._console_chardev(), "-serial", "chardev:console",
             "-chardev", f"socket,id=channel,fd={serial_far.fileno()}",
             "-serial", "chardev:channel"]
+        if not config.reboot:
+            command += ["-no-reboot"]
         if config.plugin:
             arguments = {"outdir": self.model_dir, **config.plugin_args}
             command += ["-plugin", ",".join([str(config.plugin)] + [

@@ -7,6 +7,7 @@
  * arms BTS on the CPU that runs insmod, with a DS area and a ring of its own, and
  * does what violations.log then has to report under that name, and nothing else.
  * rule=NONE arms, records and stops as it should: no line may appear.
+ * STORE_READ_ONLY and STORE_STRADDLE are other ways to STORE_UNMAPPED.
  * BTS_ON_AT_RESET resets the machine; BTS_ON_AT_KEXEC leaves BTS on for a reboot
  * into a loaded kernel ("kexec -e", or a panic with a capture kernel).
  * rmmod frees the buffers and switches BTS off if it is still on.
@@ -21,7 +22,8 @@
 #include <asm/processor.h>
 
 #define RECORD_BYTES		24
-#define RING_BYTES		(64 * PAGE_SIZE / RECORD_BYTES * RECORD_BYTES)
+#define RING_PAGES		64
+#define RING_BYTES		(RING_PAGES * PAGE_SIZE / RECORD_BYTES * RECORD_BYTES)
 #define BTS_ON			(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS)
 #define CONTROL_MUST_BE_OFF	0x42545304
 #define CONTROL_MAY_BE_ON	0x42545305
@@ -38,7 +40,7 @@ module_param(rule, charp, 0444);
 MODULE_PARM_DESC(rule, "the rule to break");
 
 static struct ds *ds, *other_ds;
-static void *ring;
+static void *ring, *read_only;
 
 static void set_ring(struct ds *area)
 {
@@ -85,9 +87,29 @@ static void break_none(void)
 /* The linear address of a page that has never been mapped: behind a vmalloc guard page. */
 static void break_store_unmapped(void)
 {
-	ds->base = (u64)ring + 64 * PAGE_SIZE;
+	ds->base = (u64)ring + RING_PAGES * PAGE_SIZE;
 	ds->index = ds->base;
 	ds->absolute_maximum = ds->base + PAGE_SIZE / RECORD_BYTES * RECORD_BYTES;
+	ds->interrupt_threshold = ds->absolute_maximum + RECORD_BYTES;
+	record();
+}
+
+/* The same ring at a second address, where it may only be read. */
+static void break_store_read_only(void)
+{
+	ds->base = (u64)read_only;
+	ds->index = ds->base;
+	ds->absolute_maximum = ds->base + RING_BYTES;
+	ds->interrupt_threshold = ds->absolute_maximum + RECORD_BYTES;
+	record();
+}
+
+/* The first record begins in the last page and ends behind it. */
+static void break_store_straddle(void)
+{
+	ds->base = (u64)ring + RING_PAGES * PAGE_SIZE - 8;
+	ds->index = ds->base;
+	ds->absolute_maximum = ds->base + RING_BYTES;
 	ds->interrupt_threshold = ds->absolute_maximum + RECORD_BYTES;
 	record();
 }
@@ -163,6 +185,8 @@ static const struct {
 } breaks[] = {
 	{ "NONE", break_none },
 	{ "STORE_UNMAPPED", break_store_unmapped },
+	{ "STORE_READ_ONLY", break_store_read_only },
+	{ "STORE_STRADDLE", break_store_straddle },
 	{ "DS_AREA_ZERO", break_ds_area_zero },
 	{ "DS_AREA_MOVED", break_ds_area_moved },
 	{ "RING_BOUNDS", break_ring_bounds },
@@ -176,14 +200,23 @@ static const struct {
 
 static int allocate(void)
 {
+	static struct page *pages[RING_PAGES];
+	unsigned int i;
+
 	ds = (void *)get_zeroed_page(GFP_KERNEL);
 	other_ds = (void *)get_zeroed_page(GFP_KERNEL);
-	ring = vmalloc(64 * PAGE_SIZE);
-	return ds && other_ds && ring ? 0 : -ENOMEM;
+	ring = vmalloc(RING_PAGES * PAGE_SIZE);
+	if (!ds || !other_ds || !ring)
+		return -ENOMEM;
+	for (i = 0; i < RING_PAGES; i++)
+		pages[i] = vmalloc_to_page(ring + i * PAGE_SIZE);
+	read_only = vmap(pages, RING_PAGES, VM_MAP, PAGE_KERNEL_RO);
+	return read_only ? 0 : -ENOMEM;
 }
 
 static void release(void)
 {
+	vunmap(read_only);
 	vfree(ring);
 	free_page((unsigned long)other_ds);
 	free_page((unsigned long)ds);
