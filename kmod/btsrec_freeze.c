@@ -136,7 +136,8 @@ static noinline void freeze_others(u32 reason)
 
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
-	if (likely(!READ_ONCE(freezing)) || this_cpu_read(btsrec_pcpu.nmi_taken))
+	/* Laid out for the freeze: there a taken branch would be a record. */
+	if (unlikely(!READ_ONCE(freezing) || this_cpu_read(btsrec_pcpu.nmi_taken)))
 		return NMI_DONE;
 	freeze_cpu(regs, READ_ONCE(freeze_reason), true);
 	this_cpu_write(btsrec_pcpu.nmi_taken, true);
