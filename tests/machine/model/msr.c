@@ -4,12 +4,26 @@
 #include "msr.h"
 #include "perfmon.h"
 
+#define CR0_PG	(1ULL << 31)
 #define LOW_32	0xffffffffULL
 
 static bool perfmon_on;
 
 /* RDMSR, CPUID and RDPMC are two bytes, and nobody puts prefixes before them. */
 #define SHORT_INSN_BYTES	2
+
+/*
+ * The address at which the instruction runs.  In the middle of a block QEMU's rip may
+ * be that of an earlier instruction of the block, and the address seen at translation
+ * (@udata) may be that of another mapping of the same physical page: the kernel's first
+ * steps run on the identity map.  Together they tell.
+ */
+static uint64_t runtime_ip(void *udata)
+{
+	uint64_t rip = vcpu_reg(REG_RIP);
+
+	return rip + (((uint64_t)(uintptr_t)udata - rip) & (WALK_PAGE_BYTES - 1));
+}
 
 static void finish_read(uint64_t rip, uint64_t value)
 {
@@ -47,7 +61,7 @@ static void write_bts_msr(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t 
 static void on_wrmsr(unsigned int index, void *udata)
 {
 	struct vcpu *cpu = vcpu_get(index);
-	uint64_t value, ip = (uint64_t)(uintptr_t)udata;
+	uint64_t value, ip = runtime_ip(udata);
 	uint32_t msr;
 
 	if (vcpu_cpl())
@@ -66,7 +80,7 @@ static void on_wrmsr(unsigned int index, void *udata)
 static void on_rdmsr(unsigned int index, void *udata)
 {
 	struct vcpu *cpu = vcpu_get(index);
-	uint64_t value, ip = (uint64_t)(uintptr_t)udata;
+	uint64_t value, ip = runtime_ip(udata);
 	uint32_t msr;
 
 	if (vcpu_cpl())
@@ -83,7 +97,7 @@ static void on_rdmsr(unsigned int index, void *udata)
 
 static void on_cpuid(unsigned int index, void *udata)
 {
-	uint64_t ip = (uint64_t)(uintptr_t)udata;
+	uint64_t ip = runtime_ip(udata);
 
 	(void)index;
 	if ((uint32_t)vcpu_reg(REG_RAX) != PERFMON_CPUID_LEAF)
@@ -95,7 +109,7 @@ static void on_cpuid(unsigned int index, void *udata)
 
 static void on_rdpmc(unsigned int index, void *udata)
 {
-	uint64_t ip = (uint64_t)(uintptr_t)udata;
+	uint64_t ip = runtime_ip(udata);
 
 	if (vcpu_cpl())
 		return;
@@ -104,20 +118,26 @@ static void on_rdpmc(unsigned int index, void *udata)
 }
 
 /*
- * Only CPL 0 gets through MOV to CR, and a kernel writes CR3 at a low address only
- * on the identity map: the first steps of a kernel, and the last ones of a kernel that
- * starts another one (relocate_kernel and purgatory of kexec, arch/x86/kernel/
- * relocate_kernel_64.S).  Both want BTS off on all CPUs.  A user program that tries
- * the instruction has CPL 3 and is not meant.
+ * Only CPL 0 gets through MOV to CR.  A kernel runs it at a low address, on an identity
+ * map, in two cases: on a CPU that comes from RESET or INIT, and then first with paging
+ * off; and on the way to another kernel, with paging on all the time (relocate_kernel
+ * of kexec, arch/x86/kernel/relocate_kernel_64.S).
  */
 static void on_write_cr(unsigned int index, void *udata)
 {
 	struct vcpu *cpu = vcpu_get(index);
-	uint64_t ip = (uint64_t)(uintptr_t)udata;
+	uint64_t ip = runtime_ip(udata);
 
 	model_check_reset(cpu);
 	cpu->space_stale = true;
-	if (!(ip >> 63) && !vcpu_cpl())
+	if (ip >> 63) {
+		cpu->in_kernel = true;
+		return;
+	}
+	if (!cpu->in_kernel || vcpu_cpl())
+		return;
+	cpu->in_kernel = false;
+	if (vcpu_reg(REG_CR0) & CR0_PG)
 		rules_next_kernel(cpu, ip);
 }
 
@@ -126,10 +146,6 @@ static void on_write_cr(unsigned int index, void *udata)
  * @insn: QEMU's handle
  * @class: its class; nothing happens for those that the model does not watch
  * @perfmon: performance monitoring is modelled, too
- *
- * The address given to the callbacks is the one seen at translation: kernel code runs
- * at one address only (unlike position-independent user code, whose blocks QEMU shares
- * between mappings).
  */
 void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class, bool perfmon)
 {

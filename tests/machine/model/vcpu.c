@@ -11,7 +11,8 @@
 
 static const char *const reg_names[NR_REGS] = {
 	[REG_RAX] = "rax", [REG_RBX] = "rbx", [REG_RCX] = "rcx", [REG_RDX] = "rdx",
-	[REG_RIP] = "rip", [REG_CS] = "cs", [REG_CR3] = "cr3", [REG_CR4] = "cr4",
+	[REG_RIP] = "rip", [REG_CS] = "cs", [REG_CR0] = "cr0",
+	[REG_CR3] = "cr3", [REG_CR4] = "cr4",
 };
 
 static struct vcpu *vcpus[MAX_VCPUS];
@@ -93,6 +94,7 @@ void vcpu_reset(struct vcpu *cpu)
 	cpu->ds_area = 0;
 	cpu->space_stale = true;
 	cpu->ring_judged = false;
+	cpu->in_kernel = false;
 	memset(&cpu->perfmon, 0, sizeof(cpu->perfmon));
 }
 

@@ -28,7 +28,7 @@
 #define DEBUGCTL_BTS_OFF_USR	(1ULL << 10)
 
 enum vcpu_reg {
-	REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RIP, REG_CS, REG_CR3, REG_CR4, NR_REGS,
+	REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RIP, REG_CS, REG_CR0, REG_CR3, REG_CR4, NR_REGS,
 };
 
 /* What the control channel asked to be counted: see control.c. */
@@ -50,6 +50,7 @@ struct vcpu {
 	uint64_t ds_area;
 	unsigned int reset_seen;	/* resets of the machine that this vCPU has followed */
 
+	bool in_kernel;			/* runs a kernel at its own, high addresses */
 	uint64_t block_rip;		/* run-time start of the block that ran last */
 	bool space_stale;		/* CR3 or CR4 may have changed */
 	struct walk_space space;

@@ -26,6 +26,7 @@ BREAKS = {
     "THRESHOLD_INSIDE": "THRESHOLD_INSIDE",
     "DEBUGCTL_FOREIGN": "DEBUGCTL_FOREIGN",
     "BTS_AFTER_UNLOAD": "BTS_AFTER_UNLOAD",
+    "HOTPLUG": None,
 }
 
 SCRIPT = """
@@ -34,7 +35,14 @@ for rule in %s; do
 	rmmod btsbreak
 	ask judge $rule
 done
-""" % " ".join(BREAKS)
+# BTS stays on at CPU 0 while CPU 1 goes through its trampoline.
+taskset 1 insmod /modules/btsbreak.ko rule=BTS_ON_AT_KEXEC || fail "btsbreak does not load"
+echo 0 >/sys/devices/system/cpu/cpu1/online
+echo 1 >/sys/devices/system/cpu/cpu1/online
+grep -q 0-1 /sys/devices/system/cpu/online || fail "CPU 1 does not come back"
+rmmod btsbreak
+ask judge HOTPLUG
+""" % " ".join(name for name in BREAKS if name != "HOTPLUG")
 
 RESET_SCRIPT = """
 insmod /modules/btsbreak.ko rule=BTS_ON_AT_RESET
@@ -92,7 +100,7 @@ def _boot(context, script: str, name: str, files=(), answers=None, **config):
 
 
 def _all_but_ends(context, judge: Judge):
-    with _boot(context, SCRIPT, "rules", answers={"judge": judge}) as machine:
+    with _boot(context, SCRIPT, "rules", answers={"judge": judge}, cpus=2) as machine:
         machine.expect_finish(context.seconds(120))
 
 
