@@ -119,6 +119,8 @@ static inline int btsrec_ck_run(const char *name, const TTest *const *tests, siz
 	SRunner *runner;
 	int nr_failed;
 
+	/* The usual 4 s are little for a sanitizer on a busy machine. */
+	tcase_set_timeout(tcase, 60);
 	for (size_t i = 0; i < nr; i++)
 		tcase_add_test(tcase, tests[i]);
 	suite_add_tcase(suite, tcase);

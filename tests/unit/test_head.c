@@ -62,6 +62,17 @@ START_TEST(parts_of_an_older_annotation_are_history)
 }
 END_TEST
 
+/* The low bits of an address may look like the sequence. */
+START_TEST(a_branch_is_no_part)
+{
+	setup();
+	slots[1] = (struct btsrec_record){ 7, 0x1000, 0 };
+	ck_assert_uint_eq(head_pending(&peek, 100, 8, 7), 0);
+	slots[1].from = 0;
+	ck_assert(!head_is_first(&slots[1], 1));
+}
+END_TEST
+
 START_TEST(parts_out_of_order_end_it)
 {
 	put_parts(5, 5, 7);
@@ -140,6 +151,6 @@ END_TEST
 
 BTSREC_CK_MAIN("head", nothing_begun, begun_but_nothing_stored, some_parts,
 	       sequence_is_the_low_half, parts_of_an_older_annotation_are_history,
-	       parts_out_of_order_end_it, missing_slot_ends_it, index_already_moved,
+	       a_branch_is_no_part, parts_out_of_order_end_it, missing_slot_ends_it, index_already_moved,
 	       older_annotation_before_the_head_is_not_this_one, ring_smaller_than_an_annotation,
 	       lap_by_poison, first_slot_ever)

@@ -86,6 +86,8 @@ START_TEST(io_error_passes)
 	size_t bytes;
 
 	btsrec_ck_status(ask(&answer, 0x1000, 64, &bytes), BTSREC_ERR_IO);
+	answer.bytes = 64;
+	btsrec_ck_status(ask(&answer, 0x1000, 64, &bytes), BTSREC_ERR_IO);
 }
 END_TEST
 
