@@ -9,6 +9,7 @@ else. A reset and the start of another kernel, both with BTS on, have a boot of 
 import re
 
 import programs
+import truth
 from errors import Failure
 
 SUMMARY = "every rule of the model, broken on purpose and caught"
@@ -62,6 +63,7 @@ fail "kexec did not start the kernel"
 LINE = re.compile(r"^(?P<rule>[A-Z_]+) cpu=(?P<cpu>\d+) ip=0x(?P<ip>[0-9a-f]{16}) "
                   r"addr=0x(?P<addr>[0-9a-f]{16}) insn=(?P<insn>[0-9a-f]+|-) (?P<detail>.+)$")
 PAGE_BYTES = 4096
+MIN_HOTPLUG_RECORDS = 10_000
 
 
 class Judge:
@@ -102,6 +104,10 @@ def _boot(context, script: str, name: str, files=(), answers=None, **config):
 def _all_but_ends(context, judge: Judge):
     with _boot(context, SCRIPT, "rules", answers={"judge": judge}, cpus=2) as machine:
         machine.expect_finish(context.seconds(120))
+        machine.quit()
+        total = truth.Log(machine.model_dir / "cpu0.log").total
+        if total < MIN_HOTPLUG_RECORDS:
+            raise Failure(f"CPU 0 recorded only {total} branches while CPU 1 came online")
 
 
 def _until_violation(context, machine):
