@@ -92,6 +92,10 @@ int btsrec_mark(const char *text);
 int btsrec_modmap_register(void);
 void btsrec_modmap_unregister(void);
 
+/* btsrec_perf.c */
+int btsrec_perf_hold(void);
+void btsrec_perf_release(void);
+
 /* btsrec_probes.c */
 int btsrec_probes_register(void);
 void btsrec_probes_unregister(void);

@@ -199,7 +199,10 @@ static int self_test(struct btsrec_pcpu *pc, unsigned int cpu, u64 off)
 	return -EIO;
 }
 
-/* Who uses the DS area or BTS already?  Shares the area with PEBS only. */
+/*
+ * Who uses BTS already?  The kernel's own area is shared: perf's BTS fields
+ * have no use while BTS is off, and come back with bts_release().
+ */
 static int check_unused(struct btsrec_pcpu *pc, unsigned int cpu, u64 debugctl)
 {
 	u64 area;
@@ -214,9 +217,9 @@ static int check_unused(struct btsrec_pcpu *pc, unsigned int cpu, u64 debugctl)
 		       cpu, debugctl);
 		return -EBUSY;
 	}
-	if (area && (area != (u64)pc->ds || pc->ds->bts_buffer_base)) {
-		pr_err("Not armed: the DS area of CPU %u is in use by somebody else (IA32_DS_AREA is 0x%llx, its BTS buffer 0x%llx); stop perf and set kernel.nmi_watchdog=0.\n",
-		       cpu, area, area == (u64)pc->ds ? pc->ds->bts_buffer_base : 0);
+	if (area && area != (u64)pc->ds) {
+		pr_err("Not armed: the DS area of CPU %u is in use by somebody else (IA32_DS_AREA is 0x%llx, not the kernel's own 0x%llx); unload the module that uses it.\n",
+		       cpu, area, (u64)pc->ds);
 		return -EBUSY;
 	}
 	pc->area_written = !area;

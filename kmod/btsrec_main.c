@@ -3,7 +3,7 @@
  * Parameters, and the order in which the recorder comes up and goes down:
  *
  *	load	root, module map, device
- *	arm	checks, probes, freeze hooks, CPUs, VMCOREINFO line
+ *	arm	checks, perf, probes, freeze hooks, CPUs, VMCOREINFO line
  *
  * Both are undone in exactly the reverse order.  The CPU hotplug callbacks are
  * the only place where a CPU starts or stops recording in order.
@@ -237,7 +237,8 @@ bool btsrec_is_armed(void)
  *
  * Return: 0; a negative errno after a printed sentence that says why not:
  * -ENODEV, -EOPNOTSUPP (see bts_check()), -EBUSY (BTS or the DS area is in
- * use, or kernel.ftrace_enabled is 0), -EIO (self-test), -ENOMEM.
+ * use, or kernel.ftrace_enabled is 0), -EIO (self-test), -ENOMEM, or what
+ * perf says.
  */
 int btsrec_arm(void)
 {
@@ -251,9 +252,12 @@ int btsrec_arm(void)
 	err = bts_check(root->mode);
 	if (err)
 		return err;
-	err = btsrec_probes_register();
+	err = btsrec_perf_hold();
 	if (err)
 		return err;
+	err = btsrec_probes_register();
+	if (err)
+		goto release_perf;
 	btsrec_thaw();
 	err = btsrec_freeze_register(freeze);
 	if (err)
@@ -274,6 +278,8 @@ unregister_freeze:
 	btsrec_freeze_unregister();
 unregister_probes:
 	btsrec_probes_unregister();
+release_perf:
+	btsrec_perf_release();
 	return err;
 }
 
@@ -290,6 +296,7 @@ void btsrec_disarm(void)
 	cpus_stop();
 	btsrec_freeze_unregister();
 	btsrec_probes_unregister();
+	btsrec_perf_release();
 	if (!btsrec_is_frozen())
 		WRITE_ONCE(btsrec_root_page->state, BTSREC_ROOT_DISARMED);
 }
