@@ -109,35 +109,46 @@ def _freeze_tsc(cpu: int, events) -> int:
     return events[-1]["tsc"]
 
 
-def _cr3_of(events) -> dict[int, set]:
-    """The cr3 values by pid, of the threads after their last exec."""
-    found: dict[int, set] = {}
-    for event in events:
-        if event["kind"] in ("switch", "exec"):
-            found.setdefault(event["next"]["pid"], set()).add(int(event["next"]["cr3"], 16))
-    return found
+def _newest_sides(histories) -> dict[int, dict]:
+    """The newest word of the histories about each thread that was switched to, by pid."""
+    newest: dict[int, tuple] = {}
+    for events in histories.values():
+        for event in events:
+            if event["kind"] in ("switch", "exec"):
+                pid, tsc = event["next"]["pid"], event["tsc"]
+                if pid not in newest or tsc > newest[pid][0]:
+                    newest[pid] = (tsc, event["next"])
+    return {pid: side for pid, (_, side) in newest.items()}
 
 
-def _pgd_of(context, path) -> dict[int, int]:
-    """Physical address of the pgd by pid of each user task in the dump, from crash."""
-    text = dump.crash(context, path, "px page_offset_base", "foreach user vm", extension=False)
+def _live_tasks(context, path) -> list[tuple]:
+    """(pid, comm, physical address of the mm's pgd) of each user process, read by crash."""
+    text = dump.crash(context, path, "px page_offset_base",
+                      "list -o task_struct.tasks -s task_struct.pid,comm,mm -h init_task",
+                      extension=False)
     base = int(re.search(r"page_offset_base = .*?(0x[0-9a-f]+)", text).group(1), 16)
-    found = re.findall(r"^PID: (\d+) .*\n +MM .*\n *[0-9a-f]+ +([0-9a-f]+) ", text, re.MULTILINE)
-    return {int(pid): int(pgd, 16) - base for pid, pgd in found}
+    tasks = [task for task in re.findall(
+        r"pid = (\d+),\s+comm = \"([^\"\\]*).*\n\s*mm = (0x[0-9a-f]+)", text)
+        if int(task[2], 16)]
+    text = dump.crash(context, path, *(f"struct mm_struct.pgd {mm}" for _, _, mm in tasks),
+                      extension=False)
+    pgds = re.findall(r"pgd = (0x[0-9a-f]+)", text)
+    if len(pgds) != len(tasks):
+        raise Failure(f"crash shows {len(pgds)} pgds for {len(tasks)} tasks:\n{text[-2000:]}")
+    return [(int(pid), comm, int(pgd, 16) - base)
+            for (pid, comm, _), pgd in zip(tasks, pgds, strict=True)]
 
 
 def _compare_cr3(context, path, histories) -> int:
-    recorded: dict[int, set] = {}
-    for events in histories.values():
-        for pid, values in _cr3_of(events).items():
-            recorded.setdefault(pid, set()).update(values)
+    sides = _newest_sides(histories)
     compared = 0
-    for pid, pgd in _pgd_of(context, path).items():
-        if pid not in recorded:
+    for pid, comm, pgd in _live_tasks(context, path):
+        # Another name: an exec between the freeze and the dump, with another mm.
+        if pid not in sides or sides[pid]["comm"] != comm:
             continue
-        if pgd not in recorded[pid]:
-            raise Failure(f"pid {pid}: the history has cr3 "
-                          f"{', '.join(map(hex, recorded[pid]))}, but its mm's pgd is {pgd:#x}")
+        if int(sides[pid]["cr3"], 16) != pgd:
+            raise Failure(f"pid {pid} ({comm}): the history has cr3 {sides[pid]['cr3']}, but its "
+                          f"mm's pgd is {pgd:#x}")
         compared += 1
     if compared < MIN_LIVE_TASKS:
         raise Failure(f"only {compared} live tasks are in the history: too few to tell")
