@@ -415,7 +415,7 @@ static char *help_bts[] = {
 
 static struct command_table_entry command_table[] = {
 	{ "bts", cmd_bts, help_bts, MINIMAL },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static void __attribute__((constructor)) btsrec_ext_init(void)

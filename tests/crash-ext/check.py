@@ -195,6 +195,21 @@ def check_script(check, options):
         return len(out["all"])
 
 
+def check_no_recorder(check, options):
+    """On a dump without a recorder every view is one line that says so."""
+    views = ("bts", "bts -i", "bts -k", "bts -a", "bts -j", "bts -c 0")
+    lines = [f"extend {options.extension}"]
+    lines += [f"{view} > out{number}" for number, view in enumerate(views)]
+    with tempfile.TemporaryDirectory(prefix="crash-ext-") as folder:
+        crash = [*options.crash, "-s", options.vmlinux, options.without]
+        session.run_script(crash, [*lines, "quit"], folder)
+        for number, view in enumerate(views):
+            with open(os.path.join(folder, f"out{number}"), encoding="utf-8") as file:
+                text = file.read()
+            check.that(f"{view} without a recorder", text.startswith("bts: no ") and
+                       text.count("\n") == 1, text)
+
+
 def interrupt_listing(check, terminal):
     """Ctrl-C while crash waits for a terminal that nobody reads."""
     stopped = 0
@@ -281,10 +296,12 @@ def parse_options():
     parser.add_argument("--extension", required=True, help="bts.so")
     parser.add_argument("--btsrec", required=True, help="the offline tool")
     parser.add_argument("--crash", default="crash", help="the crash to run, with arguments")
+    parser.add_argument("--without", metavar="DUMP", help="dump of the same kernel without recorder")
     parser.add_argument("--time", action="store_true", help="measure as well")
     options = parser.parse_args()
-    for name in ("dump", "vmlinux", "extension", "btsrec"):
-        setattr(options, name, os.path.abspath(getattr(options, name)))
+    for name in ("dump", "vmlinux", "extension", "btsrec", "without"):
+        if getattr(options, name):
+            setattr(options, name, os.path.abspath(getattr(options, name)))
     options.crash = options.crash.split()
     return options
 
@@ -300,6 +317,8 @@ def main():
         else:
             print(f"--   Ctrl-C and pager: not checked, {listing_bytes} bytes of history "
                   "are too few")
+        if options.without:
+            check_no_recorder(check, options)
         if options.time:
             measure(options)
     except (session.SessionError, OSError, subprocess.SubprocessError) as error:

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A panicked guest's dump, and the crash command "bts" on it: tests/crash-ext/check.py."""
+
+import shutil
+import subprocess
+import sys
+
+import workload
+from context import SOURCE
+from errors import Failure, Skip
+
+SUMMARY = "the crash command bts: same text as btsrec, Ctrl-C, pager, manners"
+
+SCRIPT = workload.SHELL + """
+start_work
+sleep 2
+echo c >/proc/sysrq-trigger
+"""
+
+
+def add_options(parser):
+    parser.add_argument("--dump", metavar="FILE", help="check on this dump of a guest with recorder")
+
+
+def _dump(context, name, modules):
+    path = context.out / name
+    path.unlink(missing_ok=True)
+    with context.boot(SCRIPT, modules, name=f"boot-{name}") as machine:
+        machine.expect_panic(context.seconds(120))
+        machine.dump(path)
+        machine.quit()
+    return path
+
+
+def run(context):
+    if not shutil.which("crash"):
+        raise Skip("crash is not installed")
+    path = context.options.dump or _dump(context, "dump", context.recorder_modules())
+    without = _dump(context, "without", [context.os.module("qemu_fw_cfg")])
+    done = subprocess.run([sys.executable, "-B", SOURCE / "tests/crash-ext/check.py", "--time",
+                           "--dump", path, "--without", without, "--vmlinux", context.os.vmlinux,
+                           "--extension", context.crash_extension, "--btsrec", context.btsrec],
+                          stdin=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise Failure(f"check.py: exit {done.returncode}")
