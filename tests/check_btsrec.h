@@ -41,13 +41,14 @@ do {										\
 /**
  * struct mem - pages of physical memory; a NULL page is a hole
  * @valid_bytes: leading bytes of a page that are there.
- * @fail_pa, @fail_status: reads that touch this page fail so; 0: none.
- * @nr_reads: calls seen.
+ * @fail_pa: reads that touch this page fail with @fail_status; 0: none.
+ * @fail_read: so does this read, counted from 1 in @nr_reads; 0: none.
  */
 struct mem {
 	uint8_t *page[MEM_PAGES];
 	uint32_t valid_bytes[MEM_PAGES];
 	uint64_t fail_pa;
+	uint64_t fail_read;
 	enum btsrec_status fail_status;
 	uint64_t nr_reads;
 };
@@ -83,8 +84,10 @@ static inline enum btsrec_status mem_read(void *arg, uint64_t pa, void *buf, siz
 	struct mem *mem = arg;
 	uint8_t *out = buf;
 
-	mem->nr_reads++;
-	for (*ret_bytes = 0; *ret_bytes < len_bytes;) {
+	*ret_bytes = 0;
+	if (++mem->nr_reads == mem->fail_read)
+		return mem->fail_status;
+	while (*ret_bytes < len_bytes) {
 		size_t i = pa / BTSREC_PAGE_BYTES, off = pa % BTSREC_PAGE_BYTES;
 		size_t nr = len_bytes - *ret_bytes;
 

@@ -173,11 +173,8 @@ static const struct btsrec_record *peek_slot(struct fetch *fetch, uint64_t slot,
 					     struct btsrec_record *ret,
 					     enum btsrec_status *status)
 {
-	enum btsrec_status one;
+	enum btsrec_status one = fetch_one(fetch, slot, ret);
 
-	if (*status != BTSREC_OK)
-		return NULL;
-	one = fetch_one(fetch, slot, ret);
 	if (one != BTSREC_OK && one != BTSREC_ERR_NODATA)
 		*status = one;
 	return one == BTSREC_OK ? ret : NULL;
@@ -354,11 +351,10 @@ static bool spans_left(const struct walk *walk)
 static enum btsrec_status walk_feed(struct walk *walk)
 {
 	const struct session_ring *ring = &walk->ring;
-	bool placed = ring->index_status == BTSREC_OK;
 
 	switch (walk->step) {
 	case WALK_OVERWRITTEN:
-		if (placed && ring->layout.lap == RING_LAP_LATER && !ring->complete)
+		if (ring->layout.lap == RING_LAP_LATER && !ring->complete)
 			feed_gap(walk, BTSREC_GAP_OVERWRITTEN, ring->layout.head_slot, 0);
 		break;
 	case WALK_OLD_PENDING:
@@ -372,7 +368,7 @@ static enum btsrec_status walk_feed(struct walk *walk)
 		feed_pending(walk, ring->layout.lap == RING_LAP_FIRST);
 		break;
 	case WALK_NO_INDEX:
-		if (!placed)
+		if (ring->index_status != BTSREC_OK)
 			feed_gap(walk, BTSREC_GAP_NO_INDEX, 0, ring->layout.nr_slots);
 		break;
 	case WALK_END:
@@ -408,16 +404,16 @@ static void marks_add(struct marks *marks, const struct walk *walk)
 	marks->nr++;
 }
 
-/* The newest mark that is not behind event @n. */
+/* The newest mark that is not behind event @n, or the oldest that is kept. */
 static const struct walk *marks_find(const struct marks *marks, uint64_t n)
 {
-	for (size_t i = 1; i <= NR_MARKS && i <= marks->nr; i++) {
-		const struct walk *walk = &marks->walk[(marks->nr - i) % NR_MARKS];
+	const struct walk *walk;
+	size_t i = 1;
 
-		if (walk->timeline.n <= n)
-			return walk;
-	}
-	return NULL;
+	do {
+		walk = &marks->walk[(marks->nr - i) % NR_MARKS];
+	} while (walk->timeline.n > n && i++ < NR_MARKS && i <= marks->nr);
+	return walk;
 }
 
 /* Walk to the end without telling anybody, then back to the mark before the tail. */
@@ -470,8 +466,6 @@ static enum btsrec_status walk_all(struct walk *walk, uint64_t max_events, btsre
 	enum btsrec_status status = BTSREC_OK;
 	uint64_t first = 0;
 
-	if (walk->ring.index == SESSION_INDEX_NEVER)
-		return BTSREC_OK;
 	if (max_events)
 		status = walk_to_tail(walk, max_events, &first);
 	if (status == BTSREC_OK)

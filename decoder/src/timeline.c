@@ -54,19 +54,26 @@ static bool emit_gap(struct timeline *tl, struct btsrec_event *ret)
 	return true;
 }
 
+static void open_gap(struct timeline *tl, enum btsrec_gap_kind kind, uint64_t slot,
+		     uint64_t nr_slots)
+{
+	memset(&tl->gap, 0, sizeof(tl->gap));
+	tl->gap.kind = kind;
+	tl->gap.slot = slot;
+	tl->gap.nr_slots = nr_slots;
+	tl->has_gap = true;
+}
+
 /* Return: true if another gap had to be emitted first; then nothing was added. */
 static bool add_gap(struct timeline *tl, enum btsrec_gap_kind kind, uint64_t slot,
 		    uint64_t nr_slots, struct btsrec_event *ret)
 {
 	if (tl->has_gap && tl->gap.kind != kind)
 		return emit_gap(tl, ret);
-	if (!tl->has_gap) {
-		memset(&tl->gap, 0, sizeof(tl->gap));
-		tl->gap.kind = kind;
-		tl->gap.slot = slot;
-		tl->has_gap = true;
-	}
-	tl->gap.nr_slots += nr_slots;
+	if (tl->has_gap)
+		tl->gap.nr_slots += nr_slots;
+	else
+		open_gap(tl, kind, slot, nr_slots);
 	return false;
 }
 
@@ -86,12 +93,11 @@ static bool lose_run(struct timeline *tl, struct btsrec_event *ret)
 	return false;
 }
 
-static bool tear_annotation(struct timeline *tl, struct btsrec_event *ret)
+/* No gap is open while an annotation is put together: take_part() saw to that. */
+static void tear_annotation(struct timeline *tl)
 {
-	if (add_gap(tl, BTSREC_GAP_TORN, tl->annot_slot, tl->annot_nr_have, ret))
-		return true;
+	open_gap(tl, BTSREC_GAP_TORN, tl->annot_slot, tl->annot_nr_have);
 	tl->annot_nr_parts = 0;
-	return false;
 }
 
 static bool emit_branch(struct timeline *tl, const struct btsrec_record *record,
@@ -155,7 +161,7 @@ static bool step(struct timeline *tl, struct btsrec_event *ret)
 	const struct btsrec_record *record = tl->run.records ? &tl->run.records[tl->pos] : NULL;
 
 	if (tl->annot_nr_parts && (!record || !continues(tl, record->from)))
-		return tear_annotation(tl, ret);
+		tear_annotation(tl);
 	if (!record)
 		return lose_run(tl, ret);
 	switch (record_classify(record, tl->va_bits)) {
@@ -185,8 +191,8 @@ static bool emit_freeze(struct timeline *tl, struct btsrec_event *ret)
 
 static bool finish(struct timeline *tl, struct btsrec_event *ret)
 {
-	if (tl->annot_nr_parts && tear_annotation(tl, ret))
-		return true;
+	if (tl->annot_nr_parts)
+		tear_annotation(tl);
 	if (tl->has_gap)
 		return emit_gap(tl, ret);
 	return tl->freeze && emit_freeze(tl, ret);

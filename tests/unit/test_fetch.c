@@ -112,6 +112,8 @@ END_TEST
 START_TEST(first_page_missing)
 {
 	setup(512);
+	/* "Not in the dump" is no address, although there is memory at 0. */
+	mem_page(&fix->mem, 0);
 	page_pa[0] = 0;
 	fetch_seek(&fetch, 0, 512);
 	ck_hole(0, 171);

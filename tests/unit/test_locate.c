@@ -748,6 +748,45 @@ START_TEST(every_allocation_fails_once)
 }
 END_TEST
 
+/* Page lists long enough that the set of claimed pages has to grow inside one. */
+START_TEST(no_memory_in_the_middle_of_a_list)
+{
+	bool failed = true;
+
+	for (unsigned int nth = 1; failed; nth++) {
+		enum btsrec_status status;
+
+		fix = fixture_new(4, 256 * 4096 / 24);
+		image = mem_image(&fix->mem);
+		failing_alloc_arm(nth);
+		status = find(FIX_ROOT_PA, BTSREC_SCAN_NONE);
+		failed = failing_alloc_disarm();
+		btsrec_ck_status(status, failed && !findings.nr_dropped ? BTSREC_ERR_NOMEM : BTSREC_OK);
+		teardown();
+		located = NULL;
+	}
+}
+END_TEST
+
+/* The reader asks us to stop at any place: then we do, and leak nothing. */
+START_TEST(stop_at_every_read)
+{
+	enum btsrec_status status = BTSREC_ERR_STOPPED;
+	uint64_t nth;
+
+	for (nth = 1; status == BTSREC_ERR_STOPPED; nth++) {
+		setup();
+		image.vmcoreinfo = "NUMBER(BTSREC_ROOT)=0x109000\n";
+		fix->mem.fail_read = nth;
+		fix->mem.fail_status = BTSREC_ERR_STOPPED;
+		status = find(0, BTSREC_SCAN_DMA);
+		btsrec_ck_status(status, fix->mem.nr_reads < nth ? BTSREC_OK : BTSREC_ERR_STOPPED);
+		teardown();
+	}
+	ck_assert_uint_gt(nth, 4096);
+}
+END_TEST
+
 START_TEST(free_of_nothing)
 {
 	struct located *half = calloc(1, sizeof(*half));
@@ -777,4 +816,4 @@ BTSREC_CK_MAIN("locate", given_address, given_address_that_is_no_page,
 	       list_entries_beyond_the_ring_are_not_read, two_list_pages, modules,
 	       module_invalid, module_page_missing, no_module_map, module_page_used_twice,
 	       strings_end, newer_minor_with_more_behind, every_allocation_fails_once,
-	       free_of_nothing)
+	       no_memory_in_the_middle_of_a_list, stop_at_every_read, free_of_nothing)

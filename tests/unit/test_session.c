@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+
 #include "check_btsrec.h"
 #include "failing_alloc.h"
 #include "fixture.h"
@@ -322,7 +324,7 @@ START_TEST(medium_fails)
 	fix->mem.fail_pa = FIX_DS_PA(1);
 	btsrec_ck_fails(tell(0), BTSREC_ERR_IO, btsrec_errmsg(rec), "ring of CPU 1: cannot read");
 	fix->mem.fail_pa = fixture_ring_page_pa(fix, 1, 2);
-	btsrec_ck_fails(tell(0), BTSREC_ERR_IO, btsrec_errmsg(rec), "CPU 1: cannot read");
+	btsrec_ck_fails(tell(0), BTSREC_ERR_IO, btsrec_errmsg(rec), "ring of CPU 1: cannot read");
 	fix->mem.fail_pa = 0;
 	btsrec_ck_ok(tell(0));
 	ck_assert_uint_eq(nr_events, 300);
@@ -331,6 +333,21 @@ START_TEST(medium_fails)
 END_TEST
 
 /* --- Rings --- */
+
+START_TEST(medium_fails_far_from_the_head)
+{
+	setup(9000);
+	fixture_branches(fix, 1, 0, 8990, 0);
+	fixture_live_index(fix, 1, 8990);
+	open_and_locate();
+	fix->mem.fail_status = BTSREC_ERR_IO;
+	fix->mem.fail_pa = fixture_ring_page_pa(fix, 1, 2);
+	btsrec_ck_fails(tell(0), BTSREC_ERR_IO, btsrec_errmsg(rec),
+			"history of CPU 1: cannot read");
+	ck_assert_uint_eq(nr_events, 0);
+	teardown();
+}
+END_TEST
 
 START_TEST(armed_and_empty)
 {
@@ -732,6 +749,24 @@ START_TEST(tails_equal_the_end_of_the_whole)
 }
 END_TEST
 
+START_TEST(a_short_tail_reads_little_twice)
+{
+	uint64_t nr_reads;
+
+	setup(30000);
+	fixture_branches(fix, 1, 0, 30000, 0);
+	fixture_freeze(fix, 1, 29999);
+	open_and_locate();
+	fix->mem.nr_reads = 0;
+	btsrec_ck_ok(tell(0));
+	nr_reads = fix->mem.nr_reads;
+	fix->mem.nr_reads = 0;
+	btsrec_ck_ok(tell(20));
+	ck_assert_uint_lt(fix->mem.nr_reads, nr_reads * 3 / 2);
+	teardown();
+}
+END_TEST
+
 START_TEST(tail_of_nothing)
 {
 	setup(33);
@@ -772,11 +807,53 @@ START_TEST(every_allocation_fails_once)
 }
 END_TEST
 
+START_TEST(every_read_fails_once)
+{
+	enum btsrec_status status;
+	bool failed = true;
+	uint64_t nth;
+
+	/* Two windows of reads; the slots around the head lie in both. */
+	for (nth = 1; failed; nth++) {
+		setup(8300);
+		fixture_branches(fix, 1, 0, 8300, 0);
+		fixture_live_index(fix, 1, 8190);
+		open_and_locate();
+		nr_events = 0;
+		fix->mem.nr_reads = 0;
+		fix->mem.fail_read = nth;
+		fix->mem.fail_status = BTSREC_ERR_IO;
+		status = session_tail(rec, 1, 10, count, &nr_events);
+		failed = fix->mem.nr_reads >= nth;
+		btsrec_ck_status(status, failed ? BTSREC_ERR_IO : BTSREC_OK);
+		ck_assert_uint_le(nr_events, failed ? 9 : 10);
+		if (failed)
+			ck_assert_ptr_nonnull(strstr(btsrec_errmsg(rec), "of CPU 1: cannot read"));
+		teardown();
+	}
+	ck_assert_uint_gt(nth, 200);
+}
+END_TEST
+
+START_TEST(notice_comes_first)
+{
+	struct btsrec_image image;
+
+	setup(33);
+	image = mem_image(&fix->mem);
+	btsrec_ck_ok(btsrec_open_image(rec, &image));
+	snprintf(rec->notice, sizeof(rec->notice), "cut off");
+	btsrec_ck_fails(btsrec_locate(rec, 0x5000, BTSREC_SCAN_NONE), BTSREC_ERR_NODATA,
+			btsrec_errmsg(rec), "cut off: no valid recorder");
+	teardown();
+}
+END_TEST
+
 BTSREC_CK_MAIN("session", new_and_free, calls_out_of_order, a_failed_locate_may_be_repeated,
 	       cpus, parts_are_freed_once, index_words, never_armed, armed_uses_the_ds_area,
 	       frozen_uses_the_snapshot, half_frozen_uses_the_ds_area,
 	       stopped_uses_its_own_index, ds_area_not_in_the_dump, index_outside_the_ring,
-	       medium_fails, armed_and_empty, one_record, all_but_one, exactly_full,
+	       medium_fails, medium_fails_far_from_the_head, armed_and_empty, one_record, all_but_one, exactly_full,
 	       exactly_full_and_proven_complete, wrapped_oldest_to_newest,
 	       wrapped_into_an_annotation, annotation_over_the_end, five_levels,
 	       pending_over_the_oldest, pending_in_a_ring_with_room, pending_over_the_end,
@@ -785,4 +862,5 @@ BTSREC_CK_MAIN("session", new_and_free, calls_out_of_order, a_failed_locate_may_
 	       missing_pages_to_the_end_leave_the_lap_unknown, list_page_missing,
 	       poison_in_the_history, half_written_at_the_head_is_the_first_lap,
 	       stopped_by_the_caller, tails_of_every_kind_of_length,
-	       tails_equal_the_end_of_the_whole, tail_of_nothing, every_allocation_fails_once)
+	       tails_equal_the_end_of_the_whole, a_short_tail_reads_little_twice, tail_of_nothing, every_allocation_fails_once,
+	       every_read_fails_once, notice_comes_first)

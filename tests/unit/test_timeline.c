@@ -300,6 +300,22 @@ START_TEST(missing_pages_join)
 }
 END_TEST
 
+START_TEST(gaps_of_different_kinds_stay_apart)
+{
+	start();
+	records[0] = poison;
+	feed(9, 1);
+	feed_gap(BTSREC_GAP_NOT_IN_DUMP, 10, 170);
+	records[0] = poison;
+	feed(180, 1);
+	end(NULL);
+	ck_assert_uint_eq(nr_events, 3);
+	ck_gap(0, BTSREC_GAP_NEVER_WRITTEN, 9, 1);
+	ck_gap(1, BTSREC_GAP_NOT_IN_DUMP, 10, 170);
+	ck_gap(2, BTSREC_GAP_NEVER_WRITTEN, 180, 1);
+}
+END_TEST
+
 START_TEST(every_bad_slot_has_its_gap)
 {
 	start();
@@ -425,6 +441,7 @@ BTSREC_CK_MAIN("timeline", empty, empty_run, one_branch, two_runs_over_the_wrap,
 	       neighbouring_annotations, paused, cut_at_the_oldest_end, cut_by_a_branch,
 	       cut_by_another_annotation, parts_of_two_annotations_never_mix,
 	       cut_by_a_missing_page, cut_at_the_newest_end, missing_pages_join,
+	       gaps_of_different_kinds_stay_apart,
 	       every_bad_slot_has_its_gap, unknown_kind, annotation_too_short,
 	       gap_before_an_annotation_comes_first, overwritten_alone,
 	       freeze_is_the_last_event, freeze_alone, a_copy_resumes)
