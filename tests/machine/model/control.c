@@ -12,6 +12,19 @@ static void line(const struct vcpu *cpu, const char *what, uint64_t value)
 		(unsigned long long)value, (unsigned long long)cpu->log->total);
 }
 
+/* Where each CPU is at this moment; the caller first. */
+static void mark(const struct vcpu *caller, uint64_t value)
+{
+	const struct vcpu *cpu;
+	unsigned int i;
+
+	line(caller, "MARK", value);
+	for (i = 0; (cpu = vcpu_find(i)); i++) {
+		if (cpu != caller)
+			line(cpu, "AT_MARK", value);
+	}
+}
+
 static void report(struct vcpu *cpu)
 {
 	struct footprint *footprint = &cpu->footprint;
@@ -40,7 +53,7 @@ bool control_write(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t value)
 {
 	switch (msr) {
 	case CONTROL_MARK:
-		line(cpu, "MARK", value);
+		mark(cpu, value);
 		return true;
 	case CONTROL_RANGE_START:
 		line(cpu, "RANGE_START", value);

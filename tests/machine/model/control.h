@@ -10,7 +10,7 @@ struct vcpu;
 
 /* MSR numbers; "BTS" in ASCII.  The guest's side: tests/machine/guest/btsctl.c. */
 enum control_msr {
-	CONTROL_MARK = 0x42545300,	/* value into msr.log */
+	CONTROL_MARK = 0x42545300,	/* value and each CPU's records into msr.log */
 	CONTROL_RANGE_START,		/* count what happens in [start, end) on this CPU */
 	CONTROL_RANGE_END,		/* 0: stop counting */
 	CONTROL_REPORT,			/* counters into msr.log, then zero them */

@@ -13,6 +13,15 @@
  * knows for certain that the instruction was reached (a block may be left in the
  * middle: exceptions, self-modifying code), and the price while BTS is off is one
  * store and one test for each block.
+ *
+ * Addresses come from the run-time rip: QEMU shares blocks between mappings, so what
+ * a block was translated for may be the address in another process.  An interrupted
+ * REP instruction goes on at its own address, without a control transfer: no branch.
+ *
+ * Plugin arguments: outdir=DIR for the logs (needed), records=N kept of each vCPU,
+ * perfmon=1 to model performance monitoring (with "level=13" for -cpu), so that the
+ * kernel's own intel_bts driver loads.  In DIR: cpuN.log (model_log.h), violations.log,
+ * msr.log (changes of the two MSRs and the control channel), summary.json.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +53,6 @@ struct board {
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
 
 static struct qemu_plugin_scoreboard *board;
-static bool perfmon;
 static unsigned int nr_resets;
 
 static qemu_plugin_u64 board_active(void)
@@ -125,16 +133,17 @@ static void on_discontinuity(unsigned int index, enum qemu_plugin_discon_type ty
 	uint64_t pending;
 
 	(void)udata;
-	if (!cpu || from == to || !vcpu_bts_on(cpu))
+	if (!cpu || from == to)
 		return;
 	model_check_reset(cpu);
+	if (!vcpu_bts_on(cpu))
+		return;
 	pending = qemu_plugin_u64_get(board_pending(), index);
 	if (type == QEMU_PLUGIN_DISCON_EXCEPTION && pending &&
 	    from == cpu->block_rip + (pending >> PENDING_OFFSET_SHIFT))
 		qemu_plugin_u64_set(board_pending(), index, 0);
 	resolve_pending(cpu, from);
-	if (vcpu_bts_on(cpu))
-		recorder_branch(cpu, from, to, MODEL_LOG_INTERRUPT);
+	recorder_branch(cpu, from, to, MODEL_LOG_INTERRUPT);
 }
 
 /* The plugin interface does not report a reset; the boot CPU's first instruction does. */
@@ -178,7 +187,7 @@ static void on_translation(struct qemu_plugin_tb *tb, void *udata)
 		if (class == INSN_ALWAYS || class == INSN_CONDITIONAL)
 			watch_transfer(insn, class, qemu_plugin_insn_vaddr(insn) - start);
 		else if (class != INSN_OTHER)
-			msr_watch(insn, class, perfmon);
+			msr_watch(insn, class);
 	}
 }
 
@@ -214,7 +223,8 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 		} else if (is_option(argv[i], "records", &value)) {
 			*records_ret = strtoull(value, NULL, 0);
 		} else if (is_option(argv[i], "perfmon", &value)) {
-			perfmon = !strcmp(value, "1") || !strcmp(value, "on");
+			if (!strcmp(value, "1"))
+				msr_model_perfmon();
 		} else {
 			fprintf(stderr, "btsmodel: unknown option %s\n", argv[i]);
 			return false;

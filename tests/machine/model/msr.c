@@ -141,17 +141,21 @@ static void on_write_cr(unsigned int index, void *udata)
 		rules_next_kernel(cpu, ip);
 }
 
+/** msr_model_perfmon() - model performance monitoring, too; before anything is translated */
+void msr_model_perfmon(void)
+{
+	perfmon_on = true;
+}
+
 /**
  * msr_watch() - watch one instruction that is being translated
  * @insn: QEMU's handle
  * @class: its class; nothing happens for those that the model does not watch
- * @perfmon: performance monitoring is modelled, too
  */
-void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class, bool perfmon)
+void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class)
 {
 	void *ip = (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn);
 
-	perfmon_on = perfmon;
 	if (class == INSN_WRMSR)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wrmsr, QEMU_PLUGIN_CB_R_REGS, ip);
 	else if (class == INSN_RDMSR)
@@ -160,10 +164,10 @@ void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class, bool perfmo
 	else if (class == INSN_WRITE_CR)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_write_cr, QEMU_PLUGIN_CB_R_REGS,
 						       ip);
-	else if (class == INSN_CPUID && perfmon)
+	else if (class == INSN_CPUID && perfmon_on)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_cpuid, QEMU_PLUGIN_CB_RW_REGS_PC,
 						       ip);
-	else if (class == INSN_RDPMC && perfmon)
+	else if (class == INSN_RDPMC && perfmon_on)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_rdpmc, QEMU_PLUGIN_CB_RW_REGS_PC,
 						       ip);
 }

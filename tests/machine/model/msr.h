@@ -7,7 +7,8 @@
 #include "qemu_api.h"
 #include "vcpu.h"
 
-void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class, bool perfmon);
+void msr_model_perfmon(void);
+void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class);
 
 /* model.c: the blocks of a vCPU call the model only while it has to see them. */
 void model_update_active(struct vcpu *cpu);

@@ -36,6 +36,9 @@ static bool access_split(struct vcpu *cpu, uint64_t addr, void *data, unsigned i
  * For BTS the SDM says only "if CPL = 0" (table "IA32_DEBUGCTL flag encodings"), and
  * errata (AR62, W125) say that sources at a change of level may be wrong.  So a
  * decoder must expect one end of a record in the level that was filtered out.
+ *
+ * The level is taken from the address, as Linux uses it.  Only a user program that jumps
+ * to a kernel address, and faults there, makes a difference.
  */
 static bool is_filtered(const struct vcpu *cpu, uint64_t to)
 {
