@@ -78,26 +78,22 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
 }
 
 /*
- * Stops this CPU.  Up to the write of DEBUGCTL every branch would be in the
+ * Stops this CPU; interrupts are off.  Up to the write of DEBUGCTL every branch would be in the
  * history, so there is none.  If the switch path was interrupted while paused,
  * BTS is off already and pc->stop_ip says where it was stopped.
  */
 static __always_inline void freeze_cpu(const struct pt_regs *regs, u32 reason, bool via_nmi)
 {
-	struct btsrec_pcpu *pc;
-	unsigned long flags;
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	u64 debugctl, stop_ip;
 
-	raw_local_irq_save(flags);
-	pc = this_cpu_ptr(&btsrec_pcpu);
-	if (likely(xchg(&pc->live, 0))) {
-		debugctl = bts_read_debugctl();
-		stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
-		if ((debugctl & BTS_ON) != BTS_ON)
-			stop_ip = pc->stop_ip;
-		store_freeze(pc, regs, reason, via_nmi, debugctl, stop_ip);
-	}
-	raw_local_irq_restore(flags);
+	if (unlikely(!xchg(&pc->live, 0)))
+		return;
+	debugctl = bts_read_debugctl();
+	stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
+	if ((debugctl & BTS_ON) != BTS_ON)
+		stop_ip = pc->stop_ip;
+	store_freeze(pc, regs, reason, via_nmi, debugctl, stop_ip);
 }
 
 /* Bounded by time for all CPUs together: a dead one must not hold the crash up. */
@@ -113,7 +109,7 @@ static void wait_for_others(void)
 }
 
 /*
- * The other CPUs, by an NMI of our own.  The mask form of the IPI is used
+ * The other CPUs, by an NMI of our own; interrupts are off.  The mask form of the IPI is used
  * because the shorthand may reach CPUs that are offline.
  */
 static noinline void freeze_others(u32 reason)
@@ -180,39 +176,47 @@ static u32 panic_reason(const struct pt_regs *regs)
 	return BTSREC_REASON_PANIC;
 }
 
-/* The cause is read after the stop; the snapshot of this CPU gets it late. */
-static noinline void name_panic(const struct pt_regs *regs)
+/* The cause is read after the stop, so the snapshot of this CPU gets it late. */
+static noinline void freeze_others_at_panic(const struct pt_regs *regs)
 {
+	struct btsrec_cpu *page = this_cpu_read(btsrec_pcpu.page);
 	u32 reason = panic_reason(regs);
-	struct btsrec_cpu *page = raw_cpu_read(btsrec_pcpu.page);
 
 	if (page && page->frozen && !READ_ONCE(freezing))
 		page->freeze.reason = reason;
 	freeze_others(reason);
 }
 
+static __always_inline void freeze_all(const struct pt_regs *regs, u32 reason)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	freeze_cpu(regs, reason, false);
+	if (reason == BTSREC_REASON_PANIC)
+		freeze_others_at_panic(regs);
+	else
+		freeze_others(reason);
+	raw_local_irq_restore(flags);
+}
+
 static void on_panic(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		     struct ftrace_regs *fregs)
 {
-	const struct pt_regs *regs = ftrace_get_regs(fregs);
-
-	freeze_cpu(regs, BTSREC_REASON_PANIC, false);
-	name_panic(regs);
+	freeze_all(ftrace_get_regs(fregs), BTSREC_REASON_PANIC);
 }
 
 static void on_oops(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		    struct ftrace_regs *fregs)
 {
-	freeze_cpu(ftrace_get_regs(fregs), BTSREC_REASON_OOPS, false);
-	freeze_others(BTSREC_REASON_OOPS);
+	freeze_all(ftrace_get_regs(fregs), BTSREC_REASON_OOPS);
 }
 
 /* BTS must be off before the next kernel: nothing there would switch it off. */
 static void on_crash_shutdown(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			      struct ftrace_regs *fregs)
 {
-	freeze_cpu(ftrace_get_regs(fregs), BTSREC_REASON_CRASH_SHUTDOWN, false);
-	freeze_others(BTSREC_REASON_CRASH_SHUTDOWN);
+	freeze_all(ftrace_get_regs(fregs), BTSREC_REASON_CRASH_SHUTDOWN);
 	btsrec_vmcoreinfo_put_root();
 }
 
@@ -335,10 +339,7 @@ void btsrec_freeze_exit(void)
  */
 void btsrec_freeze_now(void)
 {
-	preempt_disable();
-	freeze_cpu(NULL, BTSREC_REASON_MANUAL, false);
-	freeze_others(BTSREC_REASON_MANUAL);
-	preempt_enable();
+	freeze_all(NULL, BTSREC_REASON_MANUAL);
 }
 
 /**
