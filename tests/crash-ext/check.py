@@ -34,10 +34,11 @@ class Checker:
         self.failed = 0
 
     def that(self, what, passed, detail=""):
-        """One verdict; detail says what was seen if it failed."""
+        """One verdict, which is returned; detail says what was seen if it failed."""
         self.failed += not passed
         print(f"{'ok  ' if passed else 'FAIL'} {what}{': ' + detail if detail and not passed else ''}",
               flush=True)
+        return passed
 
     def equal(self, what, got, expected):
         """Byte for byte; shows the first line that differs."""
@@ -195,6 +196,21 @@ def check_script(check, options):
         return len(out["all"])
 
 
+def check_modes(check, options):
+    """Sessions in which crash knows less than usual still show the CPU of the fault."""
+    fault = re.search(r"^first fault: CPU (\d+)", cli(options, "info", options.dump), re.M)
+    if not check.that("the recorder knows the faulting CPU", fault is not None):
+        return
+    newest = cli(options, "show", "--cpu", fault.group(1), "-n", "5", options.dump)
+    for mode in ("--no_panic", "--minimal"):
+        with tempfile.TemporaryDirectory(prefix="crash-ext-") as folder:
+            crash = [*options.crash, "-s", mode, options.vmlinux, options.dump]
+            session.run_script(crash, [f"extend {options.extension}", "bts -n 5 -N > out", "quit"],
+                               folder)
+            with open(os.path.join(folder, "out"), encoding="utf-8") as file:
+                check.equal(f"crash {mode}: bts shows the faulting CPU", file.read(), newest)
+
+
 def check_no_recorder(check, options):
     """On a dump without a recorder every view is one line that says so."""
     views = ("bts", "bts -i", "bts -k", "bts -a", "bts -j", "bts -c 0")
@@ -312,6 +328,7 @@ def main():
     check = Checker()
     try:
         listing_bytes = check_script(check, options)
+        check_modes(check, options)
         if listing_bytes >= 2 * MIN_LISTING_BYTES:
             check_terminal(check, options)
         else:
