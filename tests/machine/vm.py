@@ -9,6 +9,7 @@ import base64
 import ctypes
 import gzip
 import json
+import re
 import select
 import signal
 import socket
@@ -27,6 +28,7 @@ from errors import Failure
 CPU = ("qemu64,+ds,+ds-cpl,+dtes64,-hypervisor,vendor=GenuineIntel,family=6,model=85,"
        "x-force-features=on")
 PANIC_END = "---[ end Kernel panic"
+COMPLAINT = re.compile(r"(WARNING: CPU: |BUG: |Oops: |general protection fault).*")
 TAIL_LINES = 40
 PR_SET_PDEATHSIG = 1
 
@@ -228,6 +230,7 @@ class Machine:
     def expect_panic(self, seconds: float):
         """As run(), but only a panic is success."""
         self.run(seconds)
+        self.check_complaints()
         if not self.panicked:
             raise self.failure(f"the guest ended (status {self.finish_status}) without a panic")
 
@@ -236,6 +239,7 @@ class Machine:
         self.run(seconds)
         if self.panicked:
             raise self.failure("the guest panicked")
+        self.check_complaints()
         if self.finish_status:
             raise self.failure(f"the guest's script failed with status {self.finish_status}")
 
@@ -251,6 +255,12 @@ class Machine:
         if text:
             raise self.failure("this would have failed on a real machine:\n  "
                                + "\n  ".join(text.splitlines()[:5]))
+
+    def check_complaints(self):
+        """No scenario that expects an end expects a kernel that objects on the way."""
+        found = COMPLAINT.search(self.console())
+        if found:
+            raise self.failure(f"the guest's kernel complains: {found.group(0)}")
 
     def _new_console(self) -> str:
         """The end of the console log, with enough of what was seen to match across reads."""

@@ -7,6 +7,7 @@ SUMMARY = "arming, disarming and unloading under load breaks no rule"
 
 SCRIPT = workload.SHELL + """
 start_work
+hurry
 round=0
 while [ $round -lt %d ]; do
 	insmod /modules/btsrec.ko ring_bytes=%s || fail "loading, round $round"
