@@ -71,6 +71,10 @@ enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options)
 	enum btsrec_status status = btsrec_show(rec, &options->show, &cli_stdout);
 	bool holes = false;
 
+	if (status == BTSREC_ERR_CORRUPT) {
+		cli_failed(rec, status);
+		return CLI_FAULTS;
+	}
 	if (!status)
 		status = shown_has_holes(rec, &options->show, &holes);
 	if (status)

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Dump files through libkdumpfile; the only file that includes its header.
- *
- * libkdumpfile reads zeroes behind the end of a file that was cut off, and for the
- * page before a segment of an ELF dump, which would turn lost history into wrong
- * history.  So for ELF dumps what is there is decided here, to the byte, by their
- * program headers.  Compressed dumps notice by themselves: what is behind the end
- * does not decompress.
  */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,34 +12,19 @@
 #include <libkdumpfile/kdumpfile.h>
 
 #include "cleanup.h"
+#include "dumpfile.h"
 #include "image.h"
 #include "session.h"
 
 /**
- * struct dump_extent - memory that an ELF dump describes
- * @begin_pa: as the program header has it.
- * @backed_end_pa: what the file really holds ends here.
- */
-struct dump_extent {
-	uint64_t begin_pa;
-	uint64_t backed_end_pa;
-};
-
-/**
  * struct dump - an open dump file
  * @vmcoreinfo: text of the note or NULL.
- * @extents: of an ELF dump, may overlap; NULL for other formats.
- * @last_extent: where the previous read ended; most go on there.
- * @described_bytes: how long the file would be if it were whole.
  */
 struct dump {
 	int fd;
 	kdump_ctx_t *ctx;
 	char *vmcoreinfo;
-	struct dump_extent *extents;
-	size_t nr_extents;
-	size_t last_extent;
-	uint64_t described_bytes;
+	struct dumpfile file;
 };
 
 static void dump_free(void *data)
@@ -60,7 +38,7 @@ static void dump_free(void *data)
 	if (dump->fd >= 0)
 		close(dump->fd);
 	free(dump->vmcoreinfo);
-	free(dump->extents);
+	dumpfile_fini(&dump->file);
 	free(dump);
 }
 
@@ -70,121 +48,6 @@ static void cleanup_dump(struct dump **dump)
 }
 
 #define _cleanup_dump_ __attribute__((cleanup(cleanup_dump)))
-
-/* --- The end of the file ------------------------------------------------ */
-
-static bool extent_has(const struct dump_extent *extent, uint64_t pa)
-{
-	return pa >= extent->begin_pa && pa < extent->backed_end_pa;
-}
-
-/* An extent that has @pa, or NULL. */
-static const struct dump_extent *dump_extent_at(struct dump *dump, uint64_t pa)
-{
-	size_t i;
-
-	if (dump->nr_extents && extent_has(&dump->extents[dump->last_extent], pa))
-		return &dump->extents[dump->last_extent];
-	for (i = 0; i < dump->nr_extents; i++) {
-		if (!extent_has(&dump->extents[i], pa))
-			continue;
-		dump->last_extent = i;
-		return &dump->extents[i];
-	}
-	return NULL;
-}
-
-/* How many bytes from @pa on the file has without a hole, at most @len_bytes. */
-static size_t dump_backed_bytes(struct dump *dump, uint64_t pa, size_t len_bytes)
-{
-	const struct dump_extent *extent;
-	size_t nr_backed = 0;
-
-	while (nr_backed < len_bytes && (extent = dump_extent_at(dump, pa + nr_backed))) {
-		uint64_t rest_bytes = extent->backed_end_pa - (pa + nr_backed);
-
-		if (rest_bytes >= len_bytes - nr_backed)
-			return len_bytes;
-		nr_backed += rest_bytes;
-	}
-	return nr_backed;
-}
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static void dump_add_segment(struct dump *dump, const Elf64_Phdr *segment, uint64_t file_bytes)
-{
-	struct dump_extent *extent = &dump->extents[dump->nr_extents];
-	uint64_t there_bytes = 0;
-
-	if (segment->p_type != PT_LOAD || !segment->p_filesz ||
-	    segment->p_offset > INT64_MAX || segment->p_filesz > INT64_MAX)
-		return;
-	if (segment->p_offset < file_bytes)
-		there_bytes = min_u64(segment->p_filesz, file_bytes - segment->p_offset);
-	extent->begin_pa = segment->p_paddr;
-	extent->backed_end_pa = segment->p_paddr + there_bytes;
-	dump->nr_extents++;
-	if (dump->described_bytes < segment->p_offset + segment->p_filesz)
-		dump->described_bytes = segment->p_offset + segment->p_filesz;
-}
-
-/* The number of program headers, also if there are too many for the field. */
-static uint64_t elf_nr_segments(int fd, const Elf64_Ehdr *header)
-{
-	Elf64_Shdr section;
-
-	if (header->e_phnum != PN_XNUM)
-		return header->e_phnum;
-	if (pread(fd, &section, sizeof(section), (off_t)header->e_shoff) != sizeof(section))
-		return 0;
-	return section.sh_info;
-}
-
-static bool elf_is_core(int fd, Elf64_Ehdr *ret)
-{
-	return pread(fd, ret, sizeof(*ret), 0) == sizeof(*ret) &&
-	       !memcmp(ret->e_ident, ELFMAG, SELFMAG) && ret->e_type == ET_CORE &&
-	       ret->e_ident[EI_CLASS] == ELFCLASS64 && ret->e_phentsize == sizeof(Elf64_Phdr);
-}
-
-/*
- * Fill @dump->extents from an ELF dump.  A table of program headers that is
- * itself cut off keeps libkdumpfile from opening the file, so it is no concern here.
- */
-static void dump_read_extents(struct dump *dump, uint64_t file_bytes)
-{
-	_cleanup_free_ Elf64_Phdr *segments = NULL;
-	uint64_t nr_segments, i;
-	Elf64_Ehdr header;
-
-	if (!elf_is_core(dump->fd, &header))
-		return;
-	nr_segments = min_u64(elf_nr_segments(dump->fd, &header), file_bytes / sizeof(*segments));
-	segments = calloc(nr_segments + 1, sizeof(*segments));
-	dump->extents = calloc(nr_segments + 1, sizeof(*dump->extents));
-	if (!segments || !dump->extents)
-		return;
-	if (pread(dump->fd, segments, nr_segments * sizeof(*segments), (off_t)header.e_phoff) !=
-	    (ssize_t)(nr_segments * sizeof(*segments)))
-		return;
-	for (i = 0; i < nr_segments; i++)
-		dump_add_segment(dump, &segments[i], file_bytes);
-}
-
-/* Find out whether the file is whole; @notice is for humans, empty: it is. */
-static void dump_check_end(struct dump *dump, uint64_t file_bytes, char *notice,
-			   size_t notice_bytes)
-{
-	dump_read_extents(dump, file_bytes);
-	if (dump->described_bytes > file_bytes)
-		snprintf(notice, notice_bytes, "the dump is cut off: %llu of %llu bytes are there",
-			 (unsigned long long)file_bytes,
-			 (unsigned long long)dump->described_bytes);
-}
 
 /* --- Reading ------------------------------------------------------------ */
 
@@ -206,6 +69,29 @@ static enum btsrec_status dump_status(kdump_status status)
 }
 
 /*
+ * A page behind the end of a compressed dump that is not compressed itself reads
+ * as zeroes.  None of the recorder's own pages with content is all zeroes (they
+ * have a magic, or the poison), so in a file that is cut off such a page is taken
+ * for lost.  Returns how many bytes lie before the first one.
+ */
+static size_t bytes_before_lost_page(uint64_t pa, const uint8_t *bytes, size_t nr_bytes)
+{
+	size_t at = 0, end, i;
+
+	while (at < nr_bytes) {
+		end = at + BTSREC_PAGE_BYTES - (pa + at) % BTSREC_PAGE_BYTES;
+		if (end > nr_bytes)
+			end = nr_bytes;
+		for (i = at; i < end && !bytes[i]; i++)
+			;
+		if (i == end)
+			return at;
+		at = end;
+	}
+	return nr_bytes;
+}
+
+/*
  * Machine addresses, because libkdumpfile 0.5.1 finds no translation from the
  * kernel's to them in dumps that QEMU wrote.  They differ in Xen's paravirtual
  * guests only, which have no Branch Trace Store.
@@ -214,16 +100,15 @@ static enum btsrec_status dump_read_pa(void *arg, uint64_t pa, void *buf, size_t
 				       size_t *ret_bytes)
 {
 	struct dump *dump = arg;
-	size_t want_bytes = len_bytes;
 	enum btsrec_status status;
 
-	if (dump->extents)
-		want_bytes = dump_backed_bytes(dump, pa, len_bytes);
-	*ret_bytes = want_bytes;
-	if (!want_bytes)
+	*ret_bytes = dumpfile_backed_bytes(&dump->file, pa, len_bytes);
+	if (!*ret_bytes)
 		return BTSREC_ERR_NODATA;
 	status = dump_status(kdump_read(dump->ctx, KDUMP_MACHPHYSADDR, pa, buf, ret_bytes));
-	if (!status && want_bytes < len_bytes)
+	if (dump->file.kind == DUMPFILE_COMPRESSED && dumpfile_is_cut(&dump->file))
+		*ret_bytes = bytes_before_lost_page(pa, buf, *ret_bytes);
+	if (!status && *ret_bytes < len_bytes)
 		return BTSREC_ERR_NODATA;
 	return status;
 }
@@ -245,19 +130,6 @@ static enum btsrec_status dump_open_file(struct dump *dump, struct msg *msg, con
 	return BTSREC_OK;
 }
 
-/*
- * makedumpfile -F writes a stream of pieces under this signature (16 bytes,
- * padded with zeroes); libkdumpfile before 0.5.4 cannot read it.
- */
-static bool dump_is_flattened(int fd)
-{
-	static const char signature[16] = "makedumpfile";
-	char bytes[sizeof(signature)];
-
-	return pread(fd, bytes, sizeof(bytes), 0) == sizeof(bytes) &&
-	       !memcmp(bytes, signature, sizeof(signature));
-}
-
 /* libkdumpfile's reason without the name of its attribute in front. */
 static const char *dump_cause(const struct dump *dump)
 {
@@ -267,19 +139,27 @@ static const char *dump_cause(const struct dump *dump)
 	return strncmp(text, context, sizeof(context) - 1) ? text : text + sizeof(context) - 1;
 }
 
-/* Why libkdumpfile took the file for no dump, in one line. */
+/*
+ * Why libkdumpfile took the file for no dump, in one line.  Its handle of a
+ * compressed dump is abandoned: 0.5.1 dies of freeing it.
+ */
 static enum btsrec_status dump_refused(struct dump *dump, struct msg *msg, kdump_status status)
 {
-	Elf64_Ehdr header;
-
 	if (status == KDUMP_ERR_SYSTEM)
-		return msg_set(msg, BTSREC_ERR_IO, "%s", dump_cause(dump));
-	if (elf_is_core(dump->fd, &header))
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
-			       "the dump is cut off within its headers: %s",
-			       dump_cause(dump));
-	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "not a kernel dump: %s",
-		       dump_cause(dump));
+		msg_set(msg, BTSREC_ERR_IO, "%s", dump_cause(dump));
+	else
+		msg_set(msg, BTSREC_ERR_NOT_DUMP, "not a kernel dump: %s", dump_cause(dump));
+	if (dump->file.kind == DUMPFILE_COMPRESSED)
+		dump->ctx = NULL;
+	return status == KDUMP_ERR_SYSTEM ? BTSREC_ERR_IO : BTSREC_ERR_NOT_DUMP;
+}
+
+/* Whoever reads a mapping behind the end of its file is killed: only of whole files. */
+static kdump_mmap_policy_t dump_mmap_policy(const struct dumpfile *file)
+{
+	if (file->kind == DUMPFILE_OTHER || dumpfile_is_cut(file))
+		return KDUMP_MMAP_NEVER;
+	return KDUMP_MMAP_TRY;
 }
 
 static enum btsrec_status dump_open_kdump(struct dump *dump, struct msg *msg)
@@ -289,7 +169,10 @@ static enum btsrec_status dump_open_kdump(struct dump *dump, struct msg *msg)
 	dump->ctx = kdump_new();
 	if (!dump->ctx)
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
-	status = kdump_open_fd(dump->ctx, dump->fd);
+	status = kdump_set_number_attr(dump->ctx, KDUMP_ATTR_FILE_MMAP_POLICY,
+				       dump_mmap_policy(&dump->file));
+	if (status == KDUMP_OK)
+		status = kdump_open_fd(dump->ctx, dump->fd);
 	if (status != KDUMP_OK)
 		return dump_refused(dump, msg, status);
 	/* VMCOREINFO is an attribute of the operating system: unknown until this is set. */
@@ -311,28 +194,34 @@ static uint64_t dump_max_pa(struct dump *dump)
 		kdump_clear_err(dump->ctx);
 		return 0;
 	}
-	return min_u64(max_pfn, IMAGE_MAX_PA / BTSREC_PAGE_BYTES) * BTSREC_PAGE_BYTES;
+	if (max_pfn > IMAGE_MAX_PA / BTSREC_PAGE_BYTES)
+		return IMAGE_MAX_PA;
+	return max_pfn * BTSREC_PAGE_BYTES;
+}
+
+static void dump_notice(const struct dumpfile *file, char *ret, size_t max_bytes)
+{
+	if (dumpfile_is_cut(file))
+		snprintf(ret, max_bytes, "the dump is cut off: %llu of %llu bytes are there",
+			 (unsigned long long)file->file_bytes,
+			 (unsigned long long)file->described_bytes);
 }
 
 static enum btsrec_status dump_open(struct dump *dump, struct btsrec *rec, const char *path)
 {
-	struct msg *msg = &rec->msg;
 	enum btsrec_status status;
 	struct stat stat;
 
-	status = dump_open_file(dump, msg, path, &stat);
-	if (status)
-		return status;
-	if (dump_is_flattened(dump->fd))
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
-			       "a flattened dump; make a plain one of it with "
-			       "\"makedumpfile -R OUT < %s\"", path);
-	status = dump_open_kdump(dump, msg);
-	if (status)
-		return status;
-	if (S_ISREG(stat.st_mode))
-		dump_check_end(dump, (uint64_t)stat.st_size, rec->notice, sizeof(rec->notice));
-	return BTSREC_OK;
+	status = dump_open_file(dump, &rec->msg, path, &stat);
+	if (!status)
+		status = dumpfile_probe(&dump->file, dump->fd,
+					S_ISREG(stat.st_mode) ? (uint64_t)stat.st_size : UINT64_MAX,
+					&rec->msg);
+	if (!status)
+		status = dump_open_kdump(dump, &rec->msg);
+	if (!status)
+		dump_notice(&dump->file, rec->notice, sizeof(rec->notice));
+	return status;
 }
 
 enum btsrec_status btsrec_open_dump(struct btsrec *rec, const char *path)

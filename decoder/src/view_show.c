@@ -144,6 +144,38 @@ static enum btsrec_status show_cpus(struct show *show, struct btsrec *rec,
 	return BTSREC_OK;
 }
 
+/* Was @finding the end of a CPU's history?  Without any CPU, every fault may be. */
+static bool finding_hides_cpu(const struct btsrec *rec, const struct finding *finding,
+			      bool any_cpu)
+{
+	if (!finding->status)
+		return false;
+	if (finding->cpu == FINDING_NO_CPU)
+		return !any_cpu;
+	return !btsrec_cpu(rec, finding->cpu);
+}
+
+/* A history that nobody asked for by number must not be missing in silence. */
+static enum btsrec_status show_missing(struct btsrec *rec, const struct btsrec_show *opts)
+{
+	unsigned int cpu = 0;
+	size_t i;
+
+	while (cpu < btsrec_nr_cpu_ids(rec) && !btsrec_cpu(rec, cpu))
+		cpu++;
+	for (i = 0; !opts->cpus && i < rec->findings.nr; i++) {
+		const struct finding *finding = &rec->findings.list[i];
+
+		if (!finding_hides_cpu(rec, finding, cpu < btsrec_nr_cpu_ids(rec)))
+			continue;
+		if (finding->cpu == FINDING_NO_CPU)
+			return msg_set(&rec->msg, BTSREC_ERR_CORRUPT, "%s", finding->text);
+		return msg_set(&rec->msg, BTSREC_ERR_CORRUPT, "CPU %u cannot be shown: %s",
+			       finding->cpu, finding->text);
+	}
+	return BTSREC_OK;
+}
+
 /* Before the first byte of output, so that a wrong list gives none. */
 static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_show *opts)
 {
@@ -180,5 +212,7 @@ enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opt
 	status = show_cpus(show, rec, opts);
 	flushed = out_flush(&show->renderer.out);
 	free(show);
-	return status ? status : flushed;
+	if (!status)
+		status = flushed;
+	return status ? status : show_missing(rec, opts);
 }

@@ -32,6 +32,7 @@
  *   poke PLACE OFFSET BYTES VALUE	change memory behind the checksums' back
  *   hole PLACE			the page is not in the dump
  *	PLACE: root, dir, modules, cpuN, dsN, listN, ringN.PAGE
+ *   format kdump		makedumpfile's compressed format instead of ELF
  *   truncate BYTES		cut the dump's file off; negative: so many at the end
  */
 #include <elf.h>
@@ -91,6 +92,7 @@ static struct image {
 	uint64_t vmcoreinfo_pa;
 	int64_t truncate_bytes;
 	bool truncate;
+	bool kdump;
 	unsigned long line;
 } image;
 
@@ -745,6 +747,13 @@ static void do_truncate(struct statement *statement)
 	image.truncate_bytes = strtoll(statement->words[1].text, NULL, 0);
 }
 
+static void do_format(struct statement *statement)
+{
+	if (statement->nr_words != 2 || strcmp(statement->words[1].text, "kdump"))
+		die("format kdump");
+	image.kdump = true;
+}
+
 /* --- Statements --------------------------------------------------------- */
 
 static bool do_annotation(struct statement *statement)
@@ -784,6 +793,7 @@ static const struct {
 	{ "poke", false, do_poke },
 	{ "hole", false, do_hole },
 	{ "truncate", false, do_truncate },
+	{ "format", false, do_format },
 	{ "branch", true, do_branch },
 	{ "fill", true, do_fill },
 	{ "slot", true, do_slot },
@@ -910,17 +920,22 @@ static uint64_t next_run(uint64_t *pfn)
 	return end - *pfn;
 }
 
+static int make_vmcoreinfo(char *ret)
+{
+	int nr_chars = sprintf(ret, "OSRELEASE=6.1.0-test\nPAGESIZE=4096\n");
+
+	if (!image.no_vmcoreinfo)
+		nr_chars += sprintf(ret + nr_chars, BTSREC_VMCOREINFO_KEY "0x%llx\n",
+				    (unsigned long long)image.vmcoreinfo_pa);
+	return nr_chars;
+}
+
 /* A VMCOREINFO note; *@ret_bytes is padded to 4 as notes are. */
 static void make_note(char *ret, size_t *ret_bytes)
 {
 	Elf64_Nhdr *note = (Elf64_Nhdr *)ret;
-	char *text = ret + sizeof(*note) + 12;
-	int nr_chars;
+	int nr_chars = make_vmcoreinfo(ret + sizeof(*note) + 12);
 
-	nr_chars = sprintf(text, "OSRELEASE=6.1.0-test\nPAGESIZE=4096\n");
-	if (!image.no_vmcoreinfo)
-		nr_chars += sprintf(text + nr_chars, BTSREC_VMCOREINFO_KEY "0x%llx\n",
-				    (unsigned long long)image.vmcoreinfo_pa);
 	note->n_namesz = sizeof("VMCOREINFO");
 	note->n_descsz = (Elf64_Word)nr_chars;
 	note->n_type = 0;
@@ -978,6 +993,89 @@ static void write_elf(FILE *to)
 			put_page(to, pfn);
 }
 
+/* The layout of the compressed format: see decoder/src/dumpfile.c. */
+struct kdump_header {
+	char signature[8];
+	int32_t version;
+	char utsname[6][65];
+	char pad[6];
+	uint64_t timestamp[2];
+	uint32_t status, block_size, sub_hdr_size, bitmap_blocks, max_mapnr;
+};
+
+struct kdump_page_desc {
+	uint64_t offset;
+	uint32_t size, flags;
+	uint64_t page_flags;
+};
+
+static void put_kdump_headers(FILE *to, uint64_t nr_pfns)
+{
+	struct kdump_header header = {
+		.signature = { 'K', 'D', 'U', 'M', 'P', ' ', ' ', ' ' }, .version = 6,
+		.utsname = { "Linux", "test", "6.1.0-test", "#1", "x86_64", "" },
+		.block_size = BTSREC_PAGE_BYTES, .sub_hdr_size = 1, .bitmap_blocks = 2,
+		.max_mapnr = (uint32_t)nr_pfns,
+	};
+	/* phys_base, levels, PFNs; then offset and size of VMCOREINFO */
+	uint64_t sub[64] = { [4] = BTSREC_PAGE_BYTES + sizeof(sub) };
+	char text[BTSREC_PAGE_BYTES - sizeof(sub)] = { 0 };
+
+	put(to, &header, sizeof(header));
+	fseek(to, BTSREC_PAGE_BYTES, SEEK_SET);
+	sub[5] = (uint64_t)make_vmcoreinfo(text);
+	sub[12] = nr_pfns;
+	put(to, sub, sizeof(sub));
+	put(to, text, sizeof(text));
+}
+
+/* Pages with an even number are compressed, the others plain. */
+static void put_kdump_page(FILE *to, uint64_t pfn, struct kdump_page_desc *ret)
+{
+	uint8_t packed[2 * BTSREC_PAGE_BYTES];
+	uLongf nr_bytes = sizeof(packed);
+
+	*ret = (struct kdump_page_desc){ .offset = (uint64_t)ftell(to) };
+	if (pfn % 2) {
+		ret->size = BTSREC_PAGE_BYTES;
+		put_page(to, pfn);
+		return;
+	}
+	if (compress(packed, &nr_bytes, image.pages[pfn].bytes, BTSREC_PAGE_BYTES) != Z_OK)
+		die("cannot compress");
+	ret->size = (uint32_t)nr_bytes;
+	ret->flags = 1;
+	put(to, packed, nr_bytes);
+}
+
+static void write_kdump(FILE *to)
+{
+	uint8_t bitmap[BTSREC_PAGE_BYTES] = { 0 };
+	struct kdump_page_desc *table = calloc(image.next_pfn, sizeof(*table));
+	uint64_t pfn, nr_pages = 0;
+	long table_at = 4 * BTSREC_PAGE_BYTES;
+
+	if (image.next_pfn > 8 * sizeof(bitmap) || !table)
+		die("too much memory for the compressed format");
+	put_kdump_headers(to, image.next_pfn);
+	for (pfn = 0; pfn < image.next_pfn; pfn++) {
+		if (!is_there(pfn))
+			continue;
+		bitmap[pfn / 8] |= (uint8_t)(1 << pfn % 8);
+		nr_pages++;
+	}
+	put(to, bitmap, sizeof(bitmap));
+	put(to, bitmap, sizeof(bitmap));
+	fseek(to, table_at + (long)(nr_pages * sizeof(*table)), SEEK_SET);
+	for (pfn = nr_pages = 0; pfn < image.next_pfn; pfn++)
+		if (is_there(pfn))
+			put_kdump_page(to, pfn, &table[nr_pages++]);
+	fseek(to, table_at, SEEK_SET);
+	put(to, table, nr_pages * sizeof(*table));
+	fseek(to, 0, SEEK_END);
+	free(table);
+}
+
 static void cut_off(const char *path, FILE *file)
 {
 	off_t nr_bytes = image.truncate_bytes;
@@ -1005,6 +1103,8 @@ int main(int argc, char **argv)
 		die("%s: %s", path, strerror(errno));
 	if (raw)
 		write_raw(to);
+	else if (image.kdump)
+		write_kdump(to);
 	else
 		write_elf(to);
 	if (image.truncate)

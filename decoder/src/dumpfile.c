@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "dumpfile.h"
+
+#include <elf.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool read_at(int fd, uint64_t offset, void *buf, size_t nr_bytes)
+{
+	return offset <= INT64_MAX &&
+	       pread(fd, buf, nr_bytes, (off_t)offset) == (ssize_t)nr_bytes;
+}
+
+/* Is [@offset, @offset + @nr_bytes) inside the file? */
+static bool is_inside(const struct dumpfile *dumpfile, uint64_t offset, uint64_t nr_bytes)
+{
+	return offset <= dumpfile->file_bytes && nr_bytes <= dumpfile->file_bytes - offset;
+}
+
+static void describe(struct dumpfile *dumpfile, uint64_t offset, uint64_t nr_bytes)
+{
+	if (dumpfile->described_bytes < offset + nr_bytes)
+		dumpfile->described_bytes = offset + nr_bytes;
+}
+
+/* --- ELF ---------------------------------------------------------------- */
+
+static bool is_elf_core(const Elf64_Ehdr *header)
+{
+	return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_type == ET_CORE &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+/* The number of program headers, also if there are too many for the field. */
+static uint64_t elf_nr_segments(int fd, const Elf64_Ehdr *header)
+{
+	Elf64_Shdr section;
+
+	if (header->e_phnum != PN_XNUM)
+		return header->e_phnum;
+	return read_at(fd, header->e_shoff, &section, sizeof(section)) ? section.sh_info : 0;
+}
+
+static void elf_add_segment(struct dumpfile *dumpfile, const Elf64_Phdr *segment)
+{
+	struct dumpfile_extent *extent = &dumpfile->extents[dumpfile->nr_extents];
+	uint64_t there_bytes = 0;
+
+	if (segment->p_type != PT_LOAD || !segment->p_filesz ||
+	    segment->p_offset > INT64_MAX || segment->p_filesz > INT64_MAX)
+		return;
+	describe(dumpfile, segment->p_offset, segment->p_filesz);
+	if (segment->p_offset < dumpfile->file_bytes)
+		there_bytes = min_u64(segment->p_filesz, dumpfile->file_bytes - segment->p_offset);
+	extent->begin_pa = segment->p_paddr;
+	extent->end_pa = segment->p_paddr + there_bytes;
+	dumpfile->nr_extents++;
+}
+
+static enum btsrec_status elf_probe(struct dumpfile *dumpfile, int fd, const Elf64_Ehdr *header,
+				    struct msg *msg)
+{
+	uint64_t nr_segments = elf_nr_segments(fd, header), i;
+	_cleanup_free_ Elf64_Phdr *segments = NULL;
+
+	dumpfile->kind = DUMPFILE_ELF;
+	if (!is_inside(dumpfile, header->e_phoff, nr_segments * sizeof(*segments)) ||
+	    !nr_segments)
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+	segments = calloc(nr_segments, sizeof(*segments));
+	dumpfile->extents = calloc(nr_segments, sizeof(*dumpfile->extents));
+	if (!segments || !dumpfile->extents)
+		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (!read_at(fd, header->e_phoff, segments, nr_segments * sizeof(*segments)))
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+	for (i = 0; i < nr_segments; i++)
+		elf_add_segment(dumpfile, &segments[i]);
+	return BTSREC_OK;
+}
+
+static bool extent_has(const struct dumpfile_extent *extent, uint64_t pa)
+{
+	return pa >= extent->begin_pa && pa < extent->end_pa;
+}
+
+/* An extent that has @pa, or NULL. */
+static const struct dumpfile_extent *extent_at(struct dumpfile *dumpfile, uint64_t pa)
+{
+	size_t i;
+
+	if (dumpfile->nr_extents && extent_has(&dumpfile->extents[dumpfile->last_extent], pa))
+		return &dumpfile->extents[dumpfile->last_extent];
+	for (i = 0; i < dumpfile->nr_extents; i++) {
+		if (!extent_has(&dumpfile->extents[i], pa))
+			continue;
+		dumpfile->last_extent = i;
+		return &dumpfile->extents[i];
+	}
+	return NULL;
+}
+
+static size_t elf_backed_bytes(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes)
+{
+	const struct dumpfile_extent *extent;
+	size_t nr_backed = 0;
+
+	while (nr_backed < len_bytes && (extent = extent_at(dumpfile, pa + nr_backed))) {
+		uint64_t rest_bytes = extent->end_pa - (pa + nr_backed);
+
+		nr_backed += min_u64(rest_bytes, len_bytes - nr_backed);
+	}
+	return nr_backed;
+}
+
+/* --- Compressed --------------------------------------------------------- */
+
+/*
+ * The format as makedumpfile's IMPLEMENTATION file has it: blocks of block_size
+ * bytes; one for the header, sub_hdr_size for the sub-header, bitmap_blocks for
+ * two bitmaps of equal size (memory that exists; memory that is in the file), then a
+ * descriptor per page of the second bitmap, then the data.
+ */
+struct kdump_header {
+	char signature[8];
+	int32_t header_version;
+	char utsname[6 * 65];
+	char pad[6];
+	uint64_t timestamp[2];
+	uint32_t status;
+	uint32_t block_size;
+	uint32_t sub_hdr_size;
+	uint32_t bitmap_blocks;
+	uint32_t max_mapnr;
+};
+
+struct kdump_sub_header {
+	uint64_t phys_base;
+	uint32_t dump_level;
+	uint32_t split;
+	uint64_t start_pfn;
+	uint64_t end_pfn;
+	uint64_t offset_vmcoreinfo;
+	uint64_t size_vmcoreinfo;
+	uint64_t offset_note;
+	uint64_t size_note;
+	uint64_t offset_eraseinfo;
+	uint64_t size_eraseinfo;
+};
+
+struct kdump_page_desc {
+	uint64_t offset;
+	uint32_t size;
+	uint32_t flags;
+	uint64_t page_flags;
+};
+
+#define TABLE_CHUNK	4096	/* descriptors read at once */
+
+static uint64_t table_offset(const struct kdump_header *header)
+{
+	return (1ULL + header->sub_hdr_size + header->bitmap_blocks) * header->block_size;
+}
+
+/**
+ * struct page_count - how far a walk through the second bitmap has come
+ * @nr_pages: pages in the file so far.
+ * @wanted: stop at page number @wanted in the file; its number in memory goes to @pfn.
+ */
+struct page_count {
+	uint64_t nr_pages;
+	uint64_t wanted;
+	uint64_t pfn;
+};
+
+/* One word of the bitmap, for the page frames from @pfn on; true: found it. */
+static bool count_word(struct page_count *count, uint64_t pfn, uint64_t word)
+{
+	uint64_t nr_bits = (uint64_t)__builtin_popcountll(word);
+
+	if (count->wanted >= count->nr_pages + nr_bits) {
+		count->nr_pages += nr_bits;
+		return false;
+	}
+	for (; count->nr_pages < count->wanted; count->nr_pages++)
+		word &= word - 1;
+	count->pfn = pfn + (uint64_t)__builtin_ctzll(word);
+	return true;
+}
+
+/* false: the bitmap cannot be read. */
+static bool count_pages(int fd, const struct kdump_header *header, struct page_count *count)
+{
+	uint64_t nr_bytes = (uint64_t)header->bitmap_blocks / 2 * header->block_size;
+	uint64_t begin = table_offset(header) - nr_bytes, at;
+	uint64_t words[BTSREC_PAS_PER_PAGE];
+	size_t i;
+
+	for (at = 0; at < nr_bytes; at += sizeof(words)) {
+		if (!read_at(fd, begin + at, words, sizeof(words)))
+			return false;
+		for (i = 0; i < BTSREC_PAS_PER_PAGE; i++)
+			if (count_word(count, 8 * at + 64 * i, words[i]))
+				return true;
+	}
+	return true;
+}
+
+/*
+ * Descriptors [@first, @first + @nr) of the table.  Returns the number of the page
+ * through which the cut goes and stores how much of it is there; UINT64_MAX: none.
+ */
+static uint64_t walk_table(struct dumpfile *dumpfile, int fd, const struct kdump_header *header,
+			   uint64_t first, uint64_t nr)
+{
+	struct kdump_page_desc table[TABLE_CHUNK];
+	uint64_t partial = UINT64_MAX, i;
+
+	if (!read_at(fd, table_offset(header) + first * sizeof(*table), table, nr * sizeof(*table)))
+		return partial;
+	for (i = 0; i < nr; i++) {
+		uint64_t offset = table[i].offset;
+
+		if (offset > INT64_MAX)
+			continue;
+		describe(dumpfile, offset, table[i].size);
+		if (table[i].flags || offset >= dumpfile->file_bytes ||
+		    table[i].size <= dumpfile->file_bytes - offset)
+			continue;
+		dumpfile->partial_bytes = dumpfile->file_bytes - offset;
+		partial = first + i;
+	}
+	return partial;
+}
+
+/* The data is written in the order of the table: its end tells whether all is there. */
+static uint64_t walk_tables(struct dumpfile *dumpfile, int fd, const struct kdump_header *header,
+			    uint64_t nr_pages)
+{
+	uint64_t nr_last = min_u64(nr_pages, TABLE_CHUNK), first, partial = UINT64_MAX;
+
+	describe(dumpfile, table_offset(header), nr_pages * sizeof(struct kdump_page_desc));
+	walk_table(dumpfile, fd, header, nr_pages - nr_last, nr_last);
+	if (!dumpfile_is_cut(dumpfile))
+		return partial;
+	for (first = 0; first < nr_pages && partial == UINT64_MAX; first += TABLE_CHUNK)
+		partial = walk_table(dumpfile, fd, header, first,
+				     min_u64(nr_pages - first, TABLE_CHUNK));
+	return partial;
+}
+
+static enum btsrec_status describe_pages(struct dumpfile *dumpfile, int fd,
+					 const struct kdump_header *header, struct msg *msg)
+{
+	struct page_count all = { .wanted = UINT64_MAX }, partial = { 0 };
+
+	if (!count_pages(fd, header, &all))
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+	partial.wanted = walk_tables(dumpfile, fd, header, all.nr_pages);
+	if (partial.wanted != UINT64_MAX && count_pages(fd, header, &partial))
+		dumpfile->partial_pa = partial.pfn * header->block_size;
+	return BTSREC_OK;
+}
+
+static size_t partial_backed_bytes(const struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes)
+{
+	uint64_t cut_pa = dumpfile->partial_pa + dumpfile->partial_bytes;
+
+	if (!dumpfile->partial_bytes || pa + len_bytes <= cut_pa ||
+	    pa >= dumpfile->partial_pa + BTSREC_PAGE_BYTES)
+		return len_bytes;
+	return pa < cut_pa ? cut_pa - pa : 0;
+}
+
+static bool header_is_possible(const struct kdump_header *header)
+{
+	return header->block_size == BTSREC_PAGE_BYTES && header->sub_hdr_size &&
+	       header->sub_hdr_size < 1 << 20 && header->bitmap_blocks < 1 << 28 &&
+	       header->max_mapnr <= 8ULL * header->bitmap_blocks * header->block_size;
+}
+
+/* What the sub-header points to is read while the file is opened. */
+static bool sub_header_is_possible(const struct dumpfile *dumpfile,
+				   const struct kdump_sub_header *sub, int32_t version)
+{
+	return (version < 3 || is_inside(dumpfile, sub->offset_vmcoreinfo, sub->size_vmcoreinfo)) &&
+	       (version < 4 || is_inside(dumpfile, sub->offset_note, sub->size_note)) &&
+	       (version < 5 || is_inside(dumpfile, sub->offset_eraseinfo, sub->size_eraseinfo));
+}
+
+static enum btsrec_status kdump_probe(struct dumpfile *dumpfile, int fd, struct msg *msg)
+{
+	struct kdump_header header = { 0 };
+	struct kdump_sub_header sub;
+
+	dumpfile->kind = DUMPFILE_COMPRESSED;
+	if (!read_at(fd, 0, &header, sizeof(header)))
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+	if (!header_is_possible(&header))
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
+			       "the header of this compressed dump is no x86-64 kernel's");
+	if (!is_inside(dumpfile, 0, table_offset(&header)) ||
+	    !read_at(fd, header.block_size, &sub, sizeof(sub)))
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+	if (!sub_header_is_possible(dumpfile, &sub, header.header_version))
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
+			       "the notes of this dump are not inside the file");
+	return describe_pages(dumpfile, fd, &header, msg);
+}
+
+/* --- Any ---------------------------------------------------------------- */
+
+/*
+ * makedumpfile -F writes a stream of pieces under this signature (16 bytes,
+ * padded with zeroes); libkdumpfile before 0.5.4 cannot read it.
+ */
+static const char flattened_signature[16] = "makedumpfile";
+
+enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_bytes,
+				  struct msg *msg)
+{
+	Elf64_Ehdr head = { 0 };
+
+	/* Of a shorter file the rest stays zero, which is no signature's. */
+	ret->file_bytes = file_bytes;
+	if (pread(fd, &head, sizeof(head), 0) < 0)
+		return BTSREC_OK;
+	if (!memcmp(&head, flattened_signature, sizeof(flattened_signature)))
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
+			       "a flattened dump; make a plain one of it with "
+			       "\"makedumpfile -R OUT < DUMP\"");
+	if (!memcmp(&head, "KDUMP   ", 8) || !memcmp(&head, "DISKDUMP", 8))
+		return kdump_probe(ret, fd, msg);
+	if (is_elf_core(&head))
+		return elf_probe(ret, fd, &head, msg);
+	return BTSREC_OK;
+}
+
+void dumpfile_fini(struct dumpfile *dumpfile)
+{
+	free(dumpfile->extents);
+	memset(dumpfile, 0, sizeof(*dumpfile));
+}
+
+size_t dumpfile_backed_bytes(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes)
+{
+	switch (dumpfile->kind) {
+	case DUMPFILE_ELF:
+		return elf_backed_bytes(dumpfile, pa, len_bytes);
+	case DUMPFILE_COMPRESSED:
+		return partial_backed_bytes(dumpfile, pa, len_bytes);
+	case DUMPFILE_OTHER:
+		break;
+	}
+	return len_bytes;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a dump file's own headers say about what it holds, before and besides
+ * libkdumpfile: whether the file is whole, and which memory an ELF dump has.
+ *
+ * Needed because libkdumpfile 0.5 reads zeroes where it should say that there is
+ * nothing (behind the end of a file; the page before a segment of an ELF dump),
+ * which would turn lost history into wrong history, and because it dies of a
+ * compressed dump whose headers it refuses.
+ */
+#ifndef BTSREC_DUMPFILE_H
+#define BTSREC_DUMPFILE_H
+
+#include "status.h"
+
+enum dumpfile_kind {
+	DUMPFILE_OTHER,		/* nothing is known here */
+	DUMPFILE_ELF,
+	DUMPFILE_COMPRESSED,	/* makedumpfile's and QEMU's "KDUMP" format */
+};
+
+/** struct dumpfile_extent - memory of which the file really holds the bytes */
+struct dumpfile_extent {
+	uint64_t begin_pa;
+	uint64_t end_pa;
+};
+
+/**
+ * struct dumpfile - the outcome
+ * @described_bytes: how long the file is at least if it is whole.
+ * @extents: of an ELF dump; owned; may overlap.
+ * @last_extent: where the previous question ended; most go on there.
+ * @partial_pa: page of a compressed dump through whose plain bytes the cut goes;
+ *	@partial_bytes of it are there; 0: there is no such page.
+ */
+struct dumpfile {
+	enum dumpfile_kind kind;
+	uint64_t file_bytes;
+	uint64_t described_bytes;
+	struct dumpfile_extent *extents;
+	size_t nr_extents;
+	size_t last_extent;
+	uint64_t partial_pa;
+	uint64_t partial_bytes;
+};
+
+/**
+ * dumpfile_probe() - look at the headers of the file @fd
+ * @file_bytes: its size; UINT64_MAX: it has none (a device).
+ * @ret: zero-filled by the caller; free with dumpfile_fini() in every case.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NOT_DUMP if the headers themselves are cut off or
+ * impossible, or if it is a flattened dump, with @msg; BTSREC_ERR_NOMEM.
+ */
+enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_bytes,
+				  struct msg *msg);
+
+/** dumpfile_fini() - free what dumpfile_probe() allocated */
+void dumpfile_fini(struct dumpfile *dumpfile);
+
+/** dumpfile_is_cut() - does the file end before what its headers describe? */
+static inline bool dumpfile_is_cut(const struct dumpfile *dumpfile)
+{
+	return dumpfile->described_bytes > dumpfile->file_bytes;
+}
+
+/**
+ * dumpfile_backed_bytes() - how many bytes from @pa on the file has without a
+ * hole, at most @len_bytes
+ *
+ * Of a dump that is not ELF only the partial page is known: more may be missing.
+ */
+size_t dumpfile_backed_bytes(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes);
+
+#endif /* BTSREC_DUMPFILE_H */
