@@ -63,7 +63,10 @@ install_packages() {
 	apt install --no-install-recommends $missing
 }
 
-# Configure and build one preset.
+# Configure and build one preset; the module for the guest's kernel, not the host's.
 build_preset() {
-	cmake --preset "$1" -G Ninja >/dev/null && cmake --build --preset "$1" -- -j "$(nproc)"
+	local headers
+	headers=$(tests/machine/run --kernel-build-dir) || return 1
+	cmake --preset "$1" -G Ninja -DBTSREC_KDIR="$headers" >/dev/null &&
+		cmake --build --preset "$1" -- -j "$(nproc)"
 }
