@@ -73,7 +73,7 @@ static enum btsrec_status consider(struct search *search, uint64_t pa, const cha
 	}
 	status = image_read(search->image, pa, &root, sizeof(root));
 	if (is_fatal(status))
-		return msg_set(search->msg, status, "%s", btsrec_status_str(status));
+		return status;
 	if (status != BTSREC_OK) {
 		search_reject(search, status, pa, source, btsrec_status_str(status));
 		return BTSREC_OK;
@@ -114,8 +114,6 @@ static enum btsrec_status search_memory(struct search *search, uint64_t end_pa)
 
 	for (uint64_t pa = BTSREC_PAGE_BYTES; pa < end_pa; pa += BTSREC_PAGE_BYTES) {
 		status = image_read(search->image, pa, &magic, sizeof(magic));
-		if (is_fatal(status))
-			return msg_set(search->msg, status, "%s", btsrec_status_str(status));
 		if (status == BTSREC_OK && magic == BTSREC_ROOT_MAGIC)
 			status = consider(search, pa, "scan");
 		else if (status == BTSREC_ERR_IO && search->worst == BTSREC_ERR_NO_ROOT)
@@ -170,7 +168,8 @@ static enum btsrec_status search_root(struct search *search, uint64_t root_pa,
 	enum btsrec_status status = search_all(search, root_pa, scan);
 
 	if (status != BTSREC_OK)
-		return msg_prepend(search->msg, status, "search for the recorder");
+		return msg_set(search->msg, status, "search for the recorder: %s",
+			       btsrec_status_str(status));
 	if (!search->found)
 		return msg_prepend(search->msg, search->worst, "no valid recorder in this dump");
 	msg_clear(search->msg);
@@ -330,8 +329,6 @@ static enum btsrec_status load_modules(struct load *load)
 	size_t nr_slots = located->root.nr_module_pages * BTSREC_MODULES_PER_PAGE;
 	enum btsrec_status status = BTSREC_OK;
 
-	if (!nr_slots)
-		return BTSREC_OK;
 	located->modules = calloc(nr_slots, sizeof(*located->modules));
 	if (!located->modules)
 		return BTSREC_ERR_NOMEM;
@@ -476,7 +473,8 @@ const struct btsrec_module *located_module_at(const struct located *located, uin
 	for (size_t i = 0; i < located->nr_modules; i++) {
 		const struct btsrec_module *module = &located->modules[i];
 
-		if (kva - module->text_kva >= module->text_bytes || kva < module->text_kva)
+		/* An address below the text makes the difference huge. */
+		if (kva - module->text_kva >= module->text_bytes)
 			continue;
 		if (module->state == BTSREC_MODULE_LIVE)
 			return module;

@@ -77,6 +77,8 @@ START_TEST(given_address)
 	ck_assert_str_eq(msg.text, "");
 	ck_assert_uint_eq(located->root.self_pa, FIX_ROOT_PA);
 	ck_assert_uint_eq(located->nr_cpus, 3);
+	/* One remark for each CPU that was still recording, nothing else. */
+	ck_assert_uint_eq(findings.nr, 3);
 	ck_assert_uint_eq(nr_faults(), 0);
 	for (unsigned int cpu = 0; cpu < 3; cpu++) {
 		ck_assert_uint_eq(located->cpus[cpu]->page.cpu, cpu);
@@ -327,6 +329,28 @@ START_TEST(medium_fails)
 }
 END_TEST
 
+static enum btsrec_status read_nothing(void *arg, uint64_t pa, void *buf, size_t len_bytes,
+				       size_t *ret_bytes)
+{
+	(void)arg;
+	(void)pa;
+	(void)buf;
+	(void)len_bytes;
+	*ret_bytes = 0;
+	return BTSREC_ERR_IO;
+}
+
+START_TEST(medium_fails_everywhere)
+{
+	setup();
+	image.read_pa = read_nothing;
+	btsrec_ck_fails(find(0, BTSREC_SCAN_DMA), BTSREC_ERR_IO, msg.text,
+			"root at 0x1000: cannot read");
+	ck_assert_uint_eq(findings.nr, 1);
+	teardown();
+}
+END_TEST
+
 START_TEST(stop_from_the_callback)
 {
 	static const uint64_t places[] = {
@@ -339,6 +363,7 @@ START_TEST(stop_from_the_callback)
 		fix->mem.fail_status = BTSREC_ERR_STOPPED;
 		btsrec_ck_fails(find(FIX_ROOT_PA, BTSREC_SCAN_NONE), BTSREC_ERR_STOPPED, msg.text,
 				"stopped");
+		ck_assert_uint_eq(nr_faults(), 0);
 		btsrec_ck_status(find(0, BTSREC_SCAN_DMA), BTSREC_ERR_STOPPED);
 		teardown();
 	}
@@ -664,7 +689,8 @@ END_TEST
 START_TEST(module_page_missing)
 {
 	setup();
-	mem_cut(&fix->mem, FIX_MODULE_PA, 5);
+	put_module(0, BTSREC_MODULE_LIVE, MOD, 0x1000);
+	mem_cut(&fix->mem, FIX_MODULE_PA, BTSREC_PAGE_BYTES - 1);
 	btsrec_ck_ok(find(FIX_ROOT_PA, BTSREC_SCAN_NONE));
 	ck_finding(BTSREC_ERR_NODATA, FINDING_NO_CPU, "module map page");
 	ck_assert_ptr_null(located_module_at(located, MOD));
@@ -805,7 +831,7 @@ BTSREC_CK_MAIN("locate", given_address, given_address_that_is_no_page,
 	       vmcoreinfo_wins_over_the_hint, by_scan, scan_none_does_not_read,
 	       scan_takes_the_newest, scan_finds_the_last_page_of_its_range,
 	       copies_are_remarks_once_a_root_is_found, each_reject_has_its_reason,
-	       the_most_telling_failure_wins, medium_fails, stop_from_the_callback,
+	       the_most_telling_failure_wins, medium_fails, medium_fails_everywhere, stop_from_the_callback,
 	       cpu_without_ring, no_cpu_has_a_ring,
 	       directory_entries_beyond_the_last_cpu_are_not_read, cpu_page_at_no_page,
 	       cpu_page_missing, cpu_page_unreadable, cpu_page_invalid, two_cpus_on_one_page,
