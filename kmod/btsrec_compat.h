@@ -20,6 +20,11 @@
 #include <linux/crash_core.h>
 #endif
 
+/* linux/kernel.h of 7.2 no longer brings hex2bin(); 6.1 has no header of its own for it. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#include <linux/hex.h>
+#endif
+
 /* "x86/msr: Rename 'rdmsrl_safe()' to 'rdmsrq_safe()'" and its sibling, v6.16. */
 #ifdef rdmsrq
 #define btsrec_rdmsr_safe(msr, val)	rdmsrq_safe(msr, val)

@@ -16,6 +16,7 @@
 #include <asm/tsc.h>
 
 #include "btsrec.h"
+#include "btsrec_compat.h"
 
 static void fill_clocks(struct btsrec_root *root)
 {
