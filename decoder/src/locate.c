@@ -102,7 +102,8 @@ static enum btsrec_status search_vmcoreinfo(struct search *search)
 		if (next)
 			next++;
 		if (strncmp(line, BTSREC_VMCOREINFO_KEY, key_bytes) == 0)
-			status = consider(search, strtoull(line + key_bytes, NULL, 16), "VMCOREINFO");
+			status = consider(search, strtoull(line + key_bytes, NULL, 16),
+					  "VMCOREINFO");
 	}
 	return status;
 }
@@ -228,8 +229,8 @@ static enum btsrec_status load_list(struct load *load, struct located_cpu *lc, u
 	if (nr_bad)
 		findings_add(load->findings, BTSREC_ERR_CORRUPT, lc->page.cpu,
 			     lc->page.list_pa[first / BTSREC_PAS_PER_PAGE],
-			     "%u entries of a list page are no pages of the ring, first is ring page %u at "
-			     PA, nr_bad, first + first_bad, list[first_bad]);
+			     "%u entries of a list page are no pages of the ring, "
+			     "first is ring page %u at " PA, nr_bad, first + first_bad, list[first_bad]);
 	return BTSREC_OK;
 }
 

@@ -42,6 +42,7 @@ void btsrec_free(struct btsrec *rec)
 {
 	if (!rec)
 		return;
+	part_free(&rec->code);
 	part_free(&rec->symbols);
 	located_free(rec->located);
 	findings_fini(&rec->findings);
@@ -80,7 +81,8 @@ enum btsrec_status btsrec_locate(struct btsrec *rec, uint64_t root_pa, enum btsr
 	if (!rec->has_image)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "the session has no source");
 	if (rec->located)
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "the recorder has been located already");
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "the recorder has been located already");
 	findings_fini(&rec->findings);
 	status = locate(&rec->image, root_pa, scan, &rec->findings, &rec->msg, &located);
 	if (status == BTSREC_OK)

@@ -66,7 +66,8 @@ static enum btsrec_status validate_root_counts(const struct btsrec_root *root, s
 		return msg_set(why, BTSREC_ERR_CORRUPT, "%u CPU directory pages for %u CPU numbers",
 			       root->nr_cpu_dir_pages, root->nr_cpu_ids);
 	if (!root->ring_bytes || root->ring_bytes % BTSREC_RECORD_BYTES)
-		return msg_set(why, BTSREC_ERR_CORRUPT, "rings of %" PRIu64 " bytes: no whole records",
+		return msg_set(why, BTSREC_ERR_CORRUPT,
+			       "rings of %" PRIu64 " bytes: no whole records",
 			       (uint64_t)root->ring_bytes);
 	if (root->ring_bytes > (uint64_t)BTSREC_MAX_LIST_PAGES * BTSREC_PAS_PER_PAGE *
 			       BTSREC_PAGE_BYTES)
@@ -113,7 +114,8 @@ enum btsrec_status validate_root(const struct btsrec_root *root, uint64_t pa, st
 		return msg_set(why, BTSREC_ERR_BAD_ROOT, "copy of a root that belongs at " PA,
 			       (uint64_t)root->self_pa);
 	if (root->version_major != BTSREC_ABI_MAJOR)
-		return msg_set(why, BTSREC_ERR_VERSION, "format version %u.%u, this decoder reads %u.x",
+		return msg_set(why, BTSREC_ERR_VERSION,
+			       "format version %u.%u, this decoder reads %u.x",
 			       root->version_major, root->version_minor, BTSREC_ABI_MAJOR);
 	if (root->constant_bytes != BTSREC_ROOT_LIVE_OFFSET)
 		return msg_set(why, BTSREC_ERR_BAD_ROOT, "constant part of %u bytes",
@@ -150,7 +152,8 @@ static enum btsrec_status validate_cpu_identity(const struct btsrec_cpu *cpu,
 		return msg_set(why, BTSREC_ERR_CORRUPT, "belongs to the root at " PA,
 			       (uint64_t)cpu->root_pa);
 	if (cpu->generation != root->generation)
-		return msg_set(why, BTSREC_ERR_CORRUPT, "generation %" PRIu64 ", the root's is %" PRIu64,
+		return msg_set(why, BTSREC_ERR_CORRUPT,
+			       "generation %" PRIu64 ", the root's is %" PRIu64,
 			       (uint64_t)cpu->generation, (uint64_t)root->generation);
 	return BTSREC_OK;
 }
@@ -159,7 +162,8 @@ static enum btsrec_status validate_cpu_ring(const struct btsrec_cpu *cpu,
 					    const struct btsrec_root *root, struct msg *why)
 {
 	if (cpu->ring_bytes != root->ring_bytes)
-		return msg_set(why, BTSREC_ERR_CORRUPT, "ring of %" PRIu64 " bytes, the root says %" PRIu64,
+		return msg_set(why, BTSREC_ERR_CORRUPT,
+			       "ring of %" PRIu64 " bytes, the root says %" PRIu64,
 			       (uint64_t)cpu->ring_bytes, (uint64_t)root->ring_bytes);
 	if (cpu->ring_kva % BTSREC_PAGE_BYTES || !kernel_range(cpu->ring_kva, cpu->ring_bytes))
 		return msg_set(why, BTSREC_ERR_CORRUPT, "ring is mapped at " KVA,
@@ -187,7 +191,8 @@ static enum btsrec_status validate_cpu_ds(const struct btsrec_cpu *cpu, struct m
 		return msg_set(why, BTSREC_ERR_CORRUPT, "DS area is mapped at " KVA,
 			       (uint64_t)cpu->ds_kva);
 	if (cpu->ds_kva % BTSREC_PAGE_BYTES != cpu->ds_pa % BTSREC_PAGE_BYTES)
-		return msg_set(why, BTSREC_ERR_CORRUPT, "DS area at " PA " cannot be mapped at " KVA,
+		return msg_set(why, BTSREC_ERR_CORRUPT,
+			       "DS area at " PA " cannot be mapped at " KVA,
 			       (uint64_t)cpu->ds_pa, (uint64_t)cpu->ds_kva);
 	return BTSREC_OK;
 }
@@ -235,7 +240,8 @@ void validate_cpu_live(const struct btsrec_cpu *cpu, struct findings *findings)
 			     "%" PRIu64 " annotations begun, %" PRIu64 " ended",
 			     (uint64_t)cpu->annot_begin, (uint64_t)cpu->annot_end);
 	if (cpu->annot_begin - cpu->annot_end == 1)
-		findings_add(findings, BTSREC_OK, cpu->cpu, pa, "stopped while writing an annotation");
+		findings_add(findings, BTSREC_OK, cpu->cpu, pa,
+			     "stopped while writing an annotation");
 	if (cpu->context_seq % 2)
 		findings_add(findings, BTSREC_OK, cpu->cpu, pa,
 			     "stopped while writing the current context");

@@ -151,6 +151,7 @@ END_TEST
 
 BTSREC_CK_MAIN("head", nothing_begun, begun_but_nothing_stored, some_parts,
 	       sequence_is_the_low_half, parts_of_an_older_annotation_are_history,
-	       a_branch_is_no_part, parts_out_of_order_end_it, missing_slot_ends_it, index_already_moved,
+	       a_branch_is_no_part, parts_out_of_order_end_it, missing_slot_ends_it,
+	       index_already_moved,
 	       older_annotation_before_the_head_is_not_this_one, ring_smaller_than_an_annotation,
 	       lap_by_poison, first_slot_ever)

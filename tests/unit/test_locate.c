@@ -57,7 +57,8 @@ static size_t nr_faults(void)
 /* A second valid root without CPUs. */
 static void put_root(uint64_t pa, uint64_t generation)
 {
-	struct btsrec_root *first = fixture_root(fix), *root = mem_page(&fix->mem, pa), keep = *first;
+	struct btsrec_root *first = fixture_root(fix), keep = *first;
+	struct btsrec_root *root = mem_page(&fix->mem, pa);
 
 	first->self_pa = pa;
 	first->generation = generation;
@@ -787,7 +788,8 @@ START_TEST(no_memory_in_the_middle_of_a_list)
 		failing_alloc_arm(nth);
 		status = find(FIX_ROOT_PA, BTSREC_SCAN_NONE);
 		failed = failing_alloc_disarm();
-		btsrec_ck_status(status, failed && !findings.nr_dropped ? BTSREC_ERR_NOMEM : BTSREC_OK);
+		btsrec_ck_status(status, failed && !findings.nr_dropped ? BTSREC_ERR_NOMEM :
+									  BTSREC_OK);
 		teardown();
 		located = NULL;
 	}
@@ -831,7 +833,8 @@ BTSREC_CK_MAIN("locate", given_address, given_address_that_is_no_page,
 	       vmcoreinfo_wins_over_the_hint, by_scan, scan_none_does_not_read,
 	       scan_takes_the_newest, scan_finds_the_last_page_of_its_range,
 	       copies_are_remarks_once_a_root_is_found, each_reject_has_its_reason,
-	       the_most_telling_failure_wins, medium_fails, medium_fails_everywhere, stop_from_the_callback,
+	       the_most_telling_failure_wins, medium_fails, medium_fails_everywhere,
+	       stop_from_the_callback,
 	       cpu_without_ring, no_cpu_has_a_ring,
 	       directory_entries_beyond_the_last_cpu_are_not_read, cpu_page_at_no_page,
 	       cpu_page_missing, cpu_page_unreadable, cpu_page_invalid, two_cpus_on_one_page,

@@ -853,7 +853,8 @@ BTSREC_CK_MAIN("session", new_and_free, calls_out_of_order, a_failed_locate_may_
 	       cpus, parts_are_freed_once, index_words, never_armed, armed_uses_the_ds_area,
 	       frozen_uses_the_snapshot, half_frozen_uses_the_ds_area,
 	       stopped_uses_its_own_index, ds_area_not_in_the_dump, index_outside_the_ring,
-	       medium_fails, medium_fails_far_from_the_head, armed_and_empty, one_record, all_but_one, exactly_full,
+	       medium_fails, medium_fails_far_from_the_head, armed_and_empty,
+	       one_record, all_but_one, exactly_full,
 	       exactly_full_and_proven_complete, wrapped_oldest_to_newest,
 	       wrapped_into_an_annotation, annotation_over_the_end, five_levels,
 	       pending_over_the_oldest, pending_in_a_ring_with_room, pending_over_the_end,
@@ -862,5 +863,6 @@ BTSREC_CK_MAIN("session", new_and_free, calls_out_of_order, a_failed_locate_may_
 	       missing_pages_to_the_end_leave_the_lap_unknown, list_page_missing,
 	       poison_in_the_history, half_written_at_the_head_is_the_first_lap,
 	       stopped_by_the_caller, tails_of_every_kind_of_length,
-	       tails_equal_the_end_of_the_whole, a_short_tail_reads_little_twice, tail_of_nothing, every_allocation_fails_once,
+	       tails_equal_the_end_of_the_whole, a_short_tail_reads_little_twice,
+	       tail_of_nothing, every_allocation_fails_once,
 	       every_read_fails_once, notice_comes_first)
