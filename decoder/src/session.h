@@ -27,7 +27,9 @@ struct session_part {
  * @located: NULL before btsrec_locate() has succeeded.
  * @findings: of the last btsrec_locate(), whether it succeeded or not.
  * @resolver: valid if @has_resolver.
+ * @no_dump_names: btsrec_set_dump_names() said so.
  * @symbols: of symbol.c.
+ * @code: of trace.c.
  * @notice: what the user must know of the source, whatever happens later (the
  *	dump is cut off); empty: nothing.
  */
@@ -40,7 +42,9 @@ struct btsrec {
 	struct findings findings;
 	bool has_resolver;
 	struct btsrec_resolver resolver;
+	bool no_dump_names;
 	struct session_part symbols;
+	struct session_part code;
 	char notice[128];
 };
 
