@@ -51,10 +51,11 @@ lists_are_fresh() {
 # A source that is none of our business may be unreachable; what we need decides.
 install_packages() {
 	local missing
-	if ! lists_are_fresh; then
-		apt update || echo "apt-get update reports errors; going on" >&2
-	fi
 	missing=$(missing_packages "$@" | sort -u)
+	if [ -n "$missing" ] || ! lists_are_fresh; then
+		apt update || echo "apt-get update reports errors; going on" >&2
+		missing=$(missing_packages "$@" | sort -u)
+	fi
 	if [ -z "$missing" ]; then
 		echo "all packages are installed"
 		return 0
