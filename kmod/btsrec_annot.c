@@ -9,28 +9,30 @@
 
 DEFINE_PER_CPU(struct btsrec_pcpu, btsrec_pcpu);
 
-static u64 annot_tag(enum btsrec_annot_kind kind, u32 part, u32 nr_parts, u64 seq)
+/* The tag of part 0. */
+static u64 first_tag(enum btsrec_annot_kind kind, u32 nr_parts, u64 seq)
 {
 	return BTSREC_TAG << BTSREC_TAG_SHIFT | (u64)kind << BTSREC_TAG_KIND_SHIFT |
-	       (u64)part << BTSREC_TAG_PART_SHIFT | (u64)nr_parts << BTSREC_TAG_NR_PARTS_SHIFT |
-	       (u32)seq;
+	       (u64)nr_parts << BTSREC_TAG_NR_PARTS_SHIFT | (u32)seq;
 }
 
 /* Returns the slot behind the last part. */
 static u64 put_parts(struct btsrec_pcpu *pc, u64 index_kva, enum btsrec_annot_kind kind,
 		     const u64 *words, u32 nr_parts, u64 seq)
 {
-	u32 part;
+	u64 tag = first_tag(kind, nr_parts, seq);
+	const u64 *end = words + 2 * nr_parts;
 
-	for (part = 0; part < nr_parts; part++) {
+	for (; words < end; words += 2) {
 		struct btsrec_record *slot;
 
 		if (index_kva >= pc->end_kva)
 			index_kva = pc->base_kva;
 		slot = (struct btsrec_record *)index_kva;
-		WRITE_ONCE(slot->from, annot_tag(kind, part, nr_parts, seq));
-		WRITE_ONCE(slot->to, words[2 * part]);
-		WRITE_ONCE(slot->flags, words[2 * part + 1]);
+		WRITE_ONCE(slot->from, tag);
+		WRITE_ONCE(slot->to, words[0]);
+		WRITE_ONCE(slot->flags, words[1]);
+		tag += 1ULL << BTSREC_TAG_PART_SHIFT;
 		index_kva += BTSREC_RECORD_BYTES;
 	}
 	return index_kva >= pc->end_kva ? pc->base_kva : index_kva;
