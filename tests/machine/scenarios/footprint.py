@@ -28,11 +28,11 @@ send /tmp/module
 (while :; do usleep 200; done) &
 sleep 1
 echo "$start $(printf '0x%%x' $((start + bytes)))" >/sys/kernel/btsctl/range
-echo 1 >/sys/kernel/btsctl/report
 cat /dev/btsrec /proc/stat >/tmp/before
-sleep %d
-cat /dev/btsrec /proc/stat >/tmp/after
 echo 1 >/sys/kernel/btsctl/report
+sleep %d
+echo 1 >/sys/kernel/btsctl/report
+cat /dev/btsrec /proc/stat >/tmp/after
 send /tmp/before
 send /tmp/after
 echo "0 0" >/sys/kernel/btsctl/range
