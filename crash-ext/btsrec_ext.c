@@ -301,6 +301,7 @@ static enum btsrec_status run(struct btsrec *rec, const struct image_crash *cras
 	status = btsrec_locate(rec, 0, BTSREC_SCAN_DMA);
 	if (status)
 		return status;
+	btsrec_set_dump_names(rec, !req->no_names);
 	if (!req->no_names)
 		btsrec_set_resolver(rec, &symbol_crash_resolver);
 	return show_view(rec, req);

@@ -23,12 +23,14 @@ enum cli_exit {
 /**
  * struct cli_options - the command line of one subcommand
  * @dump, @system_map, @vmlinux: borrowed from argv; NULL: not given.
+ * @no_names: leave out the names in the dump.
  * @show: cpus is owned, the rest by value.
  */
 struct cli_options {
 	const char *dump;
 	const char *system_map;
 	const char *vmlinux;
+	bool no_names;
 	uint64_t root_pa;
 	enum btsrec_scan scan;
 	struct btsrec_show show;

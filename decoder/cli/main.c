@@ -10,8 +10,8 @@
 #include "cli.h"
 
 static const struct cli_command commands[] = {
-	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvRs", cmd_info },
-	{ "show", "The branch histories, event by event.", "cnrfmvRs", cmd_show },
+	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvNRs", cmd_info },
+	{ "show", "The branch histories, event by event.", "cnrfmvNRs", cmd_show },
 	{ "check", "Validate all that can be validated; faults make the exit status 1.", "Rs",
 	  cmd_check },
 };
@@ -137,6 +137,7 @@ enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 		cli_error("%s: %s", options->dump, btsrec_errmsg(rec));
 		return exit_of(status);
 	}
+	btsrec_set_dump_names(rec, !options->no_names);
 	if (options->vmlinux)
 		status = btsrec_add_vmlinux(rec, options->vmlinux);
 	if (!status && options->system_map)

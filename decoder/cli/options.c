@@ -148,6 +148,13 @@ static bool set_vmlinux(struct cli_options *options, const char *argument)
 	return true;
 }
 
+static bool set_no_names(struct cli_options *options, const char *argument)
+{
+	(void)argument;
+	options->no_names = true;
+	return true;
+}
+
 static const struct cli_option cli_options_all[] = {
 	{ 'c', true, "cpu", "LIST", "only these CPUs: 0,2-5", set_cpus },
 	{ 'n', true, "count", "COUNT", "only the newest COUNT events of each CPU", set_count },
@@ -155,6 +162,7 @@ static const struct cli_option cli_options_all[] = {
 	{ 'f', true, "format", "FORMAT", "text (default), jsonl or tsv", set_format },
 	{ 'm', false, "system-map", "FILE", "kernel names from this System.map", set_system_map },
 	{ 'v', false, "vmlinux", "FILE", "kernel names from this ELF vmlinux", set_vmlinux },
+	{ 'N', false, "no-names", NULL, "leave out the names that the dump itself has", set_no_names },
 	{ 'R', false, "root", "PA", "physical address of the recorder's root page", set_root },
 	{ 's', false, "scan", "WHERE", "search memory: dma (default: first 16 MiB), all, none",
 	  set_scan },

@@ -2,6 +2,7 @@
 /* What all formats share: the buffer and the primitives. */
 #include "render.h"
 
+#include "escape.h"
 #include "symbol.h"
 
 static const char hex_digits[16] = "0123456789abcdef";
@@ -71,24 +72,6 @@ void out_pad(struct out *out, const char *text, unsigned int width)
 		out_char(out, ' ');
 }
 
-/* One hostile byte as 1..4 bytes of printable ASCII. */
-static size_t escape_byte(char *ret, unsigned char byte)
-{
-	if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
-		ret[0] = (char)byte;
-		return 1;
-	}
-	ret[0] = '\\';
-	if (byte == '"' || byte == '\\') {
-		ret[1] = (char)byte;
-		return 2;
-	}
-	ret[1] = 'x';
-	ret[2] = hex_digits[byte >> 4];
-	ret[3] = hex_digits[byte & 15];
-	return 4;
-}
-
 void out_escaped(struct out *out, const char *text, size_t max_bytes)
 {
 	size_t i;
@@ -104,16 +87,6 @@ void out_quoted(struct out *out, const char *text, size_t max_bytes)
 	out_char(out, '"');
 	out_escaped(out, text, max_bytes);
 	out_char(out, '"');
-}
-
-size_t escaped_copy(char *ret, const char *text, size_t max_bytes)
-{
-	size_t i, at = 0;
-
-	for (i = 0; i < max_bytes && text[i]; i++)
-		at += escape_byte(ret + at, (unsigned char)text[i]);
-	ret[at] = '\0';
-	return at;
 }
 
 /* One hostile byte inside a JSON string: 1..6 bytes. */

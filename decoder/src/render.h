@@ -101,9 +101,6 @@ void out_quoted(struct out *out, const char *text, size_t max_bytes);
  */
 void out_json_string(struct out *out, const char *text, size_t max_bytes);
 
-/** escaped_copy() - out_escaped() into memory; @ret has 4 * @max_bytes + 1 bytes */
-size_t escaped_copy(char *ret, const char *text, size_t max_bytes);
-
 /* --- Formats ------------------------------------------------------------ */
 
 /**

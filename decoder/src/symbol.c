@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render.h"
+#include "escape.h"
 #include "session.h"
+#include "symbol_dump.h"
 
 /* The mapping of the kernel image is at most this big (KERNEL_IMAGE_SIZE, arch/x86). */
 #define KERNEL_IMAGE_MAX_BYTES	(1ULL << 30)
@@ -16,239 +17,96 @@
  */
 #define KASLR_STEP_BYTES	(2ULL << 20)
 
-/* Longest name kept; the kernel's own KSYM_NAME_LEN is 512. */
-#define NAME_MAX_BYTES		511
+/* Kernel addresses have the highest bit set. */
+#define KERNEL_HALF_KVA		(1ULL << 63)
 
-/* --- Tables ------------------------------------------------------------- */
+/* --- Sources ------------------------------------------------------------ */
 
-static void table_free(struct symbol_table *table)
+/**
+ * struct symbols - the sources of a session besides the front end's resolver
+ * @files: tables of files, in the order in which they are asked.
+ * @dump: NULL before the first name was asked for.
+ */
+struct symbols {
+	struct symbol_table *files;
+	struct symbol_dump *dump;
+};
+
+static void symbols_free(void *data)
 {
-	if (!table)
-		return;
-	free(table->vas);
-	free(table->name_at);
-	free(table->granules);
-	free(table->names);
-	free(table);
-}
+	struct symbols *symbols = data;
+	struct symbol_table *table, *next;
 
-static void tables_free(void *data)
-{
-	struct symbol_table *table = data, *next;
-
-	for (; table; table = next) {
+	for (table = symbols->files; table; table = next) {
 		next = table->next;
-		table_free(table);
+		symbol_table_free(table);
 	}
+	symbol_dump_free(symbols->dump);
+	free(symbols);
 }
 
-/* Tables are asked in the order in which they were added. */
-static void tables_append(struct btsrec *rec, struct symbol_table *table)
+/* The session's sources, made when they are first needed; NULL: out of memory. */
+static struct symbols *symbols_get(struct btsrec *rec)
 {
-	struct symbol_table *last = rec->symbols.data;
-
-	rec->symbols.free = tables_free;
-	if (!last) {
-		rec->symbols.data = table;
-		return;
+	if (!rec->symbols.data) {
+		rec->symbols.data = calloc(1, sizeof(struct symbols));
+		rec->symbols.free = rec->symbols.data ? symbols_free : NULL;
 	}
-	while (last->next)
-		last = last->next;
-	last->next = table;
+	return rec->symbols.data;
 }
 
-bool symbols_present(const struct btsrec *rec)
+static void files_append(struct symbols *symbols, struct symbol_table *table)
 {
-	return rec->has_resolver || rec->symbols.data;
+	struct symbol_table **at = &symbols->files;
+
+	while (*at)
+		at = &(*at)->next;
+	*at = table;
 }
 
-static bool table_find(const struct symbol_table *table, uint64_t va, struct symbol_name *ret)
+/* What the dump itself knows, or NULL if that is not wanted or out of memory. */
+static struct symbol_dump *symbols_dump(struct btsrec *rec)
 {
-	uint64_t file_va = va - table->shift;
-	size_t i;
+	struct symbols *symbols;
 
-	if (file_va < table->begin_va || file_va >= table->end_va)
-		return false;
-	i = table->granules[(file_va - table->begin_va) / SYMBOL_GRANULE_BYTES];
-	while (i + 1 < table->nr_symbols && table->vas[i + 1] <= file_va)
-		i++;
-	ret->name = table->names + table->name_at[i];
-	ret->name_bytes = table->name_at[i + 1] - table->name_at[i];
-	ret->module = "";
-	ret->offset_bytes = file_va - table->vas[i];
-	return true;
+	if (rec->no_dump_names || !rec->located)
+		return NULL;
+	symbols = symbols_get(rec);
+	if (symbols && !symbols->dump)
+		symbols->dump = symbol_dump_new(&rec->image, rec->located);
+	return symbols ? symbols->dump : NULL;
+}
+
+bool symbols_present(struct btsrec *rec)
+{
+	const struct symbols *symbols = rec->symbols.data;
+	struct symbol_dump *dump;
+
+	if (rec->has_resolver || (symbols && symbols->files))
+		return true;
+	dump = symbols_dump(rec);
+	return dump && symbol_dump_kernel(dump, NULL);
+}
+
+void btsrec_set_resolver(struct btsrec *rec, const struct btsrec_resolver *resolver)
+{
+	rec->resolver = *resolver;
+	rec->has_resolver = resolver->resolve;
+}
+
+void btsrec_set_dump_names(struct btsrec *rec, bool wanted)
+{
+	rec->no_dump_names = !wanted;
 }
 
 /* --- From a file to a table --------------------------------------------- */
 
-/*
- * Several symbols share many addresses.  Global functions win over local ones
- * and both over data, so that the answer does not depend on the file's order.
- * UINT8_MAX: no symbol of the image at all.
- */
-static uint8_t symbol_rank(char letter)
-{
-	if (strchr("TWtw", letter))
-		return letter == 'T' || letter == 'W' ? 0 : 1;
-	if (strchr("DRBVdrbv", letter))
-		return letter < 'a' ? 2 : 3;
-	return UINT8_MAX;
-}
-
-static bool symbol_file_grow(struct symbol_file *file)
-{
-	size_t nr_room = file->nr_room ? 2 * file->nr_room : 4096;
-	struct symbol_entry *entries;
-
-	if (file->nr_entries < file->nr_room)
-		return true;
-	entries = realloc(file->entries, nr_room * sizeof(*entries));
-	if (!entries)
-		return false;
-	file->entries = entries;
-	file->nr_room = nr_room;
-	return true;
-}
-
-enum btsrec_status symbol_file_add(struct symbol_file *file, uint64_t va, char letter,
-				   const char *name, size_t name_bytes)
-{
-	uint8_t rank = symbol_rank(letter);
-	struct symbol_entry *entry;
-
-	if (rank == UINT8_MAX || !name_bytes)
-		return BTSREC_OK;
-	if (!symbol_file_grow(file))
-		return BTSREC_ERR_NOMEM;
-	entry = &file->entries[file->nr_entries++];
-	entry->va = va;
-	entry->name = name;
-	entry->name_bytes = name_bytes > NAME_MAX_BYTES ? NAME_MAX_BYTES : (uint32_t)name_bytes;
-	entry->rank = rank;
-	return BTSREC_OK;
-}
-
-void symbol_file_fini(struct symbol_file *file)
-{
-	free(file->entries);
-	memset(file, 0, sizeof(*file));
-}
-
-static unsigned int nr_underscores(const struct symbol_entry *entry)
-{
-	unsigned int nr = 0;
-
-	while (nr < entry->name_bytes && entry->name[nr] == '_')
-		nr++;
-	return nr;
-}
-
-static int entry_name_compare(const struct symbol_entry *a, const struct symbol_entry *b)
-{
-	uint32_t nr_common = a->name_bytes < b->name_bytes ? a->name_bytes : b->name_bytes;
-	int order = memcmp(a->name, b->name, nr_common);
-
-	if (order)
-		return order;
-	return (a->name_bytes > b->name_bytes) - (a->name_bytes < b->name_bytes);
-}
-
-/* By address; at one address the name to print first. */
-static int entry_compare(const void *left, const void *right)
-{
-	const struct symbol_entry *a = left, *b = right;
-	unsigned int nr_a, nr_b;
-
-	if (a->va != b->va)
-		return a->va < b->va ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	nr_a = nr_underscores(a);
-	nr_b = nr_underscores(b);
-	if (nr_a != nr_b)
-		return nr_a < nr_b ? -1 : 1;
-	return entry_name_compare(a, b);
-}
-
-static const struct symbol_entry *entry_by_name(const struct symbol_file *file, const char *name)
-{
-	size_t name_bytes = strlen(name), i;
-
-	for (i = 0; i < file->nr_entries; i++) {
-		const struct symbol_entry *entry = &file->entries[i];
-
-		if (entry->name_bytes == name_bytes && !memcmp(entry->name, name, name_bytes))
-			return entry;
-	}
-	return NULL;
-}
-
-/* Drop what is outside the image or second at its address; sorted afterwards. */
-static void file_reduce(struct symbol_file *file, uint64_t begin_va, uint64_t end_va)
-{
-	size_t i, nr_kept = 0;
-
-	qsort(file->entries, file->nr_entries, sizeof(*file->entries), entry_compare);
-	for (i = 0; i < file->nr_entries; i++) {
-		const struct symbol_entry *entry = &file->entries[i];
-
-		if (entry->va < begin_va || entry->va >= end_va)
-			continue;
-		if (nr_kept && file->entries[nr_kept - 1].va == entry->va)
-			continue;
-		file->entries[nr_kept++] = *entry;
-	}
-	file->nr_entries = nr_kept;
-}
-
-static bool table_alloc(struct symbol_table *table, const struct symbol_file *file)
-{
-	uint64_t nr_granules = (table->end_va - table->begin_va) / SYMBOL_GRANULE_BYTES + 1;
-	size_t names_bytes = 1, i;
-
-	for (i = 0; i < file->nr_entries; i++)
-		names_bytes += 4 * (size_t)file->entries[i].name_bytes + 1;
-	if (names_bytes > UINT32_MAX)
-		return false;
-	table->vas = calloc(file->nr_entries, sizeof(*table->vas));
-	table->name_at = calloc(file->nr_entries + 1, sizeof(*table->name_at));
-	table->granules = calloc(nr_granules, sizeof(*table->granules));
-	table->names = malloc(names_bytes);
-	return table->vas && table->name_at && table->granules && table->names;
-}
-
-static void table_fill(struct symbol_table *table, const struct symbol_file *file)
-{
-	uint64_t nr_granules = (table->end_va - table->begin_va) / SYMBOL_GRANULE_BYTES + 1;
-	uint64_t granule;
-	uint32_t at = 0;
-	size_t i;
-
-	for (i = 0; i < file->nr_entries; i++) {
-		const struct symbol_entry *entry = &file->entries[i];
-
-		table->vas[i] = entry->va;
-		table->name_at[i] = at;
-		at += (uint32_t)escaped_copy(table->names + at, entry->name, entry->name_bytes);
-	}
-	table->name_at[i] = at;
-	table->nr_symbols = file->nr_entries;
-
-	for (i = 0, granule = 0; granule < nr_granules; granule++) {
-		uint64_t va = table->begin_va + granule * SYMBOL_GRANULE_BYTES;
-
-		while (i + 1 < table->nr_symbols && table->vas[i + 1] <= va)
-			i++;
-		table->granules[granule] = (uint32_t)i;
-	}
-}
-
 /* Where the file says the image is.  _stext itself is a symbol, so entries exist. */
-static enum btsrec_status table_bounds(struct msg *msg, const struct symbol_file *file,
-				       struct symbol_table *table)
+static enum btsrec_status table_bounds(struct msg *msg, const struct symbol_list *list,
+				       uint64_t *ret_begin_va, uint64_t *ret_end_va)
 {
-	const struct symbol_entry *begin = entry_by_name(file, "_stext");
-	const struct symbol_entry *end = entry_by_name(file, "_end");
+	const struct symbol_entry *begin = symbol_list_by_name(list, "_stext");
+	const struct symbol_entry *end = symbol_list_by_name(list, "_end");
 
 	if (!begin || !end)
 		return msg_set(msg, BTSREC_ERR_CORRUPT, "no kernel symbols: %s is not there",
@@ -256,16 +114,16 @@ static enum btsrec_status table_bounds(struct msg *msg, const struct symbol_file
 	if (end->va <= begin->va || end->va - begin->va > KERNEL_IMAGE_MAX_BYTES)
 		return msg_set(msg, BTSREC_ERR_CORRUPT,
 			       "_end is not within 1 GiB after _stext");
-	table->begin_va = begin->va;
-	table->end_va = end->va;
+	*ret_begin_va = begin->va;
+	*ret_end_va = end->va;
 	return BTSREC_OK;
 }
 
-static enum btsrec_status table_shift(struct msg *msg, const struct symbol_file *file,
-				      const struct btsrec_root *root, struct symbol_table *table)
+static enum btsrec_status table_shift(struct msg *msg, const struct symbol_list *list,
+				      const struct btsrec_root *root, uint64_t *ret_shift)
 {
 	char name[4 * sizeof(root->symbol_name) + 1];
-	const struct symbol_entry *entry = entry_by_name(file, root->symbol_name);
+	const struct symbol_entry *entry = symbol_list_by_name(list, root->symbol_name);
 
 	escaped_copy(name, root->symbol_name, sizeof(root->symbol_name));
 	if (!*name)
@@ -273,53 +131,40 @@ static enum btsrec_status table_shift(struct msg *msg, const struct symbol_file 
 	if (!entry)
 		return msg_set(msg, BTSREC_ERR_MISMATCH,
 			       "symbols of another kernel: %s is not there", name);
-	table->shift = root->symbol_kva - entry->va;
-	if (table->shift % KASLR_STEP_BYTES)
+	*ret_shift = root->symbol_kva - entry->va;
+	if (*ret_shift % KASLR_STEP_BYTES)
 		return msg_set(msg, BTSREC_ERR_MISMATCH,
 			       "symbols of another kernel: %s differs by %#llx, which is no "
 			       "multiple of 2 MiB",
-			       name, (unsigned long long)table->shift);
+			       name, (unsigned long long)*ret_shift);
 	return BTSREC_OK;
 }
 
-static enum btsrec_status table_build(struct btsrec *rec, struct symbol_file *file,
-				      struct symbol_table *table)
+static enum btsrec_status file_table(struct btsrec *rec, struct symbol_list *list)
 {
-	enum btsrec_status status = table_bounds(&rec->msg, file, table);
+	struct symbols *symbols = symbols_get(rec);
+	uint64_t begin_va = 0, end_va = 0, shift = 0;
+	struct symbol_table *table;
+	enum btsrec_status status = table_bounds(&rec->msg, list, &begin_va, &end_va);
 
+	if (!status)
+		status = table_shift(&rec->msg, list, btsrec_root(rec), &shift);
 	if (status)
 		return status;
-	status = table_shift(&rec->msg, file, btsrec_root(rec), table);
-	if (status)
-		return status;
-	file_reduce(file, table->begin_va, table->end_va);
-	if (!table_alloc(table, file))
+	table = symbols ? symbol_table_new(list, begin_va, end_va) : NULL;
+	if (!table)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	table_fill(table, file);
+	table->shift = shift;
+	files_append(symbols, table);
 	return BTSREC_OK;
 }
 
-enum btsrec_status symbol_file_finish(struct btsrec *rec, struct symbol_file *file,
+enum btsrec_status symbol_file_finish(struct btsrec *rec, struct symbol_list *list,
 				      const char *path)
 {
-	struct symbol_table *table = calloc(1, sizeof(*table));
-	enum btsrec_status status;
+	enum btsrec_status status = file_table(rec, list);
 
-	if (!table)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "%s: out of memory", path);
-	status = table_build(rec, file, table);
-	if (status) {
-		table_free(table);
-		return msg_prepend(&rec->msg, status, "%s", path);
-	}
-	tables_append(rec, table);
-	return BTSREC_OK;
-}
-
-void btsrec_set_resolver(struct btsrec *rec, const struct btsrec_resolver *resolver)
-{
-	rec->resolver = *resolver;
-	rec->has_resolver = resolver->resolve;
+	return status ? msg_prepend(&rec->msg, status, "%s", path) : BTSREC_OK;
 }
 
 /* --- Lookup ------------------------------------------------------------- */
@@ -352,16 +197,33 @@ static bool module_find(const struct btsrec *rec, uint64_t va, struct symbol_nam
 	return true;
 }
 
-bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+static bool files_find(const struct btsrec *rec, uint64_t va, struct symbol_name *ret)
 {
+	const struct symbols *symbols = rec->symbols.data;
 	const struct symbol_table *table;
 
+	ret->module = "";
+	for (table = symbols ? symbols->files : NULL; table; table = table->next)
+		if (symbol_table_find(table, va, &ret->name, &ret->name_bytes,
+				      &ret->offset_bytes))
+			return true;
+	return false;
+}
+
+static bool dump_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+{
+	struct symbol_dump *dump = symbols_dump(rec);
+
+	return dump && symbol_dump_find(dump, va, ret);
+}
+
+bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+{
 	if (rec->has_resolver && resolver_find(rec, va, ret))
 		return true;
-	for (table = rec->symbols.data; table; table = table->next)
-		if (table_find(table, va, ret))
-			return true;
-	return module_find(rec, va, ret);
+	if (va < KERNEL_HALF_KVA)
+		return false;
+	return files_find(rec, va, ret) || dump_find(rec, va, ret) || module_find(rec, va, ret);
 }
 
 enum btsrec_status btsrec_resolve(struct btsrec *rec, uint64_t va, struct btsrec_symbol *ret)

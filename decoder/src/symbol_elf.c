@@ -139,7 +139,7 @@ static bool is_kernel_name(const char *name)
 }
 
 static enum btsrec_status vmlinux_symbols(const struct vmlinux *vmlinux, struct msg *msg,
-					  struct symbol_file *file)
+					  struct symbol_list *list)
 {
 	Elf_Data *data = vmlinux->symtab ? elf_getdata(vmlinux->symtab, NULL) : NULL;
 	size_t nr_symbols = 0, i;
@@ -155,15 +155,15 @@ static enum btsrec_status vmlinux_symbols(const struct vmlinux *vmlinux, struct 
 
 		if (!name || !is_kernel_name(name))
 			continue;
-		if (symbol_file_add(file, symbol.st_value, symbol_letter(vmlinux->elf, &symbol),
-				    name, strlen(name)))
+		if (!symbol_list_add(list, symbol.st_value, symbol_letter(vmlinux->elf, &symbol),
+				     name, strlen(name)))
 			return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	}
 	return BTSREC_OK;
 }
 
 static enum btsrec_status vmlinux_read(struct vmlinux *vmlinux, struct btsrec *rec,
-				       struct symbol_file *file)
+				       struct symbol_list *list)
 {
 	enum btsrec_status status;
 
@@ -171,12 +171,12 @@ static enum btsrec_status vmlinux_read(struct vmlinux *vmlinux, struct btsrec *r
 	status = vmlinux_check_build_id(vmlinux, &rec->msg, btsrec_root(rec));
 	if (status)
 		return status;
-	return vmlinux_symbols(vmlinux, &rec->msg, file);
+	return vmlinux_symbols(vmlinux, &rec->msg, list);
 }
 
 enum btsrec_status btsrec_add_vmlinux(struct btsrec *rec, const char *path)
 {
-	struct symbol_file file = { 0 };
+	struct symbol_list list = { 0 };
 	struct vmlinux vmlinux;
 	enum btsrec_status status;
 
@@ -184,12 +184,12 @@ enum btsrec_status btsrec_add_vmlinux(struct btsrec *rec, const char *path)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
 	status = vmlinux_init(&vmlinux, &rec->msg, path);
 	if (!status)
-		status = vmlinux_read(&vmlinux, rec, &file);
+		status = vmlinux_read(&vmlinux, rec, &list);
 	if (status)
 		msg_prepend(&rec->msg, status, "%s", path);
 	else
-		status = symbol_file_finish(rec, &file, path);
-	symbol_file_fini(&file);
+		status = symbol_file_finish(rec, &list, path);
+	symbol_list_fini(&list);
 	vmlinux_fini(&vmlinux);
 	return status;
 }

@@ -74,18 +74,20 @@ static const char *map_address(const char *at, const char *end, uint64_t *ret)
 	return at == begin ? NULL : at;
 }
 
-static enum btsrec_status map_line(struct symbol_file *file, const char *line, const char *end)
+static enum btsrec_status map_line(struct symbol_list *list, const char *line, const char *end)
 {
 	uint64_t va;
 	const char *at = map_address(line, end, &va);
 
 	if (!at || end - at < 4 || at[0] != ' ' || at[2] != ' ')
 		return BTSREC_ERR_CORRUPT;
-	return symbol_file_add(file, va, at[1], at + 3, (size_t)(end - at - 3));
+	if (!symbol_list_add(list, va, at[1], at + 3, (size_t)(end - at - 3)))
+		return BTSREC_ERR_NOMEM;
+	return BTSREC_OK;
 }
 
 static enum btsrec_status map_parse(struct msg *msg, const char *text, size_t nr_bytes,
-				    struct symbol_file *file)
+				    struct symbol_list *list)
 {
 	const char *at = text, *end = text + nr_bytes;
 	enum btsrec_status status;
@@ -95,7 +97,7 @@ static enum btsrec_status map_parse(struct msg *msg, const char *text, size_t nr
 		const char *eol = memchr(at, '\n', (size_t)(end - at));
 
 		nr_lines++;
-		status = map_line(file, at, eol ? eol : end);
+		status = map_line(list, at, eol ? eol : end);
 		if (status == BTSREC_ERR_CORRUPT)
 			return msg_set(msg, status, "not a System.map: line %lu is no symbol",
 				       nr_lines);
@@ -109,7 +111,7 @@ static enum btsrec_status map_parse(struct msg *msg, const char *text, size_t nr
 enum btsrec_status btsrec_add_system_map(struct btsrec *rec, const char *path)
 {
 	_cleanup_free_ char *text = NULL;
-	struct symbol_file file = { 0 };
+	struct symbol_list list = { 0 };
 	enum btsrec_status status;
 	size_t nr_bytes = 0;
 
@@ -117,12 +119,12 @@ enum btsrec_status btsrec_add_system_map(struct btsrec *rec, const char *path)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
 	status = map_read(&rec->msg, path, &text, &nr_bytes);
 	if (!status)
-		status = map_parse(&rec->msg, text, nr_bytes, &file);
+		status = map_parse(&rec->msg, text, nr_bytes, &list);
 	if (status) {
-		symbol_file_fini(&file);
+		symbol_list_fini(&list);
 		return msg_prepend(&rec->msg, status, "%s", path);
 	}
-	status = symbol_file_finish(rec, &file, path);
-	symbol_file_fini(&file);
+	status = symbol_file_finish(rec, &list, path);
+	symbol_list_fini(&list);
 	return status;
 }

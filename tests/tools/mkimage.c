@@ -29,9 +29,13 @@
  *	Each with pending=PARTS: begun, but only so many parts were written.
  *   freeze FIELD=VALUE...	struct btsrec_freeze; state and index follow
  *   module name= text_kva= text_bytes= state=
+ *   symbol NAME LETTER KVA	one of the kernel's kallsyms
+ *   modsym NAME LETTER KVA	one of the module that was described last
+ *	These tables lie where __pa() of the kernel's text leads, without page tables.
  *   poke PLACE OFFSET BYTES VALUE	change memory behind the checksums' back
  *   hole PLACE			the page is not in the dump
- *	PLACE: root, dir, modules, cpuN, dsN, listN, ringN.PAGE
+ *	PLACE: root, dir, modules, cpuN, dsN, listN, ringN.PAGE, kallsyms,
+ *	modsymsN
  *   format kdump		makedumpfile's compressed format instead of ELF
  *   truncate BYTES		cut the dump's file off; negative: so many at the end
  */
@@ -54,6 +58,7 @@
 #define MAX_CPUS	64
 #define MAX_WORDS	32
 #define MAX_CHANGES	256
+#define MAX_SYMBOLS	256
 #define MAX_PAGES	(1u << 17)	/* 512 MiB */
 
 /* One page of the described memory; index in image.pages: page frame number. */
@@ -77,6 +82,14 @@ struct cpu {
 	int64_t index_offset;	/* -1: from head */
 };
 
+/* A symbol of the kernel or of a module. */
+struct symbol {
+	char name[512];
+	char letter;
+	uint64_t va;
+	uint32_t module;	/* slot of the module map + 1; 0: the kernel */
+};
+
 static struct image {
 	struct page pages[MAX_PAGES];
 	uint64_t next_pfn;
@@ -88,6 +101,10 @@ static struct image {
 	uint64_t nr_slots;
 	struct change before_crc[MAX_CHANGES], after_crc[MAX_CHANGES];
 	size_t nr_before_crc, nr_after_crc;
+	struct symbol symbols[MAX_SYMBOLS];
+	size_t nr_symbols;
+	uint64_t kallsyms_pa;
+	uint64_t modsyms_pa[BTSREC_MODULES_PER_PAGE];
 	bool no_vmcoreinfo;
 	uint64_t vmcoreinfo_pa;
 	int64_t truncate_bytes;
@@ -180,7 +197,7 @@ static const struct field root_fields[] = {
 	FIELD(btsrec_root, anchor_tsc), FIELD(btsrec_root, anchor_realtime_ns),
 	FIELD(btsrec_root, anchor_boottime_ns), FIELD(btsrec_root, symbol_kva),
 	FIELD(btsrec_root, symbol_name), FIELD(btsrec_root, release),
-	FIELD(btsrec_root, build_id_bytes), FIELD(btsrec_root, state),
+	FIELD(btsrec_root, phys_base), FIELD(btsrec_root, build_id_bytes), FIELD(btsrec_root, state),
 	FIELD(btsrec_root, nr_arms), FIELD(btsrec_root, nr_modules),
 	FIELD(btsrec_root, nr_modules_lost), FIELD(btsrec_root, freeze_tsc),
 	FIELD(btsrec_root, freeze_cpu), FIELD(btsrec_root, freeze_reason),
@@ -214,6 +231,7 @@ static const struct field freeze_fields[] = {
 static const struct field module_fields[] = {
 	FIELD(btsrec_module, text_kva), FIELD(btsrec_module, text_bytes),
 	FIELD(btsrec_module, state), FIELD(btsrec_module, name),
+	FIELD(btsrec_module, kallsyms_kva),
 	{ 0 }
 };
 
@@ -519,6 +537,30 @@ static void do_module(struct statement *statement)
 	set_fields(&image.modules[root->nr_modules++], module_fields, statement, "");
 }
 
+static void add_symbol(struct statement *statement, uint32_t module)
+{
+	struct symbol *symbol = &image.symbols[image.nr_symbols++];
+
+	if (image.nr_symbols > MAX_SYMBOLS || statement->nr_words != 4)
+		die("NAME LETTER KVA, at most %d times", MAX_SYMBOLS);
+	snprintf(symbol->name, sizeof(symbol->name), "%s", statement->words[1].text);
+	symbol->letter = *statement->words[2].text;
+	symbol->va = word_number(statement, 3);
+	symbol->module = module;
+}
+
+static void do_symbol(struct statement *statement)
+{
+	add_symbol(statement, 0);
+}
+
+static void do_modsym(struct statement *statement)
+{
+	if (!image.root->nr_modules)
+		die("of which module?");
+	add_symbol(statement, image.root->nr_modules);
+}
+
 static void do_freeze(struct statement *statement)
 {
 	struct btsrec_cpu *cpu = image.cpu->page;
@@ -683,6 +725,142 @@ static void do_future(struct statement *statement)
 		 nr_words * sizeof(payload[0]));
 }
 
+/* --- Symbols ------------------------------------------------------------ */
+
+#define KERNEL_MAP_KVA	0xffffffff80000000ULL
+
+/* Where the parts of the kernel's table begin, each with room to grow. */
+enum {
+	KALLSYMS_COUNT = 0,
+	KALLSYMS_BASE = 8,
+	KALLSYMS_INDEX = 0x100,
+	KALLSYMS_TOKENS = 0x400,
+	KALLSYMS_OFFSETS = 0x1000,
+	KALLSYMS_NAMES = 0x2000,
+	KALLSYMS_PAGES = 2 + MAX_SYMBOLS * 512 / BTSREC_PAGE_BYTES + 1,
+};
+
+/* And those of a module's. */
+enum {
+	MODSYMS_SYMTAB = 0x40,
+	MODSYMS_TYPETAB = 0x2000,
+	MODSYMS_STRTAB = 0x2200,
+	MODSYMS_PAGES = 3 + MAX_SYMBOLS * 512 / BTSREC_PAGE_BYTES,
+};
+
+static uint64_t alloc_pages(uint64_t nr_pages)
+{
+	uint64_t pa = alloc_page();
+
+	while (--nr_pages)
+		alloc_page();
+	return pa;
+}
+
+static void memory_write(uint64_t pa, const void *from, size_t nr_bytes)
+{
+	const uint8_t *bytes = from;
+
+	for (; nr_bytes; nr_bytes--)
+		*(uint8_t *)at_pa(pa++) = *bytes++;
+}
+
+static uint64_t symbol_kva_of(uint64_t pa)
+{
+	return KERNEL_MAP_KVA + pa - image.root->phys_base;
+}
+
+/* Every byte stands for itself; real tables have longer tokens for most. */
+static void write_tokens(uint64_t pa)
+{
+	unsigned int i;
+
+	for (i = 0; i < 256; i++) {
+		char token[2] = { (char)i };
+		uint16_t at = (uint16_t)(2 * i);
+
+		memory_write(pa + KALLSYMS_INDEX + 2 * i, &at, sizeof(at));
+		memory_write(pa + KALLSYMS_TOKENS + at, token, sizeof(token));
+	}
+}
+
+/* The form of v6.1: what is not absolute is negative, and one more than its distance. */
+static int32_t symbol_offset(const struct symbol *symbol)
+{
+	if (symbol->va < KERNEL_MAP_KVA)
+		return (int32_t)symbol->va;
+	return (int32_t)(-1 - (int64_t)(symbol->va - KERNEL_MAP_KVA));
+}
+
+static void write_kallsyms(uint64_t pa)
+{
+	uint64_t base = KERNEL_MAP_KVA, at = pa + KALLSYMS_NAMES;
+	uint32_t count = 0;
+	size_t i;
+
+	write_tokens(pa);
+	memory_write(pa + KALLSYMS_BASE, &base, sizeof(base));
+	for (i = 0; i < image.nr_symbols; i++) {
+		const struct symbol *symbol = &image.symbols[i];
+		size_t nr_bytes = strlen(symbol->name) + 1;
+		uint8_t head[2] = { (uint8_t)(0x80 | (nr_bytes & 0x7f)), (uint8_t)(nr_bytes >> 7) };
+		int32_t offset = symbol_offset(symbol);
+
+		if (symbol->module)
+			continue;
+		memory_write(pa + KALLSYMS_OFFSETS + 4 * count++, &offset, sizeof(offset));
+		memory_write(at, head, sizeof(head));
+		memory_write(at + 2, &symbol->letter, 1);
+		memory_write(at + 3, symbol->name, nr_bytes - 1);
+		at += 2 + nr_bytes;
+	}
+	memory_write(pa + KALLSYMS_COUNT, &count, sizeof(count));
+}
+
+static void write_modsyms(uint64_t pa, uint32_t module)
+{
+	uint64_t where[4] = { symbol_kva_of(pa + MODSYMS_SYMTAB), 0,
+			      symbol_kva_of(pa + MODSYMS_STRTAB),
+			      symbol_kva_of(pa + MODSYMS_TYPETAB) };
+	uint32_t name_at = 1;
+	size_t i;
+
+	for (i = 0; i < image.nr_symbols; i++) {
+		const struct symbol *symbol = &image.symbols[i];
+		Elf64_Sym entry = { .st_name = name_at, .st_value = symbol->va };
+
+		if (symbol->module != module)
+			continue;
+		memory_write(pa + MODSYMS_SYMTAB + where[1] * sizeof(entry), &entry, sizeof(entry));
+		memory_write(pa + MODSYMS_TYPETAB + where[1], &symbol->letter, 1);
+		memory_write(pa + MODSYMS_STRTAB + name_at, symbol->name, strlen(symbol->name) + 1);
+		name_at += (uint32_t)strlen(symbol->name) + 1;
+		where[1]++;
+	}
+	memory_write(pa, where, sizeof(where));
+}
+
+/* The tables, made when the first statement about damage needs them, else at the end. */
+static void make_symbols(void)
+{
+	size_t i;
+
+	for (i = 0; i < image.nr_symbols; i++) {
+		uint32_t module = image.symbols[i].module;
+		uint64_t *pa = module ? &image.modsyms_pa[module - 1] : &image.kallsyms_pa;
+
+		if (*pa)
+			continue;
+		*pa = alloc_pages(module ? MODSYMS_PAGES : KALLSYMS_PAGES);
+		if (module)
+			write_modsyms(*pa, module);
+		else
+			write_kallsyms(*pa);
+		if (module)
+			image.modules[module - 1].kallsyms_kva = symbol_kva_of(*pa);
+	}
+}
+
 /* --- Damage ------------------------------------------------------------- */
 
 static struct cpu *place_cpu(const char *text, char **ret_end)
@@ -699,6 +877,7 @@ static uint64_t place_pa(const char *place)
 	struct cpu *cpu;
 	char *end;
 
+	make_symbols();
 	if (!strcmp(place, "root"))
 		return image.root->self_pa;
 	if (!strcmp(place, "dir"))
@@ -711,6 +890,10 @@ static uint64_t place_pa(const char *place)
 		return place_cpu(place + 2, &end)->page->ds_pa;
 	if (!strncmp(place, "list", 4))
 		return place_cpu(place + 4, &end)->page->list_pa[0];
+	if (!strcmp(place, "kallsyms"))
+		return image.kallsyms_pa;
+	if (!strncmp(place, "modsyms", 7))
+		return image.modsyms_pa[strtoul(place + 7, NULL, 10) % BTSREC_MODULES_PER_PAGE];
 	if (strncmp(place, "ring", 4))
 		die("there is no place '%s'", place);
 	cpu = place_cpu(place + 4, &end);
@@ -789,6 +972,8 @@ static const struct {
 	{ "root", false, do_root },
 	{ "cpu", false, do_cpu },
 	{ "module", false, do_module },
+	{ "symbol", false, do_symbol },
+	{ "modsym", false, do_modsym },
 	{ "vmcoreinfo", false, do_vmcoreinfo },
 	{ "poke", false, do_poke },
 	{ "hole", false, do_hole },
@@ -920,6 +1105,26 @@ static uint64_t next_run(uint64_t *pfn)
 	return end - *pfn;
 }
 
+static int put_kallsyms_lines(char *ret)
+{
+	static const struct {
+		const char *name;
+		uint64_t offset;
+	} parts[] = {
+		{ "num_syms", KALLSYMS_COUNT }, { "relative_base", KALLSYMS_BASE },
+		{ "token_index", KALLSYMS_INDEX }, { "token_table", KALLSYMS_TOKENS },
+		{ "offsets", KALLSYMS_OFFSETS }, { "names", KALLSYMS_NAMES },
+	};
+	int nr_chars = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		nr_chars += sprintf(ret + nr_chars, "SYMBOL(kallsyms_%s)=%llx\n", parts[i].name,
+				    (unsigned long long)symbol_kva_of(image.kallsyms_pa +
+								      parts[i].offset));
+	return nr_chars;
+}
+
 static int make_vmcoreinfo(char *ret)
 {
 	int nr_chars = sprintf(ret, "OSRELEASE=6.1.0-test\nPAGESIZE=4096\n");
@@ -927,6 +1132,8 @@ static int make_vmcoreinfo(char *ret)
 	if (!image.no_vmcoreinfo)
 		nr_chars += sprintf(ret + nr_chars, BTSREC_VMCOREINFO_KEY "0x%llx\n",
 				    (unsigned long long)image.vmcoreinfo_pa);
+	if (image.kallsyms_pa)
+		nr_chars += put_kallsyms_lines(ret + nr_chars);
 	return nr_chars;
 }
 
@@ -974,7 +1181,7 @@ static void put_headers(FILE *to, uint16_t nr_runs, size_t note_bytes, uint64_t 
 static void write_elf(FILE *to)
 {
 	static const char zeroes[BTSREC_PAGE_BYTES];
-	char note[512] __attribute__((aligned(8))) = { 0 };
+	char note[1024] __attribute__((aligned(8))) = { 0 };
 	uint64_t pfn, nr_pages, data_offset;
 	size_t note_bytes, head_bytes;
 	uint16_t nr_runs = 0;
@@ -1097,6 +1304,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	read_text(stdin);
+	make_symbols();
 	finish();
 	to = fopen(path, "wb");
 	if (!to)

@@ -183,6 +183,15 @@ BTSREC_API void btsrec_set_resolver(struct btsrec *rec,
 				    const struct btsrec_resolver *resolver);
 
 /**
+ * btsrec_set_dump_names() - are names taken from the dump itself? Yes, unless
+ * this says otherwise.
+ *
+ * They are the kernel's kallsyms and those of its modules; read when the first
+ * address is asked for that neither the resolver nor a file knows.
+ */
+BTSREC_API void btsrec_set_dump_names(struct btsrec *rec, bool wanted);
+
+/**
  * btsrec_add_system_map() - kernel names from a System.map
  * btsrec_add_vmlinux() - kernel names from the symbol table of an ELF vmlinux
  *
@@ -200,7 +209,7 @@ btsrec_add_vmlinux(struct btsrec *rec, const char *path);
 
 /**
  * btsrec_resolve() - name @va: the front end's resolver, then files, then the
- * module map (then name is empty and module says which)
+ * dump itself, then the module map (then name is empty and module says which)
  *
  * Return: BTSREC_OK or BTSREC_ERR_NO_SYMBOL; *@ret untouched on failure.
  */

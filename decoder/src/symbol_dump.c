@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbol_dump.h"
+
+#include <stdlib.h>
+
+#include "cleanup.h"
+#include "escape.h"
+#include "kallsyms.h"
+#include "modsyms.h"
+
+/* Beyond any module there is; keeps the tables of a hostile map small. */
+#define MODULE_TEXT_MAX_BYTES	(128ULL << 20)
+
+/**
+ * struct symbol_dump - what has been read so far
+ * @module_tried: per entry of the module map; @modules: NULL: no names.
+ */
+struct symbol_dump {
+	const struct btsrec_image *image;
+	const struct located *located;
+	struct walk walk;
+	struct kread kread;
+	struct msg kernel_msg;
+	bool kernel_tried;
+	struct symbol_table *kernel;
+	bool *module_tried;
+	struct symbol_table **modules;
+};
+
+struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
+				    const struct located *located)
+{
+	struct symbol_dump *dump = calloc(1, sizeof(*dump));
+
+	if (!dump)
+		return NULL;
+	dump->image = image;
+	dump->located = located;
+	walk_init(&dump->walk, image, located->root.flags & BTSREC_ROOT_F_LA57);
+	dump->kread = (struct kread){ image, located->root.phys_base,
+				      located->root.kernel_pgd_pa, &dump->walk };
+	dump->module_tried = calloc(located->nr_modules + 1, sizeof(*dump->module_tried));
+	dump->modules = calloc(located->nr_modules + 1, sizeof(*dump->modules));
+	if (dump->module_tried && dump->modules)
+		return dump;
+	symbol_dump_free(dump);
+	return NULL;
+}
+
+void symbol_dump_free(struct symbol_dump *dump)
+{
+	size_t i;
+
+	if (!dump)
+		return;
+	symbol_table_free(dump->kernel);
+	for (i = 0; dump->modules && i < dump->located->nr_modules; i++)
+		symbol_table_free(dump->modules[i]);
+	free(dump->modules);
+	free(dump->module_tried);
+	free(dump);
+}
+
+/* --- The kernel --------------------------------------------------------- */
+
+/*
+ * Where the kernel's image is.  A kernel without CONFIG_KALLSYMS_ALL lists its
+ * functions only, and then the end of its functions has to do.
+ */
+static bool kernel_bounds(const struct symbol_list *list, uint64_t *ret_begin_va,
+			  uint64_t *ret_end_va)
+{
+	static const char *const ends[] = { "_end", "_einittext", "_etext" };
+	const struct symbol_entry *begin = symbol_list_by_name(list, "_stext"), *end = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]) && !end; i++)
+		end = symbol_list_by_name(list, ends[i]);
+	if (!begin || !end || end->va <= begin->va || end->va - begin->va > KREAD_IMAGE_BYTES)
+		return false;
+	*ret_begin_va = begin->va;
+	*ret_end_va = end->va;
+	return true;
+}
+
+static enum btsrec_status kernel_table(struct symbol_dump *dump, struct symbol_list *list)
+{
+	uint64_t begin_va, end_va;
+
+	if (!kernel_bounds(list, &begin_va, &end_va))
+		return msg_set(&dump->kernel_msg, BTSREC_ERR_CORRUPT,
+			       "kallsyms does not say where the kernel begins and ends");
+	dump->kernel = symbol_table_new(list, begin_va, end_va);
+	if (!dump->kernel)
+		return msg_set(&dump->kernel_msg, BTSREC_ERR_NOMEM, "out of memory");
+	return BTSREC_OK;
+}
+
+static enum btsrec_status kernel_read(struct symbol_dump *dump)
+{
+	const struct btsrec_root *root = &dump->located->root;
+	struct kallsyms_anchor anchor = { root->symbol_name, root->symbol_kva };
+	_cleanup_free_ char *names = NULL;
+	struct symbol_list list = { 0 };
+	struct kallsyms_where where;
+	enum btsrec_status status;
+
+	if (!kallsyms_where(dump->image->vmcoreinfo, &where))
+		return msg_set(&dump->kernel_msg, BTSREC_ERR_NODATA,
+			       "VMCOREINFO does not say where kallsyms is");
+	status = kallsyms_read(&dump->kread, &where, &anchor, &dump->kernel_msg, &list, &names);
+	if (!status)
+		status = kernel_table(dump, &list);
+	symbol_list_fini(&list);
+	return status;
+}
+
+size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why)
+{
+	if (!dump->kernel_tried)
+		kernel_read(dump);
+	dump->kernel_tried = true;
+	if (ret_why)
+		*ret_why = dump->kernel_msg.text;
+	return dump->kernel ? dump->kernel->nr_symbols : 0;
+}
+
+/* --- Modules ------------------------------------------------------------ */
+
+static void module_read(struct symbol_dump *dump, size_t i)
+{
+	const struct btsrec_module *module = &dump->located->modules[i];
+	_cleanup_free_ char *names = NULL;
+	struct symbol_list list = { 0 };
+	struct msg msg;
+
+	if (!modsyms_read(&dump->kread, module->kallsyms_kva, &msg, &list, &names))
+		dump->modules[i] = symbol_table_new(&list, module->text_kva,
+						    module->text_kva + module->text_bytes);
+	symbol_list_fini(&list);
+}
+
+/* The names of a module that is still there, or NULL. */
+static const struct symbol_table *module_table(struct symbol_dump *dump,
+					       const struct btsrec_module *module)
+{
+	size_t i = (size_t)(module - dump->located->modules);
+
+	if (module->state != BTSREC_MODULE_LIVE || !module->kallsyms_kva ||
+	    module->text_bytes > MODULE_TEXT_MAX_BYTES)
+		return NULL;
+	if (!dump->module_tried[i])
+		module_read(dump, i);
+	dump->module_tried[i] = true;
+	return dump->modules[i];
+}
+
+static bool module_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+{
+	const struct btsrec_module *module = located_module_at(dump->located, va);
+	const struct symbol_table *table = module ? module_table(dump, module) : NULL;
+
+	if (!table || !symbol_table_find(table, va, &ret->name, &ret->name_bytes,
+					 &ret->offset_bytes))
+		return false;
+	ret->module = ret->buf.module;
+	escaped_copy(ret->buf.module, module->name, sizeof(module->name));
+	return true;
+}
+
+bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+{
+	ret->module = "";
+	if (va - KREAD_IMAGE_KVA < KREAD_IMAGE_BYTES && symbol_dump_kernel(dump, NULL) &&
+	    symbol_table_find(dump->kernel, va, &ret->name, &ret->name_bytes,
+			      &ret->offset_bytes))
+		return true;
+	return module_find(dump, va, ret);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbol_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "escape.h"
+
+/* --- The list ----------------------------------------------------------- */
+
+/*
+ * Several symbols share many addresses.  Global functions win over local ones
+ * and both over data, so that the answer does not depend on the file's order.
+ * UINT8_MAX: no symbol of the image at all.
+ */
+static uint8_t symbol_rank(char letter)
+{
+	if (!letter)
+		return UINT8_MAX;
+	if (strchr("TWtw", letter))
+		return letter == 'T' || letter == 'W' ? 0 : 1;
+	if (strchr("DRBVdrbv", letter))
+		return letter < 'a' ? 2 : 3;
+	return UINT8_MAX;
+}
+
+static bool list_grow(struct symbol_list *list)
+{
+	size_t nr_room = list->nr_room ? 2 * list->nr_room : 4096;
+	struct symbol_entry *entries;
+
+	if (list->nr_entries < list->nr_room)
+		return true;
+	entries = realloc(list->entries, nr_room * sizeof(*entries));
+	if (!entries)
+		return false;
+	list->entries = entries;
+	list->nr_room = nr_room;
+	return true;
+}
+
+bool symbol_list_add(struct symbol_list *list, uint64_t va, char letter, const char *name,
+		     size_t name_bytes)
+{
+	uint8_t rank = symbol_rank(letter);
+	struct symbol_entry *entry;
+
+	if (rank == UINT8_MAX || !name_bytes)
+		return true;
+	if (!list_grow(list))
+		return false;
+	entry = &list->entries[list->nr_entries++];
+	entry->va = va;
+	entry->name = name;
+	entry->name_bytes = name_bytes > SYMBOL_NAME_MAX_BYTES ? SYMBOL_NAME_MAX_BYTES : (uint32_t)name_bytes;
+	entry->rank = rank;
+	return true;
+}
+
+void symbol_list_fini(struct symbol_list *list)
+{
+	free(list->entries);
+	memset(list, 0, sizeof(*list));
+}
+
+static unsigned int nr_underscores(const struct symbol_entry *entry)
+{
+	unsigned int nr = 0;
+
+	while (nr < entry->name_bytes && entry->name[nr] == '_')
+		nr++;
+	return nr;
+}
+
+static int entry_name_compare(const struct symbol_entry *a, const struct symbol_entry *b)
+{
+	uint32_t nr_common = a->name_bytes < b->name_bytes ? a->name_bytes : b->name_bytes;
+	int order = memcmp(a->name, b->name, nr_common);
+
+	if (order)
+		return order;
+	return (a->name_bytes > b->name_bytes) - (a->name_bytes < b->name_bytes);
+}
+
+/* By address; at one address the name to print first. */
+static int entry_compare(const void *left, const void *right)
+{
+	const struct symbol_entry *a = left, *b = right;
+	unsigned int nr_a, nr_b;
+
+	if (a->va != b->va)
+		return a->va < b->va ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	nr_a = nr_underscores(a);
+	nr_b = nr_underscores(b);
+	if (nr_a != nr_b)
+		return nr_a < nr_b ? -1 : 1;
+	return entry_name_compare(a, b);
+}
+
+const struct symbol_entry *symbol_list_by_name(const struct symbol_list *list, const char *name)
+{
+	size_t name_bytes = strlen(name), i;
+
+	for (i = 0; i < list->nr_entries; i++) {
+		const struct symbol_entry *entry = &list->entries[i];
+
+		if (entry->name_bytes == name_bytes && !memcmp(entry->name, name, name_bytes))
+			return entry;
+	}
+	return NULL;
+}
+
+/* Drop what is outside or second at its address; sorted afterwards. */
+static void list_reduce(struct symbol_list *list, uint64_t begin_va, uint64_t end_va)
+{
+	size_t i, nr_kept = 0;
+
+	if (list->nr_entries)
+		qsort(list->entries, list->nr_entries, sizeof(*list->entries), entry_compare);
+	for (i = 0; i < list->nr_entries; i++) {
+		const struct symbol_entry *entry = &list->entries[i];
+
+		if (entry->va < begin_va || entry->va >= end_va)
+			continue;
+		if (nr_kept && list->entries[nr_kept - 1].va == entry->va)
+			continue;
+		list->entries[nr_kept++] = *entry;
+	}
+	list->nr_entries = nr_kept;
+}
+
+/* --- The table ---------------------------------------------------------- */
+
+static bool table_alloc(struct symbol_table *table, const struct symbol_list *list)
+{
+	uint64_t nr_granules = (table->end_va - table->begin_va) / SYMBOL_GRANULE_BYTES + 1;
+	size_t names_bytes = 1, i;
+
+	for (i = 0; i < list->nr_entries; i++)
+		names_bytes += 4 * (size_t)list->entries[i].name_bytes + 1;
+	if (names_bytes > UINT32_MAX)
+		return false;
+	table->vas = calloc(list->nr_entries + 1, sizeof(*table->vas));
+	table->name_at = calloc(list->nr_entries + 1, sizeof(*table->name_at));
+	table->granules = calloc(nr_granules, sizeof(*table->granules));
+	table->names = malloc(names_bytes);
+	return table->vas && table->name_at && table->granules && table->names;
+}
+
+static void table_fill(struct symbol_table *table, const struct symbol_list *list)
+{
+	uint64_t nr_granules = (table->end_va - table->begin_va) / SYMBOL_GRANULE_BYTES + 1;
+	uint64_t granule;
+	uint32_t at = 0;
+	size_t i;
+
+	for (i = 0; i < list->nr_entries; i++) {
+		const struct symbol_entry *entry = &list->entries[i];
+
+		table->vas[i] = entry->va;
+		table->name_at[i] = at;
+		at += (uint32_t)escaped_copy(table->names + at, entry->name, entry->name_bytes);
+	}
+	table->name_at[i] = at;
+	table->nr_symbols = list->nr_entries;
+
+	for (i = 0, granule = 0; granule < nr_granules; granule++) {
+		uint64_t va = table->begin_va + granule * SYMBOL_GRANULE_BYTES;
+
+		while (i + 1 < table->nr_symbols && table->vas[i + 1] <= va)
+			i++;
+		table->granules[granule] = (uint32_t)i;
+	}
+}
+
+void symbol_table_free(struct symbol_table *table)
+{
+	if (!table)
+		return;
+	free(table->vas);
+	free(table->name_at);
+	free(table->granules);
+	free(table->names);
+	free(table);
+}
+
+struct symbol_table *symbol_table_new(struct symbol_list *list, uint64_t begin_va,
+				      uint64_t end_va)
+{
+	struct symbol_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	table->begin_va = begin_va;
+	table->end_va = end_va;
+	list_reduce(list, begin_va, end_va);
+	if (!table_alloc(table, list)) {
+		symbol_table_free(table);
+		return NULL;
+	}
+	table_fill(table, list);
+	return table;
+}
+
+bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char **ret_name,
+		       size_t *ret_name_bytes, uint64_t *ret_offset_bytes)
+{
+	uint64_t file_va = va - table->shift;
+	size_t i;
+
+	if (file_va < table->begin_va || file_va >= table->end_va || !table->nr_symbols)
+		return false;
+	i = table->granules[(file_va - table->begin_va) / SYMBOL_GRANULE_BYTES];
+	while (i + 1 < table->nr_symbols && table->vas[i + 1] <= file_va)
+		i++;
+	if (table->vas[i] > file_va)
+		return false;
+	*ret_name = table->names + table->name_at[i];
+	*ret_name_bytes = table->name_at[i + 1] - table->name_at[i];
+	*ret_offset_bytes = file_va - table->vas[i];
+	return true;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Symbols in any order in, a table that names an address out.  Knows neither
+ * where symbols come from nor sessions.
+ *
+ * A table is sorted once and read-only afterwards.  Its names are escaped while
+ * they are copied in, so that whoever prints them need not look at each byte.
+ */
+#ifndef BTSREC_SYMBOL_TABLE_H
+#define BTSREC_SYMBOL_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Longest name kept; the kernel's own KSYM_NAME_LEN is 512. */
+#define SYMBOL_NAME_MAX_BYTES	511
+
+/**
+ * struct symbol_list - symbols on their way into a table
+ * @entries: unsorted; names borrowed.
+ * @nr_room: allocated @entries.
+ */
+struct symbol_list {
+	struct symbol_entry {
+		uint64_t va;
+		const char *name;
+		uint32_t name_bytes;
+		uint8_t rank;		/* lower wins at one address */
+	} *entries;
+	size_t nr_entries;
+	size_t nr_room;
+};
+
+/**
+ * symbol_list_add() - one more symbol
+ * @letter: its type as nm, System.map and kallsyms write it.
+ * @name: borrowed until the table has been made.
+ *
+ * Undefined, absolute and debugging symbols are left out.
+ *
+ * Return: false: out of memory.
+ */
+bool symbol_list_add(struct symbol_list *list, uint64_t va, char letter, const char *name,
+		     size_t name_bytes);
+
+/** symbol_list_by_name() - the first entry called @name, or NULL */
+const struct symbol_entry *symbol_list_by_name(const struct symbol_list *list, const char *name);
+
+/** symbol_list_fini() - free what symbol_list_add() allocated */
+void symbol_list_fini(struct symbol_list *list);
+
+/**
+ * struct symbol_table - symbols of one file, kernel or module
+ * @next: for the owner.
+ * @shift: what KASLR added to the addresses in the table.
+ * @begin_va, @end_va: nothing outside resolves; without @shift.
+ * @vas: ascending, each once; @name_at: where in @names its name starts.
+ * @granules: for each SYMBOL_GRANULE_BYTES from @begin_va, the last symbol that
+ *	starts at or before it; makes a lookup one step and a short walk.
+ */
+struct symbol_table {
+	struct symbol_table *next;
+	uint64_t shift;
+	uint64_t begin_va;
+	uint64_t end_va;
+	size_t nr_symbols;
+	uint64_t *vas;
+	uint32_t *name_at;
+	uint32_t *granules;
+	char *names;
+};
+
+#define SYMBOL_GRANULE_BYTES	256
+
+/**
+ * symbol_table_new() - a table of what @list has in [@begin_va, @end_va)
+ *
+ * Sorts and shortens @list.  The range must be of a size that may be allocated
+ * 64 times smaller.
+ *
+ * Return: the table, for symbol_table_free(); NULL: out of memory.
+ */
+struct symbol_table *symbol_table_new(struct symbol_list *list, uint64_t begin_va,
+				      uint64_t end_va);
+
+/** symbol_table_free() - NULL is allowed */
+void symbol_table_free(struct symbol_table *table);
+
+/**
+ * symbol_table_find() - the symbol that @va is in
+ * @ret_name: escaped, not terminated; the table's.
+ *
+ * Return: false if @va is outside, or before the first symbol.
+ */
+bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char **ret_name,
+		       size_t *ret_name_bytes, uint64_t *ret_offset_bytes);
+
+#endif /* BTSREC_SYMBOL_TABLE_H */

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "symbol_table.h"
+
+#define BEGIN 0xffffffff81000000ULL
+#define END   0xffffffff81001000ULL
+
+static struct symbol_list list;
+
+static void add(uint64_t va, char letter, const char *name)
+{
+	ck_assert(symbol_list_add(&list, va, letter, name, strlen(name)));
+}
+
+static struct symbol_table *table_new(void)
+{
+	struct symbol_table *table = symbol_table_new(&list, BEGIN, END);
+
+	symbol_list_fini(&list);
+	ck_assert_ptr_nonnull(table);
+	return table;
+}
+
+/* "name+offset", or "-". */
+static const char *find(const struct symbol_table *table, uint64_t va)
+{
+	static char text[64 + 4 * SYMBOL_NAME_MAX_BYTES];
+	uint64_t offset_bytes;
+	const char *name;
+	size_t name_bytes;
+
+	if (!symbol_table_find(table, va, &name, &name_bytes, &offset_bytes))
+		return "-";
+	snprintf(text, sizeof(text), "%.*s+%llu", (int)name_bytes, name,
+		 (unsigned long long)offset_bytes);
+	return text;
+}
+
+START_TEST(nearest_below)
+{
+	struct symbol_table *table;
+
+	add(BEGIN + 0x800, 'T', "late");
+	add(BEGIN + 0x10, 'T', "early");
+	add(BEGIN + 0x7ff, 't', "tiny");
+	table = table_new();
+	ck_assert_str_eq(find(table, BEGIN + 0x10), "early+0");
+	ck_assert_str_eq(find(table, BEGIN + 0x7fe), "early+2030");
+	ck_assert_str_eq(find(table, BEGIN + 0x7ff), "tiny+0");
+	ck_assert_str_eq(find(table, BEGIN + 0x800), "late+0");
+	ck_assert_str_eq(find(table, END - 1), "late+2047");
+	symbol_table_free(table);
+}
+END_TEST
+
+START_TEST(outside)
+{
+	struct symbol_table *table;
+
+	add(BEGIN - 0x10, 'T', "before");
+	add(BEGIN + 0x10, 'T', "first");
+	add(END, 'T', "behind");
+	table = table_new();
+	ck_assert_uint_eq(table->nr_symbols, 1);
+	ck_assert_str_eq(find(table, BEGIN - 1), "-");
+	ck_assert_str_eq(find(table, BEGIN + 0xf), "-");
+	ck_assert_str_eq(find(table, END), "-");
+	symbol_table_free(table);
+}
+END_TEST
+
+START_TEST(shifted)
+{
+	struct symbol_table *table;
+
+	add(BEGIN + 0x10, 'T', "first");
+	table = table_new();
+	table->shift = 0x5000000;
+	ck_assert_str_eq(find(table, BEGIN + 0x5000012), "first+2");
+	ck_assert_str_eq(find(table, BEGIN + 0x12), "-");
+	symbol_table_free(table);
+}
+END_TEST
+
+START_TEST(empty)
+{
+	struct symbol_table *table = table_new();
+
+	ck_assert_str_eq(find(table, BEGIN), "-");
+	symbol_table_free(table);
+}
+END_TEST
+
+/* Functions before data, global before local, few underscores, then the alphabet. */
+START_TEST(aliases)
+{
+	static const struct {
+		char letter_a;
+		const char *a;
+		char letter_b;
+		const char *b;
+	} pairs[] = {	/* a wins */
+		{ 'T', "z", 't', "a" }, { 't', "z", 'D', "a" }, { 'D', "z", 'd', "a" },
+		{ 'W', "z", 't', "a" }, { 'T', "z", 'T', "_a" }, { 'T', "_z", 'T', "__a" },
+		{ 'T', "a", 'T', "b" }, { 'T', "a", 'T', "ab" }, { 'T', "a", 'T', "a" },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		for (int turned = 0; turned < 2; turned++) {
+			char want[8];
+			struct symbol_table *table;
+
+			if (turned)
+				add(BEGIN, pairs[i].letter_b, pairs[i].b);
+			add(BEGIN, pairs[i].letter_a, pairs[i].a);
+			if (!turned)
+				add(BEGIN, pairs[i].letter_b, pairs[i].b);
+			table = table_new();
+			snprintf(want, sizeof(want), "%s+0", pairs[i].a);
+			ck_assert_str_eq(find(table, BEGIN), want);
+			symbol_table_free(table);
+		}
+	}
+}
+END_TEST
+
+START_TEST(no_symbols_of_the_image)
+{
+	add(BEGIN, 'U', "undefined");
+	add(BEGIN, 'A', "absolute");
+	add(BEGIN, 'N', "debugging");
+	add(BEGIN, 'T', "");
+	add(BEGIN, '\0', "no_letter");
+	ck_assert_uint_eq(list.nr_entries, 0);
+}
+END_TEST
+
+START_TEST(hostile_name_is_escaped)
+{
+	struct symbol_table *table;
+
+	add(BEGIN, 'T', "a\x1b\"\\\xff");
+	table = table_new();
+	ck_assert_str_eq(find(table, BEGIN), "a\\x1b\\\"\\\\\\xff+0");
+	symbol_table_free(table);
+}
+END_TEST
+
+START_TEST(long_name_is_cut)
+{
+	char name[SYMBOL_NAME_MAX_BYTES + 2];
+	struct symbol_table *table;
+
+	memset(name, 'x', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	add(BEGIN, 'T', name);
+	table = table_new();
+	ck_assert_uint_eq(strlen(find(table, BEGIN)), SYMBOL_NAME_MAX_BYTES + 2);
+	symbol_table_free(table);
+}
+END_TEST
+
+START_TEST(by_name)
+{
+	add(BEGIN, 'T', "ab");
+	add(BEGIN + 1, 'T', "abc");
+	ck_assert_uint_eq(symbol_list_by_name(&list, "abc")->va, BEGIN + 1);
+	ck_assert_ptr_null(symbol_list_by_name(&list, "a"));
+	symbol_list_fini(&list);
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	failing_alloc_arm(1);
+	ck_assert(!symbol_list_add(&list, BEGIN, 'T', "a", 1));
+	ck_assert(failing_alloc_disarm());
+	add(BEGIN, 'T', "a");
+	for (unsigned int nr = 1; nr <= 5; nr++) {
+		failing_alloc_arm(nr);
+		ck_assert_ptr_null(symbol_table_new(&list, BEGIN, END));
+		ck_assert(failing_alloc_disarm());
+	}
+	symbol_list_fini(&list);
+}
+END_TEST
+
+BTSREC_CK_MAIN("symbol_table", nearest_below, outside, shifted, empty, aliases,
+	       no_symbols_of_the_image, hostile_name_is_escaped, long_name_is_cut, by_name,
+	       no_memory)
