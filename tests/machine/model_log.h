@@ -34,4 +34,25 @@ struct model_log_record {
 	uint32_t kind;		/* enum model_log_kind */
 };
 
+/*
+ * With the plugin's option insnlog=N also "cpuN.insns", of the same shape: the newest N
+ * instructions that were begun while BTS was on.  One that was interrupted or faulted
+ * is there again when it is begun anew, and so is each iteration of a repeated one.
+ */
+#define MODEL_INSNS_MAGIC	0x534e53494c444d42ULL	/* "BMDLISNS" */
+#define MODEL_INSNS_VERSION	1
+
+struct model_insns_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t cpu;
+	uint64_t capacity;
+	uint64_t total;		/* instructions logged since the start */
+};
+
+struct model_insn {
+	uint64_t ip;
+	uint64_t nr_records;	/* total of cpuN.log when it was begun */
+};
+
 #endif

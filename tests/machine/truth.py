@@ -22,6 +22,7 @@ HEADER = struct.Struct("<QIIQQ")
 HEADER_BYTES = 4096
 RECORD = struct.Struct("<QQQII")
 PREDICTED = 1 << 4
+INTERRUPT = 1  # kind of a record that no instruction made
 RECORD_SLOT_BYTES = 24
 
 # Slots that an annotation takes (abi.h: one slot for each 16 bytes of payload).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <stdbool.h>
+#include <string.h>
 
 #include "insn.h"
 
@@ -86,4 +86,26 @@ enum insn_class insn_classify(const uint8_t *bytes, size_t nr_bytes)
 	if (bytes[i] == 0xff)
 		return i + 1 < nr_bytes ? classify_ff(bytes[i + 1]) : INSN_OTHER;
 	return classify_opcode(bytes[i]);
+}
+
+/**
+ * insn_may_stay() - whether a control transfer is a direct one to itself
+ * @bytes: an instruction that insn_classify() calls a control transfer
+ * @nr_bytes: its length
+ *
+ * Whoever finds the CPU at an instruction of another kind again has seen it begun anew.
+ */
+bool insn_may_stay(const uint8_t *bytes, size_t nr_bytes)
+{
+	int32_t wide = 0;
+	size_t i = 0;
+
+	while (i < nr_bytes && is_prefix(bytes[i]))
+		i++;
+	if (i + 2 == nr_bytes)
+		return bytes[i] != 0xff && (int8_t)bytes[i + 1] == -(int)nr_bytes;
+	if (nr_bytes - i < 1 + sizeof(wide))
+		return false;
+	memcpy(&wide, bytes + nr_bytes - sizeof(wide), sizeof(wide));
+	return bytes[i] != 0xff && wide == -(int)nr_bytes;
 }

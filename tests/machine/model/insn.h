@@ -3,6 +3,7 @@
 #ifndef BTSREC_TESTS_MODEL_INSN_H
 #define BTSREC_TESTS_MODEL_INSN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ enum insn_class {
 	INSN_WRITE_CR,		/* MOV to a control register */
 };
 
+bool insn_may_stay(const uint8_t *bytes, size_t nr_bytes);
 enum insn_class insn_classify(const uint8_t *bytes, size_t nr_bytes);
 
 #endif

@@ -49,15 +49,21 @@ bool log_open(const char *outdir, uint64_t records)
 	return violations_file && msr_file;
 }
 
-/** log_open_cpu() - map cpuN.log, sparse, so that it is right at any time; ends QEMU on error */
-struct model_log_header *log_open_cpu(unsigned int cpu)
+/**
+ * log_map_cpu() - map a file of one vCPU, sparse, so that it is right at any time
+ * @cpu: N
+ * @suffix: of the file's name cpuN.SUFFIX
+ * @nr_bytes: its length
+ *
+ * Ends QEMU on error.
+ */
+void *log_map_cpu(unsigned int cpu, const char *suffix, uint64_t nr_bytes)
 {
-	size_t nr_bytes = MODEL_LOG_HEADER_BYTES + capacity * sizeof(struct model_log_record);
-	struct model_log_header *log = MAP_FAILED;
 	char path[PATH_BYTES];
+	void *log = MAP_FAILED;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/cpu%u.log", outdir_path, cpu);
+	snprintf(path, sizeof(path), "%s/cpu%u.%s", outdir_path, cpu, suffix);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd >= 0 && !ftruncate(fd, (off_t)nr_bytes))
 		log = mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -66,6 +72,15 @@ struct model_log_header *log_open_cpu(unsigned int cpu)
 		exit(1);
 	}
 	close(fd);
+	return log;
+}
+
+/** log_open_cpu() - the log of a vCPU's branches; ends QEMU on error */
+struct model_log_header *log_open_cpu(unsigned int cpu)
+{
+	struct model_log_header *log = log_map_cpu(cpu, "log", MODEL_LOG_HEADER_BYTES +
+						   capacity * sizeof(struct model_log_record));
+
 	log->magic = MODEL_LOG_MAGIC;
 	log->version = MODEL_LOG_VERSION;
 	log->cpu = cpu;

@@ -10,6 +10,7 @@
 
 bool log_open(const char *outdir, uint64_t records);
 struct model_log_header *log_open_cpu(unsigned int cpu);
+void *log_map_cpu(unsigned int cpu, const char *suffix, uint64_t nr_bytes);
 void log_record(struct model_log_header *log, const struct model_log_record *record);
 void log_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_msr(bool flush, const char *format, ...) __attribute__((format(printf, 2, 3)));

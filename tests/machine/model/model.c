@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "insn.h"
+#include "insnlog.h"
 #include "log.h"
 #include "msr.h"
 #include "qemu_api.h"
@@ -40,8 +41,11 @@
 
 /*
  * A control transfer as the inline store writes it:
- * class in bits 0-7, instruction bytes in 8-15, offset in the block in 16-31.
+ * class in bits 0-6, whether it may lead to itself in 7, instruction bytes in 8-15, offset in
+ * the block in 16-31.
  */
+#define PENDING_CLASS_MASK	0x7f
+#define PENDING_MAY_STAY	0x80
 #define PENDING_BYTES_SHIFT	8
 #define PENDING_OFFSET_SHIFT	16
 
@@ -104,7 +108,10 @@ static void resolve_pending(struct vcpu *cpu, uint64_t to)
 	qemu_plugin_u64_set(board_pending(), cpu->index, 0);
 	if (!vcpu_bts_on(cpu))
 		return;
-	if ((pending & 0xff) == INSN_CONDITIONAL && to == from + nr_bytes)
+	if ((pending & PENDING_CLASS_MASK) == INSN_CONDITIONAL && to == from + nr_bytes)
+		return;
+	/* QEMU left the block before the instruction was done, and begins it anew. */
+	if (to == from && !(pending & PENDING_MAY_STAY))
 		return;
 	recorder_branch(cpu, from, to, MODEL_LOG_BRANCH);
 }
@@ -157,9 +164,11 @@ static void on_reset_vector(unsigned int index, void *udata)
 	model_check_reset(cpu);
 }
 
-static void watch_transfer(struct qemu_plugin_insn *insn, enum insn_class class, uint64_t offset)
+static void watch_transfer(struct qemu_plugin_insn *insn, enum insn_class class, bool may_stay,
+			   uint64_t offset)
 {
-	uint64_t pending = class | qemu_plugin_insn_size(insn) << PENDING_BYTES_SHIFT |
+	uint64_t pending = class | (may_stay ? PENDING_MAY_STAY : 0) |
+		qemu_plugin_insn_size(insn) << PENDING_BYTES_SHIFT |
 		offset << PENDING_OFFSET_SHIFT;
 
 	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_STORE_U64,
@@ -183,9 +192,11 @@ static void on_translation(struct qemu_plugin_tb *tb, void *udata)
 		uint8_t bytes[MAX_INSN_BYTES];
 		size_t nr_bytes = qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
 		enum insn_class class = insn_classify(bytes, nr_bytes);
+		uint64_t offset = qemu_plugin_insn_vaddr(insn) - start;
 
+		insnlog_watch(insn, offset, board_active());
 		if (class == INSN_ALWAYS || class == INSN_CONDITIONAL)
-			watch_transfer(insn, class, qemu_plugin_insn_vaddr(insn) - start);
+			watch_transfer(insn, class, insn_may_stay(bytes, nr_bytes), offset);
 		else if (class != INSN_OTHER)
 			msr_watch(insn, class);
 	}
@@ -195,6 +206,7 @@ static void on_vcpu_init(unsigned int index, void *udata)
 {
 	(void)udata;
 	vcpu_init(index);
+	insnlog_open_cpu(index);
 }
 
 static void on_qemu_exit(void *udata)
@@ -222,6 +234,8 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 			*outdir_ret = value;
 		} else if (is_option(argv[i], "records", &value)) {
 			*records_ret = strtoull(value, NULL, 0);
+		} else if (is_option(argv[i], "insnlog", &value)) {
+			insnlog_init(strtoull(value, NULL, 0));
 		} else if (is_option(argv[i], "perfmon", &value)) {
 			if (!strcmp(value, "1"))
 				msr_model_perfmon();

@@ -115,6 +115,11 @@ void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_tb *tb,
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    qemu_plugin_vcpu_udata_cb cb,
 					    enum qemu_plugin_cb_flags flags, void *udata);
+void qemu_plugin_register_vcpu_insn_exec_cond_cb(struct qemu_plugin_insn *insn,
+						 qemu_plugin_vcpu_udata_cb cb,
+						 enum qemu_plugin_cb_flags flags,
+						 enum qemu_plugin_cond cond, qemu_plugin_u64 entry,
+						 uint64_t imm, void *udata);
 void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn,
 							 enum qemu_plugin_op op,
 							 qemu_plugin_u64 entry, uint64_t imm);

@@ -69,6 +69,36 @@ START_TEST(insn_class)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	uint8_t bytes[12];
+	size_t nr_bytes;
+	bool may_stay;
+} stays[] = {
+	{ "jmp .", { 0xeb, 0xfe }, 2, true },
+	{ "jmp . (wide)", { 0xe9, 0xfb, 0xff, 0xff, 0xff }, 5, true },
+	{ "jmp .+2", { 0xeb, 0x00 }, 2, false },
+	{ "jnz .", { 0x75, 0xfe }, 2, true },
+	{ "jnz . (wide)", { 0x0f, 0x85, 0xfa, 0xff, 0xff, 0xff }, 6, true },
+	{ "jnz elsewhere", { 0x0f, 0x85, 0x06, 0xff, 0xff, 0xff }, 6, false },
+	{ "loop .", { 0xe2, 0xfe }, 2, true },
+	{ "call .", { 0xe8, 0xfb, 0xff, 0xff, 0xff }, 5, true },
+	{ "call elsewhere", { 0xe8, 0xfc, 0xff, 0xff, 0xff }, 5, false },
+	{ "ret", { 0xc3 }, 1, false },
+	{ "call *%rsi", { 0xff, 0xd6 }, 2, false },
+	{ "jmp *(%rip)", { 0xff, 0x25, 0xfa, 0xff, 0xff, 0xff }, 6, false },
+	{ "syscall", { 0x0f, 0x05 }, 2, false },
+	{ "iretq", { 0x48, 0xcf }, 2, false },
+};
+
+START_TEST(insn_stay)
+{
+	bool found = insn_may_stay(stays[_i].bytes, stays[_i].nr_bytes);
+
+	ck_assert_msg(found == stays[_i].may_stay, "%s: %d", stays[_i].text, found);
+}
+END_TEST
+
 /* --- ds ----------------------------------------------------------------- */
 
 #define BASE	0xffff888000001008ULL
@@ -313,6 +343,7 @@ int main(void)
 	int nr_failed;
 
 	tcase_add_loop_test(tcase, insn_class, 0, sizeof(insns) / sizeof(insns[0]));
+	tcase_add_loop_test(tcase, insn_stay, 0, sizeof(stays) / sizeof(stays[0]));
 	tcase_add_test(tcase, ds_circular_wraps_at_maximum);
 	tcase_add_test(tcase, ds_linear_stops_at_maximum);
 	tcase_add_test(tcase, ds_index_at_maximum_means_base_if_circular);
