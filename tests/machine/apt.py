@@ -78,11 +78,11 @@ class PrivateRoot:
         options = [f"-o{key}={value}" for key, value in settings.items()]
         return run(["apt-get", *options, "-q", "-y", *arguments])
 
-    def fetch(self, package: str) -> list[Path]:
-        """PACKAGE and all that it depends on, as files."""
+    def fetch(self, *packages: str) -> list[Path]:
+        """PACKAGES and all that they depend on, as files."""
         self.apt_get("update")
         self.apt_get("install", "--download-only", "--no-install-recommends",
-                     "-t", self.suites[-1], package)
+                     "-t", self.suites[-1], *packages)
         return sorted((self.folder / "cache/archives").glob("*.deb"))
 
 

@@ -4,7 +4,6 @@
 import fcntl
 import os
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
@@ -29,7 +28,7 @@ class Context:
         self.build = Path(options.build).resolve()
         self.out, self._lock = self._claim(Path(options.out) if options.out
                                            else self.build / "machine" / name)
-        self.os = guestos.get()
+        self.os = guestos.get(options.kernel)
         self._started = time.monotonic()
 
     @staticmethod
@@ -67,6 +66,9 @@ class Context:
 
     @property
     def recorder(self) -> Path:
+        """The build's for the first kernel; for others it is built here."""
+        if self.os.has_toolchain and not self.options.recorder:
+            return self._modules("recorder", SOURCE / "kmod") / "btsrec.ko"
         return self._given("recorder", "btsrec.ko")
 
     @property
@@ -83,22 +85,22 @@ class Context:
 
     def guest_module(self, name: str) -> Path:
         """A module of tests/machine/guest, built for the guest's kernel."""
-        source = SOURCE / "tests/machine/guest"
-        folder = self.build / f"machine/.guest-modules-{self.os.release}"
+        return self._modules("guest-modules", SOURCE / "tests/machine/guest") / f"{name}.ko"
+
+    def _modules(self, name: str, source: Path) -> Path:
+        """The folder in which the modules of SOURCE are built for the guest's kernel."""
+        folder = self.build / f"machine/.{name}-{self.os.release}"
         folder.mkdir(parents=True, exist_ok=True)
         with open(folder / ".lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            for path in source.iterdir():
-                copy = folder / path.name
-                if not copy.exists() or copy.read_bytes() != path.read_bytes():
+            for path in source.rglob("*"):
+                copy = folder / path.relative_to(source)
+                if path.is_file() and not (copy.exists()
+                                           and copy.read_bytes() == path.read_bytes()):
+                    copy.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(path, copy)
-            done = subprocess.run(["make", "-C", f"/lib/modules/{self.os.release}/build",
-                                   f"M={folder}", "modules"], check=False, text=True,
-                                  stdin=subprocess.DEVNULL, capture_output=True)
-        if done.returncode:
-            raise Failure(f"the guest's modules do not build; is linux-headers-{self.os.release} "
-                          f"installed?\n{done.stdout[-1000:]}{done.stderr[-3000:]}")
-        return folder / f"{name}.ko"
+            self.os.make_modules(folder)
+        return folder
 
     # --- booting ---
 

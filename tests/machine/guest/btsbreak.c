@@ -18,8 +18,9 @@
 #include <linux/module.h>
 #include <linux/smp.h>
 #include <linux/vmalloc.h>
-#include <asm/msr.h>
 #include <asm/processor.h>
+
+#include "guest.h"
 
 #define RECORD_BYTES		24
 #define RING_PAGES		64

@@ -16,9 +16,9 @@
 #include <linux/module.h>
 #include <linux/smp.h>
 #include <linux/sysfs.h>
-#include <asm/msr.h>
 
-#define CONTROL_MARK		0x42545300
+#include "guest.h"
+
 #define CONTROL_RANGE_START	0x42545301
 #define CONTROL_RANGE_END	0x42545302
 #define CONTROL_REPORT		0x42545303

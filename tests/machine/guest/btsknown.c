@@ -9,7 +9,8 @@
 #include <linux/irqflags.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <asm/msr.h>
+
+#include "guest.h"
 
 #define LOOPS		1000
 #define RING_RECORDS	4096

@@ -9,9 +9,8 @@
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
-#include <asm/msr.h>
 
-#define CONTROL_MARK	0x42545300
+#include "guest.h"
 
 static char *symbol = "panic";
 module_param(symbol, charp, 0444);
@@ -22,7 +21,7 @@ static atomic_t entered = ATOMIC_INIT(0);
 static int on_entry(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (!atomic_xchg(&entered, 1))
-		native_wrmsrl(CONTROL_MARK, 0);
+		model_mark();
 	return 0;
 }
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the guest's test modules share: the model's control MSRs, and kernel differences. */
+#ifndef BTSREC_TESTS_GUEST_H
+#define BTSREC_TESTS_GUEST_H
+
+#include <asm/msr.h>
+
+/* No processor has it and QEMU ignores it (../model/control.h). */
+#define CONTROL_MARK	0x42545300
+
+/* "x86/msr: Rename 'native_wrmsrl()' to 'native_wrmsrq()'", v6.16. */
+#ifdef rdmsrq
+#define native_wrmsrl(msr, value)	native_wrmsrq(msr, value)
+#endif
+
+/* The model notes how many records each CPU has made so far. */
+static __always_inline void model_mark(void)
+{
+	native_wrmsrl(CONTROL_MARK, 0);
+}
+
+#endif /* BTSREC_TESTS_GUEST_H */
