@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "kdump_format.h"
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
@@ -121,46 +122,6 @@ static size_t elf_backed_bytes(struct dumpfile *dumpfile, uint64_t pa, size_t le
 }
 
 /* --- Compressed --------------------------------------------------------- */
-
-/*
- * The format as makedumpfile's IMPLEMENTATION file has it: blocks of block_size
- * bytes; one for the header, sub_hdr_size for the sub-header, bitmap_blocks for
- * two bitmaps of equal size (memory that exists; memory that is in the file), then a
- * descriptor per page of the second bitmap, then the data.
- */
-struct kdump_header {
-	char signature[8];
-	int32_t header_version;
-	char utsname[6 * 65];
-	char pad[6];
-	uint64_t timestamp[2];
-	uint32_t status;
-	uint32_t block_size;
-	uint32_t sub_hdr_size;
-	uint32_t bitmap_blocks;
-	uint32_t max_mapnr;
-};
-
-struct kdump_sub_header {
-	uint64_t phys_base;
-	uint32_t dump_level;
-	uint32_t split;
-	uint64_t start_pfn;
-	uint64_t end_pfn;
-	uint64_t offset_vmcoreinfo;
-	uint64_t size_vmcoreinfo;
-	uint64_t offset_note;
-	uint64_t size_note;
-	uint64_t offset_eraseinfo;
-	uint64_t size_eraseinfo;
-};
-
-struct kdump_page_desc {
-	uint64_t offset;
-	uint32_t size;
-	uint32_t flags;
-	uint64_t page_flags;
-};
 
 #define TABLE_CHUNK	4096	/* descriptors read at once */
 
@@ -317,12 +278,6 @@ static enum btsrec_status kdump_probe(struct dumpfile *dumpfile, int fd, struct 
 
 /* --- Any ---------------------------------------------------------------- */
 
-/*
- * makedumpfile -F writes a stream of pieces under this signature (16 bytes,
- * padded with zeroes); libkdumpfile before 0.5.4 cannot read it.
- */
-static const char flattened_signature[16] = "makedumpfile";
-
 enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_bytes,
 				  struct msg *msg)
 {
@@ -332,10 +287,6 @@ enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_by
 	ret->file_bytes = file_bytes;
 	if (pread(fd, &head, sizeof(head), 0) < 0)
 		return BTSREC_OK;
-	if (!memcmp(&head, flattened_signature, sizeof(flattened_signature)))
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
-			       "a flattened dump; make a plain one of it with "
-			       "\"makedumpfile -R OUT < DUMP\"");
 	if (!memcmp(&head, "KDUMP   ", 8) || !memcmp(&head, "DISKDUMP", 8))
 		return kdump_probe(ret, fd, msg);
 	if (is_elf_core(&head))

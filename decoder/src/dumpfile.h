@@ -50,7 +50,7 @@ struct dumpfile {
  * @ret: zero-filled by the caller; free with dumpfile_fini() in every case.
  *
  * Return: BTSREC_OK; BTSREC_ERR_NOT_DUMP if the headers themselves are cut off or
- * impossible, or if it is a flattened dump, with @msg; BTSREC_ERR_NOMEM.
+ * impossible, with @msg; BTSREC_ERR_NOMEM.
  */
 enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_bytes,
 				  struct msg *msg);

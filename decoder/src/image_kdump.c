@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Dump files through libkdumpfile; the only file that includes its header.
+ * Flattened ones are read by flatdump.c if this version of it cannot.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,18 +14,23 @@
 
 #include "cleanup.h"
 #include "dumpfile.h"
+#include "flatdump.h"
 #include "image.h"
 #include "session.h"
 
 /**
  * struct dump - an open dump file
  * @vmcoreinfo: text of the note or NULL.
+ * @flat_index, @flat: of a flattened dump that libkdumpfile does not read; then
+ *	@ctx is NULL.
  */
 struct dump {
 	int fd;
 	kdump_ctx_t *ctx;
 	char *vmcoreinfo;
 	struct dumpfile file;
+	struct flatfile flat_index;
+	struct flatdump *flat;
 };
 
 static void dump_free(void *data)
@@ -39,6 +45,8 @@ static void dump_free(void *data)
 		close(dump->fd);
 	free(dump->vmcoreinfo);
 	dumpfile_fini(&dump->file);
+	flatdump_free(dump->flat);
+	flatfile_fini(&dump->flat_index);
 	free(dump);
 }
 
@@ -207,16 +215,11 @@ static void dump_notice(const struct dumpfile *file, char *ret, size_t max_bytes
 			 (unsigned long long)file->described_bytes);
 }
 
-static enum btsrec_status dump_open(struct dump *dump, struct btsrec *rec, const char *path)
+static enum btsrec_status dump_open_plain(struct dump *dump, struct btsrec *rec,
+					  uint64_t file_bytes)
 {
-	enum btsrec_status status;
-	struct stat stat;
+	enum btsrec_status status = dumpfile_probe(&dump->file, dump->fd, file_bytes, &rec->msg);
 
-	status = dump_open_file(dump, &rec->msg, path, &stat);
-	if (!status)
-		status = dumpfile_probe(&dump->file, dump->fd,
-					S_ISREG(stat.st_mode) ? (uint64_t)stat.st_size : UINT64_MAX,
-					&rec->msg);
 	if (!status)
 		status = dump_open_kdump(dump, &rec->msg);
 	if (!status)
@@ -224,10 +227,68 @@ static enum btsrec_status dump_open(struct dump *dump, struct btsrec *rec, const
 	return status;
 }
 
+/* A library that knows the format reads it, unless the end is missing. */
+static enum btsrec_status dump_open_flattened(struct dump *dump, struct btsrec *rec,
+					      uint64_t file_bytes)
+{
+	enum btsrec_status status =
+		flatfile_init(&dump->flat_index, dump->fd, file_bytes, &rec->msg);
+
+	if (status)
+		return status;
+	if (!dump->flat_index.whole)
+		snprintf(rec->notice, sizeof(rec->notice),
+			 "the dump is cut off: its end mark is not there");
+	else if (!dump_open_kdump(dump, &rec->msg))
+		return BTSREC_OK;
+	if (dump->ctx)
+		kdump_free(dump->ctx);
+	dump->ctx = NULL;
+	return flatdump_new(&dump->flat_index, &rec->msg, &dump->flat);
+}
+
+static enum btsrec_status dump_open(struct dump *dump, struct btsrec *rec, const char *path)
+{
+	enum btsrec_status status;
+	uint64_t file_bytes;
+	struct stat stat;
+
+	status = dump_open_file(dump, &rec->msg, path, &stat);
+	if (status)
+		return status;
+	file_bytes = S_ISREG(stat.st_mode) ? (uint64_t)stat.st_size : UINT64_MAX;
+	if (flatfile_probe(dump->fd))
+		return dump_open_flattened(dump, rec, file_bytes);
+	return dump_open_plain(dump, rec, file_bytes);
+}
+
+static enum btsrec_status flat_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
+				       size_t *ret_bytes)
+{
+	struct dump *dump = arg;
+
+	return flatdump_read_pa(dump->flat, pa, buf, len_bytes, ret_bytes);
+}
+
+/* The source as the session sees it. */
+static void dump_image(struct dump *dump, struct btsrec_image *ret)
+{
+	*ret = (struct btsrec_image){ .arg = dump };
+	if (dump->flat) {
+		ret->read_pa = flat_read_pa;
+		ret->vmcoreinfo = flatdump_vmcoreinfo(dump->flat);
+		ret->max_pa = flatdump_max_pa(dump->flat);
+		return;
+	}
+	ret->read_pa = dump_read_pa;
+	ret->vmcoreinfo = dump->vmcoreinfo;
+	ret->max_pa = dump_max_pa(dump);
+}
+
 enum btsrec_status btsrec_open_dump(struct btsrec *rec, const char *path)
 {
 	_cleanup_dump_ struct dump *dump = calloc(1, sizeof(*dump));
-	struct btsrec_image image = { .read_pa = dump_read_pa };
+	struct btsrec_image image;
 	enum btsrec_status status;
 
 	if (!dump)
@@ -236,9 +297,7 @@ enum btsrec_status btsrec_open_dump(struct btsrec *rec, const char *path)
 	status = dump_open(dump, rec, path);
 	if (status)
 		return msg_prepend(&rec->msg, status, "%s", path);
-	image.vmcoreinfo = dump->vmcoreinfo;
-	image.max_pa = dump_max_pa(dump);
-	image.arg = dump;
+	dump_image(dump, &image);
 	status = session_open(rec, &image, (struct session_part){ dump, dump_free });
 	if (!status)
 		(void)take_ptr(dump);

@@ -1137,17 +1137,20 @@ static int make_vmcoreinfo(char *ret)
 	return nr_chars;
 }
 
+/* Header and name of the note. */
+#define NOTE_HEAD_BYTES	(sizeof(Elf64_Nhdr) + 12)
+
 /* A VMCOREINFO note; *@ret_bytes is padded to 4 as notes are. */
 static void make_note(char *ret, size_t *ret_bytes)
 {
 	Elf64_Nhdr *note = (Elf64_Nhdr *)ret;
-	int nr_chars = make_vmcoreinfo(ret + sizeof(*note) + 12);
+	int nr_chars = make_vmcoreinfo(ret + NOTE_HEAD_BYTES);
 
 	note->n_namesz = sizeof("VMCOREINFO");
 	note->n_descsz = (Elf64_Word)nr_chars;
 	note->n_type = 0;
 	memcpy(ret + sizeof(*note), "VMCOREINFO", sizeof("VMCOREINFO"));
-	*ret_bytes = (sizeof(*note) + 12 + (size_t)nr_chars + 3) & ~(size_t)3;
+	*ret_bytes = (NOTE_HEAD_BYTES + (size_t)nr_chars + 3) & ~(size_t)3;
 }
 
 static void put_headers(FILE *to, uint16_t nr_runs, size_t note_bytes, uint64_t data_offset)
@@ -1224,16 +1227,20 @@ static void put_kdump_headers(FILE *to, uint64_t nr_pfns)
 		.block_size = BTSREC_PAGE_BYTES, .sub_hdr_size = 1, .bitmap_blocks = 2,
 		.max_mapnr = (uint32_t)nr_pfns,
 	};
-	/* phys_base, levels, PFNs; then offset and size of VMCOREINFO */
-	uint64_t sub[64] = { [4] = BTSREC_PAGE_BYTES + sizeof(sub) };
-	char text[BTSREC_PAGE_BYTES - sizeof(sub)] = { 0 };
+	/* phys_base, levels, PFNs; then offset and size of VMCOREINFO and of the notes */
+	uint64_t sub[64] = { [6] = BTSREC_PAGE_BYTES + sizeof(sub) };
+	char note[BTSREC_PAGE_BYTES - sizeof(sub)] __attribute__((aligned(8))) = { 0 };
+	size_t note_bytes;
 
 	put(to, &header, sizeof(header));
 	fseek(to, BTSREC_PAGE_BYTES, SEEK_SET);
-	sub[5] = (uint64_t)make_vmcoreinfo(text);
+	make_note(note, &note_bytes);
+	sub[4] = sub[6] + NOTE_HEAD_BYTES;
+	sub[5] = ((Elf64_Nhdr *)note)->n_descsz;
+	sub[7] = note_bytes;
 	sub[12] = nr_pfns;
 	put(to, sub, sizeof(sub));
-	put(to, text, sizeof(text));
+	put(to, note, sizeof(note));
 }
 
 /* Pages with an even number are compressed, the others plain. */

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flatdump.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+#ifdef BTSREC_HAVE_LZO
+#include <lzo/lzo1x.h>
+#endif
+
+#include "image.h"
+#include "kdump_format.h"
+
+/* A bitmap for 32 TiB of memory. */
+#define BITMAP_MAX_BYTES	(1ULL << 30)
+#define BITMAP_CHUNK_BYTES	512
+#define VMCOREINFO_MAX_BYTES	(1ULL << 20)
+#define MAX_SEGMENTS		(1U << 20)
+#define NOTE_MAX_BYTES		(64ULL << 20)
+
+/**
+ * struct flatdump - an open dump
+ * @segments: of an ELF dump; else @bitmap says which pages are there, and
+ *	@nr_before[i] how many are before its chunk i.
+ * @page: the content of page number @page_pfn, if @has_page.
+ */
+struct flatdump {
+	const struct flatfile *flat;
+	char *vmcoreinfo;
+	uint64_t max_pa;
+	/* ELF */
+	Elf64_Phdr *segments;
+	size_t nr_segments;
+	/* compressed */
+	uint64_t table_offset;
+	uint8_t *bitmap;
+	uint64_t bitmap_bytes;
+	uint64_t *nr_before;
+	bool has_page;
+	uint64_t page_pfn;
+	uint8_t page[BTSREC_PAGE_BYTES];
+};
+
+static enum btsrec_status no_memory(struct msg *msg)
+{
+	return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
+}
+
+static enum btsrec_status headers_cut(struct msg *msg)
+{
+	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+}
+
+static bool read_all(const struct flatdump *dump, uint64_t offset, void *buf, size_t nr_bytes)
+{
+	return flatfile_read(dump->flat, offset, buf, nr_bytes) == nr_bytes;
+}
+
+static enum btsrec_status read_vmcoreinfo(struct flatdump *dump, uint64_t offset,
+					  uint64_t nr_bytes, struct msg *msg)
+{
+	if (!nr_bytes || nr_bytes > VMCOREINFO_MAX_BYTES || dump->vmcoreinfo)
+		return BTSREC_OK;
+	dump->vmcoreinfo = calloc(1, nr_bytes + 1);
+	if (!dump->vmcoreinfo)
+		return no_memory(msg);
+	flatfile_read(dump->flat, offset, dump->vmcoreinfo, nr_bytes);
+	return BTSREC_OK;
+}
+
+/* --- ELF ---------------------------------------------------------------- */
+
+static void elf_add_memory(struct flatdump *dump, const Elf64_Phdr *segment)
+{
+	if (segment->p_paddr >= IMAGE_MAX_PA || segment->p_filesz > IMAGE_MAX_PA ||
+	    !segment->p_filesz)
+		return;
+	dump->segments[dump->nr_segments++] = *segment;
+	if (dump->max_pa < segment->p_paddr + segment->p_filesz)
+		dump->max_pa = segment->p_paddr + segment->p_filesz;
+}
+
+static uint64_t round_up_4(uint64_t nr_bytes)
+{
+	return (nr_bytes + 3) & ~3ULL;
+}
+
+static enum btsrec_status elf_notes(struct flatdump *dump, const Elf64_Phdr *segment,
+				    struct msg *msg)
+{
+	uint64_t at = segment->p_offset, end = at + segment->p_filesz;
+	enum btsrec_status status = BTSREC_OK;
+
+	if (segment->p_filesz > NOTE_MAX_BYTES || end < at)
+		return BTSREC_OK;
+	while (!status && end - at > sizeof(Elf64_Nhdr)) {
+		char name[sizeof("VMCOREINFO")] = { 0 };
+		uint64_t desc_at, next;
+		Elf64_Nhdr note;
+
+		if (!read_all(dump, at, &note, sizeof(note)))
+			break;
+		desc_at = at + sizeof(note) + round_up_4(note.n_namesz);
+		next = desc_at + round_up_4(note.n_descsz);
+		flatfile_read(dump->flat, at + sizeof(note), name, sizeof(name));
+		if (note.n_namesz == sizeof(name) && !memcmp(name, "VMCOREINFO", sizeof(name)))
+			status = read_vmcoreinfo(dump, desc_at, note.n_descsz, msg);
+		if (next > end)
+			break;
+		at = next;
+	}
+	return status;
+}
+
+/* The number of program headers, also if there are too many for the field. */
+static uint64_t elf_nr_segments(const struct flatdump *dump, const Elf64_Ehdr *header)
+{
+	Elf64_Shdr section;
+
+	if (header->e_phnum != PN_XNUM)
+		return header->e_phnum;
+	return read_all(dump, header->e_shoff, &section, sizeof(section)) ? section.sh_info : 0;
+}
+
+static enum btsrec_status elf_open(struct flatdump *dump, const Elf64_Ehdr *header,
+				   struct msg *msg)
+{
+	uint64_t nr_segments = elf_nr_segments(dump, header), i;
+	enum btsrec_status status = BTSREC_OK;
+
+	if (!nr_segments || nr_segments > MAX_SEGMENTS)
+		return headers_cut(msg);
+	dump->segments = calloc(nr_segments, sizeof(*dump->segments));
+	if (!dump->segments)
+		return no_memory(msg);
+	for (i = 0; i < nr_segments && !status; i++) {
+		Elf64_Phdr segment;
+
+		if (!read_all(dump, header->e_phoff + i * sizeof(segment), &segment,
+			      sizeof(segment)))
+			return headers_cut(msg);
+		if (segment.p_type == PT_LOAD)
+			elf_add_memory(dump, &segment);
+		if (segment.p_type == PT_NOTE)
+			status = elf_notes(dump, &segment, msg);
+	}
+	return status;
+}
+
+static bool is_elf_core(const Elf64_Ehdr *header)
+{
+	return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_type == ET_CORE &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+/* How many of the bytes at @pa one segment has, read into @buf. */
+static size_t elf_read(const struct flatdump *dump, uint64_t pa, void *buf, size_t len_bytes)
+{
+	size_t i, nr_bytes = 0;
+
+	for (i = 0; i < dump->nr_segments && !nr_bytes; i++) {
+		const Elf64_Phdr *segment = &dump->segments[i];
+		uint64_t distance = pa - segment->p_paddr, rest_bytes;
+
+		if (pa < segment->p_paddr || distance >= segment->p_filesz)
+			continue;
+		rest_bytes = segment->p_filesz - distance;
+		nr_bytes = flatfile_read(dump->flat, segment->p_offset + distance, buf,
+					 rest_bytes < len_bytes ? rest_bytes : len_bytes);
+	}
+	return nr_bytes;
+}
+
+/* --- Compressed --------------------------------------------------------- */
+
+static uint64_t count_bits(const uint8_t *bytes, size_t nr_bytes)
+{
+	uint64_t nr_bits = 0;
+	size_t i;
+
+	for (i = 0; i < nr_bytes; i++)
+		nr_bits += (uint64_t)__builtin_popcount(bytes[i]);
+	return nr_bits;
+}
+
+/* What is missing of the bitmap is as missing as the pages that it would name. */
+static enum btsrec_status read_bitmap(struct flatdump *dump, const struct kdump_header *header,
+				      struct msg *msg)
+{
+	uint64_t nr_bytes = (uint64_t)header->bitmap_blocks / 2 * header->block_size;
+	uint64_t nr_chunks = nr_bytes / BITMAP_CHUNK_BYTES, i;
+
+	dump->bitmap = calloc(1, nr_bytes + 1);
+	dump->nr_before = calloc(nr_chunks + 1, sizeof(*dump->nr_before));
+	if (!dump->bitmap || !dump->nr_before)
+		return no_memory(msg);
+	dump->bitmap_bytes = nr_bytes;
+	dump->max_pa = 8 * nr_bytes * BTSREC_PAGE_BYTES;
+	flatfile_read(dump->flat, dump->table_offset - nr_bytes, dump->bitmap, nr_bytes);
+	for (i = 0; i < nr_chunks; i++)
+		dump->nr_before[i + 1] = dump->nr_before[i] +
+			count_bits(dump->bitmap + i * BITMAP_CHUNK_BYTES, BITMAP_CHUNK_BYTES);
+	return BTSREC_OK;
+}
+
+static bool header_is_possible(const struct kdump_header *header)
+{
+	return header->block_size == BTSREC_PAGE_BYTES && header->sub_hdr_size &&
+	       header->sub_hdr_size < 1 << 20 &&
+	       header->bitmap_blocks / 2 <= BITMAP_MAX_BYTES / BTSREC_PAGE_BYTES;
+}
+
+static const char *cannot_unpack(uint32_t flags)
+{
+	if (flags & KDUMP_PACKED_SNAPPY)
+		return "snappy";
+	if (flags & KDUMP_PACKED_ZSTD)
+		return "zstd";
+#ifdef BTSREC_HAVE_LZO
+	if (flags & KDUMP_PACKED_LZO && lzo_init() != LZO_E_OK)
+		return "lzo";
+#else
+	if (flags & KDUMP_PACKED_LZO)
+		return "lzo";
+#endif
+	return NULL;
+}
+
+static enum btsrec_status kdump_open(struct flatdump *dump, const struct kdump_header *header,
+				     struct msg *msg)
+{
+	const char *packer = cannot_unpack(header->status);
+	struct kdump_sub_header sub;
+	enum btsrec_status status;
+
+	if (!header_is_possible(header))
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
+			       "the header of this compressed dump is no x86-64 kernel's");
+	if (packer)
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
+			       "a flattened dump packed with %s; make a plain one of it with "
+			       "\"makedumpfile -R OUT < DUMP\"", packer);
+	if (!read_all(dump, header->block_size, &sub, sizeof(sub)))
+		return headers_cut(msg);
+	dump->table_offset = (1ULL + header->sub_hdr_size + header->bitmap_blocks) *
+			     header->block_size;
+	if (dump->table_offset > dump->flat->end)
+		return headers_cut(msg);
+	status = read_bitmap(dump, header, msg);
+	if (!status && header->header_version >= 3)
+		status = read_vmcoreinfo(dump, sub.offset_vmcoreinfo, sub.size_vmcoreinfo, msg);
+	return status;
+}
+
+/* The number of page @pfn among those in the file; false: it is not in it. */
+static bool page_index(const struct flatdump *dump, uint64_t pfn, uint64_t *ret)
+{
+	uint64_t chunk = pfn / 8 / BITMAP_CHUNK_BYTES, at = chunk * BITMAP_CHUNK_BYTES;
+
+	if (pfn / 8 >= dump->bitmap_bytes || !(dump->bitmap[pfn / 8] >> pfn % 8 & 1))
+		return false;
+	*ret = dump->nr_before[chunk] + count_bits(dump->bitmap + at, pfn / 8 - at) +
+	       (uint64_t)__builtin_popcount(dump->bitmap[pfn / 8] & ((1U << pfn % 8) - 1));
+	return true;
+}
+
+static bool unpack_zlib(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
+{
+	uLongf page_bytes = BTSREC_PAGE_BYTES;
+
+	return uncompress(page, &page_bytes, packed, nr_bytes) == Z_OK &&
+	       page_bytes == BTSREC_PAGE_BYTES;
+}
+
+#ifdef BTSREC_HAVE_LZO
+static bool unpack_lzo(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
+{
+	lzo_uint page_bytes = BTSREC_PAGE_BYTES;
+
+	return lzo1x_decompress_safe(packed, nr_bytes, page, &page_bytes, NULL) == LZO_E_OK &&
+	       page_bytes == BTSREC_PAGE_BYTES;
+}
+#endif
+
+static bool unpack(uint32_t flags, const uint8_t *packed, size_t nr_bytes, uint8_t *page)
+{
+	if (flags & KDUMP_PACKED_ZLIB)
+		return unpack_zlib(packed, nr_bytes, page);
+#ifdef BTSREC_HAVE_LZO
+	if (flags & KDUMP_PACKED_LZO)
+		return unpack_lzo(packed, nr_bytes, page);
+#endif
+	return false;
+}
+
+/* Page @pfn into dump->page. */
+static bool load_page(struct flatdump *dump, uint64_t pfn)
+{
+	uint8_t packed[2 * BTSREC_PAGE_BYTES];
+	struct kdump_page_desc desc;
+	uint64_t index;
+
+	if (dump->has_page && dump->page_pfn == pfn)
+		return true;
+	if (!page_index(dump, pfn, &index) ||
+	    !read_all(dump, dump->table_offset + index * sizeof(desc), &desc, sizeof(desc)) ||
+	    !desc.size || desc.size > sizeof(packed) ||
+	    !read_all(dump, desc.offset, packed, desc.size))
+		return false;
+	dump->has_page = false;
+	if (!desc.flags && desc.size == BTSREC_PAGE_BYTES)
+		memcpy(dump->page, packed, BTSREC_PAGE_BYTES);
+	else if (!unpack(desc.flags, packed, desc.size, dump->page))
+		return false;
+	dump->has_page = true;
+	dump->page_pfn = pfn;
+	return true;
+}
+
+static size_t kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf, size_t len_bytes)
+{
+	size_t nr_bytes = BTSREC_PAGE_BYTES - pa % BTSREC_PAGE_BYTES;
+
+	if (!load_page(dump, pa / BTSREC_PAGE_BYTES))
+		return 0;
+	if (nr_bytes > len_bytes)
+		nr_bytes = len_bytes;
+	memcpy(buf, dump->page + pa % BTSREC_PAGE_BYTES, nr_bytes);
+	return nr_bytes;
+}
+
+/* --- Any ---------------------------------------------------------------- */
+
+enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *buf,
+				    size_t len_bytes, size_t *ret_bytes)
+{
+	size_t nr_done = 0, nr_bytes;
+
+	while (nr_done < len_bytes) {
+		uint8_t *to = (uint8_t *)buf + nr_done;
+
+		if (dump->segments)
+			nr_bytes = elf_read(dump, pa + nr_done, to, len_bytes - nr_done);
+		else
+			nr_bytes = kdump_read_page(dump, pa + nr_done, to, len_bytes - nr_done);
+		if (!nr_bytes)
+			break;
+		nr_done += nr_bytes;
+	}
+	*ret_bytes = nr_done;
+	return nr_done == len_bytes ? BTSREC_OK : BTSREC_ERR_NODATA;
+}
+
+const char *flatdump_vmcoreinfo(const struct flatdump *dump)
+{
+	return dump->vmcoreinfo;
+}
+
+uint64_t flatdump_max_pa(const struct flatdump *dump)
+{
+	return dump->max_pa < IMAGE_MAX_PA ? dump->max_pa : IMAGE_MAX_PA;
+}
+
+void flatdump_free(struct flatdump *dump)
+{
+	if (!dump)
+		return;
+	free(dump->vmcoreinfo);
+	free(dump->segments);
+	free(dump->bitmap);
+	free(dump->nr_before);
+	free(dump);
+}
+
+static enum btsrec_status open_any(struct flatdump *dump, struct msg *msg)
+{
+	union {
+		Elf64_Ehdr elf;
+		struct kdump_header kdump;
+	} head = { 0 };
+	size_t nr_bytes = flatfile_read(dump->flat, 0, &head, sizeof(head));
+
+	if (nr_bytes >= sizeof(head.elf) && is_elf_core(&head.elf))
+		return elf_open(dump, &head.elf, msg);
+	if (nr_bytes < sizeof(head))
+		return headers_cut(msg);
+	if (!memcmp(head.kdump.signature, "KDUMP   ", sizeof(head.kdump.signature)))
+		return kdump_open(dump, &head.kdump, msg);
+	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "what was flattened is no kernel dump");
+}
+
+enum btsrec_status flatdump_new(const struct flatfile *flat, struct msg *msg,
+				struct flatdump **ret)
+{
+	struct flatdump *dump = calloc(1, sizeof(*dump));
+	enum btsrec_status status;
+
+	if (!dump)
+		return no_memory(msg);
+	dump->flat = flat;
+	status = open_any(dump, msg);
+	if (status) {
+		flatdump_free(dump);
+		return status;
+	}
+	*ret = dump;
+	return BTSREC_OK;
+}

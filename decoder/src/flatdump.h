@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory out of a flattened dump, compressed or ELF, over the index of its pieces:
+ * no second copy, neither on disk nor in memory.  For libkdumpfile before 0.5.4,
+ * which does not know the format, and for flattened files that are cut off.
+ */
+#ifndef BTSREC_FLATDUMP_H
+#define BTSREC_FLATDUMP_H
+
+#include "flatfile.h"
+
+struct flatdump;
+
+/**
+ * flatdump_new() - read the headers of the dump behind @flat
+ * @flat: borrowed.
+ *
+ * Return: BTSREC_OK and *@ret for flatdump_free(); BTSREC_ERR_NOT_DUMP: no dump of
+ * a 64-bit kernel, or packed in a way that this build cannot unpack;
+ * BTSREC_ERR_NOMEM; with @msg.
+ */
+enum btsrec_status flatdump_new(const struct flatfile *flat, struct msg *msg,
+				struct flatdump **ret);
+
+/** flatdump_free() - NULL is allowed */
+void flatdump_free(struct flatdump *dump);
+
+/** flatdump_read_pa() - as read_pa of struct btsrec_image */
+enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *buf,
+				    size_t len_bytes, size_t *ret_bytes);
+
+/** flatdump_vmcoreinfo() - the text of the note, or NULL; @dump's */
+const char *flatdump_vmcoreinfo(const struct flatdump *dump);
+
+/** flatdump_max_pa() - first address beyond memory; 0: unknown */
+uint64_t flatdump_max_pa(const struct flatdump *dump);
+
+#endif /* BTSREC_FLATDUMP_H */

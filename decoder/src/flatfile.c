@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flatfile.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * The format as makedumpfile's IMPLEMENTATION file has it: a head of 4096 bytes,
+ * then pieces, each a header and its data, until a header of minus ones.  All
+ * numbers are big-endian.
+ */
+#define HEAD_BYTES	4096
+#define FLAT_TYPE	1
+#define FLAT_VERSION	1
+
+struct flat_head {
+	char signature[16];
+	uint64_t type;
+	uint64_t version;
+};
+
+struct flat_piece_header {
+	uint64_t offset;
+	uint64_t nr_bytes;
+};
+
+static const char flat_signature[16] = "makedumpfile";
+
+/* All @nr_bytes bytes, or false with errno (0: the file ends before). */
+static bool read_at(int fd, uint64_t at, void *buf, size_t nr_bytes)
+{
+	ssize_t nr_read;
+
+	do {
+		errno = 0;
+		nr_read = pread(fd, buf, nr_bytes, (off_t)at);
+	} while (nr_read < 0 && errno == EINTR);
+	return nr_read == (ssize_t)nr_bytes;
+}
+
+bool flatfile_probe(int fd)
+{
+	char bytes[sizeof(flat_signature)];
+
+	return read_at(fd, 0, bytes, sizeof(bytes)) &&
+	       !memcmp(bytes, flat_signature, sizeof(bytes));
+}
+
+/* --- The index ---------------------------------------------------------- */
+
+static bool add_piece(struct flatfile *flat, uint64_t offset, uint64_t nr_bytes, uint64_t at)
+{
+	size_t nr_room = flat->nr_room ? 2 * flat->nr_room : 1024;
+	struct flatfile_piece *pieces = flat->pieces;
+
+	if (flat->nr_pieces == flat->nr_room) {
+		pieces = realloc(pieces, nr_room * sizeof(*pieces));
+		if (!pieces)
+			return false;
+		flat->pieces = pieces;
+		flat->nr_room = nr_room;
+	}
+	pieces[flat->nr_pieces++] = (struct flatfile_piece){ offset, nr_bytes, at, 0 };
+	return true;
+}
+
+static bool is_end_mark(const struct flat_piece_header *header)
+{
+	return header->offset == UINT64_MAX && header->nr_bytes == UINT64_MAX;
+}
+
+/* The header at @at in host order; false: there is none, or none that can be. */
+static bool read_header(struct flatfile *flat, uint64_t at, struct flat_piece_header *ret)
+{
+	if (at > flat->file_bytes || flat->file_bytes - at < sizeof(*ret) ||
+	    !read_at(flat->fd, at, ret, sizeof(*ret)))
+		return false;
+	ret->offset = be64toh(ret->offset);
+	ret->nr_bytes = be64toh(ret->nr_bytes);
+	return is_end_mark(ret) || (ret->nr_bytes && ret->nr_bytes <= INT64_MAX &&
+				    ret->offset <= INT64_MAX - ret->nr_bytes);
+}
+
+static enum btsrec_status read_pieces(struct flatfile *flat, struct msg *msg)
+{
+	struct flat_piece_header header;
+	uint64_t at = HEAD_BYTES;
+
+	while (read_header(flat, at, &header)) {
+		uint64_t there_bytes = flat->file_bytes - at - sizeof(header);
+
+		if (is_end_mark(&header)) {
+			flat->whole = true;
+			return BTSREC_OK;
+		}
+		at += sizeof(header);
+		if (flat->end < header.offset + header.nr_bytes)
+			flat->end = header.offset + header.nr_bytes;
+		if (there_bytes > header.nr_bytes)
+			there_bytes = header.nr_bytes;
+		if (there_bytes && !add_piece(flat, header.offset, there_bytes, at))
+			return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
+		at += header.nr_bytes;
+	}
+	if (errno)
+		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
+	return BTSREC_OK;
+}
+
+static int piece_compare(const void *left, const void *right)
+{
+	const struct flatfile_piece *a = left, *b = right;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+static void sort_pieces(struct flatfile *flat)
+{
+	uint64_t max_end = 0;
+	size_t i;
+
+	if (flat->nr_pieces)
+		qsort(flat->pieces, flat->nr_pieces, sizeof(*flat->pieces), piece_compare);
+	for (i = 0; i < flat->nr_pieces; i++) {
+		struct flatfile_piece *piece = &flat->pieces[i];
+
+		if (max_end < piece->offset + piece->nr_bytes)
+			max_end = piece->offset + piece->nr_bytes;
+		piece->max_end = max_end;
+	}
+}
+
+enum btsrec_status flatfile_init(struct flatfile *ret, int fd, uint64_t file_bytes,
+				 struct msg *msg)
+{
+	enum btsrec_status status;
+	struct flat_head head;
+
+	ret->fd = fd;
+	ret->file_bytes = file_bytes;
+	if (!read_at(fd, 0, &head, sizeof(head)) && errno)
+		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
+	if (file_bytes < HEAD_BYTES)
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+	if (be64toh(head.type) != FLAT_TYPE || be64toh(head.version) != FLAT_VERSION)
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "a flattened dump of type %llu, version %llu",
+			       (unsigned long long)be64toh(head.type),
+			       (unsigned long long)be64toh(head.version));
+	errno = 0;
+	status = read_pieces(ret, msg);
+	if (!status)
+		sort_pieces(ret);
+	return status;
+}
+
+void flatfile_fini(struct flatfile *flat)
+{
+	free(flat->pieces);
+	memset(flat, 0, sizeof(*flat));
+}
+
+/* --- Reading ------------------------------------------------------------ */
+
+/* The number of pieces that begin at or before @offset. */
+static size_t nr_pieces_before(const struct flatfile *flat, uint64_t offset)
+{
+	size_t low = 0, high = flat->nr_pieces;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (flat->pieces[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The newest piece that has @offset, or NULL; *@ret_bytes: how far it is the
+ * newest for sure, which is at most to where the next one begins.
+ */
+static const struct flatfile_piece *piece_at(const struct flatfile *flat, uint64_t offset,
+					     uint64_t *ret_bytes)
+{
+	size_t next = nr_pieces_before(flat, offset), i;
+	const struct flatfile_piece *found = NULL;
+	uint64_t end = UINT64_MAX;
+
+	if (next < flat->nr_pieces)
+		end = flat->pieces[next].offset;
+	for (i = next; i-- && flat->pieces[i].max_end > offset;) {
+		const struct flatfile_piece *piece = &flat->pieces[i];
+		uint64_t piece_end = piece->offset + piece->nr_bytes;
+
+		if (piece_end <= offset)
+			continue;
+		if (!found || found->at < piece->at)
+			found = piece;
+		if (end > piece_end)
+			end = piece_end;
+	}
+	*ret_bytes = end - offset;
+	return found;
+}
+
+size_t flatfile_read(const struct flatfile *flat, uint64_t offset, void *buf, size_t len_bytes)
+{
+	size_t nr_done = 0;
+
+	while (nr_done < len_bytes) {
+		uint64_t nr_bytes, from = offset + nr_done;
+		const struct flatfile_piece *piece = piece_at(flat, from, &nr_bytes);
+
+		if (!piece)
+			break;
+		if (nr_bytes > len_bytes - nr_done)
+			nr_bytes = len_bytes - nr_done;
+		if (!read_at(flat->fd, piece->at + (from - piece->offset),
+			     (uint8_t *)buf + nr_done, nr_bytes))
+			break;
+		nr_done += nr_bytes;
+	}
+	return nr_done;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <endian.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "flatfile.h"
+
+static FILE *file;
+static uint64_t file_bytes;
+static struct flatfile flat;
+static struct msg msg;
+
+static void put(const void *bytes, size_t nr_bytes)
+{
+	ck_assert_uint_eq(fwrite(bytes, 1, nr_bytes, file), nr_bytes);
+	file_bytes += nr_bytes;
+}
+
+static void put_number(uint64_t number)
+{
+	uint64_t bytes = htobe64(number);
+
+	put(&bytes, sizeof(bytes));
+}
+
+static void put_head(const char *signature, uint64_t type, uint64_t version)
+{
+	char head[16] = { 0 }, zeroes[4096 - 32] = { 0 };
+
+	file = tmpfile();
+	ck_assert_ptr_nonnull(file);
+	file_bytes = 0;
+	memcpy(head, signature, strlen(signature));
+	put(head, sizeof(head));
+	put_number(type);
+	put_number(version);
+	put(zeroes, sizeof(zeroes));
+}
+
+static void put_piece(uint64_t offset, const char *text)
+{
+	put_number(offset);
+	put_number(strlen(text));
+	put(text, strlen(text));
+}
+
+static void put_end(void)
+{
+	put_number(UINT64_MAX);
+	put_number(UINT64_MAX);
+}
+
+static enum btsrec_status open_file(void)
+{
+	fflush(file);
+	flatfile_fini(&flat);
+	return flatfile_init(&flat, fileno(file), file_bytes, &msg);
+}
+
+static void teardown(void)
+{
+	flatfile_fini(&flat);
+	fclose(file);
+}
+
+/* What is there of the 16 bytes at @offset. */
+static const char *text_at(uint64_t offset)
+{
+	static char text[17];
+
+	text[flatfile_read(&flat, offset, text, 16)] = '\0';
+	return text;
+}
+
+START_TEST(pieces_in_any_order)
+{
+	put_head("makedumpfile", 1, 1);
+	put_piece(6, "world");
+	put_piece(0, "hello ");
+	put_piece(100, "far");
+	put_end();
+	btsrec_ck_ok(open_file());
+	ck_assert(flatfile_probe(fileno(file)));
+	ck_assert(flat.whole);
+	ck_assert_uint_eq(flat.end, 103);
+	ck_assert_str_eq(text_at(0), "hello world");
+	ck_assert_str_eq(text_at(3), "lo world");
+	ck_assert_str_eq(text_at(6), "world");
+	ck_assert_str_eq(text_at(11), "");
+	ck_assert_str_eq(text_at(99), "");
+	ck_assert_str_eq(text_at(101), "ar");
+	ck_assert_str_eq(text_at(UINT64_MAX), "");
+	teardown();
+}
+END_TEST
+
+START_TEST(newer_pieces_win)
+{
+	put_head("makedumpfile", 1, 1);
+	put_piece(0, "0000000000");
+	put_piece(2, "11");
+	put_piece(3, "2");
+	put_piece(8, "3333");
+	put_piece(0, "4");
+	put_end();
+	btsrec_ck_ok(open_file());
+	ck_assert_str_eq(text_at(0), "4012" "0000" "3333");
+	teardown();
+}
+END_TEST
+
+START_TEST(older_pieces_lose)
+{
+	put_head("makedumpfile", 1, 1);
+	put_piece(4, "4444");
+	put_piece(3, "3");
+	put_piece(0, "0000000000");
+	put_end();
+	btsrec_ck_ok(open_file());
+	ck_assert_str_eq(text_at(0), "0000000000");
+	teardown();
+}
+END_TEST
+
+START_TEST(cut_off)
+{
+	put_head("makedumpfile", 1, 1);
+	put_piece(0, "abc");
+	put_piece(3, "def");
+	put_end();
+	file_bytes -= 16;
+	btsrec_ck_ok(open_file());
+	ck_assert(!flat.whole);
+	ck_assert_str_eq(text_at(0), "abcdef");
+	file_bytes -= 2;
+	btsrec_ck_ok(open_file());
+	ck_assert_str_eq(text_at(0), "abcd");
+	ck_assert_uint_eq(flat.end, 6);
+	file_bytes -= 2;
+	btsrec_ck_ok(open_file());
+	ck_assert_str_eq(text_at(0), "abc");
+	teardown();
+}
+END_TEST
+
+/* The size that is known may be wrong too: the file has shrunk since. */
+START_TEST(shorter_than_it_was)
+{
+	put_head("makedumpfile", 1, 1);
+	put_piece(0, "abcdef");
+	fflush(file);
+	ck_assert_int_eq(ftruncate(fileno(file), (off_t)file_bytes - 3), 0);
+	btsrec_ck_ok(open_file());
+	ck_assert_str_eq(text_at(0), "");
+	ck_assert_uint_eq(flatfile_read(&flat, 0, (char[4]){ 0 }, 3), 3);
+	teardown();
+}
+END_TEST
+
+START_TEST(headers_that_cannot_be)
+{
+	static const uint64_t headers[][2] = {
+		{ 0, 0 }, { UINT64_MAX, 1 }, { 1, UINT64_MAX }, { INT64_MAX, 1 },
+		{ 1, INT64_MAX }, { 1ULL << 63, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		put_head("makedumpfile", 1, 1);
+		put_piece(0, "abc");
+		put_number(headers[i][0]);
+		put_number(headers[i][1]);
+		put_piece(3, "def");
+		put_end();
+		btsrec_ck_ok(open_file());
+		ck_assert(!flat.whole);
+		ck_assert_str_eq(text_at(0), "abc");
+		teardown();
+	}
+}
+END_TEST
+
+START_TEST(other_files)
+{
+	put_head("makedumpfil", 1, 1);
+	fflush(file);
+	ck_assert(!flatfile_probe(fileno(file)));
+	teardown();
+	put_head("makedumpfile", 2, 1);
+	btsrec_ck_fails(open_file(), BTSREC_ERR_NOT_DUMP, msg.text, "type 2, version 1");
+	teardown();
+	put_head("makedumpfile", 1, 2);
+	btsrec_ck_fails(open_file(), BTSREC_ERR_NOT_DUMP, msg.text, "type 1, version 2");
+	file_bytes = 4095;
+	btsrec_ck_fails(open_file(), BTSREC_ERR_NOT_DUMP, msg.text, "cut off");
+	teardown();
+}
+END_TEST
+
+START_TEST(no_pieces)
+{
+	put_head("makedumpfile", 1, 1);
+	put_end();
+	btsrec_ck_ok(open_file());
+	ck_assert(flat.whole);
+	ck_assert_str_eq(text_at(0), "");
+	teardown();
+}
+END_TEST
+
+START_TEST(not_readable)
+{
+	put_head("makedumpfile", 1, 1);
+	flatfile_fini(&flat);
+	btsrec_ck_status(flatfile_init(&flat, -1, file_bytes, &msg), BTSREC_ERR_IO);
+	ck_assert(!flatfile_probe(-1));
+	teardown();
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	put_head("makedumpfile", 1, 1);
+	put_piece(0, "abc");
+	fflush(file);
+	failing_alloc_arm(1);
+	btsrec_ck_status(open_file(), BTSREC_ERR_NOMEM);
+	ck_assert(failing_alloc_disarm());
+	teardown();
+}
+END_TEST
+
+BTSREC_CK_MAIN("flatfile", pieces_in_any_order, newer_pieces_win, older_pieces_lose, cut_off,
+	       shorter_than_it_was, headers_that_cannot_be, other_files, no_pieces, not_readable,
+	       no_memory)
