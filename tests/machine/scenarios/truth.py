@@ -23,8 +23,7 @@ hurry
 insmod /modules/btsrec.ko ring_bytes=%s || fail "the recorder does not load"
 cat /dev/btsrec >/tmp/status
 send /tmp/status
-grep -q "^state: armed" /tmp/status || echo arm >/dev/btsrec
-usleep %d
+%s
 echo c >/proc/sysrq-trigger
 """
 
@@ -40,15 +39,15 @@ class Ring:
     late: bool = False
 
     def script(self) -> str:
-        return SCRIPT % (f"{self.size} arm=0" if self.late else self.size,
-                         1000 if self.late else 1_000_000)
+        return SCRIPT % ((f"{self.size} arm=0", "echo arm >/dev/btsrec") if self.late
+                         else (self.size, "sleep 1"))
 
 
 RINGS = [
     Ring("1M"),
     Ring("65537"),  # odd number of bytes
     Ring("768"),  # 32 records, the smallest
-    Ring("16M", wraps=False, late=True),
+    Ring("32M", wraps=False, late=True),
     Ring("24024"),  # 1001 records, not whole pages
     Ring("4096"),
     Ring("3M"),
