@@ -38,6 +38,7 @@
  * @saved_fields: the four BTS fields before us
  * @saved_off_bits: DEBUGCTL.BTS_OFF_* before us
  * @scratch: page of the self-test, and target of stray records after a freeze
+ * @scratch_kva: where the hardware sees it
  * @pages: the ring's page frames, page->nr_ring_pages of them
  */
 struct btsrec_pcpu {
@@ -58,6 +59,7 @@ struct btsrec_pcpu {
 	u64 saved_fields[4];
 	u64 saved_off_bits;
 	struct btsrec_record *scratch;
+	u64 scratch_kva;
 	struct page **pages;
 };
 
@@ -76,6 +78,11 @@ void btsrec_root_free(void);
 int btsrec_ring_new(unsigned int cpu);
 struct btsrec_module *btsrec_module_slot(u32 slot);
 struct btsrec_exec *btsrec_exec_slot(u64 number);
+
+/* btsrec_map.c */
+int btsrec_map(struct btsrec_pcpu *pc);
+void btsrec_unmap(struct btsrec_pcpu *pc);
+void btsrec_map_free(void);
 
 /* btsrec_facts.c */
 void btsrec_facts_fill(struct btsrec_root *root);

@@ -46,25 +46,22 @@ static int check_processor(void)
 /**
  * bts_check() - can this machine record in this mode?
  * @mode: what is to be recorded
+ * @map_with_pti: show the ring to user page tables if page-table isolation is on
  *
  * Prints a sentence for each refusal.  What differs between CPUs is left to
  * bts_claim().
  *
- * Return: 0; -ENODEV: no BTS; -EOPNOTSUPP: page-table isolation is on, or the
- * mode needs DS-CPL.
+ * Return: 0; -ENODEV: no BTS; -EOPNOTSUPP: page-table isolation is on and the
+ * ring may not be mapped under it, or the mode needs DS-CPL.
  */
-int bts_check(enum btsrec_mode mode)
+int bts_check(enum btsrec_mode mode, bool map_with_pti)
 {
 	int err = check_processor();
 
 	if (err)
 		return err;
-	/*
-	 * With page-table isolation the hardware would store a record through the
-	 * user page tables, where the ring is not mapped.
-	 */
-	if (boot_cpu_has(X86_FEATURE_PTI)) {
-		pr_err("Not armed: page-table isolation (PTI) is on and this version has no ring under the user page tables; boot with \"nopti\" on the kernel command line if that is acceptable.\n");
+	if (boot_cpu_has(X86_FEATURE_PTI) && !map_with_pti) {
+		pr_err("Not armed: page-table isolation (PTI) is on and pti=refuse forbids a ring that the user page tables show; load the module with pti=map, or boot with \"nopti\" on the kernel command line if that is acceptable.\n");
 		return -EOPNOTSUPP;
 	}
 	if (mode != BTSREC_MODE_ALL && !boot_cpu_has(X86_FEATURE_DSCPL)) {
@@ -103,7 +100,7 @@ void bts_point_at(struct btsrec_pcpu *pc, u64 base_kva, u64 index_kva, u64 end_k
  */
 void bts_point_at_scratch(struct btsrec_pcpu *pc)
 {
-	u64 base_kva = (u64)pc->scratch;
+	u64 base_kva = pc->scratch_kva;
 
 	bts_point_at(pc, base_kva, base_kva, base_kva + SCRATCH_BYTES);
 }
@@ -190,12 +187,12 @@ static int self_test(struct btsrec_pcpu *pc, unsigned int cpu, u64 off)
 		run_known_branches(off | BTS_ON, off, expected);
 		index_kva = bts_index(pc);
 		if (find_branches(pc->scratch, SCRATCH_BYTES / BTSREC_RECORD_BYTES, expected) &&
-		    index_kva > (u64)pc->scratch &&
-		    index_kva <= (u64)pc->scratch + SCRATCH_BYTES)
+		    index_kva > pc->scratch_kva &&
+		    index_kva <= pc->scratch_kva + SCRATCH_BYTES)
 			return 0;
 	}
 	pr_err("Not armed: the self-test failed on CPU %u, which did not record three known branches (%lld bytes written); its Branch Trace Store cannot be trusted, so take this CPU offline or use another machine.\n",
-	       cpu, (s64)(index_kva - (u64)pc->scratch));
+	       cpu, (s64)(index_kva - pc->scratch_kva));
 	return -EIO;
 }
 
@@ -288,7 +285,7 @@ void bts_release(struct btsrec_pcpu *pc)
 	if (!pc->held)
 		return;
 	pc->held = false;
-	if (!bts_fields_are_ours(pc) && READ_ONCE(pc->ds->bts_buffer_base) != (u64)pc->scratch)
+	if (!bts_fields_are_ours(pc) && READ_ONCE(pc->ds->bts_buffer_base) != pc->scratch_kva)
 		return;
 	bts_write_debugctl((debugctl & ~(BTS_ON | BTS_OFF_BITS)) | pc->saved_off_bits);
 	if (pc->area_written && !btsrec_rdmsr_safe(MSR_IA32_DS_AREA, &area) &&

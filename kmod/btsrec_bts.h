@@ -32,7 +32,7 @@
 #define CR3_BASE_MASK	GENMASK_ULL(51, 12)
 
 struct debug_store *bts_debug_store(unsigned int cpu);
-int bts_check(enum btsrec_mode mode);
+int bts_check(enum btsrec_mode mode, bool map_with_pti);
 int bts_claim(struct btsrec_pcpu *pc, unsigned int cpu, enum btsrec_mode mode);
 void bts_release(struct btsrec_pcpu *pc);
 void bts_point_at(struct btsrec_pcpu *pc, u64 base_kva, u64 index_kva, u64 end_kva);

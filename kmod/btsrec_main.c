@@ -40,6 +40,11 @@ module_param(freeze, bool, 0444);
 MODULE_PARM_DESC(freeze,
 		 "Stop recording at a panic or oops (default 1); 0: let the crash path overwrite the history, to measure it");
 
+static char *pti = "map";
+module_param(pti, charp, 0444);
+MODULE_PARM_DESC(pti,
+		 "Where page-table isolation is on: map shows the rings to the user page tables, where Meltdown can read them; refuse does not arm (default map)");
+
 /*
  * cpuhp_state: 0 or the dynamic CPU hotplug state while armed.  stop_reason:
  * why a CPU that stops now does so.  Changed under the device's command mutex
@@ -249,7 +254,7 @@ int btsrec_arm(void)
 	if (btsrec_is_armed() && !btsrec_is_frozen())
 		return 0;
 	btsrec_disarm();
-	err = bts_check(root->mode);
+	err = bts_check(root->mode, !strcmp(pti, "map"));
 	if (err)
 		return err;
 	err = btsrec_perf_hold();
@@ -329,12 +334,20 @@ static int parse_mode(void)
 	return which;
 }
 
+static bool pti_is_known(void)
+{
+	if (!strcmp(pti, "map") || !strcmp(pti, "refuse"))
+		return true;
+	pr_err("Not loaded: pti=%s is unknown; use map or refuse.\n", pti);
+	return false;
+}
+
 static int __init btsrec_init(void)
 {
 	u64 bytes = parse_ring_bytes();
 	int err, which = parse_mode();
 
-	if (!bytes || which < 0)
+	if (!bytes || which < 0 || !pti_is_known())
 		return -EINVAL;
 	err = btsrec_root_new(bytes, which);
 	if (err)

@@ -16,7 +16,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/topology.h>
-#include <linux/vmalloc.h>
 #include <asm/io.h>
 #include <asm/pgtable_types.h>
 
@@ -134,8 +133,7 @@ static void ring_free(struct btsrec_pcpu *pc)
 {
 	u32 i, nr_pages = pc->page ? pc->page->nr_ring_pages : 0;
 
-	if (pc->base_kva)
-		vunmap((void *)pc->base_kva);
+	btsrec_unmap(pc);
 	for (i = 0; pc->pages && i < nr_pages && pc->pages[i]; i++)
 		__free_page(pc->pages[i]);
 	kvfree(pc->pages);
@@ -162,6 +160,7 @@ void btsrec_root_free(void)
 	btsrec_root_pa = 0;
 	btsrec_root_page = NULL;
 	root->magic = 0;
+	btsrec_map_free();
 	for_each_possible_cpu(cpu)
 		ring_free(per_cpu_ptr(&btsrec_pcpu, cpu));
 	pages_free(root->cpu_dir_pa, BTSREC_MAX_CPU_DIR_PAGES);
@@ -183,8 +182,7 @@ static int ring_pages_new(struct btsrec_pcpu *pc, int node)
 		if (!pc->pages[i])
 			return -ENOMEM;
 	}
-	pc->base_kva = (u64)vmap(pc->pages, nr_pages, VM_MAP, PAGE_KERNEL);
-	return pc->base_kva ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int ring_lists_new(struct btsrec_pcpu *pc)
@@ -223,7 +221,7 @@ static void cpu_describe(struct btsrec_pcpu *pc, unsigned int cpu)
 static int ring_build(struct btsrec_pcpu *pc, unsigned int cpu)
 {
 	u64 ring_bytes = btsrec_root_page->ring_bytes;
-	int node = cpu_to_node(cpu);
+	int err, node = cpu_to_node(cpu);
 
 	pc->page = page_new(node);
 	pc->scratch = page_new(node);
@@ -233,11 +231,24 @@ static int ring_build(struct btsrec_pcpu *pc, unsigned int cpu)
 	pc->page->nr_list_pages = DIV_ROUND_UP(pc->page->nr_ring_pages, BTSREC_PAS_PER_PAGE);
 	if (ring_pages_new(pc, node) || ring_lists_new(pc))
 		return -ENOMEM;
+	err = btsrec_map(pc);	/* last: what is mapped is not freed before the module goes */
+	if (err)
+		return err;
 	pc->end_kva = pc->base_kva + ring_bytes;
 	memset64((u64 *)pc->base_kva, BTSREC_POISON,
 		 pc->page->nr_ring_pages * PAGE_SIZE / sizeof(u64));
 	cpu_describe(pc, cpu);
 	return 0;
+}
+
+static void say_no_ring(unsigned int cpu, int err)
+{
+	if (err == -ENOSPC)
+		pr_err("Not armed: page-table isolation (PTI) is on and the page tables of this kernel have no free place that they share for the ring of CPU %u; boot with \"nopti\" on the kernel command line if that is acceptable.\n",
+		       cpu);
+	else
+		pr_err("Not armed: there is no free memory for a ring of %llu bytes for CPU %u; choose a smaller ring_bytes.\n",
+		       btsrec_root_page->ring_bytes, cpu);
 }
 
 /**
@@ -247,19 +258,21 @@ static int ring_build(struct btsrec_pcpu *pc, unsigned int cpu)
  * Does nothing if the CPU has one: a ring lives until the module goes.  May
  * sleep.
  *
- * Return: 0; -ENOMEM after a printed sentence, with nothing allocated.
+ * Return: 0; -ENOMEM, or -ENOSPC (see btsrec_map()), after a printed sentence,
+ * with nothing allocated.
  */
 int btsrec_ring_new(unsigned int cpu)
 {
 	struct btsrec_pcpu *pc = per_cpu_ptr(&btsrec_pcpu, cpu);
+	int err;
 
 	if (pc->page)
 		return 0;
-	if (ring_build(pc, cpu)) {
-		pr_err("Not armed: there is no free memory for a ring of %llu bytes for CPU %u; choose a smaller ring_bytes.\n",
-		       btsrec_root_page->ring_bytes, cpu);
+	err = ring_build(pc, cpu);
+	if (err) {
+		say_no_ring(cpu, err);
 		ring_free(pc);
-		return -ENOMEM;
+		return err;
 	}
 	smp_wmb();	/* the directory names whole CPU pages only */
 	WRITE_ONCE(*dir_entry(cpu), pc->page->self_pa);

@@ -10,7 +10,7 @@ from errors import Failure
 SUMMARY = "the module refuses, with a sentence, where it must"
 
 SCRIPT = """
-if insmod /modules/btsrec.ko; then
+if insmod /modules/btsrec.ko %s; then
 	fail "the recorder loads and arms here"
 fi
 lsmod | grep -q ^btsrec && fail "the refused module is still there"
@@ -22,11 +22,12 @@ finish 0
 
 @dataclass
 class Case:
-    """@says: what the kernel log must contain."""
+    """@says: what the kernel log must contain. @parameters: the module's."""
 
     name: str
     says: str
     config: dict = field(default_factory=dict)
+    parameters: str = ""
 
 
 CASES = [
@@ -34,14 +35,15 @@ CASES = [
          {"cpu": vm.CPU.replace("+ds,", "-ds,")}),
     Case("not-intel", r"Intel",
          {"cpu": vm.CPU.replace("GenuineIntel", "AuthenticAMD").replace("family=6", "family=23")}),
-    Case("pti", r"(?i)page-table isolation|\bPTI\b", {"append": "pti=on"}),
+    Case("pti", r"page-table isolation.*pti=refuse", {"append": "pti=on"}, "pti=refuse"),
+    Case("no-such-pti", r"pti=maybe is unknown", parameters="pti=maybe"),
     Case("no-records", r"(?i)self-?test", {"plugin": None}),
 ]
 
 
 def run(context):
     for case in CASES:
-        machine = context.boot(SCRIPT, name=case.name,
+        machine = context.boot(SCRIPT % case.parameters, name=case.name,
                                files=[("modules/btsrec.ko", context.recorder.read_bytes())],
                                **case.config)
         with machine:

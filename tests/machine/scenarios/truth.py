@@ -3,7 +3,8 @@
 
 Checked for "btsrec show --format jsonl" and for "crash> bts -a". Without --ring-bytes
 each repetition takes the next of a list of rings, which has odd, tiny and never wrapped
-ones. Every boot has its own KASLR offset.
+ones. Every boot has its own KASLR offset. With --pti the guest has page-table isolation,
+so that the model stores the branches of user mode through the user page tables.
 """
 
 import re
@@ -20,6 +21,8 @@ SCRIPT = workload.SHELL + """
 start_work
 sleep 1
 hurry
+sed -n 's/^Mitigation: PTI$/pti: on/p' /sys/devices/system/cpu/vulnerabilities/meltdown >/tmp/pti
+send /tmp/pti
 insmod /modules/btsrec.ko ring_bytes=%s || fail "the recorder does not load"
 cat /dev/btsrec >/tmp/status
 send /tmp/status
@@ -61,6 +64,7 @@ def add_options(parser):
     parser.add_argument("--repeat", type=int, default=1, help="boots (1); 10 is a full run")
     parser.add_argument("--ring-bytes", metavar="SIZE", help="this ring only")
     parser.add_argument("--first", type=int, default=0, help="ring of the list to begin with (0)")
+    parser.add_argument("--pti", action="store_true", help="with page-table isolation")
     parser.add_argument("--no-crash", action="store_true", help="leave out crash")
     parser.add_argument("--keep", action="store_true", help="keep the dumps of runs that pass")
 
@@ -86,15 +90,18 @@ def _compare_cpu(cpu, histories, crash_branches, log, ring, nr_slots) -> int:
 
 def _one(context, number: int, ring: Ring) -> str:
     """Boot, panic and compare once; the KASLR offset."""
+    options = context.options
     path = context.out / f"dump-{number}"
     path.unlink(missing_ok=True)
     machine = context.boot(ring.script(), [context.os.module("qemu_fw_cfg")],
-                           name=f"boot-{number}",
+                           name=f"boot-{number}", append="pti=on" if options.pti else "nopti",
                            files=[("modules/btsrec.ko", context.recorder.read_bytes())])
     with machine:
         machine.expect_panic(context.seconds(120))
         machine.dump(path)
         machine.quit()
+    if bool(machine.files["pti"]) != options.pti:
+        raise Failure(f"the guest's kernel says of PTI: {machine.files['pti']}")
     nr_slots = int(_status(machine)["ring_bytes"], 0) // truth.RECORD_SLOT_BYTES
     histories = dump.events(context, path)
     crash_branches = None

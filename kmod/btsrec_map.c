@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where the hardware sees rings and scratch pages.
+ *
+ * Without page-table isolation: in the vmalloc area, which every page table
+ * has from boot on (preallocate_vmalloc_pages(), arch/x86/mm/init_64.c).
+ *
+ * With it, branches of user mode and of the entry code are stored through the
+ * user page tables, which have next to nothing of the kernel.  One thing they
+ * have is the cpu_entry_area: pti_clone_p4d() (arch/x86/mm/pti.c) gives every
+ * page table, kernel and user, the same PUD table for its 512 GiB, most of
+ * which are never used.  So rings go into free entries of that PUD table, 1 GiB
+ * each, with page tables of our own below.
+ *
+ *	PGD of each mm, kernel and user --> PUD table of the cpu_entry_area
+ *	    entry that was free --> our PMD page --> our PTE pages --> ring, scratch
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/gfp.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include <asm/cpufeature.h>
+#include <asm/io.h>
+#include <asm/pgtable.h>
+#include <asm/processor-flags.h>
+
+#include "btsrec_bts.h"
+
+/* Not present behind a ring and a scratch page: what overruns shall not hit the next. */
+#define GUARD_PAGES	1
+
+/*
+ * @table: the shared PUD table; NULL: not asked for yet.  @pmds: what is
+ * behind its entries that are ours.  The newest of them is used up to @next_kva, of @end_kva.
+ * Changed by CPU hotplug callbacks, which run one at a time, and at unload.
+ */
+static struct {
+	pud_t *table;
+	pmd_t *pmds[PTRS_PER_PUD];
+	u64 next_kva;
+	u64 end_kva;
+} shared;
+
+static p4d_t *p4d_of_entry_area(u64 pgd_pa)
+{
+	pgd_t *pgd = pgd_offset_pgd((pgd_t *)__va(pgd_pa), CPU_ENTRY_AREA_BASE);
+
+	return pgd_none(*pgd) ? NULL : p4d_offset(pgd, CPU_ENTRY_AREA_BASE);
+}
+
+/* The loaded page table stays loaded, so it stays allocated, without preemption. */
+static pud_t *find_shared_table(void)
+{
+	p4d_t *kernel, *user;
+	pud_t *table = NULL;
+	u64 pgd_pa;
+
+	preempt_disable();
+	pgd_pa = bts_cr3() & CR3_BASE_MASK;
+	kernel = p4d_of_entry_area(pgd_pa);
+	/* With PTI a PGD is two pages, the second for user mode. */
+	user = p4d_of_entry_area(pgd_pa | PAGE_SIZE);
+	if (kernel && user && p4d_present(*kernel) && p4d_present(*user) &&
+	    p4d_pgtable(*kernel) == p4d_pgtable(*user))
+		table = p4d_pgtable(*kernel);
+	preempt_enable();
+	return table;
+}
+
+static void *table_new(void)
+{
+	return (void *)get_zeroed_page(GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
+}
+
+static u64 table_entry(const void *table)
+{
+	return __pa(table) | _KERNPG_TABLE;
+}
+
+static u64 slot_kva(unsigned int slot)
+{
+	return CPU_ENTRY_AREA_BASE + (u64)slot * PUD_SIZE;
+}
+
+/* Takes a free entry; the exchange refuses one that somebody else has just taken. */
+static int slot_take(void)
+{
+	unsigned int slot = PTRS_PER_PUD;
+	pmd_t *pmds = table_new();
+
+	if (!pmds)
+		return -ENOMEM;
+	while (slot--) {
+		if (pud_val(shared.table[slot]) ||
+		    cmpxchg(&shared.table[slot].pud, 0, table_entry(pmds)))
+			continue;
+		shared.pmds[slot] = pmds;
+		shared.next_kva = slot_kva(slot);
+		shared.end_kva = slot_kva(slot) + PUD_SIZE;
+		return 0;
+	}
+	free_page((unsigned long)pmds);
+	return -ENOSPC;
+}
+
+static pmd_t *our_pmd(u64 kva)
+{
+	return &shared.pmds[pud_index(kva)][pmd_index(kva)];
+}
+
+static int tables_new(u64 kva, u64 end_kva)
+{
+	for (; kva < end_kva; kva = ALIGN_DOWN(kva, PMD_SIZE) + PMD_SIZE) {
+		pmd_t *pmd = our_pmd(kva);
+		void *ptes;
+
+		if (!pmd_none(*pmd))
+			continue;
+		ptes = table_new();
+		if (!ptes)
+			return -ENOMEM;
+		WRITE_ONCE(pmd->pmd, table_entry(ptes));
+	}
+	return 0;
+}
+
+/*
+ * Tables for so many pages in a row, none of them mapped yet.  What a failure
+ * has allocated goes with the rest at unload.
+ */
+static int reserve(u32 nr_pages, u64 *ret_kva)
+{
+	u64 bytes = (u64)nr_pages * PAGE_SIZE;
+	int err;
+
+	if (!shared.table)
+		shared.table = find_shared_table();
+	if (!shared.table)
+		return -ENOSPC;
+	if (shared.end_kva - shared.next_kva < bytes) {
+		err = slot_take();
+		if (err)
+			return err;
+	}
+	err = tables_new(shared.next_kva, shared.next_kva + bytes);
+	if (err)
+		return err;
+	*ret_kva = shared.next_kva;
+	shared.next_kva += bytes;
+	return 0;
+}
+
+/*
+ * Supervisor, not executable, accessed and dirty already.  Not global, as the
+ * kernel's own pages with PTI: user mode need not keep them in the TLB.
+ */
+static void map_page(u64 kva, struct page *page)
+{
+	pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
+	pte_t *ptes = (pte_t *)pmd_page_vaddr(*our_pmd(kva));
+
+	WRITE_ONCE(ptes[pte_index(kva)].pte, pte_val(pfn_pte(page_to_pfn(page), prot)));
+}
+
+static int map_shared(struct btsrec_pcpu *pc)
+{
+	u32 i, nr_pages = pc->page->nr_ring_pages;
+	u64 kva;
+	int err = reserve(nr_pages + 1 + 2 * GUARD_PAGES, &kva);
+
+	if (err)
+		return err;
+	for (i = 0; i < nr_pages; i++)
+		map_page(kva + i * PAGE_SIZE, pc->pages[i]);
+	pc->base_kva = kva;
+	pc->scratch_kva = kva + (nr_pages + GUARD_PAGES) * PAGE_SIZE;
+	map_page(pc->scratch_kva, virt_to_page(pc->scratch));
+	return 0;
+}
+
+/**
+ * btsrec_map() - give a ring and its scratch page their linear addresses
+ * @pc: the CPU's, with its pages; sets @base_kva and @scratch_kva
+ *
+ * May sleep.  Under page-table isolation every page table shows them from now
+ * on: no translation is cached for what was not present.
+ *
+ * Return: 0; -ENOMEM; -ENOSPC: page-table isolation is on and the page tables
+ * have no free place that they share.
+ */
+int btsrec_map(struct btsrec_pcpu *pc)
+{
+	if (boot_cpu_has(X86_FEATURE_PTI))
+		return map_shared(pc);
+	pc->base_kva = (u64)vmap(pc->pages, pc->page->nr_ring_pages, VM_MAP, PAGE_KERNEL);
+	pc->scratch_kva = (u64)pc->scratch;
+	return pc->base_kva ? 0 : -ENOMEM;
+}
+
+/**
+ * btsrec_unmap() - take a ring out of the vmalloc area
+ * @pc: the CPU's, released; one that has no mapping is left alone
+ *
+ * Under page-table isolation btsrec_map_free() has done it for all rings.
+ */
+void btsrec_unmap(struct btsrec_pcpu *pc)
+{
+	if (pc->base_kva && !boot_cpu_has(X86_FEATURE_PTI))
+		vunmap((void *)pc->base_kva);
+	pc->base_kva = 0;
+}
+
+/*
+ * Changing CR4.PGE drops all translations of all PCIDs and all paging-structure
+ * caches (SDM vol. 3A, "Operations that Invalidate TLBs and Paging-Structure
+ * Caches"); a write of CR3 would drop those of one PCID.  flush_tlb_all() is
+ * not exported.  Runs with interrupts off, as the kernel's own does it.
+ */
+static void flush_this_cpu(void *unused)
+{
+	unsigned long cr4;
+
+	asm volatile("mov %%cr4, %0" : "=r" (cr4) : : "memory");
+	asm volatile("mov %0, %%cr4" : : "r" (cr4 ^ X86_CR4_PGE) : "memory");
+	asm volatile("mov %0, %%cr4" : : "r" (cr4) : "memory");
+}
+
+static void slot_tables_free(pmd_t *pmds)
+{
+	unsigned int i;
+
+	for (i = 0; pmds && i < PTRS_PER_PMD; i++) {
+		if (!pmd_none(pmds[i]))
+			free_page(pmd_page_vaddr(pmds[i]));
+	}
+	free_page((unsigned long)pmds);
+}
+
+/**
+ * btsrec_map_free() - take all rings out of the shared page tables
+ *
+ * Before their pages are freed; every CPU must be released.  May sleep.  When
+ * this returns, no CPU has a translation of them: an offline CPU has paging
+ * off on its way back, which empties its TLB.
+ */
+void btsrec_map_free(void)
+{
+	bool any = false;
+	unsigned int slot;
+
+	for (slot = 0; slot < PTRS_PER_PUD; slot++) {
+		if (!shared.pmds[slot])
+			continue;
+		WRITE_ONCE(shared.table[slot].pud, 0);
+		any = true;
+	}
+	if (any)
+		on_each_cpu(flush_this_cpu, NULL, 1);
+	for (slot = 0; slot < PTRS_PER_PUD; slot++)
+		slot_tables_free(shared.pmds[slot]);
+	memset(&shared, 0, sizeof(shared));
+}
