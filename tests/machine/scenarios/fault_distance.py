@@ -26,9 +26,9 @@ echo c >/proc/sysrq-trigger
 
 MARK = re.compile(r"^cpu=(\d+) (MARK|AT_MARK) value=\S+ records=(\d+)$", re.MULTILINE)
 
-# A ring is of use only if nearly all of it is older than the fault. The bounds leave room
-# for a slow host: the other CPUs run on until the NMI reaches them.
-MAX_NEWER_SELF = 64
+# Measured: 28 and 35. The bounds leave room for an interrupt that comes just then, and for
+# the other CPUs, which run on until the NMI reaches them; the ring has 43,690 records.
+MAX_NEWER_SELF = 5_000
 MAX_NEWER_OTHER = 20_000
 
 
@@ -78,6 +78,7 @@ def run(context):
     if max(newer[1:], default=0) > MAX_NEWER_OTHER:
         raise Failure(f"another CPU recorded {max(newer[1:])} branches after the fault; at "
                       f"most {MAX_NEWER_OTHER} are acceptable")
-    unfrozen, _ = _one(context, 0)
-    if unfrozen[0] < 10 * max(newer[0], 1):
-        raise Failure("without the freeze as little is newer: the freeze proves nothing here")
+    _, unfrozen = _one(context, 0)
+    if unfrozen >= 0:
+        raise Failure("without the freeze the call of panic() is still there: the freeze proves "
+                      "nothing here")
