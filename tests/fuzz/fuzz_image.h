@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What both fuzzers share: the input is plain memory from address 0 on, a page
+ * What the fuzzers share: the input of most is plain memory from address 0 on, a page
  * of 0xff bytes is not there (mkimage --raw writes such files).
  */
 #ifndef BTSREC_FUZZ_IMAGE_H

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Symbol tables of the kernel and of a module: the input is plain memory from
+ * address 0 on, which is where the kernel's image begins; both tables are there.
+ */
+#include <stdlib.h>
+
+#include "../../decoder/src/kallsyms.h"
+#include "../../decoder/src/modsyms.h"
+#include "fuzz_image.h"
+
+#define KVA(pa)	(KREAD_IMAGE_KVA + (pa))
+
+static enum btsrec_status memory_read(void *arg, uint64_t pa, void *buf, size_t len_bytes,
+				      size_t *ret_bytes)
+{
+	const struct fuzz_memory *memory = arg;
+
+	*ret_bytes = 0;
+	if (pa >= memory->nr_bytes)
+		return BTSREC_ERR_NODATA;
+	*ret_bytes = memory->nr_bytes - pa < len_bytes ? memory->nr_bytes - pa : len_bytes;
+	__builtin_memcpy(buf, memory->bytes + pa, *ret_bytes);
+	return *ret_bytes == len_bytes ? BTSREC_OK : BTSREC_ERR_NODATA;
+}
+
+/* What a session does with the symbols. */
+static void use(struct symbol_list *list, char *names)
+{
+	struct symbol_table *table = symbol_table_new(list, KVA(0), KVA(1 << 20));
+	uint64_t va, offset_bytes;
+	const char *name;
+	size_t name_bytes;
+
+	for (va = KVA(0); table && va < KVA(1 << 20); va += 4093)
+		(void)symbol_table_find(table, va, &name, &name_bytes, &offset_bytes);
+	symbol_table_free(table);
+	symbol_list_fini(list);
+	free(names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
+{
+	static const struct kallsyms_where where = {
+		.num_syms_kva = KVA(0), .relative_base_kva = KVA(8), .offsets_kva = KVA(64),
+		.token_index_kva = KVA(512), .token_table_kva = KVA(1024), .names_kva = KVA(2048),
+	};
+	static const struct kallsyms_anchor anchor = { "a", KVA(0) };
+	struct fuzz_memory memory = { bytes, nr_bytes };
+	struct btsrec_image image = { .read_pa = memory_read, .arg = &memory };
+	struct kread kernel = { .image = &image };
+	struct symbol_list list = { 0 };
+	struct kallsyms_where found;
+	static struct msg msg;
+	char text[256] = { 0 }, *names;
+
+	__builtin_memcpy(text, bytes, nr_bytes < sizeof(text) ? nr_bytes : sizeof(text) - 1);
+	(void)kallsyms_where(text, &found);
+	(void)kallsyms_read(&kernel, &where, &anchor, &msg, &list, &names);
+	use(&list, names);
+	(void)modsyms_read(&kernel, KVA(0), &msg, &list, &names);
+	use(&list, names);
+	return 0;
+}
