@@ -30,7 +30,7 @@ page() {
 check_options() {
 	local command option nr=0
 	page btsrec.1 > "$work/btsrec.1"
-	for command in info show check; do
+	for command in info show insns prove check; do
 		while read -r option; do
 			nr=$((nr + 1))
 			grep -qe "$option\b" "$work/btsrec.1" ||

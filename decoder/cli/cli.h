@@ -25,6 +25,7 @@ enum cli_exit {
  * @dump, @system_map, @vmlinux: borrowed from argv; NULL: not given.
  * @no_names: leave out the names in the dump.
  * @show: cpus is owned, the rest by value.
+ * @first_n, @last_n, @bytes: as in struct btsrec_insns.
  */
 struct cli_options {
 	const char *dump;
@@ -34,6 +35,9 @@ struct cli_options {
 	uint64_t root_pa;
 	enum btsrec_scan scan;
 	struct btsrec_show show;
+	uint64_t first_n;
+	uint64_t last_n;
+	bool bytes;
 };
 
 /**
@@ -50,6 +54,8 @@ struct cli_command {
 
 enum cli_exit cmd_info(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_insns(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_prove(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_check(struct btsrec *rec, const struct cli_options *options);
 
 /**

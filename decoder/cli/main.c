@@ -11,7 +11,10 @@
 
 static const struct cli_command commands[] = {
 	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvNRs", cmd_info },
-	{ "show", "The branch histories, event by event.", "cnrfmvNRs", cmd_show },
+	{ "show", "The branch histories, event by event.", "cnrtfmvNRs", cmd_show },
+	{ "insns", "The instructions that were executed, one by one.", "cngbfmvNRs", cmd_insns },
+	{ "prove", "Whether each history fits the code in the dump; if not, exit status 1.",
+	  "fmvNRs", cmd_prove },
 	{ "check", "Validate all that can be validated; faults make the exit status 1.", "Rs",
 	  cmd_check },
 };

@@ -87,6 +87,34 @@ static bool set_count(struct cli_options *options, const char *argument)
 	return parse_number(argument, 10, &options->show.max_events) && options->show.max_events;
 }
 
+static bool set_range(struct cli_options *options, const char *argument)
+{
+	const char *dash = strchr(argument, '-');
+	char first[24];
+
+	if (!dash || (size_t)(dash - argument) >= sizeof(first))
+		return false;
+	memcpy(first, argument, (size_t)(dash - argument));
+	first[dash - argument] = '\0';
+	return parse_number(first, 10, &options->first_n) &&
+	       parse_number(dash + 1, 10, &options->last_n) &&
+	       options->last_n >= options->first_n && options->last_n;
+}
+
+static bool set_types(struct cli_options *options, const char *argument)
+{
+	(void)argument;
+	options->show.types = true;
+	return true;
+}
+
+static bool set_bytes(struct cli_options *options, const char *argument)
+{
+	(void)argument;
+	options->bytes = true;
+	return true;
+}
+
 static bool set_newest_first(struct cli_options *options, const char *argument)
 {
 	(void)argument;
@@ -158,6 +186,9 @@ static bool set_no_names(struct cli_options *options, const char *argument)
 static const struct cli_option cli_options_all[] = {
 	{ 'c', true, "cpu", "LIST", "only these CPUs: 0,2-5", set_cpus },
 	{ 'n', true, "count", "COUNT", "only the newest COUNT events of each CPU", set_count },
+	{ 't', true, "types", NULL, "with the kind of each branch", set_types },
+	{ 'g', false, "range", "FIRST-LAST", "only events with these numbers", set_range },
+	{ 'b', true, "bytes", NULL, "with the bytes of each instruction", set_bytes },
 	{ 'r', true, "newest-first", NULL, "newest event first", set_newest_first },
 	{ 'f', true, "format", "FORMAT", "text (default), jsonl or tsv", set_format },
 	{ 'm', false, "system-map", "FILE", "kernel names from this System.map", set_system_map },

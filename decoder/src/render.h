@@ -16,6 +16,7 @@
 
 struct session_ring;
 struct symbol_name;
+struct trace_types;
 
 /* --- Buffer ------------------------------------------------------------- */
 
@@ -107,10 +108,14 @@ void out_json_string(struct out *out, const char *text, size_t max_bytes);
  * struct renderer - one run of one view
  * @rec: borrowed; asked for names only.
  * @names: a symbol source exists, so lines have a names part.
+ * @types: of the CPU being printed, so branches have a kind; NULL: they have none.
+ * @has_types: there will be @types.
  */
 struct renderer {
 	struct btsrec *rec;
 	bool names;
+	bool has_types;
+	struct trace_types *types;
 	struct out out;
 };
 

@@ -5,7 +5,9 @@
  * numbers as doubles; counts, ids and time stamps are numbers.
  */
 #include "render.h"
+#include "render_branch.h"
 #include "symbol.h"
+#include "trace.h"
 
 /* @key with its comma, quotes and colon; a string constant. */
 #define json_key(out, key)	out_literal(out, ",\"" key "\":")
@@ -61,8 +63,16 @@ static void json_name(struct out *out, const struct symbol_name *name)
 	out_char(out, '"');
 }
 
-static void json_branch(struct renderer *r, const struct btsrec_record *branch)
+static void json_type(struct renderer *r, const struct btsrec_event *event)
 {
+	struct branch branch = trace_type(r->types, event);
+
+	json_branch_type(&r->out, &branch);
+}
+
+static void json_branch(struct renderer *r, const struct btsrec_event *event)
+{
+	const struct btsrec_record *branch = &event->branch;
 	struct out *out = &r->out;
 	struct symbol_name name;
 
@@ -72,6 +82,8 @@ static void json_branch(struct renderer *r, const struct btsrec_record *branch)
 	json_hex(out, branch->to);
 	json_key(out, "predicted");
 	json_bool(out, branch->flags & BTSREC_FLAG_PREDICTED);
+	if (r->types)
+		json_type(r, event);
 	if (symbol_find(r->rec, branch->from, &name)) {
 		json_key(out, "from_sym");
 		json_name(out, &name);
@@ -206,7 +218,7 @@ static void json_members(struct renderer *r, const struct btsrec_event *event)
 {
 	switch (event->kind) {
 	case BTSREC_EVENT_BRANCH:
-		json_branch(r, &event->branch);
+		json_branch(r, event);
 		break;
 	case BTSREC_EVENT_SWITCH:
 		json_switch_kind(&r->out, event->mm_only);

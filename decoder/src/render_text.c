@@ -8,8 +8,13 @@
  *     0     43685 switch  tsc=81 task 12/12 "sh" cr3=0x... -> 34/34 "cat" cr3=0x...
  */
 #include "render.h"
+#include "render_branch.h"
 #include "session.h"
 #include "symbol.h"
+#include "trace.h"
+
+/* "syscall", "irq:236" */
+#define TYPE_WIDTH 7
 
 static void text_name(struct renderer *r, bool known, const struct symbol_name *name)
 {
@@ -20,7 +25,8 @@ static void text_name(struct renderer *r, bool known, const struct symbol_name *
 }
 
 /* Without a symbol source a line gets its names part only if a module is known. */
-static void text_branch_names(struct renderer *r, const struct btsrec_record *branch)
+static void text_branch_names(struct renderer *r, const struct btsrec_record *branch,
+			      unsigned int nr_blanks)
 {
 	struct symbol_name from, to;
 	bool has_from = symbol_find(r->rec, branch->from, &from);
@@ -28,14 +34,31 @@ static void text_branch_names(struct renderer *r, const struct btsrec_record *br
 
 	if (!r->names && !has_from && !has_to)
 		return;
-	out_literal(&r->out, "  ");
+	out_pad(&r->out, "", nr_blanks + 2);
 	text_name(r, has_from, &from);
 	out_literal(&r->out, " -> ");
 	text_name(r, has_to, &to);
 }
 
-static void text_branch(struct renderer *r, const struct btsrec_record *branch)
+/* How many blanks are missing to a column of kinds. */
+static unsigned int text_type(struct renderer *r, const struct btsrec_event *event)
 {
+	char text[BRANCH_TEXT_BYTES];
+	struct branch branch;
+	size_t nr_bytes;
+
+	if (!r->types)
+		return 0;
+	branch = trace_type(r->types, event);
+	nr_bytes = branch_text(text, &branch);
+	out_char(&r->out, ' ');
+	out_bytes(&r->out, text, nr_bytes);
+	return nr_bytes < TYPE_WIDTH ? (unsigned int)(TYPE_WIDTH - nr_bytes) : 0;
+}
+
+static void text_branch(struct renderer *r, const struct btsrec_event *event)
+{
+	const struct btsrec_record *branch = &event->branch;
 	struct out *out = &r->out;
 
 	out_hex16(out, branch->from);
@@ -45,7 +68,7 @@ static void text_branch(struct renderer *r, const struct btsrec_record *branch)
 		out_literal(out, " P");
 	else
 		out_literal(out, " -");
-	text_branch_names(r, branch);
+	text_branch_names(r, branch, text_type(r, event));
 }
 
 static void text_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm)
@@ -250,7 +273,7 @@ static void text_event(struct renderer *r, const struct btsrec_event *event)
 	out_char(out, ' ');
 	if (event->kind == BTSREC_EVENT_BRANCH) {
 		out_literal(out, "branch  ");
-		text_branch(r, &event->branch);
+		text_branch(r, event);
 	} else {
 		out_pad(out, render_kind_str(event->kind), 8);
 		if (render_tsc(event, &tsc)) {

@@ -4,11 +4,16 @@
  * columns.  A column that an event does not have is empty.
  */
 #include "render.h"
+#include "render_branch.h"
 #include "symbol.h"
+#include "trace.h"
 
 static void tsv_begin(struct renderer *r)
 {
-	out_literal(&r->out, "cpu\tn\tkind\ttsc\tfrom\tto\tpredicted\tfrom_sym\tto_sym\tdetails\n");
+	out_literal(&r->out, "cpu\tn\tkind\ttsc\tfrom\tto\tpredicted\t");
+	if (r->has_types)
+		out_literal(&r->out, "type\t");
+	out_literal(&r->out, "from_sym\tto_sym\tdetails\n");
 }
 
 static void tsv_name(struct renderer *r, uint64_t va)
@@ -20,8 +25,17 @@ static void tsv_name(struct renderer *r, uint64_t va)
 		out_name(&r->out, &name);
 }
 
-static void tsv_branch(struct renderer *r, const struct btsrec_record *branch)
+static void tsv_type(struct renderer *r, const struct btsrec_event *event)
 {
+	struct branch branch = trace_type(r->types, event);
+
+	out_char(&r->out, '\t');
+	out_branch_type(&r->out, &branch);
+}
+
+static void tsv_branch(struct renderer *r, const struct btsrec_event *event)
+{
+	const struct btsrec_record *branch = &event->branch;
 	struct out *out = &r->out;
 
 	out_literal(out, "\t\t");
@@ -30,6 +44,8 @@ static void tsv_branch(struct renderer *r, const struct btsrec_record *branch)
 	out_hex16(out, branch->to);
 	out_char(out, '\t');
 	out_char(out, branch->flags & BTSREC_FLAG_PREDICTED ? '1' : '0');
+	if (r->types)
+		tsv_type(r, event);
 	tsv_name(r, branch->from);
 	tsv_name(r, branch->to);
 	out_char(out, '\t');
@@ -43,6 +59,8 @@ static void tsv_other(struct renderer *r, const struct btsrec_event *event)
 	if (render_tsc(event, &tsc))
 		out_dec(&r->out, tsc, 0);
 	out_literal(&r->out, "\t\t\t\t\t\t");
+	if (r->has_types)
+		out_char(&r->out, '\t');
 	render_details(r, event);
 }
 
@@ -56,7 +74,7 @@ static void tsv_event(struct renderer *r, const struct btsrec_event *event)
 	out_char(out, '\t');
 	out_str(out, render_kind_str(event->kind));
 	if (event->kind == BTSREC_EVENT_BRANCH)
-		tsv_branch(r, &event->branch);
+		tsv_branch(r, event);
 	else
 		tsv_other(r, event);
 	out_char(out, '\n');

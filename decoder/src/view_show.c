@@ -5,6 +5,7 @@
 #include "render.h"
 #include "session.h"
 #include "symbol.h"
+#include "trace.h"
 
 /**
  * struct history - the wanted events of one CPU, kept to be told backwards
@@ -111,6 +112,28 @@ static enum btsrec_status show_newest_first(struct show *show, struct btsrec *re
 	return status;
 }
 
+static enum btsrec_status show_events(struct show *show, struct btsrec *rec, unsigned int cpu,
+				      const struct btsrec_show *opts)
+{
+	if (opts->newest_first)
+		return show_newest_first(show, rec, cpu, opts->max_events);
+	return session_tail(rec, cpu, opts->max_events, show_event, show);
+}
+
+static enum btsrec_status show_typed(struct show *show, struct btsrec *rec, unsigned int cpu,
+				     const struct btsrec_show *opts)
+{
+	struct trace_types types;
+	enum btsrec_status status = trace_types_init(&types, rec, cpu);
+
+	show->renderer.types = &types;
+	if (!status)
+		status = show_events(show, rec, cpu, opts);
+	show->renderer.types = NULL;
+	trace_types_fini(&types);
+	return status;
+}
+
 static enum btsrec_status show_cpu(struct show *show, struct btsrec *rec, unsigned int cpu,
 				   const struct btsrec_show *opts)
 {
@@ -121,9 +144,7 @@ static enum btsrec_status show_cpu(struct show *show, struct btsrec *rec, unsign
 		return status;
 	if (show->format->cpu)
 		show->format->cpu(&show->renderer, btsrec_cpu(rec, cpu), &ring);
-	if (opts->newest_first)
-		return show_newest_first(show, rec, cpu, opts->max_events);
-	return session_tail(rec, cpu, opts->max_events, show_event, show);
+	return opts->types ? show_typed(show, rec, cpu, opts) : show_events(show, rec, cpu, opts);
 }
 
 static enum btsrec_status show_cpus(struct show *show, struct btsrec *rec,
@@ -205,6 +226,7 @@ enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opt
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	show->renderer.rec = rec;
 	show->renderer.names = symbols_present(rec);
+	show->renderer.has_types = opts->types;
 	show->format = render_format_of(opts->format);
 	out_init(&show->renderer.out, sink);
 	if (show->format->begin)

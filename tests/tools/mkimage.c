@@ -32,10 +32,13 @@
  *   symbol NAME LETTER KVA	one of the kernel's kallsyms
  *   modsym NAME LETTER KVA	one of the module that was described last
  *	These tables lie where __pa() of the kernel's text leads, without page tables.
+ *   code SPACE VA HEX		memory by virtual address: SPACE is kernel, or userN with
+ *	its page table at 0x800000 + N * 0x1000
+ *   idt VECTOR VA		a gate; its handler in the kernel
  *   poke PLACE OFFSET BYTES VALUE	change memory behind the checksums' back
  *   hole PLACE			the page is not in the dump
  *	PLACE: root, dir, modules, cpuN, dsN, listN, ringN.PAGE, kallsyms,
- *	modsymsN
+ *	modsymsN, SPACE:VA
  *   format kdump		makedumpfile's compressed format instead of ELF
  *   truncate BYTES		cut the dump's file off; negative: so many at the end
  */
@@ -60,6 +63,11 @@
 #define MAX_CHANGES	256
 #define MAX_SYMBOLS	256
 #define MAX_PAGES	(1u << 17)	/* 512 MiB */
+#define MAX_SPACES	9
+
+/* Where the top page tables are; the kernel's is before that of user0. */
+#define SPACES_PA	0x7ff000ULL
+#define IDT_KVA		0xfffffe0000000000ULL
 
 /* One page of the described memory; index in image.pages: page frame number. */
 struct page {
@@ -105,6 +113,8 @@ static struct image {
 	size_t nr_symbols;
 	uint64_t kallsyms_pa;
 	uint64_t modsyms_pa[BTSREC_MODULES_PER_PAGE];
+	bool has_space[MAX_SPACES];	/* 0: the kernel */
+	unsigned int nr_spaces;
 	bool no_vmcoreinfo;
 	uint64_t vmcoreinfo_pa;
 	int64_t truncate_bytes;
@@ -132,7 +142,7 @@ static uint64_t alloc_page(void)
 {
 	uint64_t pfn = image.next_pfn++;
 
-	if (pfn >= MAX_PAGES)
+	if (pfn >= MAX_PAGES || image.pages[pfn].bytes)
 		die("memory is full");
 	image.pages[pfn].bytes = calloc(1, BTSREC_PAGE_BYTES);
 	if (!image.pages[pfn].bytes)
@@ -861,6 +871,102 @@ static void make_symbols(void)
 	}
 }
 
+/* --- Code --------------------------------------------------------------- */
+
+/* "kernel" or "userN" at *@at, which moves behind it. */
+static unsigned int space_of(const char *text, char **ret_end)
+{
+	unsigned long number;
+
+	if (!strncmp(text, "kernel", 6)) {
+		*ret_end = (char *)text + 6;
+		return 0;
+	}
+	number = strncmp(text, "user", 4) ? MAX_SPACES : strtoul(text + 4, ret_end, 10) + 1;
+	if (number >= MAX_SPACES)
+		die("there is no space '%s'", text);
+	return (unsigned int)number;
+}
+
+static uint64_t space_pa(unsigned int space)
+{
+	uint64_t pa = SPACES_PA + space * (uint64_t)BTSREC_PAGE_BYTES, next_pfn = image.next_pfn;
+
+	if (!image.has_space[space]) {
+		image.next_pfn = pa / BTSREC_PAGE_BYTES;
+		alloc_page();
+		image.nr_spaces++;
+		image.next_pfn = next_pfn;
+		image.has_space[space] = true;
+	}
+	if (!space)
+		image.root->kernel_pgd_pa = pa;
+	return pa;
+}
+
+/* The byte behind @va, which is mapped if it is not yet. */
+static uint64_t mapped_pa(unsigned int space, uint64_t va)
+{
+	uint64_t table_pa = space_pa(space);
+	unsigned int level;
+
+	for (level = 4; level; level--) {
+		uint64_t *entry = (uint64_t *)at_pa(table_pa) + (va >> (3 + 9 * level) & 511);
+
+		if (!*entry)
+			*entry = alloc_page() | 0x63;
+		table_pa = *entry & ~0xfffULL;
+	}
+	return table_pa + va % BTSREC_PAGE_BYTES;
+}
+
+static void do_code(struct statement *statement)
+{
+	const char *hex;
+	unsigned int space;
+	uint64_t va;
+	char *end;
+
+	if (statement->nr_words != 4)
+		die("code SPACE VA HEX");
+	space = space_of(statement->words[1].text, &end);
+	va = word_number(statement, 2);
+	for (hex = statement->words[3].text; *hex; hex += 2, va++) {
+		if (hex_digit(hex[0]) < 0 || hex_digit(hex[1]) < 0)
+			die("no byte: '%s'", hex);
+		*(uint8_t *)at_pa(mapped_pa(space, va)) =
+			(uint8_t)(hex_digit(hex[0]) << 4 | hex_digit(hex[1]));
+	}
+}
+
+static void do_idt(struct statement *statement)
+{
+	uint64_t gate_kva = IDT_KVA + 16 * word_number(statement, 1);
+	uint64_t handler_kva = word_number(statement, 2);
+	uint16_t *gate = at_pa(mapped_pa(0, gate_kva));
+
+	gate[0] = (uint16_t)handler_kva;
+	gate[1] = 0x10;
+	gate[2] = 0x8e00;
+	gate[3] = (uint16_t)(handler_kva >> 16);
+	gate[4] = (uint16_t)(handler_kva >> 32);
+	gate[5] = (uint16_t)(handler_kva >> 48);
+}
+
+/* All page tables have the kernel's image in common. */
+static void finish_spaces(void)
+{
+	uint64_t behind_pfn = SPACES_PA / BTSREC_PAGE_BYTES + MAX_SPACES;
+	unsigned int space;
+
+	if (image.nr_spaces && image.next_pfn < behind_pfn)
+		image.next_pfn = behind_pfn;
+	for (space = 1; image.has_space[0] && space < MAX_SPACES; space++)
+		if (image.has_space[space])
+			((uint64_t *)at_pa(space_pa(space)))[511] =
+				((uint64_t *)at_pa(space_pa(0)))[511];
+}
+
 /* --- Damage ------------------------------------------------------------- */
 
 static struct cpu *place_cpu(const char *text, char **ret_end)
@@ -894,6 +1000,11 @@ static uint64_t place_pa(const char *place)
 		return image.kallsyms_pa;
 	if (!strncmp(place, "modsyms", 7))
 		return image.modsyms_pa[strtoul(place + 7, NULL, 10) % BTSREC_MODULES_PER_PAGE];
+	if (!strncmp(place, "kernel:", 7) || !strncmp(place, "user", 4)) {
+		unsigned int space = space_of(place, &end);
+
+		return mapped_pa(space, number_of(end + 1));
+	}
 	if (strncmp(place, "ring", 4))
 		die("there is no place '%s'", place);
 	cpu = place_cpu(place + 4, &end);
@@ -974,6 +1085,8 @@ static const struct {
 	{ "module", false, do_module },
 	{ "symbol", false, do_symbol },
 	{ "modsym", false, do_modsym },
+	{ "code", false, do_code },
+	{ "idt", false, do_idt },
 	{ "vmcoreinfo", false, do_vmcoreinfo },
 	{ "poke", false, do_poke },
 	{ "hole", false, do_hole },
@@ -1050,6 +1163,7 @@ static void finish(void)
 	for (i = 0; i < MAX_CPUS; i++)
 		if (image.cpus[i].page)
 			finish_cpu(&image.cpus[i]);
+	finish_spaces();
 	apply_changes(image.before_crc, image.nr_before_crc);
 	for (i = 0; i < MAX_CPUS; i++) {
 		struct btsrec_cpu *page = image.cpus[i].page;

@@ -317,14 +317,52 @@ enum btsrec_format {
  * @cpus: CPU numbers, @nr_cpus of them; NULL: every CPU that has a ring.
  * @max_events: the newest so many of each CPU; 0: all.
  * @newest_first: reverse the order of the lines.
+ * @types: say of each branch what kind it is, by the code in the dump.
  */
 struct btsrec_show {
 	const unsigned int *cpus;
 	size_t nr_cpus;
 	uint64_t max_events;
 	bool newest_first;
+	bool types;
 	enum btsrec_format format;
 };
+
+/**
+ * struct btsrec_insns - what btsrec_insns() prints
+ * @cpus, @nr_cpus, @max_events: as in struct btsrec_show.
+ * @first_n, @last_n: only events with these numbers; @last_n 0: to the end.
+ * @bytes: with the bytes of each instruction.
+ * @format: text or JSON lines.
+ */
+struct btsrec_insns {
+	const unsigned int *cpus;
+	size_t nr_cpus;
+	uint64_t max_events;
+	uint64_t first_n;
+	uint64_t last_n;
+	bool bytes;
+	enum btsrec_format format;
+};
+
+/**
+ * btsrec_insns() - every instruction that was executed, as the dump has it
+ * btsrec_prove() - whether each history can have happened as recorded
+ *
+ * Code is read through the page tables in the dump.  From the target of each
+ * branch straight-line code must lead to the next branch, which must be able to
+ * reach its own target.  What cannot be told, because the dump lacks the code, is
+ * said and is no fault.  *@ret_nr_faults of btsrec_prove() counts the pairs of
+ * branches that contradict the code.
+ *
+ * Return: as btsrec_show(); BTSREC_ERR_INVAL also for a format that is not offered.
+ */
+BTSREC_API enum btsrec_status
+btsrec_insns(struct btsrec *rec, const struct btsrec_insns *opts,
+	     const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_prove(struct btsrec *rec, enum btsrec_format format,
+	     const struct btsrec_sink *sink, uint64_t *ret_nr_faults);
 
 /**
  * btsrec_info() - what was found: kernel, root, one line per CPU

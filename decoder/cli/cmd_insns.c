@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli.h"
+
+enum cli_exit cmd_insns(struct btsrec *rec, const struct cli_options *options)
+{
+	struct btsrec_insns opts = {
+		.cpus = options->show.cpus,
+		.nr_cpus = options->show.nr_cpus,
+		.max_events = options->show.max_events,
+		.first_n = options->first_n,
+		.last_n = options->last_n,
+		.bytes = options->bytes,
+		.format = options->show.format,
+	};
+	enum btsrec_status status = btsrec_insns(rec, &opts, &cli_stdout);
+
+	return status ? cli_failed(rec, status) : CLI_OK;
+}

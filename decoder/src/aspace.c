@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "aspace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_span(struct aspace *as, uint64_t first_n, const struct btsrec_side *side)
+{
+	struct aspace_span *span;
+
+	if (as->nr == as->nr_room) {
+		size_t nr_room = as->nr_room ? 2 * as->nr_room : 64;
+
+		/* No overflow: a span takes an event, and a ring has at most 128 MiB. */
+		span = realloc(as->spans, nr_room * sizeof(*span));
+		if (!span) {
+			as->nomem = true;
+			return;
+		}
+		as->spans = span;
+		as->nr_room = nr_room;
+	}
+	span = &as->spans[as->nr++];
+	memset(span, 0, sizeof(*span));
+	span->first_n = first_n;
+	span->known = side;
+	if (side)
+		span->side = *side;
+}
+
+/* Who ran up to here is told now. */
+static void name_last(struct aspace *as, const struct btsrec_side *side)
+{
+	struct aspace_span *last = as->nr ? &as->spans[as->nr - 1] : NULL;
+
+	if (!last || last->known || !side)
+		return;
+	last->side = *side;
+	last->known = true;
+}
+
+static void feed_gap(struct aspace *as, const struct btsrec_event *event)
+{
+	const struct btsrec_gap *gap = &event->gap;
+
+	if (gap->has_resume)
+		add_span(as, event->n + 1, &gap->resume.now);
+	else if (gap->kind != BTSREC_GAP_OVERWRITTEN)
+		add_span(as, event->n + 1, NULL);
+}
+
+void aspace_feed(struct aspace *as, const struct btsrec_event *event)
+{
+	if (!as->nr)
+		add_span(as, event->n, NULL);
+	switch (event->kind) {
+	case BTSREC_EVENT_SWITCH:
+	case BTSREC_EVENT_EXEC:
+		name_last(as, &event->sw.prev);
+		add_span(as, event->n + 1, &event->sw.next);
+		break;
+	case BTSREC_EVENT_ARM:
+		add_span(as, event->n + 1, &event->resume.now);
+		break;
+	case BTSREC_EVENT_GAP:
+		feed_gap(as, event);
+		break;
+	case BTSREC_EVENT_BRANCH:
+	case BTSREC_EVENT_MARK:
+	case BTSREC_EVENT_TIME:
+	case BTSREC_EVENT_FREEZE:
+		break;
+	}
+}
+
+enum btsrec_status aspace_end(struct aspace *as, const struct btsrec_side *now)
+{
+	name_last(as, now);
+	return as->nomem ? BTSREC_ERR_NOMEM : BTSREC_OK;
+}
+
+static bool span_holds(const struct aspace *as, size_t i, uint64_t n)
+{
+	return as->spans[i].first_n <= n && (i + 1 == as->nr || n < as->spans[i + 1].first_n);
+}
+
+/* The last span that begins at or before @n, or the first one. */
+static size_t find_span(const struct aspace *as, uint64_t n)
+{
+	size_t low = 0, high = as->nr;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (as->spans[middle].first_n <= n)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct btsrec_side *aspace_at(struct aspace *as, uint64_t n)
+{
+	const struct aspace_span *span;
+
+	if (!as->nr)
+		return NULL;
+	if (!span_holds(as, as->at, n))
+		as->at = find_span(as, n);
+	span = &as->spans[as->at];
+	return span->known && span->first_n <= n ? &span->side : NULL;
+}
+
+void aspace_fini(struct aspace *as)
+{
+	free(as->spans);
+	memset(as, 0, sizeof(*as));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who ran when: the annotations of one CPU turned into spans of event numbers,
+ * each with one thread and one address space.  Pure.
+ */
+#ifndef BTSREC_ASPACE_H
+#define BTSREC_ASPACE_H
+
+#include <btsrec/decoder.h>
+
+/**
+ * struct aspace_span - from event @first_n on
+ * @known: @side holds; else a part of the history is missing, and with it maybe a
+ *	switch.
+ */
+struct aspace_span {
+	uint64_t first_n;
+	bool known;
+	struct btsrec_side side;
+};
+
+/**
+ * struct aspace - the spans of one CPU, ascending; owned
+ * @nomem: a span was lost for lack of memory.
+ * @at: where the last aspace_at() was answered.
+ */
+struct aspace {
+	struct aspace_span *spans;
+	size_t nr;
+	size_t nr_room;
+	bool nomem;
+	size_t at;
+};
+
+/** aspace_feed() - the next event of the CPU; all of them, oldest first. */
+void aspace_feed(struct aspace *as, const struct btsrec_event *event);
+
+/**
+ * aspace_end() - there are no more events
+ * @now: who runs at the end; NULL: unknown.
+ *
+ * Before its first annotation a history belongs to who was switched away from
+ * there; without any, to @now.
+ *
+ * Return: BTSREC_OK, BTSREC_ERR_NOMEM.
+ */
+enum btsrec_status aspace_end(struct aspace *as, const struct btsrec_side *now);
+
+/** aspace_at() - who ran at event @n; NULL: unknown.  Fast for nearby questions. */
+const struct btsrec_side *aspace_at(struct aspace *as, uint64_t n);
+
+/** aspace_fini() - free the spans and leave an empty list. */
+void aspace_fini(struct aspace *as);
+
+#endif /* BTSREC_ASPACE_H */

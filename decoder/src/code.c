@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+#define NR_PAGES	512
+#define NR_SPACES	64
+#define MIN_RUNS	(1U << 12)
+#define MAX_RUNS	(1U << 19)
+
+/* The top-level entry that maps the kernel's own image, in every page table. */
+#define KERNEL_ENTRY	511
+/* SDM vol. 3A, "Accessed and Dirty Flags": the processor may set this one in a copy. */
+#define PTE_ACCESSED	(1ULL << 5)
+
+/** struct page - a page of code; @valid_bytes of @bytes are there, the rest has @fault */
+struct page {
+	bool used;
+	uint64_t pgd_pa;
+	uint64_t va;
+	enum code_fault fault;
+	size_t valid_bytes;
+	uint8_t bytes[BTSREC_PAGE_BYTES];
+};
+
+/** struct space - whether @cr3 still is a page table of this kernel */
+struct space {
+	uint64_t cr3;
+	bool alive;
+};
+
+struct code {
+	struct code_source source;
+	struct gates gates;
+	ZydisDecoder decoders[2];	/* by compat */
+	ZydisFormatter formatter;
+	struct code_run *runs;
+	size_t nr_runs;			/* room; a power of two */
+	size_t nr_used_runs;
+	struct space spaces[NR_SPACES];
+	struct walk walk;
+	struct page pages[NR_PAGES];
+};
+
+const char *code_fault_str(enum code_fault fault)
+{
+	switch (fault) {
+	case CODE_OK:		return "fine";
+	case CODE_NO_SPACE:	return "address space unknown or gone";
+	case CODE_NOT_MAPPED:	return "page not mapped";
+	case CODE_NO_TABLE:	return "page table not in the dump";
+	case CODE_NOT_IN_DUMP:	return "page not in the dump";
+	case CODE_NO_RECORDER:	return "the recorder is not in the module map";
+	case CODE_NO_INSN:	return "bytes are no instruction";
+	case CODE_LEAVES:	return "an instruction on the way does not go on to the next";
+	case CODE_INSIDE:	return "from is inside an instruction";
+	case CODE_BACKWARD:	return "from is before the target of the last branch";
+	case CODE_TOO_LONG:	return "from is too far from the target of the last branch";
+	case CODE_NO_BRANCH:	return "no branch at from";
+	case CODE_OTHER_TARGET:	return "the branch at from does not lead to to";
+	case CODE_NO_PAUSE:	return "no way into or out of the recorder around an annotation";
+	}
+	return "unknown";
+}
+
+/* --- Life --------------------------------------------------------------- */
+
+struct code *code_new(const struct code_source *source)
+{
+	struct code *code = calloc(1, sizeof(*code));
+
+	if (!code)
+		return NULL;
+	code->runs = calloc(MIN_RUNS, sizeof(*code->runs));
+	if (!code->runs) {
+		free(code);
+		return NULL;
+	}
+	code->nr_runs = MIN_RUNS;
+	code->source = *source;
+	walk_init(&code->walk, source->image, source->la57);
+	gates_init(&code->gates, &code->walk, source->kernel_pgd_pa);
+	ZydisDecoderInit(&code->decoders[false], ZYDIS_MACHINE_MODE_LONG_64,
+			 ZYDIS_STACK_WIDTH_64);
+	ZydisDecoderInit(&code->decoders[true], ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
+			 ZYDIS_STACK_WIDTH_32);
+	ZydisFormatterInit(&code->formatter, ZYDIS_FORMATTER_STYLE_ATT);
+	ZydisFormatterSetProperty(&code->formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
+	ZydisFormatterSetProperty(&code->formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE,
+				  ZYDIS_PADDING_DISABLED);
+	ZydisFormatterSetProperty(&code->formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING,
+				  ZYDIS_PADDING_DISABLED);
+	ZydisFormatterSetProperty(&code->formatter, ZYDIS_FORMATTER_PROP_IMM_PADDING,
+				  ZYDIS_PADDING_DISABLED);
+	return code;
+}
+
+void code_free(struct code *code)
+{
+	if (!code)
+		return;
+	free(code->runs);
+	free(code);
+}
+
+const struct gates *code_gates(const struct code *code)
+{
+	return &code->gates;
+}
+
+/* --- Bytes -------------------------------------------------------------- */
+
+/*
+ * Every page table has the kernel's image in the same place.  A table that has not
+ * was freed and is something else now, and what it seems to map is not what ran.
+ */
+static bool check_space(struct code *code, uint64_t cr3)
+{
+	uint64_t offset = KERNEL_ENTRY * sizeof(uint64_t), kernel, user;
+
+	if (!code->source.kernel_pgd_pa)
+		return true;
+	if (image_read(code->source.image, code->source.kernel_pgd_pa + offset, &kernel,
+		       sizeof(kernel)) ||
+	    image_read(code->source.image, cr3 + offset, &user, sizeof(user)))
+		return true;
+	return (kernel | PTE_ACCESSED) == (user | PTE_ACCESSED);
+}
+
+static bool space_alive(struct code *code, uint64_t cr3)
+{
+	struct space *space = &code->spaces[(cr3 / BTSREC_PAGE_BYTES) % NR_SPACES];
+
+	if (space->cr3 != cr3) {
+		space->cr3 = cr3;
+		space->alive = check_space(code, cr3);
+	}
+	return space->alive;
+}
+
+static enum code_fault fault_of_walk(enum walk_result result)
+{
+	switch (result) {
+	case WALK_OK:
+		return CODE_OK;
+	case WALK_NO_ROOT:
+		return CODE_NO_SPACE;
+	case WALK_BAD_VA:
+	case WALK_NOT_PRESENT:
+		return CODE_NOT_MAPPED;
+	case WALK_NO_TABLE:
+		return CODE_NO_TABLE;
+	case WALK_FAILED:
+		break;
+	}
+	return CODE_NOT_IN_DUMP;
+}
+
+static void read_page(struct code *code, struct page *page)
+{
+	uint64_t pa;
+
+	page->valid_bytes = 0;
+	page->fault = fault_of_walk(walk_pa(&code->walk, page->pgd_pa, page->va, &pa));
+	if (page->fault)
+		return;
+	if (image_read_some(code->source.image, pa, page->bytes, sizeof(page->bytes),
+			    &page->valid_bytes))
+		page->fault = CODE_NOT_IN_DUMP;
+}
+
+/* The page that holds @va; its fault says why it does not hold all of its bytes. */
+static const struct page *page_at(struct code *code, uint64_t cr3, uint64_t va)
+{
+	uint64_t kernel_pgd_pa = code->source.kernel_pgd_pa;
+	uint64_t pgd_pa = code_is_kernel(va) && kernel_pgd_pa ? kernel_pgd_pa : cr3;
+	uint64_t page_va = va & ~(uint64_t)(BTSREC_PAGE_BYTES - 1);
+	struct page *page = &code->pages[((pgd_pa ^ va) / BTSREC_PAGE_BYTES) % NR_PAGES];
+
+	if (page->used && page->pgd_pa == pgd_pa && page->va == page_va)
+		return page;
+	page->used = true;
+	page->pgd_pa = pgd_pa;
+	page->va = page_va;
+	if (pgd_pa == cr3 && cr3 && !space_alive(code, cr3)) {
+		page->valid_bytes = 0;
+		page->fault = CODE_NO_SPACE;
+	} else {
+		read_page(code, page);
+	}
+	return page;
+}
+
+enum code_fault code_bytes(struct code *code, uint64_t cr3, uint64_t va, uint8_t *buf,
+			   size_t len_bytes, size_t *ret_bytes)
+{
+	*ret_bytes = 0;
+	while (*ret_bytes < len_bytes) {
+		size_t offset = va % BTSREC_PAGE_BYTES, nr = len_bytes - *ret_bytes;
+		const struct page *page = page_at(code, cr3, va);
+
+		if (offset >= page->valid_bytes)
+			return page->fault;
+		if (nr > page->valid_bytes - offset)
+			nr = page->valid_bytes - offset;
+		memcpy(buf + *ret_bytes, page->bytes + offset, nr);
+		*ret_bytes += nr;
+		va += nr;
+	}
+	return CODE_OK;
+}
+
+/* --- Instructions ------------------------------------------------------- */
+
+static enum code_class class_of_mnemonic(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_WRMSR:
+		return CODE_WRMSR;
+	case ZYDIS_MNEMONIC_UD0:
+	case ZYDIS_MNEMONIC_UD1:
+	case ZYDIS_MNEMONIC_UD2:
+		return CODE_TRAP;
+	default:
+		return CODE_PLAIN;
+	}
+}
+
+static bool is_iret(ZydisMnemonic mnemonic)
+{
+	return mnemonic == ZYDIS_MNEMONIC_IRET || mnemonic == ZYDIS_MNEMONIC_IRETD ||
+	       mnemonic == ZYDIS_MNEMONIC_IRETQ;
+}
+
+static enum code_class classify(const ZydisDecodedInstruction *insn)
+{
+	bool direct = insn->raw.imm[0].is_relative;
+
+	switch (insn->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+		/* The one relative operand that is taken only when something fails. */
+		return insn->mnemonic == ZYDIS_MNEMONIC_XBEGIN ? CODE_PLAIN : CODE_COND;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return direct ? CODE_JUMP : CODE_JUMP_IND;
+	case ZYDIS_CATEGORY_CALL:
+		return direct ? CODE_CALL : CODE_CALL_IND;
+	case ZYDIS_CATEGORY_RET:
+		return is_iret(insn->mnemonic) ? CODE_IRET : CODE_RET;
+	case ZYDIS_CATEGORY_SYSCALL:
+		return CODE_SYSCALL;
+	case ZYDIS_CATEGORY_SYSRET:
+		return CODE_SYSRET;
+	case ZYDIS_CATEGORY_INTERRUPT:
+		return CODE_INT;
+	default:
+		return class_of_mnemonic(insn->mnemonic);
+	}
+}
+
+static enum code_thunk thunk_at(const struct code *code, uint64_t va)
+{
+	if (!code->source.thunk || !code_is_kernel(va))
+		return CODE_NO_THUNK;
+	return code->source.thunk(code->source.arg, va);
+}
+
+/* Everything but the thunks, which cost a look-up by name. */
+static enum code_fault decode(struct code *code, uint64_t cr3, uint64_t va, bool compat,
+			      struct code_insn *ret)
+{
+	uint8_t bytes[CODE_INSN_MAX_BYTES];
+	ZydisDecodedInstruction insn;
+	enum code_fault fault;
+	size_t nr_bytes;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->class = CODE_UNREADABLE;
+	fault = code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
+	if (!nr_bytes || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&code->decoders[compat], NULL,
+								   bytes, nr_bytes, &insn)))
+		return fault ? fault : CODE_NO_INSN;
+	ret->class = classify(&insn);
+	ret->length_bytes = insn.length;
+	if (ret->class >= CODE_COND && ret->class <= CODE_CALL && insn.raw.imm[0].is_relative) {
+		ret->has_target = true;
+		ret->target = va + insn.length + (uint64_t)insn.raw.imm[0].value.s;
+		if (compat)
+			ret->target = (uint32_t)ret->target;
+	}
+	return CODE_OK;
+}
+
+enum code_fault code_insn(struct code *code, uint64_t cr3, uint64_t va, bool compat,
+			  struct code_insn *ret)
+{
+	enum code_fault fault = decode(code, cr3, va, compat, ret);
+
+	if (fault)
+		return fault;
+	ret->here = thunk_at(code, va);
+	if (ret->has_target)
+		ret->there = thunk_at(code, ret->target);
+	return CODE_OK;
+}
+
+size_t code_text(struct code *code, uint64_t cr3, uint64_t va, bool compat, uint8_t *bytes,
+		 char *text, size_t text_bytes)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction insn;
+	size_t nr_bytes;
+
+	(void)code_bytes(code, cr3, va, bytes, CODE_INSN_MAX_BYTES, &nr_bytes);
+	if (!nr_bytes || ZYAN_FAILED(ZydisDecoderDecodeFull(&code->decoders[compat], bytes,
+							    nr_bytes, &insn, operands)))
+		return 0;
+	if (ZYAN_FAILED(ZydisFormatterFormatInstruction(&code->formatter, &insn, operands,
+							insn.operand_count_visible, text,
+							text_bytes, va, NULL)))
+		return 0;
+	return insn.length;
+}
+
+/* --- Runs --------------------------------------------------------------- */
+
+static bool goes_on(enum code_class class)
+{
+	return class == CODE_PLAIN || class == CODE_WRMSR || class == CODE_COND;
+}
+
+static enum code_fault follow(struct code *code, struct code_run *run)
+{
+	struct code_insn insn;
+	enum code_fault fault;
+	uint64_t va = run->start;
+
+	run->nr_insns = 0;
+	while (va < run->end) {
+		run->fault_va = va;
+		fault = decode(code, run->cr3, va, run->compat, &insn);
+		if (fault)
+			return fault;
+		if (!goes_on(insn.class))
+			return CODE_LEAVES;
+		va += insn.length_bytes;
+		run->nr_insns++;
+	}
+	run->fault_va = run->end;
+	return va == run->end ? CODE_OK : CODE_INSIDE;
+}
+
+static bool may_be_compat(const struct code_run *run)
+{
+	return run->start <= UINT32_MAX && run->end <= UINT32_MAX;
+}
+
+static void find_run(struct code *code, struct code_run *run)
+{
+	run->fault_va = run->start;
+	if (run->end < run->start) {
+		run->fault = CODE_BACKWARD;
+	} else if (run->end - run->start > CODE_RUN_MAX_BYTES) {
+		run->fault = CODE_TOO_LONG;
+	} else {
+		run->fault = follow(code, run);
+		if (run->fault && !code_fault_unknown(run->fault) && may_be_compat(run)) {
+			run->compat = true;
+			run->fault = follow(code, run);
+		}
+	}
+	code_insn(code, run->cr3, run->end, run->compat, &run->last);
+}
+
+static uint64_t hash_run(uint64_t cr3, uint64_t start, uint64_t end)
+{
+	/* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. */
+	uint64_t hash = (start ^ (end << 20) ^ (cr3 << 8)) * 0x9e3779b97f4a7c15ULL;
+
+	return hash ^ hash >> 32;
+}
+
+/* The place of the run in the table: its own or a free one. */
+static struct code_run *place_of(struct code_run *runs, size_t nr_runs, uint64_t cr3,
+				 uint64_t start, uint64_t end)
+{
+	size_t i = hash_run(cr3, start, end) & (nr_runs - 1);
+
+	while (runs[i].used &&
+	       (runs[i].start != start || runs[i].end != end || runs[i].cr3 != cr3))
+		i = (i + 1) & (nr_runs - 1);
+	return &runs[i];
+}
+
+/* Twice the room, or all of it anew.  At least a quarter stays free. */
+static void make_room(struct code *code)
+{
+	size_t nr_runs = 2 * code->nr_runs;
+	struct code_run *runs;
+
+	if (code->nr_used_runs < code->nr_runs / 4 * 3)
+		return;
+	runs = nr_runs <= MAX_RUNS ? calloc(nr_runs, sizeof(*runs)) : NULL;
+	if (!runs) {
+		memset(code->runs, 0, code->nr_runs * sizeof(*code->runs));
+		code->nr_used_runs = 0;
+		return;
+	}
+	for (size_t i = 0; i < code->nr_runs; i++) {
+		const struct code_run *run = &code->runs[i];
+
+		if (run->used)
+			*place_of(runs, nr_runs, run->cr3, run->start, run->end) = *run;
+	}
+	free(code->runs);
+	code->runs = runs;
+	code->nr_runs = nr_runs;
+}
+
+const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end)
+{
+	struct code_run *run;
+
+	/* The kernel is the same in all address spaces. */
+	if (code_is_kernel(start) && code_is_kernel(end) && code->source.kernel_pgd_pa)
+		cr3 = 0;
+	run = place_of(code->runs, code->nr_runs, cr3, start, end);
+	if (run->used)
+		return run;
+	make_room(code);
+	run = place_of(code->runs, code->nr_runs, cr3, start, end);
+	memset(run, 0, sizeof(*run));
+	run->used = true;
+	run->cr3 = cr3;
+	run->start = start;
+	run->end = end;
+	code->nr_used_runs++;
+	find_run(code, run);
+	return run;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Instructions as they are in the dump: bytes through the page tables, decoded,
+ * and straight runs of them, which are cached because a history repeats itself.
+ *
+ * Nothing that is read here is trusted: a run is at most CODE_RUN_MAX_BYTES long,
+ * and every cache has a fixed bound.
+ */
+#ifndef BTSREC_CODE_H
+#define BTSREC_CODE_H
+
+#include "gates.h"
+
+/* The longest code without a taken branch is unrolled cryptography, some 16 KiB. */
+#define CODE_RUN_MAX_BYTES	65536
+
+#define CODE_INSN_MAX_BYTES	15	/* SDM vol. 2A, "Instruction Format" */
+
+/** enum code_class - what an instruction does to the flow of control */
+enum code_class {
+	CODE_PLAIN,
+	CODE_WRMSR,		/* as plain, but BTS may be switched by it */
+	CODE_COND,
+	CODE_JUMP,
+	CODE_JUMP_IND,
+	CODE_CALL,
+	CODE_CALL_IND,
+	CODE_RET,
+	CODE_SYSCALL,
+	CODE_SYSRET,
+	CODE_IRET,
+	CODE_INT,		/* INT n, INT3, INT1, INTO */
+	CODE_TRAP,		/* UD0, UD1, UD2 */
+	CODE_UNREADABLE,	/* there is no instruction to look at */
+};
+
+/** enum code_thunk - code that stands for an indirect jump or a return */
+enum code_thunk {
+	CODE_NO_THUNK,
+	CODE_THUNK_INDIRECT,
+	CODE_THUNK_RETURN,
+};
+
+/**
+ * struct code_insn - one instruction
+ * @target: where it leads, if @has_target.
+ * @here, @there: whether the instruction and its target are in a thunk.
+ */
+struct code_insn {
+	enum code_class class;
+	uint8_t length_bytes;
+	bool has_target;
+	enum code_thunk here;
+	enum code_thunk there;
+	uint64_t target;
+};
+
+/** enum code_fault - why a run is not one; the order is that of btsrec(1) */
+enum code_fault {
+	CODE_OK,
+	/* cannot be told: */
+	CODE_NO_SPACE,		/* the address space is unknown or gone */
+	CODE_NOT_MAPPED,
+	CODE_NO_TABLE,
+	CODE_NOT_IN_DUMP,
+	CODE_NO_RECORDER,	/* around an annotation: where the recorder's code is, is not known */
+	/* cannot be: */
+	CODE_NO_INSN,		/* the bytes are no instruction */
+	CODE_LEAVES,		/* an instruction before the end does not go on to the next */
+	CODE_INSIDE,		/* the end is inside an instruction */
+	CODE_BACKWARD,
+	CODE_TOO_LONG,
+	CODE_NO_BRANCH,		/* there is no branch at the end, nor does an interrupt lead there */
+	CODE_OTHER_TARGET,	/* the branch leads elsewhere */
+	CODE_NO_PAUSE,		/* around an annotation: no way to or from the recorder */
+};
+
+/** code_fault_str() - the fault as a phrase; static. */
+const char *code_fault_str(enum code_fault fault);
+
+/** code_fault_unknown() - the dump lacks what would tell; not a contradiction. */
+static inline bool code_fault_unknown(enum code_fault fault)
+{
+	return fault >= CODE_NO_SPACE && fault <= CODE_NO_RECORDER;
+}
+
+/**
+ * struct code_run - from @start straight to the instruction at @end
+ * @fault: CODE_OK or why not; @fault_va: where.
+ * @compat: 32-bit code.
+ * @nr_insns: instructions before @end.
+ * @last: at @end; CODE_UNREADABLE does not make a fault.
+ */
+struct code_run {
+	uint64_t cr3;
+	uint64_t start;
+	uint64_t end;
+	bool used;
+	bool compat;
+	enum code_fault fault;
+	uint32_t nr_insns;
+	uint64_t fault_va;
+	struct code_insn last;
+};
+
+/**
+ * struct code_source - where code comes from
+ * @image: borrowed.
+ * @kernel_pgd_pa: page table for kernel addresses; 0: that of the address space.
+ * @thunk: which thunk the kernel address @va is in; NULL: none is known.
+ */
+struct code_source {
+	const struct btsrec_image *image;
+	uint64_t kernel_pgd_pa;
+	bool la57;
+	enum code_thunk (*thunk)(void *arg, uint64_t va);
+	void *arg;
+};
+
+struct code;
+
+/** code_new() - NULL: out of memory; free with code_free(). */
+struct code *code_new(const struct code_source *source);
+void code_free(struct code *code);
+
+/** code_gates() - the interrupt entries of the dump's kernel. */
+const struct gates *code_gates(const struct code *code);
+
+/**
+ * code_run() - is there a straight run from @start to @end?
+ * @cr3: the address space for user addresses; 0: unknown.
+ *
+ * Return: the answer, valid until the next call.
+ */
+const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end);
+
+/**
+ * code_insn() - the instruction at @va
+ *
+ * Return: CODE_OK, or the fault with @ret->class CODE_UNREADABLE.
+ */
+enum code_fault code_insn(struct code *code, uint64_t cr3, uint64_t va, bool compat,
+			  struct code_insn *ret);
+
+/**
+ * code_bytes() - copy code
+ * @ret_bytes: how many leading bytes of @buf are valid; set in every case.
+ *
+ * Return: CODE_OK if all are; else why the rest is not.
+ */
+enum code_fault code_bytes(struct code *code, uint64_t cr3, uint64_t va, uint8_t *buf,
+			   size_t len_bytes, size_t *ret_bytes);
+
+/**
+ * code_text() - the instruction at @va in AT&T syntax
+ * @bytes, @ret_bytes: its bytes, CODE_INSN_MAX_BYTES of room.
+ *
+ * Return: its length; 0 if there is none.
+ */
+size_t code_text(struct code *code, uint64_t cr3, uint64_t va, bool compat, uint8_t *bytes,
+		 char *text, size_t text_bytes);
+
+/** code_is_kernel() - whether a canonical address is in the kernel's half. */
+static inline bool code_is_kernel(uint64_t va)
+{
+	return va >> 63;
+}
+
+#endif /* BTSREC_CODE_H */

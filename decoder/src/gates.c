@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "gates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The first page of the CPU entry areas is the read-only alias of the IDT that
+ * every CPU's IDTR points to (CPU_ENTRY_AREA_RO_IDT_VADDR, arch/x86/include/asm/
+ * cpu_entry_area.h, since v4.15), with 4 and with 5 levels of page tables.
+ */
+#define IDT_KVA		0xfffffe0000000000ULL
+
+/* SDM vol. 3A, "64-Bit Mode IDT" figure: 16 bytes, type 14 interrupt or 15 trap gate. */
+struct idt_entry {
+	uint16_t offset_low;
+	uint16_t selector;
+	uint16_t attributes;
+	uint16_t offset_middle;
+	uint32_t offset_high;
+	uint32_t reserved;
+};
+
+_Static_assert(sizeof(struct idt_entry) * GATES_NR == BTSREC_PAGE_BYTES, "the IDT is one page");
+
+#define GATE_PRESENT	(1U << 15)
+#define GATE_TYPE(a)	(((a) >> 8) & 0x1f)
+#define GATE_INTERRUPT	14
+#define GATE_TRAP	15
+
+static bool entry_gate(const struct idt_entry *entry, struct gate *ret)
+{
+	unsigned int type = GATE_TYPE(entry->attributes);
+
+	if (!(entry->attributes & GATE_PRESENT) || (type != GATE_INTERRUPT && type != GATE_TRAP))
+		return false;
+	ret->handler_kva = (uint64_t)entry->offset_high << 32 |
+			   (uint64_t)entry->offset_middle << 16 | entry->offset_low;
+	return ret->handler_kva >> 63;
+}
+
+static int gate_compare(const void *left, const void *right)
+{
+	const struct gate *a = left, *b = right;
+
+	if (a->handler_kva != b->handler_kva)
+		return a->handler_kva < b->handler_kva ? -1 : 1;
+	return (a->vector > b->vector) - (a->vector < b->vector);
+}
+
+void gates_init(struct gates *gates, struct walk *walk, uint64_t kernel_pgd_pa)
+{
+	struct idt_entry entries[GATES_NR];
+	uint64_t pa;
+
+	memset(gates, 0, sizeof(*gates));
+	if (walk_pa(walk, kernel_pgd_pa, IDT_KVA, &pa) != WALK_OK ||
+	    image_read(walk->image, pa, entries, sizeof(entries)) != BTSREC_OK)
+		return;
+	for (unsigned int vector = 0; vector < GATES_NR; vector++) {
+		struct gate *gate = &gates->sorted[gates->nr];
+
+		gate->vector = vector;
+		gates->nr += entry_gate(&entries[vector], gate);
+	}
+	qsort(gates->sorted, gates->nr, sizeof(gates->sorted[0]), gate_compare);
+	gates->known = gates->nr;
+}
+
+int gates_vector(const struct gates *gates, uint64_t kva)
+{
+	unsigned int low = 0, high = gates->nr;
+
+	while (low < high) {
+		unsigned int middle = (low + high) / 2;
+
+		if (gates->sorted[middle].handler_kva < kva)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == gates->nr || gates->sorted[low].handler_kva != kva)
+		return -1;
+	return (int)gates->sorted[low].vector;
+}
+
+/* SDM vol. 3A, "Protected-Mode Exceptions and Interrupts" table. */
+static const char *const exceptions[32] = {
+	[0] = "#DE", [1] = "#DB", [3] = "#BP", [4] = "#OF", [5] = "#BR", [6] = "#UD", [7] = "#NM",
+	[8] = "#DF", [10] = "#TS", [11] = "#NP", [12] = "#SS", [13] = "#GP", [14] = "#PF",
+	[16] = "#MF", [17] = "#AC", [18] = "#MC", [19] = "#XM", [20] = "#VE", [21] = "#CP",
+	[29] = "#VC",
+};
+
+const char *gates_exception_str(unsigned int vector)
+{
+	return vector < sizeof(exceptions) / sizeof(exceptions[0]) ? exceptions[vector] : NULL;
+}

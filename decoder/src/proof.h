@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a history must fulfil if it is true: from the target of each branch a
+ * straight run of instructions leads to the next branch, which can reach its target,
+ * and from the newest one to where the CPU was stopped.
+ *
+ * An annotation does not end a run.  The recorder writes it while BTS is off, so
+ * what runs meanwhile is in no record: the straight run from the branch before must
+ * lead to a WRMSR of the recorder, and from behind some WRMSR of the recorder a
+ * straight run must lead to the branch after.
+ */
+#ifndef BTSREC_PROOF_H
+#define BTSREC_PROOF_H
+
+#include "branch.h"
+
+/** enum proof_kind - what is known of one branch and the way to it */
+enum proof_kind {
+	PROOF_PROVEN,
+	PROOF_START,		/* nothing before it: history begins here, or after a gap */
+	PROOF_FILTERED,		/* between two levels, of which one was not recorded */
+	PROOF_UNKNOWN,		/* the dump lacks code or page tables */
+	PROOF_BROKEN,		/* cannot have happened as recorded */
+};
+
+/** struct proof_range - executed code: from the instruction at @start up to @stop */
+struct proof_range {
+	uint64_t start;
+	uint64_t stop;
+};
+
+/**
+ * struct proof_step - the verdict on one branch, or on the stop (@branch.type unset)
+ * @fault, @fault_va: why not PROVEN.
+ * @ranges: @nr_ranges of them, what ran since the branch before, all proven.
+ * @nr_insns: in @ranges.
+ * @start: target of the branch before; @end: this branch, or where it stopped.
+ */
+struct proof_step {
+	enum proof_kind kind;
+	enum code_fault fault;
+	uint64_t fault_va;
+	uint64_t start;
+	uint64_t end;
+	struct branch branch;
+	bool compat;
+	unsigned int nr_ranges;
+	struct proof_range ranges[2];
+	uint64_t nr_insns;
+};
+
+/** struct proof_tally - a count of steps by kind */
+struct proof_tally {
+	uint64_t nr[PROOF_BROKEN + 1];
+};
+
+/**
+ * struct proof - one CPU under way
+ * @code: borrowed.
+ * @recorder_kva, @recorder_bytes: the recorder's text; 0 bytes: not known.
+ * @filtered: one level was not recorded.
+ * @has_prev, @prev_to: the run that is open; @annotated: since then.
+ * @kernel, @user: pairs by where they end; the stop counts as one.
+ */
+struct proof {
+	struct code *code;
+	uint64_t recorder_kva;
+	uint64_t recorder_bytes;
+	bool filtered;
+	bool has_prev;
+	bool annotated;
+	uint64_t prev_to;
+	struct proof_tally kernel;
+	struct proof_tally user;
+	uint64_t nr_insns;
+};
+
+/** proof_init() - nothing seen yet */
+void proof_init(struct proof *proof, struct code *code, uint64_t recorder_kva,
+		uint64_t recorder_bytes, bool filtered);
+
+/**
+ * proof_feed() - the next event
+ * @cr3: the address space at @event; 0: unknown.
+ *
+ * Return: true with *@ret filled for a branch and for the stop; false for others.
+ */
+bool proof_feed(struct proof *proof, const struct btsrec_event *event, uint64_t cr3,
+		struct proof_step *ret);
+
+/** proof_kind_str() - the kind as one lower-case word; static. */
+const char *proof_kind_str(enum proof_kind kind);
+
+#endif /* BTSREC_PROOF_H */

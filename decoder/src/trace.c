@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace.h"
+
+#include <string.h>
+
+#include "symbol.h"
+
+/* The recorder's own module, as the module map has it. */
+#define RECORDER_MODULE "btsrec"
+
+/* --- Code --------------------------------------------------------------- */
+
+static bool name_begins(const struct symbol_name *name, const char *prefix)
+{
+	size_t nr_bytes = strlen(prefix);
+
+	return name->name_bytes >= nr_bytes && !memcmp(name->name, prefix, nr_bytes);
+}
+
+/* The names of arch/x86/lib/retpoline.S. */
+static enum code_thunk thunk_by_name(void *arg, uint64_t va)
+{
+	struct symbol_name name;
+
+	if (!symbol_find(arg, va, &name))
+		return CODE_NO_THUNK;
+	if (name_begins(&name, "__x86_indirect_"))
+		return CODE_THUNK_INDIRECT;
+	if (name_begins(&name, "__x86_return_thunk") || name_begins(&name, "srso_return_thunk") ||
+	    name_begins(&name, "srso_alias_return_thunk") ||
+	    name_begins(&name, "retbleed_return_thunk"))
+		return CODE_THUNK_RETURN;
+	return CODE_NO_THUNK;
+}
+
+static void code_part_free(void *data)
+{
+	code_free(data);
+}
+
+struct code *trace_code(struct btsrec *rec)
+{
+	const struct btsrec_root *root = btsrec_root(rec);
+	struct code_source source = { .image = &rec->image };
+
+	if (rec->code.data)
+		return rec->code.data;
+	source.kernel_pgd_pa = root->kernel_pgd_pa;
+	source.la57 = root->flags & BTSREC_ROOT_F_LA57;
+	if (symbols_present(rec))
+		source.thunk = thunk_by_name;
+	source.arg = rec;
+	rec->code.data = code_new(&source);
+	rec->code.free = code_part_free;
+	return rec->code.data;
+}
+
+/* --- Who ran ------------------------------------------------------------ */
+
+static bool feed_space(void *arg, const struct btsrec_event *event)
+{
+	struct aspace *spaces = arg;
+
+	aspace_feed(spaces, event);
+	return !spaces->nomem;
+}
+
+static enum btsrec_status find_spaces(struct btsrec *rec, unsigned int cpu,
+				      struct aspace *spaces)
+{
+	enum btsrec_status status = btsrec_events(rec, cpu, feed_space, spaces);
+	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+
+	if (spaces->nomem)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (status)
+		return status;
+	/* Odd while it was being written. */
+	return aspace_end(spaces, page->context_seq % 2 ? NULL : &page->context.next);
+}
+
+/* --- Types -------------------------------------------------------------- */
+
+enum btsrec_status trace_types_init(struct trace_types *types, struct btsrec *rec,
+				    unsigned int cpu)
+{
+	memset(types, 0, sizeof(*types));
+	types->code = trace_code(rec);
+	if (!types->code)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	return find_spaces(rec, cpu, &types->spaces);
+}
+
+struct branch trace_type(struct trace_types *types, const struct btsrec_event *event)
+{
+	const struct btsrec_side *side = aspace_at(&types->spaces, event->n);
+	const struct code_run *run = code_run(types->code, side ? side->cr3 : 0,
+					      event->branch.from, event->branch.from);
+
+	return branch_judge(&run->last, code_gates(types->code), event->branch.to);
+}
+
+void trace_types_fini(struct trace_types *types)
+{
+	aspace_fini(&types->spaces);
+}
+
+/* --- Events ------------------------------------------------------------- */
+
+struct trace_run {
+	struct aspace spaces;
+	struct proof proof;
+	trace_fn fn;
+	void *arg;
+};
+
+static bool trace_event(void *arg, const struct btsrec_event *event)
+{
+	struct trace_run *run = arg;
+	struct trace_event traced = { .event = event };
+	struct proof_step step;
+
+	traced.side = aspace_at(&run->spaces, event->n);
+	if (proof_feed(&run->proof, event, traced.side ? traced.side->cr3 : 0, &step))
+		traced.step = &step;
+	return run->fn(run->arg, &traced);
+}
+
+static const struct btsrec_module *find_recorder(const struct btsrec *rec)
+{
+	for (size_t i = 0; i < rec->located->nr_modules; i++) {
+		const struct btsrec_module *module = &rec->located->modules[i];
+
+		if (module->state == BTSREC_MODULE_LIVE && !strcmp(module->name, RECORDER_MODULE))
+			return module;
+	}
+	return NULL;
+}
+
+static enum btsrec_status run_init(struct trace_run *run, struct btsrec *rec, unsigned int cpu)
+{
+	const struct btsrec_module *recorder = find_recorder(rec);
+	struct code *code = trace_code(rec);
+
+	if (!code)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	proof_init(&run->proof, code, recorder ? recorder->text_kva : 0,
+		   recorder ? recorder->text_bytes : 0,
+		   btsrec_root(rec)->mode != BTSREC_MODE_ALL);
+	return find_spaces(rec, cpu, &run->spaces);
+}
+
+enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
+				trace_fn fn, void *arg, struct proof *ret)
+{
+	struct trace_run run = { .fn = fn, .arg = arg };
+	enum btsrec_status status;
+
+	if (!btsrec_root(rec))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
+	if (!btsrec_cpu(rec, cpu))
+		return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring", cpu);
+	status = run_init(&run, rec, cpu);
+	if (!status)
+		status = session_tail(rec, cpu, max_events, trace_event, &run);
+	if (ret)
+		*ret = run.proof;
+	aspace_fini(&run.spaces);
+	return status;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A history with its code: each event together with who ran, what kind of branch it
+ * is and what ran before it.  Wires aspace, code and proof to a session.
+ */
+#ifndef BTSREC_TRACE_H
+#define BTSREC_TRACE_H
+
+#include "aspace.h"
+#include "proof.h"
+#include "session.h"
+
+/**
+ * struct trace_event - one event and what is known of it
+ * @side: who ran; NULL: unknown.
+ * @step: of a branch and of the stop; NULL for other events.
+ */
+struct trace_event {
+	const struct btsrec_event *event;
+	const struct btsrec_side *side;
+	const struct proof_step *step;
+};
+
+/** trace_fn - receives one event, valid during the call; false to stop. */
+typedef bool (*trace_fn)(void *arg, const struct trace_event *event);
+
+/**
+ * trace_events() - the newest @max_events events of @cpu with their code, oldest first
+ * @max_events: 0: all.
+ * @ret: NULL, or the tallies of what @fn has seen.
+ *
+ * Return: as btsrec_events().
+ */
+enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
+				trace_fn fn, void *arg, struct proof *ret);
+
+/**
+ * trace_code() - the code of the dump that @rec reads, for as long as the session
+ *
+ * NULL: out of memory.
+ */
+struct code *trace_code(struct btsrec *rec);
+
+/**
+ * struct trace_types - kinds of branches without the way to them, in any order
+ * @spaces: owned.
+ */
+struct trace_types {
+	struct code *code;
+	struct aspace spaces;
+};
+
+/** trace_types_init() - for the branches of @cpu; return as btsrec_events(). */
+enum btsrec_status trace_types_init(struct trace_types *types, struct btsrec *rec,
+				    unsigned int cpu);
+
+/** trace_type() - what kind of branch @event is */
+struct branch trace_type(struct trace_types *types, const struct btsrec_event *event);
+
+/** trace_types_fini() - free what trace_types_init() allocated; allowed after it failed. */
+void trace_types_fini(struct trace_types *types);
+
+#endif /* BTSREC_TRACE_H */

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "codefix.h"
+#include "failing_alloc.h"
+
+static const struct {
+	const char *text;
+	const char *bytes;
+	size_t nr_bytes;
+	enum code_class class;
+	uint64_t target;	/* from the instruction on; 0: none */
+} insns[] = {
+#define INSN(text, bytes, class, target) { text, bytes, sizeof(bytes) - 1, class, target }
+	INSN("nop", "\x90", CODE_PLAIN, 0),
+	INSN("hlt", "\xf4", CODE_PLAIN, 0),
+	INSN("rep stosb", "\xf3\xaa", CODE_PLAIN, 0),
+	INSN("lea 16(%rip)", "\x48\x8d\x05\x10\x00\x00\x00", CODE_PLAIN, 0),
+	INSN("wrmsr", "\x0f\x30", CODE_WRMSR, 0),
+	INSN("jz +4", "\x74\x02", CODE_COND, 4),
+	INSN("jnz far", "\x0f\x85\x00\x01\x00\x00", CODE_COND, 0x106),
+	INSN("jrcxz -2", "\xe3\xfe", CODE_COND, (uint64_t)-0),
+	INSN("loop", "\xe2\x10", CODE_COND, 0x12),
+	INSN("jmp short", "\xeb\x10", CODE_JUMP, 0x12),
+	INSN("jmp near", "\xe9\xfb\x0f\x00\x00", CODE_JUMP, 0x1000),
+	INSN("jmp *%rax", "\xff\xe0", CODE_JUMP_IND, 0),
+	INSN("jmp *8(%rip)", "\xff\x25\x08\x00\x00\x00", CODE_JUMP_IND, 0),
+	INSN("call", "\xe8\xfb\x0f\x00\x00", CODE_CALL, 0x1000),
+	INSN("call *%rax", "\xff\xd0", CODE_CALL_IND, 0),
+	INSN("cs call *(%rax)", "\x2e\xff\x10", CODE_CALL_IND, 0),
+	INSN("ret", "\xc3", CODE_RET, 0),
+	INSN("ret 8", "\xc2\x08\x00", CODE_RET, 0),
+	INSN("lretq", "\x48\xcb", CODE_RET, 0),
+	INSN("iretq", "\x48\xcf", CODE_IRET, 0),
+	INSN("syscall", "\x0f\x05", CODE_SYSCALL, 0),
+	INSN("sysenter", "\x0f\x34", CODE_SYSCALL, 0),
+	INSN("sysretq", "\x48\x0f\x07", CODE_SYSRET, 0),
+	INSN("sysexit", "\x0f\x35", CODE_SYSRET, 0),
+	INSN("int3", "\xcc", CODE_INT, 0),
+	INSN("int $0x80", "\xcd\x80", CODE_INT, 0),
+	INSN("ud2", "\x0f\x0b", CODE_TRAP, 0),
+	INSN("xbegin", "\xc7\xf8\x10\x00\x00\x00", CODE_PLAIN, 0),
+#undef INSN
+};
+
+START_TEST(classes)
+{
+	struct code_insn insn;
+
+	cf_setup();
+	cf_put_bytes(TEXT, insns[_i].bytes, insns[_i].nr_bytes);
+	cf_start();
+	ck_assert_int_eq(code_insn(cf_code, 0, TEXT, false, &insn), CODE_OK);
+	ck_assert_msg(insn.class == insns[_i].class, "%s: class %d", insns[_i].text, insn.class);
+	ck_assert_uint_eq(insn.length_bytes, insns[_i].nr_bytes);
+	if (insns[_i].target) {
+		ck_assert(insn.has_target);
+		ck_assert_uint_eq(insn.target, TEXT + insns[_i].target);
+	}
+	cf_finish();
+}
+END_TEST
+
+static const struct code_run *run(uint64_t start, uint64_t end)
+{
+	return code_run(cf_code, USER_PGD, start, end);
+}
+
+static void ck_fault(uint64_t start, uint64_t end, enum code_fault want, uint64_t va)
+{
+	const struct code_run *got = run(start, end);
+
+	ck_assert_msg(got->fault == want, "%s", code_fault_str(got->fault));
+	if (want)
+		ck_assert_uint_eq(got->fault_va, va);
+}
+
+START_TEST(straight_runs)
+{
+	cf_setup();
+	/* push; jz +0; mov $1,%eax; call +0 */
+	cf_put(TEXT, "\x55\x74\x00\xb8\x01\x00\x00\x00\xe8\x00\x00\x00\x00\xc3");
+	cf_start();
+	ck_fault(TEXT, TEXT + 8, CODE_OK, 0);
+	ck_assert_uint_eq(run(TEXT, TEXT + 8)->nr_insns, 3);
+	ck_assert_int_eq(run(TEXT, TEXT + 8)->last.class, CODE_CALL);
+	ck_assert_uint_eq(run(TEXT, TEXT + 8)->last.target, TEXT + 13);
+	ck_fault(TEXT + 8, TEXT + 8, CODE_OK, 0);
+	ck_assert_uint_eq(run(TEXT + 8, TEXT + 8)->nr_insns, 0);
+	ck_fault(TEXT, TEXT + 13, CODE_LEAVES, TEXT + 8);
+	ck_fault(TEXT, TEXT + 5, CODE_INSIDE, TEXT + 5);
+	ck_fault(TEXT + 3, TEXT, CODE_BACKWARD, TEXT + 3);
+	ck_fault(TEXT, TEXT + CODE_RUN_MAX_BYTES + 1, CODE_TOO_LONG, TEXT);
+	ck_fault(USER, TEXT, CODE_TOO_LONG, USER);
+	cf_finish();
+}
+END_TEST
+
+START_TEST(over_a_page)
+{
+	cf_setup();
+	cf_put(USER + 0xffe, "\xb8\x01\x00\x00\x00\xc3");
+	cf_start();
+	ck_fault(USER + 0xffe, USER + 0x1003, CODE_OK, 0);
+	ck_assert_int_eq(run(USER + 0xffe, USER + 0x1003)->last.class, CODE_RET);
+	cf_finish();
+}
+END_TEST
+
+START_TEST(missing_code)
+{
+	cf_setup();
+	memset(mem_page(&cf_mem, cf_map(USER_PGD, USER)), 0x90, 4096);
+	memset(mem_page(&cf_mem, cf_map(USER_PGD, USER + 0x1000)), 0x90, 4096);
+	cf_start();
+	/* The instruction at the end need not be there: a fetch from it may have faulted. */
+	ck_fault(USER + 0x1ff0, USER + 0x2000, CODE_OK, 0);
+	ck_assert_int_eq(run(USER + 0x1ff0, USER + 0x2000)->last.class, CODE_UNREADABLE);
+	ck_fault(USER + 0x1ff0, USER + 0x2001, CODE_NOT_MAPPED, USER + 0x2000);
+	mem_cut(&cf_mem, cf_map(USER_PGD, USER + 0x1000), 0x800);
+	cf_start();
+	ck_fault(USER + 0x17f0, USER + 0x1900, CODE_NOT_IN_DUMP, USER + 0x1800);
+	ck_fault(USER, USER + 0x1800, CODE_OK, 0);
+	ck_assert_int_eq(code_run(cf_code, 0, USER, USER + 1)->fault, CODE_NO_SPACE);
+	ck_assert_int_eq(code_run(cf_code, 0x7777000, USER, USER + 1)->fault, CODE_NO_TABLE);
+	cf_finish();
+}
+END_TEST
+
+START_TEST(no_instruction)
+{
+	cf_setup();
+	cf_put(TEXT, "\x90\x06\x90");		/* push %es: not in 64-bit mode */
+	cf_start();
+	ck_fault(TEXT, TEXT + 2, CODE_NO_INSN, TEXT + 1);
+	cf_finish();
+}
+END_TEST
+
+/* A page that no longer is a page table of this kernel says nothing of the process. */
+START_TEST(space_is_gone)
+{
+	cf_setup();
+	cf_put(USER, "\x90\xc3");
+	cf_start();
+	ck_fault(USER, USER + 1, CODE_OK, 0);
+	((uint64_t *)mem_page(&cf_mem, USER_PGD))[511] |= 1 << 5;
+	cf_start();
+	ck_fault(USER, USER + 1, CODE_OK, 0);
+	((uint64_t *)mem_page(&cf_mem, USER_PGD))[511] = 0x12345063;
+	cf_start();
+	ck_fault(USER, USER + 1, CODE_NO_SPACE, USER);
+	cf_finish();
+}
+END_TEST
+
+START_TEST(spaces_are_kept_apart)
+{
+	uint64_t *other;
+
+	cf_setup();
+	cf_put(USER, "\x90\xc3");
+	other = mem_page(&cf_mem, 0x3000);
+	other[511] = ((uint64_t *)mem_page(&cf_mem, USER_PGD))[511];
+	*(uint16_t *)mem_page(&cf_mem, cf_map(0x3000, USER)) = 0x90c3;
+	cf_start();
+	ck_assert_int_eq(code_run(cf_code, USER_PGD, USER, USER + 1)->fault, CODE_OK);
+	ck_assert_int_eq(code_run(cf_code, 0x3000, USER, USER + 1)->fault, CODE_LEAVES);
+	ck_assert_int_eq(code_run(cf_code, USER_PGD, USER, USER + 1)->fault, CODE_OK);
+	cf_finish();
+}
+END_TEST
+
+START_TEST(compat_code)
+{
+	struct code_insn insn;
+
+	cf_setup();
+	cf_put(0x08048000, "\x40\x06\xe8\x00\x00\x00\x00");	/* inc %eax; push %es; call */
+	cf_put(0x08049000, "\x90\xe9\x00\x70\xfb\xf7");		/* jmp over the end of 4 GiB */
+	cf_start();
+	ck_fault(0x08048000, 0x08048002, CODE_OK, 0);
+	ck_assert(run(0x08048000, 0x08048002)->compat);
+	ck_assert_uint_eq(run(0x08048000, 0x08048002)->last.target, 0x08048007);
+	ck_assert_uint_eq(run(0x08048000, 0x08048002)->nr_insns, 2);
+	ck_assert_int_eq(code_insn(cf_code, USER_PGD, 0x08049001, true, &insn), CODE_OK);
+	ck_assert_uint_eq(insn.target, 0x6);
+	cf_finish();
+}
+END_TEST
+
+static enum code_thunk name_thunks(void *arg, uint64_t va)
+{
+	++*(unsigned int *)arg;
+	return va >= TEXT + 0x800 && va < TEXT + 0x820 ? CODE_THUNK_INDIRECT : CODE_NO_THUNK;
+}
+
+START_TEST(thunks)
+{
+	unsigned int nr_asked = 0;
+	struct code_source source = { .kernel_pgd_pa = KERNEL_PGD, .thunk = name_thunks,
+				      .arg = &nr_asked };
+	struct code *code;
+
+	cf_setup();
+	source.image = &cf_image;
+	cf_put(TEXT, "\xe8\xfb\x07\x00\x00");
+	cf_put(TEXT + 0x800, "\xff\xe0");
+	code = code_new(&source);
+	ck_assert_int_eq(code_run(code, 0, TEXT, TEXT)->last.there, CODE_THUNK_INDIRECT);
+	ck_assert_int_eq(code_run(code, 0, TEXT, TEXT)->last.here, CODE_NO_THUNK);
+	ck_assert_int_eq(code_run(code, 0, TEXT + 0x800, TEXT + 0x800)->last.here,
+			 CODE_THUNK_INDIRECT);
+	ck_assert_uint_eq(nr_asked, 3);
+	code_free(code);
+	cf_finish();
+}
+END_TEST
+
+START_TEST(texts)
+{
+	uint8_t bytes[CODE_INSN_MAX_BYTES];
+	char text[64];
+
+	cf_setup();
+	cf_put(TEXT, "\x48\x8b\x43\x08\xe8\xf7\x0f\x00\x00\x06");
+	cf_start();
+	ck_assert_uint_eq(code_text(cf_code, 0, TEXT, false, bytes, text, sizeof(text)), 4);
+	ck_assert_str_eq(text, "mov 0x8(%rbx), %rax");
+	ck_assert_mem_eq(bytes, "\x48\x8b\x43\x08", 4);
+	ck_assert_uint_eq(code_text(cf_code, 0, TEXT + 4, false, bytes, text, sizeof(text)), 5);
+	ck_assert_str_eq(text, "call 0xffffffff81001000");
+	ck_assert_uint_eq(code_text(cf_code, 0, TEXT + 9, false, bytes, text, sizeof(text)), 0);
+	ck_assert_uint_eq(code_text(cf_code, 0, 0x1000, false, bytes, text, sizeof(text)), 0);
+	cf_finish();
+}
+END_TEST
+
+/* More runs than the table ever holds: each answer is right all the same. */
+START_TEST(many_runs)
+{
+	unsigned int nr_wrong = 0;
+
+	cf_setup();
+	for (uint64_t page = 0; page <= 32; page++)
+		memset(mem_page(&cf_mem, cf_map(KERNEL_PGD, TEXT + page * 4096)), 0x90, 4096);
+	cf_start();
+	for (uint64_t start = 0; start < 32 * 4096; start++)
+		for (uint64_t nr = 0; nr < 4; nr++)
+			nr_wrong += run(TEXT + start, TEXT + start + nr)->nr_insns != nr;
+	ck_assert_uint_eq(nr_wrong, 0);
+	cf_finish();
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	struct code_source source = { .image = &cf_image };
+	unsigned int nr_wrong = 0;
+
+	cf_setup();
+	for (unsigned int nth = 1; nth <= 2; nth++) {
+		failing_alloc_arm(nth);
+		ck_assert_ptr_null(code_new(&source));
+		ck_assert(failing_alloc_disarm());
+	}
+	/* The table of runs cannot grow: it is emptied instead. */
+	memset(mem_page(&cf_mem, cf_map(KERNEL_PGD, TEXT)), 0x90, 4096);
+	cf_start();
+	failing_alloc_arm(1);
+	for (uint64_t end = 0; end < 4000; end++)
+		nr_wrong += run(TEXT, TEXT + end)->nr_insns != end;
+	ck_assert(failing_alloc_disarm());
+	ck_assert_uint_eq(nr_wrong, 0);
+	cf_finish();
+}
+END_TEST
+
+START_TEST(words)
+{
+	for (int fault = CODE_OK; fault <= CODE_NO_PAUSE; fault++)
+		ck_assert_str_ne(code_fault_str((enum code_fault)fault), "unknown");
+	ck_assert_str_eq(code_fault_str((enum code_fault)99), "unknown");
+	ck_assert(!code_fault_unknown(CODE_OK));
+	ck_assert(code_fault_unknown(CODE_NO_SPACE));
+	ck_assert(code_fault_unknown(CODE_NOT_IN_DUMP));
+	ck_assert(!code_fault_unknown(CODE_NO_INSN));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("code");
+	TCase *tcase = tcase_create("code");
+	SRunner *runner;
+	int nr_failed;
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, classes, 0, sizeof(insns) / sizeof(insns[0]));
+	tcase_add_test(tcase, straight_runs);
+	tcase_add_test(tcase, over_a_page);
+	tcase_add_test(tcase, missing_code);
+	tcase_add_test(tcase, no_instruction);
+	tcase_add_test(tcase, space_is_gone);
+	tcase_add_test(tcase, spaces_are_kept_apart);
+	tcase_add_test(tcase, compat_code);
+	tcase_add_test(tcase, thunks);
+	tcase_add_test(tcase, texts);
+	tcase_add_test(tcase, many_runs);
+	tcase_add_test(tcase, no_memory);
+	tcase_add_test(tcase, words);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	nr_failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
