@@ -37,7 +37,8 @@ static void make_ring(struct fixture *fix, unsigned int cpu)
 	for (uint32_t i = 0; i < page->nr_ring_pages; i++) {
 		uint64_t *words = mem_page(&fix->mem, fixture_ring_page_pa(fix, cpu, i));
 
-		ck_assert_uint_lt(i, BTSREC_PAS_PER_PAGE);
+		if (i >= BTSREC_PAS_PER_PAGE)
+			ck_abort_msg("a ring of %u pages needs more than one list page", i + 1);
 		list[i] = fixture_ring_page_pa(fix, cpu, i);
 		for (size_t word = 0; word < BTSREC_PAGE_BYTES / 8; word++)
 			words[word] = BTSREC_POISON;
