@@ -88,6 +88,20 @@ bool symbols_present(struct btsrec *rec)
 	return dump && symbol_dump_kernel(dump, NULL);
 }
 
+const char *symbols_missing(struct btsrec *rec)
+{
+	struct symbol_dump *dump;
+	const char *why;
+
+	if (symbols_present(rec) || rec->no_dump_names)
+		return NULL;
+	dump = symbols_dump(rec);
+	if (!dump)
+		return "out of memory";
+	symbol_dump_kernel(dump, &why);
+	return why;
+}
+
 void btsrec_set_resolver(struct btsrec *rec, const struct btsrec_resolver *resolver)
 {
 	rec->resolver = *resolver;

@@ -36,6 +36,14 @@ struct symbol_name {
 bool symbols_present(struct btsrec *rec);
 
 /**
+ * symbols_missing() - why the kernel's addresses stay without names
+ *
+ * Return: a phrase, valid until the session is freed; NULL: they do not, or the
+ * names in the dump are not wanted.
+ */
+const char *symbols_missing(struct btsrec *rec);
+
+/**
  * symbol_find() - name @va
  *
  * Return: true with *@ret filled, valid until the session is freed or *@ret is

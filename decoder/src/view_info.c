@@ -198,7 +198,19 @@ static void text_modules(struct out *out, const struct btsrec_root *root)
 	out_char(out, '\n');
 }
 
-static void text_root(struct out *out, const struct btsrec *rec)
+static void text_names(struct out *out, struct btsrec *rec)
+{
+	const char *why = symbols_missing(rec);
+
+	if (!why)
+		return;
+	text_key(out, "names:");
+	out_literal(out, "none: ");
+	out_str(out, why);
+	out_char(out, '\n');
+}
+
+static void text_root(struct out *out, struct btsrec *rec)
 {
 	const struct btsrec_root *root = btsrec_root(rec);
 
@@ -215,6 +227,7 @@ static void text_root(struct out *out, const struct btsrec *rec)
 	out_literal(out, " bytes per CPU\n");
 	text_modules(out, root);
 	text_first_fault(out, root);
+	text_names(out, rec);
 	if (*rec->notice) {
 		text_key(out, "notice:");
 		out_str(out, rec->notice);
