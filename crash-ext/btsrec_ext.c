@@ -23,12 +23,14 @@ enum view {
 	VIEW_DEFAULT,		/* overview, then one CPU */
 	VIEW_INFO,
 	VIEW_CHECK,
+	VIEW_PROVE,
 	VIEW_HISTORY,
 };
 
 /**
  * struct request - a command line
  * @cpus_given: -c: either @every_cpu or a bit per CPU in @cpus.
+ * @insns: the history as instructions.
  * @max_events: 0: all.
  */
 struct request {
@@ -38,6 +40,8 @@ struct request {
 	bool all;
 	bool count_given;
 	bool newest_first;
+	bool types;
+	bool insns;
 	bool no_names;
 	enum btsrec_format format;
 	uint64_t max_events;
@@ -142,6 +146,14 @@ static bool parse_cpus(char *list, struct request *req)
 	return true;
 }
 
+static bool parse_view(enum view view, struct request *req)
+{
+	if (req->view != VIEW_DEFAULT)
+		return false;
+	req->view = view;
+	return true;
+}
+
 static bool parse_option(int option, char *value, struct request *req)
 {
 	switch (option) {
@@ -156,12 +168,18 @@ static bool parse_option(int option, char *value, struct request *req)
 	case 'r':
 		req->newest_first = true;
 		return true;
-	case 'i':
-	case 'k':
-		if (req->view != VIEW_DEFAULT)
-			return false;
-		req->view = option == 'i' ? VIEW_INFO : VIEW_CHECK;
+	case 't':
+		req->types = true;
 		return true;
+	case 'd':
+		req->insns = true;
+		return true;
+	case 'i':
+		return parse_view(VIEW_INFO, req);
+	case 'k':
+		return parse_view(VIEW_CHECK, req);
+	case 'p':
+		return parse_view(VIEW_PROVE, req);
 	case 'j':
 		req->format = BTSREC_FORMAT_JSONL;
 		return true;
@@ -176,11 +194,12 @@ static bool parse_option(int option, char *value, struct request *req)
 /* Options that choose a part of a history choose the history; the overview has no parts. */
 static bool request_complete(struct request *req)
 {
-	bool history = req->all || req->cpus_given || req->count_given || req->newest_first;
+	bool history = req->all || req->cpus_given || req->count_given || req->newest_first ||
+		       req->types || req->insns;
 
 	if (!history)
 		return !(req->view == VIEW_CHECK && req->format != BTSREC_FORMAT_TEXT);
-	if (req->view != VIEW_DEFAULT)
+	if (req->view != VIEW_DEFAULT || (req->insns && (req->newest_first || req->types)))
 		return false;
 	req->view = VIEW_HISTORY;
 	return true;
@@ -192,7 +211,7 @@ static void parse_request(struct request *req)
 	int option;
 
 	memset(req, 0, sizeof(*req));
-	while ((option = getopt(argcnt, args, "ac:ijkNn:r")) != EOF)
+	while ((option = getopt(argcnt, args, "ac:dijkNn:prt")) != EOF)
 		if (!parse_option(option, optarg, req))
 			argerrs++;
 	if (args[optind] || !request_complete(req))
@@ -249,6 +268,18 @@ static enum btsrec_status list_cpus(const struct request *req, unsigned int **re
 	return BTSREC_OK;
 }
 
+static enum btsrec_status show_insns(struct btsrec *rec, const struct btsrec_show *show)
+{
+	struct btsrec_insns insns = {
+		.cpus = show->cpus,
+		.nr_cpus = show->nr_cpus,
+		.max_events = show->max_events,
+		.format = show->format,
+	};
+
+	return btsrec_insns(rec, &insns, &sink);
+}
+
 static enum btsrec_status show_history(struct btsrec *rec, const struct request *req)
 {
 	unsigned int here = context_cpu(btsrec_root(rec)), *list = NULL;
@@ -257,6 +288,7 @@ static enum btsrec_status show_history(struct btsrec *rec, const struct request 
 		.nr_cpus = 1,
 		.max_events = req->max_events,
 		.newest_first = req->newest_first,
+		.types = req->types,
 		.format = req->format,
 	};
 	enum btsrec_status status = BTSREC_OK;
@@ -269,7 +301,7 @@ static enum btsrec_status show_history(struct btsrec *rec, const struct request 
 		show.cpus = list;
 	}
 	if (!status)
-		status = btsrec_show(rec, &show, &sink);
+		status = req->insns ? show_insns(rec, &show) : btsrec_show(rec, &show, &sink);
 	free(list);
 	return status;
 }
@@ -281,6 +313,8 @@ static enum btsrec_status show_view(struct btsrec *rec, const struct request *re
 
 	if (req->view == VIEW_CHECK)
 		return btsrec_check(rec, &sink, &nr_faults);
+	if (req->view == VIEW_PROVE)
+		return btsrec_prove(rec, req->format, &sink, &nr_faults);
 	if (req->view == VIEW_HISTORY)
 		return show_history(rec, req);
 	status = btsrec_info(rec, req->format, &sink);
@@ -345,7 +379,7 @@ static void cmd_bts(void)
 static char *help_bts[] = {
 	"bts",
 	"branch history of the flight recorder",
-	"[-a] [-c cpu(s)] [-n count] [-r] [-j] [-N] | -i [-j] [-N] | -k",
+	"[-a] [-c cpu(s)] [-n count] [-r] [-t] [-d] [-j] [-N] | -i [-j] [-N] | -p [-j] [-N] | -k",
 	"  This command displays the branches that each CPU took before the crash, as",
 	"  the btsrec kernel module let the CPU's Branch Trace Store record them, with",
 	"  the task switches between them.  Without options it displays an overview of",
@@ -358,9 +392,14 @@ static char *help_bts[] = {
 	"         the format \"3\", \"1,8,9\", \"1-23\", \"1,8,9-14\" or \"all\".",
 	"     -n  Display the newest count events of each CPU instead of 20.",
 	"     -r  Display the newest event first.",
+	"     -t  Display the kind of each branch, by the code in the dump.",
+	"     -d  Display the instructions that were executed instead of the branches; not",
+	"         with -r or -t.",
 	"     -j  Display JSON Lines instead of text: one object per event.",
 	"     -N  Do not look up symbols: display addresses and names of modules only.",
 	"     -i  Display the overview only.",
+	"     -p  Prove each history: does the code in the dump lead from each branch to the",
+	"         next, and from the newest one to where the CPU was stopped?",
 	"     -k  Check all that can be checked about the recorder, and display findings.",
 	" ",
 	"  Each line of a history starts with the CPU, the number of the event counted",

@@ -19,7 +19,7 @@ import session
 
 USAGE_MARK = 'Enter "help bts" for details.'
 BAD_OPTIONS = ("-c 3-1", "-c x", "-c 1,,2", "-c ''", "-n 0", "-n x", "-n -1", "-z", "extra", "-i -k",
-               "-i -a", "-k -c 0", "-k -j", "-c 99999")
+               "-i -a", "-k -c 0", "-k -j", "-c 99999", "-d -r", "-d -t", "-p -k", "-p -n 3")
 # A listing that a terminal's buffers could swallow whole proves nothing about Ctrl-C.
 MIN_LISTING_BYTES = 256 * 1024
 INTERRUPTS = 10
@@ -79,7 +79,8 @@ def script_lines(options):
              "bts -a > all", "bts -a -N > all.plain", "bts -a -j -N > all.jsonl",
              "bts -a -r -N > all.reverse", "bts -c all -n 3 -N > every", "bts -c a -N > every20",
              "bts -c 0 -n 7 -r -N > cpu0", "bts -c 0-1 -a -N > range",
-             "bts -c 1,0 -n 2 -N > list"]
+             "bts -c 1,0 -n 2 -N > list", "bts -a -t -N > types", "bts -a -n 2000 -d -N > insns",
+             "bts -p -N > proof"]
     lines += [f"bts {bad} > bad{number}" for number, bad in enumerate(BAD_OPTIONS)]
     lines += ["bts -c 31999 > noring", "bts -i > afterwards"]
     for cpu in (0, 1):
@@ -112,6 +113,11 @@ def check_views(check, options, out):
     check.equal("bts -i -j = btsrec info --format jsonl", out["info.jsonl"],
                 cli(options, "info", "--format", "jsonl", dump))
     check.equal("bts -k = btsrec check", out["findings"], cli(options, "check", dump))
+    check.equal("bts -p -N = btsrec prove", out["proof"], cli(options, "prove", "--no-names", dump))
+    check.equal("bts -a -t -N = btsrec show --types", out["types"],
+                cli(options, "show", "--types", "--no-names", dump))
+    check.equal("bts -a -n 2000 -d -N = btsrec insns -n 2000", out["insns"],
+                cli(options, "insns", "-n", "2000", "--no-names", dump))
     check.equal("bts -a -N = btsrec show", out["all.plain"], cli(options, "show", dump))
     check.equal("bts -a -j -N = btsrec show --format jsonl", out["all.jsonl"],
                 cli(options, "show", "--format", "jsonl", dump))

@@ -33,7 +33,7 @@
  *   modsym NAME LETTER KVA	one of the module that was described last
  *	These tables lie where __pa() of the kernel's text leads, without page tables.
  *   code SPACE VA HEX		memory by virtual address: SPACE is kernel, or userN with
- *	its page table at 0x800000 + N * 0x1000
+ *	its page table at 0x100000 + N * 0x1000
  *   idt VECTOR VA		a gate; its handler in the kernel
  *   poke PLACE OFFSET BYTES VALUE	change memory behind the checksums' back
  *   hole PLACE			the page is not in the dump
@@ -66,7 +66,7 @@
 #define MAX_SPACES	9
 
 /* Where the top page tables are; the kernel's is before that of user0. */
-#define SPACES_PA	0x7ff000ULL
+#define SPACES_PA	0xff000ULL
 #define IDT_KVA		0xfffffe0000000000ULL
 
 /* One page of the described memory; index in image.pages: page frame number. */
