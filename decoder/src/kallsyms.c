@@ -228,9 +228,10 @@ static enum btsrec_status text_alloc(struct kallsyms *k)
 /* --- Addresses ---------------------------------------------------------- */
 
 /*
- * Three ways to store an address: an offset from a base (v6.15 and later); the same, but with absolute values
- * as non-negative and the others as negative numbers (CONFIG_KALLSYMS_ABSOLUTE_PERCPU,
- * before); a distance from the place of the number itself (v7.0, no base).
+ * Three ways to store an address: an offset from a base; the same, but with
+ * absolute values as non-negative and the others as negative numbers
+ * (CONFIG_KALLSYMS_ABSOLUTE_PERCPU: 6.1 and 6.12); a distance from the place of the
+ * number itself (7.2, which has no base).
  */
 enum address_form {
 	ADDRESS_FROM_BASE,

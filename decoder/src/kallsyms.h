@@ -50,7 +50,7 @@ struct kallsyms_anchor {
  * @ret_names: what the names in @list point into, to free() after the list.
  *
  * Linux 6.1 to 7.2.  Sources: kernel/kallsyms.c and scripts/kallsyms.c; long names
- * since v6.1 (two bytes of length), addresses without a common base since v7.0.
+ * since v6.1 (two bytes of length); 7.2 stores addresses without a common base.
  *
  * Return: BTSREC_OK; BTSREC_ERR_NODATA: a part is not in the dump;
  * BTSREC_ERR_CORRUPT: it is there, but is no table; BTSREC_ERR_MISMATCH: the anchor

@@ -52,7 +52,9 @@ bool symbol_list_add(struct symbol_list *list, uint64_t va, char letter, const c
 	entry = &list->entries[list->nr_entries++];
 	entry->va = va;
 	entry->name = name;
-	entry->name_bytes = name_bytes > SYMBOL_NAME_MAX_BYTES ? SYMBOL_NAME_MAX_BYTES : (uint32_t)name_bytes;
+	if (name_bytes > SYMBOL_NAME_MAX_BYTES)
+		name_bytes = SYMBOL_NAME_MAX_BYTES;
+	entry->name_bytes = (uint32_t)name_bytes;
 	entry->rank = rank;
 	return true;
 }

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <endian.h>
+#include <stdio.h>
+
+#include <zlib.h>
+
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "flatdump.h"
+#include "kdump_format.h"
+
+#define PAGE		BTSREC_PAGE_BYTES
+#define BITMAP_PAGES	2	/* of the second bitmap: 65536 page frames */
+#define TABLE_AT	((2 + 2 * BITMAP_PAGES) * PAGE)
+#define DATA_AT		(TABLE_AT + PAGE)
+
+/* LZO1X of a page of 0x5a, as liblzo2 2.10 packs it. */
+static const uint8_t lzo_page[] = {
+	0x02, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x20, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xda, 0x10, 0x00, 0x0c, 0x5a, 0x5a, 0x5a, 0x5a,
+	0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x11, 0x00, 0x00,
+};
+
+static FILE *file;
+static struct flatfile flat;
+static struct flatdump *dump;
+static struct msg msg;
+static uint8_t image[DATA_AT + 16 * PAGE];
+static uint64_t data_at;
+static size_t nr_pages;
+
+static struct kdump_header *header(void)
+{
+	return (struct kdump_header *)image;
+}
+
+static void setup(void)
+{
+	memset(image, 0, sizeof(image));
+	memcpy(header()->signature, "KDUMP   ", 8);
+	header()->header_version = 6;
+	header()->block_size = PAGE;
+	header()->sub_hdr_size = 1;
+	header()->bitmap_blocks = 2 * BITMAP_PAGES;
+	data_at = DATA_AT;
+	nr_pages = 0;
+}
+
+/* Page frames have to be added in order. */
+static void put_page(uint64_t pfn, const void *bytes, size_t nr_bytes, uint32_t flags)
+{
+	struct kdump_page_desc desc = { data_at, (uint32_t)nr_bytes, flags, 0 };
+
+	image[TABLE_AT - BITMAP_PAGES * PAGE + pfn / 8] |= (uint8_t)(1 << pfn % 8);
+	memcpy(image + TABLE_AT + nr_pages++ * sizeof(desc), &desc, sizeof(desc));
+	memcpy(image + data_at, bytes, nr_bytes);
+	data_at += nr_bytes;
+}
+
+static void put_plain(uint64_t pfn, uint8_t value)
+{
+	uint8_t page[PAGE];
+
+	memset(page, value, sizeof(page));
+	put_page(pfn, page, sizeof(page), 0);
+}
+
+static void put_zlib(uint64_t pfn, uint8_t value)
+{
+	uint8_t page[PAGE], packed[PAGE];
+	uLongf nr_bytes = sizeof(packed);
+
+	memset(page, value, sizeof(page));
+	ck_assert_int_eq(compress(packed, &nr_bytes, page, sizeof(page)), Z_OK);
+	put_page(pfn, packed, nr_bytes, KDUMP_PACKED_ZLIB);
+}
+
+/* The first @nr_bytes of the image as one piece. */
+static enum btsrec_status open_bytes(uint64_t nr_bytes)
+{
+	uint64_t numbers[] = { htobe64(1), htobe64(1), 0, htobe64(nr_bytes) };
+	uint8_t head[PAGE] = "makedumpfile";
+
+	flatdump_free(dump);
+	flatfile_fini(&flat);
+	if (file)
+		fclose(file);
+	dump = NULL;
+	file = tmpfile();
+	ck_assert_ptr_nonnull(file);
+	memcpy(head + 16, numbers, 16);
+	ck_assert_uint_eq(fwrite(head, 1, sizeof(head), file), sizeof(head));
+	ck_assert_uint_eq(fwrite(numbers + 2, 1, 16, file), 16);
+	ck_assert_uint_eq(fwrite(image, 1, nr_bytes, file), nr_bytes);
+	fflush(file);
+	btsrec_ck_ok(flatfile_init(&flat, fileno(file), sizeof(head) + 16 + nr_bytes, &msg));
+	return flatdump_new(&flat, &msg, &dump);
+}
+
+static enum btsrec_status open_all(void)
+{
+	return open_bytes(data_at);
+}
+
+static void teardown(void)
+{
+	flatdump_free(dump);
+	flatfile_fini(&flat);
+	fclose(file);
+	dump = NULL;
+	file = NULL;
+}
+
+/* The value of all bytes of page @pfn; -1: it is not there; -2: not all are the same. */
+static int page_value(uint64_t pfn)
+{
+	uint8_t page[PAGE];
+	size_t nr_bytes, i;
+
+	if (flatdump_read_pa(dump, pfn * PAGE, page, sizeof(page), &nr_bytes))
+		return -1;
+	ck_assert_uint_eq(nr_bytes, sizeof(page));
+	for (i = 1; i < sizeof(page); i++)
+		if (page[i] != page[0])
+			return -2;
+	return page[0];
+}
+
+START_TEST(plain_and_packed)
+{
+	setup();
+	put_plain(3, 0x33);
+	put_zlib(4, 0x44);
+	put_page(5, lzo_page, sizeof(lzo_page), KDUMP_PACKED_LZO);
+	put_zlib(4095, 0x11);
+	put_plain(4096, 0x22);
+	put_plain(65535, 0x66);
+	btsrec_ck_ok(open_all());
+	ck_assert_int_eq(page_value(2), -1);
+	ck_assert_int_eq(page_value(3), 0x33);
+	ck_assert_int_eq(page_value(4), 0x44);
+#ifdef BTSREC_HAVE_LZO
+	ck_assert_int_eq(page_value(5), 0x5a);
+#endif
+	ck_assert_int_eq(page_value(4095), 0x11);
+	ck_assert_int_eq(page_value(4096), 0x22);
+	ck_assert_int_eq(page_value(65535), 0x66);
+	ck_assert_int_eq(page_value(65536), -1);
+	ck_assert_uint_eq(flatdump_max_pa(dump), 65536 * PAGE);
+	teardown();
+}
+END_TEST
+
+START_TEST(over_two_pages)
+{
+	uint8_t bytes[PAGE];
+	size_t nr_bytes;
+
+	setup();
+	put_plain(3, 0x33);
+	put_zlib(4, 0x44);
+	btsrec_ck_ok(open_all());
+	btsrec_ck_ok(flatdump_read_pa(dump, 4 * PAGE - 1, bytes, 2, &nr_bytes));
+	ck_assert_uint_eq(bytes[0], 0x33);
+	ck_assert_uint_eq(bytes[1], 0x44);
+	btsrec_ck_status(flatdump_read_pa(dump, 5 * PAGE - 7, bytes, 100, &nr_bytes),
+			 BTSREC_ERR_NODATA);
+	ck_assert_uint_eq(nr_bytes, 7);
+	teardown();
+}
+END_TEST
+
+START_TEST(damaged_pages)
+{
+	uint8_t garbage[64] = { 1, 2, 3 };
+	uint8_t page[PAGE] = { 0 };
+
+	setup();
+	put_page(1, garbage, sizeof(garbage), KDUMP_PACKED_ZLIB);
+	put_page(2, garbage, sizeof(garbage), KDUMP_PACKED_LZO);
+	put_page(3, garbage, sizeof(garbage), 0);
+	put_page(4, page, sizeof(page), KDUMP_PACKED_SNAPPY);
+	put_page(5, page, 0, 0);
+	put_plain(6, 0x66);
+	btsrec_ck_ok(open_all());
+	for (uint64_t pfn = 1; pfn <= 5; pfn++)
+		ck_assert_int_eq(page_value(pfn), -1);
+	ck_assert_int_eq(page_value(6), 0x66);
+	teardown();
+}
+END_TEST
+
+START_TEST(cut_off)
+{
+	setup();
+	put_plain(1, 0x11);
+	put_plain(2, 0x22);
+	btsrec_ck_ok(open_bytes(data_at - 1));
+	ck_assert_int_eq(page_value(1), 0x11);
+	ck_assert_int_eq(page_value(2), -1);
+	btsrec_ck_ok(open_bytes(TABLE_AT + 24));
+	ck_assert_int_eq(page_value(1), -1);
+	btsrec_ck_fails(open_bytes(TABLE_AT - 1), BTSREC_ERR_NOT_DUMP, msg.text, "cut off");
+	btsrec_ck_fails(open_bytes(PAGE), BTSREC_ERR_NOT_DUMP, msg.text, "cut off");
+	btsrec_ck_fails(open_bytes(100), BTSREC_ERR_NOT_DUMP, msg.text, "cut off");
+	teardown();
+}
+END_TEST
+
+START_TEST(vmcoreinfo)
+{
+	struct kdump_sub_header sub = { .offset_vmcoreinfo = 2 * PAGE - 64, .size_vmcoreinfo = 5 };
+
+	setup();
+	memcpy(image + PAGE, &sub, sizeof(sub));
+	memcpy(image + 2 * PAGE - 64, "TEXT\nmore", 9);
+	btsrec_ck_ok(open_bytes(DATA_AT));
+	ck_assert_str_eq(flatdump_vmcoreinfo(dump), "TEXT\n");
+	sub.size_vmcoreinfo = UINT64_MAX;
+	memcpy(image + PAGE, &sub, sizeof(sub));
+	btsrec_ck_ok(open_bytes(DATA_AT));
+	ck_assert_ptr_null(flatdump_vmcoreinfo(dump));
+	teardown();
+}
+END_TEST
+
+START_TEST(refused)
+{
+	setup();
+	header()->status = KDUMP_PACKED_SNAPPY;
+	btsrec_ck_fails(open_bytes(DATA_AT), BTSREC_ERR_NOT_DUMP, msg.text, "snappy");
+	header()->status = KDUMP_PACKED_ZSTD;
+	btsrec_ck_fails(open_bytes(DATA_AT), BTSREC_ERR_NOT_DUMP, msg.text, "zstd");
+	header()->status = KDUMP_PACKED_ZLIB;
+	btsrec_ck_ok(open_bytes(DATA_AT));
+	header()->block_size = 65536;
+	btsrec_ck_fails(open_bytes(DATA_AT), BTSREC_ERR_NOT_DUMP, msg.text, "no x86-64");
+	header()->block_size = PAGE;
+	header()->bitmap_blocks = UINT32_MAX;
+	btsrec_ck_fails(open_bytes(DATA_AT), BTSREC_ERR_NOT_DUMP, msg.text, "no x86-64");
+	memcpy(header()->signature, "KDUMB   ", 8);
+	btsrec_ck_fails(open_bytes(DATA_AT), BTSREC_ERR_NOT_DUMP, msg.text, "no kernel dump");
+	teardown();
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	unsigned int nr = 1;
+
+	setup();
+	put_plain(1, 0x11);
+	btsrec_ck_ok(open_all());
+	for (;; nr++) {
+		struct flatdump *second = NULL;
+		enum btsrec_status status;
+
+		failing_alloc_arm(nr);
+		status = flatdump_new(&flat, &msg, &second);
+		flatdump_free(second);
+		if (!failing_alloc_disarm())
+			break;
+		btsrec_ck_status(status, BTSREC_ERR_NOMEM);
+	}
+	ck_assert_uint_eq(nr, 4);
+	teardown();
+}
+END_TEST
+
+BTSREC_CK_MAIN("flatdump", plain_and_packed, over_two_pages, damaged_pages, cut_off, vmcoreinfo,
+	       refused, no_memory)
