@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * btscrash: crashes the guest in a way of one's choice.
+ *
+ *   echo KIND >/sys/module/btscrash/parameters/crash
+ *
+ * Wherever the instant of the fault is known, the model is told of it immediately before,
+ * so that its log says how many records of each CPU are newer.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/linkage.h>
+#include <linux/module.h>
+#include <linux/objtool.h>
+#include <linux/panic.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/timer.h>
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+#include "guest.h"
+
+#define NMI_NAME	"btscrash"
+#define SPIN_MS		200
+#define HUNT_SECONDS	60
+#define FRAME_BYTES	512
+
+/* Nothing is mapped at either; the second is no canonical address. */
+#define UNMAPPED	0xfffffffffffff123UL
+#define NOT_CANONICAL	0x5a5a000000000000UL
+
+static unsigned long hunt_start;
+module_param(hunt_start, ulong, 0644);
+MODULE_PARM_DESC(hunt_start, "kind nmi-in-text: panic when an NMI finds BTS off in code from here ...");
+
+static unsigned long hunt_end;
+module_param(hunt_end, ulong, 0644);
+MODULE_PARM_DESC(hunt_end, "... to here ...");
+
+static char hunt_comm[TASK_COMM_LEN];
+module_param_string(hunt_comm, hunt_comm, sizeof(hunt_comm), 0644);
+MODULE_PARM_DESC(hunt_comm, "... in a thread of this name or of the CPU hotplug (empty: any)");
+
+static int hunt_skip;
+module_param(hunt_skip, int, 0644);
+MODULE_PARM_DESC(hunt_skip, "... after so many other chances");
+
+/* What an NMI of ours is to do. */
+static enum { NMI_NOTHING, NMI_PANIC, NMI_LOCKUP, NMI_HUNT } nmi_task;
+
+static volatile int *volatile nowhere;
+
+static noinline void null_dereference(void)
+{
+	model_mark();
+	*nowhere = 1;
+}
+
+static noinline void general_protection(void)
+{
+	volatile int *bad = (int *)NOT_CANONICAL;
+
+	OPTIMIZER_HIDE_VAR(bad);
+	model_mark();
+	*bad = 1;
+}
+
+static noinline void bug(void)
+{
+	model_mark();
+	BUG();
+}
+
+static void in_irq_work(struct irq_work *work)
+{
+	null_dereference();
+}
+
+static struct irq_work work;
+
+static void hard_interrupt(void)
+{
+	init_irq_work(&work, in_irq_work);
+	irq_work_queue(&work);
+	msleep(1000);
+}
+
+static void in_timer(struct timer_list *unused)
+{
+	null_dereference();
+}
+
+static struct timer_list timer;
+
+static void soft_interrupt(void)
+{
+	timer_setup(&timer, in_timer, 0);
+	mod_timer(&timer, jiffies + 1);
+	msleep(1000);
+}
+
+static noinline int recurse(int depth)
+{
+	volatile char fill[FRAME_BYTES];
+
+	fill[0] = (char)depth;
+	if (depth < 0)
+		return 0;
+	return recurse(depth + 1) + fill[0];
+}
+
+static void stack_overflow(void)
+{
+	model_mark();
+	recurse(0);
+}
+
+static noinline void jump_corrupt(void)
+{
+	void (*target)(void) = (void *)UNMAPPED;
+
+	OPTIMIZER_HIDE_VAR(target);
+	model_mark();
+	target();
+}
+
+static noinline void return_corrupt(void)
+{
+	model_mark();
+	asm volatile("push %0\n" ASM_RET : : "r" (UNMAPPED) : "memory");
+}
+STACK_FRAME_NON_STANDARD(return_corrupt);
+
+static void send_nmi(unsigned int cpu)
+{
+	apic->send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
+}
+
+static void panic_in_nmi(void)
+{
+	WRITE_ONCE(nmi_task, NMI_PANIC);
+	send_nmi(raw_smp_processor_id());
+	mdelay(1000);
+}
+
+/*
+ * The model's counters do not overflow, so the NMI watchdog never fires.  Ours interrupts
+ * what it would, and panics as it does.
+ */
+static void hard_lockup(void)
+{
+	local_irq_disable();
+	mdelay(SPIN_MS);
+	WRITE_ONCE(nmi_task, NMI_LOCKUP);
+	send_nmi(raw_smp_processor_id());
+	for (;;)
+		cpu_relax();
+}
+
+static void soft_lockup(void)
+{
+	preempt_disable();
+	for (;;)
+		cpu_relax();
+}
+
+static void rcu_stall(void)
+{
+	rcu_read_lock();
+	preempt_disable();
+	for (;;)
+		cpu_relax();
+}
+
+static int sleep_for_ever(void *unused)
+{
+	for (;;) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule();
+	}
+	return 0;
+}
+
+static void hung_task(void)
+{
+	struct task_struct *task = kthread_run(sleep_for_ever, NULL, "btscrash-hung");
+
+	if (IS_ERR(task))
+		pr_err("btscrash: no thread\n");
+}
+
+static int borrow_mm(void *mm)
+{
+	kthread_use_mm(mm);
+	msleep(100);
+	null_dereference();
+	return 0;
+}
+
+static void kthread_with_mm(void)
+{
+	mmget(current->mm);
+	kthread_run(borrow_mm, current->mm, "btscrash-mm");
+	msleep(5000);
+}
+
+static atomic_t nr_arrived = ATOMIC_INIT(0);
+
+static void panic_together(void *unused)
+{
+	int nr = atomic_inc_return(&nr_arrived);
+
+	while (atomic_read(&nr_arrived) < num_online_cpus())
+		cpu_relax();
+	if (nr == 1)
+		model_mark();
+	panic("btscrash: CPU %d with the others", raw_smp_processor_id());
+}
+
+static void all_panic(void)
+{
+	on_each_cpu(panic_together, NULL, 1);
+}
+
+/* BTS is off: the recorder is at work on the ring or the DS area. */
+static bool is_prey(const struct pt_regs *regs)
+{
+	if (native_read_msr(MSR_IA32_DEBUGCTLMSR) & DEBUGCTLMSR_BTS)
+		return false;
+	if (regs->ip < hunt_start || regs->ip >= hunt_end)
+		return false;
+	if (*hunt_comm && strcmp(current->comm, hunt_comm) && strncmp(current->comm, "cpuhp/", 6))
+		return false;
+	return hunt_skip-- <= 0;
+}
+
+/* Once: the NMI that the panic sends to the other CPUs comes here, too. */
+static int on_nmi(unsigned int type, struct pt_regs *regs)
+{
+	switch (READ_ONCE(nmi_task)) {
+	case NMI_PANIC:
+		WRITE_ONCE(nmi_task, NMI_NOTHING);
+		model_mark();
+		panic("btscrash: in an NMI handler");
+	case NMI_LOCKUP:
+		WRITE_ONCE(nmi_task, NMI_NOTHING);
+		model_mark();
+		nmi_panic(regs, "Hard LOCKUP");
+		break;
+	case NMI_HUNT:
+		if (!is_prey(regs))
+			break;
+		WRITE_ONCE(nmi_task, NMI_NOTHING);
+		model_mark();
+		panic("btscrash: NMI at %pS in %s", (void *)regs->ip, current->comm);
+	case NMI_NOTHING:
+		return NMI_DONE;
+	}
+	return NMI_HANDLED;
+}
+
+/* NMIs for all the other CPUs in turn, at no regular distance. */
+static int hunter(void *unused)
+{
+	unsigned long end = jiffies + HUNT_SECONDS * HZ;
+	unsigned int cpu = 0, round = 0;
+
+	sched_set_fifo(current);
+	while (READ_ONCE(nmi_task) == NMI_HUNT && time_before(jiffies, end)) {
+		cpu = cpumask_next(cpu, cpu_online_mask);
+		if (cpu >= nr_cpu_ids)
+			cpu = cpumask_first(cpu_online_mask);
+		preempt_disable();
+		if (cpu != smp_processor_id())
+			send_nmi(cpu);
+		preempt_enable();
+		usleep_range(1000 + round % 601, 1100 + round % 601);
+		round++;
+	}
+	return 0;
+}
+
+static void nmi_in_text(void)
+{
+	WRITE_ONCE(nmi_task, NMI_HUNT);
+	kthread_run(hunter, NULL, "btscrash-hunter");
+}
+
+static const struct {
+	const char *name;
+	void (*crash)(void);
+} kinds[] = {
+	{ "null", null_dereference },
+	{ "gp", general_protection },
+	{ "bug", bug },
+	{ "null-hardirq", hard_interrupt },
+	{ "null-softirq", soft_interrupt },
+	{ "stack-overflow", stack_overflow },
+	{ "jump-corrupt", jump_corrupt },
+	{ "return-corrupt", return_corrupt },
+	{ "panic-in-nmi", panic_in_nmi },
+	{ "hard-lockup", hard_lockup },
+	{ "soft-lockup", soft_lockup },
+	{ "rcu-stall", rcu_stall },
+	{ "hung-task", hung_task },
+	{ "kthread-mm", kthread_with_mm },
+	{ "all-panic", all_panic },
+	{ "nmi-in-text", nmi_in_text },
+};
+
+static int crash_set(const char *value, const struct kernel_param *param)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!sysfs_streq(value, kinds[i].name))
+			continue;
+		kinds[i].crash();
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static const struct kernel_param_ops crash_ops = {
+	.set = crash_set,
+};
+
+module_param_cb(crash, &crash_ops, NULL, 0200);
+MODULE_PARM_DESC(crash, "crash in this way, now");
+
+static int __init btscrash_init(void)
+{
+	return register_nmi_handler(NMI_LOCAL, on_nmi, 0, NMI_NAME);
+}
+
+static void __exit btscrash_exit(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, NMI_NAME);
+}
+
+module_init(btscrash_init);
+module_exit(btscrash_exit);
+MODULE_DESCRIPTION("Crashes the guest of the emulated machine in many ways");
+MODULE_LICENSE("GPL");
