@@ -38,6 +38,7 @@ def add_options(parser):
     parser.add_argument("--ring-bytes", default="4M", metavar="SIZE", help="ring (4M)")
     parser.add_argument("--insns", type=int, default=16_000_000,
                         help="instructions of each CPU to log (16000000)")
+    parser.add_argument("--pti", action="store_true", help="with page-table isolation")
     parser.add_argument("--keep", action="store_true", help="keep dump and logs")
 
 
@@ -156,7 +157,8 @@ def run(context):
     path = context.out / "dump"
     path.unlink(missing_ok=True)
     with context.boot(SCRIPT, context.recorder_modules(f"ring_bytes={options.ring_bytes}"),
-                      plugin_args={"insnlog": options.insns}) as machine:
+                      plugin_args={"insnlog": options.insns},
+                      append="pti=on" if options.pti else "nopti") as machine:
         machine.expect_panic(context.seconds(240))
         machine.dump(path)
         machine.quit()
