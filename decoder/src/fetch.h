@@ -51,7 +51,8 @@ void fetch_forget(struct fetch *fetch);
 /**
  * fetch_next() - the next run: records, or BTSREC_GAP_NOT_IN_DUMP
  *
- * Records are valid until the next call.  *@ret has nr_slots 0 at the end.
+ * Records are valid until the next call.  *@ret has nr_slots 0 at the end and on
+ * failure.
  *
  * Return: BTSREC_OK, or what the image said other than that a page is missing.
  */

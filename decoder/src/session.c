@@ -214,8 +214,6 @@ static enum btsrec_status find_lap(struct fetch *fetch, const struct btsrec_cpu 
 		fetch_seek(fetch, behind, layout->nr_slots - behind);
 	while (layout->lap == RING_LAP_UNKNOWN) {
 		status = fetch_next(fetch, &run);
-		if (status != BTSREC_OK)
-			return status;
 		if (!run.nr_slots)
 			break;
 		if (run.records)

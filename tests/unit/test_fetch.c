@@ -213,7 +213,9 @@ START_TEST(medium_fails)
 	fix->mem.fail_pa = page_pa[1];
 	fix->mem.fail_status = BTSREC_ERR_IO;
 	fetch_seek(&fetch, 0, 512);
+	memset(&run, DIRT, sizeof(run));
 	btsrec_ck_status(fetch_next(&fetch, &run), BTSREC_ERR_IO);
+	ck_assert_uint_eq(run.nr_slots, 0);
 	fix->mem.fail_pa = 0;
 	fetch_seek(&fetch, 0, 512);
 	ck_records(0, 512);
