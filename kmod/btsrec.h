@@ -6,6 +6,7 @@
 #ifndef BTSREC_H
 #define BTSREC_H
 
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 #include <asm/intel_ds.h>
@@ -25,6 +26,7 @@
  * @held: the BTS fields of the DS area are ours (they may point to @scratch)
  * @area_written: IA32_DS_AREA was zero and is ours too
  * @foreign: somebody else stopped BTS or moved its area; a GAP is due
+ * @suspect: paused at what may become an oops
  * @nmi_taken: this CPU has had the NMI of the current freeze
  * @ds: the kernel's debug store of this CPU, in the cpu_entry_area
  * @page: what the dump reader sees; NULL: this CPU has no ring
@@ -33,7 +35,7 @@
  * @on_bits: DEBUGCTL bits that record in the chosen mode
  * @last_cr3: page-table base in the newest annotation
  * @last_index_kva: index behind the newest annotation
- * @stop_tsc: when it stopped in order
+ * @stop_tsc: when it stopped in order, or paused as @suspect
  * @stop_ip: code address behind the newest write that stopped BTS
  * @saved_fields: the four BTS fields before us
  * @saved_off_bits: DEBUGCTL.BTS_OFF_* before us
@@ -46,6 +48,7 @@ struct btsrec_pcpu {
 	bool held;
 	bool area_written;
 	bool foreign;
+	bool suspect;
 	bool nmi_taken;
 	struct debug_store *ds;
 	struct btsrec_cpu *page;
@@ -69,6 +72,7 @@ DECLARE_PER_CPU(struct btsrec_pcpu, btsrec_pcpu);
 int btsrec_arm(void);
 void btsrec_disarm(void);
 bool btsrec_is_armed(void);
+void btsrec_survived_oops(void);
 
 /* btsrec_rings.c */
 extern struct btsrec_root *btsrec_root_page;
@@ -115,7 +119,14 @@ void btsrec_freeze_now(void);
 void btsrec_thaw(void);
 bool btsrec_is_frozen(void);
 
+/* btsrec_console.c */
+void btsrec_console_set(unsigned int nr_records);
+void btsrec_console_register(void);
+void btsrec_console_unregister(void);
+void btsrec_console_print(void);
+
 /* btsrec_dev.c */
+extern struct mutex btsrec_command_mutex;
 int btsrec_dev_register(void);
 void btsrec_dev_unregister(void);
 

@@ -186,15 +186,19 @@ void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, 
  * @pc: this CPU's, live
  * @debugctl: in: the register; out: what btsrec_resume() shall write
  *
- * BTS is not as we left it.  Counts the event once.  If the area is somebody
- * else's, nothing is touched.  If only the bits were taken away, or have come
- * back, recording goes on and a GAP says that branches are missing.
+ * BTS is not as we left it.  If the area is somebody else's, nothing is
+ * touched.  If only the bits were taken away, or have come back, recording goes
+ * on and a GAP says that branches are missing.  Either is counted once, unless
+ * it was our own pause at what then was no oops.
  *
  * Return: as btsrec_pause().
  */
 bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 {
-	if (!pc->foreign) {
+	bool suspect = pc->suspect;
+
+	pc->suspect = false;
+	if (!suspect && !pc->foreign) {
 		pc->foreign = true;
 		pc->page->nr_foreign_stops++;
 	}
@@ -204,7 +208,9 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 	}
 	pc->stop_ip = bts_write_debugctl(*debugctl & ~BTS_ON);
 	*debugctl = (*debugctl & ~(BTS_ON | BTS_OFF_BITS)) | pc->on_bits;
-	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP, BTSREC_REASON_FOREIGN, 0);
+	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP,
+			    suspect ? BTSREC_REASON_OOPS : BTSREC_REASON_FOREIGN,
+			    suspect ? pc->stop_tsc : 0);
 	pc->foreign = false;
 	return true;
 }

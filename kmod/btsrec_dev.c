@@ -23,7 +23,7 @@
 #define COMMAND_BYTES	128
 
 /* One command, or one look at the state, at a time. */
-static DEFINE_MUTEX(command_mutex);
+DEFINE_MUTEX(btsrec_command_mutex);
 
 static const char *const root_states[] = {
 	[BTSREC_ROOT_LOADED] = "loaded",
@@ -64,7 +64,7 @@ static int dev_show(struct seq_file *m, void *unused)
 	const struct btsrec_root *root = btsrec_root_page;
 	unsigned int cpu;
 
-	mutex_lock(&command_mutex);
+	mutex_lock(&btsrec_command_mutex);
 	seq_printf(m, "state: %s\n", root_states[READ_ONCE(root->state)]);
 	seq_printf(m, "mode: %s\n", modes[root->mode]);
 	seq_printf(m, "root_pa: 0x%llx\n", root->self_pa);
@@ -81,7 +81,7 @@ static int dev_show(struct seq_file *m, void *unused)
 		if (page)
 			show_cpu(m, cpu, page);
 	}
-	mutex_unlock(&command_mutex);
+	mutex_unlock(&btsrec_command_mutex);
 	return 0;
 }
 
@@ -118,9 +118,9 @@ static ssize_t dev_write(struct file *file, const char __user *buf, size_t bytes
 	if (copy_from_user(text, buf, bytes))
 		return -EFAULT;
 	text[bytes] = '\0';
-	mutex_lock(&command_mutex);
+	mutex_lock(&btsrec_command_mutex);
 	err = run_command(strim(text));
-	mutex_unlock(&command_mutex);
+	mutex_unlock(&btsrec_command_mutex);
 	return err ?: bytes;
 }
 

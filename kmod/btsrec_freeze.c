@@ -11,11 +11,14 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bug.h>
 #include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
 #include <linux/instruction_pointer.h>
+#include <linux/kdebug.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -24,7 +27,7 @@
 #include <asm/segment.h>
 #include <asm/tsc.h>
 
-#include "btsrec_bts.h"
+#include "btsrec_annot.h"
 
 #define NMI_HANDLER_NAME	"btsrec"
 #define WAIT_MS			50
@@ -220,6 +223,155 @@ static void on_crash_shutdown(unsigned long ip, unsigned long parent_ip, struct 
 	btsrec_vmcoreinfo_put_root();
 }
 
+/*
+ * What looks like an oops but may be none only pauses this CPU: its history
+ * then ends at the fault, and a freeze that follows finds it so.  If none
+ * follows, the pause ends with suspicion_over() or with the next annotation,
+ * which is at the latest that of the next thread switch; a GAP tells of it.
+ */
+static __always_inline void pause_on_suspicion(void)
+{
+	struct btsrec_pcpu *pc;
+	unsigned long flags;
+	u64 debugctl;
+
+	raw_local_irq_save(flags);
+	pc = this_cpu_ptr(&btsrec_pcpu);
+	debugctl = bts_read_debugctl();
+	if (likely(READ_ONCE(pc->live) && (debugctl & BTS_ON) == BTS_ON &&
+		   bts_fields_are_ours(pc))) {
+		pc->stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
+		pc->stop_tsc = rdtsc_ordered();
+		pc->suspect = true;
+	}
+	raw_local_irq_restore(flags);
+}
+
+static void suspicion_over(void)
+{
+	struct btsrec_pcpu *pc;
+	unsigned long flags;
+	u64 debugctl;
+
+	raw_local_irq_save(flags);
+	pc = this_cpu_ptr(&btsrec_pcpu);
+	if (pc->suspect && btsrec_pause(pc, &debugctl))
+		btsrec_resume(pc, debugctl);
+	raw_local_irq_restore(flags);
+}
+
+/* It may return: KFENCE reports the access and makes the page accessible. */
+static void on_page_fault_oops(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			       struct ftrace_regs *fregs)
+{
+	pause_on_suspicion();
+}
+
+/*
+ * A WARN() is a report_bug() that returns; a BUG() prints before oops_enter().
+ * ftrace cannot trace the function, so this is a breakpoint, which
+ * kernel.ftrace_enabled does not disarm.  Having a post-handler keeps the kernel
+ * from making a jump of it: a breakpoint switches interrupts off, and one that
+ * is due would be in the history behind the fault.
+ */
+static int on_report_bug(struct kprobe *probe, struct pt_regs *regs)
+{
+	pause_on_suspicion();
+	return 0;
+}
+
+static void after_report_bug(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static int on_report_bug_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	if (regs_return_value(regs) == BUG_TRAP_TYPE_WARN)
+		suspicion_over();
+	return 0;
+}
+
+static struct kprobe report_bug_entry;
+static struct kretprobe report_bug_return;
+static bool report_bug_registered;
+
+/*
+ * Both or none.  Of two probes at one place that registered last runs first.
+ * Without them only the report of a BUG() is in the history, too: not worth a
+ * refusal.
+ */
+static void report_bug_register(void)
+{
+	int err;
+
+	report_bug_return = (struct kretprobe){
+		.kp.symbol_name = "report_bug",
+		.handler = on_report_bug_return,
+	};
+	report_bug_entry = (struct kprobe){
+		.symbol_name = "report_bug",
+		.pre_handler = on_report_bug,
+		.post_handler = after_report_bug,
+	};
+	err = register_kretprobe(&report_bug_return);
+	if (!err) {
+		err = register_kprobe(&report_bug_entry);
+		if (err)
+			unregister_kretprobe(&report_bug_return);
+	}
+	report_bug_registered = !err;
+	if (err)
+		pr_warn("Cannot probe report_bug() (error %d): the history of a BUG() will end with the printing of it.\n",
+			err);
+}
+
+static void report_bug_unregister(void)
+{
+	if (!report_bug_registered)
+		return;
+	unregister_kprobe(&report_bug_entry);
+	unregister_kretprobe(&report_bug_return);
+	report_bug_registered = false;
+}
+
+/*
+ * Traps of the kernel before they are printed, or, for #GP, before the
+ * instruction is decoded.  A #GP for which there was a fixup does not come
+ * here; as nobody after us can stop it, it is an oops.  Other traps may still
+ * be fixed up.
+ */
+static int on_die(struct notifier_block *nb, unsigned long what, void *data)
+{
+	const struct die_args *args = data;
+
+	if (!args->regs || user_mode(args->regs))
+		return NOTIFY_DONE;
+	if (what == DIE_GPF)
+		freeze_all(args->regs, BTSREC_REASON_OOPS);
+	else if (what == DIE_TRAP)
+		pause_on_suspicion();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block die_notifier = {
+	.notifier_call = on_die,
+	.priority = INT_MIN,
+};
+
+/* The oops has been printed; what kmsg dumpers take along comes before it returns. */
+static void on_oops_exit(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			 struct ftrace_regs *fregs)
+{
+	btsrec_console_print();
+}
+
+static void on_make_task_dead(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			      struct ftrace_regs *fregs)
+{
+	if (READ_ONCE(freeze_reason) == BTSREC_REASON_OOPS)
+		btsrec_survived_oops();
+}
+
 /* kdump_nmi_callback(cpu, regs) on a CPU that our own NMI did not reach. */
 static void on_kdump_nmi(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			 struct ftrace_regs *fregs)
@@ -253,6 +405,12 @@ static struct hook hooks[] = {
 	{ .name = "panic", .ops = { .func = on_panic, .flags = HOOK_FLAGS } },
 	/* From v6.17 on other callers than panic() use it. */
 	{ .name = "vpanic", .optional = true, .ops = { .func = on_panic, .flags = HOOK_FLAGS } },
+	{ .name = "page_fault_oops", .optional = true,
+	  .ops = { .func = on_page_fault_oops, .flags = HOOK_FLAGS } },
+	{ .name = "oops_exit", .optional = true,
+	  .ops = { .func = on_oops_exit, .flags = HOOK_FLAGS } },
+	{ .name = "make_task_dead", .optional = true,
+	  .ops = { .func = on_make_task_dead, .flags = HOOK_FLAGS } },
 	{ .name = "kdump_nmi_callback", .optional = true,
 	  .ops = { .func = on_kdump_nmi, .flags = HOOK_FLAGS } },
 	{ .name = "machine_crash_shutdown", .guard = true, .optional = true,
@@ -275,6 +433,22 @@ static void hook_unregister(struct hook *hook)
 	if (hook->registered)
 		unregister_ftrace_function(&hook->ops);
 	hook->registered = false;
+}
+
+/* What makes the history end nearer to the fault, but is not needed for a freeze. */
+static void early_register(void)
+{
+	register_die_notifier(&die_notifier);
+	report_bug_register();
+	btsrec_console_register();
+}
+
+/* Also if nothing is registered. */
+static void early_unregister(void)
+{
+	btsrec_console_unregister();
+	report_bug_unregister();
+	unregister_die_notifier(&die_notifier);
 }
 
 /**
@@ -305,6 +479,8 @@ int btsrec_freeze_register(bool freeze_on_fault)
 			return err;
 		}
 	}
+	if (freeze_on_fault)
+		early_register();
 	return 0;
 }
 
@@ -315,6 +491,7 @@ void btsrec_freeze_unregister(void)
 {
 	size_t i;
 
+	early_unregister();
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		hook_unregister(&hooks[i]);
 	unregister_nmi_handler(NMI_LOCAL, NMI_HANDLER_NAME);

@@ -11,6 +11,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpuhotplug.h>
+#include <linux/irq_work.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -18,6 +19,7 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+#include <linux/workqueue.h>
 
 #include "btsrec_annot.h"
 #include "btsrec_compat.h"
@@ -44,6 +46,16 @@ static char *pti = "map";
 module_param(pti, charp, 0444);
 MODULE_PARM_DESC(pti,
 		 "Where page-table isolation is on: map shows the rings to the user page tables, where Meltdown can read them; refuse does not arm (default map)");
+
+static char *oops = "freeze";
+module_param(oops, charp, 0444);
+MODULE_PARM_DESC(oops,
+		 "After an oops that the system survives: freeze keeps the history until \"arm\" is written to /dev/btsrec, rearm records again at once (default freeze)");
+
+static unsigned int console_records;
+module_param(console_records, uint, 0444);
+MODULE_PARM_DESC(console_records,
+		 "Print so many of the faulting CPU's newest branches to the kernel log after an oops or panic, for machines without kdump (default 0)");
 
 /*
  * cpuhp_state: 0 or the dynamic CPU hotplug state while armed.  stop_reason:
@@ -83,6 +95,7 @@ static void publish_armed(struct btsrec_pcpu *pc)
 	smp_wmb();	/* no reader pairs the new state with the old freeze */
 	WRITE_ONCE(page->state, BTSREC_CPU_ARMED);
 	pc->foreign = false;
+	pc->suspect = false;
 	barrier();	/* an NMI that finds the CPU live may freeze it */
 	WRITE_ONCE(pc->live, 1);
 }
@@ -306,6 +319,51 @@ void btsrec_disarm(void)
 		WRITE_ONCE(btsrec_root_page->state, BTSREC_ROOT_DISARMED);
 }
 
+/* Policy oops=rearm; false again at unload. */
+static bool rearm_after_oops;
+
+static void rearm(struct work_struct *unused)
+{
+	mutex_lock(&btsrec_command_mutex);
+	if (READ_ONCE(rearm_after_oops) && btsrec_is_armed() && btsrec_is_frozen()) {
+		if (!btsrec_arm())
+			pr_info("Recording again after an oops.\n");
+	}
+	mutex_unlock(&btsrec_command_mutex);
+}
+
+static DECLARE_WORK(rearm_work, rearm);
+
+static void queue_rearm(struct irq_work *unused)
+{
+	schedule_work(&rearm_work);
+}
+
+static DEFINE_IRQ_WORK(rearm_irq_work, queue_rearm);
+
+/**
+ * btsrec_survived_oops() - the task that oopsed dies, the system goes on
+ *
+ * In any context that an oops may leave, so without a lock: the arming is left
+ * to a worker, which an interrupt calls.
+ */
+void btsrec_survived_oops(void)
+{
+	if (READ_ONCE(rearm_after_oops))
+		irq_work_queue(&rearm_irq_work);
+}
+
+/* For good, with whatever a survived oops has set going. */
+static void disarm_at_unload(void)
+{
+	WRITE_ONCE(rearm_after_oops, false);
+	mutex_lock(&btsrec_command_mutex);
+	btsrec_disarm();
+	mutex_unlock(&btsrec_command_mutex);
+	irq_work_sync(&rearm_irq_work);
+	cancel_work_sync(&rearm_work);
+}
+
 /* Returns whole records, or 0 after a printed sentence. */
 static u64 parse_ring_bytes(void)
 {
@@ -334,11 +392,12 @@ static int parse_mode(void)
 	return which;
 }
 
-static bool pti_is_known(void)
+/* Returns whether @value is one of two; prints a sentence if not. */
+static bool is_known(const char *name, const char *value, const char *one, const char *other)
 {
-	if (!strcmp(pti, "map") || !strcmp(pti, "refuse"))
+	if (!strcmp(value, one) || !strcmp(value, other))
 		return true;
-	pr_err("Not loaded: pti=%s is unknown; use map or refuse.\n", pti);
+	pr_err("Not loaded: %s=%s is unknown; use %s or %s.\n", name, value, one, other);
 	return false;
 }
 
@@ -347,8 +406,10 @@ static int __init btsrec_init(void)
 	u64 bytes = parse_ring_bytes();
 	int err, which = parse_mode();
 
-	if (!bytes || which < 0 || !pti_is_known())
+	if (!bytes || which < 0 || !is_known("pti", pti, "map", "refuse") ||
+	    !is_known("oops", oops, "freeze", "rearm"))
 		return -EINVAL;
+	btsrec_console_set(console_records);
 	err = btsrec_root_new(bytes, which);
 	if (err)
 		return err;
@@ -365,6 +426,7 @@ static int __init btsrec_init(void)
 	err = btsrec_dev_register();
 	if (err)
 		goto disarm;
+	WRITE_ONCE(rearm_after_oops, !strcmp(oops, "rearm"));
 	pr_info("Loaded%s: root_pa=0x%llx, %llu bytes per CPU, mode %s.\n",
 		arm ? " and armed" : "", btsrec_root_pa, bytes, mode);
 	return 0;
@@ -385,7 +447,7 @@ free_root:
 static void __exit btsrec_exit(void)
 {
 	btsrec_dev_unregister();
-	btsrec_disarm();
+	disarm_at_unload();
 	btsrec_vmcoreinfo_remove_root();
 	btsrec_freeze_exit();
 	unregister_reboot_notifier(&reboot_notifier);

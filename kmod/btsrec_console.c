@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The end of the faulting CPU's history as text in the kernel log, for machines
+ * whose only witness is a serial line, netconsole or pstore.  It is printed
+ * after the freeze of all CPUs and never on its way: after the text of an oops
+ * (oops_exit()), or from the panic notifiers.  These run where no capture kernel
+ * takes over before them; where one does, the dump has the whole history.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/atomic.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/notifier.h>
+#include <linux/panic_notifier.h>
+#include <linux/printk.h>
+
+#include "btsrec.h"
+
+static unsigned int nr_wanted;
+static bool registered;
+
+/* The freeze that has been printed, by its TSC. */
+static u64 printed_tsc;
+
+/**
+ * btsrec_console_set() - how many branches to print
+ * @nr_records: 0: print nothing
+ */
+void btsrec_console_set(unsigned int nr_records)
+{
+	nr_wanted = nr_records;
+}
+
+static bool is_annotation(const struct btsrec_record *record)
+{
+	return record->from >> BTSREC_TAG_SHIFT == BTSREC_TAG;
+}
+
+static void print_branches(const struct btsrec_pcpu *pc)
+{
+	const struct btsrec_record *ring = (const struct btsrec_record *)pc->base_kva;
+	u64 nr_slots = (pc->end_kva - pc->base_kva) / BTSREC_RECORD_BYTES;
+	u64 slot = (pc->page->freeze.index_kva - pc->base_kva) / BTSREC_RECORD_BYTES;
+	u64 back, found = 0;
+
+	for (back = 1; back <= nr_slots && found < nr_wanted; back++) {
+		const struct btsrec_record *record = &ring[(slot + nr_slots - back) % nr_slots];
+
+		if (record->from == BTSREC_POISON)
+			break;
+		found += !is_annotation(record);
+	}
+	pr_emerg("The last %llu branches of CPU %u before its freeze, oldest first:\n", found,
+		 pc->page->cpu);
+	while (--back > 0) {
+		const struct btsrec_record *record = &ring[(slot + nr_slots - back) % nr_slots];
+
+		if (!is_annotation(record))
+			pr_emerg(" %pS -> %pS\n", (void *)record->from, (void *)record->to);
+	}
+}
+
+/**
+ * btsrec_console_print() - print the tail of the history, once per freeze
+ *
+ * Where printk() may be called.  Does nothing before the freeze is complete.
+ */
+void btsrec_console_print(void)
+{
+	const struct btsrec_root *root = btsrec_root_page;
+	u32 reason = smp_load_acquire(&root->freeze_reason);
+	const struct btsrec_pcpu *pc;
+
+	if (!nr_wanted || reason == BTSREC_REASON_NONE || reason == BTSREC_REASON_MANUAL)
+		return;
+	if (xchg(&printed_tsc, root->freeze_tsc) == root->freeze_tsc)
+		return;
+	pc = per_cpu_ptr(&btsrec_pcpu, root->freeze_cpu);
+	pr_emerg("Recording stopped at the fault; all CPUs' branches are in memory, root_pa=0x%llx.\n",
+		 root->self_pa);
+	if (pc->page && READ_ONCE(pc->page->frozen))
+		print_branches(pc);
+}
+
+static int on_panic_notifier(struct notifier_block *nb, unsigned long unused, void *message)
+{
+	btsrec_console_print();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block panic_notifier = {
+	.notifier_call = on_panic_notifier,
+};
+
+/**
+ * btsrec_console_register() - be called at a panic
+ */
+void btsrec_console_register(void)
+{
+	registered = nr_wanted && !atomic_notifier_chain_register(&panic_notifier_list,
+								  &panic_notifier);
+}
+
+/**
+ * btsrec_console_unregister() - no longer; does nothing if not registered
+ */
+void btsrec_console_unregister(void)
+{
+	if (registered)
+		atomic_notifier_chain_unregister(&panic_notifier_list, &panic_notifier);
+	registered = false;
+}
