@@ -63,14 +63,14 @@ enum code_fault {
 	CODE_NOT_MAPPED,
 	CODE_NO_TABLE,
 	CODE_NOT_IN_DUMP,
-	CODE_NO_RECORDER,	/* around an annotation: where the recorder's code is, is not known */
+	CODE_NO_RECORDER,	/* around an annotation: the recorder's code is not known */
 	/* cannot be: */
 	CODE_NO_INSN,		/* the bytes are no instruction */
 	CODE_LEAVES,		/* an instruction before the end does not go on to the next */
 	CODE_INSIDE,		/* the end is inside an instruction */
 	CODE_BACKWARD,
 	CODE_TOO_LONG,
-	CODE_NO_BRANCH,		/* there is no branch at the end, nor does an interrupt lead there */
+	CODE_NO_BRANCH,		/* no branch at the end, nor does an interrupt lead there */
 	CODE_OTHER_TARGET,	/* the branch leads elsewhere */
 	CODE_NO_PAUSE,		/* around an annotation: no way to or from the recorder */
 };
