@@ -291,8 +291,8 @@ static int on_report_bug_return(struct kretprobe_instance *instance, struct pt_r
 	return 0;
 }
 
-static struct kprobe report_bug_entry;
-static struct kretprobe report_bug_return;
+static struct kprobe bug_entry_probe;
+static struct kretprobe bug_return_probe;
 static bool report_bug_registered;
 
 /*
@@ -304,20 +304,20 @@ static void report_bug_register(void)
 {
 	int err;
 
-	report_bug_return = (struct kretprobe){
+	bug_return_probe = (struct kretprobe){
 		.kp.symbol_name = "report_bug",
 		.handler = on_report_bug_return,
 	};
-	report_bug_entry = (struct kprobe){
+	bug_entry_probe = (struct kprobe){
 		.symbol_name = "report_bug",
 		.pre_handler = on_report_bug,
 		.post_handler = after_report_bug,
 	};
-	err = register_kretprobe(&report_bug_return);
+	err = register_kretprobe(&bug_return_probe);
 	if (!err) {
-		err = register_kprobe(&report_bug_entry);
+		err = register_kprobe(&bug_entry_probe);
 		if (err)
-			unregister_kretprobe(&report_bug_return);
+			unregister_kretprobe(&bug_return_probe);
 	}
 	report_bug_registered = !err;
 	if (err)
@@ -329,8 +329,8 @@ static void report_bug_unregister(void)
 {
 	if (!report_bug_registered)
 		return;
-	unregister_kprobe(&report_bug_entry);
-	unregister_kretprobe(&report_bug_return);
+	unregister_kprobe(&bug_entry_probe);
+	unregister_kretprobe(&bug_return_probe);
 	report_bug_registered = false;
 }
 
