@@ -207,7 +207,7 @@ def check_modes(check, options):
     fault = re.search(r"^first fault: CPU (\d+)", cli(options, "info", options.dump), re.M)
     if not check.that("the recorder knows the faulting CPU", fault is not None):
         return
-    newest = cli(options, "show", "--cpu", fault.group(1), "-n", "5", options.dump)
+    newest = cli(options, "show", "--cpu", fault.group(1), "-n", "5", "--no-names", options.dump)
     for mode in ("--no_panic", "--minimal"):
         with tempfile.TemporaryDirectory(prefix="crash-ext-") as folder:
             crash = [*options.crash, "-s", mode, options.vmlinux, options.dump]
