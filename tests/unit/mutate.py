@@ -134,14 +134,18 @@ def build_and_run(cc, work, name, what, changed, stem_file):
         built = subprocess.run(command, capture_output=True, text=True, check=False)
         if built.returncode:
             raise RuntimeError(f"{name}: {what}: {built.stderr}")
-        try:
-            ran = subprocess.run([out], capture_output=True, text=True, timeout=120, check=False)
-        except subprocess.TimeoutExpired:
-            return "hangs"
-        finally:
-            out.unlink()
+        with subprocess.Popen([out], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              start_new_session=True) as ran:
+            try:
+                output, _ = ran.communicate(timeout=120)
+            except subprocess.TimeoutExpired:
+                # check runs each test in a process group of its own, but in this session.
+                subprocess.run(["pkill", "-KILL", "-s", str(ran.pid)], check=False)
+                return "hangs"
+            finally:
+                out.unlink()
         if ran.returncode:
-            failed = [line for line in ran.stdout.splitlines() if ":F:" in line or ":E:" in line]
+            failed = [line for line in output.splitlines() if ":F:" in line or ":E:" in line]
             return failed[0].split("/")[-1][:90] if failed else "fails"
     return None
 
