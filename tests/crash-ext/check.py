@@ -70,6 +70,11 @@ def cli(options, *arguments):
     return done.stdout.decode()
 
 
+def cli_plain(options, command, *arguments):
+    """The same without names, as bts -N prints it."""
+    return cli(options, command, "--no-names", *arguments)
+
+
 def script_lines(options):
     """The commands of the scripted session, each with its output in a file."""
     lines = ["set scroll off", f"extend {options.extension} > load",
@@ -106,23 +111,23 @@ def run_script(options, folder):
 def check_views(check, options, out):
     """The same question gets the same answer from both tools."""
     dump = options.dump
-    check.equal("bts -i -N = btsrec info", out["info.plain"], cli(options, "info", dump))
+    check.equal("bts -i -N = btsrec info", out["info.plain"], cli_plain(options, "info", dump))
     check.equal("bts -i = btsrec info --vmlinux, but for symbols inside modules",
                 without_module_symbols(out["info"]),
                 without_module_symbols(cli(options, "info", "--vmlinux", options.vmlinux, dump)))
     check.equal("bts -i -j = btsrec info --format jsonl", out["info.jsonl"],
-                cli(options, "info", "--format", "jsonl", dump))
+                cli_plain(options, "info", "--format", "jsonl", dump))
     check.equal("bts -k = btsrec check", out["findings"], cli(options, "check", dump))
-    check.equal("bts -p -N = btsrec prove", out["proof"], cli(options, "prove", "--no-names", dump))
+    check.equal("bts -p -N = btsrec prove", out["proof"], cli_plain(options, "prove", dump))
     check.equal("bts -a -t -N = btsrec show --types", out["types"],
-                cli(options, "show", "--types", "--no-names", dump))
+                cli_plain(options, "show", "--types", dump))
     check.equal("bts -a -n 2000 -d -N = btsrec insns -n 2000", out["insns"],
-                cli(options, "insns", "-n", "2000", "--no-names", dump))
-    check.equal("bts -a -N = btsrec show", out["all.plain"], cli(options, "show", dump))
+                cli_plain(options, "insns", "-n", "2000", dump))
+    check.equal("bts -a -N = btsrec show", out["all.plain"], cli_plain(options, "show", dump))
     check.equal("bts -a -j -N = btsrec show --format jsonl", out["all.jsonl"],
-                cli(options, "show", "--format", "jsonl", dump))
+                cli_plain(options, "show", "--format", "jsonl", dump))
     check.equal("bts -a -r -N = btsrec show --newest-first", out["all.reverse"],
-                cli(options, "show", "--newest-first", dump))
+                cli_plain(options, "show", "--newest-first", dump))
     named = cli(options, "show", "--vmlinux", options.vmlinux, dump)
     check.equal("bts -a = btsrec show --vmlinux, but for symbols inside modules",
                 without_module_symbols(out["all"]), without_module_symbols(named))
@@ -133,18 +138,20 @@ def check_views(check, options, out):
 def check_choices(check, options, out):
     """-c and -n choose what --cpu and -n of the offline tool choose."""
     dump = options.dump
-    check.equal("bts -c all -n 3", out["every"], cli(options, "show", "-n", "3", dump))
-    check.equal("bts -c a: 20 events", out["every20"], cli(options, "show", "-n", "20", dump))
+    check.equal("bts -c all -n 3", out["every"], cli_plain(options, "show", "-n", "3", dump))
+    check.equal("bts -c a: 20 events", out["every20"],
+                cli_plain(options, "show", "-n", "20", dump))
     check.equal("bts -c 0 -n 7 -r", out["cpu0"],
-                cli(options, "show", "--cpu", "0", "-n", "7", "--newest-first", dump))
-    check.equal("bts -c 0-1 -a", out["range"], cli(options, "show", "--cpu", "0-1", dump))
+                cli_plain(options, "show", "--cpu", "0", "-n", "7", "--newest-first", dump))
+    check.equal("bts -c 0-1 -a", out["range"], cli_plain(options, "show", "--cpu", "0-1", dump))
     check.equal("bts -c 1,0: in order of CPUs", out["list"],
-                cli(options, "show", "--cpu", "0,1", "-n", "2", dump))
+                cli_plain(options, "show", "--cpu", "0,1", "-n", "2", dump))
 
 
 def check_context(check, options, out):
     """Without -c the CPU is that of crash's context."""
-    of_cpu = [cli(options, "show", "--cpu", str(cpu), "-n", "5", options.dump) for cpu in (0, 1)]
+    of_cpu = [cli_plain(options, "show", "--cpu", str(cpu), "-n", "5", options.dump)
+              for cpu in (0, 1)]
     check.that("the histories of the two CPUs differ", of_cpu[0] != of_cpu[1])
     for cpu in (0, 1):
         check.equal(f"bts after set -c {cpu}", out[f"context{cpu}"], of_cpu[cpu])
@@ -204,10 +211,10 @@ def check_script(check, options):
 
 def check_modes(check, options):
     """Sessions in which crash knows less than usual still show the CPU of the fault."""
-    fault = re.search(r"^first fault: CPU (\d+)", cli(options, "info", options.dump), re.M)
+    fault = re.search(r"^first fault: CPU (\d+)", cli_plain(options, "info", options.dump), re.M)
     if not check.that("the recorder knows the faulting CPU", fault is not None):
         return
-    newest = cli(options, "show", "--cpu", fault.group(1), "-n", "5", "--no-names", options.dump)
+    newest = cli_plain(options, "show", "--cpu", fault.group(1), "-n", "5", options.dump)
     for mode in ("--no_panic", "--minimal"):
         with tempfile.TemporaryDirectory(prefix="crash-ext-") as folder:
             crash = [*options.crash, "-s", mode, options.vmlinux, options.dump]
