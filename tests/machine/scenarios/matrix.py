@@ -202,11 +202,17 @@ def _symbols(machine, names) -> dict[int, str]:
     return found
 
 
-def _newer_than_entry(history, entries) -> int:
-    """Branches from the newest one into ENTRIES on; 0 if the recorder itself had BTS off."""
+def _was_paused(history) -> bool:
+    """The recorder itself had BTS off when the freeze came."""
     freeze = _freeze(history)
-    if freeze and not int(freeze["debugctl"], 16) & DEBUGCTL_BTS:
-        return 0
+    return bool(freeze) and not int(freeze["debugctl"], 16) & DEBUGCTL_BTS
+
+
+def _newer_than_entry(history, entries) -> int:
+    """Branches from the newest one into ENTRIES on; 0 if BTS was off at the entry.
+
+    A pause at the first sign of an oops comes after the entry, which is then in the history.
+    """
     newer = 0
     for event in reversed(history):
         if event["kind"] != "branch":
@@ -214,6 +220,8 @@ def _newer_than_entry(history, entries) -> int:
         newer += 1
         if int(event["to"], 16) in entries:
             return newer
+    if _was_paused(history):
+        return 0
     raise Failure(f"no entry of {', '.join(sorted(set(entries.values())))} in the history")
 
 
@@ -322,7 +330,7 @@ def _judge(machine, histories, kind: Kind, row: Row, release: str):
     running = [logs[other].total - records for other, records in marks if other != cpu]
     if running:
         row.running = str(max(running))
-    stopped = [_newer_than_entry(history, _symbols(machine, NMI))
+    stopped = [0 if _was_paused(history) else _newer_than_entry(history, _symbols(machine, NMI))
                for history in histories.values()
                if _freeze(history) and _freeze(history)["via_nmi"]]
     if stopped:

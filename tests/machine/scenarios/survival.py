@@ -47,7 +47,7 @@ PANIC = workload.SHELL + """
 start_work
 hurry
 sleep 1
-echo c >/proc/sysrq-trigger
+echo panic >/sys/module/btswarn/parameters/do
 """
 
 HEAD = re.compile(r"btsrec: The last (\d+) branches of CPU (\d+) before its freeze")
