@@ -13,6 +13,9 @@
 
 #include <btsrec/abi.h>
 
+struct pt_regs;
+struct tracepoint;
+
 #define BTSREC_NR_MODULE_PAGES	16
 #define BTSREC_NR_EXEC_PAGES	8
 #define BTSREC_MIN_RECORDS	32
@@ -27,6 +30,7 @@
  * @area_written: IA32_DS_AREA was zero and is ours too
  * @foreign: somebody else stopped BTS or moved its area; a GAP is due
  * @suspect: paused at what may become an oops
+ * @suspect_regs: the registers of that exception: which one it is
  * @nmi_taken: this CPU has had the NMI of the current freeze
  * @ds: the kernel's debug store of this CPU, in the cpu_entry_area
  * @page: what the dump reader sees; NULL: this CPU has no ring
@@ -36,6 +40,7 @@
  * @last_cr3: page-table base in the newest annotation
  * @last_index_kva: index behind the newest annotation
  * @stop_tsc: when it stopped in order, or paused as @suspect
+ * @nmi_stop_tsc: when btsrec_nmi_pause() paused; 0: it did not
  * @stop_ip: code address behind the newest write that stopped BTS
  * @saved_fields: the four BTS fields before us
  * @saved_off_bits: DEBUGCTL.BTS_OFF_* before us
@@ -50,6 +55,7 @@ struct btsrec_pcpu {
 	bool foreign;
 	bool suspect;
 	bool nmi_taken;
+	const struct pt_regs *suspect_regs;
 	struct debug_store *ds;
 	struct btsrec_cpu *page;
 	u64 base_kva;
@@ -58,6 +64,7 @@ struct btsrec_pcpu {
 	u64 last_cr3;
 	u64 last_index_kva;
 	u64 stop_tsc;
+	u64 nmi_stop_tsc;
 	u64 stop_ip;
 	u64 saved_fields[4];
 	u64 saved_off_bits;
@@ -72,7 +79,11 @@ DECLARE_PER_CPU(struct btsrec_pcpu, btsrec_pcpu);
 int btsrec_arm(void);
 void btsrec_disarm(void);
 bool btsrec_is_armed(void);
+void btsrec_stop_this_cpu(enum btsrec_reason reason);
 void btsrec_survived_oops(void);
+
+/* btsrec_errata.c */
+void btsrec_errata_warn(enum btsrec_mode mode);
 
 /* btsrec_rings.c */
 extern struct btsrec_root *btsrec_root_page;
@@ -106,8 +117,12 @@ void btsrec_modmap_unregister(void);
 /* btsrec_perf.c */
 int btsrec_perf_hold(void);
 void btsrec_perf_release(void);
+void btsrec_perf_exit(void);
+int btsrec_perf_hold_cpu(unsigned int cpu);
+void btsrec_perf_release_cpu(unsigned int cpu);
 
 /* btsrec_probes.c */
+struct tracepoint *btsrec_find_tracepoint(const char *name);
 int btsrec_probes_register(void);
 void btsrec_probes_unregister(void);
 
@@ -118,6 +133,11 @@ void btsrec_freeze_exit(void);
 void btsrec_freeze_now(void);
 void btsrec_thaw(void);
 bool btsrec_is_frozen(void);
+
+/* btsrec_nmi.c */
+void btsrec_nmi_pause(void);
+int btsrec_nmi_register(void);
+void btsrec_nmi_unregister(void);
 
 /* btsrec_console.c */
 void btsrec_console_set(unsigned int nr_records);

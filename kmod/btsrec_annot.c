@@ -134,6 +134,27 @@ void btsrec_annot_resume(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
 }
 
 /**
+ * btsrec_annot_nmi_over() - annotate that recording goes on behind the NMI handlers
+ * @pc: this CPU's, paused by btsrec_nmi_pause()
+ * @stop_tsc: when
+ *
+ * In an NMI that came between the annotation of a switch and the switch, current
+ * is not who has been annotated: the context says who runs, and stays as it is.
+ */
+void btsrec_annot_nmi_over(struct btsrec_pcpu *pc, u64 stop_tsc)
+{
+	struct btsrec_resume over = {
+		.tsc = rdtsc_ordered(),
+		.stop_tsc = stop_tsc,
+		.reason = BTSREC_REASON_NMI,
+		.task_kva = pc->page->context.next_task_kva,
+		.now = pc->page->context.next,
+	};
+
+	btsrec_annot_put(pc, BTSREC_ANNOT_GAP, &over, sizeof(over));
+}
+
+/**
  * btsrec_annot_time() - annotate one instant in three clocks
  * @pc: this CPU's, paused
  * @time: the instant

@@ -20,6 +20,15 @@
 #include <linux/crash_core.h>
 #endif
 
+/*
+ * "x86/tracing, x86/mm: Move page fault tracepoints to generic", v6.16.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#include <trace/events/exceptions.h>
+#else
+#include <asm/trace/exceptions.h>
+#endif
+
 /* linux/kernel.h of 7.2 no longer brings hex2bin(); 6.1 has no header of its own for it. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #include <linux/hex.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of the faulting CPU's history as text in the kernel log, for machines
- * whose only witness is a serial line, netconsole or pstore.  It is printed
- * after the freeze of all CPUs and never on its way: after the text of an oops
- * (oops_exit()), or from the panic notifiers.  These run where no capture kernel
- * takes over before them; where one does, the dump has the whole history.
+ * What there is after a crash, as a line of the kernel log, and on request the
+ * end of the faulting CPU's history, for machines whose only witness is a
+ * serial line, netconsole or pstore.  It is printed after the freeze of all
+ * CPUs and never on its way: after the text of an oops (oops_exit()), or from
+ * the panic notifiers.  These run where no capture kernel takes over before
+ * them; where one does, the dump has the whole history.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,7 +26,7 @@ static u64 printed_tsc;
 
 /**
  * btsrec_console_set() - how many branches to print
- * @nr_records: 0: print nothing
+ * @nr_records: 0: print none
  */
 void btsrec_console_set(unsigned int nr_records)
 {
@@ -61,8 +62,20 @@ static void print_branches(const struct btsrec_pcpu *pc)
 	}
 }
 
+static unsigned int nr_frozen_cpus(void)
+{
+	unsigned int cpu, nr = 0;
+
+	for_each_possible_cpu(cpu) {
+		const struct btsrec_cpu *page = per_cpu(btsrec_pcpu, cpu).page;
+
+		nr += page && READ_ONCE(page->frozen);
+	}
+	return nr;
+}
+
 /**
- * btsrec_console_print() - print the tail of the history, once per freeze
+ * btsrec_console_print() - say what there is, print the tail, once per freeze
  *
  * Where printk() may be called.  Does nothing before the freeze is complete.
  */
@@ -72,14 +85,14 @@ void btsrec_console_print(void)
 	u32 reason = smp_load_acquire(&root->freeze_reason);
 	const struct btsrec_pcpu *pc;
 
-	if (!nr_wanted || reason == BTSREC_REASON_NONE || reason == BTSREC_REASON_MANUAL)
+	if (reason == BTSREC_REASON_NONE || reason == BTSREC_REASON_MANUAL)
 		return;
 	if (xchg(&printed_tsc, root->freeze_tsc) == root->freeze_tsc)
 		return;
 	pc = per_cpu_ptr(&btsrec_pcpu, root->freeze_cpu);
-	pr_emerg("Recording stopped at the fault; all CPUs' branches are in memory, root_pa=0x%llx.\n",
-		 root->self_pa);
-	if (pc->page && READ_ONCE(pc->page->frozen))
+	pr_emerg("Recording stopped at the fault on CPU %u; the newest branches of %u CPUs, %llu bytes each, are in memory, root_pa=0x%llx.\n",
+		 root->freeze_cpu, nr_frozen_cpus(), root->ring_bytes, root->self_pa);
+	if (nr_wanted && pc->page && READ_ONCE(pc->page->frozen))
 		print_branches(pc);
 }
 
@@ -98,8 +111,7 @@ static struct notifier_block panic_notifier = {
  */
 void btsrec_console_register(void)
 {
-	registered = nr_wanted && !atomic_notifier_chain_register(&panic_notifier_list,
-								  &panic_notifier);
+	registered = !atomic_notifier_chain_register(&panic_notifier_list, &panic_notifier);
 }
 
 /**

@@ -151,11 +151,15 @@ static struct miscdevice dev = {
 /**
  * btsrec_dev_register() - make /dev/btsrec
  *
- * Return: 0, or what misc_register() says.
+ * Return: 0, or what misc_register() says, after a printed sentence.
  */
 int btsrec_dev_register(void)
 {
-	return misc_register(&dev);
+	int err = misc_register(&dev);
+
+	if (err)
+		pr_err("Not loaded: cannot make /dev/" KBUILD_MODNAME " (error %d).\n", err);
+	return err;
 }
 
 /**

@@ -11,14 +11,12 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/bug.h>
 #include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
 #include <linux/instruction_pointer.h>
 #include <linux/kdebug.h>
 #include <linux/kernel.h>
-#include <linux/kprobes.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -28,6 +26,7 @@
 #include <asm/tsc.h>
 
 #include "btsrec_annot.h"
+#include "btsrec_suspect.h"
 
 #define NMI_HANDLER_NAME	"btsrec"
 #define WAIT_MS			50
@@ -136,8 +135,10 @@ static noinline void freeze_others(u32 reason)
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
 	/* Laid out for the freeze: there a taken branch would be a record. */
-	if (unlikely(!READ_ONCE(freezing) || this_cpu_read(btsrec_pcpu.nmi_taken)))
+	if (unlikely(!READ_ONCE(freezing) || this_cpu_read(btsrec_pcpu.nmi_taken))) {
+		btsrec_nmi_pause();
 		return NMI_DONE;
+	}
 	freeze_cpu(regs, READ_ONCE(freeze_reason), true);
 	this_cpu_write(btsrec_pcpu.nmi_taken, true);
 	return NMI_HANDLED;
@@ -223,115 +224,13 @@ static void on_crash_shutdown(unsigned long ip, unsigned long parent_ip, struct 
 	btsrec_vmcoreinfo_put_root();
 }
 
-/*
- * What looks like an oops but may be none only pauses this CPU: its history
- * then ends at the fault, and a freeze that follows finds it so.  If none
- * follows, the pause ends with suspicion_over() or with the next annotation,
- * which is at the latest that of the next thread switch; a GAP tells of it.
- */
-static __always_inline void pause_on_suspicion(void)
-{
-	struct btsrec_pcpu *pc;
-	unsigned long flags;
-	u64 debugctl;
-
-	raw_local_irq_save(flags);
-	pc = this_cpu_ptr(&btsrec_pcpu);
-	debugctl = bts_read_debugctl();
-	if (likely(READ_ONCE(pc->live) && (debugctl & BTS_ON) == BTS_ON &&
-		   bts_fields_are_ours(pc))) {
-		pc->stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
-		pc->stop_tsc = rdtsc_ordered();
-		pc->suspect = true;
-	}
-	raw_local_irq_restore(flags);
-}
-
-static void suspicion_over(void)
-{
-	struct btsrec_pcpu *pc;
-	unsigned long flags;
-	u64 debugctl;
-
-	raw_local_irq_save(flags);
-	pc = this_cpu_ptr(&btsrec_pcpu);
-	if (pc->suspect && btsrec_pause(pc, &debugctl))
-		btsrec_resume(pc, debugctl);
-	raw_local_irq_restore(flags);
-}
-
-/* It may return: KFENCE reports the access and makes the page accessible. */
+/* page_fault_oops(regs, ...).  It may return: KFENCE reports the access and makes the page accessible. */
 static void on_page_fault_oops(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			       struct ftrace_regs *fregs)
 {
-	pause_on_suspicion();
-}
+	const struct pt_regs *own = ftrace_get_regs(fregs);
 
-/*
- * A WARN() is a report_bug() that returns; a BUG() prints before oops_enter().
- * ftrace cannot trace the function, so this is a breakpoint, which
- * kernel.ftrace_enabled does not disarm.  Having a post-handler keeps the kernel
- * from making a jump of it: a breakpoint switches interrupts off, and one that
- * is due would be in the history behind the fault.
- */
-static int on_report_bug(struct kprobe *probe, struct pt_regs *regs)
-{
-	pause_on_suspicion();
-	return 0;
-}
-
-static void after_report_bug(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
-{
-}
-
-static int on_report_bug_return(struct kretprobe_instance *instance, struct pt_regs *regs)
-{
-	if (regs_return_value(regs) == BUG_TRAP_TYPE_WARN)
-		suspicion_over();
-	return 0;
-}
-
-static struct kprobe bug_entry_probe;
-static struct kretprobe bug_return_probe;
-static bool report_bug_registered;
-
-/*
- * Both or none.  Of two probes at one place that registered last runs first.
- * Without them only the report of a BUG() is in the history, too: not worth a
- * refusal.
- */
-static void report_bug_register(void)
-{
-	int err;
-
-	bug_return_probe = (struct kretprobe){
-		.kp.symbol_name = "report_bug",
-		.handler = on_report_bug_return,
-	};
-	bug_entry_probe = (struct kprobe){
-		.symbol_name = "report_bug",
-		.pre_handler = on_report_bug,
-		.post_handler = after_report_bug,
-	};
-	err = register_kretprobe(&bug_return_probe);
-	if (!err) {
-		err = register_kprobe(&bug_entry_probe);
-		if (err)
-			unregister_kretprobe(&bug_return_probe);
-	}
-	report_bug_registered = !err;
-	if (err)
-		pr_warn("Cannot probe report_bug() (error %d): the history of a BUG() will end with the printing of it.\n",
-			err);
-}
-
-static void report_bug_unregister(void)
-{
-	if (!report_bug_registered)
-		return;
-	unregister_kprobe(&bug_entry_probe);
-	unregister_kretprobe(&bug_return_probe);
-	report_bug_registered = false;
+	pause_on_suspicion(own ? (const struct pt_regs *)own->di : NULL);
 }
 
 /*
@@ -349,7 +248,7 @@ static int on_die(struct notifier_block *nb, unsigned long what, void *data)
 	if (what == DIE_GPF)
 		freeze_all(args->regs, BTSREC_REASON_OOPS);
 	else if (what == DIE_TRAP)
-		pause_on_suspicion();
+		pause_on_suspicion(args->regs);
 	return NOTIFY_DONE;
 }
 
@@ -439,7 +338,7 @@ static void hook_unregister(struct hook *hook)
 static void early_register(void)
 {
 	register_die_notifier(&die_notifier);
-	report_bug_register();
+	btsrec_suspect_register();
 	btsrec_console_register();
 }
 
@@ -447,8 +346,30 @@ static void early_register(void)
 static void early_unregister(void)
 {
 	btsrec_console_unregister();
-	report_bug_unregister();
+	btsrec_suspect_unregister();
 	unregister_die_notifier(&die_notifier);
+}
+
+/* The last handler first: who pauses must have somebody who resumes. */
+static int nmi_register(void)
+{
+	int err = btsrec_nmi_register();
+
+	if (!err) {
+		err = register_nmi_handler(NMI_LOCAL, on_nmi, NMI_FLAG_FIRST, NMI_HANDLER_NAME);
+		if (err)
+			btsrec_nmi_unregister();
+	}
+	if (err)
+		pr_err("Not armed: cannot register an NMI handler (error %d), so the other CPUs could not be stopped at a crash.\n",
+		       err);
+	return err;
+}
+
+static void nmi_unregister(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, NMI_HANDLER_NAME);
+	btsrec_nmi_unregister();
 }
 
 /**
@@ -461,13 +382,10 @@ static void early_unregister(void)
 int btsrec_freeze_register(bool freeze_on_fault)
 {
 	size_t i;
-	int err = register_nmi_handler(NMI_LOCAL, on_nmi, NMI_FLAG_FIRST, NMI_HANDLER_NAME);
+	int err = nmi_register();
 
-	if (err) {
-		pr_err("Not armed: cannot register an NMI handler (error %d), so the other CPUs could not be stopped at a crash.\n",
-		       err);
+	if (err)
 		return err;
-	}
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		if (!freeze_on_fault && !hooks[i].guard)
 			continue;
@@ -494,7 +412,7 @@ void btsrec_freeze_unregister(void)
 	early_unregister();
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		hook_unregister(&hooks[i]);
-	unregister_nmi_handler(NMI_LOCAL, NMI_HANDLER_NAME);
+	nmi_unregister();
 }
 
 /**

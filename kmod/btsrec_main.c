@@ -151,8 +151,13 @@ static void publish_stopped(struct btsrec_pcpu *pc, enum btsrec_reason reason)
 	WRITE_ONCE(page->state, BTSREC_CPU_STOPPED);
 }
 
-/* On the CPU itself.  A frozen CPU keeps its freeze; only the DS area goes back. */
-static void recording_stop(enum btsrec_reason reason)
+/**
+ * btsrec_stop_this_cpu() - end the recording on this CPU in order
+ * @reason: why
+ *
+ * In any context.  A frozen CPU keeps its freeze; only the DS area goes back.
+ */
+void btsrec_stop_this_cpu(enum btsrec_reason reason)
 {
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	unsigned long flags;
@@ -167,19 +172,33 @@ static void recording_stop(enum btsrec_reason reason)
 	local_irq_restore(flags);
 }
 
+/* On the CPU itself; may sleep. */
+static int hold_and_start(unsigned int cpu)
+{
+	int err = btsrec_perf_hold_cpu(cpu);
+
+	if (err)
+		return err;
+	err = recording_start();
+	if (err)
+		btsrec_perf_release_cpu(cpu);
+	return err;
+}
+
 static int cpu_comes_up(unsigned int cpu)
 {
 	int err = btsrec_ring_new(cpu);
 
 	if (!err && !btsrec_is_frozen())
-		err = recording_start();
+		err = hold_and_start(cpu);
 	/* Later on a CPU may come up even if it cannot record. */
 	return stop_reason == BTSREC_REASON_DISARM ? err : 0;
 }
 
 static int cpu_goes_down(unsigned int cpu)
 {
-	recording_stop(stop_reason);
+	btsrec_stop_this_cpu(stop_reason);
+	btsrec_perf_release_cpu(cpu);
 	return 0;
 }
 
@@ -189,7 +208,7 @@ static int cpu_goes_down(unsigned int cpu)
  */
 static int on_suspend(void)
 {
-	recording_stop(BTSREC_REASON_SUSPEND);
+	btsrec_stop_this_cpu(BTSREC_REASON_SUSPEND);
 	return 0;
 }
 
@@ -203,7 +222,7 @@ BTSREC_SYSCORE(suspend_hooks, on_suspend, on_wakeup);
 
 static void stop_for_reboot(void *unused)
 {
-	recording_stop(BTSREC_REASON_REBOOT);
+	btsrec_stop_this_cpu(BTSREC_REASON_REBOOT);
 }
 
 /* kexec comes this way too, and the next kernel would not switch BTS off. */
@@ -223,8 +242,10 @@ static int cpus_start(void)
 	int state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "btsrec:online", cpu_comes_up,
 				      cpu_goes_down);
 
-	if (state < 0)
+	if (state < 0) {
+		pr_err("Not armed: not every CPU can begin to record (error %d).\n", state);
 		return state;
+	}
 	cpuhp_state = state;
 	stop_reason = BTSREC_REASON_CPU_OFFLINE;
 	btsrec_syscore_register(&suspend_hooks);
@@ -247,15 +268,28 @@ bool btsrec_is_armed(void)
 	return cpuhp_state;
 }
 
+/* A CPU that gave way to perf, or came online and could not record, is idle. */
+static bool all_record(void)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (!READ_ONCE(per_cpu(btsrec_pcpu, cpu).live))
+			return false;
+	}
+	return true;
+}
+
 /**
  * btsrec_arm() - begin to record on every online CPU, now and as they come
  *
  * Rings keep what they hold.  A frozen recorder is disarmed first and forgets
- * its freeze.  Does nothing if it records already.  The caller serialises.
+ * its freeze; so is one of which a CPU does not record.  Does nothing if all
+ * record already.  The caller serialises.
  *
  * Return: 0; a negative errno after a printed sentence that says why not:
- * -ENODEV, -EOPNOTSUPP (see bts_check()), -EBUSY (BTS or the DS area is in
- * use, or kernel.ftrace_enabled is 0), -EIO (self-test), -ENOMEM, or what
+ * -ENODEV, -EOPNOTSUPP (see bts_check()), -EBUSY (perf records branches, BTS
+ * or the DS area is in use, or kernel.ftrace_enabled is 0), -EIO (self-test), -ENOMEM, or what
  * perf says.
  */
 int btsrec_arm(void)
@@ -264,12 +298,13 @@ int btsrec_arm(void)
 	u32 old_state = root->state;
 	int err;
 
-	if (btsrec_is_armed() && !btsrec_is_frozen())
+	if (btsrec_is_armed() && !btsrec_is_frozen() && all_record())
 		return 0;
 	btsrec_disarm();
 	err = bts_check(root->mode, !strcmp(pti, "map"));
 	if (err)
 		return err;
+	btsrec_errata_warn(root->mode);
 	err = btsrec_perf_hold();
 	if (err)
 		return err;
@@ -417,8 +452,11 @@ static int __init btsrec_init(void)
 	if (err)
 		goto free_root;
 	err = register_reboot_notifier(&reboot_notifier);
-	if (err)
+	if (err) {
+		pr_err("Not loaded: cannot be told of a reboot (error %d), at which BTS must be switched off.\n",
+		       err);
 		goto unregister_modmap;
+	}
 	if (arm)
 		err = btsrec_arm();
 	if (err)
@@ -436,6 +474,7 @@ disarm:
 	btsrec_vmcoreinfo_remove_root();
 unregister_reboot:
 	btsrec_freeze_exit();
+	btsrec_perf_exit();
 	unregister_reboot_notifier(&reboot_notifier);
 unregister_modmap:
 	btsrec_modmap_unregister();
@@ -450,6 +489,7 @@ static void __exit btsrec_exit(void)
 	disarm_at_unload();
 	btsrec_vmcoreinfo_remove_root();
 	btsrec_freeze_exit();
+	btsrec_perf_exit();
 	unregister_reboot_notifier(&reboot_notifier);
 	btsrec_modmap_unregister();
 	btsrec_root_free();

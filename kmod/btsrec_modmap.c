@@ -3,6 +3,8 @@
  * The module map: which module's code was where.  A module notifier keeps it;
  * the modules that were there before come from the kset of /sys/module.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/kobject.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -18,8 +20,20 @@
 /* The map has one writer at a time.  kset->list_lock nests inside. */
 static DEFINE_MUTEX(map_mutex);
 
-/* The head of an ELF note with a 20-byte build id (SHA-1), up to the id. */
-static const u32 build_id_head[] = { 4, 20, 3, 0x00554e47 /* "GNU" */ };
+#define NOTE_HEAD_BYTES	(4 * sizeof(u32))
+#define NOTE_BUILD_ID	3
+#define NOTE_ID_BYTES	20	/* SHA-1 */
+
+/*
+ * The head of an ELF note with a build id.  Word by word: an array to compare with
+ * would lie in this module's own read-only data and be found there.  Without
+ * KASAN, because what lies between two variables is looked at, too.
+ */
+static __no_kasan_or_inline bool is_build_id_head(const u32 *words)
+{
+	return words[0] == 4 && words[1] == NOTE_ID_BYTES && words[2] == NOTE_BUILD_ID &&
+	       words[3] == 0x00554e47 /* "GNU" */;
+}
 
 /*
  * The kernel keeps a module's .note.gnu.build-id section among its read-only
@@ -30,11 +44,11 @@ static void fill_build_id(struct btsrec_module *slot, const struct module *mod)
 	u64 rodata_bytes, at;
 	const u8 *rodata = btsrec_module_rodata(mod, &rodata_bytes);
 
-	for (at = 0; at + sizeof(build_id_head) + 20 <= rodata_bytes; at += 4) {
-		if (memcmp(rodata + at, build_id_head, sizeof(build_id_head)))
+	for (at = 0; at + NOTE_HEAD_BYTES + NOTE_ID_BYTES <= rodata_bytes; at += sizeof(u32)) {
+		if (!is_build_id_head((const u32 *)(rodata + at)))
 			continue;
-		memcpy(slot->build_id, rodata + at + sizeof(build_id_head), 20);
-		slot->build_id_bytes = 20;
+		memcpy(slot->build_id, rodata + at + NOTE_HEAD_BYTES, NOTE_ID_BYTES);
+		slot->build_id_bytes = NOTE_ID_BYTES;
 		return;
 	}
 }
@@ -134,14 +148,16 @@ static void add_loaded_modules(void)
 /**
  * btsrec_modmap_register() - fill the module map and keep it up to date
  *
- * Return: 0, or what register_module_notifier() says.
+ * Return: 0, or what register_module_notifier() says, after a printed sentence.
  */
 int btsrec_modmap_register(void)
 {
 	int err = register_module_notifier(&module_notifier);
 
-	if (err)
+	if (err) {
+		pr_err("Not loaded: cannot be told of modules that come and go (error %d).\n", err);
 		return err;
+	}
 	mutex_lock(&map_mutex);
 	add_loaded_modules();
 	mutex_unlock(&map_mutex);

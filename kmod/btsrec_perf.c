@@ -7,16 +7,53 @@
  * With BTS on, the hardware would meanwhile store records at address 0.  So
  * while armed we hold one event, disabled: then perf has neither a first nor a
  * last one.
+ *
+ * perf also records with BTS itself.  Three ways to keep apart:
+ *
+ *  - Each recording CPU holds a disabled event of the PMU "intel_bts".  That is
+ *    what perf asks before it gives BTS or LBR to somebody
+ *    (x86_add_exclusive(), arch/x86/events/core.c), and two events of that PMU
+ *    do not share a CPU (exclusive_event_init() and
+ *    exclusive_event_installable(), kernel/events/core.c): whoever comes second
+ *    gets EBUSY.
+ *  - Under page-table isolation the kernel has no such PMU, but still the older
+ *    way (one branch per sample, "-e branches:u -c 1").  If perf switches BTS
+ *    on in spite of all, this CPU stops and gives the area back first.
+ *  - What does neither is seen at the next pause, see btsrec_pause_foreign().
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/device.h>
 #include <linux/err.h>
+#include <linux/ftrace.h>
 #include <linux/kernel.h>
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 
 #include "btsrec.h"
 
+#define YIELD_AT	"intel_pmu_enable_bts"
+
 static struct perf_event *held_event;
+static DEFINE_PER_CPU(struct perf_event *, held_bts_event);
+
+/* Of perf's PMU "intel_bts"; 0, which is another PMU's: there is none. */
+static u32 bts_type;
+
+static bool yield_registered;
+
+static struct perf_event *hold(u32 type, u64 config, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = type,
+		.config = config,
+		.size = sizeof(attr),
+		.disabled = 1,
+		.exclude_guest = 1,	/* others would forbid KVM's mediated virtual PMU */
+	};
+
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+}
 
 /* perf has no driver for this CPU's counters, so it leaves the DS area alone. */
 static bool perf_is_absent(long err)
@@ -24,37 +61,69 @@ static bool perf_is_absent(long err)
 	return err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP;
 }
 
+/* PMUs are not exported, but all are devices of one bus. */
+static u32 find_bts_type(const struct perf_event *event)
+{
+	struct device *one = event->pmu->dev;
+	struct device *bts = one ? bus_find_device_by_name(one->bus, NULL, "intel_bts") : NULL;
+	const struct pmu *pmu = bts ? dev_get_drvdata(bts) : NULL;
+	u32 type = pmu ? pmu->type : 0;
+
+	put_device(bts);
+	return type;
+}
+
+static void on_enable_bts(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			  struct ftrace_regs *fregs)
+{
+	btsrec_stop_this_cpu(BTSREC_REASON_FOREIGN);
+}
+
+static struct ftrace_ops yield_ops = {
+	.func = on_enable_bts,
+	.flags = FTRACE_OPS_FL_PERMANENT,
+};
+
+/* A kernel without the function has no BTS in perf. */
+static int yield_register(void)
+{
+	int err = ftrace_set_filter(&yield_ops, (unsigned char *)YIELD_AT, strlen(YIELD_AT), 1);
+
+	if (err)
+		return 0;
+	err = register_ftrace_function(&yield_ops);
+	yield_registered = !err;
+	if (err)
+		pr_err("Not armed: cannot hook " YIELD_AT "() (error %d), so perf could take the DS area away while branches are recorded; set kernel.ftrace_enabled=1.\n",
+		       err);
+	return err;
+}
+
 /**
  * btsrec_perf_hold() - keep perf from taking or giving back the DS area
  *
- * exclude_guest: other events would forbid KVM's mediated virtual PMU.
- *
  * Return: 0, also where perf has no hardware events at all; else a negative
- * errno after a printed sentence.
+ * errno after a printed sentence, with nothing held.
  */
 int btsrec_perf_hold(void)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		.disabled = 1,
-		.exclude_guest = 1,
-	};
-	struct perf_event *event;
+	struct perf_event *event = hold(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+					cpumask_first(cpu_online_mask));
 
-	event = perf_event_create_kernel_counter(&attr, cpumask_first(cpu_online_mask), NULL, NULL,
-						 NULL);
-	if (!IS_ERR(event))
-		held_event = event;
-	else if (!perf_is_absent(PTR_ERR(event)))
-		goto refuse;
+	if (IS_ERR(event)) {
+		if (perf_is_absent(PTR_ERR(event)))
+			return 0;
+		pr_err("Not armed: cannot hold a perf event (error %ld), without which perf could take the DS area away while branches are recorded; stop whatever else uses the performance counters.\n",
+		       PTR_ERR(event));
+		return PTR_ERR(event);
+	}
+	held_event = event;
+	bts_type = find_bts_type(event);
+	if (yield_register()) {
+		btsrec_perf_release();
+		return -EBUSY;
+	}
 	return 0;
-
-refuse:
-	pr_err("Not armed: cannot hold a perf event (error %ld), without which perf could take the DS area away while branches are recorded; stop whatever else uses the performance counters.\n",
-	       PTR_ERR(event));
-	return PTR_ERR(event);
 }
 
 /**
@@ -62,7 +131,67 @@ refuse:
  */
 void btsrec_perf_release(void)
 {
+	if (yield_registered)
+		unregister_ftrace_function(&yield_ops);
+	yield_registered = false;
 	if (held_event)
 		perf_event_release_kernel(held_event);
 	held_event = NULL;
+	bts_type = 0;
+}
+
+/**
+ * btsrec_perf_exit() - give back what ftrace keeps for the hook; see
+ * btsrec_freeze_exit()
+ */
+void btsrec_perf_exit(void)
+{
+	ftrace_free_filter(&yield_ops);
+}
+
+static int say_no_bts_event(unsigned int cpu, int err)
+{
+	if (err == -EBUSY)
+		pr_err("Not armed: perf records branches already, so CPU %u cannot; stop \"perf record\" with -e intel_bts//, -b or --call-graph lbr, or whatever else uses Branch Trace Store, Last Branch Records or Processor Trace, and arm again.\n",
+		       cpu);
+	else
+		pr_err("Not armed: cannot hold an event of the PMU intel_bts on CPU %u (error %d), without which perf could record with the same buffer.\n",
+		       cpu, err);
+	return err;
+}
+
+/**
+ * btsrec_perf_hold_cpu() - keep perf from recording branches on a CPU
+ * @cpu: the CPU, online; holds nothing yet
+ *
+ * Between btsrec_perf_hold() and btsrec_perf_release().  May sleep.  Does
+ * nothing where perf has no BTS.
+ *
+ * Return: 0; -EBUSY: perf records branches; or what else perf says; after a
+ * printed sentence.
+ */
+int btsrec_perf_hold_cpu(unsigned int cpu)
+{
+	struct perf_event *event;
+
+	if (!bts_type)
+		return 0;
+	event = hold(bts_type, 0, cpu);
+	if (IS_ERR(event))
+		return say_no_bts_event(cpu, PTR_ERR(event));
+	per_cpu(held_bts_event, cpu) = event;
+	return 0;
+}
+
+/**
+ * btsrec_perf_release_cpu() - let perf record branches on a CPU
+ * @cpu: the CPU, which does not record any more; may hold nothing
+ */
+void btsrec_perf_release_cpu(unsigned int cpu)
+{
+	struct perf_event *event = per_cpu(held_bts_event, cpu);
+
+	per_cpu(held_bts_event, cpu) = NULL;
+	if (event)
+		perf_event_release_kernel(event);
 }

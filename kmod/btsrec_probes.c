@@ -121,10 +121,7 @@ static void probe_sched_process_exec(void *data, struct task_struct *task, pid_t
 	raw_local_irq_restore(flags);
 }
 
-/*
- * The tracepoints are not exported, so they are found by name.  @tp is NULL
- * until found, @registered says what to undo.
- */
+/* @tp is NULL until found, @registered says what to undo. */
 static struct probe {
 	const char *name;
 	void *fn;
@@ -136,14 +133,33 @@ static struct probe {
 	{ .name = "sched_process_exec", .fn = probe_sched_process_exec },
 };
 
-static void find_tracepoint(struct tracepoint *tp, void *data)
-{
-	size_t i;
+struct tracepoint_search {
+	const char *name;
+	struct tracepoint *found;
+};
 
-	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		if (!strcmp(tp->name, probes[i].name))
-			probes[i].tp = tp;
-	}
+static void compare_tracepoint(struct tracepoint *tp, void *data)
+{
+	struct tracepoint_search *search = data;
+
+	if (!strcmp(tp->name, search->name))
+		search->found = tp;
+}
+
+/**
+ * btsrec_find_tracepoint() - a tracepoint of the kernel by its name
+ * @name: without "trace_"
+ *
+ * They are not exported.
+ *
+ * Return: the tracepoint, or NULL if this kernel has none of that name.
+ */
+struct tracepoint *btsrec_find_tracepoint(const char *name)
+{
+	struct tracepoint_search search = { .name = name };
+
+	for_each_kernel_tracepoint(compare_tracepoint, &search);
+	return search.found;
 }
 
 static int probe_register(struct probe *probe)
@@ -155,6 +171,7 @@ static int probe_register(struct probe *probe)
 	check_trace_callback_type_tlb_flush(probe_tlb_flush);
 	check_trace_callback_type_sched_process_exec(probe_sched_process_exec);
 
+	probe->tp = btsrec_find_tracepoint(probe->name);
 	if (probe->tp)
 		err = tracepoint_probe_register(probe->tp, probe->fn, NULL);
 	if (err)
@@ -175,7 +192,6 @@ int btsrec_probes_register(void)
 	size_t i;
 	int err;
 
-	for_each_kernel_tracepoint(find_tracepoint, NULL);
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
 		err = probe_register(&probes[i]);
 		if (err) {

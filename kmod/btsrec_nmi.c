@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NMI handlers are not recorded: perf's is long, a backtrace of all CPUs longer,
+ * and a hard lockup is reported in one before panic().  The first handler, that of
+ * the freeze, pauses, the last one resumes; a GAP tells of it.  Both return
+ * NMI_DONE, so nobody else's NMI is claimed.  Handlers that others register after
+ * us come behind the last one and are recorded.
+ *
+ * Handlers do not nest: the kernel latches an NMI that comes during another
+ * (arch/x86/kernel/nmi.c, nmi_state).  An NMI that finds BTS off, because it
+ * interrupted an annotation or left a guest of KVM, is none of our pauses, so what
+ * we interrupt is never the writing of an annotation.
+ */
+#include <asm/nmi.h>
+
+#include "btsrec_annot.h"
+
+#define LAST_HANDLER_NAME	"btsrec-last"
+
+/**
+ * btsrec_nmi_pause() - pause this CPU until the last NMI handler
+ */
+void btsrec_nmi_pause(void)
+{
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
+	u64 debugctl = bts_read_debugctl();
+
+	if (!READ_ONCE(pc->live) || (debugctl & BTS_ON) != BTS_ON || !bts_fields_are_ours(pc))
+		return;
+	pc->stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
+	pc->nmi_stop_tsc = rdtsc_ordered();
+}
+
+/* If BTS is on again, or its area moved, somebody else did it: the next annotation sees it. */
+static int on_last(unsigned int type, struct pt_regs *regs)
+{
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
+	u64 debugctl, stop_tsc = pc->nmi_stop_tsc;
+
+	pc->nmi_stop_tsc = 0;
+	if (!stop_tsc || !READ_ONCE(pc->live))
+		return NMI_DONE;
+	debugctl = bts_read_debugctl();
+	if ((debugctl & BTS_ON) || !bts_area_is_ours(pc))
+		return NMI_DONE;
+	btsrec_annot_nmi_over(pc, stop_tsc);
+	btsrec_resume(pc, debugctl | pc->on_bits);
+	return NMI_DONE;
+}
+
+/**
+ * btsrec_nmi_register() - resume behind the handlers that are registered now
+ *
+ * Return: 0, or a negative errno.
+ */
+int btsrec_nmi_register(void)
+{
+	return register_nmi_handler(NMI_LOCAL, on_last, 0, LAST_HANDLER_NAME);
+}
+
+/**
+ * btsrec_nmi_unregister() - the end of it; btsrec_nmi_pause() must not be called any more
+ */
+void btsrec_nmi_unregister(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, LAST_HANDLER_NAME);
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The first signs of an oops, each with a way to find out that it was none.
+ *
+ * Functions that return are kretprobes: 6.1 has no fprobe.  Those on ftrace
+ * locations stay armed because kernel.ftrace_enabled=0 is refused as long as the
+ * PERMANENT ftrace_ops of the freeze exist.  Without any of them only more of the
+ * handling of the fault is in the history: not worth a refusal.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bug.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/tracepoint.h>
+#include <asm/cpufeature.h>
+#include <asm/processor-flags.h>
+
+#include "btsrec_compat.h"
+#include "btsrec_suspect.h"
+
+/* While BTS is off. */
+static noinline void suspicion_over(const struct pt_regs *regs)
+{
+	struct btsrec_pcpu *pc;
+	unsigned long flags;
+	u64 debugctl;
+
+	raw_local_irq_save(flags);
+	pc = this_cpu_ptr(&btsrec_pcpu);
+	if (pc->suspect && pc->suspect_regs == regs && btsrec_pause(pc, &debugctl))
+		btsrec_resume(pc, debugctl);
+	raw_local_irq_restore(flags);
+}
+
+/*
+ * What a handler needs at the return: whose exception it is.  The argument is the
+ * first one of fixup_exception() and the second one of report_bug().
+ */
+struct suspect {
+	const struct pt_regs *regs;
+};
+
+/*
+ * A page fault of kernel code, before anything else is asked.  It is an oops
+ * unless it is fixed up, and rarely so where no user page can be meant: in the
+ * kernel's half, in the page at 0, and, where SMAP is enforced, without AC.  What
+ * copies from or to user memory faults with AC set.
+ */
+static bool is_suspect_fault(unsigned long address, const struct pt_regs *regs)
+{
+	return (long)address < 0 || address < PAGE_SIZE ||
+	       (boot_cpu_has(X86_FEATURE_SMAP) && !(regs->flags & X86_EFLAGS_AC));
+}
+
+static void probe_page_fault_kernel(void *data, unsigned long address, struct pt_regs *regs,
+				    unsigned long error_code)
+{
+	if (unlikely(is_suspect_fault(address, regs)))
+		pause_on_suspicion(regs);
+}
+
+static struct tracepoint *page_fault_tracepoint;
+
+static void page_fault_register(void)
+{
+	check_trace_callback_type_page_fault_kernel(probe_page_fault_kernel);
+	page_fault_tracepoint = btsrec_find_tracepoint("page_fault_kernel");
+	if (page_fault_tracepoint &&
+	    !tracepoint_probe_register(page_fault_tracepoint, probe_page_fault_kernel, NULL))
+		return;
+	page_fault_tracepoint = NULL;
+	pr_warn("Cannot probe page_fault_kernel: the history of a fault will end with the search of the mapping.\n");
+}
+
+static void page_fault_unregister(void)
+{
+	if (!page_fault_tracepoint)
+		return;
+	tracepoint_probe_unregister(page_fault_tracepoint, probe_page_fault_kernel, NULL);
+	tracepoint_synchronize_unregister();
+	page_fault_tracepoint = NULL;
+}
+
+/*
+ * fixup_exception() is what every exception of kernel code asks: a long search of
+ * all exception tables.  What finds an entry there was no oops.
+ */
+static int on_fixup(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	struct suspect *suspect = (struct suspect *)instance->data;
+
+	pause_on_suspicion((struct pt_regs *)regs->di);
+	suspect->regs = (struct pt_regs *)regs->di;
+	return 0;
+}
+
+static int on_fixup_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	if (regs_return_value(regs))
+		suspicion_over(((struct suspect *)instance->data)->regs);
+	return 0;
+}
+
+/*
+ * A WARN() is a report_bug() that returns; a BUG() prints before oops_enter().
+ * ftrace cannot trace the function, so this is a breakpoint.  Having a
+ * post-handler keeps the kernel from making a jump of it: a breakpoint switches
+ * interrupts off, and one that is due would be in the history behind the fault.
+ */
+static int on_report_bug(struct kprobe *probe, struct pt_regs *regs)
+{
+	pause_on_suspicion((struct pt_regs *)regs->si);
+	return 0;
+}
+
+static void after_report_bug(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static int keep_report_bug(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	((struct suspect *)instance->data)->regs = (struct pt_regs *)regs->si;
+	return 0;
+}
+
+static int on_report_bug_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	if (regs_return_value(regs) == BUG_TRAP_TYPE_WARN)
+		suspicion_over(((struct suspect *)instance->data)->regs);
+	return 0;
+}
+
+static struct kretprobe fixup_probe;
+static struct kretprobe bug_return_probe;
+static struct kprobe bug_entry_probe;
+static bool fixup_registered;
+static bool report_bug_registered;
+
+static void fixup_register(void)
+{
+	int err;
+
+	fixup_probe = (struct kretprobe){
+		.kp.symbol_name = "fixup_exception",
+		.entry_handler = on_fixup,
+		.handler = on_fixup_return,
+		.data_size = sizeof(struct suspect),
+	};
+	err = register_kretprobe(&fixup_probe);
+	fixup_registered = !err;
+	if (err)
+		pr_warn("Cannot probe fixup_exception() (error %d): the history of a fault will end with the search of the exception tables.\n",
+			err);
+}
+
+static void fixup_unregister(void)
+{
+	if (fixup_registered)
+		unregister_kretprobe(&fixup_probe);
+	fixup_registered = false;
+}
+
+/* Both or none.  Of two probes at one place that registered last runs first. */
+static void report_bug_register(void)
+{
+	int err;
+
+	bug_return_probe = (struct kretprobe){
+		.kp.symbol_name = "report_bug",
+		.entry_handler = keep_report_bug,
+		.handler = on_report_bug_return,
+		.data_size = sizeof(struct suspect),
+	};
+	bug_entry_probe = (struct kprobe){
+		.symbol_name = "report_bug",
+		.pre_handler = on_report_bug,
+		.post_handler = after_report_bug,
+	};
+	err = register_kretprobe(&bug_return_probe);
+	if (!err) {
+		err = register_kprobe(&bug_entry_probe);
+		if (err)
+			unregister_kretprobe(&bug_return_probe);
+	}
+	report_bug_registered = !err;
+	if (err)
+		pr_warn("Cannot probe report_bug() (error %d): the history of a BUG() will end with the printing of it.\n",
+			err);
+}
+
+static void report_bug_unregister(void)
+{
+	if (!report_bug_registered)
+		return;
+	unregister_kprobe(&bug_entry_probe);
+	unregister_kretprobe(&bug_return_probe);
+	report_bug_registered = false;
+}
+
+/**
+ * btsrec_suspect_register() - watch for the first signs of an oops
+ *
+ * Prints a sentence for each that cannot be watched.
+ */
+void btsrec_suspect_register(void)
+{
+	page_fault_register();
+	fixup_register();
+	report_bug_register();
+}
+
+/**
+ * btsrec_suspect_unregister() - no longer; also if nothing is registered
+ */
+void btsrec_suspect_unregister(void)
+{
+	report_bug_unregister();
+	fixup_unregister();
+	page_fault_unregister();
+}

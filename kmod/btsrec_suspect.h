@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Pausing this CPU at what looks like an oops but may be none: its history then
+ * ends at the fault, and a freeze that follows finds it so.
+ *
+ * A pause belongs to one exception, known by its pt_regs.  If no freeze follows,
+ * it ends with suspicion_over() for the same exception or with the next
+ * annotation, which is at the latest that of the next thread switch; a GAP tells
+ * of it.  Exceptions within a paused one pause nothing and end nothing.
+ */
+#ifndef BTSREC_SUSPECT_H
+#define BTSREC_SUSPECT_H
+
+#include <linux/irqflags.h>
+#include <asm/ptrace.h>
+
+#include "btsrec_annot.h"
+
+static __always_inline void pause_on_suspicion(const struct pt_regs *regs)
+{
+	struct btsrec_pcpu *pc;
+	unsigned long flags;
+	u64 debugctl;
+
+	raw_local_irq_save(flags);
+	pc = this_cpu_ptr(&btsrec_pcpu);
+	debugctl = bts_read_debugctl();
+	if (likely(READ_ONCE(pc->live) && (debugctl & BTS_ON) == BTS_ON &&
+		   bts_fields_are_ours(pc))) {
+		pc->stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
+		pc->stop_tsc = rdtsc_ordered();
+		pc->suspect_regs = regs;
+		pc->suspect = true;
+	}
+	raw_local_irq_restore(flags);
+}
+
+void btsrec_suspect_register(void);
+void btsrec_suspect_unregister(void);
+
+#endif /* BTSREC_SUSPECT_H */
