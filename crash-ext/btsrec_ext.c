@@ -20,7 +20,7 @@
 #define MASK_BITS	(8 * sizeof(unsigned long))
 
 enum view {
-	VIEW_DEFAULT,		/* overview, then one CPU */
+	VIEW_DEFAULT,		/* summary */
 	VIEW_INFO,
 	VIEW_CHECK,
 	VIEW_PROVE,
@@ -30,8 +30,11 @@ enum view {
 /**
  * struct request - a command line
  * @cpus_given: -c: either @every_cpu or a bit per CPU in @cpus.
- * @insns: the history as instructions.
+ * @insns, @calls, @functions, @timeline, @stack: the history as instructions, as a tree of
+ *	calls, as a profile, or merged by time; or the call stack at its end.
  * @max_events: 0: all.
+ * @coverage: NULL, or the function whose instructions are counted; crash's.
+ * @filtered: @filter asks for something; its texts are crash's, for this command.
  */
 struct request {
 	enum view view;
@@ -42,9 +45,18 @@ struct request {
 	bool newest_first;
 	bool types;
 	bool insns;
+	bool calls;
+	bool functions;
+	bool timeline;
+	bool stack;
 	bool no_names;
+	bool lines;
+	enum btsrec_by by;
+	const char *coverage;
 	enum btsrec_format format;
 	uint64_t max_events;
+	bool filtered;
+	struct btsrec_filter filter;
 	unsigned long cpus[MAX_CPUS / MASK_BITS];
 };
 
@@ -154,6 +166,59 @@ static bool parse_view(enum view view, struct request *req)
 	return true;
 }
 
+/* Where the text of a filter's option goes; NULL: it is none. */
+static const char **filter_text(struct btsrec_filter *filter, int option)
+{
+	switch (option) {
+	case 'P':
+		return &filter->pids;
+	case 'G':
+		return &filter->tgids;
+	case 'C':
+		return &filter->comm;
+	case 'F':
+		return &filter->from;
+	case 'T':
+		return &filter->to;
+	case 'S':
+		return &filter->symbols;
+	case 'A':
+		return &filter->ranges;
+	case 'B':
+		return &filter->types;
+	default:
+		return NULL;
+	}
+}
+
+static bool parse_filter(int option, const char *value, struct request *req)
+{
+	const char **text = filter_text(&req->filter, option);
+
+	req->filtered = true;
+	if (text)
+		*text = value;
+	else if (option == 'K')
+		req->filter.kernel = true;
+	else if (option == 'U')
+		req->filter.user = true;
+	else
+		return false;
+	return true;
+}
+
+static bool parse_by(const char *value, struct request *req)
+{
+	req->functions = true;
+	if (STREQ(value, "task"))
+		req->by = BTSREC_BY_TASK;
+	else if (STREQ(value, "cpu"))
+		req->by = BTSREC_BY_CPU;
+	else
+		return STREQ(value, "function");
+	return true;
+}
+
 static bool parse_option(int option, char *value, struct request *req)
 {
 	switch (option) {
@@ -171,8 +236,25 @@ static bool parse_option(int option, char *value, struct request *req)
 	case 't':
 		req->types = true;
 		return true;
+	case 'l':
+		req->lines = true;
+		return true;
 	case 'd':
 		req->insns = true;
+		return true;
+	case 'f':
+		return parse_by(value, req);
+	case 'g':
+		req->calls = true;
+		return true;
+	case 'm':
+		req->timeline = true;
+		return true;
+	case 's':
+		req->stack = true;
+		return true;
+	case 'x':
+		req->coverage = value;
 		return true;
 	case 'i':
 		return parse_view(VIEW_INFO, req);
@@ -187,19 +269,25 @@ static bool parse_option(int option, char *value, struct request *req)
 		req->no_names = true;
 		return true;
 	default:
-		return false;
+		return parse_filter(option, value, req);
 	}
 }
 
-/* Options that choose a part of a history choose the history; the overview has no parts. */
+/* Options that choose a part of a history choose the history; other views have no parts. */
 static bool request_complete(struct request *req)
 {
+	int nr_others = req->insns + req->calls + req->functions + req->timeline +
+			req->stack + !!req->coverage;
 	bool history = req->all || req->cpus_given || req->count_given || req->newest_first ||
-		       req->types || req->insns;
+		       req->types || nr_others || req->filtered || req->lines;
 
 	if (!history)
 		return !(req->view == VIEW_CHECK && req->format != BTSREC_FORMAT_TEXT);
-	if (req->view != VIEW_DEFAULT || (req->insns && (req->newest_first || req->types)))
+	if (req->view != VIEW_DEFAULT || nr_others > 1 ||
+	    (nr_others && !req->insns && !req->coverage && req->lines) ||
+	    (nr_others && (req->newest_first || req->types)) ||
+	    ((req->stack || req->functions || req->coverage) && req->count_given) ||
+	    (req->stack && req->filtered))
 		return false;
 	req->view = VIEW_HISTORY;
 	return true;
@@ -211,7 +299,7 @@ static void parse_request(struct request *req)
 	int option;
 
 	memset(req, 0, sizeof(*req));
-	while ((option = getopt(argcnt, args, "ac:dijkNn:prt")) != EOF)
+	while ((option = getopt(argcnt, args, "A:aB:C:c:dF:f:G:gijKklmNn:P:prS:sT:tUx:")) != EOF)
 		if (!parse_option(option, optarg, req))
 			argerrs++;
 	if (args[optind] || !request_complete(req))
@@ -273,11 +361,97 @@ static enum btsrec_status show_insns(struct btsrec *rec, const struct btsrec_sho
 	struct btsrec_insns insns = {
 		.cpus = show->cpus,
 		.nr_cpus = show->nr_cpus,
+		.filter = show->filter,
 		.max_events = show->max_events,
+		.lines = show->lines,
 		.format = show->format,
 	};
 
 	return btsrec_insns(rec, &insns, &sink);
+}
+
+static enum btsrec_status show_calls(struct btsrec *rec, const struct btsrec_show *show)
+{
+	struct btsrec_calls calls = {
+		.cpus = show->cpus,
+		.nr_cpus = show->nr_cpus,
+		.filter = show->filter,
+		.max_events = show->max_events,
+		.format = show->format,
+	};
+
+	return btsrec_calls(rec, &calls, &sink);
+}
+
+static enum btsrec_status show_functions(struct btsrec *rec, const struct request *req,
+					 const struct btsrec_show *show)
+{
+	struct btsrec_functions functions = {
+		.cpus = show->cpus,
+		.nr_cpus = show->nr_cpus,
+		.filter = show->filter,
+		.by = req->by,
+		.format = show->format,
+	};
+
+	return btsrec_functions(rec, &functions, &sink);
+}
+
+static enum btsrec_status show_coverage(struct btsrec *rec, const struct request *req,
+					const struct btsrec_show *show)
+{
+	struct btsrec_coverage coverage = {
+		.cpus = show->cpus,
+		.nr_cpus = show->nr_cpus,
+		.filter = show->filter,
+		.function = req->coverage,
+		.lines = show->lines,
+		.format = show->format,
+	};
+
+	return btsrec_coverage(rec, &coverage, &sink);
+}
+
+static enum btsrec_status show_timeline(struct btsrec *rec, const struct btsrec_show *show)
+{
+	struct btsrec_timeline timeline = {
+		.cpus = show->cpus,
+		.nr_cpus = show->nr_cpus,
+		.filter = show->filter,
+		.max_events = show->max_events,
+		.format = show->format,
+	};
+
+	return btsrec_timeline(rec, &timeline, &sink);
+}
+
+static enum btsrec_status show_stack(struct btsrec *rec, const struct btsrec_show *show)
+{
+	struct btsrec_stack stack = {
+		.cpus = show->cpus,
+		.nr_cpus = show->nr_cpus,
+		.format = show->format,
+	};
+
+	return btsrec_stack(rec, &stack, &sink);
+}
+
+static enum btsrec_status show_branches(struct btsrec *rec, const struct request *req,
+					const struct btsrec_show *show)
+{
+	if (req->insns)
+		return show_insns(rec, show);
+	if (req->calls)
+		return show_calls(rec, show);
+	if (req->functions)
+		return show_functions(rec, req, show);
+	if (req->coverage)
+		return show_coverage(rec, req, show);
+	if (req->timeline)
+		return show_timeline(rec, show);
+	if (req->stack)
+		return show_stack(rec, show);
+	return btsrec_show(rec, show, &sink);
 }
 
 static enum btsrec_status show_history(struct btsrec *rec, const struct request *req)
@@ -286,14 +460,16 @@ static enum btsrec_status show_history(struct btsrec *rec, const struct request 
 	struct btsrec_show show = {
 		.cpus = &here,
 		.nr_cpus = 1,
+		.filter = req->filter,
 		.max_events = req->max_events,
 		.newest_first = req->newest_first,
 		.types = req->types,
+		.lines = req->lines,
 		.format = req->format,
 	};
 	enum btsrec_status status = BTSREC_OK;
 
-	if (req->every_cpu || (req->all && !req->cpus_given)) {
+	if (req->every_cpu || ((req->all || req->timeline) && !req->cpus_given)) {
 		show.cpus = NULL;
 		show.nr_cpus = 0;
 	} else if (req->cpus_given) {
@@ -301,14 +477,13 @@ static enum btsrec_status show_history(struct btsrec *rec, const struct request 
 		show.cpus = list;
 	}
 	if (!status)
-		status = req->insns ? show_insns(rec, &show) : btsrec_show(rec, &show, &sink);
+		status = show_branches(rec, req, &show);
 	free(list);
 	return status;
 }
 
 static enum btsrec_status show_view(struct btsrec *rec, const struct request *req)
 {
-	enum btsrec_status status;
 	uint64_t nr_faults;
 
 	if (req->view == VIEW_CHECK)
@@ -317,12 +492,15 @@ static enum btsrec_status show_view(struct btsrec *rec, const struct request *re
 		return btsrec_prove(rec, req->format, &sink, &nr_faults);
 	if (req->view == VIEW_HISTORY)
 		return show_history(rec, req);
-	status = btsrec_info(rec, req->format, &sink);
-	if (status || req->view == VIEW_INFO)
-		return status;
-	if (req->format == BTSREC_FORMAT_TEXT && !sink.write(sink.arg, "\n", 1))
-		return BTSREC_ERR_STOPPED;
-	return show_history(rec, req);
+	if (req->view == VIEW_INFO)
+		return btsrec_info(rec, req->format, &sink);
+	return btsrec_summary(rec, req->format, &sink);
+}
+
+/* The kernel file that crash uses for its own lines. */
+static const char *debug_kernel(void)
+{
+	return pc->namelist_debug ? pc->namelist_debug : pc->namelist;
 }
 
 static enum btsrec_status run(struct btsrec *rec, const struct image_crash *crash,
@@ -338,7 +516,8 @@ static enum btsrec_status run(struct btsrec *rec, const struct image_crash *cras
 	btsrec_set_dump_names(rec, !req->no_names);
 	if (!req->no_names)
 		btsrec_set_resolver(rec, &symbol_crash_resolver);
-	return show_view(rec, req);
+	status = req->lines ? btsrec_set_debuginfo(rec, debug_kernel(), NULL) : BTSREC_OK;
+	return status ? status : show_view(rec, req);
 }
 
 /* A stopped view needs no word: whoever stopped it knows. */
@@ -379,12 +558,14 @@ static void cmd_bts(void)
 static char *help_bts[] = {
 	"bts",
 	"branch history of the flight recorder",
-	"[-a] [-c cpu(s)] [-n count] [-r] [-t] [-d] [-j] [-N] | -i [-j] [-N] | -p [-j] [-N] | -k",
+	"[-a] [-c cpu(s)] [-n count] [-r] [-t] [-l] [-d | -f by | -g | -m | -s | -x func] [filter] [-j] [-N] | -i [-j] [-N] | -p [-j] [-N] | -k",
 	"  This command displays the branches that each CPU took before the crash, as",
 	"  the btsrec kernel module let the CPU's Branch Trace Store record them, with",
-	"  the task switches between them.  Without options it displays an overview of",
-	"  all CPUs, followed by the newest 20 events of one CPU: that of the current",
-	"  context, which is the panicking CPU unless \"set\" changed it.",
+	"  the task switches between them.  Without options it displays a summary: the",
+	"  first fault, the calls that led to it, what the other CPUs were doing, and the",
+	"  last task switches.  With options that choose events it displays those of one",
+	"  CPU: that of the current context, which is the panicking CPU unless \"set\"",
+	"  changed it.",
 	" ",
 	"     -a  Display all events; of all CPUs unless -c says which, and with -n only",
 	"         the newest of each.",
@@ -393,46 +574,69 @@ static char *help_bts[] = {
 	"     -n  Display the newest count events of each CPU instead of 20.",
 	"     -r  Display the newest event first.",
 	"     -t  Display the kind of each branch, by the code in the dump.",
+	"     -l  Display source lines, too; not with -f, -g, -m or -s.",
 	"     -d  Display the instructions that were executed instead of the branches; not",
 	"         with -r or -t.",
+	"     -f  Display how many branches each function took and how often it was entered,",
+	"         by \"function\", \"task\" or \"cpu\", of all events; not with -n, -r or -t.",
+	"     -g  Display the functions that were called, as a tree: for each call the number",
+	"         of branches until it returned, and its name, indented; not with -r or -t.",
+	"     -m  Display what is no branch, of all CPUs merged by time: how long before the",
+	"         freeze, the time stamp, CPU, event, and how many branches this CPU took",
+	"         since its line before; of a filter -P, -G, -C, -F and -T have an effect.",
+	"     -s  Display the call stack at the end of the history, rebuilt from calls and",
+	"         returns, and compared with the stack in memory; not with -n, -r or -t.",
+	"     -x  Display the instructions of a function and how often each was executed, in",
+	"         all events; not with -n, -r or -t.",
 	"     -j  Display JSON Lines instead of text: one object per event.",
 	"     -N  Do not look up symbols: display addresses and names of modules only.",
-	"     -i  Display the overview only.",
+	"     -i  Display an overview: what the recorder has left, one line per CPU.",
 	"     -p  Prove each history: does the code in the dump lead from each branch to the",
 	"         next, and from the newest one to where the CPU was stopped?",
 	"     -k  Check all that can be checked about the recorder, and display findings.",
+	" ",
+	"  A filter is any of these; a list has commas, a pattern is that of a shell:",
+	" ",
+	"     -P  pids: only what these threads did, and switches to or from them.",
+	"     -G  tgids: only what these processes did.",
+	"     -C  pattern: only threads whose name matches.",
+	"     -K  Only the kernel; each stay in user code is one line, \"user\".",
+	"     -U  Only user code; each stay in the kernel is one line, \"kernel\".",
+	"     -F  when: only from then on: n:EVENT, tsc:CYCLES, SECONDS since boot or",
+	"         -SECONDS before the freeze.  A branch has no time of its own: it is left",
+	"         out only if it cannot have happened then.",
+	"     -T  when: only up to then.  -F and -T are all that -g heeds.",
+	"     -S  patterns: only branches from or to functions with such names.",
+	"     -A  first-last: only branches from or to these addresses.",
+	"     -B  types: only these kinds of branches: call, ret, icall, syscall, ...",
 	" ",
 	"  Each line of a history starts with the CPU, the number of the event counted",
 	"  from the oldest one, and its kind.  For a branch follow the addresses it went",
 	"  from and to, whether it was predicted (\"P\") or not (\"-\"), and their names.",
 	"  A part of the history that is missing is an event, too, of the kind \"gap\".",
+	"  A line \"fault\" stands where the fault lies: what follows is its handling.",
 	"\nEXAMPLES",
-	"  Display the overview and the end of the panicking CPU's history:\n",
+	"  Display how the machine came to its end:\n",
 	"    %s> bts",
 	"    kernel:      6.1.0-56-cloud-amd64",
-	"    build-id:    3b43fad5034874490492495d552c0af6a5fab235",
-	"    root:        0x0000000000120000, format 1.0",
-	"    loaded:      1795180491629146852 (2026-11-20T13:14:51Z)",
-	"    state:       frozen, armed 1 time",
-	"    mode:        all, 1048560 bytes per CPU",
-	"    modules:     2",
-	"    first fault: CPU 1, panic",
+	"    first fault: panic on CPU 1",
 	" ",
-	"    CPU STATE       REASON         RING_BYTES    SLOTS    VALID WRAPPED ...",
-	"      0 frozen      panic             1048560    43690    43690 yes     ...",
-	"      1 frozen      panic             1048560    43690    43690 yes     ...",
-	"    loss CPU 0: overwritten",
-	"    loss CPU 1: overwritten",
-	" ",
-	"    # CPU 1: frozen (panic), older history is gone",
-	"      1     43636 branch  0xffffffff86511a2b -> 0xffffffff8650ea4f P  prb_read_valid+0x1b -> console_unlock+0x17f",
+	"    CPU 1: frozen (panic), 99/99 \"init\", at panic+0x5",
+	"      43660 branches of at least 19.985 ms, older ones are gone",
+	"      switch 99/99 \"init\" -> 15/15 \"rcu_preempt\", 4.297 ms before the stop",
+	"      switch 15/15 \"rcu_preempt\" -> 99/99 \"init\", 3.990 ms before the stop",
+	"    How it got there:",
+	"      1     42435 syscall      1231+ entry_SYSCALL_64 (write)",
+	"      1     42438 call         1228+   do_syscall_64",
 	"      ...",
-	"      1     43650 branch  0xffffffff86aa89f5 -> 0xffffffff86528270 -  sysrq_handle_crash+0x5 -> __rcu_read_unlock+0x0",
-	"      1     43651 branch  0xffffffff86528291 -> 0xffffffff86aa89fa P  __rcu_read_unlock+0x21 -> sysrq_handle_crash+0xa",
-	"      1     43652 branch  0xffffffff86aa8a01 -> 0xffffffff86dccf31 P  sysrq_handle_crash+0x11 -> panic+0x0",
-	"      1     43653 branch  0xffffffff86dccf31 -> 0xffffffffc0407000 -  panic+0x0 -> -",
-	"      1     43654 branch  0xffffffffc04070c3 -> 0xffffffffc03f6750 P  - -> on_panic+0x0 [btsrec]",
-	"      1     43655 freeze  tsc=70928213304 reason=\"panic\" by=self 97/97 \"init\" ...",
+	"      1     42497 call         1169+                 __handle_sysrq",
+	"      1     42503 call         1155                    _printk",
+	"      1     43661 icall           5+                   sysrq_handle_crash",
+	"      1     43664 call            2+                     panic",
+	" ",
+	"    CPU 0: frozen (panic) by NMI, 159/159 \"seq\"",
+	"      in user code at 0x00000000004b0e32",
+	"      ...",
 	" ",
 	"  Display the last two events of CPU 0, the newest first:\n",
 	"    %s> bts -c 0 -n 2 -r",

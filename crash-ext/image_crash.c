@@ -33,19 +33,33 @@ static enum btsrec_status read_pa(void *arg, uint64_t pa, void *buf, size_t len_
 }
 
 /* crash gives the value of a key; the decoder wants the line. */
-static void find_vmcoreinfo(struct image_crash *crash)
+static void find_line(struct image_crash *crash, const char *key)
 {
-	char key[] = BTSREC_VMCOREINFO_KEY;
-	char *value;
+	size_t at = strlen(crash->vmcoreinfo);
+	char *value = pc->read_vmcoreinfo(key);
 
-	key[sizeof(key) - 2] = '\0';	/* crash appends the '=' itself */
-	value = pc->read_vmcoreinfo(key);
 	if (!value)
 		return;
-	(void)snprintf(crash->vmcoreinfo, sizeof(crash->vmcoreinfo), "%s%s\n",
-		       BTSREC_VMCOREINFO_KEY, value);
+	(void)snprintf(crash->vmcoreinfo + at, sizeof(crash->vmcoreinfo) - at, "%s=%s\n", key,
+		       value);
 	crash->image.vmcoreinfo = crash->vmcoreinfo;
 	free(value);
+}
+
+/* The recorder, and the kernel's names, by which its types are found. */
+static void find_vmcoreinfo(struct image_crash *crash)
+{
+	static const char *const keys[] = {
+		"SYMBOL(kallsyms_num_syms)", "SYMBOL(kallsyms_names)",
+		"SYMBOL(kallsyms_token_table)", "SYMBOL(kallsyms_token_index)",
+		"SYMBOL(kallsyms_offsets)", "SYMBOL(kallsyms_relative_base)",
+	};
+	char key[] = BTSREC_VMCOREINFO_KEY;
+
+	key[sizeof(key) - 2] = '\0';	/* crash appends the '=' itself */
+	find_line(crash, key);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		find_line(crash, keys[i]);
 }
 
 /* The module's own variable, by the symbols that crash took from its kallsyms. */

@@ -11,12 +11,12 @@
  * struct image_crash - what crash knows about where the recorder is
  * @image: for btsrec_open_image(); points into this struct, so do not copy it.
  * @interrupted: asked before each read; true ends the read.  Not NULL.
- * @vmcoreinfo: the recorder's line of the VMCOREINFO note; empty: none.
+ * @vmcoreinfo: those lines of the VMCOREINFO note that the decoder wants.
  */
 struct image_crash {
 	struct btsrec_image image;
 	bool (*interrupted)(void);
-	char vmcoreinfo[96];
+	char vmcoreinfo[1024];
 };
 
 /**

@@ -19,17 +19,43 @@ struct span {
 	const struct load_module *module;	/* NULL: the kernel */
 };
 
-static struct span span_of(uint64_t va, const struct syment *sp)
+/* Is @sp one of a table of @lm's?  Then that is the span. */
+static bool take_span(const struct load_module *lm, const struct syment *begin,
+		      const struct syment *last, const struct syment *sp, struct span *ret)
 {
-	struct span span = { st->symtable, st->symend, NULL };
+	if (!begin || sp < begin || sp > last)
+		return false;
+	*ret = (struct span){ begin, last + 1, lm };
+	return true;
+}
+
+/*
+ * crash 8.0.4 and newer have a table for each kind of module memory, but only of kernels
+ * that have such kinds (6.4 and newer).
+ */
+static bool module_span(const struct load_module *lm, const struct syment *sp, struct span *ret)
+{
+#ifdef MOD_MEM_NUM_TYPES
+	int type;
+
+	for (type = 0; MODULE_MEMORY() && type < MOD_MEM_NUM_TYPES; type++)
+		if (take_span(lm, lm->symtable[type], lm->symend[type], sp, ret))
+			return true;
+#endif
+	return take_span(lm, lm->mod_symtable, lm->mod_symend, sp, ret) ||
+	       take_span(lm, lm->mod_init_symtable, lm->mod_init_symend, sp, ret);
+}
+
+/* The table that holds @sp, which is the symbol at or below @va. */
+static bool span_of(uint64_t va, const struct syment *sp, struct span *ret)
+{
 	struct load_module *lm;
 
-	if ((sp >= span.begin && sp < span.end) || !module_symbol(va, NULL, &lm, NULL, 0))
-		return span;
-	span.module = lm;
-	span.begin = IN_MODULE_INIT(va, lm) ? lm->mod_init_symtable : lm->mod_symtable;
-	span.end = (IN_MODULE_INIT(va, lm) ? lm->mod_init_symend : lm->mod_symend) + 1;
-	return span;
+	if (sp >= st->symtable && sp < st->symend) {
+		*ret = (struct span){ st->symtable, st->symend, NULL };
+		return true;
+	}
+	return module_symbol(va, NULL, &lm, NULL, 0) && module_span(lm, sp, ret);
 }
 
 /*
@@ -101,10 +127,7 @@ static enum btsrec_status resolve(void *arg, uint64_t va, struct btsrec_symbol *
 	if (!(va >> 63))
 		return BTSREC_ERR_NO_SYMBOL;
 	sp = value_search(va, &offset);
-	if (!sp)
-		return BTSREC_ERR_NO_SYMBOL;
-	span = span_of(va, sp);
-	if (sp < span.begin || sp >= span.end)
+	if (!sp || !span_of(va, sp, &span))
 		return BTSREC_ERR_NO_SYMBOL;
 	sp = choose(&span, sp);
 	if (!sp)

@@ -22,40 +22,74 @@ enum cli_exit {
 
 /**
  * struct cli_options - the command line of one subcommand
- * @dump, @system_map, @vmlinux: borrowed from argv; NULL: not given.
+ * @dump, @second, @system_map, @vmlinux: borrowed from argv; NULL: not given.
+ * @sysroot, @debuginfo: as for btsrec_set_files(), @debuginfo also for
+ *	btsrec_set_debuginfo(); borrowed from argv.
  * @no_names: leave out the names in the dump.
  * @show: cpus is owned, the rest by value.
- * @first_n, @last_n, @bytes: as in struct btsrec_insns.
+ * @filter: its texts are borrowed from argv.
+ * @bytes, @source_folder: as in struct btsrec_insns.
+ * @extract: by value.
+ * @port: of TCP; 0: not given.
+ * @force: write over files that exist.
+ * @max_depth: as in struct btsrec_calls.
+ * @by: as in struct btsrec_functions.
+ * @at: as in struct btsrec_stack, owned.
  */
 struct cli_options {
 	const char *dump;
+	const char *second;
 	const char *system_map;
 	const char *vmlinux;
+	const char *sysroot;
+	const char *debuginfo;
 	bool no_names;
 	uint64_t root_pa;
 	enum btsrec_scan scan;
 	struct btsrec_show show;
-	uint64_t first_n;
-	uint64_t last_n;
+	struct btsrec_filter filter;
 	bool bytes;
+	const char *source_folder;
+	struct btsrec_extract extract;
+	uint16_t port;
+	bool force;
+	uint32_t max_depth;
+	enum btsrec_by by;
+	struct btsrec_span *at;
+	size_t nr_at;
 };
+
+/* The options of a filter, for cli_command.options. */
+#define CLI_FILTER "PGCKUFTSAB"
 
 /**
  * struct cli_command - a subcommand
  * @options: the letters of the options that it takes, as in enum cli_option.
  * @run: returns the exit status.
+ * @second: what its second operand is; NULL: it has none.
  */
 struct cli_command {
 	const char *name;
 	const char *summary;
 	const char *options;
 	enum cli_exit (*run)(struct btsrec *rec, const struct cli_options *options);
+	const char *second;
 };
 
+enum cli_exit cmd_summary(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_info(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_insns(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_calls(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_functions(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_coverage(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_timeline(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_stack(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_export(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_gdbserver(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_prove(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_report(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_extract(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_check(struct btsrec *rec, const struct cli_options *options);
 
 /**

@@ -7,9 +7,10 @@ enum cli_exit cmd_insns(struct btsrec *rec, const struct cli_options *options)
 		.cpus = options->show.cpus,
 		.nr_cpus = options->show.nr_cpus,
 		.max_events = options->show.max_events,
-		.first_n = options->first_n,
-		.last_n = options->last_n,
+		.filter = options->filter,
 		.bytes = options->bytes,
+		.lines = options->show.lines,
+		.source_folder = options->source_folder,
 		.format = options->show.format,
 	};
 	enum btsrec_status status = btsrec_insns(rec, &opts, &cli_stdout);

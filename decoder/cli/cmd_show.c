@@ -66,17 +66,30 @@ static enum btsrec_status shown_has_holes(struct btsrec *rec, const struct btsre
 	return status;
 }
 
+static bool is_filtered(const struct btsrec_filter *filter)
+{
+	return filter->pids || filter->tgids || filter->comm || filter->user || filter->kernel ||
+	       filter->from || filter->to || filter->symbols || filter->ranges || filter->types;
+}
+
 enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options)
 {
-	enum btsrec_status status = btsrec_show(rec, &options->show, &cli_stdout);
+	struct btsrec_show opts = options->show;
+	enum btsrec_status status;
 	bool holes = false;
+
+	opts.filter = options->filter;
+	status = btsrec_show(rec, &opts, &cli_stdout);
 
 	if (status == BTSREC_ERR_CORRUPT) {
 		cli_failed(rec, status);
 		return CLI_FAULTS;
 	}
+	/* How far back the newest matching events reach is not known here. */
+	if (is_filtered(&opts.filter))
+		opts.max_events = 0;
 	if (!status)
-		status = shown_has_holes(rec, &options->show, &holes);
+		status = shown_has_holes(rec, &opts, &holes);
 	if (status)
 		return cli_failed(rec, status);
 	return holes ? CLI_FAULTS : CLI_OK;

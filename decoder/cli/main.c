@@ -9,14 +9,35 @@
 
 #include "cli.h"
 
+/* The first one is meant where none is named. */
 static const struct cli_command commands[] = {
-	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvNRs", cmd_info },
-	{ "show", "The branch histories, event by event.", "cnrtfmvNRs", cmd_show },
-	{ "insns", "The instructions that were executed, one by one.", "cngbfmvNRs", cmd_insns },
+	{ "summary", "How the machine came to its end, on one screen.", "fmvYDNRs", cmd_summary,
+	  NULL },
+	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvYDNRs", cmd_info,
+	  NULL },
+	{ "show", "The branch histories, event by event.", "cnrtl" CLI_FILTER "fmvYDNRs", cmd_show,
+	  NULL },
+	{ "insns", "The instructions that were executed, one by one.", "cnbLo" CLI_FILTER "fmvYDNRs",
+	  cmd_insns, NULL },
+	{ "calls", "The functions that were called, as a tree.", "cndFTfmvYDNRs", cmd_calls, NULL },
+	{ "functions", "The functions by how many branches they took.", "cy" CLI_FILTER "fmvYDNRs",
+	  cmd_functions, NULL },
+	{ "coverage", "The instructions of a function: how often each was executed.",
+	  "cL" CLI_FILTER "fmvYDNRs", cmd_coverage, "FUNCTION" },
+	{ "timeline", "Switches, execs, marks, gaps and freezes of all CPUs by time.",
+	  "cnPGCFTfmvYDNRs", cmd_timeline, NULL },
+	{ "stack", "The call stack, rebuilt from calls and returns.", "cafmvYDNRs", cmd_stack, NULL },
 	{ "prove", "Whether each history fits the code in the dump; if not, exit status 1.",
-	  "fmvNRs", cmd_prove },
+	  "fmvYDNRs", cmd_prove, NULL },
+	{ "report", "All histories as one page for a browser.", "wmvYDNRs", cmd_report, "OUT" },
+	{ "gdbserver", "A remote target for gdb: history, registers and memory of one CPU.",
+	  "cPUODNRs", cmd_gdbserver, NULL },
+	{ "export", "The histories as a file for another tool: perf.", "EwmvYDNRs", cmd_export,
+	  "OUT" },
+	{ "extract", "Keep what decoding needs of a dump in a small file.", "upwRs", cmd_extract,
+	  "OUT" },
 	{ "check", "Validate all that can be validated; faults make the exit status 1.", "Rs",
-	  cmd_check },
+	  cmd_check, NULL },
 };
 
 #define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
@@ -141,8 +162,11 @@ enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 		return exit_of(status);
 	}
 	btsrec_set_dump_names(rec, !options->no_names);
-	if (options->vmlinux)
+	status = btsrec_set_files(rec, options->sysroot, options->debuginfo);
+	if (!status && options->vmlinux)
 		status = btsrec_add_vmlinux(rec, options->vmlinux);
+	if (!status && (options->vmlinux || options->debuginfo))
+		status = btsrec_set_debuginfo(rec, options->vmlinux, options->debuginfo);
 	if (!status && options->system_map)
 		status = btsrec_add_system_map(rec, options->system_map);
 	if (!status)
@@ -185,10 +209,10 @@ static void help(FILE *to)
 {
 	size_t i;
 
-	fprintf(to, "usage: btsrec COMMAND [OPTION]... DUMP\n"
+	fprintf(to, "usage: btsrec [COMMAND] [OPTION]... DUMP\n"
 		    "       btsrec --help | --version\n\n");
 	for (i = 0; i < NR_COMMANDS; i++)
-		fprintf(to, "  %-6s %s\n", commands[i].name, commands[i].summary);
+		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
 	fprintf(to, "\n'btsrec COMMAND --help' lists the options of a command.\n");
 }
 
@@ -211,7 +235,9 @@ static enum cli_exit dispatch(int argc, char **argv)
 		printf("btsrec %s\n", btsrec_version());
 		return CLI_OK;
 	}
-	cli_error("there is no command '%s'", argv[1]);
+	if (*argv[1] == '-' || !access(argv[1], F_OK))
+		return run_command(&commands[0], argc, argv);
+	cli_error("there is no command '%s', and no such file", argv[1]);
 	fprintf(stderr, "Try 'btsrec --help'.\n");
 	return CLI_USAGE;
 }

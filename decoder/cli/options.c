@@ -13,7 +13,9 @@
 /**
  * struct cli_option - one option of all commands
  * @letter: stands for it in cli_command.options; its short form if @has_short.
- * @set: NULL: handled elsewhere; else takes the argument, false: not understood.
+ * @text, @flag: offset in struct cli_options of where the argument goes, or of what it
+ *	makes true; 0: @set does more.
+ * @set: takes the argument, false: not understood; NULL: handled elsewhere.
  */
 struct cli_option {
 	char letter;
@@ -21,8 +23,13 @@ struct cli_option {
 	const char *name;
 	const char *argument;
 	const char *help;
+	size_t text;
+	size_t flag;
 	bool (*set)(struct cli_options *options, const char *argument);
 };
+
+#define TEXT(member)	.text = offsetof(struct cli_options, member)
+#define FLAG(member)	.flag = offsetof(struct cli_options, member)
 
 static bool parse_number(const char *text, int base, uint64_t *ret)
 {
@@ -87,38 +94,53 @@ static bool set_count(struct cli_options *options, const char *argument)
 	return parse_number(argument, 10, &options->show.max_events) && options->show.max_events;
 }
 
-static bool set_range(struct cli_options *options, const char *argument)
+static bool at_append(struct cli_options *options, uint64_t first, uint64_t last)
 {
-	const char *dash = strchr(argument, '-');
-	char first[24];
+	struct btsrec_span *at = reallocarray(options->at, options->nr_at + 1, sizeof(*at));
 
-	if (!dash || (size_t)(dash - argument) >= sizeof(first))
+	if (!at)
 		return false;
-	memcpy(first, argument, (size_t)(dash - argument));
-	first[dash - argument] = '\0';
-	return parse_number(first, 10, &options->first_n) &&
-	       parse_number(dash + 1, 10, &options->last_n) &&
-	       options->last_n >= options->first_n && options->last_n;
-}
-
-static bool set_types(struct cli_options *options, const char *argument)
-{
-	(void)argument;
-	options->show.types = true;
+	at[options->nr_at++] = (struct btsrec_span){ first, last };
+	options->at = at;
 	return true;
 }
 
-static bool set_bytes(struct cli_options *options, const char *argument)
+/* 3,10-20: ascending. */
+static bool set_at(struct cli_options *options, const char *argument)
 {
-	(void)argument;
-	options->bytes = true;
+	const char *at = argument;
+	uint64_t first, last;
+	char *end;
+
+	do {
+		if (*at < '0' || *at > '9')
+			return false;
+		first = strtoull(at, &end, 10);
+		last = first;
+		if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+			last = strtoull(end + 1, &end, 10);
+		if (last < first || (options->nr_at && first <= options->at[options->nr_at - 1].last) ||
+		    !at_append(options, first, last))
+			return false;
+		at = end + 1;
+	} while (*end == ',');
+	return !*end;
+}
+
+static bool set_depth(struct cli_options *options, const char *argument)
+{
+	uint64_t depth;
+
+	if (!parse_number(argument, 10, &depth) || !depth || depth > UINT32_MAX)
+		return false;
+	options->max_depth = (uint32_t)depth;
 	return true;
 }
 
-static bool set_newest_first(struct cli_options *options, const char *argument)
+static bool set_source_folder(struct cli_options *options, const char *argument)
 {
-	(void)argument;
-	options->show.newest_first = true;
+	options->show.lines = true;
+	options->source_folder = argument;
 	return true;
 }
 
@@ -135,6 +157,24 @@ static bool set_format(struct cli_options *options, const char *argument)
 		if (strcmp(argument, names[i]))
 			continue;
 		options->show.format = (enum btsrec_format)i;
+		return true;
+	}
+	return false;
+}
+
+static bool set_by(struct cli_options *options, const char *argument)
+{
+	static const char *const names[] = {
+		[BTSREC_BY_FUNCTION] = "function",
+		[BTSREC_BY_TASK] = "task",
+		[BTSREC_BY_CPU] = "cpu",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(argument, names[i]))
+			continue;
+		options->by = (enum btsrec_by)i;
 		return true;
 	}
 	return false;
@@ -158,46 +198,79 @@ static bool set_scan(struct cli_options *options, const char *argument)
 	return false;
 }
 
+static bool set_kind(struct cli_options *options, const char *argument)
+{
+	(void)options;
+	return !strcmp(argument, "perf");
+}
+
+static bool set_port(struct cli_options *options, const char *argument)
+{
+	uint64_t port;
+
+	if (!parse_number(argument, 10, &port) || !port || port > UINT16_MAX)
+		return false;
+	options->port = (uint16_t)port;
+	return true;
+}
+
 static bool set_root(struct cli_options *options, const char *argument)
 {
 	return parse_number(argument, 0, &options->root_pa) && options->root_pa &&
 	       options->root_pa % BTSREC_PAGE_BYTES == 0;
 }
 
-static bool set_system_map(struct cli_options *options, const char *argument)
-{
-	options->system_map = argument;
-	return true;
-}
-
-static bool set_vmlinux(struct cli_options *options, const char *argument)
-{
-	options->vmlinux = argument;
-	return true;
-}
-
-static bool set_no_names(struct cli_options *options, const char *argument)
-{
-	(void)argument;
-	options->no_names = true;
-	return true;
-}
-
 static const struct cli_option cli_options_all[] = {
-	{ 'c', true, "cpu", "LIST", "only these CPUs: 0,2-5", set_cpus },
-	{ 'n', true, "count", "COUNT", "only the newest COUNT events of each CPU", set_count },
-	{ 't', true, "types", NULL, "with the kind of each branch", set_types },
-	{ 'g', false, "range", "FIRST-LAST", "only events with these numbers", set_range },
-	{ 'b', true, "bytes", NULL, "with the bytes of each instruction", set_bytes },
-	{ 'r', true, "newest-first", NULL, "newest event first", set_newest_first },
-	{ 'f', true, "format", "FORMAT", "text (default), jsonl or tsv", set_format },
-	{ 'm', false, "system-map", "FILE", "kernel names from this System.map", set_system_map },
-	{ 'v', false, "vmlinux", "FILE", "kernel names from this ELF vmlinux", set_vmlinux },
-	{ 'N', false, "no-names", NULL, "leave out the names that the dump itself has", set_no_names },
-	{ 'R', false, "root", "PA", "physical address of the recorder's root page", set_root },
+	{ 'c', true, "cpu", "LIST", "only these CPUs: 0,2-5", .set = set_cpus },
+	{ 'n', true, "count", "COUNT", "only the newest COUNT events of each CPU",
+	  .set = set_count },
+	{ 't', true, "types", NULL, "with the kind of each branch", FLAG(show.types) },
+	{ 'd', false, "depth", "LEVELS", "only so many levels of calls", .set = set_depth },
+	{ 'y', false, "by", "WHAT", "divide by function (default), task or cpu", .set = set_by },
+	{ 'a', false, "at", "LIST", "behind these events: 7,100-120 (default: the newest)",
+	  .set = set_at },
+	{ 'b', true, "bytes", NULL, "with the bytes of each instruction", FLAG(bytes) },
+	{ 'r', true, "newest-first", NULL, "newest event first", FLAG(show.newest_first) },
+	{ 'P', false, "pid", "LIST", "only these threads", TEXT(filter.pids) },
+	{ 'G', false, "tgid", "LIST", "only these processes", TEXT(filter.tgids) },
+	{ 'C', false, "comm", "GLOB", "only threads with such a name", TEXT(filter.comm) },
+	{ 'K', false, "kernel", NULL, "only the kernel", FLAG(filter.kernel) },
+	{ 'U', false, "user", NULL, "only user code", FLAG(filter.user) },
+	{ 'F', false, "from", "WHEN", "n:EVENT, tsc:CYCLES, SECONDS since boot,", TEXT(filter.from) },
+	{ 'T', false, "to", "WHEN", "or -SECONDS before the freeze", TEXT(filter.to) },
+	{ 'S', false, "symbol", "LIST", "only branches from or to these functions (globs)",
+	  TEXT(filter.symbols) },
+	{ 'A', false, "range", "LIST", "only branches from or to FIRST-LAST (addresses)",
+	  TEXT(filter.ranges) },
+	{ 'B', false, "type", "LIST", "only these kinds of branches: call,ret,...",
+	  TEXT(filter.types) },
+	{ 'f', true, "format", "FORMAT", "text (default), jsonl or tsv", .set = set_format },
+	{ 'm', false, "system-map", "FILE", "kernel names from this System.map",
+	  TEXT(system_map) },
+	{ 'v', false, "vmlinux", "FILE", "kernel names from this ELF vmlinux", TEXT(vmlinux) },
+	{ 'l', true, "lines", NULL, "with source lines", FLAG(show.lines) },
+	{ 'L', false, "source", NULL, "with source lines", FLAG(show.lines) },
+	{ 'o', false, "source-dir", "DIR", "as --source, with the text of each line from there",
+	  .set = set_source_folder },
+	{ 'E', false, "to", "perf", "what kind of file: a perf.data (default)", .set = set_kind },
+	{ 'O', false, "port", "PORT", "wait for gdb there, not on standard input",
+	  .set = set_port },
+	{ 'Y', false, "sysroot", "DIR", "programs and libraries are below DIR (default: /)",
+	  TEXT(sysroot) },
+	{ 'D', false, "debuginfo", "DIR", "debug files (default: /usr/lib/debug)",
+	  TEXT(debuginfo) },
+	{ 'N', false, "no-names", NULL, "leave out the names that the dump itself has",
+	  FLAG(no_names) },
+	{ 'R', false, "root", "PA", "physical address of the recorder's root page",
+	  .set = set_root },
 	{ 's', false, "scan", "WHERE", "search memory: dma (default: first 16 MiB), all, none",
-	  set_scan },
-	{ 'h', true, "help", NULL, "show this help", NULL },
+	  .set = set_scan },
+	{ 'u', false, "no-user", NULL, "leave out the addresses of user space",
+	  FLAG(extract.no_user) },
+	{ 'p', false, "no-paths", NULL, "leave out the paths of programs",
+	  FLAG(extract.no_paths) },
+	{ 'w', false, "force", NULL, "write over OUT if it exists", FLAG(force) },
+	{ 'h', true, "help", NULL, "show this help", .set = NULL },
 };
 
 #define NR_OPTIONS	(sizeof(cli_options_all) / sizeof(cli_options_all[0]))
@@ -223,7 +296,9 @@ void cli_help(const struct cli_command *command)
 {
 	size_t i;
 
-	printf("usage: btsrec %s [OPTION]... DUMP\n%s\n\n", command->name, command->summary);
+	printf("usage: btsrec %s [OPTION]... DUMP%s%s\n%s\n\n", command->name,
+	       command->second ? " " : "", command->second ? command->second : "",
+	       command->summary);
 	for (i = 0; i < NR_OPTIONS; i++)
 		if (takes_option(command, &cli_options_all[i]))
 			help_option(&cli_options_all[i]);
@@ -261,6 +336,18 @@ static enum cli_exit usage(const struct cli_command *command)
 	return CLI_USAGE;
 }
 
+static bool store(const struct cli_option *option, struct cli_options *options,
+		  const char *argument)
+{
+	if (option->text)
+		*(const char **)((char *)options + option->text) = argument;
+	else if (option->flag)
+		*(bool *)((char *)options + option->flag) = true;
+	else
+		return option->set(options, argument);
+	return true;
+}
+
 static enum cli_exit set_option(const struct cli_command *command, struct cli_options *options,
 				int letter)
 {
@@ -269,9 +356,9 @@ static enum cli_exit set_option(const struct cli_command *command, struct cli_op
 	for (i = 0; i < NR_OPTIONS; i++) {
 		const struct cli_option *option = &cli_options_all[i];
 
-		if (option->letter != letter || !option->set)
+		if (option->letter != letter)
 			continue;
-		if (option->set(options, optarg))
+		if (store(option, options, optarg))
 			return CLI_OK;
 		cli_error("%s: --%s does not take '%s'", command->name, option->name, optarg);
 		return usage(command);
@@ -302,6 +389,27 @@ static enum cli_exit parse_options(const struct cli_command *command, int argc, 
 	return status;
 }
 
+static enum cli_exit take_operands(const struct cli_command *command, int argc, char **argv,
+				   struct cli_options *ret)
+{
+	int nr = argc - optind, nr_wanted = command->second ? 2 : 1;
+
+	if (nr == nr_wanted) {
+		ret->dump = argv[optind];
+		ret->second = command->second ? argv[optind + 1] : NULL;
+		return CLI_OK;
+	}
+	if (!nr)
+		cli_error("%s: which dump?", command->name);
+	else if (nr < nr_wanted)
+		cli_error("%s: %s is missing", command->name, command->second);
+	else if (command->second)
+		cli_error("%s: one DUMP and one %s at a time", command->name, command->second);
+	else
+		cli_error("%s: one dump at a time", command->name);
+	return usage(command);
+}
+
 enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv,
 			struct cli_options *ret, bool *ret_done)
 {
@@ -312,16 +420,11 @@ enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv
 	status = parse_options(command, argc, argv, ret, ret_done);
 	if (status || *ret_done)
 		return status;
-	if (optind + 1 != argc) {
-		cli_error("%s: %s", command->name,
-			  optind == argc ? "which dump?" : "one dump at a time");
-		return usage(command);
-	}
-	ret->dump = argv[optind];
-	return CLI_OK;
+	return take_operands(command, argc, argv, ret);
 }
 
 void cli_options_fini(struct cli_options *options)
 {
 	free((void *)options->show.cpus);
+	free(options->at);
 }

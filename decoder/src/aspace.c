@@ -24,8 +24,17 @@ static void add_span(struct aspace *as, uint64_t first_n, const struct btsrec_si
 	memset(span, 0, sizeof(*span));
 	span->first_n = first_n;
 	span->known = side;
+	span->end_tsc = UINT64_MAX;
 	if (side)
 		span->side = *side;
+}
+
+/* The span under way ends at @tsc, and @side runs next. */
+static void next_span(struct aspace *as, uint64_t first_n, uint64_t tsc,
+		      const struct btsrec_side *side)
+{
+	as->spans[as->nr - 1].end_tsc = tsc;
+	add_span(as, first_n, side);
 }
 
 /* Who ran up to here is told now. */
@@ -44,7 +53,7 @@ static void feed_gap(struct aspace *as, const struct btsrec_event *event)
 	const struct btsrec_gap *gap = &event->gap;
 
 	if (gap->has_resume)
-		add_span(as, event->n + 1, &gap->resume.now);
+		next_span(as, event->n + 1, gap->resume.tsc, &gap->resume.now);
 	else if (gap->kind != BTSREC_GAP_OVERWRITTEN)
 		add_span(as, event->n + 1, NULL);
 }
@@ -53,14 +62,16 @@ void aspace_feed(struct aspace *as, const struct btsrec_event *event)
 {
 	if (!as->nr)
 		add_span(as, event->n, NULL);
+	if (as->nomem)
+		return;
 	switch (event->kind) {
 	case BTSREC_EVENT_SWITCH:
 	case BTSREC_EVENT_EXEC:
 		name_last(as, &event->sw.prev);
-		add_span(as, event->n + 1, &event->sw.next);
+		next_span(as, event->n + 1, event->sw.tsc, &event->sw.next);
 		break;
 	case BTSREC_EVENT_ARM:
-		add_span(as, event->n + 1, &event->resume.now);
+		next_span(as, event->n + 1, event->resume.tsc, &event->resume.now);
 		break;
 	case BTSREC_EVENT_GAP:
 		feed_gap(as, event);

@@ -12,10 +12,12 @@
  * struct aspace_span - from event @first_n on
  * @known: @side holds; else a part of the history is missing, and with it maybe a
  *	switch.
+ * @end_tsc: when somebody else ran next; UINT64_MAX: that is not known.
  */
 struct aspace_span {
 	uint64_t first_n;
 	bool known;
+	uint64_t end_tsc;
 	struct btsrec_side side;
 };
 

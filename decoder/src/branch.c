@@ -82,6 +82,7 @@ struct branch branch_judge(const struct code_insn *last, const struct gates *gat
 	if (vector >= 0 && !(last->has_target && last->target == to))
 		return judge_entry(last, vector);
 	branch = judge_insn(last, gates, to);
+	branch.to_thunk = last->there && branch.type != BRANCH_NONE;
 	if (last->here && branch.type != BRANCH_NONE)
 		branch.type = BRANCH_THUNK;
 	return branch;

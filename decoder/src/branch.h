@@ -33,11 +33,13 @@ enum branch_type {
  * struct branch - the verdict on one record
  * @vector: of INT, IRQ, NMI and EXCEPTION; else -1.
  * @fault: CODE_OK; or CODE_NO_BRANCH or CODE_OTHER_TARGET with BRANCH_NONE.
+ * @to_thunk: it leads into a thunk, so the next branch goes on with it.
  */
 struct branch {
 	enum branch_type type;
 	int vector;
 	enum code_fault fault;
+	bool to_thunk;
 };
 
 /**

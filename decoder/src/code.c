@@ -42,6 +42,7 @@ struct code {
 	size_t nr_used_runs;
 	struct space spaces[NR_SPACES];
 	struct walk walk;
+	uint64_t nr_from_files;
 	struct page pages[NR_PAGES];
 };
 
@@ -104,6 +105,11 @@ void code_free(struct code *code)
 		return;
 	free(code->runs);
 	free(code);
+}
+
+uint64_t code_from_files(const struct code *code)
+{
+	return code->nr_from_files;
 }
 
 const struct gates *code_gates(const struct code *code)
@@ -172,6 +178,21 @@ static void read_page(struct code *code, struct page *page)
 		page->fault = CODE_NOT_IN_DUMP;
 }
 
+/* A page of a process that was dropped, or paged out, may be there in a file. */
+static void read_file(struct code *code, uint64_t cr3, struct page *page)
+{
+	size_t nr_bytes;
+
+	if (!code->source.file || !cr3 || code_is_kernel(page->va))
+		return;
+	nr_bytes = code->source.file(code->source.arg, cr3, page->va, page->bytes,
+				     sizeof(page->bytes));
+	if (nr_bytes <= page->valid_bytes)
+		return;
+	page->valid_bytes = nr_bytes;
+	code->nr_from_files++;
+}
+
 /* The page that holds @va; its fault says why it does not hold all of its bytes. */
 static const struct page *page_at(struct code *code, uint64_t cr3, uint64_t va)
 {
@@ -190,6 +211,8 @@ static const struct page *page_at(struct code *code, uint64_t cr3, uint64_t va)
 		page->fault = CODE_NO_SPACE;
 	} else {
 		read_page(code, page);
+		if (page->fault)
+			read_file(code, cr3, page);
 	}
 	return page;
 }

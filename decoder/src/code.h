@@ -108,12 +108,15 @@ struct code_run {
  * @image: borrowed.
  * @kernel_pgd_pa: page table for kernel addresses; 0: that of the address space.
  * @thunk: which thunk the kernel address @va is in; NULL: none is known.
+ * @file: what is mapped at the user address @va, from a file, for pages that the dump lacks;
+ *	returns how many leading bytes of @buf are valid; NULL: there are no files.
  */
 struct code_source {
 	const struct btsrec_image *image;
 	uint64_t kernel_pgd_pa;
 	bool la57;
 	enum code_thunk (*thunk)(void *arg, uint64_t va);
+	size_t (*file)(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
 	void *arg;
 };
 
@@ -122,6 +125,9 @@ struct code;
 /** code_new() - NULL: out of memory; free with code_free(). */
 struct code *code_new(const struct code_source *source);
 void code_free(struct code *code);
+
+/** code_from_files() - how many pages of code came from files instead of the dump */
+uint64_t code_from_files(const struct code *code);
 
 /** code_gates() - the interrupt entries of the dump's kernel. */
 const struct gates *code_gates(const struct code *code);

@@ -3,7 +3,7 @@
 
 size_t escape_byte(char *ret, unsigned char byte)
 {
-	static const char hex_digits[16] = "0123456789abcdef";
+	static const char hex_digits[] = "0123456789abcdef";
 
 	if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
 		ret[0] = (char)byte;

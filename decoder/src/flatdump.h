@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Memory out of a flattened dump, compressed or ELF, over the index of its pieces:
- * no second copy, neither on disk nor in memory.  For libkdumpfile before 0.5.4,
- * which does not know the format, and for flattened files that are cut off.
+ * no second copy, neither on disk nor in memory.  libkdumpfile before 0.5.4 does not
+ * know the format, and 0.5.6 reads holes of a flattened ELF dump as memory.
  */
 #ifndef BTSREC_FLATDUMP_H
 #define BTSREC_FLATDUMP_H

@@ -158,6 +158,21 @@ enum btsrec_status flatfile_init(struct flatfile *ret, int fd, uint64_t file_byt
 	return status;
 }
 
+bool flatfile_init_plain(struct flatfile *ret, int fd, uint64_t file_bytes)
+{
+	ret->pieces = calloc(1, sizeof(*ret->pieces));
+	if (!ret->pieces)
+		return false;
+	ret->fd = fd;
+	ret->whole = true;
+	ret->file_bytes = file_bytes;
+	ret->end = file_bytes;
+	ret->nr_pieces = 1;
+	ret->nr_room = 1;
+	*ret->pieces = (struct flatfile_piece){ .nr_bytes = file_bytes, .max_end = file_bytes };
+	return true;
+}
+
 void flatfile_fini(struct flatfile *flat)
 {
 	free(flat->pieces);

@@ -46,6 +46,13 @@ bool flatfile_probe(int fd);
 enum btsrec_status flatfile_init(struct flatfile *ret, int fd, uint64_t file_bytes,
 				 struct msg *msg);
 
+/**
+ * flatfile_init_plain() - a file that is not flattened, as one piece
+ *
+ * Return: false: out of memory.
+ */
+bool flatfile_init_plain(struct flatfile *ret, int fd, uint64_t file_bytes);
+
 /** flatfile_fini() - free the index */
 void flatfile_fini(struct flatfile *flat);
 

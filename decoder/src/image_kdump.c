@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Dump files through libkdumpfile; the only file that includes its header.
- * Flattened ones are read by flatdump.c if this version of it cannot.
+ * Flattened ones are read by flatdump.c if that can unpack them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 
 #include "cleanup.h"
 #include "dumpfile.h"
+#include "extract_read.h"
 #include "flatdump.h"
 #include "image.h"
 #include "session.h"
@@ -23,6 +24,7 @@
  * @vmcoreinfo: text of the note or NULL.
  * @flat_index, @flat: of a flattened dump that libkdumpfile does not read; then
  *	@ctx is NULL.
+ * @extract: of a file that btsrec_extract() wrote; then @ctx is NULL, too.
  */
 struct dump {
 	int fd;
@@ -31,6 +33,7 @@ struct dump {
 	struct dumpfile file;
 	struct flatfile flat_index;
 	struct flatdump *flat;
+	struct extract_file *extract;
 };
 
 static void dump_free(void *data)
@@ -47,6 +50,7 @@ static void dump_free(void *data)
 	dumpfile_fini(&dump->file);
 	flatdump_free(dump->flat);
 	flatfile_fini(&dump->flat_index);
+	extract_close(dump->extract);
 	free(dump);
 }
 
@@ -138,26 +142,36 @@ static enum btsrec_status dump_open_file(struct dump *dump, struct msg *msg, con
 	return BTSREC_OK;
 }
 
-/* libkdumpfile's reason without the name of its attribute in front. */
+/* libkdumpfile's reason without the names of its attribute and of its file in front. */
 static const char *dump_cause(const struct dump *dump)
 {
-	static const char context[] = "Cannot set file.set.0.fd: ";
+	static const char *const contexts[] = { "Cannot set file.set.0.fd: ", "file #0: " };
 	const char *text = kdump_get_err(dump->ctx);
+	size_t i, len_bytes;
 
-	return strncmp(text, context, sizeof(context) - 1) ? text : text + sizeof(context) - 1;
+	for (i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++) {
+		len_bytes = strlen(contexts[i]);
+		if (!strncmp(text, contexts[i], len_bytes))
+			text += len_bytes;
+	}
+	return text;
 }
 
-/*
- * Why libkdumpfile took the file for no dump, in one line.  Its handle of a
- * compressed dump is abandoned: 0.5.1 dies of freeing it.
- */
+/* libkdumpfile 0.5.1 dies of freeing a compressed dump that it refused; 0.5.4 does not. */
+static bool dump_must_leak(const struct dump *dump)
+{
+	return KDUMPFILE_VERSION < KDUMPFILE_MKVER(0, 5, 4) &&
+	       dump->file.kind == DUMPFILE_COMPRESSED;
+}
+
+/* Why libkdumpfile took the file for no dump, in one line. */
 static enum btsrec_status dump_refused(struct dump *dump, struct msg *msg, kdump_status status)
 {
 	if (status == KDUMP_ERR_SYSTEM)
 		msg_set(msg, BTSREC_ERR_IO, "%s", dump_cause(dump));
 	else
 		msg_set(msg, BTSREC_ERR_NOT_DUMP, "not a kernel dump: %s", dump_cause(dump));
-	if (dump->file.kind == DUMPFILE_COMPRESSED)
+	if (dump_must_leak(dump))
 		dump->ctx = NULL;
 	return status == KDUMP_ERR_SYSTEM ? BTSREC_ERR_IO : BTSREC_ERR_NOT_DUMP;
 }
@@ -207,12 +221,29 @@ static uint64_t dump_max_pa(struct dump *dump)
 	return max_pfn * BTSREC_PAGE_BYTES;
 }
 
-static void dump_notice(const struct dumpfile *file, char *ret, size_t max_bytes)
+static void dump_notice(const struct dumpfile *file, struct btsrec *rec)
 {
-	if (dumpfile_is_cut(file))
-		snprintf(ret, max_bytes, "the dump is cut off: %llu of %llu bytes are there",
+	rec->incomplete = dumpfile_is_cut(file);
+	if (rec->incomplete)
+		snprintf(rec->notice, sizeof(rec->notice),
+			 "the dump is cut off: %llu of %llu bytes are there",
 			 (unsigned long long)file->file_bytes,
 			 (unsigned long long)file->described_bytes);
+}
+
+/*
+ * libkdumpfile 0.5.1 gives wrong bytes, or dies, some time after it was asked for a
+ * page that makedumpfile left out: compressed dumps are for our own reader, too, unless
+ * they are cut off or it cannot unpack them.
+ */
+static bool dump_open_compressed(struct dump *dump)
+{
+	struct msg ignored = { 0 };
+
+	if (dump->file.kind != DUMPFILE_COMPRESSED || dumpfile_is_cut(&dump->file))
+		return false;
+	return flatfile_init_plain(&dump->flat_index, dump->fd, dump->file.file_bytes) &&
+	       !flatdump_new(&dump->flat_index, &ignored, &dump->flat);
 }
 
 static enum btsrec_status dump_open_plain(struct dump *dump, struct btsrec *rec,
@@ -220,31 +251,64 @@ static enum btsrec_status dump_open_plain(struct dump *dump, struct btsrec *rec,
 {
 	enum btsrec_status status = dumpfile_probe(&dump->file, dump->fd, file_bytes, &rec->msg);
 
-	if (!status)
+	if (!status && !dump_open_compressed(dump))
 		status = dump_open_kdump(dump, &rec->msg);
 	if (!status)
-		dump_notice(&dump->file, rec->notice, sizeof(rec->notice));
+		dump_notice(&dump->file, rec);
 	return status;
 }
 
-/* A library that knows the format reads it, unless the end is missing. */
+/*
+ * libkdumpfile reads flattened dumps since 0.5.4, but says nothing of holes in those
+ * that are ELF: it gets only what flatdump.c cannot unpack.
+ */
 static enum btsrec_status dump_open_flattened(struct dump *dump, struct btsrec *rec,
 					      uint64_t file_bytes)
 {
+	struct msg ignored = { 0 };
 	enum btsrec_status status =
 		flatfile_init(&dump->flat_index, dump->fd, file_bytes, &rec->msg);
 
 	if (status)
 		return status;
-	if (!dump->flat_index.whole)
+	rec->incomplete = !dump->flat_index.whole;
+	if (rec->incomplete)
 		snprintf(rec->notice, sizeof(rec->notice),
 			 "the dump is cut off: its end mark is not there");
-	else if (!dump_open_kdump(dump, &rec->msg))
-		return BTSREC_OK;
-	if (dump->ctx)
-		kdump_free(dump->ctx);
-	dump->ctx = NULL;
-	return flatdump_new(&dump->flat_index, &rec->msg, &dump->flat);
+	status = flatdump_new(&dump->flat_index, &rec->msg, &dump->flat);
+	if (status != BTSREC_ERR_NOT_DUMP || !dump->flat_index.whole)
+		return status;
+	return dump_open_kdump(dump, &ignored) ? status : BTSREC_OK;
+}
+
+/* A loss matters more than how the file was made. */
+static void extract_notice(const struct extract_file *file, struct btsrec *rec)
+{
+	uint32_t flags = extract_header(file)->flags;
+	const char *text = "";
+
+	rec->incomplete = !extract_is_whole(file) || (flags & EXTRACT_F_INCOMPLETE);
+	if (!extract_is_whole(file))
+		text = "the extract was not written to the end, or is damaged";
+	else if (rec->incomplete)
+		text = "the extract was made from a dump that was cut off";
+	else if ((flags & EXTRACT_F_NO_USER) && (flags & EXTRACT_F_NO_PATHS))
+		text = "made without addresses of user space, which read 0, and without paths";
+	else if (flags & EXTRACT_F_NO_USER)
+		text = "made without addresses of user space, which read 0";
+	else if (flags & EXTRACT_F_NO_PATHS)
+		text = "made without paths";
+	snprintf(rec->notice, sizeof(rec->notice), "%s", text);
+}
+
+static enum btsrec_status dump_open_extract(struct dump *dump, struct btsrec *rec,
+					    uint64_t file_bytes)
+{
+	enum btsrec_status status = extract_open(dump->fd, file_bytes, &rec->msg, &dump->extract);
+
+	if (!status)
+		extract_notice(dump->extract, rec);
+	return status;
 }
 
 static enum btsrec_status dump_open(struct dump *dump, struct btsrec *rec, const char *path)
@@ -257,6 +321,8 @@ static enum btsrec_status dump_open(struct dump *dump, struct btsrec *rec, const
 	if (status)
 		return status;
 	file_bytes = S_ISREG(stat.st_mode) ? (uint64_t)stat.st_size : UINT64_MAX;
+	if (extract_probe(dump->fd))
+		return dump_open_extract(dump, rec, file_bytes);
 	if (flatfile_probe(dump->fd))
 		return dump_open_flattened(dump, rec, file_bytes);
 	return dump_open_plain(dump, rec, file_bytes);
@@ -270,6 +336,14 @@ static enum btsrec_status flat_read_pa(void *arg, uint64_t pa, void *buf, size_t
 	return flatdump_read_pa(dump->flat, pa, buf, len_bytes, ret_bytes);
 }
 
+static enum btsrec_status extract_read(void *arg, uint64_t pa, void *buf, size_t len_bytes,
+				       size_t *ret_bytes)
+{
+	struct dump *dump = arg;
+
+	return extract_read_pa(dump->extract, pa, buf, len_bytes, ret_bytes);
+}
+
 /* The source as the session sees it. */
 static void dump_image(struct dump *dump, struct btsrec_image *ret)
 {
@@ -278,6 +352,13 @@ static void dump_image(struct dump *dump, struct btsrec_image *ret)
 		ret->read_pa = flat_read_pa;
 		ret->vmcoreinfo = flatdump_vmcoreinfo(dump->flat);
 		ret->max_pa = flatdump_max_pa(dump->flat);
+		return;
+	}
+	if (dump->extract) {
+		ret->read_pa = extract_read;
+		ret->vmcoreinfo = extract_vmcoreinfo(dump->extract);
+		ret->root_pa_hint = extract_header(dump->extract)->root_pa;
+		ret->max_pa = extract_header(dump->extract)->max_pa;
 		return;
 	}
 	ret->read_pa = dump_read_pa;

@@ -2,8 +2,8 @@
 #include "kread.h"
 
 /* Where the byte at @kva is, and how many more follow it there. */
-static bool kread_pa(const struct kread *kread, uint64_t kva, uint64_t *ret_pa,
-		     uint64_t *ret_bytes)
+static bool find_pa(const struct kread *kread, uint64_t kva, uint64_t *ret_pa,
+		    uint64_t *ret_bytes)
 {
 	uint64_t offset = kva - KREAD_IMAGE_KVA;
 
@@ -16,6 +16,13 @@ static bool kread_pa(const struct kread *kread, uint64_t kva, uint64_t *ret_pa,
 	return kread->pgd_pa && walk_pa(kread->walk, kread->pgd_pa, kva, ret_pa) == WALK_OK;
 }
 
+bool kread_pa(const struct kread *kread, uint64_t kva, uint64_t *ret_pa)
+{
+	uint64_t nr_bytes;
+
+	return find_pa(kread, kva, ret_pa, &nr_bytes);
+}
+
 size_t kread_some(const struct kread *kread, uint64_t kva, void *buf, size_t len_bytes)
 {
 	size_t nr_done = 0;
@@ -24,7 +31,7 @@ size_t kread_some(const struct kread *kread, uint64_t kva, void *buf, size_t len
 		size_t want_bytes = len_bytes - nr_done, got_bytes;
 		uint64_t pa, there_bytes;
 
-		if (!kread_pa(kread, kva + nr_done, &pa, &there_bytes))
+		if (!find_pa(kread, kva + nr_done, &pa, &there_bytes))
 			break;
 		if (want_bytes > there_bytes)
 			want_bytes = there_bytes;

@@ -13,14 +13,15 @@ void pageset_fini(struct pageset *set)
 }
 
 /* Open addressing: the slot that holds @pa, or the free one where it belongs. */
-static uint64_t *pageset_slot(const struct pageset *set, uint64_t pa)
+static struct pageset_page *pageset_slot(const struct pageset *set, uint64_t pa)
 {
 	/* Fibonacci hashing: neighbouring pages must not crowd together. */
 	size_t i = pa / BTSREC_PAGE_BYTES * 0x9e3779b97f4a7c15ULL >> 32;
+	size_t mask = set->nr_slots - 1;
 
-	while (set->slots[i & (set->nr_slots - 1)] && set->slots[i & (set->nr_slots - 1)] != pa)
+	while (set->slots[i & mask].pa && set->slots[i & mask].pa != pa)
 		i++;
-	return &set->slots[i & (set->nr_slots - 1)];
+	return &set->slots[i & mask];
 }
 
 /* Keep a quarter free, so that searches are short and always end. */
@@ -35,25 +36,60 @@ static enum btsrec_status pageset_reserve(struct pageset *set)
 	if (!grown.slots)
 		return BTSREC_ERR_NOMEM;
 	for (size_t i = 0; i < set->nr_slots; i++) {
-		if (set->slots[i])
-			*pageset_slot(&grown, set->slots[i]) = set->slots[i];
+		if (set->slots[i].pa)
+			*pageset_slot(&grown, set->slots[i].pa) = set->slots[i];
 	}
 	free(set->slots);
 	*set = grown;
 	return BTSREC_OK;
 }
 
+struct pageset_page *pageset_get(struct pageset *set, uint64_t pa)
+{
+	struct pageset_page *page;
+
+	if (pageset_reserve(set) != BTSREC_OK)
+		return NULL;
+	page = pageset_slot(set, pa);
+	if (!page->pa)
+		set->nr++;
+	page->pa = pa;
+	return page;
+}
+
+const struct pageset_page *pageset_find(const struct pageset *set, uint64_t pa)
+{
+	const struct pageset_page *page;
+
+	if (!set->nr)
+		return NULL;
+	page = pageset_slot(set, pa);
+	return page->pa ? page : NULL;
+}
+
 enum btsrec_status pageset_claim(struct pageset *set, uint64_t pa)
 {
-	enum btsrec_status status = pageset_reserve(set);
-	uint64_t *slot;
+	size_t nr_before = set->nr;
 
-	if (status != BTSREC_OK)
-		return status;
-	slot = pageset_slot(set, pa);
-	if (*slot)
-		return BTSREC_ERR_CORRUPT;
-	*slot = pa;
-	set->nr++;
-	return BTSREC_OK;
+	if (!pageset_get(set, pa))
+		return BTSREC_ERR_NOMEM;
+	return set->nr == nr_before ? BTSREC_ERR_CORRUPT : BTSREC_OK;
+}
+
+static int compare_pages(const void *a, const void *b)
+{
+	const struct pageset_page *page_a = a, *page_b = b;
+
+	return page_a->pa < page_b->pa ? -1 : page_a->pa > page_b->pa;
+}
+
+void pageset_sort(struct pageset *set)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < set->nr_slots; i++)
+		if (set->slots[i].pa)
+			set->slots[nr++] = set->slots[i];
+	if (nr)
+		qsort(set->slots, nr, sizeof(*set->slots), compare_pages);
 }

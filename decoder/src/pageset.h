@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pages of the dump that already serve a purpose.  A page that is claimed
- * twice proves that one of the claims is wrong.
+ * A set of pages of the dump, with 64 bits of knowledge about each: whether they
+ * serve a purpose already (a page that is claimed twice proves that one of the
+ * claims is wrong), or which parts of them were read.
  */
 #ifndef BTSREC_PAGESET_H
 #define BTSREC_PAGESET_H
@@ -9,11 +10,21 @@
 #include <btsrec/decoder.h>
 
 /**
+ * struct pageset_page - one page
+ * @pa: its address; 0: a free slot.
+ * @bits: the caller's.
+ */
+struct pageset_page {
+	uint64_t pa;
+	uint64_t bits;
+};
+
+/**
  * struct pageset - a set of page addresses; all zero: empty
- * @slots: owned; @nr_slots of them, a power of two; 0: free.
+ * @slots: owned; @nr_slots of them, a power of two.
  */
 struct pageset {
-	uint64_t *slots;
+	struct pageset_page *slots;
 	size_t nr_slots;
 	size_t nr;
 };
@@ -22,10 +33,27 @@ struct pageset {
 void pageset_fini(struct pageset *set);
 
 /**
+ * pageset_get() - the page at @pa (not 0), which is added with no bit set if it is new
+ *
+ * Return: valid until the next call; NULL: out of memory.
+ */
+struct pageset_page *pageset_get(struct pageset *set, uint64_t pa);
+
+/** pageset_find() - the page at @pa, or NULL; valid until a page is added. */
+const struct pageset_page *pageset_find(const struct pageset *set, uint64_t pa);
+
+/**
  * pageset_claim() - add the page at @pa (not 0)
  *
  * Return: BTSREC_OK; BTSREC_ERR_CORRUPT: it is there already; BTSREC_ERR_NOMEM.
  */
 enum btsrec_status pageset_claim(struct pageset *set, uint64_t pa);
+
+/**
+ * pageset_sort() - put all pages in ascending order into the first @set->nr slots
+ *
+ * Nothing but pageset_fini() may follow.
+ */
+void pageset_sort(struct pageset *set);
 
 #endif /* BTSREC_PAGESET_H */

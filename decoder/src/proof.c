@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "record.h"
+
 /* WRMSR is 0F 30 (SDM vol. 2D); its two bytes are how far behind it code goes on. */
 #define WRMSR_BYTES	2
 static const uint8_t wrmsr[WRMSR_BYTES] = { 0x0f, 0x30 };
@@ -160,6 +162,7 @@ static void judge_alone(const struct proof *proof, const struct btsrec_record *b
 
 	step->compat = run->compat;
 	step->branch = branch_judge(&run->last, code_gates(proof->code), branch->to);
+	step->length_bytes = run->last.length_bytes;
 	if (branch_executes(&step->branch))
 		add_range(step, branch->from, branch->from + run->last.length_bytes, 1);
 }
@@ -176,6 +179,7 @@ static void judge_pair(const struct proof *proof, const struct btsrec_record *br
 	}
 	step->compat = run->compat;
 	step->branch = branch_judge(&run->last, code_gates(proof->code), branch->to);
+	step->length_bytes = run->last.length_bytes;
 	executes = branch_executes(&step->branch);
 	add_range(step, run->start, run->end + (executes ? run->last.length_bytes : 0),
 		  run->nr_insns + executes);
@@ -243,8 +247,12 @@ bool proof_feed(struct proof *proof, const struct btsrec_event *event, uint64_t 
 		memset(ret, 0, sizeof(*ret));
 		feed_freeze(proof, &event->freeze, cr3, ret);
 		break;
-	case BTSREC_EVENT_ARM:
 	case BTSREC_EVENT_GAP:
+		/* The history goes on: code in between is in no record, as in an annotation. */
+		proof->annotated = record_is_own_pause(&event->gap);
+		proof->has_prev &= proof->annotated;
+		return false;
+	case BTSREC_EVENT_ARM:
 		proof->has_prev = false;
 		proof->annotated = false;
 		return false;

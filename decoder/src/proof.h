@@ -35,6 +35,7 @@ struct proof_range {
  * @ranges: @nr_ranges of them, what ran since the branch before, all proven.
  * @nr_insns: in @ranges.
  * @start: target of the branch before; @end: this branch, or where it stopped.
+ * @length_bytes: of the instruction at @end; 0: the dump lacks it.
  */
 struct proof_step {
 	enum proof_kind kind;
@@ -43,6 +44,7 @@ struct proof_step {
 	uint64_t start;
 	uint64_t end;
 	struct branch branch;
+	uint8_t length_bytes;
 	bool compat;
 	unsigned int nr_ranges;
 	struct proof_range ranges[2];

@@ -46,4 +46,15 @@ enum record_kind record_classify(const struct btsrec_record *record, unsigned in
 void record_annotation(unsigned int kind, const uint8_t *payload, unsigned int nr_parts,
 		       struct btsrec_event *ret);
 
+/**
+ * record_is_own_pause() - did the recorder pause itself here, and resume, each time with
+ * a WRMSR in its own code? At the sign of an oops that was none, and during NMIs.
+ */
+static inline bool record_is_own_pause(const struct btsrec_gap *gap)
+{
+	return gap->kind == BTSREC_GAP_PAUSED && gap->has_resume &&
+	       (gap->resume.reason == BTSREC_REASON_OOPS ||
+		gap->resume.reason == BTSREC_REASON_NMI);
+}
+
 #endif /* BTSREC_RECORD_H */

@@ -3,9 +3,10 @@
 #include "render.h"
 
 #include "escape.h"
+#include "splay.h"
 #include "symbol.h"
 
-static const char hex_digits[16] = "0123456789abcdef";
+static const char hex_digits[] = "0123456789abcdef";
 
 void out_init(struct out *out, const struct btsrec_sink *sink)
 {
@@ -89,21 +90,18 @@ void out_quoted(struct out *out, const char *text, size_t max_bytes)
 	out_char(out, '"');
 }
 
-/* One hostile byte inside a JSON string: 1..6 bytes. */
+/* One hostile byte inside a JSON string, 1..6 bytes: \u00NN instead of \xNN. */
 static size_t json_byte(char *ret, unsigned char byte)
 {
-	if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
-		ret[0] = (char)byte;
-		return 1;
+	char escaped[ESCAPED_MAX_BYTES];
+	size_t nr_bytes = escape_byte(escaped, byte);
+
+	if (nr_bytes < ESCAPED_MAX_BYTES) {
+		memcpy(ret, escaped, nr_bytes);
+		return nr_bytes;
 	}
-	ret[0] = '\\';
-	if (byte == '"' || byte == '\\') {
-		ret[1] = (char)byte;
-		return 2;
-	}
-	memcpy(ret + 1, "u00", 3);
-	ret[4] = hex_digits[byte >> 4];
-	ret[5] = hex_digits[byte & 15];
+	memcpy(ret, "\\u00", 4);
+	memcpy(ret + 4, escaped + 2, 2);
 	return 6;
 }
 
@@ -117,6 +115,67 @@ void out_json_string(struct out *out, const char *text, size_t max_bytes)
 		out->at += json_byte(out->at, (unsigned char)text[i]);
 	}
 	out_char(out, '"');
+}
+
+void out_hex_bytes(struct out *out, const uint8_t *bytes, size_t nr_bytes)
+{
+	for (size_t i = 0; i < nr_bytes; i++) {
+		out_char(out, hex_digits[bytes[i] >> 4]);
+		out_char(out, hex_digits[bytes[i] & 15]);
+	}
+}
+
+void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm)
+{
+	out_dec(out, pid, 0);
+	out_char(out, '/');
+	out_dec(out, tgid, 0);
+	out_char(out, ' ');
+	out_quoted(out, comm, BTSREC_COMM_BYTES);
+}
+
+bool render_find(struct renderer *r, uint64_t va, struct symbol_name *ret,
+		 enum symbol_why *ret_why)
+{
+	bool found = symbol_find_in(r->rec, r->side, va, ret, ret_why);
+
+	if (va < KERNEL_HALF_KVA)
+		r->nr_user[*ret_why]++;
+	return found;
+}
+
+void out_no_name(struct out *out, enum symbol_why why)
+{
+	if (why <= SYMBOL_UNKNOWN) {
+		out_char(out, '-');
+		return;
+	}
+	out_char(out, '(');
+	out_str(out, symbol_why_str(why));
+	out_char(out, ')');
+}
+
+void out_user_summary(struct renderer *r, unsigned int cpu)
+{
+	bool any = false;
+
+	for (unsigned int why = SYMBOL_UNKNOWN + 1; why < SYMBOL_NR_WHYS; why++) {
+		if (!r->nr_user[why])
+			continue;
+		if (!any) {
+			out_literal(&r->out, "# CPU ");
+			out_dec(&r->out, cpu, 0);
+			out_literal(&r->out, ": user addresses without symbol: ");
+		}
+		out_str(&r->out, any ? ", " : "");
+		out_str(&r->out, symbol_why_str((enum symbol_why)why));
+		out_char(&r->out, ' ');
+		out_dec(&r->out, r->nr_user[why], 0);
+		any = true;
+	}
+	if (any)
+		out_char(&r->out, '\n');
+	memset(r->nr_user, 0, sizeof(r->nr_user));
 }
 
 void out_name(struct out *out, const struct symbol_name *name)
@@ -186,6 +245,11 @@ const char *render_kind_str(enum btsrec_event_kind kind)
 		return "gap";
 	}
 	return "unknown";
+}
+
+const char *render_block_str(const struct splay_block *block)
+{
+	return block->kernel ? "kernel" : "user";
 }
 
 const struct render_format *render_format_of(enum btsrec_format format)

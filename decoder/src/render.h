@@ -14,8 +14,11 @@
 
 #include <btsrec/decoder.h>
 
+#include "symbol.h"
+
+struct fault;
 struct session_ring;
-struct symbol_name;
+struct splay_block;
 struct trace_types;
 
 /* --- Buffer ------------------------------------------------------------- */
@@ -102,20 +105,32 @@ void out_quoted(struct out *out, const char *text, size_t max_bytes);
  */
 void out_json_string(struct out *out, const char *text, size_t max_bytes);
 
+/** out_hex_bytes() - two digits per byte, nothing between */
+void out_hex_bytes(struct out *out, const uint8_t *bytes, size_t nr_bytes);
+
+/** out_thread() - PID/TGID "comm", of which @comm has BTSREC_COMM_BYTES */
+void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
+
 /* --- Formats ------------------------------------------------------------ */
 
 /**
  * struct renderer - one run of one view
  * @rec: borrowed; asked for names only.
  * @names: a symbol source exists, so lines have a names part.
+ * @side: who ran at the event being printed; NULL: unknown.
+ * @nr_user: user addresses printed on this CPU, by why they have no symbol.
  * @types: of the CPU being printed, so branches have a kind; NULL: they have none.
  * @has_types: there will be @types.
+ * @lines: with source lines.
  */
 struct renderer {
 	struct btsrec *rec;
 	bool names;
 	bool has_types;
+	bool lines;
 	struct trace_types *types;
+	const struct btsrec_side *side;
+	uint64_t nr_user[SYMBOL_NR_WHYS];
 	struct out out;
 };
 
@@ -124,12 +139,26 @@ struct renderer {
  * @begin: once, before everything; may be NULL.
  * @cpu: starts the part of one CPU; may be NULL.
  * @event: one event.
+ * @fault: the fault, in front of the branch of event number @n; for a fault that is
+ *	not known, of the freeze.
+ * @cpu_end: ends the part of one CPU; may be NULL.
+ * @block: what the other level did, in one line.
+ * @filtered: ends the part of one CPU of whose @nr_events events @nr_wanted were
+ *	wanted; may be NULL.
+ * @end: once, after everything; may be NULL.
  */
 struct render_format {
 	void (*begin)(struct renderer *r);
 	void (*cpu)(struct renderer *r, const struct btsrec_cpu *cpu,
 		    const struct session_ring *ring);
 	void (*event)(struct renderer *r, const struct btsrec_event *event);
+	void (*fault)(struct renderer *r, unsigned int cpu, uint64_t n,
+		      const struct fault *fault);
+	void (*cpu_end)(struct renderer *r, unsigned int cpu);
+	void (*block)(struct renderer *r, const struct splay_block *block);
+	void (*filtered)(struct renderer *r, unsigned int cpu, uint64_t nr_wanted,
+			 uint64_t nr_events);
+	void (*end)(struct renderer *r);
 };
 
 extern const struct render_format render_text;
@@ -145,15 +174,31 @@ const char *render_kind_str(enum btsrec_event_kind kind);
 /** render_cpu_state() - "frozen (panic)", "armed", "stopped (disarm)", "never armed" */
 void render_cpu_state(struct out *out, const struct btsrec_cpu *cpu);
 
-/** render_tsc() - when @event happened; false if it carries no time */
-bool render_tsc(const struct btsrec_event *event, uint64_t *ret_tsc);
-
 /**
  * render_details() - what an event other than a branch says, after its time
  *
  * One wording for the text format and for the last column of TSV.
  */
 void render_details(struct renderer *r, const struct btsrec_event *event);
+
+/** render_fault() - what a fault is; the wording that text and TSV share */
+void render_fault(struct renderer *r, const struct fault *fault);
+
+/** render_find() - symbol_find_in() for the event being printed; counts user addresses */
+bool render_find(struct renderer *r, uint64_t va, struct symbol_name *ret,
+		 enum symbol_why *ret_why);
+
+/** out_no_name() - "-", or in parentheses why a user address has no name */
+void out_no_name(struct out *out, enum symbol_why why);
+
+/** out_user_summary() - how many user addresses had no symbol and why; a comment line */
+void out_user_summary(struct renderer *r, unsigned int cpu);
+
+/** render_block_str() - the kind of a block as the word that every format prints; static */
+const char *render_block_str(const struct splay_block *block);
+
+/** render_block() - what a block says after its addresses, in text and in TSV */
+void render_block(struct renderer *r, const struct splay_block *block);
 
 /** out_name() - name+0x12, name+0x12 [module] or [module]+0x1234 */
 void out_name(struct out *out, const struct symbol_name *name);

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "symbol.h"
+#include "json.h"
 
 size_t branch_text(char *ret, const struct branch *branch)
 {
@@ -33,51 +33,50 @@ void out_branch_type(struct out *out, const struct branch *branch)
 
 void json_branch_type(struct out *out, const struct branch *branch)
 {
-	out_literal(out, ",\"type\":\"");
-	out_str(out, branch_type_str(branch->type));
-	out_char(out, '"');
-	if (branch->vector >= 0) {
-		out_literal(out, ",\"vector\":");
-		out_dec(out, (uint64_t)branch->vector, 0);
-	}
+	json_word(out, "type", branch_type_str(branch->type));
+	if (branch->vector >= 0)
+		json_number(out, "vector", (uint64_t)branch->vector);
 }
 
-/* Escaped names hold backslashes for the text format; JSON needs them doubled. */
-static void json_escaped(struct out *out, const char *text, size_t nr_bytes)
+void frame_text(char *ret, enum frame_kind kind, int vector)
 {
-	for (size_t i = 0; i < nr_bytes; i++) {
-		if (text[i] == '\\')
-			out_char(out, '\\');
-		out_char(out, text[i]);
-	}
-}
+	static const enum branch_type types[] = {
+		[FRAME_INT] = BRANCH_INT,
+		[FRAME_IRQ] = BRANCH_IRQ,
+		[FRAME_EXCEPTION] = BRANCH_EXCEPTION,
+	};
+	struct branch branch = { .vector = vector };
 
-static void json_module(struct out *out, const char *module)
-{
-	out_char(out, '[');
-	json_escaped(out, module, strlen(module));
-	out_char(out, ']');
-}
-
-void json_sym(struct renderer *r, const char *key, uint64_t va)
-{
-	struct out *out = &r->out;
-	struct symbol_name name;
-
-	if (!symbol_find(r->rec, va, &name))
+	if (kind != FRAME_INT && kind != FRAME_IRQ && kind != FRAME_EXCEPTION) {
+		snprintf(ret, BRANCH_TEXT_BYTES, "%s", frame_kind_str(kind));
 		return;
-	out_literal(out, ",\"");
-	out_str(out, key);
-	out_literal(out, "\":\"");
-	if (name.name_bytes)
-		json_escaped(out, name.name, name.name_bytes);
-	else
-		json_module(out, name.module);
-	out_char(out, '+');
-	out_hex(out, name.offset_bytes);
-	if (name.name_bytes && *name.module) {
-		out_char(out, ' ');
-		json_module(out, name.module);
 	}
-	out_char(out, '"');
+	branch.type = types[kind];
+	branch_text(ret, &branch);
+}
+
+void out_break(struct out *out, const struct proof_step *step)
+{
+	out_hex16(out, step->start);
+	out_literal(out, " .. ");
+	out_hex16(out, step->end);
+	out_char(out, ' ');
+	out_str(out, proof_kind_str(step->kind));
+	if (!step->fault)
+		return;
+	out_literal(out, ": ");
+	out_str(out, code_fault_str(step->fault));
+	out_literal(out, " at ");
+	out_hex16(out, step->fault_va);
+}
+
+void json_break(struct out *out, const struct proof_step *step)
+{
+	json_address(out, "from", step->start);
+	json_address(out, "to", step->end);
+	json_word(out, "verdict", proof_kind_str(step->kind));
+	if (!step->fault)
+		return;
+	json_word(out, "cause", code_fault_str(step->fault));
+	json_address(out, "at", step->fault_va);
 }

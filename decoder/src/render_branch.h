@@ -3,7 +3,7 @@
 #ifndef BTSREC_RENDER_BRANCH_H
 #define BTSREC_RENDER_BRANCH_H
 
-#include "branch.h"
+#include "frames.h"
 #include "render.h"
 
 #define BRANCH_TEXT_BYTES 32
@@ -22,7 +22,16 @@ void out_branch_type(struct out *out, const struct branch *branch);
 /** json_branch_type() - members "type" and, where there is one, "vector" */
 void json_branch_type(struct out *out, const struct branch *branch);
 
-/** json_sym() - member @key with the name of @va, if it has one */
-void json_sym(struct renderer *r, const char *key, uint64_t va);
+/**
+ * frame_text() - the kind of a frame as its branch would be worded: "call", "exc:#PF"
+ * @ret: BRANCH_TEXT_BYTES of room.
+ */
+void frame_text(char *ret, enum frame_kind kind, int vector);
+
+/** out_break() - between which addresses it is not known what ran, and why */
+void out_break(struct out *out, const struct proof_step *step);
+
+/** json_break() - the same as members "from", "to", "verdict", "cause" and "at" */
+void json_break(struct out *out, const struct proof_step *step);
 
 #endif /* BTSREC_RENDER_BRANCH_H */

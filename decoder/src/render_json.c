@@ -1,67 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * JSON lines: one object per event, members as docs/schema/event.schema.json
- * has them.  Addresses are strings of 18 characters, since JSON readers may hold
- * numbers as doubles; counts, ids and time stamps are numbers.
+ * has them.
  */
-#include "render.h"
+#include "clock.h"
+#include "fault.h"
+#include "json.h"
 #include "render_branch.h"
-#include "symbol.h"
+#include "render_lines.h"
+#include "splay.h"
 #include "trace.h"
-
-/* @key with its comma, quotes and colon; a string constant. */
-#define json_key(out, key)	out_literal(out, ",\"" key "\":")
-
-static void json_hex(struct out *out, uint64_t value)
-{
-	out_char(out, '"');
-	out_hex16(out, value);
-	out_char(out, '"');
-}
-
-static void json_bool(struct out *out, bool value)
-{
-	out_str(out, value ? "true" : "false");
-}
-
-/* Escaped names hold backslashes for the text format; JSON needs them doubled. */
-static void json_escaped(struct out *out, const char *text, size_t nr_bytes)
-{
-	size_t i;
-
-	if (!memchr(text, '\\', nr_bytes)) {
-		out_bytes(out, text, nr_bytes);
-		return;
-	}
-	for (i = 0; i < nr_bytes; i++) {
-		if (text[i] == '\\')
-			out_char(out, '\\');
-		out_char(out, text[i]);
-	}
-}
-
-static void json_module(struct out *out, const char *module)
-{
-	out_char(out, '[');
-	json_escaped(out, module, strlen(module));
-	out_char(out, ']');
-}
-
-static void json_name(struct out *out, const struct symbol_name *name)
-{
-	out_char(out, '"');
-	if (name->name_bytes)
-		json_escaped(out, name->name, name->name_bytes);
-	else
-		json_module(out, name->module);
-	out_char(out, '+');
-	out_hex(out, name->offset_bytes);
-	if (name->name_bytes && *name->module) {
-		out_char(out, ' ');
-		json_module(out, name->module);
-	}
-	out_char(out, '"');
-}
 
 static void json_type(struct renderer *r, const struct btsrec_event *event)
 {
@@ -74,41 +22,26 @@ static void json_branch(struct renderer *r, const struct btsrec_event *event)
 {
 	const struct btsrec_record *branch = &event->branch;
 	struct out *out = &r->out;
-	struct symbol_name name;
 
-	json_key(out, "from");
-	json_hex(out, branch->from);
-	json_key(out, "to");
-	json_hex(out, branch->to);
-	json_key(out, "predicted");
-	json_bool(out, branch->flags & BTSREC_FLAG_PREDICTED);
+	json_address(out, "from", branch->from);
+	json_address(out, "to", branch->to);
+	json_bool(out, "predicted", branch->flags & BTSREC_FLAG_PREDICTED);
 	if (r->types)
 		json_type(r, event);
-	if (symbol_find(r->rec, branch->from, &name)) {
-		json_key(out, "from_sym");
-		json_name(out, &name);
+	json_sym(r, "from_sym", branch->from);
+	json_sym(r, "to_sym", branch->to);
+	if (r->lines) {
+		json_line(r, "from_file", "from_line", branch->from);
+		json_line(r, "to_file", "to_line", branch->to);
 	}
-	if (symbol_find(r->rec, branch->to, &name)) {
-		json_key(out, "to_sym");
-		json_name(out, &name);
-	}
-}
-
-static void json_thread(struct out *out, uint32_t pid, uint32_t tgid)
-{
-	json_key(out, "pid");
-	out_dec(out, pid, 0);
-	json_key(out, "tgid");
-	out_dec(out, tgid, 0);
 }
 
 static void json_side(struct out *out, const struct btsrec_side *side)
 {
-	out_literal(out, "{\"cr3\":");
-	json_hex(out, side->cr3);
-	json_thread(out, side->pid, side->tgid);
-	json_key(out, "comm");
-	out_json_string(out, side->comm, sizeof(side->comm));
+	out_literal(out, "{\"cr3\":\"");
+	out_hex16(out, side->cr3);
+	out_char(out, '"');
+	json_thread(out, side->pid, side->tgid, side->comm);
 	out_char(out, '}');
 }
 
@@ -118,91 +51,66 @@ static void json_switch(struct out *out, const struct btsrec_switch *sw)
 	json_side(out, &sw->prev);
 	json_key(out, "next");
 	json_side(out, &sw->next);
-	json_key(out, "task");
-	json_hex(out, sw->next_task_kva);
+	json_address(out, "task", sw->next_task_kva);
 }
 
 static void json_reason(struct out *out, uint32_t reason)
 {
-	json_key(out, "reason");
-	out_json_string(out, btsrec_reason_str(reason), 64);
+	json_text(out, "reason", btsrec_reason_str(reason), 64);
 }
 
 static void json_resume(struct out *out, const struct btsrec_resume *resume)
 {
 	json_reason(out, resume->reason);
-	json_key(out, "stop_tsc");
-	out_dec(out, resume->stop_tsc, 0);
+	json_number(out, "stop_tsc", resume->stop_tsc);
 	json_key(out, "now");
 	json_side(out, &resume->now);
-	json_key(out, "task");
-	json_hex(out, resume->task_kva);
+	json_address(out, "task", resume->task_kva);
 }
 
 static void json_mark(struct out *out, const struct btsrec_mark *mark)
 {
-	json_thread(out, mark->pid, mark->tgid);
-	json_key(out, "text");
-	out_json_string(out, mark->text, sizeof(mark->text));
+	json_number(out, "pid", mark->pid);
+	json_number(out, "tgid", mark->tgid);
+	json_text(out, "text", mark->text, sizeof(mark->text));
 }
 
 static void json_time(struct out *out, const struct btsrec_time *time)
 {
-	json_key(out, "realtime_ns");
-	out_dec(out, time->realtime_ns, 0);
-	json_key(out, "boottime_ns");
-	out_dec(out, time->boottime_ns, 0);
+	json_number(out, "realtime_ns", time->realtime_ns);
+	json_number(out, "boottime_ns", time->boottime_ns);
 }
 
 static void json_registers(struct out *out, const struct btsrec_freeze *freeze)
 {
-	json_key(out, "ip");
-	json_hex(out, freeze->ip);
-	json_key(out, "sp");
-	json_hex(out, freeze->sp);
-	json_key(out, "bp");
-	json_hex(out, freeze->bp);
-	json_key(out, "cs");
-	json_hex(out, freeze->cs);
-	json_key(out, "rflags");
-	json_hex(out, freeze->rflags);
-	json_key(out, "cr3");
-	json_hex(out, freeze->cr3);
-	json_key(out, "stop_ip");
-	json_hex(out, freeze->stop_ip);
-	json_key(out, "debugctl");
-	json_hex(out, freeze->debugctl);
+	json_address(out, "ip", freeze->ip);
+	json_address(out, "sp", freeze->sp);
+	json_address(out, "bp", freeze->bp);
+	json_address(out, "cs", freeze->cs);
+	json_address(out, "rflags", freeze->rflags);
+	json_address(out, "cr3", freeze->cr3);
+	json_address(out, "stop_ip", freeze->stop_ip);
+	json_address(out, "debugctl", freeze->debugctl);
 }
 
 static void json_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
 {
 	struct out *out = &r->out;
-	struct symbol_name name;
 
 	json_reason(out, freeze->reason);
-	json_key(out, "via_nmi");
-	json_bool(out, freeze->via_nmi);
-	json_thread(out, freeze->pid, freeze->tgid);
-	json_key(out, "comm");
-	out_json_string(out, freeze->comm, sizeof(freeze->comm));
-	json_key(out, "task");
-	json_hex(out, freeze->task_kva);
+	json_bool(out, "via_nmi", freeze->via_nmi);
+	json_thread(out, freeze->pid, freeze->tgid, freeze->comm);
+	json_address(out, "task", freeze->task_kva);
 	json_registers(out, freeze);
-	if (symbol_find(r->rec, freeze->ip, &name)) {
-		json_key(out, "ip_sym");
-		json_name(out, &name);
-	}
+	json_sym(r, "ip_sym", freeze->ip);
 }
 
 static void json_gap(struct out *out, const struct btsrec_gap *gap)
 {
-	json_key(out, "gap");
-	out_json_string(out, btsrec_gap_str(gap->kind), 64);
+	json_text(out, "gap", btsrec_gap_str(gap->kind), 64);
 	if (gap->nr_slots) {
-		json_key(out, "slots");
-		out_dec(out, gap->nr_slots, 0);
-		json_key(out, "first_slot");
-		out_dec(out, gap->slot, 0);
+		json_number(out, "slots", gap->nr_slots);
+		json_number(out, "first_slot", gap->slot);
 	}
 	if (gap->has_resume)
 		json_resume(out, &gap->resume);
@@ -210,8 +118,7 @@ static void json_gap(struct out *out, const struct btsrec_gap *gap)
 
 static void json_switch_kind(struct out *out, bool mm_only)
 {
-	json_key(out, "what");
-	out_str(out, mm_only ? "\"mm\"" : "\"task\"");
+	json_word(out, "what", mm_only ? "mm" : "task");
 }
 
 static void json_members(struct renderer *r, const struct btsrec_event *event)
@@ -245,26 +152,86 @@ static void json_members(struct renderer *r, const struct btsrec_event *event)
 	}
 }
 
-static void json_event(struct renderer *r, const struct btsrec_event *event)
+void json_event_open(struct renderer *r, const struct btsrec_event *event)
 {
 	struct out *out = &r->out;
 	uint64_t tsc;
 
 	out_literal(out, "{\"cpu\":");
 	out_dec(out, event->cpu, 0);
-	json_key(out, "n");
-	out_dec(out, event->n, 0);
-	out_literal(out, ",\"kind\":\"");
-	out_str(out, render_kind_str(event->kind));
-	out_char(out, '"');
-	if (render_tsc(event, &tsc)) {
-		json_key(out, "tsc");
-		out_dec(out, tsc, 0);
-	}
+	json_number(out, "n", event->n);
+	json_word(out, "kind", render_kind_str(event->kind));
+	if (clock_event(event, &tsc))
+		json_number(out, "tsc", tsc);
 	json_members(r, event);
+}
+
+static void json_event(struct renderer *r, const struct btsrec_event *event)
+{
+	json_event_open(r, event);
+	out_literal(&r->out, "}\n");
+}
+
+static void json_found(struct renderer *r, const struct fault *fault)
+{
+	struct out *out = &r->out;
+
+	json_address(out, "ip", fault->from);
+	json_sym(r, "ip_sym", fault->from);
+	json_number(out, "newer", fault->nr_newer);
+	if (fault->vector >= 0)
+		json_number(out, "vector", (uint64_t)fault->vector);
+}
+
+static void json_fault(struct renderer *r, unsigned int cpu, uint64_t n,
+		       const struct fault *fault)
+{
+	struct out *out = &r->out;
+
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, cpu, 0);
+	json_number(out, "n", n);
+	json_word(out, "kind", "fault");
+	json_word(out, "what", fault_kind_str(fault->kind));
+	if (fault->kind == FAULT_UNKNOWN)
+		json_word(out, "why", fault_why_str(fault->why));
+	else
+		json_found(r, fault);
+	out_literal(out, "}\n");
+}
+
+static void json_block(struct renderer *r, const struct splay_block *block)
+{
+	struct out *out = &r->out;
+
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, block->cpu, 0);
+	json_number(out, "n", block->n);
+	json_word(out, "kind", render_block_str(block));
+	if (block->has_from)
+		json_address(out, "from", block->from);
+	if (block->has_to)
+		json_address(out, "to", block->to);
+	if (block->has_from)
+		json_sym(r, "from_sym", block->from);
+	if (block->has_to)
+		json_sym(r, "to_sym", block->to);
+	if (block->has_entry) {
+		json_branch_type(out, &block->entry);
+		json_address(out, "entry", block->entry_kva);
+		json_sym(r, "entry_sym", block->entry_kva);
+	}
+	if (block->handler_kva) {
+		json_address(out, "handler", block->handler_kva);
+		json_sym(r, "handler_sym", block->handler_kva);
+	}
+	json_number(out, "branches", block->nr_branches);
 	out_literal(out, "}\n");
 }
 
 const struct render_format render_jsonl = {
 	.event = json_event,
+	.fault = json_fault,
+	.block = json_block,
+	.end = json_lines_missing,
 };

@@ -7,21 +7,26 @@
  *     0     43684 branch  0xffffffff81a0b2c3 -> 0xffffffff81a0c000 P  a+0x43 -> b+0x0
  *     0     43685 switch  tsc=81 task 12/12 "sh" cr3=0x... -> 34/34 "cat" cr3=0x...
  */
+#include "clock.h"
+#include "fault.h"
 #include "render.h"
 #include "render_branch.h"
+#include "render_lines.h"
 #include "session.h"
+#include "splay.h"
 #include "symbol.h"
 #include "trace.h"
 
 /* "syscall", "irq:236" */
 #define TYPE_WIDTH 7
 
-static void text_name(struct renderer *r, bool known, const struct symbol_name *name)
+static void text_name(struct renderer *r, bool known, const struct symbol_name *name,
+		      enum symbol_why why)
 {
 	if (known)
 		out_name(&r->out, name);
 	else
-		out_char(&r->out, '-');
+		out_no_name(&r->out, why);
 }
 
 /* Without a symbol source a line gets its names part only if a module is known. */
@@ -29,15 +34,16 @@ static void text_branch_names(struct renderer *r, const struct btsrec_record *br
 			      unsigned int nr_blanks)
 {
 	struct symbol_name from, to;
-	bool has_from = symbol_find(r->rec, branch->from, &from);
-	bool has_to = symbol_find(r->rec, branch->to, &to);
+	enum symbol_why why_from, why_to;
+	bool has_from = render_find(r, branch->from, &from, &why_from);
+	bool has_to = render_find(r, branch->to, &to, &why_to);
 
 	if (!r->names && !has_from && !has_to)
 		return;
 	out_pad(&r->out, "", nr_blanks + 2);
-	text_name(r, has_from, &from);
+	text_name(r, has_from, &from, why_from);
 	out_literal(&r->out, " -> ");
-	text_name(r, has_to, &to);
+	text_name(r, has_to, &to, why_to);
 }
 
 /* How many blanks are missing to a column of kinds. */
@@ -56,6 +62,14 @@ static unsigned int text_type(struct renderer *r, const struct btsrec_event *eve
 	return nr_bytes < TYPE_WIDTH ? (unsigned int)(TYPE_WIDTH - nr_bytes) : 0;
 }
 
+static void text_branch_lines(struct renderer *r, const struct btsrec_record *branch)
+{
+	out_literal(&r->out, "  ");
+	out_line_of(r, branch->from);
+	out_literal(&r->out, " -> ");
+	out_line_of(r, branch->to);
+}
+
 static void text_branch(struct renderer *r, const struct btsrec_event *event)
 {
 	const struct btsrec_record *branch = &event->branch;
@@ -69,15 +83,8 @@ static void text_branch(struct renderer *r, const struct btsrec_event *event)
 	else
 		out_literal(out, " -");
 	text_branch_names(r, branch, text_type(r, event));
-}
-
-static void text_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm)
-{
-	out_dec(out, pid, 0);
-	out_char(out, '/');
-	out_dec(out, tgid, 0);
-	out_char(out, ' ');
-	out_quoted(out, comm, BTSREC_COMM_BYTES);
+	if (r->lines)
+		text_branch_lines(r, branch);
 }
 
 static void text_cr3(struct out *out, uint64_t cr3)
@@ -88,7 +95,7 @@ static void text_cr3(struct out *out, uint64_t cr3)
 
 static void text_side(struct out *out, const struct btsrec_side *side)
 {
-	text_thread(out, side->pid, side->tgid, side->comm);
+	out_thread(out, side->pid, side->tgid, side->comm);
 	text_cr3(out, side->cr3);
 }
 
@@ -167,10 +174,11 @@ static void text_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
 {
 	struct out *out = &r->out;
 	struct symbol_name name;
+	enum symbol_why why;
 
 	text_reason(out, freeze->reason);
 	out_str(out, freeze->via_nmi ? " by=nmi " : " by=self ");
-	text_thread(out, freeze->pid, freeze->tgid, freeze->comm);
+	out_thread(out, freeze->pid, freeze->tgid, freeze->comm);
 	text_cr3(out, freeze->cr3);
 	text_register(out, "ip", freeze->ip);
 	text_register(out, "sp", freeze->sp);
@@ -178,11 +186,12 @@ static void text_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
 	text_register(out, "cs", freeze->cs);
 	text_register(out, "rflags", freeze->rflags);
 	text_register(out, "stop_ip", freeze->stop_ip);
-	if (symbol_find(r->rec, freeze->ip, &name)) {
+	if (render_find(r, freeze->ip, &name, &why)) {
 		out_literal(out, "  ");
 		out_name(out, &name);
 	} else if (r->names) {
-		out_literal(out, "  -");
+		out_literal(out, "  ");
+		out_no_name(out, why);
 	}
 }
 
@@ -199,35 +208,6 @@ static void text_gap(struct out *out, const struct btsrec_gap *gap)
 		out_char(out, ' ');
 		text_stop(out, &gap->resume);
 	}
-}
-
-bool render_tsc(const struct btsrec_event *event, uint64_t *ret_tsc)
-{
-	switch (event->kind) {
-	case BTSREC_EVENT_BRANCH:
-		return false;
-	case BTSREC_EVENT_SWITCH:
-	case BTSREC_EVENT_EXEC:
-		*ret_tsc = event->sw.tsc;
-		return true;
-	case BTSREC_EVENT_ARM:
-		*ret_tsc = event->resume.tsc;
-		return true;
-	case BTSREC_EVENT_MARK:
-		*ret_tsc = event->mark.tsc;
-		return true;
-	case BTSREC_EVENT_TIME:
-		*ret_tsc = event->time.tsc;
-		return true;
-	case BTSREC_EVENT_FREEZE:
-		*ret_tsc = event->freeze.tsc;
-		return true;
-	case BTSREC_EVENT_GAP:
-		if (event->gap.has_resume)
-			*ret_tsc = event->gap.resume.tsc;
-		return event->gap.has_resume;
-	}
-	return false;
 }
 
 void render_details(struct renderer *r, const struct btsrec_event *event)
@@ -262,6 +242,131 @@ void render_details(struct renderer *r, const struct btsrec_event *event)
 	}
 }
 
+static void fault_name(struct renderer *r, const struct fault *fault)
+{
+	struct symbol_name name;
+
+	if (symbol_find(r->rec, fault->from, &name)) {
+		out_literal(&r->out, "  ");
+		out_name(&r->out, &name);
+	} else if (r->names) {
+		out_literal(&r->out, "  -");
+	}
+}
+
+void render_fault(struct renderer *r, const struct fault *fault)
+{
+	struct branch branch = { .type = BRANCH_EXCEPTION, .vector = fault->vector };
+	struct out *out = &r->out;
+
+	if (fault->kind == FAULT_UNKNOWN) {
+		out_literal(out, "unknown: ");
+		out_str(out, fault_why_str(fault->why));
+		return;
+	}
+	if (fault->kind == FAULT_EXCEPTION && fault->vector >= 0)
+		out_branch_type(out, &branch);
+	else
+		out_str(out, fault_kind_str(fault->kind));
+	out_literal(out, " at ");
+	out_hex16(out, fault->from);
+	out_literal(out, " newer=");
+	out_dec(out, fault->nr_newer, 0);
+	fault_name(r, fault);
+}
+
+static void text_fault(struct renderer *r, unsigned int cpu, uint64_t n,
+		       const struct fault *fault)
+{
+	struct out *out = &r->out;
+
+	out_dec(out, cpu, 3);
+	out_char(out, ' ');
+	out_dec(out, n, 9);
+	out_literal(out, " fault   ");
+	render_fault(r, fault);
+	out_char(out, '\n');
+}
+
+/* "syscall handler=__x64_sys_read+0x0"; an address where there is no name. */
+static void text_block_entry(struct renderer *r, const struct splay_block *block)
+{
+	uint64_t va = block->handler_kva ? block->handler_kva : block->entry_kva;
+	struct out *out = &r->out;
+	struct symbol_name name;
+
+	out_branch_type(out, &block->entry);
+	out_str(out, block->handler_kva ? " handler=" : " entry=");
+	if (symbol_find(r->rec, va, &name))
+		out_name(out, &name);
+	else
+		out_hex16(out, va);
+	out_char(out, ' ');
+}
+
+void render_block(struct renderer *r, const struct splay_block *block)
+{
+	if (block->has_entry)
+		text_block_entry(r, block);
+	out_literal(&r->out, "branches=");
+	out_dec(&r->out, block->nr_branches, 0);
+}
+
+static void text_block_end(struct out *out, bool known, uint64_t va)
+{
+	if (known)
+		out_hex16(out, va);
+	else
+		out_pad(out, "-", 18);
+}
+
+static void text_block_names(struct renderer *r, const struct splay_block *block)
+{
+	enum symbol_why why_from = SYMBOL_UNKNOWN, why_to = SYMBOL_UNKNOWN;
+	struct symbol_name from, to;
+	bool has_from = block->has_from && render_find(r, block->from, &from, &why_from);
+	bool has_to = block->has_to && render_find(r, block->to, &to, &why_to);
+
+	if (!has_from && !has_to)
+		return;
+	out_literal(&r->out, "  ");
+	text_name(r, has_from, &from, why_from);
+	out_literal(&r->out, " -> ");
+	text_name(r, has_to, &to, why_to);
+}
+
+static void text_block(struct renderer *r, const struct splay_block *block)
+{
+	struct out *out = &r->out;
+
+	out_dec(out, block->cpu, 3);
+	out_char(out, ' ');
+	out_dec(out, block->n, 9);
+	out_char(out, ' ');
+	out_pad(out, render_block_str(block), 8);
+	text_block_end(out, block->has_from, block->from);
+	out_literal(out, " -> ");
+	text_block_end(out, block->has_to, block->to);
+	out_char(out, ' ');
+	render_block(r, block);
+	text_block_names(r, block);
+	out_char(out, '\n');
+}
+
+static void text_filtered(struct renderer *r, unsigned int cpu, uint64_t nr_wanted,
+			  uint64_t nr_events)
+{
+	struct out *out = &r->out;
+
+	out_literal(out, "# CPU ");
+	out_dec(out, cpu, 0);
+	out_literal(out, ": ");
+	out_dec(out, nr_wanted, 0);
+	out_literal(out, " of ");
+	out_dec(out, nr_events, 0);
+	out_literal(out, " events match\n");
+}
+
 static void text_event(struct renderer *r, const struct btsrec_event *event)
 {
 	struct out *out = &r->out;
@@ -276,7 +381,7 @@ static void text_event(struct renderer *r, const struct btsrec_event *event)
 		text_branch(r, event);
 	} else {
 		out_pad(out, render_kind_str(event->kind), 8);
-		if (render_tsc(event, &tsc)) {
+		if (clock_event(event, &tsc)) {
 			out_literal(out, "tsc=");
 			out_dec(out, tsc, 0);
 			out_char(out, ' ');
@@ -302,4 +407,9 @@ static void text_cpu(struct renderer *r, const struct btsrec_cpu *cpu,
 const struct render_format render_text = {
 	.cpu = text_cpu,
 	.event = text_event,
+	.fault = text_fault,
+	.cpu_end = out_user_summary,
+	.block = text_block,
+	.filtered = text_filtered,
+	.end = text_lines_missing,
 };

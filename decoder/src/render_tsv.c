@@ -3,8 +3,12 @@
  * Tab-separated values: one header line, then one line per event with all
  * columns.  A column that an event does not have is empty.
  */
+#include "clock.h"
+#include "fault.h"
 #include "render.h"
 #include "render_branch.h"
+#include "render_lines.h"
+#include "splay.h"
 #include "symbol.h"
 #include "trace.h"
 
@@ -13,15 +17,19 @@ static void tsv_begin(struct renderer *r)
 	out_literal(&r->out, "cpu\tn\tkind\ttsc\tfrom\tto\tpredicted\t");
 	if (r->has_types)
 		out_literal(&r->out, "type\t");
-	out_literal(&r->out, "from_sym\tto_sym\tdetails\n");
+	out_literal(&r->out, "from_sym\tto_sym\t");
+	if (r->lines)
+		out_literal(&r->out, "from_line\tto_line\t");
+	out_literal(&r->out, "details\n");
 }
 
 static void tsv_name(struct renderer *r, uint64_t va)
 {
 	struct symbol_name name;
+	enum symbol_why why;
 
 	out_char(&r->out, '\t');
-	if (symbol_find(r->rec, va, &name))
+	if (render_find(r, va, &name, &why))
 		out_name(&r->out, &name);
 }
 
@@ -31,6 +39,22 @@ static void tsv_type(struct renderer *r, const struct btsrec_event *event)
 
 	out_char(&r->out, '\t');
 	out_branch_type(&r->out, &branch);
+}
+
+static void tsv_line(struct renderer *r, uint64_t va)
+{
+	struct line line;
+
+	out_char(&r->out, '\t');
+	if (line_find(r->rec, va, &line))
+		out_line(&r->out, &line);
+}
+
+/* The columns of lines of what has none. */
+static void tsv_no_lines(struct renderer *r)
+{
+	if (r->lines)
+		out_literal(&r->out, "\t\t");
 }
 
 static void tsv_branch(struct renderer *r, const struct btsrec_event *event)
@@ -48,6 +72,10 @@ static void tsv_branch(struct renderer *r, const struct btsrec_event *event)
 		tsv_type(r, event);
 	tsv_name(r, branch->from);
 	tsv_name(r, branch->to);
+	if (r->lines) {
+		tsv_line(r, branch->from);
+		tsv_line(r, branch->to);
+	}
 	out_char(out, '\t');
 }
 
@@ -56,12 +84,29 @@ static void tsv_other(struct renderer *r, const struct btsrec_event *event)
 	uint64_t tsc;
 
 	out_char(&r->out, '\t');
-	if (render_tsc(event, &tsc))
+	if (clock_event(event, &tsc))
 		out_dec(&r->out, tsc, 0);
 	out_literal(&r->out, "\t\t\t\t\t\t");
 	if (r->has_types)
 		out_char(&r->out, '\t');
+	tsv_no_lines(r);
 	render_details(r, event);
+}
+
+static void tsv_fault(struct renderer *r, unsigned int cpu, uint64_t n,
+		      const struct fault *fault)
+{
+	struct out *out = &r->out;
+
+	out_dec(out, cpu, 0);
+	out_char(out, '\t');
+	out_dec(out, n, 0);
+	out_literal(out, "\tfault\t\t\t\t\t\t\t");
+	if (r->has_types)
+		out_char(out, '\t');
+	tsv_no_lines(r);
+	render_fault(r, fault);
+	out_char(out, '\n');
 }
 
 static void tsv_event(struct renderer *r, const struct btsrec_event *event)
@@ -80,7 +125,50 @@ static void tsv_event(struct renderer *r, const struct btsrec_event *event)
 	out_char(out, '\n');
 }
 
+static void tsv_block_end(struct out *out, bool known, uint64_t va)
+{
+	out_char(out, '\t');
+	if (known)
+		out_hex16(out, va);
+}
+
+static void tsv_block_name(struct renderer *r, bool known, uint64_t va)
+{
+	if (known)
+		tsv_name(r, va);
+	else
+		out_char(&r->out, '\t');
+}
+
+static void tsv_block(struct renderer *r, const struct splay_block *block)
+{
+	struct out *out = &r->out;
+
+	out_dec(out, block->cpu, 0);
+	out_char(out, '\t');
+	out_dec(out, block->n, 0);
+	out_char(out, '\t');
+	out_str(out, render_block_str(block));
+	out_char(out, '\t');
+	tsv_block_end(out, block->has_from, block->from);
+	tsv_block_end(out, block->has_to, block->to);
+	out_char(out, '\t');
+	if (r->has_types) {
+		out_char(out, '\t');
+		if (block->has_entry)
+			out_branch_type(out, &block->entry);
+	}
+	tsv_block_name(r, block->has_from, block->from);
+	tsv_block_name(r, block->has_to, block->to);
+	tsv_no_lines(r);
+	out_char(out, '\t');
+	render_block(r, block);
+	out_char(out, '\n');
+}
+
 const struct render_format render_tsv = {
 	.begin = tsv_begin,
 	.event = tsv_event,
+	.fault = tsv_fault,
+	.block = tsv_block,
 };

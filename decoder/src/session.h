@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The session as the other parts of the library see it.  The pipeline is wired
- * in session.c; symbols and views build on what is here and on decoder.h.
+ * in history.c; symbols and views build on what is here and on decoder.h.
  */
 #ifndef BTSREC_SESSION_H
 #define BTSREC_SESSION_H
@@ -28,10 +28,14 @@ struct session_part {
  * @findings: of the last btsrec_locate(), whether it succeeded or not.
  * @resolver: valid if @has_resolver.
  * @no_dump_names: btsrec_set_dump_names() said so.
+ * @no_user_names: leave user addresses without names.
+ * @sysroot, @debuginfo: of btsrec_set_files(); owned; NULL: the defaults.
  * @symbols: of symbol.c.
  * @code: of trace.c.
+ * @lines: of lines.c.
  * @notice: what the user must know of the source, whatever happens later (the
  *	dump is cut off); empty: nothing.
+ * @incomplete: @notice tells of a loss, not of how the file was made.
  */
 struct btsrec {
 	struct msg msg;
@@ -43,9 +47,14 @@ struct btsrec {
 	bool has_resolver;
 	struct btsrec_resolver resolver;
 	bool no_dump_names;
+	bool no_user_names;
+	char *sysroot;
+	char *debuginfo;
 	struct session_part symbols;
 	struct session_part code;
+	struct session_part lines;
 	char notice[128];
+	bool incomplete;
 };
 
 /**
@@ -56,6 +65,9 @@ struct btsrec {
  */
 enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *image,
 				struct session_part source);
+
+/** session_cpu() - the validated CPU page and ring of @cpu; NULL: not usable */
+const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu);
 
 /** enum session_index - where the position of the newest record came from */
 enum session_index {

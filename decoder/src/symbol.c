@@ -7,29 +7,22 @@
 #include "escape.h"
 #include "session.h"
 #include "symbol_dump.h"
+#include "user.h"
 
 /* The mapping of the kernel image is at most this big (KERNEL_IMAGE_SIZE, arch/x86). */
 #define KERNEL_IMAGE_MAX_BYTES	(1ULL << 30)
-
-/*
- * KASLR moves the kernel by multiples of CONFIG_PHYSICAL_ALIGN, on x86-64 at
- * least 2 MiB (arch/x86/Kconfig).
- */
-#define KASLR_STEP_BYTES	(2ULL << 20)
-
-/* Kernel addresses have the highest bit set. */
-#define KERNEL_HALF_KVA		(1ULL << 63)
 
 /* --- Sources ------------------------------------------------------------ */
 
 /**
  * struct symbols - the sources of a session besides the front end's resolver
  * @files: tables of files, in the order in which they are asked.
- * @dump: NULL before the first name was asked for.
+ * @dump, @user: NULL before the first name was asked for.
  */
 struct symbols {
 	struct symbol_table *files;
 	struct symbol_dump *dump;
+	struct user *user;
 };
 
 static void symbols_free(void *data)
@@ -41,6 +34,7 @@ static void symbols_free(void *data)
 		next = table->next;
 		symbol_table_free(table);
 	}
+	user_free(symbols->user);
 	symbol_dump_free(symbols->dump);
 	free(symbols);
 }
@@ -64,17 +58,20 @@ static void files_append(struct symbols *symbols, struct symbol_table *table)
 	*at = table;
 }
 
-/* What the dump itself knows, or NULL if that is not wanted or out of memory. */
-static struct symbol_dump *symbols_dump(struct btsrec *rec)
+/* What the dump itself knows, or NULL: out of memory. */
+static struct symbol_dump *dump_get(struct btsrec *rec)
 {
-	struct symbols *symbols;
+	struct symbols *symbols = rec->located ? symbols_get(rec) : NULL;
 
-	if (rec->no_dump_names || !rec->located)
-		return NULL;
-	symbols = symbols_get(rec);
 	if (symbols && !symbols->dump)
 		symbols->dump = symbol_dump_new(&rec->image, rec->located);
 	return symbols ? symbols->dump : NULL;
+}
+
+/* The same, or NULL if names from the dump are not wanted. */
+static struct symbol_dump *symbols_dump(struct btsrec *rec)
+{
+	return rec->no_dump_names ? NULL : dump_get(rec);
 }
 
 bool symbols_present(struct btsrec *rec)
@@ -113,6 +110,70 @@ void btsrec_set_dump_names(struct btsrec *rec, bool wanted)
 	rec->no_dump_names = !wanted;
 }
 
+struct user *symbols_user(struct btsrec *rec)
+{
+	struct symbol_dump *dump = symbols_dump(rec);
+	struct symbols *symbols = rec->symbols.data;
+	struct user_source source = { .sysroot = "/", .debuginfo = "/usr/lib/debug" };
+
+	if (rec->no_user_names)
+		return NULL;
+	if (!dump || symbols->user)
+		return dump ? symbols->user : NULL;
+	symbol_dump_kernel(dump, NULL);
+	source.kread = symbol_dump_kread(dump);
+	source.root = btsrec_root(rec);
+	source.btf_kva = symbol_dump_place(dump, SYMBOL_DUMP_BTF);
+	source.btf_end_kva = symbol_dump_place(dump, SYMBOL_DUMP_BTF_END);
+	source.init_task_kva = symbol_dump_place(dump, SYMBOL_DUMP_INIT_TASK);
+	if (rec->sysroot)
+		source.sysroot = rec->sysroot;
+	if (rec->debuginfo)
+		source.debuginfo = rec->debuginfo;
+	symbols->user = user_new(&source);
+	return symbols->user;
+}
+
+bool symbols_user_present(struct btsrec *rec)
+{
+	struct user *user = symbols_user(rec);
+
+	return user && !user_missing(user);
+}
+
+const char *symbols_user_missing(struct btsrec *rec)
+{
+	struct user *user = symbols_user(rec);
+
+	if (rec->no_dump_names || rec->no_user_names)
+		return NULL;
+	return user ? user_missing(user) : "out of memory";
+}
+
+/* A copy of @text in *@place; NULL stays NULL. */
+static bool replace_text(char **place, const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	if (text && !copy)
+		return false;
+	free(*place);
+	*place = copy;
+	return true;
+}
+
+enum btsrec_status btsrec_set_files(struct btsrec *rec, const char *sysroot,
+				    const char *debuginfo)
+{
+	const struct symbols *symbols = rec->symbols.data;
+
+	if (symbols && symbols->user)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "user addresses have been named");
+	if (!replace_text(&rec->sysroot, sysroot) || !replace_text(&rec->debuginfo, debuginfo))
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	return BTSREC_OK;
+}
+
 /* --- From a file to a table --------------------------------------------- */
 
 /* Where the file says the image is.  _stext itself is a symbol, so entries exist. */
@@ -146,7 +207,7 @@ static enum btsrec_status table_shift(struct msg *msg, const struct symbol_list 
 		return msg_set(msg, BTSREC_ERR_MISMATCH,
 			       "symbols of another kernel: %s is not there", name);
 	*ret_shift = root->symbol_kva - entry->va;
-	if (*ret_shift % KASLR_STEP_BYTES)
+	if (*ret_shift % SYMBOL_KASLR_STEP_BYTES)
 		return msg_set(msg, BTSREC_ERR_MISMATCH,
 			       "symbols of another kernel: %s differs by %#llx, which is no "
 			       "multiple of 2 MiB",
@@ -238,6 +299,86 @@ bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
 	if (va < KERNEL_HALF_KVA)
 		return false;
 	return files_find(rec, va, ret) || dump_find(rec, va, ret) || module_find(rec, va, ret);
+}
+
+/* Addresses found by name: @nr of @max. */
+struct found {
+	uint64_t *vas;
+	size_t nr;
+	size_t max;
+};
+
+static void add_found(struct found *found, uint64_t va)
+{
+	for (size_t i = 0; i < found->nr; i++)
+		if (found->vas[i] == va)
+			return;
+	if (found->nr < found->max)
+		found->vas[found->nr++] = va;
+}
+
+static void find_in_table(const struct symbol_table *table, const char *name, struct found *found)
+{
+	uint64_t va;
+
+	for (size_t at = 0; table && symbol_table_by_name(table, name, &at, &va);)
+		add_found(found, va);
+}
+
+size_t symbols_by_name(struct btsrec *rec, const char *name, uint64_t *ret, size_t max)
+{
+	struct found found = { .vas = ret, .max = max };
+	struct symbol_dump *dump = symbols_dump(rec);
+	const struct symbols *symbols = rec->symbols.data;
+	const struct symbol_table *table;
+
+	for (table = symbols ? symbols->files : NULL; table; table = table->next)
+		find_in_table(table, name, &found);
+	for (size_t i = 0; dump && i <= rec->located->nr_modules; i++)
+		find_in_table(symbol_dump_table(dump, i), name, &found);
+	return found.nr;
+}
+
+const struct symbol_table *symbols_module(struct btsrec *rec, const struct btsrec_module *module)
+{
+	struct symbol_dump *dump = dump_get(rec);
+
+	return dump ? symbol_dump_module(dump, module) : NULL;
+}
+
+const char *symbol_why_str(enum symbol_why why)
+{
+	switch (why) {
+	case SYMBOL_NAMED:	return "named";
+	case SYMBOL_UNKNOWN:	return "unknown";
+	case SYMBOL_MM_GONE:	return "mm gone";
+	case SYMBOL_NOT_MAPPED:	return "not mapped";
+	case SYMBOL_EXCLUDED:	return "page excluded";
+	case SYMBOL_NO_FILE:	return "file not found";
+	case SYMBOL_OTHER_FILE:	return "build-id differs";
+	case SYMBOL_NO_SYMBOL:	return "no symbol";
+	case SYMBOL_NOT_A_FILE:	return "not a file";
+	}
+	return "unknown";
+}
+
+bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t va,
+		    struct symbol_name *ret, enum symbol_why *ret_why)
+{
+	struct user *user;
+
+	*ret_why = SYMBOL_NAMED;
+	if (symbol_find(rec, va, ret))
+		return true;
+	*ret_why = SYMBOL_UNKNOWN;
+	if (va >= KERNEL_HALF_KVA || !side)
+		return false;
+	user = symbols_user(rec);
+	if (!user)
+		return false;
+	ret->module = NULL;
+	*ret_why = user_find(user, side->cr3, va, ret);
+	return ret->module;
 }
 
 enum btsrec_status btsrec_resolve(struct btsrec *rec, uint64_t va, struct btsrec_symbol *ret)

@@ -10,11 +10,23 @@
 
 #include "symbol_table.h"
 
+/*
+ * KASLR moves the kernel by multiples of CONFIG_PHYSICAL_ALIGN, on x86-64 at
+ * least 2 MiB (arch/x86/Kconfig).
+ */
+#define SYMBOL_KASLR_STEP_BYTES	(2ULL << 20)
+
+struct user;
+
+/* Kernel addresses have the highest bit set. */
+#define KERNEL_HALF_KVA		(1ULL << 63)
+
 /**
  * struct symbol_name - the name of an address, ready to print
  * @name: escaped, @name_bytes long; none if only the module is known.
- * @module: escaped, NUL-terminated; empty: the kernel itself.
- * @offset_bytes: from the start of the symbol, or of the module's text.
+ * @module: escaped, NUL-terminated; empty: the kernel itself.  Of a user address the
+ *	path of the file.
+ * @offset_bytes: from the start of the symbol, or of the module's text or the file.
  * @buf: where @name and @module live if they are not a table's.
  */
 struct symbol_name {
@@ -27,6 +39,25 @@ struct symbol_name {
 		char module[4 * BTSREC_MODULE_NAME_BYTES + 1];
 	} buf;
 };
+
+/** enum symbol_why - why an address has no symbol */
+enum symbol_why {
+	SYMBOL_NAMED,
+	SYMBOL_UNKNOWN,		/* no source knows of such addresses */
+	/* of user addresses: */
+	SYMBOL_MM_GONE,		/* the process, or the program that it ran, is no more */
+	SYMBOL_NOT_MAPPED,	/* not any more */
+	SYMBOL_EXCLUDED,	/* the dump lacks what would tell */
+	SYMBOL_NO_FILE,		/* of the path in the dump, on this machine */
+	SYMBOL_OTHER_FILE,	/* the file on this machine is not the one that was mapped */
+	SYMBOL_NO_SYMBOL,	/* the file has none for it */
+	SYMBOL_NOT_A_FILE,	/* mapped, but from no file */
+};
+
+#define SYMBOL_NR_WHYS	(SYMBOL_NOT_A_FILE + 1)
+
+/** symbol_why_str() - the reason as a phrase; static. */
+const char *symbol_why_str(enum symbol_why why);
 
 /**
  * symbols_present() - does @rec have a source of names besides the module map?
@@ -50,6 +81,48 @@ const char *symbols_missing(struct btsrec *rec);
  * reused; false if @va has no name.
  */
 bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret);
+
+/**
+ * symbols_by_name() - where the kernel or a module has a symbol called @name
+ * @ret: the addresses, @max of room, each once.
+ *
+ * By the symbol files and what the dump itself says; the resolver knows no names.
+ *
+ * Return: how many there are in @ret.
+ */
+size_t symbols_by_name(struct btsrec *rec, const char *name, uint64_t *ret, size_t max);
+
+/**
+ * symbols_module() - what the dump itself says of the symbols of @module
+ * @module: of the module map.
+ *
+ * For placing the module's files; also if names from the dump are not wanted.
+ *
+ * Return: the session's; NULL: none, or out of memory.
+ */
+const struct symbol_table *symbols_module(struct btsrec *rec, const struct btsrec_module *module);
+
+/**
+ * symbol_find_in() - name @va as @side saw it
+ * @side: who ran; of this a user address depends.  NULL: unknown.
+ * @ret_why: why there is no symbol; set in every case.
+ *
+ * Return: true with *@ret filled; a name in a file without symbols has no @name, but the
+ * path as @module and the offset in the file.  As symbol_find() otherwise.
+ */
+bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t va,
+		    struct symbol_name *ret, enum symbol_why *ret_why);
+
+/**
+ * symbols_user() - what knows of user addresses; NULL: nothing does
+ */
+struct user *symbols_user(struct btsrec *rec);
+
+/** symbols_user_present() - can user addresses have names? */
+bool symbols_user_present(struct btsrec *rec);
+
+/** symbols_user_missing() - why user addresses stay without names, as symbols_missing() */
+const char *symbols_user_missing(struct btsrec *rec);
 
 /**
  * symbol_file_finish() - turn @list, the symbols of a file, into a table of @rec

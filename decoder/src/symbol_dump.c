@@ -23,6 +23,7 @@ struct symbol_dump {
 	struct msg kernel_msg;
 	bool kernel_tried;
 	struct symbol_table *kernel;
+	uint64_t places[SYMBOL_DUMP_NR_PLACES];
 	bool *module_tried;
 	struct symbol_table **modules;
 };
@@ -83,10 +84,37 @@ static bool kernel_bounds(const struct symbol_list *list, uint64_t *ret_begin_va
 	return true;
 }
 
+/* By name, since another symbol may be the one to print at that address. */
+static void kernel_places(struct symbol_dump *dump, const struct symbol_list *list)
+{
+	static const char *const names[SYMBOL_DUMP_NR_PLACES] = {
+		[SYMBOL_DUMP_BTF] = "__start_BTF",
+		[SYMBOL_DUMP_BTF_END] = "__stop_BTF",
+		[SYMBOL_DUMP_INIT_TASK] = "init_task",
+	};
+
+	for (size_t i = 0; i < SYMBOL_DUMP_NR_PLACES; i++) {
+		const struct symbol_entry *entry = symbol_list_by_name(list, names[i]);
+
+		dump->places[i] = entry ? entry->va : 0;
+	}
+}
+
+uint64_t symbol_dump_place(const struct symbol_dump *dump, enum symbol_dump_place place)
+{
+	return dump->places[place];
+}
+
+const struct kread *symbol_dump_kread(const struct symbol_dump *dump)
+{
+	return &dump->kread;
+}
+
 static enum btsrec_status kernel_table(struct symbol_dump *dump, struct symbol_list *list)
 {
 	uint64_t begin_va, end_va;
 
+	kernel_places(dump, list);
 	if (!kernel_bounds(list, &begin_va, &end_va))
 		return msg_set(&dump->kernel_msg, BTSREC_ERR_CORRUPT,
 			       "kallsyms does not say where the kernel begins and ends");
@@ -140,9 +168,8 @@ static void module_read(struct symbol_dump *dump, size_t i)
 	symbol_list_fini(&list);
 }
 
-/* The names of a module that is still there, or NULL. */
-static const struct symbol_table *module_table(struct symbol_dump *dump,
-					       const struct btsrec_module *module)
+const struct symbol_table *symbol_dump_module(struct symbol_dump *dump,
+					      const struct btsrec_module *module)
 {
 	size_t i = (size_t)(module - dump->located->modules);
 
@@ -158,7 +185,7 @@ static const struct symbol_table *module_table(struct symbol_dump *dump,
 static bool module_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
 {
 	const struct btsrec_module *module = located_module_at(dump->located, va);
-	const struct symbol_table *table = module ? module_table(dump, module) : NULL;
+	const struct symbol_table *table = module ? symbol_dump_module(dump, module) : NULL;
 
 	if (!table || !symbol_table_find(table, va, &ret->name, &ret->name_bytes,
 					 &ret->offset_bytes))
@@ -166,6 +193,13 @@ static bool module_find(struct symbol_dump *dump, uint64_t va, struct symbol_nam
 	ret->module = ret->buf.module;
 	escaped_copy(ret->buf.module, module->name, sizeof(module->name));
 	return true;
+}
+
+const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i)
+{
+	if (i)
+		return symbol_dump_module(dump, &dump->located->modules[i - 1]);
+	return symbol_dump_kernel(dump, NULL) ? dump->kernel : NULL;
 }
 
 bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)

@@ -7,6 +7,7 @@
 #define BTSREC_SYMBOL_DUMP_H
 
 #include "image.h"
+#include "kread.h"
 #include "locate.h"
 #include "symbol.h"
 
@@ -31,6 +32,27 @@ void symbol_dump_free(struct symbol_dump *dump);
  * Return: the number of symbols; 0: none.
  */
 size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why);
+
+/** symbol_dump_table() - table @i of the kernel and its modules, from 0; NULL: it has no names */
+const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i);
+
+/** symbol_dump_module() - the names of @module of the module map, or NULL */
+const struct symbol_table *symbol_dump_module(struct symbol_dump *dump,
+					      const struct btsrec_module *module);
+
+/** enum symbol_dump_place - data of the kernel that other stages begin at */
+enum symbol_dump_place {
+	SYMBOL_DUMP_BTF,
+	SYMBOL_DUMP_BTF_END,
+	SYMBOL_DUMP_INIT_TASK,
+	SYMBOL_DUMP_NR_PLACES,
+};
+
+/** symbol_dump_place() - its address; 0: not known, or symbol_dump_kernel() was not called */
+uint64_t symbol_dump_place(const struct symbol_dump *dump, enum symbol_dump_place place);
+
+/** symbol_dump_kread() - the kernel's memory, as long as @dump is there */
+const struct kread *symbol_dump_kread(const struct symbol_dump *dump);
 
 /** symbol_dump_find() - as symbol_find(), by what the dump says */
 bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret);

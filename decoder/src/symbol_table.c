@@ -42,6 +42,12 @@ static bool list_grow(struct symbol_list *list)
 bool symbol_list_add(struct symbol_list *list, uint64_t va, char letter, const char *name,
 		     size_t name_bytes)
 {
+	return symbol_list_add_sized(list, va, 0, letter, name, name_bytes);
+}
+
+bool symbol_list_add_sized(struct symbol_list *list, uint64_t va, uint64_t nr_bytes, char letter,
+			   const char *name, size_t name_bytes)
+{
 	uint8_t rank = symbol_rank(letter);
 	struct symbol_entry *entry;
 
@@ -51,6 +57,7 @@ bool symbol_list_add(struct symbol_list *list, uint64_t va, char letter, const c
 		return false;
 	entry = &list->entries[list->nr_entries++];
 	entry->va = va;
+	entry->nr_bytes = nr_bytes;
 	entry->name = name;
 	if (name_bytes > SYMBOL_NAME_MAX_BYTES)
 		name_bytes = SYMBOL_NAME_MAX_BYTES;
@@ -112,6 +119,39 @@ const struct symbol_entry *symbol_list_by_name(const struct symbol_list *list, c
 			return entry;
 	}
 	return NULL;
+}
+
+/* Nothing is known from @va on, unless a symbol is there. */
+static bool add_end(struct symbol_list *list, uint64_t va)
+{
+	if (!list_grow(list))
+		return false;
+	list->entries[list->nr_entries++] = (struct symbol_entry){
+		.va = va, .name = "", .rank = UINT8_MAX,
+	};
+	return true;
+}
+
+bool symbol_list_end(struct symbol_list *list)
+{
+	size_t nr_symbols = list->nr_entries, i, next;
+	uint64_t nr_bytes, va;
+
+	if (nr_symbols)
+		qsort(list->entries, nr_symbols, sizeof(*list->entries), entry_compare);
+	for (i = 0; i < nr_symbols; i = next) {
+		va = list->entries[i].va;
+		nr_bytes = 0;
+		for (next = i; next < nr_symbols && list->entries[next].va == va; next++)
+			if (nr_bytes < list->entries[next].nr_bytes)
+				nr_bytes = list->entries[next].nr_bytes;
+		if (!nr_bytes || va + nr_bytes < va ||
+		    (next < nr_symbols && list->entries[next].va <= va + nr_bytes))
+			continue;
+		if (!add_end(list, va + nr_bytes))
+			return false;
+	}
+	return true;
 }
 
 /* Drop what is outside or second at its address; sorted afterwards. */
@@ -217,10 +257,26 @@ bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char
 	i = table->granules[(file_va - table->begin_va) / SYMBOL_GRANULE_BYTES];
 	while (i + 1 < table->nr_symbols && table->vas[i + 1] <= file_va)
 		i++;
-	if (table->vas[i] > file_va)
+	if (table->vas[i] > file_va || table->name_at[i + 1] == table->name_at[i])
 		return false;
 	*ret_name = table->names + table->name_at[i];
 	*ret_name_bytes = table->name_at[i + 1] - table->name_at[i];
 	*ret_offset_bytes = file_va - table->vas[i];
+	return true;
+}
+
+bool symbol_table_by_name(const struct symbol_table *table, const char *name, size_t *at,
+			  uint64_t *ret_va)
+{
+	size_t nr_bytes = strlen(name), i;
+
+	for (i = *at; i < table->nr_symbols; i++)
+		if (table->name_at[i + 1] - table->name_at[i] == nr_bytes &&
+		    !memcmp(table->names + table->name_at[i], name, nr_bytes))
+			break;
+	*at = i + 1;
+	if (i >= table->nr_symbols)
+		return false;
+	*ret_va = table->vas[i] + table->shift;
 	return true;
 }

@@ -18,12 +18,14 @@
 
 /**
  * struct symbol_list - symbols on their way into a table
- * @entries: unsorted; names borrowed.
+ * @entries: unsorted; names borrowed.  @nr_bytes: of what the symbol stands for; 0:
+ *	unknown.  No name: nothing is known from here on.
  * @nr_room: allocated @entries.
  */
 struct symbol_list {
 	struct symbol_entry {
 		uint64_t va;
+		uint64_t nr_bytes;
 		const char *name;
 		uint32_t name_bytes;
 		uint8_t rank;		/* lower wins at one address */
@@ -43,6 +45,20 @@ struct symbol_list {
  */
 bool symbol_list_add(struct symbol_list *list, uint64_t va, char letter, const char *name,
 		     size_t name_bytes);
+
+/** symbol_list_add_sized() - as symbol_list_add(), with the size of what it stands for */
+bool symbol_list_add_sized(struct symbol_list *list, uint64_t va, uint64_t nr_bytes, char letter,
+			   const char *name, size_t name_bytes);
+
+/**
+ * symbol_list_end() - let symbols end where they end, not where the next one begins
+ *
+ * The kernel's own lookup does not do that; where a file has but a few of its symbols,
+ * what lies between them would get names of its neighbours.
+ *
+ * Return: false: out of memory.
+ */
+bool symbol_list_end(struct symbol_list *list);
 
 /** symbol_list_by_name() - the first entry called @name, or NULL */
 const struct symbol_entry *symbol_list_by_name(const struct symbol_list *list, const char *name);
@@ -91,9 +107,18 @@ void symbol_table_free(struct symbol_table *table);
  * symbol_table_find() - the symbol that @va is in
  * @ret_name: escaped, not terminated; the table's.
  *
- * Return: false if @va is outside, or before the first symbol.
+ * Return: false if @va is outside, before the first symbol, or where none is.
  */
 bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char **ret_name,
 		       size_t *ret_name_bytes, uint64_t *ret_offset_bytes);
+
+/**
+ * symbol_table_by_name() - where a symbol with this name is
+ * @at: number of the symbol to begin with, behind the one found afterwards; from 0.
+ *
+ * Return: false: there is none from there on.
+ */
+bool symbol_table_by_name(const struct symbol_table *table, const char *name, size_t *at,
+			  uint64_t *ret_va);
 
 #endif /* BTSREC_SYMBOL_TABLE_H */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "symbol.h"
+#include "user.h"
 
 /* The recorder's own module, as the module map has it. */
 #define RECORDER_MODULE "btsrec"
@@ -33,6 +34,38 @@ static enum code_thunk thunk_by_name(void *arg, uint64_t va)
 	return CODE_NO_THUNK;
 }
 
+/* SYSCALL_DEFINE makes __x64_sys_NAME and __ia32_sys_NAME (asm/syscall_wrapper.h). */
+const char *trace_syscall(const struct symbol_name *name, size_t *ret_bytes)
+{
+	static const char *const prefixes[] = { "__x64_sys_", "__ia32_sys_", "__x64_compat_sys_",
+						"__ia32_compat_sys_" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		size_t nr_bytes = strlen(prefixes[i]);
+
+		if (name->name_bytes <= nr_bytes || memcmp(name->name, prefixes[i], nr_bytes))
+			continue;
+		*ret_bytes = name->name_bytes - nr_bytes;
+		return name->name + nr_bytes;
+	}
+	return NULL;
+}
+
+bool trace_is_syscall(struct btsrec *rec, uint64_t va)
+{
+	struct symbol_name name;
+	size_t nr_bytes;
+
+	return symbol_find(rec, va, &name) && !name.offset_bytes && trace_syscall(&name, &nr_bytes);
+}
+
+static size_t code_of_file(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes)
+{
+	struct user *user = symbols_user(arg);
+
+	return user ? user_code(user, cr3, va, buf, len_bytes) : 0;
+}
+
 static void code_part_free(void *data)
 {
 	code_free(data);
@@ -49,6 +82,7 @@ struct code *trace_code(struct btsrec *rec)
 	source.la57 = root->flags & BTSREC_ROOT_F_LA57;
 	if (symbols_present(rec))
 		source.thunk = thunk_by_name;
+	source.file = code_of_file;
 	source.arg = rec;
 	rec->code.data = code_new(&source);
 	rec->code.free = code_part_free;
@@ -65,8 +99,20 @@ static bool feed_space(void *arg, const struct btsrec_event *event)
 	return !spaces->nomem;
 }
 
-static enum btsrec_status find_spaces(struct btsrec *rec, unsigned int cpu,
-				      struct aspace *spaces)
+/* What is in such a space now is not what ran. */
+static void forget_lost(struct btsrec *rec, struct aspace *spaces)
+{
+	struct user *user = symbols_user(rec);
+
+	for (size_t i = 0; user && i < spaces->nr; i++) {
+		struct aspace_span *span = &spaces->spans[i];
+
+		if (span->known && user_space_lost(user, &span->side, span->end_tsc))
+			span->side.cr3 = 0;
+	}
+}
+
+enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces)
 {
 	enum btsrec_status status = btsrec_events(rec, cpu, feed_space, spaces);
 	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
@@ -76,33 +122,28 @@ static enum btsrec_status find_spaces(struct btsrec *rec, unsigned int cpu,
 	if (status)
 		return status;
 	/* Odd while it was being written. */
-	return aspace_end(spaces, page->context_seq % 2 ? NULL : &page->context.next);
+	status = aspace_end(spaces, page->context_seq % 2 ? NULL : &page->context.next);
+	forget_lost(rec, spaces);
+	return status;
 }
 
 /* --- Types -------------------------------------------------------------- */
 
 enum btsrec_status trace_types_init(struct trace_types *types, struct btsrec *rec,
-				    unsigned int cpu)
+				    struct aspace *spaces)
 {
-	memset(types, 0, sizeof(*types));
+	types->spaces = spaces;
 	types->code = trace_code(rec);
-	if (!types->code)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	return find_spaces(rec, cpu, &types->spaces);
+	return types->code ? BTSREC_OK : msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 }
 
 struct branch trace_type(struct trace_types *types, const struct btsrec_event *event)
 {
-	const struct btsrec_side *side = aspace_at(&types->spaces, event->n);
+	const struct btsrec_side *side = aspace_at(types->spaces, event->n);
 	const struct code_run *run = code_run(types->code, side ? side->cr3 : 0,
 					      event->branch.from, event->branch.from);
 
 	return branch_judge(&run->last, code_gates(types->code), event->branch.to);
-}
-
-void trace_types_fini(struct trace_types *types)
-{
-	aspace_fini(&types->spaces);
 }
 
 /* --- Events ------------------------------------------------------------- */
@@ -147,7 +188,7 @@ static enum btsrec_status run_init(struct trace_run *run, struct btsrec *rec, un
 	proof_init(&run->proof, code, recorder ? recorder->text_kva : 0,
 		   recorder ? recorder->text_bytes : 0,
 		   btsrec_root(rec)->mode != BTSREC_MODE_ALL);
-	return find_spaces(rec, cpu, &run->spaces);
+	return trace_spaces(rec, cpu, &run->spaces);
 }
 
 enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t max_events,

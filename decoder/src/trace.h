@@ -10,6 +10,8 @@
 #include "proof.h"
 #include "session.h"
 
+struct symbol_name;
+
 /**
  * struct trace_event - one event and what is known of it
  * @side: who ran; NULL: unknown.
@@ -42,22 +44,39 @@ enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t m
 struct code *trace_code(struct btsrec *rec);
 
 /**
+ * trace_spaces() - who ran when on @cpu
+ * @spaces: zero-filled by the caller, who frees it with aspace_fini() in every case.
+ *
+ * A side has no CR3 if that page table has become another process's since.
+ *
+ * Return: as btsrec_events().
+ */
+enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces);
+
+/**
  * struct trace_types - kinds of branches without the way to them, in any order
- * @spaces: owned.
+ * @spaces: borrowed; of the CPU.
  */
 struct trace_types {
 	struct code *code;
-	struct aspace spaces;
+	struct aspace *spaces;
 };
 
-/** trace_types_init() - for the branches of @cpu; return as btsrec_events(). */
+/** trace_types_init() - for the branches in @spaces; BTSREC_ERR_NOMEM. */
 enum btsrec_status trace_types_init(struct trace_types *types, struct btsrec *rec,
-				    unsigned int cpu);
+				    struct aspace *spaces);
 
 /** trace_type() - what kind of branch @event is */
 struct branch trace_type(struct trace_types *types, const struct btsrec_event *event);
 
-/** trace_types_fini() - free what trace_types_init() allocated; allowed after it failed. */
-void trace_types_fini(struct trace_types *types);
+/**
+ * trace_syscall() - of the name of a system call's handler, the part that names it
+ *
+ * Return: NULL if it is no such name.
+ */
+const char *trace_syscall(const struct symbol_name *name, size_t *ret_bytes);
+
+/** trace_is_syscall() - is @va the first instruction of a system call's handler, by its name? */
+bool trace_is_syscall(struct btsrec *rec, uint64_t va);
 
 #endif /* BTSREC_TRACE_H */

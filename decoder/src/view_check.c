@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "fetch.h"
 #include "record.h"
 #include "render.h"
@@ -147,7 +148,7 @@ static void check_root(struct check *check)
 {
 	const struct btsrec_root *root = btsrec_root(check->rec);
 
-	if (*check->rec->notice)
+	if (check->rec->incomplete)
 		check_fault(check, "%s", check->rec->notice);
 	if (root->state == BTSREC_ROOT_FROZEN && !root->freeze_reason)
 		check_fault(check, "the recorder is frozen without a first fault");
@@ -188,7 +189,7 @@ static void history_tsc(struct history_check *history, const struct btsrec_event
 {
 	uint64_t tsc;
 
-	if (!render_tsc(event, &tsc))
+	if (!clock_event(event, &tsc))
 		return;
 	if (history->has_tsc && tsc < history->tsc)
 		history->nr_backwards++;

@@ -5,26 +5,35 @@
  */
 #include <stdlib.h>
 
-#include "render.h"
+#include "json.h"
 #include "render_branch.h"
+#include "render_lines.h"
+#include "source.h"
+#include "selector.h"
 #include "symbol.h"
-#include "trace.h"
+#include "trace_fault.h"
+#include "view.h"
 
 #define INSN_TEXT_BYTES 128
 
 /**
  * struct insns - one btsrec_insns() under way
  * @cr3, @cpu, @n: of the event being printed.
+ * @line: of the instruction printed last; @line.number 0: it has none.
  */
 struct insns {
 	struct renderer renderer;
 	const struct render_format *format;
 	const struct btsrec_insns *opts;
+	struct selector selector;
 	struct code *code;
 	bool json;
+	struct source source;
+	struct line line;
 	uint64_t cr3;
 	unsigned int cpu;
 	uint64_t n;
+	struct fault fault;
 };
 
 /** struct insn_text - one instruction, ready to print */
@@ -52,38 +61,72 @@ static void text_code(struct insns *view, uint64_t ip, const struct btsrec_side 
 {
 	struct out *out = &view->renderer.out;
 	struct symbol_name name;
+	enum symbol_why why;
 
+	view->line.number = 0;
 	text_begin(view, "code");
 	out_hex16(out, ip);
 	if (side) {
 		out_char(out, ' ');
-		out_dec(out, side->pid, 0);
-		out_char(out, '/');
-		out_dec(out, side->tgid, 0);
-		out_char(out, ' ');
-		out_quoted(out, side->comm, sizeof(side->comm));
+		out_thread(out, side->pid, side->tgid, side->comm);
 	}
-	if (symbol_find(view->renderer.rec, ip, &name)) {
+	if (render_find(&view->renderer, ip, &name, &why)) {
 		out_literal(out, "  ");
 		out_name(out, &name);
 	} else if (view->renderer.names) {
-		out_literal(out, "  -");
+		out_literal(out, "  ");
+		out_no_name(out, why);
 	}
 	out_char(out, '\n');
 }
 
-static void out_hex_bytes(struct out *out, const uint8_t *bytes, size_t nr_bytes)
+/* Code of a file: tabs are text, other control characters are not. */
+static void out_source(struct out *out, const char *text, size_t nr_bytes)
 {
 	for (size_t i = 0; i < nr_bytes; i++) {
-		out_char(out, "0123456789abcdef"[bytes[i] >> 4]);
-		out_char(out, "0123456789abcdef"[bytes[i] & 15]);
+		if (text[i] == '\t' || (text[i] >= ' ' && text[i] <= '~'))
+			out_char(out, text[i]);
+		else
+			out_escaped(out, text + i, 1);
 	}
+}
+
+static bool same_line(const struct line *a, const struct line *b)
+{
+	return a->number == b->number && (!a->number || !strcmp(a->file, b->file));
+}
+
+/* A line of its own where the source line changes. */
+static void text_line(struct insns *view, uint64_t ip)
+{
+	struct out *out = &view->renderer.out;
+	struct line line = { 0 };
+	const char *text = "";
+	size_t nr_bytes;
+
+	(void)line_find(view->renderer.rec, ip, &line);
+	if (same_line(&line, &view->line))
+		return;
+	view->line = line;
+	text_begin(view, "line");
+	if (line.number) {
+		out_line(out, &line);
+		nr_bytes = source_text(&view->source, line.file, line.number, &text);
+		if (nr_bytes)
+			out_literal(out, "  ");
+		out_source(out, text, nr_bytes);
+	} else {
+		out_char(out, '-');
+	}
+	out_char(out, '\n');
 }
 
 static void text_insn(struct insns *view, const struct insn_text *insn)
 {
 	struct out *out = &view->renderer.out;
 
+	if (view->opts->lines)
+		text_line(view, insn->ip);
 	text_begin(view, "insn");
 	out_hex16(out, insn->ip);
 	out_literal(out, "  ");
@@ -112,21 +155,9 @@ static void text_entry(struct insns *view, const struct btsrec_record *record,
 
 static void text_break(struct insns *view, const struct proof_step *step)
 {
-	struct out *out = &view->renderer.out;
-
 	text_begin(view, "break");
-	out_hex16(out, step->start);
-	out_literal(out, " .. ");
-	out_hex16(out, step->end);
-	out_char(out, ' ');
-	out_str(out, proof_kind_str(step->kind));
-	if (step->fault) {
-		out_literal(out, ": ");
-		out_str(out, code_fault_str(step->fault));
-		out_literal(out, " at ");
-		out_hex16(out, step->fault_va);
-	}
-	out_char(out, '\n');
+	out_break(&view->renderer.out, step);
+	out_char(&view->renderer.out, '\n');
 }
 
 /* --- JSON lines --------------------------------------------------------- */
@@ -137,22 +168,8 @@ static void json_begin(struct insns *view, const char *kind)
 
 	out_literal(out, "{\"cpu\":");
 	out_dec(out, view->cpu, 0);
-	out_literal(out, ",\"n\":");
-	out_dec(out, view->n, 0);
-	out_literal(out, ",\"kind\":\"");
-	out_str(out, kind);
-	out_char(out, '"');
-}
-
-static void json_va(struct insns *view, const char *key, uint64_t va)
-{
-	struct out *out = &view->renderer.out;
-
-	out_literal(out, ",\"");
-	out_str(out, key);
-	out_literal(out, "\":\"");
-	out_hex16(out, va);
-	out_char(out, '"');
+	json_number(out, "n", view->n);
+	json_word(out, "kind", kind);
 }
 
 static void json_code(struct insns *view, uint64_t ip, const struct btsrec_side *side)
@@ -160,17 +177,27 @@ static void json_code(struct insns *view, uint64_t ip, const struct btsrec_side 
 	struct out *out = &view->renderer.out;
 
 	json_begin(view, "code");
-	json_va(view, "ip", ip);
+	json_address(out, "ip", ip);
 	if (side) {
-		out_literal(out, ",\"pid\":");
-		out_dec(out, side->pid, 0);
-		out_literal(out, ",\"tgid\":");
-		out_dec(out, side->tgid, 0);
-		out_literal(out, ",\"comm\":");
-		out_json_string(out, side->comm, sizeof(side->comm));
+		json_thread(out, side->pid, side->tgid, side->comm);
 	}
 	json_sym(&view->renderer, "ip_sym", ip);
 	out_literal(out, "}\n");
+}
+
+static void json_insn_line(struct insns *view, uint64_t ip)
+{
+	struct line line;
+	const char *text;
+	size_t nr_bytes;
+
+	if (!line_find(view->renderer.rec, ip, &line))
+		return;
+	json_text(&view->renderer.out, "file", line.file, LINE_FILE_BYTES);
+	json_number(&view->renderer.out, "line", line.number);
+	nr_bytes = source_text(&view->source, line.file, line.number, &text);
+	if (nr_bytes)
+		json_text(&view->renderer.out, "source", text, nr_bytes);
 }
 
 static void json_insn(struct insns *view, const struct insn_text *insn)
@@ -178,14 +205,15 @@ static void json_insn(struct insns *view, const struct insn_text *insn)
 	struct out *out = &view->renderer.out;
 
 	json_begin(view, "insn");
-	json_va(view, "ip", insn->ip);
+	json_address(&view->renderer.out, "ip", insn->ip);
 	if (view->opts->bytes) {
 		out_literal(out, ",\"bytes\":\"");
 		out_hex_bytes(out, insn->bytes, insn->nr_bytes);
 		out_char(out, '"');
 	}
-	out_literal(out, ",\"insn\":");
-	out_json_string(out, insn->text, sizeof(insn->text));
+	json_text(out, "insn", insn->text, sizeof(insn->text));
+	if (view->opts->lines)
+		json_insn_line(view, insn->ip);
 	out_literal(out, "}\n");
 }
 
@@ -193,29 +221,17 @@ static void json_entry(struct insns *view, const struct btsrec_record *record,
 		       const struct branch *branch)
 {
 	json_begin(view, "entry");
-	json_va(view, "from", record->from);
-	json_va(view, "to", record->to);
+	json_address(&view->renderer.out, "from", record->from);
+	json_address(&view->renderer.out, "to", record->to);
 	json_branch_type(&view->renderer.out, branch);
 	out_literal(&view->renderer.out, "}\n");
 }
 
-static void json_break(struct insns *view, const struct proof_step *step)
+static void json_broken(struct insns *view, const struct proof_step *step)
 {
-	struct out *out = &view->renderer.out;
-
 	json_begin(view, "break");
-	json_va(view, "from", step->start);
-	json_va(view, "to", step->end);
-	out_literal(out, ",\"verdict\":\"");
-	out_str(out, proof_kind_str(step->kind));
-	out_char(out, '"');
-	if (step->fault) {
-		out_literal(out, ",\"cause\":\"");
-		out_str(out, code_fault_str(step->fault));
-		out_char(out, '"');
-		json_va(view, "at", step->fault_va);
-	}
-	out_literal(out, "}\n");
+	json_break(&view->renderer.out, step);
+	out_literal(&view->renderer.out, "}\n");
 }
 
 /* --- Both --------------------------------------------------------------- */
@@ -261,11 +277,13 @@ static void show_step(struct insns *view, const struct trace_event *traced)
 
 	if (step->kind != PROOF_PROVEN && step->kind != PROOF_START) {
 		if (view->json)
-			json_break(view, step);
+			json_broken(view, step);
 		else
 			text_break(view, step);
 	}
 	show_ranges(view, traced);
+	if (fault_is_here(&view->fault, traced->event))
+		view->format->fault(&view->renderer, view->cpu, view->n, &view->fault);
 	if (traced->event->kind == BTSREC_EVENT_BRANCH && is_entry(&step->branch)) {
 		if (view->json)
 			json_entry(view, &traced->event->branch, &step->branch);
@@ -279,66 +297,63 @@ static bool insns_event(void *arg, const struct trace_event *traced)
 	struct insns *view = arg;
 	const struct btsrec_event *event = traced->event;
 
-	if (event->n < view->opts->first_n)
+	if (!selector_wants(&view->selector, event))
 		return true;
-	if (view->opts->last_n && event->n > view->opts->last_n)
-		return false;
 	view->cpu = event->cpu;
 	view->n = event->n;
 	view->cr3 = traced->side ? traced->side->cr3 : 0;
-	if (traced->step)
+	view->renderer.side = traced->side;
+	if (traced->step && filter_level(&view->selector.filter, traced->step->end))
 		show_step(view, traced);
 	if (event->kind != BTSREC_EVENT_BRANCH)
 		view->format->event(&view->renderer, event);
 	return !view->renderer.out.stopped;
 }
 
-static enum btsrec_status insns_cpu(struct insns *view, struct btsrec *rec, unsigned int cpu)
+static enum btsrec_status insns_selected(struct insns *view, unsigned int cpu)
 {
+	struct btsrec *rec = view->renderer.rec;
+	struct selector *selector = &view->selector;
+	enum btsrec_status status;
+
+	status = selector_init(selector, rec, cpu, &view->opts->filter, view->opts->max_events);
+	if (!status)
+		status = trace_events(rec, cpu, selector->nr_tail, insns_event, view, NULL);
+	if (!status && selector->filter.any && view->format->filtered)
+		view->format->filtered(&view->renderer, cpu, selector->nr_wanted,
+				       selector->nr_seen);
+	selector_fini(selector);
+	return status;
+}
+
+static enum btsrec_status insns_cpu(void *arg, unsigned int cpu)
+{
+	struct insns *view = arg;
+	struct btsrec *rec = view->renderer.rec;
 	struct session_ring ring;
 	enum btsrec_status status = session_ring(rec, cpu, &ring);
 
+	if (!status)
+		status = trace_fault(rec, cpu, &view->fault);
 	if (status)
 		return status;
 	if (view->format->cpu)
 		view->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), &ring);
-	status = trace_events(rec, cpu, view->opts->max_events, insns_event, view, NULL);
-	if (status == BTSREC_ERR_STOPPED && !view->renderer.out.stopped)
-		return BTSREC_OK;
+	status = insns_selected(view, cpu);
+	if (!status && view->format->cpu_end)
+		view->format->cpu_end(&view->renderer, cpu);
 	return status;
 }
 
-static enum btsrec_status insns_cpus(struct insns *view, struct btsrec *rec)
-{
-	const struct btsrec_insns *opts = view->opts;
-	size_t nr_cpus = opts->cpus ? opts->nr_cpus : btsrec_nr_cpu_ids(rec), i;
-	enum btsrec_status status;
-
-	for (i = 0; i < nr_cpus; i++) {
-		unsigned int cpu = opts->cpus ? opts->cpus[i] : (unsigned int)i;
-
-		if (!opts->cpus && !btsrec_cpu(rec, cpu))
-			continue;
-		status = insns_cpu(view, rec, cpu);
-		if (status)
-			return status;
-	}
-	return BTSREC_OK;
-}
-
-/* Before the first byte of output, so that a wrong list gives none. */
 static enum btsrec_status insns_check(struct btsrec *rec, const struct btsrec_insns *opts)
 {
-	if (!btsrec_root(rec))
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
+	enum btsrec_status status;
+
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "instructions are shown as text or JSON lines");
-	for (size_t i = 0; opts->cpus && i < opts->nr_cpus; i++)
-		if (!btsrec_cpu(rec, opts->cpus[i]))
-			return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring",
-				       opts->cpus[i]);
-	return BTSREC_OK;
+	status = view_check(rec, opts->cpus, opts->nr_cpus);
+	return status ? status : selector_check(rec, &opts->filter);
 }
 
 enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *opts,
@@ -358,11 +373,15 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 	view->renderer.names = symbols_present(rec);
 	view->format = render_format_of(opts->format);
 	view->json = opts->format == BTSREC_FORMAT_JSONL;
+	view->renderer.lines = opts->lines;
+	view->source.folder = opts->source_folder;
 	view->opts = opts;
 	view->code = trace_code(rec);
 	out_init(&view->renderer.out, sink);
-	status = insns_cpus(view, rec);
+	status = view_cpus(rec, opts->cpus, opts->nr_cpus, insns_cpu, view);
+	view->format->end(&view->renderer);
 	flushed = out_flush(&view->renderer.out);
+	source_fini(&view->source);
 	free(view);
 	return status ? status : flushed;
 }

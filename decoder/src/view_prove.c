@@ -2,7 +2,7 @@
 /* Whether each history can have happened: the proof of all CPUs, told in a few lines. */
 #include <stdlib.h>
 
-#include "render.h"
+#include "json.h"
 #include "render_branch.h"
 #include "symbol.h"
 #include "trace.h"
@@ -13,6 +13,7 @@
 /**
  * struct prove_first - the first step of one kind, with both its neighbours
  * @record: the branch; none if @is_stop.
+ * @side: who ran, if @has_side.
  * @nr_here: steps with the same fault at the same address.
  */
 struct prove_first {
@@ -21,12 +22,19 @@ struct prove_first {
 	uint64_t n;
 	struct proof_step step;
 	struct btsrec_record record;
+	bool has_side;
+	struct btsrec_side side;
 	uint64_t nr_here;
 };
 
-/** struct prove - one CPU under way */
+/**
+ * struct prove - one CPU under way
+ * @nr_file_pages: pages of code that this CPU was the first to need and that came from
+ *	files.
+ */
 struct prove {
 	bool stop_proven;
+	uint64_t nr_file_pages;
 	struct prove_first broken;
 	struct prove_first unknown;
 };
@@ -40,6 +48,9 @@ static void note_first(struct prove_first *first, const struct trace_event *trac
 		first->is_stop = traced->event->kind == BTSREC_EVENT_FREEZE;
 		first->n = traced->event->n;
 		first->step = *step;
+		first->has_side = traced->side;
+		if (traced->side)
+			first->side = *traced->side;
 		if (!first->is_stop)
 			first->record = traced->event->branch;
 	}
@@ -90,9 +101,10 @@ static void text_line(struct out *out, const char *what, unsigned int cpu)
 static void text_va(struct renderer *r, uint64_t va)
 {
 	struct symbol_name name;
+	enum symbol_why why;
 
 	out_hex16(&r->out, va);
-	if (!symbol_find(r->rec, va, &name))
+	if (!render_find(r, va, &name, &why))
 		return;
 	out_literal(&r->out, " (");
 	out_name(&r->out, &name);
@@ -103,6 +115,7 @@ static void text_first(struct renderer *r, const struct prove_first *first)
 {
 	struct out *out = &r->out;
 
+	r->side = first->has_side ? &first->side : NULL;
 	out_literal(out, "first event ");
 	out_dec(out, first->n, 0);
 	out_literal(out, ": from ");
@@ -136,6 +149,10 @@ static void text_proven(struct renderer *r, unsigned int cpu, const struct proof
 	out_dec(out, proof->nr_insns, 0);
 	if (prove->stop_proven)
 		out_literal(out, "; the newest branch leads to the stop");
+	if (prove->nr_file_pages) {
+		out_literal(out, "; pages of code from files: ");
+		out_dec(out, prove->nr_file_pages, 0);
+	}
 	if (tally(proof, PROOF_FILTERED)) {
 		out_literal(out, "; pairs that span what was not recorded: ");
 		out_dec(out, tally(proof, PROOF_FILTERED), 0);
@@ -171,51 +188,22 @@ static void text_cpu(struct renderer *r, unsigned int cpu, const struct proof *p
 
 /* --- JSON lines --------------------------------------------------------- */
 
-static void json_va(struct renderer *r, const char *key, uint64_t va)
-{
-	out_literal(&r->out, ",\"");
-	out_str(&r->out, key);
-	out_literal(&r->out, "\":\"");
-	out_hex16(&r->out, va);
-	out_char(&r->out, '"');
-}
-
-static void json_count(struct renderer *r, const char *key, uint64_t count)
-{
-	out_literal(&r->out, ",\"");
-	out_str(&r->out, key);
-	out_literal(&r->out, "\":");
-	out_dec(&r->out, count, 0);
-}
-
-static void json_text(struct renderer *r, const char *key, const char *text)
-{
-	out_literal(&r->out, ",\"");
-	out_str(&r->out, key);
-	out_literal(&r->out, "\":\"");
-	out_str(&r->out, text);
-	out_char(&r->out, '"');
-}
-
-static void json_first(struct renderer *r, const char *key, const struct prove_first *first,
+static void json_first(struct out *out, const char *key, const struct prove_first *first,
 		       bool with_likely)
 {
-	struct out *out = &r->out;
-
 	if (!first->any)
 		return;
-	out_literal(out, ",\"");
-	out_str(out, key);
-	out_literal(out, "\":{\"n\":");
+	json_key(out, key);
+	out_literal(out, "{\"n\":");
 	out_dec(out, first->n, 0);
-	json_va(r, "start", first->step.start);
-	json_va(r, first->is_stop ? "stop" : "from", first->step.end);
+	json_address(out, "start", first->step.start);
+	json_address(out, first->is_stop ? "stop" : "from", first->step.end);
 	if (!first->is_stop)
-		json_va(r, "to", first->record.to);
-	json_va(r, "at", first->step.fault_va);
-	json_text(r, "cause", code_fault_str(first->step.fault));
+		json_address(out, "to", first->record.to);
+	json_address(out, "at", first->step.fault_va);
+	json_word(out, "cause", code_fault_str(first->step.fault));
 	if (with_likely)
-		json_text(r, "likely", likely_cause(first));
+		json_word(out, "likely", likely_cause(first));
 	out_char(out, '}');
 }
 
@@ -226,20 +214,32 @@ static void json_cpu(struct renderer *r, unsigned int cpu, const struct proof *p
 
 	out_literal(out, "{\"cpu\":");
 	out_dec(out, cpu, 0);
-	json_text(r, "kind", "proof");
-	json_count(r, "kernel_proven", proof->kernel.nr[PROOF_PROVEN]);
-	json_count(r, "user_proven", proof->user.nr[PROOF_PROVEN]);
-	json_count(r, "unknown", tally(proof, PROOF_UNKNOWN));
-	json_count(r, "broken", tally(proof, PROOF_BROKEN));
-	json_count(r, "filtered", tally(proof, PROOF_FILTERED));
-	json_count(r, "instructions", proof->nr_insns);
-	out_str(out, prove->stop_proven ? ",\"stop_proven\":true" : ",\"stop_proven\":false");
-	json_first(r, "first_unknown", &prove->unknown, false);
-	json_first(r, "first_broken", &prove->broken, true);
+	json_word(out, "kind", "proof");
+	json_number(out, "kernel_proven", proof->kernel.nr[PROOF_PROVEN]);
+	json_number(out, "user_proven", proof->user.nr[PROOF_PROVEN]);
+	json_number(out, "unknown", tally(proof, PROOF_UNKNOWN));
+	json_number(out, "broken", tally(proof, PROOF_BROKEN));
+	json_number(out, "filtered", tally(proof, PROOF_FILTERED));
+	json_number(out, "instructions", proof->nr_insns);
+	json_number(out, "file_pages", prove->nr_file_pages);
+	json_bool(out, "stop_proven", prove->stop_proven);
+	json_first(out, "first_unknown", &prove->unknown, false);
+	json_first(out, "first_broken", &prove->broken, true);
 	out_literal(out, "}\n");
 }
 
 /* --- Both --------------------------------------------------------------- */
+
+static enum btsrec_status prove_cpu(struct btsrec *rec, unsigned int cpu, struct prove *prove,
+				    struct proof *proof)
+{
+	struct code *code = trace_code(rec);
+	uint64_t nr_before = code ? code_from_files(code) : 0;
+	enum btsrec_status status = trace_events(rec, cpu, 0, prove_event, prove, proof);
+
+	prove->nr_file_pages = code ? code_from_files(code) - nr_before : 0;
+	return status;
+}
 
 static enum btsrec_status prove_cpus(struct renderer *r, bool json, uint64_t *nr_faults)
 {
@@ -250,7 +250,7 @@ static enum btsrec_status prove_cpus(struct renderer *r, bool json, uint64_t *nr
 
 		if (!btsrec_cpu(r->rec, cpu))
 			continue;
-		status = trace_events(r->rec, cpu, 0, prove_event, &prove, &proof);
+		status = prove_cpu(r->rec, cpu, &prove, &proof);
 		if (status)
 			return status;
 		*nr_faults += tally(&proof, PROOF_BROKEN);

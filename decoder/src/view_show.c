@@ -2,168 +2,216 @@
 /* The histories, event by event. */
 #include <stdlib.h>
 
+#include "backlog.h"
 #include "render.h"
-#include "session.h"
+#include "selector.h"
 #include "symbol.h"
-#include "trace.h"
+#include "trace_fault.h"
+#include "view.h"
 
 /**
- * struct history - the wanted events of one CPU, kept to be told backwards
- * @branches: of the branches only the 24 bytes that differ.
- * @others: everything else, whole.
- * @nr_events: of both; their n are consecutive and end at @last_n.
+ * struct show - one btsrec_show() under way
+ * @filter: that of @opts; without the level if that is @splayed.
+ * @counting: lines are counted in @nr_lines, not shown.
+ * @nr_skip: so many lines are too old to be shown.
  */
-struct history {
-	struct btsrec_record *branches;
-	size_t nr_branches;
-	size_t nr_branches_room;
-	struct btsrec_event *others;
-	size_t nr_others;
-	size_t nr_others_room;
-	uint64_t last_n;
-	bool nomem;
-};
-
-/** struct show - one btsrec_show() under way */
 struct show {
 	struct renderer renderer;
 	const struct render_format *format;
-	struct history history;
+	const struct btsrec_show *opts;
+	struct fault fault;
+	struct btsrec_filter filter;
+	struct selector selector;
+	bool splayed;
+	struct splay splay;
+	bool counting;
+	uint64_t nr_lines;
+	uint64_t nr_skip;
+	struct backlog backlog;
 };
 
-static void history_fini(struct history *history)
-{
-	free(history->branches);
-	free(history->others);
-	memset(history, 0, sizeof(*history));
-}
+/* --- Lines -------------------------------------------------------------- */
 
-static bool history_grow(void *array, size_t element_bytes, size_t nr, size_t *nr_room)
+/* Is the next line shown?  If not, it was counted, or is too old. */
+static bool takes_line(struct show *show)
 {
-	size_t nr_wanted = *nr_room ? 2 * *nr_room : 1024;
-	void *grown;
-
-	if (nr < *nr_room)
-		return true;
-	grown = reallocarray(*(void **)array, nr_wanted, element_bytes);
-	if (!grown)
+	if (show->counting) {
+		show->nr_lines++;
 		return false;
-	*(void **)array = grown;
-	*nr_room = nr_wanted;
-	return true;
+	}
+	if (!show->nr_skip)
+		return true;
+	show->nr_skip--;
+	return false;
 }
 
-static bool history_keep(void *arg, const struct btsrec_event *event)
+/* One line; the fault is in front of its event in time. */
+static bool print_line(void *arg, const struct btsrec_event *event,
+		       const struct splay_block *block)
 {
-	struct history *history = &((struct show *)arg)->history;
+	struct show *show = arg;
+	struct renderer *r = &show->renderer;
+	bool fault = event && fault_is_here(&show->fault, event);
 
-	history->last_n = event->n;
-	if (event->kind == BTSREC_EVENT_BRANCH) {
-		history->nomem = !history_grow(&history->branches, sizeof(*history->branches),
-					       history->nr_branches, &history->nr_branches_room);
-		if (!history->nomem)
-			history->branches[history->nr_branches++] = event->branch;
-	} else {
-		history->nomem = !history_grow(&history->others, sizeof(*history->others),
-					       history->nr_others, &history->nr_others_room);
-		if (!history->nomem)
-			history->others[history->nr_others++] = *event;
-	}
-	return !history->nomem;
+	r->side = aspace_at(&show->selector.spaces, event ? event->n : block->n);
+	if (block)
+		show->format->block(r, block);
+	if (fault && !show->opts->newest_first)
+		show->format->fault(r, event->cpu, event->n, &show->fault);
+	if (event)
+		show->format->event(r, event);
+	if (fault && show->opts->newest_first)
+		show->format->fault(r, event->cpu, event->n, &show->fault);
+	return !r->out.stopped;
+}
+
+static void tell_event(struct show *show, const struct btsrec_event *event)
+{
+	if (!takes_line(show))
+		return;
+	if (show->opts->newest_first)
+		backlog_event(&show->backlog, event);
+	else
+		print_line(show, event, NULL);
+}
+
+static void tell_block(struct show *show, const struct splay_block *block)
+{
+	if (!takes_line(show))
+		return;
+	if (show->opts->newest_first)
+		backlog_block(&show->backlog, block);
+	else
+		print_line(show, NULL, block);
+}
+
+static struct branch look_up_type(void *arg, const struct btsrec_event *event)
+{
+	struct show *show = arg;
+
+	return trace_type(&show->selector.types, event);
+}
+
+static bool look_up_handler(void *arg, uint64_t va)
+{
+	struct show *show = arg;
+
+	return trace_is_syscall(show->renderer.rec, va);
+}
+
+static void tell_splayed(struct show *show, const struct btsrec_event *event)
+{
+	const struct splay_lookup lookup = { look_up_type, look_up_handler, show };
+	struct splay_told told = splay_feed(&show->splay, event, &lookup);
+
+	if (told.has_block)
+		tell_block(show, &told.block);
+	if (told.has_event)
+		tell_event(show, event);
 }
 
 static bool show_event(void *arg, const struct btsrec_event *event)
 {
 	struct show *show = arg;
 
-	show->format->event(&show->renderer, event);
-	return !show->renderer.out.stopped;
+	if (!selector_wants(&show->selector, event))
+		return true;
+	if (show->splayed)
+		tell_splayed(show, event);
+	else
+		tell_event(show, event);
+	return !show->renderer.out.stopped && !show->backlog.nomem;
 }
 
-static void show_backwards(struct show *show, unsigned int cpu)
+/* --- One CPU ------------------------------------------------------------ */
+
+/* Its events once, to count lines or to show them. */
+static enum btsrec_status show_pass(struct show *show, unsigned int cpu)
 {
-	struct history *history = &show->history;
-	struct btsrec_event branch = { .kind = BTSREC_EVENT_BRANCH, .cpu = cpu };
-	uint64_t n = history->last_n;
-	bool more = true;
+	struct btsrec *rec = show->renderer.rec;
+	struct splay_block block;
+	enum btsrec_status status;
 
-	for (; more && (history->nr_branches || history->nr_others); n--) {
-		if (history->nr_others && (history->others[history->nr_others - 1].n == n ||
-					   !history->nr_branches)) {
-			more = show_event(show, &history->others[--history->nr_others]);
-			continue;
-		}
-		branch.n = n;
-		branch.branch = history->branches[--history->nr_branches];
-		more = show_event(show, &branch);
-	}
-}
-
-static enum btsrec_status show_newest_first(struct show *show, struct btsrec *rec,
-					    unsigned int cpu, uint64_t max_events)
-{
-	enum btsrec_status status = session_tail(rec, cpu, max_events, history_keep, show);
-
-	if (show->history.nomem)
-		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	if (!status)
-		show_backwards(show, cpu);
-	history_fini(&show->history);
+	selector_again(&show->selector);
+	splay_init(&show->splay, show->opts->filter.kernel);
+	status = session_tail(rec, cpu, show->selector.nr_tail, show_event, show);
+	if (show->backlog.nomem)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (!status && splay_end(&show->splay, &block))
+		tell_block(show, &block);
 	return status;
 }
 
-static enum btsrec_status show_events(struct show *show, struct btsrec *rec, unsigned int cpu,
-				      const struct btsrec_show *opts)
+/* How many lines a splayed history has is known only when all of them were told. */
+static enum btsrec_status count_lines(struct show *show, unsigned int cpu)
 {
-	if (opts->newest_first)
-		return show_newest_first(show, rec, cpu, opts->max_events);
-	return session_tail(rec, cpu, opts->max_events, show_event, show);
+	uint64_t max_lines = show->opts->max_events;
+	enum btsrec_status status;
+
+	show->counting = true;
+	show->nr_lines = 0;
+	status = show_pass(show, cpu);
+	show->counting = false;
+	show->nr_skip = show->nr_lines > max_lines ? show->nr_lines - max_lines : 0;
+	return status;
 }
 
-static enum btsrec_status show_typed(struct show *show, struct btsrec *rec, unsigned int cpu,
-				     const struct btsrec_show *opts)
+static enum btsrec_status show_lines(struct show *show, unsigned int cpu)
 {
-	struct trace_types types;
-	enum btsrec_status status = trace_types_init(&types, rec, cpu);
+	enum btsrec_status status = BTSREC_OK;
 
-	show->renderer.types = &types;
+	if (show->splayed && show->opts->max_events)
+		status = count_lines(show, cpu);
 	if (!status)
-		status = show_events(show, rec, cpu, opts);
+		status = show_pass(show, cpu);
+	if (!status)
+		backlog_tell(&show->backlog, cpu, print_line, show);
+	backlog_fini(&show->backlog);
+	return status;
+}
+
+static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
+{
+	struct selector *selector = &show->selector;
+	enum btsrec_status status;
+
+	status = selector_init(selector, show->renderer.rec, cpu, &show->filter,
+			       show->splayed ? 0 : show->opts->max_events);
+	if (!status && (show->splayed || show->opts->types ||
+			symbols_user_present(show->renderer.rec)))
+		status = selector_add_types(selector, cpu);
+	show->renderer.types = show->opts->types ? &selector->types : NULL;
+	if (!status)
+		status = show_lines(show, cpu);
+	if (!status && selector->filter.any && show->format->filtered)
+		show->format->filtered(&show->renderer, cpu, selector->nr_wanted,
+				       selector->nr_seen);
 	show->renderer.types = NULL;
-	trace_types_fini(&types);
+	show->renderer.side = NULL;
+	selector_fini(selector);
 	return status;
 }
 
-static enum btsrec_status show_cpu(struct show *show, struct btsrec *rec, unsigned int cpu,
-				   const struct btsrec_show *opts)
+static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
 {
+	struct show *show = arg;
+	struct btsrec *rec = show->renderer.rec;
 	struct session_ring ring;
 	enum btsrec_status status = session_ring(rec, cpu, &ring);
 
+	if (!status)
+		status = trace_fault(rec, cpu, &show->fault);
 	if (status)
 		return status;
 	if (show->format->cpu)
 		show->format->cpu(&show->renderer, btsrec_cpu(rec, cpu), &ring);
-	return opts->types ? show_typed(show, rec, cpu, opts) : show_events(show, rec, cpu, opts);
+	status = show_selected(show, cpu);
+	if (!status && show->format->cpu_end)
+		show->format->cpu_end(&show->renderer, cpu);
+	return status;
 }
 
-static enum btsrec_status show_cpus(struct show *show, struct btsrec *rec,
-				    const struct btsrec_show *opts)
-{
-	size_t nr_cpus = opts->cpus ? opts->nr_cpus : btsrec_nr_cpu_ids(rec), i;
-	enum btsrec_status status;
-
-	for (i = 0; i < nr_cpus; i++) {
-		unsigned int cpu = opts->cpus ? opts->cpus[i] : (unsigned int)i;
-
-		if (!opts->cpus && !btsrec_cpu(rec, cpu))
-			continue;
-		status = show_cpu(show, rec, cpu, opts);
-		if (status)
-			return status;
-	}
-	return BTSREC_OK;
-}
+/* --- All of them -------------------------------------------------------- */
 
 /* Was @finding the end of a CPU's history?  Without any CPU, every fault may be. */
 static bool finding_hides_cpu(const struct btsrec *rec, const struct finding *finding,
@@ -197,28 +245,24 @@ static enum btsrec_status show_missing(struct btsrec *rec, const struct btsrec_s
 	return BTSREC_OK;
 }
 
-/* Before the first byte of output, so that a wrong list gives none. */
-static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_show *opts)
+/* Blocks are shown unless only branches are. */
+static bool is_splayed(const struct btsrec_filter *filter)
 {
-	size_t i;
-
-	if (!btsrec_root(rec))
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
-	if (!render_format_of(opts->format))
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no such output format");
-	for (i = 0; opts->cpus && i < opts->nr_cpus; i++)
-		if (!btsrec_cpu(rec, opts->cpus[i]))
-			return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring",
-				       opts->cpus[i]);
-	return BTSREC_OK;
+	return filter->user != filter->kernel && !filter->symbols && !filter->ranges &&
+	       !filter->types;
 }
 
 enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
 			       const struct btsrec_sink *sink)
 {
-	enum btsrec_status status = show_check(rec, opts), flushed;
+	enum btsrec_status status = view_check(rec, opts->cpus, opts->nr_cpus), flushed;
 	struct show *show;
 
+	if (status)
+		return status;
+	if (!render_format_of(opts->format))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no such output format");
+	status = selector_check(rec, &opts->filter);
 	if (status)
 		return status;
 	show = calloc(1, sizeof(*show));
@@ -227,11 +271,19 @@ enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opt
 	show->renderer.rec = rec;
 	show->renderer.names = symbols_present(rec);
 	show->renderer.has_types = opts->types;
+	show->renderer.lines = opts->lines;
 	show->format = render_format_of(opts->format);
+	show->opts = opts;
+	show->filter = opts->filter;
+	show->splayed = is_splayed(&opts->filter);
+	if (show->splayed)
+		show->filter.user = show->filter.kernel = false;
 	out_init(&show->renderer.out, sink);
 	if (show->format->begin)
 		show->format->begin(&show->renderer);
-	status = show_cpus(show, rec, opts);
+	status = view_cpus(rec, opts->cpus, opts->nr_cpus, show_cpu, show);
+	if (show->format->end)
+		show->format->end(&show->renderer);
 	flushed = out_flush(&show->renderer.out);
 	free(show);
 	if (!status)

@@ -3,7 +3,7 @@
  * libbtsrec: read the branch history that btsrec left in a dump.
  *
  * Sections: Version - Status - Session - Image - Recorder - Symbols - Events
- * - Views.
+ * - Views - Extract.
  *
  * Lifetime.  A session (struct btsrec) owns all that it hands out as a pointer;
  * such a pointer is valid until the session is freed unless its declaration says
@@ -192,6 +192,22 @@ BTSREC_API void btsrec_set_resolver(struct btsrec *rec,
 BTSREC_API void btsrec_set_dump_names(struct btsrec *rec, bool wanted);
 
 /**
+ * btsrec_set_files() - where the files are that processes had mapped
+ * @sysroot: folder that stands for the root of the machine in the dump; NULL: "/".
+ * @debuginfo: folder with debug files by build-id; NULL: /usr/lib/debug.
+ *
+ * User addresses are named by what the dump tells of each process and by these
+ * files.  A file is used only if it is the one that was mapped: if it has the build-id
+ * that is in the dump or, where the dump lacks that page, the same size and time of
+ * last change.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL after the first user address has
+ * been asked for.
+ */
+BTSREC_API enum btsrec_status
+btsrec_set_files(struct btsrec *rec, const char *sysroot, const char *debuginfo);
+
+/**
  * btsrec_add_system_map() - kernel names from a System.map
  * btsrec_add_vmlinux() - kernel names from the symbol table of an ELF vmlinux
  *
@@ -206,6 +222,21 @@ BTSREC_API enum btsrec_status
 btsrec_add_system_map(struct btsrec *rec, const char *path);
 BTSREC_API enum btsrec_status
 btsrec_add_vmlinux(struct btsrec *rec, const char *path);
+
+/**
+ * btsrec_set_debuginfo() - where files with debug information are, for source lines
+ * @vmlinux: the kernel's own, or NULL.
+ * @folders: "DIR:DIR" with the debug files of kernel and modules as distributions lay
+ *	them out, or by build-id; NULL: as before, at first "/usr/lib/debug".
+ *
+ * Strings are copied.  Nothing is opened before the first line is asked for; then
+ * what the environment variable DEBUGINFOD_URLS names is asked, too.  A file with
+ * another build-id than the dump says is not used, and views say so.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL: lines have been asked for.
+ */
+BTSREC_API enum btsrec_status
+btsrec_set_debuginfo(struct btsrec *rec, const char *vmlinux, const char *folders);
 
 /**
  * btsrec_resolve() - name @va: the front end's resolver, then files, then the
@@ -313,35 +344,69 @@ enum btsrec_format {
 };
 
 /**
+ * struct btsrec_filter - which events are wanted; texts in the forms of btsrec(1)
+ * @pids, @tgids: who ran: lists of thread and of process numbers.
+ * @comm: who ran: a pattern as in glob(7).
+ * @user, @kernel: only this level; both or none: both.
+ * @from, @to: only events that can have happened between these, both included.
+ * @symbols: only branches from or to these: a list of patterns.
+ * @ranges: only branches from or to these addresses: a list of FIRST-LAST.
+ * @types: only these kinds of branches: a list of what "type" says in JSON.
+ *
+ * Borrowed, as the struct itself, while the call lasts that it is given to; a NULL
+ * text asks for nothing.  What is given must all hold.
+ */
+struct btsrec_filter {
+	const char *pids;
+	const char *tgids;
+	const char *comm;
+	bool user;
+	bool kernel;
+	const char *from;
+	const char *to;
+	const char *symbols;
+	const char *ranges;
+	const char *types;
+};
+
+/**
  * struct btsrec_show - what btsrec_show() prints
  * @cpus: CPU numbers, @nr_cpus of them; NULL: every CPU that has a ring.
+ * @filter: which events; the other level is told in one line per stretch.
  * @max_events: the newest so many of each CPU; 0: all.
  * @newest_first: reverse the order of the lines.
  * @types: say of each branch what kind it is, by the code in the dump.
+ * @lines: say which source lines both ends of a branch are made from, and at the end
+ *	which files were not found.
  */
 struct btsrec_show {
 	const unsigned int *cpus;
 	size_t nr_cpus;
+	struct btsrec_filter filter;
 	uint64_t max_events;
 	bool newest_first;
 	bool types;
+	bool lines;
 	enum btsrec_format format;
 };
 
 /**
  * struct btsrec_insns - what btsrec_insns() prints
  * @cpus, @nr_cpus, @max_events: as in struct btsrec_show.
- * @first_n, @last_n: only events with these numbers; @last_n 0: to the end.
+ * @filter: the instructions that ran before the branches that it wants.
  * @bytes: with the bytes of each instruction.
+ * @lines: with the source line before the instructions that were made from it.
+ * @source_folder: where to find the text of source lines; NULL: without text.
  * @format: text or JSON lines.
  */
 struct btsrec_insns {
 	const unsigned int *cpus;
 	size_t nr_cpus;
+	struct btsrec_filter filter;
 	uint64_t max_events;
-	uint64_t first_n;
-	uint64_t last_n;
 	bool bytes;
+	bool lines;
+	const char *source_folder;
 	enum btsrec_format format;
 };
 
@@ -364,6 +429,204 @@ BTSREC_API enum btsrec_status
 btsrec_prove(struct btsrec *rec, enum btsrec_format format,
 	     const struct btsrec_sink *sink, uint64_t *ret_nr_faults);
 
+/** struct btsrec_span - events by their numbers, @first to @last */
+struct btsrec_span {
+	uint64_t first;
+	uint64_t last;
+};
+
+/**
+ * struct btsrec_stack - what btsrec_stack() prints
+ * @cpus, @nr_cpus: as in struct btsrec_show.
+ * @at: behind which events, @nr_at spans, ascending and apart; NULL: the newest one.
+ * @format: text or JSON lines.
+ */
+struct btsrec_stack {
+	const unsigned int *cpus;
+	size_t nr_cpus;
+	const struct btsrec_span *at;
+	size_t nr_at;
+	enum btsrec_format format;
+};
+
+/**
+ * btsrec_stack() - the call stack, rebuilt from the calls and returns of a history
+ *
+ * At a freeze it is compared with the register snapshot and the stack in memory.
+ *
+ * Return: as btsrec_show(); BTSREC_ERR_INVAL also for a format that is not offered
+ * and for spans that do not ascend.
+ */
+BTSREC_API enum btsrec_status
+btsrec_stack(struct btsrec *rec, const struct btsrec_stack *opts,
+	     const struct btsrec_sink *sink);
+
+/**
+ * btsrec_summary() - on one screen: the first fault, the calls that led to it, what the
+ * other CPUs were doing, and the last switches
+ *
+ * Return: as btsrec_insns().
+ */
+BTSREC_API enum btsrec_status
+btsrec_summary(struct btsrec *rec, enum btsrec_format format,
+	       const struct btsrec_sink *sink);
+
+/**
+ * struct btsrec_timeline - what btsrec_timeline() prints
+ * @cpus, @nr_cpus: as in struct btsrec_show; each number once.
+ * @filter: which events; only who ran, from and to are heeded.
+ * @max_events: the newest so many of all CPUs together; 0: all.
+ * @format: text or JSON lines.
+ */
+struct btsrec_timeline {
+	const unsigned int *cpus;
+	size_t nr_cpus;
+	struct btsrec_filter filter;
+	uint64_t max_events;
+	enum btsrec_format format;
+};
+
+/**
+ * btsrec_timeline() - what is no branch, of all CPUs, in the order of time
+ *
+ * Return: as btsrec_insns().
+ */
+BTSREC_API enum btsrec_status
+btsrec_timeline(struct btsrec *rec, const struct btsrec_timeline *opts,
+		const struct btsrec_sink *sink);
+
+/**
+ * struct btsrec_calls - what btsrec_calls() prints
+ * @cpus, @nr_cpus, @max_events: as in struct btsrec_show.
+ * @filter: only what is between its from and to; its other members are passed over.
+ * @max_depth: only so many levels of calls; 0: all.
+ * @format: text or JSON lines.
+ */
+struct btsrec_calls {
+	const unsigned int *cpus;
+	size_t nr_cpus;
+	uint64_t max_events;
+	struct btsrec_filter filter;
+	uint32_t max_depth;
+	enum btsrec_format format;
+};
+
+/**
+ * btsrec_calls() - the functions that were called, as a tree
+ *
+ * Return: as btsrec_insns(); BTSREC_ERR_NOMEM also if a part of a history must be chosen
+ * because it has too many calls.
+ */
+BTSREC_API enum btsrec_status
+btsrec_calls(struct btsrec *rec, const struct btsrec_calls *opts,
+	     const struct btsrec_sink *sink);
+
+/** enum btsrec_by - what a profile by function is divided by */
+enum btsrec_by {
+	BTSREC_BY_FUNCTION,	/* nothing else */
+	BTSREC_BY_TASK,
+	BTSREC_BY_CPU,
+};
+
+/**
+ * struct btsrec_functions - what btsrec_functions() counts
+ * @cpus, @nr_cpus: as in struct btsrec_show.
+ * @filter: only these events.
+ */
+struct btsrec_functions {
+	const unsigned int *cpus;
+	size_t nr_cpus;
+	struct btsrec_filter filter;
+	enum btsrec_by by;
+	enum btsrec_format format;
+};
+
+/**
+ * btsrec_functions() - how many branches each function took, and how often it was entered
+ *
+ * Return: as btsrec_insns().
+ */
+BTSREC_API enum btsrec_status
+btsrec_functions(struct btsrec *rec, const struct btsrec_functions *opts,
+		 const struct btsrec_sink *sink);
+
+/**
+ * struct btsrec_coverage - what btsrec_coverage() prints
+ * @cpus, @nr_cpus: as in struct btsrec_show.
+ * @filter: only what ran before the branches that it wants.
+ * @function: a name of the kernel or a module, or an address in a function, as 0x...;
+ *	borrowed.
+ * @lines: with the source line of each instruction.
+ * @format: text or JSON lines.
+ */
+struct btsrec_coverage {
+	const unsigned int *cpus;
+	size_t nr_cpus;
+	struct btsrec_filter filter;
+	const char *function;
+	bool lines;
+	enum btsrec_format format;
+};
+
+/**
+ * btsrec_coverage() - how often each instruction of a function was executed
+ *
+ * Return: as btsrec_insns(); BTSREC_ERR_INVAL also for a function that is not known.
+ */
+BTSREC_API enum btsrec_status
+btsrec_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
+		const struct btsrec_sink *sink);
+
+/**
+ * struct btsrec_gdb - the history that gdb is served
+ * @has_pid: only what thread @pid ran.
+ * @user_only: without what ran in the kernel.
+ */
+struct btsrec_gdb {
+	unsigned int cpu;
+	bool has_pid;
+	uint32_t pid;
+	bool user_only;
+};
+
+/**
+ * struct btsrec_link - a connection to gdb
+ * @read: wait for bytes, put at most @room_bytes into @buf; 0: the other side is gone.
+ */
+struct btsrec_link {
+	size_t (*read)(void *arg, char *buf, size_t room_bytes);
+	void *arg;
+	struct btsrec_sink out;
+};
+
+/**
+ * btsrec_gdbserver() - be the remote target of one gdb until it goes away
+ *
+ * One thread that cannot run: memory as the page tables in the dump map it, registers
+ * as far as the freeze of the CPU noted them, and the history for gdb's "record btrace
+ * bts".  What is missing in the history is a gap that gdb names as a decode error.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NODATA: no instruction of that history is known;
+ * BTSREC_ERR_NO_CPU; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before
+ * btsrec_locate().
+ */
+BTSREC_API enum btsrec_status
+btsrec_gdbserver(struct btsrec *rec, const struct btsrec_gdb *wanted,
+		 const struct btsrec_link *link);
+
+/**
+ * btsrec_export_perf() - the histories of all CPUs as a file for perf: perf.data
+ *
+ * Each branch is a sample with source, target, thread, CPU, prediction and kind.  Its
+ * time is that of the annotation before it on its CPU, in ns since boot; before the first
+ * annotation, of that.  What is no branch is not in the file.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_STOPPED: the sink refused, so what it has is no whole
+ * file; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate().
+ */
+BTSREC_API enum btsrec_status
+btsrec_export_perf(struct btsrec *rec, const struct btsrec_sink *sink);
+
 /**
  * btsrec_info() - what was found: kernel, root, one line per CPU
  * btsrec_show() - the histories
@@ -385,6 +648,49 @@ btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
 BTSREC_API enum btsrec_status
 btsrec_check(struct btsrec *rec, const struct btsrec_sink *sink,
 	     uint64_t *ret_nr_faults);
+
+/**
+ * btsrec_report() - all histories as one HTML page that needs nothing else
+ *
+ * For a browser: the summary, a timeline of all CPUs with their threads and calls, and
+ * the branches behind each.  Takes some 12 bytes per branch.  In libbtsrec only, not
+ * in the part that the crash extension links.
+ *
+ * Return: as btsrec_show(); what @sink has is then no whole page.
+ */
+BTSREC_API enum btsrec_status
+btsrec_report(struct btsrec *rec, const struct btsrec_sink *sink);
+
+/* --- Extract ------------------------------------------------------------ */
+
+/**
+ * struct btsrec_extract - what to leave out of the small file
+ * @no_user: addresses of user space in branches; they read 0.  The registers of a
+ *	freeze and the names of tasks stay.
+ * @no_paths: the paths of programs that were started.
+ *
+ * Either leaves out what names user addresses, too.
+ */
+struct btsrec_extract {
+	bool no_user;
+	bool no_paths;
+};
+
+/**
+ * btsrec_extract() - write all that decoding needs of the dump to @sink
+ *
+ * The bytes are a file that btsrec_open_dump() opens and that every view answers
+ * from as from the dump; see btsrec-extract(5).  Memory grows with what is kept by
+ * less than one hundredth of it.  In libbtsrec only, not in the part that the
+ * crash extension links.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_STOPPED: the sink refused, so what it has is no whole
+ * file; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate(), or if
+ * it found another root than the one that VMCOREINFO names.
+ */
+BTSREC_API enum btsrec_status
+btsrec_extract(struct btsrec *rec, const struct btsrec_extract *opts,
+	       const struct btsrec_sink *sink);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli.h"
+
+enum cli_exit cmd_calls(struct btsrec *rec, const struct cli_options *options)
+{
+	struct btsrec_calls opts = {
+		.cpus = options->show.cpus,
+		.nr_cpus = options->show.nr_cpus,
+		.max_events = options->show.max_events,
+		.filter = options->filter,
+		.max_depth = options->max_depth,
+		.format = options->show.format,
+	};
+	enum btsrec_status status = btsrec_calls(rec, &opts, &cli_stdout);
+
+	return status ? cli_failed(rec, status) : CLI_OK;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli.h"
+
+enum cli_exit cmd_coverage(struct btsrec *rec, const struct cli_options *options)
+{
+	struct btsrec_coverage opts = {
+		.cpus = options->show.cpus,
+		.nr_cpus = options->show.nr_cpus,
+		.filter = options->filter,
+		.function = options->second,
+		.lines = options->show.lines,
+		.format = options->show.format,
+	};
+	enum btsrec_status status = btsrec_coverage(rec, &opts, &cli_stdout);
+
+	return status ? cli_failed(rec, status) : CLI_OK;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out_file.h"
+
+static enum btsrec_status write_extract(struct btsrec *rec, const struct cli_options *options,
+				       const struct btsrec_sink *sink)
+{
+	return btsrec_extract(rec, &options->extract, sink);
+}
+
+enum cli_exit cmd_extract(struct btsrec *rec, const struct cli_options *options)
+{
+	return out_file_run(rec, options, write_extract);
+}

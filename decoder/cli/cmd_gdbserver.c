@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A connection to gdb: over standard input and output, or one from this machine. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/** struct connection - where bytes come from and go to */
+struct connection {
+	int in;
+	int out;
+};
+
+static size_t connection_read(void *arg, char *buf, size_t room_bytes)
+{
+	const struct connection *connection = arg;
+	ssize_t nr_bytes;
+
+	do {
+		nr_bytes = read(connection->in, buf, room_bytes);
+	} while (nr_bytes < 0 && errno == EINTR);
+	return nr_bytes > 0 ? (size_t)nr_bytes : 0;
+}
+
+static bool connection_write(void *arg, const char *text, size_t len_bytes)
+{
+	const struct connection *connection = arg;
+
+	while (len_bytes) {
+		ssize_t nr_bytes = write(connection->out, text, len_bytes);
+
+		if (nr_bytes < 0 && errno == EINTR)
+			continue;
+		if (nr_bytes < 0)
+			return false;
+		text += nr_bytes;
+		len_bytes -= (size_t)nr_bytes;
+	}
+	return true;
+}
+
+/* Wait for one connection to @port of this machine; -1 with errno: failed. */
+static int accept_one(uint16_t port)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1, fd = -1;
+
+	if (listener < 0)
+		return -1;
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (!bind(listener, (struct sockaddr *)&address, sizeof(address)) && !listen(listener, 1)) {
+		fprintf(stderr, "btsrec: waiting for gdb: target remote localhost:%u\n", port);
+		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	}
+	close(listener);
+	return fd;
+}
+
+static enum cli_exit serve(struct btsrec *rec, const struct cli_options *options,
+			   struct connection *connection)
+{
+	struct btsrec_gdb wanted = {
+		.cpu = options->show.cpus[0],
+		.user_only = options->filter.user,
+	};
+	struct btsrec_link link = {
+		.read = connection_read,
+		.arg = connection,
+		.out = { connection_write, connection },
+	};
+	enum btsrec_status status;
+	char *end = "";
+
+	if (options->filter.pids) {
+		wanted.has_pid = true;
+		wanted.pid = (uint32_t)strtoul(options->filter.pids, &end, 10);
+	}
+	if (*end || options->filter.pids == end) {
+		cli_error("gdbserver: --pid must name one thread");
+		return CLI_USAGE;
+	}
+	status = btsrec_gdbserver(rec, &wanted, &link);
+	return status ? cli_failed(rec, status) : CLI_OK;
+}
+
+enum cli_exit cmd_gdbserver(struct btsrec *rec, const struct cli_options *options)
+{
+	struct connection connection = { STDIN_FILENO, STDOUT_FILENO };
+	enum cli_exit status;
+
+	if (options->show.nr_cpus != 1) {
+		cli_error("gdbserver: --cpu must name one CPU");
+		return CLI_USAGE;
+	}
+	if (!options->port)
+		return serve(rec, options, &connection);
+	connection.in = connection.out = accept_one(options->port);
+	if (connection.in < 0) {
+		cli_error("port %u: %s", options->port, strerror(errno));
+		return CLI_SYSTEM;
+	}
+	status = serve(rec, options, &connection);
+	close(connection.in);
+	return status;
+}

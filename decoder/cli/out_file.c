@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/**
+ * struct out_file - a file being written; "-" is standard output
+ * @path: borrowed.
+ * @temporary: its name until the end; owned.
+ * @error: errno of the write that failed; 0: none has.
+ */
+struct out_file {
+	const char *path;
+	char *temporary;
+	int fd;
+	int error;
+};
+
+static enum cli_exit failed(const char *path, int error)
+{
+	cli_error("%s: %s", path, strerror(error));
+	return CLI_SYSTEM;
+}
+
+/* Start to write what is going to be @path; @force: if that exists, replace it. */
+static enum cli_exit file_begin(const char *path, bool force, struct out_file *ret)
+{
+	struct out_file file = { .path = path, .fd = STDOUT_FILENO };
+
+	if (strcmp(path, "-")) {
+		if (!force && !access(path, F_OK)) {
+			cli_error("%s exists; --force writes over it", path);
+			return CLI_USAGE;
+		}
+		if (asprintf(&file.temporary, "%s.XXXXXX", path) < 0)
+			return failed(path, ENOMEM);
+		/* Readable for its owner only: it holds what the dump holds. */
+		file.fd = mkostemp(file.temporary, O_CLOEXEC);
+		if (file.fd < 0) {
+			free(file.temporary);
+			return failed(path, errno);
+		}
+	}
+	*ret = file;
+	return CLI_OK;
+}
+
+static bool file_write(void *arg, const char *bytes, size_t nr_bytes)
+{
+	struct out_file *file = arg;
+
+	while (nr_bytes && !file->error) {
+		ssize_t nr_written = write(file->fd, bytes, nr_bytes);
+
+		if (nr_written < 0) {
+			file->error = errno == EINTR ? 0 : errno;
+			continue;
+		}
+		bytes += nr_written;
+		nr_bytes -= (size_t)nr_written;
+	}
+	return !file->error;
+}
+
+/* Give the file its name if it is @whole and could be written, or remove it. */
+static enum cli_exit file_end(struct out_file *file, bool whole)
+{
+	if (!file->temporary)
+		return file->error ? failed("standard output", file->error) : CLI_OK;
+	if (whole && !file->error && fsync(file->fd))
+		file->error = errno;
+	if (close(file->fd) && !file->error)
+		file->error = errno;
+	if (whole && !file->error && rename(file->temporary, file->path))
+		file->error = errno;
+	if (!whole || file->error)
+		unlink(file->temporary);
+	free(file->temporary);
+	return file->error ? failed(file->path, file->error) : CLI_OK;
+}
+
+enum cli_exit out_file_run(struct btsrec *rec, const struct cli_options *options, out_file_fn fn)
+{
+	struct out_file file;
+	struct btsrec_sink sink = { .write = file_write, .arg = &file };
+	enum cli_exit exit = file_begin(options->second, options->force, &file), written;
+	enum btsrec_status status;
+
+	if (exit)
+		return exit;
+	status = fn(rec, options, &sink);
+	written = file_end(&file, !status);
+	if (written)
+		return written;
+	return status ? cli_failed(rec, status) : CLI_OK;
+}

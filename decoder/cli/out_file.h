@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A file that has its name only when all of it is there, so that nobody takes half
+ * a file for a whole one, whatever happens while it is written.
+ */
+#ifndef BTSREC_OUT_FILE_H
+#define BTSREC_OUT_FILE_H
+
+#include "cli.h"
+
+/** out_file_fn - have the library write to @sink what the command is for */
+typedef enum btsrec_status (*out_file_fn)(struct btsrec *rec, const struct cli_options *options,
+					  const struct btsrec_sink *sink);
+
+/**
+ * out_file_run() - a command that writes one file, its second operand
+ *
+ * Return: the exit status, after a message if it is not CLI_OK.
+ */
+enum cli_exit out_file_run(struct btsrec *rec, const struct cli_options *options,
+			   out_file_fn fn);
+
+#endif /* BTSREC_OUT_FILE_H */

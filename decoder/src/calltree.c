@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "calltree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "cycles.h"
+#include "grow.h"
+#include "symbol.h"
+
+/* A shorter loop is no news; filling the return stack buffer is 16 rounds. */
+#define MIN_ROUNDS 32
+
+/**
+ * struct reader - one calltree_read() under way
+ * @was_gap: the last event that was no branch was a gap, or nothing was before.
+ * @lost_n: before this event something is missing.
+ * @spin: the branches; @spin_line: of the cycle that goes round; @spin_lines: how many
+ *	lines there were when it began.
+ */
+struct reader {
+	struct calltree *tree;
+	struct btsrec *rec;
+	uint64_t first_n;
+	uint64_t last_n;
+	const struct fault *fault;
+	bool started;
+	bool was_gap;
+	bool nomem;
+	uint64_t lost_n;
+	struct cycles spin;
+	struct calltree_line spin_line;
+	size_t spin_lines;
+};
+
+/* --- Lines -------------------------------------------------------------- */
+
+/* NULL: no room; then the reading ends. */
+static struct calltree_line *add_line(struct reader *r, enum calltree_kind kind,
+				      const struct btsrec_event *event,
+				      const struct frames_step *step)
+{
+	struct calltree *tree = r->tree;
+	struct calltree_line *line;
+
+	if (tree->nr_lines == CALLTREE_MAX_LINES) {
+		tree->complete = false;
+		return NULL;
+	}
+	if (!grow(&tree->lines, sizeof(*line), tree->nr_lines, &tree->nr_lines_room)) {
+		r->nomem = true;
+		return NULL;
+	}
+	line = &tree->lines[tree->nr_lines++];
+	memset(line, 0, sizeof(*line));
+	line->kind = kind;
+	line->n = event->n;
+	line->last_n = UINT64_MAX;
+	line->level = step->level;
+	line->segment = step->segment;
+	if (event->kind == BTSREC_EVENT_BRANCH) {
+		line->from = event->branch.from;
+		line->to = event->branch.to;
+	}
+	return line;
+}
+
+static void add_call(struct reader *r, const struct btsrec_event *event,
+		     const struct frames_step *step, struct frame *frame)
+{
+	struct calltree_line *line = add_line(r, CALLTREE_CALL, event, step);
+
+	if (!line)
+		return;
+	frame->cookie = r->tree->nr_lines;
+	line->n = frame->n;
+	line->from = frame->from;
+	line->to = frame->entered;
+	line->level = frame->level;
+	line->segment = frame->segment;
+	line->call.frame = frame->kind;
+	line->call.vector = frame->vector;
+	line->call.nr_times_begin = r->tree->nr_times;
+	while (line->call.nr_times_begin &&
+	       r->tree->times[line->call.nr_times_begin - 1].n > frame->n)
+		line->call.nr_times_begin--;
+}
+
+static bool is_handler(struct btsrec *rec, uint64_t va)
+{
+	struct symbol_name name;
+	size_t nr_bytes;
+
+	return symbol_find(rec, va, &name) && !name.offset_bytes &&
+	       trace_syscall(&name, &nr_bytes);
+}
+
+static bool can_be_syscall(enum frame_kind kind)
+{
+	return kind == FRAME_SYSCALL || kind == FRAME_INT || kind == FRAME_ENTRY;
+}
+
+/* If @entered is the handler of a system call, that is the innermost of @nr frames. */
+static void name_syscall(struct reader *r, const struct stack *stack, size_t nr, uint64_t entered)
+{
+	struct calltree_line *line;
+
+	if (!code_is_kernel(entered) || !is_handler(r->rec, entered))
+		return;
+	while (nr && !frame_is_entry(stack->frames[nr - 1].kind))
+		nr--;
+	if (!nr || !can_be_syscall(stack->frames[nr - 1].kind) || !stack->frames[nr - 1].cookie)
+		return;
+	line = &r->tree->lines[stack->frames[nr - 1].cookie - 1];
+	if (!line->call.handler_va)
+		line->call.handler_va = entered;
+}
+
+/* What is known to be open and has no line yet. */
+static void add_open(struct reader *r, const struct btsrec_event *event,
+		     const struct frames_step *step, struct frames *frames)
+{
+	const struct stack *stack = frames_stack(frames);
+	size_t first = stack->attached ? 0 : stack->nr_old;
+
+	for (size_t i = first; i < stack->nr; i++) {
+		if (stack->frames[i].cookie)
+			continue;
+		add_call(r, event, step, &stack->frames[i]);
+		name_syscall(r, stack, i, stack->frames[i].entered);
+	}
+}
+
+static void add_thread(struct reader *r, const struct trace_event *traced,
+		       const struct frames_step *step, struct frames *frames)
+{
+	struct calltree_line *line = add_line(r, CALLTREE_THREAD, traced->event, step);
+
+	if (!line)
+		return;
+	if (step->nr_entered)
+		line->level = frames_entered(frames, 0)->level - 1;
+	if (!traced->side)
+		return;
+	line->thread.known = true;
+	line->thread.side = *traced->side;
+}
+
+static void add_break(struct reader *r, const struct trace_event *traced,
+		      const struct frames_step *step)
+{
+	struct calltree_line *line = add_line(r, CALLTREE_BREAK, traced->event, step);
+
+	if (!line)
+		return;
+	line->from = traced->step->start;
+	line->to = traced->step->end;
+	line->broken.verdict = traced->step->kind;
+	line->broken.fault = traced->step->fault;
+	line->broken.fault_va = traced->step->fault_va;
+}
+
+static void add_event(struct reader *r, const struct btsrec_event *event,
+		      const struct frames_step *step)
+{
+	struct calltree *tree = r->tree;
+	struct calltree_line *line;
+
+	if (!grow(&tree->events, sizeof(*event), tree->nr_events, &tree->nr_events_room)) {
+		r->nomem = true;
+		return;
+	}
+	line = add_line(r, CALLTREE_EVENT, event, step);
+	if (!line)
+		return;
+	line->event = tree->nr_events;
+	tree->events[tree->nr_events++] = *event;
+}
+
+/* --- Calls -------------------------------------------------------------- */
+
+static void end_call(struct reader *r, const struct frame *frame, uint64_t n)
+{
+	struct calltree_line *line;
+
+	if (!frame->cookie)
+		return;
+	line = &r->tree->lines[frame->cookie - 1];
+	line->last_n = n;
+	line->call.nr_branches = frame->nr_branches;
+	line->call.nr_times_end = r->tree->nr_times;
+	line->call.more = frame->n < r->lost_n;
+}
+
+static void join_segments(struct reader *r, const struct frames_step *step)
+{
+	struct calltree *tree = r->tree;
+	struct calltree_segment *segment;
+
+	while (tree->nr_segments <= step->segment || tree->nr_segments <= step->bridged_segment) {
+		if (!grow(&tree->segments, sizeof(*segment), tree->nr_segments,
+			  &tree->nr_segments_room)) {
+			r->nomem = true;
+			return;
+		}
+		memset(&tree->segments[tree->nr_segments++], 0, sizeof(*segment));
+	}
+	if (!step->bridged || step->segment >= step->bridged_segment)
+		return;
+	segment = &tree->segments[step->bridged_segment];
+	segment->joined = true;
+	segment->to = step->segment;
+	segment->shift = step->shift;
+}
+
+static bool is_broken(const struct trace_event *traced)
+{
+	return traced->step && traced->step->kind == PROOF_BROKEN;
+}
+
+static void read_calls(struct reader *r, const struct trace_event *traced,
+		       const struct frames_step *step, struct frames *frames)
+{
+	const struct btsrec_event *event = traced->event;
+	const struct stack *stack = frames_stack(frames);
+	unsigned int i;
+
+	/* What begins the history, a gap or a break has a line of its own. */
+	if (step->lost && step->deeper && !r->was_gap && !is_broken(traced))
+		add_line(r, CALLTREE_LOST, event, step);
+	r->was_gap = false;
+	for (i = 0; i < step->nr_left; i++)
+		end_call(r, frames_left(frames, i), event->n);
+	if (step->deeper)
+		add_line(r, CALLTREE_RETURN, event, step);
+	if (step->mismatch)
+		add_line(r, CALLTREE_ASTRAY, event, step);
+	if (step->elsewhere && !step->nr_entered)
+		add_line(r, CALLTREE_RESUME, event, step);
+	for (i = 0; i < step->nr_entered && !r->nomem; i++) {
+		struct frame *frame = frames_entered(frames, i);
+
+		if (frame->cookie)
+			continue;
+		add_call(r, event, step, frame);
+		name_syscall(r, stack, stack->nr - step->nr_entered + i, frame->entered);
+	}
+}
+
+/* --- Loops -------------------------------------------------------------- */
+
+static void end_spin(struct reader *r, const struct btsrec_event *event)
+{
+	struct frames_step here = { .level = r->spin_line.level, .segment = r->spin_line.segment };
+	struct calltree_line *line;
+	struct cycle cycle;
+
+	if (!cycles_end(&r->spin, &cycle) || cycle.nr_rounds + 2 < MIN_ROUNDS ||
+	    r->spin_lines != r->tree->nr_lines)
+		return;
+	line = add_line(r, CALLTREE_CYCLE, event, &here);
+	if (!line)
+		return;
+	*line = r->spin_line;
+	line->last_n = event->n - 1 - cycle.nr_rest;
+	line->cycle.period = cycle.period;
+	line->cycle.nr_rounds = cycle.nr_rounds + 2;
+}
+
+static void begin_spin(struct reader *r, const struct btsrec_event *event,
+		       const struct frames_step *step)
+{
+	r->spin_lines = r->tree->nr_lines;
+	r->spin_line = (struct calltree_line){
+		.kind = CALLTREE_CYCLE,
+		.segment = step->segment,
+		.level = step->level + 1,
+		.n = event->n - 2 * r->spin.period,
+		.from = event->branch.from,
+		.to = event->branch.to,
+	};
+}
+
+static void read_spin(struct reader *r, const struct btsrec_event *event,
+		      const struct frames_step *step)
+{
+	struct cycles_key key = { { event->branch.from, event->branch.to } };
+	bool held = cycles_hold(&r->spin, &key);
+
+	if (!held && r->spin.period) {
+		end_spin(r, event);
+		held = cycles_hold(&r->spin, &key);
+	}
+	if (held && r->spin.nr_held == 1)
+		begin_spin(r, event, step);
+}
+
+/* --- Events ------------------------------------------------------------- */
+
+static void read_time(struct reader *r, const struct btsrec_event *event)
+{
+	struct calltree *tree = r->tree;
+	uint64_t tsc;
+
+	if (!clock_event(event, &tsc))
+		return;
+	if (!grow(&tree->times, sizeof(*tree->times), tree->nr_times, &tree->nr_times_room)) {
+		r->nomem = true;
+		return;
+	}
+	tree->times[tree->nr_times++] = (struct calltree_time){ event->n, tsc };
+}
+
+static void read_branch(struct reader *r, const struct trace_event *traced,
+			const struct frames_step *step, struct frames *frames)
+{
+	if (is_broken(traced))
+		add_break(r, traced, step);
+	if (!r->started || step->switched) {
+		add_thread(r, traced, step, frames);
+		add_open(r, traced->event, step, frames);
+	}
+	r->started = true;
+	read_calls(r, traced, step, frames);
+	join_segments(r, step);
+}
+
+static void list_open(struct reader *r, const struct stack *stack)
+{
+	struct calltree *tree = r->tree;
+
+	for (size_t i = stack->attached ? 0 : stack->nr_old; i < stack->nr; i++) {
+		if (!stack->frames[i].cookie)
+			continue;
+		if (!grow(&tree->open, sizeof(*tree->open), tree->nr_open, &tree->nr_open_room)) {
+			r->nomem = true;
+			return;
+		}
+		tree->open[tree->nr_open++] = stack->frames[i].cookie - 1;
+	}
+}
+
+/* What is open at the end has run so far, and its end is not known. */
+static void end_open(struct reader *r, const struct frames *frames)
+{
+	const struct stacks *stacks = frames_stacks(frames);
+
+	for (size_t i = 0; i < stacks->nr; i++) {
+		const struct stack *stack = &stacks->all[i];
+
+		for (size_t j = 0; j < stack->nr; j++) {
+			const struct frame *frame = &stack->frames[j];
+			struct calltree_line *line;
+
+			if (!frame->cookie)
+				continue;
+			line = &r->tree->lines[frame->cookie - 1];
+			line->call.nr_branches = stack->nr_branches - frame->nr_before;
+		}
+	}
+}
+
+static bool read_event(void *arg, const struct trace_event *traced,
+		       const struct frames_step *step, struct frames *frames)
+{
+	struct reader *r = arg;
+	const struct btsrec_event *event = traced->event;
+
+	if (step->lost)
+		r->lost_n = event->n;
+	if (event->n >= r->first_n) {
+		if (fault_is_here(r->fault, event))
+			add_line(r, CALLTREE_FAULT, event, step);
+		if (event->kind == BTSREC_EVENT_BRANCH) {
+			read_spin(r, event, step);
+			read_branch(r, traced, step, frames);
+		} else {
+			end_spin(r, event);
+			r->was_gap = r->was_gap || event->kind == BTSREC_EVENT_GAP ||
+				     event->kind == BTSREC_EVENT_ARM;
+			add_event(r, event, step);
+		}
+	}
+	read_time(r, event);
+	if (event->n < r->last_n)
+		return !r->nomem && r->tree->complete;
+	end_open(r, frames);
+	list_open(r, frames_stack(frames));
+	return false;
+}
+
+/* --- Reading ------------------------------------------------------------ */
+
+static bool count_event(void *arg, const struct btsrec_event *event)
+{
+	*(uint64_t *)arg = event->n;
+	return true;
+}
+
+enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsigned int cpu,
+				 uint64_t first_n, uint64_t last_n, uint64_t max_events,
+				 const struct fault *fault)
+{
+	struct reader r = { .tree = tree, .rec = rec, .first_n = first_n, .fault = fault,
+			    .was_gap = true };
+	enum btsrec_status status;
+
+	memset(tree, 0, sizeof(*tree));
+	tree->complete = true;
+	status = btsrec_events(rec, cpu, count_event, &r.last_n);
+	if (status)
+		return status;
+	if (max_events && max_events <= r.last_n && r.first_n < r.last_n + 1 - max_events)
+		r.first_n = r.last_n + 1 - max_events;
+	if (r.last_n > last_n)
+		r.last_n = last_n;
+	cycles_init(&r.spin);
+	status = trace_frames(rec, cpu, read_event, &r);
+	if (r.nomem)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	return status == BTSREC_ERR_STOPPED ? BTSREC_OK : status;
+}
+
+void calltree_fini(struct calltree *tree)
+{
+	free(tree->lines);
+	free(tree->events);
+	free(tree->times);
+	free(tree->segments);
+	free(tree->open);
+	memset(tree, 0, sizeof(*tree));
+}

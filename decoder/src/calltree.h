@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The calls of one CPU as lines of a tree, each with what is known when it has ended. */
+#ifndef BTSREC_CALLTREE_H
+#define BTSREC_CALLTREE_H
+
+#include "trace_fault.h"
+#include "trace_frames.h"
+
+/* What a view may hold in memory; a ring of 1 MiB has at most 43,690 records. */
+#define CALLTREE_MAX_LINES	(8U << 20)
+
+/** enum calltree_kind - what a line is */
+enum calltree_kind {
+	CALLTREE_CALL,		/* a frame was entered */
+	CALLTREE_RETURN,	/* to a function that was entered before what is known */
+	CALLTREE_ASTRAY,	/* a return to where none was expected */
+	CALLTREE_RESUME,	/* IRET in the kernel to another place than was interrupted */
+	CALLTREE_THREAD,	/* from here on the stack of this thread */
+	CALLTREE_LOST,		/* calls that were open in this thread may have ended elsewhere */
+	CALLTREE_CYCLE,		/* branches that go round without a call */
+	CALLTREE_BREAK,		/* the history contradicts the code */
+	CALLTREE_FAULT,		/* what follows dealt with the fault */
+	CALLTREE_EVENT,		/* no branch */
+};
+
+/**
+ * struct calltree_line - a line
+ * @n: event that made it; @last_n: event that ended the call, UINT64_MAX: none.
+ * @from, @to: of that branch.
+ * @segment, @level: see struct stack; of @to.
+ * @frame, @vector: see struct frame.
+ * @nr_branches: between @n and @last_n, or up to now; @more: and maybe others that
+ *	are lost.
+ * @nr_times_begin, @nr_times_end: how many of the tree's times are before @n and
+ *	before @last_n.
+ * @handler_va: of a system call: the function that its number stands for; 0: none seen.
+ */
+struct calltree_line {
+	enum calltree_kind kind;
+	uint32_t segment;
+	int64_t level;
+	uint64_t n;
+	uint64_t last_n;
+	uint64_t from;
+	uint64_t to;
+	union {
+		struct {
+			enum frame_kind frame;
+			int vector;
+			bool more;
+			uint64_t nr_branches;
+			size_t nr_times_begin;
+			size_t nr_times_end;
+			uint64_t handler_va;
+		} call;
+		struct {
+			bool known;
+			struct btsrec_side side;
+		} thread;
+		struct {
+			unsigned int period;
+			uint64_t nr_rounds;
+		} cycle;
+		struct {
+			enum proof_kind verdict;
+			enum code_fault fault;
+			uint64_t fault_va;
+		} broken;
+		size_t event;		/* in @events of the tree */
+	};
+};
+
+/**
+ * struct calltree - lines of one CPU, oldest first; all arrays are owned
+ * @times: of all events that carry one, also of those without a line.
+ * @segments: how to make levels comparable.
+ * @open: the calls that are open at the end, outermost first: numbers of lines.
+ * @complete: nothing is missing at the end for lack of CALLTREE_MAX_LINES.
+ */
+struct calltree {
+	struct calltree_line *lines;
+	size_t nr_lines;
+	size_t nr_lines_room;
+	struct btsrec_event *events;
+	size_t nr_events;
+	size_t nr_events_room;
+	struct calltree_time {
+		uint64_t n;
+		uint64_t tsc;
+	} *times;
+	size_t nr_times;
+	size_t nr_times_room;
+	struct calltree_segment {
+		bool joined;
+		uint32_t to;		/* smaller than its own number */
+		int64_t shift;
+	} *segments;
+	size_t nr_segments;
+	size_t nr_segments_room;
+	size_t *open;
+	size_t nr_open;
+	size_t nr_open_room;
+	bool complete;
+};
+
+/**
+ * calltree_read() - the lines of events @first_n to @last_n of @cpu
+ * @last_n: UINT64_MAX: to the end.
+ * @max_events: only if among the newest so many of @cpu; 0: all.
+ * @fault: of @cpu.
+ *
+ * Calls that were open at the first of them, or when their thread comes to run, have
+ * lines as well.
+ *
+ * Return: as btsrec_events(); calltree_fini() is allowed after all of them.
+ */
+enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsigned int cpu,
+				 uint64_t first_n, uint64_t last_n, uint64_t max_events,
+				 const struct fault *fault);
+
+/** calltree_fini() - free all; an empty tree is left. */
+void calltree_fini(struct calltree *tree);
+
+struct symbol_name;
+
+/**
+ * calltree_indents() - for each line, how deep it is below the outermost of its thread
+ *
+ * Return: an array of nr_lines, the caller's; NULL: out of memory.
+ */
+uint32_t *calltree_indents(const struct calltree *tree);
+
+/**
+ * calltree_ticks() - between which bounds the duration of the call @line is
+ *
+ * In TSC ticks, from the annotations around and within; includes the time in which
+ * other threads ran.  Return: false if there is no upper bound.
+ */
+bool calltree_ticks(const struct calltree *tree, const struct calltree_line *line,
+		    uint64_t *ret_min, uint64_t *ret_max);
+
+#endif /* BTSREC_CALLTREE_H */

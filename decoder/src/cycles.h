@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Exact repetition in a sequence: once it has gone round twice, what follows can be
+ * held back for as long as it goes on going round.  Pure and of constant size.
+ */
+#ifndef BTSREC_CYCLES_H
+#define BTSREC_CYCLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CYCLES_MAX_PERIOD 32
+
+/** struct cycles_key - what makes two elements the same */
+struct cycles_key {
+	uint64_t words[4];
+};
+
+/**
+ * struct cycle - a cycle that has ended
+ * @period: elements of a round.
+ * @nr_rounds: that were held back, after the two that were not.
+ * @nr_rest: elements that were held back and begin a round that was not finished.
+ */
+struct cycle {
+	unsigned int period;
+	uint64_t nr_rounds;
+	unsigned int nr_rest;
+};
+
+/**
+ * struct cycles - a sequence under way
+ * @keys: of the newest elements, by number.
+ * @nr_same: by period, how many of the newest are the same as those before them.
+ * @period: of the cycle that goes round; 0: none does.
+ */
+struct cycles {
+	struct cycles_key keys[CYCLES_MAX_PERIOD];
+	uint64_t nr;
+	uint64_t nr_same[CYCLES_MAX_PERIOD + 1];
+	unsigned int period;
+	uint64_t nr_held;
+};
+
+/** cycles_init() - an empty sequence */
+void cycles_init(struct cycles *cycles);
+
+/**
+ * cycles_hold() - does the next element continue a cycle?
+ *
+ * Return: true: hold it back; it is number cycles->nr_held of those held back,
+ * counted from 1.  False: it does not, and if it was the end of a cycle, that must be
+ * ended with cycles_end() and the element asked for again.
+ */
+bool cycles_hold(struct cycles *cycles, const struct cycles_key *key);
+
+/**
+ * cycles_end() - end the cycle that goes round, if one does, and forget everything
+ *
+ * Return: false if none does.
+ */
+bool cycles_end(struct cycles *cycles, struct cycle *ret);
+
+#endif /* BTSREC_CYCLES_H */

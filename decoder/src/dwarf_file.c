@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "dwarf_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <elfutils/libdwfl.h>
+
+#include "cleanup.h"
+
+/* Any place will do, away from 0, which stands for "no address". */
+#define LAYOUT_BASE	0x10000
+
+/**
+ * struct dwarf_file - an opened file
+ * @debug_path: what @callbacks points to.
+ */
+struct dwarf_file {
+	Dwfl_Callbacks callbacks;
+	char *debug_path;
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+};
+
+const char *dwarf_fault_str(enum dwarf_fault fault)
+{
+	switch (fault) {
+	case DWARF_OK:		return "fine";
+	case DWARF_NO_MEMORY:	return "out of memory";
+	case DWARF_NO_FILE:	return "no file with debug information found";
+	case DWARF_NO_ELF:	return "not an ELF file";
+	case DWARF_OTHER_BUILD:	return "its build-id is not that in the dump";
+	case DWARF_NO_LINES:	return "it has no debug information";
+	}
+	return "unknown";
+}
+
+/* --- Life --------------------------------------------------------------- */
+
+static int find_no_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+		       char **ret_path, Elf **ret_elf)
+{
+	(void)module;
+	(void)userdata;
+	(void)name;
+	(void)base;
+	(void)ret_path;
+	(void)ret_elf;
+	return -1;
+}
+
+static struct dwarf_file *file_new(char *debug_path)
+{
+	struct dwarf_file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->debug_path = debug_path;
+	file->callbacks.find_elf = find_no_elf;
+	file->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+	file->callbacks.section_address = dwfl_offline_section_address;
+	file->callbacks.debuginfo_path = &file->debug_path;
+	file->dwfl = dwfl_begin(&file->callbacks);
+	if (file->dwfl)
+		return file;
+	free(file);
+	return NULL;
+}
+
+void dwarf_file_close(struct dwarf_file *file)
+{
+	if (!file)
+		return;
+	dwfl_end(file->dwfl);
+	free(file);
+}
+
+/* --- Opening ------------------------------------------------------------ */
+
+static bool same_build(Dwfl_Module *module, const struct dwarf_build_id *id)
+{
+	const unsigned char *bytes;
+	GElf_Addr address;
+	int nr_bytes;
+
+	if (!id->nr_bytes)
+		return true;
+	nr_bytes = dwfl_module_build_id(module, &bytes, &address);
+	return nr_bytes > 0 && (size_t)nr_bytes == id->nr_bytes &&
+	       !memcmp(bytes, id->bytes, id->nr_bytes);
+}
+
+static enum dwarf_fault report(struct dwarf_file *file, const char *path, int fd,
+			       const struct dwarf_build_id *id)
+{
+	GElf_Addr bias;
+	Dwarf_Addr dwarf_bias;
+
+	dwfl_report_begin(file->dwfl);
+	file->module = dwfl_report_elf(file->dwfl, path, path, fd, LAYOUT_BASE, false);
+	dwfl_report_end(file->dwfl, NULL, NULL);
+	if (!file->module) {
+		close(fd);
+		return DWARF_NO_ELF;
+	}
+	/* The build-id is looked for in a file that has been opened. */
+	if (!dwfl_module_getelf(file->module, &bias))
+		return DWARF_NO_ELF;
+	if (!same_build(file->module, id))
+		return DWARF_OTHER_BUILD;
+	return dwfl_module_getdwarf(file->module, &dwarf_bias) ? DWARF_OK : DWARF_NO_LINES;
+}
+
+/* The file takes over @fd. */
+static enum dwarf_fault open_fd(const char *path, int fd, const struct dwarf_build_id *id,
+				char *debug_path, struct dwarf_file **ret)
+{
+	struct dwarf_file *file = file_new(debug_path);
+	enum dwarf_fault fault;
+
+	if (!file) {
+		close(fd);
+		return DWARF_NO_MEMORY;
+	}
+	fault = report(file, path, fd, id);
+	if (fault)
+		dwarf_file_close(file);
+	else
+		*ret = file;
+	return fault;
+}
+
+enum dwarf_fault dwarf_file_open(const char *path, const struct dwarf_build_id *id,
+				 char *debug_path, struct dwarf_file **ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? DWARF_NO_FILE : open_fd(path, fd, id, debug_path, ret);
+}
+
+/* The library looks a build-id up for a module of which it has nothing else. */
+static int find_fd(struct dwarf_file *file, const struct dwarf_build_id *id, char **ret_path)
+{
+	Dwfl_Module *module;
+	int fd = -1;
+
+	dwfl_report_begin(file->dwfl);
+	module = dwfl_report_module(file->dwfl, "wanted", LAYOUT_BASE, LAYOUT_BASE + 1);
+	if (module && !dwfl_module_report_build_id(module, id->bytes, id->nr_bytes, 0))
+		fd = dwfl_standard_find_debuginfo(module, NULL, "wanted", LAYOUT_BASE, NULL, NULL,
+						  0, ret_path);
+	dwfl_report_end(file->dwfl, NULL, NULL);
+	return fd;
+}
+
+enum dwarf_fault dwarf_file_find(const struct dwarf_build_id *id, char *debug_path,
+				 struct dwarf_file **ret)
+{
+	struct dwarf_file *file = id->nr_bytes ? file_new(debug_path) : NULL;
+	_cleanup_free_ char *path = NULL;
+	int fd;
+
+	if (!file)
+		return id->nr_bytes ? DWARF_NO_MEMORY : DWARF_NO_FILE;
+	fd = find_fd(file, id, &path);
+	dwarf_file_close(file);
+	return fd < 0 ? DWARF_NO_FILE : open_fd(path ? path : "", fd, id, debug_path, ret);
+}
+
+/* --- Symbols ------------------------------------------------------------ */
+
+/* The section that @index is of @elf, if there is code in it. */
+static bool code_section(Elf *elf, GElf_Word index, GElf_Shdr *ret)
+{
+	Elf_Scn *section = index ? elf_getscn(elf, index) : NULL;
+
+	return section && gelf_getshdr(section, ret) && ret->sh_flags & SHF_EXECINSTR;
+}
+
+void dwarf_file_symbols(struct dwarf_file *file, dwarf_symbol_fn fn, void *arg)
+{
+	int nr_symbols = dwfl_module_getsymtab(file->module), i;
+
+	for (i = 1; i < nr_symbols; i++) {
+		GElf_Addr address, bias;
+		GElf_Shdr section;
+		GElf_Word index;
+		const char *name;
+		GElf_Sym symbol;
+		Elf *elf;
+
+		name = dwfl_module_getsym_info(file->module, i, &symbol, &address, &index, &elf,
+					       &bias);
+		if (!name || !*name || GELF_ST_TYPE(symbol.st_info) > STT_FUNC ||
+		    !code_section(elf, index, &section))
+			continue;
+		if (!fn(arg, name, address, index, section.sh_addr + bias,
+			section.sh_addr + bias + section.sh_size))
+			return;
+	}
+}
+
+/* --- Lines -------------------------------------------------------------- */
+
+bool dwarf_file_line(struct dwarf_file *file, uint64_t address, const char **ret_file,
+		     unsigned int *ret_line)
+{
+	Dwfl_Line *line = dwfl_module_getsrc(file->module, address);
+	const char *name;
+	int number;
+
+	name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	if (!name || number <= 0)
+		return false;
+	*ret_file = name;
+	*ret_line = (unsigned int)number;
+	return true;
+}

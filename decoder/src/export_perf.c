@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The histories as a perf.data: each branch a sample of the kind that the kernel's BTS
+ * driver made before it had a decoder of its own, which "perf script" prints as
+ * "from => to", with a branch stack of one entry, which "perf report -b" counts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "kread.h"
+#include "perf_file.h"
+#include "render.h"
+#include "trace.h"
+
+static const char kernel_path[] = "[kernel.kallsyms]";
+
+/**
+ * struct export - one btsrec_export_perf() under way
+ * @counting: nothing is written, only @nr_bytes.
+ * @tsc: of the last annotation; before the first one, of that.
+ * @side: who ran at the event before; NULL: unknown.
+ */
+struct export {
+	struct btsrec *rec;
+	struct clock clock;
+	struct aspace spaces;
+	struct trace_types types;
+	bool counting;
+	uint64_t nr_bytes;
+	uint64_t tsc;
+	unsigned int cpu;
+	const struct btsrec_side *side;
+	struct out out;
+};
+
+static void put(struct export *export, const void *record, size_t nr_bytes)
+{
+	export->nr_bytes += nr_bytes;
+	if (!export->counting)
+		out_bytes(&export->out, record, nr_bytes);
+}
+
+/* Time since boot, as perf's own clock counts about; 0 without a known frequency. */
+static uint64_t time_ns(const struct export *export)
+{
+	const struct clock *clock = &export->clock;
+	uint64_t before_ns;
+
+	if (!clock->tsc_khz)
+		return 0;
+	if (export->tsc < clock->anchor_tsc) {
+		before_ns = clock_ns(clock, clock->anchor_tsc - export->tsc);
+		return before_ns < clock->anchor_boottime_ns ?
+		       clock->anchor_boottime_ns - before_ns : 0;
+	}
+	return clock->anchor_boottime_ns + clock_ns(clock, export->tsc - clock->anchor_tsc);
+}
+
+/* --- Records ------------------------------------------------------------ */
+
+static struct trailer trailer_of(const struct export *export)
+{
+	return (struct trailer){
+		.pid = export->side ? export->side->tgid : UNKNOWN_PID,
+		.tid = export->side ? export->side->pid : UNKNOWN_PID,
+		.time_ns = time_ns(export),
+		.cpu = export->cpu,
+	};
+}
+
+static void put_comm(struct export *export)
+{
+	struct comm_record record = {
+		.header = { PERF_RECORD_COMM, PERF_RECORD_MISC_USER, sizeof(record) },
+		.pid = export->side->tgid,
+		.tid = export->side->pid,
+		.trailer = trailer_of(export),
+	};
+
+	memcpy(record.comm, export->side->comm, sizeof(record.comm) - 1);
+	put(export, &record, sizeof(record));
+}
+
+static uint64_t perf_type(const struct branch *branch)
+{
+	switch (branch->type) {
+	case BRANCH_CALL:	return PERF_BR_CALL;
+	case BRANCH_CALL_IND:	return PERF_BR_IND_CALL;
+	case BRANCH_RET:	return PERF_BR_RET;
+	case BRANCH_JUMP:	return PERF_BR_UNCOND;
+	case BRANCH_JUMP_IND:	return PERF_BR_IND;
+	case BRANCH_COND:	return PERF_BR_COND;
+	case BRANCH_SYSCALL:	return PERF_BR_SYSCALL;
+	case BRANCH_SYSRET:	return PERF_BR_SYSRET;
+	case BRANCH_IRET:	return PERF_BR_ERET;
+	case BRANCH_IRQ:	return PERF_BR_IRQ;
+	default:		return PERF_BR_UNKNOWN;
+	}
+}
+
+/* The bit-field at the end of struct perf_branch_entry. */
+static uint64_t branch_flags(struct export *export, const struct btsrec_event *event)
+{
+	struct branch branch = trace_type(&export->types, event);
+	bool predicted = event->branch.flags & BTSREC_FLAG_PREDICTED;
+
+	return (predicted ? 2 : 1) | perf_type(&branch) << 20;
+}
+
+static void put_branch(struct export *export, const struct btsrec_event *event)
+{
+	struct trailer who = trailer_of(export);
+	struct branch_sample sample = {
+		.header = { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sizeof(sample) },
+		.ip = event->branch.from,
+		.pid = who.pid,
+		.tid = who.tid,
+		.time_ns = who.time_ns,
+		.addr = event->branch.to,
+		.cpu = who.cpu,
+		.nr_branches = 1,
+		.from = event->branch.from,
+		.to = event->branch.to,
+	};
+
+	if (code_is_kernel(event->branch.from))
+		sample.header.misc = PERF_RECORD_MISC_KERNEL;
+	if (!export->counting)
+		sample.flags = branch_flags(export, event);
+	put(export, &sample, sizeof(sample));
+}
+
+/* What is mapped has time 0, which perf takes to be before everything else. */
+static void put_mmap(struct export *export, const struct mmap_record *what)
+{
+	struct mmap_record record = *what;
+
+	record.header = (struct perf_event_header){ PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL,
+						    sizeof(record) };
+	record.pid = KERNEL_PID;
+	record.trailer = (struct trailer){ .pid = KERNEL_PID, .tid = KERNEL_PID };
+	put(export, &record, sizeof(record));
+}
+
+/*
+ * The name says which symbol is at @offset: so perf learns how far the kernel has moved
+ * from where the file says it is.
+ */
+static void put_kernel(struct export *export)
+{
+	const struct btsrec_root *root = btsrec_root(export->rec);
+	struct mmap_record record = {
+		.addr = KREAD_IMAGE_KVA,
+		.nr_bytes = KREAD_IMAGE_BYTES,
+		.offset = root->symbol_kva,
+	};
+
+	snprintf(record.path, sizeof(record.path), "%s%.*s", kernel_path,
+		 (int)sizeof(root->symbol_name), root->symbol_name);
+	put_mmap(export, &record);
+}
+
+/*
+ * No dump tells where a module's file was; but only for what has a path does perf look for
+ * a file with its build-id.
+ */
+static void module_path(const struct btsrec_module *module, char path[PATH_BYTES])
+{
+	snprintf(path, PATH_BYTES, "/%.*s.ko", (int)sizeof(module->name), module->name);
+}
+
+static void put_modules(struct export *export)
+{
+	const struct located *located = export->rec->located;
+
+	for (size_t i = 0; i < located->nr_modules; i++) {
+		const struct btsrec_module *module = &located->modules[i];
+		struct mmap_record record = {
+			.addr = module->text_kva,
+			.nr_bytes = module->text_bytes,
+		};
+
+		module_path(module, record.path);
+		if (module->state == BTSREC_MODULE_LIVE)
+			put_mmap(export, &record);
+	}
+}
+
+/* --- Histories ---------------------------------------------------------- */
+
+static bool find_tsc(void *arg, const struct btsrec_event *event)
+{
+	struct export *export = arg;
+
+	return !clock_event(event, &export->tsc);
+}
+
+static bool put_event(void *arg, const struct btsrec_event *event)
+{
+	struct export *export = arg;
+	const struct btsrec_side *side = aspace_at(&export->spaces, event->n);
+
+	(void)clock_event(event, &export->tsc);
+	if (side != export->side) {
+		export->side = side;
+		if (side)
+			put_comm(export);
+	}
+	if (event->kind == BTSREC_EVENT_BRANCH)
+		put_branch(export, event);
+	return !export->out.stopped;
+}
+
+static enum btsrec_status put_cpu(struct export *export, unsigned int cpu)
+{
+	enum btsrec_status status = btsrec_events(export->rec, cpu, find_tsc, export);
+
+	export->cpu = cpu;
+	export->side = NULL;
+	if (!status || status == BTSREC_ERR_STOPPED)
+		status = trace_spaces(export->rec, cpu, &export->spaces);
+	if (!status)
+		status = trace_types_init(&export->types, export->rec, &export->spaces);
+	if (!status)
+		status = btsrec_events(export->rec, cpu, put_event, export);
+	aspace_fini(&export->spaces);
+	return status;
+}
+
+static enum btsrec_status put_data(struct export *export)
+{
+	unsigned int nr_cpu_ids = btsrec_nr_cpu_ids(export->rec), cpu;
+	enum btsrec_status status = BTSREC_OK;
+
+	export->side = NULL;
+	export->cpu = 0;
+	export->tsc = export->clock.anchor_tsc;
+	put_kernel(export);
+	put_modules(export);
+	for (cpu = 0; cpu < nr_cpu_ids && !status; cpu++)
+		if (btsrec_cpu(export->rec, cpu))
+			status = put_cpu(export, cpu);
+	return status;
+}
+
+/* --- Build-ids ---------------------------------------------------------- */
+
+/*
+ * By these perf knows that the names of the running kernel are not those of the dump, and
+ * finds the files that are.
+ */
+static void put_build_id(struct export *export, const char *path, const uint8_t *build_id,
+			 size_t nr_bytes)
+{
+	struct build_id_record record = {
+		.header = { .misc = PERF_RECORD_MISC_KERNEL | MISC_BUILD_ID_SIZE,
+			    .size = sizeof(record) },
+		.pid = KERNEL_PID,
+		.nr_bytes = (uint8_t)nr_bytes,
+	};
+
+	if (!nr_bytes || nr_bytes > sizeof(record.build_id))
+		return;
+	memcpy(record.build_id, build_id, nr_bytes);
+	snprintf(record.path, sizeof(record.path), "%s", path);
+	put(export, &record, sizeof(record));
+}
+
+static void put_build_ids(struct export *export)
+{
+	const struct btsrec_root *root = btsrec_root(export->rec);
+	const struct located *located = export->rec->located;
+	char path[PATH_BYTES];
+
+	put_build_id(export, kernel_path, root->build_id, root->build_id_bytes);
+	for (size_t i = 0; i < located->nr_modules; i++) {
+		const struct btsrec_module *module = &located->modules[i];
+
+		module_path(module, path);
+		if (module->state == BTSREC_MODULE_LIVE)
+			put_build_id(export, path, module->build_id, module->build_id_bytes);
+	}
+}
+
+/* --- The file ----------------------------------------------------------- */
+
+static void put_head(struct export *export, uint64_t data_bytes)
+{
+	const uint64_t data_at = HEADER_BYTES + ATTR_BYTES + 2 * sizeof(uint64_t);
+	struct file_header header = {
+		.magic = "PERFILE2",
+		.header_bytes = HEADER_BYTES,
+		.attr_bytes = ATTR_BYTES + 2 * sizeof(uint64_t),
+		.attrs = { HEADER_BYTES, ATTR_BYTES + 2 * sizeof(uint64_t) },
+		.data = { data_at, data_bytes },
+		.features = { 1ULL << FEATURE_BUILD_ID | 1ULL << FEATURE_BRANCH_STACK },
+	};
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = ATTR_BYTES,
+		.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU | PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_TYPE_SAVE,
+		.sample_id_all = 1,
+	};
+	const uint64_t no_ids[2] = { 0 };
+
+	put(export, &header, sizeof(header));
+	put(export, &attr, ATTR_BYTES);
+	put(export, no_ids, sizeof(no_ids));
+}
+
+/* Where each feature is, then what it says; that of the branch stack is that it is there. */
+static void put_features(struct export *export, uint64_t build_ids_bytes)
+{
+	uint64_t at = export->nr_bytes + NR_FEATURES * 2 * sizeof(uint64_t);
+	const uint64_t sections[NR_FEATURES * 2] = { at, build_ids_bytes, at + build_ids_bytes, 0 };
+
+	put(export, sections, sizeof(sections));
+	put_build_ids(export);
+}
+
+/* Sizes are in front of what they measure: everything is made twice, and counted first. */
+static enum btsrec_status write_file(struct export *export)
+{
+	uint64_t build_ids_bytes, data_bytes;
+	enum btsrec_status status;
+
+	export->counting = true;
+	put_build_ids(export);
+	build_ids_bytes = export->nr_bytes;
+	status = put_data(export);
+	if (status)
+		return status;
+	data_bytes = export->nr_bytes - build_ids_bytes;
+	export->counting = false;
+	export->nr_bytes = 0;
+	put_head(export, data_bytes);
+	status = put_data(export);
+	put_features(export, build_ids_bytes);
+	return status ? status : out_flush(&export->out);
+}
+
+enum btsrec_status btsrec_export_perf(struct btsrec *rec, const struct btsrec_sink *sink)
+{
+	const struct btsrec_root *root = btsrec_root(rec);
+	struct export *export;
+	enum btsrec_status status;
+
+	if (!root)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
+	export = calloc(1, sizeof(*export));
+	if (!export)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	export->rec = rec;
+	export->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
+	out_init(&export->out, sink);
+	status = write_file(export);
+	free(export);
+	return status;
+}

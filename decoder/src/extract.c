@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Keeps of a dump what the decoders read: all that they ask of it is watched once,
+ * then just those lines of memory are written.  So a decoder sees no difference
+ * between the small file and the dump, without a list of what it might need.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "extract_write.h"
+#include "redact.h"
+#include "session.h"
+#include "tee.h"
+
+/* --- Watching ----------------------------------------------------------- */
+
+static bool forget(void *arg, const char *text, size_t len_bytes)
+{
+	(void)arg;
+	(void)text;
+	(void)len_bytes;
+	return true;
+}
+
+static const struct btsrec_sink nowhere = { .write = forget };
+
+static enum btsrec_status look_at_info(struct btsrec *rec)
+{
+	return btsrec_info(rec, BTSREC_FORMAT_TEXT, &nowhere);
+}
+
+static enum btsrec_status look_at_check(struct btsrec *rec)
+{
+	uint64_t nr_faults;
+
+	return btsrec_check(rec, &nowhere, &nr_faults);
+}
+
+static enum btsrec_status look_at_show(struct btsrec *rec)
+{
+	struct btsrec_show opts = { .types = true, .format = BTSREC_FORMAT_TSV };
+
+	return btsrec_show(rec, &opts, &nowhere);
+}
+
+static enum btsrec_status look_at_prove(struct btsrec *rec)
+{
+	uint64_t nr_faults;
+
+	return btsrec_prove(rec, BTSREC_FORMAT_TEXT, &nowhere, &nr_faults);
+}
+
+/* The memory of the stacks at the freeze; it holds data of whoever ran. */
+static enum btsrec_status look_at_stack(struct btsrec *rec)
+{
+	struct btsrec_stack opts = { .format = BTSREC_FORMAT_TEXT };
+
+	return rec->no_user_names ? BTSREC_OK : btsrec_stack(rec, &opts, &nowhere);
+}
+
+/*
+ * Between them they read all that any view reads: the recorder's structures, the
+ * rings, names, page tables, the code of everything that ran, and stacks.
+ */
+static enum btsrec_status (*const looks[])(struct btsrec *rec) = {
+	look_at_info,
+	look_at_check,
+	look_at_show,
+	look_at_prove,
+	look_at_stack,
+};
+
+#define NR_LOOKS (sizeof(looks) / sizeof(looks[0]))
+
+/* What is wrong with the recorder is no reason not to keep the rest. */
+static bool ends_extract(enum btsrec_status status)
+{
+	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO;
+}
+
+static enum btsrec_status watch(struct btsrec *watched, const struct btsrec_image *image)
+{
+	enum btsrec_status status = btsrec_open_image(watched, image);
+
+	/* As whoever opens the small file is going to. */
+	if (!status)
+		status = btsrec_locate(watched, 0, BTSREC_SCAN_NONE);
+	if (!status && btsrec_root(watched)->self_pa != image->root_pa_hint)
+		status = msg_set(&watched->msg, BTSREC_ERR_INVAL,
+				 "VMCOREINFO names another recorder than the one to be kept");
+	for (size_t i = 0; !status && i < NR_LOOKS; i++) {
+		enum btsrec_status looked = looks[i](watched);
+
+		if (ends_extract(looked))
+			status = looked;
+	}
+	return status;
+}
+
+/* Everything that decoding @rec reads, seen by @tee. */
+static enum btsrec_status watch_all(struct btsrec *rec, const struct redact *redact,
+				    struct tee *tee)
+{
+	struct btsrec_image image = rec->image;
+	struct btsrec *watched = btsrec_new();
+	enum btsrec_status status;
+
+	if (!watched)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	image.read_pa = tee_read_pa;
+	image.arg = tee;
+	image.root_pa_hint = rec->located->root.self_pa;
+	/* Who mapped what, and from where, is part of what is to be left out. */
+	watched->no_user_names = redact->no_user || redact->no_paths;
+	status = watch(watched, &image);
+	if (status)
+		msg_set(&rec->msg, status, "%s", btsrec_errmsg(watched));
+	btsrec_free(watched);
+	return status;
+}
+
+/* --- Writing ------------------------------------------------------------ */
+
+/* The first run of set bits in @bits; returns its length. */
+static unsigned int first_run(uint64_t bits, unsigned int *ret_first)
+{
+	unsigned int first = (unsigned int)__builtin_ctzll(bits);
+	uint64_t after = ~(bits >> first);
+
+	*ret_first = first;
+	return after ? (unsigned int)__builtin_ctzll(after) : 64;
+}
+
+static uint64_t run_bits(unsigned int first, unsigned int nr)
+{
+	return nr ? UINT64_MAX >> (64 - nr) << first : 0;
+}
+
+/*
+ * Read the lines @wanted of the page at @page->pa, one behind another, and store in
+ * page->lines which were there: a dump that is cut off may end inside one.
+ */
+static enum btsrec_status read_lines(const struct btsrec_image *image, uint64_t wanted,
+				     struct extract_page *page, uint8_t *buf)
+{
+	page->lines = 0;
+	while (wanted) {
+		unsigned int first, nr = first_run(wanted, &first);
+		size_t got_bytes;
+		enum btsrec_status status =
+			image_read_some(image, page->pa + first * TEE_LINE_BYTES, buf,
+					nr * TEE_LINE_BYTES, &got_bytes);
+
+		if (status != BTSREC_OK && status != BTSREC_ERR_NODATA)
+			return status;
+		wanted &= ~run_bits(first, nr);
+		nr = (unsigned int)(got_bytes / TEE_LINE_BYTES);
+		page->lines |= run_bits(first, nr);
+		buf += nr * TEE_LINE_BYTES;
+	}
+	return BTSREC_OK;
+}
+
+static enum btsrec_status write_pages(struct extract_writer *writer,
+				      const struct btsrec_image *image, struct pageset *pages)
+{
+	enum btsrec_status status = BTSREC_OK;
+	uint8_t lines[BTSREC_PAGE_BYTES];
+
+	pageset_sort(pages);
+	for (size_t i = 0; !status && i < pages->nr; i++) {
+		struct extract_page page = { .pa = pages->slots[i].pa };
+
+		status = read_lines(image, pages->slots[i].bits, &page, lines);
+		if (!status && page.lines)
+			status = extract_add(writer, &page, lines);
+	}
+	return status;
+}
+
+static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extract *opts,
+				    const struct btsrec_image *image, struct pageset *pages,
+				    const struct btsrec_sink *sink)
+{
+	struct extract_writer *writer = extract_writer_new(sink);
+	struct extract_header header = {
+		.flags = (opts->no_user ? EXTRACT_F_NO_USER : 0) |
+			 (opts->no_paths ? EXTRACT_F_NO_PATHS : 0) |
+			 (rec->incomplete ? EXTRACT_F_INCOMPLETE : 0),
+		.root_pa = rec->located->root.self_pa,
+		.max_pa = rec->image.max_pa,
+	};
+	enum btsrec_status status;
+
+	if (!writer)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	snprintf(header.maker, sizeof(header.maker), "btsrec %s", btsrec_version());
+	status = extract_begin(writer, &header, rec->image.vmcoreinfo);
+	if (!status)
+		status = write_pages(writer, image, pages);
+	if (!status)
+		status = extract_end(writer);
+	extract_writer_free(writer);
+	return status ? msg_set(&rec->msg, status, "%s", btsrec_status_str(status)) : BTSREC_OK;
+}
+
+/* --- Both --------------------------------------------------------------- */
+
+static enum btsrec_status watch_and_write(struct btsrec *rec, const struct btsrec_extract *opts,
+					  struct redact *redact, const struct btsrec_sink *sink)
+{
+	struct btsrec_image image = rec->image;
+	struct tee tee = { .below = &image };
+	enum btsrec_status status;
+
+	image.read_pa = redact_read_pa;
+	image.arg = redact;
+	status = watch_all(rec, redact, &tee);
+	if (!status)
+		status = write_all(rec, opts, &image, &tee.pages, sink);
+	tee_fini(&tee);
+	return status;
+}
+
+enum btsrec_status btsrec_extract(struct btsrec *rec, const struct btsrec_extract *opts,
+				  const struct btsrec_sink *sink)
+{
+	struct redact redact = {
+		.below = &rec->image,
+		.located = rec->located,
+		.no_user = opts->no_user,
+		.no_paths = opts->no_paths,
+	};
+	enum btsrec_status status;
+
+	if (!rec->located)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
+	status = redact_init(&redact);
+	if (status)
+		msg_set(&rec->msg, status, "out of memory");
+	else
+		status = watch_and_write(rec, opts, &redact, sink);
+	redact_fini(&redact);
+	return status;
+}

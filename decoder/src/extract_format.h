@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The file that btsrec extract writes: memory of a dump, only the lines that
+ * decoding needs.  btsrec-extract(5) describes it; numbers are little-endian.
+ *
+ *   header, VMCOREINFO text, frames of pages in ascending order, end frame
+ *
+ * A file without its end frame was not written to the end.
+ */
+#ifndef BTSREC_EXTRACT_FORMAT_H
+#define BTSREC_EXTRACT_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zlib.h>
+
+#define EXTRACT_MAGIC		"btsrecXT"
+#define EXTRACT_MAJOR		1
+#define EXTRACT_MINOR		0
+#define EXTRACT_MAX_VMCOREINFO	65536
+#define EXTRACT_FRAME_MAGIC	0x4d524658U	/* "XFRM" */
+#define EXTRACT_END_MAGIC	0x444e4558U	/* "XEND" */
+#define EXTRACT_FRAME_PAGES	64
+#define EXTRACT_LINE_BYTES	64
+
+/* extract_header.flags */
+#define EXTRACT_F_NO_USER	(1U << 0)	/* addresses of user space in the rings are 0 */
+#define EXTRACT_F_NO_PATHS	(1U << 1)	/* paths of exec'd programs are empty */
+#define EXTRACT_F_INCOMPLETE	(1U << 2)	/* made from a dump that was cut off */
+
+/**
+ * struct extract_header - at the beginning of the file
+ * @header_bytes: of this struct as the writer knew it; VMCOREINFO follows.
+ * @crc32: of the header with this field 0, and of the VMCOREINFO text.
+ * @root_pa: the recorder's root.
+ * @max_pa: first address behind the memory of the dump; 0: unknown.
+ * @maker: name and version of the program that wrote it, NUL-terminated.
+ */
+struct extract_header {
+	char magic[8];
+	uint16_t major;
+	uint16_t minor;
+	uint32_t header_bytes;
+	uint32_t flags;
+	uint32_t crc32;
+	uint64_t root_pa;
+	uint64_t max_pa;
+	uint32_t vmcoreinfo_bytes;
+	uint32_t reserved;
+	char maker[32];
+};
+
+/**
+ * struct extract_frame - in front of up to EXTRACT_FRAME_PAGES pages
+ * @crc32: of this struct with the field 0 and of the page table behind it.
+ * @raw_bytes: of the lines of all its pages, one after another.
+ * @packed_bytes: of the same as one zstd frame with a checksum, behind the table.
+ *
+ * The end frame has EXTRACT_END_MAGIC, no table and no data; its nr_pages is 0.
+ */
+struct extract_frame {
+	uint32_t magic;
+	uint32_t crc32;
+	uint32_t nr_pages;
+	uint32_t raw_bytes;
+	uint64_t packed_bytes;
+};
+
+/**
+ * struct extract_page - an entry of the page table
+ * @lines: bit i: the bytes from i * EXTRACT_LINE_BYTES on are in the file.
+ */
+struct extract_page {
+	uint64_t pa;
+	uint64_t lines;
+};
+
+/** struct extract_end - behind the end frame's struct extract_frame */
+struct extract_end {
+	uint64_t nr_frames;
+	uint64_t nr_pages;
+	uint32_t frames_crc32;		/* of the crc32 fields of all frames, in order */
+	uint32_t crc32;			/* of the fields before */
+};
+
+/** extract_sum() - the format's checksum of more bytes, after those that gave @before */
+static inline uint32_t extract_sum(uint32_t before, const void *bytes, size_t nr_bytes)
+{
+	return (uint32_t)crc32(before, bytes, (uInt)nr_bytes);
+}
+
+#endif /* BTSREC_EXTRACT_FORMAT_H */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the stage frames share; nobody else includes this. */
+#ifndef BTSREC_FRAMES_IMPL_H
+#define BTSREC_FRAMES_IMPL_H
+
+#include "frames.h"
+
+#define NR_PLACES	8192	/* a power of two */
+
+/** struct place_entry - an answer of frames_source.place */
+struct place_entry {
+	uint64_t from;
+	uint64_t to;
+	enum frames_place place;
+};
+
+/**
+ * struct frames - one CPU under way
+ * @lost: since the last branch something is missing; true at the start.
+ * @has_switch: annotated, but the stack has not changed yet; to thread @switch_pid.
+ * @switching: it has, and the code that did it still runs.
+ * @thunk: the branch that led into the thunk that runs.
+ * @prev_to: target of the last branch.
+ * @n: number of the last event; @step: what it did.
+ * @left: the frames that it left.
+ */
+struct frames {
+	struct frames_source source;
+	struct stacks stacks;
+	bool lost;
+	bool has_switch;
+	bool switching;
+	uint32_t switch_pid;
+	struct frame_thunk thunk;
+	uint64_t prev_to;
+	uint64_t n;
+	struct frames_step step;
+	struct frame left[STACKS_MAX_DEPTH];
+	struct place_entry places[NR_PLACES];
+};
+
+/* --- frames_calls.c ----------------------------------------------------- */
+
+/** frames_place_of() - what the source says, cached */
+enum frames_place frames_place_of(struct frames *f, uint64_t from, uint64_t to);
+
+/** frames_enter() - a new frame; NULL: out of memory. */
+struct frame *frames_enter(struct frames *f, enum frame_kind kind, uint64_t from,
+			   uint64_t entered, uint64_t return_va);
+
+/** frames_leave() - frame @i of the current stack is left, with all that are above it. */
+void frames_leave(struct frames *f, size_t i);
+
+/** frames_leave_base() - frames from @i on, and the function below, which has none. */
+void frames_leave_base(struct frames *f, size_t i);
+
+/** frames_may_be_there() - is frame @i of @stack there, as far as is known? */
+bool frames_may_be_there(const struct stack *stack, size_t i);
+
+/** frames_is_back() - does @to continue what @frame, an entry or DIVERT, interrupted? */
+bool frames_is_back(const struct frame *frame, uint64_t to);
+
+/** frames_chain_start() - the outermost frame that returns together with frame @i */
+size_t frames_chain_start(const struct stack *stack, size_t i);
+
+/** frames_returns_to() - does a return to @to end @frame? */
+bool frames_returns_to(const struct frame *frame, uint64_t to);
+
+/** frames_flow() - a call, return or jump to @to, through all thunks */
+void frames_flow(struct frames *f, const struct frame_thunk *flow, uint64_t to);
+
+/** frames_switch_stack() - the thread that was annotated last goes on */
+void frames_switch_stack(struct frames *f);
+
+/* --- frames_entries.c --------------------------------------------------- */
+
+/** frames_kernel_part() - where the frames of the kernel begin, if it is what runs */
+size_t frames_kernel_part(const struct stack *stack);
+
+/** frames_enter_kernel() - an interrupt, exception or system call */
+void frames_enter_kernel(struct frames *f, enum frame_kind kind, int vector, uint64_t from,
+			 uint64_t to, uint64_t return_va);
+
+/** frames_leave_kernel() - to the user address @to */
+void frames_leave_kernel(struct frames *f, uint64_t to);
+
+/** frames_resume() - IRET or SYSRET */
+void frames_resume(struct frames *f, uint64_t from, uint64_t to);
+
+#endif /* BTSREC_FRAMES_IMPL_H */

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "gdb_blocks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace.h"
+
+/**
+ * struct making - one gdb_blocks_make() under way
+ * @last: who ran at the event before.
+ */
+struct making {
+	const struct btsrec_gdb *wanted;
+	struct code *code;
+	struct gdb_blocks *blocks;
+	struct btsrec_side last;
+	bool has_last;
+	bool nomem;
+};
+
+void gdb_blocks_fini(struct gdb_blocks *blocks)
+{
+	free(blocks->list);
+	memset(blocks, 0, sizeof(*blocks));
+}
+
+static bool is_wanted(const struct making *making, const struct btsrec_side *side)
+{
+	return !making->wanted->has_pid || (side && side->pid == making->wanted->pid);
+}
+
+static void add(struct making *making, const struct gdb_block *block)
+{
+	struct gdb_blocks *blocks = making->blocks;
+	size_t nr_room = blocks->nr_room ? 2 * blocks->nr_room : 4096;
+	struct gdb_block *list;
+
+	if (blocks->nr == blocks->nr_room) {
+		list = reallocarray(blocks->list, nr_room, sizeof(*list));
+		making->nomem = !list;
+		if (!list)
+			return;
+		blocks->list = list;
+		blocks->nr_room = nr_room;
+	}
+	blocks->list[blocks->nr++] = *block;
+}
+
+/* What is missing before all else or twice is missing once. */
+static void add_gap(struct making *making)
+{
+	const struct gdb_blocks *blocks = making->blocks;
+
+	if (blocks->nr && !blocks->list[blocks->nr - 1].gap)
+		add(making, &(struct gdb_block){ .gap = true });
+}
+
+/* The last instruction before @range->stop. */
+static uint64_t last_insn(struct code *code, uint64_t cr3, const struct proof_range *range)
+{
+	uint64_t va = range->start, last = va;
+	struct code_insn insn;
+
+	while (va < range->stop && !code_insn(code, cr3, va, false, &insn)) {
+		last = va;
+		va += insn.length_bytes;
+	}
+	return last;
+}
+
+static void add_range(struct making *making, const struct proof_range *range,
+		      const struct btsrec_side *side)
+{
+	struct gdb_blocks *blocks = making->blocks;
+	uint64_t cr3 = side ? side->cr3 : 0;
+	struct gdb_block block = { .begin = range->start };
+
+	if (range->start >= range->stop || !is_wanted(making, side) ||
+	    (making->wanted->user_only && code_is_kernel(range->start)))
+		return;
+	block.end = last_insn(making->code, cr3, range);
+	block.cr3 = code_is_kernel(range->start) ? 0 : cr3;
+	add(making, &block);
+	if (side)
+		blocks->side = *side;
+	blocks->next_va = range->stop;
+	blocks->at_freeze = false;
+}
+
+/* Of two ranges the first ran before an annotation, maybe in another thread. */
+static void add_step(struct making *making, const struct proof_step *step,
+		     const struct btsrec_side *side)
+{
+	const struct btsrec_side *before = making->has_last ? &making->last : side;
+
+	if (making->wanted->user_only && code_is_kernel(step->start) &&
+	    code_is_kernel(step->end))
+		return;
+	if (step->compat || step->kind == PROOF_UNKNOWN || step->kind == PROOF_BROKEN) {
+		if (is_wanted(making, side))
+			add_gap(making);
+		return;
+	}
+	for (unsigned int i = 0; i < step->nr_ranges; i++)
+		add_range(making, &step->ranges[i], i + 1 < step->nr_ranges ? before : side);
+}
+
+static bool make_event(void *arg, const struct trace_event *traced)
+{
+	struct making *making = arg;
+
+	if (traced->event->kind == BTSREC_EVENT_GAP)
+		add_gap(making);
+	if (!traced->step)
+		return !making->nomem;
+	add_step(making, traced->step, traced->side);
+	if (traced->event->kind == BTSREC_EVENT_FREEZE && is_wanted(making, traced->side))
+		making->blocks->at_freeze = true;
+	making->has_last = traced->side;
+	if (traced->side)
+		making->last = *traced->side;
+	return !making->nomem;
+}
+
+enum btsrec_status gdb_blocks_make(struct btsrec *rec, const struct btsrec_gdb *wanted,
+				   struct gdb_blocks *ret)
+{
+	struct making making = { .wanted = wanted, .blocks = ret };
+	enum btsrec_status status;
+
+	memset(ret, 0, sizeof(*ret));
+	making.code = btsrec_root(rec) ? trace_code(rec) : NULL;
+	if (btsrec_root(rec) && !making.code)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	status = trace_events(rec, wanted->cpu, 0, make_event, &making, NULL);
+	if (making.nomem)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (!status && !ret->next_va)
+		return msg_set(&rec->msg, BTSREC_ERR_NODATA,
+			       "no instruction of that history is known");
+	return status;
+}
+
+/* --- XML ---------------------------------------------------------------- */
+
+/* btrace.dtd of gdb; the two addresses are hexadecimal. */
+#define XML_BEGIN	"<!DOCTYPE btrace SYSTEM \"btrace.dtd\">\n<btrace version=\"1.0\">\n"
+#define XML_BLOCK	"<block begin=\"0x%llx\" end=\"0x%llx\"/>\n"
+#define XML_END		"</btrace>\n"
+
+#define XML_BLOCK_BYTES	(sizeof(XML_BLOCK) + 2 * 16)
+
+static bool is_gap(const struct gdb_blocks *blocks, size_t i)
+{
+	const struct gdb_block *block = &blocks->list[i];
+
+	return block->gap || (block->cr3 && block->cr3 != blocks->side.cr3);
+}
+
+/* Of neighbouring gaps only the oldest is told, and none before the first block. */
+static size_t xml_block(char *at, const struct gdb_blocks *blocks, size_t i)
+{
+	const struct gdb_block *block = &blocks->list[i];
+	unsigned long long begin = block->begin, end = block->end;
+
+	if (is_gap(blocks, i)) {
+		if (!i || is_gap(blocks, i - 1))
+			return 0;
+		begin = 1;
+		end = 0;
+	} else if (i == blocks->nr - 1) {
+		/* gdb takes the newest instruction for the one that is next. */
+		end = blocks->next_va;
+	}
+	return (size_t)snprintf(at, XML_BLOCK_BYTES, XML_BLOCK, begin, end);
+}
+
+char *gdb_blocks_xml(const struct gdb_blocks *blocks)
+{
+	size_t nr_bytes = sizeof(XML_BEGIN) + sizeof(XML_END) + blocks->nr * XML_BLOCK_BYTES;
+	char *text = malloc(nr_bytes), *at = text;
+
+	if (!text)
+		return NULL;
+	at = stpcpy(at, XML_BEGIN);
+	for (size_t i = blocks->nr; i; i--)
+		at += xml_block(at, blocks, i - 1);
+	strcpy(at, XML_END);
+	return text;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists that grow as events come. */
+#ifndef BTSREC_GROW_H
+#define BTSREC_GROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/**
+ * grow() - make room for one more element
+ * @array: address of the pointer to @nr elements, with room for *@nr_room.
+ *
+ * Return: false: out of memory, and nothing has changed.
+ */
+static inline bool grow(void *array, size_t element_bytes, size_t nr, size_t *nr_room)
+{
+	size_t nr_wanted = *nr_room ? 2 * *nr_room : 1024;
+	void *grown;
+
+	if (nr < *nr_room)
+		return true;
+	grown = reallocarray(*(void **)array, nr_wanted, element_bytes);
+	if (!grown)
+		return false;
+	*(void **)array = grown;
+	*nr_room = nr_wanted;
+	return true;
+}
+
+#endif /* BTSREC_GROW_H */

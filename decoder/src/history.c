@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The pipeline behind locate: fetch -> head and ring -> timeline. */
+#include "history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "head.h"
+#include "image.h"
+
+/* --- Ring --------------------------------------------------------------- */
+
+const char *session_index_str(enum session_index index)
+{
+	switch (index) {
+	case SESSION_INDEX_NEVER:	return "never armed";
+	case SESSION_INDEX_FROZEN:	return "frozen";
+	case SESSION_INDEX_STOPPED:	return "stopped";
+	case SESSION_INDEX_LIVE:	return "live";
+	}
+	return "unknown";
+}
+
+/* Only a frozen or stopped CPU has an index that nobody moves any more. */
+static enum session_index index_source(const struct btsrec_cpu *cpu)
+{
+	if (cpu->frozen)
+		return SESSION_INDEX_FROZEN;
+	switch ((enum btsrec_cpu_state)cpu->state) {
+	case BTSREC_CPU_NEVER:
+		return SESSION_INDEX_NEVER;
+	case BTSREC_CPU_STOPPED:
+		return SESSION_INDEX_STOPPED;
+	case BTSREC_CPU_ARMED:
+	case BTSREC_CPU_FROZEN:
+		break;
+	}
+	return SESSION_INDEX_LIVE;
+}
+
+static enum btsrec_status read_index(const struct btsrec *rec, const struct btsrec_cpu *cpu,
+				     struct session_ring *ring)
+{
+	switch (ring->index) {
+	case SESSION_INDEX_NEVER:
+		ring->index_kva = cpu->ring_kva;
+		break;
+	case SESSION_INDEX_FROZEN:
+		ring->index_kva = cpu->freeze.index_kva;
+		break;
+	case SESSION_INDEX_STOPPED:
+		ring->index_kva = cpu->stop_index_kva;
+		break;
+	case SESSION_INDEX_LIVE:
+		/* SDM vol. 3B, "DS Save Area", DTES64: BTS index is the second word. */
+		return image_read(&rec->image, cpu->ds_pa + 8, &ring->index_kva,
+				  sizeof(ring->index_kva));
+	}
+	return BTSREC_OK;
+}
+
+/* Fill in *@ret and return it; NULL: not in the dump.  Other failures go to *@status. */
+static const struct btsrec_record *peek_slot(struct fetch *fetch, uint64_t slot,
+					     struct btsrec_record *ret,
+					     enum btsrec_status *status)
+{
+	enum btsrec_status one = fetch_one(fetch, slot, ret);
+
+	if (one != BTSREC_OK && one != BTSREC_ERR_NODATA)
+		*status = one;
+	return one == BTSREC_OK ? ret : NULL;
+}
+
+static enum btsrec_status find_pending(struct fetch *fetch, const struct btsrec_cpu *cpu,
+				       struct ring_layout *layout)
+{
+	uint64_t nr_slots = layout->nr_slots, head = layout->head_slot;
+	struct btsrec_record newest, next[BTSREC_MAX_PARTS];
+	enum btsrec_status status = BTSREC_OK;
+	struct head_peek peek;
+
+	peek.newest = peek_slot(fetch, (head + nr_slots - 1) % nr_slots, &newest, &status);
+	for (unsigned int i = 0; i < BTSREC_MAX_PARTS; i++)
+		peek.next[i] = peek_slot(fetch, (head + i) % nr_slots, &next[i], &status);
+	if (status != BTSREC_OK)
+		return status;
+	layout->nr_pending = head_pending(&peek, nr_slots, cpu->annot_begin, cpu->annot_end);
+	return BTSREC_OK;
+}
+
+static enum btsrec_status find_lap(struct fetch *fetch, const struct btsrec_cpu *cpu,
+				   struct session_ring *ring)
+{
+	struct ring_layout *layout = &ring->layout;
+	uint64_t behind = layout->head_slot + layout->nr_pending;
+	enum btsrec_status status = BTSREC_OK;
+	struct btsrec_record record;
+	struct ring_run run;
+
+	/* Nothing lies between the head and the end: the beginning was overwritten. */
+	layout->lap = behind < layout->nr_slots ? RING_LAP_UNKNOWN : RING_LAP_LATER;
+	if (behind < layout->nr_slots)
+		fetch_seek(fetch, behind, layout->nr_slots - behind);
+	while (layout->lap == RING_LAP_UNKNOWN) {
+		status = fetch_next(fetch, &run);
+		if (!run.nr_slots)
+			break;
+		if (run.records)
+			layout->lap = head_lap(run.records);
+	}
+	ring->complete = layout->lap == RING_LAP_FIRST;
+	if (!ring->complete && peek_slot(fetch, ring_oldest(layout), &record, &status))
+		ring->complete = head_is_first(&record, cpu->annot_begin);
+	return status;
+}
+
+static enum btsrec_status look_at_ring(struct btsrec *rec, const struct located_cpu *lc,
+				       struct fetch *fetch, struct session_ring *ret)
+{
+	const struct btsrec_cpu *cpu = &lc->page;
+	struct session_ring ring = { .index = index_source(cpu) };
+	enum btsrec_status status;
+
+	ring.layout.nr_slots = cpu->ring_bytes / BTSREC_RECORD_BYTES;
+	ring.index_status = read_index(rec, cpu, &ring);
+	if (ring.index_status == BTSREC_OK)
+		ring.index_status = ring_head(cpu->ring_kva, cpu->ring_bytes, ring.index_kva,
+					      &ring.layout.head_slot);
+	else if (ring.index_status != BTSREC_ERR_NODATA)
+		return ring.index_status;
+	status = BTSREC_OK;
+	if (ring.index == SESSION_INDEX_NEVER) {
+		ring.complete = true;
+		ring.layout.lap = RING_LAP_FIRST;
+	} else if (ring.index_status == BTSREC_OK) {
+		status = find_pending(fetch, cpu, &ring.layout);
+		if (status == BTSREC_OK)
+			status = find_lap(fetch, cpu, &ring);
+		ring_plan(&ring.layout);
+	}
+	if (status == BTSREC_OK)
+		*ret = ring;
+	return status;
+}
+
+/* --- The way ------------------------------------------------------------ */
+
+void history_fini(struct history *history)
+{
+	fetch_fini(&history->fetch);
+}
+
+static enum btsrec_status history_begin(struct history *history, struct btsrec *rec,
+					 unsigned int cpu)
+{
+	const struct located_cpu *lc = session_cpu(rec, cpu);
+	enum btsrec_status status;
+
+	memset(history, 0, sizeof(*history));
+	if (!rec->located)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "the recorder has not been located");
+	if (!lc)
+		return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring", cpu);
+	history->cpu = &lc->page;
+	status = fetch_init(&history->fetch, &rec->image, lc->ring_pa, lc->page.ring_bytes);
+	if (status == BTSREC_OK)
+		status = look_at_ring(rec, lc, &history->fetch, &history->ring);
+	if (status != BTSREC_OK)
+		return msg_set(&rec->msg, status, "ring of CPU %u: %s", cpu,
+			       btsrec_status_str(status));
+	fetch_seek(&history->fetch, 0, 0);
+	timeline_init(&history->timeline, cpu,
+		      rec->located->root.flags & BTSREC_ROOT_F_LA57 ? 57 : 48);
+	return BTSREC_OK;
+}
+
+static void feed_gap(struct history *history, enum btsrec_gap_kind kind, uint64_t slot,
+		     uint64_t nr_slots)
+{
+	struct ring_run run = { .gap = kind, .slot = slot, .nr_slots = nr_slots };
+
+	timeline_feed(&history->timeline, &run);
+}
+
+static void feed_pending(struct history *history, bool wanted)
+{
+	const struct ring_layout *layout = &history->ring.layout;
+
+	if (wanted && layout->nr_pending)
+		feed_gap(history, BTSREC_GAP_TORN, layout->head_slot, layout->nr_pending);
+}
+
+static enum btsrec_status feed_spans(struct history *history)
+{
+	const struct ring_layout *layout = &history->ring.layout;
+	enum btsrec_status status;
+	struct ring_run run;
+
+	if (!history->fetch.nr_left && history->span < layout->nr_spans) {
+		fetch_seek(&history->fetch, layout->spans[history->span].slot,
+			   layout->spans[history->span].nr_slots);
+		history->span++;
+	}
+	status = fetch_next(&history->fetch, &run);
+	if (status == BTSREC_OK && run.nr_slots)
+		timeline_feed(&history->timeline, &run);
+	return status;
+}
+
+static bool spans_left(const struct history *history)
+{
+	return history->fetch.nr_left || history->span < history->ring.layout.nr_spans;
+}
+
+/* Give the timeline, which has run dry, its next input. */
+static enum btsrec_status history_feed(struct history *history)
+{
+	const struct session_ring *ring = &history->ring;
+
+	switch (history->step) {
+	case HISTORY_OVERWRITTEN:
+		if (ring->layout.lap == RING_LAP_LATER && !ring->complete)
+			feed_gap(history, BTSREC_GAP_OVERWRITTEN, ring->layout.head_slot, 0);
+		break;
+	case HISTORY_OLD_PENDING:
+		feed_pending(history, ring->layout.lap != RING_LAP_FIRST);
+		break;
+	case HISTORY_SPANS:
+		if (spans_left(history))
+			return feed_spans(history);
+		break;
+	case HISTORY_NEW_PENDING:
+		feed_pending(history, ring->layout.lap == RING_LAP_FIRST);
+		break;
+	case HISTORY_NO_INDEX:
+		if (ring->index_status != BTSREC_OK)
+			feed_gap(history, BTSREC_GAP_NO_INDEX, 0, ring->layout.nr_slots);
+		break;
+	case HISTORY_END:
+		timeline_end(&history->timeline,
+			     history->cpu->frozen ? &history->cpu->freeze : NULL);
+		break;
+	case HISTORY_DONE:
+		break;
+	}
+	history->step++;
+	return BTSREC_OK;
+}
+
+/* --- Events ------------------------------------------------------------- */
+
+/* Enough that the newest so many events always begin behind one of them. */
+#define NR_MARKS 8
+#define MIN_MARK_DISTANCE 4096
+
+/** struct marks - places from which a history can go on, the newest ones */
+struct marks {
+	struct history place[NR_MARKS];
+	size_t nr;
+	uint64_t distance;
+};
+
+static void marks_add(struct marks *marks, const struct history *history)
+{
+	const struct history *last = &marks->place[(marks->nr + NR_MARKS - 1) % NR_MARKS];
+
+	if (marks->nr && history->timeline.n - last->timeline.n < marks->distance)
+		return;
+	marks->place[marks->nr % NR_MARKS] = *history;
+	marks->nr++;
+}
+
+/* The newest mark that is not behind event @n, or the oldest that is kept. */
+static const struct history *marks_find(const struct marks *marks, uint64_t n)
+{
+	const struct history *history;
+	size_t i = 1;
+
+	do {
+		history = &marks->place[(marks->nr - i) % NR_MARKS];
+	} while (history->timeline.n > n && i++ < NR_MARKS && i <= marks->nr);
+	return history;
+}
+
+/* To the end without telling anybody, then back to the mark before the tail. */
+static enum btsrec_status history_to_tail(struct history *history, uint64_t max_events)
+{
+	_cleanup_free_ struct marks *marks = calloc(1, sizeof(*marks));
+	struct btsrec_event event;
+	enum btsrec_status status;
+	uint64_t first_n;
+
+	if (!marks)
+		return BTSREC_ERR_NOMEM;
+	marks->distance = max_events / 4 > MIN_MARK_DISTANCE ? max_events / 4 : MIN_MARK_DISTANCE;
+	while (history->step != HISTORY_DONE) {
+		marks_add(marks, history);
+		status = history_feed(history);
+		if (status != BTSREC_OK)
+			return status;
+		while (timeline_next(&history->timeline, &event))
+			;
+	}
+	first_n = history->timeline.n > max_events ? history->timeline.n - max_events : 0;
+	*history = *marks_find(marks, first_n);
+	history->first_n = first_n;
+	fetch_forget(&history->fetch);
+	return BTSREC_OK;
+}
+
+enum btsrec_status history_init(struct history *history, struct btsrec *rec, unsigned int cpu,
+				uint64_t max_events)
+{
+	enum btsrec_status status = history_begin(history, rec, cpu);
+
+	if (status || !max_events)
+		return status;
+	status = history_to_tail(history, max_events);
+	if (status)
+		return msg_set(&rec->msg, status, "history of CPU %u: %s", cpu,
+			       btsrec_status_str(status));
+	return BTSREC_OK;
+}
+
+bool history_next(struct history *history, struct btsrec_event *ret)
+{
+	for (;;) {
+		while (timeline_next(&history->timeline, ret))
+			if (ret->n >= history->first_n)
+				return true;
+		if (history->step == HISTORY_DONE)
+			return false;
+		history->status = history_feed(history);
+		if (history->status)
+			return false;
+	}
+}
+
+/* --- By callback -------------------------------------------------------- */
+
+enum btsrec_status session_tail(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
+				btsrec_event_fn fn, void *arg)
+{
+	struct btsrec_event event;
+	enum btsrec_status status;
+	struct history history;
+
+	status = history_init(&history, rec, cpu, max_events);
+	while (!status && history_next(&history, &event))
+		if (!fn(arg, &event))
+			status = BTSREC_ERR_STOPPED;
+	if (!status)
+		status = history.status;
+	if (status == BTSREC_ERR_STOPPED || history.status)
+		msg_set(&rec->msg, status, "history of CPU %u: %s", cpu, btsrec_status_str(status));
+	history_fini(&history);
+	return status;
+}
+
+enum btsrec_status btsrec_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
+				 void *arg)
+{
+	return session_tail(rec, cpu, 0, fn, arg);
+}
+
+enum btsrec_status session_ring(struct btsrec *rec, unsigned int cpu, struct session_ring *ret)
+{
+	struct history history;
+	enum btsrec_status status = history_init(&history, rec, cpu, 0);
+
+	if (status == BTSREC_OK)
+		*ret = history.ring;
+	history_fini(&history);
+	return status;
+}

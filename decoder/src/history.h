@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The events of one CPU, one at a time: for whoever reads several CPUs at once.
+ * session_tail() and btsrec_events() are the same with a callback.
+ */
+#ifndef BTSREC_HISTORY_H
+#define BTSREC_HISTORY_H
+
+#include "fetch.h"
+#include "session.h"
+#include "timeline.h"
+
+/* In the order in which a history is told; a step may feed several runs. */
+enum history_step {
+	HISTORY_OVERWRITTEN,	/* what the ring has forgotten */
+	HISTORY_OLD_PENDING,	/* oldest slots, taken by an unfinished annotation */
+	HISTORY_SPANS,
+	HISTORY_NEW_PENDING,	/* the same, but in a ring that has room */
+	HISTORY_NO_INDEX,
+	HISTORY_END,
+	HISTORY_DONE,
+};
+
+/**
+ * struct history - one way through one history
+ * @cpu: borrowed.
+ * @first_n: the first event that is told.
+ * @status: why history_next() returned false; BTSREC_OK: this was the end.
+ *
+ * A copy taken between two runs resumes there, after fetch_forget().
+ */
+struct history {
+	const struct btsrec_cpu *cpu;
+	struct session_ring ring;
+	enum history_step step;
+	unsigned int span;
+	struct fetch fetch;
+	struct timeline timeline;
+	uint64_t first_n;
+	enum btsrec_status status;
+};
+
+/**
+ * history_init() - before the oldest of the newest @max_events events of @cpu
+ * @max_events: 0: all.
+ *
+ * With @max_events the whole ring is read and classified here.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NO_CPU; BTSREC_ERR_INVAL before btsrec_locate();
+ * BTSREC_ERR_IO; BTSREC_ERR_NOMEM.  history_fini() is allowed after all of them.
+ */
+enum btsrec_status history_init(struct history *history, struct btsrec *rec, unsigned int cpu,
+				uint64_t max_events);
+
+/** history_next() - the next event; false: none, see @history->status */
+bool history_next(struct history *history, struct btsrec_event *ret);
+
+/** history_fini() - free what history_init() allocated */
+void history_fini(struct history *history);
+
+#endif /* BTSREC_HISTORY_H */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the members of kernel structs are that lead from a task to its files, and
+ * reading them.  Pure: types and kernel memory in, numbers out.
+ */
+#ifndef BTSREC_LAYOUT_H
+#define BTSREC_LAYOUT_H
+
+#include "kread.h"
+#include "types.h"
+
+/** enum layout_member - the members by struct, as named in layout.c */
+enum layout_member {
+	TASK_TASKS,
+	TASK_MM,
+	TASK_PID,
+	TASK_TGID,
+	TASK_SIGNAL,
+	TASK_THREAD_NODE,
+	SIGNAL_THREAD_HEAD,
+	MM_MA_ROOT,
+	MM_PGD,
+	MM_START_BRK,
+	MM_BRK,
+	MM_START_STACK,
+	MM_VDSO,
+	MM_VDSO_IMAGE,
+	VDSO_DATA,
+	VDSO_SIZE,
+	VMA_START,
+	VMA_END,
+	VMA_MM,
+	VMA_PGOFF,
+	VMA_FILE,
+	RANGE_PIVOT,
+	RANGE_SLOT,
+	RANGE_END,
+	ARANGE_PIVOT,
+	ARANGE_SLOT,
+	ARANGE_END,
+	FILE_MNT,
+	FILE_DENTRY,
+	FILE_INODE,
+	DENTRY_PARENT,
+	DENTRY_NAME_LEN,
+	DENTRY_NAME,
+	DENTRY_HASH_PPREV,
+	VFSMOUNT_ROOT,
+	MOUNT_MNT,
+	MOUNT_PARENT,
+	MOUNT_MOUNTPOINT,
+	INODE_SIZE,
+	INODE_MTIME_SEC,
+	NR_LAYOUT_MEMBERS,
+};
+
+/** struct layout - where each member is */
+struct layout {
+	struct types_field at[NR_LAYOUT_MEMBERS];
+};
+
+/**
+ * layout_init() - look all members up
+ *
+ * Linux 6.1 to 7.2; a member that has had several names is looked for under each.
+ *
+ * Return: NULL with *@ret filled; else the first member that is not there, static.
+ */
+const char *layout_init(const struct types *types, struct layout *ret);
+
+/**
+ * layout_read() - the member of the struct at @kva
+ *
+ * Return: false if it is not in the dump or no number of at most eight bytes.
+ */
+bool layout_read(const struct layout *layout, const struct kread *kernel, uint64_t kva,
+		 enum layout_member member, uint64_t *ret);
+
+#endif /* BTSREC_LAYOUT_H */

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "redact.h"
+
+#include <string.h>
+
+/* What a page is: an exec page, or page "index" of the ring of "cpu". */
+#define PAGE_EXEC		UINT64_MAX
+#define PAGE_RING(cpu, index)	((uint64_t)(cpu) << 32 | (index))
+
+#define WORDS_PER_RECORD (BTSREC_RECORD_BYTES / sizeof(uint64_t))
+
+/* --- Which pages -------------------------------------------------------- */
+
+static enum btsrec_status add_page(struct redact *redact, uint64_t pa, uint64_t what)
+{
+	struct pageset_page *page;
+
+	if (!pa)
+		return BTSREC_OK;
+	page = pageset_get(&redact->pages, pa);
+	if (!page)
+		return BTSREC_ERR_NOMEM;
+	page->bits = what;
+	return BTSREC_OK;
+}
+
+static enum btsrec_status add_ring(struct redact *redact, unsigned int cpu)
+{
+	const struct located_cpu *lc = redact->located->cpus[cpu];
+	enum btsrec_status status = BTSREC_OK;
+
+	for (uint32_t i = 0; lc && !status && i < lc->page.nr_ring_pages; i++)
+		status = add_page(redact, lc->ring_pa[i], PAGE_RING(cpu, i));
+	return status;
+}
+
+enum btsrec_status redact_init(struct redact *redact)
+{
+	const struct btsrec_root *root = &redact->located->root;
+	enum btsrec_status status = BTSREC_OK;
+
+	for (unsigned int cpu = 0; redact->no_user && !status && cpu < redact->located->nr_cpus;
+	     cpu++)
+		status = add_ring(redact, cpu);
+	for (uint32_t i = 0; redact->no_paths && !status && i < root->nr_exec_pages; i++)
+		status = add_page(redact, root->exec_pa[i], PAGE_EXEC);
+	return status;
+}
+
+void redact_fini(struct redact *redact)
+{
+	pageset_fini(&redact->pages);
+}
+
+/* --- What is in them ---------------------------------------------------- */
+
+static bool is_user(const struct redact *redact, uint64_t va)
+{
+	return !(va >> (redact->located->root.flags & BTSREC_ROOT_F_LA57 ? 56 : 47));
+}
+
+/* An address, and no annotation's tag or poison. */
+static bool is_address(const struct redact *redact, uint64_t word)
+{
+	return is_user(redact, word) || is_user(redact, ~word);
+}
+
+/*
+ * The source of the record in which page @index of the ring begins, if that is not
+ * its first word.  If it is lost, so is the record: any answer will do.
+ */
+static uint64_t source_before(const struct redact *redact, const struct located_cpu *lc,
+			      uint32_t index, unsigned int nr_words)
+{
+	uint64_t from = 0;
+
+	if (nr_words && index && lc->ring_pa[index - 1] &&
+	    image_read(redact->below, lc->ring_pa[index - 1] + BTSREC_PAGE_BYTES -
+		       nr_words * sizeof(from), &from, sizeof(from)) != BTSREC_OK)
+		return 0;
+	return from;
+}
+
+static void redact_ring(const struct redact *redact, uint64_t what, uint64_t *words,
+			size_t nr_words)
+{
+	const struct located_cpu *lc = redact->located->cpus[what >> 32];
+	uint32_t index = (uint32_t)what;
+	uint64_t first = (uint64_t)index * BTSREC_PAGE_BYTES / sizeof(*words);
+	uint64_t from = source_before(redact, lc, index, first % WORDS_PER_RECORD);
+
+	for (size_t i = 0; i < nr_words; i++) {
+		unsigned int field = (first + i) % WORDS_PER_RECORD;
+
+		if ((first + i) * sizeof(*words) >= lc->page.ring_bytes)
+			break;
+		if (field == 0)
+			from = words[i];
+		if (field < 2 && is_address(redact, from) && is_user(redact, words[i]))
+			words[i] = 0;
+	}
+}
+
+static void redact_execs(struct btsrec_exec *execs, size_t nr_bytes)
+{
+	for (size_t i = 0; i < nr_bytes / sizeof(*execs); i++)
+		memset(execs[i].path, 0, sizeof(execs[i].path));
+}
+
+/* Read the whole page, change it, hand on what was asked for. */
+static enum btsrec_status read_page(const struct redact *redact, const struct pageset_page *page,
+				    uint64_t offset, void *buf, size_t len_bytes,
+				    size_t *ret_bytes)
+{
+	uint64_t words[BTSREC_PAGE_BYTES / sizeof(uint64_t)];
+	size_t got_bytes;
+	enum btsrec_status status =
+		image_read_some(redact->below, page->pa, words, sizeof(words), &got_bytes);
+
+	*ret_bytes = 0;
+	if (status != BTSREC_OK && status != BTSREC_ERR_NODATA)
+		return status;
+	if (page->bits == PAGE_EXEC)
+		redact_execs((struct btsrec_exec *)words, got_bytes);
+	else
+		redact_ring(redact, page->bits, words, got_bytes / sizeof(*words));
+	if (offset < got_bytes)
+		*ret_bytes = got_bytes - offset < len_bytes ? got_bytes - offset : len_bytes;
+	memcpy(buf, (uint8_t *)words + offset, *ret_bytes);
+	return *ret_bytes == len_bytes ? BTSREC_OK : BTSREC_ERR_NODATA;
+}
+
+enum btsrec_status redact_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
+				  size_t *ret_bytes)
+{
+	const struct redact *redact = arg;
+	enum btsrec_status status = BTSREC_OK;
+
+	*ret_bytes = 0;
+	while (!status && *ret_bytes < len_bytes) {
+		uint64_t at_pa = pa + *ret_bytes, offset = at_pa % BTSREC_PAGE_BYTES;
+		const struct pageset_page *page = pageset_find(&redact->pages, at_pa - offset);
+		size_t here_bytes = BTSREC_PAGE_BYTES - offset, got_bytes;
+		uint8_t *at = (uint8_t *)buf + *ret_bytes;
+
+		if (here_bytes > len_bytes - *ret_bytes)
+			here_bytes = len_bytes - *ret_bytes;
+		if (page)
+			status = read_page(redact, page, offset, at, here_bytes, &got_bytes);
+		else
+			status = image_read_some(redact->below, at_pa, at, here_bytes, &got_bytes);
+		*ret_bytes += got_bytes;
+	}
+	return status;
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The report as one HTML file: a page that is the same for all dumps (report.html),
+ * with the histories as JSON in it.
+ */
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "json.h"
+#include "lines.h"
+#include "symbol.h"
+#include "trace_fault.h"
+#include "view.h"
+
+/* The page in two halves, made from report.html by the build. */
+extern const char report_page_before[];
+extern const char report_page_after[];
+
+/* --- Addresses and kinds ------------------------------------------------ */
+
+#define MIN_SLOTS 4096
+
+static struct report_address *find_slot(struct report_address *slots, size_t nr_slots,
+					uint64_t va, uint64_t cr3)
+{
+	size_t i = ((va ^ cr3 << 13) * 0x9e3779b97f4a7c15ULL) >> 32;
+
+	for (;; i++) {
+		struct report_address *slot = &slots[i & (nr_slots - 1)];
+
+		if (!slot->index || (slot->va == va && slot->cr3 == cr3))
+			return slot;
+	}
+}
+
+static bool reserve_slot(struct report *report)
+{
+	size_t nr_slots = report->nr_slots ? 2 * report->nr_slots : MIN_SLOTS;
+	struct report_address *slots;
+
+	if (report->nr_addresses + 1 < report->nr_slots / 2)
+		return true;
+	slots = calloc(nr_slots, sizeof(*slots));
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < report->nr_slots; i++) {
+		const struct report_address *old = &report->slots[i];
+
+		if (old->index)
+			*find_slot(slots, nr_slots, old->va, old->cr3) = *old;
+	}
+	free(report->slots);
+	report->slots = slots;
+	report->nr_slots = nr_slots;
+	return true;
+}
+
+/* {"va":"0x...","sym":"name+0x1","line":"file.c:12"}; the last two only if known. */
+static void put_address(struct report *report, const struct btsrec_side *side, uint64_t va)
+{
+	struct renderer *r = &report->names;
+	struct line line;
+
+	if (report->nr_addresses)
+		out_char(&r->out, ',');
+	out_literal(&r->out, "{\"va\":\"");
+	out_hex16(&r->out, va);
+	out_char(&r->out, '"');
+	r->side = side;
+	json_sym(r, "sym", va);
+	r->side = NULL;
+	if (line_find(r->rec, va, &line)) {
+		json_text(&r->out, "file", line.file, LINE_FILE_BYTES);
+		json_number(&r->out, "line", line.number);
+	}
+	out_char(&r->out, '}');
+}
+
+uint32_t report_address(struct report *report, const struct btsrec_side *side, uint64_t va)
+{
+	uint64_t cr3 = side && !code_is_kernel(va) ? side->cr3 : 0;
+	struct report_address *slot;
+
+	if (report->nomem || !reserve_slot(report)) {
+		report->nomem = true;
+		return 0;
+	}
+	slot = find_slot(report->slots, report->nr_slots, va, cr3);
+	if (!slot->index) {
+		put_address(report, side, va);
+		*slot = (struct report_address){ va, cr3, ++report->nr_addresses };
+	}
+	return slot->index - 1;
+}
+
+unsigned int report_kind(struct report *report, const char *kind)
+{
+	unsigned int i;
+
+	for (i = 0; i < report->nr_kinds; i++)
+		if (!strcmp(report->kinds[i], kind))
+			return i;
+	if (i == REPORT_MAX_KINDS)
+		return REPORT_MAX_KINDS;
+	strncpy(report->kinds[i], kind, sizeof(report->kinds[i]) - 1);
+	report->nr_kinds++;
+	return i;
+}
+
+/* --- Sinks -------------------------------------------------------------- */
+
+/* Into memory: the addresses, which come last in the page. */
+static bool collect(void *arg, const char *text, size_t len_bytes)
+{
+	struct report *report = arg;
+
+	if (report->text_bytes + len_bytes > report->text_room) {
+		size_t room = 2 * (report->text_bytes + len_bytes);
+		char *grown = realloc(report->text, room);
+
+		if (!grown) {
+			report->nomem = true;
+			return false;
+		}
+		report->text = grown;
+		report->text_room = room;
+	}
+	memcpy(report->text + report->text_bytes, text, len_bytes);
+	report->text_bytes += len_bytes;
+	return true;
+}
+
+/*
+ * JSON inside HTML: a "<" could end the element that it is in, and is only found in
+ * strings.
+ */
+static bool put_safely(void *arg, const char *text, size_t len_bytes)
+{
+	const struct btsrec_sink *sink = arg;
+
+	while (len_bytes) {
+		const char *bad = memchr(text, '<', len_bytes);
+		size_t nr_bytes = bad ? (size_t)(bad - text) : len_bytes;
+
+		if (nr_bytes && !sink->write(sink->arg, text, nr_bytes))
+			return false;
+		if (bad && !sink->write(sink->arg, "\\u003c", 6))
+			return false;
+		nr_bytes += bad != NULL;
+		text += nr_bytes;
+		len_bytes -= nr_bytes;
+	}
+	return true;
+}
+
+/* What another view prints, as the inside of a JSON string. */
+static bool put_in_string(void *arg, const char *text, size_t len_bytes)
+{
+	struct out *out = arg;
+
+	for (size_t i = 0; i < len_bytes; i++) {
+		if (text[i] == '\n') {
+			out_literal(out, "\\n");
+			continue;
+		}
+		if (text[i] == '"' || text[i] == '\\')
+			out_char(out, '\\');
+		out_char(out, text[i]);
+	}
+	return !out->stopped;
+}
+
+/* --- Report ------------------------------------------------------------- */
+
+static enum btsrec_status put_summary(struct report *report)
+{
+	struct btsrec_sink sink = { .write = put_in_string, .arg = &report->html.out };
+	enum btsrec_status status;
+
+	out_literal(&report->html.out, ",\"summary\":\"");
+	status = btsrec_summary(report->html.rec, BTSREC_FORMAT_TEXT, &sink);
+	out_char(&report->html.out, '"');
+	return status;
+}
+
+static enum btsrec_status put_fault(struct report *report)
+{
+	const struct btsrec_root *root = btsrec_root(report->html.rec);
+	struct out *out = &report->html.out;
+	enum btsrec_status status;
+	struct fault fault;
+
+	if (!root->freeze_reason || !btsrec_cpu(report->html.rec, root->freeze_cpu))
+		return BTSREC_OK;
+	status = trace_fault(report->html.rec, root->freeze_cpu, &fault);
+	if (status)
+		return status;
+	json_number(out, "fault_cpu", root->freeze_cpu);
+	json_word(out, "reason", btsrec_reason_str(root->freeze_reason));
+	if (fault.kind != FAULT_UNKNOWN)
+		json_number(out, "fault_n", fault.n);
+	return BTSREC_OK;
+}
+
+static enum btsrec_status put_cpu(void *arg, unsigned int cpu)
+{
+	struct report *report = arg;
+	enum btsrec_status status;
+
+	if (report->html.out.stopped)
+		return BTSREC_ERR_STOPPED;
+	if (report->nr_cpus++)
+		out_literal(&report->html.out, ",\n");
+	status = report_cpu(report, cpu);
+	return report->nomem ? BTSREC_ERR_NOMEM : status;
+}
+
+static void put_kinds(struct report *report)
+{
+	struct out *out = &report->html.out;
+
+	out_literal(out, "],\"kinds\":[");
+	for (unsigned int i = 0; i < report->nr_kinds; i++) {
+		out_str(out, i ? ",\"" : "\"");
+		out_str(out, report->kinds[i]);
+		out_char(out, '"');
+	}
+	out_literal(out, "],\"addresses\":[");
+}
+
+/* The addresses were collected by the histories before. */
+static enum btsrec_status put_addresses(struct report *report)
+{
+	struct out *out = &report->html.out;
+	enum btsrec_status status = out_flush(&report->names.out);
+
+	for (size_t at = 0; !status && at < report->text_bytes; at += OUT_BUFFER_BYTES / 2) {
+		size_t nr_bytes = report->text_bytes - at;
+
+		out_bytes(out, report->text + at,
+			  nr_bytes < OUT_BUFFER_BYTES / 2 ? nr_bytes : OUT_BUFFER_BYTES / 2);
+	}
+	out_literal(out, "]}");
+	return status;
+}
+
+static enum btsrec_status put_data(struct report *report)
+{
+	const struct btsrec_root *root = btsrec_root(report->html.rec);
+	struct out *out = &report->html.out;
+	enum btsrec_status status;
+
+	out_literal(out, "{\"version\":\"");
+	out_str(out, btsrec_version());
+	out_char(out, '"');
+	json_text(out, "kernel", root->release, sizeof(root->release));
+	json_number(out, "tsc_khz", root->tsc_khz);
+	status = put_fault(report);
+	if (!status)
+		status = put_summary(report);
+	out_literal(out, ",\"cpus\":[");
+	if (!status)
+		status = view_cpus(report->html.rec, NULL, 0, put_cpu, report);
+	put_kinds(report);
+	return status ? status : put_addresses(report);
+}
+
+static enum btsrec_status put_page(struct report *report, const struct btsrec_sink *sink)
+{
+	struct btsrec_sink safe = { .write = put_safely, .arg = (void *)sink };
+	enum btsrec_status status, flushed;
+
+	if (!sink->write(sink->arg, report_page_before, strlen(report_page_before)))
+		return BTSREC_ERR_STOPPED;
+	out_init(&report->html.out, &safe);
+	status = put_data(report);
+	flushed = out_flush(&report->html.out);
+	if (status || flushed)
+		return status ? status : flushed;
+	return sink->write(sink->arg, report_page_after, strlen(report_page_after)) ?
+		BTSREC_OK : BTSREC_ERR_STOPPED;
+}
+
+enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_sink *sink)
+{
+	enum btsrec_status status = view_check(rec, NULL, 0);
+	_cleanup_free_ struct report *report = NULL;
+	struct btsrec_sink memory = { .write = collect };
+
+	if (status)
+		return status;
+	report = calloc(1, sizeof(*report));
+	if (!report)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	memory.arg = report;
+	report->html.rec = rec;
+	report->names.rec = rec;
+	report->html.names = symbols_present(rec);
+	report->names.names = report->html.names;
+	out_init(&report->names.out, &memory);
+	status = put_page(report, sink);
+	free(report->text);
+	free(report->slots);
+	if (status == BTSREC_ERR_NOMEM || report->nomem)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	return status;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "source.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+
+/* --- Files -------------------------------------------------------------- */
+
+/*
+ * @name without "." and "..", each of which takes away the folder before it; none
+ * can lead out of where the result is looked for.
+ */
+static char *plain_name(const char *name)
+{
+	char *plain = malloc(strlen(name) + 2), *end = plain;
+
+	while (plain && *name) {
+		size_t nr_bytes = strcspn(name, "/");
+
+		if (nr_bytes == 2 && !strncmp(name, "..", 2)) {
+			while (end > plain && *--end != '/')
+				;
+		} else if (nr_bytes && !(nr_bytes == 1 && *name == '.')) {
+			*end++ = '/';
+			memcpy(end, name, nr_bytes);
+			end += nr_bytes;
+		}
+		name += nr_bytes + (name[nr_bytes] == '/');
+	}
+	if (plain)
+		*end = '\0';
+	return plain;
+}
+
+static bool read_all(int fd, struct source_file *file, size_t nr_bytes)
+{
+	file->text = malloc(nr_bytes + 1);
+	while (file->text && file->nr_bytes < nr_bytes) {
+		ssize_t nr = read(fd, file->text + file->nr_bytes, nr_bytes - file->nr_bytes);
+
+		if (nr <= 0)
+			break;
+		file->nr_bytes += (size_t)nr;
+	}
+	return file->text;
+}
+
+static bool read_file(const char *path, struct source_file *file)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	bool done;
+
+	if (fd < 0)
+		return false;
+	done = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= (off_t)SOURCE_MAX_BYTES &&
+	       read_all(fd, file, (size_t)st.st_size);
+	close(fd);
+	return done;
+}
+
+static void find_file(const char *folder, struct source_file *file)
+{
+	_cleanup_free_ char *plain = plain_name(file->name);
+	const char *rest = plain;
+	bool done = false;
+
+	for (; !done && rest; rest = strchr(rest + 1, '/')) {
+		_cleanup_free_ char *path = NULL;
+
+		if (!*rest || asprintf(&path, "%s%s", folder, rest) < 0)
+			return;
+		done = read_file(path, file);
+	}
+}
+
+static void file_fini(struct source_file *file)
+{
+	free(file->name);
+	free(file->text);
+	memset(file, 0, sizeof(*file));
+}
+
+/* The file called @name, read into the place that has not been used for longest. */
+static struct source_file *file_of(struct source *source, const char *name)
+{
+	struct source_file *oldest = source->files;
+
+	for (size_t i = 0; i < SOURCE_NR_FILES; i++) {
+		struct source_file *file = &source->files[i];
+
+		if (file->name && !strcmp(file->name, name))
+			return file;
+		if (file->last_use < oldest->last_use)
+			oldest = file;
+	}
+	file_fini(oldest);
+	oldest->name = strdup(name);
+	if (!oldest->name)
+		return NULL;
+	find_file(source->folder, oldest);
+	return oldest;
+}
+
+void source_fini(struct source *source)
+{
+	for (size_t i = 0; i < SOURCE_NR_FILES; i++)
+		file_fini(&source->files[i]);
+}
+
+/* --- Lines -------------------------------------------------------------- */
+
+/* Go to line @line, forward from where the last question left; false: beyond the end. */
+static bool go_to(struct source_file *file, unsigned int line)
+{
+	if (!file->at_line || line < file->at_line) {
+		file->at_line = 1;
+		file->at_bytes = 0;
+	}
+	while (file->at_line < line) {
+		const char *at = file->text + file->at_bytes;
+		const char *end = memchr(at, '\n', file->nr_bytes - file->at_bytes);
+
+		if (!end)
+			return false;
+		file->at_bytes += (size_t)(end - at) + 1;
+		file->at_line++;
+	}
+	return true;
+}
+
+size_t source_text(struct source *source, const char *name, unsigned int line,
+		   const char **ret_text)
+{
+	struct source_file *file = source->folder ? file_of(source, name) : NULL;
+	const char *text, *end;
+
+	if (!file)
+		return 0;
+	file->last_use = ++source->nr_uses;
+	if (!file->text || !line || !go_to(file, line))
+		return 0;
+	text = file->text + file->at_bytes;
+	end = memchr(text, '\n', file->nr_bytes - file->at_bytes);
+	*ret_text = text;
+	return end ? (size_t)(end - text) : file->nr_bytes - file->at_bytes;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tee.h"
+
+/* The lines [@first, @last] as bits. */
+static uint64_t line_bits(unsigned int first, unsigned int last)
+{
+	return (UINT64_MAX >> (63 - last)) & (UINT64_MAX << first);
+}
+
+static enum btsrec_status remember(struct tee *tee, uint64_t pa, size_t nr_bytes)
+{
+	while (nr_bytes) {
+		uint64_t offset = pa % BTSREC_PAGE_BYTES, page_pa = pa - offset;
+		size_t here_bytes = BTSREC_PAGE_BYTES - offset;
+
+		if (here_bytes > nr_bytes)
+			here_bytes = nr_bytes;
+		if (page_pa) {
+			struct pageset_page *page = pageset_get(&tee->pages, page_pa);
+
+			if (!page)
+				return BTSREC_ERR_NOMEM;
+			page->bits |= line_bits(offset / TEE_LINE_BYTES,
+						(offset + here_bytes - 1) / TEE_LINE_BYTES);
+		}
+		pa += here_bytes;
+		nr_bytes -= here_bytes;
+	}
+	return BTSREC_OK;
+}
+
+enum btsrec_status tee_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
+			       size_t *ret_bytes)
+{
+	struct tee *tee = arg;
+	enum btsrec_status status = image_read_some(tee->below, pa, buf, len_bytes, ret_bytes);
+	enum btsrec_status remembered = remember(tee, pa, *ret_bytes);
+
+	return remembered ? remembered : status;
+}
+
+void tee_fini(struct tee *tee)
+{
+	pageset_fini(&tee->pages);
+}

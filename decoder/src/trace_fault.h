@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The fault of a CPU: the search wired to a session and the code in its dump. */
+#ifndef BTSREC_TRACE_FAULT_H
+#define BTSREC_TRACE_FAULT_H
+
+#include "fault.h"
+#include "session.h"
+
+/* Behind the fault there are thousands of branches at most, or it is overwritten anyway. */
+#define TRACE_FAULT_MAX_EVENTS 32768
+
+/**
+ * trace_fault() - where the fault lies in the history of @cpu
+ *
+ * Reads the newest TRACE_FAULT_MAX_EVENTS events at most.
+ *
+ * Return: as btsrec_events(); BTSREC_OK also if the fault is not known.
+ */
+enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct fault *ret);
+
+#endif /* BTSREC_TRACE_FAULT_H */

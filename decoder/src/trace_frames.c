@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace_frames.h"
+
+#include <string.h>
+
+#include "symbol.h"
+
+/* --- Functions ---------------------------------------------------------- */
+
+static bool name_is(const struct symbol_name *name, const char *text)
+{
+	return name->name_bytes == strlen(text) && !memcmp(name->name, text, name->name_bytes);
+}
+
+/*
+ * What the kernel puts in place of a return address: the function graph tracer's
+ * return_to_handler; rethooks since v5.18 and kretprobes before.
+ */
+static bool is_hook(const struct symbol_name *name)
+{
+	return name_is(name, "return_to_handler") || name_is(name, "arch_rethook_trampoline") ||
+	       name_is(name, "__kretprobe_trampoline") || name_is(name, "kretprobe_trampoline");
+}
+
+/* The first return of a new thread leads here; _asm since v6.5. */
+static bool is_fork(const struct symbol_name *name)
+{
+	return name_is(name, "ret_from_fork_asm") || name_is(name, "ret_from_fork");
+}
+
+/* arch/x86/entry/entry_64.S: all its branches follow the change of RSP. */
+static bool is_switch(const struct symbol_name *name)
+{
+	return name_is(name, "__switch_to_asm");
+}
+
+/* Compilers put code that hardly ever runs elsewhere, as "name.cold". */
+static size_t warm_bytes(const struct symbol_name *name)
+{
+	static const char cold[] = ".cold";
+	const char *at = memmem(name->name, name->name_bytes, cold, sizeof(cold) - 1);
+
+	return at ? (size_t)(at - name->name) : name->name_bytes;
+}
+
+static bool same_function(const struct symbol_name *from, const struct symbol_name *to)
+{
+	size_t from_bytes = warm_bytes(from), to_bytes = warm_bytes(to);
+
+	return from_bytes == to_bytes && !memcmp(from->name, to->name, from_bytes) &&
+	       (from_bytes != from->name_bytes || to_bytes != to->name_bytes);
+}
+
+static enum frames_place place_of_start(const struct symbol_name *from,
+					const struct symbol_name *to)
+{
+	if (is_hook(to))
+		return FRAMES_HOOK;
+	if (is_fork(to))
+		return FRAMES_FORK;
+	return is_switch(from) ? FRAMES_SWITCH : FRAMES_START;
+}
+
+static enum frames_place place(void *arg, uint64_t from_va, uint64_t to_va)
+{
+	struct symbol_name from, to;
+
+	if (!symbol_find(arg, from_va, &from) || !symbol_find(arg, to_va, &to) ||
+	    !from.name_bytes || !to.name_bytes)
+		return FRAMES_UNKNOWN;
+	if (from_va - from.offset_bytes == to_va - to.offset_bytes && is_switch(&from))
+		return FRAMES_SWITCHED;
+	if (from_va - from.offset_bytes == to_va - to.offset_bytes)
+		return to.offset_bytes ? FRAMES_SAME : FRAMES_SAME_START;
+	if (same_function(&from, &to))
+		return FRAMES_SAME;
+	return to.offset_bytes ? FRAMES_INSIDE : place_of_start(&from, &to);
+}
+
+/* --- Events ------------------------------------------------------------- */
+
+struct frames_run {
+	struct frames *frames;
+	trace_frames_fn fn;
+	void *arg;
+};
+
+static bool frames_event(void *arg, const struct trace_event *event)
+{
+	struct frames_run *run = arg;
+	struct frames_step step;
+
+	frames_feed(run->frames, event->event, event->side, event->step, &step);
+	return run->fn(run->arg, event, &step, run->frames);
+}
+
+enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu, trace_frames_fn fn,
+				void *arg)
+{
+	struct frames_source source = { .arg = rec };
+	struct frames_run run = { .fn = fn, .arg = arg };
+	enum btsrec_status status = BTSREC_ERR_NOMEM;
+	struct code *code;
+
+	if (!btsrec_root(rec))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
+	if (symbols_present(rec))
+		source.place = place;
+	code = trace_code(rec);
+	source.idt_known = code && code_gates(code)->known;
+	run.frames = frames_new(&source);
+	if (run.frames)
+		status = trace_events(rec, cpu, 0, frames_event, &run, NULL);
+	if (!run.frames || frames_nomem(run.frames))
+		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	frames_free(run.frames);
+	return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A history with its calls: trace and frames wired to a session and its symbols. */
+#ifndef BTSREC_TRACE_FRAMES_H
+#define BTSREC_TRACE_FRAMES_H
+
+#include "frames.h"
+#include "trace.h"
+
+/**
+ * trace_frames_fn - receives one event and what it did to the stacks
+ * @frames: as it is after the event; valid during the call.
+ *
+ * Return: false to stop.
+ */
+typedef bool (*trace_frames_fn)(void *arg, const struct trace_event *event,
+				const struct frames_step *step, struct frames *frames);
+
+/**
+ * trace_frames() - all events of @cpu, oldest first, with the calls that they are
+ *
+ * Always all of them: what is open depends on all that was before.
+ *
+ * Return: as btsrec_events().
+ */
+enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu, trace_frames_fn fn,
+				void *arg);
+
+#endif /* BTSREC_TRACE_FRAMES_H */

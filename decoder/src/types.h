@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The types of a kernel, as its BTF describes them (Documentation/bpf/btf.rst).
+ * types.c is the only file that includes libbpf's headers.
+ */
+#ifndef BTSREC_TYPES_H
+#define BTSREC_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The kernels of distributions have 4 to 8 MiB. */
+#define TYPES_MAX_BYTES	(64u << 20)
+
+struct types;
+
+/** struct types_field - where a member is in its struct */
+struct types_field {
+	uint32_t offset_bytes;
+	uint32_t size_bytes;
+};
+
+/**
+ * types_new() - take BTF apart
+ * @btf: @nr_bytes bytes, copied; from the dump, so anything may be in them.
+ *
+ * Return: for types_free(); NULL: no BTF, or out of memory.
+ */
+struct types *types_new(const void *btf, size_t nr_bytes);
+
+/** types_free() - NULL is allowed */
+void types_free(struct types *types);
+
+/**
+ * types_field() - find a member
+ * @type: the name of a struct.
+ * @path: names of members joined by dots: "mm_mt.ma_root".  Members of anonymous
+ *	structs and unions count as members of what they are in.
+ *
+ * Return: false if there is none, it is a bit-field, or beyond the end of @type.
+ */
+bool types_field(const struct types *types, const char *type, const char *path,
+		 struct types_field *ret);
+
+#endif /* BTSREC_TYPES_H */

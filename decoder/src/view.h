@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the views over the CPUs of a dump have in common. */
+#ifndef BTSREC_VIEW_H
+#define BTSREC_VIEW_H
+
+#include <btsrec/decoder.h>
+
+/**
+ * view_check() - can these CPUs be shown? Before the first byte of output
+ * @cpus: @nr_cpus numbers; NULL: all.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_INVAL before btsrec_locate(); BTSREC_ERR_NO_CPU for
+ * the first one without a usable ring.
+ */
+enum btsrec_status view_check(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus);
+
+/** view_cpu_fn - shows one CPU; anything but BTSREC_OK ends the view */
+typedef enum btsrec_status (*view_cpu_fn)(void *arg, unsigned int cpu);
+
+/**
+ * view_cpus() - call @fn for each of @cpus in their order
+ * @cpus: @nr_cpus numbers that view_check() has passed; NULL: every CPU that has a
+ *	usable ring, ascending.
+ *
+ * Return: the first status of @fn that is not BTSREC_OK, else that.
+ */
+enum btsrec_status view_cpus(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus,
+			     view_cpu_fn fn, void *arg);
+
+#endif /* BTSREC_VIEW_H */

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The calls of each CPU as a tree. */
+#include "view_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "cycles.h"
+#include "selector.h"
+#include "symbol.h"
+#include "view.h"
+
+#define NS_PER_MS 1000000
+
+void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format format,
+		const struct btsrec_sink *sink)
+{
+	memset(view, 0, sizeof(*view));
+	view->renderer.rec = rec;
+	view->renderer.names = symbols_present(rec);
+	view->format = render_format_of(format);
+	view->lines = format == BTSREC_FORMAT_JSONL ? &calls_json : &calls_text;
+	view->tsc_khz = btsrec_root(rec)->tsc_khz;
+	out_init(&view->renderer.out, sink);
+}
+
+struct proof_step calls_break(const struct calltree_line *line)
+{
+	return (struct proof_step){
+		.kind = line->broken.verdict,
+		.fault = line->broken.fault,
+		.fault_va = line->broken.fault_va,
+		.start = line->from,
+		.end = line->to,
+	};
+}
+
+bool calls_duration(const struct calls *view, const struct calltree_line *line,
+		    uint64_t *ret_min, uint64_t *ret_max)
+{
+	if (!calltree_ticks(&view->tree, line, ret_min, ret_max) || !*ret_min)
+		return false;
+	if (view->tsc_khz) {
+		*ret_min = (uint64_t)((unsigned __int128)*ret_min * NS_PER_MS / view->tsc_khz);
+		*ret_max = (uint64_t)((unsigned __int128)*ret_max * NS_PER_MS / view->tsc_khz);
+	}
+	return true;
+}
+
+/* --- Folding ------------------------------------------------------------ */
+
+/* Fewer lines are not worth one that stands for them. */
+#define MIN_FOLDED 3
+
+/**
+ * struct fold - lines held back
+ * @first: the first of them; @held: the last ones.  Numbers in the tree.
+ */
+struct fold {
+	struct cycles cycles;
+	size_t first;
+	size_t held[CYCLES_MAX_PERIOD];
+};
+
+/* What is printed of a line but its number; false: something else is, too. */
+static bool line_key(const struct calls *view, const struct calltree_line *line, uint32_t indent,
+		     struct cycles_key *ret)
+{
+	uint64_t min, max;
+
+	*ret = (struct cycles_key){ { (uint64_t)indent << 32 | line->kind, line->from, line->to } };
+	if (line->kind == CALLTREE_CYCLE) {
+		ret->words[3] = line->cycle.nr_rounds << 8 | line->cycle.period;
+		return true;
+	}
+	ret->words[0] |= (uint64_t)line->call.frame << 8 | (uint64_t)(line->call.vector + 1) << 16;
+	ret->words[3] = line->call.nr_branches;
+	return line->kind == CALLTREE_CALL && line->last_n != UINT64_MAX && !line->call.more &&
+	       !line->call.handler_va && !calls_duration(view, line, &min, &max);
+}
+
+static void print_line(struct calls *view, const struct calltree_line *line, uint32_t indent)
+{
+	view->renderer.side = aspace_at(&view->spaces, line->n);
+	if (line->kind == CALLTREE_FAULT)
+		view->format->fault(&view->renderer, view->cpu, line->n, &view->fault);
+	else if (line->kind == CALLTREE_EVENT)
+		view->format->event(&view->renderer, &view->tree.events[line->event]);
+	else
+		view->lines->line(view, line, indent);
+}
+
+static void print_cycle(struct calls *view, const struct fold *fold, const uint32_t *indents,
+			const struct cycle *cycle)
+{
+	const struct calltree_line *lines = view->tree.lines;
+	uint64_t last = cycle->nr_rounds * cycle->period - 1;
+
+	view->lines->fold(view, &lines[fold->first], indents[fold->first], cycle->period,
+			  cycle->nr_rounds, lines[fold->held[last % CYCLES_MAX_PERIOD]].last_n);
+}
+
+static void end_fold(struct calls *view, struct fold *fold, const uint32_t *indents)
+{
+	uint64_t nr_held = fold->cycles.nr_held, nr_folded;
+	struct cycle cycle;
+
+	if (!cycles_end(&fold->cycles, &cycle))
+		return;
+	nr_folded = nr_held - cycle.nr_rest;
+	if (nr_folded < MIN_FOLDED)
+		nr_folded = 0;
+	else
+		print_cycle(view, fold, indents, &cycle);
+	for (uint64_t i = nr_folded; i < nr_held; i++) {
+		size_t line = fold->held[i % CYCLES_MAX_PERIOD];
+
+		print_line(view, &view->tree.lines[line], indents[line]);
+	}
+}
+
+static void fold_line(struct calls *view, struct fold *fold, const uint32_t *indents, size_t i)
+{
+	const struct calltree_line *line = &view->tree.lines[i];
+	struct cycles_key key;
+	bool held = false;
+
+	if (!line_key(view, line, indents[i], &key)) {
+		end_fold(view, fold, indents);
+	} else {
+		held = cycles_hold(&fold->cycles, &key);
+		if (!held && fold->cycles.period) {
+			end_fold(view, fold, indents);
+			held = cycles_hold(&fold->cycles, &key);
+		}
+	}
+	if (!held) {
+		print_line(view, line, indents[i]);
+		return;
+	}
+	if (fold->cycles.nr_held == 1)
+		fold->first = i;
+	fold->held[(fold->cycles.nr_held - 1) % CYCLES_MAX_PERIOD] = i;
+}
+
+static bool has_depth(const struct calltree_line *line)
+{
+	return line->kind != CALLTREE_EVENT && line->kind != CALLTREE_THREAD &&
+	       line->kind != CALLTREE_FAULT && line->kind != CALLTREE_BREAK;
+}
+
+void calls_lines(struct calls *view, const uint32_t *indents, size_t first, size_t end,
+		 uint32_t max_depth)
+{
+	struct fold fold;
+
+	cycles_init(&fold.cycles);
+	for (size_t i = first; i < end && !view->renderer.out.stopped; i++) {
+		const struct calltree_line *line = &view->tree.lines[i];
+
+		if (max_depth && has_depth(line) && indents[i] >= max_depth)
+			continue;
+		if (view->lines->fold)
+			fold_line(view, &fold, indents, i);
+		else
+			print_line(view, line, indents[i]);
+	}
+	end_fold(view, &fold, indents);
+}
+
+/* --- CPUs --------------------------------------------------------------- */
+
+static enum btsrec_status print_tree(struct calls *view, struct btsrec *rec)
+{
+	_cleanup_free_ uint32_t *indents = calltree_indents(&view->tree);
+
+	if (!indents)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	calls_lines(view, indents, 0, view->tree.nr_lines, view->opts->max_depth);
+	if (view->tree.complete)
+		return BTSREC_OK;
+	return msg_set(&rec->msg, BTSREC_ERR_NOMEM,
+		       "CPU %u has too many calls: choose a part of its history", view->cpu);
+}
+
+static enum btsrec_status calls_cpu(void *arg, unsigned int cpu)
+{
+	struct calls *view = arg;
+	const struct btsrec_calls *opts = view->opts;
+	struct btsrec *rec = view->renderer.rec;
+	struct filter_window window;
+	struct session_ring ring;
+	enum btsrec_status status = session_ring(rec, cpu, &ring);
+
+	if (!status)
+		status = selector_window(rec, cpu, &opts->filter, &window);
+	if (status)
+		return status;
+	view->cpu = cpu;
+	if (view->format->cpu)
+		view->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), &ring);
+	if (window.first_n >= window.end_n)
+		return BTSREC_OK;
+	status = trace_fault(rec, cpu, &view->fault);
+	if (!status)
+		status = calltree_read(&view->tree, rec, cpu, window.first_n, window.end_n - 1,
+				       opts->max_events, &view->fault);
+	if (!status && symbols_user_present(rec))
+		status = trace_spaces(rec, cpu, &view->spaces);
+	if (!status)
+		status = print_tree(view, rec);
+	if (!status && view->format->cpu_end)
+		view->format->cpu_end(&view->renderer, cpu);
+	calltree_fini(&view->tree);
+	aspace_fini(&view->spaces);
+	return status;
+}
+
+static enum btsrec_status calls_check(struct btsrec *rec, const struct btsrec_calls *opts)
+{
+	enum btsrec_status status;
+
+	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "calls are shown as text or JSON lines");
+	status = view_check(rec, opts->cpus, opts->nr_cpus);
+	return status ? status : selector_check(rec, &opts->filter);
+}
+
+enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *opts,
+				const struct btsrec_sink *sink)
+{
+	enum btsrec_status status = calls_check(rec, opts), flushed;
+	_cleanup_free_ struct calls *view = NULL;
+
+	if (status)
+		return status;
+	view = calloc(1, sizeof(*view));
+	if (!view)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	calls_init(view, rec, opts->format, sink);
+	view->opts = opts;
+	status = view_cpus(rec, opts->cpus, opts->nr_cpus, calls_cpu, view);
+	flushed = out_flush(&view->renderer.out);
+	return status ? status : flushed;
+}

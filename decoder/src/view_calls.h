@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The view of calls: how each format words a line of the tree. */
+#ifndef BTSREC_VIEW_CALLS_H
+#define BTSREC_VIEW_CALLS_H
+
+#include "calltree.h"
+#include "render.h"
+
+/**
+ * struct calls - one view of calls under way
+ * @tree, @fault: of @cpu.
+ * @spaces: who ran when on @cpu; empty if user addresses have no names.
+ * @tsc_khz: 0: unknown.
+ * @source: with the source line of each call, where it is known.
+ */
+struct calls {
+	struct renderer renderer;
+	const struct render_format *format;
+	const struct calls_format *lines;
+	const struct btsrec_calls *opts;
+	struct calltree tree;
+	struct fault fault;
+	struct aspace spaces;
+	unsigned int cpu;
+	uint64_t tsc_khz;
+	bool source;
+};
+
+/**
+ * struct calls_format - how one format words the tree
+ * @line: one line that is no event; @indent: how deep.
+ * @fold: the @period lines before went round @nr_more times more, up to event @last_n;
+ *	NULL: never fold.
+ */
+struct calls_format {
+	void (*line)(struct calls *view, const struct calltree_line *line, uint32_t indent);
+	void (*fold)(struct calls *view, const struct calltree_line *first, uint32_t indent,
+		     unsigned int period, uint64_t nr_more, uint64_t last_n);
+};
+
+extern const struct calls_format calls_text;
+extern const struct calls_format calls_json;
+
+/** calls_init() - a view of @rec in text or JSON lines; its options are the caller's */
+void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format format,
+		const struct btsrec_sink *sink);
+
+/** calls_lines() - print lines @first to @end - 1 of the tree in view->cpu */
+void calls_lines(struct calls *view, const uint32_t *indents, size_t first, size_t end,
+		 uint32_t max_depth);
+
+/** calls_function() - the name of @va as text, without offset at its start, or the address */
+void calls_function(struct renderer *r, uint64_t va);
+
+/** calls_syscall() - " (NAME)", if @handler_va is a system call's */
+void calls_syscall(struct renderer *r, uint64_t handler_va);
+
+/** calls_break() - the step of the proof that made the line @line a break */
+struct proof_step calls_break(const struct calltree_line *line);
+
+/** calls_duration() - bounds of a call in ns, or in ticks; false: nothing to tell */
+bool calls_duration(const struct calls *view, const struct calltree_line *line,
+		    uint64_t *ret_min, uint64_t *ret_max);
+
+#endif /* BTSREC_VIEW_CALLS_H */

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The tree as text.  As everywhere names come last, here behind their indentation:
+ *
+ *   CPU         N KIND     BRANCHES
+ *     0     43601 syscall       1204  entry_SYSCALL_64 (write)
+ *     0     43604 call          1188    do_syscall_64
+ */
+#include "render_branch.h"
+#include "render_lines.h"
+#include "symbol.h"
+#include "view_calls.h"
+
+#define BLANKS_PER_LEVEL	2
+/* Deeper calls do not move on to the right; their depth is printed. */
+#define MAX_SHOWN_LEVELS	60
+#define COUNT_WIDTH		9
+
+static void text_begin(struct calls *view, const struct calltree_line *line, const char *kind)
+{
+	struct out *out = &view->renderer.out;
+
+	out_dec(out, view->cpu, 3);
+	out_char(out, ' ');
+	out_dec(out, line->n, 9);
+	out_char(out, ' ');
+	out_pad(out, kind, 8);
+}
+
+static void text_indent(struct out *out, uint32_t indent)
+{
+	uint32_t shown = indent < MAX_SHOWN_LEVELS ? indent : MAX_SHOWN_LEVELS;
+
+	out_pad(out, "", 1 + BLANKS_PER_LEVEL * shown);
+	if (shown == indent)
+		return;
+	out_char(out, '[');
+	out_dec(out, indent, 0);
+	out_literal(out, "] ");
+}
+
+void calls_function(struct renderer *r, uint64_t va)
+{
+	struct out *out = &r->out;
+	struct symbol_name name;
+	enum symbol_why why;
+
+	if (!render_find(r, va, &name, &why)) {
+		out_hex16(out, va);
+		return;
+	}
+	if (!name.name_bytes || name.offset_bytes) {
+		out_name(out, &name);
+		return;
+	}
+	out_bytes(out, name.name, name.name_bytes);
+	if (*name.module) {
+		out_literal(out, " [");
+		out_str(out, name.module);
+		out_char(out, ']');
+	}
+}
+
+void calls_syscall(struct renderer *r, uint64_t handler_va)
+{
+	struct symbol_name name;
+	size_t nr_bytes;
+	const char *text;
+
+	if (!handler_va || !symbol_find(r->rec, handler_va, &name))
+		return;
+	text = trace_syscall(&name, &nr_bytes);
+	if (!text)
+		return;
+	out_literal(&r->out, " (");
+	out_bytes(&r->out, text, nr_bytes);
+	out_char(&r->out, ')');
+}
+
+/* Three digits behind the point. */
+static void out_us(struct out *out, uint64_t ns)
+{
+	out_dec(out, ns / 1000, 0);
+	out_char(out, '.');
+	for (uint64_t digit = 100; digit; digit /= 10)
+		out_char(out, (char)('0' + ns / digit % 10));
+}
+
+static void text_duration(struct calls *view, const struct calltree_line *line)
+{
+	struct out *out = &view->renderer.out;
+	uint64_t min, max;
+
+	if (!calls_duration(view, line, &min, &max))
+		return;
+	out_literal(out, "  ");
+	if (view->tsc_khz) {
+		out_us(out, min);
+		out_literal(out, "..");
+		out_us(out, max);
+		out_literal(out, " us");
+	} else {
+		out_dec(out, min, 0);
+		out_literal(out, "..");
+		out_dec(out, max, 0);
+		out_literal(out, " ticks");
+	}
+}
+
+static void text_source(struct calls *view, const struct calltree_line *line)
+{
+	struct out *out = &view->renderer.out;
+	struct line source;
+
+	if (!view->source || !line_find(view->renderer.rec, line->from, &source))
+		return;
+	out_literal(out, "  at ");
+	out_line(out, &source);
+}
+
+static void text_call(struct calls *view, const struct calltree_line *line, uint32_t indent)
+{
+	struct out *out = &view->renderer.out;
+	char kind[BRANCH_TEXT_BYTES];
+
+	frame_text(kind, line->call.frame, line->call.vector);
+	text_begin(view, line, kind);
+	out_dec(out, line->call.nr_branches, COUNT_WIDTH);
+	out_char(out, line->call.more || line->last_n == UINT64_MAX ? '+' : ' ');
+	text_indent(out, indent);
+	calls_function(&view->renderer, line->to);
+	calls_syscall(&view->renderer, line->call.handler_va);
+	text_duration(view, line);
+	text_source(view, line);
+}
+
+/* A line without a count. */
+static void text_place(struct calls *view, const struct calltree_line *line, uint32_t indent,
+		       const char *kind)
+{
+	text_begin(view, line, kind);
+	out_pad(&view->renderer.out, "", COUNT_WIDTH + 1);
+	text_indent(&view->renderer.out, indent);
+}
+
+static void text_thread(struct calls *view, const struct calltree_line *line, uint32_t indent)
+{
+	const struct btsrec_side *side = &line->thread.side;
+	struct out *out = &view->renderer.out;
+
+	text_place(view, line, indent, "thread");
+	if (line->thread.known)
+		out_thread(out, side->pid, side->tgid, side->comm);
+	else
+		out_literal(out, "unknown");
+	out_literal(out, " in ");
+	calls_function(&view->renderer, line->from);
+}
+
+static void text_cycle(struct calls *view, const struct calltree_line *line, uint32_t indent)
+{
+	struct out *out = &view->renderer.out;
+
+	text_begin(view, line, "cycle");
+	out_dec(out, line->cycle.period * line->cycle.nr_rounds, COUNT_WIDTH);
+	out_char(out, ' ');
+	text_indent(out, indent);
+	out_dec(out, line->cycle.period, 0);
+	out_str(out, line->cycle.period == 1 ? " branch x " : " branches x ");
+	out_dec(out, line->cycle.nr_rounds, 0);
+	out_literal(out, " in ");
+	calls_function(&view->renderer, line->to);
+}
+
+static void text_break(struct calls *view, const struct calltree_line *line)
+{
+	struct proof_step step = calls_break(line);
+
+	text_begin(view, line, "break");
+	out_break(&view->renderer.out, &step);
+}
+
+static void text_line(struct calls *view, const struct calltree_line *line, uint32_t indent)
+{
+	switch (line->kind) {
+	case CALLTREE_CALL:
+		text_call(view, line, indent);
+		break;
+	case CALLTREE_RETURN:
+		text_place(view, line, indent, "return");
+		calls_function(&view->renderer, line->to);
+		break;
+	case CALLTREE_ASTRAY:
+		text_place(view, line, indent, "astray");
+		calls_function(&view->renderer, line->from);
+		out_literal(&view->renderer.out, " -> ");
+		calls_function(&view->renderer, line->to);
+		break;
+	case CALLTREE_RESUME:
+		text_place(view, line, indent, "resume");
+		calls_function(&view->renderer, line->to);
+		break;
+	case CALLTREE_THREAD:
+		text_thread(view, line, indent);
+		break;
+	case CALLTREE_LOST:
+		text_place(view, line, indent, "lost");
+		out_literal(&view->renderer.out, "what was open in this thread may have ended");
+		break;
+	case CALLTREE_CYCLE:
+		text_cycle(view, line, indent);
+		break;
+	case CALLTREE_BREAK:
+		text_break(view, line);
+		break;
+	case CALLTREE_FAULT:
+	case CALLTREE_EVENT:
+		break;
+	}
+	out_char(&view->renderer.out, '\n');
+}
+
+static void text_fold(struct calls *view, const struct calltree_line *first, uint32_t indent,
+		      unsigned int period, uint64_t nr_more, uint64_t last_n)
+{
+	struct out *out = &view->renderer.out;
+
+	text_place(view, first, indent, "cycle");
+	if (period == 1) {
+		out_literal(out, "the line above");
+	} else {
+		out_literal(out, "the ");
+		out_dec(out, period, 0);
+		out_literal(out, " lines above");
+	}
+	out_literal(out, " x ");
+	out_dec(out, nr_more, 0);
+	out_literal(out, " more, to ");
+	out_dec(out, last_n, 0);
+	out_char(out, '\n');
+}
+
+const struct calls_format calls_text = {
+	.line = text_line,
+	.fold = text_fold,
+};

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The call stack behind chosen events, and how it compares with the dump's memory. */
+#include "view_stack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render_branch.h"
+#include "symbol.h"
+#include "view.h"
+
+/* Each frame may be on top of a thunk; and what called the outermost one. */
+#define NR_LINES_MAX	(2 * STACKS_MAX_DEPTH + 3)
+
+/**
+ * struct stacks_view - one btsrec_stack() under way
+ * @last_n: by CPU, number of the newest event.
+ * @at: the next of @opts->at.
+ * @ip: where the CPU is; @prev, @next: of the last switch.
+ * @astray: of the last return that led astray.
+ */
+struct stacks_view {
+	struct renderer renderer;
+	const struct btsrec_stack *opts;
+	struct sightings sightings;
+	uint64_t *last_n;
+	bool nomem;
+	struct doubts doubts;
+	size_t at;
+	uint64_t ip;
+	bool has_switch;
+	struct btsrec_switch sw;
+	struct stack_astray astray;
+	struct stack_line lines[NR_LINES_MAX];
+};
+
+/* --- Words -------------------------------------------------------------- */
+
+void stack_line_how(const struct stack_line *line, char *ret)
+{
+	if (line->frame)
+		frame_text(ret, line->frame->kind, line->frame->vector);
+	else
+		snprintf(ret, BRANCH_TEXT_BYTES, "%s", line->by_thunk ? "thunk" : "-");
+}
+
+const char *stack_doubt_str(enum doubt_why why)
+{
+	static const char *const names[] = {
+		[DOUBT_NONE] = "none",
+		[DOUBT_GAP] = "gap",
+		[DOUBT_ELSEWHERE] = "elsewhere",
+		[DOUBT_UNKNOWN] = "unknown",
+		[DOUBT_UNFIT] = "unfit",
+		[DOUBT_UNSEEN] = "unseen",
+	};
+
+	return why < sizeof(names) / sizeof(names[0]) ? names[why] : "unknown";
+}
+
+/* --- Lines -------------------------------------------------------------- */
+
+static bool begins_thread(struct btsrec *rec, const struct frame *frame)
+{
+	static const char fork[] = "ret_from_fork";
+	struct symbol_name name;
+
+	return frame->kind == FRAME_TAIL && !frame->return_va &&
+	       symbol_find(rec, frame->entered, &name) && name.name_bytes >= strlen(fork) &&
+	       !memcmp(name.name, fork, strlen(fork));
+}
+
+/* @line is in @frame; the next one is what @frame interrupted, called from or replaced. */
+static struct stack_line *next_line(struct stack_line *line, const struct frame *frame)
+{
+	struct stack_line *next = line + 1;
+
+	line->frame = frame;
+	*next = (struct stack_line){ .ip = frame->return_va };
+	if (frame->kind == FRAME_TAIL) {
+		next->ip = frame->from;
+		next->gone = true;
+	}
+	return next;
+}
+
+/* May what is older than @inner be otherwise?  @outer: what seems to be next. */
+static bool is_doubtful(struct stacks_view *view, const struct stack *stack,
+			const struct frame *outer, const struct frame *inner,
+			struct stack_told *told)
+{
+	struct doubt doubt = doubts_of(&view->doubts, stack);
+
+	if (told->doubt.why != DOUBT_NONE)
+		return true;
+	if (outer && outer->n < doubt.n) {
+		told->doubt = doubt;
+		return true;
+	}
+	return doubts_unseen(&view->doubts, stack, outer, inner, &told->doubt);
+}
+
+/* The thunk that runs is going to lead to a function. */
+static struct stack_line *thunk_line(const struct stacks_view *view, struct stack_line *line,
+				     const struct frame_thunk *thunk)
+{
+	line->by_thunk = true;
+	line->doubtful = line > view->lines && line[-1].doubtful;
+	line[1] = (struct stack_line){ .ip = thunk->return_va };
+	return line + 1;
+}
+
+static void make_lines(struct stacks_view *view, const struct frames *frames,
+		       struct stack_told *told)
+{
+	const struct stack *stack = frames_stack(frames);
+	const struct frame_thunk *thunk = frames_thunk(frames);
+	struct stack_line *line = view->lines;
+	const struct frame *inner = NULL;
+
+	*line = (struct stack_line){ .ip = view->ip };
+	if (thunk)
+		line = thunk_line(view, line, thunk);
+	for (size_t i = stack->nr; i; i--) {
+		const struct frame *frame = &stack->frames[i - 1];
+
+		line->doubtful = is_doubtful(view, stack, frame, inner, told);
+		line = next_line(line, frame);
+		if (frames_is_thunk_call(&frame->thunk))
+			line = thunk_line(view, line, &frame->thunk);
+		inner = frame;
+	}
+	told->complete = inner && begins_thread(view->renderer.rec, inner);
+	told->lines = view->lines;
+	told->nr_lines = (size_t)(line - view->lines);
+	if (told->complete || !line->ip)
+		return;
+	line->doubtful = is_doubtful(view, stack, NULL, inner, told);
+	told->nr_lines++;
+}
+
+/* --- Comparison --------------------------------------------------------- */
+
+static void compare_lines(struct stack_told *told, struct stackmem *mem)
+{
+	for (size_t i = told->ip_line + 1; i < told->nr_lines; i++) {
+		const struct frame *frame = told->lines[i - 1].frame;
+		struct stack_line *line = &told->lines[i];
+		enum stackmem_found found;
+
+		if (told->lines[i - 1].doubtful || !frame || frame->kind == FRAME_DIVERT)
+			return;
+		if (line->gone)
+			continue;
+		found = stackmem_find(mem, frame);
+		told->memory_ends = found == STACKMEM_NOT_IN_DUMP;
+		if (told->memory_ends)
+			return;
+		line->memory = found == STACKMEM_FOUND ? STACK_FOUND : STACK_MISSING;
+		told->nr_found += found == STACKMEM_FOUND;
+		told->nr_missing += found == STACKMEM_MISSING;
+	}
+}
+
+static void compare_freeze(struct stacks_view *view, const struct btsrec_freeze *freeze,
+			   struct stack_told *told)
+{
+	struct stackmem mem = {
+		.code = trace_code(view->renderer.rec),
+		.cr3 = told->side ? told->side->cr3 : 0,
+		.sp = freeze->sp,
+	};
+
+	told->freeze = freeze;
+	while (told->ip_line < told->nr_lines &&
+	       (told->lines[told->ip_line].gone || told->lines[told->ip_line].ip != freeze->ip))
+		told->ip_line++;
+	if (mem.code)
+		compare_lines(told, &mem);
+}
+
+/* --- Events ------------------------------------------------------------- */
+
+/* Between the annotation of a switch and the switch itself another thread runs. */
+static const struct btsrec_side *side_of(const struct stacks_view *view,
+					 const struct trace_event *event,
+					 const struct stack *stack)
+{
+	if (!stack->known || (event->side && event->side->pid == stack->pid))
+		return event->side;
+	if (view->has_switch && view->sw.prev.pid == stack->pid)
+		return &view->sw.prev;
+	return NULL;
+}
+
+static void note_astray(struct stacks_view *view, const struct trace_event *event,
+			const struct frames_step *step, const struct frames *frames)
+{
+	const struct btsrec_record *branch = &event->event->branch;
+
+	if (!step->mismatch || event->event->kind != BTSREC_EVENT_BRANCH)
+		return;
+	view->astray = (struct stack_astray){
+		.any = true,
+		.pid = frames_stack(frames)->pid,
+		.n = event->event->n,
+		.from = branch->from,
+		.to = branch->to,
+	};
+	if (!step->nr_left)
+		return;
+	view->astray.expected = frames_left(frames, 0)->return_va;
+	view->astray.call_n = frames_left(frames, 0)->n;
+}
+
+static void follow(struct stacks_view *view, const struct trace_event *traced,
+		   const struct frames_step *step, struct frames *frames)
+{
+	const struct btsrec_event *event = traced->event;
+
+	doubts_feed(&view->doubts, traced, step, frames);
+	note_astray(view, traced, step, frames);
+	if (event->kind == BTSREC_EVENT_BRANCH)
+		view->ip = event->branch.to;
+	else if (event->kind == BTSREC_EVENT_FREEZE)
+		view->ip = event->freeze.stop_ip;
+	else if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only)
+		view->sw = event->sw;
+	view->has_switch |= event->kind == BTSREC_EVENT_SWITCH && !event->mm_only;
+}
+
+static bool is_wanted(struct stacks_view *view, const struct btsrec_event *event)
+{
+	const struct btsrec_stack *opts = view->opts;
+
+	if (!opts->at)
+		return event->n == view->last_n[event->cpu];
+	while (view->at < opts->nr_at && opts->at[view->at].last < event->n)
+		view->at++;
+	return view->at < opts->nr_at && opts->at[view->at].first <= event->n;
+}
+
+static bool stack_event(void *arg, const struct trace_event *event,
+			const struct frames_step *step, struct frames *frames)
+{
+	struct stacks_view *view = arg;
+	struct renderer *r = &view->renderer;
+	const struct stack *stack = frames_stack(frames);
+	struct stack_told told = { .cpu = event->event->cpu, .n = event->event->n };
+
+	follow(view, event, step, frames);
+	if (!is_wanted(view, event->event))
+		return !view->doubts.nomem;
+	told.side = side_of(view, event, stack);
+	if (view->astray.any && view->astray.pid == stack->pid)
+		told.astray = &view->astray;
+	make_lines(view, frames, &told);
+	if (event->event->kind == BTSREC_EVENT_FREEZE)
+		compare_freeze(view, &event->event->freeze, &told);
+	if (view->opts->format == BTSREC_FORMAT_JSONL)
+		stack_json(r, &told);
+	else
+		stack_text(r, &told);
+	return !r->out.stopped && !view->doubts.nomem;
+}
+
+static enum btsrec_status stack_cpu(void *arg, unsigned int cpu)
+{
+	struct stacks_view *view = arg;
+	struct btsrec *rec = view->renderer.rec;
+	enum btsrec_status status;
+
+	view->at = 0;
+	view->ip = 0;
+	view->has_switch = false;
+	view->astray.any = false;
+	doubts_init(&view->doubts, &view->sightings);
+	status = trace_frames(rec, cpu, stack_event, view);
+	if (view->doubts.nomem)
+		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	doubts_fini(&view->doubts);
+	return status;
+}
+
+/* --- All CPUs ----------------------------------------------------------- */
+
+static bool sight(void *arg, const struct btsrec_event *event)
+{
+	struct stacks_view *view = arg;
+
+	view->last_n[event->cpu] = event->n;
+	view->nomem = !sightings_feed(&view->sightings, event);
+	return !view->nomem;
+}
+
+static enum btsrec_status sight_cpu(void *arg, unsigned int cpu)
+{
+	struct stacks_view *view = arg;
+	struct btsrec *rec = view->renderer.rec;
+	enum btsrec_status status = btsrec_events(rec, cpu, sight, view);
+
+	return view->nomem ? msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory") : status;
+}
+
+/* Threads may have been on any CPU, whichever are to be shown. */
+static enum btsrec_status sight_all(struct stacks_view *view)
+{
+	struct btsrec *rec = view->renderer.rec;
+	enum btsrec_status status;
+
+	view->last_n = calloc(btsrec_nr_cpu_ids(rec) + 1, sizeof(*view->last_n));
+	if (!view->last_n || !sightings_init(&view->sightings, btsrec_nr_cpu_ids(rec)))
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	status = view_cpus(rec, NULL, 0, sight_cpu, view);
+	for (size_t i = 0; i < rec->findings.nr; i++) {
+		const struct finding *finding = &rec->findings.list[i];
+
+		if (finding->status && finding->cpu != FINDING_NO_CPU &&
+		    !btsrec_cpu(rec, finding->cpu))
+			sightings_blind(&view->sightings, finding->cpu);
+	}
+	sightings_end(&view->sightings);
+	return status;
+}
+
+static enum btsrec_status stack_check(struct btsrec *rec, const struct btsrec_stack *opts)
+{
+	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "call stacks are shown as text or JSON lines");
+	for (size_t i = 0; opts->at && i < opts->nr_at; i++)
+		if (opts->at[i].last < opts->at[i].first ||
+		    (i && opts->at[i].first <= opts->at[i - 1].last))
+			return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+				       "the events for call stacks do not ascend");
+	return view_check(rec, opts->cpus, opts->nr_cpus);
+}
+
+enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *opts,
+				const struct btsrec_sink *sink)
+{
+	enum btsrec_status status = stack_check(rec, opts), flushed;
+	struct stacks_view *view;
+
+	if (status)
+		return status;
+	view = calloc(1, sizeof(*view));
+	if (!view)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	view->renderer.rec = rec;
+	view->renderer.names = symbols_present(rec);
+	view->opts = opts;
+	out_init(&view->renderer.out, sink);
+	status = sight_all(view);
+	if (!status)
+		status = view_cpus(rec, opts->cpus, opts->nr_cpus, stack_cpu, view);
+	flushed = out_flush(&view->renderer.out);
+	sightings_fini(&view->sightings);
+	free(view->last_n);
+	free(view);
+	return status ? status : flushed;
+}

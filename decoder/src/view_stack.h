@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the formats of the call stack share. */
+#ifndef BTSREC_VIEW_STACK_H
+#define BTSREC_VIEW_STACK_H
+
+#include "doubts.h"
+#include "json.h"
+#include "stackmem.h"
+
+/** enum stack_memory - is the address of a line in the memory of the stack? */
+enum stack_memory {
+	STACK_NOT_LOOKED,
+	STACK_FOUND,
+	STACK_MISSING,
+};
+
+/**
+ * struct stack_line - a function that has not returned
+ * @ip: where it is: what runs now, or where it goes on.
+ * @frame: how it was entered; NULL: before the history begins, or @by_thunk.
+ * @by_thunk: a thunk that is about to lead to the function.
+ * @gone: it has left by a jump to the function of the line before, at @ip.
+ * @doubtful: how it was entered, and all older lines, may be otherwise.
+ */
+struct stack_line {
+	uint64_t ip;
+	const struct frame *frame;
+	bool by_thunk;
+	bool gone;
+	bool doubtful;
+	enum stack_memory memory;
+};
+
+/**
+ * struct stack_astray - a return that led to where no call was expecting it
+ * @expected: behind the call of event @call_n; 0: not known.
+ */
+struct stack_astray {
+	bool any;
+	uint32_t pid;
+	uint64_t n;
+	uint64_t from;
+	uint64_t to;
+	uint64_t expected;
+	uint64_t call_n;
+};
+
+/**
+ * struct stack_told - a call stack, ready to be told
+ * @side: of the thread; NULL: not known.
+ * @lines: innermost first.
+ * @complete: the oldest line is where the thread began.
+ * @freeze: the registers to compare with; NULL: none.
+ * @ip_line: the line whose address they have; @nr_lines: none.
+ * @memory_ends: more of the stack is not in the dump.
+ */
+struct stack_told {
+	unsigned int cpu;
+	uint64_t n;
+	const struct btsrec_side *side;
+	struct stack_line *lines;
+	size_t nr_lines;
+	bool complete;
+	struct doubt doubt;
+	const struct stack_astray *astray;
+	const struct btsrec_freeze *freeze;
+	size_t ip_line;
+	size_t nr_found;
+	size_t nr_missing;
+	bool memory_ends;
+};
+
+/** stack_line_how() - how a line was entered, BRANCH_TEXT_BYTES of room: "call", "irq:236" */
+void stack_line_how(const struct stack_line *line, char *ret);
+
+/** stack_doubt_str() - the reason as one lower-case word; static. */
+const char *stack_doubt_str(enum doubt_why why);
+
+/** stack_text(), stack_json() - tell it */
+void stack_text(struct renderer *r, const struct stack_told *told);
+void stack_json(struct renderer *r, const struct stack_told *told);
+
+#endif /* BTSREC_VIEW_STACK_H */

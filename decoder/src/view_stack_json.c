@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view_stack.h"
+
+static void json_begin(struct out *out, const struct stack_told *told, const char *kind)
+{
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, told->cpu, 0);
+	json_number(out, "n", told->n);
+	json_word(out, "kind", kind);
+}
+
+static void json_line(struct renderer *r, const struct stack_told *told, size_t i)
+{
+	const struct stack_line *line = &told->lines[i];
+	struct out *out = &r->out;
+
+	json_begin(out, told, "frame");
+	json_number(out, "frame", i);
+	json_address(out, "ip", line->ip);
+	json_sym(r, "ip_sym", line->ip);
+	if (line->frame) {
+		json_word(out, "how", frame_kind_str(line->frame->kind));
+		if (line->frame->vector >= 0)
+			json_number(out, "vector", (uint64_t)line->frame->vector);
+		json_number(out, "entered_n", line->frame->n);
+		json_address(out, "entered", line->frame->entered);
+	} else if (line->by_thunk) {
+		json_word(out, "how", "thunk");
+	}
+	json_bool(out, "gone", line->gone);
+	json_bool(out, "doubtful", line->doubtful);
+	if (line->memory != STACK_NOT_LOOKED)
+		json_bool(out, "in_memory", line->memory == STACK_FOUND);
+	out_literal(out, "}\n");
+}
+
+static void json_astray(struct out *out, const struct stack_told *told)
+{
+	const struct stack_astray *astray = told->astray;
+
+	json_begin(out, told, "mismatch");
+	json_number(out, "return_n", astray->n);
+	json_address(out, "from", astray->from);
+	json_address(out, "to", astray->to);
+	if (astray->expected) {
+		json_number(out, "call_n", astray->call_n);
+		json_address(out, "expected", astray->expected);
+	}
+	out_literal(out, "}\n");
+}
+
+static void json_title(struct out *out, const struct stack_told *told)
+{
+	json_begin(out, told, "stack");
+	if (told->side)
+		json_thread(out, told->side->pid, told->side->tgid, told->side->comm);
+	json_number(out, "frames", told->nr_lines);
+	json_bool(out, "complete", told->complete);
+	if (told->doubt.why != DOUBT_NONE) {
+		json_word(out, "doubt", stack_doubt_str(told->doubt.why));
+		json_number(out, "doubt_n", told->doubt.n);
+		if (told->doubt.why == DOUBT_ELSEWHERE || told->doubt.why == DOUBT_UNKNOWN)
+			json_number(out, "doubt_cpu", told->doubt.cpu);
+	}
+	if (told->freeze && told->ip_line < told->nr_lines) {
+		json_number(out, "ip_frame", told->ip_line);
+		json_number(out, "in_memory", told->nr_found);
+		json_number(out, "not_in_memory", told->nr_missing);
+	}
+	out_literal(out, "}\n");
+}
+
+void stack_json(struct renderer *r, const struct stack_told *told)
+{
+	r->side = told->side;
+	json_title(&r->out, told);
+	for (size_t i = 0; i < told->nr_lines && !r->out.stopped; i++)
+		json_line(r, told, i);
+	if (told->astray)
+		json_astray(&r->out, told);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "render_branch.h"
+#include "symbol.h"
+#include "view_stack.h"
+
+/* "exc:#PF", "syscall" */
+#define HOW_WIDTH 8
+
+/* --- Lines -------------------------------------------------------------- */
+
+static void text_va(struct renderer *r, uint64_t va)
+{
+	struct symbol_name name;
+	enum symbol_why why;
+
+	out_hex16(&r->out, va);
+	if (!render_find(r, va, &name, &why))
+		return;
+	out_literal(&r->out, " (");
+	out_name(&r->out, &name);
+	out_char(&r->out, ')');
+}
+
+static char flag_of(const struct stack_line *line)
+{
+	if (line->memory == STACK_MISSING)
+		return '!';
+	if (line->doubtful)
+		return '?';
+	return line->gone ? '~' : ' ';
+}
+
+static void text_line(struct renderer *r, const struct stack_line *line, size_t number)
+{
+	struct out *out = &r->out;
+	char how[BRANCH_TEXT_BYTES];
+	struct symbol_name name;
+	enum symbol_why why;
+
+	stack_line_how(line, how);
+	out_dec(out, number, 3);
+	out_char(out, ' ');
+	out_char(out, flag_of(line));
+	out_char(out, ' ');
+	out_hex16(out, line->ip);
+	out_char(out, ' ');
+	out_pad(out, how, HOW_WIDTH);
+	if (line->frame)
+		out_dec(out, line->frame->n, 9);
+	else
+		out_literal(out, "        -");
+	if (render_find(r, line->ip, &name, &why)) {
+		out_char(out, ' ');
+		out_name(out, &name);
+	} else if (r->names) {
+		out_char(out, ' ');
+		out_no_name(out, why);
+	}
+	out_char(out, '\n');
+}
+
+static void text_doubt(struct out *out, const struct doubt *doubt)
+{
+	out_literal(out, "    -- older frames may be others: ");
+	switch (doubt->why) {
+	case DOUBT_ELSEWHERE:
+		out_literal(out, "the thread ran on CPU ");
+		out_dec(out, doubt->cpu, 0);
+		out_literal(out, " before it came back");
+		break;
+	case DOUBT_UNKNOWN:
+		out_literal(out, "the thread came back, and the history of CPU ");
+		out_dec(out, doubt->cpu, 0);
+		out_literal(out, " does not tell whether it was there");
+		break;
+	case DOUBT_UNFIT:
+		out_literal(out, "a return does not fit them");
+		break;
+	case DOUBT_UNSEEN:
+		out_literal(out, "code that is not in the dump ran");
+		break;
+	case DOUBT_GAP:
+	case DOUBT_NONE:
+		out_literal(out, "a part of the history is missing");
+		break;
+	}
+	out_literal(out, " at event ");
+	out_dec(out, doubt->n, 0);
+	out_char(out, '\n');
+}
+
+static void text_before_line(struct renderer *r, const struct stack_told *told, size_t i)
+{
+	const struct stack_line *line = &told->lines[i];
+	const struct stack_line *before = i ? line - 1 : NULL;
+
+	if (line->doubtful && !(before && before->doubtful))
+		text_doubt(&r->out, &told->doubt);
+	if (before && code_is_kernel(before->ip) && !code_is_kernel(line->ip))
+		out_literal(&r->out, "    -- user code\n");
+}
+
+/* --- Comparison --------------------------------------------------------- */
+
+static void text_memory(struct out *out, const struct stack_told *told)
+{
+	out_literal(out, "# stack from sp ");
+	out_hex16(out, told->freeze->sp);
+	out_literal(out, " up: return addresses found: ");
+	out_dec(out, told->nr_found, 0);
+	if (told->nr_missing) {
+		out_literal(out, "; not there (!): ");
+		out_dec(out, told->nr_missing, 0);
+		out_str(out, told->freeze->via_nmi ?
+			"; this CPU ran on after its freeze and may have left those frames" :
+			"; overwritten, or the frame was left after the freeze");
+	}
+	if (told->memory_ends)
+		out_literal(out, "; the rest of the stack is not in the dump");
+	out_char(out, '\n');
+}
+
+static void text_freeze(struct renderer *r, const struct stack_told *told)
+{
+	struct out *out = &r->out;
+
+	out_literal(out, "# registers of the freeze: ip ");
+	if (told->ip_line == told->nr_lines) {
+		text_va(r, told->freeze->ip);
+		out_literal(out, " is that of no line\n");
+		return;
+	}
+	out_literal(out, "is that of line ");
+	out_dec(out, told->ip_line, 0);
+	out_char(out, '\n');
+	text_memory(out, told);
+}
+
+static void text_astray(struct renderer *r, const struct stack_astray *astray)
+{
+	struct out *out = &r->out;
+
+	out_literal(out, "# event ");
+	out_dec(out, astray->n, 0);
+	out_literal(out, ": the return at ");
+	text_va(r, astray->from);
+	out_literal(out, " led to ");
+	text_va(r, astray->to);
+	if (astray->expected) {
+		out_literal(out, ", but event ");
+		out_dec(out, astray->call_n, 0);
+		out_literal(out, " had called from before ");
+		text_va(r, astray->expected);
+	} else {
+		out_literal(out, ", where no call was open");
+	}
+	out_literal(out, ": a changed return address, or another way to leave a function\n");
+}
+
+/* --- All ---------------------------------------------------------------- */
+
+static void text_title(struct out *out, const struct stack_told *told)
+{
+	out_literal(out, "# CPU ");
+	out_dec(out, told->cpu, 0);
+	out_literal(out, ", call stack at event ");
+	out_dec(out, told->n, 0);
+	out_literal(out, ": ");
+	if (told->side)
+		out_thread(out, told->side->pid, told->side->tgid, told->side->comm);
+	else
+		out_literal(out, "thread not known");
+	out_char(out, '\n');
+}
+
+void stack_text(struct renderer *r, const struct stack_told *told)
+{
+	r->side = told->side;
+	text_title(&r->out, told);
+	for (size_t i = 0; i < told->nr_lines && !r->out.stopped; i++) {
+		text_before_line(r, told, i);
+		text_line(r, &told->lines[i], i);
+	}
+	out_str(&r->out, told->complete ?
+		"    -- the thread begins here\n" :
+		"    -- older frames were entered before the history begins\n");
+	if (told->freeze)
+		text_freeze(r, told);
+	if (told->astray)
+		text_astray(r, told->astray);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One screen: why the machine stopped, how it got there, what the other CPUs did. */
+#include "view_summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "clock.h"
+#include "symbol.h"
+#include "view.h"
+
+/* The tree needs the newest calls only; what is open it has in any case. */
+#define NR_TREE_EVENTS	2000
+#define MAX_PATH_LINES	20
+
+/* --- One CPU ------------------------------------------------------------ */
+
+static bool digest_event(void *arg, const struct btsrec_event *event)
+{
+	struct summary *view = arg;
+	uint64_t tsc;
+
+	view->nr_events++;
+	if (event->kind == BTSREC_EVENT_BRANCH) {
+		view->nr_branches++;
+		view->ip = event->branch.to;
+	} else if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only) {
+		view->switches[view->nr_switches++ % SUMMARY_SWITCHES] = *event;
+	} else if (event->kind == BTSREC_EVENT_GAP && event->gap.kind < SUMMARY_GAP_KINDS) {
+		view->nr_gaps[event->gap.kind]++;
+	} else if (event->kind == BTSREC_EVENT_FREEZE) {
+		view->ip = event->freeze.ip;
+	}
+	if (!view->oldest_tsc && clock_event(event, &tsc))
+		view->oldest_tsc = tsc;
+	return true;
+}
+
+static size_t nr_calls_to_fault(struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	const struct fault *fault = &view->calls.fault;
+	size_t nr = 0;
+
+	view->ip = fault->from;
+	while (nr < tree->nr_open && (tree->lines[tree->open[nr]].n < fault->n ||
+				      (tree->lines[tree->open[nr]].n == fault->n &&
+				       fault->kind != FAULT_STOP)))
+		nr++;
+	return nr;
+}
+
+/*
+ * How many of the open calls are of what the CPU did, and not of how it dealt with the
+ * fault.  If that is not known, not those of the recorder, nor the NMI, that stopped it:
+ * both begin at the address that the freeze has noted.
+ */
+static size_t nr_own_calls(struct summary *view, const struct btsrec_cpu *cpu)
+{
+	const struct calltree *tree = &view->calls.tree;
+
+	if (cpu->state != BTSREC_CPU_FROZEN)
+		return tree->nr_open;
+	if (view->calls.fault.kind)
+		return nr_calls_to_fault(view);
+	for (size_t i = tree->nr_open; i; i--) {
+		const struct calltree_line *line = &tree->lines[tree->open[i - 1]];
+
+		if (cpu->freeze.ip - line->from < CODE_INSN_MAX_BYTES + 1)
+			return i - 1;
+	}
+	return tree->nr_open;
+}
+
+static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsigned int cpu)
+{
+	enum btsrec_status status;
+
+	view->nr_events = 0;
+	view->nr_branches = 0;
+	view->nr_switches = 0;
+	view->oldest_tsc = 0;
+	view->ip = 0;
+	memset(view->nr_gaps, 0, sizeof(view->nr_gaps));
+	status = btsrec_events(rec, cpu, digest_event, view);
+	if (!status)
+		status = trace_fault(rec, cpu, &view->calls.fault);
+	if (!status && view->nr_events)
+		status = calltree_read(&view->calls.tree, rec, cpu, 0, UINT64_MAX, NR_TREE_EVENTS,
+				       &view->calls.fault);
+	if (!status)
+		view->nr_open = nr_own_calls(view, btsrec_cpu(rec, cpu));
+	return status;
+}
+
+/* --- Path --------------------------------------------------------------- */
+
+/* Where the innermost entry from user code is, or what MAX_PATH_LINES leave. */
+static size_t first_of_path(const struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	size_t first = view->nr_open;
+
+	while (first && view->nr_open - first < MAX_PATH_LINES - 1) {
+		const struct calltree_line *line = &tree->lines[tree->open[--first]];
+
+		if (frame_is_entry(line->call.frame) && !code_is_kernel(line->from))
+			break;
+	}
+	return first;
+}
+
+/*
+ * The lines of a path: what is open from call @first_open on, and of what has returned
+ * the newest calls that these made.
+ */
+static void choose_lines(const struct summary *view, const uint32_t *indents, size_t first_open,
+			 bool *ret)
+{
+	const struct calltree *tree = &view->calls.tree;
+	size_t nr_room = MAX_PATH_LINES - (view->nr_open - first_open), open = view->nr_open;
+	size_t end = open < tree->nr_open ? tree->open[open] : tree->nr_lines;
+
+	for (size_t i = end; open > first_open; i--) {
+		const struct calltree_line *line = &tree->lines[i - 1];
+
+		if (tree->open[open - 1] == i - 1) {
+			ret[i - 1] = true;
+			open--;
+		} else if (nr_room && line->kind != CALLTREE_EVENT &&
+			   line->kind != CALLTREE_FAULT &&
+			   indents[i - 1] <= indents[tree->open[open - 1]] + 1) {
+			ret[i - 1] = true;
+			nr_room--;
+		}
+	}
+}
+
+static enum btsrec_status print_path(struct summary *view, struct btsrec *rec)
+{
+	const struct calltree *tree = &view->calls.tree;
+	_cleanup_free_ uint32_t *indents = calltree_indents(tree);
+	_cleanup_free_ bool *chosen = calloc(tree->nr_lines + 1, sizeof(*chosen));
+	size_t first_open = first_of_path(view);
+	uint32_t least;
+
+	if (!indents || !chosen)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (first_open == view->nr_open)
+		return BTSREC_OK;
+	choose_lines(view, indents, first_open, chosen);
+	least = indents[tree->open[first_open]];
+	for (size_t i = 0; i < tree->nr_lines; i++) {
+		if (!chosen[i])
+			continue;
+		indents[i] = indents[i] > least ? indents[i] - least : 0;
+		calls_lines(&view->calls, indents, i, i + 1, 0);
+	}
+	return BTSREC_OK;
+}
+
+/* --- Summary ------------------------------------------------------------ */
+
+static enum btsrec_status summary_cpu(struct summary *view, struct btsrec *rec, unsigned int cpu,
+				      bool failed)
+{
+	enum btsrec_status status;
+
+	view->calls.cpu = cpu;
+	status = digest(view, rec, cpu);
+	if (!status)
+		view->format->cpu(view, btsrec_cpu(rec, cpu), failed);
+	if (!status && failed)
+		status = print_path(view, rec);
+	calltree_fini(&view->calls.tree);
+	return status ? status : view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
+}
+
+static enum btsrec_status other_cpu(void *arg, unsigned int cpu)
+{
+	struct summary *view = arg;
+	struct btsrec *rec = view->calls.renderer.rec;
+	const struct btsrec_root *root = btsrec_root(rec);
+
+	if (root->freeze_reason && root->freeze_cpu == cpu)
+		return BTSREC_OK;
+	return summary_cpu(view, rec, cpu, false);
+}
+
+static enum btsrec_status summary_cpus(struct summary *view, struct btsrec *rec)
+{
+	const struct btsrec_root *root = btsrec_root(rec);
+	enum btsrec_status status = BTSREC_OK;
+
+	view->format->begin(view);
+	if (root->freeze_reason && btsrec_cpu(rec, root->freeze_cpu))
+		status = summary_cpu(view, rec, root->freeze_cpu, true);
+	return status ? status : view_cpus(rec, NULL, 0, other_cpu, view);
+}
+
+static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format format)
+{
+	if (format != BTSREC_FORMAT_TEXT && format != BTSREC_FORMAT_JSONL)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "the summary is shown as text or JSON lines");
+	return view_check(rec, NULL, 0);
+}
+
+enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
+				  const struct btsrec_sink *sink)
+{
+	enum btsrec_status status = summary_check(rec, format), flushed;
+	_cleanup_free_ struct summary *view = NULL;
+
+	if (status)
+		return status;
+	view = calloc(1, sizeof(*view));
+	if (!view)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	calls_init(&view->calls, rec, format, sink);
+	view->calls.source = true;
+	view->format = format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
+	status = summary_cpus(view, rec);
+	flushed = out_flush(&view->calls.renderer.out);
+	return status ? status : flushed;
+}
