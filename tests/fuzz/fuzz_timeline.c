@@ -7,6 +7,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	struct fuzz_memory memory = { bytes, nr_bytes };
 	struct btsrec *rec = fuzz_session(&memory);
 	struct btsrec_show show = { .format = BTSREC_FORMAT_TEXT };
+	struct btsrec_timeline timeline = { .format = BTSREC_FORMAT_TEXT, .max_events = 5 };
+	const struct btsrec_span every[] = { { 0, UINT64_MAX } };
+	struct btsrec_stack stack = { .format = BTSREC_FORMAT_JSONL };
 	struct btsrec_insns insns = { .format = BTSREC_FORMAT_JSONL, .bytes = true };
 	uint64_t nr_faults;
 
@@ -19,7 +22,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 		(void)btsrec_check(rec, &fuzz_sink, &nr_faults);
 		show = (struct btsrec_show){ .format = BTSREC_FORMAT_TEXT, .types = true };
 		(void)btsrec_show(rec, &show, &fuzz_sink);
+		show = (struct btsrec_show){ .filter = { .user = true, .from = "tsc:1500" } };
+		(void)btsrec_show(rec, &show, &fuzz_sink);
+		show = (struct btsrec_show){ .filter = { .kernel = true, .pids = "1,7,34" },
+					     .max_events = 3, .newest_first = true };
+		(void)btsrec_show(rec, &show, &fuzz_sink);
+		show = (struct btsrec_show){ .filter = { .types = "call,ret", .comm = "*" } };
+		(void)btsrec_show(rec, &show, &fuzz_sink);
+		(void)btsrec_timeline(rec, &timeline, &fuzz_sink);
+		timeline.format = BTSREC_FORMAT_JSONL;
+		(void)btsrec_timeline(rec, &timeline, &fuzz_sink);
 		(void)btsrec_insns(rec, &insns, &fuzz_sink);
+		(void)btsrec_stack(rec, &stack, &fuzz_sink);
+		stack = (struct btsrec_stack){ .at = every, .nr_at = 1 };
+		(void)btsrec_stack(rec, &stack, &fuzz_sink);
 		(void)btsrec_prove(rec, BTSREC_FORMAT_JSONL, &fuzz_sink, &nr_faults);
 	}
 	btsrec_free(rec);

@@ -8,7 +8,7 @@ A case NAME.in holds, in this order of meaning:
   $ COMMAND                    run by sh in an empty folder that holds the dump
                                as "dump"; btsrec and mkimage are in PATH
   @file NAME ... @end          a file in that folder
-  anything else                the description of the dump, see mkimage.c
+  anything else                the description of the dump, see mkimage/mkimage.c
 
 NAME.out holds for each command the command, its standard output, its standard
 error with "! " in front of each line, and its exit status.

@@ -15,8 +15,11 @@ import re
 import sys
 
 KNOWN = {"$schema", "$comment", "$defs", "$ref", "title", "type", "required", "properties",
-         "enum", "const", "oneOf", "minimum", "maximum", "pattern"}
-TYPES = {"object": dict, "string": str, "integer": int, "boolean": bool}
+         "enum", "const", "oneOf", "minimum", "maximum", "pattern", "items"}
+# Of lines that the schema is about; "btsrec info" has objects of its own.
+STARTS = ('{"cpu":', '{"kind":"no-lines"', '{"kind":"profile"', '{"kind":"function"',
+          '{"kind":"coverage"', '{"kind":"executed"', '{"kind":"unreadable"')
+TYPES = {"object": dict, "string": str, "integer": int, "boolean": bool, "array": list}
 
 
 class Schema:
@@ -35,6 +38,9 @@ class Schema:
         yield from self._scalar_errors(value, schema, at)
         if isinstance(value, dict):
             yield from self._object_errors(value, schema, at)
+        if isinstance(value, list):
+            for number, item in enumerate(value):
+                yield from self.errors(item, schema["items"], f"{at}[{number}]")
         if "oneOf" in schema:
             fitting = [s for s in schema["oneOf"] if not list(self.errors(value, s, at))]
             if len(fitting) != 1:
@@ -72,7 +78,7 @@ class Schema:
 def event_lines(folder):
     for path in sorted(pathlib.Path(folder).glob("*.out")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if line.startswith('{"cpu":'):
+            if line.startswith(STARTS):
                 yield f"{path.name}:{number}", line
 
 

@@ -6,9 +6,11 @@
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t nr, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
+void *__real_reallocarray(void *old, size_t nr, size_t bytes);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t nr, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
+void *__wrap_reallocarray(void *old, size_t nr, size_t bytes);
 
 static unsigned int countdown;
 static bool failed;
@@ -46,4 +48,9 @@ void *__wrap_calloc(size_t nr, size_t bytes)
 void *__wrap_realloc(void *old, size_t bytes)
 {
 	return fails_now() ? NULL : __real_realloc(old, bytes);
+}
+
+void *__wrap_reallocarray(void *old, size_t nr, size_t bytes)
+{
+	return fails_now() ? NULL : __real_reallocarray(old, nr, bytes);
 }

@@ -25,7 +25,7 @@ UNIT = ROOT / "tests/unit"
 
 # Stem -> the test programs that stand for it, each with the stems it is linked with.
 LOCATE = ["status", "findings", "image", "pageset", "validate", "locate"]
-SESSION = LOCATE + ["fetch", "record", "head", "ring", "timeline", "session"]
+SESSION = LOCATE + ["fetch", "record", "head", "ring", "timeline", "session", "history"]
 TESTS = {
     "image.h": [("image", ["status", "image"]), ("locate", LOCATE)],
     "image.c": [("image", ["status", "image"])],
@@ -39,6 +39,7 @@ TESTS = {
     "ring.c": [("ring", ["status", "ring"])],
     "timeline.c": [("timeline", ["status", "record", "timeline"])],
     "session.c": [("session", SESSION)],
+    "history.c": [("session", SESSION)],
 }
 
 # What makes an if statement a check.
@@ -129,7 +130,7 @@ def build_and_run(cc, work, name, what, changed, stem_file):
                    f"-I{tree}", f"-I{ROOT}/tests", f"-I{UNIT}",
                    f"-I{ROOT}/decoder/include", f"-I{ROOT}/kmod/include", "-o", out,
                    UNIT / f"test_{test}.c", UNIT / "fixture.c", UNIT / "failing_alloc.c",
-                   *sources, "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc",
+                   *sources, "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray",
                    "-lcheck", "-lsubunit", "-lrt", "-lpthread", "-lm", "-lz"]
         built = subprocess.run(command, capture_output=True, text=True, check=False)
         if built.returncode:

@@ -25,6 +25,7 @@ static void ck(struct code_insn insn, uint64_t to, enum branch_type type, int ve
 		      branch_type_str(type));
 	ck_assert_int_eq(got.vector, vector);
 	ck_assert_int_eq(got.fault, CODE_OK);
+	ck_assert_int_eq(got.to_thunk, insn.there && vector < 0);
 }
 
 static void ck_none(struct code_insn insn, uint64_t to, enum code_fault fault)
@@ -34,6 +35,7 @@ static void ck_none(struct code_insn insn, uint64_t to, enum code_fault fault)
 	ck_assert_int_eq(got.type, BRANCH_NONE);
 	ck_assert_int_eq(got.fault, fault);
 	ck_assert(!branch_executes(&got));
+	ck_assert(!got.to_thunk);
 }
 
 static struct code_insn direct(enum code_class class, uint64_t target)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "check_btsrec.h"
 #include "failing_alloc.h"
 #include "kallsyms.h"
+#include "namesfix.h"
 
 #define PHYS_BASE	0x300000ULL
 #define KVA(pa)		(KREAD_IMAGE_KVA + (pa) - PHYS_BASE)
@@ -19,14 +19,8 @@
 #define TOKEN_T_SCHED	2
 #define TOKEN_EMPTY	3
 
-static struct mem mem;
-static struct btsrec_image image;
-static struct kread kernel;
 static struct kallsyms_where where;
 static struct kallsyms_anchor anchor;
-static struct symbol_list list;
-static struct msg msg;
-static char *names;
 static uint64_t names_end_pa;
 static uint32_t nr_symbols;
 
@@ -98,27 +92,10 @@ static void setup(void)
 	anchor = (struct kallsyms_anchor){ "anchor", ANCHOR_KVA };
 }
 
-static void teardown(void)
-{
-	symbol_list_fini(&list);
-	free(names);
-	names = NULL;
-	mem_fini(&mem);
-}
-
 static enum btsrec_status run(void)
 {
-	symbol_list_fini(&list);
-	free(names);
+	forget();
 	return kallsyms_read(&kernel, &where, &anchor, &msg, &list, &names);
-}
-
-static void ck_entry(size_t i, uint64_t va, const char *name)
-{
-	ck_assert_uint_lt(i, list.nr_entries);
-	ck_assert_uint_eq(list.entries[i].va, va);
-	ck_assert_uint_eq(list.entries[i].name_bytes, strlen(name));
-	ck_assert(!memcmp(list.entries[i].name, name, strlen(name)));
 }
 
 START_TEST(tokens_are_expanded)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <elf.h>
 
-#include "check_btsrec.h"
 #include "failing_alloc.h"
 #include "modsyms.h"
+#include "namesfix.h"
 
 /* Module memory: pages that follow each other in address only. */
 #define PGD_PA		0x100000ULL
@@ -16,13 +16,7 @@
 #define TYPETAB_KVA	(MODULE_KVA + 0x3ff0)
 #define STRTAB_KVA	(MODULE_KVA + 0x5ff8)
 
-static struct mem mem;
-static struct btsrec_image image;
 static struct walk walk;
-static struct kread kernel;
-static struct symbol_list list;
-static struct msg msg;
-static char *names;
 static uint32_t nr_symbols, names_bytes;
 
 static void put(uint64_t kva, const void *bytes, size_t nr_bytes)
@@ -77,27 +71,10 @@ static void setup(void)
 	put_symbol(MODULE_KVA + 0x200, 'd', "loop_data");
 }
 
-static void teardown(void)
-{
-	symbol_list_fini(&list);
-	free(names);
-	names = NULL;
-	mem_fini(&mem);
-}
-
 static enum btsrec_status run(void)
 {
-	symbol_list_fini(&list);
-	free(names);
+	forget();
 	return modsyms_read(&kernel, WHERE_KVA, &msg, &list, &names);
-}
-
-static void ck_entry(size_t i, uint64_t va, const char *name)
-{
-	ck_assert_uint_lt(i, list.nr_entries);
-	ck_assert_uint_eq(list.entries[i].va, va);
-	ck_assert_uint_eq(list.entries[i].name_bytes, strlen(name));
-	ck_assert(!memcmp(list.entries[i].name, name, strlen(name)));
 }
 
 START_TEST(all_of_them)

@@ -35,6 +35,26 @@ START_TEST(growth_forgets_nothing)
 }
 END_TEST
 
+START_TEST(bits_stay_and_sort)
+{
+	const uint64_t pas[] = { 0x9000, 0x1000, 0x5000, 0x1000 };
+
+	for (size_t i = 0; i < 4; i++)
+		pageset_get(&set, pas[i])->bits |= 1ULL << i;
+	ck_assert_ptr_null(pageset_find(&set, 0x2000));
+	ck_assert_uint_eq(pageset_find(&set, 0x1000)->bits, 2 | 8);
+	pageset_sort(&set);
+	ck_assert_uint_eq(set.nr, 3);
+	ck_assert_uint_eq(set.slots[0].pa, 0x1000);
+	ck_assert_uint_eq(set.slots[1].pa, 0x5000);
+	ck_assert_uint_eq(set.slots[2].pa, 0x9000);
+	ck_assert_uint_eq(set.slots[2].bits, 1);
+	pageset_fini(&set);
+	ck_assert_ptr_null(pageset_find(&set, 0x1000));
+	pageset_sort(&set);
+}
+END_TEST
+
 START_TEST(no_memory)
 {
 	failing_alloc_arm(1);
@@ -45,4 +65,5 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("pageset", empty, twice_is_corrupt, growth_forgets_nothing, no_memory)
+BTSREC_CK_MAIN("pageset", empty, twice_is_corrupt, growth_forgets_nothing,
+	       bits_stay_and_sort, no_memory)

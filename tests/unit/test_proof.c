@@ -108,6 +108,9 @@ START_TEST(all_proven)
 	ck_assert_int_eq(steps[3].branch.type, BRANCH_IRQ);
 	ck_assert_int_eq(steps[3].branch.vector, 236);
 	ck_assert_int_eq(steps[8].branch.type, BRANCH_SYSRET);
+	ck_assert_uint_eq(steps[0].length_bytes, 5);
+	ck_assert_uint_eq(steps[1].length_bytes, 1);
+	ck_assert_uint_eq(steps[8].length_bytes, 3);
 	/* call; nop nop ret; test jnz; nop hlt; nop iret; nop jmp; nop call; nop nop ret;
 	 * nop sysret; nop syscall; test */
 	ck_assert_uint_eq(proof.nr_insns, 1 + 3 + 2 + 2 + 2 + 2 + 2 + 3 + 2 + 2 + 1);
@@ -370,6 +373,30 @@ START_TEST(gaps_begin_anew)
 }
 END_TEST
 
+/* The recorder's own pause is in its code at both ends, as that for an annotation is. */
+START_TEST(own_pauses_do_not)
+{
+	setup();
+	add_switch();
+	events[1].kind = BTSREC_EVENT_GAP;
+	events[1].gap = (struct btsrec_gap){
+		.kind = BTSREC_GAP_PAUSED,
+		.has_resume = true,
+		.resume.reason = BTSREC_REASON_OOPS,
+	};
+	prove(false);
+	ck_assert_int_eq(steps[2].kind, PROOF_PROVEN);
+	ck_assert_uint_eq(steps[2].nr_ranges, 2);
+	events[1].gap.resume.reason = BTSREC_REASON_NMI;
+	prove(false);
+	ck_assert_int_eq(steps[2].kind, PROOF_PROVEN);
+	events[1].gap.resume.reason = BTSREC_REASON_CPU_OFFLINE;
+	prove(false);
+	ck_assert_int_eq(steps[2].kind, PROOF_START);
+	cf_finish();
+}
+END_TEST
+
 START_TEST(one_level_only)
 {
 	setup();
@@ -399,4 +426,4 @@ END_TEST
 BTSREC_CK_MAIN("proof", all_proven, nothing_ran_before_an_interrupt, flipped_bits,
 	       dropped_and_swapped_records, kinds_of_breaks, text_changed, excluded_pages,
 	       paused_for_an_annotation, no_annotation_no_pause, annotation_elsewhere,
-	       stopped_while_paused, gaps_begin_anew, one_level_only, words)
+	       stopped_while_paused, gaps_begin_anew, own_pauses_do_not, one_level_only, words)

@@ -188,6 +188,28 @@ START_TEST(no_memory)
 }
 END_TEST
 
+START_TEST(all_of_a_name)
+{
+	struct symbol_table *table;
+	uint64_t va = 0;
+	size_t at = 0;
+
+	add(BEGIN + 0x10, 't', "init");
+	add(BEGIN + 0x20, 't', "init_more");
+	add(BEGIN + 0x30, 't', "init");
+	add(BEGIN + 0x40, 't', "ini");
+	table = table_new();
+	table->shift = 0x5000000;
+	ck_assert(symbol_table_by_name(table, "init", &at, &va));
+	ck_assert_uint_eq(va, BEGIN + 0x5000010);
+	ck_assert(symbol_table_by_name(table, "init", &at, &va));
+	ck_assert_uint_eq(va, BEGIN + 0x5000030);
+	ck_assert(!symbol_table_by_name(table, "init", &at, &va));
+	ck_assert(!symbol_table_by_name(table, "init", &at, &va));
+	symbol_table_free(table);
+}
+END_TEST
+
 BTSREC_CK_MAIN("symbol_table", nearest_below, outside, shifted, empty, aliases,
 	       no_symbols_of_the_image, hostile_name_is_escaped, long_name_is_cut, by_name,
-	       no_memory)
+	       all_of_a_name, no_memory)

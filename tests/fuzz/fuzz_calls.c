@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Trees of calls, profiles and summaries of whole images. */
+#include "fuzz_image.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
+{
+	struct fuzz_memory memory = { bytes, nr_bytes };
+	struct btsrec *rec = fuzz_session(&memory);
+	struct btsrec_calls calls = { .format = BTSREC_FORMAT_TEXT };
+	struct btsrec_coverage coverage = { .function = "0xffffffff81000000" };
+	struct btsrec_functions functions = { .by = BTSREC_BY_TASK, .format = BTSREC_FORMAT_TEXT };
+
+	if (rec) {
+		(void)btsrec_calls(rec, &calls, &fuzz_sink);
+		calls = (struct btsrec_calls){ .format = BTSREC_FORMAT_JSONL, .max_events = 9,
+					       .max_depth = 3 };
+		(void)btsrec_calls(rec, &calls, &fuzz_sink);
+		(void)btsrec_functions(rec, &functions, &fuzz_sink);
+		(void)btsrec_coverage(rec, &coverage, &fuzz_sink);
+		functions.format = BTSREC_FORMAT_JSONL;
+		(void)btsrec_functions(rec, &functions, &fuzz_sink);
+		(void)btsrec_summary(rec, BTSREC_FORMAT_TEXT, &fuzz_sink);
+		(void)btsrec_summary(rec, BTSREC_FORMAT_JSONL, &fuzz_sink);
+	}
+	btsrec_free(rec);
+	return 0;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Files of btsrec extract.  Checksums would keep the fuzzer in front of the door, so
+ * the input is what lies behind them: frames without sums, which are added here.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+
+#include "../../decoder/src/extract_read.h"
+#include "fuzz_image.h"
+
+#define MAX_FILE_BYTES (1 << 20)
+
+static uint8_t file_bytes[MAX_FILE_BYTES];
+
+/* Right the sum of the frame at @at, if there is one; returns where the next begins. */
+static size_t fix_frame(size_t at, size_t nr_bytes)
+{
+	struct extract_frame frame;
+	size_t table_bytes;
+
+	memcpy(&frame, file_bytes + at, sizeof(frame));
+	table_bytes = frame.nr_pages % (EXTRACT_FRAME_PAGES + 1) * sizeof(struct extract_page);
+	if (nr_bytes - at < sizeof(frame) + table_bytes)
+		return nr_bytes;
+	frame.magic = EXTRACT_FRAME_MAGIC;
+	frame.crc32 = 0;
+	frame.crc32 = extract_sum(extract_sum(0, &frame, sizeof(frame)), file_bytes + at + sizeof(frame),
+			  table_bytes);
+	memcpy(file_bytes + at, &frame, sizeof(frame));
+	at += sizeof(frame) + table_bytes;
+	return frame.packed_bytes < nr_bytes - at ? at + frame.packed_bytes : nr_bytes;
+}
+
+static size_t make_file(const uint8_t *bytes, size_t nr_bytes)
+{
+	struct extract_header header = { .magic = EXTRACT_MAGIC, .major = EXTRACT_MAJOR,
+					 .header_bytes = sizeof(header) };
+	size_t at = sizeof(header);
+
+	if (nr_bytes > sizeof(file_bytes) - at)
+		nr_bytes = sizeof(file_bytes) - at;
+	header.crc32 = extract_sum(0, &header, sizeof(header));
+	memcpy(file_bytes, &header, sizeof(header));
+	memcpy(file_bytes + at, bytes, nr_bytes);
+	nr_bytes += at;
+	while (nr_bytes - at >= sizeof(struct extract_frame))
+		at = fix_frame(at, nr_bytes);
+	return nr_bytes;
+}
+
+static void use(struct extract_file *file)
+{
+	static uint8_t buf[3 * BTSREC_PAGE_BYTES];
+	size_t got_bytes;
+
+	for (uint64_t pa = 0; pa < 64 * BTSREC_PAGE_BYTES; pa += 4093)
+		(void)extract_read_pa(file, pa, buf, sizeof(buf), &got_bytes);
+	(void)extract_is_whole(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
+{
+	struct extract_file *file = NULL;
+	static struct msg msg;
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("extract", MFD_CLOEXEC);
+	nr_bytes = make_file(bytes, nr_bytes);
+	if (fd < 0 || ftruncate(fd, 0) ||
+	    pwrite(fd, file_bytes, nr_bytes, 0) != (ssize_t)nr_bytes)
+		return 0;
+	if (!extract_open(fd, nr_bytes, &msg, &file))
+		use(file);
+	extract_close(file);
+	return 0;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "sightings.h"
+
+static struct sightings all;
+
+static void sw(unsigned int cpu, uint64_t tsc, uint32_t prev, uint32_t next)
+{
+	struct btsrec_event event = { .kind = BTSREC_EVENT_SWITCH, .cpu = cpu };
+
+	event.sw.tsc = tsc;
+	event.sw.prev.pid = prev;
+	event.sw.next.pid = next;
+	ck_assert(sightings_feed(&all, &event));
+}
+
+static void gap(unsigned int cpu, uint64_t resume_tsc)
+{
+	struct btsrec_event event = { .kind = BTSREC_EVENT_GAP, .cpu = cpu };
+
+	event.gap.has_resume = resume_tsc;
+	event.gap.resume.tsc = resume_tsc;
+	ck_assert(sightings_feed(&all, &event));
+}
+
+static void freeze(unsigned int cpu, uint64_t tsc)
+{
+	struct btsrec_event event = { .kind = BTSREC_EVENT_FREEZE, .cpu = cpu };
+
+	event.freeze.tsc = tsc;
+	ck_assert(sightings_feed(&all, &event));
+}
+
+/* CPU 2 never ran. */
+static void start(void)
+{
+	sightings_fini(&all);
+	ck_assert(sightings_init(&all, 3));
+}
+
+static void ck_between(uint32_t pid, uint64_t from, uint64_t to, enum sighted want,
+		       unsigned int want_cpu)
+{
+	unsigned int cpu = 99;
+
+	ck_assert_int_eq(sightings_between(&all, pid, 0, from, to, &cpu), want);
+	ck_assert_uint_eq(cpu, want == SIGHTED_NOWHERE ? 99 : want_cpu);
+}
+
+START_TEST(here_and_there)
+{
+	start();
+	sw(0, 100, 7, 8);
+	sw(0, 200, 8, 7);
+	sw(0, 300, 7, 9);
+	sw(0, 400, 9, 7);
+	freeze(0, 500);
+	sw(1, 50, 1, 2);
+	sw(1, 320, 2, 7);
+	sw(1, 330, 7, 2);
+	freeze(1, 510);
+	sightings_end(&all);
+	ck_between(7, 100, 200, SIGHTED_NOWHERE, 0);
+	ck_between(7, 300, 400, SIGHTED_ELSEWHERE, 1);
+	ck_between(8, 200, 400, SIGHTED_NOWHERE, 0);
+	ck_between(7, 300, 320, SIGHTED_NOWHERE, 0);
+	ck_between(7, 325, 400, SIGHTED_ELSEWHERE, 1);
+	ck_between(7, 330, 400, SIGHTED_NOWHERE, 0);
+}
+END_TEST
+
+START_TEST(a_history_that_does_not_reach)
+{
+	start();
+	gap(1, 0);
+	sw(1, 150, 1, 2);
+	sw(1, 300, 2, 1);
+	sightings_end(&all);
+	ck_between(7, 100, 200, SIGHTED_UNKNOWN, 1);
+	ck_between(7, 150, 300, SIGHTED_NOWHERE, 0);
+	ck_between(7, 200, 301, SIGHTED_UNKNOWN, 1);
+	ck_between(0, 100, 200, SIGHTED_NOWHERE, 0);
+}
+END_TEST
+
+START_TEST(a_hole_in_a_history)
+{
+	start();
+	sw(1, 100, 1, 2);
+	gap(1, 250);
+	sw(1, 300, 2, 1);
+	freeze(1, 400);
+	sightings_end(&all);
+	ck_between(7, 120, 200, SIGHTED_UNKNOWN, 1);
+	ck_between(7, 240, 300, SIGHTED_UNKNOWN, 1);
+	ck_between(7, 250, 400, SIGHTED_NOWHERE, 0);
+}
+END_TEST
+
+START_TEST(a_cpu_without_history)
+{
+	start();
+	freeze(1, 400);
+	sightings_blind(&all, 2);
+	sightings_blind(&all, 77);
+	sightings_end(&all);
+	ck_between(7, 400, 400, SIGHTED_UNKNOWN, 2);
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	struct btsrec_event event = { .kind = BTSREC_EVENT_SWITCH };
+
+	failing_alloc_arm(1);
+	ck_assert(!sightings_init(&all, 3));
+	ck_assert(failing_alloc_disarm());
+	start();
+	failing_alloc_arm(1);
+	ck_assert(!sightings_feed(&all, &event));
+	ck_assert(failing_alloc_disarm());
+	sightings_fini(&all);
+}
+END_TEST
+
+BTSREC_CK_MAIN("sightings", here_and_there, a_history_that_does_not_reach, a_hole_in_a_history,
+	       a_cpu_without_history, no_memory)

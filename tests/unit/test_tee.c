@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "tee.h"
+
+static struct mem mem;
+static struct btsrec_image below;
+static struct tee tee;
+static uint8_t buf[4 * BTSREC_PAGE_BYTES];
+static size_t got_bytes;
+
+static void setup(void)
+{
+	below = mem_image(&mem);
+	tee = (struct tee){ .below = &below };
+	for (uint64_t pa = 0; pa < 4 * BTSREC_PAGE_BYTES; pa += BTSREC_PAGE_BYTES)
+		memset(mem_page(&mem, pa), (int)(pa / BTSREC_PAGE_BYTES) + 1, BTSREC_PAGE_BYTES);
+}
+
+static void teardown(void)
+{
+	tee_fini(&tee);
+	mem_fini(&mem);
+}
+
+static uint64_t lines_of(uint64_t pa)
+{
+	const struct pageset_page *page = pageset_find(&tee.pages, pa);
+
+	return page ? page->bits : 0;
+}
+
+START_TEST(lines_that_are_touched)
+{
+	setup();
+	btsrec_ck_ok(tee_read_pa(&tee, 0x1000, buf, 1, &got_bytes));
+	ck_assert_uint_eq(lines_of(0x1000), 1);
+	btsrec_ck_ok(tee_read_pa(&tee, 0x107f, buf, 2, &got_bytes));
+	ck_assert_uint_eq(lines_of(0x1000), 1 | 2 | 4);
+	btsrec_ck_ok(tee_read_pa(&tee, 0x1fc0, buf, 64, &got_bytes));
+	ck_assert_uint_eq(lines_of(0x1000), 1 | 2 | 4 | 1ULL << 63);
+	ck_assert_uint_eq(lines_of(0x2000), 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(over_pages)
+{
+	setup();
+	btsrec_ck_ok(tee_read_pa(&tee, 0x1ff8, buf, BTSREC_PAGE_BYTES + 16, &got_bytes));
+	ck_assert_uint_eq(got_bytes, BTSREC_PAGE_BYTES + 16);
+	ck_assert_uint_eq(buf[7], 2);
+	ck_assert_uint_eq(buf[8], 3);
+	ck_assert_uint_eq(buf[BTSREC_PAGE_BYTES + 8], 4);
+	ck_assert_uint_eq(lines_of(0x1000), 1ULL << 63);
+	ck_assert_uint_eq(lines_of(0x2000), UINT64_MAX);
+	ck_assert_uint_eq(lines_of(0x3000), 1);
+	teardown();
+}
+END_TEST
+
+START_TEST(what_is_not_there_is_not_remembered)
+{
+	setup();
+	mem_cut(&mem, 0x3000, 100);
+	btsrec_ck_status(tee_read_pa(&tee, 0x3000, buf, BTSREC_PAGE_BYTES, &got_bytes),
+			 BTSREC_ERR_NODATA);
+	ck_assert_uint_eq(got_bytes, 100);
+	ck_assert_uint_eq(lines_of(0x3000), 3);
+	btsrec_ck_status(tee_read_pa(&tee, 0x5000, buf, 8, &got_bytes), BTSREC_ERR_NODATA);
+	ck_assert_uint_eq(tee.pages.nr, 1);
+	teardown();
+}
+END_TEST
+
+START_TEST(page_zero_is_read_only)
+{
+	setup();
+	btsrec_ck_ok(tee_read_pa(&tee, 0, buf, 8, &got_bytes));
+	ck_assert_uint_eq(buf[0], 1);
+	ck_assert_uint_eq(tee.pages.nr, 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	setup();
+	failing_alloc_arm(1);
+	btsrec_ck_status(tee_read_pa(&tee, 0x1000, buf, 8, &got_bytes), BTSREC_ERR_NOMEM);
+	ck_assert(failing_alloc_disarm());
+	teardown();
+}
+END_TEST
+
+BTSREC_CK_MAIN("tee", lines_that_are_touched, over_pages, what_is_not_there_is_not_remembered,
+	       page_zero_is_read_only, no_memory)
