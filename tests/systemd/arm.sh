@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# usage: arm.sh ARM CAPTURE BTSREC MKIMAGE
+# What the units run, against a CPU, a module and a vmcore that are files here.
+set -u
+arm=$1 capture=$2
+export PATH
+PATH=$(dirname "$3"):$(dirname "$4"):$PATH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+faults=0
+export BTSREC_DEVICE=$work/device BTSREC_CPUINFO=$work/cpuinfo
+
+fault() {
+	echo "FAULT $*"
+	faults=$((faults + 1))
+}
+
+# stub NAME TEXT: a program that is the shell script TEXT.
+stub() {
+	mkdir -p "$work/bin"
+	printf '#!/bin/sh\n%s\n' "$2" >"$work/bin/$1"
+	chmod +x "$work/bin/$1"
+}
+PATH=$work/bin:$PATH
+
+# expect STATUS PATTERN COMMAND...
+expect() {
+	local status=$1 pattern=$2 said got
+	shift 2
+	said=$("$@" 2>&1)
+	got=$?
+	[ "$got" = "$status" ] || fault "$*: status $got, not $status: $said"
+	grep -q "$pattern" <<<"$said" || fault "$*: says '$said', not '$pattern'"
+}
+
+cpu() {
+	printf 'vendor_id\t: %s\nflags\t\t: fpu %s\n' "$1" "$2" >"$work/cpuinfo"
+}
+
+armed='state: armed\ncpu0: armed annotations=1\ncpu1: armed annotations=1\n'
+
+cpu GenuineIntel "dtes64 bts pebs"
+expect 0 "" "$arm" possible
+cpu GenuineIntel "dtes64 pebs"
+expect 1 "offers no Branch Trace Store" "$arm" possible
+cpu GenuineIntel "abts rtbts"
+expect 1 "offers no Branch Trace Store" "$arm" possible
+cpu AuthenticAMD "bts"
+expect 1 "Intel" "$arm" possible
+
+# The module is loaded with what is set, and with nothing that is not.
+stub modprobe "echo \"\$*\" >'$work/modprobe'; printf '$armed' >'$work/device'"
+stub dmesg "printf '[    1.0] btsrec: Not loaded: no BTS here; do this.\n[    2.0] other: text\n'"
+expect 0 "Recording on 2 CPUs" env RING_BYTES=64K OOPS=rearm "$arm" start
+grep -qx "btsrec ring_bytes=64K oops=rearm" "$work/modprobe" ||
+	fault "modprobe got '$(cat "$work/modprobe")'"
+rm "$work/modprobe"
+expect 0 "Recording on 2 CPUs" "$arm" start
+[ ! -e "$work/modprobe" ] || fault "a loaded module was loaded again"
+expect 0 "" "$arm" stop
+grep -qx -e "-r btsrec" "$work/modprobe" || fault "not unloaded"
+rm "$work/device"
+expect 0 "" "$arm" stop
+
+# The module's sentence is what the user reads.
+stub modprobe "echo 'modprobe: ERROR' >&2; exit 1"
+expect 1 "Not recording: Not loaded: no BTS here; do this." "$arm" start
+stub systemd-notify "echo \"\$*\" >'$work/status'"
+expect 1 "Not recording" env NOTIFY_SOCKET=x "$arm" start
+grep -q "no BTS here" "$work/status" || fault "no status text"
+expect 2 "usage" "$arm"
+expect 2 "usage" "$arm" dance
+
+# In the capture kernel nothing fails, and the file is there or not.
+mkimage "$work/vmcore" <<-END
+	root ring=200
+	cpu 0
+	arm tsc=1 now=7/7/0x100000/init
+	fill 100 0xffffffff81000000 0xffffffff81100000 0x10
+	freeze reason=panic tsc=9
+END
+expect 0 "the branch history is in $work/new" "$capture" "$work/vmcore" "$work/new"
+btsrec check "$work/new/"*.bts >/dev/null || fault "the captured file is not right"
+expect 0 "No such file" "$capture" "$work/nothing" "$work/new2"
+: >"$work/not-a-folder"
+expect 0 "no branch history was saved" "$capture" "$work/vmcore" "$work/not-a-folder"
+expect 0 "" env CAPTURE=no "$capture" "$work/vmcore" "$work/new3"
+[ ! -e "$work/new3" ] || fault "captured although CAPTURE=no"
+stub btsrec "sleep 60"
+expect 0 "gave up after 1 s" env CAPTURE_TIMEOUT_S=1 "$capture" "$work/vmcore" "$work/new4"
+
+[ "$faults" = 0 ] && echo "all is as it should be"
+[ "$faults" = 0 ]

@@ -1,0 +1,250 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# usage: collect.sh COLLECT ANALYZE BTSREC MKIMAGE
+# The collector, in a folder of its own, against all that can happen to dumps.
+set -u
+collect=$1
+export PATH
+PATH=$(dirname "$2"):$(dirname "$3"):$(dirname "$4"):$PATH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+faults=0
+
+fault() {
+	echo "FAULT $*"
+	faults=$((faults + 1))
+}
+
+# What the collector would have put into the journal is in $work/journal.
+mkdir "$work/bin"
+cat >"$work/bin/logger" <<-END
+	#!/bin/sh
+	cat >>"$work/journal"
+END
+chmod +x "$work/bin/logger"
+PATH=$work/bin:$PATH
+
+# A machine with nothing on it.
+machine() {
+	rm -rf "$work/state" "$work/crash" "$work/hooks" "$work/journal"
+	mkdir -p "$work/crash" "$work/hooks"
+	: >"$work/journal"
+}
+
+run() {
+	env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" \
+		MIN_FREE_MBYTES=0 "$@" "$collect" >"$work/said" 2>&1 ||
+		fault "the collector failed: $(cat "$work/said")"
+}
+
+# dump FILE TSC: a crash at that time.
+dump() {
+	mkdir -p "$(dirname "$1")"
+	mkimage "$1" <<-END
+		root ring=200
+		cpu 0
+		arm tsc=1 now=7/7/0x100000/init
+		fill 100 0xffffffff81000000 0xffffffff81100000 0x10
+		freeze reason=panic tsc=$2
+	END
+}
+
+nr_reports() {
+	find "$work/state/reports" -maxdepth 1 -name '0*' 2>/dev/null | wc -l
+}
+
+report() {
+	find "$work/state/reports" -maxdepth 1 -name "${1:-0}*"
+}
+
+expect_reports() {
+	[ "$(nr_reports)" = "$1" ] || fault "$test: $(nr_reports) reports, not $1: $(cat "$work/said")"
+}
+
+expect_said() {
+	grep -q "$1" "$work/journal" || fault "$test: the journal lacks '$1': $(cat "$work/journal")"
+}
+
+expect_silence() {
+	[ ! -s "$work/journal" ] || fault "$test: $(cat "$work/journal")"
+}
+
+test=one_dump_one_report
+machine
+dump "$work/crash/202611210001/dump.202611210001" 90
+run
+expect_reports 1
+expect_said "MESSAGE_ID="
+expect_said "BTSREC_REPORT=$work/state/reports/000001-"
+for file in summary info timeline stacks cpu0.branches cpu0.calls check prove unresolved; do
+	[ -s "$(report)/$file.txt" ] || fault "$test: no $file.txt"
+done
+: >"$work/journal"
+run
+expect_reports 1
+expect_silence
+
+test=the_dump_goes_the_report_stays
+rm -rf "$work/crash/202611210001"
+run
+expect_reports 1
+btsrec check "$(report)/history.bts" >/dev/null || fault "$test: the small file is not whole"
+
+test=captured_file_and_dump_are_one_crash
+machine
+dump "$work/crash/1/dump.1" 90
+mkdir -p "$work/state/captures"
+btsrec extract "$work/crash/1/dump.1" "$work/state/captures/20261121T000000Z.bts"
+run
+expect_reports 1
+expect_said "BTSREC_DUMP=$work/state/captures"
+rmdir "$work/state/captures" || fault "$test: the captured file is still there"
+[ "$(find "$work/state/seen" -type f | wc -l)" = 2 ] || fault "$test: not both files are known"
+
+test=two_crashes_in_a_row
+machine
+dump "$work/crash/1/dump.1" 90
+dump "$work/crash/2/dump.2" 91
+run
+expect_reports 2
+
+test=new_dump_under_an_old_name
+dump "$work/crash/2/dump.2" 1000000
+run
+expect_reports 3
+
+test=half_written_dumps_wait
+machine
+dump "$work/crash/1/dump-incomplete" 90
+dump "$work/crash/2/vmcore-incomplete" 91
+run
+expect_reports 0
+expect_silence
+mv "$work/crash/1/dump-incomplete" "$work/crash/1/dump.1"
+run
+expect_reports 1
+
+test=capture_kernel_killed_half_way
+machine
+mkdir -p "$work/state/captures"
+dump "$work/dump" 90
+btsrec extract "$work/dump" - | head -c -20 >"$work/state/captures/20261121T000000Z.bts.Ab12Cd"
+run
+expect_reports 1
+grep -q "from a dump that was cut off" "$(report)/check.txt" || fault "$test: not said"
+run
+expect_reports 1
+
+test=no_recorder
+machine
+mkdir -p "$work/crash/1"
+printf 'root\nvmcoreinfo none\nhole root\n' | mkimage "$work/crash/1/vmcore"
+run
+expect_reports 0
+expect_said "the recorder was not loaded"
+: >"$work/journal"
+run
+expect_silence
+
+test=garbage
+machine
+head -c 100000 /dev/urandom >"$work/crash/dump.garbage"
+: >"$work/crash/dump.empty"
+run
+expect_reports 0
+expect_said "dump.garbage cannot be read"
+expect_said "dump.empty cannot be read"
+: >"$work/journal"
+run
+expect_silence
+
+test=names_with_blanks
+machine
+dump "$work/crash/a b \$(touch owned)/vmcore" 90
+run
+expect_reports 1
+[ ! -e owned ] || fault "$test: a name was run"
+
+test=disk_full
+machine
+dump "$work/crash/1/dump.1" 90
+run MIN_FREE_MBYTES=99999999
+expect_reports 0
+expect_said "No report of $work/crash/1/dump.1 yet: less than"
+run
+expect_reports 1
+
+test=killed_while_it_worked
+machine
+dump "$work/crash/1/dump.1" 90
+mkdir -p "$work/state/reports/.under-way"
+echo half >"$work/state/reports/.under-way/half"
+run
+expect_reports 1
+[ ! -e "$(report)/half" ] || fault "$test: the half report is in the whole one"
+
+test=a_dump_that_breaks_the_analysis_is_given_up
+machine
+dump "$work/crash/1/dump.1" 90
+dump "$work/crash/2/dump.2" 91
+cat >"$work/bin/btsrec-analyze" <<-'END'
+	#!/bin/sh
+	kill -SEGV $$
+END
+chmod +x "$work/bin/btsrec-analyze"
+for _ in 1 2 3; do run; done
+expect_reports 0
+expect_said "given up after 3 attempts"
+: >"$work/journal"
+run
+expect_silence
+rm "$work/bin/btsrec-analyze"
+
+test=the_clock_was_set_back
+machine
+dump "$work/crash/1/dump.1" 90
+run
+dump "$work/crash/2/dump.2" 91
+touch -d 2001-01-01 "$work/crash/2/dump.2"
+run
+expect_reports 2
+[ -d "$(report 000002)" ] || fault "$test: the second report is not number 2"
+
+test=limits
+machine
+for nr in 1 2 3 4; do
+	dump "$work/crash/$nr/dump.$nr" "9$nr"
+done
+run KEEP_REPORTS=2
+expect_reports 2
+[ -d "$(report 000004)" ] || fault "$test: the newest report is gone"
+: >"$work/journal"
+run KEEP_REPORTS=2
+expect_reports 2
+run KEEP_MBYTES=0
+expect_reports 1
+
+test=hooks
+machine
+dump "$work/crash/1/dump.1" 90
+# shellcheck disable=SC2016 # for the hook to expand
+printf '#!/bin/sh\nls "$1" >>%s\n' "$work/hooked" >"$work/hooks/10-good"
+printf '#!/bin/sh\nexit 7\n' >"$work/hooks/20-bad"
+printf 'not for running\n' >"$work/hooks/README"
+chmod +x "$work/hooks"/[12]*
+run
+for _ in 1 2; do
+	BTSREC_STATE=$work/state BTSREC_HOOKS=$work/hooks "$(dirname "$collect")/hooks" 2>>"$work/journal" ||
+		fault "$test: status $?"
+done
+[ "$(grep -c summary.txt "$work/hooked")" = 1 ] || fault "$test: not run once"
+expect_said "20-bad failed with status 7"
+
+test=privacy
+machine
+dump "$work/crash/1/dump.1" 90
+run NO_USER=yes
+grep -q "without addresses of user space" "$(report)/info.txt" || fault "$test: not left out"
+
+[ "$faults" = 0 ] && echo "all is as it should be"
+[ "$faults" = 0 ]

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# usage: units.sh SYSTEMD-ANALYZE SOURCE BUILD
+# systemd understands every line of the units, and exposure stays low.
+set -u
+analyze=$1 source=$2 build=$3
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+faults=0
+
+fault() {
+	echo "FAULT $*"
+	faults=$((faults + 1))
+}
+
+# As installed, so that the paths of the programs exist.
+DESTDIR=$root cmake --install "$build" --component tools >/dev/null || fault "not installable"
+units=$(find "$root" -name 'btsrec*.service' -o -name 'btsrec*.path')
+[ "$(wc -w <<<"$units")" = 4 ] || fault "found $units"
+for unit in $units; do
+	sed -i "s#^\(Exec[A-Za-z]*=\)/#\1$root/#" "$unit"
+done
+# shellcheck disable=SC2086 # a list of files without blanks
+said=$("$analyze" verify --man=no --recursive-errors=no $units 2>&1) || fault "$said"
+[ -z "$said" ] || fault "$said"
+
+# Settings and the file that explains them agree.
+scripts=("$source"/systemd/arm "$source"/systemd/capture "$source"/systemd/collect)
+sed -n 's/^#\([A-Z_]*\)=.*/\1/p' "$source/systemd/btsrec.conf" | sort >"$root/explained"
+grep -oh '{[A-Z_]*:' "${scripts[@]}" | tr -d '{:' | grep -v -e '^BTSREC_' -e NOTIFY_SOCKET |
+	sort -u >"$root/read"
+said=$(diff "$root/explained" "$root/read") || fault "explained and read differ: $said"
+
+[ "$faults" = 0 ] && echo "all is as it should be"
+[ "$faults" = 0 ]
