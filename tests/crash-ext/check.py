@@ -19,7 +19,9 @@ import session
 
 USAGE_MARK = 'Enter "help bts" for details.'
 BAD_OPTIONS = ("-c 3-1", "-c x", "-c 1,,2", "-c ''", "-n 0", "-n x", "-n -1", "-z", "extra", "-i -k",
-               "-i -a", "-k -c 0", "-k -j", "-c 99999", "-d -r", "-d -t", "-p -k", "-p -n 3")
+               "-i -a", "-k -c 0", "-k -j", "-c 99999", "-d -r", "-d -t", "-p -k", "-p -n 3",
+               "-s -n 3", "-s -g", "-s -t", "-f x", "-f cpu -n 3", "-x panic -g")
+LIVE_REFUSAL = "bts: the recorder of a running system cannot be read by crash\n"
 # A listing that a terminal's buffers could swallow whole proves nothing about Ctrl-C.
 MIN_LISTING_BYTES = 256 * 1024
 INTERRUPTS = 10
@@ -79,13 +81,22 @@ def script_lines(options):
     """The commands of the scripted session, each with its output in a file."""
     lines = ["set scroll off", f"extend {options.extension} > load",
              f"extend {options.extension} > load2", "help bts > help",
-             "bts > default", "bts -i > info", "bts -i -N > info.plain",
+             "bts > default", "bts -N > default.plain", "bts -j -N > default.jsonl",
+             "bts -i > info", "bts -i -N > info.plain",
              "bts -i -j > info.jsonl", "bts -k > findings",
              "bts -a > all", "bts -a -N > all.plain", "bts -a -j -N > all.jsonl",
              "bts -a -r -N > all.reverse", "bts -c all -n 3 -N > every", "bts -c a -N > every20",
              "bts -c 0 -n 7 -r -N > cpu0", "bts -c 0-1 -a -N > range",
              "bts -c 1,0 -n 2 -N > list", "bts -a -t -N > types", "bts -a -n 2000 -d -N > insns",
-             "bts -p -N > proof"]
+             "bts -a -g -N > calls", "bts -c 0 -n 50 -g -j -N > calls.jsonl",
+             "bts -p -N > proof", "bts -a -U -G 0,1 -N > filter.user",
+             "bts -a -K -P 1 -F -10 -T -0.001 -N > filter.time",
+             "bts -a -C i* -B call,ret -n 30 -N > filter.type",
+             "bts -a -S sched*,__sched* > filter.symbol",
+             "bts -a -d -A ffffffff80000000-ffffffffffffffff -n 40 -N > filter.insns",
+             "bts -a -g -F n:5 -T n:500 -N > filter.calls", "bts -F later > filter.wrong",
+             "bts -f task -a -N > functions", "bts -x panic -a > coverage",
+             "bts -m -N > timeline", "bts -m -n 9 -P 0,1 -j -N > timeline.jsonl"]
     lines += [f"bts {bad} > bad{number}" for number, bad in enumerate(BAD_OPTIONS)]
     lines += ["bts -c 31999 > noring", "bts -i > afterwards"]
     for cpu in (0, 1):
@@ -123,6 +134,10 @@ def check_views(check, options, out):
                 cli_plain(options, "show", "--types", dump))
     check.equal("bts -a -n 2000 -d -N = btsrec insns -n 2000", out["insns"],
                 cli_plain(options, "insns", "-n", "2000", dump))
+    check.equal("bts -a -g -N = btsrec calls", out["calls"], cli_plain(options, "calls", dump))
+    check.equal("bts -c 0 -n 50 -g -j -N = btsrec calls --format jsonl", out["calls.jsonl"],
+                cli_plain(options, "calls", "-c", "0", "-n", "50", "--format", "jsonl", dump))
+    check_filters(check, options, out)
     check.equal("bts -a -N = btsrec show", out["all.plain"], cli_plain(options, "show", dump))
     check.equal("bts -a -j -N = btsrec show --format jsonl", out["all.jsonl"],
                 cli_plain(options, "show", "--format", "jsonl", dump))
@@ -133,6 +148,30 @@ def check_views(check, options, out):
                 without_module_symbols(out["all"]), without_module_symbols(named))
     check.that("bts -a names kernel functions",
                re.search(r"  \S+\+0x[0-9a-f]+ -> \S+\+0x", out["all"]) is not None)
+
+
+def check_filters(check, options, out):
+    for name, what, arguments in (
+            ("user", "show", ["--user", "--tgid", "0,1"]),
+            ("time", "show", ["--kernel", "--pid", "1", "--from", "-10", "--to", "-0.001"]),
+            ("type", "show", ["--comm", "i*", "--type", "call,ret", "-n", "30"]),
+            ("insns", "insns", ["--range", "ffffffff80000000-ffffffffffffffff", "-n", "40"]),
+            ("calls", "calls", ["--from", "n:5", "--to", "n:500"])):
+        check.equal(f"a filter by {name} in bts = btsrec {what} {' '.join(arguments)}",
+                    out[f"filter.{name}"], cli_plain(options, what, *arguments, options.dump))
+    check.equal("bts -f task -a -N = btsrec functions --by task", out["functions"],
+                cli_plain(options, "functions", "--by", "task", options.dump))
+    check.equal("bts -x panic -a = btsrec coverage", out["coverage"],
+                cli(options, "coverage", "--vmlinux", options.vmlinux, options.dump, "panic"))
+    check.equal("bts -m -N = btsrec timeline -n 20", out["timeline"],
+                cli_plain(options, "timeline", "-n", "20", options.dump))
+    check.equal("bts -m -n 9 -P 0,1 -j -N = btsrec timeline", out["timeline.jsonl"],
+                cli_plain(options, "timeline", "-n", "9", "--pid", "0,1", "--format", "jsonl",
+                          options.dump))
+    symbols = [line for line in out["filter.symbol"].splitlines() if " branch " in line]
+    check.that("bts -S shows branches from or to such functions only",
+               symbols and all(re.search(r" (__)?sched", line) for line in symbols))
+    check.that("bts -F refuses what is no time", "is no time" in out["filter.wrong"])
 
 
 def check_choices(check, options, out):
@@ -160,10 +199,13 @@ def check_context(check, options, out):
     if panic:
         check.equal("bts after set -p: the panicking CPU", out["contextp"],
                     of_cpu[int(panic.group(1))])
-        check.that("bts: overview, then the panicking CPU",
-                   out["default"].startswith(out["info"] + "\n") and
-                   len(out["default"].splitlines()) > len(out["info"].splitlines()) + 20,
-                   out["default"][-200:])
+        check.equal("bts -N = btsrec", out["default.plain"],
+                    cli_plain(options, "summary", options.dump))
+    check.equal("bts -j -N = btsrec --format jsonl", out["default.jsonl"],
+                cli_plain(options, "summary", "--format", "jsonl", options.dump))
+    check.that("bts tells of the first fault and of the other CPUs",
+               "first fault: panic on CPU" in out["default"] and "How it got there:" in
+               out["default"] and out["default"].count("\nCPU ") == 2, out["default"])
 
 
 def check_manners(check, out):
@@ -237,6 +279,16 @@ def check_no_recorder(check, options):
                 text = file.read()
             check.that(f"{view} without a recorder", text.startswith("bts: no ") and
                        text.count("\n") == 1, text)
+
+
+def check_live(check, options):
+    """A running system is refused, with a sentence."""
+    with tempfile.TemporaryDirectory(prefix="crash-ext-") as folder:
+        crash = [*options.crash, "-s", "--minimal", options.vmlinux, f"live:{options.live}@0"]
+        session.run_script(crash, [f"extend {options.extension}", "bts > out", "quit"], folder)
+        with open(os.path.join(folder, "out"), encoding="utf-8") as file:
+            text = file.read()
+    check.that("bts on a running system", text == LIVE_REFUSAL, text)
 
 
 def interrupt_listing(check, terminal):
@@ -326,9 +378,10 @@ def parse_options():
     parser.add_argument("--btsrec", required=True, help="the offline tool")
     parser.add_argument("--crash", default="crash", help="the crash to run, with arguments")
     parser.add_argument("--without", metavar="DUMP", help="dump of the same kernel without recorder")
+    parser.add_argument("--live", metavar="MEMORY", help="the memory of a guest without KASLR")
     parser.add_argument("--time", action="store_true", help="measure as well")
     options = parser.parse_args()
-    for name in ("dump", "vmlinux", "extension", "btsrec", "without"):
+    for name in ("dump", "vmlinux", "extension", "btsrec", "without", "live"):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
     options.crash = options.crash.split()
@@ -349,6 +402,8 @@ def main():
                   "are too few")
         if options.without:
             check_no_recorder(check, options)
+        if options.live:
+            check_live(check, options)
         if options.time:
             measure(options)
     except (session.SessionError, OSError, subprocess.SubprocessError) as error:

@@ -64,8 +64,9 @@ class PrivateRoot:
         uri = mirror()
         (folder / "sources.list").write_text("".join(
             f"deb [signed-by={self.KEYRING}] {uri} {suite} main\n" for suite in suites))
+        self._run("apt-get", "update")
 
-    def apt_get(self, *arguments) -> str:
+    def _run(self, program: str, *arguments, cwd=None) -> str:
         folder = self.folder
         settings = {
             "Dir::Etc::sourcelist": folder / "sources.list", "Dir::Etc::sourceparts": "/dev/null",
@@ -76,14 +77,23 @@ class PrivateRoot:
             "Acquire::Retries": "3", "APT::Sandbox::User": "root",
         }
         options = [f"-o{key}={value}" for key, value in settings.items()]
-        return run(["apt-get", *options, "-q", "-y", *arguments])
+        return run([program, *options, "-q", *arguments], cwd=cwd)
+
+    def names(self, prefix: str) -> list[str]:
+        """All packages whose names begin with PREFIX."""
+        return self._run("apt-cache", "pkgnames", prefix).split()
 
     def fetch(self, *packages: str) -> list[Path]:
         """PACKAGES and all that they depend on, as files."""
-        self.apt_get("update")
-        self.apt_get("install", "--download-only", "--no-install-recommends",
-                     "-t", self.suites[-1], *packages)
+        self._run("apt-get", "-y", "install", "--download-only", "--no-install-recommends",
+                  "-t", self.suites[-1], *packages)
         return sorted((self.folder / "cache/archives").glob("*.deb"))
+
+    def download(self, package: str, folder: Path) -> Path:
+        """The .deb of PACKAGE alone, in FOLDER."""
+        before = set(folder.glob("*.deb"))
+        self._run("apt-get", "download", package, cwd=folder)
+        return (set(folder.glob("*.deb")) - before).pop()
 
 
 def candidate(package: str, field: str) -> str:
@@ -110,8 +120,16 @@ def unpack(deb: Path, folder: Path):
 
 def unpack_members(deb: Path, folder: Path, members):
     """Only MEMBERS of DEB, reading no further than the last of them."""
+    _tar(deb, folder, "--occurrence=1", *members)
+
+
+def unpack_without(deb: Path, folder: Path, pattern: str):
+    """DEB without the files whose names match PATTERN."""
+    _tar(deb, folder, f"--exclude={pattern}")
+
+
+def _tar(deb: Path, folder: Path, *arguments):
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as source:
-        run(["tar", "-x", "-C", str(folder), "--no-same-owner", "--occurrence=1", *members],
-            stdin=source.stdout)
+        run(["tar", "-x", "-C", str(folder), "--no-same-owner", *arguments], stdin=source.stdout)
         source.stdout.close()

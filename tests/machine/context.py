@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What every scenario gets: where things are, how to boot, how to say a result."""
 
+import copy
 import fcntl
 import os
 import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -28,7 +30,8 @@ class Context:
         self.build = Path(options.build).resolve()
         self.out, self._lock = self._claim(Path(options.out) if options.out
                                            else self.build / "machine" / name)
-        self.os = guestos.get(options.kernel)
+        self.os = guestos.of_folder(Path(options.kernel_dir).resolve()) if options.kernel_dir \
+            else guestos.get(options.kernel)
         self._started = time.monotonic()
 
     @staticmethod
@@ -44,6 +47,13 @@ class Context:
             except BlockingIOError:
                 lock.close()
         raise Failure(f"{wanted} and 98 more are all in use")
+
+    def with_kernel(self, kernel: str) -> "Context":
+        """The same run, with guests of another kernel, unless --kernel-dir says which."""
+        other = copy.copy(self)
+        if not self.options.kernel_dir:
+            other.os = guestos.get(kernel)
+        return other
 
     # --- what was built ---
 
@@ -66,8 +76,8 @@ class Context:
 
     @property
     def recorder(self) -> Path:
-        """The build's for the first kernel; for others it is built here."""
-        if self.os.has_toolchain and not self.options.recorder:
+        """The build's for the host's kernel; for others it is built here."""
+        if not self.os.is_hosts and not self.options.recorder:
             return self._modules("recorder", SOURCE / "kmod") / "btsrec.ko"
         return self._given("recorder", "btsrec.ko")
 
@@ -86,6 +96,16 @@ class Context:
     def guest_module(self, name: str) -> Path:
         """A module of tests/machine/guest, built for the guest's kernel."""
         return self._modules("guest-modules", SOURCE / "tests/machine/guest") / f"{name}.ko"
+
+    def guest_program(self, name: str) -> bytes:
+        """A user program of tests/machine/guest, built with the host's compiler."""
+        path = self.out / name
+        done = subprocess.run(["gcc", "-O2", "-Wall", "-static", "-o", path,
+                               SOURCE / f"tests/machine/guest/{name}.c"],
+                              text=True, capture_output=True, check=False)
+        if done.returncode:
+            raise Failure(f"{name}.c does not build:\n{done.stderr}")
+        return path.read_bytes()
 
     def _modules(self, name: str, source: Path) -> Path:
         """The folder in which the modules of SOURCE are built for the guest's kernel."""

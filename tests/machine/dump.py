@@ -28,16 +28,26 @@ def btsrec(context, *arguments, ok=(0,)) -> str:
     return done.stdout
 
 
-def events(context, path: Path) -> dict[int, list[dict]]:
-    """The whole history in PATH by CPU, as "btsrec show --format jsonl" gives it."""
+def history(context, path: Path) -> tuple[dict[int, list[dict]], dict[int, dict]]:
+    """The whole history in PATH by CPU, as "btsrec show --format jsonl" gives it: the
+    events, and where the fault is said to lie."""
     found: dict[int, list[dict]] = {}
+    faults: dict[int, dict] = {}
     for line in btsrec(context, "show", "--format", "jsonl", path).splitlines():
         event = json.loads(line)
-        found.setdefault(event["cpu"], []).append(event)
-    for cpu, history in found.items():
-        if [event["n"] for event in history] != list(range(len(history))):
+        if event["kind"] == "fault":
+            faults[event["cpu"]] = event
+        else:
+            found.setdefault(event["cpu"], []).append(event)
+    for cpu, events_of_cpu in found.items():
+        if [event["n"] for event in events_of_cpu] != list(range(len(events_of_cpu))):
             raise Failure(f"{path}: the events of CPU {cpu} are not numbered 0, 1, 2, …")
-    return found
+    return found, faults
+
+
+def events(context, path: Path) -> dict[int, list[dict]]:
+    """The events of history()."""
+    return history(context, path)[0]
 
 
 def crash(context, path: Path, *commands: str, extension=True) -> str:

@@ -3,8 +3,9 @@
 
 The first kernel is that of the host's own release, with the debug information that crash
 wants; modules for it are made with the host's headers and compiler. The other kernels are
-those of later releases. Each comes without debug information, but with its headers and
-the compiler that they want, and modules are made in a chroot of all that.
+those of later releases. Each comes with its headers and the compiler that they want, and
+modules are made in a chroot of all that; debug information is a download of its own. A
+kernel may also be one that was built from source, given by its build folder.
 """
 
 import lzma
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import apt
 import cache
+import chroot
 from errors import Failure
 
 META = "linux-image-cloud-amd64"
@@ -25,21 +27,9 @@ RECIPE = "1"
 # The newest suite last: packages are taken from it.
 SUITES = {"6.12": ("trixie",), "7.2": ("trixie", "trixie-backports")}
 KERNELS = ("6.1", *SUITES)
-PACKAGES = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64", "gcc-14", "binutils", "make",
-            "mawk", "base-files", "bash", "dash", "coreutils", "sed", "grep", "findutils",
-            "busybox-static")
-
-# Arguments: the root, the folder of the module, make's arguments.
-CHROOT_MAKE = """
-set -e
-root=$1 module=$2
-shift 2
-mkdir -p "$root/mnt/module"
-mount --bind "$module" "$root/mnt/module"
-mount -t proc proc "$root/proc"
-mount --rbind /dev "$root/dev"
-exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin make AWK=mawk M=/mnt/module "$@"
-"""
+TOOLS = ("gcc-14", "binutils", "make", "mawk", "base-files", "bash", "dash", "coreutils", "sed",
+         "grep", "findutils", "busybox-static")
+FLAVOUR = "cloud-amd64"
 
 
 @dataclass
@@ -47,11 +37,13 @@ class GuestOS:
     """The pieces of one kernel package.
 
     @has_toolchain: headers and compiler are in @folder, too.
+    @is_hosts: the host's own kernel package, for whose headers the build makes the recorder.
     """
 
     folder: Path
     release: str
     has_toolchain: bool = False
+    is_hosts: bool = False
 
     @property
     def vmlinuz(self) -> Path:
@@ -81,21 +73,53 @@ class GuestOS:
             return path
         raise Failure(f"no module {name} in {tree}")
 
+    def _make_command(self, folder: Path) -> list[str]:
+        if self.has_toolchain:
+            return chroot.command(self.folder, {"module": folder}, "make", "AWK=mawk",
+                                  "-C", f"/usr/src/linux-headers-{self.release}",
+                                  "M=/mnt/module", "modules")
+        return ["make", "-C", f"/lib/modules/{self.release}/build", f"M={folder}", "modules"]
+
     def make_modules(self, folder: Path):
         """Build the kernel modules whose Kbuild is in FOLDER."""
-        if self.has_toolchain:
-            command = ["unshare", "--map-root-user", "--mount", "--pid", "--fork", "sh", "-c",
-                       CHROOT_MAKE, "sh", str(self.folder), str(folder),
-                       "-C", f"/usr/src/linux-headers-{self.release}", "modules"]
-        else:
-            command = ["make", "-C", f"/lib/modules/{self.release}/build", f"M={folder}", "modules"]
+        command = self._make_command(folder)
         done = subprocess.run(command, check=False, text=True, stdin=subprocess.DEVNULL,
                               capture_output=True)
         if done.returncode:
-            needed = "" if self.has_toolchain else \
-                f"; is linux-headers-{self.release} installed?"
+            needed = f"; is linux-headers-{self.release} installed?" if self.is_hosts else ""
             raise Failure(f"{shlex.join(command[-4:])}: the modules do not build{needed}\n"
                           f"{done.stdout[-1000:]}{done.stderr[-3000:]}")
+
+
+@dataclass
+class SelfMade(GuestOS):
+    """A kernel's build folder, and the busybox of @other."""
+
+    other: GuestOS | None = None
+
+    @property
+    def vmlinuz(self) -> Path:
+        return self.folder / "arch/x86/boot/bzImage"
+
+    @property
+    def vmlinux(self) -> Path:
+        return self.folder / "vmlinux"
+
+    @property
+    def system_map(self) -> Path:
+        return self.folder / "System.map"
+
+    @property
+    def busybox(self) -> Path:
+        return self.other.busybox
+
+    def module(self, name: str) -> Path:
+        for path in self.folder.rglob(f"{name}.ko"):
+            return path
+        raise Failure(f"no module {name} in {self.folder}")
+
+    def _make_command(self, folder: Path) -> list[str]:
+        return ["make", "-C", str(self.folder), f"M={folder}", "modules"]
 
 
 def _image_package() -> tuple[str, str]:
@@ -119,22 +143,35 @@ def _unpack_modules(tree: Path):
         path.with_suffix("").write_bytes(lzma.decompress(path.read_bytes()))
 
 
+def newest(source: apt.PrivateRoot, kernel: str, flavour: str) -> str:
+    """The newest release of the version KERNEL, which need not be the suite's newest kernel."""
+    form = re.compile(rf"linux-headers-({re.escape(kernel)}\.[\d.]+(?:-\d+|\+deb\d+)-{flavour})")
+    found = filter(None, map(form.fullmatch, source.names(f"linux-headers-{kernel}.")))
+    best = max((match.group(1) for match in found), default=None,
+               key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
+    if not best:
+        raise Failure(f"{source.suites[-1]} has no kernel {kernel} for {flavour} any more")
+    return best
+
+
 def _get_later(kernel: str) -> GuestOS:
     suites = SUITES[kernel]
 
     def make(folder: Path):
         private = folder / ".apt"
         private.mkdir()
-        for deb in apt.PrivateRoot(private, suites).fetch(*PACKAGES):
+        source = apt.PrivateRoot(private, suites)
+        found = newest(source, kernel, FLAVOUR)
+        for deb in source.fetch(f"linux-image-{found}", f"linux-headers-{found}", *TOOLS):
             apt.unpack(deb, folder)
         shutil.rmtree(private)
-        (folder / "mnt/module").mkdir(parents=True)
+        chroot.prepare(folder)
         _unpack_modules(folder / "usr/lib/modules")
 
-    folder = cache.entry(f"guest-{kernel}", f"1 {suites} {PACKAGES}", make)
+    folder = cache.entry(f"guest-{kernel}", f"2 {suites} {FLAVOUR} {TOOLS}", make)
     releases = [path.name for path in (folder / "usr/lib/modules").glob(f"{kernel}.*")]
     if len(releases) != 1:
-        raise Failure(f"{suites[-1]} has no kernel {kernel}, but {releases or 'another'}")
+        raise Failure(f"{folder} holds the kernels {releases}, not one {kernel}")
     return GuestOS(folder, releases[0], has_toolchain=True)
 
 
@@ -158,4 +195,31 @@ def get(kernel: str = KERNELS[0]) -> GuestOS:
         debs.rmdir()
 
     folder = cache.entry("guest", f"{RECIPE} {package} {version}", make)
-    return GuestOS(folder, guest_release)
+    return GuestOS(folder, guest_release, is_hosts=True)
+
+
+def debug_vmlinux(kernel: str) -> Path:
+    """KERNEL with debug information; of later kernels downloaded (350 MB) if it is not there."""
+    if kernel not in SUITES:
+        return get(kernel).vmlinux
+    wanted = get(kernel).release
+
+    def make(folder: Path):
+        private = folder / ".apt"
+        private.mkdir()
+        source = apt.PrivateRoot(private, SUITES[kernel])
+        deb = source.download(f"linux-image-{wanted}-dbg", private)
+        apt.unpack_without(deb, folder, "*.ko*")
+        shutil.rmtree(private)
+
+    folder = cache.entry(f"vmlinux-{kernel}", f"1 {wanted}", make)
+    return (folder / f"usr/lib/debug/boot/vmlinux-{wanted}").resolve()
+
+
+def of_folder(folder: Path) -> GuestOS:
+    """The kernel that was built from source in FOLDER."""
+    try:
+        found = (folder / "include/config/kernel.release").read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise Failure(f"{folder} is no folder in which a kernel was built: {error}") from error
+    return SelfMade(folder, found, other=get())

@@ -55,4 +55,42 @@ struct model_insn {
 	uint64_t nr_records;	/* total of cpuN.log when it was begun */
 };
 
+/*
+ * With the plugin's option stacks=N also "cpuN.stacks": the true call stack behind every
+ * so many records, the newest N of them.  All of the thread's stack since recording began,
+ * newest frame first: kernel and user, whatever CPU a frame was entered on.
+ */
+#define MODEL_STACKS_MAGIC	0x4b5453444c444d42ULL	/* "BMDLDSTK" */
+#define MODEL_STACKS_VERSION	1
+#define MODEL_STACK_FRAMES	64
+#define MODEL_NOT_RECORDED	UINT64_MAX
+
+struct model_stacks_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t cpu;
+	uint64_t capacity;
+	uint64_t total;		/* stacks logged since the start */
+};
+
+enum model_frame_kind {
+	MODEL_FRAME_CALL = 0,
+	MODEL_FRAME_USER_ENTRY = 1,	/* the kernel was entered from user mode */
+	MODEL_FRAME_KERNEL_ENTRY = 2,	/* it was interrupted, or faulted */
+};
+
+struct model_frame {
+	uint64_t ret;		/* where execution goes on when the frame is left */
+	uint64_t record;	/* number in cpuN.log of what entered it */
+	uint32_t cpu;		/* N of that */
+	uint32_t kind;		/* enum model_frame_kind */
+};
+
+struct model_stack {
+	uint64_t record;	/* number in cpuN.log of the newest record at this moment */
+	uint32_t nr_frames;
+	uint32_t nr_more;	/* older frames that are not here */
+	struct model_frame frames[MODEL_STACK_FRAMES];
+};
+
 #endif

@@ -28,7 +28,10 @@ from errors import Failure
 CPU = ("qemu64,+ds,+ds-cpl,+dtes64,-hypervisor,vendor=GenuineIntel,family=6,model=85,"
        "x-force-features=on")
 PANIC_END = "---[ end Kernel panic"
-COMPLAINT = re.compile(r"(WARNING: CPU: |BUG: |Oops: |general protection fault).*")
+# A warning begins with its CPU, from 6.18 on with the source file, lockdep's with a sentence.
+COMPLAINT = re.compile(r"(WARNING: (CPU: |[a-z])|BUG: |Oops: |general protection fault|"
+                       r"INFO: trying to register non-static key|"
+                       r"turning off the locking correctness).*")
 TAIL_LINES = 40
 PR_SET_PDEATHSIG = 1
 

@@ -89,6 +89,36 @@ enum insn_class insn_classify(const uint8_t *bytes, size_t nr_bytes)
 }
 
 /**
+ * insn_flow() - what a control transfer does to the call stack
+ * @bytes: an instruction that insn_classify() calls a control transfer
+ * @nr_bytes: its length
+ */
+enum insn_flow insn_flow(const uint8_t *bytes, size_t nr_bytes)
+{
+	size_t i = 0;
+
+	while (i < nr_bytes && is_prefix(bytes[i]))
+		i++;
+	if (i >= nr_bytes)
+		return FLOW_OTHER;
+	if (bytes[i] == 0xe8)
+		return FLOW_CALL;
+	if (bytes[i] == 0xc2 || bytes[i] == 0xc3)
+		return FLOW_RET;
+	if (bytes[i] == 0xcf)
+		return FLOW_IRET;
+	if (i + 1 >= nr_bytes)
+		return FLOW_OTHER;
+	if (bytes[i] == 0xff)
+		return ((bytes[i + 1] >> 3) & 7) <= 3 ? FLOW_CALL : FLOW_OTHER;
+	if (bytes[i] != 0x0f)
+		return FLOW_OTHER;
+	if (bytes[i + 1] == 0x05)
+		return FLOW_SYSCALL;
+	return bytes[i + 1] == 0x07 ? FLOW_SYSRET : FLOW_OTHER;
+}
+
+/**
  * insn_may_stay() - whether a control transfer is a direct one to itself
  * @bytes: an instruction that insn_classify() calls a control transfer
  * @nr_bytes: its length

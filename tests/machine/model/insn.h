@@ -18,6 +18,17 @@ enum insn_class {
 	INSN_WRITE_CR,		/* MOV to a control register */
 };
 
+/* What a control transfer does to the call stack. */
+enum insn_flow {
+	FLOW_OTHER = 0,
+	FLOW_CALL,
+	FLOW_RET,
+	FLOW_SYSCALL,
+	FLOW_SYSRET,
+	FLOW_IRET,
+};
+
+enum insn_flow insn_flow(const uint8_t *bytes, size_t nr_bytes);
 bool insn_may_stay(const uint8_t *bytes, size_t nr_bytes);
 enum insn_class insn_classify(const uint8_t *bytes, size_t nr_bytes);
 

@@ -20,8 +20,11 @@
  *
  * Plugin arguments: outdir=DIR for the logs (needed), records=N kept of each vCPU,
  * perfmon=1 to model performance monitoring (with "level=13" for -cpu), so that the
- * kernel's own intel_bts driver loads.  In DIR: cpuN.log (model_log.h), violations.log,
- * msr.log (changes of the two MSRs and the control channel), summary.json.
+ * kernel's own intel_bts driver loads; insnlog=N keeps the newest N instructions, too, and
+ * stacks=N the newest N call stacks, one behind every stacks_every=M records; for those
+ * switch_ip= and new_ip= are the addresses of __switch_to_asm() and wake_up_new_task().
+ * In DIR: cpuN.log, cpuN.insns and cpuN.stacks (model_log.h), violations.log, msr.log
+ * (changes of the two MSRs and the control channel), summary.json.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +36,7 @@
 #include "msr.h"
 #include "qemu_api.h"
 #include "recorder.h"
+#include "stacklog.h"
 #include "vcpu.h"
 
 #define DEFAULT_RECORDS	4194304
@@ -42,12 +46,14 @@
 /*
  * A control transfer as the inline store writes it:
  * class in bits 0-6, whether it may lead to itself in 7, instruction bytes in 8-15, offset in
- * the block in 16-31.
+ * the block in 16-31, enum insn_flow from 32 on.
  */
 #define PENDING_CLASS_MASK	0x7f
 #define PENDING_MAY_STAY	0x80
 #define PENDING_BYTES_SHIFT	8
 #define PENDING_OFFSET_SHIFT	16
+#define PENDING_OFFSET_MASK	0xffff
+#define PENDING_FLOW_SHIFT	32
 
 struct board {
 	uint64_t active;	/* blocks call the model */
@@ -72,8 +78,10 @@ static qemu_plugin_u64 board_pending(void)
 /** model_update_active() - call the model for each block of @cpu, or no longer */
 void model_update_active(struct vcpu *cpu)
 {
-	bool active = vcpu_bts_on(cpu) || cpu->footprint.end;
+	bool active;
 
+	cpu->was_on |= vcpu_bts_on(cpu);
+	active = vcpu_bts_on(cpu) || cpu->footprint.end || (cpu->was_on && stacklog_wanted());
 	if (active && !qemu_plugin_u64_get(board_active(), cpu->index))
 		qemu_plugin_u64_set(board_pending(), cpu->index, 0);
 	qemu_plugin_u64_set(board_active(), cpu->index, active);
@@ -92,28 +100,44 @@ void model_check_reset(struct vcpu *cpu)
 }
 
 /*
- * Whether the pending transfer of the last block was taken, given where execution went
- * on.  A conditional branch whose target is its own fall-through looks the same taken
- * or not; it is never recorded here, while hardware records it when the condition holds.
- * Compilers do not write such branches.
+ * Whether a pending transfer was taken, given where execution went on.  A conditional
+ * branch whose target is its own fall-through looks the same taken or not; it is never
+ * recorded here, while hardware records it when the condition holds.  Compilers do not
+ * write such branches.
  */
-static void resolve_pending(struct vcpu *cpu, uint64_t to)
+static bool is_taken(uint64_t pending, uint64_t from, uint64_t ret, uint64_t to)
+{
+	if ((pending & PENDING_CLASS_MASK) == INSN_CONDITIONAL && to == ret)
+		return false;
+	/* QEMU left the block before the instruction was done, and begins it anew. */
+	return to != from || pending & PENDING_MAY_STAY;
+}
+
+static uint64_t pending_from(const struct vcpu *cpu, uint64_t pending)
+{
+	return cpu->block_rip + (pending >> PENDING_OFFSET_SHIFT & PENDING_OFFSET_MASK);
+}
+
+/*
+ * The transfer that the last block ended in led to @to, if it was taken; the stack
+ * pointer was @sp then.
+ */
+static void resolve_pending(struct vcpu *cpu, uint64_t to, uint64_t sp)
 {
 	uint64_t pending = qemu_plugin_u64_get(board_pending(), cpu->index);
-	uint64_t from = cpu->block_rip + (pending >> PENDING_OFFSET_SHIFT);
-	uint64_t nr_bytes = (pending >> PENDING_BYTES_SHIFT) & 0xff;
+	uint64_t from = pending_from(cpu, pending), nr_before = cpu->log->total;
+	uint64_t ret = from + (pending >> PENDING_BYTES_SHIFT & 0xff);
 
 	if (!pending)
 		return;
 	qemu_plugin_u64_set(board_pending(), cpu->index, 0);
-	if (!vcpu_bts_on(cpu))
+	if (!is_taken(pending, from, ret, to))
 		return;
-	if ((pending & PENDING_CLASS_MASK) == INSN_CONDITIONAL && to == from + nr_bytes)
-		return;
-	/* QEMU left the block before the instruction was done, and begins it anew. */
-	if (to == from && !(pending & PENDING_MAY_STAY))
-		return;
-	recorder_branch(cpu, from, to, MODEL_LOG_BRANCH);
+	if (vcpu_bts_on(cpu))
+		recorder_branch(cpu, from, to, MODEL_LOG_BRANCH);
+	if (stacklog_wanted())
+		stacklog_transfer(cpu, sp, (enum insn_flow)(pending >> PENDING_FLOW_SHIFT), ret,
+				  to, nr_before);
 }
 
 static void on_block(unsigned int index, void *udata)
@@ -122,7 +146,9 @@ static void on_block(unsigned int index, void *udata)
 	uint64_t rip = vcpu_reg(REG_RIP);
 
 	model_check_reset(cpu);
-	resolve_pending(cpu, rip);
+	resolve_pending(cpu, rip, stacklog_wanted() ? vcpu_reg(REG_RSP) : 0);
+	if (stacklog_wanted())
+		stacklog_block(cpu, rip);
 	cpu->block_rip = rip;
 	if (rip >= cpu->footprint.start && rip < cpu->footprint.end)
 		cpu->footprint.nr_insns += (uint64_t)(uintptr_t)udata;
@@ -137,20 +163,26 @@ static void on_discontinuity(unsigned int index, enum qemu_plugin_discon_type ty
 			     uint64_t from, uint64_t to, void *udata)
 {
 	struct vcpu *cpu = vcpu_find(index);
-	uint64_t pending;
+	struct stacklog_saved saved = { 0 };
+	uint64_t pending, nr_before;
 
 	(void)udata;
 	if (!cpu || from == to)
 		return;
 	model_check_reset(cpu);
-	if (!vcpu_bts_on(cpu))
+	if (!qemu_plugin_u64_get(board_active(), index))
 		return;
 	pending = qemu_plugin_u64_get(board_pending(), index);
-	if (type == QEMU_PLUGIN_DISCON_EXCEPTION && pending &&
-	    from == cpu->block_rip + (pending >> PENDING_OFFSET_SHIFT))
+	if (type == QEMU_PLUGIN_DISCON_EXCEPTION && pending && from == pending_from(cpu, pending))
 		qemu_plugin_u64_set(board_pending(), index, 0);
-	resolve_pending(cpu, from);
-	recorder_branch(cpu, from, to, MODEL_LOG_INTERRUPT);
+	if (stacklog_wanted())
+		saved = stacklog_saved(from);
+	resolve_pending(cpu, from, saved.sp);
+	nr_before = cpu->log->total;
+	if (vcpu_bts_on(cpu))
+		recorder_branch(cpu, from, to, MODEL_LOG_INTERRUPT);
+	if (stacklog_wanted())
+		stacklog_interrupt(cpu, &saved, nr_before);
 }
 
 /* The plugin interface does not report a reset; the boot CPU's first instruction does. */
@@ -164,12 +196,13 @@ static void on_reset_vector(unsigned int index, void *udata)
 	model_check_reset(cpu);
 }
 
-static void watch_transfer(struct qemu_plugin_insn *insn, enum insn_class class, bool may_stay,
-			   uint64_t offset)
+static void watch_transfer(struct qemu_plugin_insn *insn, enum insn_class class,
+			   const uint8_t *bytes, uint64_t offset)
 {
-	uint64_t pending = class | (may_stay ? PENDING_MAY_STAY : 0) |
-		qemu_plugin_insn_size(insn) << PENDING_BYTES_SHIFT |
-		offset << PENDING_OFFSET_SHIFT;
+	size_t nr_bytes = qemu_plugin_insn_size(insn);
+	uint64_t pending = class | (insn_may_stay(bytes, nr_bytes) ? PENDING_MAY_STAY : 0) |
+		nr_bytes << PENDING_BYTES_SHIFT | offset << PENDING_OFFSET_SHIFT |
+		(uint64_t)insn_flow(bytes, nr_bytes) << PENDING_FLOW_SHIFT;
 
 	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_STORE_U64,
 							    board_pending(), pending);
@@ -196,7 +229,7 @@ static void on_translation(struct qemu_plugin_tb *tb, void *udata)
 
 		insnlog_watch(insn, offset, board_active());
 		if (class == INSN_ALWAYS || class == INSN_CONDITIONAL)
-			watch_transfer(insn, class, insn_may_stay(bytes, nr_bytes), offset);
+			watch_transfer(insn, class, bytes, offset);
 		else if (class != INSN_OTHER)
 			msr_watch(insn, class);
 	}
@@ -207,6 +240,7 @@ static void on_vcpu_init(unsigned int index, void *udata)
 	(void)udata;
 	vcpu_init(index);
 	insnlog_open_cpu(index);
+	stacklog_open_cpu(index);
 }
 
 static void on_qemu_exit(void *udata)
@@ -225,6 +259,17 @@ static bool is_option(const char *arg, const char *name, const char **value_ret)
 	return true;
 }
 
+static bool stack_option(const char *arg)
+{
+	static const char *const names[] = { "stacks", "stacks_every", "switch_ip", "new_ip" };
+	const char *value;
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (is_option(arg, names[i], &value))
+			return stacklog_option(names[i], strtoull(value, NULL, 0));
+	return false;
+}
+
 static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64_t *records_ret)
 {
 	const char *value;
@@ -239,7 +284,7 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 		} else if (is_option(argv[i], "perfmon", &value)) {
 			if (!strcmp(value, "1"))
 				msr_model_perfmon();
-		} else {
+		} else if (!stack_option(argv[i])) {
 			fprintf(stderr, "btsmodel: unknown option %s\n", argv[i]);
 			return false;
 		}

@@ -8,7 +8,7 @@
 #define RDPMC_FIXED		(1U << 30)
 #define RDPMC_INDEX_MASK	0x1f
 
-/* Storage without function: nothing counts and nothing overflows. */
+/* Storage without function: nothing counts, overflows or records a last branch. */
 static const struct {
 	uint32_t first;
 	uint32_t last;
@@ -19,6 +19,10 @@ static const struct {
 	{ 0x38d, 0x38d },		/* FIXED_CTR_CTRL */
 	{ 0x38f, 0x390 },		/* PERF_GLOBAL_CTRL, GLOBAL_OVF_CTRL */
 	{ 0x3f1, 0x3f1 },		/* PEBS_ENABLE */
+	{ 0x1c8, 0x1c9 },		/* LBR_SELECT, LASTBRANCH_TOS */
+	{ 0x680, 0x69f },		/* LASTBRANCH_0-31_FROM_IP */
+	{ 0x6c0, 0x6df },		/* LASTBRANCH_0-31_TO_IP */
+	{ 0xdc0, 0xddf },		/* LBR_INFO_0-31 */
 };
 
 static int slot_of(uint32_t msr)

@@ -6,6 +6,7 @@
 #include "ds.h"
 #include "insn.h"
 #include "perfmon.h"
+#include "shadow.h"
 #include "vcpu.h"
 #include "walk.h"
 
@@ -96,6 +97,125 @@ START_TEST(insn_stay)
 	bool found = insn_may_stay(stays[_i].bytes, stays[_i].nr_bytes);
 
 	ck_assert_msg(found == stays[_i].may_stay, "%s: %d", stays[_i].text, found);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	uint8_t bytes[8];
+	size_t nr_bytes;
+	enum insn_flow flow;
+} flows[] = {
+	{ "call rel32", { 0xe8, 0, 0, 0, 0 }, 5, FLOW_CALL },
+	{ "call *%rsi", { 0xff, 0xd6 }, 2, FLOW_CALL },
+	{ "cs call *%r11", { 0x2e, 0x41, 0xff, 0xd3 }, 4, FLOW_CALL },
+	{ "lcall *(%rax)", { 0x48, 0xff, 0x18 }, 3, FLOW_CALL },
+	{ "jmp *%rax", { 0xff, 0xe0 }, 2, FLOW_OTHER },
+	{ "jmp rel32", { 0xe9, 0, 0, 0, 0 }, 5, FLOW_OTHER },
+	{ "jne rel32", { 0x0f, 0x85, 0, 0, 0, 0 }, 6, FLOW_OTHER },
+	{ "ret", { 0xc3 }, 1, FLOW_RET },
+	{ "rep ret", { 0xf3, 0xc3 }, 2, FLOW_RET },
+	{ "ret imm16", { 0xc2, 8, 0 }, 3, FLOW_RET },
+	{ "iretq", { 0x48, 0xcf }, 2, FLOW_IRET },
+	{ "syscall", { 0x0f, 0x05 }, 2, FLOW_SYSCALL },
+	{ "sysretq", { 0x48, 0x0f, 0x07 }, 3, FLOW_SYSRET },
+};
+
+START_TEST(insn_flows)
+{
+	enum insn_flow found = insn_flow(flows[_i].bytes, flows[_i].nr_bytes);
+
+	ck_assert_msg(found == flows[_i].flow, "%s: flow %d", flows[_i].text, found);
+}
+END_TEST
+
+/* --- shadow ------------------------------------------------------------- */
+
+#define STACK	0xffffc90000100000ULL	/* of a thread: 16 KiB from here */
+#define IRQ	0xffffc90000001000ULL	/* of interrupts */
+#define USER	0x7ffe00001000ULL
+
+static struct shadow shadow;
+
+static void push(enum model_frame_kind kind, uint64_t sp)
+{
+	struct shadow_frame frame = { .logged = { .ret = sp, .kind = kind }, .sp = sp };
+
+	shadow_push(&shadow, &frame);
+}
+
+START_TEST(shadow_calls_live_until_the_stack_pointer_is_above)
+{
+	shadow_clear(&shadow);
+	push(MODEL_FRAME_CALL, STACK + 0x3000);
+	push(MODEL_FRAME_CALL, STACK + 0x2000);
+	push(MODEL_FRAME_CALL, STACK + 0x1000);
+	shadow_drop_below(&shadow, STACK + 0x1000);
+	ck_assert_uint_eq(shadow.nr, 3);
+	shadow_drop_below(&shadow, STACK + 0x1008);
+	ck_assert_uint_eq(shadow.nr, 2);
+	shadow_drop_below(&shadow, STACK + 0x3008);
+	ck_assert_uint_eq(shadow.nr, 0);
+}
+END_TEST
+
+START_TEST(shadow_keeps_a_thread_below_its_interrupt)
+{
+	shadow_clear(&shadow);
+	push(MODEL_FRAME_CALL, STACK + 0x2000);
+	push(MODEL_FRAME_KERNEL_ENTRY, STACK + 0x1000);
+	push(MODEL_FRAME_CALL, STACK + 0x0f00);
+	push(MODEL_FRAME_CALL, IRQ + 0x3ff0);
+	shadow_drop_below(&shadow, STACK + 0x0f00);
+	ck_assert_uint_eq(shadow.nr, 4);
+	shadow_drop_below(&shadow, IRQ + 0x3ff8);
+	ck_assert_uint_eq(shadow.nr, 3);
+	shadow_drop_below(&shadow, STACK + 0x3ff0);
+	ck_assert_uint_eq(shadow.nr, 2);
+	shadow_iret_kernel(&shadow, STACK + 0x0fff);
+	ck_assert_uint_eq(shadow.nr, 2);
+	shadow_iret_kernel(&shadow, STACK + 0x1000);
+	ck_assert_uint_eq(shadow.nr, 1);
+}
+END_TEST
+
+START_TEST(shadow_return_from_a_copied_address)
+{
+	shadow_clear(&shadow);
+	push(MODEL_FRAME_CALL, STACK + 0x2000);
+	push(MODEL_FRAME_CALL, STACK + 0x1000);
+	shadow_return(&shadow, STACK + 0x1234);
+	ck_assert_uint_eq(shadow.nr, 2);
+	shadow_return(&shadow, STACK + 0x1000);
+	ck_assert_uint_eq(shadow.nr, 1);
+}
+END_TEST
+
+START_TEST(shadow_user_stack_outlives_the_kernel_but_not_exec)
+{
+	shadow_clear(&shadow);
+	push(MODEL_FRAME_CALL, USER);
+	push(MODEL_FRAME_USER_ENTRY, USER - 64);
+	push(MODEL_FRAME_CALL, STACK + 0x3f00);
+	shadow_to_user(&shadow, 0x1805);
+	ck_assert_uint_eq(shadow.nr, 1);
+	push(MODEL_FRAME_USER_ENTRY, USER - 64);
+	shadow_to_user(&shadow, 0x5000);
+	ck_assert_uint_eq(shadow.nr, 0);
+	push(MODEL_FRAME_CALL, STACK + 0x3f00);
+	shadow_to_user(&shadow, 0x5000);
+	ck_assert_uint_eq(shadow.nr, 0);
+}
+END_TEST
+
+START_TEST(shadow_forgets_the_oldest)
+{
+	shadow_clear(&shadow);
+	for (unsigned int i = 0; i < SHADOW_MAX_FRAMES + 3; i++)
+		push(MODEL_FRAME_CALL, USER - 8 * i);
+	ck_assert_uint_eq(shadow.nr, SHADOW_MAX_FRAMES);
+	ck_assert_uint_eq(shadow.nr_lost, 3);
+	ck_assert_uint_eq(shadow.frames[0].sp, USER - 24);
 }
 END_TEST
 
@@ -344,6 +464,12 @@ int main(void)
 
 	tcase_add_loop_test(tcase, insn_class, 0, sizeof(insns) / sizeof(insns[0]));
 	tcase_add_loop_test(tcase, insn_stay, 0, sizeof(stays) / sizeof(stays[0]));
+	tcase_add_loop_test(tcase, insn_flows, 0, sizeof(flows) / sizeof(flows[0]));
+	tcase_add_test(tcase, shadow_calls_live_until_the_stack_pointer_is_above);
+	tcase_add_test(tcase, shadow_keeps_a_thread_below_its_interrupt);
+	tcase_add_test(tcase, shadow_return_from_a_copied_address);
+	tcase_add_test(tcase, shadow_user_stack_outlives_the_kernel_but_not_exec);
+	tcase_add_test(tcase, shadow_forgets_the_oldest);
 	tcase_add_test(tcase, ds_circular_wraps_at_maximum);
 	tcase_add_test(tcase, ds_linear_stops_at_maximum);
 	tcase_add_test(tcase, ds_index_at_maximum_means_base_if_circular);

@@ -11,6 +11,7 @@
 
 static const char *const reg_names[NR_REGS] = {
 	[REG_RAX] = "rax", [REG_RBX] = "rbx", [REG_RCX] = "rcx", [REG_RDX] = "rdx",
+	[REG_RSI] = "rsi", [REG_RDI] = "rdi", [REG_RSP] = "rsp",
 	[REG_RIP] = "rip", [REG_CS] = "cs", [REG_CR0] = "cr0",
 	[REG_CR3] = "cr3", [REG_CR4] = "cr4",
 };

@@ -28,7 +28,8 @@
 #define DEBUGCTL_BTS_OFF_USR	(1ULL << 10)
 
 enum vcpu_reg {
-	REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RIP, REG_CS, REG_CR0, REG_CR3, REG_CR4, NR_REGS,
+	REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RSP, REG_RIP, REG_CS, REG_CR0,
+	REG_CR3, REG_CR4, NR_REGS,
 };
 
 /* What the control channel asked to be counted: see control.c. */
@@ -41,7 +42,7 @@ struct footprint {
 };
 
 struct perfmon {
-	uint64_t msr[32];
+	uint64_t msr[128];
 };
 
 struct vcpu {
@@ -51,6 +52,7 @@ struct vcpu {
 	unsigned int reset_seen;	/* resets of the machine that this vCPU has followed */
 
 	bool in_kernel;			/* runs a kernel at its own, high addresses */
+	bool was_on;			/* BTS was, so the call stack is followed from then on */
 	uint64_t block_rip;		/* run-time start of the block that ran last */
 	bool space_stale;		/* CR3 or CR4 may have changed */
 	struct walk_space space;

@@ -5,8 +5,12 @@ The sequence of switches per CPU is compared with the kernel's own sched_switch 
 events, taken in the same guest with the TSC as their clock: each switch of the history
 must lie between its neighbours in the trace, with the same threads and names, and
 none may be missing between the first and the freeze. The cr3 of each thread that still
-lives in the dump is compared with its mm's pgd as crash prints it.
+lives in the dump is compared with its mm's pgd as crash prints it. The timeline of all
+CPUs must have the same events by time, as far from the freeze as the kernel's own clock
+has them, and account for every branch between them.
 """
+
+import json
 
 import re
 from dataclasses import dataclass
@@ -30,6 +34,8 @@ echo 0 >tracing_on
 cat /dev/btsrec
 cat trace >/tmp/trace
 send /tmp/trace
+dmesg | sed -n 's/.*tsc: .* \\([0-9]*\\)[.]\\([0-9]*\\) MHz.*/\\1\\2/p' | tail -n 1 >/tmp/khz
+send /tmp/khz
 ask dump
 finish 0
 """
@@ -103,6 +109,45 @@ def _compare_cpu(cpu: int, recorded, traced, freeze_tsc: int) -> int:
     return len(recorded)
 
 
+def _check_order(timeline):
+    """By time; the kernel's trace has confirmed each CPU's own order already."""
+    timed = [event["tsc"] for event in timeline if "tsc" in event]
+    if timed != sorted(timed) or len(timed) < 2 * MIN_SWITCHES:
+        raise Failure(f"the {len(timed)} events of the timeline are not in the order of time")
+
+
+def _check_clock(timeline, khz):
+    """How far from the freeze, against the speed that the guest's kernel has measured."""
+    first = next(event for event in timeline if event.get("from_freeze_ns") == 0)
+    for event in timeline:
+        if "tsc" not in event:
+            continue
+        expected = (event["tsc"] - first["tsc"]) * 1e6 / khz
+        if abs(event["from_freeze_ns"] - expected) > 1000:
+            raise Failure(f"{expected:.0f} ns from the freeze by the guest's clock: {event}")
+
+
+def _compare_timeline(context, path, histories, khz) -> int:
+    """The timeline is the histories: each event that is no branch, and how many are between."""
+    text = dump.btsrec(context, "timeline", "--no-names", "--format", "jsonl", str(path))
+    timeline = [json.loads(line) for line in text.splitlines()]
+    _check_order(timeline)
+    _check_clock(timeline, khz)
+    for cpu, events in histories.items():
+        shown, branches = [], 0
+        for event in events:
+            branches += event["kind"] == "branch"
+            if event["kind"] != "branch":
+                shown.append((event["n"], event["kind"], event.get("tsc"), branches))
+                branches = 0
+        told = [(event["n"], event["kind"], event.get("tsc"), event["branches"])
+                for event in timeline if event["cpu"] == cpu]
+        if told != shown:
+            raise Failure(f"CPU {cpu}: the timeline has {len(told)} events, the history "
+                          f"{len(shown)}, and they are not the same")
+    return len(timeline)
+
+
 def _freeze_tsc(cpu: int, events) -> int:
     if events[-1]["kind"] != "freeze":
         raise Failure(f"CPU {cpu}: the history does not end with the freeze: {events[-1]}")
@@ -173,4 +218,7 @@ def run(context):
         events = histories.get(cpu, [])
         count = _compare_cpu(cpu, _recorded(events), traced.get(cpu, []), _freeze_tsc(cpu, events))
         context.say(f"CPU {cpu}: {count} switches in a row equal the kernel's own trace")
+    khz = int(machine.files["khz"])
+    lines = _compare_timeline(context, path, histories, khz)
+    context.say(f"the timeline has the same {lines} events by time, at {khz} kHz")
     context.say(f"cr3 equals the mm's pgd for {_compare_cr3(context, path, histories)} live tasks")

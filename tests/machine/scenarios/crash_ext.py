@@ -22,12 +22,16 @@ def add_options(parser):
     parser.add_argument("--dump", metavar="FILE", help="check on this dump of a guest with recorder")
 
 
-def _dump(context, name, modules):
+def _dump(context, name, modules, memory=None, **config):
+    """A dump of a panicked guest; its plain MEMORY goes into that file, too."""
     path = context.out / name
     path.unlink(missing_ok=True)
-    with context.boot(SCRIPT, modules, name=f"boot-{name}") as machine:
+    with context.boot(SCRIPT, modules, name=f"boot-{name}", **config) as machine:
         machine.expect_panic(context.seconds(120))
         machine.dump(path)
+        if memory:
+            machine.qmp("pmemsave", val=0, size=context.options.memory << 20,
+                        filename=str(memory))
         machine.quit()
     return path
 
@@ -36,10 +40,13 @@ def run(context):
     if not shutil.which("crash"):
         raise Skip("crash is not installed")
     path = context.options.dump or _dump(context, "dump", context.recorder_modules())
-    without = _dump(context, "without", [context.os.module("qemu_fw_cfg")])
+    live = context.out / "memory"
+    without = _dump(context, "without", [context.os.module("qemu_fw_cfg")], live, kaslr=False)
     done = subprocess.run([sys.executable, "-B", SOURCE / "tests/crash-ext/check.py", "--time",
                            "--dump", path, "--without", without, "--vmlinux", context.os.vmlinux,
-                           "--extension", context.crash_extension, "--btsrec", context.btsrec],
+                           "--extension", context.crash_extension, "--btsrec", context.btsrec,
+                           "--live", live],
                           stdin=subprocess.DEVNULL, check=False)
+    live.unlink()
     if done.returncode:
         raise Failure(f"check.py: exit {done.returncode}")

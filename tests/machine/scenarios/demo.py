@@ -35,6 +35,7 @@ def run(context):
     context.say(f"its memory is in {path} ({path.stat().st_size >> 20} MiB)")
 
     system_map = ("--system-map", context.os.system_map)
+    _show("$ btsrec dump", dump.btsrec(context, *system_map, path))
     _show("$ btsrec info", dump.btsrec(context, "info", path))
     _show(f"$ btsrec show -n {lines}",
           dump.btsrec(context, "show", "-n", lines, *system_map, path))

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Arm, disarm, unload and load again under load; BTS must be off whenever it should be.
 
-After each unloading the page tables of the cpu_entry_area must be what they were before
-the loading. With --pti the rings are in them meanwhile.
+After each unloading the page tables of the cpu_entry_area, and each CPU's DEBUGCTL,
+IA32_DS_AREA and DS area must be what they were before the loading, and nothing of the
+recorder may be left in the vmalloc area. With --pti the rings are in those page tables
+meanwhile; --la57 has five levels of them.
 """
 
+from dataclasses import dataclass
+
+import vm
 import workload
 
 SUMMARY = "arming, disarming and unloading under load breaks no rule"
@@ -13,13 +18,17 @@ SCRIPT = workload.SHELL + """
 start_work
 hurry
 tables() { cat /sys/module/btstables/parameters/used; }
+state() { tables; cat /sys/module/btsmsr/parameters/state; }
 before=$(tables)
+state_before=$(state)
 round=0
 while [ $round -lt %d ]; do
 	insmod /modules/btsrec.ko ring_bytes=%s || fail "loading, round $round"
 	[ "$(sed -n 's/^state: //p' /dev/btsrec)" = armed ] || fail "not armed after loading"
 	if grep -q '^Mitigation: PTI' /sys/devices/system/cpu/vulnerabilities/meltdown; then
 		[ "$(tables)" != "$before" ] || fail "the rings are not in the shared page tables"
+	else
+		grep -q btsrec /proc/vmallocinfo || fail "the rings are not in the vmalloc area"
 	fi
 	for pause in 0 1000 30000 100000; do
 		usleep $pause
@@ -33,7 +42,8 @@ while [ $round -lt %d ]; do
 		echo "mark round $round" >/dev/btsrec || fail "marking, round $round"
 	done
 	rmmod btsrec || fail "unloading, round $round"
-	[ "$(tables)" = "$before" ] || fail "page tables: $(tables) after, $before before"
+	[ "$(state)" = "$state_before" ] || fail "after: $(state); before: $state_before"
+	grep btsrec /proc/vmallocinfo && fail "left over in the vmalloc area"
 	[ ! -e /dev/btsrec ] || fail "the device is still there after unloading"
 	echo 1 >/sys/kernel/btsctl/off
 	usleep 100000
@@ -45,20 +55,63 @@ finish 0
 """
 
 
+@dataclass
+class Guest:
+    """Where it is done, and how often."""
+
+    rounds: int
+    ring_bytes: str
+    cpus: int
+    memory_mib: int
+    pti: bool = False
+    la57: bool = False
+
+    def __str__(self):
+        return (f"{self.cpus} CPUs, rings of {self.ring_bytes}{', PTI' * self.pti}"
+                f"{', LA57' * self.la57}")
+
+
+# Nine rings of 128 MiB need more than one entry of the shared page table.
+FULL = [
+    Guest(1, "64K", 8, 512),
+    Guest(1, "64K", 8, 512, pti=True),
+    Guest(1, "64K", 32, 1024),
+    Guest(1, "64M", 2, 1024),
+    Guest(1, "64M", 2, 1024, pti=True),
+    Guest(1, "1M", 2, 512, la57=True),
+    Guest(1, "1M", 2, 512, pti=True, la57=True),
+    Guest(1, "128M", 9, 2048, pti=True),
+]
+
+
 def add_options(parser):
     parser.add_argument("--rounds", type=int, default=5, help="load and unload so often (5)")
     parser.add_argument("--ring-bytes", default="1M", metavar="SIZE")
     parser.add_argument("--pti", action="store_true", help="with page-table isolation")
+    parser.add_argument("--la57", action="store_true", help="with page tables of five levels")
+    parser.add_argument("--full", action="store_true", help="once on each of "
+                        + "; ".join(map(str, FULL)))
+
+
+def _live(context, guest: Guest, name: str):
+    modules = [context.guest_module(module) for module in ("btsctl", "btstables", "btsmsr")]
+    machine = context.boot(SCRIPT % (guest.rounds, guest.ring_bytes), modules, name=name,
+                           append="pti=on" if guest.pti else "nopti",
+                           cpu=vm.CPU + (",+la57" if guest.la57 else ""), cpus=guest.cpus,
+                           memory_mib=guest.memory_mib,
+                           files=[("modules/btsrec.ko", context.recorder.read_bytes())])
+    with machine:
+        machine.expect_finish(context.seconds(60 + 15 * guest.rounds * max(1, guest.cpus // 2)))
+        machine.quit()
+    context.say(f"{guest}: {guest.rounds} times loaded, {4 * guest.rounds} times disarmed, "
+                "without a rule broken")
 
 
 def run(context):
     options = context.options
-    machine = context.boot(SCRIPT % (options.rounds, options.ring_bytes),
-                           [context.guest_module(name) for name in ("btsctl", "btstables")],
-                           append="pti=on" if options.pti else "nopti",
-                           files=[("modules/btsrec.ko", context.recorder.read_bytes())])
-    with machine:
-        machine.expect_finish(context.seconds(60 + 15 * options.rounds))
-        machine.quit()
-    context.say(f"{options.rounds} times loaded, {4 * options.rounds} times disarmed, without "
-                "a rule broken")
+    if options.full:
+        for number, guest in enumerate(FULL):
+            _live(context, guest, f"boot-{number}")
+        return
+    _live(context, Guest(options.rounds, options.ring_bytes, options.cpus, options.memory,
+                         options.pti, options.la57), "boot")

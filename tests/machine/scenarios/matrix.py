@@ -14,16 +14,23 @@ newer    on the faulting CPU, from the entry of the fault's handler on (the exce
          the call of panic()); checked where the table of kinds has a limit
 by NMI   on the others, from the entry of the NMI that stops them on; checked likewise
 running  on the others, since the instant of the fault, where that is known (btscrash)
+fault    what "btsrec show" says that the fault is; it must be the branch that "newer" counts from
+
+Without options the cells are those of every day; --full runs all. Which those are, is in
+crashes.py.
 """
 
 import re
 from dataclasses import dataclass
 
+import crashes
 import dump
-import guestos
+import programs
+import table
 import truth
 import vm
 import workload
+from crashes import AXES, KINDS, NMI, PANIC, Cell, Kind
 from errors import Failure
 
 SUMMARY = "every kind of crash, as a table"
@@ -36,12 +43,17 @@ LOG_RECORDS = 1 << 18
 
 SCRIPT = workload.SHELL + """
 %(setup)s
+if [ -f /vmlinuz ]; then
+	kexec -p /vmlinuz --append="console=ttyS0 quiet panic=0 nokaslr maxcpus=1" ||
+		fail "the capture kernel does not load"
+fi
 grep -E ' (%(entries)s)$' /proc/kallsyms >/tmp/symbols
 send /tmp/symbols
 insmod /modules/btsrec.ko ring_bytes=%(ring)s arm=0 || fail "the recorder does not load"
 insmod /modules/btscrash.ko || fail "btscrash does not load"
 %(prepare)s
 echo arm >/dev/btsrec || fail "the recorder does not arm"
+%(armed)s
 start_work
 hurry
 sleep 1
@@ -58,113 +70,21 @@ hunt() {
 %(trigger)s
 """
 
-# Where the recorder's code is, for hunt.
-TEXT = "grep -i ' t .*btsrec.$' /proc/kallsyms | sort >/tmp/text"
-PANIC_ON_OOPS = "echo 1 >/proc/sys/kernel/panic_on_oops"
-PAGE_FAULT = ("asm_exc_page_fault",)
-PANIC = ("panic", "vpanic")
-NMI = ("asm_exc_nmi",)
 MAX_NEWER_NMI = 64
-# 7.2 asks kfence and the BPF arenas about the address before it calls a page fault an oops.
-MAX_NEWER_PAGE_FAULT_7_2 = 4096
 DEBUGCTL_BTS = 1 << 7
+
+# What only a kernel without any root file system says.
+CAPTURE_KERNEL = "Unable to mount root fs"
 
 MARK = re.compile(r"^cpu=(\d+) (MARK|AT_MARK) value=\S+ records=(\d+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Kind:
-    """One way to crash.
-
-    @setup, @prepare: what the guest's shell does before the recorder is loaded, and after.
-    @trigger: what it does under load.
-    @console: what the kernel must have said, so that no other crash is taken for this one.
-    @entries: handlers whose newest entry is the fault's, as the CPU sees it.
-    @reasons: what the freeze may call it.
-    @max_unfrozen: CPUs that did not record any more when the others were stopped.
-    @monitor: command of QEMU's monitor for "ask monitor".
-    @max_newer: records that the faulting CPU may add; None: not limited, see docs/kernels.md.
-    """
-
-    trigger: str
-    console: str
-    entries: tuple = PANIC
-    reasons: tuple = ("panic",)
-    setup: str = ""
-    prepare: str = ""
-    max_newer: int | None = None
-    min_cpus: int = 1
-    max_unfrozen: int = 0
-    survives: bool = False
-    monitor: str = ""
-    append: str = ""
-    kernels: tuple = guestos.KERNELS
-
-
-def _oops(kind: str, console: str, **more) -> Kind:
-    more.setdefault("entries", PAGE_FAULT)
-    return Kind(f"crash {kind}", console, reasons=("oops",), setup=PANIC_ON_OOPS, **more)
-
-
-KINDS = {
-    "sysrq-c": Kind("echo c >/proc/sysrq-trigger", "sysrq triggered crash", max_newer=64),
-    "null": _oops("null", "NULL pointer dereference"),
-    "null-hardirq": _oops("null-hardirq", "Fatal exception in interrupt", max_newer=192),
-    "null-softirq": _oops("null-softirq", "Fatal exception in interrupt", max_newer=192),
-    "gp": _oops("gp", "general protection fault", entries=("asm_exc_general_protection",)),
-    "bug": _oops("bug", "kernel BUG at", entries=("asm_exc_invalid_op",)),
-    "stack-overflow": _oops("stack-overflow", "stack guard page",
-                            entries=("asm_exc_double_fault",)),
-    "jump-corrupt": _oops("jump-corrupt", "unable to handle page fault", max_newer=192),
-    "return-corrupt": _oops("return-corrupt", "unable to handle page fault", max_newer=192),
-    "panic-in-nmi": Kind("crash panic-in-nmi", "btscrash: in an NMI handler", max_newer=64),
-    "hard-lockup": Kind("crash hard-lockup", "Hard LOCKUP", reasons=("hard lockup",),
-                        max_newer=64),
-    "soft-lockup": Kind("crash soft-lockup", "softlockup: hung tasks", reasons=("soft lockup",),
-                        max_newer=64, setup="""
-echo 1 >/proc/sys/kernel/softlockup_panic
-echo 2 >/proc/sys/kernel/watchdog_thresh"""),
-    "hung-task": Kind("crash hung-task\nsleep 100", "hung_task: blocked tasks",
-                      reasons=("hung task",), max_newer=64, setup="""
-echo 1 >/proc/sys/kernel/hung_task_panic
-echo 2 >/proc/sys/kernel/hung_task_timeout_secs"""),
-    "rcu-stall": Kind("crash rcu-stall", "RCU Stall", max_newer=64, setup="""
-echo 1 >/proc/sys/kernel/panic_on_rcu_stall
-echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
-    # The 6.1 of the cloud flavour has no CONFIG_X86_MCE; 7.2 reboots before the dump is taken.
-    "machine-check": Kind("ask monitor\nsleep 100", "Machine check", reasons=("machine check",),
-                          kernels=("6.12",), max_newer=64,
-                          monitor="mce -b 0 4 0xb200000000000005 0x5 0 0",
-                          # Otherwise it reboots, too.
-                          append="mce=nobootlog"),
-    "user-oops": Kind("(crash null)\nsleep 1\nfinish 0", "NULL pointer dereference",
-                      entries=PAGE_FAULT, reasons=("oops",), survives=True),
-    "all-panic": Kind("crash all-panic", "btscrash: CPU", max_newer=64, min_cpus=2),
-    "annotating": Kind("hunt '' 1\ndd if=/dev/zero bs=1 | dd of=/dev/null bs=1",
-                       "btscrash: NMI at", prepare=TEXT, max_newer=64, min_cpus=2),
-    "arming": Kind("""hunt armer 0
-printf armer >/proc/self/comm
-while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
-                   "btscrash: NMI at", prepare=TEXT, reasons=("panic", "none"), min_cpus=2,
-                   max_unfrozen=64),
-    "kthread-mm": _oops("kthread-mm", "NULL pointer dereference"),
-    "cpu-offline": Kind("""echo 0 >/sys/devices/system/cpu/cpu1/online
-echo c >/proc/sysrq-trigger""", "sysrq triggered crash", max_newer=64,
-                        min_cpus=2, max_unfrozen=1),
-}
-
-
-# One of each way into the freeze; all would take 10 minutes on a machine at rest.
-SHORT = "sysrq-c,null-hardirq,bug,stack-overflow,panic-in-nmi,user-oops,cpu-offline"
-
-
 def add_options(parser):
-    parser.add_argument("--kinds", default=SHORT, metavar="LIST",
-                        help=f'"all", or kinds of crash by comma ({SHORT})')
-    parser.add_argument("--cpus", default="2", metavar="LIST", help="numbers of CPUs (2)")
-    parser.add_argument("--perf", action="store_true",
-                        help="with performance monitoring, so that perf is alive")
-    parser.add_argument("--pti", action="store_true", help="with page-table isolation")
+    parser.add_argument("--kinds", metavar="LIST", help='of --kernel: "all", or some by comma: '
+                        + ", ".join(KINDS))
+    parser.add_argument("--axes", default="plain", metavar="LIST",
+                        help='with --kinds: "all", or some by comma: ' + ", ".join(AXES))
+    parser.add_argument("--full", action="store_true", help="every cell, on every kernel")
     parser.add_argument("--keep", action="store_true", help="keep the dumps of cells that pass")
 
 
@@ -172,21 +92,24 @@ def add_options(parser):
 class Row:
     """One line of the table."""
 
-    cpus: int
-    name: str
+    cell: Cell
+    release: str
     equal: str = "-"
     straight: str = "-"
     newer: str = "-"
     nmi: str = "-"
     running: str = "-"
     reason: str = "-"
+    fault: str = "-"
     problem: str = ""
 
-    HEAD = ("kernel", "cpus", "kind", "history", "straight", "newer", "by NMI", "running", "reason")
+    HEAD = ("kernel", "axis", "kind", "history", "straight", "newer", "by NMI", "running", "reason",
+            "fault", "")
 
-    def cells(self, release: str) -> tuple:
-        return (release, str(self.cpus), self.name, self.equal, self.straight, self.newer,
-                self.nmi, self.running, self.reason)
+    def columns(self) -> tuple:
+        return (self.release, self.cell.axis, self.cell.name, self.equal, self.straight,
+                self.newer, self.nmi, self.running, self.reason, self.fault,
+                "FAILED" if self.problem else "")
 
 
 def _symbols(machine, names) -> dict[int, str]:
@@ -272,28 +195,45 @@ def _monitor(kind: Kind):
     return {"monitor": answer}
 
 
-def _boot(context, cpus: int, name: str, kind: Kind):
-    options = context.options
-    script = SCRIPT % {"setup": kind.setup, "entries": "|".join(kind.entries + NMI),
-                       "ring": RING, "prepare": kind.prepare, "trigger": kind.trigger}
-    append = f'{"pti=on" if options.pti else "nopti"} {kind.append}'.strip()
-    config = {"append": append, "cpus": cpus}
-    arguments = {"records": LOG_RECORDS}
-    if options.perf:
-        arguments["perfmon"] = 1
-        config["cpu"] = vm.CPU + ",level=13"
-    files = [(f"modules/{module.name}", module.read_bytes())
-             for module in (context.recorder, context.guest_module("btscrash"))]
-    return context.boot(script, [context.os.module("qemu_fw_cfg")], name=f"{name}-{cpus}",
-                        files=files, answers=_monitor(kind), plugin_args=arguments, **config)
+def _append(axis, kind: Kind) -> str:
+    words = ["" if "pti" in axis.append else "nopti", axis.append,
+             "crashkernel=160M" if axis.kdump else "", kind.append]
+    return " ".join(filter(None, words))
 
 
-def _crash(context, machine, kind: Kind, path):
-    machine.run(context.seconds(150))
+def _files(context, axis, modules) -> list:
+    files = [(f"modules/{module.name}", module.read_bytes()) for module in modules]
+    if axis.kdump:
+        files += [*programs.files("kexec-tools", "sbin/kexec"),
+                  ("vmlinuz", context.os.vmlinuz.read_bytes())]
+    return files
+
+
+def _boot(context, cell: Cell, modules):
+    kind, axis = cell.kind(), AXES[cell.axis]
+    script = SCRIPT % {"setup": axis.setup + kind.setup, "entries": "|".join(kind.entries + NMI),
+                       "ring": RING, "prepare": kind.prepare, "armed": axis.armed,
+                       "trigger": kind.trigger}
+    arguments = {"records": LOG_RECORDS, **({"perfmon": 1} if axis.perf else {})}
+    return context.boot(script, [context.os.module("qemu_fw_cfg")], name=_folder(cell),
+                        files=_files(context, axis, modules), answers=_monitor(kind),
+                        plugin_args=arguments, cpus=axis.cpus, cpu=vm.CPU + axis.cpu,
+                        append=_append(axis, kind),
+                        memory_mib=context.options.memory + (512 if axis.kdump else 0))
+
+
+def _folder(cell: Cell) -> str:
+    return f"{cell.kernel}-{cell.axis}-{cell.name}"
+
+
+def _crash(context, machine, kind: Kind, axis, path):
+    machine.run(context.seconds(240))
     if machine.panicked == kind.survives:
         raise machine.failure("panicked" if kind.survives else "no panic")
     if kind.console not in machine.console():
         raise machine.failure(f'the kernel did not say "{kind.console}"')
+    if axis.kdump and CAPTURE_KERNEL not in machine.console():
+        raise machine.failure("the capture kernel did not begin")
     machine.dump(path)
     machine.quit()
 
@@ -304,8 +244,9 @@ def _check_frozen(histories, kind: Kind):
         raise Failure(f"CPU {', '.join(map(str, running))} is not frozen")
 
 
-def _judge(machine, histories, kind: Kind, row: Row, release: str):
-    logs = {cpu: truth.Log(machine.model_dir / f"cpu{cpu}.log") for cpu in range(row.cpus)}
+def _check_histories(machine, histories, kind: Kind, row: Row) -> dict:
+    cpus = range(AXES[row.cell.axis].cpus)
+    logs = {cpu: truth.Log(machine.model_dir / f"cpu{cpu}.log") for cpu in cpus}
     row.equal = "NOT EQUAL"
     for cpu, log in logs.items():
         events = histories.get(cpu, [])
@@ -317,6 +258,23 @@ def _judge(machine, histories, kind: Kind, row: Row, release: str):
     for cpu, history in histories.items():
         _check_straight(cpu, history)
     row.straight = "yes"
+    return logs
+
+
+def _check_fault(fault: dict | None, kind: Kind, newer: int, row: Row):
+    """The decoder must find the fault without the kernel's symbols."""
+    row.fault = fault["what"] if fault else "-"
+    if not kind.mark:
+        return
+    if row.fault != kind.mark:
+        raise Failure(f"the fault is said to be {fault}, not {kind.mark}")
+    if (kind.mark == "call") == (kind.entries == PANIC) and fault["newer"] != newer:
+        raise Failure(f"the fault is said to have {fault['newer']} newer branches, not {newer}")
+
+
+def _judge(machine, found, kind: Kind, row: Row):
+    histories, faults = found
+    logs = _check_histories(machine, histories, kind, row)
     marks = _marks(machine)
     cpu = _faulting_cpu(histories, marks)
     freeze = _freeze(histories.get(cpu, []))
@@ -327,6 +285,7 @@ def _judge(machine, histories, kind: Kind, row: Row, release: str):
     if freeze:
         newer = _newer_than_entry(histories[cpu], _symbols(machine, kind.entries))
         row.newer = str(newer)
+        _check_fault(faults.get(cpu), kind, newer, row)
     running = [logs[other].total - records for other, records in marks if other != cpu]
     if running:
         row.running = str(max(running))
@@ -335,13 +294,7 @@ def _judge(machine, histories, kind: Kind, row: Row, release: str):
                if _freeze(history) and _freeze(history)["via_nmi"]]
     if stopped:
         row.nmi = str(max(stopped))
-    _check_newer(_max_newer(kind, release), newer, max(stopped, default=0))
-
-
-def _max_newer(kind: Kind, release: str) -> int | None:
-    if kind.max_newer and kind.entries == PAGE_FAULT and release.startswith("7.2."):
-        return MAX_NEWER_PAGE_FAULT_7_2
-    return kind.max_newer
+    _check_newer(kind.max_newer, newer, max(stopped, default=0))
 
 
 def _check_newer(limit: int | None, newer: int, stopped: int):
@@ -351,18 +304,18 @@ def _check_newer(limit: int | None, newer: int, stopped: int):
         raise Failure(f"{newer} records are newer than the fault; at most {limit} may be")
 
 
-def _cell(context, cpus: int, name: str) -> Row:
-    row = Row(cpus, name)
-    kind = KINDS[name]
-    path = context.out / f"dump-{name}-{cpus}"
+def _cell(context, cell: Cell, modules) -> Row:
+    row = Row(cell, context.os.release)
+    kind = cell.kind()
+    path = context.out / f"dump-{_folder(cell)}"
     path.unlink(missing_ok=True)
     try:
-        with _boot(context, cpus, name, kind) as machine:
-            _crash(context, machine, kind, path)
-        _judge(machine, dump.events(context, path), kind, row, context.os.release)
+        with _boot(context, cell, modules) as machine:
+            _crash(context, machine, kind, AXES[cell.axis], path)
+        _judge(machine, dump.history(context, path), kind, row)
     except (Failure, OSError) as failure:
         row.problem = str(failure)
-        context.say(f"{name}, {cpus} CPUs: {failure}")
+        context.say(f"{_folder(cell)}: {failure}")
     if not row.problem and not context.options.keep:
         path.unlink()
         for log in machine.model_dir.glob("cpu*.log"):
@@ -370,27 +323,41 @@ def _cell(context, cpus: int, name: str) -> Row:
     return row
 
 
-def _table(rows) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
-                     for row in rows)
+def _list(text: str, known) -> list[str]:
+    names = list(known) if text == "all" else text.split(",")
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise Failure(f"unknown: {', '.join(unknown)}; there are {', '.join(known)}")
+    return names
+
+
+def _wanted(options) -> list[Cell]:
+    if options.full:
+        return crashes.full()
+    if not options.kinds:
+        return crashes.short()
+    return crashes.cells([options.kernel], _list(options.axes, AXES), _list(options.kinds, KINDS))
+
+
+def _rows(context, cells) -> list[Row]:
+    rows = []
+    for kernel in dict.fromkeys(cell.kernel for cell in cells):
+        there = context.with_kernel(kernel)
+        modules = [there.recorder, there.guest_module("btscrash")]
+        for cell in cells:
+            if cell.kernel == kernel:
+                rows.append(_cell(there, cell, modules))
+                context.say(" ".join(rows[-1].columns()))
+    return rows
 
 
 def run(context):
-    options = context.options
-    names = list(KINDS) if options.kinds == "all" else options.kinds.split(",")
-    unknown = [name for name in names if name not in KINDS]
-    if unknown:
-        raise Failure(f"unknown kinds {', '.join(unknown)}; there are {', '.join(KINDS)}")
-    cells = [(int(cpus), name) for cpus in options.cpus.split(",") for name in names
-             if int(cpus) >= KINDS[name].min_cpus and options.kernel in KINDS[name].kernels]
-    rows = []
-    for cpus, name in cells:
-        rows.append(_cell(context, cpus, name))
-        context.say(" ".join(rows[-1].cells(context.os.release)))
-    print(_table([Row.HEAD] + [row.cells(context.os.release) for row in rows]))
+    rows = _rows(context, _wanted(context.options))
+    text = table.text([Row.HEAD] + [row.columns() for row in rows])
+    (context.out / "table").write_text(text + "\n", encoding="utf-8")
+    print(text)
     bad = [row for row in rows if row.problem]
     if bad:
         raise Failure(f"{len(bad)} of {len(rows)} cells: " + "; ".join(
-            f"{row.name} ({row.cpus} CPUs): {row.problem.splitlines()[0]}" for row in bad))
+            f"{_folder(row.cell)}: {row.problem.splitlines()[0]}" for row in bad))
     context.say(f"{len(rows)} of {len(rows)} cells are as they should be")

@@ -23,7 +23,7 @@ from errors import Failure
 SUMMARY = "perf and the kernel's own BTS driver see what the model logged"
 
 # perf and the program share CPU 0, so that one log holds the whole trace.
-SCRIPT = """
+SHELL = """
 [ -d /sys/bus/event_source/devices/intel_bts ] || fail "the kernel has no intel_bts"
 cd /tmp
 feed() {
@@ -33,12 +33,20 @@ feed() {
 		head -c 1500 /bin/busybox
 	done
 }
-feed | taskset 1 perf record --per-thread -m ,256 -e intel_bts//u -o perf.data wc ||
-	fail "perf record"
-perf script --itrace=b -F ip,addr -i perf.data >decoded 2>script.errors || fail "perf script"
-perf script -D -i perf.data >raw 2>raw.errors || fail "perf script -D"
-send raw
-send decoded
+trace() {
+	feed | taskset 1 perf record --per-thread -m ,256 -e intel_bts//u -o perf.data wc
+}
+send_trace() {
+	perf script --itrace=b -F ip,addr -i perf.data >decoded 2>script.errors ||
+		fail "perf script"
+	perf script -D -i perf.data >raw 2>raw.errors || fail "perf script -D"
+	send raw
+	send decoded
+}
+"""
+SCRIPT = SHELL + """
+trace || fail "perf record"
+send_trace
 """
 
 DECODED = re.compile(r"^\s*([0-9a-f]+) =>\s+([0-9a-f]+)\s*$")
@@ -91,7 +99,8 @@ def _show_pair(pair) -> str:
     return f"0x{pair[0]:x} -> 0x{pair[1]:x}"
 
 
-def _compare(context, machine):
+def compare(context, machine):
+    """What perf has recorded equals the whole of the model's log so far."""
     logs = [truth.Log(machine.model_dir / f"cpu{cpu}.log") for cpu in range(context.options.cpus)]
     if any(log.total for log in logs[1:]):
         raise Failure("branches were recorded on a CPU where the program did not run")
@@ -108,11 +117,17 @@ def _compare(context, machine):
                 f"perf decoded {len(kept)}, all but the newest of each buffer")
 
 
+def boot(context, script: str, *modules, files=(), **more):
+    """A machine with performance monitoring, so that perf's driver is alive, and perf."""
+    return context.boot(script, modules, files=[*programs.files("linux-perf", "usr/bin/perf"),
+                                                *files],
+                        plugin_args={"perfmon": 1}, cpu=vm.CPU + ",level=13",
+                        memory_mib=max(context.options.memory, 768), **more)
+
+
 def run(context):
-    machine = context.boot(SCRIPT, files=programs.files("linux-perf", "usr/bin/perf"),
-                           plugin_args={"perfmon": 1}, cpu=vm.CPU + ",level=13",
-                           memory_mib=max(context.options.memory, 768))
+    machine = boot(context, SCRIPT)
     with machine:
         machine.expect_finish(context.seconds(180))
         machine.quit()
-        _compare(context, machine)
+        compare(context, machine)

@@ -22,12 +22,15 @@ finish 0
 
 @dataclass
 class Case:
-    """@says: what the kernel log must contain. @parameters: the module's."""
+    """@says: what the kernel log must contain. @parameters: the module's. @module: loaded
+    before it, with parameters.
+    """
 
     name: str
     says: str
     config: dict = field(default_factory=dict)
     parameters: str = ""
+    module: tuple[str, str] | None = None
 
 
 CASES = [
@@ -36,6 +39,8 @@ CASES = [
     Case("not-intel", r"Intel",
          {"cpu": vm.CPU.replace("GenuineIntel", "AuthenticAMD").replace("family=6", "family=23")}),
     Case("pti", r"page-table isolation.*pti=refuse", {"append": "pti=on"}, "pti=refuse"),
+    Case("no-place", r"page-table isolation.*no free place", {"append": "pti=on"},
+         module=("btstables", "full=1")),
     Case("no-such-pti", r"pti=maybe is unknown", parameters="pti=maybe"),
     Case("no-records", r"(?i)self-?test", {"plugin": None}),
 ]
@@ -43,7 +48,9 @@ CASES = [
 
 def run(context):
     for case in CASES:
-        machine = context.boot(SCRIPT % case.parameters, name=case.name,
+        modules = [(context.guest_module(name), parameters)
+                   for name, parameters in filter(None, [case.module])]
+        machine = context.boot(SCRIPT % case.parameters, modules, name=case.name,
                                files=[("modules/btsrec.ko", context.recorder.read_bytes())],
                                **case.config)
         with machine:

@@ -88,6 +88,17 @@ def _compare_cpu(cpu, histories, crash_branches, log, ring, nr_slots) -> int:
     return count
 
 
+def _check_last_words(context, machine):
+    """What the kernel log says about the recorder at the end."""
+    status = _status(machine)
+    said = re.search(r"Recording stopped at the fault on CPU \d+; the newest branches of (\d+) "
+                     r"CPUs, (\d+) bytes each, are in memory, root_pa=(0x\w+)",
+                     machine.console())
+    wanted = (str(context.options.cpus), status["ring_bytes"], status["root_pa"])
+    if not said or said.groups() != wanted:
+        raise Failure(f"the kernel log says {said and said[0]}, not {wanted}")
+
+
 def _one(context, number: int, ring: Ring) -> str:
     """Boot, panic and compare once; the KASLR offset."""
     options = context.options
@@ -102,6 +113,7 @@ def _one(context, number: int, ring: Ring) -> str:
         machine.quit()
     if bool(machine.files["pti"]) != options.pti:
         raise Failure(f"the guest's kernel says of PTI: {machine.files['pti']}")
+    _check_last_words(context, machine)
     nr_slots = int(_status(machine)["ring_bytes"], 0) // truth.RECORD_SLOT_BYTES
     histories = dump.events(context, path)
     crash_branches = None

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ways to crash, the circumstances, and which of them are combined to cells."""
+
+from dataclasses import dataclass, replace
+
+import guestos
+
+# Where the recorder's code is, for hunt.
+TEXT = "grep -i ' t .*btsrec.$' /proc/kallsyms | sort >/tmp/text"
+PANIC_ON_OOPS = "echo 1 >/proc/sys/kernel/panic_on_oops"
+PAGE_FAULT = ("asm_exc_page_fault",)
+PANIC = ("panic", "vpanic")
+NMI = ("asm_exc_nmi",)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way to crash.
+
+    @setup, @prepare: what the guest's shell does before the recorder is loaded, and after.
+    @trigger: what it does under load.
+    @console: what the kernel must have said, so that no other crash is taken for this one.
+    @entries: handlers whose newest entry is the fault's, as the CPU sees it.
+    @reasons: what the freeze may call it.
+    @max_unfrozen: CPUs that did not record any more when the others were stopped.
+    @monitor: command of QEMU's monitor for "ask monitor".
+    @max_newer: records that the faulting CPU may add; None: not limited, see docs/kernels.md.
+    @mark: what the decoder must say that the fault is; empty: it may be unknown.
+    """
+
+    trigger: str
+    console: str
+    entries: tuple = PANIC
+    reasons: tuple = ("panic",)
+    setup: str = ""
+    prepare: str = ""
+    max_newer: int | None = None
+    min_cpus: int = 1
+    max_unfrozen: int = 0
+    survives: bool = False
+    monitor: str = ""
+    append: str = ""
+    mark: str = "call"
+    kernels: tuple = guestos.KERNELS
+
+
+def _oops(kind: str, console: str, **more) -> Kind:
+    more.setdefault("entries", PAGE_FAULT)
+    more.setdefault("max_newer", 64)
+    more.setdefault("mark", "exception")
+    return Kind(f"crash {kind}", console, reasons=("oops",), setup=PANIC_ON_OOPS, **more)
+
+
+KINDS = {
+    "sysrq-c": Kind("echo c >/proc/sysrq-trigger", "sysrq triggered crash", max_newer=64),
+    "null": _oops("null", "NULL pointer dereference"),
+    "null-hardirq": _oops("null-hardirq", "Fatal exception in interrupt"),
+    "null-softirq": _oops("null-softirq", "Fatal exception in interrupt"),
+    "gp": _oops("gp", "general protection fault", entries=("asm_exc_general_protection",)),
+    # Interrupts are on while it is reported: whatever comes then is recorded.
+    "bug": _oops("bug", "kernel BUG at", entries=("asm_exc_invalid_op",), max_newer=None),
+    "stack-overflow": _oops("stack-overflow", "stack guard page",
+                            entries=("asm_exc_double_fault",)),
+    "jump-corrupt": _oops("jump-corrupt", "unable to handle page fault"),
+    "return-corrupt": _oops("return-corrupt", "unable to handle page fault"),
+    "panic-in-nmi": Kind("crash panic-in-nmi", "btscrash: in an NMI handler", max_newer=64,
+                         mark="nmi"),
+    "hard-lockup": Kind("crash hard-lockup", "Hard LOCKUP", reasons=("hard lockup",),
+                        max_newer=64, mark="nmi"),
+    "soft-lockup": Kind("crash soft-lockup", "softlockup: hung tasks", reasons=("soft lockup",),
+                        max_newer=64, setup="""
+echo 1 >/proc/sys/kernel/softlockup_panic
+echo 2 >/proc/sys/kernel/watchdog_thresh"""),
+    "hung-task": Kind("crash hung-task\nsleep 100", "hung_task: blocked tasks",
+                      reasons=("hung task",), max_newer=64, setup="""
+echo 1 >/proc/sys/kernel/hung_task_panic
+echo 2 >/proc/sys/kernel/hung_task_timeout_secs"""),
+    "rcu-stall": Kind("crash rcu-stall", "RCU Stall", max_newer=64, setup="""
+echo 1 >/proc/sys/kernel/panic_on_rcu_stall
+echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
+    # The 6.1 of the cloud flavour has no CONFIG_X86_MCE.
+    "machine-check": Kind("ask monitor\nsleep 100", "Machine check", reasons=("machine check",),
+                          kernels=("6.12", "7.2"), max_newer=64, mark="exception",
+                          monitor="mce -b 0 4 0xb200000000000005 0x5 0 0",
+                          # Otherwise it reboots, at once or some time after the panic.
+                          append="mce=nobootlog panic=3600"),
+    "user-oops": Kind("(crash null)\nsleep 1\nfinish 0", "NULL pointer dereference",
+                      entries=PAGE_FAULT, reasons=("oops",), survives=True, max_newer=64,
+                      mark="exception"),
+    "all-panic": Kind("crash all-panic", "btscrash: CPU", max_newer=64, min_cpus=2),
+    "annotating": Kind("hunt '' 1\ndd if=/dev/zero bs=1 | dd of=/dev/null bs=1",
+                       "btscrash: NMI at", prepare=TEXT, max_newer=64, min_cpus=2, mark=""),
+    "arming": Kind("""hunt armer 0
+printf armer >/proc/self/comm
+while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
+                   "btscrash: NMI at", prepare=TEXT, reasons=("panic", "none"), min_cpus=2,
+                   max_unfrozen=64, mark=""),
+    "kthread-mm": _oops("kthread-mm", "NULL pointer dereference"),
+    "cpu-offline": Kind("""echo 0 >/sys/devices/system/cpu/cpu1/online
+echo c >/proc/sysrq-trigger""", "sysrq triggered crash", max_newer=64,
+                        min_cpus=2, max_unfrozen=1),
+}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One circumstance that differs from a plain cell, which has 2 CPUs and a CPU without SMAP.
+
+    @setup, @armed: what the guest's shell does before the recorder is loaded, and after it armed.
+    @cpu: features to add to the CPU's.
+    @perf: with performance monitoring, so that perf is alive.
+    @kdump: with a capture kernel, which is entered by the crash.
+    @survives: an oops kills its task alone.
+    """
+
+    append: str = ""
+    setup: str = ""
+    armed: str = ""
+    cpu: str = ""
+    cpus: int = 2
+    perf: bool = False
+    kdump: bool = False
+    survives: bool = False
+
+
+POST_NOTIFIERS = "crash_kexec_post_notifiers"
+AXES = {
+    "plain": Axis(),
+    "1-cpu": Axis(cpus=1),
+    "8-cpus": Axis(cpus=8),
+    "pti": Axis(append="pti=on"),
+    "perf": Axis(perf=True, cpu=",level=13"),
+    "smap": Axis(cpu=",+smap"),
+    "kdump": Axis(kdump=True),
+    "post-notifiers": Axis(append=POST_NOTIFIERS),
+    "kdump-post": Axis(kdump=True, append=POST_NOTIFIERS),
+    "ftrace-off": Axis(armed="""
+echo 0 >/proc/sys/kernel/ftrace_enabled 2>/dev/null && fail "ftrace can be switched off" """),
+    "survive": Axis(survives=True),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One boot."""
+
+    kernel: str
+    axis: str
+    name: str
+
+    def kind(self) -> Kind:
+        kind = KINDS[self.name]
+        if not AXES[self.axis].survives or kind.survives:
+            return kind
+        return replace(kind, survives=True, setup="",
+                       trigger=f"({kind.trigger})\nsleep 1\nfinish 0")
+
+    def possible(self) -> bool:
+        return self.kernel in KINDS[self.name].kernels and \
+            AXES[self.axis].cpus >= KINDS[self.name].min_cpus
+
+
+# Kinds for the axes: of each way into the freeze, and of each with a goal.
+OF_AXES = ("sysrq-c", "null", "gp", "bug")
+OF_SURVIVAL = ("user-oops", "gp", "bug", "jump-corrupt")
+# Axes that take another way through the code of each kernel; the others are run on one.
+ON_EACH_KERNEL = ("pti", "smap", "kdump")
+
+
+def cells(kernels, axes, names) -> list[Cell]:
+    found = [Cell(kernel, axis, name) for kernel in kernels for axis in axes for name in names]
+    return [cell for cell in found if cell.possible()]
+
+
+def full() -> list[Cell]:
+    """Every kind on every kernel; every axis with at least four kinds."""
+    axes = [axis for axis in AXES if axis not in ("plain", "survive")]
+    found = []
+    for kernel in guestos.KERNELS:
+        first = kernel == guestos.KERNELS[0]
+        found += cells([kernel], ["plain"], KINDS)
+        found += cells([kernel], axes if first else ON_EACH_KERNEL, OF_AXES)
+        found += cells([kernel], ["survive"], OF_SURVIVAL if first else ())
+    return found
+
+
+def short() -> list[Cell]:
+    """One of each way into the freeze, and one on each later kernel; for every day."""
+    names = ("sysrq-c", "null", "gp", "bug", "stack-overflow", "panic-in-nmi", "user-oops",
+             "cpu-offline")
+    return cells(guestos.KERNELS[:1], ["plain"], names) + \
+        cells(guestos.KERNELS[:1], ["kdump"], ["bug"]) + \
+        cells(guestos.KERNELS[1:], ["plain"], ["null-hardirq"])

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * btsmsr: what the recorder must leave as it was, and a rude neighbour.
+ *
+ *   cat /sys/module/btsmsr/parameters/state	DEBUGCTL, IA32_DS_AREA and the BTS fields of
+ *						the debug_store, a line for each CPU online
+ *   echo CPU >/sys/module/btsmsr/parameters/off	switches BTS off there, unasked
+ */
+#include <linux/cpumask.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+#include <linux/sysfs.h>
+#include <asm/cpu_entry_area.h>
+#include <asm/intel_ds.h>
+#include <asm/processor.h>
+
+#include "guest.h"
+
+struct state {
+	u64 debugctl;
+	u64 ds_area;
+	u64 bts[4];	/* base, index, maximum, threshold */
+};
+
+static void read_state(void *arg)
+{
+	struct state *state = arg;
+
+	state->debugctl = native_read_msr(MSR_IA32_DEBUGCTLMSR);
+	state->ds_area = native_read_msr(MSR_IA32_DS_AREA);
+	memcpy(state->bts, &get_cpu_entry_area(smp_processor_id())->cpu_debug_store,
+	       sizeof(state->bts));
+}
+
+static int state_get(char *buffer, const struct kernel_param *param)
+{
+	unsigned int cpu;
+	int bytes = 0;
+
+	for_each_online_cpu(cpu) {
+		struct state state;
+
+		smp_call_function_single(cpu, read_state, &state, 1);
+		bytes += sysfs_emit_at(buffer, bytes,
+				       "cpu=%u debugctl=%llx ds_area=%llx bts=%llx,%llx,%llx,%llx\n",
+				       cpu, state.debugctl, state.ds_area,
+				       state.bts[0], state.bts[1], state.bts[2], state.bts[3]);
+	}
+	return bytes;
+}
+
+static const struct kernel_param_ops state_ops = { .get = state_get };
+
+module_param_cb(state, &state_ops, NULL, 0444);
+MODULE_PARM_DESC(state, "DEBUGCTL, IA32_DS_AREA and the BTS fields of each CPU");
+
+static void switch_off(void *unused)
+{
+	u64 debugctl = native_read_msr(MSR_IA32_DEBUGCTLMSR);
+
+	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, debugctl & ~(u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS));
+}
+
+static int off_set(const char *value, const struct kernel_param *param)
+{
+	unsigned int cpu;
+	int err = kstrtouint(value, 0, &cpu);
+
+	return err ?: smp_call_function_single(cpu, switch_off, NULL, 1);
+}
+
+static const struct kernel_param_ops off_ops = { .set = off_set };
+
+module_param_cb(off, &off_ops, NULL, 0200);
+MODULE_PARM_DESC(off, "switch BTS off on this CPU");
+
+MODULE_DESCRIPTION("State of Branch Trace Store, and somebody who switches it off");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each call of the recorder into the kernel that can fail does so once.
+
+guest/btsfail.ko lets the Nth call fail, without making it: each allocation of pages, each
+mapping, each event, hook, probe and notifier, for N from 1 until loading needs fewer. Either
+the module is refused, and has said why in a sentence, or it does without. Then it is
+unloaded, and what it was given it must have given back: btsfail counts pages, mappings,
+events, hooks and so on; DEBUGCTL, IA32_DS_AREA, the DS area and the page tables of the
+cpu_entry_area are what they were before. At the end it must load and arm.
+"""
+
+import re
+
+from errors import Failure
+from scenarios import perf_check
+
+SUMMARY = "every call that can fail fails once: refused with a sentence, nothing leaked"
+
+SCRIPT = """
+fails=/sys/module/btsfail/parameters
+state() { cat /sys/module/btsmsr/parameters/state /sys/module/btstables/parameters/used; }
+load() { /bin/load /modules/btsrec.ko "ring_bytes=%s console_records=4"; }
+clean() {
+	[ "$(cat $fails/held)" = none ] || fail "call $n, $what: left over: $(cat $fails/held)"
+	[ "$(state)" = "$before" ] || fail "call $n, $what: before: $before; after: $(state)"
+}
+echo 0 >/proc/sys/debug/kprobes-optimization
+before=$(state)
+n=0
+while :; do
+	n=$((n + 1))
+	echo $n >$fails/nth
+	dmesg -c >/dev/null
+	if load 2>/dev/null; then
+		what=$(cat $fails/failed)
+		[ "$what" = none ] && break
+		grep -q '^state: armed' /dev/btsrec || fail "call $n, $what: loaded, not armed"
+		rmmod btsrec || fail "call $n, $what: cannot unload"
+		verdict="does without"
+	else
+		what=$(cat $fails/failed)
+		[ "$what" = none ] && fail "refused without a reason"
+		verdict=$(dmesg | sed -n 's/.*btsrec: Not/Not/p')
+		[ -n "$verdict" ] || fail "call $n, $what: refused without a sentence"
+	fi
+	clean
+	echo "$n $what: $verdict" >>/tmp/results
+done
+echo 0 >$fails/nth
+grep -q '^state: armed' /dev/btsrec || fail "not armed after $n failures"
+[ "$(cat $fails/held)" = none ] && fail "btsfail counts nothing"
+cat $fails/held
+rmmod btsrec || fail "cannot unload"
+what=nothing
+clean
+send /tmp/results
+finish 0
+"""
+
+RESULT = re.compile(r"^(\d+) (\w+): (.+)$", re.MULTILINE)
+
+# Of each there must be at least one among what failed.
+NEEDED = ("get_zeroed_page", "pages", "kvmalloc", "vmap", "perf_event_create_kernel_counter",
+          "__register_nmi_handler", "register_ftrace_function", "tracepoint_probe_register",
+          "__cpuhp_setup_state", "misc_register", "register_module_notifier",
+          "register_reboot_notifier", "register_kretprobe", "register_kprobe")
+
+
+def add_options(parser):
+    parser.add_argument("--ring-bytes", default="768", metavar="SIZE",
+                        help="768 needs one page for each CPU (default)")
+    parser.add_argument("--pti", action="store_true", help="with page-table isolation")
+
+
+def _report(context, text: str, needed):
+    results = RESULT.findall(text)
+    for name in needed:
+        if not any(name in function for _, function, _ in results):
+            raise Failure(f"no {name} has failed:\n{text}")
+    said: dict[tuple[str, str], int] = {}
+    for _, function, verdict in results:
+        verdict = re.sub(r"CPU \d+", "CPU N", verdict.partition("; ")[0])
+        said[function, verdict] = said.get((function, verdict), 0) + 1
+    for (function, verdict), count in said.items():
+        context.say(f"{count:3} x {function}: {verdict}")
+    context.say(f"{len(results)} calls failed, each once; nothing was left over")
+
+
+def run(context):
+    options = context.options
+    modules = [context.guest_module(name) for name in ("btsmsr", "btstables", "btsfail")]
+    machine = perf_check.boot(
+        context, SCRIPT % options.ring_bytes, *modules,
+        files=[("modules/btsrec.ko", context.recorder.read_bytes()),
+               ("bin/load", context.guest_program("load"))],
+        append="pti=on" if options.pti else "nopti")
+    with machine:
+        machine.expect_finish(context.seconds(240))
+        machine.quit()
+    needed = [name for name in NEEDED if name != "vmap" or not options.pti]
+    _report(context, machine.files["results"].decode(), needed)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stock perf reads the histories of a dump from "btsrec export" as btsrec shows them.
+
+Every branch of every CPU: source, target, prediction and kind, and the names of both ends
+with their offsets. perf takes names from vmlinux and from the recorder's .ko, which it
+finds by the build-ids in the file. Where its name is another than btsrec's, both must be
+names of one address in vmlinux; where one has no name, neither may the other.
+"""
+
+import json
+import os
+import re
+import subprocess
+from collections import Counter
+
+import dump
+import workload
+from errors import Failure, Skip
+
+SUMMARY = "perf script tells the same branches, names and offsets as btsrec show"
+
+SCRIPT = workload.SHELL + """
+start_work
+sleep 2
+echo c >/proc/sysrq-trigger
+"""
+
+KERNEL_KVA = 1 << 63
+MIN_BRANCHES = 20_000
+MODULE = "btsrec"
+
+# [CPU] from symbol+offset (file) => to symbol+offset (file)
+END = r"([0-9a-f]+) (\[unknown\]|\S+?\+0x[0-9a-f]+) \((\S+)\)"
+LINE = re.compile(rf"^\s*\[(\d+)\]\s+{END} => +{END}\s*$")
+SAMPLE = re.compile(r"^(\d+) \d+ 0x[0-9a-f]+ \[0x[0-9a-f]+\]: PERF_RECORD_SAMPLE")
+STACK = re.compile(r"^\.+ +0: ([0-9a-f]+) -> ([0-9a-f]+) \d+ cycles +(\S) .*?([A-Z_]*)\s*$")
+
+# How perf calls what btsrec shows; what it has no word for is empty.
+KINDS = {"call": "CALL", "icall": "IND_CALL", "ret": "RET", "jmp": "UNCOND", "ijmp": "IND",
+         "cond": "COND", "syscall": "SYSCALL", "sysret": "SYSRET", "iret": "ERET"}
+
+
+def _perf(context, *arguments) -> str:
+    folder = context.out / "buildid"
+    try:
+        done = subprocess.run(["perf", "--buildid-dir", folder, *map(str, arguments)],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace", timeout=context.seconds(120), check=False,
+                              env={**os.environ, "LC_ALL": "C"})
+    except FileNotFoundError as error:
+        raise Skip("perf is not installed") from error
+    if done.returncode:
+        raise Failure(f"perf {arguments[0]}: exit {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def _scripted(text: str) -> dict[int, list[tuple]]:
+    """Of each CPU's branches (address, name or None, file) of both ends."""
+    found: dict[int, list[tuple]] = {}
+    for line in text.splitlines():
+        row = LINE.match(line)
+        if not row:
+            raise Failure(f"perf script says: {line}")
+        ends = tuple((int(address, 16), None if name == "[unknown]" else name, file)
+                     for address, name, file in (row.groups()[1:4], row.groups()[4:7]))
+        found.setdefault(int(row[1]), []).append(ends)
+    return found
+
+
+def _dumped(text: str) -> dict[int, list[tuple]]:
+    """Of each CPU's branch stacks (from, to, predicted, kind)."""
+    found: dict[int, list[tuple]] = {}
+    cpu = -1
+    for line in text.splitlines():
+        sample, stack = SAMPLE.match(line), STACK.match(line)
+        if sample:
+            cpu = int(sample[1])
+        elif stack:
+            found.setdefault(cpu, []).append((int(stack[1], 16), int(stack[2], 16),
+                                              stack[3] == "P", stack[4]))
+    return found
+
+
+def _branches(context, path) -> dict[int, list[dict]]:
+    text = dump.btsrec(context, "show", "--types", "--format", "jsonl", "--vmlinux",
+                       context.os.vmlinux, path)
+    found: dict[int, list[dict]] = {}
+    for event in map(json.loads, text.splitlines()):
+        if event["kind"] == "branch":
+            found.setdefault(event["cpu"], []).append(event)
+    return found
+
+
+def _kind(event: dict) -> str:
+    kind = event.get("type", "")
+    return KINDS.get(kind, "IRQ" if kind == "irq" else "")
+
+
+def _check_records(ours: dict, perfs: dict):
+    mine = {cpu: [(int(event["from"], 16), int(event["to"], 16), event["predicted"],
+                   _kind(event)) for event in events] for cpu, events in ours.items()}
+    if mine.keys() != perfs.keys():
+        raise Failure(f"perf has CPUs {sorted(perfs)}, btsrec {sorted(mine)}")
+    for cpu, rows in mine.items():
+        for place, (one, other) in enumerate(zip(perfs[cpu], rows)):
+            if one != other:
+                raise Failure(f"CPU {cpu}, branch {place}: perf has {one}, btsrec {other}")
+        if len(rows) != len(perfs[cpu]):
+            raise Failure(f"CPU {cpu}: perf has {len(perfs[cpu])} branches, btsrec {len(rows)}")
+
+
+def _pairs(ours: dict, perfs: dict) -> dict[int, tuple]:
+    """By address: btsrec's name, perf's name and file; both ends of all branches."""
+    found: dict[int, tuple] = {}
+    for cpu, events in ours.items():
+        for event, ends in zip(events, perfs[cpu], strict=True):
+            for side, (address, name, file) in zip(("from", "to"), ends):
+                if int(event[side], 16) != address:
+                    raise Failure(f"perf has 0x{address:x} where btsrec has {event[side]}")
+                row = (event.get(f"{side}_sym"), name, file)
+                if address >= KERNEL_KVA and found.setdefault(address, row) != row:
+                    raise Failure(f"0x{address:x} is both {found[address]} and {row}")
+    return found
+
+
+def _classify(ours, perfs, table) -> str:
+    """Which rule explains the two names of an address; empty: none does."""
+    bare, _, module = (ours or "").partition(" ")
+    if bare == (perfs or ""):
+        return "equal" if perfs else "nameless in both"
+    if not ours or not perfs or module:
+        return ""
+    name, _, offset = perfs.rpartition("+")
+    return "under another true name in perf" if table.same(bare, perfs) else ""
+
+
+class Table:
+    """Where vmlinux has its names; one may be at several places."""
+
+    def __init__(self, vmlinux):
+        self._places: dict[str, set] = {}
+        text = subprocess.run(["nm", vmlinux], capture_output=True, text=True, check=True).stdout
+        for row in map(str.split, text.splitlines()):
+            if len(row) == 3:
+                self._places.setdefault(row[2], set()).add(int(row[0], 16))
+
+    def _addresses(self, name: str) -> set:
+        name, _, offset = name.rpartition("+")
+        return {start + int(offset, 16) for start in self._places.get(name, ())}
+
+    def same(self, one: str, other: str) -> bool:
+        """Are both, with their offsets, names of one address?"""
+        return bool(self._addresses(one) & self._addresses(other))
+
+
+def _check_names(context, pairs: dict[int, tuple]):
+    table = Table(context.os.vmlinux)
+    kinds, wrong = Counter(), []
+    for address, (ours, perfs, file) in sorted(pairs.items()):
+        kind = _classify(ours, perfs, table)
+        kinds[(kind, f" [{MODULE}]" in (ours or ""))] += 1
+        if not kind:
+            wrong.append(f"  0x{address:x}: btsrec {ours}, perf {perfs} ({file})")
+    if wrong:
+        raise Failure(f"{len(wrong)} of {len(pairs)} names differ\n" + "\n".join(wrong[:20]))
+    if not kinds[("equal", False)] or not kinds[("equal", True)]:
+        raise Failure("no name of the kernel, or none of the module, to compare")
+    told = ", ".join(f"{count} {kind}{' [' + MODULE + ']' if module else ''}"
+                     for (kind, module), count in sorted(kinds.items()))
+    context.say(f"{len(pairs)} different kernel addresses: {told}")
+
+
+def compare(context, path):
+    data = context.out / "perf.data"
+    dump.btsrec(context, "export", "--to", "perf", "--force", path, data)
+    _perf(context, "buildid-cache", "--add", context.recorder)
+    ours = _branches(context, path)
+    total = sum(map(len, ours.values()))
+    if total < MIN_BRANCHES:
+        raise Failure(f"{total} branches are too few to tell")
+    _check_records(ours, _dumped(_perf(context, "script", "-D", "-i", data)))
+    context.say(f"perf has the {total} branches of {len(ours)} CPUs: source, target, "
+                "prediction and kind are equal")
+    scripted = _perf(context, "script", "-i", data, "-k", context.os.vmlinux,
+                     "-F", "cpu,ip,addr,sym,symoff,dso")
+    _check_names(context, _pairs(ours, _scripted(scripted)))
+
+
+def run(context):
+    if not context.os.vmlinux.is_file():
+        raise Skip("there is no vmlinux with symbols")
+    path = context.out / "dump"
+    path.unlink(missing_ok=True)
+    with context.boot(SCRIPT, context.recorder_modules()) as machine:
+        machine.expect_panic(context.seconds(120))
+        machine.dump(path)
+        machine.quit()
+    compare(context, path)
+    path.unlink()

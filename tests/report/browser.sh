@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# usage: browser.sh CHROMIUM BTSREC MKIMAGE [DUMP [SCREENSHOT]]
+# The report in a real browser: it draws, a search finds calls, a click on a call shows its
+# branches, folding a CPU makes the page shorter, and a hostile name stays a name.
+set -u
+chromium=$1 btsrec=$2 mkimage=$3 dump=${4:-} screenshot=${5:-}
+names=()
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+browse() {
+	timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+		--disable-background-networking --disable-component-update --disable-sync \
+		--user-data-dir="$work/profile" --hide-scrollbars --window-size=1400,1700 \
+		--virtual-time-budget=5000 "$@" 2>"$work/log"
+}
+
+if [ -z "$dump" ]; then
+	dump=$work/dump
+	cat >"$work/map" <<-'END'
+		ffffffff81000000 T _stext
+		ffffffff81000000 T main_loop
+		ffffffff81000100 T helper
+		ffffffff81001000 T _end
+	END
+	"$mkimage" "$dump" <<-'END'
+		root cpus=2 ring=128
+		idt 236 0xffffffff81000f00
+		code kernel 0xffffffff81000000 90e8fa00000085c07506cccccccccccc90f490ebeb
+		code kernel 0xffffffff81000100 9090c3
+		cpu 0
+		arm tsc=1000 now=7/7/0x100000/</script><b>
+		branch 0xffffffff81000013 0xffffffff81000000
+		branch 0xffffffff81000001 0xffffffff81000100
+		branch 0xffffffff81000102 0xffffffff81000006 p
+		branch 0xffffffff81000008 0xffffffff81000010
+		branch 0xffffffff81000013 0xffffffff81000000
+		branch 0xffffffff81000001 0xffffffff81000100
+		freeze reason=panic tsc=9000 stop_ip=0xffffffff81000100
+		cpu 1
+		arm tsc=2000 now=8/8/0x100000/other
+		branch 0xffffffff81000013 0xffffffff81000000
+		branch 0xffffffff81000001 0xffffffff81000100
+		freeze reason=panic via_nmi=1 tsc=9100 stop_ip=0xffffffff81000100
+	END
+	names=(--system-map "$work/map" --no-names)
+fi
+"$btsrec" report "${names[@]}" "$dump" "$work/plain.html" || exit 1
+
+# What a user would do, behind the page's own script; the outcome is the page's title.
+cat >"$work/user.html" <<'END'
+<script>
+"use strict";
+const found = [];
+const check = (what, right) => { if (!right) found.push(what); };
+window.onerror = (text) => found.push(text);
+canvas.setPointerCapture = () => {};
+function tap(x, y) {
+	const at = canvas.getBoundingClientRect();
+	for (const type of ["pointerdown", "pointerup"])
+		canvas.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: at.left + x, clientY: at.top + y }));
+}
+check("something is drawn", draw.getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte));
+check("the reason is the title", $("title").textContent.includes("panic on CPU"));
+check("the summary is there", $("summary").textContent.includes("first fault: panic"));
+check("no element came out of a name", !document.querySelector("main b:not(h1 b)"));
+check("every address is known", D.cpus.every((cpu) => cpu.branches.every((a) => a < D.addresses.length)));
+check("every branch has a kind", D.cpus.every((cpu) => cpu.types.length === cpu.branches.length / 2));
+check("events are numbered", D.cpus.every((cpu) => cpu.branches.length / 2 === 0 ||
+	cpu.branchOf(cpu.eventOf(cpu.branches.length / 2 - 1)) === cpu.branches.length / 2 - 1));
+
+const some = D.cpus.find((cpu) => cpu.calls.length), name = functionOf(some.calls[3]);
+$("search").value = name;
+$("search").oninput();
+check("the search finds " + name, parseInt($("hits").textContent) > 0);
+$("next").onclick();
+check("the found call is shown", !$("detail").hidden && $("name").textContent === name);
+check("its branches are shown", $("branches").rows.length > 0 && document.querySelector("tr.here"));
+$("search").value = "nothing has this name";
+$("search").oninput();
+check("nothing is found", $("hits").textContent === "0 calls");
+
+$("all").onclick();
+paint();
+const row = some.rows.findIndex((one) => one.length), piece = some.rows[row].reduce((a, b) => b[1] - b[0] > a[1] - a[0] ? b : a);
+$("detail").hidden = true;
+tap((xOf(piece[0]) + xOf(piece[1])) / 2, some.top + HEAD + LANE + row * ROW + 5);
+check("a click shows the call", !$("detail").hidden && $("name").textContent === functionOf(some.calls[piece[2] + 3]));
+const before = canvas.style.height;
+tap(20, some.top + 5);
+paint();
+check("a CPU can be folded", parseInt(canvas.style.height) < parseInt(before));
+tap(20, some.top + 5);
+const wide = view[1] - view[0];
+$("in").onclick();
+check("zoom", view[1] - view[0] < wide);
+$("all").onclick();
+paint();
+document.title = found.length ? "WRONG: " + found.join("; ") : "ALL RIGHT";
+</script>
+END
+sed "/<\/body>/{
+	r $work/user.html
+	N
+}" "$work/plain.html" >"$work/report.html"
+if [ -n "$screenshot" ]; then
+	browse --screenshot="$screenshot" "file://$work/report.html" >/dev/null
+fi
+title=$(browse --dump-dom "file://$work/report.html" | sed -n 's/.*<title>\(.*\)<\/title>.*/\1/p' | head -n 1)
+echo "$title"
+[ "$title" = "ALL RIGHT" ] || {
+	tail -n 5 "$work/log"
+	exit 1
+}
