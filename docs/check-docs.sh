@@ -30,7 +30,7 @@ page() {
 check_options() {
 	local command option nr=0
 	page btsrec.1 > "$work/btsrec.1"
-	for command in info show insns prove check; do
+	for command in $("$btsrec" --help | sed -n 's/^  \([a-z]\+\) .*/\1/p'); do
 		while read -r option; do
 			nr=$((nr + 1))
 			grep -qe "$option\b" "$work/btsrec.1" ||
@@ -75,7 +75,8 @@ make_files() {
 		switch tsc=2 prev=1/1/0x1000/init next=2/2/0x2000/sh
 		freeze reason=panic tsc=3
 	END
-	printf '%s\n' 'ffffffff81000000 T _stext' 'ffffffff81001000 B _end' > "$work/System.map"
+	printf '%s\n' 'ffffffff81000000 T _stext' 'ffffffff81000100 T schedule' \
+		'ffffffff81001000 B _end' > "$work/System.map"
 	cat > "$work/vmlinux.S" <<-'END'
 		.globl _stext, _end
 		.text
