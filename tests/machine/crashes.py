@@ -24,7 +24,8 @@ class Kind:
     @reasons: what the freeze may call it.
     @max_unfrozen: CPUs that did not record any more when the others were stopped.
     @monitor: command of QEMU's monitor for "ask monitor".
-    @max_newer: records that the faulting CPU may add; None: not limited, see docs/kernels.md.
+    @max_newer: records that the faulting CPU may add, without interrupts that came and went;
+        None: not limited, see docs/kernels.md.
     @mark: what the decoder must say that the fault is; empty: it may be unknown.
     """
 

@@ -11,7 +11,9 @@ A cell is one boot: load under work, a crash of one kind, a dump. In each cell
 
 The columns behind count records, of the others for the CPU with the most:
 newer    on the faulting CPU, from the entry of the fault's handler on (the exception, or
-         the call of panic()); checked where the table of kinds has a limit
+         the call of panic())
+own      of those, without interrupts that came and went meanwhile (interrupts.py): an
+         interrupt is no handling of the fault; checked where the table of kinds has a limit
 by NMI   on the others, from the entry of the NMI that stops them on; checked likewise
 running  on the others, since the instant of the fault, where that is known (btscrash)
 fault    what "btsrec show" says that the fault is; it must be the branch that "newer" counts from
@@ -25,6 +27,7 @@ from dataclasses import dataclass
 
 import crashes
 import dump
+import interrupts
 import programs
 import table
 import truth
@@ -47,8 +50,7 @@ if [ -f /vmlinuz ]; then
 	kexec -p /vmlinuz --append="console=ttyS0 quiet panic=0 nokaslr maxcpus=1" ||
 		fail "the capture kernel does not load"
 fi
-grep -E ' (%(entries)s)$' /proc/kallsyms >/tmp/symbols
-send /tmp/symbols
+%(symbols)s
 insmod /modules/btsrec.ko ring_bytes=%(ring)s arm=0 || fail "the recorder does not load"
 insmod /modules/btscrash.ko || fail "btscrash does not load"
 %(prepare)s
@@ -97,32 +99,29 @@ class Row:
     equal: str = "-"
     straight: str = "-"
     newer: str = "-"
+    own: str = "-"
     nmi: str = "-"
     running: str = "-"
     reason: str = "-"
     fault: str = "-"
     problem: str = ""
 
-    HEAD = ("kernel", "axis", "kind", "history", "straight", "newer", "by NMI", "running", "reason",
-            "fault", "")
+    HEAD = ("kernel", "axis", "kind", "history", "straight", "newer", "own", "by NMI", "running",
+            "reason", "fault", "")
 
     def columns(self) -> tuple:
         return (self.release, self.cell.axis, self.cell.name, self.equal, self.straight,
-                self.newer, self.nmi, self.running, self.reason, self.fault,
+                self.newer, self.own, self.nmi, self.running, self.reason, self.fault,
                 "FAILED" if self.problem else "")
 
 
 def _symbols(machine, names) -> dict[int, str]:
     """Entries by address; code for IBT may be called behind its first instruction."""
-    found = {}
-    for line in machine.files.get("symbols", b"").decode().splitlines():
-        address, _, name = line.split()[:3]
-        if name in names:
-            found[int(address, 16)] = name
-            found.setdefault(int(address, 16) + 4, name)
-    if not found:
+    known = interrupts.sent(machine)
+    there = [name for name in names if name in known]
+    if not there:
         raise Failure(f"the guest's kernel has none of {', '.join(names)}")
-    return found
+    return {known[name] + behind: name for behind in (4, 0) for name in there}
 
 
 def _was_paused(history) -> bool:
@@ -131,20 +130,24 @@ def _was_paused(history) -> bool:
     return bool(freeze) and not int(freeze["debugctl"], 16) & DEBUGCTL_BTS
 
 
-def _newer_than_entry(history, entries) -> int:
-    """Branches from the newest one into ENTRIES on; 0 if BTS was off at the entry.
+def _newer_than_entry(history, entries, outside=None) -> tuple[int, int]:
+    """Branches from the newest one into ENTRIES on: all of them, and those OUTSIDE (of
+    interrupts; for each event, all without); 0 if BTS was off at the entry.
 
     A pause at the first sign of an oops comes after the entry, which is then in the history.
     """
-    newer = 0
-    for event in reversed(history):
+    newer = own = 0
+    for index, event in reversed(list(enumerate(history))):
         if event["kind"] != "branch":
             continue
         newer += 1
+        if outside and not outside[index]:
+            continue
+        own += 1
         if int(event["to"], 16) in entries:
-            return newer
+            return newer, own
     if _was_paused(history):
-        return 0
+        return 0, 0
     raise Failure(f"no entry of {', '.join(sorted(set(entries.values())))} in the history")
 
 
@@ -211,7 +214,8 @@ def _files(context, axis, modules) -> list:
 
 def _boot(context, cell: Cell, modules):
     kind, axis = cell.kind(), AXES[cell.axis]
-    script = SCRIPT % {"setup": axis.setup + kind.setup, "entries": "|".join(kind.entries + NMI),
+    symbols = kind.entries + NMI + interrupts.SYMBOLS
+    script = SCRIPT % {"setup": axis.setup + kind.setup, "symbols": interrupts.send(symbols),
                        "ring": RING, "prepare": kind.prepare, "armed": axis.armed,
                        "trigger": kind.trigger}
     arguments = {"records": LOG_RECORDS, **({"perfmon": 1} if axis.perf else {})}
@@ -281,27 +285,30 @@ def _judge(machine, found, kind: Kind, row: Row):
     row.reason = freeze["reason"] if freeze else "none"
     if row.reason not in kind.reasons:
         raise Failure(f"the freeze says {row.reason}, not {' or '.join(kind.reasons)}")
-    newer = 0
+    own = 0
     if freeze:
-        newer = _newer_than_entry(histories[cpu], _symbols(machine, kind.entries))
-        row.newer = str(newer)
+        gates = interrupts.Gates(interrupts.sent(machine))
+        newer, own = _newer_than_entry(histories[cpu], _symbols(machine, kind.entries),
+                                       interrupts.outside(histories[cpu], logs[cpu], gates))
+        row.newer, row.own = str(newer), str(own)
         _check_fault(faults.get(cpu), kind, newer, row)
     running = [logs[other].total - records for other, records in marks if other != cpu]
     if running:
         row.running = str(max(running))
-    stopped = [0 if _was_paused(history) else _newer_than_entry(history, _symbols(machine, NMI))
+    stopped = [0 if _was_paused(history) else _newer_than_entry(history, _symbols(machine, NMI))[0]
                for history in histories.values()
                if _freeze(history) and _freeze(history)["via_nmi"]]
     if stopped:
         row.nmi = str(max(stopped))
-    _check_newer(kind.max_newer, newer, max(stopped, default=0))
+    _check_newer(kind.max_newer, own, max(stopped, default=0))
 
 
-def _check_newer(limit: int | None, newer: int, stopped: int):
+def _check_newer(limit: int | None, own: int, stopped: int):
     if stopped > MAX_NEWER_NMI:
         raise Failure(f"{stopped} records are newer than the NMI; at most {MAX_NEWER_NMI} may be")
-    if limit is not None and newer > limit:
-        raise Failure(f"{newer} records are newer than the fault; at most {limit} may be")
+    if limit is not None and own > limit:
+        raise Failure(f"{own} records outside of interrupts are newer than the fault; at most "
+                      f"{limit} may be")
 
 
 def _cell(context, cell: Cell, modules) -> Row:
