@@ -375,25 +375,39 @@ static enum code_fault follow(struct code *code, struct code_run *run)
 	return va == run->end ? CODE_OK : CODE_INSIDE;
 }
 
-static bool may_be_compat(const struct code_run *run)
+static enum code_mode mode_of(const struct code *code, const struct code_run *run)
 {
-	return run->start <= UINT32_MAX && run->end <= UINT32_MAX;
+	if (run->start > UINT32_MAX || run->end > UINT32_MAX)
+		return CODE_MODE_64;
+	if (!code->source.mode)
+		return CODE_MODE_UNKNOWN;
+	return code->source.mode(code->source.arg, run->cr3, run->start);
+}
+
+/* In the mode that is known, or in the one in which it is a run. */
+static enum code_fault follow_in_mode(struct code *code, struct code_run *run)
+{
+	enum code_mode mode = mode_of(code, run);
+	enum code_fault fault;
+
+	run->compat = mode == CODE_MODE_32;
+	run->guessed = mode == CODE_MODE_UNKNOWN;
+	fault = follow(code, run);
+	if (!fault || code_fault_unknown(fault) || mode != CODE_MODE_UNKNOWN)
+		return fault;
+	run->compat = true;
+	return follow(code, run);
 }
 
 static void find_run(struct code *code, struct code_run *run)
 {
 	run->fault_va = run->start;
-	if (run->end < run->start) {
+	if (run->end < run->start)
 		run->fault = CODE_BACKWARD;
-	} else if (run->end - run->start > CODE_RUN_MAX_BYTES) {
+	else if (run->end - run->start > CODE_RUN_MAX_BYTES)
 		run->fault = CODE_TOO_LONG;
-	} else {
-		run->fault = follow(code, run);
-		if (run->fault && !code_fault_unknown(run->fault) && may_be_compat(run)) {
-			run->compat = true;
-			run->fault = follow(code, run);
-		}
-	}
+	else
+		run->fault = follow_in_mode(code, run);
 	code_insn(code, run->cr3, run->end, run->compat, &run->last);
 }
 

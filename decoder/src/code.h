@@ -85,9 +85,21 @@ static inline bool code_fault_unknown(enum code_fault fault)
 }
 
 /**
+ * enum code_mode - in which mode the processor runs user code; SDM vol. 3A, "IA-32e Mode"
+ *
+ * The kernel's code is always 64-bit code, and so is what is above 4 GiB.
+ */
+enum code_mode {
+	CODE_MODE_UNKNOWN,	/* whatever its bytes make sense as, 64-bit code first */
+	CODE_MODE_64,
+	CODE_MODE_32,		/* compatibility mode */
+};
+
+/**
  * struct code_run - from @start straight to the instruction at @end
  * @fault: CODE_OK or why not; @fault_va: where.
  * @compat: 32-bit code.
+ * @guessed: only the bytes say which of both.
  * @nr_insns: instructions before @end.
  * @last: at @end; CODE_UNREADABLE does not make a fault.
  */
@@ -97,6 +109,7 @@ struct code_run {
 	uint64_t end;
 	bool used;
 	bool compat;
+	bool guessed;
 	enum code_fault fault;
 	uint32_t nr_insns;
 	uint64_t fault_va;
@@ -110,6 +123,7 @@ struct code_run {
  * @thunk: which thunk the kernel address @va is in; NULL: none is known.
  * @file: what is mapped at the user address @va, from a file, for pages that the dump lacks;
  *	returns how many leading bytes of @buf are valid; NULL: there are no files.
+ * @mode: of the code at the user address @va; NULL: not known of any.
  */
 struct code_source {
 	const struct btsrec_image *image;
@@ -117,6 +131,7 @@ struct code_source {
 	bool la57;
 	enum code_thunk (*thunk)(void *arg, uint64_t va);
 	size_t (*file)(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
+	enum code_mode (*mode)(void *arg, uint64_t cr3, uint64_t va);
 	void *arg;
 };
 

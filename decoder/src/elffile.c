@@ -78,6 +78,13 @@ void elffile_fini(struct elffile *file)
 	elffile_none(file);
 }
 
+uint16_t elffile_machine(const struct elffile *file)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(file->elf, &header) ? header.e_machine : EM_NONE;
+}
+
 bool elffile_same(const struct elffile *a, const struct elffile *b)
 {
 	return a->build_id && b->build_id && a->build_id_bytes == b->build_id_bytes &&

@@ -45,6 +45,9 @@ bool elffile_init_memory(struct elffile *file, void *bytes, size_t nr_bytes);
 /** elffile_fini() - one that failed is allowed; none is left */
 void elffile_fini(struct elffile *file);
 
+/** elffile_machine() - e_machine of its header; EM_NONE: it has none */
+uint16_t elffile_machine(const struct elffile *file);
+
 /** elffile_same() - whether two files have a build-id and the same one */
 bool elffile_same(const struct elffile *a, const struct elffile *b);
 

@@ -92,6 +92,14 @@ static void open_debug(struct lookup *lookup, const char *debuginfo)
 			    elffile_same(of, &lookup->debug);
 }
 
+/* Of what was in memory, else of the file that is proven to be the same. */
+static uint16_t machine_of(const struct lookup *lookup)
+{
+	uint16_t machine = elffile_machine(&lookup->memory);
+
+	return machine == EM_NONE && lookup->has_file ? elffile_machine(&lookup->file) : machine;
+}
+
 /* --- Symbols ------------------------------------------------------------ */
 
 static bool image_bounds(const struct mapped *mapped, uint64_t *ret_begin, uint64_t *ret_end)
@@ -156,6 +164,8 @@ void mapped_init(struct mapped *mapped, struct mapped_facts *facts, const char *
 	mapped->fd = -1;
 	lookup_init(&lookup, facts);
 	mapped->why = open_file(&lookup, facts, sysroot, &mapped->by_time);
+	mapped->headless = !facts->head_bytes && !lookup.has_file;
+	mapped->machine = machine_of(&lookup);
 	open_debug(&lookup, debuginfo);
 	if (lookup.has_file || lookup.has_debug)
 		take_all(mapped, &lookup);
@@ -175,6 +185,7 @@ void mapped_init_image(struct mapped *mapped, void *bytes, size_t nr_bytes)
 	if (image.elf && elf_kind(image.elf) == ELF_K_ELF) {
 		mapped->nr_segments = elffile_segments(&image, mapped->segments,
 						       MAPPED_MAX_SEGMENTS);
+		mapped->machine = elffile_machine(&image);
 		take_symbols(mapped, &image, SHT_DYNSYM);
 	}
 	if (mapped->symbols)

@@ -37,12 +37,16 @@ struct mapped_facts {
 /**
  * struct mapped - one file
  * @by_time: it is the same by size and time, for lack of a build-id in the dump.
+ * @headless: neither the dump nor a file here has its beginning.
+ * @machine: for which processor, EM_X86_64 or EM_386; EM_NONE: no ELF file, or @headless.
  * @symbols: NULL: none.
  * @fd: the file itself; -1: not at hand.
  */
 struct mapped {
 	enum mapped_why why;
 	bool by_time;
+	bool headless;
+	uint16_t machine;
 	struct symbol_table *symbols;
 	int fd;
 	size_t nr_segments;

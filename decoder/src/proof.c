@@ -161,6 +161,7 @@ static void judge_alone(const struct proof *proof, const struct btsrec_record *b
 	const struct code_run *run = code_run(proof->code, cr3, branch->from, branch->from);
 
 	step->compat = run->compat;
+	step->guessed = run->guessed;
 	step->branch = branch_judge(&run->last, code_gates(proof->code), branch->to);
 	step->length_bytes = run->last.length_bytes;
 	if (branch_executes(&step->branch))
@@ -178,6 +179,7 @@ static void judge_pair(const struct proof *proof, const struct btsrec_record *br
 		return;
 	}
 	step->compat = run->compat;
+	step->guessed = run->guessed;
 	step->branch = branch_judge(&run->last, code_gates(proof->code), branch->to);
 	step->length_bytes = run->last.length_bytes;
 	executes = branch_executes(&step->branch);
@@ -220,8 +222,11 @@ static void feed_freeze(struct proof *proof, const struct btsrec_freeze *freeze,
 		run = judge_pause(proof, cr3, step);
 	else if (run->fault)
 		step_fails(step, run->fault, run->fault_va);
-	if (run && !step->fault)
+	if (run && !step->fault) {
+		step->compat = run->compat;
+		step->guessed = run->guessed;
 		add_range(step, run->start, run->end, run->nr_insns);
+	}
 	proof->has_prev = false;
 }
 

@@ -36,6 +36,7 @@ struct proof_range {
  * @nr_insns: in @ranges.
  * @start: target of the branch before; @end: this branch, or where it stopped.
  * @length_bytes: of the instruction at @end; 0: the dump lacks it.
+ * @compat, @guessed: see struct code_run.
  */
 struct proof_step {
 	enum proof_kind kind;
@@ -46,6 +47,7 @@ struct proof_step {
 	struct branch branch;
 	uint8_t length_bytes;
 	bool compat;
+	bool guessed;
 	unsigned int nr_ranges;
 	struct proof_range ranges[2];
 	uint64_t nr_insns;

@@ -66,6 +66,13 @@ static size_t code_of_file(void *arg, uint64_t cr3, uint64_t va, void *buf, size
 	return user ? user_code(user, cr3, va, buf, len_bytes) : 0;
 }
 
+static enum code_mode mode_of_code(void *arg, uint64_t cr3, uint64_t va)
+{
+	struct user *user = symbols_user(arg);
+
+	return user ? user_mode(user, cr3, va) : CODE_MODE_UNKNOWN;
+}
+
 static void code_part_free(void *data)
 {
 	code_free(data);
@@ -83,6 +90,7 @@ struct code *trace_code(struct btsrec *rec)
 	if (symbols_present(rec))
 		source.thunk = thunk_by_name;
 	source.file = code_of_file;
+	source.mode = mode_of_code;
 	source.arg = rec;
 	rec->code.data = code_new(&source);
 	rec->code.free = code_part_free;

@@ -42,6 +42,7 @@ struct user_file {
  * struct user_place - what is mapped at one page
  * @why: SYMBOL_NAMED: see @file; SYMBOL_NOT_A_FILE: see @label; else nothing is known.
  * @offset_bytes: of the page, in the file or from the start of the VMA.
+ * @mode: of code there.
  */
 struct user_place {
 	bool used;
@@ -51,6 +52,7 @@ struct user_place {
 	const struct user_file *file;
 	const char *label;
 	uint64_t offset_bytes;
+	enum code_mode mode;
 };
 
 struct user {
@@ -299,6 +301,27 @@ static const char *label_of(enum vma_kind kind)
 	return "anon";
 }
 
+static enum code_mode mode_of_file(const struct user_file *file)
+{
+	uint16_t machine = file ? file->mapped.machine : EM_NONE;
+
+	if (machine == EM_386)
+		return CODE_MODE_32;
+	return machine == EM_X86_64 ? CODE_MODE_64 : CODE_MODE_UNKNOWN;
+}
+
+static enum code_mode mode_of(struct user *user, uint64_t mm_kva, const struct user_place *place)
+{
+	enum code_mode mode = mode_of_file(place->file), process;
+
+	if (mode != CODE_MODE_UNKNOWN)
+		return mode;
+	process = mode_of_file(file_of_vdso(user, mm_kva));
+	if (process == CODE_MODE_32 || (place->file && place->file->mapped.headless))
+		return process;
+	return CODE_MODE_UNKNOWN;
+}
+
 static void fill_from_vma(struct user *user, uint64_t mm_kva, const struct vma *vma,
 			  struct user_place *place)
 {
@@ -328,6 +351,7 @@ static void fill_place(struct user *user, struct user_place *place)
 	switch (vma_find(user->source.kread, &user->layout, space->mm_kva, place->va, &vma)) {
 	case VMA_OK:
 		fill_from_vma(user, space->mm_kva, &vma, place);
+		place->mode = mode_of(user, space->mm_kva, place);
 		break;
 	case VMA_NONE:
 		place->why = SYMBOL_NOT_MAPPED;
@@ -400,4 +424,9 @@ size_t user_code(struct user *user, uint64_t cr3, uint64_t va, void *buf, size_t
 		return 0;
 	return mapped_read(&place->file->mapped, place->offset_bytes + va % BTSREC_PAGE_BYTES,
 			   buf, len_bytes);
+}
+
+enum code_mode user_mode(struct user *user, uint64_t cr3, uint64_t va)
+{
+	return user_missing(user) || !cr3 ? CODE_MODE_UNKNOWN : place_at(user, cr3, va)->mode;
 }

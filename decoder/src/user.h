@@ -7,6 +7,7 @@
 #ifndef BTSREC_USER_H
 #define BTSREC_USER_H
 
+#include "code.h"
 #include "kread.h"
 #include "symbol.h"
 
@@ -65,5 +66,14 @@ enum symbol_why user_find(struct user *user, uint64_t cr3, uint64_t va, struct s
  * Return: how many leading bytes of @buf are valid.
  */
 size_t user_code(struct user *user, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
+
+/**
+ * user_mode() - in which mode the code at @va ran
+ *
+ * A file says for which processor it is; one whose beginning is not at hand is taken for
+ * one of the same kind as the vDSO.  Code in no file, or in one that is no ELF file, is
+ * 32-bit code if the vDSO is; a 64-bit process may well have both.
+ */
+enum code_mode user_mode(struct user *user, uint64_t cr3, uint64_t va);
 
 #endif /* BTSREC_USER_H */

@@ -57,8 +57,20 @@ static void text_begin(struct insns *view, const char *kind)
 	out_pad(out, kind, 8);
 }
 
-static void text_code(struct insns *view, uint64_t ip, const struct btsrec_side *side)
+/* The mode of the code is worth a word where it is not what a reader expects. */
+static void out_mode(struct out *out, const struct proof_step *step)
 {
+	if (step->guessed && step->compat)
+		out_literal(out, "  mode not known, by its bytes 32-bit code");
+	else if (step->guessed)
+		out_literal(out, "  mode not known, taken for 64-bit code");
+	else if (step->compat)
+		out_literal(out, "  32-bit code");
+}
+
+static void text_code(struct insns *view, uint64_t ip, const struct trace_event *traced)
+{
+	const struct btsrec_side *side = traced->side;
 	struct out *out = &view->renderer.out;
 	struct symbol_name name;
 	enum symbol_why why;
@@ -77,6 +89,7 @@ static void text_code(struct insns *view, uint64_t ip, const struct btsrec_side 
 		out_literal(out, "  ");
 		out_no_name(out, why);
 	}
+	out_mode(out, traced->step);
 	out_char(out, '\n');
 }
 
@@ -172,16 +185,20 @@ static void json_begin(struct insns *view, const char *kind)
 	json_word(out, "kind", kind);
 }
 
-static void json_code(struct insns *view, uint64_t ip, const struct btsrec_side *side)
+static void json_code(struct insns *view, uint64_t ip, const struct trace_event *traced)
 {
+	const struct btsrec_side *side = traced->side;
 	struct out *out = &view->renderer.out;
 
 	json_begin(view, "code");
 	json_address(out, "ip", ip);
-	if (side) {
+	if (side)
 		json_thread(out, side->pid, side->tgid, side->comm);
-	}
 	json_sym(&view->renderer, "ip_sym", ip);
+	if (traced->step->compat)
+		json_word(out, "mode", "32-bit");
+	if (traced->step->guessed)
+		out_literal(out, ",\"mode_known\":false");
 	out_literal(out, "}\n");
 }
 
@@ -258,9 +275,9 @@ static void show_ranges(struct insns *view, const struct trace_event *traced)
 
 	for (unsigned int i = 0; i < step->nr_ranges; i++) {
 		if (view->json)
-			json_code(view, step->ranges[i].start, traced->side);
+			json_code(view, step->ranges[i].start, traced);
 		else
-			text_code(view, step->ranges[i].start, traced->side);
+			text_code(view, step->ranges[i].start, traced);
 		show_range(view, &step->ranges[i], step->compat);
 	}
 }

@@ -97,14 +97,14 @@ class Context:
         """A module of tests/machine/guest, built for the guest's kernel."""
         return self._modules("guest-modules", SOURCE / "tests/machine/guest") / f"{name}.ko"
 
-    def guest_program(self, name: str) -> bytes:
+    def guest_program(self, source: str, *flags) -> bytes:
         """A user program of tests/machine/guest, built with the host's compiler."""
-        path = self.out / name
-        done = subprocess.run(["gcc", "-O2", "-Wall", "-static", "-o", path,
-                               SOURCE / f"tests/machine/guest/{name}.c"],
+        path = self.out / Path(source).stem
+        done = subprocess.run(["gcc", "-O2", "-Wall", "-static", *flags, "-o", path,
+                               SOURCE / "tests/machine/guest" / source],
                               text=True, capture_output=True, check=False)
         if done.returncode:
-            raise Failure(f"{name}.c does not build:\n{done.stderr}")
+            raise Failure(f"{source} does not build:\n{done.stderr}")
         return path.read_bytes()
 
     def _modules(self, name: str, source: Path) -> Path:

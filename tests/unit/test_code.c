@@ -187,6 +187,54 @@ START_TEST(compat_code)
 }
 END_TEST
 
+static enum code_mode mode_to_tell;
+
+static enum code_mode tell_mode(void *arg, uint64_t cr3, uint64_t va)
+{
+	ck_assert_ptr_eq(arg, &mode_to_tell);
+	ck_assert_uint_eq(cr3, USER_PGD);
+	ck_assert_uint_lt(va, 1ULL << 32);
+	return mode_to_tell;
+}
+
+/* inc %eax; ret, which is rex ret in 64-bit code; push %es, which that does not have. */
+START_TEST(modes)
+{
+	struct code_source source = { .image = &cf_image, .kernel_pgd_pa = KERNEL_PGD,
+				      .mode = tell_mode, .arg = &mode_to_tell };
+	static const struct {
+		enum code_mode mode;
+		bool compat, push_is_compat, guessed;
+		enum code_fault push_fault;
+		uint8_t length_bytes;
+	} expected[] = {
+		{ CODE_MODE_UNKNOWN, false, true, true, CODE_OK, 2 },
+		{ CODE_MODE_64, false, false, false, CODE_NO_INSN, 2 },
+		{ CODE_MODE_32, true, true, false, CODE_OK, 1 },
+	};
+	const struct code_run *run;
+
+	mode_to_tell = expected[_i].mode;
+	cf_setup();
+	cf_put(0x08048000, "\x40\xc3\x06\xc3");
+	cf_put(USER, "\x40\xc3");
+	code_free(cf_code);
+	cf_code = code_new(&source);
+	run = code_run(cf_code, USER_PGD, 0x08048000, 0x08048000);
+	ck_assert_int_eq(run->fault, CODE_OK);
+	ck_assert(run->compat == expected[_i].compat);
+	ck_assert(run->guessed == expected[_i].guessed);
+	ck_assert_uint_eq(run->last.length_bytes, expected[_i].length_bytes);
+	run = code_run(cf_code, USER_PGD, 0x08048002, 0x08048003);
+	ck_assert_int_eq(run->fault, expected[_i].push_fault);
+	ck_assert(run->compat == expected[_i].push_is_compat);
+	/* Beyond 4 GiB, and in the kernel, nobody asks. */
+	run = code_run(cf_code, USER_PGD, USER, USER);
+	ck_assert(!run->compat && !run->guessed);
+	cf_finish();
+}
+END_TEST
+
 static enum code_thunk name_thunks(void *arg, uint64_t va)
 {
 	++*(unsigned int *)arg;
@@ -302,6 +350,7 @@ int main(void)
 	tcase_add_test(tcase, space_is_gone);
 	tcase_add_test(tcase, spaces_are_kept_apart);
 	tcase_add_test(tcase, compat_code);
+	tcase_add_loop_test(tcase, modes, 0, 3);
 	tcase_add_test(tcase, thunks);
 	tcase_add_test(tcase, texts);
 	tcase_add_test(tcase, many_runs);

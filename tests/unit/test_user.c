@@ -300,6 +300,76 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("user", each_mapping, code_of_the_file, another_file_than_was_mapped,
+static const char *program_path(void)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/usr/bin/prog", folder);
+	return path;
+}
+
+static void expect_mode(uint64_t va, enum code_mode mode)
+{
+	ck_assert_int_eq(user_mode(user, UK_PGD_PA, va), mode);
+}
+
+static struct uk_elf *put_compat_elf(uint64_t pa)
+{
+	struct uk_elf *elf = uk_at(&uk, pa);
+
+	elf->header.e_machine = EM_386;
+	return elf;
+}
+
+/* What is in a file says so itself; the rest runs as the vDSO does, if that is 32-bit code. */
+START_TEST(modes_of_code)
+{
+	setup();
+	begin();
+	expect_mode(UK_TEXT, CODE_MODE_64);
+	expect_mode(UK_VDSO, CODE_MODE_64);
+	expect_mode(UK_HEAP, CODE_MODE_UNKNOWN);
+	expect_mode(UK_TEXT - 1, CODE_MODE_UNKNOWN);
+	ck_assert_int_eq(user_mode(user, 0, UK_TEXT), CODE_MODE_UNKNOWN);
+	teardown();
+
+	setup();
+	put_compat_elf(UK_HEAD_PA);
+	begin();
+	expect_mode(UK_TEXT, CODE_MODE_32);
+	expect_mode(UK_DATA, CODE_MODE_32);
+	expect_mode(UK_HEAP, CODE_MODE_UNKNOWN);
+	teardown();
+
+	setup();
+	put_compat_elf(UK_VDSO_ELF_PA);
+	begin();
+	expect_mode(UK_TEXT, CODE_MODE_64);
+	expect_mode(UK_HEAP, CODE_MODE_32);
+	expect_mode(UK_VDSO, CODE_MODE_32);
+	teardown();
+
+	/* No beginning to look at, as the vDSO; a beginning that is not an ELF file's. */
+	setup();
+	*(uint64_t *)uk_at(&uk, UK_PT_PA) = 0;
+	(void)remove(program_path());
+	begin();
+	expect_mode(UK_TEXT, CODE_MODE_64);
+	teardown();
+	setup();
+	*(char *)uk_at(&uk, UK_HEAD_PA) = 'M';
+	begin();
+	expect_mode(UK_TEXT, CODE_MODE_UNKNOWN);
+	teardown();
+
+	setup();
+	uk.btf_bytes = 1;
+	begin();
+	expect_mode(UK_TEXT, CODE_MODE_UNKNOWN);
+	teardown();
+}
+END_TEST
+
+BTSREC_CK_MAIN("user", each_mapping, modes_of_code, code_of_the_file, another_file_than_was_mapped,
 	       the_head_is_in_another_mapping, no_such_file, parts_that_are_not_in_the_dump,
 	       no_types, a_space_that_was_lost, out_of_memory)

@@ -92,7 +92,7 @@ def run(context):
     machine = perf_check.boot(
         context, SCRIPT % options.ring_bytes, *modules,
         files=[("modules/btsrec.ko", context.recorder.read_bytes()),
-               ("bin/load", context.guest_program("load"))],
+               ("bin/load", context.guest_program("load.c"))],
         append="pti=on" if options.pti else "nopti")
     with machine:
         machine.expect_finish(context.seconds(240))

@@ -142,7 +142,7 @@ def run(context):
     machine = perf_check.boot(
         context, SCRIPT % {"ring": RING_BYTES, "steps": STEPS}, context.guest_module("btsmsr"),
         files=[("modules/btsrec.ko", context.recorder.read_bytes()),
-               *((f"bin/{name}", context.guest_program(name))
+               *((f"bin/{name}", context.guest_program(f"{name}.c"))
                  for name in ("blockstep", "perfevents"))],
         answers={"compare": compare, "dump": take})
     with machine:

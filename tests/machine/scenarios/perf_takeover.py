@@ -75,7 +75,7 @@ def run(context):
     machine = perf_check.boot(
         context, SCRIPT % (RING_BYTES, FOREIGN), context.guest_module("btsmsr"),
         files=[("modules/btsrec.ko", context.recorder.read_bytes()),
-               ("bin/perfevents", context.guest_program("perfevents"))],
+               ("bin/perfevents", context.guest_program("perfevents.c"))],
         answers={"dump": take}, append="pti=on")
     with machine:
         machine.expect_finish(context.seconds(120))
