@@ -13,6 +13,7 @@
 
 #include <btsrec/abi.h>
 
+struct file;
 struct pt_regs;
 struct tracepoint;
 
@@ -41,6 +42,7 @@ struct tracepoint;
  * @last_index_kva: index behind the newest annotation
  * @stop_tsc: when it stopped in order, or paused as @suspect
  * @nmi_stop_tsc: when btsrec_nmi_pause() paused; 0: it did not
+ * @hold_tsc: when btsrec_hold() paused; 0: it did not
  * @stop_ip: code address behind the newest write that stopped BTS
  * @saved_fields: the four BTS fields before us
  * @saved_off_bits: DEBUGCTL.BTS_OFF_* before us
@@ -65,6 +67,7 @@ struct btsrec_pcpu {
 	u64 last_index_kva;
 	u64 stop_tsc;
 	u64 nmi_stop_tsc;
+	u64 hold_tsc;
 	u64 stop_ip;
 	u64 saved_fields[4];
 	u64 saved_off_bits;
@@ -144,6 +147,11 @@ void btsrec_console_set(unsigned int nr_records);
 void btsrec_console_register(void);
 void btsrec_console_unregister(void);
 void btsrec_console_print(void);
+
+/* btsrec_hold.c */
+int btsrec_hold(const struct file *file);
+void btsrec_release(const struct file *file);
+bool btsrec_is_held(void);
 
 /* btsrec_dev.c */
 extern struct mutex btsrec_command_mutex;

@@ -210,7 +210,8 @@ void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, 
  * BTS is not as we left it.  If the area is somebody else's, nothing is
  * touched.  If only the bits were taken away, or have come back, recording goes
  * on and a GAP says that branches are missing.  Either is counted once, unless
- * it was our own pause at what then was no oops.
+ * it was our own pause at what then was no oops.  While the rings are being copied,
+ * nothing happens.
  *
  * Return: as btsrec_pause().
  */
@@ -218,6 +219,8 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 {
 	bool suspect = pc->suspect;
 
+	if (pc->hold_tsc)
+		return false;
 	pc->suspect = false;
 	if (!suspect && !pc->foreign) {
 		pc->foreign = true;

@@ -3,7 +3,8 @@
  * DOC: /dev/btsrec
  *
  * A write is one command, with or without a newline: "arm", "disarm",
- * "freeze", "mark TEXT".  A read gives the state as "key: value" lines.  Only
+ * "freeze", "mark TEXT", "hold", "release".  A read gives the state as
+ * "key: value" lines.  A hold ends with the file that it was written to.  Only
  * who has CAP_SYS_ADMIN may open it: the state holds kernel addresses.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -75,6 +76,7 @@ static int dev_show(struct seq_file *m, void *unused)
 	seq_printf(m, "modules_lost: %u\n", root->nr_modules_lost);
 	seq_printf(m, "execs: %llu\n", READ_ONCE(root->nr_execs));
 	seq_printf(m, "freeze_reason: %u\n", READ_ONCE(root->freeze_reason));
+	seq_printf(m, "held: %u\n", btsrec_is_held());
 	for_each_possible_cpu(cpu) {
 		const struct btsrec_cpu *page = per_cpu(btsrec_pcpu, cpu).page;
 
@@ -85,7 +87,7 @@ static int dev_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static int run_command(char *text)
+static int run_command(const struct file *file, char *text)
 {
 	char *argument = text;
 	const char *verb = strsep(&argument, " ");
@@ -98,6 +100,12 @@ static int run_command(char *text)
 		return btsrec_arm();
 	if (!strcmp(verb, "disarm")) {
 		btsrec_disarm();
+		return 0;
+	}
+	if (!strcmp(verb, "hold"))
+		return btsrec_hold(file);
+	if (!strcmp(verb, "release")) {
+		btsrec_release(file);
 		return 0;
 	}
 	if (strcmp(verb, "freeze"))
@@ -119,7 +127,7 @@ static ssize_t dev_write(struct file *file, const char __user *buf, size_t bytes
 		return -EFAULT;
 	text[bytes] = '\0';
 	mutex_lock(&btsrec_command_mutex);
-	err = run_command(strim(text));
+	err = run_command(file, strim(text));
 	mutex_unlock(&btsrec_command_mutex);
 	return err ?: bytes;
 }
@@ -132,13 +140,21 @@ static int dev_open(struct inode *inode, struct file *file)
 	return single_open(file, dev_show, NULL);
 }
 
+static int dev_release(struct inode *inode, struct file *file)
+{
+	mutex_lock(&btsrec_command_mutex);
+	btsrec_release(file);
+	mutex_unlock(&btsrec_command_mutex);
+	return single_release(inode, file);
+}
+
 static const struct file_operations dev_fops = {
 	.owner = THIS_MODULE,
 	.open = dev_open,
 	.read = seq_read,
 	.write = dev_write,
 	.llseek = seq_lseek,
-	.release = single_release,
+	.release = dev_release,
 };
 
 static struct miscdevice dev = {

@@ -96,6 +96,7 @@ static void publish_armed(struct btsrec_pcpu *pc)
 	WRITE_ONCE(page->state, BTSREC_CPU_ARMED);
 	pc->foreign = false;
 	pc->suspect = false;
+	pc->hold_tsc = 0;
 	barrier();	/* an NMI that finds the CPU live may freeze it */
 	WRITE_ONCE(pc->live, 1);
 }

@@ -22,6 +22,7 @@ enum cli_exit {
 
 /**
  * struct cli_options - the command line of one subcommand
+ * @live: instead of @dump, the recorder that runs on this machine.
  * @dump, @second, @system_map, @vmlinux: borrowed from argv; NULL: not given.
  * @sysroot, @debuginfo: as for btsrec_set_files(), @debuginfo also for
  *	btsrec_set_debuginfo(); borrowed from argv.
@@ -38,6 +39,7 @@ enum cli_exit {
  */
 struct cli_options {
 	const char *dump;
+	bool live;
 	const char *second;
 	const char *system_map;
 	const char *vmlinux;
@@ -64,7 +66,8 @@ struct cli_options {
 
 /**
  * struct cli_command - a subcommand
- * @options: the letters of the options that it takes, as in enum cli_option.
+ * @options: the letters of the options that it takes, as in enum cli_option.  Without that of
+ *	--live it has no operand DUMP, as if that were given.
  * @run: returns the exit status.
  * @second: what its second operand is; NULL: it has none.
  */

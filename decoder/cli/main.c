@@ -11,32 +11,34 @@
 
 /* The first one is meant where none is named. */
 static const struct cli_command commands[] = {
-	{ "summary", "How the machine came to its end, on one screen.", "fmvYDNRs", cmd_summary,
+	{ "summary", "How the machine came to its end, on one screen.", "fmvYDNiRs", cmd_summary,
 	  NULL },
-	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvYDNRs", cmd_info,
+	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvYDNiRs", cmd_info,
 	  NULL },
-	{ "show", "The branch histories, event by event.", "cnrtl" CLI_FILTER "fmvYDNRs", cmd_show,
+	{ "show", "The branch histories, event by event.", "cnrtl" CLI_FILTER "fmvYDNiRs", cmd_show,
 	  NULL },
-	{ "insns", "The instructions that were executed, one by one.", "cnbLo" CLI_FILTER "fmvYDNRs",
+	{ "insns", "The instructions that were executed, one by one.", "cnbLo" CLI_FILTER "fmvYDNiRs",
 	  cmd_insns, NULL },
-	{ "calls", "The functions that were called, as a tree.", "cndFTfmvYDNRs", cmd_calls, NULL },
-	{ "functions", "The functions by how many branches they took.", "cy" CLI_FILTER "fmvYDNRs",
+	{ "calls", "The functions that were called, as a tree.", "cndFTfmvYDNiRs", cmd_calls, NULL },
+	{ "functions", "The functions by how many branches they took.", "cy" CLI_FILTER "fmvYDNiRs",
 	  cmd_functions, NULL },
 	{ "coverage", "The instructions of a function: how often each was executed.",
-	  "cL" CLI_FILTER "fmvYDNRs", cmd_coverage, "FUNCTION" },
+	  "cL" CLI_FILTER "fmvYDNiRs", cmd_coverage, "FUNCTION" },
 	{ "timeline", "Switches, execs, marks, gaps and freezes of all CPUs by time.",
-	  "cnPGCFTfmvYDNRs", cmd_timeline, NULL },
-	{ "stack", "The call stack, rebuilt from calls and returns.", "cafmvYDNRs", cmd_stack, NULL },
+	  "cnPGCFTfmvYDNiRs", cmd_timeline, NULL },
+	{ "stack", "The call stack, rebuilt from calls and returns.", "cafmvYDNiRs", cmd_stack, NULL },
 	{ "prove", "Whether each history fits the code in the dump; if not, exit status 1.",
-	  "fmvYDNRs", cmd_prove, NULL },
-	{ "report", "All histories as one page for a browser.", "wmvYDNRs", cmd_report, "OUT" },
+	  "fmvYDNiRs", cmd_prove, NULL },
+	{ "report", "All histories as one page for a browser.", "wmvYDNiRs", cmd_report, "OUT" },
 	{ "gdbserver", "A remote target for gdb: history, registers and memory of one CPU.",
-	  "cPUODNRs", cmd_gdbserver, NULL },
-	{ "export", "The histories as a file for another tool: perf.", "EwmvYDNRs", cmd_export,
+	  "cPUODNiRs", cmd_gdbserver, NULL },
+	{ "export", "The histories as a file for another tool: perf.", "EwmvYDNiRs", cmd_export,
 	  "OUT" },
-	{ "extract", "Keep what decoding needs of a dump in a small file.", "upwRs", cmd_extract,
+	{ "extract", "Keep what decoding needs of a dump in a small file.", "upwiRs", cmd_extract,
 	  "OUT" },
-	{ "check", "Validate all that can be validated; faults make the exit status 1.", "Rs",
+	{ "snapshot", "As extract, of the recorder that runs on this machine.", "upw", cmd_extract,
+	  "OUT" },
+	{ "check", "Validate all that can be validated; faults make the exit status 1.", "iRs",
 	  cmd_check, NULL },
 };
 
@@ -152,13 +154,15 @@ static enum cli_exit close_output(enum cli_exit status)
 
 enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 {
-	enum btsrec_status status = btsrec_open_dump(rec, options->dump);
+	const char *source = options->live ? "--live" : options->dump;
+	enum btsrec_status status = options->live ? btsrec_open_live(rec) :
+						    btsrec_open_dump(rec, options->dump);
 
 	if (status)
 		return cli_failed(rec, status);
 	status = btsrec_locate(rec, options->root_pa, options->scan);
 	if (status) {
-		cli_error("%s: %s", options->dump, btsrec_errmsg(rec));
+		cli_error("%s: %s", source, btsrec_errmsg(rec));
 		return exit_of(status);
 	}
 	btsrec_set_dump_names(rec, !options->no_names);
@@ -210,6 +214,7 @@ static void help(FILE *to)
 	size_t i;
 
 	fprintf(to, "usage: btsrec [COMMAND] [OPTION]... DUMP\n"
+		    "       btsrec COMMAND [OPTION]... --live\n"
 		    "       btsrec --help | --version\n\n");
 	for (i = 0; i < NR_COMMANDS; i++)
 		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);

@@ -261,6 +261,8 @@ static const struct cli_option cli_options_all[] = {
 	  TEXT(debuginfo) },
 	{ 'N', false, "no-names", NULL, "leave out the names that the dump itself has",
 	  FLAG(no_names) },
+	{ 'i', false, "live", NULL, "no DUMP: the recorder that runs on this machine",
+	  FLAG(live) },
 	{ 'R', false, "root", "PA", "physical address of the recorder's root page",
 	  .set = set_root },
 	{ 's', false, "scan", "WHERE", "search memory: dma (default: first 16 MiB), all, none",
@@ -280,6 +282,11 @@ static bool takes_option(const struct cli_command *command, const struct cli_opt
 	return option->letter == 'h' || strchr(command->options, option->letter);
 }
 
+static bool is_always_live(const struct cli_command *command)
+{
+	return !strchr(command->options, 'i');
+}
+
 static void help_option(const struct cli_option *option)
 {
 	char names[40];
@@ -296,9 +303,9 @@ void cli_help(const struct cli_command *command)
 {
 	size_t i;
 
-	printf("usage: btsrec %s [OPTION]... DUMP%s%s\n%s\n\n", command->name,
-	       command->second ? " " : "", command->second ? command->second : "",
-	       command->summary);
+	printf("usage: btsrec %s [OPTION]...%s%s%s\n%s\n\n", command->name,
+	       is_always_live(command) ? "" : " DUMP", command->second ? " " : "",
+	       command->second ? command->second : "", command->summary);
 	for (i = 0; i < NR_OPTIONS; i++)
 		if (takes_option(command, &cli_options_all[i]))
 			help_option(&cli_options_all[i]);
@@ -392,14 +399,16 @@ static enum cli_exit parse_options(const struct cli_command *command, int argc, 
 static enum cli_exit take_operands(const struct cli_command *command, int argc, char **argv,
 				   struct cli_options *ret)
 {
-	int nr = argc - optind, nr_wanted = command->second ? 2 : 1;
+	int nr = argc - optind, nr_wanted = (command->second ? 1 : 0) + (ret->live ? 0 : 1);
 
 	if (nr == nr_wanted) {
-		ret->dump = argv[optind];
-		ret->second = command->second ? argv[optind + 1] : NULL;
+		ret->dump = ret->live ? NULL : argv[optind];
+		ret->second = command->second ? argv[argc - 1] : NULL;
 		return CLI_OK;
 	}
-	if (!nr)
+	if (ret->live && nr > nr_wanted)
+		cli_error("%s: '%s' besides the recorder that runs", command->name, argv[optind]);
+	else if (!nr && !ret->live)
 		cli_error("%s: which dump?", command->name);
 	else if (nr < nr_wanted)
 		cli_error("%s: %s is missing", command->name, command->second);
@@ -416,6 +425,7 @@ enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv
 	enum cli_exit status;
 
 	memset(ret, 0, sizeof(*ret));
+	ret->live = is_always_live(command);
 	*ret_done = false;
 	status = parse_options(command, argc, argv, ret, ret_done);
 	if (status || *ret_done)

@@ -7,17 +7,7 @@
 
 #include "cleanup.h"
 #include "kdump_format.h"
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static bool read_at(int fd, uint64_t offset, void *buf, size_t nr_bytes)
-{
-	return offset <= INT64_MAX &&
-	       pread(fd, buf, nr_bytes, (off_t)offset) == (ssize_t)nr_bytes;
-}
+#include "readat.h"
 
 /* Is [@offset, @offset + @nr_bytes) inside the file? */
 static bool is_inside(const struct dumpfile *dumpfile, uint64_t offset, uint64_t nr_bytes)

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <zstd.h>
 
 #include "cleanup.h"
+#include "readat.h"
 
 #define RAW_BYTES	(EXTRACT_FRAME_PAGES * BTSREC_PAGE_BYTES)
 
@@ -53,12 +53,6 @@ struct extract_file {
 };
 
 /* --- Opening ------------------------------------------------------------ */
-
-static bool read_at(int fd, uint64_t offset, void *buf, size_t nr_bytes)
-{
-	return offset <= INT64_MAX &&
-	       pread(fd, buf, nr_bytes, (off_t)offset) == (ssize_t)nr_bytes;
-}
 
 bool extract_probe(int fd)
 {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "readat.h"
+
 enum btsrec_status fetch_init(struct fetch *fetch, const struct btsrec_image *image,
 			      const uint64_t *page_pa, uint64_t ring_bytes)
 {
@@ -30,11 +32,6 @@ void fetch_seek(struct fetch *fetch, uint64_t slot, uint64_t nr_slots)
 void fetch_forget(struct fetch *fetch)
 {
 	fetch->nr_window = 0;
-}
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* How many pages from @page on, up to @nr, follow each other in physical memory too. */

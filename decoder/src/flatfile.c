@@ -2,10 +2,10 @@
 #include "flatfile.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "readat.h"
 
 /*
  * The format as makedumpfile's IMPLEMENTATION file has it: a head of 4096 bytes,
@@ -28,18 +28,6 @@ struct flat_piece_header {
 };
 
 static const char flat_signature[16] = "makedumpfile";
-
-/* All @nr_bytes bytes, or false with errno (0: the file ends before). */
-static bool read_at(int fd, uint64_t at, void *buf, size_t nr_bytes)
-{
-	ssize_t nr_read;
-
-	do {
-		errno = 0;
-		nr_read = pread(fd, buf, nr_bytes, (off_t)at);
-	} while (nr_read < 0 && errno == EINTR);
-	return nr_read == (ssize_t)nr_bytes;
-}
 
 bool flatfile_probe(int fd)
 {

@@ -17,6 +17,7 @@
 #include "extract_read.h"
 #include "flatdump.h"
 #include "image.h"
+#include "live.h"
 #include "session.h"
 
 /**
@@ -372,6 +373,8 @@ enum btsrec_status btsrec_open_dump(struct btsrec *rec, const char *path)
 	struct btsrec_image image;
 	enum btsrec_status status;
 
+	if (!strcmp(path, LIVE_CORE))
+		return btsrec_open_live(rec);
 	if (!dump)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "%s: out of memory", path);
 	dump->fd = -1;

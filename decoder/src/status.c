@@ -61,6 +61,7 @@ const char *btsrec_reason_str(uint32_t reason)
 	case BTSREC_REASON_DISARM:	return "disarm";
 	case BTSREC_REASON_FOREIGN:	return "foreign";
 	case BTSREC_REASON_SUSPEND:	return "suspend";
+	case BTSREC_REASON_SNAPSHOT:	return "snapshot";
 	}
 	return "unknown";
 }

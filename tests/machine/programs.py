@@ -36,6 +36,18 @@ def _libraries(folder: Path, program: Path, linker: Path) -> list[Path]:
     return [Path(path) for path in re.findall(r"=> (\S+)", done.stdout)]
 
 
+def of_host(program: Path, name: str) -> list[tuple[str, bytes]]:
+    """PROGRAM, linked on this machine, as NAME in the guest, with the libraries that it loads."""
+    done = subprocess.run(["ldd", program], text=True, capture_output=True, timeout=60, check=False)
+    if done.returncode or "not found" in done.stdout:
+        raise Failure(f"{program} does not load: {done.stdout}{done.stderr}")
+    found = [(name, program.read_bytes())]
+    for path in map(Path, re.findall(r"(/\S+) \(0x", done.stdout)):
+        folder = "lib64" if path.name == LINKER else "lib/x86_64-linux-gnu"
+        found.append((f"{folder}/{path.name}", path.read_bytes()))
+    return found
+
+
 def files(package: str, program: str) -> list[tuple[str, bytes]]:
     """PROGRAM of PACKAGE (its path there) and what it loads, as (name in the guest, content)."""
     folder = _get(package)

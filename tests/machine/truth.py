@@ -66,6 +66,17 @@ class Log:
         source, target, flags, _, _ = self.record(age)
         return Branch(source, target, bool(flags & PREDICTED))
 
+    def ages_of(self, branch: Branch):
+        """The ages of the records that are BRANCH, in no order."""
+        wanted = struct.pack("<QQ", branch.source, branch.target)
+        at = self._data.find(wanted, HEADER_BYTES)
+        while at >= 0:
+            place, rest = divmod(at - HEADER_BYTES, RECORD.size)
+            age = (self.total - 1 - place) % self.capacity
+            if not rest and age < self.retained() and self.branch(age) == branch:
+                yield age
+            at = self._data.find(wanted, at + 8)
+
     def in_ring(self, nr_slots: int, events) -> int:
         """How many of the newest records a ring of NR_SLOTS must still hold.
 

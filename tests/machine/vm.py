@@ -11,10 +11,12 @@ import gzip
 import json
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import termios
 import time
 from contextlib import contextmanager
@@ -51,6 +53,7 @@ class Config:
     plugin_args: dict = field(default_factory=dict)
     interactive: bool = False
     kaslr: bool = True
+    disk_mib: int = 0  # an empty disk; the guest's tar on it is read by disk_file()
     reboot: bool = False  # a reset of the guest restarts it instead of ending QEMU
 
     def command_line(self) -> str:
@@ -102,6 +105,10 @@ class Machine:
         return self.config.out / "console.log"
 
     @property
+    def disk(self) -> Path:
+        return self.config.out / "disk"
+
+    @property
     def model_dir(self) -> Path:
         return self.config.out / "model"
 
@@ -126,6 +133,8 @@ class Machine:
             "-chardev", self._console_chardev(), "-serial", "chardev:console",
             "-chardev", f"socket,id=channel,fd={serial_far.fileno()}",
             "-serial", "chardev:channel"]
+        if config.disk_mib:
+            command += self._disk()
         if not config.reboot:
             command += ["-no-reboot"]
         if config.plugin:
@@ -146,6 +155,22 @@ class Machine:
         self._serial.setblocking(False)
         self._qmp_read(time.monotonic() + 60)
         self.qmp("qmp_capabilities")
+
+    def _disk(self) -> list[str]:
+        """NVMe, for which the kernel needs no module: /dev/nvme0n1."""
+        with open(self.disk, "wb") as file:
+            file.truncate(self.config.disk_mib << 20)
+        return ["-drive", f"file={self.disk},format=raw,if=none,id=disk,cache=unsafe",
+                "-device", "nvme,drive=disk,serial=1"]
+
+    def disk_file(self, name: str, path: Path) -> Path:
+        """The file NAME of the tar that the guest wrote to its disk, as PATH."""
+        try:
+            with tarfile.open(self.disk, "r:") as archive, open(path, "wb") as out:
+                shutil.copyfileobj(archive.extractfile(name), out)
+        except (tarfile.TarError, KeyError) as error:
+            raise self.failure(f"the guest's disk has no {name}: {error}") from error
+        return path
 
     def _console_chardev(self) -> str:
         log = str(self.console_log)

@@ -105,7 +105,8 @@ btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image);
 /**
  * btsrec_open_dump() - use the dump file at @path through libkdumpfile
  *
- * In libbtsrec only, not in the part that the crash extension links.
+ * In libbtsrec only, not in the part that the crash extension links.  "/proc/kcore" is
+ * what btsrec_open_live() opens.
  *
  * Return: BTSREC_OK; BTSREC_ERR_IO (missing, no permission, a directory, read
  * error); BTSREC_ERR_NOT_DUMP (empty file, unknown format); BTSREC_ERR_NOMEM;
@@ -113,6 +114,19 @@ btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image);
  */
 BTSREC_API enum btsrec_status
 btsrec_open_dump(struct btsrec *rec, const char *path);
+
+/**
+ * btsrec_open_live() - use the recorder that runs on this machine
+ *
+ * The recorder pauses, some milliseconds, while what it writes is copied; a gap with
+ * the reason "snapshot" stays in its history.  All other memory is read through
+ * /proc/kcore when it is asked for.  In libbtsrec only.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_IO (no recorder, not root, a locked-down kernel, another
+ * one copies just now); what btsrec_locate() returns; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL
+ * if @rec has a source already.
+ */
+BTSREC_API enum btsrec_status btsrec_open_live(struct btsrec *rec);
 
 /* --- Recorder ----------------------------------------------------------- */
 

@@ -83,6 +83,7 @@ enum btsrec_reason {
 	BTSREC_REASON_DISARM = 12,
 	BTSREC_REASON_FOREIGN = 13,	/* somebody else switched BTS off */
 	BTSREC_REASON_SUSPEND = 14,
+	BTSREC_REASON_SNAPSHOT = 15,	/* the rings were being copied */
 };
 
 /* --- Root --------------------------------------------------------------- */

@@ -6,10 +6,14 @@
 
 uint64_t alloc_page(void)
 {
-	uint64_t pfn = image.next_pfn++;
+	uint64_t pfn = image.next_pfn;
 
-	if (pfn >= MAX_PAGES || image.pages[pfn].bytes)
+	/* Page tables lie where their addresses say. */
+	while (pfn < MAX_PAGES && image.pages[pfn].bytes)
+		pfn++;
+	if (pfn >= MAX_PAGES)
 		die("memory is full");
+	image.next_pfn = pfn + 1;
 	image.pages[pfn].bytes = calloc(1, BTSREC_PAGE_BYTES);
 	if (!image.pages[pfn].bytes)
 		die("out of memory");
@@ -18,10 +22,11 @@ uint64_t alloc_page(void)
 
 uint64_t alloc_pages(uint64_t nr_pages)
 {
-	uint64_t pa = alloc_page();
+	uint64_t pa = alloc_page(), next_pa = pa + BTSREC_PAGE_BYTES;
 
-	while (--nr_pages)
-		alloc_page();
+	for (; --nr_pages; next_pa += BTSREC_PAGE_BYTES)
+		if (alloc_page() != next_pa)
+			die("memory is full");
 	return pa;
 }
 

@@ -20,6 +20,7 @@
  *	"offset=BYTES" sets the index of a CPU that is not frozen.
  *   branch FROM TO [p]		one record
  *   fill COUNT FROM TO STEP	COUNT records, each STEP further on
+ *   records FILE FIRST COUNT	COUNT records of FILE, which has 24 bytes for each
  *   slot WORD WORD WORD		any three words
  *   switch|mm|exec tsc= task= prev=PID/TGID/CR3/COMM next=...
  *   arm|gap tsc= stop_tsc= reason= task= now=PID/TGID/CR3/COMM
@@ -85,6 +86,7 @@ static const struct {
 	{ "branch", true, do_branch },
 	{ "fill", true, do_fill },
 	{ "slot", true, do_slot },
+	{ "records", true, do_records },
 	{ "freeze", true, do_freeze },
 };
 

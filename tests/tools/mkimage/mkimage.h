@@ -18,7 +18,7 @@
 #define MAX_WORDS	32
 #define MAX_CHANGES	256
 #define MAX_SYMBOLS	256
-#define MAX_PAGES	(1u << 17)	/* 512 MiB */
+#define MAX_PAGES	(1u << 18)	/* 1 GiB */
 #define MAX_SPACES	9
 
 /* --- The described memory ----------------------------------------------- */
@@ -137,6 +137,7 @@ void do_freeze(struct statement *statement);
 void do_branch(struct statement *statement);
 void do_fill(struct statement *statement);
 void do_slot(struct statement *statement);
+void do_records(struct statement *statement);
 bool do_annotation(struct statement *statement);
 
 /* symbols.c; the tables are made by the first statement about damage, else at the end */

@@ -2,6 +2,7 @@
 /* What is in a ring: branches and annotations. */
 #include "mkimage.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,22 @@ void do_slot(struct statement *statement)
 					word_number(statement, 3) };
 
 	slot_append(&record);
+}
+
+void do_records(struct statement *statement)
+{
+	uint64_t nr_records = word_number(statement, 3);
+	FILE *from = fopen(statement->words[1].text, "rb");
+	struct btsrec_record record;
+
+	if (!from || fseeko(from, (off_t)(word_number(statement, 2) * sizeof(record)), SEEK_SET))
+		die("%s: %s", statement->words[1].text, strerror(errno));
+	while (nr_records--) {
+		if (fread(&record, sizeof(record), 1, from) != 1)
+			die("%s ends before", statement->words[1].text);
+		slot_append(&record);
+	}
+	fclose(from);
 }
 
 /* Parts [0, nr_there) of an annotation; only a whole one moves the head on. */
