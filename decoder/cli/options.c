@@ -325,7 +325,7 @@ static void make_getopt(const struct cli_command *command, char *letters, struct
 		names->name = option->name;
 		names->has_arg = option->argument ? required_argument : no_argument;
 		names->flag = NULL;
-		names->val = option->letter;
+		names->val = (unsigned char)option->letter;
 		names++;
 		if (!option->has_short)
 			continue;

@@ -152,7 +152,7 @@ static void recover(struct frames *f, const struct btsrec_side *side, uint64_t f
 /* The branch before may have been at the other level, of which nothing is recorded. */
 static void follow_level(struct frames *f, uint64_t from)
 {
-	struct stack *stack = f->stacks.current;
+	struct stack *stack;
 
 	if (!code_is_kernel(from) && f->has_switch)
 		frames_switch_stack(f);

@@ -97,7 +97,7 @@ static bool find_entry(const struct stack *stack, uint64_t to, size_t *ret)
 static void resume_kernel(struct frames *f, uint64_t from, uint64_t to)
 {
 	struct stack *stack = f->stacks.current;
-	size_t i, first = frames_kernel_part(stack);
+	size_t i = 0, first = frames_kernel_part(stack);
 	bool found = find_entry(stack, to, &i);
 	enum frames_place place;
 

@@ -187,6 +187,6 @@ char *gdb_blocks_xml(const struct gdb_blocks *blocks)
 	at = stpcpy(at, XML_BEGIN);
 	for (size_t i = blocks->nr; i; i--)
 		at += xml_block(at, blocks, i - 1);
-	strcpy(at, XML_END);
+	memcpy(at, XML_END, sizeof(XML_END));
 	return text;
 }

@@ -89,7 +89,7 @@ static char *put_register(char *at, const struct registers *regs, unsigned int i
 		if (regs->known[i])
 			sprintf(at, "%02x", (unsigned int)(regs->value[i] >> 8 * byte & 0xff));
 		else
-			strcpy(at, "xx");
+			memcpy(at, "xx", 3);
 		at += 2;
 	}
 	return at;

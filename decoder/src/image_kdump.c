@@ -315,8 +315,8 @@ static enum btsrec_status dump_open_extract(struct dump *dump, struct btsrec *re
 static enum btsrec_status dump_open(struct dump *dump, struct btsrec *rec, const char *path)
 {
 	enum btsrec_status status;
+	struct stat stat = { 0 };
 	uint64_t file_bytes;
-	struct stat stat;
 
 	status = dump_open_file(dump, &rec->msg, path, &stat);
 	if (status)

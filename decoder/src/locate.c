@@ -197,9 +197,11 @@ static enum btsrec_status load_page(struct load *load, uint32_t cpu, uint64_t pa
 {
 	enum btsrec_status status = pageset_claim(&load->pages, pa);
 
-	if (status == BTSREC_ERR_CORRUPT)
-		return findings_add(load->findings, status, cpu, pa,
-				    "%s is a page that something else uses", what);
+	if (status == BTSREC_ERR_CORRUPT) {
+		findings_add(load->findings, status, cpu, pa,
+			     "%s is a page that something else uses", what);
+		return status;
+	}
 	if (status == BTSREC_OK)
 		status = image_read(load->image, pa, buf, bytes);
 	if (status != BTSREC_OK && !is_fatal(status))

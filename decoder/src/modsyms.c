@@ -93,7 +93,9 @@ static bool is_name(const char *name)
 
 static char letter_to_rank(char letter)
 {
-	return letter && strchr("TtWw", letter) ? 'T' : letter;
+	if (letter && strchr("TtWw", letter))
+		return 'T';
+	return letter;
 }
 
 static enum btsrec_status list_symbols(struct modsyms *m, struct symbol_list *list)

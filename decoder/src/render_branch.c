@@ -27,8 +27,9 @@ size_t branch_text(char *ret, const struct branch *branch)
 void out_branch_type(struct out *out, const struct branch *branch)
 {
 	char text[BRANCH_TEXT_BYTES];
+	size_t nr_bytes = branch_text(text, branch);
 
-	out_bytes(out, text, branch_text(text, branch));
+	out_bytes(out, text, nr_bytes);
 }
 
 void json_branch_type(struct out *out, const struct branch *branch)

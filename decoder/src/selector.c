@@ -80,7 +80,7 @@ static enum btsrec_status find_window(struct btsrec *rec, unsigned int cpu,
 enum btsrec_status selector_window(struct btsrec *rec, unsigned int cpu,
 				   const struct btsrec_filter *opts, struct filter_window *ret)
 {
-	struct filter filter;
+	struct filter filter = { 0 };
 	enum btsrec_status status = make_filter(rec, opts, &filter);
 
 	return status ? status : find_window(rec, cpu, &filter, ret);

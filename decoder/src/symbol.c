@@ -250,6 +250,7 @@ static bool resolver_find(const struct btsrec *rec, uint64_t va, struct symbol_n
 
 	if (rec->resolver.resolve(rec->resolver.arg, va, &symbol) != BTSREC_OK)
 		return false;
+	/* cppcheck-suppress uninitvar ; the address of what is written next */
 	ret->name = ret->buf.name;
 	ret->name_bytes = escaped_copy(ret->buf.name, symbol.name, sizeof(symbol.name));
 	ret->module = ret->buf.module;

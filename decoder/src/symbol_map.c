@@ -56,8 +56,8 @@ static enum btsrec_status map_read(struct msg *msg, const char *path, char **tex
 	return BTSREC_OK;
 }
 
-/* 1..16 hex digits at @at; the first byte behind them, or NULL. */
-static const char *map_address(const char *at, const char *end, uint64_t *ret)
+/* How many hex digits are at @at, up to 16, and their value. */
+static size_t map_address(const char *at, const char *end, uint64_t *ret)
 {
 	const char *begin = at;
 	uint64_t value = 0;
@@ -71,15 +71,16 @@ static const char *map_address(const char *at, const char *end, uint64_t *ret)
 			break;
 	}
 	*ret = value;
-	return at == begin ? NULL : at;
+	return (size_t)(at - begin);
 }
 
 static enum btsrec_status map_line(struct symbol_list *list, const char *line, const char *end)
 {
 	uint64_t va;
-	const char *at = map_address(line, end, &va);
+	size_t nr_digits = map_address(line, end, &va);
+	const char *at = line + nr_digits;
 
-	if (!at || end - at < 4 || at[0] != ' ' || at[2] != ' ')
+	if (!nr_digits || end - at < 4 || at[0] != ' ' || at[2] != ' ')
 		return BTSREC_ERR_CORRUPT;
 	if (!symbol_list_add(list, va, at[1], at + 3, (size_t)(end - at - 3)))
 		return BTSREC_ERR_NOMEM;
@@ -93,7 +94,7 @@ static enum btsrec_status map_parse(struct msg *msg, const char *text, size_t nr
 	enum btsrec_status status;
 	unsigned long nr_lines = 0;
 
-	while (at < end) {
+	while (text && at < end) {
 		const char *eol = memchr(at, '\n', (size_t)(end - at));
 
 		nr_lines++;

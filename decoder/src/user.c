@@ -233,6 +233,7 @@ static const struct user_file *file_of_vma(struct user *user, uint64_t cr3, uint
 	uint64_t mnt_kva, dentry_kva;
 	struct user_file *file;
 	struct dpath path;
+	size_t nr_bytes;
 
 	if (!layout_read(&user->layout, kernel, vma->file_kva, FILE_MNT, &mnt_kva) ||
 	    !layout_read(&user->layout, kernel, vma->file_kva, FILE_DENTRY, &dentry_kva))
@@ -246,9 +247,9 @@ static const struct user_file *file_of_vma(struct user *user, uint64_t cr3, uint
 	file = file_new(user, mnt_kva, dentry_kva);
 	if (!file)
 		return NULL;
-	escaped_copy(file->name, path.text, sizeof(path.text));
+	nr_bytes = escaped_copy(file->name, path.text, sizeof(path.text));
 	if (path.deleted)
-		strcat(file->name, DELETED);
+		memcpy(file->name + nr_bytes, DELETED, sizeof(DELETED));
 	facts.path = path.deleted ? NULL : path.text;
 	read_head(user, cr3, mm_kva, vma, &facts);
 	mapped_init(&file->mapped, &facts, user->source.sysroot, user->source.debuginfo);

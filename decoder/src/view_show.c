@@ -53,9 +53,12 @@ static bool print_line(void *arg, const struct btsrec_event *event,
 	struct renderer *r = &show->renderer;
 	bool fault = event && fault_is_here(&show->fault, event);
 
-	r->side = aspace_at(&show->selector.spaces, event ? event->n : block->n);
-	if (block)
+	if (block) {
+		r->side = aspace_at(&show->selector.spaces, block->n);
 		show->format->block(r, block);
+	}
+	if (event)
+		r->side = aspace_at(&show->selector.spaces, event->n);
 	if (fault && !show->opts->newest_first)
 		show->format->fault(r, event->cpu, event->n, &show->fault);
 	if (event)
