@@ -20,6 +20,14 @@ enum cli_exit {
 	CLI_SYSTEM = 7,		/* output not writable, out of memory */
 };
 
+/** enum cli_export - what export writes */
+enum cli_export {
+	CLI_EXPORT_PERF,
+	CLI_EXPORT_CHROME,
+	CLI_EXPORT_FOLDED,
+	CLI_EXPORT_LCOV,
+};
+
 /**
  * struct cli_options - the command line of one subcommand
  * @live: instead of @dump, the recorder that runs on this machine.
@@ -31,6 +39,7 @@ enum cli_exit {
  * @filter: its texts are borrowed from argv.
  * @bytes, @source_folder: as in struct btsrec_insns.
  * @extract: by value.
+ * @kind: of a file.
  * @port: of TCP; 0: not given.
  * @force: write over files that exist.
  * @max_depth: as in struct btsrec_calls.
@@ -53,6 +62,7 @@ struct cli_options {
 	bool bytes;
 	const char *source_folder;
 	struct btsrec_extract extract;
+	enum cli_export kind;
 	uint16_t port;
 	bool force;
 	uint32_t max_depth;

@@ -4,8 +4,23 @@
 static enum btsrec_status write_export(struct btsrec *rec, const struct cli_options *options,
 				      const struct btsrec_sink *sink)
 {
-	(void)options;
-	return btsrec_export_perf(rec, sink);
+	const struct btsrec_export opts = {
+		.cpus = options->show.cpus,
+		.nr_cpus = options->show.nr_cpus,
+		.filter = options->filter,
+	};
+
+	switch (options->kind) {
+	case CLI_EXPORT_PERF:
+		break;
+	case CLI_EXPORT_CHROME:
+		return btsrec_export_chrome(rec, &opts, sink);
+	case CLI_EXPORT_FOLDED:
+		return btsrec_export_folded(rec, &opts, sink);
+	case CLI_EXPORT_LCOV:
+		return btsrec_export_lcov(rec, &opts, sink);
+	}
+	return btsrec_export_perf(rec, &opts, sink);
 }
 
 enum cli_exit cmd_export(struct btsrec *rec, const struct cli_options *options)

@@ -200,8 +200,21 @@ static bool set_scan(struct cli_options *options, const char *argument)
 
 static bool set_kind(struct cli_options *options, const char *argument)
 {
-	(void)options;
-	return !strcmp(argument, "perf");
+	static const char *const names[] = {
+		[CLI_EXPORT_PERF] = "perf",
+		[CLI_EXPORT_CHROME] = "chrome",
+		[CLI_EXPORT_FOLDED] = "folded",
+		[CLI_EXPORT_LCOV] = "lcov",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(argument, names[i]))
+			continue;
+		options->kind = (enum cli_export)i;
+		return true;
+	}
+	return false;
 }
 
 static bool set_port(struct cli_options *options, const char *argument)
@@ -252,7 +265,7 @@ static const struct cli_option cli_options_all[] = {
 	{ 'L', false, "source", NULL, "with source lines", FLAG(show.lines) },
 	{ 'o', false, "source-dir", "DIR", "as --source, with the text of each line from there",
 	  .set = set_source_folder },
-	{ 'E', false, "to", "perf", "what kind of file: a perf.data (default)", .set = set_kind },
+	{ 'E', false, "to", "KIND", "perf (default), chrome, folded or lcov", .set = set_kind },
 	{ 'O', false, "port", "PORT", "wait for gdb there, not on standard input",
 	  .set = set_port },
 	{ 'Y', false, "sysroot", "DIR", "programs and libraries are below DIR (default: /)",

@@ -13,6 +13,11 @@ bool coverage_init(struct coverage *coverage, uint64_t start, size_t nr_bytes)
 
 void coverage_add(struct coverage *coverage, uint64_t start, uint64_t stop)
 {
+	coverage_add_times(coverage, start, stop, 1);
+}
+
+void coverage_add_times(struct coverage *coverage, uint64_t start, uint64_t stop, uint64_t nr)
+{
 	uint64_t end = coverage->start + coverage->nr_bytes;
 
 	if (start < coverage->start)
@@ -21,8 +26,8 @@ void coverage_add(struct coverage *coverage, uint64_t start, uint64_t stop)
 		stop = end;
 	if (start >= stop)
 		return;
-	coverage->nr[start - coverage->start]++;
-	coverage->nr[stop - coverage->start]--;
+	coverage->nr[start - coverage->start] += nr;
+	coverage->nr[stop - coverage->start] -= nr;
 }
 
 void coverage_end(struct coverage *coverage)

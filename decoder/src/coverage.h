@@ -24,6 +24,9 @@ bool coverage_init(struct coverage *coverage, uint64_t start, size_t nr_bytes);
 /** coverage_add() - [@start, @stop) was executed once; what lies outside is passed over */
 void coverage_add(struct coverage *coverage, uint64_t start, uint64_t stop);
 
+/** coverage_add_times() - the same, @nr times */
+void coverage_add_times(struct coverage *coverage, uint64_t start, uint64_t stop, uint64_t nr);
+
 /** coverage_end() - all is added */
 void coverage_end(struct coverage *coverage);
 

@@ -12,7 +12,8 @@
 #include "kread.h"
 #include "perf_file.h"
 #include "render.h"
-#include "trace.h"
+#include "selector.h"
+#include "view.h"
 
 static const char kernel_path[] = "[kernel.kallsyms]";
 
@@ -24,9 +25,9 @@ static const char kernel_path[] = "[kernel.kallsyms]";
  */
 struct export {
 	struct btsrec *rec;
+	const struct btsrec_export *opts;
 	struct clock clock;
-	struct aspace spaces;
-	struct trace_types types;
+	struct selector selector;
 	bool counting;
 	uint64_t nr_bytes;
 	uint64_t tsc;
@@ -103,7 +104,7 @@ static uint64_t perf_type(const struct branch *branch)
 /* The bit-field at the end of struct perf_branch_entry. */
 static uint64_t branch_flags(struct export *export, const struct btsrec_event *event)
 {
-	struct branch branch = trace_type(&export->types, event);
+	struct branch branch = trace_type(&export->selector.types, event);
 	bool predicted = event->branch.flags & BTSREC_FLAG_PREDICTED;
 
 	return (predicted ? 2 : 1) | perf_type(&branch) << 20;
@@ -200,7 +201,7 @@ static bool find_tsc(void *arg, const struct btsrec_event *event)
 static bool put_event(void *arg, const struct btsrec_event *event)
 {
 	struct export *export = arg;
-	const struct btsrec_side *side = aspace_at(&export->spaces, event->n);
+	const struct btsrec_side *side = aspace_at(&export->selector.spaces, event->n);
 
 	(void)clock_event(event, &export->tsc);
 	if (side != export->side) {
@@ -208,41 +209,37 @@ static bool put_event(void *arg, const struct btsrec_event *event)
 		if (side)
 			put_comm(export);
 	}
-	if (event->kind == BTSREC_EVENT_BRANCH)
+	if (selector_wants(&export->selector, event) && event->kind == BTSREC_EVENT_BRANCH)
 		put_branch(export, event);
 	return !export->out.stopped;
 }
 
-static enum btsrec_status put_cpu(struct export *export, unsigned int cpu)
+static enum btsrec_status put_cpu(void *arg, unsigned int cpu)
 {
+	struct export *export = arg;
 	enum btsrec_status status = btsrec_events(export->rec, cpu, find_tsc, export);
 
 	export->cpu = cpu;
 	export->side = NULL;
 	if (!status || status == BTSREC_ERR_STOPPED)
-		status = trace_spaces(export->rec, cpu, &export->spaces);
+		status = selector_init(&export->selector, export->rec, cpu, &export->opts->filter,
+				       0);
 	if (!status)
-		status = trace_types_init(&export->types, export->rec, &export->spaces);
+		status = selector_add_types(&export->selector, cpu);
 	if (!status)
 		status = btsrec_events(export->rec, cpu, put_event, export);
-	aspace_fini(&export->spaces);
+	selector_fini(&export->selector);
 	return status;
 }
 
 static enum btsrec_status put_data(struct export *export)
 {
-	unsigned int nr_cpu_ids = btsrec_nr_cpu_ids(export->rec), cpu;
-	enum btsrec_status status = BTSREC_OK;
-
 	export->side = NULL;
 	export->cpu = 0;
 	export->tsc = export->clock.anchor_tsc;
 	put_kernel(export);
 	put_modules(export);
-	for (cpu = 0; cpu < nr_cpu_ids && !status; cpu++)
-		if (btsrec_cpu(export->rec, cpu))
-			status = put_cpu(export, cpu);
-	return status;
+	return view_cpus(export->rec, export->opts->cpus, export->opts->nr_cpus, put_cpu, export);
 }
 
 /* --- Build-ids ---------------------------------------------------------- */
@@ -345,18 +342,22 @@ static enum btsrec_status write_file(struct export *export)
 	return status ? status : out_flush(&export->out);
 }
 
-enum btsrec_status btsrec_export_perf(struct btsrec *rec, const struct btsrec_sink *sink)
+enum btsrec_status btsrec_export_perf(struct btsrec *rec, const struct btsrec_export *opts,
+				      const struct btsrec_sink *sink)
 {
+	enum btsrec_status status = view_check(rec, opts->cpus, opts->nr_cpus);
 	const struct btsrec_root *root = btsrec_root(rec);
 	struct export *export;
-	enum btsrec_status status;
 
-	if (!root)
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
+	if (!status)
+		status = selector_check(rec, &opts->filter);
+	if (status)
+		return status;
 	export = calloc(1, sizeof(*export));
 	if (!export)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	export->rec = rec;
+	export->opts = opts;
 	export->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
 	out_init(&export->out, sink);
 	status = write_file(export);

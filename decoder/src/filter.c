@@ -61,7 +61,7 @@ static bool wants_thread(const struct filter *filter, uint32_t pid, uint32_t tgi
 	       has_comm(filter, comm);
 }
 
-static bool wants_side(const struct filter *filter, const struct btsrec_side *side)
+bool filter_thread(const struct filter *filter, const struct btsrec_side *side)
 {
 	if (side)
 		return wants_thread(filter, side->pid, side->tgid, side->comm);
@@ -74,9 +74,9 @@ static bool wants_who(const struct filter *filter, const struct btsrec_event *ev
 	switch (event->kind) {
 	case BTSREC_EVENT_SWITCH:
 	case BTSREC_EVENT_EXEC:
-		return wants_side(filter, &event->sw.prev) || wants_side(filter, &event->sw.next);
+		return filter_thread(filter, &event->sw.prev) || filter_thread(filter, &event->sw.next);
 	case BTSREC_EVENT_ARM:
-		return wants_side(filter, &event->resume.now);
+		return filter_thread(filter, &event->resume.now);
 	case BTSREC_EVENT_FREEZE:
 		return wants_thread(filter, event->freeze.pid, event->freeze.tgid,
 				    event->freeze.comm);
@@ -86,7 +86,7 @@ static bool wants_who(const struct filter *filter, const struct btsrec_event *ev
 	case BTSREC_EVENT_TIME:
 		break;
 	}
-	return wants_side(filter, side);
+	return filter_thread(filter, side);
 }
 
 /* --- Which branch ------------------------------------------------------- */

@@ -111,6 +111,9 @@ struct filter_lookup {
 bool filter_wants(const struct filter *filter, const struct btsrec_event *event,
 		  const struct btsrec_side *side, const struct filter_lookup *lookup);
 
+/** filter_thread() - is @side wanted? NULL: unknown, which no thread matches */
+bool filter_thread(const struct filter *filter, const struct btsrec_side *side);
+
 /** filter_level() - is code at @va of a level that is wanted? */
 bool filter_level(const struct filter *filter, uint64_t va);
 

@@ -84,6 +84,24 @@ static void json_name(struct out *out, const char *key, const struct symbol_name
 	out_char(out, '"');
 }
 
+void out_json_escaped(struct out *out, const char *text)
+{
+	out_escaped_name(out, text, strlen(text));
+}
+
+void json_function(struct out *out, const char *key, const struct symbol_name *name)
+{
+	json_key(out, key);
+	out_char(out, '"');
+	if (name->name_bytes)
+		out_escaped_name(out, name->name, name->name_bytes);
+	if (name->name_bytes && *name->module)
+		out_char(out, ' ');
+	if (*name->module)
+		out_module(out, name->module);
+	out_char(out, '"');
+}
+
 /* "from_sym" becomes "from_why". */
 static void json_why(struct out *out, const char *key, enum symbol_why why)
 {

@@ -41,4 +41,10 @@ void json_event_open(struct renderer *r, const struct btsrec_event *event);
 /** json_sym() - the name of @va; no member if it has none */
 void json_sym(struct renderer *r, const char *key, uint64_t va);
 
+/** out_json_escaped() - inside a JSON string, a name that is escaped for text already */
+void out_json_escaped(struct out *out, const char *text);
+
+/** json_function() - "name" or "name [module]", without the offset */
+void json_function(struct out *out, const char *key, const struct symbol_name *name);
+
 #endif /* BTSREC_JSON_H */

@@ -105,15 +105,18 @@ static size_t json_byte(char *ret, unsigned char byte)
 	return 6;
 }
 
-void out_json_string(struct out *out, const char *text, size_t max_bytes)
+void out_json_text(struct out *out, const char *text, size_t max_bytes)
 {
-	size_t i;
-
-	out_char(out, '"');
-	for (i = 0; i < max_bytes && text[i]; i++) {
+	for (size_t i = 0; i < max_bytes && text[i]; i++) {
 		out_room(out, 6);
 		out->at += json_byte(out->at, (unsigned char)text[i]);
 	}
+}
+
+void out_json_string(struct out *out, const char *text, size_t max_bytes)
+{
+	out_char(out, '"');
+	out_json_text(out, text, max_bytes);
 	out_char(out, '"');
 }
 

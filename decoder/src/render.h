@@ -5,7 +5,7 @@
  * Nothing here decodes; names come from the symbol stage.
  *
  * Text that was read from a dump or a symbol file is hostile.  It may only pass
- * out_quoted(), out_escaped() or out_json_string().
+ * out_quoted(), out_escaped(), out_json_string() or out_json_text().
  */
 #ifndef BTSREC_RENDER_H
 #define BTSREC_RENDER_H
@@ -104,6 +104,9 @@ void out_quoted(struct out *out, const char *text, size_t max_bytes);
  * so the result is valid whatever the encoding was and no byte is lost.
  */
 void out_json_string(struct out *out, const char *text, size_t max_bytes);
+
+/** out_json_text() - the same without quotes, for a part of a string */
+void out_json_text(struct out *out, const char *text, size_t max_bytes);
 
 /** out_hex_bytes() - two digits per byte, nothing between */
 void out_hex_bytes(struct out *out, const uint8_t *bytes, size_t nr_bytes);

@@ -38,8 +38,8 @@ static bool count(void *arg, const struct btsrec_event *event)
 	return true;
 }
 
-static enum btsrec_status make_filter(struct btsrec *rec, const struct btsrec_filter *opts,
-				      struct filter *ret)
+enum btsrec_status selector_filter(struct btsrec *rec, const struct btsrec_filter *opts,
+				   struct filter *ret)
 {
 	const struct btsrec_root *root = btsrec_root(rec);
 	struct clock clock;
@@ -81,7 +81,7 @@ enum btsrec_status selector_window(struct btsrec *rec, unsigned int cpu,
 				   const struct btsrec_filter *opts, struct filter_window *ret)
 {
 	struct filter filter = { 0 };
-	enum btsrec_status status = make_filter(rec, opts, &filter);
+	enum btsrec_status status = selector_filter(rec, opts, &filter);
 
 	return status ? status : find_window(rec, cpu, &filter, ret);
 }
@@ -90,7 +90,7 @@ enum btsrec_status selector_check(struct btsrec *rec, const struct btsrec_filter
 {
 	struct filter filter;
 
-	return make_filter(rec, opts, &filter);
+	return selector_filter(rec, opts, &filter);
 }
 
 enum btsrec_status selector_init(struct selector *selector, struct btsrec *rec, unsigned int cpu,
@@ -100,7 +100,7 @@ enum btsrec_status selector_init(struct selector *selector, struct btsrec *rec, 
 
 	memset(selector, 0, sizeof(*selector));
 	selector->rec = rec;
-	status = make_filter(rec, opts, &selector->filter);
+	status = selector_filter(rec, opts, &selector->filter);
 	if (status)
 		return status;
 	if (!selector->filter.any) {

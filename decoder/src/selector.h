@@ -38,6 +38,15 @@ struct selector {
 enum btsrec_status selector_check(struct btsrec *rec, const struct btsrec_filter *opts);
 
 /**
+ * selector_filter() - @opts as a filter, for who asks it itself
+ * @ret: borrows the texts of @opts.
+ *
+ * Return: BTSREC_OK, BTSREC_ERR_INVAL.
+ */
+enum btsrec_status selector_filter(struct btsrec *rec, const struct btsrec_filter *opts,
+				   struct filter *ret);
+
+/**
  * selector_window() - the events of @cpu between the edges of @opts
  *
  * Return: as selector_init().

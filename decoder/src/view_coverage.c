@@ -36,15 +36,14 @@ static bool append(struct cover *cover, const struct cover_insn *insn)
 	return true;
 }
 
-/* Up to where the next function begins, or code ends that can be read. */
-static bool read_insns(struct cover_view *view, uint64_t start, struct cover *cover)
+bool cover_read(struct btsrec *rec, struct code *code, uint64_t start, struct cover *cover)
 {
 	struct cover_insn insn = { .ip = start };
 	struct code_insn decoded;
 
 	while (!insn.fault && insn.ip - start < MAX_FUNCTION_BYTES &&
-	       starts_at(view->renderer.rec, insn.ip, start)) {
-		insn.fault = code_insn(view->code, 0, insn.ip, false, &decoded);
+	       starts_at(rec, insn.ip, start)) {
+		insn.fault = code_insn(code, 0, insn.ip, false, &decoded);
 		insn.nr_bytes = insn.fault ? 1 : decoded.length_bytes;
 		if (!append(cover, &insn))
 			return false;
@@ -62,7 +61,7 @@ static enum btsrec_status add_function(struct cover_view *view, uint64_t va)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "0x%llx is in no known function",
 			       (unsigned long long)va);
 	view->nr_covers++;
-	if (!read_insns(view, va - cover->name.offset_bytes, cover))
+	if (!cover_read(rec, view->code, va - cover->name.offset_bytes, cover))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return BTSREC_OK;
 }
@@ -99,12 +98,16 @@ static enum btsrec_status find_functions(struct cover_view *view)
 	return status;
 }
 
+void cover_fini(struct cover *cover)
+{
+	coverage_fini(&cover->coverage);
+	free(cover->insns);
+}
+
 static void covers_fini(struct cover_view *view)
 {
-	for (size_t i = 0; i < view->nr_covers; i++) {
-		coverage_fini(&view->covers[i].coverage);
-		free(view->covers[i].insns);
-	}
+	for (size_t i = 0; i < view->nr_covers; i++)
+		cover_fini(&view->covers[i]);
 }
 
 /* --- Counting ----------------------------------------------------------- */
@@ -156,30 +159,30 @@ static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
 
 /* --- The view ----------------------------------------------------------- */
 
-static bool is_padding(struct cover_view *view, const struct cover_insn *insn)
+static bool is_padding(struct code *code, const struct cover_insn *insn)
 {
 	uint8_t bytes[CODE_INSN_MAX_BYTES];
 	char text[INSN_TEXT_BYTES];
 
-	if (insn->fault || !code_text(view->code, 0, insn->ip, false, bytes, text, sizeof(text)))
+	if (insn->fault || !code_text(code, 0, insn->ip, false, bytes, text, sizeof(text)))
 		return false;
 	return !strncmp(text, "int3", 4) || strstr(text, "nop") ||
 	       !strcmp(text, "xchg %ax, %ax");
 }
 
 /* What fills the room before the next function is no part of this one. */
-static void drop_padding(struct cover_view *view, struct cover *cover)
+static void drop_padding(struct code *code, struct cover *cover)
 {
 	while (cover->nr_insns > 1 &&
 	       !coverage_nr(&cover->coverage, cover->insns[cover->nr_insns - 1].ip) &&
-	       is_padding(view, &cover->insns[cover->nr_insns - 1]))
+	       is_padding(code, &cover->insns[cover->nr_insns - 1]))
 		cover->nr_insns--;
 }
 
-static void sum_up(struct cover_view *view, struct cover *cover)
+void cover_end(struct code *code, struct cover *cover)
 {
 	coverage_end(&cover->coverage);
-	drop_padding(view, cover);
+	drop_padding(code, cover);
 	for (size_t i = 0; i < cover->nr_insns; i++) {
 		if (cover->insns[i].fault)
 			continue;
@@ -210,7 +213,7 @@ static void show(struct cover_view *view)
 	for (size_t i = 0; i < view->nr_covers; i++) {
 		struct cover *cover = &view->covers[i];
 
-		sum_up(view, cover);
+		cover_end(view->code, cover);
 		view->format->begin(view, cover);
 		for (size_t j = 0; j < cover->nr_insns && !view->renderer.out.stopped; j++)
 			show_insn(view, cover, &cover->insns[j]);

@@ -34,6 +34,22 @@ struct cover {
 	uint64_t nr_unproven;
 };
 
+/**
+ * cover_read() - the instructions of the function at @start, none of them executed yet
+ * @cover: zero-filled by the caller, who frees it with cover_fini() in every case.
+ *
+ * Up to where the next function begins, or code ends that can be read.
+ *
+ * Return: false: out of memory.
+ */
+bool cover_read(struct btsrec *rec, struct code *code, uint64_t start, struct cover *cover);
+
+/** cover_end() - all is added to @cover->coverage: count, and drop what fills the end */
+void cover_end(struct code *code, struct cover *cover);
+
+/** cover_fini() - free what cover_read() allocated */
+void cover_fini(struct cover *cover);
+
 #define COVER_MAX_FUNCTIONS 64
 
 /**

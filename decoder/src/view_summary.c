@@ -77,6 +77,7 @@ static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsig
 {
 	enum btsrec_status status;
 
+	view->calls.cpu = cpu;
 	view->nr_events = 0;
 	view->nr_branches = 0;
 	view->nr_switches = 0;
@@ -160,20 +161,66 @@ static enum btsrec_status print_path(struct summary *view, struct btsrec *rec)
 	return BTSREC_OK;
 }
 
+/* --- Signature ---------------------------------------------------------- */
+
+/* False: the path is at its end; an address without a name is none of it. */
+static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
+{
+	struct symbol_name name;
+
+	if (!symbol_find(rec, va, &name) || !name.name_bytes)
+		return true;
+	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
+}
+
+/*
+ * From the fault outwards, up to where the kernel was entered: by a system call or from
+ * user code, or by an interrupt, which has nothing to do with what it interrupted.
+ */
+static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *cpu)
+{
+	const struct calltree *tree = &view->calls.tree;
+	bool complete = false;
+	size_t i;
+
+	view->no_signature = "where the fault lies in the history is not known";
+	if (!view->calls.fault.kind)
+		return;
+	view->no_signature = "functions have no names";
+	signature_begin(&view->signature, btsrec_reason_str(cpu->freeze.reason),
+			&view->calls.fault);
+	complete = !code_is_kernel(view->ip);
+	if (!complete)
+		(void)sign_function(view, rec, view->ip);
+	for (i = view->nr_open; i && !complete; i--) {
+		const struct calltree_line *line = &tree->lines[tree->open[i - 1]];
+
+		complete = !code_is_kernel(line->from) ||
+			   (frame_is_entry(line->call.frame) &&
+			    line->call.frame != FRAME_EXCEPTION) ||
+			   !sign_function(view, rec, line->from);
+	}
+	signature_end(&view->signature, complete);
+	if (view->signature.nr_names)
+		view->no_signature = NULL;
+}
+
+void out_signature(struct out *out, const struct signature *signature)
+{
+	out_literal(out, SIGNATURE_VERSION ":");
+	for (int shift = 60; shift >= 0; shift -= 4)
+		out_char(out, "0123456789abcdef"[signature->hash >> shift & 15]);
+}
+
 /* --- Summary ------------------------------------------------------------ */
 
-static enum btsrec_status summary_cpu(struct summary *view, struct btsrec *rec, unsigned int cpu,
-				      bool failed)
+static enum btsrec_status show_cpu(struct summary *view, struct btsrec *rec, bool failed)
 {
-	enum btsrec_status status;
+	enum btsrec_status status = BTSREC_OK;
 
-	view->calls.cpu = cpu;
-	status = digest(view, rec, cpu);
-	if (!status)
-		view->format->cpu(view, btsrec_cpu(rec, cpu), failed);
-	if (!status && failed)
+	view->format->cpu(view, btsrec_cpu(rec, view->calls.cpu), failed);
+	if (failed)
 		status = print_path(view, rec);
-	calltree_fini(&view->calls.tree);
 	return status ? status : view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
@@ -183,19 +230,43 @@ static enum btsrec_status other_cpu(void *arg, unsigned int cpu)
 	struct btsrec *rec = view->calls.renderer.rec;
 	const struct btsrec_root *root = btsrec_root(rec);
 
+	enum btsrec_status status;
+
 	if (root->freeze_reason && root->freeze_cpu == cpu)
 		return BTSREC_OK;
-	return summary_cpu(view, rec, cpu, false);
+	status = digest(view, rec, cpu);
+	if (!status)
+		status = show_cpu(view, rec, false);
+	calltree_fini(&view->calls.tree);
+	return status;
+}
+
+/* What it begins with tells of the CPU that failed first. */
+static enum btsrec_status first_cpu(struct summary *view, struct btsrec *rec)
+{
+	const struct btsrec_root *root = btsrec_root(rec);
+	bool known = root->freeze_reason && btsrec_cpu(rec, root->freeze_cpu);
+	enum btsrec_status status = BTSREC_OK;
+
+	view->no_signature = "there was no fault";
+	if (root->freeze_reason)
+		view->no_signature = "the history of that CPU is not known";
+	if (known)
+		status = digest(view, rec, root->freeze_cpu);
+	if (known && !status)
+		sign(view, rec, btsrec_cpu(rec, root->freeze_cpu));
+	if (!status)
+		view->format->begin(view);
+	if (known && !status)
+		status = show_cpu(view, rec, true);
+	calltree_fini(&view->calls.tree);
+	return status;
 }
 
 static enum btsrec_status summary_cpus(struct summary *view, struct btsrec *rec)
 {
-	const struct btsrec_root *root = btsrec_root(rec);
-	enum btsrec_status status = BTSREC_OK;
+	enum btsrec_status status = first_cpu(view, rec);
 
-	view->format->begin(view);
-	if (root->freeze_reason && btsrec_cpu(rec, root->freeze_cpu))
-		status = summary_cpu(view, rec, root->freeze_cpu, true);
 	return status ? status : view_cpus(rec, NULL, 0, other_cpu, view);
 }
 

@@ -3,6 +3,7 @@
 #ifndef BTSREC_VIEW_SUMMARY_H
 #define BTSREC_VIEW_SUMMARY_H
 
+#include "signature.h"
 #include "view_calls.h"
 
 #define SUMMARY_SWITCHES	3
@@ -16,6 +17,7 @@
  * @nr_gaps: by kind.
  * @oldest_tsc: of the first event that has one; 0: none.
  * @ip: where the CPU was stopped, or where its newest branch led.
+ * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
  */
 struct summary {
@@ -28,12 +30,14 @@ struct summary {
 	uint64_t nr_gaps[SUMMARY_GAP_KINDS];
 	uint64_t oldest_tsc;
 	uint64_t ip;
+	struct signature signature;
+	const char *no_signature;
 	size_t nr_open;
 };
 
 /**
  * struct summary_format - how one format words it
- * @begin: once.
+ * @begin: once; the CPU that failed first is the one at hand.
  * @cpu: what @cpu was doing; its path is printed behind if it is the one that
  *	@failed first.
  */
@@ -41,6 +45,9 @@ struct summary_format {
 	void (*begin)(struct summary *view);
 	void (*cpu)(struct summary *view, const struct btsrec_cpu *cpu, bool failed);
 };
+
+/** out_signature() - "v1:" and 16 hexadecimal digits */
+void out_signature(struct out *out, const struct signature *signature);
 
 extern const struct summary_format summary_text;
 extern const struct summary_format summary_json;

@@ -5,9 +5,39 @@
 #include "view_info.h"
 #include "view_summary.h"
 
-static void json_nothing(struct summary *view)
+static void json_names(struct out *out, const struct signature *signature)
 {
-	(void)view;
+	json_key(out, "functions");
+	for (size_t i = 0; i < signature->nr_names; i++) {
+		out_str(out, i ? ",\"" : "[\"");
+		out_json_escaped(out, signature->names[i]);
+		out_char(out, '"');
+	}
+	out_char(out, ']');
+}
+
+static void json_signature(struct summary *view)
+{
+	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
+	struct out *out = &view->calls.renderer.out;
+
+	if (!root->freeze_reason)
+		return;
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, root->freeze_cpu, 0);
+	json_word(out, "kind", "signature");
+	json_word(out, "reason", btsrec_reason_str(root->freeze_reason));
+	if (view->no_signature) {
+		json_word(out, "why", view->no_signature);
+	} else {
+		json_key(out, "signature");
+		out_char(out, '"');
+		out_signature(out, &view->signature);
+		out_char(out, '"');
+		json_bool(out, "complete", view->signature.complete);
+		json_names(out, &view->signature);
+	}
+	out_literal(out, "}\n");
 }
 
 static void json_frame(struct summary *view, const struct calltree_line *line)
@@ -67,6 +97,6 @@ static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 }
 
 const struct summary_format summary_json = {
-	.begin = json_nothing,
+	.begin = json_signature,
 	.cpu = json_cpu,
 };

@@ -8,6 +8,31 @@
 
 #define MS_DIGITS 1000
 
+/* Names in the line of the signature; the whole path is below it. */
+#define MAX_SIGNATURE_NAMES 3
+
+static void text_signature(struct summary *view)
+{
+	const struct signature *signature = &view->signature;
+	struct out *out = &view->calls.renderer.out;
+
+	out_literal(out, "signature:   ");
+	if (view->no_signature) {
+		out_literal(out, "none: ");
+		out_str(out, view->no_signature);
+		out_char(out, '\n');
+		return;
+	}
+	out_signature(out, signature);
+	for (size_t i = 0; i < signature->nr_names && i < MAX_SIGNATURE_NAMES; i++) {
+		out_str(out, i ? " < " : " ");
+		out_str(out, signature->names[i]);
+	}
+	if (!signature->complete)
+		out_literal(out, ", as far as the history goes back");
+	out_char(out, '\n');
+}
+
 static void text_begin(struct summary *view)
 {
 	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
@@ -24,6 +49,8 @@ static void text_begin(struct summary *view)
 		out_literal(out, "none");
 	}
 	out_char(out, '\n');
+	if (root->freeze_reason)
+		text_signature(view);
 }
 
 /* --- What it was doing -------------------------------------------------- */

@@ -629,17 +629,45 @@ btsrec_gdbserver(struct btsrec *rec, const struct btsrec_gdb *wanted,
 		 const struct btsrec_link *link);
 
 /**
- * btsrec_export_perf() - the histories of all CPUs as a file for perf: perf.data
+ * struct btsrec_export - what goes into a file for another tool
+ * @cpus, @nr_cpus: as in struct btsrec_show; each number once.
+ * @filter: only these events; for Chrome only who ran, user and kernel can be asked for.
+ */
+struct btsrec_export {
+	const unsigned int *cpus;
+	size_t nr_cpus;
+	struct btsrec_filter filter;
+};
+
+/**
+ * btsrec_export_perf() - the histories as a file for perf: perf.data
+ * btsrec_export_chrome() - threads and calls over time, as Chrome's Trace Event Format
+ * btsrec_export_folded() - how many branches each call stack took, a line each
+ * btsrec_export_lcov() - how often each source line of the kernel ran, as geninfo(1) has it
  *
- * Each branch is a sample with source, target, thread, CPU, prediction and kind.  Its
+ * perf: each branch is a sample with source, target, thread, CPU, prediction and kind.  Its
  * time is that of the annotation before it on its CPU, in ns since boot; before the first
  * annotation, of that.  What is no branch is not in the file.
  *
+ * Chrome: only annotations carry time; each slice says in its category, and at its end
+ * between which bounds it must lie, how its time was found.
+ *
  * Return: BTSREC_OK; BTSREC_ERR_STOPPED: the sink refused, so what it has is no whole
- * file; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate().
+ * file; BTSREC_ERR_NO_CPU; BTSREC_ERR_NO_SYMBOL: no source line is known; BTSREC_ERR_IO;
+ * BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate() and for a filter.
  */
 BTSREC_API enum btsrec_status
-btsrec_export_perf(struct btsrec *rec, const struct btsrec_sink *sink);
+btsrec_export_perf(struct btsrec *rec, const struct btsrec_export *opts,
+		   const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_export_chrome(struct btsrec *rec, const struct btsrec_export *opts,
+		     const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_export_folded(struct btsrec *rec, const struct btsrec_export *opts,
+		     const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_export_lcov(struct btsrec *rec, const struct btsrec_export *opts,
+		   const struct btsrec_sink *sink);
 
 /**
  * btsrec_info() - what was found: kernel, root, one line per CPU

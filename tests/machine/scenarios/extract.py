@@ -3,7 +3,7 @@
 
 Every view is compared, with names, instructions and stacks; then the same file without
 addresses of user space must not have one, and be the same otherwise. The report is opened
-in a browser if there is one.
+in a browser if there is one, and the exports in programs of others (tests/report/viewers.py).
 """
 
 import re
@@ -70,6 +70,26 @@ def _open_report(context, path):
     return context.say("the report in a browser: all right")
 
 
+def _open_exports(context, path):
+    browser, npm = shutil.which("chromium"), shutil.which("npm")
+    if not browser or not npm:
+        return context.say("there is no chromium or npm: the exports are not opened")
+    packages = subprocess.run([SOURCE / "tests/lib/npm"], text=True, check=False,
+                              capture_output=True, timeout=context.seconds(180))
+    if packages.returncode:
+        raise Failure(f"the packages of npm: {packages.stdout}{packages.stderr}")
+    vmlinux = ["--vmlinux", context.os.vmlinux] if context.os.vmlinux.is_file() else []
+    done = subprocess.run([SOURCE / "tests/report/viewers.py", "--btsrec", context.btsrec,
+                           "--packages", packages.stdout.strip(), "--chromium", browser,
+                           *vmlinux, path], text=True, check=False, capture_output=True,
+                          timeout=context.seconds(300))
+    if done.returncode:
+        raise Failure(f"the exports in programs of others: {done.stdout}{done.stderr}")
+    for line in done.stdout.splitlines():
+        context.say(line)
+    return None
+
+
 def run(context):
     path, small, private = (context.out / name for name in ("dump", "small", "private"))
     for name in (path, small, private):
@@ -88,3 +108,4 @@ def run(context):
     dump.btsrec(context, "extract", "--no-user", path, private)
     _compare_without_user(context, path, private)
     _open_report(context, path)
+    _open_exports(context, path)
