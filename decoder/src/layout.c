@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "layout.h"
 
+#include <stdlib.h>
+
+#include "cleanup.h"
+
 /* How many names a member has had. */
 #define NR_PATHS	3
 
@@ -62,6 +66,34 @@ static bool member_init(const struct types *types, const struct member *member,
 		if (types_field(types, member->type, member->paths[i], ret))
 			return true;
 	return false;
+}
+
+/* NULL with *@ret filled, or why not. */
+static const char *read_types(const struct kread *kernel, uint64_t btf_kva, uint64_t nr_bytes,
+			      struct types **ret)
+{
+	_cleanup_free_ void *btf = malloc(nr_bytes);
+
+	if (!btf)
+		return "out of memory";
+	if (!kread(kernel, btf_kva, btf, nr_bytes))
+		return "the kernel's BTF is not in the dump";
+	*ret = types_new(btf, nr_bytes);
+	return *ret ? NULL : "the kernel's BTF cannot be read";
+}
+
+struct types *layout_types(const struct kread *kernel, uint64_t btf_kva, uint64_t btf_end_kva,
+			   const char **ret_why)
+{
+	struct types *types = NULL;
+
+	if (!btf_kva || !btf_end_kva)
+		*ret_why = "kallsyms does not say where the kernel's BTF is";
+	else if (btf_end_kva <= btf_kva || btf_end_kva - btf_kva > TYPES_MAX_BYTES)
+		*ret_why = "the kernel's BTF has no size";
+	else
+		*ret_why = read_types(kernel, btf_kva, btf_end_kva - btf_kva, &types);
+	return types;
 }
 
 const char *layout_init(const struct types *types, struct layout *ret)

@@ -60,6 +60,16 @@ struct layout {
 };
 
 /**
+ * layout_types() - the types of the kernel in the dump
+ * @btf_kva, @btf_end_kva: where its BTF is; 0: not known.
+ * @ret_why: why there are none, static; set only then.
+ *
+ * Return: for types_free(), or NULL.
+ */
+struct types *layout_types(const struct kread *kernel, uint64_t btf_kva, uint64_t btf_end_kva,
+			   const char **ret_why);
+
+/**
  * layout_init() - look all members up
  *
  * Linux 6.1 to 7.2; a member that has had several names is looked for under each.

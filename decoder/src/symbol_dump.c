@@ -2,10 +2,13 @@
 #include "symbol_dump.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 #include "escape.h"
 #include "kallsyms.h"
+#include "layout.h"
+#include "madesyms.h"
 #include "modsyms.h"
 
 /* Beyond any module there is; keeps the tables of a hostile map small. */
@@ -26,6 +29,8 @@ struct symbol_dump {
 	uint64_t places[SYMBOL_DUMP_NR_PLACES];
 	bool *module_tried;
 	struct symbol_table **modules;
+	bool made_tried;
+	struct madesyms made;
 };
 
 struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
@@ -59,6 +64,7 @@ void symbol_dump_free(struct symbol_dump *dump)
 		symbol_table_free(dump->modules[i]);
 	free(dump->modules);
 	free(dump->module_tried);
+	madesyms_fini(&dump->made);
 	free(dump);
 }
 
@@ -91,6 +97,10 @@ static void kernel_places(struct symbol_dump *dump, const struct symbol_list *li
 		[SYMBOL_DUMP_BTF] = "__start_BTF",
 		[SYMBOL_DUMP_BTF_END] = "__stop_BTF",
 		[SYMBOL_DUMP_INIT_TASK] = "init_task",
+		[SYMBOL_DUMP_BPF_KALLSYMS] = "bpf_kallsyms",
+		[SYMBOL_DUMP_FTRACE_TRAMPOLINES] = "ftrace_ops_trampoline_list",
+		[SYMBOL_DUMP_KPROBE_SLOTS] = "kprobe_insn_slots",
+		[SYMBOL_DUMP_KPROBE_OPTSLOTS] = "kprobe_optinsn_slots",
 	};
 
 	for (size_t i = 0; i < SYMBOL_DUMP_NR_PLACES; i++) {
@@ -195,6 +205,48 @@ static bool module_find(struct symbol_dump *dump, uint64_t va, struct symbol_nam
 	return true;
 }
 
+/* --- Code that the kernel made ------------------------------------------- */
+
+static void made_read(struct symbol_dump *dump)
+{
+	struct madesyms_source source = { .kread = &dump->kread };
+	struct types *types;
+	const char *why;
+
+	if (!symbol_dump_kernel(dump, NULL))
+		return;
+	types = layout_types(&dump->kread, dump->places[SYMBOL_DUMP_BTF],
+			     dump->places[SYMBOL_DUMP_BTF_END], &why);
+	if (!types)
+		return;
+	source.types = types;
+	source.bpf_kallsyms_kva = dump->places[SYMBOL_DUMP_BPF_KALLSYMS];
+	source.ftrace_ops_trampoline_list_kva = dump->places[SYMBOL_DUMP_FTRACE_TRAMPOLINES];
+	source.kprobe_insn_slots_kva = dump->places[SYMBOL_DUMP_KPROBE_SLOTS];
+	source.kprobe_optinsn_slots_kva = dump->places[SYMBOL_DUMP_KPROBE_OPTSLOTS];
+	madesyms_read(&source, &dump->made);
+	types_free(types);
+}
+
+static bool made_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+{
+	const struct madesym *sym;
+
+	if (va < KERNEL_HALF_KVA)
+		return false;
+	if (!dump->made_tried)
+		made_read(dump);
+	dump->made_tried = true;
+	sym = madesyms_find(&dump->made, va);
+	if (!sym)
+		return false;
+	ret->name = sym->name;
+	ret->name_bytes = strlen(sym->name);
+	ret->module = sym->module;
+	ret->offset_bytes = va - sym->start;
+	return true;
+}
+
 const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i)
 {
 	if (i)
@@ -209,5 +261,5 @@ bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name 
 	    symbol_table_find(dump->kernel, va, &ret->name, &ret->name_bytes,
 			      &ret->offset_bytes))
 		return true;
-	return module_find(dump, va, ret);
+	return module_find(dump, va, ret) || made_find(dump, va, ret);
 }

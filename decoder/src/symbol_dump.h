@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names from the dump alone: the kernel's kallsyms and those of the modules in
- * the recorder's module map.  Each is read when the first name of it is needed.
+ * Names from the dump alone: the kernel's kallsyms, those of the modules in the
+ * recorder's module map, and of code that the kernel made.  Each is read when the first
+ * name of it is needed.
  */
 #ifndef BTSREC_SYMBOL_DUMP_H
 #define BTSREC_SYMBOL_DUMP_H
@@ -45,6 +46,10 @@ enum symbol_dump_place {
 	SYMBOL_DUMP_BTF,
 	SYMBOL_DUMP_BTF_END,
 	SYMBOL_DUMP_INIT_TASK,
+	SYMBOL_DUMP_BPF_KALLSYMS,
+	SYMBOL_DUMP_FTRACE_TRAMPOLINES,
+	SYMBOL_DUMP_KPROBE_SLOTS,
+	SYMBOL_DUMP_KPROBE_OPTSLOTS,
 	SYMBOL_DUMP_NR_PLACES,
 };
 

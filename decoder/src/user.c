@@ -96,23 +96,16 @@ void user_free(struct user *user)
 static const char *read_layout(struct user *user)
 {
 	const struct user_source *source = &user->source;
-	uint64_t nr_bytes = source->btf_end_kva - source->btf_kva;
-	_cleanup_free_ void *btf = NULL;
 	const char *missing;
 	struct types *types;
 
-	if (!source->btf_kva || !source->init_task_kva)
-		return "kallsyms does not say where the kernel's BTF is";
-	if (source->btf_end_kva <= source->btf_kva || nr_bytes > TYPES_MAX_BYTES)
-		return "the kernel's BTF has no size";
-	btf = malloc(nr_bytes);
-	if (!btf)
-		return "out of memory";
-	if (!kread(source->kread, source->btf_kva, btf, nr_bytes))
-		return "the kernel's BTF is not in the dump";
-	types = types_new(btf, nr_bytes);
+	types = layout_types(source->kread, source->btf_kva, source->btf_end_kva, &missing);
 	if (!types)
-		return "the kernel's BTF cannot be read";
+		return missing;
+	if (!source->init_task_kva) {
+		types_free(types);
+		return "kallsyms does not say where the first task is";
+	}
 	missing = layout_init(types, &user->layout);
 	types_free(types);
 	return missing ? "the kernel's BTF lacks a member that is needed" : NULL;

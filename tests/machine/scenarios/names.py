@@ -4,8 +4,9 @@
 Of the kernel: the symbol table of the vmlinux with debug information, where there is one.
 Of the recorder's module: the symbol table of its .ko and the places of its sections. Of
 both: what the running kernel said in /proc/kallsyms. Every different kernel address in the
-history of all CPUs is compared, name and offset. What has no name must be in a trampoline
-that the kernel made at run time. And the flattened dump that QEMU writes must print the
+history of all CPUs is compared, name and offset; so is code that the kernel made at run
+time: a BPF program, which the guest runs, and trampolines. What has no name must be nowhere
+in all these. And the flattened dump that QEMU writes must print the
 same as the plain one.
 """
 
@@ -13,6 +14,7 @@ import bisect
 import re
 import subprocess
 import time
+from collections import Counter
 
 import dump
 import workload
@@ -28,8 +30,11 @@ for section in /sys/module/btsrec/sections/.*; do
 done >/tmp/sections
 send /tmp/sections
 echo arm >/dev/btsrec
-grep -F __builtin__ /proc/kallsyms >/tmp/trampolines
-send /tmp/trampolines
+echo 1 >/proc/sys/net/core/bpf_jit_kallsyms
+bpf >/tmp/bpf &
+until grep running /tmp/bpf; do usleep 10000; done
+grep -E "\\[(bpf|__builtin__.*)\\]" /proc/kallsyms >/tmp/made
+send /tmp/made
 start_work
 sleep 2
 echo c >/proc/sysrq-trigger
@@ -110,14 +115,12 @@ def of_vmlinux(path, shift: int) -> Names:
     return names.finish(range(bounds["_stext"], bounds["_end"]))
 
 
-def of_trampolines(text: str) -> list[Names]:
-    """A page each: the kernel does not say how long they are."""
-    found = []
+def of_made(text: str) -> dict[int, str]:
+    """Start of each piece of code to "name [module]"; the kernel does not say where one ends."""
+    found = {}
     for line in text.splitlines():
-        address, letter, name, module = re.split(r"[ \t]+", line)
-        names = Names(f" {module}")
-        names.add(int(address, 16), letter, name)
-        found.append(names.finish(range(int(address, 16), int(address, 16) + 4096)))
+        address, _, name, module = re.split(r"[ \t]+", line)
+        found[int(address, 16)] = f"{name} {module}"
     return found
 
 
@@ -199,18 +202,26 @@ def compare(context, what: str, found: dict[int, str], truth: Names) -> int:
     return count
 
 
-def check_unnamed(context, found, truths, trampolines):
-    """What has no name must be nowhere in TRUTHS, but a trampoline that the kernel made."""
-    unnamed = {address for address, name in found.items() if name is None}
-    for address in unnamed:
+def check_made(context, found, truths, made):
+    """What is in none of TRUTHS is code that the kernel made, with the name in MADE."""
+    count = Counter()
+    starts = sorted(made)
+    for address, name in sorted(found.items()):
         if any(address in truth.bounds for truth in truths):
-            raise Failure(f"0x{address:x} is in the kernel or in a module and has no name")
-    unknown = {address for address in unnamed
-               if not any(names.find(address) for names in trampolines)}
-    if unknown:
-        raise Failure("neither kernel, module nor trampoline: " +
-                      ", ".join(f"0x{address:x}" for address in sorted(unknown)[:20]))
-    context.say(f"{len(unnamed)} addresses have no name: all in trampolines of ftrace or kprobes")
+            continue
+        place = bisect.bisect_right(starts, address)
+        if not place:
+            raise Failure(f"0x{address:x} ({name}) is neither kernel, module nor made code")
+        symbol, module = made[starts[place - 1]].split(" ")
+        expected = f"{symbol}+0x{address - starts[place - 1]:x} {module}"
+        if name != expected:
+            raise Failure(f"0x{address:x} is {expected}, but btsrec says {name}")
+        count[f"{symbol} {module}"] += 1
+    for symbol, number in sorted(count.items()):
+        context.say(f"/proc/kallsyms, {symbol}: {number} different addresses, all equal")
+    for kind in ("[bpf]", "[__builtin__ftrace]"):
+        if not any(symbol.endswith(kind) for symbol in count):
+            raise Failure(f"no address in {kind}: nothing to tell from")
 
 
 def _panic(context) -> tuple:
@@ -218,7 +229,8 @@ def _panic(context) -> tuple:
     path, flattened = context.out / "dump", context.out / "dump-flattened"
     for old in (path, flattened):
         old.unlink(missing_ok=True)
-    with context.boot(SCRIPT, context.recorder_modules("arm=0")) as machine:
+    with context.boot(SCRIPT, context.recorder_modules("arm=0"),
+                      files=[("bin/bpf", context.guest_program("bpf.c"))]) as machine:
         machine.expect_panic(context.seconds(180))
         machine.dump(path)
         machine.dump(flattened, "kdump-zlib")
@@ -244,7 +256,7 @@ def run(context):
     kallsyms = of_kallsyms(files["kallsyms"].decode())
     addresses = {name: int(address, 16) for name, address in
                  (line.split() for line in files["sections"].decode().splitlines())}
-    trampolines = of_trampolines(files["trampolines"].decode())
+    made = of_made(files["made"].decode())
     sections = text_sections(context.recorder, addresses)
     found = found_names(dump.events(context, path))
     context.say(f"{len(found)} different kernel addresses in the history")
@@ -255,5 +267,5 @@ def run(context):
     compare(context, "/proc/kallsyms, kernel", found, kallsyms[""])
     compare(context, "btsrec.ko", found, of_module(context.recorder, sections))
     compare(context, "/proc/kallsyms, btsrec", found, module)
-    check_unnamed(context, found, [kallsyms[""], module], trampolines)
+    check_made(context, found, [kallsyms[""], module], made)
     check_flattened(context, path, flattened)

@@ -30,6 +30,12 @@ sleep 2
 echo c >/proc/sysrq-trigger
 """
 
+KALLSYMS_SCRIPT = """
+cat /proc/kallsyms >/tmp/kallsyms
+send /tmp/kallsyms
+finish 0
+"""
+
 MAGIC = 0x4B5453444C444D42
 HEADER = struct.Struct("<QIIQQ")
 HEADER_BYTES = 4096
@@ -48,9 +54,18 @@ def add_options(parser):
     parser.add_argument("--keep", action="store_true", help="keep dump and logs")
 
 
-def _symbols(path) -> dict[str, int]:
-    with open(path, encoding="ascii") as file:
-        return {line.split()[2]: int(line.split()[0], 16) for line in file}
+def _symbols(context) -> dict[str, int]:
+    """The kernel's, without KASLR: of System.map, else what a guest says of itself."""
+    if context.os.system_map.is_file():
+        text = context.os.system_map.read_text("ascii")
+    else:
+        with context.boot(KALLSYMS_SCRIPT, name="boot-kallsyms", kaslr=False,
+                          plugin=None) as machine:
+            machine.expect_finish(context.seconds(60))
+            machine.quit()
+        text = machine.files["kallsyms"].decode()
+    lines = (line.split() for line in text.splitlines())
+    return {words[2]: int(words[0], 16) for words in lines if len(words) == 3}
 
 
 @dataclass(frozen=True)
@@ -196,7 +211,7 @@ def _mismatch(cpu, record, true, rebuilt, stack) -> str:
 
 
 def _boot(context, path):
-    symbols = _symbols(context.os.system_map)
+    symbols = _symbols(context)
     arguments = {"stacks": 1 << 15, "stacks_every": context.options.every,
                  "switch_ip": symbols["__switch_to_asm"],
                  "new_ip": symbols["wake_up_new_task"]}
