@@ -14,15 +14,30 @@
 /* Any place will do, away from 0, which stands for "no address". */
 #define LAYOUT_BASE	0x10000
 
+/** struct unit_range - addresses of one unit of compilation; @offset: of its DIE */
+struct unit_range {
+	Dwarf_Addr begin;
+	Dwarf_Addr end;
+	Dwarf_Off offset;
+};
+
 /**
  * struct dwarf_file - an opened file
  * @debug_path: what @callbacks points to.
+ * @dwarf, @bias: what addresses of the file are above those of @dwarf.
+ * @ranges: of all units, @nr_ranges by address, read when they are first needed.
  */
 struct dwarf_file {
 	Dwfl_Callbacks callbacks;
 	char *debug_path;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
+	Dwarf *dwarf;
+	Dwarf_Addr bias;
+	bool ranges_tried;
+	struct unit_range *ranges;
+	size_t nr_ranges;
+	size_t nr_room;
 };
 
 const char *dwarf_fault_str(enum dwarf_fault fault)
@@ -75,6 +90,7 @@ void dwarf_file_close(struct dwarf_file *file)
 	if (!file)
 		return;
 	dwfl_end(file->dwfl);
+	free(file->ranges);
 	free(file);
 }
 
@@ -97,7 +113,6 @@ static enum dwarf_fault report(struct dwarf_file *file, const char *path, int fd
 			       const struct dwarf_build_id *id)
 {
 	GElf_Addr bias;
-	Dwarf_Addr dwarf_bias;
 
 	dwfl_report_begin(file->dwfl);
 	file->module = dwfl_report_elf(file->dwfl, path, path, fd, LAYOUT_BASE, false);
@@ -111,7 +126,8 @@ static enum dwarf_fault report(struct dwarf_file *file, const char *path, int fd
 		return DWARF_NO_ELF;
 	if (!same_build(file->module, id))
 		return DWARF_OTHER_BUILD;
-	return dwfl_module_getdwarf(file->module, &dwarf_bias) ? DWARF_OK : DWARF_NO_LINES;
+	file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
+	return file->dwarf ? DWARF_OK : DWARF_NO_LINES;
 }
 
 /* The file takes over @fd. */
@@ -203,17 +219,103 @@ void dwarf_file_symbols(struct dwarf_file *file, dwarf_symbol_fn fn, void *arg)
 	}
 }
 
+/* --- Units -------------------------------------------------------------- */
+
+static bool add_range(struct dwarf_file *file, const struct unit_range *range)
+{
+	size_t nr_room = file->nr_room ? 2 * file->nr_room : 256;
+	struct unit_range *ranges;
+
+	if (file->nr_ranges == file->nr_room) {
+		ranges = reallocarray(file->ranges, nr_room, sizeof(*ranges));
+		if (!ranges)
+			return false;
+		file->ranges = ranges;
+		file->nr_room = nr_room;
+	}
+	file->ranges[file->nr_ranges++] = *range;
+	return true;
+}
+
+static bool add_unit(struct dwarf_file *file, Dwarf_Die *unit)
+{
+	struct unit_range range = { .offset = dwarf_dieoffset(unit) };
+	Dwarf_Addr base;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(unit, at, &base, &range.begin, &range.end)) > 0)
+		if (range.begin < range.end && !add_range(file, &range))
+			return false;
+	return true;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct unit_range *a = left, *b = right;
+
+	return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+static void read_ranges(struct dwarf_file *file)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+
+	while (!dwarf_get_units(file->dwarf, unit, &unit, NULL, NULL, &die, NULL))
+		if (!add_unit(file, &die))
+			break;
+	if (file->nr_ranges)
+		qsort(file->ranges, file->nr_ranges, sizeof(*file->ranges), compare_ranges);
+}
+
+/*
+ * The unit that has @address, by the ranges that the units themselves state.  libdw 0.188
+ * goes by .debug_aranges alone, which clang does not write unless it is asked.
+ */
+static bool find_unit(struct dwarf_file *file, Dwarf_Addr address, Dwarf_Die *ret)
+{
+	size_t first = 0, behind;
+
+	if (!file->ranges_tried)
+		read_ranges(file);
+	file->ranges_tried = true;
+	behind = file->nr_ranges;
+	while (first < behind) {
+		size_t middle = first + (behind - first) / 2;
+
+		if (file->ranges[middle].begin <= address)
+			first = middle + 1;
+		else
+			behind = middle;
+	}
+	return first && address < file->ranges[first - 1].end &&
+	       dwarf_offdie(file->dwarf, file->ranges[first - 1].offset, ret);
+}
+
 /* --- Lines -------------------------------------------------------------- */
+
+static bool line_of_unit(struct dwarf_file *file, uint64_t address, const char **ret_file,
+			 int *ret_line)
+{
+	Dwarf_Line *line;
+	Dwarf_Die unit;
+
+	if (!find_unit(file, address - file->bias, &unit))
+		return false;
+	line = dwarf_getsrc_die(&unit, address - file->bias);
+	*ret_file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	return *ret_file && !dwarf_lineno(line, ret_line);
+}
 
 bool dwarf_file_line(struct dwarf_file *file, uint64_t address, const char **ret_file,
 		     unsigned int *ret_line)
 {
 	Dwfl_Line *line = dwfl_module_getsrc(file->module, address);
 	const char *name;
-	int number;
+	int number = 0;
 
 	name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
-	if (!name || number <= 0)
+	if ((!name && !line_of_unit(file, address, &name, &number)) || number <= 0)
 		return false;
 	*ret_file = name;
 	*ret_line = (unsigned int)number;

@@ -4,6 +4,8 @@
 #include "check_btsrec.h"
 #include "dwarf_file.h"
 
+#include <unistd.h>
+
 #define SELF "/proc/self/exe"
 
 static char no_folders[] = "";
@@ -32,7 +34,7 @@ static bool find_marked(void *arg, const char *name, uint64_t address, size_t se
 	return false;
 }
 
-START_TEST(line_of_a_function)
+static void expect_own_line(const char *path)
 {
 	struct symbol symbol = { 0 };
 	struct dwarf_file *file;
@@ -40,7 +42,7 @@ START_TEST(line_of_a_function)
 	const char *name = "";
 
 	ck_assert_int_eq(marked(), 42);
-	ck_assert_int_eq(dwarf_file_open(SELF, &any_build, no_folders, &file), DWARF_OK);
+	ck_assert_int_eq(dwarf_file_open(path, &any_build, no_folders, &file), DWARF_OK);
 	dwarf_file_symbols(file, find_marked, &symbol);
 	ck_assert(symbol.found);
 	ck_assert(dwarf_file_line(file, symbol.address, &name, &line));
@@ -49,6 +51,22 @@ START_TEST(line_of_a_function)
 	ck_assert(!dwarf_file_line(file, 0, &name, &line));
 	ck_assert(!dwarf_file_line(file, UINT64_MAX, &name, &line));
 	dwarf_file_close(file);
+}
+
+START_TEST(line_of_a_function)
+{
+	expect_own_line(SELF);
+}
+END_TEST
+
+START_TEST(line_without_aranges)
+{
+	char path[4096];
+	ssize_t nr_bytes = readlink(SELF, path, sizeof(path) - sizeof(".noaranges"));
+
+	ck_assert_int_gt(nr_bytes, 0);
+	strcpy(path + nr_bytes, ".noaranges");
+	expect_own_line(path);
 }
 END_TEST
 
@@ -79,4 +97,4 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-BTSREC_CK_MAIN("dwarf_file", line_of_a_function, other_build, no_such_file)
+BTSREC_CK_MAIN("dwarf_file", line_of_a_function, line_without_aranges, other_build, no_such_file)

@@ -6,7 +6,7 @@ Of the recorder's module: the symbol table of its .ko and the places of its sect
 both: what the running kernel said in /proc/kallsyms. Every different kernel address in the
 history of all CPUs is compared, name and offset; so is code that the kernel made at run
 time: a BPF program, which the guest runs, and trampolines. What has no name must be nowhere
-in all these. And the flattened dump that QEMU writes must print the
+in all these. Source lines equal those of addr2line. And the flattened dump that QEMU writes must print the
 same as the plain one.
 """
 
@@ -17,6 +17,7 @@ import time
 from collections import Counter
 
 import dump
+import sourcelines
 import workload
 from errors import Failure, Skip
 
@@ -33,8 +34,10 @@ echo arm >/dev/btsrec
 echo 1 >/proc/sys/net/core/bpf_jit_kallsyms
 bpf >/tmp/bpf &
 until grep running /tmp/bpf; do usleep 10000; done
-grep -E "\\[(bpf|__builtin__.*)\\]" /proc/kallsyms >/tmp/made
+kill -STOP $!
+grep -F [ /proc/kallsyms >/tmp/made
 send /tmp/made
+kill -CONT $!
 start_work
 sleep 2
 echo c >/proc/sysrq-trigger
@@ -120,7 +123,8 @@ def of_made(text: str) -> dict[int, str]:
     found = {}
     for line in text.splitlines():
         address, _, name, module = re.split(r"[ \t]+", line)
-        found[int(address, 16)] = f"{name} {module}"
+        if module.startswith(("[bpf]", "[__builtin__")):
+            found[int(address, 16)] = f"{name} {module}"
     return found
 
 
@@ -264,6 +268,7 @@ def run(context):
     module = kallsyms["btsrec"].finish(_hull(sections))
     if context.os.vmlinux.is_file():
         compare(context, "vmlinux", found, of_vmlinux(context.os.vmlinux, shift))
+        sourcelines.compare(context, path, context.os.vmlinux, shift)
     compare(context, "/proc/kallsyms, kernel", found, kallsyms[""])
     compare(context, "btsrec.ko", found, of_module(context.recorder, sections))
     compare(context, "/proc/kallsyms, btsrec", found, module)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The source lines of a history, compared with those that binutils and gdb find."""
+
+import json
+import re
+import subprocess
+
+import dump
+from errors import Failure, Skip
+
+KERNEL_IMAGE = range(0xFFFFFFFF80000000, 0xFFFFFFFFC0000000)
+
+
+def _run(command, text="") -> str:
+    try:
+        return subprocess.run([str(word) for word in command], input=text, check=True,
+                              capture_output=True, text=True).stdout
+    except FileNotFoundError as error:
+        raise Skip(f"{command[0]} is not installed") from error
+
+
+def _printed(context, path, vmlinux) -> dict[int, str]:
+    """Kernel address to "file:line" of all branches; "" is none."""
+    found = {}
+    text = dump.btsrec(context, "show", "--lines", "--format", "jsonl", "--vmlinux", vmlinux,
+                       path)
+    for line in text.splitlines():
+        event = json.loads(line)
+        if event["kind"] != "branch":
+            continue
+        for end in ("from", "to"):
+            address = int(event[end], 16)
+            if address in KERNEL_IMAGE:
+                place = f"{event[f'{end}_file']}:{event[f'{end}_line']}" \
+                    if f"{end}_line" in event else ""
+                if found.setdefault(address, place) != place:
+                    raise Failure(f"0x{address:x} is both {found[address]} and {place}")
+    return found
+
+
+def _of_addr2line(vmlinux, addresses) -> dict[int, str]:
+    text = _run(["addr2line", "-a", "-e", vmlinux], "".join(f"{at:#x}\n" for at in addresses))
+    lines = text.splitlines()
+    return {int(at, 16): re.sub(r" \(discriminator \d+\)", "", place)
+            for at, place in zip(lines[::2], lines[1::2])}
+
+
+def _of_gdb(vmlinux, addresses) -> dict[int, str]:
+    """The files alone: gdb tells the line of the last statement that begins before."""
+    commands = [word for at in addresses
+                for word in ("-ex", f"echo @{at:#x} \\n", "-ex", f"info line *{at:#x}")]
+    found = {}
+    for at, text in re.findall(r"^@(0x[0-9a-f]+) \n(.*)$",
+                               _run(["gdb", "-nx", "-batch", *commands, vmlinux]), re.M):
+        place = re.match(r'Line \d+ of "(.*?)"', text)
+        found[int(at, 16)] = place.group(1) if place else "??"
+    return found
+
+
+def _same(printed: str, place: str) -> bool:
+    """The tools put the folder of the compilation before a file or not."""
+    if not printed:
+        return place.endswith((":0", ":?"))
+    return place == printed or place.endswith(f"/{printed}") or printed.endswith(f"/{place}")
+
+
+def compare(context, path, vmlinux, shift: int):
+    """Every different address of the kernel's image has the line that addr2line says.
+
+    Of a function that is out of line in a file which includes it, binutils 2.40 names that
+    file with the line of the header: where it differs, the file has to be gdb's.
+    """
+    printed = _printed(context, path, vmlinux)
+    theirs = _of_addr2line(vmlinux, [at - shift for at in sorted(printed)])
+    differ = {at: place for at, place in printed.items() if not _same(place, theirs[at - shift])}
+    files = _of_gdb(vmlinux, [at - shift for at in sorted(differ)])
+    wrong = [f"  0x{at - shift:x}: {place or 'none'}, but addr2line says {theirs[at - shift]} "
+             f"and gdb {files.get(at - shift)}"
+             for at, place in sorted(differ.items())
+             if not _same(place, f"{files.get(at - shift)}:{theirs[at - shift].split(':')[-1]}")]
+    if wrong:
+        raise Failure(f"{len(wrong)} of {len(printed)} lines differ\n" + "\n".join(wrong[:20]))
+    lines = sum(1 for place in printed.values() if place)
+    if lines < len(printed) // 2 or not lines:
+        raise Failure(f"{lines} of {len(printed)} addresses have lines: nothing to tell from")
+    context.say(f"source lines: {len(printed)} different addresses, {lines} with lines; "
+                f"{len(printed) - len(differ)} as addr2line has them, in {len(differ)} "
+                "others the file is gdb's, and the number addr2line's")
