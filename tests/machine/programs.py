@@ -16,15 +16,15 @@ LIBRARIES = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")
 LINKER = "ld-linux-x86-64.so.2"
 
 
-def _get(package: str) -> Path:
+def _get(package: str, suites=(SUITE,)) -> Path:
     def make(folder: Path):
         private = folder / ".apt"
         private.mkdir()
-        for deb in apt.PrivateRoot(private, (SUITE,)).fetch(package):
+        for deb in apt.PrivateRoot(private, suites).fetch(package):
             apt.unpack(deb, folder)
         shutil.rmtree(private)
 
-    return cache.entry(package, f"1 {SUITE} {package}", make)
+    return cache.entry("-".join((package, *suites[1:])), f"1 {' '.join(suites)} {package}", make)
 
 
 def _libraries(folder: Path, program: Path, linker: Path) -> list[Path]:
@@ -46,6 +46,14 @@ def of_host(program: Path, name: str) -> list[tuple[str, bytes]]:
         folder = "lib64" if path.name == LINKER else "lib/x86_64-linux-gnu"
         found.append((f"{folder}/{path.name}", path.read_bytes()))
     return found
+
+
+def command(package: str, program: str, suites) -> list[str]:
+    """How to run PROGRAM of PACKAGE of another release on this host."""
+    folder = _get(package, suites)
+    linker = next(path for sub in LIBRARIES for path in (folder / sub).glob(LINKER))
+    search = ":".join(str(folder / sub) for sub in LIBRARIES)
+    return [str(linker), "--library-path", search, str(folder / program)]
 
 
 def files(package: str, program: str) -> list[tuple[str, bytes]]:

@@ -33,13 +33,16 @@ send /tmp/sections
 echo arm >/dev/btsrec
 echo 1 >/proc/sys/net/core/bpf_jit_kallsyms
 bpf >/tmp/bpf &
+program=$!
 until grep running /tmp/bpf; do usleep 10000; done
-kill -STOP $!
+kill -STOP $program
+renice -n -20 -p $program
 grep -F [ /proc/kallsyms >/tmp/made
 send /tmp/made
-kill -CONT $!
 start_work
 sleep 2
+kill -CONT $program
+usleep 20000
 echo c >/proc/sysrq-trigger
 """
 

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dump
+import guestos
+import programs
 from errors import Failure, Skip
 
 SUMMARY = "names of user addresses equal /proc/PID/maps and the programs' symbol tables"
@@ -369,13 +371,20 @@ def _move_headers(path: Path):
         file.write(ELF_HEADER.pack(*fields) + programs)
 
 
+def _makedumpfile(context) -> list[str]:
+    """That of the release which the kernel comes from: an older one takes slabs for user data."""
+    suites = guestos.SUITES.get(context.options.kernel)
+    return programs.command("makedumpfile", "usr/bin/makedumpfile", suites) if suites \
+        else ["makedumpfile"]
+
+
 def _compare_filtered(context, truth: Truth, path: Path, files):
     """The dump without user pages: the same names, and code out of files."""
     filtered = path.with_name("dump-31")
     filtered.unlink(missing_ok=True)
     plain = path.with_name("dump-elf")
     _move_headers(plain)
-    _output("makedumpfile", "-d", "31", "-l", plain, filtered)
+    _output(*_makedumpfile(context), "-d", "31", "-l", plain, filtered)
     plain.unlink()
     _compare(context, truth, _histories(context, filtered, *files), "makedumpfile -d 31")
     whole = _proofs(context, path, *files)
