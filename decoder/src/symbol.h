@@ -118,6 +118,9 @@ bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t
  */
 struct user *symbols_user(struct btsrec *rec);
 
+/** symbols_thunk_array() - where the kernel's indirect thunks begin, by the dump; 0: not known */
+uint64_t symbols_thunk_array(struct btsrec *rec);
+
 /** symbols_user_present() - can user addresses have names? */
 bool symbols_user_present(struct btsrec *rec);
 

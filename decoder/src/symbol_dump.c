@@ -97,6 +97,7 @@ static void kernel_places(struct symbol_dump *dump, const struct symbol_list *li
 		[SYMBOL_DUMP_BTF] = "__start_BTF",
 		[SYMBOL_DUMP_BTF_END] = "__stop_BTF",
 		[SYMBOL_DUMP_INIT_TASK] = "init_task",
+		[SYMBOL_DUMP_THUNK_ARRAY] = "__x86_indirect_thunk_array",
 		[SYMBOL_DUMP_BPF_KALLSYMS] = "bpf_kallsyms",
 		[SYMBOL_DUMP_FTRACE_TRAMPOLINES] = "ftrace_ops_trampoline_list",
 		[SYMBOL_DUMP_KPROBE_SLOTS] = "kprobe_insn_slots",

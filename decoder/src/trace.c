@@ -18,20 +18,51 @@ static bool name_begins(const struct symbol_name *name, const char *prefix)
 	return name->name_bytes >= nr_bytes && !memcmp(name->name, prefix, nr_bytes);
 }
 
-/* The names of arch/x86/lib/retpoline.S. */
+/* 16 registers, RETPOLINE_THUNK_SIZE each (asm/nospec-branch.h). */
+#define THUNK_ARRAY_BYTES	(16 * 32)
+
+/* The same code has another name for what starts the kernel (SYM_PIC_ALIAS, asm/linkage.h). */
+static void skip_prefix(struct symbol_name *name)
+{
+	static const char prefix[] = "__pi_";
+
+	if (!name_begins(name, prefix))
+		return;
+	name->name += sizeof(prefix) - 1;
+	name->name_bytes -= sizeof(prefix) - 1;
+}
+
+static bool is_return_thunk(const struct symbol_name *name)
+{
+	static const char *const names[] = { "__x86_return_thunk", "srso_return_thunk",
+					     "srso_alias_return_thunk", "retbleed_return_thunk",
+					     "its_return_thunk" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (name_begins(name, names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * The names of arch/x86/lib/retpoline.S.  The first of the array shares its address with
+ * others, which may be printed instead.
+ */
 static enum code_thunk thunk_by_name(void *arg, uint64_t va)
 {
 	struct symbol_name name;
+	uint64_t array_kva;
 
 	if (!symbol_find(arg, va, &name))
 		return CODE_NO_THUNK;
+	skip_prefix(&name);
 	if (name_begins(&name, "__x86_indirect_"))
 		return CODE_THUNK_INDIRECT;
-	if (name_begins(&name, "__x86_return_thunk") || name_begins(&name, "srso_return_thunk") ||
-	    name_begins(&name, "srso_alias_return_thunk") ||
-	    name_begins(&name, "retbleed_return_thunk"))
+	if (is_return_thunk(&name))
 		return CODE_THUNK_RETURN;
-	return CODE_NO_THUNK;
+	array_kva = symbols_thunk_array(arg);
+	return array_kva && va - array_kva < THUNK_ARRAY_BYTES ? CODE_THUNK_INDIRECT :
+								 CODE_NO_THUNK;
 }
 
 /* SYSCALL_DEFINE makes __x64_sys_NAME and __ia32_sys_NAME (asm/syscall_wrapper.h). */
