@@ -55,6 +55,9 @@ ask dump
 finish 0
 """
 
+# makedumpfile 1.7.6, the newest of Debian 13, takes slabs of these kernels for user data.
+NOT_FILTERED = ("7.2",)
+
 MAPS = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S{4} ([0-9a-f]+) \S+ (\d+) *(.*)")
 KERNEL_HALF = 1 << 63
 MIN_ADDRESSES = 1000
@@ -424,7 +427,11 @@ def run(context):
     truth = Truth(_maps(machine.files["maps"].decode()), _tables(linked, root))
     files = ("--sysroot", root, "--debuginfo", debug)
     _compare(context, truth, _histories(context, path, *files), "whole dump")
-    _compare_filtered(context, truth, path, files)
+    if context.options.kernel in NOT_FILTERED:
+        context.say("not compared after makedumpfile -d 31: no makedumpfile knows "
+                    f"{context.options.kernel}")
+    else:
+        _compare_filtered(context, truth, path, files)
     if not context.options.keep:
         for old in context.out.glob("dump*"):
             old.unlink()
