@@ -30,8 +30,8 @@ struct tracepoint;
  * @held: the BTS fields of the DS area are ours (they may point to @scratch)
  * @area_written: IA32_DS_AREA was zero and is ours too
  * @foreign: somebody else stopped BTS or moved its area; a GAP is due
- * @suspect: paused at what may become an oops
- * @suspect_regs: the registers of that exception: which one it is
+ * @suspect: why it has paused at what may become a crash; NONE: it has not
+ * @suspect_regs: the registers of that exception: which one it is; NULL: a report
  * @nmi_taken: this CPU has had the NMI of the current freeze
  * @ds: the kernel's debug store of this CPU, in the cpu_entry_area
  * @page: what the dump reader sees; NULL: this CPU has no ring
@@ -55,8 +55,8 @@ struct btsrec_pcpu {
 	bool held;
 	bool area_written;
 	bool foreign;
-	bool suspect;
 	bool nmi_taken;
+	enum btsrec_reason suspect;
 	const struct pt_regs *suspect_regs;
 	struct debug_store *ds;
 	struct btsrec_cpu *page;
@@ -86,7 +86,8 @@ void btsrec_stop_this_cpu(enum btsrec_reason reason);
 void btsrec_survived_oops(void);
 
 /* btsrec_errata.c */
-void btsrec_errata_warn(enum btsrec_mode mode);
+u32 btsrec_errata(enum btsrec_mode mode);
+void btsrec_errata_warn(u32 bits);
 
 /* btsrec_rings.c */
 extern struct btsrec_root *btsrec_root_page;

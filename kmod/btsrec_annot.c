@@ -210,18 +210,18 @@ void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, 
  * BTS is not as we left it.  If the area is somebody else's, nothing is
  * touched.  If only the bits were taken away, or have come back, recording goes
  * on and a GAP says that branches are missing.  Either is counted once, unless
- * it was our own pause at what then was no oops.  While the rings are being copied,
+ * it was our own pause at what then was no crash.  While the rings are being copied,
  * nothing happens.
  *
  * Return: as btsrec_pause().
  */
 bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 {
-	bool suspect = pc->suspect;
+	enum btsrec_reason suspect = pc->suspect;
 
 	if (pc->hold_tsc)
 		return false;
-	pc->suspect = false;
+	pc->suspect = BTSREC_REASON_NONE;
 	if (!suspect && !pc->foreign) {
 		pc->foreign = true;
 		pc->page->nr_foreign_stops++;
@@ -233,8 +233,7 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 	pc->stop_ip = bts_write_debugctl(*debugctl & ~BTS_ON);
 	*debugctl = (*debugctl & ~(BTS_ON | BTS_OFF_BITS)) | pc->on_bits;
 	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP,
-			    suspect ? BTSREC_REASON_OOPS : BTSREC_REASON_FOREIGN,
-			    suspect ? pc->stop_tsc : 0);
+			    suspect ?: BTSREC_REASON_FOREIGN, suspect ? pc->stop_tsc : 0);
 	pc->foreign = false;
 	return true;
 }

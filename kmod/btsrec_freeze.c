@@ -152,6 +152,7 @@ static const struct {
 	{ "Hard LOCKUP", BTSREC_REASON_HARD_LOCKUP },
 	{ "softlockup: ", BTSREC_REASON_SOFT_LOCKUP },
 	{ "hung_task: ", BTSREC_REASON_HUNG_TASK },
+	{ "RCU Stall", BTSREC_REASON_RCU_STALL },
 	{ "Fatal machine check", BTSREC_REASON_MCE },
 	{ "Fatal local machine check", BTSREC_REASON_MCE },
 	{ "Timeout: Not all CPUs entered broadcast exception", BTSREC_REASON_MCE },
@@ -230,7 +231,7 @@ static void on_page_fault_oops(unsigned long ip, unsigned long parent_ip, struct
 {
 	const struct pt_regs *own = ftrace_get_regs(fregs);
 
-	pause_on_suspicion(own ? (const struct pt_regs *)own->di : NULL);
+	pause_on_suspicion(own ? (const struct pt_regs *)own->di : NULL, BTSREC_REASON_OOPS);
 }
 
 /*
@@ -248,7 +249,7 @@ static int on_die(struct notifier_block *nb, unsigned long what, void *data)
 	if (what == DIE_GPF)
 		freeze_all(args->regs, BTSREC_REASON_OOPS);
 	else if (what == DIE_TRAP)
-		pause_on_suspicion(args->regs);
+		pause_on_suspicion(args->regs, BTSREC_REASON_OOPS);
 	return NOTIFY_DONE;
 }
 
@@ -339,6 +340,7 @@ static void early_register(void)
 {
 	register_die_notifier(&die_notifier);
 	btsrec_suspect_register();
+	btsrec_reports_register();
 	btsrec_console_register();
 }
 
@@ -346,6 +348,7 @@ static void early_register(void)
 static void early_unregister(void)
 {
 	btsrec_console_unregister();
+	btsrec_reports_unregister();
 	btsrec_suspect_unregister();
 	unregister_die_notifier(&die_notifier);
 }
@@ -427,6 +430,7 @@ void btsrec_freeze_exit(void)
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		ftrace_free_filter(&hooks[i].ops);
+	btsrec_reports_exit();
 }
 
 /**

@@ -95,7 +95,7 @@ static void publish_armed(struct btsrec_pcpu *pc)
 	smp_wmb();	/* no reader pairs the new state with the old freeze */
 	WRITE_ONCE(page->state, BTSREC_CPU_ARMED);
 	pc->foreign = false;
-	pc->suspect = false;
+	pc->suspect = BTSREC_REASON_NONE;
 	pc->hold_tsc = 0;
 	barrier();	/* an NMI that finds the CPU live may freeze it */
 	WRITE_ONCE(pc->live, 1);
@@ -305,7 +305,7 @@ int btsrec_arm(void)
 	err = bts_check(root->mode, !strcmp(pti, "map"));
 	if (err)
 		return err;
-	btsrec_errata_warn(root->mode);
+	btsrec_errata_warn(root->errata);
 	err = btsrec_perf_hold();
 	if (err)
 		return err;

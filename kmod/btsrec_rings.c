@@ -86,6 +86,7 @@ static void root_describe(struct btsrec_root *root, u64 ring_bytes, enum btsrec_
 	root->ring_bytes = ring_bytes;
 	root->nr_module_pages = BTSREC_NR_MODULE_PAGES;
 	root->nr_exec_pages = BTSREC_NR_EXEC_PAGES;
+	root->errata = btsrec_errata(mode);
 	btsrec_facts_fill(root);
 }
 

@@ -57,7 +57,7 @@ static void probe_page_fault_kernel(void *data, unsigned long address, struct pt
 				    unsigned long error_code)
 {
 	if (unlikely(is_suspect_fault(address, regs)))
-		pause_on_suspicion(regs);
+		pause_on_suspicion(regs, BTSREC_REASON_OOPS);
 }
 
 static struct tracepoint *page_fault_tracepoint;
@@ -90,7 +90,7 @@ static int on_fixup(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	struct suspect *suspect = (struct suspect *)instance->data;
 
-	pause_on_suspicion((struct pt_regs *)regs->di);
+	pause_on_suspicion((struct pt_regs *)regs->di, BTSREC_REASON_OOPS);
 	suspect->regs = (struct pt_regs *)regs->di;
 	return 0;
 }
@@ -110,7 +110,7 @@ static int on_fixup_return(struct kretprobe_instance *instance, struct pt_regs *
  */
 static int on_report_bug(struct kprobe *probe, struct pt_regs *regs)
 {
-	pause_on_suspicion((struct pt_regs *)regs->si);
+	pause_on_suspicion((struct pt_regs *)regs->si, BTSREC_REASON_OOPS);
 	return 0;
 }
 

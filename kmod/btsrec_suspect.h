@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pausing this CPU at what looks like an oops but may be none: its history then
- * ends at the fault, and a freeze that follows finds it so.
+ * Pausing this CPU at what looks like the beginning of a crash but may be none: its
+ * history then ends there, and a freeze that follows finds it so.
  *
- * A pause belongs to one exception, known by its pt_regs.  If no freeze follows,
+ * A pause for an oops belongs to one exception, known by its pt_regs; one for a report
+ * (btsrec_reports.c) has none.  The reason is that of the GAP.  If no freeze follows,
  * it ends with suspicion_over() for the same exception or with the next
  * annotation, which is at the latest that of the next thread switch; a GAP tells
  * of it.  Exceptions within a paused one pause nothing and end nothing.
@@ -16,7 +17,8 @@
 
 #include "btsrec_annot.h"
 
-static __always_inline void pause_on_suspicion(const struct pt_regs *regs)
+static __always_inline void pause_on_suspicion(const struct pt_regs *regs,
+						enum btsrec_reason reason)
 {
 	struct btsrec_pcpu *pc;
 	unsigned long flags;
@@ -30,12 +32,18 @@ static __always_inline void pause_on_suspicion(const struct pt_regs *regs)
 		pc->stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
 		pc->stop_tsc = rdtsc_ordered();
 		pc->suspect_regs = regs;
-		pc->suspect = true;
+		pc->suspect = reason;
 	}
 	raw_local_irq_restore(flags);
 }
 
+/* btsrec_suspect.c */
 void btsrec_suspect_register(void);
 void btsrec_suspect_unregister(void);
+
+/* btsrec_reports.c */
+void btsrec_reports_register(void);
+void btsrec_reports_unregister(void);
+void btsrec_reports_exit(void);
 
 #endif /* BTSREC_SUSPECT_H */

@@ -54,9 +54,14 @@ bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze
 	if (freeze->via_nmi)
 		return was_recording(freeze) || search_end(search, FAULT_PAUSED);
 	switch (freeze->reason) {
-	case BTSREC_REASON_PANIC:
 	case BTSREC_REASON_SOFT_LOCKUP:
 	case BTSREC_REASON_HUNG_TASK:
+	case BTSREC_REASON_RCU_STALL:
+		if (!was_recording(freeze))
+			return search_end(search, FAULT_REPORT);
+		search->wants_call = true;
+		return true;
+	case BTSREC_REASON_PANIC:
 		search->wants_call = was_recording(freeze);
 		return true;
 	case BTSREC_REASON_OOPS:
@@ -220,6 +225,8 @@ const char *fault_why_str(enum fault_why why)
 		return "frozen only on the way into the next kernel";
 	case FAULT_PAUSED:
 		return "not recorded, the recorder was writing an annotation";
+	case FAULT_REPORT:
+		return "at the end of the history, the report of it is not recorded";
 	case FAULT_INCOMPLETE:
 		return "a part of the history is missing before the freeze";
 	case FAULT_NOT_ENTERED:

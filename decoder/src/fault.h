@@ -29,6 +29,7 @@ enum fault_why {
 	FAULT_NO_FAULT,		/* frozen by hand */
 	FAULT_LATE,		/* frozen on the way into the next kernel */
 	FAULT_PAUSED,		/* the recorder had paused this CPU */
+	FAULT_REPORT,		/* ... at the beginning of the kernel's report, and there it is */
 	FAULT_INCOMPLETE,	/* a part of the history is missing on the way there */
 	FAULT_NOT_ENTERED,	/* the way there is whole and holds no such branch */
 	FAULT_TOO_OLD,		/* the search was given up */

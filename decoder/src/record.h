@@ -48,13 +48,23 @@ void record_annotation(unsigned int kind, const uint8_t *payload, unsigned int n
 
 /**
  * record_is_own_pause() - did the recorder pause itself here, and resume, each time with
- * a WRMSR in its own code? At the sign of an oops that was none, and during NMIs.
+ * a WRMSR in its own code? At the sign of an oops that was none, during NMIs, and during
+ * the report of a lockup, a hung task or a stall.
  */
 static inline bool record_is_own_pause(const struct btsrec_gap *gap)
 {
-	return gap->kind == BTSREC_GAP_PAUSED && gap->has_resume &&
-	       (gap->resume.reason == BTSREC_REASON_OOPS ||
-		gap->resume.reason == BTSREC_REASON_NMI);
+	if (gap->kind != BTSREC_GAP_PAUSED || !gap->has_resume)
+		return false;
+	switch (gap->resume.reason) {
+	case BTSREC_REASON_OOPS:
+	case BTSREC_REASON_NMI:
+	case BTSREC_REASON_SOFT_LOCKUP:
+	case BTSREC_REASON_HUNG_TASK:
+	case BTSREC_REASON_RCU_STALL:
+		return true;
+	default:
+		return false;
+	}
 }
 
 #endif /* BTSREC_RECORD_H */

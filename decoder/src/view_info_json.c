@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The overview as JSON lines: one object for the root, one per CPU. */
+#include "errata.h"
 #include "json.h"
 #include "view_info.h"
+
+/* A recorder of format 1.0 did not know any. */
+static void json_errata(struct out *out, const struct btsrec_root *root)
+{
+	uint32_t errata = root->errata;
+	const char *separator = "";
+
+	if (!root->version_minor)
+		return;
+	out_literal(out, ",\"errata\":[");
+	while (errata) {
+		out_str(out, separator);
+		out_json_string(out, errata_next(&errata)->id, 16);
+		separator = ",";
+	}
+	out_char(out, ']');
+}
 
 static void json_root(struct renderer *r)
 {
@@ -21,6 +39,7 @@ static void json_root(struct renderer *r)
 	json_number(out, "nr_arms", root->nr_arms);
 	json_word(out, "mode", info_mode_str(root->mode));
 	json_number(out, "ring_bytes", root->ring_bytes);
+	json_errata(out, root);
 	json_number(out, "nr_modules", root->nr_modules);
 	json_number(out, "nr_modules_lost", root->nr_modules_lost);
 	if (root->freeze_reason) {

@@ -2,6 +2,7 @@
 /* The overview as text: what the root says, a table of CPUs, and what is lost. */
 #include <time.h>
 
+#include "errata.h"
 #include "symbol.h"
 #include "view_info.h"
 
@@ -56,6 +57,19 @@ static void text_first_fault(struct out *out, const struct btsrec_root *root)
 	out_char(out, '\n');
 }
 
+static void text_errata(struct out *out, uint32_t errata)
+{
+	while (errata) {
+		const struct erratum *erratum = errata_next(&errata);
+
+		text_key(out, "erratum:");
+		out_str(out, erratum->id);
+		out_literal(out, ": ");
+		out_str(out, erratum->effect);
+		out_char(out, '\n');
+	}
+}
+
 static void text_modules(struct out *out, const struct btsrec_root *root)
 {
 	text_key(out, "modules:");
@@ -99,6 +113,7 @@ static void text_root(struct out *out, struct btsrec *rec)
 	out_literal(out, ", ");
 	out_dec(out, root->ring_bytes, 0);
 	out_literal(out, " bytes per CPU\n");
+	text_errata(out, root->errata);
 	text_modules(out, root);
 	text_first_fault(out, root);
 	text_names(out, rec);

@@ -69,14 +69,15 @@ KINDS = {
     "hard-lockup": Kind("crash hard-lockup", "Hard LOCKUP", reasons=("hard lockup",),
                         max_newer=64, mark="nmi"),
     "soft-lockup": Kind("crash soft-lockup", "softlockup: hung tasks", reasons=("soft lockup",),
-                        max_newer=64, setup="""
+                        max_newer=64, mark="unknown", setup="""
 echo 1 >/proc/sys/kernel/softlockup_panic
 echo 2 >/proc/sys/kernel/watchdog_thresh"""),
     "hung-task": Kind("crash hung-task\nsleep 100", "hung_task: blocked tasks",
-                      reasons=("hung task",), max_newer=64, setup="""
+                      reasons=("hung task",), max_newer=64, mark="unknown", setup="""
 echo 1 >/proc/sys/kernel/hung_task_panic
 echo 2 >/proc/sys/kernel/hung_task_timeout_secs"""),
-    "rcu-stall": Kind("crash rcu-stall", "RCU Stall", max_newer=64, setup="""
+    "rcu-stall": Kind("crash rcu-stall", "RCU Stall", reasons=("rcu stall",), max_newer=64,
+                      mark="unknown", setup="""
 echo 1 >/proc/sys/kernel/panic_on_rcu_stall
 echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
     # The 6.1 of the cloud flavour has no CONFIG_X86_MCE.

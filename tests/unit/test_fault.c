@@ -241,6 +241,21 @@ START_TEST(a_panic_during_a_pause_is_what_was_entered)
 }
 END_TEST
 
+START_TEST(a_report_that_is_not_recorded_is_where_the_history_ends)
+{
+	static const enum btsrec_reason reported[] = {
+		BTSREC_REASON_SOFT_LOCKUP, BTSREC_REASON_HUNG_TASK, BTSREC_REASON_RCU_STALL,
+	};
+
+	for (size_t i = 0; i < sizeof(reported) / sizeof(reported[0]); i++) {
+		begin(reported[i], 0);
+		ck_unknown(FAULT_REPORT);
+		begin(reported[i], RECORDING);
+		ck_assert(more);
+	}
+}
+END_TEST
+
 START_TEST(lockups_and_machine_checks_have_their_entry)
 {
 	begin(BTSREC_REASON_HARD_LOCKUP, RECORDING);
@@ -327,5 +342,6 @@ BTSREC_CK_MAIN("fault", an_oops_is_its_exception, what_came_and_went_is_skipped,
 	other_threads_are_skipped, without_idt_the_vector_is_unknown, an_oops_needs_an_exception,
 	an_oops_in_a_handler_of_nmis_is_the_nmi, a_user_address_may_fault, a_panic_is_its_call, an_interrupt_before_the_hook_is_skipped,
 	a_panic_needs_its_call, a_panic_during_a_pause_is_what_was_entered,
+	a_report_that_is_not_recorded_is_where_the_history_ends,
 	lockups_and_machine_checks_have_their_entry, the_others_have_their_nmi, some_have_none,
 	a_hole_ends_the_search, where_it_is_printed)

@@ -76,7 +76,7 @@ END_TEST
 START_TEST(root_of_a_newer_minor)
 {
 	ROOT_PASSES(root->version_minor = 7; root->root_bytes = 4096; root->cpu_bytes = 2048;
-		    root->reserved0 = 1; root->reserved1[0] = 5; root->flags = ~0U;
+		    root->errata = ~0U; root->reserved1[0] = 5; root->flags = ~0U;
 		    root->mode = 9);
 }
 END_TEST

@@ -26,7 +26,7 @@
  * adds fields in reserved space or at the end, or adds annotation kinds.
  */
 #define BTSREC_ABI_MAJOR	1
-#define BTSREC_ABI_MINOR	0
+#define BTSREC_ABI_MINOR	1
 
 /* --- Constants ---------------------------------------------------------- */
 
@@ -84,6 +84,7 @@ enum btsrec_reason {
 	BTSREC_REASON_FOREIGN = 13,	/* somebody else switched BTS off */
 	BTSREC_REASON_SUSPEND = 14,
 	BTSREC_REASON_SNAPSHOT = 15,	/* the rings were being copied */
+	BTSREC_REASON_RCU_STALL = 16,	/* since 1.1 */
 };
 
 /* --- Root --------------------------------------------------------------- */
@@ -91,6 +92,14 @@ enum btsrec_reason {
 /* btsrec_root.flags (constant) */
 #define BTSREC_ROOT_F_PTI	(1U << 0)	/* page-table isolation is on */
 #define BTSREC_ROOT_F_LA57	(1U << 1)	/* 5-level paging */
+
+/*
+ * btsrec_root.errata (constant): errata of BTS that this processor has, by Intel's id;
+ * one that depends on the mode is set only in that mode.  docs/hardware.md has them.
+ */
+#define BTSREC_ERRATUM_AAJ122	(1U << 0)
+#define BTSREC_ERRATUM_BU10	(1U << 1)
+#define BTSREC_ERRATUM_AR62	(1U << 2)
 
 enum btsrec_root_state {
 	BTSREC_ROOT_LOADED = 1,		/* never armed */
@@ -142,7 +151,7 @@ struct btsrec_root {
 	__u32 build_id_bytes;		/* 0: unknown */
 	__u32 nr_module_pages;
 	__u32 nr_exec_pages;
-	__u32 reserved0;
+	__u32 errata;			/* BTSREC_ERRATUM_* of the processor; since 1.1 */
 	__u64 cpu_dir_pa[BTSREC_MAX_CPU_DIR_PAGES];	/* pages of __u64 CPU-page pa; 0: no such CPU */
 	__u64 module_pa[16];		/* pages of struct btsrec_module */
 	__u64 exec_pa[8];		/* pages of struct btsrec_exec */
@@ -410,7 +419,7 @@ BTSREC_OFF(btsrec_root, build_id, 256);
 BTSREC_OFF(btsrec_root, build_id_bytes, 288);
 BTSREC_OFF(btsrec_root, nr_module_pages, 292);
 BTSREC_OFF(btsrec_root, nr_exec_pages, 296);
-BTSREC_OFF(btsrec_root, reserved0, 300);
+BTSREC_OFF(btsrec_root, errata, 300);
 BTSREC_OFF(btsrec_root, cpu_dir_pa, 304);
 BTSREC_OFF(btsrec_root, module_pa, 816);
 BTSREC_OFF(btsrec_root, exec_pa, 944);

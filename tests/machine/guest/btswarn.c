@@ -5,12 +5,44 @@
  *   echo warn >/sys/module/btswarn/parameters/do	a WARN()
  *   echo bug >/sys/module/btswarn/parameters/do	a BUG(); kills the writer
  *   echo panic >/sys/module/btswarn/parameters/do	a panic(), interrupts off
+ *   echo spin >/sys/module/btswarn/parameters/do	a soft lockup and an RCU stall, and then no more
+ *   echo hang >/sys/module/btswarn/parameters/do	a thread that hangs for ever
  */
 #include <linux/bug.h>
+#include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/string.h>
+#include <asm/tsc.h>
+
+#define SPIN_MS		7500
+
+/* A branch of its own from time to time only: the ring shall hold all of it. */
+static void spin(void)
+{
+	u64 end_tsc = rdtsc() + (u64)tsc_khz * SPIN_MS;
+
+	rcu_read_lock();
+	preempt_disable();
+	while (rdtsc() < end_tsc)
+		asm volatile(".rept 10000\n\tpause\n\t.endr");
+	preempt_enable();
+	rcu_read_unlock();
+}
+
+static int sleep_for_ever(void *unused)
+{
+	for (;;) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule();
+	}
+	return 0;
+}
 
 static int do_set(const char *what, const struct kernel_param *param)
 {
@@ -26,13 +58,17 @@ static int do_set(const char *what, const struct kernel_param *param)
 		local_irq_disable();
 		panic("btswarn: as wanted");
 	}
+	if (sysfs_streq(what, "spin"))
+		spin();
+	if (sysfs_streq(what, "hang"))
+		return PTR_ERR_OR_ZERO(kthread_run(sleep_for_ever, NULL, "btswarn"));
 	return 0;
 }
 
 static const struct kernel_param_ops do_ops = { .set = do_set };
 
 module_param_cb(do, &do_ops, NULL, 0200);
-MODULE_PARM_DESC(do, "warn, bug or panic");
+MODULE_PARM_DESC(do, "warn, bug, panic, spin or hang");
 
 MODULE_DESCRIPTION("Kernel trouble that the system survives");
 MODULE_LICENSE("GPL");

@@ -3,7 +3,8 @@
 
 A WARN() pauses the CPU that reports it and leaves a gap that says so; it is neither a
 freeze nor a foreign stop. So does an NMI: the backtrace that its handler prints is not
-recorded. A BUG() that kills a task freezes; with oops=rearm recording
+recorded. Nor are the reports of a soft lockup, an RCU stall and a hung task, behind which
+recording goes on: at once where the report came from an interrupt. A BUG() that kills a task freezes; with oops=rearm recording
 goes on by itself, else by hand, and a second oops before that changes nothing. The newest branches of a BUG() and of a panic are in the kernel log.
 After all that the histories still equal the model's log.
 """
@@ -85,6 +86,24 @@ sleep 1
 echo panic >/sys/module/btswarn/parameters/do
 """
 
+REPORTS = """
+echo 1 >/proc/sys/kernel/watchdog_thresh
+echo 5 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
+echo 1 >/proc/sys/kernel/hung_task_timeout_secs
+echo hang >/sys/module/btswarn/parameters/do
+echo spin >/sys/module/btswarn/parameters/do
+grep foreign_stops /dev/btsrec | grep -v foreign_stops=0 && fail "a report is a foreign stop"
+echo freeze >/dev/btsrec
+ask dump
+finish 0
+"""
+REPORTS_RING_BYTES = 16 << 20
+# What the kernel says, and the reason of the gap.
+REPORTED = (("BUG: soft lockup", "soft lockup"), ("stall on CPU", "rcu stall"),
+            ("blocked for more than", "hung task"))
+# The rest of the spinning after the first report: some hundred ticks.
+MIN_SPINNING = 1000
+
 HEAD = re.compile(r"btsrec: The last (\d+) branches of CPU (\d+) before its freeze")
 BRANCH = re.compile(r"btsrec:  (\S+(?: \[\w+\])?) -> (\S+)")
 
@@ -93,8 +112,8 @@ def _tail(context) -> int:
     return TAIL_CHECKED if context.options.kernel_dir else TAIL
 
 
-def _boot(context, script: str, name: str, answers=None, oops="rearm"):
-    parameters = f"ring_bytes={RING_BYTES} oops={oops} console_records={_tail(context)}"
+def _boot(context, script: str, name: str, answers=None, oops="rearm", ring=RING_BYTES):
+    parameters = f"ring_bytes={ring} oops={oops} console_records={_tail(context)}"
     modules = [*context.recorder_modules(parameters), context.guest_module("btswarn")]
     return context.boot(script, modules, name=name, answers=answers)
 
@@ -136,7 +155,7 @@ def _check_nmis(context, path) -> int:
     return gaps
 
 
-def _finish(context, script: str, name: str, oops: str, path):
+def _finish(context, script: str, name: str, oops: str, path, ring=RING_BYTES):
     """Run SCRIPT to its end, with a dump to PATH where it asks for one."""
     path.unlink(missing_ok=True)
 
@@ -144,7 +163,7 @@ def _finish(context, script: str, name: str, oops: str, path):
         machine.dump(path, resume=True)
         return "dumped"
 
-    with _boot(context, script, name, {"dump": take}, oops) as machine:
+    with _boot(context, script, name, {"dump": take}, oops, ring) as machine:
         machine.run(context.seconds(180))
         machine.quit()
         if machine.finish_status or machine.panicked:
@@ -175,6 +194,42 @@ def _survive(context):
                 f"{nmis} of NMIs")
 
 
+def _changes(context, path) -> dict[int, list[dict]]:
+    """All events by CPU but branches, of which there are too many to look at."""
+    found: dict[int, list[dict]] = {}
+    for line in dump.btsrec(context, "show", "--no-names", "--format", "jsonl", path).splitlines():
+        if '"kind":"branch"' not in line:
+            event = json.loads(line)
+            found.setdefault(event["cpu"], []).append(event)
+    return found
+
+
+def _until_switch(events, gap: int) -> int:
+    """Slots from the gap events[GAP] until another thread runs, or the history ends."""
+    end = next(event for event in events[gap:] if event["kind"] in ("switch", "freeze"))
+    return end["n"] - events[gap]["n"]
+
+
+def _reports(context):
+    path = context.out / "dump-reports"
+    machine = _finish(context, REPORTS, "boot-reports", "freeze", path, REPORTS_RING_BYTES)
+    length: dict[str, int] = {}
+    for events in _changes(context, path).values():
+        for number, event in enumerate(events):
+            reason = event.get("reason", "")
+            if event["kind"] == "gap":
+                length[reason] = max(length.get(reason, 0), _until_switch(events, number))
+    for said, reason in REPORTED:
+        if said not in machine.console():
+            raise Failure(f'the kernel did not say "{said}"')
+        if reason not in length:
+            raise Failure(f"no history has the gap of a report: {reason}")
+    spinning = length["soft lockup"]
+    if spinning < MIN_SPINNING:
+        raise Failure(f"recording did not go on behind the report of a lockup: {spinning}")
+    context.say(f"three reports survived; the lockup went on for {spinning} branches")
+
+
 def _panic(context):
     with _boot(context, PANIC, "boot-panic") as machine:
         machine.expect_panic(context.seconds(120))
@@ -186,4 +241,5 @@ def _panic(context):
 def run(context):
     _survive(context)
     _by_hand(context)
+    _reports(context)
     _panic(context)

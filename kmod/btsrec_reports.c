@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Soft lockups, hung tasks and RCU stalls are reported before panic() is called, if it
+ * is called at all, and the report of a lockup has more branches than a ring of 1 MiB
+ * has slots.  So the CPU that reports pauses at the beginning of its report.
+ *
+ * A hung task and a stall have a tracepoint there.  A soft lockup has none: the first
+ * thing that watchdog_timer_fn() calls is _printk(), told by its text.  That is a
+ * PERMANENT ftrace_ops for the reason that btsrec_freeze.c gives.
+ *
+ * No panic, no end: the pause ends at the latest with the next annotation.  A CPU that
+ * is locked up has no thread switch, so a report from an interrupt ends with our
+ * irq_work: interrupts stay off to the end of it, and the irq_work is the next one.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpumask.h>
+#include <linux/ftrace.h>
+#include <linux/irq_work.h>
+#include <linux/kernel.h>
+#include <linux/preempt.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <asm/word-at-a-time.h>
+#include <trace/events/rcu.h>
+#include <trace/events/sched.h>
+
+#include "btsrec_suspect.h"
+
+#define PRINTK		"_printk"
+
+static void report_over(struct irq_work *unused)
+{
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
+	u64 debugctl;
+
+	if (pc->suspect && pc->suspect != BTSREC_REASON_OOPS && btsrec_pause(pc, &debugctl))
+		btsrec_resume(pc, debugctl);
+}
+
+/* Not initialised here: the loader relocates no pointers in a module's per-CPU data. */
+static DEFINE_PER_CPU(struct irq_work, report_end);
+
+static __always_inline void pause_for_report(enum btsrec_reason reason)
+{
+	pause_on_suspicion(NULL, reason);
+	if (in_hardirq())
+		irq_work_queue(this_cpu_ptr(&report_end));
+}
+
+static void probe_sched_process_hang(void *data, struct task_struct *task)
+{
+	pause_for_report(BTSREC_REASON_HUNG_TASK);
+}
+
+static void probe_rcu_stall_warning(void *data, const char *flavour, const char *what)
+{
+	pause_for_report(BTSREC_REASON_RCU_STALL);
+}
+
+/*
+ * Words, as a loop would be in the history; they may reach behind the text.  6.1, 6.12
+ * and 7.2 begin the report with the same one.
+ */
+static __always_inline bool is_soft_lockup(const char *format)
+{
+	static const union {
+		char text[24];
+		unsigned long words[3];
+	} report = { .text = KERN_EMERG "watchdog: BUG: soft lo" };
+
+	return load_unaligned_zeropad(format) == report.words[0] &&
+	       load_unaligned_zeropad(format + 8) == report.words[1] &&
+	       load_unaligned_zeropad(format + 16) == report.words[2];
+}
+
+static void on_printk(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		      struct ftrace_regs *fregs)
+{
+	const struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (unlikely(regs && is_soft_lockup((const char *)regs->di)))
+		pause_for_report(BTSREC_REASON_SOFT_LOCKUP);
+}
+
+static struct ftrace_ops printk_ops = {
+	.func = on_printk,
+	.flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_SAVE_REGS,
+};
+
+static bool printk_registered;
+
+/**
+ * struct report - a report that begins with a tracepoint
+ * @name: the tracepoint
+ * @fn: our probe
+ * @what: what is reported
+ * @tp: NULL: not probed
+ */
+struct report {
+	const char *name;
+	void *fn;
+	const char *what;
+	struct tracepoint *tp;
+};
+
+static struct report reports[] = {
+	{ "sched_process_hang", probe_sched_process_hang, "a hung task" },
+	{ "rcu_stall_warning", probe_rcu_stall_warning, "an RCU stall" },
+};
+
+static void warn_unwatched(const char *what, const char *by, int err)
+{
+	pr_warn("Cannot watch %s (error %d): after %s the history of the CPU that reports it will be the report.\n",
+		by, err, what);
+}
+
+static void report_register(struct report *report)
+{
+	int err = -ENOENT;
+
+	/* Refuses a probe with another signature than the tracepoint's. */
+	check_trace_callback_type_sched_process_hang(probe_sched_process_hang);
+	check_trace_callback_type_rcu_stall_warning(probe_rcu_stall_warning);
+
+	report->tp = btsrec_find_tracepoint(report->name);
+	if (report->tp)
+		err = tracepoint_probe_register(report->tp, report->fn, NULL);
+	if (!err)
+		return;
+	report->tp = NULL;
+	warn_unwatched(report->what, report->name, err);
+}
+
+static void printk_register(void)
+{
+	int err = ftrace_set_filter(&printk_ops, (unsigned char *)PRINTK, strlen(PRINTK), 1);
+
+	if (!err)
+		err = register_ftrace_function(&printk_ops);
+	printk_registered = !err;
+	if (err)
+		warn_unwatched("a soft lockup", PRINTK "()", err);
+}
+
+/**
+ * btsrec_reports_register() - watch for reports of what may be followed by a panic
+ *
+ * Prints a sentence for each that cannot be watched.
+ */
+void btsrec_reports_register(void)
+{
+	unsigned int cpu;
+	size_t i;
+
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(&report_end, cpu) = IRQ_WORK_INIT_HARD(report_over);
+	for (i = 0; i < ARRAY_SIZE(reports); i++)
+		report_register(&reports[i]);
+	printk_register();
+}
+
+/**
+ * btsrec_reports_unregister() - no longer; also if nothing is registered
+ *
+ * May sleep.
+ */
+void btsrec_reports_unregister(void)
+{
+	unsigned int cpu;
+	size_t i;
+
+	if (printk_registered)
+		unregister_ftrace_function(&printk_ops);
+	printk_registered = false;
+	for (i = 0; i < ARRAY_SIZE(reports); i++) {
+		if (reports[i].tp)
+			tracepoint_probe_unregister(reports[i].tp, reports[i].fn, NULL);
+		reports[i].tp = NULL;
+	}
+	tracepoint_synchronize_unregister();
+	for_each_possible_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&report_end, cpu));
+}
+
+/**
+ * btsrec_reports_exit() - give back what ftrace keeps for the hook; see btsrec_freeze_exit()
+ */
+void btsrec_reports_exit(void)
+{
+	ftrace_free_filter(&printk_ops);
+}
