@@ -100,7 +100,6 @@ struct btsrec_exec *btsrec_exec_slot(u64 number);
 
 /* btsrec_map.c */
 int btsrec_map(struct btsrec_pcpu *pc);
-void btsrec_unmap(struct btsrec_pcpu *pc);
 void btsrec_map_free(void);
 
 /* btsrec_facts.c */

@@ -202,19 +202,6 @@ int btsrec_map(struct btsrec_pcpu *pc)
 	return pc->base_kva ? 0 : -ENOMEM;
 }
 
-/**
- * btsrec_unmap() - take a ring out of the vmalloc area
- * @pc: the CPU's, released; one that has no mapping is left alone
- *
- * Under page-table isolation btsrec_map_free() has done it for all rings.
- */
-void btsrec_unmap(struct btsrec_pcpu *pc)
-{
-	if (pc->base_kva && !boot_cpu_has(X86_FEATURE_PTI))
-		vunmap((void *)pc->base_kva);
-	pc->base_kva = 0;
-}
-
 /*
  * Changing CR4.PGE drops all translations of all PCIDs and all paging-structure
  * caches (SDM vol. 3A, "Operations that Invalidate TLBs and Paging-Structure
@@ -241,8 +228,25 @@ static void slot_tables_free(pmd_t *pmds)
 	free_page((unsigned long)pmds);
 }
 
+/* vunmap() leaves the translations to a flush that comes when many have gathered. */
+static bool unmap_vmalloc(void)
+{
+	bool any = false;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct btsrec_pcpu *pc = per_cpu_ptr(&btsrec_pcpu, cpu);
+
+		if (!pc->base_kva || boot_cpu_has(X86_FEATURE_PTI))
+			continue;
+		vunmap((void *)pc->base_kva);
+		any = true;
+	}
+	return any;
+}
+
 /**
- * btsrec_map_free() - take all rings out of the shared page tables
+ * btsrec_map_free() - take all rings out of the page tables
  *
  * Before their pages are freed; every CPU must be released.  May sleep.  When
  * this returns, no CPU has a translation of them: an offline CPU has paging
@@ -250,7 +254,7 @@ static void slot_tables_free(pmd_t *pmds)
  */
 void btsrec_map_free(void)
 {
-	bool any = false;
+	bool any = unmap_vmalloc();
 	unsigned int slot;
 
 	for (slot = 0; slot < PTRS_PER_PUD; slot++) {

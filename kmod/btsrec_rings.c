@@ -129,12 +129,11 @@ static u64 *dir_entry(unsigned int cpu)
 	return &dir[cpu % BTSREC_PAS_PER_PAGE];
 }
 
-/* Takes a half-built ring too. */
+/* Takes a half-built ring too; one that is mapped was unmapped by btsrec_map_free(). */
 static void ring_free(struct btsrec_pcpu *pc)
 {
 	u32 i, nr_pages = pc->page ? pc->page->nr_ring_pages : 0;
 
-	btsrec_unmap(pc);
 	for (i = 0; pc->pages && i < nr_pages && pc->pages[i]; i++)
 		__free_page(pc->pages[i]);
 	kvfree(pc->pages);

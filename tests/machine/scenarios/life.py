@@ -3,7 +3,8 @@
 
 After each unloading the page tables of the cpu_entry_area, and each CPU's DEBUGCTL,
 IA32_DS_AREA and DS area must be what they were before the loading, and nothing of the
-recorder may be left in the vmalloc area. With --pti the rings are in those page tables
+recorder may be left in the vmalloc area; nor may a CPU's TLB have a translation of a ring
+whose memory is free (guest/btstlb.c). With --pti the rings are in those page tables
 meanwhile; --la57 has five levels of them.
 """
 
@@ -15,6 +16,21 @@ import workload
 SUMMARY = "arming, disarming and unloading under load breaks no rule"
 
 SCRIPT = workload.SHELL + """
+# Alone, as each loading of CR3 would empty a TLB; this script is on the first CPU.
+taskset -p 1 $$ >/dev/null
+insmod /modules/btsrec.ko ring_bytes=%(ring)s || fail "loading, for the TLB"
+insmod /modules/btstlb.ko || fail "btstlb does not load"
+usleep 10000
+rmmod btsrec || fail "unloading, for the TLB"
+tlb=$(cat /sys/module/btstlb/parameters/seen)
+rmmod btstlb
+echo "TLB: $tlb"
+case "$tlb" in
+*freed=0*) fail "no ring was free: $tlb" ;;
+*stale=0) ;;
+*) fail "a TLB has translations of rings that are free: $tlb" ;;
+esac
+taskset -p ffffffff $$ >/dev/null
 start_work
 hurry
 tables() { cat /sys/module/btstables/parameters/used; }
@@ -22,8 +38,8 @@ state() { tables; cat /sys/module/btsmsr/parameters/state; }
 before=$(tables)
 state_before=$(state)
 round=0
-while [ $round -lt %d ]; do
-	insmod /modules/btsrec.ko ring_bytes=%s || fail "loading, round $round"
+while [ $round -lt %(rounds)d ]; do
+	insmod /modules/btsrec.ko ring_bytes=%(ring)s || fail "loading, round $round"
 	[ "$(sed -n 's/^state: //p' /dev/btsrec)" = armed ] || fail "not armed after loading"
 	if grep -q '^Mitigation: PTI' /sys/devices/system/cpu/vulnerabilities/meltdown; then
 		[ "$(tables)" != "$before" ] || fail "the rings are not in the shared page tables"
@@ -95,11 +111,12 @@ def add_options(parser):
 
 def _live(context, guest: Guest, name: str):
     modules = [context.guest_module(module) for module in ("btsctl", "btstables", "btsmsr")]
-    machine = context.boot(SCRIPT % (guest.rounds, guest.ring_bytes), modules, name=name,
+    machine = context.boot(SCRIPT % {"rounds": guest.rounds, "ring": guest.ring_bytes}, modules, name=name,
                            append="pti=on" if guest.pti else "nopti",
                            cpu=vm.CPU + (",+la57" if guest.la57 else ""), cpus=guest.cpus,
                            memory_mib=guest.memory_mib,
-                           files=[("modules/btsrec.ko", context.recorder.read_bytes())])
+                           files=[(f"modules/{module.name}", module.read_bytes()) for module in
+                                  (context.recorder, context.guest_module("btstlb"))])
     with machine:
         machine.expect_finish(context.seconds(60 + 15 * guest.rounds * max(1, guest.cpus // 2)))
         machine.quit()
