@@ -106,6 +106,7 @@ static enum btsrec_status show_insns(struct btsrec *rec, const struct btsrec_sho
 	struct btsrec_insns insns = {
 		.cpus = show->cpus,
 		.nr_cpus = show->nr_cpus,
+		.thread = show->thread,
 		.filter = show->filter,
 		.max_events = show->max_events,
 		.lines = show->lines,
@@ -205,6 +206,7 @@ static enum btsrec_status show_history(struct btsrec *rec, const struct request 
 	struct btsrec_show show = {
 		.cpus = &here,
 		.nr_cpus = 1,
+		.thread = req->thread,
 		.filter = req->filter,
 		.max_events = req->max_events,
 		.newest_first = req->newest_first,
@@ -214,7 +216,7 @@ static enum btsrec_status show_history(struct btsrec *rec, const struct request 
 	};
 	enum btsrec_status status = BTSREC_OK;
 
-	if (req->every_cpu || ((req->all || req->timeline) && !req->cpus_given)) {
+	if (req->every_cpu || req->thread || ((req->all || req->timeline) && !req->cpus_given)) {
 		show.cpus = NULL;
 		show.nr_cpus = 0;
 	} else if (req->cpus_given) {

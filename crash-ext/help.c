@@ -7,7 +7,7 @@
 char *bts_help[] = {
 	"bts",
 	"branch history of the flight recorder",
-	"[-a] [-c cpu(s)] [-n count] [-r] [-t] [-l] [-d | -f by | -g | -m | -s | -x func] [filter] [-j] [-N] | -i [-j] [-N] | -p [-j] [-N] | -k",
+	"[-a] [-c cpu(s) | -H pid] [-n count] [-r] [-t] [-l] [-d | -f by | -g | -m | -s | -x func] [filter] [-j] [-N] | -i [-j] [-N] | -p [-j] [-N] | -k",
 	"  This command displays the branches that each CPU took before the crash, as",
 	"  the btsrec kernel module let the CPU's Branch Trace Store record them, with",
 	"  the task switches between them.  Without options it displays a summary: the",
@@ -20,6 +20,9 @@ char *bts_help[] = {
 	"         the newest of each.",
 	"     -c  Display the history of one or more CPUs, which can be specified using",
 	"         the format \"3\", \"1,8,9\", \"1-23\", \"1,8,9-14\" or \"all\".",
+	"     -H  Display the history of one thread, put together from those of all CPUs in",
+	"         the order of time: each stretch on a CPU begins with a line \"stretch\"; with",
+	"         the branches or -d; not with -c or -r.",
 	"     -n  Display the newest count events of each CPU instead of 20.",
 	"     -r  Display the newest event first.",
 	"     -t  Display the kind of each branch, by the code in the dump.",

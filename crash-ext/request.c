@@ -161,6 +161,9 @@ static bool parse_option(int option, char *value, struct request *req)
 	case 'x':
 		req->coverage = value;
 		return true;
+	case 'H':
+		req->thread = value;
+		return true;
 	case 'i':
 		return parse_view(VIEW_INFO, req);
 	case 'k':
@@ -178,13 +181,20 @@ static bool parse_option(int option, char *value, struct request *req)
 	}
 }
 
+/* Only these views tell one thread over all CPUs. */
+static bool can_follow(const struct request *req)
+{
+	return !req->cpus_given && !req->functions && !req->timeline && !req->coverage &&
+	       !req->calls && !req->stack;
+}
+
 /* Options that choose a part of a history choose the history; other views have no parts. */
 static bool request_complete(struct request *req)
 {
 	int nr_others = req->insns + req->calls + req->functions + req->timeline +
 			req->stack + !!req->coverage;
 	bool history = req->all || req->cpus_given || req->count_given || req->newest_first ||
-		       req->types || nr_others || req->filtered || req->lines;
+		       req->types || nr_others || req->filtered || req->lines || req->thread;
 
 	if (!history)
 		return !(req->view == VIEW_CHECK && req->format != BTSREC_FORMAT_TEXT);
@@ -192,7 +202,7 @@ static bool request_complete(struct request *req)
 	    (nr_others && !req->insns && !req->coverage && req->lines) ||
 	    (nr_others && (req->newest_first || req->types)) ||
 	    ((req->stack || req->functions || req->coverage) && req->count_given) ||
-	    (req->stack && req->filtered))
+	    (req->stack && req->filtered) || (req->thread && !can_follow(req)))
 		return false;
 	req->view = VIEW_HISTORY;
 	return true;
@@ -203,7 +213,7 @@ void parse_request(struct request *req)
 	int option;
 
 	memset(req, 0, sizeof(*req));
-	while ((option = getopt(argcnt, args, "A:aB:C:c:dF:f:G:gijKklmNn:P:prS:sT:tUx:")) != EOF)
+	while ((option = getopt(argcnt, args, "A:aB:C:c:dF:f:G:gH:ijKklmNn:P:prS:sT:tUx:")) != EOF)
 		if (!parse_option(option, optarg, req))
 			argerrs++;
 	if (args[optind] || !request_complete(req))

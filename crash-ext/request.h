@@ -22,6 +22,7 @@ enum view {
  * @insns, @calls, @functions, @timeline, @stack: the history as instructions, as a tree of
  *	calls, as a profile, or merged by time; or the call stack at its end.
  * @max_events: 0: all.
+ * @thread: NULL, or the thread that is followed over all CPUs; crash's.
  * @coverage: NULL, or the function whose instructions are counted; crash's.
  * @filtered: @filter asks for something; its texts are crash's, for this command.
  */
@@ -42,6 +43,7 @@ struct request {
 	bool lines;
 	enum btsrec_by by;
 	const char *coverage;
+	const char *thread;
 	enum btsrec_format format;
 	uint64_t max_events;
 	bool filtered;

@@ -19,6 +19,7 @@
 struct fault;
 struct session_ring;
 struct splay_block;
+struct stretch;
 struct trace_types;
 
 /* --- Buffer ------------------------------------------------------------- */
@@ -146,6 +147,7 @@ struct renderer {
  *	not known, of the freeze.
  * @cpu_end: ends the part of one CPU; may be NULL.
  * @block: what the other level did, in one line.
+ * @stretch: begins a stretch of the thread that is followed; @before: the one before it.
  * @filtered: ends the part of one CPU of whose @nr_events events @nr_wanted were
  *	wanted; may be NULL.
  * @end: once, after everything; may be NULL.
@@ -159,6 +161,8 @@ struct render_format {
 		      const struct fault *fault);
 	void (*cpu_end)(struct renderer *r, unsigned int cpu);
 	void (*block)(struct renderer *r, const struct splay_block *block);
+	void (*stretch)(struct renderer *r, const struct stretch *before,
+			const struct stretch *stretch);
 	void (*filtered)(struct renderer *r, unsigned int cpu, uint64_t nr_wanted,
 			 uint64_t nr_events);
 	void (*end)(struct renderer *r);
@@ -202,6 +206,17 @@ const char *render_block_str(const struct splay_block *block);
 
 /** render_block() - what a block says after its addresses, in text and in TSV */
 void render_block(struct renderer *r, const struct splay_block *block);
+
+/** tsv_only_details() - the columns of a line of @kind between its number and its details */
+void tsv_only_details(struct renderer *r, const char *kind);
+
+/** stretch_text(), stretch_json(), stretch_tsv() - see @stretch of struct render_format */
+void stretch_text(struct renderer *r, const struct stretch *before,
+		  const struct stretch *stretch);
+void stretch_json(struct renderer *r, const struct stretch *before,
+		  const struct stretch *stretch);
+void stretch_tsv(struct renderer *r, const struct stretch *before,
+		 const struct stretch *stretch);
 
 /** out_name() - name+0x12, name+0x12 [module] or [module]+0x1234 */
 void out_name(struct out *out, const struct symbol_name *name);

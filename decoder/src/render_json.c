@@ -233,5 +233,6 @@ const struct render_format render_jsonl = {
 	.event = json_event,
 	.fault = json_fault,
 	.block = json_block,
+	.stretch = stretch_json,
 	.end = json_lines_missing,
 };

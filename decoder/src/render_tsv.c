@@ -93,6 +93,18 @@ static void tsv_other(struct renderer *r, const struct btsrec_event *event)
 	render_details(r, event);
 }
 
+void tsv_only_details(struct renderer *r, const char *kind)
+{
+	struct out *out = &r->out;
+
+	out_char(out, '\t');
+	out_str(out, kind);
+	out_literal(out, "\t\t\t\t\t\t\t");
+	if (r->has_types)
+		out_char(out, '\t');
+	tsv_no_lines(r);
+}
+
 static void tsv_fault(struct renderer *r, unsigned int cpu, uint64_t n,
 		      const struct fault *fault)
 {
@@ -101,10 +113,7 @@ static void tsv_fault(struct renderer *r, unsigned int cpu, uint64_t n,
 	out_dec(out, cpu, 0);
 	out_char(out, '\t');
 	out_dec(out, n, 0);
-	out_literal(out, "\tfault\t\t\t\t\t\t\t");
-	if (r->has_types)
-		out_char(out, '\t');
-	tsv_no_lines(r);
+	tsv_only_details(r, "fault");
 	render_fault(r, fault);
 	out_char(out, '\n');
 }
@@ -171,4 +180,5 @@ const struct render_format render_tsv = {
 	.event = tsv_event,
 	.fault = tsv_fault,
 	.block = tsv_block,
+	.stretch = stretch_tsv,
 };

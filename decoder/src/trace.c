@@ -187,25 +187,6 @@ struct branch trace_type(struct trace_types *types, const struct btsrec_event *e
 
 /* --- Events ------------------------------------------------------------- */
 
-struct trace_run {
-	struct aspace spaces;
-	struct proof proof;
-	trace_fn fn;
-	void *arg;
-};
-
-static bool trace_event(void *arg, const struct btsrec_event *event)
-{
-	struct trace_run *run = arg;
-	struct trace_event traced = { .event = event };
-	struct proof_step step;
-
-	traced.side = aspace_at(&run->spaces, event->n);
-	if (proof_feed(&run->proof, event, traced.side ? traced.side->cr3 : 0, &step))
-		traced.step = &step;
-	return run->fn(run->arg, &traced);
-}
-
 static const struct btsrec_module *find_recorder(const struct btsrec *rec)
 {
 	for (size_t i = 0; i < rec->located->nr_modules; i++) {
@@ -217,34 +198,77 @@ static const struct btsrec_module *find_recorder(const struct btsrec *rec)
 	return NULL;
 }
 
-static enum btsrec_status run_init(struct trace_run *run, struct btsrec *rec, unsigned int cpu)
+static enum btsrec_status begin(struct trace *trace, struct btsrec *rec, unsigned int cpu)
 {
 	const struct btsrec_module *recorder = find_recorder(rec);
 	struct code *code = trace_code(rec);
 
 	if (!code)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	proof_init(&run->proof, code, recorder ? recorder->text_kva : 0,
+	proof_init(&trace->proof, code, recorder ? recorder->text_kva : 0,
 		   recorder ? recorder->text_bytes : 0,
 		   btsrec_root(rec)->mode != BTSREC_MODE_ALL);
-	return trace_spaces(rec, cpu, &run->spaces);
+	return trace_spaces(rec, cpu, &trace->spaces);
+}
+
+enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned int cpu,
+			      uint64_t max_events, bool prove)
+{
+	memset(trace, 0, sizeof(*trace));
+	trace->rec = rec;
+	trace->prove = prove;
+	if (!btsrec_root(rec))
+		trace->status = msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
+	else if (!btsrec_cpu(rec, cpu))
+		trace->status = msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring",
+					cpu);
+	else
+		trace->status = begin(trace, rec, cpu);
+	if (!trace->status)
+		trace->status = history_init(&trace->history, rec, cpu, max_events);
+	return trace->status;
+}
+
+bool trace_next(struct trace *trace, struct trace_event *ret)
+{
+	if (trace->status)
+		return false;
+	if (!history_next(&trace->history, &trace->event)) {
+		trace->status = trace->history.status;
+		if (trace->status)
+			msg_set(&trace->rec->msg, trace->status, "history of CPU %u: %s",
+				trace->history.cpu->cpu, btsrec_status_str(trace->status));
+		return false;
+	}
+	*ret = (struct trace_event){ .event = &trace->event };
+	ret->side = aspace_at(&trace->spaces, trace->event.n);
+	if (trace->prove && proof_feed(&trace->proof, &trace->event,
+				       ret->side ? ret->side->cr3 : 0, &trace->step))
+		ret->step = &trace->step;
+	return true;
+}
+
+void trace_close(struct trace *trace)
+{
+	history_fini(&trace->history);
+	aspace_fini(&trace->spaces);
 }
 
 enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
 				trace_fn fn, void *arg, struct proof *ret)
 {
-	struct trace_run run = { .fn = fn, .arg = arg };
-	enum btsrec_status status;
+	struct trace_event event;
+	struct trace trace;
+	enum btsrec_status status = trace_open(&trace, rec, cpu, max_events, true);
 
-	if (!btsrec_root(rec))
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
-	if (!btsrec_cpu(rec, cpu))
-		return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring", cpu);
-	status = run_init(&run, rec, cpu);
+	while (!status && trace_next(&trace, &event))
+		if (!fn(arg, &event))
+			status = msg_set(&rec->msg, BTSREC_ERR_STOPPED, "history of CPU %u: %s",
+					 cpu, btsrec_status_str(BTSREC_ERR_STOPPED));
 	if (!status)
-		status = session_tail(rec, cpu, max_events, trace_event, &run);
+		status = trace.status;
 	if (ret)
-		*ret = run.proof;
-	aspace_fini(&run.spaces);
+		*ret = trace.proof;
+	trace_close(&trace);
 	return status;
 }

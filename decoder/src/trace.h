@@ -7,8 +7,8 @@
 #define BTSREC_TRACE_H
 
 #include "aspace.h"
+#include "history.h"
 #include "proof.h"
-#include "session.h"
 
 struct symbol_name;
 
@@ -35,6 +35,38 @@ typedef bool (*trace_fn)(void *arg, const struct trace_event *event);
  */
 enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
 				trace_fn fn, void *arg, struct proof *ret);
+
+/**
+ * struct trace - one way through one history, for whoever reads several CPUs at once
+ * @prove: with the steps of the proof.
+ * @status: why trace_next() returned false; BTSREC_OK: this was the end.
+ */
+struct trace {
+	struct btsrec *rec;
+	bool prove;
+	struct history history;
+	struct aspace spaces;
+	struct proof proof;
+	struct btsrec_event event;
+	struct proof_step step;
+	enum btsrec_status status;
+};
+
+/**
+ * trace_open() - before the oldest of the newest @max_events events of @cpu
+ * @max_events: 0: all.
+ * @prove: with the steps of the proof, for which all code on the way is decoded.
+ *
+ * Return: as btsrec_events(); trace_close() is allowed after all of them.
+ */
+enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned int cpu,
+			      uint64_t max_events, bool prove);
+
+/** trace_next() - the next event, valid until the one after; false: none, see @trace->status */
+bool trace_next(struct trace *trace, struct trace_event *ret);
+
+/** trace_close() - free what trace_open() allocated */
+void trace_close(struct trace *trace);
 
 /**
  * trace_code() - the code of the dump that @rec reads, for as long as the session

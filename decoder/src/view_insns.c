@@ -9,23 +9,25 @@
 #include "render_branch.h"
 #include "render_lines.h"
 #include "source.h"
-#include "selector.h"
 #include "symbol.h"
-#include "trace_fault.h"
 #include "view.h"
+#include "view_thread.h"
 
 #define INSN_TEXT_BYTES 128
 
 /**
  * struct insns - one btsrec_insns() under way
+ * @selector, @fault: of the CPU being told; borrowed.
  * @cr3, @cpu, @n: of the event being printed.
+ * @nr_skip: so many events are too old to be told.
+ * @stretch: NULL, or to be told in front of the next event; @stretch_before: before it.
  * @line: of the instruction printed last; @line.number 0: it has none.
  */
 struct insns {
 	struct renderer renderer;
 	const struct render_format *format;
 	const struct btsrec_insns *opts;
-	struct selector selector;
+	struct selector *selector;
 	struct code *code;
 	bool json;
 	struct source source;
@@ -33,7 +35,10 @@ struct insns {
 	uint64_t cr3;
 	unsigned int cpu;
 	uint64_t n;
-	struct fault fault;
+	const struct fault *fault;
+	uint64_t nr_skip;
+	const struct stretch *stretch;
+	const struct stretch *stretch_before;
 };
 
 /** struct insn_text - one instruction, ready to print */
@@ -299,8 +304,8 @@ static void show_step(struct insns *view, const struct trace_event *traced)
 			text_break(view, step);
 	}
 	show_ranges(view, traced);
-	if (fault_is_here(&view->fault, traced->event))
-		view->format->fault(&view->renderer, view->cpu, view->n, &view->fault);
+	if (fault_is_here(view->fault, traced->event))
+		view->format->fault(&view->renderer, view->cpu, view->n, view->fault);
 	if (traced->event->kind == BTSREC_EVENT_BRANCH && is_entry(&step->branch)) {
 		if (view->json)
 			json_entry(view, &traced->event->branch, &step->branch);
@@ -309,18 +314,31 @@ static void show_step(struct insns *view, const struct trace_event *traced)
 	}
 }
 
+static void tell_stretch(struct insns *view)
+{
+	if (!view->stretch)
+		return;
+	view->format->stretch(&view->renderer, view->stretch_before, view->stretch);
+	view->stretch = NULL;
+}
+
 static bool insns_event(void *arg, const struct trace_event *traced)
 {
 	struct insns *view = arg;
 	const struct btsrec_event *event = traced->event;
 
-	if (!selector_wants(&view->selector, event))
+	if (!selector_wants(view->selector, event))
 		return true;
+	if (view->nr_skip) {
+		view->nr_skip--;
+		return true;
+	}
+	tell_stretch(view);
 	view->cpu = event->cpu;
 	view->n = event->n;
 	view->cr3 = traced->side ? traced->side->cr3 : 0;
 	view->renderer.side = traced->side;
-	if (traced->step && filter_level(&view->selector.filter, traced->step->end))
+	if (traced->step && filter_level(&view->selector->filter, traced->step->end))
 		show_step(view, traced);
 	if (event->kind != BTSREC_EVENT_BRANCH)
 		view->format->event(&view->renderer, event);
@@ -330,7 +348,7 @@ static bool insns_event(void *arg, const struct trace_event *traced)
 static enum btsrec_status insns_selected(struct insns *view, unsigned int cpu)
 {
 	struct btsrec *rec = view->renderer.rec;
-	struct selector *selector = &view->selector;
+	struct selector *selector = view->selector;
 	enum btsrec_status status;
 
 	status = selector_init(selector, rec, cpu, &view->opts->filter, view->opts->max_events);
@@ -348,12 +366,16 @@ static enum btsrec_status insns_cpu(void *arg, unsigned int cpu)
 	struct insns *view = arg;
 	struct btsrec *rec = view->renderer.rec;
 	struct session_ring ring;
+	struct selector selector;
+	struct fault fault;
 	enum btsrec_status status = session_ring(rec, cpu, &ring);
 
 	if (!status)
-		status = trace_fault(rec, cpu, &view->fault);
+		status = trace_fault(rec, cpu, &fault);
 	if (status)
 		return status;
+	view->selector = &selector;
+	view->fault = &fault;
 	if (view->format->cpu)
 		view->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), &ring);
 	status = insns_selected(view, cpu);
@@ -362,15 +384,77 @@ static enum btsrec_status insns_cpu(void *arg, unsigned int cpu)
 	return status;
 }
 
+/* --- One thread --------------------------------------------------------- */
+
+static bool count_event(void *arg, const struct trace_event *traced)
+{
+	struct insns *view = arg;
+
+	view->nr_skip += selector_wants(view->selector, traced->event);
+	return true;
+}
+
+static enum btsrec_status insns_pass(struct insns *view, struct view_thread *all, trace_fn fn)
+{
+	enum btsrec_status status = BTSREC_OK;
+
+	thread_rewind(&all->thread);
+	for (size_t i = 0; i < all->thread.stretches.nr && !status; i++) {
+		view->stretch = &all->thread.stretches.list[i];
+		view->stretch_before = view_thread_before(all, i);
+		status = view_thread_select(all, view->stretch->cpu, &view->selector,
+					    &view->fault);
+		if (!status)
+			status = thread_stretch(&all->thread, i, fn, view);
+	}
+	return status;
+}
+
+static enum btsrec_status count_events(struct insns *view, struct view_thread *all)
+{
+	uint64_t max_events = view->opts->max_events;
+	enum btsrec_status status;
+
+	all->thread.prove = false;
+	status = insns_pass(view, all, count_event);
+	all->thread.prove = true;
+	view->nr_skip = view->nr_skip > max_events ? view->nr_skip - max_events : 0;
+	return status;
+}
+
+static enum btsrec_status insns_thread(struct insns *view)
+{
+	struct view_thread all;
+	enum btsrec_status status;
+
+	status = view_thread_open(&all, view->renderer.rec, view->opts->thread,
+				  &view->opts->filter, true);
+	if (!status)
+		status = view_thread_rings(&all, &view->renderer, view->format);
+	if (!status && view->opts->max_events)
+		status = count_events(view, &all);
+	if (!status)
+		status = insns_pass(view, &all, insns_event);
+	view_thread_close(&all);
+	return status;
+}
+
+/* --- All of them -------------------------------------------------------- */
+
 static enum btsrec_status insns_check(struct btsrec *rec, const struct btsrec_insns *opts)
 {
 	enum btsrec_status status;
+	uint32_t pid;
 
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "instructions are shown as text or JSON lines");
 	status = view_check(rec, opts->cpus, opts->nr_cpus);
-	return status ? status : selector_check(rec, &opts->filter);
+	if (!status)
+		status = selector_check(rec, &opts->filter);
+	if (status || !opts->thread)
+		return status;
+	return thread_check(rec, opts->thread, opts->cpus, &opts->filter, &pid);
 }
 
 enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *opts,
@@ -395,7 +479,10 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 	view->opts = opts;
 	view->code = trace_code(rec);
 	out_init(&view->renderer.out, sink);
-	status = view_cpus(rec, opts->cpus, opts->nr_cpus, insns_cpu, view);
+	if (opts->thread)
+		status = insns_thread(view);
+	else
+		status = view_cpus(rec, opts->cpus, opts->nr_cpus, insns_cpu, view);
 	view->format->end(&view->renderer);
 	flushed = out_flush(&view->renderer.out);
 	source_fini(&view->source);

@@ -1,34 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The histories, event by event. */
+#include "view_show.h"
+
 #include <stdlib.h>
 
-#include "backlog.h"
-#include "render.h"
-#include "selector.h"
 #include "symbol.h"
-#include "trace_fault.h"
 #include "view.h"
-
-/**
- * struct show - one btsrec_show() under way
- * @filter: that of @opts; without the level if that is @splayed.
- * @counting: lines are counted in @nr_lines, not shown.
- * @nr_skip: so many lines are too old to be shown.
- */
-struct show {
-	struct renderer renderer;
-	const struct render_format *format;
-	const struct btsrec_show *opts;
-	struct fault fault;
-	struct btsrec_filter filter;
-	struct selector selector;
-	bool splayed;
-	struct splay splay;
-	bool counting;
-	uint64_t nr_lines;
-	uint64_t nr_skip;
-	struct backlog backlog;
-};
 
 /* --- Lines -------------------------------------------------------------- */
 
@@ -51,20 +28,20 @@ static bool print_line(void *arg, const struct btsrec_event *event,
 {
 	struct show *show = arg;
 	struct renderer *r = &show->renderer;
-	bool fault = event && fault_is_here(&show->fault, event);
+	bool fault = event && fault_is_here(show->fault, event);
 
 	if (block) {
-		r->side = aspace_at(&show->selector.spaces, block->n);
+		r->side = aspace_at(&show->selector->spaces, block->n);
 		show->format->block(r, block);
 	}
 	if (event)
-		r->side = aspace_at(&show->selector.spaces, event->n);
+		r->side = aspace_at(&show->selector->spaces, event->n);
 	if (fault && !show->opts->newest_first)
-		show->format->fault(r, event->cpu, event->n, &show->fault);
+		show->format->fault(r, event->cpu, event->n, show->fault);
 	if (event)
 		show->format->event(r, event);
 	if (fault && show->opts->newest_first)
-		show->format->fault(r, event->cpu, event->n, &show->fault);
+		show->format->fault(r, event->cpu, event->n, show->fault);
 	return !r->out.stopped;
 }
 
@@ -72,16 +49,18 @@ static void tell_event(struct show *show, const struct btsrec_event *event)
 {
 	if (!takes_line(show))
 		return;
+	show_tell_stretch(show);
 	if (show->opts->newest_first)
 		backlog_event(&show->backlog, event);
 	else
 		print_line(show, event, NULL);
 }
 
-static void tell_block(struct show *show, const struct splay_block *block)
+void show_block(struct show *show, const struct splay_block *block)
 {
 	if (!takes_line(show))
 		return;
+	show_tell_stretch(show);
 	if (show->opts->newest_first)
 		backlog_block(&show->backlog, block);
 	else
@@ -92,7 +71,7 @@ static struct branch look_up_type(void *arg, const struct btsrec_event *event)
 {
 	struct show *show = arg;
 
-	return trace_type(&show->selector.types, event);
+	return trace_type(&show->selector->types, event);
 }
 
 static bool look_up_handler(void *arg, uint64_t va)
@@ -108,16 +87,16 @@ static void tell_splayed(struct show *show, const struct btsrec_event *event)
 	struct splay_told told = splay_feed(&show->splay, event, &lookup);
 
 	if (told.has_block)
-		tell_block(show, &told.block);
+		show_block(show, &told.block);
 	if (told.has_event)
 		tell_event(show, event);
 }
 
-static bool show_event(void *arg, const struct btsrec_event *event)
+bool show_event(void *arg, const struct btsrec_event *event)
 {
 	struct show *show = arg;
 
-	if (!selector_wants(&show->selector, event))
+	if (!selector_wants(show->selector, event))
 		return true;
 	if (show->splayed)
 		tell_splayed(show, event);
@@ -135,13 +114,13 @@ static enum btsrec_status show_pass(struct show *show, unsigned int cpu)
 	struct splay_block block;
 	enum btsrec_status status;
 
-	selector_again(&show->selector);
+	selector_again(show->selector);
 	splay_init(&show->splay, show->opts->filter.kernel);
-	status = session_tail(rec, cpu, show->selector.nr_tail, show_event, show);
+	status = session_tail(rec, cpu, show->selector->nr_tail, show_event, show);
 	if (show->backlog.nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!status && splay_end(&show->splay, &block))
-		tell_block(show, &block);
+		show_block(show, &block);
 	return status;
 }
 
@@ -175,7 +154,7 @@ static enum btsrec_status show_lines(struct show *show, unsigned int cpu)
 
 static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
 {
-	struct selector *selector = &show->selector;
+	struct selector *selector = show->selector;
 	enum btsrec_status status;
 
 	status = selector_init(selector, show->renderer.rec, cpu, &show->filter,
@@ -198,14 +177,18 @@ static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
 static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
 {
 	struct show *show = arg;
+	struct selector selector;
+	struct fault fault;
 	struct btsrec *rec = show->renderer.rec;
 	struct session_ring ring;
 	enum btsrec_status status = session_ring(rec, cpu, &ring);
 
 	if (!status)
-		status = trace_fault(rec, cpu, &show->fault);
+		status = trace_fault(rec, cpu, &fault);
 	if (status)
 		return status;
+	show->selector = &selector;
+	show->fault = &fault;
 	if (show->format->cpu)
 		show->format->cpu(&show->renderer, btsrec_cpu(rec, cpu), &ring);
 	status = show_selected(show, cpu);
@@ -255,17 +238,30 @@ static bool is_splayed(const struct btsrec_filter *filter)
 	       !filter->types;
 }
 
+static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_show *opts)
+{
+	enum btsrec_status status;
+	uint32_t pid;
+
+	if (!render_format_of(opts->format))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no such output format");
+	status = selector_check(rec, &opts->filter);
+	if (status || !opts->thread)
+		return status;
+	if (opts->newest_first)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "one thread over all CPUs is told oldest first only");
+	return thread_check(rec, opts->thread, opts->cpus, &opts->filter, &pid);
+}
+
 enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
 			       const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = view_check(rec, opts->cpus, opts->nr_cpus), flushed;
 	struct show *show;
 
-	if (status)
-		return status;
-	if (!render_format_of(opts->format))
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no such output format");
-	status = selector_check(rec, &opts->filter);
+	if (!status)
+		status = show_check(rec, opts);
 	if (status)
 		return status;
 	show = calloc(1, sizeof(*show));
@@ -284,7 +280,10 @@ enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opt
 	out_init(&show->renderer.out, sink);
 	if (show->format->begin)
 		show->format->begin(&show->renderer);
-	status = view_cpus(rec, opts->cpus, opts->nr_cpus, show_cpu, show);
+	if (opts->thread)
+		status = show_thread(show);
+	else
+		status = view_cpus(rec, opts->cpus, opts->nr_cpus, show_cpu, show);
 	if (show->format->end)
 		show->format->end(&show->renderer);
 	flushed = out_flush(&show->renderer.out);

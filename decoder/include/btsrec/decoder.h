@@ -386,8 +386,10 @@ struct btsrec_filter {
 /**
  * struct btsrec_show - what btsrec_show() prints
  * @cpus: CPU numbers, @nr_cpus of them; NULL: every CPU that has a ring.
+ * @thread: NULL, or the number of a thread as text: only this one, followed over all CPUs
+ *	in the order of time.  Then no @cpus, no @newest_first, and in @filter nobody else.
  * @filter: which events; the other level is told in one line per stretch.
- * @max_events: the newest so many of each CPU; 0: all.
+ * @max_events: the newest so many of each CPU, or of @thread; 0: all.
  * @newest_first: reverse the order of the lines.
  * @types: say of each branch what kind it is, by the code in the dump.
  * @lines: say which source lines both ends of a branch are made from, and at the end
@@ -396,6 +398,7 @@ struct btsrec_filter {
 struct btsrec_show {
 	const unsigned int *cpus;
 	size_t nr_cpus;
+	const char *thread;
 	struct btsrec_filter filter;
 	uint64_t max_events;
 	bool newest_first;
@@ -406,7 +409,7 @@ struct btsrec_show {
 
 /**
  * struct btsrec_insns - what btsrec_insns() prints
- * @cpus, @nr_cpus, @max_events: as in struct btsrec_show.
+ * @cpus, @nr_cpus, @thread, @max_events: as in struct btsrec_show.
  * @filter: the instructions that ran before the branches that it wants.
  * @bytes: with the bytes of each instruction.
  * @lines: with the source line before the instructions that were made from it.
@@ -416,6 +419,7 @@ struct btsrec_show {
 struct btsrec_insns {
 	const unsigned int *cpus;
 	size_t nr_cpus;
+	const char *thread;
 	struct btsrec_filter filter;
 	uint64_t max_events;
 	bool bytes;
@@ -451,13 +455,15 @@ struct btsrec_span {
 
 /**
  * struct btsrec_stack - what btsrec_stack() prints
- * @cpus, @nr_cpus: as in struct btsrec_show.
+ * @cpus, @nr_cpus, @thread: as in struct btsrec_show.  The stack of a thread is the one
+ *	at its end, put together from the histories of all CPUs.
  * @at: behind which events, @nr_at spans, ascending and apart; NULL: the newest one.
  * @format: text or JSON lines.
  */
 struct btsrec_stack {
 	const unsigned int *cpus;
 	size_t nr_cpus;
+	const char *thread;
 	const struct btsrec_span *at;
 	size_t nr_at;
 	enum btsrec_format format;
@@ -511,7 +517,7 @@ btsrec_timeline(struct btsrec *rec, const struct btsrec_timeline *opts,
 
 /**
  * struct btsrec_calls - what btsrec_calls() prints
- * @cpus, @nr_cpus, @max_events: as in struct btsrec_show.
+ * @cpus, @nr_cpus, @thread, @max_events: as in struct btsrec_show.
  * @filter: only what is between its from and to; its other members are passed over.
  * @max_depth: only so many levels of calls; 0: all.
  * @format: text or JSON lines.
@@ -519,6 +525,7 @@ btsrec_timeline(struct btsrec *rec, const struct btsrec_timeline *opts,
 struct btsrec_calls {
 	const unsigned int *cpus;
 	size_t nr_cpus;
+	const char *thread;
 	uint64_t max_events;
 	struct btsrec_filter filter;
 	uint32_t max_depth;

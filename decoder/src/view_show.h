@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The view of events: what CPU by CPU and one thread over all CPUs share. */
+#ifndef BTSREC_VIEW_SHOW_H
+#define BTSREC_VIEW_SHOW_H
+
+#include "backlog.h"
+#include "render.h"
+#include "selector.h"
+#include "thread.h"
+
+/**
+ * struct show - one btsrec_show() under way
+ * @fault, @selector: of the CPU being told; borrowed.
+ * @filter: that of @opts; without the level if that is @splayed.
+ * @counting: lines are counted in @nr_lines, not shown.
+ * @nr_skip: so many lines are too old to be shown.
+ * @stretch: NULL, or to be told in front of the next line; @stretch_before: before it.
+ */
+struct show {
+	struct renderer renderer;
+	const struct render_format *format;
+	const struct btsrec_show *opts;
+	const struct fault *fault;
+	struct btsrec_filter filter;
+	struct selector *selector;
+	bool splayed;
+	struct splay splay;
+	bool counting;
+	uint64_t nr_lines;
+	uint64_t nr_skip;
+	const struct stretch *stretch;
+	const struct stretch *stretch_before;
+	struct backlog backlog;
+};
+
+/** show_event() - the next event, if it is wanted; false: stop */
+bool show_event(void *arg, const struct btsrec_event *event);
+
+/** show_block() - what the other level did */
+void show_block(struct show *show, const struct splay_block *block);
+
+/** show_tell_stretch() - tell @show->stretch, once */
+void show_tell_stretch(struct show *show);
+
+/** show_thread() - the thread of @show->opts over all CPUs; as btsrec_events() */
+enum btsrec_status show_thread(struct show *show);
+
+#endif /* BTSREC_VIEW_SHOW_H */

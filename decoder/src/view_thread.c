@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view_thread.h"
+
+#include <stdlib.h>
+
+enum btsrec_status view_thread_open(struct view_thread *view, struct btsrec *rec,
+				    const char *pid, const struct btsrec_filter *filter,
+				    bool prove)
+{
+	unsigned int nr_cpus = btsrec_nr_cpu_ids(rec);
+	enum btsrec_status status;
+	uint32_t number;
+
+	memset(view, 0, sizeof(*view));
+	view->filter = *filter;
+	view->filter.pids = pid;
+	view->selectors = calloc(nr_cpus + 1, sizeof(*view->selectors));
+	view->ready = calloc(nr_cpus + 1, sizeof(*view->ready));
+	if (!view->selectors || !view->ready)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	status = thread_check(rec, pid, NULL, NULL, &number);
+	if (!status)
+		status = thread_open(&view->thread, rec, number, prove);
+	if (!status && !view->thread.stretches.nr)
+		status = msg_set(&rec->msg, BTSREC_ERR_INVAL, "no history tells of a thread %u",
+				 number);
+	return status;
+}
+
+enum btsrec_status view_thread_select(struct view_thread *view, unsigned int cpu,
+				      struct selector **ret, const struct fault **ret_fault)
+{
+	struct thread_lane *lane;
+	enum btsrec_status status = thread_lane(&view->thread, cpu, &lane);
+
+	*ret = &view->selectors[cpu];
+	*ret_fault = &lane->fault;
+	if (status || view->ready[cpu])
+		return status;
+	view->ready[cpu] = true;
+	status = selector_init(*ret, view->thread.rec, cpu, &view->filter, 0);
+	return status ? status : selector_add_types(*ret, cpu);
+}
+
+static bool ran_on(const struct stretches *stretches, unsigned int cpu)
+{
+	for (size_t i = 0; i < stretches->nr; i++)
+		if (stretches->list[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+enum btsrec_status view_thread_rings(const struct view_thread *view, struct renderer *r,
+				     const struct render_format *format)
+{
+	enum btsrec_status status = BTSREC_OK;
+	struct session_ring ring;
+
+	for (unsigned int cpu = 0; cpu < view->thread.nr_lanes && !status; cpu++) {
+		if (!format->cpu || !ran_on(&view->thread.stretches, cpu))
+			continue;
+		status = session_ring(r->rec, cpu, &ring);
+		if (!status)
+			format->cpu(r, btsrec_cpu(r->rec, cpu), &ring);
+	}
+	return status;
+}
+
+void view_thread_close(struct view_thread *view)
+{
+	for (unsigned int cpu = 0; cpu < view->thread.nr_lanes; cpu++)
+		if (view->ready[cpu])
+			selector_fini(&view->selectors[cpu]);
+	thread_close(&view->thread);
+	free(view->selectors);
+	free(view->ready);
+}

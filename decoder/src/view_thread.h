@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the views of one thread over all CPUs have in common. */
+#ifndef BTSREC_VIEW_THREAD_H
+#define BTSREC_VIEW_THREAD_H
+
+#include "render.h"
+#include "selector.h"
+#include "thread.h"
+
+/**
+ * struct view_thread - a thread that is followed
+ * @selectors: by CPU; valid where @ready.  Both owned.
+ * @filter: what else is wanted; its texts are the caller's.
+ */
+struct view_thread {
+	struct thread thread;
+	struct selector *selectors;
+	bool *ready;
+	struct btsrec_filter filter;
+};
+
+/**
+ * view_thread_open() - thread @pid, a text that thread_check() has passed
+ * @prove: as in struct thread.
+ *
+ * Return: as btsrec_events(); BTSREC_ERR_INVAL also if no history tells of it.
+ * view_thread_close() is allowed after all of them.
+ */
+enum btsrec_status view_thread_open(struct view_thread *view, struct btsrec *rec,
+				    const char *pid, const struct btsrec_filter *filter,
+				    bool prove);
+
+/**
+ * view_thread_select() - the selector and the fault of @cpu, on which the thread ran
+ *
+ * The selector has types.  Return: as selector_init().
+ */
+enum btsrec_status view_thread_select(struct view_thread *view, unsigned int cpu,
+				      struct selector **ret, const struct fault **ret_fault);
+
+/** view_thread_before() - the stretch before number @i; NULL: it is the first */
+static inline const struct stretch *view_thread_before(const struct view_thread *view, size_t i)
+{
+	return i ? &view->thread.stretches.list[i - 1] : NULL;
+}
+
+/**
+ * view_thread_rings() - the part of @format that tells of a CPU, for those of the thread
+ *
+ * Return: as btsrec_events().
+ */
+enum btsrec_status view_thread_rings(const struct view_thread *view, struct renderer *r,
+				     const struct render_format *format);
+
+/** view_thread_close() - free what view_thread_open() allocated */
+void view_thread_close(struct view_thread *view);
+
+#endif /* BTSREC_VIEW_THREAD_H */
