@@ -121,6 +121,7 @@ static enum btsrec_status show_calls(struct btsrec *rec, const struct btsrec_sho
 	struct btsrec_calls calls = {
 		.cpus = show->cpus,
 		.nr_cpus = show->nr_cpus,
+		.thread = show->thread,
 		.filter = show->filter,
 		.max_events = show->max_events,
 		.format = show->format,
@@ -176,6 +177,7 @@ static enum btsrec_status show_stack(struct btsrec *rec, const struct btsrec_sho
 	struct btsrec_stack stack = {
 		.cpus = show->cpus,
 		.nr_cpus = show->nr_cpus,
+		.thread = show->thread,
 		.format = show->format,
 	};
 

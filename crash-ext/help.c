@@ -22,7 +22,7 @@ char *bts_help[] = {
 	"         the format \"3\", \"1,8,9\", \"1-23\", \"1,8,9-14\" or \"all\".",
 	"     -H  Display the history of one thread, put together from those of all CPUs in",
 	"         the order of time: each stretch on a CPU begins with a line \"stretch\"; with",
-	"         the branches or -d; not with -c or -r.",
+	"         the branches, -d, -g or -s; not with -c, -f, -m, -r or -x.",
 	"     -n  Display the newest count events of each CPU instead of 20.",
 	"     -r  Display the newest event first.",
 	"     -t  Display the kind of each branch, by the code in the dump.",

@@ -185,7 +185,7 @@ static bool parse_option(int option, char *value, struct request *req)
 static bool can_follow(const struct request *req)
 {
 	return !req->cpus_given && !req->functions && !req->timeline && !req->coverage &&
-	       !req->calls && !req->stack;
+	       !req->newest_first;
 }
 
 /* Options that choose a part of a history choose the history; other views have no parts. */

@@ -6,6 +6,7 @@ enum cli_exit cmd_calls(struct btsrec *rec, const struct cli_options *options)
 	struct btsrec_calls opts = {
 		.cpus = options->show.cpus,
 		.nr_cpus = options->show.nr_cpus,
+		.thread = options->show.thread,
 		.max_events = options->show.max_events,
 		.filter = options->filter,
 		.max_depth = options->max_depth,

@@ -6,6 +6,7 @@ enum cli_exit cmd_stack(struct btsrec *rec, const struct cli_options *options)
 	struct btsrec_stack opts = {
 		.cpus = options->show.cpus,
 		.nr_cpus = options->show.nr_cpus,
+		.thread = options->show.thread,
 		.at = options->at,
 		.nr_at = options->nr_at,
 		.format = options->show.format,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The calls of one CPU as lines of a tree, each with what is known when it has ended. */
+/* The calls of one CPU, or of one thread, as lines of a tree, each with what is known when it has ended. */
 #ifndef BTSREC_CALLTREE_H
 #define BTSREC_CALLTREE_H
 
+#include "filter.h"
+#include "thread_frames.h"
 #include "trace_fault.h"
-#include "trace_frames.h"
 
 /* What a view may hold in memory; a ring of 1 MiB has at most 43,690 records. */
 #define CALLTREE_MAX_LINES	(8U << 20)
@@ -16,6 +17,7 @@ enum calltree_kind {
 	CALLTREE_ASTRAY,	/* a return to where none was expected */
 	CALLTREE_RESUME,	/* IRET in the kernel to another place than was interrupted */
 	CALLTREE_THREAD,	/* from here on the stack of this thread */
+	CALLTREE_STRETCH,	/* the thread that is followed continues here */
 	CALLTREE_LOST,		/* calls that were open in this thread may have ended elsewhere */
 	CALLTREE_CYCLE,		/* branches that go round without a call */
 	CALLTREE_BREAK,		/* the history contradicts the code */
@@ -67,11 +69,12 @@ struct calltree_line {
 			uint64_t fault_va;
 		} broken;
 		size_t event;		/* in @events of the tree */
+		size_t stretch;		/* of the thread */
 	};
 };
 
 /**
- * struct calltree - lines of one CPU, oldest first; all arrays are owned
+ * struct calltree - lines of one CPU or thread, oldest first; all arrays are owned
  * @times: of all events that carry one, also of those without a line.
  * @segments: how to make levels comparable.
  * @open: the calls that are open at the end, outermost first: numbers of lines.
@@ -117,6 +120,27 @@ struct calltree {
 enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsigned int cpu,
 				 uint64_t first_n, uint64_t last_n, uint64_t max_events,
 				 const struct fault *fault);
+
+/**
+ * struct calltree_part - which events of a thread are wanted
+ * @windows: by CPU; borrowed.
+ * @first_stretch, @first_cpu_n: none older than this event of that stretch.
+ */
+struct calltree_part {
+	const struct filter_window *windows;
+	size_t first_stretch;
+	uint64_t first_cpu_n;
+};
+
+/**
+ * calltree_read_thread() - the lines of a thread over all CPUs
+ * @places: what the numbers of events in @tree stand for; see thread_frames().
+ *
+ * Return: as calltree_read().
+ */
+enum btsrec_status calltree_read_thread(struct calltree *tree, struct thread *thread,
+					struct thread_places *places,
+					const struct calltree_part *part);
 
 /** calltree_fini() - free all; an empty tree is left. */
 void calltree_fini(struct calltree *tree);

@@ -123,6 +123,11 @@ void doubts_feed(struct doubts *doubts, const struct trace_event *event,
 		frames_entered(frames, i)->cookie = newest_unseen(doubts, stack);
 }
 
+void doubts_thread(struct doubts *doubts, uint32_t pid, const struct doubt *doubt)
+{
+	doubt_thread(of_thread(doubts, &doubts->threads, pid), doubt->why, doubt->n, doubt->cpu);
+}
+
 /* --- Questions ---------------------------------------------------------- */
 
 struct doubt doubts_of(struct doubts *doubts, const struct stack *stack)

@@ -17,13 +17,14 @@ enum doubt_why {
 	DOUBT_ELSEWHERE,	/* the thread ran on another CPU */
 	DOUBT_UNKNOWN,		/* it may have: the history of another CPU has no answer */
 	DOUBT_UNFIT,		/* a return does not fit them */
+	DOUBT_ORDER,		/* nothing proves when it ran on which CPU */
 	DOUBT_UNSEEN,		/* code ran that is not in the dump: calls may be missing */
 };
 
 /**
  * struct doubt - about the frames of a thread
  * @n: those that were entered before this event.
- * @cpu: of ELSEWHERE and UNKNOWN.
+ * @cpu: of ELSEWHERE, UNKNOWN and ORDER.
  */
 struct doubt {
 	enum doubt_why why;
@@ -58,6 +59,9 @@ void doubts_init(struct doubts *doubts, const struct sightings *sightings);
  */
 void doubts_feed(struct doubts *doubts, const struct trace_event *event,
 		 const struct frames_step *step, struct frames *frames);
+
+/** doubts_thread() - whoever follows thread @pid knows better: @doubt is about its frames */
+void doubts_thread(struct doubts *doubts, uint32_t pid, const struct doubt *doubt);
 
 /** doubts_of() - about the frames on @stack */
 struct doubt doubts_of(struct doubts *doubts, const struct stack *stack);

@@ -242,6 +242,24 @@ void frames_feed(struct frames *frames, const struct btsrec_event *event,
 	*ret = frames->step;
 }
 
+void frames_join(struct frames *frames)
+{
+	stacks_select(&frames->stacks, false, 0);
+	frames->lost = false;
+	frames->has_switch = false;
+	frames->switching = false;
+	frames->thunk.type = BRANCH_UNKNOWN;
+	frames->stacks.current->kernel = true;
+}
+
+void frames_select(struct frames *frames, uint32_t pid)
+{
+	struct stack *current = frames->stacks.current;
+
+	if (!current->known || current->pid != pid)
+		stacks_select(&frames->stacks, true, pid);
+}
+
 /* --- Questions ---------------------------------------------------------- */
 
 bool frames_nomem(const struct frames *frames)

@@ -107,6 +107,16 @@ void frames_feed(struct frames *frames, const struct btsrec_event *event,
 		 const struct btsrec_side *side, const struct proof_step *step,
 		 struct frames_step *ret);
 
+/**
+ * frames_join() - before the first event of another history, which begins with a switch
+ *
+ * What is remembered of threads stays; how the CPU came to that switch is of no matter.
+ */
+void frames_join(struct frames *frames);
+
+/** frames_select() - thread @pid, which does not run any more, is what is asked about */
+void frames_select(struct frames *frames, uint32_t pid);
+
 /** frames_nomem() - something was forgotten for lack of memory. */
 bool frames_nomem(const struct frames *frames);
 

@@ -94,21 +94,26 @@ static bool frames_event(void *arg, const struct trace_event *event)
 	return run->fn(run->arg, event, &step, run->frames);
 }
 
+struct frames *trace_frames_new(struct btsrec *rec)
+{
+	struct frames_source source = { .arg = rec };
+	struct code *code = trace_code(rec);
+
+	if (symbols_present(rec))
+		source.place = place;
+	source.idt_known = code && code_gates(code)->known;
+	return code ? frames_new(&source) : NULL;
+}
+
 enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu, trace_frames_fn fn,
 				void *arg)
 {
-	struct frames_source source = { .arg = rec };
 	struct frames_run run = { .fn = fn, .arg = arg };
 	enum btsrec_status status = BTSREC_ERR_NOMEM;
-	struct code *code;
 
 	if (!btsrec_root(rec))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
-	if (symbols_present(rec))
-		source.place = place;
-	code = trace_code(rec);
-	source.idt_known = code && code_gates(code)->known;
-	run.frames = frames_new(&source);
+	run.frames = trace_frames_new(rec);
 	if (run.frames)
 		status = trace_events(rec, cpu, 0, frames_event, &run, NULL);
 	if (!run.frames || frames_nomem(run.frames))

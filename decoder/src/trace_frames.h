@@ -15,6 +15,9 @@
 typedef bool (*trace_frames_fn)(void *arg, const struct trace_event *event,
 				const struct frames_step *step, struct frames *frames);
 
+/** trace_frames_new() - frames that know the functions of @rec; NULL: out of memory. */
+struct frames *trace_frames_new(struct btsrec *rec);
+
 /**
  * trace_frames() - all events of @cpu, oldest first, with the calls that they are
  *

@@ -80,13 +80,51 @@ static bool line_key(const struct calls *view, const struct calltree_line *line,
 	       !line->call.handler_va && !calls_duration(view, line, &min, &max);
 }
 
+uint64_t calls_place(const struct calls *view, uint64_t n, unsigned int *ret_cpu)
+{
+	const struct thread_place *place;
+	uint64_t cpu_n;
+
+	*ret_cpu = view->cpu;
+	if (!view->followed)
+		return n;
+	place = thread_place_of(&view->places, n, &cpu_n);
+	*ret_cpu = place->cpu;
+	return cpu_n;
+}
+
+static void print_event(struct calls *view, const struct calltree_line *line, uint64_t n)
+{
+	struct btsrec_event event = view->tree.events[line->event];
+
+	event.n = n;
+	view->format->event(&view->renderer, &event);
+}
+
+static void print_stretch(struct calls *view, size_t i)
+{
+	const struct stretch *list = view->followed->thread.stretches.list;
+
+	view->format->stretch(&view->renderer, view_thread_before(view->followed, i), &list[i]);
+}
+
 static void print_line(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
-	view->renderer.side = aspace_at(&view->spaces, line->n);
+	uint64_t n = calls_place(view, line->n, &view->cpu);
+	const struct fault *fault = &view->fault;
+	struct aspace *spaces = &view->spaces;
+
+	if (view->followed) {
+		spaces = &view->followed->thread.lanes[view->cpu].trace.spaces;
+		fault = &view->followed->thread.lanes[view->cpu].fault;
+	}
+	view->renderer.side = aspace_at(spaces, n);
 	if (line->kind == CALLTREE_FAULT)
-		view->format->fault(&view->renderer, view->cpu, line->n, &view->fault);
+		view->format->fault(&view->renderer, view->cpu, n, fault);
 	else if (line->kind == CALLTREE_EVENT)
-		view->format->event(&view->renderer, &view->tree.events[line->event]);
+		print_event(view, line, n);
+	else if (line->kind == CALLTREE_STRETCH)
+		print_stretch(view, line->stretch);
 	else
 		view->lines->line(view, line, indent);
 }
@@ -147,7 +185,8 @@ static void fold_line(struct calls *view, struct fold *fold, const uint32_t *ind
 static bool has_depth(const struct calltree_line *line)
 {
 	return line->kind != CALLTREE_EVENT && line->kind != CALLTREE_THREAD &&
-	       line->kind != CALLTREE_FAULT && line->kind != CALLTREE_BREAK;
+	       line->kind != CALLTREE_FAULT && line->kind != CALLTREE_BREAK &&
+	       line->kind != CALLTREE_STRETCH;
 }
 
 void calls_lines(struct calls *view, const uint32_t *indents, size_t first, size_t end,
@@ -171,7 +210,7 @@ void calls_lines(struct calls *view, const uint32_t *indents, size_t first, size
 
 /* --- CPUs --------------------------------------------------------------- */
 
-static enum btsrec_status print_tree(struct calls *view, struct btsrec *rec)
+enum btsrec_status calls_print_tree(struct calls *view, struct btsrec *rec)
 {
 	_cleanup_free_ uint32_t *indents = calltree_indents(&view->tree);
 
@@ -209,7 +248,7 @@ static enum btsrec_status calls_cpu(void *arg, unsigned int cpu)
 	if (!status && symbols_user_present(rec))
 		status = trace_spaces(rec, cpu, &view->spaces);
 	if (!status)
-		status = print_tree(view, rec);
+		status = calls_print_tree(view, rec);
 	if (!status && view->format->cpu_end)
 		view->format->cpu_end(&view->renderer, cpu);
 	calltree_fini(&view->tree);
@@ -220,12 +259,17 @@ static enum btsrec_status calls_cpu(void *arg, unsigned int cpu)
 static enum btsrec_status calls_check(struct btsrec *rec, const struct btsrec_calls *opts)
 {
 	enum btsrec_status status;
+	uint32_t pid;
 
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "calls are shown as text or JSON lines");
 	status = view_check(rec, opts->cpus, opts->nr_cpus);
-	return status ? status : selector_check(rec, &opts->filter);
+	if (!status)
+		status = selector_check(rec, &opts->filter);
+	if (status || !opts->thread)
+		return status;
+	return thread_check(rec, opts->thread, opts->cpus, &opts->filter, &pid);
 }
 
 enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *opts,
@@ -241,7 +285,10 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	calls_init(view, rec, opts->format, sink);
 	view->opts = opts;
-	status = view_cpus(rec, opts->cpus, opts->nr_cpus, calls_cpu, view);
+	if (opts->thread)
+		status = calls_thread(view);
+	else
+		status = view_cpus(rec, opts->cpus, opts->nr_cpus, calls_cpu, view);
 	flushed = out_flush(&view->renderer.out);
 	return status ? status : flushed;
 }

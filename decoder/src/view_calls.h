@@ -5,11 +5,14 @@
 
 #include "calltree.h"
 #include "render.h"
+#include "view_thread.h"
 
 /**
  * struct calls - one view of calls under way
  * @tree, @fault: of @cpu.
  * @spaces: who ran when on @cpu; empty if user addresses have no names.
+ * @followed: NULL, or the thread whose tree it is, over all CPUs; then numbers of events
+ *	stand for @places, and @cpu changes with them.
  * @tsc_khz: 0: unknown.
  * @source: with the source line of each call, where it is known.
  */
@@ -22,6 +25,8 @@ struct calls {
 	struct fault fault;
 	struct aspace spaces;
 	unsigned int cpu;
+	struct view_thread *followed;
+	struct thread_places places;
 	uint64_t tsc_khz;
 	bool source;
 };
@@ -48,6 +53,15 @@ void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format forma
 /** calls_lines() - print lines @first to @end - 1 of the tree in view->cpu */
 void calls_lines(struct calls *view, const uint32_t *indents, size_t first, size_t end,
 		 uint32_t max_depth);
+
+/** calls_place() - the number that event @n of the tree has on its CPU, *@ret_cpu */
+uint64_t calls_place(const struct calls *view, uint64_t n, unsigned int *ret_cpu);
+
+/** calls_thread() - the tree of the thread of @view->opts; as btsrec_events() */
+enum btsrec_status calls_thread(struct calls *view);
+
+/** calls_print_tree() - print all lines of the tree, as @view->opts wants them */
+enum btsrec_status calls_print_tree(struct calls *view, struct btsrec *rec);
 
 /** calls_function() - the name of @va as text, without offset at its start, or the address */
 void calls_function(struct renderer *r, uint64_t va);

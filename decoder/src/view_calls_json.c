@@ -8,10 +8,12 @@
 static void json_begin(struct calls *view, const struct calltree_line *line, const char *kind)
 {
 	struct out *out = &view->renderer.out;
+	unsigned int cpu;
+	uint64_t n = calls_place(view, line->n, &cpu);
 
 	out_literal(out, "{\"cpu\":");
-	out_dec(out, view->cpu, 0);
-	json_number(out, "n", line->n);
+	out_dec(out, cpu, 0);
+	json_number(out, "n", n);
 	json_word(out, "kind", kind);
 }
 
@@ -54,6 +56,17 @@ static void json_duration(struct calls *view, const struct calltree_line *line)
 	json_number(out, view->tsc_khz ? "max_ns" : "max_ticks", max);
 }
 
+static void json_last(struct calls *view, const struct calltree_line *line)
+{
+	struct out *out = &view->renderer.out;
+	unsigned int cpu, last_cpu;
+
+	json_number(out, "last_n", calls_place(view, line->last_n, &last_cpu));
+	(void)calls_place(view, line->n, &cpu);
+	if (last_cpu != cpu)
+		json_number(out, "last_cpu", last_cpu);
+}
+
 static void json_call(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
 	struct out *out = &view->renderer.out;
@@ -67,7 +80,7 @@ static void json_call(struct calls *view, const struct calltree_line *line, uint
 	json_ends(view, line);
 	json_number(out, "branches", line->call.nr_branches);
 	if (ended)
-		json_number(out, "last_n", line->last_n);
+		json_last(view, line);
 	json_bool(out, "complete", ended && !line->call.more);
 	json_syscall(&view->renderer, line->call.handler_va);
 	json_duration(view, line);
@@ -101,7 +114,7 @@ static void json_cycle(struct calls *view, const struct calltree_line *line, uin
 	json_place(view, line, indent, "cycle");
 	json_number(out, "branches", line->cycle.period);
 	json_number(out, "rounds", line->cycle.nr_rounds);
-	json_number(out, "last_n", line->last_n);
+	json_last(view, line);
 }
 
 static void json_broken(struct calls *view, const struct calltree_line *line)
@@ -139,6 +152,7 @@ static void json_line(struct calls *view, const struct calltree_line *line, uint
 	case CALLTREE_BREAK:
 		json_broken(view, line);
 		break;
+	case CALLTREE_STRETCH:
 	case CALLTREE_FAULT:
 	case CALLTREE_EVENT:
 		break;

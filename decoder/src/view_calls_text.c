@@ -19,10 +19,12 @@
 static void text_begin(struct calls *view, const struct calltree_line *line, const char *kind)
 {
 	struct out *out = &view->renderer.out;
+	unsigned int cpu;
+	uint64_t n = calls_place(view, line->n, &cpu);
 
-	out_dec(out, view->cpu, 3);
+	out_dec(out, cpu, 3);
 	out_char(out, ' ');
-	out_dec(out, line->n, 9);
+	out_dec(out, n, 9);
 	out_char(out, ' ');
 	out_pad(out, kind, 8);
 }
@@ -107,6 +109,25 @@ static void text_duration(struct calls *view, const struct calltree_line *line)
 	}
 }
 
+/* A thread that is followed may come back from a call on another CPU. */
+static void text_end(struct calls *view, const struct calltree_line *line)
+{
+	struct out *out = &view->renderer.out;
+	unsigned int cpu, end_cpu;
+	uint64_t n;
+
+	if (!view->followed || line->last_n == UINT64_MAX)
+		return;
+	(void)calls_place(view, line->n, &cpu);
+	n = calls_place(view, line->last_n, &end_cpu);
+	if (cpu == end_cpu)
+		return;
+	out_literal(out, "  ended on CPU ");
+	out_dec(out, end_cpu, 0);
+	out_literal(out, " at ");
+	out_dec(out, n, 0);
+}
+
 static void text_source(struct calls *view, const struct calltree_line *line)
 {
 	struct out *out = &view->renderer.out;
@@ -131,6 +152,7 @@ static void text_call(struct calls *view, const struct calltree_line *line, uint
 	calls_function(&view->renderer, line->to);
 	calls_syscall(&view->renderer, line->call.handler_va);
 	text_duration(view, line);
+	text_end(view, line);
 	text_source(view, line);
 }
 
@@ -213,6 +235,7 @@ static void text_line(struct calls *view, const struct calltree_line *line, uint
 	case CALLTREE_BREAK:
 		text_break(view, line);
 		break;
+	case CALLTREE_STRETCH:
 	case CALLTREE_FAULT:
 	case CALLTREE_EVENT:
 		break;
@@ -224,6 +247,7 @@ static void text_fold(struct calls *view, const struct calltree_line *first, uin
 		      unsigned int period, uint64_t nr_more, uint64_t last_n)
 {
 	struct out *out = &view->renderer.out;
+	unsigned int cpu;
 
 	text_place(view, first, indent, "cycle");
 	if (period == 1) {
@@ -236,7 +260,7 @@ static void text_fold(struct calls *view, const struct calltree_line *first, uin
 	out_literal(out, " x ");
 	out_dec(out, nr_more, 0);
 	out_literal(out, " more, to ");
-	out_dec(out, last_n, 0);
+	out_dec(out, calls_place(view, last_n, &cpu), 0);
 	out_char(out, '\n');
 }
 

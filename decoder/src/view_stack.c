@@ -10,31 +10,6 @@
 #include "symbol.h"
 #include "view.h"
 
-/* Each frame may be on top of a thunk; and what called the outermost one. */
-#define NR_LINES_MAX	(2 * STACKS_MAX_DEPTH + 3)
-
-/**
- * struct stacks_view - one btsrec_stack() under way
- * @last_n: by CPU, number of the newest event.
- * @at: the next of @opts->at.
- * @ip: where the CPU is; @prev, @next: of the last switch.
- * @astray: of the last return that led astray.
- */
-struct stacks_view {
-	struct renderer renderer;
-	const struct btsrec_stack *opts;
-	struct sightings sightings;
-	uint64_t *last_n;
-	bool nomem;
-	struct doubts doubts;
-	size_t at;
-	uint64_t ip;
-	bool has_switch;
-	struct btsrec_switch sw;
-	struct stack_astray astray;
-	struct stack_line lines[NR_LINES_MAX];
-};
-
 /* --- Words -------------------------------------------------------------- */
 
 void stack_line_how(const struct stack_line *line, char *ret)
@@ -53,6 +28,7 @@ const char *stack_doubt_str(enum doubt_why why)
 		[DOUBT_ELSEWHERE] = "elsewhere",
 		[DOUBT_UNKNOWN] = "unknown",
 		[DOUBT_UNFIT] = "unfit",
+		[DOUBT_ORDER] = "order",
 		[DOUBT_UNSEEN] = "unseen",
 	};
 
@@ -214,7 +190,7 @@ static void note_astray(struct stacks_view *view, const struct trace_event *even
 	view->astray.call_n = frames_left(frames, 0)->n;
 }
 
-static void follow(struct stacks_view *view, const struct trace_event *traced,
+void stacks_follow(struct stacks_view *view, const struct trace_event *traced,
 		   const struct frames_step *step, struct frames *frames)
 {
 	const struct btsrec_event *event = traced->event;
@@ -241,6 +217,22 @@ static bool is_wanted(struct stacks_view *view, const struct btsrec_event *event
 	return view->at < opts->nr_at && opts->at[view->at].first <= event->n;
 }
 
+void stacks_tell(struct stacks_view *view, const struct frames *frames,
+		 const struct btsrec_event *event, struct stack_told *told)
+{
+	struct renderer *r = &view->renderer;
+
+	if (view->astray.any && view->astray.pid == frames_stack(frames)->pid)
+		told->astray = &view->astray;
+	make_lines(view, frames, told);
+	if (event->kind == BTSREC_EVENT_FREEZE)
+		compare_freeze(view, &event->freeze, told);
+	if (view->opts->format == BTSREC_FORMAT_JSONL)
+		stack_json(r, told);
+	else
+		stack_text(r, told);
+}
+
 static bool stack_event(void *arg, const struct trace_event *event,
 			const struct frames_step *step, struct frames *frames)
 {
@@ -249,19 +241,11 @@ static bool stack_event(void *arg, const struct trace_event *event,
 	const struct stack *stack = frames_stack(frames);
 	struct stack_told told = { .cpu = event->event->cpu, .n = event->event->n };
 
-	follow(view, event, step, frames);
+	stacks_follow(view, event, step, frames);
 	if (!is_wanted(view, event->event))
 		return !view->doubts.nomem;
 	told.side = side_of(view, event, stack);
-	if (view->astray.any && view->astray.pid == stack->pid)
-		told.astray = &view->astray;
-	make_lines(view, frames, &told);
-	if (event->event->kind == BTSREC_EVENT_FREEZE)
-		compare_freeze(view, &event->event->freeze, &told);
-	if (view->opts->format == BTSREC_FORMAT_JSONL)
-		stack_json(r, &told);
-	else
-		stack_text(r, &told);
+	stacks_tell(view, frames, event->event, &told);
 	return !r->out.stopped && !view->doubts.nomem;
 }
 
@@ -326,6 +310,10 @@ static enum btsrec_status sight_all(struct stacks_view *view)
 
 static enum btsrec_status stack_check(struct btsrec *rec, const struct btsrec_stack *opts)
 {
+	uint32_t pid;
+
+	if (!btsrec_root(rec))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "call stacks are shown as text or JSON lines");
@@ -334,6 +322,11 @@ static enum btsrec_status stack_check(struct btsrec *rec, const struct btsrec_st
 		    (i && opts->at[i].first <= opts->at[i - 1].last))
 			return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 				       "the events for call stacks do not ascend");
+	if (opts->thread && opts->at)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "the stack of a thread is the one at its end: leave out the events");
+	if (opts->thread)
+		return thread_check(rec, opts->thread, opts->cpus, NULL, &pid);
 	return view_check(rec, opts->cpus, opts->nr_cpus);
 }
 
@@ -352,8 +345,11 @@ enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *o
 	view->renderer.names = symbols_present(rec);
 	view->opts = opts;
 	out_init(&view->renderer.out, sink);
-	status = sight_all(view);
-	if (!status)
+	if (opts->thread)
+		status = stacks_thread(view);
+	else
+		status = sight_all(view);
+	if (!status && !opts->thread)
 		status = view_cpus(rec, opts->cpus, opts->nr_cpus, stack_cpu, view);
 	flushed = out_flush(&view->renderer.out);
 	sightings_fini(&view->sightings);

@@ -6,6 +6,7 @@
 #include "doubts.h"
 #include "json.h"
 #include "stackmem.h"
+#include "thread_frames.h"
 
 /** enum stack_memory - is the address of a line in the memory of the stack? */
 enum stack_memory {
@@ -53,6 +54,8 @@ struct stack_astray {
  * @freeze: the registers to compare with; NULL: none.
  * @ip_line: the line whose address they have; @nr_lines: none.
  * @memory_ends: more of the stack is not in the dump.
+ * @places: NULL, or what numbers of events stand for: the stack is that of a thread,
+ *	put together from all CPUs.
  */
 struct stack_told {
 	unsigned int cpu;
@@ -68,7 +71,47 @@ struct stack_told {
 	size_t nr_found;
 	size_t nr_missing;
 	bool memory_ends;
+	const struct thread_places *places;
 };
+
+/* Each frame may be on top of a thunk; and what called the outermost one. */
+#define STACK_NR_LINES	(2 * STACKS_MAX_DEPTH + 3)
+
+/**
+ * struct stacks_view - one btsrec_stack() under way
+ * @last_n: by CPU, number of the newest event.
+ * @at: the next of @opts->at.
+ * @ip: where the CPU is; @prev, @next: of the last switch.
+ * @astray: of the last return that led astray.
+ */
+struct stacks_view {
+	struct renderer renderer;
+	const struct btsrec_stack *opts;
+	struct sightings sightings;
+	uint64_t *last_n;
+	bool nomem;
+	struct doubts doubts;
+	size_t at;
+	uint64_t ip;
+	bool has_switch;
+	struct btsrec_switch sw;
+	struct stack_astray astray;
+	struct stack_line lines[STACK_NR_LINES];
+};
+
+/** stacks_follow() - the next event and what it did to the stacks */
+void stacks_follow(struct stacks_view *view, const struct trace_event *traced,
+		   const struct frames_step *step, struct frames *frames);
+
+/** stacks_tell() - tell the stack of who runs now; @told: what is known of it already */
+void stacks_tell(struct stacks_view *view, const struct frames *frames,
+		 const struct btsrec_event *event, struct stack_told *told);
+
+/** stacks_thread() - that of the thread of @view->opts at its end; as btsrec_events() */
+enum btsrec_status stacks_thread(struct stacks_view *view);
+
+/** stack_n() - the number that event @n has on its CPU, *@ret_cpu */
+uint64_t stack_n(const struct stack_told *told, uint64_t n, unsigned int *ret_cpu);
 
 /** stack_line_how() - how a line was entered, BRANCH_TEXT_BYTES of room: "call", "irq:236" */
 void stack_line_how(const struct stack_line *line, char *ret);

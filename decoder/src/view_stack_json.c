@@ -3,10 +3,25 @@
 
 static void json_begin(struct out *out, const struct stack_told *told, const char *kind)
 {
+	unsigned int cpu;
+	uint64_t n = stack_n(told, told->n, &cpu);
+
 	out_literal(out, "{\"cpu\":");
-	out_dec(out, told->cpu, 0);
-	json_number(out, "n", told->n);
+	out_dec(out, cpu, 0);
+	json_number(out, "n", n);
 	json_word(out, "kind", kind);
+}
+
+/* An event that is not of the CPU of the line has its own. */
+static void json_n(struct out *out, const struct stack_told *told, const char *key,
+		   const char *cpu_key, uint64_t n)
+{
+	unsigned int cpu, told_cpu;
+
+	json_number(out, key, stack_n(told, n, &cpu));
+	(void)stack_n(told, told->n, &told_cpu);
+	if (cpu != told_cpu)
+		json_number(out, cpu_key, cpu);
 }
 
 static void json_line(struct renderer *r, const struct stack_told *told, size_t i)
@@ -22,7 +37,7 @@ static void json_line(struct renderer *r, const struct stack_told *told, size_t 
 		json_word(out, "how", frame_kind_str(line->frame->kind));
 		if (line->frame->vector >= 0)
 			json_number(out, "vector", (uint64_t)line->frame->vector);
-		json_number(out, "entered_n", line->frame->n);
+		json_n(out, told, "entered_n", "entered_cpu", line->frame->n);
 		json_address(out, "entered", line->frame->entered);
 	} else if (line->by_thunk) {
 		json_word(out, "how", "thunk");
@@ -39,11 +54,11 @@ static void json_astray(struct out *out, const struct stack_told *told)
 	const struct stack_astray *astray = told->astray;
 
 	json_begin(out, told, "mismatch");
-	json_number(out, "return_n", astray->n);
+	json_n(out, told, "return_n", "return_cpu", astray->n);
 	json_address(out, "from", astray->from);
 	json_address(out, "to", astray->to);
 	if (astray->expected) {
-		json_number(out, "call_n", astray->call_n);
+		json_n(out, told, "call_n", "call_cpu", astray->call_n);
 		json_address(out, "expected", astray->expected);
 	}
 	out_literal(out, "}\n");
@@ -58,8 +73,9 @@ static void json_title(struct out *out, const struct stack_told *told)
 	json_bool(out, "complete", told->complete);
 	if (told->doubt.why != DOUBT_NONE) {
 		json_word(out, "doubt", stack_doubt_str(told->doubt.why));
-		json_number(out, "doubt_n", told->doubt.n);
-		if (told->doubt.why == DOUBT_ELSEWHERE || told->doubt.why == DOUBT_UNKNOWN)
+		json_n(out, told, "doubt_n", "doubt_n_cpu", told->doubt.n);
+		if (told->doubt.why == DOUBT_ELSEWHERE || told->doubt.why == DOUBT_UNKNOWN ||
+		    told->doubt.why == DOUBT_ORDER)
 			json_number(out, "doubt_cpu", told->doubt.cpu);
 	}
 	if (told->freeze && told->ip_line < told->nr_lines) {

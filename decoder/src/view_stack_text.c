@@ -30,8 +30,22 @@ static char flag_of(const struct stack_line *line)
 	return line->gone ? '~' : ' ';
 }
 
-static void text_line(struct renderer *r, const struct stack_line *line, size_t number)
+/* "107802", or "0:107802" where it may be on any CPU. */
+static void text_n(struct out *out, const struct stack_told *told, uint64_t n, unsigned int width)
 {
+	unsigned int cpu;
+	uint64_t own_n = stack_n(told, n, &cpu);
+
+	if (told->places) {
+		out_dec(out, cpu, width ? 3 : 0);
+		out_char(out, ':');
+	}
+	out_dec(out, own_n, width);
+}
+
+static void text_line(struct renderer *r, const struct stack_told *told, size_t number)
+{
+	const struct stack_line *line = &told->lines[number];
 	struct out *out = &r->out;
 	char how[BRANCH_TEXT_BYTES];
 	struct symbol_name name;
@@ -46,9 +60,9 @@ static void text_line(struct renderer *r, const struct stack_line *line, size_t 
 	out_char(out, ' ');
 	out_pad(out, how, HOW_WIDTH);
 	if (line->frame)
-		out_dec(out, line->frame->n, 9);
+		text_n(out, told, line->frame->n, 9);
 	else
-		out_literal(out, "        -");
+		out_str(out, told->places ? "            -" : "        -");
 	if (render_find(r, line->ip, &name, &why)) {
 		out_char(out, ' ');
 		out_name(out, &name);
@@ -59,8 +73,10 @@ static void text_line(struct renderer *r, const struct stack_line *line, size_t 
 	out_char(out, '\n');
 }
 
-static void text_doubt(struct out *out, const struct doubt *doubt)
+static void text_doubt(struct out *out, const struct stack_told *told)
 {
+	const struct doubt *doubt = &told->doubt;
+
 	out_literal(out, "    -- older frames may be others: ");
 	switch (doubt->why) {
 	case DOUBT_ELSEWHERE:
@@ -72,6 +88,11 @@ static void text_doubt(struct out *out, const struct doubt *doubt)
 		out_literal(out, "the thread came back, and the history of CPU ");
 		out_dec(out, doubt->cpu, 0);
 		out_literal(out, " does not tell whether it was there");
+		break;
+	case DOUBT_ORDER:
+		out_literal(out, "nothing proves that the thread ran on CPU ");
+		out_dec(out, doubt->cpu, 0);
+		out_literal(out, " before");
 		break;
 	case DOUBT_UNFIT:
 		out_literal(out, "a return does not fit them");
@@ -85,7 +106,7 @@ static void text_doubt(struct out *out, const struct doubt *doubt)
 		break;
 	}
 	out_literal(out, " at event ");
-	out_dec(out, doubt->n, 0);
+	text_n(out, told, doubt->n, 0);
 	out_char(out, '\n');
 }
 
@@ -95,7 +116,7 @@ static void text_before_line(struct renderer *r, const struct stack_told *told, 
 	const struct stack_line *before = i ? line - 1 : NULL;
 
 	if (line->doubtful && !(before && before->doubtful))
-		text_doubt(&r->out, &told->doubt);
+		text_doubt(&r->out, told);
 	if (before && code_is_kernel(before->ip) && !code_is_kernel(line->ip))
 		out_literal(&r->out, "    -- user code\n");
 }
@@ -136,19 +157,20 @@ static void text_freeze(struct renderer *r, const struct stack_told *told)
 	text_memory(out, told);
 }
 
-static void text_astray(struct renderer *r, const struct stack_astray *astray)
+static void text_astray(struct renderer *r, const struct stack_told *told)
 {
+	const struct stack_astray *astray = told->astray;
 	struct out *out = &r->out;
 
 	out_literal(out, "# event ");
-	out_dec(out, astray->n, 0);
+	text_n(out, told, astray->n, 0);
 	out_literal(out, ": the return at ");
 	text_va(r, astray->from);
 	out_literal(out, " led to ");
 	text_va(r, astray->to);
 	if (astray->expected) {
 		out_literal(out, ", but event ");
-		out_dec(out, astray->call_n, 0);
+		text_n(out, told, astray->call_n, 0);
 		out_literal(out, " had called from before ");
 		text_va(r, astray->expected);
 	} else {
@@ -161,10 +183,14 @@ static void text_astray(struct renderer *r, const struct stack_astray *astray)
 
 static void text_title(struct out *out, const struct stack_told *told)
 {
+	unsigned int cpu;
+	uint64_t n = stack_n(told, told->n, &cpu);
+
 	out_literal(out, "# CPU ");
-	out_dec(out, told->cpu, 0);
-	out_literal(out, ", call stack at event ");
-	out_dec(out, told->n, 0);
+	out_dec(out, cpu, 0);
+	out_str(out, told->places ? ", call stack from all CPUs at event " :
+				    ", call stack at event ");
+	out_dec(out, n, 0);
 	out_literal(out, ": ");
 	if (told->side)
 		out_thread(out, told->side->pid, told->side->tgid, told->side->comm);
@@ -179,7 +205,7 @@ void stack_text(struct renderer *r, const struct stack_told *told)
 	text_title(&r->out, told);
 	for (size_t i = 0; i < told->nr_lines && !r->out.stopped; i++) {
 		text_before_line(r, told, i);
-		text_line(r, &told->lines[i], i);
+		text_line(r, told, i);
 	}
 	out_str(&r->out, told->complete ?
 		"    -- the thread begins here\n" :
@@ -187,5 +213,5 @@ void stack_text(struct renderer *r, const struct stack_told *told)
 	if (told->freeze)
 		text_freeze(r, told);
 	if (told->astray)
-		text_astray(r, told->astray);
+		text_astray(r, told);
 }

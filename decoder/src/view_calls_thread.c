@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The calls of one thread over all CPUs as a tree. */
+#include <stdlib.h>
+
+#include "cleanup.h"
+#include "view_calls.h"
+
+/* Where the newest events begin, as many as are wanted. */
+static void find_newest(const struct stretches *stretches, uint64_t max_events,
+			struct calltree_part *part)
+{
+	size_t i = stretches->nr;
+
+	while (max_events && i--) {
+		const struct stretch *stretch = &stretches->list[i];
+		uint64_t nr = stretch->last_n - stretch->first_n + 1;
+
+		part->first_stretch = i;
+		part->first_cpu_n = stretch->first_n;
+		if (nr >= max_events) {
+			part->first_cpu_n += nr - max_events;
+			return;
+		}
+		max_events -= nr;
+	}
+}
+
+static enum btsrec_status find_windows(struct view_thread *followed,
+				       struct filter_window *windows)
+{
+	const struct stretches *stretches = &followed->thread.stretches;
+	enum btsrec_status status = BTSREC_OK;
+	struct selector *selector;
+	const struct fault *fault;
+
+	for (size_t i = 0; i < stretches->nr && !status; i++) {
+		unsigned int cpu = stretches->list[i].cpu;
+
+		status = view_thread_select(followed, cpu, &selector, &fault);
+		if (!status)
+			windows[cpu] = selector->window;
+	}
+	return status;
+}
+
+static enum btsrec_status read_tree(struct calls *view, struct view_thread *followed)
+{
+	struct btsrec *rec = view->renderer.rec;
+	_cleanup_free_ struct filter_window *windows = NULL;
+	struct calltree_part part = { 0 };
+	enum btsrec_status status;
+
+	windows = calloc(btsrec_nr_cpu_ids(rec) + 1, sizeof(*windows));
+	if (!windows)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	part.windows = windows;
+	find_newest(&followed->thread.stretches, view->opts->max_events, &part);
+	status = find_windows(followed, windows);
+	if (!status)
+		status = calltree_read_thread(&view->tree, &followed->thread, &view->places,
+					      &part);
+	return status;
+}
+
+enum btsrec_status calls_thread(struct calls *view)
+{
+	struct btsrec *rec = view->renderer.rec;
+	struct view_thread followed;
+	enum btsrec_status status;
+
+	status = view_thread_open(&followed, rec, view->opts->thread, &view->opts->filter, true);
+	if (!status)
+		status = view_thread_rings(&followed, &view->renderer, view->format);
+	if (!status)
+		status = read_tree(view, &followed);
+	view->followed = &followed;
+	if (!status)
+		status = calls_print_tree(view, rec);
+	view->followed = NULL;
+	calltree_fini(&view->tree);
+	thread_places_fini(&view->places);
+	view_thread_close(&followed);
+	return status;
+}
