@@ -42,8 +42,9 @@ struct tracepoint;
  * @last_index_kva: index behind the newest annotation
  * @stop_tsc: when it stopped in order, or paused as @suspect
  * @nmi_stop_tsc: when btsrec_nmi_pause() paused; 0: it did not
+ * @nmi_stop_ip: code address behind the write that stopped BTS then
  * @hold_tsc: when btsrec_hold() paused; 0: it did not
- * @stop_ip: code address behind the newest write that stopped BTS
+ * @stop_ip: code address behind the write of the newest other pause; set before it
  * @saved_fields: the four BTS fields before us
  * @saved_off_bits: DEBUGCTL.BTS_OFF_* before us
  * @scratch: page of the self-test, and target of stray records after a freeze
@@ -67,6 +68,7 @@ struct btsrec_pcpu {
 	u64 last_index_kva;
 	u64 stop_tsc;
 	u64 nmi_stop_tsc;
+	u64 nmi_stop_ip;
 	u64 hold_tsc;
 	u64 stop_ip;
 	u64 saved_fields[4];

@@ -230,7 +230,7 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 		pc->page->nr_annot_skipped++;
 		return false;
 	}
-	pc->stop_ip = bts_write_debugctl(*debugctl & ~BTS_ON);
+	bts_stop(&pc->stop_ip, *debugctl & ~BTS_ON);
 	*debugctl = (*debugctl & ~(BTS_ON | BTS_OFF_BITS)) | pc->on_bits;
 	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP,
 			    suspect ?: BTSREC_REASON_FOREIGN, suspect ? pc->stop_tsc : 0);

@@ -47,7 +47,7 @@ static __always_inline bool btsrec_pause(struct btsrec_pcpu *pc, u64 *debugctl)
 	*debugctl = bts_read_debugctl();
 	if (unlikely((*debugctl & BTS_ON) != BTS_ON || !bts_fields_are_ours(pc) || pc->foreign))
 		return btsrec_pause_foreign(pc, debugctl);
-	WRITE_ONCE(pc->stop_ip, bts_write_debugctl(*debugctl & ~BTS_ON));
+	bts_stop(&pc->stop_ip, *debugctl & ~BTS_ON);
 	return true;
 }
 

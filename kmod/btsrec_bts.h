@@ -67,6 +67,25 @@ static __always_inline u64 bts_write_debugctl(u64 value)
 	return ip;
 }
 
+/*
+ * bts_write_debugctl() of a pause: the address is in @stop_ip before the write, for
+ * an NMI that comes between the two.
+ */
+static __always_inline void bts_stop(u64 *stop_ip, u64 value)
+{
+	u64 ip;
+	int err;
+
+	asm volatile("	lea 2f(%%rip), %[ip]\n"
+		     "	mov %[ip], %[stop_ip]\n"
+		     "1:	wrmsr\n"
+		     "2:\n"
+		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_WRMSR_SAFE, %k[err])
+		     : [ip] "=&r" (ip), [err] "=&r" (err), [stop_ip] "=m" (*stop_ip)
+		     : "c" (MSR_IA32_DEBUGCTLMSR), "a" ((u32)value), "d" ((u32)(value >> 32))
+		     : "memory");
+}
+
 static __always_inline u64 bts_index(const struct btsrec_pcpu *pc)
 {
 	return READ_ONCE(pc->ds->bts_index);

@@ -81,8 +81,8 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
 
 /*
  * Stops this CPU; interrupts are off.  Up to the write of DEBUGCTL every branch would be in the
- * history, so there is none.  If the switch path was interrupted while paused,
- * BTS is off already and pc->stop_ip says where it was stopped.
+ * history, so there is none.  In an NMI handler, or if the switch path was interrupted
+ * while paused, BTS is off already and it is known where it was stopped.
  */
 static __always_inline void freeze_cpu(const struct pt_regs *regs, u32 reason, bool via_nmi)
 {
@@ -94,7 +94,7 @@ static __always_inline void freeze_cpu(const struct pt_regs *regs, u32 reason, b
 	debugctl = bts_read_debugctl();
 	stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
 	if ((debugctl & BTS_ON) != BTS_ON)
-		stop_ip = pc->stop_ip;
+		stop_ip = pc->nmi_stop_tsc ? pc->nmi_stop_ip : pc->stop_ip;
 	store_freeze(pc, regs, reason, via_nmi, debugctl, stop_ip);
 }
 

@@ -166,7 +166,7 @@ void btsrec_stop_this_cpu(enum btsrec_reason reason)
 	local_irq_save(flags);
 	if (xchg(&pc->live, 0)) {
 		if (bts_fields_are_ours(pc))
-			pc->stop_ip = bts_write_debugctl(bts_read_debugctl() & ~BTS_ON);
+			bts_write_debugctl(bts_read_debugctl() & ~BTS_ON);
 		publish_stopped(pc, reason);
 	}
 	bts_release(pc);

@@ -27,8 +27,8 @@ void btsrec_nmi_pause(void)
 
 	if (!READ_ONCE(pc->live) || (debugctl & BTS_ON) != BTS_ON || !bts_fields_are_ours(pc))
 		return;
-	pc->stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
 	pc->nmi_stop_tsc = rdtsc_ordered();
+	bts_stop(&pc->nmi_stop_ip, debugctl & ~BTS_ON);
 }
 
 /* If BTS is on again, or its area moved, somebody else did it: the next annotation sees it. */

@@ -29,7 +29,7 @@ static __always_inline void pause_on_suspicion(const struct pt_regs *regs,
 	debugctl = bts_read_debugctl();
 	if (likely(READ_ONCE(pc->live) && (debugctl & BTS_ON) == BTS_ON &&
 		   bts_fields_are_ours(pc))) {
-		pc->stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
+		bts_stop(&pc->stop_ip, debugctl & ~BTS_ON);
 		pc->stop_tsc = rdtsc_ordered();
 		pc->suspect_regs = regs;
 		pc->suspect = reason;

@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 
 import guestos
 
-# Where the recorder's code is, for hunt.
-TEXT = "grep -i ' t .*btsrec.$' /proc/kallsyms | sort >/tmp/text"
 PANIC_ON_OOPS = "echo 1 >/proc/sys/kernel/panic_on_oops"
 PAGE_FAULT = ("asm_exc_page_fault",)
 PANIC = ("panic", "vpanic")
@@ -17,12 +15,14 @@ NMI = ("asm_exc_nmi",)
 class Kind:
     """One way to crash.
 
-    @setup, @prepare: what the guest's shell does before the recorder is loaded, and after.
+    @setup, @prepare: what the guest's shell does before the recorder is loaded, and after;
+        $behind_pause: where probe_sched_switch() goes on when it has stopped BTS.
     @trigger: what it does under load.
     @console: what the kernel must have said, so that no other crash is taken for this one.
     @entries: handlers whose newest entry is the fault's, as the CPU sees it.
     @reasons: what the freeze may call it.
     @max_unfrozen: CPUs that did not record any more when the others were stopped.
+    @together: several CPUs may have the fault.
     @monitor: command of QEMU's monitor for "ask monitor".
     @max_newer: records that the faulting CPU may add, without interrupts that came and went;
         None: not limited, see docs/kernels.md.
@@ -39,6 +39,7 @@ class Kind:
     min_cpus: int = 1
     max_unfrozen: int = 0
     survives: bool = False
+    together: bool = False
     monitor: str = ""
     append: str = ""
     mark: str = "call"
@@ -89,13 +90,19 @@ echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
     "user-oops": Kind("(crash null)\nsleep 1\nfinish 0", "NULL pointer dereference",
                       entries=PAGE_FAULT, reasons=("oops",), survives=True, max_newer=64,
                       mark="exception"),
-    "all-panic": Kind("crash all-panic", "btscrash: CPU", max_newer=64, min_cpus=2),
+    "all-panic": Kind("crash all-panic", "btscrash: CPU", max_newer=64, min_cpus=2,
+                      together=True),
     "annotating": Kind("hunt '' 1\ndd if=/dev/zero bs=1 | dd of=/dev/null bs=1",
-                       "btscrash: NMI at", prepare=TEXT, max_newer=64, min_cpus=2, mark=""),
+                       "btscrash: NMI at", max_newer=64, min_cpus=2, mark=""),
+    # Right behind the instruction that stops BTS: all that the freeze needs must be there by then.
+    "pausing": Kind("""cd /sys/module/btscrash/parameters
+printf '0x%x' $((0x$start + behind_pause)) >hunt_start
+crash break""", "btscrash: breakpoint at probe_sched_switch", max_newer=64, min_cpus=2, mark="",
+                    prepare="start=$(grep ' probe_sched_switch' /tmp/text | cut -d' ' -f1)"),
     "arming": Kind("""hunt armer 0
 printf armer >/proc/self/comm
 while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
-                   "btscrash: NMI at", prepare=TEXT, reasons=("panic", "none"), min_cpus=2,
+                   "btscrash: NMI at", reasons=("panic", "none"), min_cpus=2,
                    max_unfrozen=64, mark=""),
     "kthread-mm": _oops("kthread-mm", "NULL pointer dereference"),
     "cpu-offline": Kind("""echo 0 >/sys/devices/system/cpu/cpu1/online

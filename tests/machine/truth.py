@@ -24,6 +24,7 @@ RECORD = struct.Struct("<QQQII")
 PREDICTED = 1 << 4
 INTERRUPT = 1  # kind of a record that no instruction made
 RECORD_SLOT_BYTES = 24
+DEBUGCTL_BTS = 1 << 7
 
 # Slots that an annotation takes (abi.h: one slot for each 16 bytes of payload).
 SLOTS = {"switch": 5, "exec": 5, "arm": 4, "mark": 4, "time": 2}
@@ -45,22 +46,29 @@ class Branch:
 
 
 class Log:
-    """The log of one virtual CPU."""
+    """The log of one virtual CPU.
 
-    def __init__(self, path: Path):
+    @left_out: (first, end) of record numbers that went to no ring, see self_tests().
+    """
+
+    def __init__(self, path: Path, left_out=()):
         with open(path, "rb") as file:
             self._data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
         magic, version, self.cpu, self.capacity, self.total = HEADER.unpack_from(self._data)
         if (magic, version) != (MAGIC, VERSION):
             raise Failure(f"{path} is no model log of version {VERSION}")
+        self._numbers = range(max(self.total - self.capacity, 0), self.total)
+        for first, end in left_out:
+            if self._numbers and end > self._numbers[0]:
+                self._numbers = [number for number in self._numbers if not first <= number < end]
 
     def record(self, age: int):
         """(from, to, flags, slot, kind) of the record with AGE newer ones; age 0 is the newest."""
-        place = (self.total - 1 - age) % self.capacity
+        place = self._numbers[-1 - age] % self.capacity
         return RECORD.unpack_from(self._data, HEADER_BYTES + place * RECORD.size)
 
     def retained(self) -> int:
-        return min(self.total, self.capacity)
+        return len(self._numbers)
 
     def branch(self, age: int) -> Branch:
         source, target, flags, _, _ = self.record(age)
@@ -82,7 +90,7 @@ class Log:
 
         @events: the history, for what the log does not know: annotations at the ends.
         """
-        if not self.total:
+        if not self.retained():
             return 0
         first_slot = _annotation_slots(events) if not wrapped(events) else None
         distance = 1 + _annotation_slots(reversed(events))
@@ -99,6 +107,27 @@ class Log:
             distance += (slot - older) % nr_slots or nr_slots
             slot = older
         return age
+
+
+MSR_WRITE = re.compile(r"^cpu=(\d+) ip=(0x[0-9a-f]+) DEBUGCTL old=(0x[0-9a-f]+) new=(0x[0-9a-f]+) "
+                       r"records=(\d+)$", re.MULTILINE)
+
+
+def self_tests(msr_log: str, cpu: int, is_self_test) -> list[tuple[int, int]]:
+    """(first, end) of the records of CPU that the recorder's self-test made, in a page of its own.
+
+    They end with a write of DEBUGCTL by its code: IS_SELF_TEST(ip).
+    """
+    found, on = [], 0
+    for number, ip, old, new, records in MSR_WRITE.findall(msr_log):
+        if int(number) != cpu:
+            continue
+        was_on, is_on = (int(value, 16) & DEBUGCTL_BTS for value in (old, new))
+        if is_on and not was_on:
+            on = int(records)
+        elif was_on and not is_on and is_self_test(int(ip, 16)):
+            found.append((on, int(records)))
+    return found
 
 
 def wrapped(events) -> bool:

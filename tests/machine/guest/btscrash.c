@@ -10,6 +10,7 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -18,6 +19,7 @@
 #include <linux/module.h>
 #include <linux/objtool.h>
 #include <linux/panic.h>
+#include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -40,7 +42,7 @@
 
 static unsigned long hunt_start;
 module_param(hunt_start, ulong, 0644);
-MODULE_PARM_DESC(hunt_start, "kind nmi-in-text: panic when an NMI finds BTS off in code from here ...");
+MODULE_PARM_DESC(hunt_start, "kinds nmi-in-text, break: panic when an NMI finds BTS off in code from here ...");
 
 static unsigned long hunt_end;
 module_param(hunt_end, ulong, 0644);
@@ -55,7 +57,9 @@ module_param(hunt_skip, int, 0644);
 MODULE_PARM_DESC(hunt_skip, "... after so many other chances");
 
 /* What an NMI of ours is to do. */
-static enum { NMI_NOTHING, NMI_PANIC, NMI_LOCKUP, NMI_HUNT } nmi_task;
+static enum { NMI_NOTHING, NMI_PANIC, NMI_LOCKUP, NMI_HUNT, NMI_NOTE } nmi_task;
+
+static DEFINE_PER_CPU(bool, nmi_came);
 
 static volatile int *volatile nowhere;
 
@@ -217,12 +221,9 @@ static atomic_t nr_arrived = ATOMIC_INIT(0);
 
 static void panic_together(void *unused)
 {
-	int nr = atomic_inc_return(&nr_arrived);
-
+	atomic_inc(&nr_arrived);
 	while (atomic_read(&nr_arrived) < num_online_cpus())
 		cpu_relax();
-	if (nr == 1)
-		model_mark();
 	panic("btscrash: CPU %d with the others", raw_smp_processor_id());
 }
 
@@ -262,6 +263,9 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 		WRITE_ONCE(nmi_task, NMI_NOTHING);
 		model_mark();
 		panic("btscrash: NMI at %pS in %s", (void *)regs->ip, current->comm);
+	case NMI_NOTE:
+		this_cpu_write(nmi_came, true);
+		break;
 	case NMI_NOTHING:
 		return NMI_DONE;
 	}
@@ -275,7 +279,7 @@ static int hunter(void *unused)
 	unsigned int cpu = 0, round = 0;
 
 	sched_set_fifo(current);
-	while (READ_ONCE(nmi_task) == NMI_HUNT && time_before(jiffies, end)) {
+	while (READ_ONCE(nmi_task) != NMI_NOTHING && time_before(jiffies, end)) {
 		cpu = cpumask_next(cpu, cpu_online_mask);
 		if (cpu >= nr_cpu_ids)
 			cpu = cpumask_first(cpu_online_mask);
@@ -289,10 +293,40 @@ static int hunter(void *unused)
 	return 0;
 }
 
+static void hunt(int task)
+{
+	WRITE_ONCE(nmi_task, task);
+	kthread_run(hunter, NULL, "btscrash-hunter");
+}
+
 static void nmi_in_text(void)
 {
-	WRITE_ONCE(nmi_task, NMI_HUNT);
-	kthread_run(hunter, NULL, "btscrash-hunter");
+	hunt(NMI_HUNT);
+}
+
+/* The newest pause before that of the code was for an NMI: the freeze must not show its place. */
+static void on_break(struct perf_event *event, struct perf_sample_data *data,
+		     struct pt_regs *regs)
+{
+	if (!this_cpu_read(nmi_came))
+		return;
+	WRITE_ONCE(nmi_task, NMI_NOTHING);
+	panic("btscrash: breakpoint at %pS", (void *)regs->ip);
+}
+
+/* At the address hunt_start, and nowhere else. */
+static void break_there(void)
+{
+	struct perf_event_attr attr;
+
+	hw_breakpoint_init(&attr);
+	attr.bp_addr = hunt_start;
+	attr.bp_len = sizeof(long);
+	attr.bp_type = HW_BREAKPOINT_X;
+	if (IS_ERR((void __force *)register_wide_hw_breakpoint(&attr, on_break, NULL)))
+		pr_err("btscrash: no breakpoint\n");
+	hunt(NMI_NOTE);
+	msleep(60000);
 }
 
 static const struct {
@@ -315,6 +349,7 @@ static const struct {
 	{ "kthread-mm", kthread_with_mm },
 	{ "all-panic", all_panic },
 	{ "nmi-in-text", nmi_in_text },
+	{ "break", break_there },
 };
 
 static int crash_set(const char *value, const struct kernel_param *param)

@@ -22,7 +22,9 @@ Without options the cells are those of every day; --full runs all. Which those a
 crashes.py.
 """
 
+import bisect
 import re
+import subprocess
 from dataclasses import dataclass
 
 import crashes
@@ -52,6 +54,9 @@ if [ -f /vmlinuz ]; then
 fi
 %(symbols)s
 insmod /modules/btsrec.ko ring_bytes=%(ring)s arm=0 || fail "the recorder does not load"
+grep -i ' t .*btsrec.$' /proc/kallsyms | sort >/tmp/text
+send /tmp/text
+behind_pause=%(behind_pause)d
 insmod /modules/btscrash.ko || fail "btscrash does not load"
 %(prepare)s
 echo arm >/dev/btsrec || fail "the recorder does not arm"
@@ -73,7 +78,8 @@ hunt() {
 """
 
 MAX_NEWER_NMI = 64
-DEBUGCTL_BTS = 1 << 7
+# What the recorder's self-test is in: the first is inlined, or not.
+SELF_TEST = ("self_test", "run_known_branches", "bts_claim")
 
 # What only a kernel without any root file system says.
 CAPTURE_KERNEL = "Unable to mount root fs"
@@ -127,7 +133,7 @@ def _symbols(machine, names) -> dict[int, str]:
 def _was_paused(history) -> bool:
     """The recorder itself had BTS off when the freeze came."""
     freeze = _freeze(history)
-    return bool(freeze) and not int(freeze["debugctl"], 16) & DEBUGCTL_BTS
+    return bool(freeze) and not int(freeze["debugctl"], 16) & truth.DEBUGCTL_BTS
 
 
 def _newer_than_entry(history, entries, outside=None) -> tuple[int, int]:
@@ -169,25 +175,56 @@ def _check_straight(cpu: int, history):
                       f"{freeze['stop_ip']}")
 
 
+def _msr_log(machine) -> str:
+    return (machine.model_dir / "msr.log").read_text()
+
+
+def _log(machine, cpu: int) -> truth.Log:
+    """What CPU stored into its ring."""
+    text = [line.split()[:3] for line in machine.files.get("text", b"").decode().splitlines()]
+    names = [name for _, _, name in text]
+    starts = [int(address, 16) for address, _, _ in text]
+
+    def is_self_test(ip: int) -> bool:
+        index = bisect.bisect(starts, ip) - 1
+        return index >= 0 and names[index] in SELF_TEST
+
+    return truth.Log(machine.model_dir / f"cpu{cpu}.log",
+                     truth.self_tests(_msr_log(machine), cpu, is_self_test))
+
+
 def _marks(machine) -> list[tuple[int, int]]:
     """(CPU, records) at the newest mark, the marking CPU first."""
     marks = []
-    for cpu, what, records in MARK.findall((machine.model_dir / "msr.log").read_text()):
+    for cpu, what, records in MARK.findall(_msr_log(machine)):
         if what == "MARK":
             marks = []
         marks.append((int(cpu), int(records)))
     return marks
 
 
-def _faulting_cpu(histories, marks) -> int:
-    """The CPU that marked, else the one that our NMI did not stop."""
+def _faulting_cpus(histories, marks, kind: Kind) -> list[int]:
+    """The CPU that marked, else those that our NMI did not stop."""
     if marks:
-        return marks[0][0]
+        return [marks[0][0]]
     own = [cpu for cpu, history in histories.items()
            if _freeze(history) and not _freeze(history)["via_nmi"]]
-    if len(own) != 1:
+    if not own or (len(own) > 1 and not kind.together):
         raise Failure(f"which CPU is the faulting one? frozen by itself: {own}")
-    return own[0]
+    return own
+
+
+def _behind_pause(recorder) -> int:
+    """Offset in probe_sched_switch() of the instruction behind its first WRMSR."""
+    done = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "-j", ".text",
+                           "--disassemble=probe_sched_switch", recorder],
+                          text=True, capture_output=True, check=False)
+    found = re.search(r"^0*([0-9a-f]+) <probe_sched_switch>:$"
+                      r".*?\twrmsr\b[^\n]*\n *([0-9a-f]+):\t",
+                      done.stdout, re.MULTILINE | re.DOTALL)
+    if not found:
+        raise Failure(f"{recorder}: no WRMSR in probe_sched_switch(); {done.stderr}")
+    return int(found[2], 16) - int(found[1], 16)
 
 
 def _monitor(kind: Kind):
@@ -216,8 +253,8 @@ def _boot(context, cell: Cell, modules):
     kind, axis = cell.kind(), AXES[cell.axis]
     symbols = kind.entries + NMI + interrupts.SYMBOLS
     script = SCRIPT % {"setup": axis.setup + kind.setup, "symbols": interrupts.send(symbols),
-                       "ring": RING, "prepare": kind.prepare, "armed": axis.armed,
-                       "trigger": kind.trigger}
+                       "behind_pause": _behind_pause(modules[0]), "ring": RING,
+                       "prepare": kind.prepare, "armed": axis.armed, "trigger": kind.trigger}
     arguments = {"records": LOG_RECORDS, **({"perfmon": 1} if axis.perf else {})}
     return context.boot(script, [context.os.module("qemu_fw_cfg")], name=_folder(cell),
                         files=_files(context, axis, modules), answers=_monitor(kind),
@@ -250,7 +287,7 @@ def _check_frozen(histories, kind: Kind):
 
 def _check_histories(machine, histories, kind: Kind, row: Row) -> dict:
     cpus = range(AXES[row.cell.axis].cpus)
-    logs = {cpu: truth.Log(machine.model_dir / f"cpu{cpu}.log") for cpu in cpus}
+    logs = {cpu: _log(machine, cpu) for cpu in cpus}
     row.equal = "NOT EQUAL"
     for cpu, log in logs.items():
         events = histories.get(cpu, [])
@@ -276,23 +313,32 @@ def _check_fault(fault: dict | None, kind: Kind, newer: int, row: Row):
         raise Failure(f"the fault is said to have {fault['newer']} newer branches, not {newer}")
 
 
+def _judge_faulting(machine, history, fault, log, kind: Kind, row: Row) -> tuple[int, int]:
+    """The records behind the fault, all and those outside of interrupts; 0 without a freeze."""
+    freeze = _freeze(history)
+    row.reason = freeze["reason"] if freeze else "none"
+    if row.reason not in kind.reasons:
+        raise Failure(f"the freeze says {row.reason}, not {' or '.join(kind.reasons)}")
+    if not freeze:
+        return 0, 0
+    gates = interrupts.Gates(interrupts.sent(machine))
+    newer, own = _newer_than_entry(history, _symbols(machine, kind.entries),
+                                   interrupts.outside(history, log, gates))
+    _check_fault(fault, kind, newer, row)
+    return newer, own
+
+
 def _judge(machine, found, kind: Kind, row: Row):
     histories, faults = found
     logs = _check_histories(machine, histories, kind, row)
     marks = _marks(machine)
-    cpu = _faulting_cpu(histories, marks)
-    freeze = _freeze(histories.get(cpu, []))
-    row.reason = freeze["reason"] if freeze else "none"
-    if row.reason not in kind.reasons:
-        raise Failure(f"the freeze says {row.reason}, not {' or '.join(kind.reasons)}")
-    own = 0
-    if freeze:
-        gates = interrupts.Gates(interrupts.sent(machine))
-        newer, own = _newer_than_entry(histories[cpu], _symbols(machine, kind.entries),
-                                       interrupts.outside(histories[cpu], logs[cpu], gates))
-        row.newer, row.own = str(newer), str(own)
-        _check_fault(faults.get(cpu), kind, newer, row)
-    running = [logs[other].total - records for other, records in marks if other != cpu]
+    faulting = _faulting_cpus(histories, marks, kind)
+    newer = [_judge_faulting(machine, histories.get(cpu, []), faults.get(cpu), logs[cpu], kind, row)
+             for cpu in faulting]
+    own = max(own for _, own in newer)
+    if _freeze(histories.get(faulting[0], [])):
+        row.newer, row.own = str(max(all_newer for all_newer, _ in newer)), str(own)
+    running = [logs[other].total - records for other, records in marks if other not in faulting]
     if running:
         row.running = str(max(running))
     stopped = [0 if _was_paused(history) else _newer_than_entry(history, _symbols(machine, NMI))[0]
