@@ -30,8 +30,9 @@ enum cli_export {
 
 /**
  * struct cli_options - the command line of one subcommand
- * @live: instead of @dump, the recorder that runs on this machine.
- * @dump, @second, @system_map, @vmlinux: borrowed from argv; NULL: not given.
+ * @live: instead of @dumps, the recorder that runs on this machine.
+ * @dumps: @nr_dumps files of one dump, borrowed from argv.
+ * @second, @system_map, @vmlinux: borrowed from argv; NULL: not given.
  * @sysroot, @debuginfo: as for btsrec_set_files(), @debuginfo also for
  *	btsrec_set_debuginfo(); borrowed from argv.
  * @no_names: leave out the names in the dump.
@@ -47,7 +48,8 @@ enum cli_export {
  * @at: as in struct btsrec_stack, owned.
  */
 struct cli_options {
-	const char *dump;
+	const char *const *dumps;
+	size_t nr_dumps;
 	bool live;
 	const char *second;
 	const char *system_map;

@@ -154,9 +154,10 @@ static enum cli_exit close_output(enum cli_exit status)
 
 enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 {
-	const char *source = options->live ? "--live" : options->dump;
+	const char *source = options->live ? "--live" : options->dumps[0];
 	enum btsrec_status status = options->live ? btsrec_open_live(rec) :
-						    btsrec_open_dump(rec, options->dump);
+						    btsrec_open_split(rec, options->dumps,
+								      options->nr_dumps);
 
 	if (status)
 		return cli_failed(rec, status);
@@ -213,7 +214,7 @@ static void help(FILE *to)
 {
 	size_t i;
 
-	fprintf(to, "usage: btsrec [COMMAND] [OPTION]... DUMP\n"
+	fprintf(to, "usage: btsrec [COMMAND] [OPTION]... DUMP...\n"
 		    "       btsrec COMMAND [OPTION]... --live\n"
 		    "       btsrec --help | --version\n\n");
 	for (i = 0; i < NR_COMMANDS; i++)

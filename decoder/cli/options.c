@@ -318,7 +318,7 @@ void cli_help(const struct cli_command *command)
 	size_t i;
 
 	printf("usage: btsrec %s [OPTION]...%s%s%s\n%s\n\n", command->name,
-	       is_always_live(command) ? "" : " DUMP", command->second ? " " : "",
+	       is_always_live(command) ? "" : " DUMP...", command->second ? " " : "",
 	       command->second ? command->second : "", command->summary);
 	for (i = 0; i < NR_OPTIONS; i++)
 		if (takes_option(command, &cli_options_all[i]))
@@ -413,23 +413,21 @@ static enum cli_exit parse_options(const struct cli_command *command, int argc, 
 static enum cli_exit take_operands(const struct cli_command *command, int argc, char **argv,
 				   struct cli_options *ret)
 {
-	int nr = argc - optind, nr_wanted = (command->second ? 1 : 0) + (ret->live ? 0 : 1);
+	int nr = argc - optind, nr_second = command->second ? 1 : 0;
+	int nr_wanted = nr_second + (ret->live ? 0 : 1);
 
-	if (nr == nr_wanted) {
-		ret->dump = ret->live ? NULL : argv[optind];
-		ret->second = command->second ? argv[argc - 1] : NULL;
+	if (nr == nr_wanted || (nr > nr_wanted && !ret->live)) {
+		ret->dumps = (const char *const *)argv + optind;
+		ret->nr_dumps = (size_t)(nr - nr_second);
+		ret->second = nr_second ? argv[argc - 1] : NULL;
 		return CLI_OK;
 	}
-	if (ret->live && nr > nr_wanted)
+	if (nr > nr_wanted)
 		cli_error("%s: '%s' besides the recorder that runs", command->name, argv[optind]);
 	else if (!nr && !ret->live)
 		cli_error("%s: which dump?", command->name);
-	else if (nr < nr_wanted)
-		cli_error("%s: %s is missing", command->name, command->second);
-	else if (command->second)
-		cli_error("%s: one DUMP and one %s at a time", command->name, command->second);
 	else
-		cli_error("%s: one dump at a time", command->name);
+		cli_error("%s: %s is missing", command->name, command->second);
 	return usage(command);
 }
 

@@ -123,13 +123,28 @@ static uint64_t table_offset(const struct kdump_header *header)
 /**
  * struct page_count - how far a walk through the second bitmap has come
  * @nr_pages: pages in the file so far.
+ * @first_pfn, @end_pfn: pages outside are in other files of a split dump.
  * @wanted: stop at page number @wanted in the file; its number in memory goes to @pfn.
  */
 struct page_count {
 	uint64_t nr_pages;
+	uint64_t first_pfn;
+	uint64_t end_pfn;
 	uint64_t wanted;
 	uint64_t pfn;
 };
+
+/* @word without the bits of page frames that are in other files; its first is @pfn. */
+static uint64_t own_bits(const struct page_count *count, uint64_t pfn, uint64_t word)
+{
+	if (pfn >= count->end_pfn || pfn + 64 <= count->first_pfn)
+		return 0;
+	if (pfn < count->first_pfn)
+		word &= UINT64_MAX << (count->first_pfn - pfn);
+	if (count->end_pfn - pfn < 64)
+		word &= ~(UINT64_MAX << (count->end_pfn - pfn));
+	return word;
+}
 
 /* One word of the bitmap, for the page frames from @pfn on; true: found it. */
 static bool count_word(struct page_count *count, uint64_t pfn, uint64_t word)
@@ -158,7 +173,8 @@ static bool count_pages(int fd, const struct kdump_header *header, struct page_c
 		if (!read_at(fd, begin + at, words, sizeof(words)))
 			return false;
 		for (i = 0; i < BTSREC_PAS_PER_PAGE; i++)
-			if (count_word(count, 8 * at + 64 * i, words[i]))
+			if (count_word(count, 8 * at + 64 * i,
+				       own_bits(count, 8 * at + 64 * i, words[i])))
 				return true;
 	}
 	return true;
@@ -208,10 +224,17 @@ static uint64_t walk_tables(struct dumpfile *dumpfile, int fd, const struct kdum
 }
 
 static enum btsrec_status describe_pages(struct dumpfile *dumpfile, int fd,
-					 const struct kdump_header *header, struct msg *msg)
+					 const struct kdump_header *header,
+					 const struct kdump_sub_header *sub, struct msg *msg)
 {
-	struct page_count all = { .wanted = UINT64_MAX }, partial = { 0 };
+	struct page_count all = { .wanted = UINT64_MAX, .end_pfn = UINT64_MAX }, partial;
 
+	dumpfile->is_split = kdump_is_split(header, sub);
+	if (dumpfile->is_split) {
+		all.first_pfn = sub->start_pfn;
+		all.end_pfn = sub->end_pfn;
+	}
+	partial = all;
 	if (!count_pages(fd, header, &all))
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
 	partial.wanted = walk_tables(dumpfile, fd, header, all.nr_pages);
@@ -263,7 +286,7 @@ static enum btsrec_status kdump_probe(struct dumpfile *dumpfile, int fd, struct 
 	if (!sub_header_is_possible(dumpfile, &sub, header.header_version))
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
 			       "the notes of this dump are not inside the file");
-	return describe_pages(dumpfile, fd, &header, msg);
+	return describe_pages(dumpfile, fd, &header, &sub, msg);
 }
 
 /* --- Any ---------------------------------------------------------------- */

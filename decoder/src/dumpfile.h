@@ -27,6 +27,7 @@ struct dumpfile_extent {
 
 /**
  * struct dumpfile - the outcome
+ * @is_split: it is one of several files of a compressed dump.
  * @described_bytes: how long the file is at least if it is whole.
  * @extents: of an ELF dump; owned; may overlap.
  * @last_extent: where the previous question ended; most go on there.
@@ -35,6 +36,7 @@ struct dumpfile_extent {
  */
 struct dumpfile {
 	enum dumpfile_kind kind;
+	bool is_split;
 	uint64_t file_bytes;
 	uint64_t described_bytes;
 	struct dumpfile_extent *extents;

@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include <zlib.h>
+#include <zstd.h>
 #ifdef BTSREC_HAVE_LZO
 #include <lzo/lzo1x.h>
+#endif
+#ifdef BTSREC_HAVE_SNAPPY
+#include <snappy-c.h>
 #endif
 
 #include "image.h"
@@ -24,6 +28,8 @@
  * struct flatdump - an open dump
  * @segments: of an ELF dump; else @bitmap says which pages are there, and
  *	@nr_before[i] how many are before its chunk i.
+ * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
+ *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
  * @page: the content of page number @page_pfn, if @has_page.
  */
 struct flatdump {
@@ -38,9 +44,14 @@ struct flatdump {
 	uint8_t *bitmap;
 	uint64_t bitmap_bytes;
 	uint64_t *nr_before;
+	uint64_t first_pfn;
+	uint64_t end_pfn;
+	uint64_t max_pfn;
+	uint64_t nr_skipped;
 	bool has_page;
 	uint64_t page_pfn;
 	uint8_t page[BTSREC_PAGE_BYTES];
+	ZSTD_DCtx *zstd;
 };
 
 static enum btsrec_status no_memory(struct msg *msg)
@@ -215,10 +226,10 @@ static bool header_is_possible(const struct kdump_header *header)
 
 static const char *cannot_unpack(uint32_t flags)
 {
+#ifndef BTSREC_HAVE_SNAPPY
 	if (flags & KDUMP_PACKED_SNAPPY)
 		return "snappy";
-	if (flags & KDUMP_PACKED_ZSTD)
-		return "zstd";
+#endif
 #ifdef BTSREC_HAVE_LZO
 	if (flags & KDUMP_PACKED_LZO && lzo_init() != LZO_E_OK)
 		return "lzo";
@@ -227,6 +238,30 @@ static const char *cannot_unpack(uint32_t flags)
 		return "lzo";
 #endif
 	return NULL;
+}
+
+/* How many pages of the bitmap, within it, are before @pfn. */
+static uint64_t pages_before(const struct flatdump *dump, uint64_t pfn)
+{
+	uint64_t chunk = pfn / 8 / BITMAP_CHUNK_BYTES, at = chunk * BITMAP_CHUNK_BYTES;
+
+	return dump->nr_before[chunk] + count_bits(dump->bitmap + at, pfn / 8 - at) +
+	       (uint64_t)__builtin_popcount(dump->bitmap[pfn / 8] & ((1U << pfn % 8) - 1));
+}
+
+/* A file of a split dump has the whole bitmap, but only the pages of its own part. */
+static void take_part(struct flatdump *dump, const struct kdump_header *header,
+		      const struct kdump_sub_header *sub)
+{
+	uint64_t nr_pfns = 8 * dump->bitmap_bytes;
+
+	dump->end_pfn = UINT64_MAX;
+	dump->max_pfn = header->max_mapnr;
+	if (!kdump_is_split(header, sub))
+		return;
+	dump->first_pfn = sub->start_pfn;
+	dump->end_pfn = sub->end_pfn;
+	dump->nr_skipped = pages_before(dump, sub->start_pfn < nr_pfns ? sub->start_pfn : nr_pfns);
 }
 
 static enum btsrec_status kdump_open(struct flatdump *dump, const struct kdump_header *header,
@@ -250,6 +285,8 @@ static enum btsrec_status kdump_open(struct flatdump *dump, const struct kdump_h
 	if (dump->table_offset > dump->flat->end)
 		return headers_cut(msg);
 	status = read_bitmap(dump, header, msg);
+	if (!status)
+		take_part(dump, header, &sub);
 	if (!status && header->header_version >= 3)
 		status = read_vmcoreinfo(dump, sub.offset_vmcoreinfo, sub.size_vmcoreinfo, msg);
 	return status;
@@ -258,12 +295,10 @@ static enum btsrec_status kdump_open(struct flatdump *dump, const struct kdump_h
 /* The number of page @pfn among those in the file; false: it is not in it. */
 static bool page_index(const struct flatdump *dump, uint64_t pfn, uint64_t *ret)
 {
-	uint64_t chunk = pfn / 8 / BITMAP_CHUNK_BYTES, at = chunk * BITMAP_CHUNK_BYTES;
-
-	if (pfn / 8 >= dump->bitmap_bytes || !(dump->bitmap[pfn / 8] >> pfn % 8 & 1))
+	if (pfn < dump->first_pfn || pfn >= dump->end_pfn || pfn / 8 >= dump->bitmap_bytes ||
+	    !(dump->bitmap[pfn / 8] >> pfn % 8 & 1))
 		return false;
-	*ret = dump->nr_before[chunk] + count_bits(dump->bitmap + at, pfn / 8 - at) +
-	       (uint64_t)__builtin_popcount(dump->bitmap[pfn / 8] & ((1U << pfn % 8) - 1));
+	*ret = pages_before(dump, pfn) - dump->nr_skipped;
 	return true;
 }
 
@@ -285,14 +320,41 @@ static bool unpack_lzo(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
 }
 #endif
 
-static bool unpack(uint32_t flags, const uint8_t *packed, size_t nr_bytes, uint8_t *page)
+#ifdef BTSREC_HAVE_SNAPPY
+static bool unpack_snappy(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
 {
+	size_t page_bytes = BTSREC_PAGE_BYTES;
+
+	return snappy_uncompress((const char *)packed, nr_bytes, (char *)page, &page_bytes) ==
+	       SNAPPY_OK && page_bytes == BTSREC_PAGE_BYTES;
+}
+#endif
+
+static bool unpack_zstd(struct flatdump *dump, const uint8_t *packed, size_t nr_bytes)
+{
+	if (!dump->zstd)
+		dump->zstd = ZSTD_createDCtx();
+	return dump->zstd && ZSTD_decompressDCtx(dump->zstd, dump->page, BTSREC_PAGE_BYTES, packed,
+						 nr_bytes) == BTSREC_PAGE_BYTES;
+}
+
+/* Into dump->page. */
+static bool unpack(struct flatdump *dump, uint32_t flags, const uint8_t *packed, size_t nr_bytes)
+{
+	uint8_t *page = dump->page;
+
 	if (flags & KDUMP_PACKED_ZLIB)
 		return unpack_zlib(packed, nr_bytes, page);
 #ifdef BTSREC_HAVE_LZO
 	if (flags & KDUMP_PACKED_LZO)
 		return unpack_lzo(packed, nr_bytes, page);
 #endif
+#ifdef BTSREC_HAVE_SNAPPY
+	if (flags & KDUMP_PACKED_SNAPPY)
+		return unpack_snappy(packed, nr_bytes, page);
+#endif
+	if (flags & KDUMP_PACKED_ZSTD)
+		return unpack_zstd(dump, packed, nr_bytes);
 	return false;
 }
 
@@ -313,7 +375,7 @@ static bool load_page(struct flatdump *dump, uint64_t pfn)
 	dump->has_page = false;
 	if (!desc.flags && desc.size == BTSREC_PAGE_BYTES)
 		memcpy(dump->page, packed, BTSREC_PAGE_BYTES);
-	else if (!unpack(desc.flags, packed, desc.size, dump->page))
+	else if (!unpack(dump, desc.flags, packed, desc.size))
 		return false;
 	dump->has_page = true;
 	dump->page_pfn = pfn;
@@ -364,6 +426,16 @@ uint64_t flatdump_max_pa(const struct flatdump *dump)
 	return dump->max_pa < IMAGE_MAX_PA ? dump->max_pa : IMAGE_MAX_PA;
 }
 
+bool flatdump_part(const struct flatdump *dump, struct flatdump_part *ret)
+{
+	if (dump->segments || dump->end_pfn == UINT64_MAX)
+		return false;
+	ret->first_pfn = dump->first_pfn;
+	ret->end_pfn = dump->end_pfn;
+	ret->max_pfn = dump->max_pfn;
+	return true;
+}
+
 void flatdump_free(struct flatdump *dump)
 {
 	if (!dump)
@@ -372,6 +444,7 @@ void flatdump_free(struct flatdump *dump)
 	free(dump->segments);
 	free(dump->bitmap);
 	free(dump->nr_before);
+	ZSTD_freeDCtx(dump->zstd);
 	free(dump);
 }
 

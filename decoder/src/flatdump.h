@@ -35,4 +35,17 @@ const char *flatdump_vmcoreinfo(const struct flatdump *dump);
 /** flatdump_max_pa() - first address beyond memory; 0: unknown */
 uint64_t flatdump_max_pa(const struct flatdump *dump);
 
+/**
+ * struct flatdump_part - which page frames a file of a split dump has
+ * @max_pfn: behind the last one of all files.
+ */
+struct flatdump_part {
+	uint64_t first_pfn;
+	uint64_t end_pfn;
+	uint64_t max_pfn;
+};
+
+/** flatdump_part() - false: @dump is no part of a split one; *@ret is untouched */
+bool flatdump_part(const struct flatdump *dump, struct flatdump_part *ret);
+
 #endif /* BTSREC_FLATDUMP_H */

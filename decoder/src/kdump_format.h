@@ -8,6 +8,7 @@
 #ifndef BTSREC_KDUMP_FORMAT_H
 #define BTSREC_KDUMP_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct kdump_header {
@@ -36,6 +37,13 @@ struct kdump_sub_header {
 	uint64_t offset_eraseinfo;
 	uint64_t size_eraseinfo;
 };
+
+/** kdump_is_split() - is this one of the files that makedumpfile --split wrote? */
+static inline bool kdump_is_split(const struct kdump_header *header,
+				  const struct kdump_sub_header *sub)
+{
+	return header->header_version >= 2 && sub->split && sub->start_pfn <= sub->end_pfn;
+}
 
 struct kdump_page_desc {
 	uint64_t offset;

@@ -2,6 +2,7 @@
 #include "render_branch.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "json.h"
 
@@ -20,7 +21,7 @@ size_t branch_text(char *ret, const struct branch *branch)
 		nr_bytes = snprintf(ret, BRANCH_TEXT_BYTES, "%s:%d", branch_type_str(branch->type),
 				    branch->vector);
 	else
-		nr_bytes = snprintf(ret, BRANCH_TEXT_BYTES, "%s", branch_type_str(branch->type));
+		return (size_t)(stpcpy(ret, branch_type_str(branch->type)) - ret);
 	return (size_t)nr_bytes;
 }
 

@@ -3,11 +3,14 @@
 
 import json
 import os
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
 
 from errors import Failure, Skip
+
+ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 
 
 def _run(command, seconds, stdin="", **more) -> subprocess.CompletedProcess:
@@ -64,3 +67,17 @@ def crash(context, path: Path, *commands: str, extension=True) -> str:
         raise Failure(f"crash {path}: exit {done.returncode}\n{done.stdout[-3000:]}"
                       f"{done.stderr[-3000:]}")
     return done.stdout
+
+
+def for_makedumpfile(path: Path):
+    """QEMU writes the section headers first; makedumpfile wants the program headers there."""
+    path.chmod(0o600)
+    with open(path, "r+b") as file:
+        header = bytearray(file.read(ELF_HEADER.size))
+        fields = list(ELF_HEADER.unpack(header))
+        file.seek(fields[5])
+        programs = file.read(fields[9] * fields[10])
+        fields[5:7] = ELF_HEADER.size, 0
+        fields[12:14] = 0, 0
+        file.seek(0)
+        file.write(ELF_HEADER.pack(*fields) + programs)

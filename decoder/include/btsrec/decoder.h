@@ -116,6 +116,15 @@ BTSREC_API enum btsrec_status
 btsrec_open_dump(struct btsrec *rec, const char *path);
 
 /**
+ * btsrec_open_split() - as btsrec_open_dump(), of a dump in @nr_paths files
+ * @paths: what makedumpfile --split wrote, in any order; or one dump of any kind.
+ *
+ * Return: as btsrec_open_dump(); BTSREC_ERR_INVAL also if the files do not belong together.
+ */
+BTSREC_API enum btsrec_status
+btsrec_open_split(struct btsrec *rec, const char *const *paths, size_t nr_paths);
+
+/**
  * btsrec_open_live() - use the recorder that runs on this machine
  *
  * The recorder pauses, some milliseconds, while what it writes is copied; a gap with

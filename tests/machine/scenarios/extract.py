@@ -2,8 +2,10 @@
 """The small file answers like the dump that it was made from, byte for byte.
 
 Every view is compared, with names, instructions and stacks; then the same file without
-addresses of user space must not have one, and be the same otherwise. The report is opened
-in a browser if there is one, and the exports in programs of others (tests/report/viewers.py).
+addresses of user space must not have one, and be the same otherwise. So is the listing of the
+dump in each format and at each level in which makedumpfile and QEMU write it. The report is
+opened in a browser if there is one, and the exports in programs of others
+(tests/report/viewers.py).
 """
 
 import re
@@ -30,7 +32,11 @@ VIEWS = (
     ("show", "--types", "--format", "jsonl"), ("show", "--types", "--format", "tsv"),
     ("insns", "--bytes"),
 )
-USER_ADDRESS = re.compile(r" branch .*\b0x0000(?!0{12})[0-9a-f]{12}\b")
+# Each flag of makedumpfile alone, and all.
+LEVELS = (0, 1, 2, 4, 8, 16, 31)
+# Besides that of the first dump; Debian builds QEMU without LZO and snappy.
+QEMU_FORMATS = ("kdump-zlib",)
+USER_ADDRESS = re.compile(r" (?:branch|fault) .*\b0x0000(?!0{12})[0-9a-f]{12}\b")
 
 
 def _compare(context, path, small) -> int:
@@ -90,13 +96,73 @@ def _open_exports(context, path):
     return None
 
 
+def _makedumpfile(context, *arguments, out=subprocess.DEVNULL):
+    done = subprocess.run(["makedumpfile", *map(str, arguments)], stdout=out, check=False,
+                          stderr=subprocess.PIPE, text=True, timeout=context.seconds(120))
+    if done.returncode:
+        raise Failure(f"makedumpfile {' '.join(map(str, arguments))}: {done.stderr[-1000:]}")
+
+
+def _written(context, plain):
+    """(what, files) of one dump after another; they are removed when the next one is asked for."""
+    to = context.out / "dump-as"
+    parts = [to.with_name(f"dump-as-{number}") for number in range(3)]
+    for level in LEVELS:
+        _makedumpfile(context, "-d", level, "-l", plain, to)
+        yield f"-d {level} -l", [to]
+    for options in (["-c"], ["-E"]):
+        _makedumpfile(context, *options, "-d", 31, plain, to)
+        yield f"{options[0]} -d 31", [to]
+        with open(to, "wb") as out:
+            _makedumpfile(context, "-F", *options, "-d", 31, plain, out=out)
+        yield f"-F {options[0]} -d 31", [to]
+    _makedumpfile(context, "-c", "-d", 31, "--splitblock-size", 32, "--split", plain, *parts)
+    yield "--split", parts
+    yield "--split, in another order", parts[::-1]
+
+
+def _compare_formats(context, path, plain, others):
+    wanted = dump.btsrec(context, "show", path)
+    dump.for_makedumpfile(plain)
+    count = 0
+    for what, files in [(f"QEMU's {name}", [other]) for name, other in others] + [("elf", [plain])]:
+        _same_listing(context, what, files, wanted)
+        count += 1
+    for what, files in _written(context, plain):
+        _same_listing(context, what, files, wanted)
+        count += 1
+        if "order" in what:
+            _tell_missing(context, files[1:])
+        if "split" not in what:
+            files[0].unlink()
+    for file in [plain, *(other for _, other in others), *files]:
+        file.unlink()
+    context.say(f"the listing is the same from {count} forms of the dump")
+
+
+def _same_listing(context, what, files, wanted):
+    if dump.btsrec(context, "show", *files, ok=(0, 1)) != wanted:
+        raise Failure(f"as {what} the dump has another listing")
+
+
+def _tell_missing(context, files):
+    if "files of the split dump are missing" not in dump.btsrec(context, "check", *files,
+                                                                ok=(0, 1, 3, 5)):
+        raise Failure("nobody says that a file of the split dump is missing")
+
+
 def run(context):
     path, small, private = (context.out / name for name in ("dump", "small", "private"))
-    for name in (path, small, private):
+    plain = context.out / "dump-elf"
+    others = [(name, context.out / f"dump-{name}") for name in QEMU_FORMATS]
+    for name in (path, small, private, *context.out.glob("dump-*")):
         name.unlink(missing_ok=True)
     with context.boot(SCRIPT, context.recorder_modules()) as machine:
         machine.expect_panic(context.seconds(120))
         machine.dump(path)
+        machine.dump(plain, "elf")
+        for name, other in others:
+            machine.dump(other, name)
         machine.quit()
     begin = time.monotonic()
     dump.btsrec(context, "extract", path, small)
@@ -107,5 +173,6 @@ def run(context):
     context.say(f"{len(VIEWS)} views are the same, {nr_bytes} bytes")
     dump.btsrec(context, "extract", "--no-user", path, private)
     _compare_without_user(context, path, private)
+    _compare_formats(context, path, plain, others)
     _open_report(context, path)
     _open_exports(context, path)

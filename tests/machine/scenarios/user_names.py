@@ -17,7 +17,6 @@ import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
@@ -64,7 +63,6 @@ MIN_ADDRESSES = 1000
 
 # Elf64_Ehdr: 5 is e_phoff, 6 e_shoff, 9 and 10 the size and number of program headers,
 # 12 and 13 the number of section headers and of that with their names.
-ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 
 
 def add_options(parser):
@@ -360,20 +358,6 @@ def _proofs(context, path: Path, *options) -> Counter:
     return total
 
 
-def _move_headers(path: Path):
-    """QEMU writes the section headers first; makedumpfile wants the program headers there."""
-    path.chmod(0o600)
-    with open(path, "r+b") as file:
-        header = bytearray(file.read(ELF_HEADER.size))
-        fields = list(ELF_HEADER.unpack(header))
-        file.seek(fields[5])
-        programs = file.read(fields[9] * fields[10])
-        fields[5:7] = ELF_HEADER.size, 0
-        fields[12:14] = 0, 0
-        file.seek(0)
-        file.write(ELF_HEADER.pack(*fields) + programs)
-
-
 def _makedumpfile(context) -> list[str]:
     """That of the release which the kernel comes from: an older one takes slabs for user data."""
     suites = guestos.SUITES.get(context.options.kernel)
@@ -386,7 +370,7 @@ def _compare_filtered(context, truth: Truth, path: Path, files):
     filtered = path.with_name("dump-31")
     filtered.unlink(missing_ok=True)
     plain = path.with_name("dump-elf")
-    _move_headers(plain)
+    dump.for_makedumpfile(plain)
     _output(*_makedumpfile(context), "-d", "31", "-l", plain, filtered)
     plain.unlink()
     _compare(context, truth, _histories(context, filtered, *files), "makedumpfile -d 31")
