@@ -8,6 +8,7 @@
  * Its probes write nothing, and when it is over a GAP says so and who runs then.
  */
 #include <linux/smp.h>
+#include <asm/tsc.h>
 
 #include "btsrec_annot.h"
 
