@@ -98,6 +98,7 @@ enum cli_exit cmd_insns(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_calls(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_functions(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_coverage(struct btsrec *rec, const struct cli_options *options);
+enum cli_exit cmd_diff(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_timeline(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_stack(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_export(struct btsrec *rec, const struct cli_options *options);

@@ -24,6 +24,8 @@ static const struct cli_command commands[] = {
 	  cmd_functions, NULL },
 	{ "coverage", "The instructions of a function: how often each was executed.",
 	  "cL" CLI_FILTER "fmvYDNiRs", cmd_coverage, "FUNCTION" },
+	{ "diff", "Where two histories part: the calls up to the fault, compared from there.",
+	  "cPfmNis", cmd_diff, "OTHER" },
 	{ "timeline", "Switches, execs, marks, gaps and freezes of all CPUs by time.",
 	  "cnPGCFTfmvYDNiRs", cmd_timeline, NULL },
 	{ "stack", "The call stack, rebuilt from calls and returns.", "cHafmvYDNiRs", cmd_stack, NULL },
@@ -207,7 +209,8 @@ static enum cli_exit run_command(const struct cli_command *command, int argc, ch
 	if (!status && !done)
 		status = run_session(command, &options);
 	cli_options_fini(&options);
-	return status;
+	/* As that of diff(1): 0 no difference, 1 one, 2 trouble. */
+	return command->run == cmd_diff && status > CLI_FAULTS ? CLI_USAGE : status;
 }
 
 static void help(FILE *to)

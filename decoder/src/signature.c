@@ -39,14 +39,20 @@ static size_t stem_bytes(const char *name, size_t name_bytes)
 	return dot ? (size_t)(dot - name) : name_bytes;
 }
 
+void signature_name(const char *name, size_t name_bytes, const char *module,
+		    char ret[SIGNATURE_NAME_BYTES])
+{
+	snprintf(ret, SIGNATURE_NAME_BYTES, "%.*s%s%s%s", (int)stem_bytes(name, name_bytes), name,
+		 *module ? " [" : "", module, *module ? "]" : "");
+}
+
 bool signature_add(struct signature *signature, const char *name, size_t name_bytes,
 		   const char *module)
 {
 	char text[SIGNATURE_NAME_BYTES];
 	size_t nr = signature->nr_names;
 
-	snprintf(text, sizeof(text), "%.*s%s%s%s", (int)stem_bytes(name, name_bytes), name,
-		 *module ? " [" : "", module, *module ? "]" : "");
+	signature_name(name, name_bytes, module, text);
 	if (nr && !strcmp(text, signature->names[nr - 1]))
 		return true;
 	if (nr == SIGNATURE_MAX_NAMES)

@@ -27,6 +27,10 @@ struct signature {
 	char names[SIGNATURE_MAX_NAMES][SIGNATURE_NAME_BYTES];
 };
 
+/** signature_name() - a function as its name is in every build: see signature_add() */
+void signature_name(const char *name, size_t name_bytes, const char *module,
+		    char ret[SIGNATURE_NAME_BYTES]);
+
 /** signature_begin() - @reason: as btsrec_reason_str() words it */
 void signature_begin(struct signature *signature, const char *reason, const struct fault *fault);
 

@@ -173,6 +173,22 @@ static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
 	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
 }
 
+/* The newest event before the fault at which calls may have ended unseen; 0: none. */
+static uint64_t doubt_n(const struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < tree->nr_lines; i++) {
+		const struct calltree_line *line = &tree->lines[i];
+
+		if ((line->kind == CALLTREE_ASTRAY || line->kind == CALLTREE_LOST ||
+		     line->kind == CALLTREE_BREAK) && line->n < view->calls.fault.n)
+			n = line->n;
+	}
+	return n;
+}
+
 /*
  * From the fault outwards, up to where the kernel was entered: by a system call or from
  * user code, or by an interrupt, which has nothing to do with what it interrupted.
@@ -180,6 +196,7 @@ static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
 static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *cpu)
 {
 	const struct calltree *tree = &view->calls.tree;
+	uint64_t doubt = doubt_n(view);
 	bool complete = false;
 	size_t i;
 
@@ -195,6 +212,8 @@ static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_c
 	for (i = view->nr_open; i && !complete; i--) {
 		const struct calltree_line *line = &tree->lines[tree->open[i - 1]];
 
+		if (line->n < doubt)
+			break;
 		complete = !code_is_kernel(line->from) ||
 			   (frame_is_entry(line->call.frame) &&
 			    line->call.frame != FRAME_EXCEPTION) ||

@@ -29,7 +29,7 @@ static void text_signature(struct summary *view)
 		out_str(out, signature->names[i]);
 	}
 	if (!signature->complete)
-		out_literal(out, ", as far as the history goes back");
+		out_literal(out, ", which may not be all of it");
 	out_char(out, '\n');
 }
 

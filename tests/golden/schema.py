@@ -18,7 +18,8 @@ KNOWN = {"$schema", "$comment", "$defs", "$ref", "title", "type", "required", "p
          "enum", "const", "oneOf", "minimum", "maximum", "pattern", "items"}
 # Of lines that the schema is about; "btsrec info" has objects of its own.
 STARTS = ('{"cpu":', '{"kind":"no-lines"', '{"kind":"profile"', '{"kind":"function"',
-          '{"kind":"coverage"', '{"kind":"executed"', '{"kind":"unreadable"')
+          '{"kind":"coverage"', '{"kind":"executed"', '{"kind":"unreadable"', '{"kind":"diff"',
+          '{"kind":"same"', '{"kind":"only"')
 TYPES = {"object": dict, "string": str, "integer": int, "boolean": bool, "array": list}
 
 

@@ -525,6 +525,33 @@ btsrec_timeline(struct btsrec *rec, const struct btsrec_timeline *opts,
 		const struct btsrec_sink *sink);
 
 /**
+ * struct btsrec_diff - what btsrec_diff() compares
+ * @has_cpu, @cpu: this one of both; else that of the first fault.
+ * @has_pid, @pid: this thread of both; else who ran at the fault.
+ * @format: text or JSON lines.
+ */
+struct btsrec_diff {
+	bool has_cpu;
+	bool has_pid;
+	unsigned int cpu;
+	uint32_t pid;
+	enum btsrec_format format;
+};
+
+/**
+ * btsrec_diff() - where the histories @a and @b part, looked at from the fault backwards
+ *
+ * What a thread called in the kernel, by name; what interrupts called is left out.
+ * Messages, also those about @b, are in @a.
+ *
+ * Return: as btsrec_insns(); BTSREC_ERR_INVAL also if there is nothing to compare.
+ * *@ret_differs is set with BTSREC_OK only.
+ */
+BTSREC_API enum btsrec_status
+btsrec_diff(struct btsrec *a, struct btsrec *b, const struct btsrec_diff *opts,
+	    const struct btsrec_sink *sink, bool *ret_differs);
+
+/**
  * struct btsrec_calls - what btsrec_calls() prints
  * @cpus, @nr_cpus, @thread, @max_events: as in struct btsrec_show.
  * @filter: only what is between its from and to; its other members are passed over.

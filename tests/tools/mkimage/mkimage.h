@@ -16,7 +16,7 @@
 
 #define MAX_CPUS	64
 #define MAX_WORDS	32
-#define MAX_CHANGES	256
+#define MAX_CHANGES	1024
 #define MAX_SYMBOLS	256
 #define MAX_PAGES	(1u << 18)	/* 1 GiB */
 #define MAX_SPACES	9

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+/* One thread: --pid is a list elsewhere. */
+static bool parse_pid(const char *text, uint32_t *ret)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	*ret = (uint32_t)value;
+	return *text >= '0' && *text <= '9' && !errno && !*end && value <= UINT32_MAX;
+}
+
+static enum cli_exit compare(struct btsrec *a, struct btsrec *b, const struct cli_options *options)
+{
+	struct btsrec_diff opts = {
+		.has_cpu = options->show.nr_cpus,
+		.cpu = options->show.nr_cpus ? options->show.cpus[0] : 0,
+		.has_pid = options->filter.pids,
+		.format = options->show.format,
+	};
+	enum btsrec_status status;
+	bool differs;
+
+	if (options->show.nr_cpus > 1) {
+		cli_error("diff: one CPU at a time");
+		return CLI_USAGE;
+	}
+	if (opts.has_pid && !parse_pid(options->filter.pids, &opts.pid)) {
+		cli_error("diff: --pid takes one number, not '%s'", options->filter.pids);
+		return CLI_USAGE;
+	}
+	status = btsrec_diff(a, b, &opts, &cli_stdout, &differs);
+	if (status)
+		return cli_failed(a, status);
+	return differs ? CLI_FAULTS : CLI_OK;
+}
+
+enum cli_exit cmd_diff(struct btsrec *rec, const struct cli_options *options)
+{
+	struct cli_options second = *options;
+	struct btsrec *other = btsrec_new();
+	enum cli_exit status;
+
+	if (!other) {
+		cli_error("out of memory");
+		return CLI_SYSTEM;
+	}
+	second.dump = options->second;
+	second.live = false;
+	status = cli_open(other, &second);
+	if (!status)
+		status = compare(rec, other, options);
+	btsrec_free(other);
+	return status;
+}

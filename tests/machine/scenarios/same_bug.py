@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The same bug has the same name on two machines, and another bug another one.
+
+Three boots: two panic by the same system call, each with the kernel somewhere else (KASLR),
+the third dereferences NULL in a module. Signatures of the first two are equal, that of the
+third is another; the small file of a dump has that of the dump; the hash is what btsrec(1)
+says. "btsrec diff" finds no difference between a dump and its small file, and finds one
+between the two boots, whose common path ends in the fault, and between different bugs.
+"""
+
+import json
+
+import dump
+import workload
+from errors import Failure
+
+SUMMARY = "two boots of one bug have one signature; btsrec diff says where they part"
+
+SCRIPT = workload.SHELL + """
+start_work
+sleep 1
+%s
+"""
+SYSRQ = "echo c >/proc/sysrq-trigger"
+NULL = """echo 1 >/proc/sys/kernel/panic_on_oops
+echo null >/sys/module/btscrash/parameters/crash"""
+
+
+def _crash(context, name: str, trigger: str):
+    path = context.out / f"dump-{name}"
+    path.unlink(missing_ok=True)
+    modules = [*context.recorder_modules(), context.guest_module("btscrash")]
+    with context.boot(SCRIPT % trigger, modules, name=f"boot-{name}") as machine:
+        # Not expect_panic(): one of the crashes begins with a complaint of the kernel.
+        machine.run(context.seconds(120))
+        if not machine.panicked:
+            raise Failure(f"the guest of {name} did not panic")
+        machine.dump(path)
+        machine.quit()
+    return path
+
+
+def _fnv(lines) -> str:
+    value = 0xcbf29ce484222325
+    for byte in "".join(line + "\n" for line in lines).encode():
+        value = (value ^ byte) * 0x100000001b3 & (1 << 64) - 1
+    return f"v1:{value:016x}"
+
+
+def _signature(context, path, *kind: str) -> str:
+    """That of the summary, which must be the hash of what it says that it is made of."""
+    row = json.loads(dump.btsrec(context, "summary", "--format", "jsonl", path).splitlines()[0])
+    if row["kind"] != "signature" or "signature" not in row:
+        raise Failure(f"{path} has no signature: {row}")
+    if not row["complete"]:
+        raise Failure(f"the path into the fault is cut off: {row}")
+    told = _fnv(["v1", row["reason"], *kind, *row["functions"]])
+    if told != row["signature"]:
+        raise Failure(f"{row} is not hashed as documented: {told}")
+    return row["signature"]
+
+
+def _kernel_kva(context, path) -> str:
+    for line in dump.btsrec(context, "show", "--format", "jsonl", path).splitlines():
+        row = json.loads(line)
+        if row.get("from_sym", "").startswith("sysrq_handle_crash+"):
+            return row["from"]
+    raise Failure(f"{path} has no branch in sysrq_handle_crash()")
+
+
+def _diff(context, one, other, status: int) -> dict:
+    text = dump.btsrec(context, "diff", "--format", "jsonl", one, other, ok=(status,))
+    rows = [json.loads(line) for line in text.splitlines()]
+    if rows[0]["differs"] != bool(status):
+        raise Failure(f"btsrec diff says {rows[0]} and exits with {status}")
+    if len([row for row in rows if row["kind"] == "same"]) != rows[0]["same"]:
+        raise Failure("btsrec diff does not list as many calls as it counts")
+    return {**rows[0], "same": [row["function"] for row in rows if row["kind"] == "same"]}
+
+
+def run(context):
+    first, second = (_crash(context, name, SYSRQ) for name in ("first", "second"))
+    other = _crash(context, "other", NULL)
+    small = context.out / "small"
+    small.unlink(missing_ok=True)
+    dump.btsrec(context, "extract", first, small)
+    if _kernel_kva(context, first) == _kernel_kva(context, second):
+        raise Failure("the kernel was at the same address twice")
+    names = {_signature(context, path, "call") for path in (first, second, small)}
+    if len(names) != 1:
+        raise Failure(f"one bug has the signatures {names}")
+    different = _signature(context, other, "exception", "14")
+    if different in names:
+        raise Failure(f"different bugs are both {different}")
+    context.say(f"two boots and a small file: {names.pop()}; another bug: {different}")
+
+    _diff(context, first, small, 0)
+    parted = _diff(context, first, second, 1)
+    if not parted["same"] or parted["same"][-2:] != ["sysrq_handle_crash", "__rcu_read_unlock"]:
+        raise Failure(f"the common path does not lead to the fault: {parted['same'][-5:]}")
+    unlike = _diff(context, first, other, 1)
+    context.say(f"diff: {len(parted['same'])} calls up to the fault are the same in two "
+                f"boots, {len(unlike['same'])} in two bugs")
+    for path in (first, second, other, small):
+        path.unlink()
