@@ -51,7 +51,8 @@ enum cli_exit cmd_diff(struct btsrec *rec, const struct cli_options *options)
 		cli_error("out of memory");
 		return CLI_SYSTEM;
 	}
-	second.dump = options->second;
+	second.dumps = &options->second;
+	second.nr_dumps = 1;
 	second.live = false;
 	status = cli_open(other, &second);
 	if (!status)

@@ -56,8 +56,12 @@ const found = [];
 const check = (what, right) => { if (!right) found.push(what); };
 window.onerror = (text) => found.push(text);
 canvas.setPointerCapture = () => {};
+// At y of all that could be scrolled to.
 function tap(x, y) {
+	$("scroll").scrollTop = y - 100;
+	paint();
 	const at = canvas.getBoundingClientRect();
+	y -= $("scroll").scrollTop;
 	for (const type of ["pointerdown", "pointerup"])
 		canvas.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: at.left + x, clientY: at.top + y }));
 }
@@ -87,10 +91,10 @@ const row = some.rows.findIndex((one) => one.length), piece = some.rows[row].red
 $("detail").hidden = true;
 tap((xOf(piece[0]) + xOf(piece[1])) / 2, some.top + HEAD + LANE + row * ROW + 5);
 check("a click shows the call", !$("detail").hidden && $("name").textContent === functionOf(some.calls[piece[2] + 3]));
-const before = canvas.style.height;
+const before = $("tall").style.height;
 tap(20, some.top + 5);
 paint();
-check("a CPU can be folded", parseInt(canvas.style.height) < parseInt(before));
+check("a CPU can be folded", parseInt($("tall").style.height) < parseInt(before));
 tap(20, some.top + 5);
 const wide = view[1] - view[0];
 $("in").onclick();
