@@ -147,6 +147,17 @@ static void object_place(struct btsrec *rec, struct lines_object *object,
 	object->file = NULL;
 }
 
+/* Nobody has the file: who was asked? */
+static const char *why_no_file(void)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	return urls && *urls ? "no file with debug information found, nor has a server of "
+			       "DEBUGINFOD_URLS one" :
+			       "no file with debug information found; DEBUGINFOD_URLS names no "
+			       "server to ask";
+}
+
 static void object_open(struct btsrec *rec, struct lines *lines, struct lines_object *object,
 			const struct btsrec_module *module)
 {
@@ -163,7 +174,7 @@ static void object_open(struct btsrec *rec, struct lines *lines, struct lines_ob
 		    build_id(root->build_id, root->build_id_bytes);
 	fault = lines_file_find(&wanted, &object->path, &object->file);
 	if (fault)
-		object->why = dwarf_fault_str(fault);
+		object->why = fault == DWARF_NO_FILE ? why_no_file() : dwarf_fault_str(fault);
 	else
 		object_place(rec, object, module);
 }

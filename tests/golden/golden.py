@@ -82,7 +82,7 @@ def run_command(command, folder, env):
 
 
 def run_case(case, args):
-    env = dict(os.environ, LC_ALL="C", TZ="UTC")
+    env = dict(os.environ, LC_ALL="C", TZ="UTC", DEBUGINFOD_URLS="")
     for tool in (args.btsrec, args.mkimage):
         env["PATH"] = str(pathlib.Path(tool).resolve().parent) + ":" + env["PATH"]
     with tempfile.TemporaryDirectory() as name:
