@@ -154,23 +154,23 @@ bool symbol_list_end(struct symbol_list *list)
 	return true;
 }
 
-/* Drop what is outside or second at its address; sorted afterwards. */
+/* Drop what is outside; sorted afterwards. */
 static void list_reduce(struct symbol_list *list, uint64_t begin_va, uint64_t end_va)
 {
 	size_t i, nr_kept = 0;
 
 	if (list->nr_entries)
 		qsort(list->entries, list->nr_entries, sizeof(*list->entries), entry_compare);
-	for (i = 0; i < list->nr_entries; i++) {
-		const struct symbol_entry *entry = &list->entries[i];
-
-		if (entry->va < begin_va || entry->va >= end_va)
-			continue;
-		if (nr_kept && list->entries[nr_kept - 1].va == entry->va)
-			continue;
-		list->entries[nr_kept++] = *entry;
-	}
+	for (i = 0; i < list->nr_entries; i++)
+		if (list->entries[i].va >= begin_va && list->entries[i].va < end_va)
+			list->entries[nr_kept++] = list->entries[i];
 	list->nr_entries = nr_kept;
+}
+
+/* Of a sorted list: not the name to print first at its address. */
+static bool is_alias(const struct symbol_list *list, size_t i)
+{
+	return i && list->entries[i - 1].va == list->entries[i].va;
 }
 
 /* --- The table ---------------------------------------------------------- */
@@ -191,22 +191,28 @@ static bool table_alloc(struct symbol_table *table, const struct symbol_list *li
 	return table->vas && table->name_at && table->granules && table->names;
 }
 
+static void table_add(struct symbol_table *table, const struct symbol_entry *entry)
+{
+	uint32_t at = table->name_at[table->nr_names];
+
+	at += (uint32_t)escaped_copy(table->names + at, entry->name, entry->name_bytes);
+	table->vas[table->nr_names++] = entry->va;
+	table->name_at[table->nr_names] = at;
+}
+
 static void table_fill(struct symbol_table *table, const struct symbol_list *list)
 {
 	uint64_t nr_granules = (table->end_va - table->begin_va) / SYMBOL_GRANULE_BYTES + 1;
 	uint64_t granule;
-	uint32_t at = 0;
 	size_t i;
 
-	for (i = 0; i < list->nr_entries; i++) {
-		const struct symbol_entry *entry = &list->entries[i];
-
-		table->vas[i] = entry->va;
-		table->name_at[i] = at;
-		at += (uint32_t)escaped_copy(table->names + at, entry->name, entry->name_bytes);
-	}
-	table->name_at[i] = at;
-	table->nr_symbols = list->nr_entries;
+	for (i = 0; i < list->nr_entries; i++)
+		if (!is_alias(list, i))
+			table_add(table, &list->entries[i]);
+	table->nr_symbols = table->nr_names;
+	for (i = 0; i < list->nr_entries; i++)
+		if (is_alias(list, i) && list->entries[i].name_bytes)
+			table_add(table, &list->entries[i]);
 
 	for (i = 0, granule = 0; granule < nr_granules; granule++) {
 		uint64_t va = table->begin_va + granule * SYMBOL_GRANULE_BYTES;
@@ -270,12 +276,12 @@ bool symbol_table_by_name(const struct symbol_table *table, const char *name, si
 {
 	size_t nr_bytes = strlen(name), i;
 
-	for (i = *at; i < table->nr_symbols; i++)
+	for (i = *at; i < table->nr_names; i++)
 		if (table->name_at[i + 1] - table->name_at[i] == nr_bytes &&
 		    !memcmp(table->names + table->name_at[i], name, nr_bytes))
 			break;
 	*at = i + 1;
-	if (i >= table->nr_symbols)
+	if (i >= table->nr_names)
 		return false;
 	*ret_va = table->vas[i] + table->shift;
 	return true;

@@ -71,7 +71,8 @@ void symbol_list_fini(struct symbol_list *list);
  * @next: for the owner.
  * @shift: what KASLR added to the addresses in the table.
  * @begin_va, @end_va: nothing outside resolves; without @shift.
- * @vas: ascending, each once; @name_at: where in @names its name starts.
+ * @vas: @nr_symbols ascending, each once, then those of the other names of some;
+ *	@nr_names in all.  @name_at: where in @names its name starts.
  * @granules: for each SYMBOL_GRANULE_BYTES from @begin_va, the last symbol that
  *	starts at or before it; makes a lookup one step and a short walk.
  */
@@ -81,6 +82,7 @@ struct symbol_table {
 	uint64_t begin_va;
 	uint64_t end_va;
 	size_t nr_symbols;
+	size_t nr_names;
 	uint64_t *vas;
 	uint32_t *name_at;
 	uint32_t *granules;
@@ -113,8 +115,9 @@ bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char
 		       size_t *ret_name_bytes, uint64_t *ret_offset_bytes);
 
 /**
- * symbol_table_by_name() - where a symbol with this name is
- * @at: number of the symbol to begin with, behind the one found afterwards; from 0.
+ * symbol_table_by_name() - where a symbol with this name is, be it the one that is printed
+ *	or another of its address
+ * @at: number of the name to begin with, behind the one found afterwards; from 0.
  *
  * Return: false: there is none from there on.
  */

@@ -210,6 +210,35 @@ START_TEST(all_of_a_name)
 }
 END_TEST
 
-BTSREC_CK_MAIN("symbol_table", nearest_below, outside, shifted, empty, aliases,
+/* A name that is not printed leads to its address nevertheless, and hides no other. */
+START_TEST(other_names)
+{
+	struct symbol_table *table;
+	uint64_t va = 0;
+	size_t at = 0;
+
+	add(BEGIN + 0x10, 'T', "shown");
+	add(BEGIN + 0x10, 'T', "__shown");
+	add(BEGIN + 0x10, 't', "local");
+	add(BEGIN + 0x20, 'T', "behind");
+	add(BEGIN - 1, 'T', "before");
+	table = table_new();
+	table->shift = 0x1000000;
+	ck_assert_uint_eq(table->nr_symbols, 2);
+	ck_assert(symbol_table_by_name(table, "local", &at, &va));
+	ck_assert_uint_eq(va, BEGIN + 0x1000010);
+	ck_assert(!symbol_table_by_name(table, "local", &at, &va));
+	at = 0;
+	ck_assert(symbol_table_by_name(table, "__shown", &at, &va));
+	ck_assert_uint_eq(va, BEGIN + 0x1000010);
+	at = 0;
+	ck_assert(!symbol_table_by_name(table, "before", &at, &va));
+	ck_assert_str_eq(find(table, BEGIN + 0x1000011), "shown+1");
+	ck_assert_str_eq(find(table, BEGIN + 0x1000fff), "behind+4063");
+	symbol_table_free(table);
+}
+END_TEST
+
+BTSREC_CK_MAIN("symbol_table", other_names, nearest_below, outside, shifted, empty, aliases,
 	       no_symbols_of_the_image, hostile_name_is_escaped, long_name_is_cut, by_name,
 	       all_of_a_name, no_memory)
