@@ -147,6 +147,13 @@ static bool wants_branch(const struct filter *filter, const struct btsrec_event 
 	       wants_name(filter, side, branch->to, lookup);
 }
 
+bool filter_place(const struct filter *filter, const struct btsrec_side *side, uint64_t va,
+		  const struct filter_lookup *lookup)
+{
+	return (!filter->nr_ranges || in_ranges(filter, va)) &&
+	       (!filter->symbols || wants_name(filter, side, va, lookup));
+}
+
 bool filter_level(const struct filter *filter, uint64_t va)
 {
 	return filter->user == filter->kernel || code_is_kernel(va) == filter->kernel;

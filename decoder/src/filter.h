@@ -114,6 +114,10 @@ bool filter_wants(const struct filter *filter, const struct btsrec_event *event,
 /** filter_thread() - is @side wanted? NULL: unknown, which no thread matches */
 bool filter_thread(const struct filter *filter, const struct btsrec_side *side);
 
+/** filter_place() - is the address @va, as @side saw it, among the addresses and names? */
+bool filter_place(const struct filter *filter, const struct btsrec_side *side, uint64_t va,
+		  const struct filter_lookup *lookup);
+
 /** filter_level() - is code at @va of a level that is wanted? */
 bool filter_level(const struct filter *filter, uint64_t va);
 

@@ -77,15 +77,6 @@ static enum btsrec_status find_window(struct btsrec *rec, unsigned int cpu,
 	return status;
 }
 
-enum btsrec_status selector_window(struct btsrec *rec, unsigned int cpu,
-				   const struct btsrec_filter *opts, struct filter_window *ret)
-{
-	struct filter filter = { 0 };
-	enum btsrec_status status = selector_filter(rec, opts, &filter);
-
-	return status ? status : find_window(rec, cpu, &filter, ret);
-}
-
 enum btsrec_status selector_check(struct btsrec *rec, const struct btsrec_filter *opts)
 {
 	struct filter filter;
@@ -136,6 +127,21 @@ bool selector_wants(struct selector *selector, const struct btsrec_event *event)
 	if (!passes(selector, event))
 		return false;
 	return ++selector->nr_wanted > selector->nr_old;
+}
+
+bool selector_event(struct selector *selector, const struct btsrec_event *event)
+{
+	const struct filter_lookup lookup = { look_up_type, look_up_name, selector };
+
+	return filter_wants(&selector->filter, event, aspace_at(&selector->spaces, event->n),
+			    &lookup);
+}
+
+bool selector_place(struct selector *selector, uint64_t n, uint64_t va)
+{
+	const struct filter_lookup lookup = { look_up_type, look_up_name, selector };
+
+	return filter_place(&selector->filter, aspace_at(&selector->spaces, n), va, &lookup);
 }
 
 void selector_again(struct selector *selector)

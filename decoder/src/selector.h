@@ -47,15 +47,6 @@ enum btsrec_status selector_filter(struct btsrec *rec, const struct btsrec_filte
 				   struct filter *ret);
 
 /**
- * selector_window() - the events of @cpu between the edges of @opts
- *
- * Return: as selector_init().
- */
-enum btsrec_status selector_window(struct btsrec *rec, unsigned int cpu,
-				   const struct btsrec_filter *opts,
-				   struct filter_window *ret);
-
-/**
  * selector_init() - before the oldest event of @cpu
  * @opts: borrowed until selector_fini(), which is allowed after a failure, too.
  * @max_events: only the newest so many wanted events; 0: all.
@@ -74,6 +65,12 @@ enum btsrec_status selector_add_types(struct selector *selector, unsigned int cp
 
 /** selector_wants() - about each of the newest @nr_tail events once, oldest first */
 bool selector_wants(struct selector *selector, const struct btsrec_event *event);
+
+/** selector_event() - is @event, which is no branch, wanted wherever it is? */
+bool selector_event(struct selector *selector, const struct btsrec_event *event);
+
+/** selector_place() - filter_place() at event @n */
+bool selector_place(struct selector *selector, uint64_t n, uint64_t va);
 
 /** selector_again() - begin once more with the oldest of these events */
 void selector_again(struct selector *selector);

@@ -189,21 +189,37 @@ static bool has_depth(const struct calltree_line *line)
 	       line->kind != CALLTREE_STRETCH;
 }
 
+static void tell_line(struct calls *view, struct fold *fold, const uint32_t *indents, size_t i)
+{
+	if (view->lines->fold)
+		fold_line(view, fold, indents, i);
+	else
+		print_line(view, &view->tree.lines[i], indents[i]);
+}
+
 void calls_lines(struct calls *view, const uint32_t *indents, size_t first, size_t end,
 		 uint32_t max_depth)
 {
+	enum calls_wish wish = CALLS_TAKE;
+	size_t held = SIZE_MAX;
 	struct fold fold;
 
 	cycles_init(&fold.cycles);
 	for (size_t i = first; i < end && !view->renderer.out.stopped; i++) {
 		const struct calltree_line *line = &view->tree.lines[i];
 
-		if (max_depth && has_depth(line) && indents[i] >= max_depth)
+		if (view->wanted)
+			wish = calls_wish(view, line);
+		if (wish == CALLS_HOLD)
+			held = i;
+		if (wish == CALLS_HOLD || wish == CALLS_SKIP ||
+		    (max_depth && has_depth(line) && indents[i] >= max_depth))
 			continue;
-		if (view->lines->fold)
-			fold_line(view, &fold, indents, i);
-		else
-			print_line(view, line, indents[i]);
+		if (held != SIZE_MAX && wish == CALLS_TAKE) {
+			tell_line(view, &fold, indents, held);
+			held = SIZE_MAX;
+		}
+		tell_line(view, &fold, indents, i);
 	}
 	end_fold(view, &fold, indents);
 }
@@ -213,32 +229,37 @@ void calls_lines(struct calls *view, const uint32_t *indents, size_t first, size
 enum btsrec_status calls_print_tree(struct calls *view, struct btsrec *rec)
 {
 	_cleanup_free_ uint32_t *indents = calltree_indents(&view->tree);
+	bool nomem = !indents;
 
-	if (!indents)
+	if (indents)
+		calls_lines(view, indents, 0, view->tree.nr_lines, view->opts->max_depth);
+	if (view->wanted) {
+		nomem |= view->wanted->nomem;
+		free(view->wanted->scopes);
+		*view->wanted = (struct calls_filter){ .selector = view->wanted->selector };
+	}
+	if (nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	calls_lines(view, indents, 0, view->tree.nr_lines, view->opts->max_depth);
 	if (view->tree.complete)
 		return BTSREC_OK;
 	return msg_set(&rec->msg, BTSREC_ERR_NOMEM,
 		       "CPU %u has too many calls: choose a part of its history", view->cpu);
 }
 
-static enum btsrec_status calls_cpu(void *arg, unsigned int cpu)
+static enum btsrec_status calls_selected(struct calls *view, unsigned int cpu,
+					 struct selector *selector)
 {
-	struct calls *view = arg;
 	const struct btsrec_calls *opts = view->opts;
 	struct btsrec *rec = view->renderer.rec;
-	struct filter_window window;
-	struct session_ring ring;
-	enum btsrec_status status = session_ring(rec, cpu, &ring);
+	enum btsrec_status status;
+	struct calls_filter wanted = { .selector = selector };
+	struct filter_window window = { .end_n = UINT64_MAX };
 
-	if (!status)
-		status = selector_window(rec, cpu, &opts->filter, &window);
-	if (status)
-		return status;
 	view->cpu = cpu;
-	if (view->format->cpu)
-		view->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), &ring);
+	if (selector->filter.any) {
+		view->wanted = &wanted;
+		window = selector->window;
+	}
 	if (window.first_n >= window.end_n)
 		return BTSREC_OK;
 	status = trace_fault(rec, cpu, &view->fault);
@@ -251,10 +272,30 @@ static enum btsrec_status calls_cpu(void *arg, unsigned int cpu)
 		status = calls_print_tree(view, rec);
 	if (!status && view->format->cpu_end)
 		view->format->cpu_end(&view->renderer, cpu);
+	view->wanted = NULL;
 	calltree_fini(&view->tree);
 	aspace_fini(&view->spaces);
 	return status;
 }
+
+static enum btsrec_status calls_cpu(void *arg, unsigned int cpu)
+{
+	struct calls *view = arg;
+	struct btsrec *rec = view->renderer.rec;
+	struct selector selector = { 0 };
+	struct session_ring ring;
+	enum btsrec_status status = session_ring(rec, cpu, &ring);
+
+	if (!status)
+		status = selector_init(&selector, rec, cpu, &view->opts->filter, 0);
+	if (!status && view->format->cpu)
+		view->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), &ring);
+	if (!status)
+		status = calls_selected(view, cpu, &selector);
+	selector_fini(&selector);
+	return status;
+}
+
 
 static enum btsrec_status calls_check(struct btsrec *rec, const struct btsrec_calls *opts)
 {

@@ -7,6 +7,38 @@
 #include "render.h"
 #include "view_thread.h"
 
+/** struct calls_scope - in this thread a function that is wanted runs up to event @last_n */
+struct calls_scope {
+	bool known;
+	uint32_t pid;
+	bool any;
+	uint64_t last_n;
+};
+
+/**
+ * struct calls_filter - which lines of a tree are wanted
+ * @selector: of the CPU of the line; borrowed.
+ * @thread: what the thread that runs does is wanted.
+ * @scopes: by thread, owned; @at: of the one that runs.
+ */
+struct calls_filter {
+	struct selector *selector;
+	bool thread;
+	struct calls_scope *scopes;
+	size_t nr_scopes;
+	size_t nr_scopes_room;
+	size_t at;
+	bool nomem;
+};
+
+/** enum calls_wish - what to do with a line */
+enum calls_wish {
+	CALLS_SKIP,
+	CALLS_TAKE,
+	CALLS_TAKE_ALONE,	/* does not need the line of its thread */
+	CALLS_HOLD,		/* only in front of the next one that is taken */
+};
+
 /**
  * struct calls - one view of calls under way
  * @tree, @fault: of @cpu.
@@ -14,6 +46,7 @@
  * @followed: NULL, or the thread whose tree it is, over all CPUs; then numbers of events
  *	stand for @places, and @cpu changes with them.
  * @tsc_khz: 0: unknown.
+ * @wanted: which lines; NULL: all.
  * @source: with the source line of each call, where it is known.
  */
 struct calls {
@@ -28,6 +61,7 @@ struct calls {
 	struct view_thread *followed;
 	struct thread_places places;
 	uint64_t tsc_khz;
+	struct calls_filter *wanted;
 	bool source;
 };
 
@@ -62,6 +96,9 @@ enum btsrec_status calls_thread(struct calls *view);
 
 /** calls_print_tree() - print all lines of the tree, as @view->opts wants them */
 enum btsrec_status calls_print_tree(struct calls *view, struct btsrec *rec);
+
+/** calls_wish() - is @line of @view wanted, by view->wanted?  All lines, in order. */
+enum calls_wish calls_wish(struct calls *view, const struct calltree_line *line);
 
 /** calls_function() - the name of @va as text, without offset at its start, or the address */
 void calls_function(struct renderer *r, uint64_t va);

@@ -65,6 +65,7 @@ static enum btsrec_status read_tree(struct calls *view, struct view_thread *foll
 enum btsrec_status calls_thread(struct calls *view)
 {
 	struct btsrec *rec = view->renderer.rec;
+	struct calls_filter wanted = { 0 };
 	struct view_thread followed;
 	enum btsrec_status status;
 
@@ -74,9 +75,11 @@ enum btsrec_status calls_thread(struct calls *view)
 	if (!status)
 		status = read_tree(view, &followed);
 	view->followed = &followed;
+	view->wanted = &wanted;
 	if (!status)
 		status = calls_print_tree(view, rec);
 	view->followed = NULL;
+	view->wanted = NULL;
 	calltree_fini(&view->tree);
 	thread_places_fini(&view->places);
 	view_thread_close(&followed);

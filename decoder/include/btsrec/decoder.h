@@ -554,7 +554,9 @@ btsrec_diff(struct btsrec *a, struct btsrec *b, const struct btsrec_diff *opts,
 /**
  * struct btsrec_calls - what btsrec_calls() prints
  * @cpus, @nr_cpus, @thread, @max_events: as in struct btsrec_show.
- * @filter: only what is between its from and to; its other members are passed over.
+ * @filter: symbols and ranges: only calls of such functions, with all that they call;
+ *	types: of these only the kinds; the level is that of the function, and entries from
+ *	user code are of both.
  * @max_depth: only so many levels of calls; 0: all.
  * @format: text or JSON lines.
  */
