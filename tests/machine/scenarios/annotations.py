@@ -8,14 +8,19 @@ none may be missing between the first and the freeze. The cr3 of each thread tha
 lives in the dump is compared with its mm's pgd as crash prints it. The timeline of all
 CPUs must have the same events by time, as far from the freeze as the kernel's own clock
 has them, and account for every branch between them.
+
+One thread (roam.c) goes from CPU to CPU all the time. Its listing over all CPUs must have
+its stays in the order in which the kernel's trace has them, on the same CPUs, and in each
+the branches that the model's log of that CPU has there.
 """
 
 import json
-
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 import dump
+import truth
 import workload
 from errors import Failure
 
@@ -28,6 +33,10 @@ echo 16384 >buffer_size_kb
 echo 1 >events/sched/sched_switch/enable
 echo 1 >tracing_on
 start_work
+roam "$(nproc)" &
+echo $! >/tmp/moved
+send /tmp/moved
+renice -n -20 -p "$(cat /tmp/moved)"
 sleep 2
 echo freeze >/dev/btsrec
 echo 0 >tracing_on
@@ -45,6 +54,7 @@ TRACE = re.compile(r"\[(\d+)\] \S+ +(\d+): sched_switch: prev_comm=(.*) prev_pid
 LOST = re.compile(r"\[LOST \d+ EVENTS\]")
 MIN_SWITCHES = 20
 MIN_LIVE_TASKS = 4
+MIN_MIGRATIONS = 4
 
 
 @dataclass(frozen=True)
@@ -148,6 +158,98 @@ def _compare_timeline(context, path, histories, khz) -> int:
     return len(timeline)
 
 
+# --- One thread over all CPUs -------------------------------------------------------------
+
+def _stays(traced, pid: int, freezes: dict[int, int]) -> list[tuple[int, int]]:
+    """(time stamp, CPU) of each switch to thread PID before the freeze, by time."""
+    return sorted((switch.tsc, cpu) for cpu, switches in traced.items() for switch in switches
+                  if switch.next_pid == pid and switch.tsc < freezes[cpu])
+
+
+def _newest(stays, wanted: Counter) -> list[tuple[int, int]]:
+    """Of each CPU the newest stays, as many as WANTED: its history begins when it likes."""
+    left = Counter(wanted)
+    found = []
+    for tsc, cpu in reversed(stays):
+        if left[cpu]:
+            left[cpu] -= 1
+            found.append((tsc, cpu))
+    return found[::-1]
+
+
+def _told_stays(context, path, pid: int) -> list[dict]:
+    """The stays in the listing of thread PID: its switch, if that is told, and branches."""
+    stays: list[dict] = []
+    text = dump.btsrec(context, "show", "--thread", pid, "--no-names", "--format", "jsonl", path)
+    for line in text.splitlines():
+        event = json.loads(line)
+        if event["kind"] == "stretch" and (event["begins"] or not stays):
+            stays.append({"cpu": event["cpu"], "begins": event["begins"], "events": []})
+        elif event["kind"] == "stretch" and event["cpu"] != stays[-1]["cpu"]:
+            raise Failure(f"thread {pid} came to another CPU without a switch: {event}")
+        elif event["kind"] == "stretch" and event["order"] not in ("first", "proven"):
+            raise Failure(f"the order of the stays of thread {pid} is not proven: {event}")
+        else:
+            stays[-1]["events"].append(event)
+    return stays
+
+
+def _compare_stay(stay: dict, places: dict[int, int], log) -> int:
+    """Its branches are those that the log of its CPU has in a row at this place."""
+    branches = [event for event in stay["events"] if event["kind"] == "branch"]
+    if any(event["cpu"] != stay["cpu"] for event in stay["events"]):
+        raise Failure(f"events of another CPU in a stay on CPU {stay['cpu']}")
+    ages = [len(places) - 1 - places[event["n"]] for event in branches]
+    if ages and ages != list(range(ages[0], ages[0] - len(ages), -1)):
+        raise Failure(f"a stay on CPU {stay['cpu']} lacks branches behind event "
+                      f"{branches[0]['n']}")
+    for age, branch in zip(ages, truth.branches_of_events(branches)):
+        if log.branch(age) != branch:
+            raise Failure(f"CPU {stay['cpu']}: the listing has {branch}, the log {log.branch(age)}")
+    return len(branches)
+
+
+def _compare_ends(pid: int, stays: list[dict], histories):
+    """Each stay ends with the switch away, or with what hides one; none has more in it."""
+    for stay in stays:
+        last = stay["events"][-1]
+        left = last["kind"] == "switch" and last["prev"]["pid"] == pid != last["next"]["pid"]
+        if not left and last["n"] != histories[stay["cpu"]][-1]["n"]:
+            raise Failure(f"a stay of thread {pid} ends with {last}")
+        for event in stay["events"][1:-1]:
+            if event["kind"] == "switch" and event["what"] == "task":
+                raise Failure(f"a switch in the midst of a stay of thread {pid}: {event}")
+
+
+def _compare_thread(context, path, histories, traced, model_dir, pid: int) -> str:
+    freezes = {cpu: _freeze_tsc(cpu, events) for cpu, events in histories.items()}
+    true = _stays(traced, pid, freezes)
+    told = _told_stays(context, path, pid)
+    begun = [stay["cpu"] for stay in told if stay["begins"]]
+    true = _newest(true, Counter(begun))
+    if begun != [cpu for _, cpu in true]:
+        raise Failure(f"thread {pid} was on these CPUs in turn, by the trace\n"
+                      f"  {[cpu for _, cpu in true]}\n  {begun} by its listing")
+    _compare_ends(pid, told, histories)
+    oldest = {cpu: next(event["tsc"] for event in events if "tsc" in event)
+              for cpu, events in histories.items()}
+    nr_known = sum(tsc > oldest[cpu] for tsc, cpu in _stays(traced, pid, freezes))
+    if nr_known > len(begun):
+        raise Failure(f"the histories hold {nr_known} stays of thread {pid}, the listing "
+                      f"{len(begun)}")
+    places = {cpu: {event["n"]: i for i, event in enumerate(
+        event for event in events if event["kind"] == "branch")}
+        for cpu, events in histories.items()}
+    logs = {cpu: truth.Log(model_dir / f"cpu{cpu}.log") for cpu in histories}
+    nr_branches = sum(_compare_stay(stay, places[stay["cpu"]], logs[stay["cpu"]])
+                      for stay in told)
+    migrations = sum(a["cpu"] != b["cpu"] for a, b in zip(told, told[1:]))
+    if migrations < MIN_MIGRATIONS:
+        raise Failure(f"thread {pid} changed its CPU {migrations} times: too few to tell")
+    return (f"{len(told)} stays of thread {pid} with {nr_branches} branches, on another CPU than "
+            f"the one before {migrations} times, are those of trace and log")
+
+
 def _freeze_tsc(cpu: int, events) -> int:
     if events[-1]["kind"] != "freeze":
         raise Failure(f"CPU {cpu}: the history does not end with the freeze: {events[-1]}")
@@ -209,7 +311,8 @@ def run(context):
         return "dumped"
 
     modules = context.recorder_modules(f"ring_bytes={context.options.ring_bytes}")
-    with context.boot(SCRIPT, modules, answers={"dump": take_dump}) as machine:
+    files = [("bin/roam", context.guest_program("roam.c"))]
+    with context.boot(SCRIPT, modules, files=files, answers={"dump": take_dump}) as machine:
         machine.expect_finish(context.seconds(180))
         machine.quit()
     traced = _traced(machine.files["trace"].decode(errors="replace"))
@@ -218,6 +321,8 @@ def run(context):
         events = histories.get(cpu, [])
         count = _compare_cpu(cpu, _recorded(events), traced.get(cpu, []), _freeze_tsc(cpu, events))
         context.say(f"CPU {cpu}: {count} switches in a row equal the kernel's own trace")
+    context.say(_compare_thread(context, path, histories, traced, machine.model_dir,
+                                int(machine.files["moved"])))
     khz = int(machine.files["khz"])
     lines = _compare_timeline(context, path, histories, khz)
     context.say(f"the timeline has the same {lines} events by time, at {khz} kHz")
