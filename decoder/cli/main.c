@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "doctor.h"
 
 /* The first one is meant where none is named. */
 static const struct cli_command commands[] = {
@@ -140,7 +141,7 @@ enum cli_exit cli_output_failed(void)
 }
 
 /* Some file systems tell only now that there was no room. */
-static enum cli_exit close_output(enum cli_exit status)
+static int close_output(int status)
 {
 	bool failed = fflush(stdout) || ferror(stdout);
 
@@ -223,10 +224,11 @@ static void help(FILE *to)
 		    "       btsrec --help | --version\n\n");
 	for (i = 0; i < NR_COMMANDS; i++)
 		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
+	fprintf(to, "  %-9s %s\n", "doctor", "Whether this machine will give a history after a crash.");
 	fprintf(to, "\n'btsrec COMMAND --help' lists the options of a command.\n");
 }
 
-static enum cli_exit dispatch(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
 	size_t i;
 
@@ -237,6 +239,9 @@ static enum cli_exit dispatch(int argc, char **argv)
 	for (i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return run_command(&commands[i], argc - 1, argv + 1);
+	/* It asks the machine, not a dump. */
+	if (!strcmp(argv[1], "doctor"))
+		return doctor_main(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		help(stdout);
 		return CLI_OK;

@@ -15,8 +15,8 @@ fault() {
 
 # As installed, so that the paths of the programs exist.
 DESTDIR=$root cmake --install "$build" --component tools >/dev/null || fault "not installable"
-units=$(find "$root" -name 'btsrec*.service' -o -name 'btsrec*.path')
-[ "$(wc -w <<<"$units")" = 4 ] || fault "found $units"
+units=$(find "$root" -name 'btsrec*.service' -o -name 'btsrec*.path' -o -name 'btsrec*.timer')
+[ "$(wc -w <<<"$units")" = 6 ] || fault "found $units"
 for unit in $units; do
 	sed -i "s#^\(Exec[A-Za-z]*=\)/#\1$root/#" "$unit"
 done

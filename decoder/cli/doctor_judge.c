@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From facts to findings: what keeps a history from being there after a crash. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor.h"
+
+#define MIB	(1ull << 20)
+/* What Debian's kdump-tools reserves for the capture kernel (crashkernel=384M-:128M). */
+#define CRASH_BYTES	(128 * MIB)
+/* An extract is smaller than the rings: it holds them, and what decoding needs, compressed. */
+#define SMALL_FILE_SLACK	(16 * MIB)
+
+__attribute__((format(printf, 5, 6)))
+static void find(struct doctor_report *report, const char *name, enum doctor_level level,
+		 const char *remedy, const char *fmt, ...)
+{
+	struct doctor_finding *finding = &report->findings[report->nr];
+	va_list args;
+
+	if (report->nr == DOCTOR_MAX_FINDINGS)
+		return;
+	report->nr++;
+	*finding = (struct doctor_finding){ .name = name, .level = level, .remedy = remedy };
+	va_start(args, fmt);
+	vsnprintf(finding->text, sizeof(finding->text), fmt, args);
+	va_end(args);
+	if (level > report->level)
+		report->level = level;
+}
+
+static void judge_cpu(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (!facts->has_cpuinfo)
+		find(report, "cpu", DOCTOR_NO_HISTORY, "Mount /proc.", "/proc/cpuinfo says nothing.");
+	else if (!facts->is_intel)
+		find(report, "cpu", DOCTOR_NO_HISTORY, "Use a machine with Intel's CPU.",
+		     "Branch Trace Store is a feature of Intel's CPUs; this is none.");
+	else if (facts->has_bts && facts->has_dtes64)
+		find(report, "cpu", DOCTOR_GOOD, "", "Branch Trace Store on %u CPUs.",
+		     facts->nr_online);
+	else if (facts->is_guest)
+		find(report, "cpu", DOCTOR_NO_HISTORY, "Record on the machine itself.",
+		     "This is a virtual machine, to which no Branch Trace Store is passed on.");
+	else
+		find(report, "cpu", DOCTOR_NO_HISTORY,
+		     "Look in the firmware's setup for a switch of debug or trace features.",
+		     "The CPU offers no Branch Trace Store in 64-bit mode (flags %s); firmware can switch it off.",
+		     facts->has_bts ? "bts without dtes64" : "without bts");
+}
+
+static void judge_pti(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (!facts->has_pti)
+		find(report, "pti", DOCTOR_GOOD, "", "Page tables are not isolated.");
+	else if (facts->refuses_pti)
+		find(report, "pti", DOCTOR_NO_HISTORY,
+		     "Set PTI=map in /etc/btsrec.conf, or boot with nopti.",
+		     "Page tables are isolated, and the recorder is told not to record then.");
+	else
+		find(report, "pti", DOCTOR_GOOD, "",
+		     "Page tables are isolated; the rings are shown to user page tables.");
+}
+
+static void judge_module(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (facts->is_loaded)
+		find(report, "module", DOCTOR_GOOD, "", "The module is loaded.");
+	else if (!*facts->module)
+		find(report, "module", DOCTOR_NO_HISTORY,
+		     "Install btsrec-dkms and the headers of this kernel; 'dkms status' tells more.",
+		     "There is no module for the kernel %s.",
+		     *facts->release ? facts->release : "that runs");
+	else if (facts->wants_signed && !facts->is_signed)
+		find(report, "module", DOCTOR_NO_HISTORY,
+		     "Enrol DKMS's key ('mokutil --import /var/lib/dkms/mok.pub', reboot) and rebuild.",
+		     "The kernel loads signed modules only; %s has no signature.", facts->module);
+	else
+		find(report, "module", DOCTOR_NO_HISTORY,
+		     "Run 'systemctl start btsrec'; 'systemctl status btsrec' tells why it did not.",
+		     "The module is there%s and not loaded.",
+		     facts->wants_signed ? ", signed," : "");
+}
+
+static void judge_armed(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (facts->device_errno)
+		find(report, "armed", DOCTOR_DEGRADED, "Run it as root.",
+		     "Whether the recorder is armed cannot be told: /dev/btsrec: %s.",
+		     strerror(facts->device_errno));
+	else if (!strcmp(facts->state, "frozen"))
+		find(report, "armed", DOCTOR_NO_HISTORY,
+		     "Read it (a dump of the running system), then write arm to /dev/btsrec.",
+		     "The recorder holds the history of an earlier fault and records no more.");
+	else if (strcmp(facts->state, "armed"))
+		find(report, "armed", DOCTOR_NO_HISTORY,
+		     "Write arm to /dev/btsrec; the kernel log says why if it refuses.",
+		     "The recorder is not armed: %s.", facts->state);
+	else if (facts->nr_armed < facts->nr_online)
+		find(report, "armed", facts->nr_armed ? DOCTOR_DEGRADED : DOCTOR_NO_HISTORY,
+		     "Write disarm, then arm, to /dev/btsrec; something else may trace the others.",
+		     "%u of %u CPUs record.", facts->nr_armed, facts->nr_online);
+	else
+		find(report, "armed", DOCTOR_GOOD, "",
+		     "%u CPUs record, each passed the self-test when it was armed.", facts->nr_armed);
+}
+
+static void judge_perf(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (facts->nr_foreign_stops)
+		find(report, "perf", DOCTOR_DEGRADED,
+		     "Find who traces branches beside the recorder; 'perf record -e intel_bts//' does.",
+		     "Recording was ended %llu times by somebody else.",
+		     (unsigned long long)facts->nr_foreign_stops);
+	else
+		find(report, "perf", DOCTOR_GOOD, "", "Nobody else has taken Branch Trace Store.");
+	if (facts->nr_skipped)
+		find(report, "gaps", DOCTOR_DEGRADED, "",
+		     "%llu annotations could not be written.",
+		     (unsigned long long)facts->nr_skipped);
+}
+
+static void judge_recorder(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	judge_module(facts, report);
+	if (!facts->is_loaded)
+		return;
+	judge_armed(facts, report);
+	if (!facts->device_errno)
+		judge_perf(facts, report);
+}
+
+/* Without a capture kernel the console's tail is all there is. */
+static void judge_no_kdump(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	const char *remedy = facts->crash_bytes
+		? "Load it: 'systemctl start kdump-tools' (Debian) or 'kdumpctl start'."
+		: "Install kdump-tools and boot with crashkernel=, for example crashkernel=256M.";
+
+	if (facts->console_records && facts->has_pstore)
+		find(report, "kdump", DOCTOR_DEGRADED, remedy,
+		     "No capture kernel is loaded; pstore will keep the newest %llu branches of one CPU.",
+		     (unsigned long long)facts->console_records);
+	else
+		find(report, "kdump", DOCTOR_NO_HISTORY, remedy,
+		     facts->crash_bytes ? "Memory for a capture kernel is reserved, but none is loaded."
+					: "No memory is reserved for a capture kernel.");
+}
+
+static void judge_kdump(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	unsigned long long mib = facts->crash_bytes / MIB;
+
+	if (!facts->is_crash_kernel_loaded) {
+		judge_no_kdump(facts, report);
+		return;
+	}
+	if (facts->crash_bytes < CRASH_BYTES)
+		find(report, "kdump", DOCTOR_DEGRADED, "Boot with crashkernel=256M.",
+		     "The capture kernel has %llu MiB, less than Debian's 128.", mib);
+	else
+		find(report, "kdump", DOCTOR_GOOD, "", "A capture kernel is loaded, with %llu MiB.",
+		     mib);
+	if (!facts->captures)
+		find(report, "capture", DOCTOR_DEGRADED, "Remove CAPTURE= from /etc/btsrec.conf.",
+		     "No small file will be written before the dump: CAPTURE is not yes.");
+}
+
+static void judge_space(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	uint64_t small_bytes = facts->ring_bytes * facts->nr_cpus + SMALL_FILE_SLACK;
+	unsigned long long dump_mib = facts->dump_free_bytes / MIB;
+
+	if (facts->state_free_bytes < small_bytes)
+		find(report, "space", DOCTOR_DEGRADED, "Make room below /var/lib/btsrec.",
+		     "%llu MiB are free for reports; a crash may want %llu.",
+		     (unsigned long long)(facts->state_free_bytes / MIB),
+		     (unsigned long long)(small_bytes / MIB));
+	else if (facts->dump_free_bytes < facts->kernel_bytes)
+		find(report, "space", DOCTOR_DEGRADED, "Make room, or set DUMP_DIRS and kdump's folder.",
+		     "%llu MiB are free in %.200s; the kernel's own memory is %llu.", dump_mib,
+		     facts->dump_dir, (unsigned long long)(facts->kernel_bytes / MIB));
+	else
+		find(report, "space", DOCTOR_GOOD, "", "There is room for a dump in %.200s.",
+		     facts->dump_dir);
+}
+
+static void judge_units(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (!facts->arms_at_boot)
+		find(report, "units", DOCTOR_DEGRADED, "Run 'systemctl enable btsrec'.",
+		     "The recorder is not armed at boot.");
+	else if (!facts->collects)
+		find(report, "units", DOCTOR_DEGRADED,
+		     "Run 'systemctl enable btsrec-collect.service btsrec-collect.path'.",
+		     "Nobody makes a report after a crash.");
+	else
+		find(report, "units", DOCTOR_GOOD, "",
+		     "The recorder is armed at boot, a crash is reported after it.");
+}
+
+void doctor_judge(const struct doctor_facts *facts, struct doctor_report *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	judge_cpu(facts, ret);
+	judge_pti(facts, ret);
+	judge_recorder(facts, ret);
+	judge_kdump(facts, ret);
+	judge_space(facts, ret);
+	judge_units(facts, ret);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+
+#include "doctor.h"
+
+/* What the whole comes to, by level. */
+static const char *const verdicts[] = {
+	[DOCTOR_GOOD] = "After a crash of this machine there will be a history.",
+	[DOCTOR_DEGRADED] = "After a crash of this machine there will be a history, with less than there could be.",
+	[DOCTOR_NO_HISTORY] = "After a crash of this machine there will be no history.",
+};
+
+const char *doctor_level_str(enum doctor_level level)
+{
+	switch (level) {
+	case DOCTOR_GOOD:
+		return "good";
+	case DOCTOR_DEGRADED:
+		return "degraded";
+	case DOCTOR_NO_HISTORY:
+	case DOCTOR_CANNOT_TELL:
+		break;
+	}
+	return "no-history";
+}
+
+/* Texts hold file names, which may hold anything. */
+static void put_escaped(const char *text, const char *special)
+{
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if (byte < 0x20 || byte >= 0x7f)
+			printf("\\u%04x", byte);
+		else if (byte == (unsigned char)special[0] || byte == (unsigned char)special[1])
+			printf("\\%c", byte);
+		else
+			putchar(byte);
+	}
+}
+
+void doctor_print_text(const struct doctor_report *report)
+{
+	size_t i;
+
+	for (i = 0; i < report->nr; i++) {
+		const struct doctor_finding *finding = &report->findings[i];
+
+		printf("%-10s  %-7s  ", doctor_level_str(finding->level), finding->name);
+		put_escaped(finding->text, "\\\\");
+		putchar('\n');
+		if (*finding->remedy)
+			printf("%21s%s\n", "", finding->remedy);
+	}
+	puts(verdicts[report->level]);
+}
+
+void doctor_print_jsonl(const struct doctor_report *report)
+{
+	size_t i;
+
+	for (i = 0; i < report->nr; i++) {
+		const struct doctor_finding *finding = &report->findings[i];
+
+		printf("{\"kind\":\"finding\",\"name\":\"%s\",\"level\":\"%s\",\"text\":\"",
+		       finding->name, doctor_level_str(finding->level));
+		put_escaped(finding->text, "\\\"");
+		fputs("\",\"remedy\":", stdout);
+		if (*finding->remedy) {
+			putchar('"');
+			put_escaped(finding->remedy, "\\\"");
+			puts("\"}");
+		} else {
+			puts("null}");
+		}
+	}
+	printf("{\"kind\":\"verdict\",\"level\":\"%s\",\"text\":\"%s\"}\n",
+	       doctor_level_str(report->level), verdicts[report->level]);
+}
+
+static void metric(const char *name, const char *type, const char *help, uint64_t value)
+{
+	printf("# HELP btsrec_%s %s\n# TYPE btsrec_%s %s\nbtsrec_%s %llu\n", name, help, name,
+	       type, name, (unsigned long long)value);
+}
+
+void doctor_print_prometheus(const struct doctor_report *report, const struct doctor_facts *facts)
+{
+	size_t i;
+
+	metric("history_level", "gauge", "After a crash: 0 a history, 1 less of it, 2 none.",
+	       report->level);
+	printf("# HELP btsrec_finding_level What btsrec doctor finds, levels likewise.\n"
+	       "# TYPE btsrec_finding_level gauge\n");
+	for (i = 0; i < report->nr; i++)
+		printf("btsrec_finding_level{name=\"%s\"} %d\n", report->findings[i].name,
+		       report->findings[i].level);
+	metric("cpus", "gauge", "CPUs that are online.", facts->nr_online);
+	metric("cpus_armed", "gauge", "CPUs that record.", facts->nr_armed);
+	metric("annotations_total", "counter", "Switches, execs, gaps and marks recorded.",
+	       facts->nr_annotations);
+	metric("annotations_skipped_total", "counter", "Annotations that could not be written.",
+	       facts->nr_skipped);
+	metric("foreign_stops_total", "counter", "Times that somebody else ended recording.",
+	       facts->nr_foreign_stops);
+	metric("execs_total", "counter", "Programs that were started.", facts->nr_execs);
+	metric("arms_total", "counter", "Times that the recorder was armed.", facts->nr_arms);
+}

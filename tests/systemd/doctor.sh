@@ -1,0 +1,204 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# usage: doctor.sh BTSREC METRICS
+# btsrec doctor against machines that are folders here: one where all is well, then each with
+# one thing wrong.
+set -u
+btsrec=$1 metrics=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+faults=0
+root=$work/root
+
+fault() {
+	echo "FAULT $*"
+	faults=$((faults + 1))
+}
+
+# put NAME TEXT: a file of the machine.
+put() {
+	mkdir -p "$root$(dirname "$1")"
+	printf '%b' "$2" >"$root$1"
+}
+
+recording='cpu0: armed annotations=10 skipped=0 foreign_stops=0\ncpu1: armed annotations=7 skipped=0 foreign_stops=0\n'
+
+# The machine of which nobody complains.
+healthy() {
+	local cpu
+	rm -rf "$root"
+	for cpu in 0 1; do
+		printf 'processor\t: %s\nvendor_id\t: GenuineIntel\nflags\t\t: fpu dtes64 bts pebs\n' $cpu
+	done >"$work/cpuinfo"
+	put /proc/cpuinfo "$(cat "$work/cpuinfo")\n"
+	put /proc/sys/kernel/osrelease '6.1.0-9\n'
+	put /proc/meminfo 'MemTotal: 1000 kB\nSlab: 1024 kB\nSUnreclaim: 99 kB\n'
+	put /sys/devices/system/cpu/vulnerabilities/meltdown 'Not affected\n'
+	put /sys/module/btsrec/parameters/pti 'map\n'
+	put /sys/module/btsrec/parameters/console_records '0\n'
+	put /sys/kernel/kexec_crash_size '268435456\n'
+	put /sys/kernel/kexec_crash_loaded '1\n'
+	put /sys/kernel/security/lockdown '[none] integrity confidentiality\n'
+	put /lib/modules/6.1.0-9/modules.dep 'kernel/a.ko:\nupdates/dkms/btsrec.ko: kernel/a.ko\n'
+	put /lib/modules/6.1.0-9/updates/dkms/btsrec.ko 'ELF'
+	put /dev/btsrec "state: armed\nmode: all\nring_bytes: 1048576\narms: 3\nexecs: 44\n$recording"
+	put /etc/systemd/system/sysinit.target.wants/btsrec.service ''
+	put /etc/systemd/system/multi-user.target.wants/btsrec-collect.service ''
+}
+
+# expect STATUS PATTERN...: the exit status, and what is said.
+expect() {
+	local status=$1 pattern said got
+	shift
+	said=$("$btsrec" doctor --root "$root" 2>&1)
+	got=$?
+	[ "$got" = "$status" ] || fault "$test: status $got, not $status: $said"
+	for pattern; do
+		grep -q "$pattern" <<<"$said" || fault "$test: does not say '$pattern': $said"
+	done
+}
+
+# unload: the module is not there yet.
+unload() {
+	rm -rf "$root/sys/module/btsrec" "$root/dev"
+}
+
+test=healthy
+healthy
+expect 0 "good  *cpu .* 2 CPUs" "good  *armed  *2 CPUs record, each passed the self-test" \
+	"good  *kdump .*256 MiB" "there will be a history\.$"
+[ "$("$btsrec" doctor --root "$root" | grep -c '^good ')" = 8 ] || fault "$test: not 8 findings"
+
+test=cpu
+put /proc/cpuinfo 'processor: 0\nvendor_id : AuthenticAMD\nflags : bts dtes64\n'
+expect 2 "^no-history  cpu .*none" "will be no history"
+put /proc/cpuinfo 'processor: 0\nvendor_id : GenuineIntel\nflags : abts bts_ rtbts dtes64\n'
+expect 2 "^no-history  cpu .*without bts" firmware
+put /proc/cpuinfo 'processor: 0\nvendor_id : GenuineIntel\nflags : bts\n'
+expect 2 "^no-history  cpu .*bts without dtes64"
+put /proc/cpuinfo 'processor: 0\nvendor_id : GenuineIntel\nflags : hypervisor\n'
+expect 2 "^no-history  cpu .*virtual machine"
+rm "$root/proc/cpuinfo"
+expect 2 "^no-history  cpu .*says nothing"
+
+test=pti
+healthy
+put /sys/devices/system/cpu/vulnerabilities/meltdown 'Mitigation: PTI\n'
+expect 0 "^good  *pti .*shown to user page tables"
+put /sys/module/btsrec/parameters/pti 'refuse\n'
+expect 2 "^no-history  pti .*not to record" "PTI=map"
+
+test=module
+healthy
+unload
+expect 2 "^no-history  module .*not loaded" "systemctl start btsrec"
+put /sys/kernel/security/lockdown 'none [integrity] confidentiality\n'
+expect 2 "^no-history  module .*dkms/btsrec.ko has no signature" "mok.pub"
+put /lib/modules/6.1.0-9/updates/dkms/btsrec.ko 'ELF~Module signature appended~\n'
+expect 2 "^no-history  module .*signed, and not loaded"
+put /sys/kernel/security/lockdown '[none] integrity\n'
+put /sys/module/module/parameters/sig_enforce 'Y\n'
+put /lib/modules/6.1.0-9/updates/dkms/btsrec.ko 'E'
+expect 2 "^no-history  module .*no signature"
+put /lib/modules/6.1.0-9/modules.dep 'extra/notbtsrec.ko:\n'
+expect 2 "^no-history  module .*no module for the kernel 6.1.0-9" "btsrec-dkms"
+
+test=armed
+healthy
+put /dev/btsrec "state: frozen\n$recording"
+expect 2 "^no-history  armed .*earlier fault"
+put /dev/btsrec 'state: disarmed\ncpu0: stopped annotations=1 skipped=0 foreign_stops=0\n'
+expect 2 "^no-history  armed .*not armed: disarmed"
+put /dev/btsrec 'state: armed\ncpu0: armed annotations=1 skipped=0 foreign_stops=0\n'
+expect 1 "^degraded  *armed  *1 of 2 CPUs"
+put /dev/btsrec "state: armed\n${recording/foreign_stops=0/foreign_stops=3}"
+expect 1 "^degraded  *perf .* 3 times"
+put /dev/btsrec "state: armed\n${recording/skipped=0/skipped=5}"
+expect 1 "^degraded  *gaps .*5 annotations"
+rm "$root/dev/btsrec"
+expect 1 "^degraded  *armed .*No such file" "as root"
+
+test=kdump
+healthy
+put /sys/kernel/kexec_crash_loaded '0\n'
+expect 2 "^no-history  kdump .*none is loaded" "systemctl start kdump-tools"
+put /sys/kernel/kexec_crash_size '0\n'
+expect 2 "^no-history  kdump .*No memory is reserved" "crashkernel="
+put /sys/module/btsrec/parameters/console_records '100\n'
+expect 2 "^no-history  kdump"
+put /sys/module/pstore/parameters/backend '(null)\n'
+expect 2 "^no-history  kdump"
+put /sys/module/pstore/parameters/backend 'efi_pstore\n'
+expect 1 "^degraded  *kdump .*newest 100 branches"
+put /sys/kernel/kexec_crash_loaded '1\n'
+put /sys/kernel/kexec_crash_size '67108864\n'
+expect 1 "^degraded  *kdump .* 64 MiB"
+healthy
+put /etc/btsrec.conf '#CAPTURE=no\nCAPTURE=yes\n'
+expect 0
+put /etc/btsrec.conf 'CAPTURE=no\n'
+expect 1 "^degraded  *capture"
+
+test=space
+healthy
+put /proc/meminfo 'Slab: 99999999999999 kB\n'
+expect 1 "^degraded  *space .*/var/crash"
+put /etc/btsrec.conf 'DUMP_DIRS="/srv/dumps /var/crash"\n'
+expect 1 "^degraded  *space .*/srv/dumps;"
+put /dev/btsrec "state: armed\nring_bytes: 9999999999999999\n$recording"
+expect 1 "^degraded  *space .*below\|^degraded  *space .*for reports"
+
+test=units
+healthy
+rm "$root/etc/systemd/system/multi-user.target.wants/btsrec-collect.service"
+expect 1 "^degraded  *units .*makes a report" "enable btsrec-collect"
+rm "$root/etc/systemd/system/sysinit.target.wants/btsrec.service"
+expect 1 "^degraded  *units .*not armed at boot"
+
+test=formats
+healthy
+put /dev/btsrec "state: armed\narms: 3\nexecs: 44\n${recording/skipped=0/skipped=5}"
+said=$("$btsrec" doctor -f prometheus --root "$root")
+for line in "btsrec_history_level 1" "btsrec_cpus 2" "btsrec_cpus_armed 2" \
+	"btsrec_annotations_total 17" "btsrec_annotations_skipped_total 5" \
+	"btsrec_foreign_stops_total 0" "btsrec_execs_total 44" "btsrec_arms_total 3" \
+	'btsrec_finding_level{name="gaps"} 1' 'btsrec_finding_level{name="cpu"} 0' \
+	'# TYPE btsrec_arms_total counter'; do
+	grep -qxF "$line" <<<"$said" || fault "$test: no '$line' in: $said"
+done
+unload
+put /sys/module/module/parameters/sig_enforce 'Y\n'
+put /lib/modules/6.1.0-9/modules.dep 'up"\\\\\\\\\0001/btsrec.ko:\n'
+"$btsrec" doctor --format jsonl --root "$root" >"$work/jsonl"
+[ $? = 2 ] || fault "$test: the status of jsonl is not that of text"
+python3 - "$work/jsonl" <<-'END' || fault "$test: $(cat "$work/jsonl")"
+	import json, sys
+	lines = [json.loads(line) for line in open(sys.argv[1])]
+	assert lines[-1]["kind"] == "verdict" and lines[-1]["level"] == "no-history"
+	module = [line for line in lines if line.get("name") == "module"][0]
+	assert set(module) == {"kind", "name", "level", "text", "remedy"}
+	assert 'up"\\' in module["text"] and "\x01" in module["text"], module
+	assert lines[0]["remedy"] is None
+END
+
+test=metrics
+mkdir "$work/prom" "$work/bin"
+printf '#!/bin/sh\nexec %s "$@" --root %s\n' "$btsrec" "$root" >"$work/bin/btsrec"
+chmod +x "$work/bin/btsrec"
+PATH=$work/bin:$PATH "$metrics" "$work/prom" || fault "$test: status $?"
+grep -qx "btsrec_history_level 2" "$work/prom/btsrec.prom" || fault "$test: not written"
+printf '#!/bin/sh\necho half; exit 7\n' >"$work/bin/btsrec"
+PATH=$work/bin:$PATH "$metrics" "$work/prom" && fault "$test: a failure is none"
+grep -qx half "$work/prom/btsrec.prom" && fault "$test: half a file took the place of a whole one"
+
+test=usage
+"$btsrec" doctor --format xml >/dev/null 2>&1
+[ $? = 3 ] || fault "$test: a wrong format is not told by status 3"
+"$btsrec" doctor vmcore >/dev/null 2>&1
+[ $? = 3 ] || fault "$test: a dump is not told by status 3"
+"$btsrec" doctor --help | grep -q -e --root || fault "$test: no help"
+"$btsrec" doctor >/dev/full 2>&1
+[ $? = 7 ] || fault "$test: no room for the output is not told"
+
+[ "$faults" = 0 ] && echo "all is as it should be"
+[ "$faults" = 0 ]
