@@ -72,6 +72,24 @@ COMP_WORDS=(btsrec show --for) COMP_CWORD=2
 _btsrec btsrec
 [ "${COMPREPLY[*]}" = --format ] || fault "$step: completes --for to '${COMPREPLY[*]}'"
 
+step=initramfs
+must mkinitramfs -o /tmp/initrd "$kernel"
+! lsinitramfs /tmp/initrd | grep -q btsrec.ko || fault "$step: the module is there unasked"
+printf 'INITRAMFS=yes\nRING_BYTES=2M\n' >>/etc/btsrec.conf
+must mkinitramfs -o /tmp/initrd "$kernel"
+lsinitramfs /tmp/initrd >/tmp/list
+for name in updates/dkms/btsrec.ko etc/modprobe.d/btsrec.conf scripts/init-top/btsrec; do
+	grep -q "$name" /tmp/list || fault "$step: no $name"
+done
+unmkinitramfs /tmp/initrd /tmp/unpacked
+grep -rqx "options btsrec ring_bytes=2M" /tmp/unpacked --include=btsrec.conf ||
+	fault "$step: not the parameters"
+# The capture kernel's own.
+must /etc/kernel/postinst.d/kdump-tools "$kernel"
+! lsinitramfs "/var/lib/kdump/initrd.img-$kernel" | grep -q btsrec.ko ||
+	fault "$step: the capture kernel would record"
+sed -i '/^INITRAMFS=/d; /^RING_BYTES=2M/d' /etc/btsrec.conf
+
 step=upgrade
 echo RING_BYTES=64K >>/etc/btsrec.conf
 printf '#!/bin/sh\n' >/etc/btsrec/report.d/mail

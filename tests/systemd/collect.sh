@@ -26,13 +26,13 @@ PATH=$work/bin:$PATH
 
 # A machine with nothing on it.
 machine() {
-	rm -rf "$work/state" "$work/crash" "$work/hooks" "$work/journal"
+	rm -rf "$work/state" "$work/crash" "$work/hooks" "$work/journal" "$work/pstore"
 	mkdir -p "$work/crash" "$work/hooks"
 	: >"$work/journal"
 }
 
 run() {
-	env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" \
+	env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" BTSREC_PSTORE="$work/pstore" \
 		MIN_FREE_MBYTES=0 "$@" "$collect" >"$work/said" 2>&1 ||
 		fault "the collector failed: $(cat "$work/said")"
 }
@@ -209,6 +209,66 @@ touch -d 2001-01-01 "$work/crash/2/dump.2"
 run
 expect_reports 2
 [ -d "$(report 000002)" ] || fault "$test: the second report is not number 2"
+
+test=kernel_log_out_of_pstore
+machine
+mkdir -p "$work/pstore/1700000000/1" "$work/pstore/1700000001/1"
+cat >"$work/pstore/1700000000/1/dmesg.txt" <<-'END'
+	Panic#1 Part2
+	<4>[   12.000000] btsrec: Recording on 2 CPUs.
+	<0>[   13.000000] Kernel panic - not syncing: sysrq triggered crash
+	<0>[   13.000001] btsrec: Recording stopped at the fault on CPU 1; root_pa=0x1000.
+	<0>[   13.000002] btsrec: The last 2 branches of CPU 1 before its freeze, oldest first:
+	<0>[   13.000003] btsrec:  ksys_write+0x10/0x20 -> vfs_write+0x0/0x30
+	<0>[   13.000004] btsrec:  sysrq_handle_crash+0x11/0x20 -> panic+0x0/0x300
+	<0>[   13.000005] Rebooting in 5 seconds..
+END
+sed '/The last/,$d' "$work/pstore/1700000000/1/dmesg.txt" >"$work/pstore/1700000001/1/dmesg.txt"
+run
+expect_reports 1
+expect_said "MESSAGE=Kernel panic - not syncing: sysrq triggered crash (kernel log from pstore"
+expect_said "BTSREC_REPORT=$work/state/reports/000001-pstore-"
+expect_said "1700000001/1/dmesg.txt has no branch history: console_records was not set"
+[ "$(tail -n 1 "$(report)/summary.txt")" = " sysrq_handle_crash+0x11/0x20 -> panic+0x0/0x300" ] ||
+	fault "$test: $(cat "$(report)/summary.txt")"
+[ "$(wc -l <"$(report)/summary.txt")" = 4 ] || fault "$test: not the tail alone"
+cmp -s "$work/pstore/1700000000/1/dmesg.txt" "$(report)/kernel.log" || fault "$test: no kernel.log"
+: >"$work/journal"
+run
+expect_reports 1
+expect_silence
+
+test=crash_during_collection
+machine
+dump "$work/crash/1/dump.1" 90
+cat >"$work/bin/btsrec-analyze" <<-END
+	#!/bin/sh
+	kill -KILL \$(cat "$work/pid")
+	sleep 5
+END
+chmod +x "$work/bin/btsrec-analyze"
+# As the machine going down in the middle of it.
+# shellcheck disable=SC2016 # for the inner shell
+env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" MIN_FREE_MBYTES=0 setsid \
+	sh -c 'echo $$ >"$0"; exec "$1"' "$work/pid" "$collect" >/dev/null 2>&1
+rm "$work/bin/btsrec-analyze"
+expect_reports 0
+[ -e "$work/crash/1/dump.1" ] || fault "$test: the dump is gone"
+dump "$work/crash/2/dump.2" 91
+run
+expect_reports 2
+
+test=makedumpfile_found_the_disk_full
+machine
+mkdir -p "$work/state/captures"
+dump "$work/dump" 90
+btsrec extract "$work/dump" "$work/state/captures/20261121T000000Z.bts"
+mkdir -p "$work/crash/1"
+head -c 3000 "$work/dump" >"$work/crash/1/dump-incomplete"
+: >"$work/crash/1/dmesg.1"
+run
+expect_reports 1
+btsrec check "$(report)/history.bts" >/dev/null || fault "$test: the history is not whole"
 
 test=limits
 machine

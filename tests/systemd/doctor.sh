@@ -60,7 +60,7 @@ expect() {
 
 # unload: the module is not there yet.
 unload() {
-	rm -rf "$root/sys/module/btsrec" "$root/dev"
+	rm -rf "${root:?}/sys/module/btsrec" "${root:?}/dev"
 }
 
 test=healthy
