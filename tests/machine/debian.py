@@ -18,11 +18,15 @@ SUITES = ("bookworm", "trixie")
 # A minimal system with systemd, kernel, headers, DKMS and kdump; what the project's own
 # packages depend on is downloaded, not installed, so that apt does it.
 INSTALLED = ("systemd-sysv", "udev", "kmod", "dbus", "initramfs-tools", "linux-image-cloud-amd64",
-             "linux-headers-cloud-amd64", "dkms", "gcc", "make", "kdump-tools", "e2fsprogs")
+             "linux-headers-cloud-amd64", "dkms", "gcc", "make", "kdump-tools", "makedumpfile",
+             "procps", "e2fsprogs")
 DOWNLOADED = ("libkdumpfile-dev", "libbpf-dev", "libdw-dev", "libelf-dev", "libzstd-dev",
               "libzydis-dev", "zlib1g-dev", "liblzo2-2", "crash")
+# What builds the project's packages where they are not those of the host's release.
+BUILDING = {"trixie": ("cmake", "ninja-build", "pkgconf", "dpkg-dev", "libc6-dev", "file",
+                       "systemd-dev")}
 # All that the emulated machine's disk needs; the default would be every driver there is.
-DRIVERS = ("ext4", "crc32c", "ahci", "sd_mod")
+DRIVERS = ("ext4", "crc32c", "virtio_pci", "virtio_blk")
 SECONDS = 1800
 
 # Arguments: the system, the memory for changes in MiB, a folder for /mnt, --, the command.
@@ -81,6 +85,10 @@ def _hook(text: str) -> str:
     return f"--essential-hook={text}"
 
 
+def _downloaded(suite: str) -> tuple:
+    return DOWNLOADED + BUILDING.get(suite, ())
+
+
 def _make(suite: str, folder: Path):
     drivers = "\\n".join(DRIVERS)
     command = as_root([
@@ -92,7 +100,7 @@ def _make(suite: str, folder: Path):
         _hook(f'printf "{drivers}\\n" >"$1/etc/initramfs-tools/modules"'),
         f"--include={','.join(INSTALLED)}",
         '--customize-hook=chroot "$1" apt-get -y -q install --download-only '
-        f"--no-install-recommends {' '.join(DOWNLOADED)}",
+        f"--no-install-recommends {' '.join(_downloaded(suite))}",
         # Of the log of making it, nothing is wanted in the system.
         '--customize-hook=find "$1/var/log" -type f -delete',
         suite, folder, apt.mirror()])
@@ -101,6 +109,6 @@ def _make(suite: str, folder: Path):
 
 def get(suite: str) -> System:
     """Debian SUITE; downloaded (150 MB) and installed, which takes root, if it is not there."""
-    recipe = f"2 {suite} {INSTALLED} {DOWNLOADED} {DRIVERS}"
+    recipe = f"2 {suite} {INSTALLED} {_downloaded(suite)} {DRIVERS}"
     return System(suite, cache.entry(f"installed-{suite}", recipe,
                                      lambda folder: _make(suite, folder)))

@@ -55,6 +55,7 @@ class Config:
     kaslr: bool = True
     disk_mib: int = 0  # an empty disk; the guest's tar on it is read by disk_file()
     reboot: bool = False  # a reset of the guest restarts it instead of ending QEMU
+    disk: Path | None = None  # a raw image; the guest's /dev/vda
 
     def command_line(self) -> str:
         fixed = "console=ttyS0 rdinit=/init panic=0"
@@ -137,6 +138,9 @@ class Machine:
             command += self._disk()
         if not config.reboot:
             command += ["-no-reboot"]
+        if config.disk:
+            command += ["-drive", f"file={config.disk},format=raw,if=none,id=disk",
+                        "-device", "virtio-blk-pci,drive=disk"]
         if config.plugin:
             arguments = {"outdir": self.model_dir, **config.plugin_args}
             command += ["-plugin", ",".join([str(config.plugin)] + [
@@ -254,6 +258,23 @@ class Machine:
                 raise self.failure(f"the guest did not finish within {seconds:.0f} s")
         if self.guest_failure:
             raise self.failure(self.guest_failure)
+
+    def run_to_exit(self, seconds: float):
+        """Watch the guest until it ends QEMU itself, by a reset or by switching off."""
+        deadline = time.monotonic() + seconds
+        while self._process.poll() is None:
+            self._pump(0.1)
+            self.check_violations()
+            if self.guest_failure:
+                raise self.failure(self.guest_failure)
+            if time.monotonic() > deadline:
+                raise self.failure(f"the guest did not end within {seconds:.0f} s")
+        while self._serial and select.select([self._serial], [], [], 0)[0]:
+            before = len(self._serial_data)
+            self._pump(0)
+            if len(self._serial_data) == before:
+                break
+        self.check_violations()
 
     def expect_panic(self, seconds: float):
         """As run(), but only a panic is success."""

@@ -118,7 +118,9 @@ must apt-get -y remove btsrec btsrec-dkms
 step=purge
 rm /etc/btsrec/report.d/mail
 must apt-get -y purge btsrec btsrec-dkms
-must apt-get -y autoremove --purge
+# crash came with crash-bts, and stays if makedumpfile may recommend it.
+must apt-get -y -o APT::AutoRemove::RecommendsImportant=false \
+	-o APT::AutoRemove::SuggestsImportant=false autoremove --purge
 files >/tmp/after
 said=$(diff /tmp/before /tmp/after) || fault "$step: left behind or missing: $said"
 left=$(find /var/lib/systemd -name '*btsrec*')

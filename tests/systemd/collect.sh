@@ -75,6 +75,7 @@ dump "$work/crash/202611210001/dump.202611210001" 90
 run
 expect_reports 1
 expect_said "MESSAGE_ID="
+expect_said "MESSAGE=First fault: panic on CPU 0\. The branch history is in $work/state/reports/000001-"
 expect_said "BTSREC_REPORT=$work/state/reports/000001-"
 for file in summary info timeline stacks cpu0.branches cpu0.calls check prove unresolved; do
 	[ -s "$(report)/$file.txt" ] || fault "$test: no $file.txt"
