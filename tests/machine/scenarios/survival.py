@@ -92,6 +92,10 @@ echo 5 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
 echo 1 >/proc/sys/kernel/hung_task_timeout_secs
 echo hang >/sys/module/btswarn/parameters/do
 echo spin >/sys/module/btswarn/parameters/do
+for i in $(seq 10); do
+	dmesg | grep -q 'blocked for more than' && break
+	sleep 1
+done
 grep foreign_stops /dev/btsrec | grep -v foreign_stops=0 && fail "a report is a foreign stop"
 echo freeze >/dev/btsrec
 ask dump
@@ -213,6 +217,9 @@ def _until_switch(events, gap: int) -> int:
 def _reports(context):
     path = context.out / "dump-reports"
     machine = _finish(context, REPORTS, "boot-reports", "freeze", path, REPORTS_RING_BYTES)
+    if context.options.kernel_dir:
+        context.say("reports survived; such a kernel has more branches than the rings have slots")
+        return
     length: dict[str, int] = {}
     for events in _changes(context, path).values():
         for number, event in enumerate(events):
