@@ -91,17 +91,18 @@ echo 1 >/proc/sys/kernel/watchdog_thresh
 echo 5 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
 echo 1 >/proc/sys/kernel/hung_task_timeout_secs
 echo hang >/sys/module/btswarn/parameters/do
-echo spin >/sys/module/btswarn/parameters/do
 for i in $(seq 10); do
 	dmesg | grep -q 'blocked for more than' && break
 	sleep 1
 done
-grep foreign_stops /dev/btsrec | grep -v foreign_stops=0 && fail "a report is a foreign stop"
+# At once behind it: the ring shall still have what came before.
+echo spin >/sys/module/btswarn/parameters/do
 echo freeze >/dev/btsrec
+grep foreign_stops /dev/btsrec | grep -v foreign_stops=0 && fail "a report is a foreign stop"
 ask dump
 finish 0
 """
-REPORTS_RING_BYTES = 16 << 20
+REPORTS_RING_BYTES = 32 << 20
 # What the kernel says, and the reason of the gap.
 REPORTED = (("BUG: soft lockup", "soft lockup"), ("stall on CPU", "rcu stall"),
             ("blocked for more than", "hung task"))
