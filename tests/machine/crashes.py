@@ -104,6 +104,10 @@ printf armer >/proc/self/comm
 while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
                    "btscrash: NMI at", reasons=("panic", "none"), min_cpus=2,
                    max_unfrozen=64, mark=""),
+    # The history reaches back before the arming, with the self-test's branches left out.
+    "rearmed": Kind("""echo disarm >/dev/btsrec
+echo arm >/dev/btsrec
+echo c >/proc/sysrq-trigger""", "sysrq triggered crash", max_newer=64),
     "kthread-mm": _oops("kthread-mm", "NULL pointer dereference"),
     "cpu-offline": Kind("""echo 0 >/sys/devices/system/cpu/cpu1/online
 echo c >/proc/sysrq-trigger""", "sysrq triggered crash", max_newer=64,

@@ -78,7 +78,7 @@ hunt() {
 """
 
 MAX_NEWER_NMI = 64
-# What the recorder's self-test is in: the first is inlined, or not.
+# What the recorder's self-test is in; the compiler may inline the first into the last.
 SELF_TEST = ("self_test", "run_known_branches", "bts_claim")
 
 # What only a kernel without any root file system says.
