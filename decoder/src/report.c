@@ -21,50 +21,13 @@ extern const char report_page_after[];
 
 /* --- Addresses and kinds ------------------------------------------------ */
 
-#define MIN_SLOTS 4096
-
-static struct report_address *find_slot(struct report_address *slots, size_t nr_slots,
-					uint64_t va, uint64_t cr3)
-{
-	size_t i = ((va ^ cr3 << 13) * 0x9e3779b97f4a7c15ULL) >> 32;
-
-	for (;; i++) {
-		struct report_address *slot = &slots[i & (nr_slots - 1)];
-
-		if (!slot->index || (slot->va == va && slot->cr3 == cr3))
-			return slot;
-	}
-}
-
-static bool reserve_slot(struct report *report)
-{
-	size_t nr_slots = report->nr_slots ? 2 * report->nr_slots : MIN_SLOTS;
-	struct report_address *slots;
-
-	if (report->nr_addresses + 1 < report->nr_slots / 2)
-		return true;
-	slots = calloc(nr_slots, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < report->nr_slots; i++) {
-		const struct report_address *old = &report->slots[i];
-
-		if (old->index)
-			*find_slot(slots, nr_slots, old->va, old->cr3) = *old;
-	}
-	free(report->slots);
-	report->slots = slots;
-	report->nr_slots = nr_slots;
-	return true;
-}
-
 /* {"va":"0x...","sym":"name+0x1","line":"file.c:12"}; the last two only if known. */
 static void put_address(struct report *report, const struct btsrec_side *side, uint64_t va)
 {
 	struct renderer *r = &report->names;
 	struct line line;
 
-	if (report->nr_addresses)
+	if (report->addresses.nr > 1)
 		out_char(&r->out, ',');
 	out_literal(&r->out, "{\"va\":\"");
 	out_hex16(&r->out, va);
@@ -81,19 +44,18 @@ static void put_address(struct report *report, const struct btsrec_side *side, u
 
 uint32_t report_address(struct report *report, const struct btsrec_side *side, uint64_t va)
 {
-	uint64_t cr3 = side && !code_is_kernel(va) ? side->cr3 : 0;
-	struct report_address *slot;
+	const uint64_t key[COUNTS_KEY_WORDS] = { va, side && !code_is_kernel(va) ? side->cr3 : 0 };
+	struct count *count = report->nomem ? NULL : counts_get(&report->addresses, key);
 
-	if (report->nomem || !reserve_slot(report)) {
+	if (!count) {
 		report->nomem = true;
 		return 0;
 	}
-	slot = find_slot(report->slots, report->nr_slots, va, cr3);
-	if (!slot->index) {
+	if (!count->nr[0]) {
 		put_address(report, side, va);
-		*slot = (struct report_address){ va, cr3, ++report->nr_addresses };
+		count->nr[0] = report->addresses.nr;
 	}
-	return slot->index - 1;
+	return (uint32_t)(count->nr[0] - 1);
 }
 
 unsigned int report_kind(struct report *report, const char *kind)
@@ -303,7 +265,7 @@ enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_sink *s
 	out_init(&report->names.out, &memory);
 	status = put_page(report, sink);
 	free(report->text);
-	free(report->slots);
+	counts_fini(&report->addresses);
 	if (status == BTSREC_ERR_NOMEM || report->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return status;

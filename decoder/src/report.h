@@ -4,18 +4,8 @@
 #define BTSREC_REPORT_H
 
 #include "calltree.h"
+#include "counts.h"
 #include "render.h"
-
-/**
- * struct report_address - an address and who saw it there
- * @cr3: of a user address, which names depend on; 0: of a kernel address.
- * @index: + 1; 0: a free slot.
- */
-struct report_address {
-	uint64_t va;
-	uint64_t cr3;
-	uint32_t index;
-};
 
 #define REPORT_MAX_KINDS 255
 
@@ -23,7 +13,8 @@ struct report_address {
  * struct report - one report under way
  * @html: where it goes; @names: its addresses as JSON, collected in @text until the
  *	histories are written.
- * @slots: hash table of @nr_slots, a power of two, with @nr_addresses in it; owned.
+ * @addresses: by address and, of user addresses, the CR3 that names depend on; what is
+ *	counted is the number + 1.
  * @kinds: the words for kinds of branches, @nr_kinds of them.
  * @nr_cpus: written so far.
  * @nomem: something was left out for lack of memory.
@@ -34,9 +25,7 @@ struct report {
 	char *text;
 	size_t text_bytes;
 	size_t text_room;
-	struct report_address *slots;
-	size_t nr_slots;
-	uint32_t nr_addresses;
+	struct counts addresses;
 	char kinds[REPORT_MAX_KINDS][32];
 	unsigned int nr_kinds;
 	unsigned int nr_cpus;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "grow.h"
 #include "render_branch.h"
 #include "trace.h"
 #include "trace_fault.h"
@@ -54,13 +55,17 @@ void base64_end(struct base64 *base64)
 /* --- Events ------------------------------------------------------------- */
 
 /**
- * struct pass - the events of one CPU, told once for each array
- * @first: nothing is in the array yet.
+ * struct pass - the events of one CPU on their way into arrays
+ * @first: nothing is in the array of other events yet.
+ * @types: of the @nr_types branches so far; owned.
  */
 struct pass {
 	struct report *report;
 	struct base64 base64;
 	bool first;
+	uint8_t *types;
+	size_t nr_types;
+	size_t nr_types_room;
 };
 
 static void separate(struct pass *pass)
@@ -82,28 +87,29 @@ static bool put_other(void *arg, const struct btsrec_event *event)
 	return !r->out.stopped;
 }
 
+static void add_type(struct pass *pass, const struct proof_step *step)
+{
+	char kind[BRANCH_TEXT_BYTES];
+
+	if (!grow(&pass->types, sizeof(*pass->types), pass->nr_types, &pass->nr_types_room)) {
+		pass->report->nomem = true;
+		return;
+	}
+	branch_text(kind, &step->branch);
+	pass->types[pass->nr_types++] = (uint8_t)report_kind(pass->report, kind);
+}
+
 static bool put_branch(void *arg, const struct trace_event *event)
 {
 	const struct btsrec_event *what = event->event;
 	struct pass *pass = arg;
 
-	if (what->kind != BTSREC_EVENT_BRANCH)
+	if (what->kind != BTSREC_EVENT_BRANCH || !event->step)
 		return true;
 	base64_u32(&pass->base64, report_address(pass->report, event->side, what->branch.from));
 	base64_u32(&pass->base64, report_address(pass->report, event->side, what->branch.to));
+	add_type(pass, event->step);
 	return !pass->report->html.out.stopped && !pass->report->nomem;
-}
-
-static bool put_type(void *arg, const struct trace_event *event)
-{
-	char kind[BRANCH_TEXT_BYTES];
-	struct pass *pass = arg;
-
-	if (event->event->kind != BTSREC_EVENT_BRANCH || !event->step)
-		return true;
-	branch_text(kind, &event->step->branch);
-	base64_byte(&pass->base64, (uint8_t)report_kind(pass->report, kind));
-	return !pass->report->html.out.stopped;
 }
 
 /* --- Calls -------------------------------------------------------------- */
@@ -178,15 +184,20 @@ static enum btsrec_status report_calls(struct report *report, unsigned int cpu)
 
 /* --- CPU ---------------------------------------------------------------- */
 
-static enum btsrec_status trace_pass(struct report *report, unsigned int cpu, const char *before,
-				     trace_fn fn)
+/* Types wait in memory, so that the code is followed once. */
+static enum btsrec_status put_branches(struct report *report, unsigned int cpu)
 {
-	struct pass pass = { .report = report, .base64.out = &report->html.out, .first = true };
+	struct pass pass = { .report = report, .base64.out = &report->html.out };
 	enum btsrec_status status;
 
-	out_str(&report->html.out, before);
-	status = trace_events(report->html.rec, cpu, 0, fn, &pass, NULL);
+	out_literal(&report->html.out, "\",\"branches\":\"");
+	status = trace_events(report->html.rec, cpu, 0, put_branch, &pass, NULL);
 	base64_end(&pass.base64);
+	out_literal(&report->html.out, "\",\"types\":\"");
+	for (size_t i = 0; i < pass.nr_types; i++)
+		base64_byte(&pass.base64, pass.types[i]);
+	base64_end(&pass.base64);
+	free(pass.types);
 	return status;
 }
 
@@ -207,9 +218,7 @@ enum btsrec_status report_cpu(struct report *report, unsigned int cpu)
 	if (!status)
 		status = report_calls(report, cpu);
 	if (!status)
-		status = trace_pass(report, cpu, "\",\"branches\":\"", put_branch);
-	if (!status)
-		status = trace_pass(report, cpu, "\",\"types\":\"", put_type);
+		status = put_branches(report, cpu);
 	out_literal(out, "\"}");
 	return status;
 }
