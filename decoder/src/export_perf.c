@@ -133,6 +133,18 @@ static void put_branch(struct export *export, const struct btsrec_event *event)
 	put(export, &sample, sizeof(sample));
 }
 
+/* How many branches a pause lost nobody knows: perf tells of 0 lost ones. */
+static void put_lost(struct export *export, const struct btsrec_gap *gap)
+{
+	const struct lost_record record = {
+		.header = { PERF_RECORD_LOST, 0, sizeof(record) },
+		.nr_lost = gap->nr_slots,
+		.trailer = trailer_of(export),
+	};
+
+	put(export, &record, sizeof(record));
+}
+
 /* What is mapped has time 0, which perf takes to be before everything else. */
 static void put_mmap(struct export *export, const struct mmap_record *what)
 {
@@ -211,6 +223,8 @@ static bool put_event(void *arg, const struct btsrec_event *event)
 	}
 	if (selector_wants(&export->selector, event) && event->kind == BTSREC_EVENT_BRANCH)
 		put_branch(export, event);
+	if (event->kind == BTSREC_EVENT_GAP && event->gap.kind != BTSREC_GAP_OVERWRITTEN)
+		put_lost(export, &event->gap);
 	return !export->out.stopped;
 }
 

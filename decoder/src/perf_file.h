@@ -79,6 +79,14 @@ struct comm_record {
 	struct trailer trailer;
 };
 
+/** struct lost_record - @nr_lost: records; of which event they were does not matter */
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id;
+	uint64_t nr_lost;
+	struct trailer trailer;
+};
+
 /** struct build_id_record - struct perf_record_header_build_id of tools/lib/perf, v6.1 */
 struct build_id_record {
 	struct perf_event_header header;
