@@ -171,8 +171,6 @@ void stretches_feed(struct stretches *s, const struct btsrec_event *event,
 		s->cpu_tsc = 0;
 		s->hole_open = true;
 	}
-	if (s->nomem)
-		return;
 	feed_thread(s, event, side && side->pid == s->pid);
 	feed_holes(s, event);
 }

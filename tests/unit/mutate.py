@@ -40,6 +40,9 @@ TESTS = {
     "timeline.c": [("timeline", ["status", "record", "timeline"])],
     "session.c": [("session", SESSION)],
     "history.c": [("session", SESSION)],
+    "stretches.c": [("stretches", ["clock", "stretches"])],
+    "cycles.c": [("cycles", ["cycles"])],
+    "counts.c": [("counts", ["counts"])],
 }
 
 # What makes an if statement a check.

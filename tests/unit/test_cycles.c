@@ -116,5 +116,18 @@ START_TEST(keys)
 }
 END_TEST
 
+/* A key of zeros is no repetition of what was before the first. */
+START_TEST(zeros)
+{
+	struct cycles_key key = { { 0 } };
+
+	cycles_init(&cycles);
+	ck_assert(!cycles_hold(&cycles, &key));
+	ck_assert(!cycles_hold(&cycles, &key));
+	ck_assert(cycles_hold(&cycles, &key));
+	ck_end(1, 1, 0);
+}
+END_TEST
+
 BTSREC_CK_MAIN("cycles", nothing_repeats, one_letter, several_letters, broken, inner_cycle,
-	       longest_period, keys)
+	       longest_period, keys, zeros)

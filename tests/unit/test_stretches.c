@@ -410,6 +410,22 @@ START_TEST(a_contradiction)
 }
 END_TEST
 
+/* At a time before which nothing is, no history can have a hole. */
+START_TEST(at_time_zero)
+{
+	start();
+	for (unsigned int number = 0; number < 2; number++) {
+		begin(number, 7);
+		sw(0, THREAD);
+		sw(300, 7);
+		freeze(9000);
+	}
+	stretches_end(&all);
+	ck_assert_uint_eq(all.nr, 2);
+	ck_follows(1, STRETCH_CONTRADICTED, -1);
+}
+END_TEST
+
 /* On one CPU the ring tells the order, even if the clock goes back. */
 START_TEST(clock_back)
 {
@@ -447,7 +463,7 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("stretches", one_cpu, a_migration, history_too_short,
-		 history_ends, an_unreadable_history, a_pause, an_nmi, pause_of_others,
-		 a_bad_record, an_overwritten_history, armed_again, nothing_behind_gap,
-		 without_time, a_contradiction, clock_back, no_memory)
+BTSREC_CK_MAIN("stretches", one_cpu, a_migration, history_too_short, history_ends,
+	       an_unreadable_history, a_pause, an_nmi, pause_of_others, a_bad_record,
+	       an_overwritten_history, armed_again, nothing_behind_gap, without_time,
+	       a_contradiction, at_time_zero, clock_back, no_memory)
