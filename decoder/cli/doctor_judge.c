@@ -33,7 +33,8 @@ static void find(struct doctor_report *report, const char *name, enum doctor_lev
 static void judge_cpu(const struct doctor_facts *facts, struct doctor_report *report)
 {
 	if (!facts->has_cpuinfo)
-		find(report, "cpu", DOCTOR_NO_HISTORY, "Mount /proc.", "/proc/cpuinfo says nothing.");
+		find(report, "cpu", DOCTOR_NO_HISTORY, "Mount /proc.",
+		     "/proc/cpuinfo says nothing.");
 	else if (!facts->is_intel)
 		find(report, "cpu", DOCTOR_NO_HISTORY, "Use a machine with Intel's CPU.",
 		     "Branch Trace Store is a feature of Intel's CPUs; this is none.");
@@ -103,7 +104,8 @@ static void judge_armed(const struct doctor_facts *facts, struct doctor_report *
 		     "%u of %u CPUs record.", facts->nr_armed, facts->nr_online);
 	else
 		find(report, "armed", DOCTOR_GOOD, "",
-		     "%u CPUs record, each passed the self-test when it was armed.", facts->nr_armed);
+		     "%u CPUs record, each passed the self-test when it was armed.",
+		     facts->nr_armed);
 }
 
 static void judge_perf(const struct doctor_facts *facts, struct doctor_report *report)
@@ -144,8 +146,9 @@ static void judge_no_kdump(const struct doctor_facts *facts, struct doctor_repor
 		     (unsigned long long)facts->console_records);
 	else
 		find(report, "kdump", DOCTOR_NO_HISTORY, remedy,
-		     facts->crash_bytes ? "Memory for a capture kernel is reserved, but none is loaded."
-					: "No memory is reserved for a capture kernel.");
+		     "%s", facts->crash_bytes
+		     ? "Memory for a capture kernel is reserved, but none is loaded."
+		     : "No memory is reserved for a capture kernel.");
 }
 
 static void judge_kdump(const struct doctor_facts *facts, struct doctor_report *report)
@@ -178,7 +181,8 @@ static void judge_space(const struct doctor_facts *facts, struct doctor_report *
 		     (unsigned long long)(facts->state_free_bytes / MIB),
 		     (unsigned long long)(small_bytes / MIB));
 	else if (facts->dump_free_bytes < facts->kernel_bytes)
-		find(report, "space", DOCTOR_DEGRADED, "Make room, or set DUMP_DIRS and kdump's folder.",
+		find(report, "space", DOCTOR_DEGRADED,
+		     "Make room, or set DUMP_DIRS and kdump's folder.",
 		     "%llu MiB are free in %.200s; the kernel's own memory is %llu.", dump_mib,
 		     facts->dump_dir, (unsigned long long)(facts->kernel_bytes / MIB));
 	else

@@ -3,12 +3,20 @@
 
 #include "doctor.h"
 
-/* What the whole comes to, by level. */
-static const char *const verdicts[] = {
-	[DOCTOR_GOOD] = "After a crash of this machine there will be a history.",
-	[DOCTOR_DEGRADED] = "After a crash of this machine there will be a history, with less than there could be.",
-	[DOCTOR_NO_HISTORY] = "After a crash of this machine there will be no history.",
-};
+/* What the whole comes to. */
+static const char *verdict(enum doctor_level level)
+{
+	switch (level) {
+	case DOCTOR_GOOD:
+		return "After a crash of this machine there will be a history.";
+	case DOCTOR_DEGRADED:
+		return "After a crash of this machine there will be a history, with less than there could be.";
+	case DOCTOR_NO_HISTORY:
+	case DOCTOR_CANNOT_TELL:
+		break;
+	}
+	return "After a crash of this machine there will be no history.";
+}
 
 const char *doctor_level_str(enum doctor_level level)
 {
@@ -52,7 +60,7 @@ void doctor_print_text(const struct doctor_report *report)
 		if (*finding->remedy)
 			printf("%21s%s\n", "", finding->remedy);
 	}
-	puts(verdicts[report->level]);
+	puts(verdict(report->level));
 }
 
 void doctor_print_jsonl(const struct doctor_report *report)
@@ -75,7 +83,7 @@ void doctor_print_jsonl(const struct doctor_report *report)
 		}
 	}
 	printf("{\"kind\":\"verdict\",\"level\":\"%s\",\"text\":\"%s\"}\n",
-	       doctor_level_str(report->level), verdicts[report->level]);
+	       doctor_level_str(report->level), verdict(report->level));
 }
 
 static void metric(const char *name, const char *type, const char *help, uint64_t value)

@@ -42,7 +42,8 @@ def _packages(context) -> Path:
     shutil.rmtree(mnt, ignore_errors=True)
     shutil.copytree(SOURCE, mnt, ignore=shutil.ignore_patterns("build", ".git"))
     shutil.copy(SOURCE / "tests/machine/unattended/build-packages", mnt)
-    debian.get(suite).changed(mnt, "/mnt/build-packages", *debian.DOWNLOADED, *debian.BUILDING[suite],
+    debian.get(suite).changed(mnt, "/mnt/build-packages",
+                              *debian.DOWNLOADED, *debian.BUILDING[suite],
                               memory_mib=3000, seconds=context.seconds(900))
     return mnt / "packages"
 
@@ -72,7 +73,8 @@ def _boot(context, mnt: Path, name: str, is_recording=True):
     shutil.rmtree(out, ignore_errors=True)
     return vm.Machine(vm.Config(
         kernel=mnt / "vmlinuz", initrd=(mnt / "initrd").read_bytes(), out=out,
-        plugin=context.plugin if is_recording else None, disk=mnt / "disk", append=append, cpus=context.options.cpus,
+        plugin=context.plugin if is_recording else None, disk=mnt / "disk", append=append,
+        cpus=context.options.cpus,
         memory_mib=MEMORY_MIB))
 
 
