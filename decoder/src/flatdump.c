@@ -24,13 +24,24 @@
 #define MAX_SEGMENTS		(1U << 20)
 #define NOTE_MAX_BYTES		(64ULL << 20)
 
+/* Unpacked pages that are kept; walks through page tables and tables of names go back and forth. */
+#define NR_PAGES		2048
+
+/** struct unpacked - the content of page number @pfn, if @used */
+struct unpacked {
+	bool used;
+	uint64_t pfn;
+	uint8_t bytes[BTSREC_PAGE_BYTES];
+};
+
 /**
  * struct flatdump - an open dump
  * @segments: of an ELF dump; else @bitmap says which pages are there, and
  *	@nr_before[i] how many are before its chunk i.
  * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
  *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
- * @page: the content of page number @page_pfn, if @has_page.
+ * @pages: those that were used last, each at its number modulo NR_PAGES; allocated when
+ *	the first one is wanted.
  */
 struct flatdump {
 	const struct flatfile *flat;
@@ -48,9 +59,7 @@ struct flatdump {
 	uint64_t end_pfn;
 	uint64_t max_pfn;
 	uint64_t nr_skipped;
-	bool has_page;
-	uint64_t page_pfn;
-	uint8_t page[BTSREC_PAGE_BYTES];
+	struct unpacked *pages;
 	ZSTD_DCtx *zstd;
 };
 
@@ -330,19 +339,18 @@ static bool unpack_snappy(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
 }
 #endif
 
-static bool unpack_zstd(struct flatdump *dump, const uint8_t *packed, size_t nr_bytes)
+static bool unpack_zstd(struct flatdump *dump, const uint8_t *packed, size_t nr_bytes,
+			uint8_t *page)
 {
 	if (!dump->zstd)
 		dump->zstd = ZSTD_createDCtx();
-	return dump->zstd && ZSTD_decompressDCtx(dump->zstd, dump->page, BTSREC_PAGE_BYTES, packed,
+	return dump->zstd && ZSTD_decompressDCtx(dump->zstd, page, BTSREC_PAGE_BYTES, packed,
 						 nr_bytes) == BTSREC_PAGE_BYTES;
 }
 
-/* Into dump->page. */
-static bool unpack(struct flatdump *dump, uint32_t flags, const uint8_t *packed, size_t nr_bytes)
+static bool unpack(struct flatdump *dump, uint32_t flags, const uint8_t *packed, size_t nr_bytes,
+		   uint8_t *page)
 {
-	uint8_t *page = dump->page;
-
 	if (flags & KDUMP_PACKED_ZLIB)
 		return unpack_zlib(packed, nr_bytes, page);
 #ifdef BTSREC_HAVE_LZO
@@ -354,43 +362,55 @@ static bool unpack(struct flatdump *dump, uint32_t flags, const uint8_t *packed,
 		return unpack_snappy(packed, nr_bytes, page);
 #endif
 	if (flags & KDUMP_PACKED_ZSTD)
-		return unpack_zstd(dump, packed, nr_bytes);
+		return unpack_zstd(dump, packed, nr_bytes, page);
 	return false;
 }
 
-/* Page @pfn into dump->page. */
-static bool load_page(struct flatdump *dump, uint64_t pfn)
+/* Page @pfn into @page. */
+static bool load_page(struct flatdump *dump, uint64_t pfn, uint8_t *page)
 {
 	uint8_t packed[2 * BTSREC_PAGE_BYTES];
 	struct kdump_page_desc desc;
 	uint64_t index;
 
-	if (dump->has_page && dump->page_pfn == pfn)
-		return true;
 	if (!page_index(dump, pfn, &index) ||
 	    !read_all(dump, dump->table_offset + index * sizeof(desc), &desc, sizeof(desc)) ||
 	    !desc.size || desc.size > sizeof(packed) ||
 	    !read_all(dump, desc.offset, packed, desc.size))
 		return false;
-	dump->has_page = false;
-	if (!desc.flags && desc.size == BTSREC_PAGE_BYTES)
-		memcpy(dump->page, packed, BTSREC_PAGE_BYTES);
-	else if (!unpack(dump, desc.flags, packed, desc.size))
-		return false;
-	dump->has_page = true;
-	dump->page_pfn = pfn;
+	if (desc.flags || desc.size != BTSREC_PAGE_BYTES)
+		return unpack(dump, desc.flags, packed, desc.size, page);
+	memcpy(page, packed, BTSREC_PAGE_BYTES);
 	return true;
+}
+
+/* The content of page @pfn, or NULL. */
+static const uint8_t *page_at(struct flatdump *dump, uint64_t pfn)
+{
+	struct unpacked *page;
+
+	if (!dump->pages)
+		dump->pages = calloc(NR_PAGES, sizeof(*dump->pages));
+	if (!dump->pages)
+		return NULL;
+	page = &dump->pages[pfn % NR_PAGES];
+	if (!page->used || page->pfn != pfn) {
+		page->used = load_page(dump, pfn, page->bytes);
+		page->pfn = pfn;
+	}
+	return page->used ? page->bytes : NULL;
 }
 
 static size_t kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf, size_t len_bytes)
 {
 	size_t nr_bytes = BTSREC_PAGE_BYTES - pa % BTSREC_PAGE_BYTES;
+	const uint8_t *page = page_at(dump, pa / BTSREC_PAGE_BYTES);
 
-	if (!load_page(dump, pa / BTSREC_PAGE_BYTES))
+	if (!page)
 		return 0;
 	if (nr_bytes > len_bytes)
 		nr_bytes = len_bytes;
-	memcpy(buf, dump->page + pa % BTSREC_PAGE_BYTES, nr_bytes);
+	memcpy(buf, page + pa % BTSREC_PAGE_BYTES, nr_bytes);
 	return nr_bytes;
 }
 
@@ -444,6 +464,7 @@ void flatdump_free(struct flatdump *dump)
 	free(dump->segments);
 	free(dump->bitmap);
 	free(dump->nr_before);
+	free(dump->pages);
 	ZSTD_freeDCtx(dump->zstd);
 	free(dump);
 }
