@@ -214,6 +214,7 @@ static enum btsrec_status show_history(struct btsrec *rec, const struct request 
 		.newest_first = req->newest_first,
 		.types = req->types,
 		.lines = req->lines,
+		.fold = req->fold,
 		.format = req->format,
 	};
 	enum btsrec_status status = BTSREC_OK;

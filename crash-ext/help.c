@@ -7,7 +7,7 @@
 char *bts_help[] = {
 	"bts",
 	"branch history of the flight recorder",
-	"[-a] [-c cpu(s) | -H pid] [-n count] [-r] [-t] [-l] [-d | -f by | -g | -m | -s | -x func] [filter] [-j] [-N] | -i [-j] [-N] | -p [-j] [-N] | -k",
+	"[-a] [-c cpu(s) | -H pid] [-n count] [-r | -L] [-t] [-l] [-d | -f by | -g | -m | -s | -x func] [filter] [-j] [-N] | -i [-j] [-N] | -p [-j] [-N] | -k",
 	"  This command displays the branches that each CPU took before the crash, as",
 	"  the btsrec kernel module let the CPU's Branch Trace Store record them, with",
 	"  the task switches between them.  Without options it displays a summary: the",
@@ -27,6 +27,8 @@ char *bts_help[] = {
 	"     -r  Display the newest event first.",
 	"     -t  Display the kind of each branch, by the code in the dump.",
 	"     -l  Display source lines, too; not with -f, -g, -m or -s.",
+	"     -L  Display loops of branches once: two rounds, and how many more there were; with",
+	"         -n so many lines; not with -r, -d, -f, -g, -m, -s or -x.",
 	"     -d  Display the instructions that were executed instead of the branches; not",
 	"         with -r or -t.",
 	"     -f  Display how many branches each function took and how often it was entered,",

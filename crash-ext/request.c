@@ -144,6 +144,9 @@ static bool parse_option(int option, char *value, struct request *req)
 	case 'l':
 		req->lines = true;
 		return true;
+	case 'L':
+		req->fold = true;
+		return true;
 	case 'd':
 		req->insns = true;
 		return true;
@@ -194,13 +197,15 @@ static bool request_complete(struct request *req)
 	int nr_others = req->insns + req->calls + req->functions + req->timeline +
 			req->stack + !!req->coverage;
 	bool history = req->all || req->cpus_given || req->count_given || req->newest_first ||
-		       req->types || nr_others || req->filtered || req->lines || req->thread;
+		       req->types || nr_others || req->filtered || req->lines || req->fold ||
+		       req->thread;
 
 	if (!history)
 		return !(req->view == VIEW_CHECK && req->format != BTSREC_FORMAT_TEXT);
 	if (req->view != VIEW_DEFAULT || nr_others > 1 ||
 	    (nr_others && !req->insns && !req->coverage && req->lines) ||
-	    (nr_others && (req->newest_first || req->types)) ||
+	    (nr_others && (req->newest_first || req->types || req->fold)) ||
+	    (req->fold && req->newest_first) ||
 	    ((req->stack || req->functions || req->coverage) && req->count_given) ||
 	    (req->stack && req->filtered) || (req->thread && !can_follow(req)))
 		return false;
@@ -213,7 +218,7 @@ void parse_request(struct request *req)
 	int option;
 
 	memset(req, 0, sizeof(*req));
-	while ((option = getopt(argcnt, args, "A:aB:C:c:dF:f:G:gH:ijKklmNn:P:prS:sT:tUx:")) != EOF)
+	while ((option = getopt(argcnt, args, "A:aB:C:c:dF:f:G:gH:ijKkLlmNn:P:prS:sT:tUx:")) != EOF)
 		if (!parse_option(option, optarg, req))
 			argerrs++;
 	if (args[optind] || !request_complete(req))

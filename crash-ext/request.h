@@ -41,6 +41,7 @@ struct request {
 	bool stack;
 	bool no_names;
 	bool lines;
+	bool fold;
 	enum btsrec_by by;
 	const char *coverage;
 	const char *thread;

@@ -85,8 +85,8 @@ enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options)
 		cli_failed(rec, status);
 		return CLI_FAULTS;
 	}
-	/* How far back the newest matching events reach is not known here. */
-	if (is_filtered(&opts.filter))
+	/* How far back the newest matching events, or lines, reach is not known here. */
+	if (is_filtered(&opts.filter) || opts.fold)
 		opts.max_events = 0;
 	if (!status)
 		status = shown_has_holes(rec, &opts, &holes);

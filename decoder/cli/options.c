@@ -244,6 +244,7 @@ static const struct cli_option cli_options_all[] = {
 	  .set = set_at },
 	{ 'b', true, "bytes", NULL, "with the bytes of each instruction", FLAG(bytes) },
 	{ 'r', true, "newest-first", NULL, "newest event first", FLAG(show.newest_first) },
+	{ 'g', false, "fold", NULL, "tell loops of branches once", FLAG(show.fold) },
 	{ 'H', false, "thread", "PID", "only this thread, followed over all CPUs", TEXT(show.thread) },
 	{ 'P', false, "pid", "LIST", "only these threads", TEXT(filter.pids) },
 	{ 'G', false, "tgid", "LIST", "only these processes", TEXT(filter.tgids) },

@@ -17,6 +17,7 @@
 #include "symbol.h"
 
 struct fault;
+struct loop;
 struct session_ring;
 struct splay_block;
 struct stretch;
@@ -147,6 +148,7 @@ struct renderer {
  *	not known, of the freeze.
  * @cpu_end: ends the part of one CPU; may be NULL.
  * @block: what the other level did, in one line.
+ * @loop: branches of @cpu that went round.
  * @stretch: begins a stretch of the thread that is followed; @before: the one before it.
  * @filtered: ends the part of one CPU of whose @nr_events events @nr_wanted were
  *	wanted; may be NULL.
@@ -161,6 +163,7 @@ struct render_format {
 		      const struct fault *fault);
 	void (*cpu_end)(struct renderer *r, unsigned int cpu);
 	void (*block)(struct renderer *r, const struct splay_block *block);
+	void (*loop)(struct renderer *r, unsigned int cpu, const struct loop *loop);
 	void (*stretch)(struct renderer *r, const struct stretch *before,
 			const struct stretch *stretch);
 	void (*filtered)(struct renderer *r, unsigned int cpu, uint64_t nr_wanted,
@@ -217,6 +220,11 @@ void stretch_json(struct renderer *r, const struct stretch *before,
 		  const struct stretch *stretch);
 void stretch_tsv(struct renderer *r, const struct stretch *before,
 		 const struct stretch *stretch);
+
+/** loop_text(), loop_json(), loop_tsv() - see @loop of struct render_format */
+void loop_text(struct renderer *r, unsigned int cpu, const struct loop *loop);
+void loop_json(struct renderer *r, unsigned int cpu, const struct loop *loop);
+void loop_tsv(struct renderer *r, unsigned int cpu, const struct loop *loop);
 
 /** out_name() - name+0x12, name+0x12 [module] or [module]+0x1234 */
 void out_name(struct out *out, const struct symbol_name *name);

@@ -233,6 +233,7 @@ const struct render_format render_jsonl = {
 	.event = json_event,
 	.fault = json_fault,
 	.block = json_block,
+	.loop = loop_json,
 	.stretch = stretch_json,
 	.end = json_lines_missing,
 };

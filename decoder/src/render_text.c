@@ -410,6 +410,7 @@ const struct render_format render_text = {
 	.fault = text_fault,
 	.cpu_end = out_user_summary,
 	.block = text_block,
+	.loop = loop_text,
 	.stretch = stretch_text,
 	.filtered = text_filtered,
 	.end = text_lines_missing,

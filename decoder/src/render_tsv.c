@@ -180,5 +180,6 @@ const struct render_format render_tsv = {
 	.event = tsv_event,
 	.fault = tsv_fault,
 	.block = tsv_block,
+	.loop = loop_tsv,
 	.stretch = stretch_tsv,
 };

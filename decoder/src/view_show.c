@@ -9,22 +9,22 @@
 
 /* --- Lines -------------------------------------------------------------- */
 
-/* Is the next line shown?  If not, it was counted, or is too old. */
-static bool takes_line(struct show *show)
+bool show_takes_line(struct show *show)
 {
 	if (show->counting) {
 		show->nr_lines++;
 		return false;
 	}
-	if (!show->nr_skip)
-		return true;
-	show->nr_skip--;
-	return false;
+	if (show->nr_skip) {
+		show->nr_skip--;
+		return false;
+	}
+	show->nr_told++;
+	return true;
 }
 
-/* One line; the fault is in front of its event in time. */
-static bool print_line(void *arg, const struct btsrec_event *event,
-		       const struct splay_block *block)
+/* The fault is in front of its event in time. */
+bool show_print(void *arg, const struct btsrec_event *event, const struct splay_block *block)
 {
 	struct show *show = arg;
 	struct renderer *r = &show->renderer;
@@ -45,26 +45,35 @@ static bool print_line(void *arg, const struct btsrec_event *event,
 	return !r->out.stopped;
 }
 
-static void tell_event(struct show *show, const struct btsrec_event *event)
+void show_line(struct show *show, const struct btsrec_event *event)
 {
-	if (!takes_line(show))
+	if (!show_takes_line(show))
 		return;
 	show_tell_stretch(show);
 	if (show->opts->newest_first)
 		backlog_event(&show->backlog, event);
 	else
-		print_line(show, event, NULL);
+		show_print(show, event, NULL);
+}
+
+static void tell_event(struct show *show, const struct btsrec_event *event)
+{
+	if (show->opts->fold)
+		show_folded(show, event);
+	else
+		show_line(show, event);
 }
 
 void show_block(struct show *show, const struct splay_block *block)
 {
-	if (!takes_line(show))
+	show_end_fold(show);
+	if (!show_takes_line(show))
 		return;
 	show_tell_stretch(show);
 	if (show->opts->newest_first)
 		backlog_block(&show->backlog, block);
 	else
-		print_line(show, NULL, block);
+		show_print(show, NULL, block);
 }
 
 static struct branch look_up_type(void *arg, const struct btsrec_event *event)
@@ -115,16 +124,26 @@ static enum btsrec_status show_pass(struct show *show, unsigned int cpu)
 	enum btsrec_status status;
 
 	selector_again(show->selector);
+	show->nr_told = 0;
+	loops_init(&show->loops);
 	splay_init(&show->splay, show->opts->filter.kernel);
 	status = session_tail(rec, cpu, show->selector->nr_tail, show_event, show);
 	if (show->backlog.nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	if (!status && splay_end(&show->splay, &block))
+	if (status)
+		return status;
+	show_end_fold(show);
+	if (splay_end(&show->splay, &block))
 		show_block(show, &block);
-	return status;
+	return BTSREC_OK;
 }
 
-/* How many lines a splayed history has is known only when all of them were told. */
+static bool counts_lines(const struct show *show)
+{
+	return show->splayed || show->opts->fold;
+}
+
+/* How many lines a splayed or folded history has is known only when all of them were told. */
 static enum btsrec_status count_lines(struct show *show, unsigned int cpu)
 {
 	uint64_t max_lines = show->opts->max_events;
@@ -142,12 +161,12 @@ static enum btsrec_status show_lines(struct show *show, unsigned int cpu)
 {
 	enum btsrec_status status = BTSREC_OK;
 
-	if (show->splayed && show->opts->max_events)
+	if (counts_lines(show) && show->opts->max_events)
 		status = count_lines(show, cpu);
 	if (!status)
 		status = show_pass(show, cpu);
 	if (!status)
-		backlog_tell(&show->backlog, cpu, print_line, show);
+		backlog_tell(&show->backlog, cpu, show_print, show);
 	backlog_fini(&show->backlog);
 	return status;
 }
@@ -158,7 +177,7 @@ static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
 	enum btsrec_status status;
 
 	status = selector_init(selector, show->renderer.rec, cpu, &show->filter,
-			       show->splayed ? 0 : show->opts->max_events);
+			       counts_lines(show) ? 0 : show->opts->max_events);
 	if (!status && (show->splayed || show->opts->types ||
 			symbols_user_present(show->renderer.rec)))
 		status = selector_add_types(selector, cpu);
@@ -245,6 +264,8 @@ static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_sho
 
 	if (!render_format_of(opts->format))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no such output format");
+	if (opts->fold && opts->newest_first)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "loops are folded oldest first only");
 	status = selector_check(rec, &opts->filter);
 	if (status || !opts->thread)
 		return status;

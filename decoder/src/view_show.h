@@ -4,6 +4,7 @@
 #define BTSREC_VIEW_SHOW_H
 
 #include "backlog.h"
+#include "loops.h"
 #include "render.h"
 #include "selector.h"
 #include "thread.h"
@@ -14,6 +15,8 @@
  * @filter: that of @opts; without the level if that is @splayed.
  * @counting: lines are counted in @nr_lines, not shown.
  * @nr_skip: so many lines are too old to be shown.
+ * @nr_told: so many were shown of this CPU.
+ * @loops: what is held back, of @loops_cpu; if @opts folds.
  * @stretch: NULL, or to be told in front of the next line; @stretch_before: before it.
  */
 struct show {
@@ -28,6 +31,9 @@ struct show {
 	bool counting;
 	uint64_t nr_lines;
 	uint64_t nr_skip;
+	uint64_t nr_told;
+	struct loops loops;
+	unsigned int loops_cpu;
 	const struct stretch *stretch;
 	const struct stretch *stretch_before;
 	struct backlog backlog;
@@ -35,6 +41,21 @@ struct show {
 
 /** show_event() - the next event, if it is wanted; false: stop */
 bool show_event(void *arg, const struct btsrec_event *event);
+
+/** show_print() - the line of @event, or of @block, whatever was asked for; false: stop */
+bool show_print(void *arg, const struct btsrec_event *event, const struct splay_block *block);
+
+/** show_line() - print @event, if its line is wanted */
+void show_line(struct show *show, const struct btsrec_event *event);
+
+/** show_takes_line() - is the next line shown?  If not, it was counted, or is too old */
+bool show_takes_line(struct show *show);
+
+/** show_folded() - @event is the next line, unless it goes round; then it is held back */
+void show_folded(struct show *show, const struct btsrec_event *event);
+
+/** show_end_fold() - tell what was held back; at the end of a part of a CPU's history */
+void show_end_fold(struct show *show);
 
 /** show_block() - what the other level did */
 void show_block(struct show *show, const struct splay_block *block);

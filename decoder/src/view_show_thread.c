@@ -29,11 +29,15 @@ static enum btsrec_status show_stretch(struct show *show, struct view_thread *vi
 	show->renderer.types = show->opts->types ? &show->selector->types : NULL;
 	show->stretch = stretch;
 	show->stretch_before = view_thread_before(view, i);
+	loops_init(&show->loops);
 	splay_init(&show->splay, show->opts->filter.kernel);
 	status = thread_stretch(&view->thread, i, thread_event, show);
-	if (!status && splay_end(&show->splay, &block))
+	if (status)
+		return status;
+	show_end_fold(show);
+	if (splay_end(&show->splay, &block))
 		show_block(show, &block);
-	return status;
+	return BTSREC_OK;
 }
 
 static enum btsrec_status show_pass(struct show *show, struct view_thread *view)

@@ -20,7 +20,7 @@ import session
 USAGE_MARK = 'Enter "help bts" for details.'
 BAD_OPTIONS = ("-c 3-1", "-c x", "-c 1,,2", "-c ''", "-n 0", "-n x", "-n -1", "-z", "extra", "-i -k",
                "-i -a", "-k -c 0", "-k -j", "-c 99999", "-d -r", "-d -t", "-p -k", "-p -n 3",
-               "-s -n 3", "-s -g", "-s -t", "-f x", "-f cpu -n 3", "-x panic -g")
+               "-s -n 3", "-s -g", "-s -t", "-f x", "-f cpu -n 3", "-x panic -g", "-L -r", "-L -g")
 LIVE_REFUSAL = "bts: the recorder of a running system cannot be read by crash\n"
 # A listing that a terminal's buffers could swallow whole proves nothing about Ctrl-C.
 MIN_LISTING_BYTES = 256 * 1024
@@ -96,6 +96,7 @@ def script_lines(options):
              "bts -a -d -A ffffffff80000000-ffffffffffffffff -n 40 -N > filter.insns",
              "bts -a -g -F n:5 -T n:500 -N > filter.calls", "bts -F later > filter.wrong",
              "bts -f task -a -N > functions", "bts -x panic -a > coverage",
+             "bts -a -L -N > fold", "bts -a -L -t -n 30 -K -j -N > fold.jsonl",
              "bts -m -N > timeline", "bts -m -n 9 -P 0,1 -j -N > timeline.jsonl"]
     lines += [f"bts {bad} > bad{number}" for number, bad in enumerate(BAD_OPTIONS)]
     lines += ["bts -c 31999 > noring", "bts -i > afterwards"]
@@ -137,6 +138,12 @@ def check_views(check, options, out):
     check.equal("bts -a -g -N = btsrec calls", out["calls"], cli_plain(options, "calls", dump))
     check.equal("bts -c 0 -n 50 -g -j -N = btsrec calls --format jsonl", out["calls.jsonl"],
                 cli_plain(options, "calls", "-c", "0", "-n", "50", "--format", "jsonl", dump))
+    check.equal("bts -a -L -N = btsrec show --fold", out["fold"],
+                cli_plain(options, "show", "--fold", dump))
+    check.that("bts -L folds something", " loop " in out["fold"])
+    check.equal("bts -a -L -t -n 30 -K -j -N = btsrec show --fold --types ...", out["fold.jsonl"],
+                cli_plain(options, "show", "--fold", "--types", "-n", "30", "--kernel",
+                          "--format", "jsonl", dump))
     check_filters(check, options, out)
     check.equal("bts -a -N = btsrec show", out["all.plain"], cli_plain(options, "show", dump))
     check.equal("bts -a -j -N = btsrec show --format jsonl", out["all.jsonl"],

@@ -400,6 +400,8 @@ struct btsrec_filter {
  * @filter: which events; the other level is told in one line per stretch.
  * @max_events: the newest so many of each CPU, or of @thread; 0: all.
  * @newest_first: reverse the order of the lines.
+ * @fold: of branches that go round again in exactly the same way tell two rounds and how
+ *	many more there were; then @max_events are lines, and there is no @newest_first.
  * @types: say of each branch what kind it is, by the code in the dump.
  * @lines: say which source lines both ends of a branch are made from, and at the end
  *	which files were not found.
@@ -413,6 +415,7 @@ struct btsrec_show {
 	bool newest_first;
 	bool types;
 	bool lines;
+	bool fold;
 	enum btsrec_format format;
 };
 
