@@ -124,6 +124,7 @@ static enum btsrec_status show_calls(struct btsrec *rec, const struct btsrec_sho
 		.thread = show->thread,
 		.filter = show->filter,
 		.max_events = show->max_events,
+		.lines = show->lines,
 		.format = show->format,
 	};
 

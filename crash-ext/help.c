@@ -26,7 +26,7 @@ char *bts_help[] = {
 	"     -n  Display the newest count events of each CPU instead of 20.",
 	"     -r  Display the newest event first.",
 	"     -t  Display the kind of each branch, by the code in the dump.",
-	"     -l  Display source lines, too; not with -f, -g, -m or -s.",
+	"     -l  Display source lines, too; not with -f, -m or -s.",
 	"     -L  Display loops of branches once: two rounds, and how many more there were; with",
 	"         -n so many lines; not with -r, -d, -f, -g, -m, -s or -x.",
 	"     -d  Display the instructions that were executed instead of the branches; not",

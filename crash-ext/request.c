@@ -203,7 +203,7 @@ static bool request_complete(struct request *req)
 	if (!history)
 		return !(req->view == VIEW_CHECK && req->format != BTSREC_FORMAT_TEXT);
 	if (req->view != VIEW_DEFAULT || nr_others > 1 ||
-	    (nr_others && !req->insns && !req->coverage && req->lines) ||
+	    (nr_others && !req->insns && !req->calls && !req->coverage && req->lines) ||
 	    (nr_others && (req->newest_first || req->types || req->fold)) ||
 	    (req->fold && req->newest_first) ||
 	    ((req->stack || req->functions || req->coverage) && req->count_given) ||

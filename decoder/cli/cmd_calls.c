@@ -10,6 +10,7 @@ enum cli_exit cmd_calls(struct btsrec *rec, const struct cli_options *options)
 		.max_events = options->show.max_events,
 		.filter = options->filter,
 		.max_depth = options->max_depth,
+		.lines = options->show.lines,
 		.format = options->show.format,
 	};
 	enum btsrec_status status = btsrec_calls(rec, &opts, &cli_stdout);

@@ -20,7 +20,7 @@ static const struct cli_command commands[] = {
 	  NULL },
 	{ "insns", "The instructions that were executed, one by one.", "cHnbLo" CLI_FILTER "fmvYDNiRs",
 	  cmd_insns, NULL },
-	{ "calls", "The functions that were called, as a tree.", "cHnd" CLI_FILTER "fmvYDNiRs",
+	{ "calls", "The functions that were called, as a tree.", "cHndl" CLI_FILTER "fmvYDNiRs",
 	  cmd_calls, NULL },
 	{ "functions", "The functions by how many branches they took.", "cy" CLI_FILTER "fmvYDNiRs",
 	  cmd_functions, NULL },

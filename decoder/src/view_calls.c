@@ -296,7 +296,6 @@ static enum btsrec_status calls_cpu(void *arg, unsigned int cpu)
 	return status;
 }
 
-
 static enum btsrec_status calls_check(struct btsrec *rec, const struct btsrec_calls *opts)
 {
 	enum btsrec_status status;
@@ -326,10 +325,14 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	calls_init(view, rec, opts->format, sink);
 	view->opts = opts;
+	view->source = opts->lines;
+	view->renderer.lines = opts->lines;
 	if (opts->thread)
 		status = calls_thread(view);
 	else
 		status = view_cpus(rec, opts->cpus, opts->nr_cpus, calls_cpu, view);
+	if (view->format->end)
+		view->format->end(&view->renderer);
 	flushed = out_flush(&view->renderer.out);
 	return status ? status : flushed;
 }

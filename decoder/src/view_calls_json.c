@@ -2,6 +2,7 @@
 /* The tree as JSON lines; see btsrec-show-jsonl(5). */
 #include "json.h"
 #include "render_branch.h"
+#include "render_lines.h"
 #include "symbol.h"
 #include "view_calls.h"
 
@@ -84,6 +85,8 @@ static void json_call(struct calls *view, const struct calltree_line *line, uint
 	json_bool(out, "complete", ended && !line->call.more);
 	json_syscall(&view->renderer, line->call.handler_va);
 	json_duration(view, line);
+	if (view->source)
+		json_line(&view->renderer, "from_file", "from_line", line->from);
 }
 
 static void json_place(struct calls *view, const struct calltree_line *line, uint32_t indent,
@@ -125,7 +128,8 @@ static void json_broken(struct calls *view, const struct calltree_line *line)
 	json_break(&view->renderer.out, &step);
 }
 
-static void json_line(struct calls *view, const struct calltree_line *line, uint32_t indent)
+static void json_tree_line(struct calls *view, const struct calltree_line *line,
+			   uint32_t indent)
 {
 	switch (line->kind) {
 	case CALLTREE_CALL:
@@ -161,5 +165,5 @@ static void json_line(struct calls *view, const struct calltree_line *line, uint
 }
 
 const struct calls_format calls_json = {
-	.line = json_line,
+	.line = json_tree_line,
 };

@@ -38,6 +38,24 @@ def _printed(context, path, vmlinux) -> dict[int, str]:
     return found
 
 
+def _calls_agree(context, path, vmlinux, command, printed) -> int:
+    """The text, in which loops are folded, and the JSON have the same lines: the branches'."""
+    text = dump.btsrec(context, *command, "--vmlinux", vmlinux, path)
+    events = map(json.loads, dump.btsrec(context, *command, "--format", "jsonl", "--vmlinux",
+                                         vmlinux, path).splitlines())
+    found = [(int(event["from"], 16), f"{event['from_file']}:{event['from_line']}")
+             for event in events if "from_line" in event]
+    in_text = re.findall(r"  at (\S+:\d+)$", text, re.M)
+    if {place for _, place in found} != set(in_text):
+        raise Failure(f"{command[0]} has {len(in_text)} lines as text, {len(found)} as JSON, "
+                      "and not the same ones")
+    wrong = [f"  {at:#x}: {place}, but a branch from there has {printed.get(at)}"
+             for at, place in found if at in KERNEL_IMAGE and printed.get(at) != place]
+    if wrong or not found:
+        raise Failure(f"{len(wrong)} of {len(found)} calls differ\n" + "\n".join(wrong[:20]))
+    return len(found)
+
+
 def _of_addr2line(vmlinux, addresses) -> dict[int, str]:
     text = _run(["addr2line", "-a", "-e", vmlinux], "".join(f"{at:#x}\n" for at in addresses))
     lines = text.splitlines()
@@ -83,6 +101,9 @@ def compare(context, path, vmlinux, shift: int):
     lines = sum(1 for place in printed.values() if place)
     if lines < len(printed) // 2 or not lines:
         raise Failure(f"{lines} of {len(printed)} addresses have lines: nothing to tell from")
+    calls = sum(_calls_agree(context, path, vmlinux, command, printed) for command in
+                (["summary"], ["calls", "--lines", "--count", "40"]))
+    context.say(f"source lines: {calls} calls have them as text and as JSON")
     context.say(f"source lines: {len(printed)} different addresses, {lines} with lines; "
                 f"{len(printed) - len(differ)} as addr2line has them, in {len(differ)} "
                 "others the file is gdb's, and the number addr2line's")

@@ -561,6 +561,7 @@ btsrec_diff(struct btsrec *a, struct btsrec *b, const struct btsrec_diff *opts,
  *	types: of these only the kinds; the level is that of the function, and entries from
  *	user code are of both.
  * @max_depth: only so many levels of calls; 0: all.
+ * @lines: with the source line of what called, and at the end which files were not found.
  * @format: text or JSON lines.
  */
 struct btsrec_calls {
@@ -570,6 +571,7 @@ struct btsrec_calls {
 	uint64_t max_events;
 	struct btsrec_filter filter;
 	uint32_t max_depth;
+	bool lines;
 	enum btsrec_format format;
 };
 
