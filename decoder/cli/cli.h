@@ -91,6 +91,11 @@ struct cli_command {
 	const char *second;
 };
 
+#define CLI_MAX_COMMANDS 32
+
+/** cli_commands - fewer than CLI_MAX_COMMANDS; ends with a name of NULL */
+extern const struct cli_command cli_commands[];
+
 enum cli_exit cmd_summary(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_info(struct btsrec *rec, const struct cli_options *options);
 enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options);

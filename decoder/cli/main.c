@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* btsrec: the branch history that the recorder left in a dump. */
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "doctor.h"
 
 /* The first one is meant where none is named. */
-static const struct cli_command commands[] = {
+const struct cli_command cli_commands[] = {
 	{ "summary", "How the machine came to its end, on one screen.", "fmvYDNiRs", cmd_summary,
 	  NULL },
 	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvYDNiRs", cmd_info,
@@ -44,9 +45,12 @@ static const struct cli_command commands[] = {
 	  "OUT" },
 	{ "check", "Validate all that can be validated; faults make the exit status 1.", "iRs",
 	  cmd_check, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
-#define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+#define NR_COMMANDS	(sizeof(cli_commands) / sizeof(cli_commands[0]) - 1)
+
+static_assert(NR_COMMANDS < CLI_MAX_COMMANDS, "no room in lists of commands");
 
 /* --- Messages ----------------------------------------------------------- */
 
@@ -223,7 +227,7 @@ static void help(FILE *to)
 		    "       btsrec COMMAND [OPTION]... --live\n"
 		    "       btsrec --help | --version\n\n");
 	for (i = 0; i < NR_COMMANDS; i++)
-		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
+		fprintf(to, "  %-9s %s\n", cli_commands[i].name, cli_commands[i].summary);
 	fprintf(to, "  %-9s %s\n", "doctor", "Whether this machine will give a history after a crash.");
 	fprintf(to, "\n'btsrec COMMAND --help' lists the options of a command.\n");
 }
@@ -237,8 +241,8 @@ static int dispatch(int argc, char **argv)
 		return CLI_USAGE;
 	}
 	for (i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return run_command(&commands[i], argc - 1, argv + 1);
+		if (!strcmp(argv[1], cli_commands[i].name))
+			return run_command(&cli_commands[i], argc - 1, argv + 1);
 	/* It asks the machine, not a dump. */
 	if (!strcmp(argv[1], "doctor"))
 		return doctor_main(argc - 1, argv + 1);
@@ -251,7 +255,7 @@ static int dispatch(int argc, char **argv)
 		return CLI_OK;
 	}
 	if (*argv[1] == '-' || !access(argv[1], F_OK))
-		return run_command(&commands[0], argc, argv);
+		return run_command(&cli_commands[0], argc, argv);
 	cli_error("there is no command '%s', and no such file", argv[1]);
 	fprintf(stderr, "Try 'btsrec --help'.\n");
 	return CLI_USAGE;

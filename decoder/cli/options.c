@@ -388,6 +388,74 @@ static enum cli_exit set_option(const struct cli_command *command, struct cli_op
 	return usage(command);
 }
 
+/* --- Options of other commands ------------------------------------------ */
+
+/* Is it @letter or, if that is 0, what stands at @text: "--NAME" or "--NAME=..."? */
+static bool is_named(const struct cli_option *option, const char *text, int letter)
+{
+	size_t nr_bytes = strlen(option->name);
+
+	if (letter)
+		return option->has_short && option->letter == letter;
+	return !strncmp(text, "--", 2) && !strncmp(text + 2, option->name, nr_bytes) &&
+	       (!text[2 + nr_bytes] || text[2 + nr_bytes] == '=');
+}
+
+static bool takes_named(const struct cli_command *command, const char *text, int letter)
+{
+	for (size_t i = 0; i < NR_OPTIONS; i++)
+		if (takes_option(command, &cli_options_all[i]) &&
+		    is_named(&cli_options_all[i], text, letter))
+			return true;
+	return false;
+}
+
+/* "show, insns and calls"; false: none. */
+static bool list_takers(const char *text, int letter, char *ret, size_t ret_bytes)
+{
+	const char *names[CLI_MAX_COMMANDS];
+	size_t nr = 0, at = 0;
+
+	for (const struct cli_command *taker = cli_commands; taker->name; taker++)
+		if (takes_named(taker, text, letter))
+			names[nr++] = taker->name;
+	for (size_t i = 0; i < nr && at < ret_bytes; i++)
+		at += (size_t)snprintf(ret + at, ret_bytes - at, "%s%s",
+				       !i ? "" : i + 1 < nr ? ", " : " and ", names[i]);
+	if (nr && at < ret_bytes)
+		snprintf(ret + at, ret_bytes - at, nr == 1 ? " does" : " do");
+	return nr;
+}
+
+/* What getopt_long() has refused belongs to other commands: say to which. */
+static bool refuse_foreign(const struct cli_command *command, const char *text)
+{
+	const char short_name[] = { '-', (char)optopt, '\0' };
+	char takers[256];
+
+	if (takes_named(command, text, optopt) ||
+	    !list_takers(text, optopt, takers, sizeof(takers)))
+		return false;
+	cli_error("%s takes no %.*s; %s", command->name, optopt ? 2 : (int)strcspn(text, "="),
+		  optopt ? short_name : text, takers);
+	return true;
+}
+
+/* What is wrong in the words of getopt_long(), which has to read everything again. */
+static void refuse(const struct cli_command *command, int argc, char **argv, const char *letters,
+		   const struct option *names)
+{
+	int letter;
+
+	if (refuse_foreign(command, argv[optind - 1]))
+		return;
+	opterr = 1;
+	optind = 0;
+	do
+		letter = getopt_long(argc, argv, letters, names, NULL);
+	while (letter != -1 && letter != '?');
+}
+
 static enum cli_exit parse_options(const struct cli_command *command, int argc, char **argv,
 				   struct cli_options *options, bool *ret_done)
 {
@@ -399,12 +467,15 @@ static enum cli_exit parse_options(const struct cli_command *command, int argc, 
 
 	make_getopt(command, letters, names);
 	argv[0] = self;
+	opterr = 0;
 	while (!status && (letter = getopt_long(argc, argv, letters, names, NULL)) != -1) {
 		if (letter == 'h') {
 			cli_help(command);
 			*ret_done = true;
 			break;
 		}
+		if (letter == '?')
+			refuse(command, argc, argv, letters, names);
 		status = set_option(command, options, letter);
 	}
 	argv[0] = NULL;
