@@ -192,7 +192,7 @@ static void push(struct folded *folded, const struct frame *frame)
 static void follow(struct folded *folded, const struct stack *stack)
 {
 	size_t first = stack->attached ? 0 : stack->nr_old, nr = stack->nr - first, i = 0;
-	const struct frame *frames = &stack->frames[first];
+	const struct frame *frames = nr ? &stack->frames[first] : NULL;
 
 	if (nr && nr == folded->nr_levels && frames[nr - 1].cookie == folded->levels[nr - 1].cookie)
 		return;
@@ -300,11 +300,13 @@ static void put_function(struct folded *folded, const struct node *node)
 
 static void put_stack(struct folded *folded, uint32_t number)
 {
-	uint32_t path[MAX_PATH];
+	uint32_t path[MAX_PATH], at = number;
 	size_t nr = 0;
 
-	for (uint32_t at = number; at && nr < MAX_PATH; at = folded->nodes[at - 1].parent)
+	do {
 		path[nr++] = at;
+		at = folded->nodes[at - 1].parent;
+	} while (at && nr < MAX_PATH);
 	put_comm(&folded->r.out, folded->nodes[path[--nr] - 1].comm);
 	while (nr) {
 		out_char(&folded->r.out, ';');

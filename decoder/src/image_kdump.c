@@ -420,12 +420,16 @@ static enum btsrec_status open_one(struct btsrec *rec, const char *path, struct 
 	_cleanup_dump_ struct dump *dump = calloc(1, sizeof(*dump));
 	enum btsrec_status status;
 
-	if (!dump)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "%s: out of memory", path);
+	if (!dump) {
+		msg_set(&rec->msg, BTSREC_ERR_NOMEM, "%s: out of memory", path);
+		return BTSREC_ERR_NOMEM;
+	}
 	dump->fd = -1;
 	status = dump_open(dump, rec, path);
-	if (status)
-		return msg_prepend(&rec->msg, status, "%s", path);
+	if (status) {
+		msg_prepend(&rec->msg, status, "%s", path);
+		return status;
+	}
 	*ret = take_ptr(dump);
 	return BTSREC_OK;
 }

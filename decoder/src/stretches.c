@@ -95,8 +95,8 @@ static bool hides_switches(const struct btsrec_event *event)
 static void begin_next(struct stretches *s, const struct btsrec_event *event, uint64_t tsc)
 {
 	const struct btsrec_side *next = next_side(event);
-	const struct stretch *last = s->nr ? &s->list[s->nr - 1] : NULL;
-	bool told = last && last->cpu == event->cpu && last->last_n == event->n;
+	bool told = s->nr && s->list[s->nr - 1].cpu == event->cpu &&
+		    s->list[s->nr - 1].last_n == event->n;
 
 	if (!next || next->pid != s->pid)
 		return;

@@ -256,12 +256,12 @@ static enum btsrec_status calls_selected(struct calls *view, unsigned int cpu,
 	struct filter_window window = { .end_n = UINT64_MAX };
 
 	view->cpu = cpu;
-	if (selector->filter.any) {
-		view->wanted = &wanted;
+	if (selector->filter.any)
 		window = selector->window;
-	}
 	if (window.first_n >= window.end_n)
 		return BTSREC_OK;
+	/* cppcheck-suppress autoVariables ; forgotten at the end of this function */
+	view->wanted = selector->filter.any ? &wanted : NULL;
 	status = trace_fault(rec, cpu, &view->fault);
 	if (!status)
 		status = calltree_read(&view->tree, rec, cpu, window.first_n, window.end_n - 1,

@@ -55,7 +55,7 @@ static void name_call(const struct diff_side *side, size_t call, char ret[SIGNAT
 	const struct calltree_line *line = &side->tree.lines[side->calls[call]];
 	struct symbol_name name;
 
-	strcpy(ret, "-");
+	memcpy(ret, "-", 2);
 	if (symbol_find(side->rec, line->to, &name) && name.name_bytes)
 		signature_name(name.name, name.name_bytes, name.module, ret);
 }

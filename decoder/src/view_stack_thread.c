@@ -43,7 +43,8 @@ static bool begin_stretch(void *arg, size_t i, struct frames *frames)
 	if (stretch->maybe) {
 		doubt.why = DOUBT_UNKNOWN;
 		doubt.cpu = stretch->maybe_cpu;
-	} else if (stretch->order == STRETCH_UNTIMED || stretch->order == STRETCH_CONTRADICTED) {
+	} else if (i && (stretch->order == STRETCH_UNTIMED ||
+			 stretch->order == STRETCH_CONTRADICTED)) {
 		doubt.why = DOUBT_ORDER;
 		doubt.cpu = view_thread_before(&all->followed, i)->cpu;
 	} else if (i && !stretch->begins) {

@@ -26,7 +26,7 @@ class Kind:
     @monitor: command of QEMU's monitor for "ask monitor".
     @max_newer: records that the faulting CPU may add, without interrupts that came and went;
         None: not limited, see docs/kernels.md.
-    @mark: what the decoder must say that the fault is; empty: it may be unknown.
+    @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
     """
 
     trigger: str
@@ -73,8 +73,9 @@ KINDS = {
                         max_newer=64, mark="unknown", setup="""
 echo 1 >/proc/sys/kernel/softlockup_panic
 echo 2 >/proc/sys/kernel/watchdog_thresh"""),
+    # A kernel that may preempt the report goes on recording there, and records the panic.
     "hung-task": Kind("crash hung-task\nsleep 100", "hung_task: blocked tasks",
-                      reasons=("hung task",), max_newer=64, mark="unknown", setup="""
+                      reasons=("hung task",), max_newer=64, mark="unknown or call", setup="""
 echo 1 >/proc/sys/kernel/hung_task_panic
 echo 2 >/proc/sys/kernel/hung_task_timeout_secs"""),
     "rcu-stall": Kind("crash rcu-stall", "RCU Stall", reasons=("rcu stall",), max_newer=64,

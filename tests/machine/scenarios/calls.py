@@ -324,7 +324,7 @@ def _check_samples(context, events, trees, model_dir, names: Names):
         wrong += count.wrong
     if wrong:
         raise Failure(f"{len(wrong)} of {nr_samples} samples differ:\n" + "\n".join(wrong[:20]))
-    if not nr_samples or nr_calls < 5 * nr_samples:
+    if not nr_samples or nr_calls < 2 * nr_samples:
         raise Failure(f"{nr_samples} samples with {nr_calls} open calls: nothing to tell from")
     context.say(f"all {nr_calls} open calls of {nr_samples} samples are those of the model")
 
