@@ -7,6 +7,7 @@ failed, 2 usage, 3 crash could not be used.
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -20,7 +21,8 @@ import session
 USAGE_MARK = 'Enter "help bts" for details.'
 BAD_OPTIONS = ("-c 3-1", "-c x", "-c 1,,2", "-c ''", "-n 0", "-n x", "-n -1", "-z", "extra", "-i -k",
                "-i -a", "-k -c 0", "-k -j", "-c 99999", "-d -r", "-d -t", "-p -k", "-p -n 3",
-               "-s -n 3", "-s -g", "-s -t", "-f x", "-f cpu -n 3", "-x panic -g", "-L -r", "-L -g")
+               "-s -n 3", "-s -g", "-s -t", "-f x", "-f cpu -n 3", "-x panic -g", "-L -r", "-L -g",
+               "-H 1 -c 0", "-H 1 -r", "-H 1 -m", "-H 1 -f cpu", "-H 1 -x panic")
 LIVE_REFUSAL = "bts: the recorder of a running system cannot be read by crash\n"
 # A listing that a terminal's buffers could swallow whole proves nothing about Ctrl-C.
 MIN_LISTING_BYTES = 256 * 1024
@@ -77,8 +79,39 @@ def cli_plain(options, command, *arguments):
     return cli(options, command, "--no-names", *arguments)
 
 
+# By the name of the output: what bts is asked with -a -N, and the same question to btsrec; {pid}
+# is the thread that ran at the fault.
+THREADS = {
+    "thread": ("-H {pid}", "show --thread {pid}"),
+    "thread.fold": ("-H {pid} -L -n 40", "show --thread {pid} --fold -n 40"),
+    "thread.user": ("-H {pid} -U -t", "show --thread {pid} --user --types"),
+    "thread.jsonl": ("-H {pid} -n 50 -j", "show --thread {pid} -n 50 --format jsonl"),
+    "thread.insns": ("-H {pid} -d -n 300", "insns --thread {pid} -n 300"),
+    "thread.calls": ("-H {pid} -g -K", "calls --thread {pid} --kernel"),
+    "thread.stack": ("-H {pid} -s", "stack --thread {pid}"),
+}
+TREES = {
+    "calls.type": ("-g -B syscall,irq", "calls --type syscall,irq"),
+    "calls.who": ("-g -P {pid}", "calls --pid {pid}"),
+    "calls.level": ("-g -U -C i*", "calls --user --comm i*"),
+    "calls.range": ("-g -A ffffffff80000000-ffffffffffffffff -F -0.01 -n 900 -j",
+                    "calls --range ffffffff80000000-ffffffffffffffff --from -0.01 -n 900 "
+                    "--format jsonl"),
+}
+
+
+def thread_at_fault(options):
+    """The number of the thread that ran on the CPU with the first fault."""
+    for line in cli_plain(options, "summary", "--format", "jsonl", options.dump).splitlines():
+        event = json.loads(line)
+        if event.get("first_fault") and event.get("pid"):
+            return event["pid"]
+    sys.exit(f"{options.dump}: no thread ran at the fault")
+
+
 def script_lines(options):
     """The commands of the scripted session, each with its output in a file."""
+    pid = thread_at_fault(options)
     lines = ["set scroll off", f"extend {options.extension} > load",
              f"extend {options.extension} > load2", "help bts > help",
              "bts > default", "bts -N > default.plain", "bts -j -N > default.jsonl",
@@ -98,6 +131,9 @@ def script_lines(options):
              "bts -f task -a -N > functions", "bts -x panic -a > coverage",
              "bts -a -L -N > fold", "bts -a -L -t -n 30 -K -j -N > fold.jsonl",
              "bts -m -N > timeline", "bts -m -n 9 -P 0,1 -j -N > timeline.jsonl"]
+    lines += [f"bts -a {asked.format(pid=pid)} -N > {name}"
+              for name, (asked, _) in {**THREADS, **TREES}.items()]
+    lines += [f"bts -H {pid} -g -S * > calls.named", "bts -H 4000000 > thread.none"]
     lines += [f"bts {bad} > bad{number}" for number, bad in enumerate(BAD_OPTIONS)]
     lines += ["bts -c 31999 > noring", "bts -i > afterwards"]
     for cpu in (0, 1):
@@ -145,6 +181,7 @@ def check_views(check, options, out):
                 cli_plain(options, "show", "--fold", "--types", "-n", "30", "--kernel",
                           "--format", "jsonl", dump))
     check_filters(check, options, out)
+    check_threads(check, options, out)
     check.equal("bts -a -N = btsrec show", out["all.plain"], cli_plain(options, "show", dump))
     check.equal("bts -a -j -N = btsrec show --format jsonl", out["all.jsonl"],
                 cli_plain(options, "show", "--format", "jsonl", dump))
@@ -179,6 +216,22 @@ def check_filters(check, options, out):
     check.that("bts -S shows branches from or to such functions only",
                symbols and all(re.search(r" (__)?sched", line) for line in symbols))
     check.that("bts -F refuses what is no time", "is no time" in out["filter.wrong"])
+
+
+def check_threads(check, options, out):
+    """One thread over all CPUs, and trees of which a filter chooses lines."""
+    pid = thread_at_fault(options)
+    for name, (asked, same) in {**THREADS, **TREES}.items():
+        command, *arguments = same.format(pid=pid).split()
+        check.equal(f"bts -a {asked.format(pid=pid)} -N = btsrec {same.format(pid=pid)}",
+                    out[name], cli_plain(options, command, *arguments, options.dump))
+    check.that("bts -H tells of stretches", " stretch " in out["thread"])
+    check.that("bts -g -B chooses kinds of calls", " syscall " in out["calls.type"] and
+               not re.search(r"^ *\d+ +\d+ i?call ", out["calls.type"], re.M))
+    check.that("bts -H -g -S names functions", "stretch" in out["calls.named"], out["calls.named"])
+    check.that("bts -H of a thread that nobody knows: one line",
+               out["thread.none"].startswith("bts: ") and out["thread.none"].count("\n") == 1,
+               out["thread.none"])
 
 
 def check_choices(check, options, out):
