@@ -1,45 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "calltree.h"
+#include "calltree_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
-#include "cycles.h"
 #include "grow.h"
 #include "symbol.h"
 
 /* A shorter loop is no news; filling the return stack buffer is 16 rounds. */
 #define MIN_ROUNDS 32
 
-/**
- * struct reader - one calltree_read() under way
- * @was_gap: the last event that was no branch was a gap, or nothing was before.
- * @lost_n: before this event something is missing.
- * @spin: the branches; @spin_line: of the cycle that goes round; @spin_lines: how many
- *	lines there were when it began.
- */
-struct reader {
-	struct calltree *tree;
-	struct btsrec *rec;
-	uint64_t first_n;
-	uint64_t last_n;
-	const struct fault *fault;
-	bool started;
-	bool was_gap;
-	bool nomem;
-	uint64_t lost_n;
-	struct cycles spin;
-	struct calltree_line spin_line;
-	size_t spin_lines;
-};
-
 /* --- Lines -------------------------------------------------------------- */
 
-/* NULL: no room; then the reading ends. */
-static struct calltree_line *add_line(struct reader *r, enum calltree_kind kind,
-				      const struct btsrec_event *event,
-				      const struct frames_step *step)
+struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree_kind kind,
+					const struct btsrec_event *event,
+					const struct frames_step *step)
 {
 	struct calltree *tree = r->tree;
 	struct calltree_line *line;
@@ -66,10 +42,10 @@ static struct calltree_line *add_line(struct reader *r, enum calltree_kind kind,
 	return line;
 }
 
-static void add_call(struct reader *r, const struct btsrec_event *event,
+static void add_call(struct calltree_reader *r, const struct btsrec_event *event,
 		     const struct frames_step *step, struct frame *frame)
 {
-	struct calltree_line *line = add_line(r, CALLTREE_CALL, event, step);
+	struct calltree_line *line = calltree_add_line(r, CALLTREE_CALL, event, step);
 
 	if (!line)
 		return;
@@ -102,7 +78,8 @@ static bool can_be_syscall(enum frame_kind kind)
 }
 
 /* If @entered is the handler of a system call, that is the innermost of @nr frames. */
-static void name_syscall(struct reader *r, const struct stack *stack, size_t nr, uint64_t entered)
+static void name_syscall(struct calltree_reader *r, const struct stack *stack, size_t nr,
+			 uint64_t entered)
 {
 	struct calltree_line *line;
 
@@ -118,7 +95,7 @@ static void name_syscall(struct reader *r, const struct stack *stack, size_t nr,
 }
 
 /* What is known to be open and has no line yet. */
-static void add_open(struct reader *r, const struct btsrec_event *event,
+static void add_open(struct calltree_reader *r, const struct btsrec_event *event,
 		     const struct frames_step *step, struct frames *frames)
 {
 	const struct stack *stack = frames_stack(frames);
@@ -132,10 +109,10 @@ static void add_open(struct reader *r, const struct btsrec_event *event,
 	}
 }
 
-static void add_thread(struct reader *r, const struct trace_event *traced,
+static void add_thread(struct calltree_reader *r, const struct trace_event *traced,
 		       const struct frames_step *step, struct frames *frames)
 {
-	struct calltree_line *line = add_line(r, CALLTREE_THREAD, traced->event, step);
+	struct calltree_line *line = calltree_add_line(r, CALLTREE_THREAD, traced->event, step);
 
 	if (!line)
 		return;
@@ -147,10 +124,10 @@ static void add_thread(struct reader *r, const struct trace_event *traced,
 	line->thread.side = *traced->side;
 }
 
-static void add_break(struct reader *r, const struct trace_event *traced,
+static void add_break(struct calltree_reader *r, const struct trace_event *traced,
 		      const struct frames_step *step)
 {
-	struct calltree_line *line = add_line(r, CALLTREE_BREAK, traced->event, step);
+	struct calltree_line *line = calltree_add_line(r, CALLTREE_BREAK, traced->event, step);
 
 	if (!line)
 		return;
@@ -161,7 +138,7 @@ static void add_break(struct reader *r, const struct trace_event *traced,
 	line->broken.fault_va = traced->step->fault_va;
 }
 
-static void add_event(struct reader *r, const struct btsrec_event *event,
+static void add_event(struct calltree_reader *r, const struct btsrec_event *event,
 		      const struct frames_step *step)
 {
 	struct calltree *tree = r->tree;
@@ -171,7 +148,7 @@ static void add_event(struct reader *r, const struct btsrec_event *event,
 		r->nomem = true;
 		return;
 	}
-	line = add_line(r, CALLTREE_EVENT, event, step);
+	line = calltree_add_line(r, CALLTREE_EVENT, event, step);
 	if (!line)
 		return;
 	line->event = tree->nr_events;
@@ -180,7 +157,7 @@ static void add_event(struct reader *r, const struct btsrec_event *event,
 
 /* --- Calls -------------------------------------------------------------- */
 
-static void end_call(struct reader *r, const struct frame *frame, uint64_t n)
+static void end_call(struct calltree_reader *r, const struct frame *frame, uint64_t n)
 {
 	struct calltree_line *line;
 
@@ -193,7 +170,7 @@ static void end_call(struct reader *r, const struct frame *frame, uint64_t n)
 	line->call.more = frame->n < r->lost_n;
 }
 
-static void join_segments(struct reader *r, const struct frames_step *step)
+static void join_segments(struct calltree_reader *r, const struct frames_step *step)
 {
 	struct calltree *tree = r->tree;
 	struct calltree_segment *segment;
@@ -219,7 +196,7 @@ static bool is_broken(const struct trace_event *traced)
 	return traced->step && traced->step->kind == PROOF_BROKEN;
 }
 
-static void read_calls(struct reader *r, const struct trace_event *traced,
+static void read_calls(struct calltree_reader *r, const struct trace_event *traced,
 		       const struct frames_step *step, struct frames *frames)
 {
 	const struct btsrec_event *event = traced->event;
@@ -228,16 +205,16 @@ static void read_calls(struct reader *r, const struct trace_event *traced,
 
 	/* What begins the history, a gap or a break has a line of its own. */
 	if (step->lost && step->deeper && !r->was_gap && !is_broken(traced))
-		add_line(r, CALLTREE_LOST, event, step);
+		calltree_add_line(r, CALLTREE_LOST, event, step);
 	r->was_gap = false;
 	for (i = 0; i < step->nr_left; i++)
 		end_call(r, frames_left(frames, i), event->n);
 	if (step->deeper)
-		add_line(r, CALLTREE_RETURN, event, step);
+		calltree_add_line(r, CALLTREE_RETURN, event, step);
 	if (step->mismatch)
-		add_line(r, CALLTREE_ASTRAY, event, step);
+		calltree_add_line(r, CALLTREE_ASTRAY, event, step);
 	if (step->elsewhere && !step->nr_entered)
-		add_line(r, CALLTREE_RESUME, event, step);
+		calltree_add_line(r, CALLTREE_RESUME, event, step);
 	for (i = 0; i < step->nr_entered && !r->nomem; i++) {
 		struct frame *frame = frames_entered(frames, i);
 
@@ -250,7 +227,7 @@ static void read_calls(struct reader *r, const struct trace_event *traced,
 
 /* --- Loops -------------------------------------------------------------- */
 
-static void end_spin(struct reader *r, const struct btsrec_event *event)
+void calltree_end_spin(struct calltree_reader *r, const struct btsrec_event *event)
 {
 	struct frames_step here = { .level = r->spin_line.level, .segment = r->spin_line.segment };
 	struct calltree_line *line;
@@ -259,7 +236,7 @@ static void end_spin(struct reader *r, const struct btsrec_event *event)
 	if (!cycles_end(&r->spin, &cycle) || cycle.nr_rounds + 2 < MIN_ROUNDS ||
 	    r->spin_lines != r->tree->nr_lines)
 		return;
-	line = add_line(r, CALLTREE_CYCLE, event, &here);
+	line = calltree_add_line(r, CALLTREE_CYCLE, event, &here);
 	if (!line)
 		return;
 	*line = r->spin_line;
@@ -268,7 +245,7 @@ static void end_spin(struct reader *r, const struct btsrec_event *event)
 	line->cycle.nr_rounds = cycle.nr_rounds + 2;
 }
 
-static void begin_spin(struct reader *r, const struct btsrec_event *event,
+static void begin_spin(struct calltree_reader *r, const struct btsrec_event *event,
 		       const struct frames_step *step)
 {
 	r->spin_lines = r->tree->nr_lines;
@@ -282,14 +259,14 @@ static void begin_spin(struct reader *r, const struct btsrec_event *event,
 	};
 }
 
-static void read_spin(struct reader *r, const struct btsrec_event *event,
+static void read_spin(struct calltree_reader *r, const struct btsrec_event *event,
 		      const struct frames_step *step)
 {
 	struct cycles_key key = { { event->branch.from, event->branch.to } };
 	bool held = cycles_hold(&r->spin, &key);
 
 	if (!held && r->spin.period) {
-		end_spin(r, event);
+		calltree_end_spin(r, event);
 		held = cycles_hold(&r->spin, &key);
 	}
 	if (held && r->spin.nr_held == 1)
@@ -298,7 +275,7 @@ static void read_spin(struct reader *r, const struct btsrec_event *event,
 
 /* --- Events ------------------------------------------------------------- */
 
-static void read_time(struct reader *r, const struct btsrec_event *event)
+static void read_time(struct calltree_reader *r, const struct btsrec_event *event)
 {
 	struct calltree *tree = r->tree;
 	uint64_t tsc;
@@ -312,7 +289,7 @@ static void read_time(struct reader *r, const struct btsrec_event *event)
 	tree->times[tree->nr_times++] = (struct calltree_time){ event->n, tsc };
 }
 
-static void read_branch(struct reader *r, const struct trace_event *traced,
+static void read_branch(struct calltree_reader *r, const struct trace_event *traced,
 			const struct frames_step *step, struct frames *frames)
 {
 	if (is_broken(traced))
@@ -326,7 +303,7 @@ static void read_branch(struct reader *r, const struct trace_event *traced,
 	join_segments(r, step);
 }
 
-static void list_open(struct reader *r, const struct stack *stack)
+static void list_open(struct calltree_reader *r, const struct stack *stack)
 {
 	struct calltree *tree = r->tree;
 
@@ -342,7 +319,7 @@ static void list_open(struct reader *r, const struct stack *stack)
 }
 
 /* What is open at the end has run so far, and its end is not known. */
-static void end_open(struct reader *r, const struct frames *frames)
+static void end_open(struct calltree_reader *r, const struct frames *frames)
 {
 	const struct stacks *stacks = frames_stacks(frames);
 
@@ -361,34 +338,34 @@ static void end_open(struct reader *r, const struct frames *frames)
 	}
 }
 
-static void end_reading(struct reader *r, struct frames *frames)
+void calltree_end(struct calltree_reader *r, struct frames *frames)
 {
 	end_open(r, frames);
 	list_open(r, frames_stack(frames));
 }
 
-static void read_wanted(struct reader *r, const struct trace_event *traced,
+static void read_wanted(struct calltree_reader *r, const struct trace_event *traced,
 			const struct frames_step *step, struct frames *frames)
 {
 	const struct btsrec_event *event = traced->event;
 
 	if (fault_is_here(r->fault, event))
-		add_line(r, CALLTREE_FAULT, event, step);
+		calltree_add_line(r, CALLTREE_FAULT, event, step);
 	if (event->kind == BTSREC_EVENT_BRANCH) {
 		read_spin(r, event, step);
 		read_branch(r, traced, step, frames);
 		return;
 	}
-	end_spin(r, event);
+	calltree_end_spin(r, event);
 	r->was_gap = r->was_gap || event->kind == BTSREC_EVENT_GAP ||
 		     event->kind == BTSREC_EVENT_ARM;
 	add_event(r, event, step);
 }
 
-static bool read_event(void *arg, const struct trace_event *traced,
-		       const struct frames_step *step, struct frames *frames)
+bool calltree_event(void *arg, const struct trace_event *traced, const struct frames_step *step,
+		    struct frames *frames)
 {
-	struct reader *r = arg;
+	struct calltree_reader *r = arg;
 	const struct btsrec_event *event = traced->event;
 
 	if (step->lost)
@@ -398,7 +375,7 @@ static bool read_event(void *arg, const struct trace_event *traced,
 	read_time(r, event);
 	if (event->n < r->last_n)
 		return !r->nomem && r->tree->complete;
-	end_reading(r, frames);
+	calltree_end(r, frames);
 	return false;
 }
 
@@ -414,8 +391,8 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 				 uint64_t first_n, uint64_t last_n, uint64_t max_events,
 				 const struct fault *fault)
 {
-	struct reader r = { .tree = tree, .rec = rec, .first_n = first_n, .fault = fault,
-			    .was_gap = true };
+	struct calltree_reader r = { .tree = tree, .rec = rec, .first_n = first_n,
+				     .fault = fault, .was_gap = true };
 	enum btsrec_status status;
 
 	memset(tree, 0, sizeof(*tree));
@@ -428,114 +405,10 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 	if (r.last_n > last_n)
 		r.last_n = last_n;
 	cycles_init(&r.spin);
-	status = trace_frames(rec, cpu, read_event, &r);
+	status = trace_frames(rec, cpu, calltree_event, &r);
 	if (r.nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return status == BTSREC_ERR_STOPPED ? BTSREC_OK : status;
-}
-
-/* --- One thread --------------------------------------------------------- */
-
-/**
- * struct thread_reader - one calltree_read_thread() under way
- * @fault: of the CPU of this stretch, with the number that its event has here.
- * @stretch: the line of this stretch is not there yet.
- */
-struct thread_reader {
-	struct reader reader;
-	struct thread *thread;
-	const struct thread_places *places;
-	const struct calltree_part *part;
-	struct fault fault;
-	bool stretch;
-};
-
-/* May the thread have run unseen before, or in another order? */
-static bool is_unsure(const struct stretch *stretch)
-{
-	return stretch->maybe || !stretch->begins || stretch->order == STRETCH_UNTIMED ||
-	       stretch->order == STRETCH_CONTRADICTED;
-}
-
-static bool read_stretch(void *arg, size_t i, struct frames *frames)
-{
-	struct thread_reader *t = arg;
-	const struct thread_place *place = &t->places->list[t->places->nr - 1];
-
-	(void)frames;
-	if (is_unsure(&t->thread->stretches.list[i]))
-		t->reader.lost_n = place->n;
-	t->fault = t->thread->lanes[place->cpu].fault;
-	t->fault.n += place->n - place->cpu_n;
-	t->reader.fault = &t->fault;
-	t->reader.started = false;
-	t->stretch = true;
-	return true;
-}
-
-static void add_stretch(struct thread_reader *t, const struct btsrec_event *event,
-			const struct frames_step *step)
-{
-	const struct thread_place *place = &t->places->list[t->places->nr - 1];
-	struct calltree_line *line;
-
-	end_spin(&t->reader, event);
-	line = add_line(&t->reader, CALLTREE_STRETCH, event, step);
-	if (line)
-		line->stretch = place->stretch;
-	t->stretch = false;
-}
-
-static bool is_too_old(const struct thread_reader *t, const struct thread_place *place,
-		       uint64_t cpu_n)
-{
-	const struct calltree_part *part = t->part;
-
-	return cpu_n < part->windows[place->cpu].first_n ||
-	       place->stretch < part->first_stretch ||
-	       (place->stretch == part->first_stretch && cpu_n < part->first_cpu_n);
-}
-
-static bool read_of_thread(void *arg, const struct trace_event *traced,
-			   const struct frames_step *step, struct frames *frames)
-{
-	struct thread_reader *t = arg;
-	const struct thread_place *place = &t->places->list[t->places->nr - 1];
-	uint64_t cpu_n = place->cpu_n + (traced->event->n - place->n);
-
-	if (cpu_n >= t->part->windows[place->cpu].end_n)
-		return false;
-	if (t->reader.first_n == UINT64_MAX && !is_too_old(t, place, cpu_n))
-		t->reader.first_n = traced->event->n;
-	if (t->reader.first_n != UINT64_MAX && t->stretch)
-		add_stretch(t, traced->event, step);
-	return read_event(&t->reader, traced, step, frames);
-}
-
-static void end_of_thread(void *arg, struct frames *frames)
-{
-	struct thread_reader *t = arg;
-
-	end_reading(&t->reader, frames);
-}
-
-enum btsrec_status calltree_read_thread(struct calltree *tree, struct thread *thread,
-					struct thread_places *places,
-					const struct calltree_part *part)
-{
-	struct thread_reader t = { .thread = thread, .places = places, .part = part };
-	const struct thread_frames_fns fns = { read_stretch, read_of_thread, end_of_thread, &t };
-	enum btsrec_status status;
-
-	t.reader = (struct reader){ .tree = tree, .rec = thread->rec, .first_n = UINT64_MAX,
-				    .last_n = UINT64_MAX, .was_gap = true };
-	memset(tree, 0, sizeof(*tree));
-	tree->complete = true;
-	cycles_init(&t.reader.spin);
-	status = thread_frames(thread, places, &fns);
-	if (t.reader.nomem)
-		return msg_set(&thread->rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	return status;
 }
 
 void calltree_fini(struct calltree *tree)
