@@ -158,7 +158,7 @@ void out_no_name(struct out *out, enum symbol_why why)
 	out_char(out, ')');
 }
 
-void out_user_summary(struct renderer *r, unsigned int cpu)
+static void out_user_counts(struct renderer *r, const char *whose, uint64_t number)
 {
 	bool any = false;
 
@@ -166,8 +166,10 @@ void out_user_summary(struct renderer *r, unsigned int cpu)
 		if (!r->nr_user[why])
 			continue;
 		if (!any) {
-			out_literal(&r->out, "# CPU ");
-			out_dec(&r->out, cpu, 0);
+			out_literal(&r->out, "# ");
+			out_str(&r->out, whose);
+			out_char(&r->out, ' ');
+			out_dec(&r->out, number, 0);
 			out_literal(&r->out, ": user addresses without symbol: ");
 		}
 		out_str(&r->out, any ? ", " : "");
@@ -179,6 +181,16 @@ void out_user_summary(struct renderer *r, unsigned int cpu)
 	if (any)
 		out_char(&r->out, '\n');
 	memset(r->nr_user, 0, sizeof(r->nr_user));
+}
+
+void out_user_summary(struct renderer *r, unsigned int cpu)
+{
+	out_user_counts(r, "CPU", cpu);
+}
+
+void out_user_summary_thread(struct renderer *r, uint32_t pid)
+{
+	out_user_counts(r, "thread", pid);
 }
 
 void out_name(struct out *out, const struct symbol_name *name)

@@ -123,7 +123,7 @@ void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
  * @rec: borrowed; asked for names only.
  * @names: a symbol source exists, so lines have a names part.
  * @side: who ran at the event being printed; NULL: unknown.
- * @nr_user: user addresses printed on this CPU, by why they have no symbol.
+ * @nr_user: user addresses printed of this CPU, or of the thread that is followed, by why they have no symbol.
  * @types: of the CPU being printed, so branches have a kind; NULL: they have none.
  * @has_types: there will be @types.
  * @lines: with source lines.
@@ -147,6 +147,7 @@ struct renderer {
  * @fault: the fault, in front of the branch of event number @n; for a fault that is
  *	not known, of the freeze.
  * @cpu_end: ends the part of one CPU; may be NULL.
+ * @thread_end: ends the thread that is followed, in place of that; may be NULL.
  * @block: what the other level did, in one line.
  * @loop: branches of @cpu that went round.
  * @stretch: begins a stretch of the thread that is followed; @before: the one before it.
@@ -162,6 +163,7 @@ struct render_format {
 	void (*fault)(struct renderer *r, unsigned int cpu, uint64_t n,
 		      const struct fault *fault);
 	void (*cpu_end)(struct renderer *r, unsigned int cpu);
+	void (*thread_end)(struct renderer *r, uint32_t pid);
 	void (*block)(struct renderer *r, const struct splay_block *block);
 	void (*loop)(struct renderer *r, unsigned int cpu, const struct loop *loop);
 	void (*stretch)(struct renderer *r, const struct stretch *before,
@@ -201,8 +203,12 @@ bool render_find(struct renderer *r, uint64_t va, struct symbol_name *ret,
 /** out_no_name() - "-", or in parentheses why a user address has no name */
 void out_no_name(struct out *out, enum symbol_why why);
 
-/** out_user_summary() - how many user addresses had no symbol and why; a comment line */
+/**
+ * out_user_summary(), out_user_summary_thread() - how many user addresses of a CPU, or of
+ * the thread that is followed, had no symbol and why; a comment line
+ */
 void out_user_summary(struct renderer *r, unsigned int cpu);
+void out_user_summary_thread(struct renderer *r, uint32_t pid);
 
 /** render_block_str() - the kind of a block as the word that every format prints; static */
 const char *render_block_str(const struct splay_block *block);

@@ -409,6 +409,7 @@ const struct render_format render_text = {
 	.event = text_event,
 	.fault = text_fault,
 	.cpu_end = out_user_summary,
+	.thread_end = out_user_summary_thread,
 	.block = text_block,
 	.loop = loop_text,
 	.stretch = stretch_text,

@@ -78,6 +78,8 @@ enum btsrec_status calls_thread(struct calls *view)
 	view->wanted = &wanted;
 	if (!status)
 		status = calls_print_tree(view, rec);
+	if (!status)
+		view_thread_end(&followed, &view->renderer, view->format);
 	view->followed = NULL;
 	view->wanted = NULL;
 	calltree_fini(&view->tree);

@@ -435,6 +435,8 @@ static enum btsrec_status insns_thread(struct insns *view)
 		status = count_events(view, &all);
 	if (!status)
 		status = insns_pass(view, &all, insns_event);
+	if (!status)
+		view_thread_end(&all, &view->renderer, view->format);
 	view_thread_close(&all);
 	return status;
 }

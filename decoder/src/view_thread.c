@@ -66,6 +66,13 @@ enum btsrec_status view_thread_rings(const struct view_thread *view, struct rend
 	return status;
 }
 
+void view_thread_end(const struct view_thread *view, struct renderer *r,
+		     const struct render_format *format)
+{
+	if (format->thread_end)
+		format->thread_end(r, view->thread.stretches.pid);
+}
+
 void view_thread_close(struct view_thread *view)
 {
 	for (unsigned int cpu = 0; cpu < view->thread.nr_lanes; cpu++)

@@ -52,6 +52,10 @@ static inline const struct stretch *view_thread_before(const struct view_thread 
 enum btsrec_status view_thread_rings(const struct view_thread *view, struct renderer *r,
 				     const struct render_format *format);
 
+/** view_thread_end() - the part of @format that ends the thread */
+void view_thread_end(const struct view_thread *view, struct renderer *r,
+		     const struct render_format *format);
+
 /** view_thread_close() - free what view_thread_open() allocated */
 void view_thread_close(struct view_thread *view);
 

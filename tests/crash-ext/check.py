@@ -7,6 +7,7 @@ failed, 2 usage, 3 crash could not be used.
 """
 
 import argparse
+import collections
 import json
 import os
 import re
@@ -182,6 +183,7 @@ def check_views(check, options, out):
                           "--format", "jsonl", dump))
     check_filters(check, options, out)
     check_threads(check, options, out)
+    check_user_counts(check, options)
     check.equal("bts -a -N = btsrec show", out["all.plain"], cli_plain(options, "show", dump))
     check.equal("bts -a -j -N = btsrec show --format jsonl", out["all.jsonl"],
                 cli_plain(options, "show", "--format", "jsonl", dump))
@@ -232,6 +234,24 @@ def check_threads(check, options, out):
     check.that("bts -H of a thread that nobody knows: one line",
                out["thread.none"].startswith("bts: ") and out["thread.none"].count("\n") == 1,
                out["thread.none"])
+
+
+def check_user_counts(check, options):
+    """What follows a thread ends with how many user addresses had no symbol, and why."""
+    pid = thread_at_fault(options)
+    said = {}
+    for command in ("show", "insns", "calls"):
+        text = cli(options, command, "--thread", str(pid), options.dump)
+        said[command] = re.findall(rf"^# thread {pid}: user addresses without symbol: (.*)$",
+                                   text, re.M)
+        check.that(f"{command} --thread counts user addresses without symbol, once",
+                   len(said[command]) == 1, text[-200:])
+    lines = cli(options, "show", "--thread", str(pid), "--format", "jsonl", options.dump)
+    whys = collections.Counter(re.findall(r'_why":"([^"]*)"', lines))
+    counts = {why: int(number) for why, number in
+              re.findall(r"([a-z][a-z -]*) (\d+)", "".join(said["show"]))}
+    check.that("show --thread: those of its JSON lines", counts == dict(whys),
+               f"{counts} and {dict(whys)}")
 
 
 def check_choices(check, options, out):
