@@ -70,6 +70,15 @@ static uint64_t last_insn(struct code *code, uint64_t cr3, const struct proof_ra
 	return last;
 }
 
+/* A kernel thread has no user code of its own: what was mapped before still is. */
+static void move_to(struct gdb_blocks *blocks, const struct btsrec_side *side)
+{
+	uint64_t cr3 = side->cr3 ? side->cr3 : blocks->side.cr3;
+
+	blocks->side = *side;
+	blocks->side.cr3 = cr3;
+}
+
 static void add_range(struct making *making, const struct proof_range *range,
 		      const struct btsrec_side *side)
 {
@@ -84,7 +93,7 @@ static void add_range(struct making *making, const struct proof_range *range,
 	block.cr3 = code_is_kernel(range->start) ? 0 : cr3;
 	add(making, &block);
 	if (side)
-		blocks->side = *side;
+		move_to(blocks, side);
 	blocks->next_va = range->stop;
 	blocks->at_freeze = false;
 }

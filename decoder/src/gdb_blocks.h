@@ -23,7 +23,7 @@ struct gdb_block {
 
 /**
  * struct gdb_blocks - oldest first; owned
- * @side: of the newest block.
+ * @side: of the newest block; a kernel thread has the CR3 of the process before it.
  * @next_va: the instruction that would have been next.
  * @at_freeze: it ran when the CPU was stopped.
  */

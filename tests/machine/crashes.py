@@ -4,6 +4,7 @@
 from dataclasses import dataclass, replace
 
 import guestos
+import vm
 
 PANIC_ON_OOPS = "echo 1 >/proc/sys/kernel/panic_on_oops"
 PAGE_FAULT = ("asm_exc_page_fault",)
@@ -26,6 +27,7 @@ class Kind:
     @monitor: command of QEMU's monitor for "ask monitor".
     @max_newer: records that the faulting CPU may add, without interrupts that came and went;
         None: not limited, see docs/kernels.md.
+    @end: what the kernel says last.
     @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
     """
 
@@ -42,6 +44,7 @@ class Kind:
     together: bool = False
     monitor: str = ""
     append: str = ""
+    end: str = vm.PANIC_END
     mark: str = "call"
     kernels: tuple = guestos.KERNELS
 
@@ -86,8 +89,10 @@ echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
     "machine-check": Kind("ask monitor\nsleep 100", "Machine check", reasons=("machine check",),
                           kernels=("6.12", "7.2"), max_newer=64, mark="exception",
                           monitor="mce -b 0 4 0xb200000000000005 0x5 0 0",
-                          # Otherwise it reboots, at once or some time after the panic.
-                          append="mce=nobootlog panic=3600"),
+                          # Otherwise it reboots, at once or some time after the panic. What
+                          # it says of that in the handler, which is an NMI, 7.2 does not print.
+                          append="mce=nobootlog panic=3600",
+                          end="btsrec: Recording stopped"),
     "user-oops": Kind("(crash null)\nsleep 1\nfinish 0", "NULL pointer dereference",
                       entries=PAGE_FAULT, reasons=("oops",), survives=True, max_newer=64,
                       mark="exception"),

@@ -240,8 +240,11 @@ class Machine:
 
     # --- watching ---
 
-    def run(self, seconds: float):
-        """Watch the guest until it is finished, panics, fails or SECONDS have passed."""
+    def run(self, seconds: float, panic_end=PANIC_END):
+        """Watch the guest until it is finished, panics, fails or SECONDS have passed.
+
+        @panic_end: what the kernel says last, if it does not come to its own last line.
+        """
         deadline = time.monotonic() + seconds
         while self.finish_status is None:
             if self._process.poll() is not None:
@@ -251,7 +254,7 @@ class Machine:
                                    "guest's script did")
             self._pump(0.1)
             self.check_violations()
-            if PANIC_END in self._new_console():
+            if panic_end in self._new_console(len(panic_end)):
                 self.panicked = True
                 return
             if time.monotonic() > deadline:
@@ -311,11 +314,11 @@ class Machine:
         if found:
             raise self.failure(f"the guest's kernel complains: {found.group(0)}")
 
-    def _new_console(self) -> str:
+    def _new_console(self, overlap_bytes: int) -> str:
         """The end of the console log, with enough of what was seen to match across reads."""
         try:
             with open(self.console_log, "rb") as file:
-                file.seek(max(0, self._console_seen - len(PANIC_END)))
+                file.seek(max(0, self._console_seen - overlap_bytes))
                 data = file.read()
                 self._console_seen = file.tell()
                 return data.decode(errors="replace")

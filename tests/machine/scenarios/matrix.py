@@ -268,7 +268,7 @@ def _folder(cell: Cell) -> str:
 
 
 def _crash(context, machine, kind: Kind, axis, path):
-    machine.run(context.seconds(240))
+    machine.run(context.seconds(240), kind.end)
     if machine.panicked == kind.survives:
         raise machine.failure("panicked" if kind.survives else "no panic")
     if kind.console not in machine.console():
