@@ -431,13 +431,13 @@ static bool list_takers(const char *text, int letter, char *ret, size_t ret_byte
 static bool refuse_foreign(const struct cli_command *command, const char *text)
 {
 	const char short_name[] = { '-', (char)optopt, '\0' };
+	const char *name = optopt ? short_name : text;
 	char takers[256];
 
 	if (takes_named(command, text, optopt) ||
 	    !list_takers(text, optopt, takers, sizeof(takers)))
 		return false;
-	cli_error("%s takes no %.*s; %s", command->name, optopt ? 2 : (int)strcspn(text, "="),
-		  optopt ? short_name : text, takers);
+	cli_error("%s takes no %.*s; %s", command->name, (int)strcspn(name, "="), name, takers);
 	return true;
 }
 

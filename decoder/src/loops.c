@@ -23,11 +23,13 @@ static void keep(struct loops *loops, const struct btsrec_event *event)
 	if (!i) {
 		memset(loops->nr_predicted, 0, sizeof(loops->nr_predicted));
 		loops->before_n = loops->next_n;
+		loops->place = 0;
 	}
 	if (i < period)
 		loops->first[i] = branch;
 	loops->newest[i % CYCLES_MAX_PERIOD] = branch;
-	loops->nr_predicted[i % period] += is_predicted(&branch);
+	loops->nr_predicted[loops->place] += is_predicted(&branch);
+	loops->place = loops->place + 1 < period ? loops->place + 1 : 0;
 }
 
 bool loops_hold(struct loops *loops, const struct btsrec_event *branch,

@@ -25,12 +25,14 @@ struct loops_branch {
  * struct loops - the listing of one CPU under way
  * @next_n: behind the newest branch; @before_n: behind the one before @first.
  * @first: the first round that was held back; @newest: the newest branches of them.
+ * @place: in the round, of the next branch.
  * @nr_predicted: of the branches held back, by their place in the round.
  */
 struct loops {
 	struct cycles cycles;
 	uint64_t next_n;
 	uint64_t before_n;
+	unsigned int place;
 	struct loops_branch first[CYCLES_MAX_PERIOD];
 	struct loops_branch newest[CYCLES_MAX_PERIOD];
 	uint64_t nr_predicted[CYCLES_MAX_PERIOD];
