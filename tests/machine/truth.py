@@ -74,6 +74,11 @@ class Log:
         source, target, flags, _, _ = self.record(age)
         return Branch(source, target, bool(flags & PREDICTED))
 
+    def forget_newest(self, nr: int):
+        """As if the CPU had stopped NR records earlier; not for a log with records left out."""
+        self.total -= nr
+        self._numbers = self._numbers[:len(self._numbers) - nr]
+
     def ages_of(self, branch: Branch):
         """The ages of the records that are BRANCH, in no order."""
         wanted = struct.pack("<QQ", branch.source, branch.target)

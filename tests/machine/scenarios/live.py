@@ -76,7 +76,7 @@ def _check(what: str, logs, histories):
         if not truth.wrapped(events):
             raise Failure(f"{what}: the ring of CPU {cpu} has not come round: too easy")
         branches = truth.branches_of_events(events)
-        log.total -= _age_of(log, branches)
+        log.forget_newest(_age_of(log, branches))
         truth.compare(f"{what}, CPU {cpu}", branches, log, log.in_ring(NR_SLOTS, events))
 
 
