@@ -7,21 +7,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "clock.h"
 #include "kread.h"
 #include "perf_file.h"
 #include "render.h"
 #include "selector.h"
+#include "symbol.h"
+#include "user.h"
 #include "view.h"
 
 static const char kernel_path[] = "[kernel.kallsyms]";
+
+/* A page that was pushed out of the table is asked about again, its mapping told again. */
+#define NR_TOLD	4096
+
+/** struct told - a page of a process whose mapping perf knows; @page_va 0: none */
+struct told {
+	uint64_t page_va;
+	uint64_t cr3;
+	uint32_t tgid;
+};
 
 /**
  * struct export - one btsrec_export_perf() under way
  * @counting: nothing is written, only @nr_bytes.
  * @tsc: of the last annotation; before the first one, of that.
  * @side: who ran at the event before; NULL: unknown.
+ * @user: NULL: nothing knows of user addresses, or no time tells perf before which samples
+ *	a program was executed.
+ * @told: since the beginning of the history of @cpu.
  */
 struct export {
 	struct btsrec *rec;
@@ -33,6 +49,8 @@ struct export {
 	uint64_t tsc;
 	unsigned int cpu;
 	const struct btsrec_side *side;
+	struct user *user;
+	struct told told[NR_TOLD];
 	struct out out;
 };
 
@@ -133,6 +151,55 @@ static void put_branch(struct export *export, const struct btsrec_event *event)
 	put(export, &sample, sizeof(sample));
 }
 
+static void put_mapping(struct export *export, const struct user_mapping *mapping)
+{
+	static const char zeros[sizeof(uint64_t)];
+	const size_t path_bytes = strlen(mapping->path);
+	const size_t fill_bytes = sizeof(zeros) - path_bytes % sizeof(zeros);
+	const struct trailer who = trailer_of(export);
+	struct mmap2_record record = {
+		.header = { PERF_RECORD_MMAP2,
+			    PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID, 0 },
+		.pid = who.pid,
+		.tid = who.tid,
+		.addr = mapping->start,
+		.nr_bytes = mapping->end - mapping->start,
+		.offset = mapping->offset_bytes,
+		.build_id_bytes = (uint8_t)mapping->build_id_bytes,
+		.prot = PROT_READ | PROT_EXEC,
+		.flags = MAP_PRIVATE,
+	};
+
+	if (path_bytes >= USER_PATH_BYTES)
+		return;
+	record.header.size = (uint16_t)(sizeof(record) + path_bytes + fill_bytes + sizeof(who));
+	memcpy(record.build_id, mapping->build_id, mapping->build_id_bytes);
+	put(export, &record, sizeof(record));
+	put(export, mapping->path, path_bytes);
+	put(export, zeros, fill_bytes);
+	put(export, &who, sizeof(who));
+}
+
+/*
+ * Before the first sample at a user address, not before everything: a process may have run
+ * another program earlier.  What perf already has in the place it replaces.
+ */
+static void tell_mapping(struct export *export, uint64_t va)
+{
+	const struct btsrec_side *side = export->side;
+	const uint64_t page_va = va & ~(uint64_t)(BTSREC_PAGE_BYTES - 1);
+	struct told *told = &export->told[((page_va ^ (side ? side->cr3 : 0)) /
+					   BTSREC_PAGE_BYTES) % NR_TOLD];
+	struct user_mapping mapping;
+
+	if (!export->user || !side || code_is_kernel(va) ||
+	    (told->page_va == page_va && told->cr3 == side->cr3 && told->tgid == side->tgid))
+		return;
+	*told = (struct told){ page_va, side->cr3, side->tgid };
+	if (user_mapping(export->user, side->cr3, va, &mapping))
+		put_mapping(export, &mapping);
+}
+
 /* How many branches a pause lost nobody knows: perf tells of 0 lost ones. */
 static void put_lost(struct export *export, const struct btsrec_gap *gap)
 {
@@ -221,8 +288,11 @@ static bool put_event(void *arg, const struct btsrec_event *event)
 		if (side)
 			put_comm(export);
 	}
-	if (selector_wants(&export->selector, event) && event->kind == BTSREC_EVENT_BRANCH)
+	if (selector_wants(&export->selector, event) && event->kind == BTSREC_EVENT_BRANCH) {
+		tell_mapping(export, event->branch.from);
+		tell_mapping(export, event->branch.to);
 		put_branch(export, event);
+	}
 	if (event->kind == BTSREC_EVENT_GAP && event->gap.kind != BTSREC_GAP_OVERWRITTEN)
 		put_lost(export, &event->gap);
 	return !export->out.stopped;
@@ -235,6 +305,7 @@ static enum btsrec_status put_cpu(void *arg, unsigned int cpu)
 
 	export->cpu = cpu;
 	export->side = NULL;
+	memset(export->told, 0, sizeof(export->told));
 	if (!status || status == BTSREC_ERR_STOPPED)
 		status = selector_init(&export->selector, export->rec, cpu, &export->opts->filter,
 				       0);
@@ -373,6 +444,7 @@ enum btsrec_status btsrec_export_perf(struct btsrec *rec, const struct btsrec_ex
 	export->rec = rec;
 	export->opts = opts;
 	export->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
+	export->user = export->clock.tsc_khz ? symbols_user(rec) : NULL;
 	out_init(&export->out, sink);
 	status = write_file(export);
 	free(export);

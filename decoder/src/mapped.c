@@ -76,14 +76,32 @@ static enum mapped_why open_file(struct lookup *lookup, const struct mapped_fact
 	return why;
 }
 
-/* Debug information of the build that the dump or, if proven, the file tells. */
+/* Which build it was, as the dump or, if proven, the file tells; NULL: neither does. */
+static const struct elffile *build_of(const struct lookup *lookup)
+{
+	if (lookup->memory.build_id)
+		return &lookup->memory;
+	return lookup->has_file && lookup->file.build_id ? &lookup->file : NULL;
+}
+
+static void take_build_id(struct mapped *mapped, const struct lookup *lookup)
+{
+	const struct elffile *of = build_of(lookup);
+
+	if (!of || of->build_id_bytes > sizeof(mapped->build_id))
+		return;
+	mapped->build_id_bytes = of->build_id_bytes;
+	memcpy(mapped->build_id, of->build_id, of->build_id_bytes);
+}
+
+/* Debug information of that build. */
 static void open_debug(struct lookup *lookup, const char *debuginfo)
 {
-	const struct elffile *of = lookup->memory.build_id ? &lookup->memory : &lookup->file;
+	const struct elffile *of = build_of(lookup);
 	struct msg msg;
 	int fd;
 
-	if (!of->build_id || (of == &lookup->file && !lookup->has_file))
+	if (!of)
 		return;
 	fd = filestore_open_debug(debuginfo, of->build_id, of->build_id_bytes);
 	if (fd < 0)
@@ -166,6 +184,7 @@ void mapped_init(struct mapped *mapped, struct mapped_facts *facts, const char *
 	mapped->why = open_file(&lookup, facts, sysroot, &mapped->by_time);
 	mapped->headless = !facts->head_bytes && !lookup.has_file;
 	mapped->machine = machine_of(&lookup);
+	take_build_id(mapped, &lookup);
 	open_debug(&lookup, debuginfo);
 	if (lookup.has_file || lookup.has_debug)
 		take_all(mapped, &lookup);

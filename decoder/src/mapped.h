@@ -19,6 +19,7 @@ enum mapped_why {
 
 #define MAPPED_HEAD_BYTES	4096
 #define MAPPED_MAX_SEGMENTS	16
+#define MAPPED_BUILD_ID_BYTES	20	/* SHA-1, the longest that a perf.data has room for */
 
 /**
  * struct mapped_facts - what the dump tells of a file
@@ -41,6 +42,8 @@ struct mapped_facts {
  * @machine: for which processor, EM_X86_64 or EM_386; EM_NONE: no ELF file, or @headless.
  * @symbols: NULL: none.
  * @fd: the file itself; -1: not at hand.
+ * @build_id_bytes: of @build_id; 0: neither the dump nor a file that is proven to be the
+ *	same tells one, or it is too long.
  */
 struct mapped {
 	enum mapped_why why;
@@ -49,6 +52,8 @@ struct mapped {
 	uint16_t machine;
 	struct symbol_table *symbols;
 	int fd;
+	uint8_t build_id[MAPPED_BUILD_ID_BYTES];
+	size_t build_id_bytes;
 	size_t nr_segments;
 	struct elffile_segment segments[MAPPED_MAX_SEGMENTS];
 };

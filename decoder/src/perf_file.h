@@ -35,6 +35,9 @@
 /* Of a name with its brackets or the symbol behind it; a multiple of 8. */
 #define PATH_BYTES		(BTSREC_MODULE_NAME_BYTES + 24)
 
+/* PATH_MAX of perf, with the NUL. */
+#define USER_PATH_BYTES		4096
+
 /** struct file_header - at the start of the file; a section is its place and length */
 struct file_header {
 	char magic[8];
@@ -106,6 +109,24 @@ struct mmap_record {
 	uint64_t offset;
 	char path[PATH_BYTES];
 	struct trailer trailer;
+};
+
+/*
+ * struct perf_record_mmap2 of tools/lib/perf, v6.1, with PERF_RECORD_MISC_MMAP_BUILD_ID;
+ * behind it the path, filled up with NULs to a multiple of 8, and a trailer.
+ */
+struct mmap2_record {
+	struct perf_event_header header;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t addr;
+	uint64_t nr_bytes;
+	uint64_t offset;
+	uint8_t build_id_bytes;
+	uint8_t reserved[3];
+	uint8_t build_id[BUILD_ID_ROOM_BYTES];
+	uint32_t prot;
+	uint32_t flags;
 };
 
 #endif /* BTSREC_PERF_FILE_H */

@@ -41,6 +41,7 @@ struct user_file {
 /**
  * struct user_place - what is mapped at one page
  * @why: SYMBOL_NAMED: see @file; SYMBOL_NOT_A_FILE: see @label; else nothing is known.
+ * @start, @end: of the VMA.
  * @offset_bytes: of the page, in the file or from the start of the VMA.
  * @mode: of code there.
  */
@@ -51,6 +52,8 @@ struct user_place {
 	enum symbol_why why;
 	const struct user_file *file;
 	const char *label;
+	uint64_t start;
+	uint64_t end;
 	uint64_t offset_bytes;
 	enum code_mode mode;
 };
@@ -319,6 +322,8 @@ static enum code_mode mode_of(struct user *user, uint64_t mm_kva, const struct u
 static void fill_from_vma(struct user *user, uint64_t mm_kva, const struct vma *vma,
 			  struct user_place *place)
 {
+	place->start = vma->start;
+	place->end = vma->end;
 	place->offset_bytes = place->va - vma->start;
 	if (vma->file_kva) {
 		place->file = file_of_vma(user, place->cr3, mm_kva, vma);
@@ -423,4 +428,24 @@ size_t user_code(struct user *user, uint64_t cr3, uint64_t va, void *buf, size_t
 enum code_mode user_mode(struct user *user, uint64_t cr3, uint64_t va)
 {
 	return user_missing(user) || !cr3 ? CODE_MODE_UNKNOWN : place_at(user, cr3, va)->mode;
+}
+
+bool user_mapping(struct user *user, uint64_t cr3, uint64_t va, struct user_mapping *ret)
+{
+	const struct user_place *place;
+
+	if (user_missing(user) || !cr3)
+		return false;
+	place = place_at(user, cr3, va);
+	if (!place->file || !place->file->mapped.build_id_bytes)
+		return false;
+	*ret = (struct user_mapping){
+		.start = place->start,
+		.end = place->end,
+		.offset_bytes = place->offset_bytes - (place->va - place->start),
+		.path = place->file->name,
+		.build_id = place->file->mapped.build_id,
+		.build_id_bytes = place->file->mapped.build_id_bytes,
+	};
+	return true;
 }

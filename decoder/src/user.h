@@ -76,4 +76,28 @@ size_t user_code(struct user *user, uint64_t cr3, uint64_t va, void *buf, size_t
  */
 enum code_mode user_mode(struct user *user, uint64_t cr3, uint64_t va);
 
+/**
+ * struct user_mapping - what is mapped from one file
+ * @start, @end: user addresses, @end behind the last byte.
+ * @offset_bytes: of @start in the file.
+ * @path: escaped, as symbol_name.module; NUL-terminated.
+ * @build_id: @build_id_bytes of it, 1 to 20.
+ */
+struct user_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset_bytes;
+	const char *path;
+	const uint8_t *build_id;
+	size_t build_id_bytes;
+};
+
+/**
+ * user_mapping() - the mapping that holds @va in the address space @cr3
+ * @ret: texts are valid until user_free().
+ *
+ * Return: false: no file is mapped there, or its build-id is not known; the vDSO is no file.
+ */
+bool user_mapping(struct user *user, uint64_t cr3, uint64_t va, struct user_mapping *ret);
+
 #endif /* BTSREC_USER_H */

@@ -158,6 +158,54 @@ START_TEST(the_head_is_in_another_mapping)
 }
 END_TEST
 
+static void expect_mapping(uint64_t va, uint64_t start, uint64_t offset_bytes)
+{
+	const struct uk_elf *elf = uk_at(&uk, UK_HEAD_PA);
+	struct user_mapping mapping;
+
+	ck_assert(user_mapping(user, UK_PGD_PA, va, &mapping));
+	ck_assert_uint_eq(mapping.start, start);
+	ck_assert_uint_gt(mapping.end, va);
+	ck_assert_uint_eq(mapping.offset_bytes, offset_bytes);
+	ck_assert_str_eq(mapping.path, UK_PATH);
+	ck_assert_uint_eq(mapping.build_id_bytes, sizeof(elf->note.build_id));
+	ck_assert_mem_eq(mapping.build_id, elf->note.build_id, sizeof(elf->note.build_id));
+}
+
+static void expect_no_mapping(uint64_t cr3, uint64_t va)
+{
+	struct user_mapping mapping;
+
+	ck_assert(!user_mapping(user, cr3, va, &mapping));
+}
+
+/* The build-id is the dump's, whatever file is here. */
+START_TEST(mappings_of_files)
+{
+	setup();
+	((struct uk_elf *)uk_at(&uk, UK_HEAD_PA))->note.build_id[3]++;
+	begin();
+	expect_mapping(UK_TEXT + 0x812, UK_TEXT, 0);
+	expect_mapping(UK_DATA + 5, UK_DATA, 0x2000);
+	expect_no_mapping(UK_PGD_PA, UK_VDSO);
+	expect_no_mapping(UK_PGD_PA, UK_HEAP);
+	expect_no_mapping(UK_PGD_PA, UK_TEXT - 1);
+	expect_no_mapping(UK_PUD_PA, UK_TEXT);
+	expect_no_mapping(0, UK_TEXT);
+	teardown();
+	setup();
+	*(uint64_t *)uk_at(&uk, UK_PT_PA) = 0;	/* its beginning is not in memory any more */
+	begin();
+	expect_no_mapping(UK_PGD_PA, UK_TEXT);
+	teardown();
+	setup();
+	uk.btf_bytes = 1;
+	begin();
+	expect_no_mapping(UK_PGD_PA, UK_TEXT);
+	teardown();
+}
+END_TEST
+
 START_TEST(no_such_file)
 {
 	setup();
@@ -371,5 +419,5 @@ START_TEST(modes_of_code)
 END_TEST
 
 BTSREC_CK_MAIN("user", each_mapping, modes_of_code, code_of_the_file, another_file_than_was_mapped,
-	       the_head_is_in_another_mapping, no_such_file, parts_that_are_not_in_the_dump,
+	       the_head_is_in_another_mapping, mappings_of_files, no_such_file, parts_that_are_not_in_the_dump,
 	       no_types, a_space_that_was_lost, out_of_memory)

@@ -697,8 +697,9 @@ struct btsrec_export {
  *
  * perf: each branch is a sample with source, target, thread, CPU, prediction and kind.  Its
  * time is that of the annotation before it on its CPU, in ns since boot; before the first
- * annotation, of that.  A gap is an event of lost records; what else is no branch is not in
- * the file.
+ * annotation, of that.  A gap is an event of lost records; a mapping with its path and
+ * build-id is in front of the first branch at user addresses in it, if both are known; what
+ * else is no branch is not in the file.
  *
  * Chrome: only annotations carry time; each slice says in its category, and at its end
  * between which bounds it must lie, how its time was found.

@@ -7,13 +7,19 @@ finds by the build-ids in the file. Where its name is another than btsrec's, bot
 names of one address in vmlinux; where one has no name, neither may the other. Where records
 are missing inside a history, perf has an event of lost ones between the same branches
 (tests/report/perf-gaps.sh makes some).
+
+A static program runs, too. perf has its names by its build-id, from perf's cache or under
+its path, for the same addresses as btsrec; none from a program of another build that lies
+at the path, and none in a process that is gone.
 """
 
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections import Counter
+from pathlib import Path
 
 import dump
 import workload
@@ -21,14 +27,21 @@ from errors import Failure, Skip
 
 SUMMARY = "perf script tells the same branches, names, offsets and gaps as btsrec show"
 
-SCRIPT = workload.SHELL + """
+SOURCES = Path(__file__).resolve().parents[1] / "guest/user"
+PROGRAM = "/opt/static"
+
+SCRIPT = workload.SHELL + f"""
 start_work
+{PROGRAM} &
+(while :; do {PROGRAM} 3; done) &
 sleep 2
 echo c >/proc/sysrq-trigger
 """
 
 KERNEL_KVA = 1 << 63
 MIN_BRANCHES = 20_000
+MIN_USER_NAMES = 20
+FIELDS = "cpu,ip,addr,sym,symoff,dso"
 MODULE = "btsrec"
 # Code that the kernel made itself is in no file of which perf could have names.
 GENERATED = ("[__builtin__ftrace]", "[bpf]")
@@ -45,8 +58,8 @@ KINDS = {"call": "CALL", "icall": "IND_CALL", "ret": "RET", "jmp": "UNCOND", "ij
          "cond": "COND", "syscall": "SYSCALL", "sysret": "SYSRET", "iret": "ERET"}
 
 
-def _perf(context, *arguments) -> str:
-    folder = context.out / "buildid"
+def _perf(context, *arguments, cache="buildid") -> str:
+    folder = context.out / cache
     try:
         done = subprocess.run(["perf", "--buildid-dir", folder, *map(str, arguments)],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -119,7 +132,7 @@ def _check_gaps(context, path, text: str):
 
 def _branches(context, path) -> dict[int, list[dict]]:
     text = dump.btsrec(context, "show", "--types", "--format", "jsonl", "--vmlinux",
-                       context.os.vmlinux, path)
+                       context.os.vmlinux, "--sysroot", _root(context), path)
     found: dict[int, list[dict]] = {}
     for event in map(json.loads, text.splitlines()):
         if event["kind"] == "branch":
@@ -208,10 +221,94 @@ def _check_names(context, pairs: dict[int, tuple]):
     context.say(f"{len(pairs)} different kernel addresses: {told}")
 
 
+# --- User space ---
+
+def _root(context) -> Path:
+    """The program as the guest has it, under its path."""
+    return context.out / "same-build"
+
+
+def _other_root(context) -> Path:
+    """The same names under the same path, but of another build."""
+    return context.out / "other-build"
+
+
+def _compile(root: Path, build_id: str):
+    shutil.rmtree(root, ignore_errors=True)
+    path = root / PROGRAM.lstrip("/")
+    path.parent.mkdir(parents=True)
+    subprocess.run(["gcc", "-O1", "-static", "-I", SOURCES, f"-Wl,--build-id=0x{build_id * 20}",
+                    "-o", path, SOURCES / "work.c", SOURCES / "library.c"], check=True)
+    os.utime(path, (0, 0))
+
+
+def _user_ends(ours: dict, perfs: dict):
+    """Of each end in user space: address, btsrec's name, what it says instead; perf's two."""
+    for cpu, events in ours.items():
+        for event, ends in zip(events, perfs[cpu], strict=True):
+            for side, (address, name, file) in zip(("from", "to"), ends):
+                if address < KERNEL_KVA:
+                    yield (address, event.get(f"{side}_sym", ""), event.get(f"{side}_why", ""),
+                           name, file)
+
+
+def _classify_user(ours: str, why: str, name, file: str, table) -> str:
+    """As _classify(); a file whose build-id the dump does not have may be unknown to perf."""
+    bare, _, path = ours.rpartition(" ")
+    if bare and path == f"[{PROGRAM}]":
+        if file != PROGRAM or not name:
+            return ""
+        return "named" if bare == name or table.same(bare, name) else ""
+    if name:
+        return ""
+    if ours.startswith("[/"):
+        place = ours[1:].rpartition("]")[0]
+        return {place: f"{place} alone", "[unknown]": f"{place} in btsrec alone"}.get(file, "")
+    return f"nothing ({why or 'no file'})" if file == "[unknown]" else ""
+
+
+def _check_user(context, ours: dict, perfs: dict, what: str):
+    table = Table(_root(context) / PROGRAM.lstrip("/"))
+    kinds, wrong, named = Counter(), [], set()
+    for address, name, why, *theirs in _user_ends(ours, perfs):
+        kind = _classify_user(name, why, *theirs, table)
+        kinds[kind] += 1
+        if not kind:
+            wrong.append(f"  0x{address:x}: btsrec {name} ({why}), perf {theirs}")
+        if kind == "named":
+            named.add(address)
+    if wrong:
+        raise Failure(f"{what}: {len(wrong)} of {kinds.total()} ends in user space differ\n"
+                      + "\n".join(wrong[:20]))
+    if len(named) < MIN_USER_NAMES or not kinds["nothing (mm gone)"]:
+        raise Failure(f"{what}: too few names, or no process that is gone: {kinds}")
+    told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    context.say(f"{what}, {len(named)} user addresses have names; ends: {told}")
+
+
+def _script_below(context, data, root: Path) -> dict[int, list[tuple]]:
+    """With files below ROOT, and nothing in the cache."""
+    return _scripted(_perf(context, "script", "-i", data, "--symfs", root, "-F", FIELDS,
+                           cache="no-cache"))
+
+
+def _check_builds(context, ours: dict, data):
+    _check_user(context, ours, _script_below(context, data, _root(context)), "under its path")
+    others = _script_below(context, data, _other_root(context))
+    named = [row for row in _user_ends(ours, others) if row[3]]
+    if named:
+        raise Failure(f"perf has {len(named)} names from another build, such as {named[0]}")
+    if not any(row[4] == PROGRAM for row in _user_ends(ours, others)):
+        raise Failure(f"perf does not look for {PROGRAM}")
+    context.say("with another build under the path perf has no name")
+
+
 def compare(context, path):
     data = context.out / "perf.data"
-    dump.btsrec(context, "export", "--to", "perf", "--force", path, data)
+    dump.btsrec(context, "export", "--to", "perf", "--force", "--sysroot", _root(context), path,
+                data)
     _perf(context, "buildid-cache", "--add", context.recorder)
+    _perf(context, "buildid-cache", "--add", _root(context) / PROGRAM.lstrip("/"))
     ours = _branches(context, path)
     total = sum(map(len, ours.values()))
     if total < MIN_BRANCHES:
@@ -222,8 +319,11 @@ def compare(context, path):
     context.say(f"perf has the {total} branches of {len(ours)} CPUs: source, target, "
                 "prediction and kind are equal")
     scripted = _perf(context, "script", "-i", data, "-k", context.os.vmlinux,
-                     "-F", "cpu,ip,addr,sym,symoff,dso")
-    _check_names(context, _pairs(ours, _scripted(scripted)))
+                     "-F", FIELDS)
+    perfs = _scripted(scripted)
+    _check_names(context, _pairs(ours, perfs))
+    _check_user(context, ours, perfs, "by build-id")
+    _check_builds(context, ours, data)
 
 
 def run(context):
@@ -231,7 +331,11 @@ def run(context):
         raise Skip("there is no vmlinux with symbols")
     path = context.out / "dump"
     path.unlink(missing_ok=True)
-    with context.boot(SCRIPT, context.recorder_modules()) as machine:
+    _compile(_root(context), "5a")
+    _compile(_other_root(context), "a5")
+    program = (_root(context) / PROGRAM.lstrip("/")).read_bytes()
+    with context.boot(SCRIPT, context.recorder_modules(),
+                      files=[(PROGRAM.lstrip("/"), program)]) as machine:
         machine.expect_panic(context.seconds(120))
         machine.dump(path)
         machine.quit()
