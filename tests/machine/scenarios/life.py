@@ -118,7 +118,7 @@ def _live(context, guest: Guest, name: str):
                            files=[(f"modules/{module.name}", module.read_bytes()) for module in
                                   (context.recorder, context.guest_module("btstlb"))])
     with machine:
-        machine.expect_finish(context.seconds(60 + 15 * guest.rounds * max(1, guest.cpus // 2)))
+        machine.expect_finish(context.seconds(90 + 25 * guest.rounds * max(1, guest.cpus // 2)))
         machine.quit()
     context.say(f"{guest}: {guest.rounds} times loaded, {4 * guest.rounds} times disarmed, "
                 "without a rule broken")
