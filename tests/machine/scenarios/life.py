@@ -109,10 +109,18 @@ def add_options(parser):
                         + "; ".join(map(str, FULL)))
 
 
+def _append(guest: Guest) -> str:
+    words = ["pti=on" if guest.pti else "nopti"]
+    if guest.cpus > 8:
+        # So many emulated CPUs on a few real ones do stall.
+        words.append("rcupdate.rcu_cpu_stall_suppress=1")
+    return " ".join(words)
+
+
 def _live(context, guest: Guest, name: str):
     modules = [context.guest_module(module) for module in ("btsctl", "btstables", "btsmsr")]
     machine = context.boot(SCRIPT % {"rounds": guest.rounds, "ring": guest.ring_bytes}, modules, name=name,
-                           append="pti=on" if guest.pti else "nopti",
+                           append=_append(guest),
                            cpu=vm.CPU + (",+la57" if guest.la57 else ""), cpus=guest.cpus,
                            memory_mib=guest.memory_mib,
                            files=[(f"modules/{module.name}", module.read_bytes()) for module in
