@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A panicked guest's dump, and the crash command "bts" on it: tests/crash-ext/check.py."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import workload
 from context import SOURCE
 from errors import Failure, Skip
 
+ANALYSIS = ("summary.txt", "timeline.txt", "stacks.txt", "cpu0.calls.txt", "cpu1.branches.txt",
+            "events.jsonl", "report.html", "perf.data", "trace.json", "stacks.folded", "check.txt")
 SUMMARY = "the crash command bts: same text as btsrec, Ctrl-C, pager, manners"
 
 SCRIPT = workload.SHELL + """
@@ -36,6 +39,28 @@ def _dump(context, name, modules, memory=None, **config):
     return path
 
 
+def _analyze(context, path):
+    """btsrec-analyze --crash: every file is there, and crash says what btsrec says."""
+    folder = context.out / "analysis"
+    shutil.rmtree(folder, ignore_errors=True)
+    environment = dict(os.environ, PATH=f"{context.btsrec.parent}:{os.environ['PATH']}",
+                       CRASH_EXTENSIONS=str(context.crash_extension.parent))
+    done = subprocess.run([SOURCE / "systemd/btsrec-analyze", "--into", folder, "--crash",
+                           "--vmlinux", context.os.vmlinux, path], env=environment,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failure(f"btsrec-analyze: exit {done.returncode}\n{done.stderr[-2000:]}"
+                      + (folder / "unresolved.txt").read_text()[-2000:])
+    missing = [name for name in ANALYSIS if not (folder / name).stat().st_size]
+    if missing:
+        raise Failure(f"btsrec-analyze made nothing of {', '.join(missing)}")
+    fault = next(line for line in (folder / "summary.txt").read_text().splitlines()
+                 if line.startswith("signature:"))
+    if fault not in (folder / "crash.txt").read_text():
+        raise Failure(f'crash.txt of btsrec-analyze does not have "{fault}"')
+    shutil.rmtree(folder)
+
+
 def run(context):
     if not shutil.which("crash"):
         raise Skip("crash is not installed")
@@ -50,3 +75,5 @@ def run(context):
     live.unlink()
     if done.returncode:
         raise Failure(f"check.py: exit {done.returncode}")
+    _analyze(context, path)
+    context.say("btsrec-analyze --crash makes all its files")
