@@ -214,8 +214,9 @@ def _compare(cpu: int, events, tree: Tree, log, samples, names: "Names") -> Coun
         if record < base:
             continue
         tree.move_to(branches[record - base])
-        frames = [frame for frame in known if frame.cpu == cpu and frame.record >= base and
-                  _is_call(log, frame)]
+        # A call while BTS was off has no record.
+        frames = [frame for frame in known if frame.cpu == cpu and
+                  base <= frame.record < log.total and _is_call(log, frame)]
         calls = tree.calls()
         if calls and calls[-1].target == names.switch_ip:
             count.in_switch += 1
