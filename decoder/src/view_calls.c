@@ -298,18 +298,10 @@ static enum btsrec_status calls_cpu(void *arg, unsigned int cpu)
 
 static enum btsrec_status calls_check(struct btsrec *rec, const struct btsrec_calls *opts)
 {
-	enum btsrec_status status;
-	uint32_t pid;
-
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "calls are shown as text or JSON lines");
-	status = view_check(rec, opts->cpus, opts->nr_cpus);
-	if (!status)
-		status = selector_check(rec, &opts->filter);
-	if (status || !opts->thread)
-		return status;
-	return thread_check(rec, opts->thread, opts->cpus, &opts->filter, &pid);
+	return view_thread_check(rec, opts->cpus, opts->nr_cpus, &opts->filter, opts->thread);
 }
 
 enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *opts,

@@ -3,6 +3,22 @@
 
 #include <stdlib.h>
 
+#include "view.h"
+
+enum btsrec_status view_thread_check(struct btsrec *rec, const unsigned int *cpus,
+				     size_t nr_cpus, const struct btsrec_filter *filter,
+				     const char *thread)
+{
+	enum btsrec_status status = view_check(rec, cpus, nr_cpus);
+	uint32_t pid;
+
+	if (!status)
+		status = selector_check(rec, filter);
+	if (!status && thread)
+		status = thread_check(rec, thread, cpus, filter, &pid);
+	return status;
+}
+
 enum btsrec_status view_thread_open(struct view_thread *view, struct btsrec *rec,
 				    const char *pid, const struct btsrec_filter *filter,
 				    bool prove)

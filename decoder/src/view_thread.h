@@ -20,6 +20,17 @@ struct view_thread {
 };
 
 /**
+ * view_thread_check() - what is asked of a view that can also follow a thread
+ * @cpus: NULL: all CPUs; else @nr_cpus of them.
+ * @thread: as for thread_check(); NULL: no thread is followed.
+ *
+ * Return: BTSREC_OK, or as view_check(), selector_check() and thread_check(), in that order.
+ */
+enum btsrec_status view_thread_check(struct btsrec *rec, const unsigned int *cpus,
+				     size_t nr_cpus, const struct btsrec_filter *filter,
+				     const char *thread);
+
+/**
  * view_thread_open() - thread @pid, a text that thread_check() has passed
  * @prove: as in struct thread.
  *
