@@ -400,10 +400,10 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 	status = btsrec_events(rec, cpu, count_event, &r.last_n);
 	if (status)
 		return status;
-	if (max_events && max_events <= r.last_n && r.first_n < r.last_n + 1 - max_events)
-		r.first_n = r.last_n + 1 - max_events;
 	if (r.last_n > last_n)
 		r.last_n = last_n;
+	if (max_events && max_events <= r.last_n && r.first_n < r.last_n + 1 - max_events)
+		r.first_n = r.last_n + 1 - max_events;
 	cycles_init(&r.spin);
 	status = trace_frames(rec, cpu, calltree_event, &r);
 	if (r.nomem)

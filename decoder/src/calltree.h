@@ -109,7 +109,7 @@ struct calltree {
 /**
  * calltree_read() - the lines of events @first_n to @last_n of @cpu
  * @last_n: UINT64_MAX: to the end.
- * @max_events: only if among the newest so many of @cpu; 0: all.
+ * @max_events: only if among the newest so many up to @last_n; 0: all.
  * @fault: of @cpu.
  *
  * Calls that were open at the first of them, or when their thread comes to run, have

@@ -160,6 +160,17 @@ static bool feed_branch(struct fault_search *search, const struct btsrec_event *
 	return true;
 }
 
+static void feed_switch(struct fault_search *search, const struct btsrec_event *event)
+{
+	bool away = event->sw.prev.pid != search->freeze->pid;
+
+	if (away && !search->back_tsc)
+		search->back_tsc = event->sw.tsc;
+	if (search->away && !away)
+		search->left_tsc = event->sw.tsc;
+	search->away = away;
+}
+
 bool fault_feed(struct fault_search *search, const struct btsrec_event *event,
 		const struct branch *branch)
 {
@@ -173,7 +184,7 @@ bool fault_feed(struct fault_search *search, const struct btsrec_event *event,
 		return true;
 	case BTSREC_EVENT_SWITCH:
 		if (!event->mm_only)
-			search->away = event->sw.prev.pid != search->freeze->pid;
+			feed_switch(search, event);
 		return true;
 	case BTSREC_EVENT_GAP:
 		return record_is_own_pause(&event->gap) || search_end(search, FAULT_INCOMPLETE);
@@ -186,6 +197,11 @@ bool fault_feed(struct fault_search *search, const struct btsrec_event *event,
 		break;
 	}
 	return true;
+}
+
+void fault_moved(struct fault_search *search)
+{
+	search->fault = (struct fault){ .why = FAULT_MOVED, .vector = -1 };
 }
 
 bool fault_is_here(const struct fault *fault, const struct btsrec_event *event)
@@ -231,6 +247,8 @@ const char *fault_why_str(enum fault_why why)
 		return "a part of the history is missing before the freeze";
 	case FAULT_NOT_ENTERED:
 		return "the history before the freeze shows nothing that belongs to it";
+	case FAULT_MOVED:
+		return "the thread ran on another CPU between it and the freeze";
 	case FAULT_TOO_OLD:
 		return "too far before the freeze";
 	}

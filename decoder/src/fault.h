@@ -32,6 +32,7 @@ enum fault_why {
 	FAULT_REPORT,		/* ... at the beginning of the kernel's report, and there it is */
 	FAULT_INCOMPLETE,	/* a part of the history is missing on the way there */
 	FAULT_NOT_ENTERED,	/* the way there is whole and holds no such branch */
+	FAULT_MOVED,		/* the thread ran on another CPU on the way there */
 	FAULT_TOO_OLD,		/* the search was given up */
 };
 
@@ -59,6 +60,8 @@ struct fault {
  * @site: of a call: where the function calls the hook that froze; 0: not there yet.
  * @depth: interrupts, older than the event at hand, of which the end has been seen.
  * @away: another thread ran.
+ * @left_tsc, @back_tsc: other threads ran between these, between the fault and the
+ *	freeze; @back_tsc 0: none did.
  */
 struct fault_search {
 	const struct btsrec_freeze *freeze;
@@ -68,6 +71,8 @@ struct fault_search {
 	unsigned int depth;
 	uint64_t site;
 	uint64_t nr_branches;
+	uint64_t left_tsc;
+	uint64_t back_tsc;
 	struct fault fault;
 };
 
@@ -87,6 +92,13 @@ bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze
  */
 bool fault_feed(struct fault_search *search, const struct btsrec_event *event,
 		const struct branch *branch);
+
+/**
+ * fault_moved() - the thread ran on another CPU between @left_tsc and @back_tsc
+ *
+ * Then what was found may be over, and what the freeze is about may be there.
+ */
+void fault_moved(struct fault_search *search);
 
 /**
  * fault_is_here() - does the fault belong in front of @event?

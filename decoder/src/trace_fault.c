@@ -2,6 +2,7 @@
 #include "trace_fault.h"
 
 #include "cleanup.h"
+#include "thread.h"
 #include "trace.h"
 
 /** struct newest - the newest events, oldest of them first */
@@ -42,6 +43,37 @@ static void search_back(struct fault_search *search, struct code *code,
 	}
 }
 
+/* Did the thread of the freeze run on another CPU while it was away from @cpu? */
+static bool ran_elsewhere(const struct stretches *stretches, unsigned int cpu,
+			  const struct fault_search *search)
+{
+	for (size_t i = 0; i < stretches->nr; i++) {
+		const struct stretch *stretch = &stretches->list[i];
+
+		if (stretch->cpu != cpu && stretch->timed &&
+		    stretch->last_tsc > search->left_tsc &&
+		    stretch->first_tsc < search->back_tsc)
+			return true;
+	}
+	return false;
+}
+
+/* Each CPU has an idle thread of its own, and all have the same number. */
+static enum btsrec_status check_moved(struct btsrec *rec, unsigned int cpu,
+				      struct fault_search *search)
+{
+	enum btsrec_status status;
+	struct thread thread;
+
+	if (!search->fault.kind || !search->left_tsc || !search->freeze->pid)
+		return BTSREC_OK;
+	status = thread_open(&thread, rec, search->freeze->pid, false);
+	if (!status && ran_elsewhere(&thread.stretches, cpu, search))
+		fault_moved(search);
+	thread_close(&thread);
+	return status;
+}
+
 enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct fault *ret)
 {
 	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
@@ -63,6 +95,7 @@ enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct faul
 	if (status)
 		return status;
 	search_back(&search, trace_code(rec), newest);
+	status = check_moved(rec, cpu, &search);
 	*ret = search.fault;
-	return BTSREC_OK;
+	return status;
 }

@@ -73,6 +73,15 @@ static size_t nr_own_calls(struct summary *view, const struct btsrec_cpu *cpu)
 	return tree->nr_open;
 }
 
+/*
+ * Not behind the fault: what was open there is known there, whatever the history loses
+ * while the kernel deals with it.
+ */
+static uint64_t last_of_tree(const struct summary *view)
+{
+	return view->calls.fault.kind ? view->calls.fault.n : UINT64_MAX;
+}
+
 static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsigned int cpu)
 {
 	enum btsrec_status status;
@@ -88,8 +97,8 @@ static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsig
 	if (!status)
 		status = trace_fault(rec, cpu, &view->calls.fault);
 	if (!status && view->nr_events)
-		status = calltree_read(&view->calls.tree, rec, cpu, 0, UINT64_MAX, NR_TREE_EVENTS,
-				       &view->calls.fault);
+		status = calltree_read(&view->calls.tree, rec, cpu, 0, last_of_tree(view),
+				       NR_TREE_EVENTS, &view->calls.fault);
 	if (!status)
 		view->nr_open = nr_own_calls(view, btsrec_cpu(rec, cpu));
 	return status;

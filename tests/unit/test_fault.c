@@ -44,6 +44,7 @@ static void feed_switch(uint32_t prev, uint32_t next)
 {
 	struct btsrec_event event = { .kind = BTSREC_EVENT_SWITCH, .n = n-- };
 
+	event.sw.tsc = event.n;
 	event.sw.prev.pid = prev;
 	event.sw.next.pid = next;
 	more = fault_feed(&search, &event, NULL);
@@ -134,6 +135,10 @@ START_TEST(other_threads_are_skipped)
 	ck_assert(more);
 	feed(BRANCH_EXCEPTION, 14);
 	ck_found(FAULT_EXCEPTION, 14, 994, 5);
+	ck_assert_uint_eq(search.back_tsc, 999);
+	ck_assert_uint_eq(search.left_tsc, 996);
+	fault_moved(&search);
+	ck_unknown(FAULT_MOVED);
 }
 END_TEST
 

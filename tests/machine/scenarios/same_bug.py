@@ -18,9 +18,12 @@ SUMMARY = "two boots of one bug have one signature; btsrec diff says where they 
 
 SCRIPT = workload.SHELL + """
 start_work
+hurry
 sleep 1
 %s
 """
+# A thread that crashes may be preempted on the way, and the way must still be there then.
+RING = "ring_bytes=8M"
 SYSRQ = "echo c >/proc/sysrq-trigger"
 NULL = """echo 1 >/proc/sys/kernel/panic_on_oops
 echo null >/sys/module/btscrash/parameters/crash"""
@@ -29,7 +32,7 @@ echo null >/sys/module/btscrash/parameters/crash"""
 def _crash(context, name: str, trigger: str):
     path = context.out / f"dump-{name}"
     path.unlink(missing_ok=True)
-    modules = [*context.recorder_modules(), context.guest_module("btscrash")]
+    modules = [*context.recorder_modules(RING), context.guest_module("btscrash")]
     with context.boot(SCRIPT % trigger, modules, name=f"boot-{name}") as machine:
         # Not expect_panic(): one of the crashes begins with a complaint of the kernel.
         machine.run(context.seconds(120))
