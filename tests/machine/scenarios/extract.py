@@ -14,6 +14,7 @@ import subprocess
 import time
 
 import dump
+import programs
 import workload
 from context import SOURCE
 from errors import Failure
@@ -36,6 +37,8 @@ VIEWS = (
 LEVELS = (0, 1, 2, 4, 8, 16, 31)
 # Besides that of the first dump; Debian builds QEMU without LZO and snappy.
 QEMU_FORMATS = ("kdump-zlib",)
+# The first Debian whose makedumpfile packs with zstd; none does with snappy.
+ZSTD_SUITES = ("trixie",)
 USER_ADDRESS = re.compile(r" (?:branch|fault) .*\b0x0000(?!0{12})[0-9a-f]{12}\b")
 
 
@@ -96,8 +99,8 @@ def _open_exports(context, path):
     return None
 
 
-def _makedumpfile(context, *arguments, out=subprocess.DEVNULL):
-    done = subprocess.run(["makedumpfile", *map(str, arguments)], stdout=out, check=False,
+def _makedumpfile(context, *arguments, out=subprocess.DEVNULL, program=("makedumpfile",)):
+    done = subprocess.run([*program, *map(str, arguments)], stdout=out, check=False,
                           stderr=subprocess.PIPE, text=True, timeout=context.seconds(120))
     if done.returncode:
         raise Failure(f"makedumpfile {' '.join(map(str, arguments))}: {done.stderr[-1000:]}")
@@ -116,6 +119,9 @@ def _written(context, plain):
         with open(to, "wb") as out:
             _makedumpfile(context, "-F", *options, "-d", 31, plain, out=out)
         yield f"-F {options[0]} -d 31", [to]
+    newer = programs.command("makedumpfile", "usr/bin/makedumpfile", ZSTD_SUITES)
+    _makedumpfile(context, "-z", "-d", 31, plain, to, program=newer)
+    yield "-z -d 31", [to]
     _makedumpfile(context, "-c", "-d", 31, "--splitblock-size", 32, "--split", plain, *parts)
     yield "--split", parts
     yield "--split, in another order", parts[::-1]
