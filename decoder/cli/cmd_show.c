@@ -4,12 +4,11 @@
 /**
  * struct holes - where the history of one CPU has lost something
  * @wrapped: it begins where the ring was overwritten.
- * @last_n: newest event; @last_hole_n: newest event that stands for a loss.
+ * @last_hole_n: newest event that stands for a loss.
  */
 struct holes {
 	bool any;
 	bool wrapped;
-	uint64_t last_n;
 	uint64_t last_hole_n;
 };
 
@@ -29,7 +28,6 @@ static bool holes_event(void *arg, const struct btsrec_event *event)
 {
 	struct holes *holes = arg;
 
-	holes->last_n = event->n;
 	if (event->kind == BTSREC_EVENT_GAP && event->gap.kind == BTSREC_GAP_OVERWRITTEN)
 		holes->wrapped = true;
 	if (is_hole(holes, event)) {
@@ -43,9 +41,11 @@ static enum btsrec_status cpu_has_holes(struct btsrec *rec, unsigned int cpu, ui
 					bool *ret)
 {
 	struct holes holes = { 0 };
-	enum btsrec_status status = btsrec_events(rec, cpu, holes_event, &holes);
+	uint64_t nr_events;
+	enum btsrec_status status = btsrec_other_events(rec, cpu, holes_event, &holes,
+							&nr_events);
 
-	*ret = holes.any && (!max_events || holes.last_n - holes.last_hole_n < max_events);
+	*ret = holes.any && (!max_events || nr_events - 1 - holes.last_hole_n < max_events);
 	return status;
 }
 

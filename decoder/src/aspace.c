@@ -58,10 +58,15 @@ static void feed_gap(struct aspace *as, const struct btsrec_event *event)
 		add_span(as, event->n + 1, NULL);
 }
 
+void aspace_begin(struct aspace *as, uint64_t first_n)
+{
+	add_span(as, first_n, NULL);
+}
+
 void aspace_feed(struct aspace *as, const struct btsrec_event *event)
 {
 	if (!as->nr)
-		add_span(as, event->n, NULL);
+		aspace_begin(as, event->n);
 	if (as->nomem)
 		return;
 	switch (event->kind) {

@@ -34,7 +34,14 @@ struct aspace {
 	size_t at;
 };
 
-/** aspace_feed() - the next event of the CPU; all of them, oldest first. */
+/** aspace_begin() - the first event is number @first_n; only where not all events are fed */
+void aspace_begin(struct aspace *as, uint64_t first_n);
+
+/**
+ * aspace_feed() - the next event of the CPU, oldest first
+ *
+ * All of them; after aspace_begin() branches may be left out.
+ */
 void aspace_feed(struct aspace *as, const struct btsrec_event *event);
 
 /**

@@ -381,9 +381,10 @@ bool calltree_event(void *arg, const struct trace_event *traced, const struct fr
 
 /* --- Reading ------------------------------------------------------------ */
 
-static bool count_event(void *arg, const struct btsrec_event *event)
+static bool pass_event(void *arg, const struct btsrec_event *event)
 {
-	*(uint64_t *)arg = event->n;
+	(void)arg;
+	(void)event;
 	return true;
 }
 
@@ -394,12 +395,14 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 	struct calltree_reader r = { .tree = tree, .rec = rec, .first_n = first_n,
 				     .fault = fault, .was_gap = true };
 	enum btsrec_status status;
+	uint64_t nr_events;
 
 	memset(tree, 0, sizeof(*tree));
 	tree->complete = true;
-	status = btsrec_events(rec, cpu, count_event, &r.last_n);
+	status = btsrec_other_events(rec, cpu, pass_event, NULL, &nr_events);
 	if (status)
 		return status;
+	r.last_n = nr_events ? nr_events - 1 : 0;
 	if (r.last_n > last_n)
 		r.last_n = last_n;
 	if (max_events && max_events <= r.last_n && r.first_n < r.last_n + 1 - max_events)

@@ -301,7 +301,8 @@ static bool put_event(void *arg, const struct btsrec_event *event)
 static enum btsrec_status put_cpu(void *arg, unsigned int cpu)
 {
 	struct export *export = arg;
-	enum btsrec_status status = btsrec_events(export->rec, cpu, find_tsc, export);
+	enum btsrec_status status = btsrec_other_events(export->rec, cpu, find_tsc, export,
+							NULL);
 
 	export->cpu = cpu;
 	export->side = NULL;

@@ -287,6 +287,7 @@ static const struct history *marks_find(const struct marks *marks, uint64_t n)
 static enum btsrec_status history_to_tail(struct history *history, uint64_t max_events)
 {
 	_cleanup_free_ struct marks *marks = calloc(1, sizeof(*marks));
+	struct timeline_branches branches;
 	struct btsrec_event event;
 	enum btsrec_status status;
 	uint64_t first_n;
@@ -299,7 +300,8 @@ static enum btsrec_status history_to_tail(struct history *history, uint64_t max_
 		status = history_feed(history);
 		if (status != BTSREC_OK)
 			return status;
-		while (timeline_next(&history->timeline, &event))
+		while (timeline_branches(&history->timeline, UINT64_MAX, &branches) ||
+		       timeline_next(&history->timeline, &event))
 			;
 	}
 	first_n = history->timeline.n > max_events ? history->timeline.n - max_events : 0;
@@ -337,6 +339,44 @@ bool history_next(struct history *history, struct btsrec_event *ret)
 	}
 }
 
+/* Take those off that are before the first event that is told. */
+static bool branches_told(const struct history *history, struct timeline_branches *branches)
+{
+	uint64_t nr_old;
+
+	if (branches->n >= history->first_n)
+		return true;
+	nr_old = history->first_n - branches->n;
+	if (nr_old >= branches->nr)
+		return false;
+	branches->records += nr_old;
+	branches->nr -= nr_old;
+	branches->n += nr_old;
+	branches->slot += nr_old;
+	return true;
+}
+
+bool history_branches(struct history *history, uint64_t end_n, struct timeline_branches *ret)
+{
+	while (timeline_branches(&history->timeline, end_n, ret))
+		if (branches_told(history, ret))
+			return true;
+	return false;
+}
+
+bool history_next_other(struct history *history, struct btsrec_event *ret)
+{
+	struct timeline_branches branches;
+
+	do {
+		while (history_branches(history, UINT64_MAX, &branches))
+			;
+		if (!history_next(history, ret))
+			return false;
+	} while (ret->kind == BTSREC_EVENT_BRANCH);
+	return true;
+}
+
 /* --- By callback -------------------------------------------------------- */
 
 enum btsrec_status session_tail(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
@@ -354,6 +394,26 @@ enum btsrec_status session_tail(struct btsrec *rec, unsigned int cpu, uint64_t m
 		status = history.status;
 	if (status == BTSREC_ERR_STOPPED || history.status)
 		msg_set(&rec->msg, status, "history of CPU %u: %s", cpu, btsrec_status_str(status));
+	history_fini(&history);
+	return status;
+}
+
+enum btsrec_status btsrec_other_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
+				       void *arg, uint64_t *ret_nr_events)
+{
+	struct btsrec_event event;
+	struct history history;
+	enum btsrec_status status = history_init(&history, rec, cpu, 0);
+
+	while (!status && history_next_other(&history, &event))
+		if (!fn(arg, &event))
+			status = BTSREC_ERR_STOPPED;
+	if (!status)
+		status = history.status;
+	if (status == BTSREC_ERR_STOPPED || history.status)
+		msg_set(&rec->msg, status, "history of CPU %u: %s", cpu, btsrec_status_str(status));
+	if (ret_nr_events)
+		*ret_nr_events = history.timeline.n;
 	history_fini(&history);
 	return status;
 }

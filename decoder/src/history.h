@@ -55,6 +55,18 @@ enum btsrec_status history_init(struct history *history, struct btsrec *rec, uns
 /** history_next() - the next event; false: none, see @history->status */
 bool history_next(struct history *history, struct btsrec_event *ret);
 
+/**
+ * history_branches() - the branches that come next, but none from event @end_n on
+ * @end_n: UINT64_MAX: no such bound.
+ * @ret: valid until the next call.
+ *
+ * Return: false: ask history_next(), which may tell a branch as well.
+ */
+bool history_branches(struct history *history, uint64_t end_n, struct timeline_branches *ret);
+
+/** history_next_other() - the next event that is no branch; as history_next() */
+bool history_next_other(struct history *history, struct btsrec_event *ret);
+
 /** history_fini() - free what history_init() allocated */
 void history_fini(struct history *history);
 

@@ -13,14 +13,6 @@ struct record_tag record_tag(uint64_t from)
 	};
 }
 
-/* SDM vol. 1, "Canonical Addressing": the bits above the width repeat its top bit. */
-static bool canonical(uint64_t va, unsigned int va_bits)
-{
-	uint64_t top = va >> (va_bits - 1);
-
-	return top == 0 || top == UINT64_MAX >> (va_bits - 1);
-}
-
 static unsigned int nr_poison_words(const struct btsrec_record *record)
 {
 	return (record->from == BTSREC_POISON) + (record->to == BTSREC_POISON) +
@@ -36,8 +28,7 @@ static bool tag_consistent(uint64_t from)
 
 enum record_kind record_classify(const struct btsrec_record *record, unsigned int va_bits)
 {
-	if (canonical(record->from, va_bits) && canonical(record->to, va_bits) &&
-	    record->flags != BTSREC_POISON)
+	if (record_is_branch(record, va_bits))
 		return RECORD_BRANCH;
 	/* A payload may hold any word, poison too; so the tag is looked at first. */
 	if (record->from >> BTSREC_TAG_SHIFT == BTSREC_TAG)

@@ -26,6 +26,19 @@ struct record_tag {
 /** record_tag() - take @from of a RECORD_PART apart. */
 struct record_tag record_tag(uint64_t from);
 
+/* SDM vol. 1, "Canonical Addressing": the bits above the width repeat its top bit. */
+static inline bool record_canonical(uint64_t va, unsigned int va_bits)
+{
+	return (uint64_t)((int64_t)(va << (64 - va_bits)) >> (64 - va_bits)) == va;
+}
+
+/** record_is_branch() - is it RECORD_BRANCH?  The question that most records answer. */
+static inline bool record_is_branch(const struct btsrec_record *record, unsigned int va_bits)
+{
+	return record_canonical(record->from, va_bits) && record_canonical(record->to, va_bits) &&
+	       record->flags != BTSREC_POISON;
+}
+
 /**
  * record_classify() - what the three words are
  * @va_bits: width of a linear address, 48 or 57.

@@ -25,39 +25,69 @@ enum btsrec_status out_flush(struct out *out)
 	return out->stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
+static const char digit_pairs[] =
+	"00010203040506070809" "10111213141516171819" "20212223242526272829"
+	"30313233343536373839" "40414243444546474849" "50515253545556575859"
+	"60616263646566676869" "70717273747576777879" "80818283848586878889"
+	"90919293949596979899";
+
+static unsigned int nr_dec_digits(uint64_t value)
+{
+	unsigned int nr_digits = 1;
+
+	for (; value >= 10000; value /= 10000)
+		nr_digits += 4;
+	return nr_digits + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
 void out_dec(struct out *out, uint64_t value, unsigned int width)
 {
-	char digits[20];
-	unsigned int nr_digits = 0;
+	unsigned int nr_digits = nr_dec_digits(value);
+	char *end;
 
-	do {
-		digits[nr_digits++] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-
-	out_room(out, sizeof(digits));
+	out_room(out, OUT_DEC_MAX_BYTES);
 	for (; width > nr_digits; width--)
 		*out->at++ = ' ';
-	while (nr_digits)
-		*out->at++ = digits[--nr_digits];
+	out->at += nr_digits;
+	for (end = out->at; value >= 10; value /= 100) {
+		end -= 2;
+		memcpy(end, digit_pairs + 2 * (value % 100), 2);
+		nr_digits -= 2;
+	}
+	if (nr_digits)
+		end[-1] = (char)('0' + value);
+}
+
+/* Each of its 8 hexadecimal digits as a byte, the first one lowest. */
+static uint64_t digits_of(uint32_t value)
+{
+	uint64_t x = __builtin_bswap32(value), letters;
+
+	/* Spread to halves, bytes and, the high one first, nibbles. */
+	x = (x | x << 16) & 0x0000ffff0000ffffULL;
+	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
+	x = (x >> 4 | x << 8) & 0x0f0f0f0f0f0f0f0fULL;
+	/* A nibble from 10 on carries into the bit above when 6 are added. */
+	letters = (x + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL;
+	return x + 0x3030303030303030ULL + letters * ('a' - '9' - 1);
 }
 
 void out_hex16(struct out *out, uint64_t value)
 {
-	int shift;
+	uint64_t high = digits_of((uint32_t)(value >> 32)), low = digits_of((uint32_t)value);
 
-	out_room(out, 18);
-	*out->at++ = '0';
-	*out->at++ = 'x';
-	for (shift = 60; shift >= 0; shift -= 4)
-		*out->at++ = hex_digits[(value >> shift) & 15];
+	out_room(out, OUT_HEX16_BYTES);
+	memcpy(out->at, "0x", 2);
+	memcpy(out->at + 2, &high, sizeof(high));
+	memcpy(out->at + 10, &low, sizeof(low));
+	out->at += OUT_HEX16_BYTES;
 }
 
 void out_hex(struct out *out, uint64_t value)
 {
 	int shift = value ? 60 - (__builtin_clzll(value) & ~3) : 0;
 
-	out_room(out, 18);
+	out_room(out, OUT_HEX16_BYTES);
 	*out->at++ = '0';
 	*out->at++ = 'x';
 	for (; shift >= 0; shift -= 4)

@@ -76,6 +76,10 @@ static inline void out_str(struct out *out, const char *text)
 	out_bytes(out, text, strlen(text));
 }
 
+/* 2^64 has 20 digits; 0x and 16 digits. */
+#define OUT_DEC_MAX_BYTES	20
+#define OUT_HEX16_BYTES		18
+
 /** out_dec() - @value in decimal, right-aligned in @width columns (at most 20) */
 void out_dec(struct out *out, uint64_t value, unsigned int width);
 

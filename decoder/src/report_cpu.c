@@ -80,8 +80,6 @@ static bool put_other(void *arg, const struct btsrec_event *event)
 	struct pass *pass = arg;
 	struct renderer *r = &pass->report->html;
 
-	if (event->kind == BTSREC_EVENT_BRANCH)
-		return !r->out.stopped;
 	separate(pass);
 	render_jsonl.event(r, event);
 	return !r->out.stopped;
@@ -213,7 +211,7 @@ enum btsrec_status report_cpu(struct report *report, unsigned int cpu)
 	out_literal(out, ",\"state\":\"");
 	render_cpu_state(out, btsrec_cpu(rec, cpu));
 	out_literal(out, "\",\"others\":[");
-	status = btsrec_events(rec, cpu, put_other, &others);
+	status = btsrec_other_events(rec, cpu, put_other, &others, NULL);
 	out_literal(out, "],\"threads\":[");
 	if (!status)
 		status = report_calls(report, cpu);

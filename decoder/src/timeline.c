@@ -206,3 +206,24 @@ bool timeline_next(struct timeline *tl, struct btsrec_event *ret)
 	}
 	return tl->ended && finish(tl, ret);
 }
+
+bool timeline_branches(struct timeline *tl, uint64_t end_n, struct timeline_branches *ret)
+{
+	const struct btsrec_record *records = tl->run.records + tl->pos;
+	uint64_t nr_max, nr = 0;
+
+	/* What is open has to be closed first. */
+	if (!tl->has_run || !tl->run.records || tl->has_gap || tl->annot_nr_parts ||
+	    tl->n >= end_n)
+		return false;
+	nr_max = tl->run.nr_slots - tl->pos;
+	if (nr_max > end_n - tl->n)
+		nr_max = end_n - tl->n;
+	while (nr < nr_max && record_is_branch(&records[nr], tl->va_bits))
+		nr++;
+	*ret = (struct timeline_branches){ records, nr, tl->n, tl->run.slot + tl->pos };
+	tl->n += nr;
+	tl->pos += nr;
+	tl->has_run = tl->pos < tl->run.nr_slots;
+	return nr;
+}

@@ -56,4 +56,22 @@ void timeline_end(struct timeline *tl, const struct btsrec_freeze *freeze);
  */
 bool timeline_next(struct timeline *tl, struct btsrec_event *ret);
 
+/** struct timeline_branches - @nr branches in a row, from event @n and slot @slot on */
+struct timeline_branches {
+	const struct btsrec_record *records;
+	uint64_t nr;
+	uint64_t n;
+	uint64_t slot;
+};
+
+/**
+ * timeline_branches() - take as many branches as come next, but none from event @end_n on
+ * @ret: @records are those of the run, so valid until the next timeline_feed().
+ *
+ * The same events as timeline_next() gives, without making one of each.
+ *
+ * Return: false: what comes next is not a branch, or only timeline_next() can tell.
+ */
+bool timeline_branches(struct timeline *tl, uint64_t end_n, struct timeline_branches *ret);
+
 #endif /* BTSREC_TIMELINE_H */

@@ -153,9 +153,11 @@ static void forget_lost(struct btsrec *rec, struct aspace *spaces)
 
 enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces)
 {
-	enum btsrec_status status = btsrec_events(rec, cpu, feed_space, spaces);
 	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+	enum btsrec_status status;
 
+	aspace_begin(spaces, 0);
+	status = btsrec_other_events(rec, cpu, feed_space, spaces, NULL);
 	if (spaces->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (status)

@@ -4,7 +4,7 @@
 #include "check_btsrec.h"
 #include "failing_alloc.h"
 #include "fixture.h"
-#include "session.h"
+#include "history.h"
 
 #define MAX_EVENTS 40000
 
@@ -715,6 +715,56 @@ START_TEST(tails_of_every_kind_of_length)
 }
 END_TEST
 
+static void ck_same(const struct btsrec_event *a, enum btsrec_event_kind kind, uint64_t n,
+		    uint64_t slot)
+{
+	if (a->kind != kind || a->n != n || a->slot != slot)
+		ck_abort_msg("event %ju differs", (uintmax_t)n);
+}
+
+/* The newest @max of @all with the branches many at a time. */
+static void ck_by_branches(const struct btsrec_event *all, size_t nr_all, size_t max)
+{
+	size_t n = nr_all - (max < nr_all ? max : nr_all);
+	struct timeline_branches branches;
+	struct btsrec_event event;
+	struct history history;
+
+	btsrec_ck_ok(history_init(&history, rec, 1, max));
+	for (;;) {
+		if (history_branches(&history, UINT64_MAX, &branches)) {
+			for (uint64_t i = 0; i < branches.nr; i++, n++)
+				ck_same(&all[n], BTSREC_EVENT_BRANCH, branches.n + i,
+					branches.slot + i);
+			continue;
+		}
+		if (!history_next(&history, &event))
+			break;
+		ck_same(&all[n++], event.kind, event.n, event.slot);
+	}
+	btsrec_ck_ok(history.status);
+	ck_assert_uint_eq(n, nr_all);
+	history_fini(&history);
+}
+
+/* What is no branch in @all, alone. */
+static void ck_others(const struct btsrec_event *all, size_t nr_all)
+{
+	uint64_t nr;
+	size_t at = 0;
+
+	nr_events = 0;
+	btsrec_ck_ok(btsrec_other_events(rec, 1, take, &nr_events, &nr));
+	ck_assert_uint_eq(nr, nr_all);
+	for (size_t i = 0; i < nr_all; i++) {
+		if (all[i].kind == BTSREC_EVENT_BRANCH)
+			continue;
+		ck_same(&all[i], events[at].kind, events[at].n, events[at].slot);
+		at++;
+	}
+	ck_assert_uint_eq(nr_events, at);
+}
+
 /* Holes make many small runs, so that the tail begins behind many marks. */
 START_TEST(tails_equal_the_end_of_the_whole)
 {
@@ -743,7 +793,9 @@ START_TEST(tails_equal_the_end_of_the_whole)
 			    events[i].slot != other->slot)
 				ck_abort_msg("event %zu of the newest %zu differs", i, want);
 		}
+		ck_by_branches(all, nr_all, max);
 	}
+	ck_others(all, nr_all);
 	free(all);
 	teardown();
 }

@@ -18,14 +18,49 @@ static void start(void)
 	timeline_init(&tl, 3, 48);
 }
 
+/* The same events, the branches of which are taken at most @max_nr at a time. */
+static void ck_by_branches(struct timeline copy, size_t n, uint64_t max_nr)
+{
+	struct timeline_branches branches;
+	struct btsrec_event event;
+
+	for (;;) {
+		if (timeline_branches(&copy, copy.n + max_nr, &branches)) {
+			ck_assert_uint_eq(branches.n, n);
+			ck_assert_uint_le(branches.nr, max_nr);
+			for (uint64_t i = 0; i < branches.nr; i++, n++) {
+				ck_assert_uint_lt(n, nr_events);
+				ck_assert_int_eq(events[n].kind, BTSREC_EVENT_BRANCH);
+				ck_assert_uint_eq(events[n].slot, branches.slot + i);
+				ck_assert_mem_eq(&events[n].branch, &branches.records[i],
+						 sizeof(branches.records[i]));
+			}
+			continue;
+		}
+		if (!timeline_next(&copy, &event))
+			break;
+		ck_assert_uint_lt(n, nr_events);
+		ck_assert_int_eq(event.kind, events[n].kind);
+		ck_assert_uint_eq(event.n, n);
+		ck_assert_uint_eq(event.slot, events[n].slot);
+		n++;
+	}
+	ck_assert_uint_eq(n, nr_events);
+}
+
 static void drain(void)
 {
+	struct timeline copy = tl;
+	size_t first = nr_events;
+
 	while (timeline_next(&tl, &events[nr_events])) {
 		ck_assert_uint_eq(events[nr_events].cpu, 3);
 		ck_assert_uint_eq(events[nr_events].n, nr_events);
 		nr_events++;
 		ck_assert_uint_lt(nr_events, MAX_EVENTS);
 	}
+	ck_by_branches(copy, first, MAX_EVENTS);
+	ck_by_branches(copy, first, 1);
 }
 
 static void feed(uint64_t slot, uint64_t nr)
