@@ -17,7 +17,7 @@ const struct cli_command cli_commands[] = {
 	  NULL },
 	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvYDNiRs", cmd_info,
 	  NULL },
-	{ "show", "The branch histories, event by event.", "cHnrtlg" CLI_FILTER "fmvYDNiRs", cmd_show,
+	{ "show", "The branch histories, event by event.", "cHnrtlgj" CLI_FILTER "fmvYDNiRs", cmd_show,
 	  NULL },
 	{ "insns", "The instructions that were executed, one by one.", "cHnbLo" CLI_FILTER "fmvYDNiRs",
 	  cmd_insns, NULL },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <getopt.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,10 @@
 
 /* More CPUs than the format has room for; keeps a list from filling memory. */
 #define MAX_CPU_NUMBER	(BTSREC_MAX_CPU_DIR_PAGES * BTSREC_PAS_PER_PAGE - 1)
+
+/* One decodes; what more of them write is soon more than it decodes. */
+#define MAX_THREADS		16
+#define DEFAULT_MAX_THREADS	4
 
 /**
  * struct cli_option - one option of all commands
@@ -92,6 +97,17 @@ static bool set_cpus(struct cli_options *options, const char *at)
 static bool set_count(struct cli_options *options, const char *argument)
 {
 	return parse_number(argument, 10, &options->show.max_events) && options->show.max_events;
+}
+
+static bool set_threads(struct cli_options *options, const char *argument)
+{
+	uint64_t nr_threads;
+
+	if (!parse_number(argument, 10, &nr_threads) || !nr_threads ||
+	    nr_threads > MAX_THREADS)
+		return false;
+	options->show.nr_threads = (unsigned int)nr_threads;
+	return true;
 }
 
 static bool at_append(struct cli_options *options, uint64_t first, uint64_t last)
@@ -245,6 +261,8 @@ static const struct cli_option cli_options_all[] = {
 	{ 'b', true, "bytes", NULL, "with the bytes of each instruction", FLAG(bytes) },
 	{ 'r', true, "newest-first", NULL, "newest event first", FLAG(show.newest_first) },
 	{ 'g', false, "fold", NULL, "tell loops of branches once", FLAG(show.fold) },
+	{ 'j', true, "threads", "COUNT", "use so many processors (default: all, at most 4)",
+	  .set = set_threads },
 	{ 'H', false, "thread", "PID", "only this thread, followed over all CPUs", TEXT(show.thread) },
 	{ 'P', false, "pid", "LIST", "only these threads", TEXT(filter.pids) },
 	{ 'G', false, "tgid", "LIST", "only these processes", TEXT(filter.tgids) },
@@ -503,6 +521,15 @@ static enum cli_exit take_operands(const struct cli_command *command, int argc, 
 	return usage(command);
 }
 
+/* Those on which this process may run. */
+static unsigned int default_threads(void)
+{
+	cpu_set_t allowed;
+	int nr = sched_getaffinity(0, sizeof(allowed), &allowed) ? 1 : CPU_COUNT(&allowed);
+
+	return (unsigned int)(nr < DEFAULT_MAX_THREADS ? nr : DEFAULT_MAX_THREADS);
+}
+
 enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv,
 			struct cli_options *ret, bool *ret_done)
 {
@@ -514,6 +541,8 @@ enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv
 	status = parse_options(command, argc, argv, ret, ret_done);
 	if (status || *ret_done)
 		return status;
+	if (!ret->show.nr_threads)
+		ret->show.nr_threads = default_threads();
 	return take_operands(command, argc, argv, ret);
 }
 

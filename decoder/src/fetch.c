@@ -73,6 +73,16 @@ static enum btsrec_status read_pages(struct fetch *fetch, size_t page, uint64_t 
 	return BTSREC_OK;
 }
 
+/* Are all of the first @nr_bytes bytes of the window valid? */
+static bool all_valid(const struct fetch *fetch, uint64_t nr_bytes)
+{
+	for (size_t page = 0; page * BTSREC_PAGE_BYTES < nr_bytes; page++)
+		if (fetch->valid_bytes[page] <
+		    min_u64(nr_bytes - page * BTSREC_PAGE_BYTES, BTSREC_PAGE_BYTES))
+			return false;
+	return true;
+}
+
 static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
 {
 	uint64_t nr_ring = fetch->ring_bytes / BTSREC_RECORD_BYTES;
@@ -90,6 +100,7 @@ static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
 			return status;
 	}
 	fetch->nr_window = nr_bytes / BTSREC_RECORD_BYTES;
+	fetch->all_valid = all_valid(fetch, nr_bytes);
 	return BTSREC_OK;
 }
 
@@ -132,9 +143,10 @@ enum btsrec_status fetch_next(struct fetch *fetch, struct ring_run *ret)
 		return status;
 	i = fetch->next_slot - fetch->window_slot;
 	nr_max = min_u64(fetch->nr_left, fetch->nr_window - i);
-	valid = slot_valid(fetch, i);
-	for (nr = 1; nr < nr_max && slot_valid(fetch, i + nr) == valid; nr++)
-		;
+	valid = fetch->all_valid || slot_valid(fetch, i);
+	nr = fetch->all_valid ? nr_max : 1;
+	while (nr < nr_max && slot_valid(fetch, i + nr) == valid)
+		nr++;
 	ret->records = valid ? slot_address(fetch, i) : NULL;
 	ret->gap = BTSREC_GAP_NOT_IN_DUMP;
 	ret->slot = fetch->next_slot;

@@ -316,27 +316,41 @@ enum btsrec_status history_init(struct history *history, struct btsrec *rec, uns
 {
 	enum btsrec_status status = history_begin(history, rec, cpu);
 
-	if (status || !max_events)
-		return status;
-	status = history_to_tail(history, max_events);
-	if (status)
-		return msg_set(&rec->msg, status, "history of CPU %u: %s", cpu,
-			       btsrec_status_str(status));
-	return BTSREC_OK;
+	if (!status && max_events) {
+		status = history_to_tail(history, max_events);
+		if (status)
+			msg_set(&rec->msg, status, "history of CPU %u: %s", cpu,
+				btsrec_status_str(status));
+	}
+	history->init_failed = status;
+	history->status = status;
+	return status;
+}
+
+enum btsrec_status history_end(struct history *history, struct btsrec *rec, unsigned int cpu,
+			       bool wanted)
+{
+	enum btsrec_status status = history->status;
+
+	if (!status && !wanted)
+		status = BTSREC_ERR_STOPPED;
+	if (status && !history->init_failed)
+		msg_set(&rec->msg, status, "history of CPU %u: %s", cpu, btsrec_status_str(status));
+	history_fini(history);
+	return status;
 }
 
 bool history_next(struct history *history, struct btsrec_event *ret)
 {
-	for (;;) {
+	while (!history->status) {
 		while (timeline_next(&history->timeline, ret))
 			if (ret->n >= history->first_n)
 				return true;
 		if (history->step == HISTORY_DONE)
 			return false;
 		history->status = history_feed(history);
-		if (history->status)
-			return false;
 	}
+	return false;
 }
 
 /* Take those off that are before the first event that is told. */
@@ -383,19 +397,13 @@ enum btsrec_status session_tail(struct btsrec *rec, unsigned int cpu, uint64_t m
 				btsrec_event_fn fn, void *arg)
 {
 	struct btsrec_event event;
-	enum btsrec_status status;
 	struct history history;
+	bool wanted = true;
 
-	status = history_init(&history, rec, cpu, max_events);
-	while (!status && history_next(&history, &event))
-		if (!fn(arg, &event))
-			status = BTSREC_ERR_STOPPED;
-	if (!status)
-		status = history.status;
-	if (status == BTSREC_ERR_STOPPED || history.status)
-		msg_set(&rec->msg, status, "history of CPU %u: %s", cpu, btsrec_status_str(status));
-	history_fini(&history);
-	return status;
+	history_init(&history, rec, cpu, max_events);
+	while (wanted && history_next(&history, &event))
+		wanted = fn(arg, &event);
+	return history_end(&history, rec, cpu, wanted);
 }
 
 enum btsrec_status btsrec_other_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
@@ -403,19 +411,14 @@ enum btsrec_status btsrec_other_events(struct btsrec *rec, unsigned int cpu, bts
 {
 	struct btsrec_event event;
 	struct history history;
-	enum btsrec_status status = history_init(&history, rec, cpu, 0);
+	bool wanted = true;
 
-	while (!status && history_next_other(&history, &event))
-		if (!fn(arg, &event))
-			status = BTSREC_ERR_STOPPED;
-	if (!status)
-		status = history.status;
-	if (status == BTSREC_ERR_STOPPED || history.status)
-		msg_set(&rec->msg, status, "history of CPU %u: %s", cpu, btsrec_status_str(status));
+	history_init(&history, rec, cpu, 0);
+	while (wanted && history_next_other(&history, &event))
+		wanted = fn(arg, &event);
 	if (ret_nr_events)
 		*ret_nr_events = history.timeline.n;
-	history_fini(&history);
-	return status;
+	return history_end(&history, rec, cpu, wanted);
 }
 
 enum btsrec_status btsrec_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,

@@ -25,7 +25,9 @@ enum history_step {
  * struct history - one way through one history
  * @cpu: borrowed.
  * @first_n: the first event that is told.
- * @status: why history_next() returned false; BTSREC_OK: this was the end.
+ * @init_failed: there is a message that says so.
+ * @status: why history_init() failed or history_next() returned false; BTSREC_OK: this
+ *	was the end.
  *
  * A copy taken between two runs resumes there, after fetch_forget().
  */
@@ -37,6 +39,7 @@ struct history {
 	struct fetch fetch;
 	struct timeline timeline;
 	uint64_t first_n;
+	bool init_failed;
 	enum btsrec_status status;
 };
 
@@ -66,6 +69,15 @@ bool history_branches(struct history *history, uint64_t end_n, struct timeline_b
 
 /** history_next_other() - the next event that is no branch; as history_next() */
 bool history_next_other(struct history *history, struct btsrec_event *ret);
+
+/**
+ * history_end() - history_fini() with what came of it
+ * @wanted: false: whom the events were told did not want to go on.
+ *
+ * Return: as btsrec_events(), with a message.
+ */
+enum btsrec_status history_end(struct history *history, struct btsrec *rec, unsigned int cpu,
+			       bool wanted);
 
 /** history_fini() - free what history_init() allocated */
 void history_fini(struct history *history);

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The output side: a buffer in front of the caller's sink, the primitives that
- * put numbers and strings into it, and one table of functions per format.
+ * The output side: what all formats share, and one table of functions per format.
  * Nothing here decodes; names come from the symbol stage.
- *
- * Text that was read from a dump or a symbol file is hostile.  It may only pass
- * out_quoted(), out_escaped(), out_json_string() or out_json_text().
  */
 #ifndef BTSREC_RENDER_H
 #define BTSREC_RENDER_H
 
-#include <string.h>
-
-#include <btsrec/decoder.h>
-
+#include "out.h"
 #include "symbol.h"
 
 struct fault;
@@ -22,100 +15,6 @@ struct session_ring;
 struct splay_block;
 struct stretch;
 struct trace_types;
-
-/* --- Buffer ------------------------------------------------------------- */
-
-#define OUT_BUFFER_BYTES	(64 * 1024)
-
-/**
- * struct out - bytes on their way to a sink
- * @sink: borrowed.
- * @stopped: the sink returned false; everything after is dropped.
- * @at: first free byte of @buf.
- */
-struct out {
-	const struct btsrec_sink *sink;
-	bool stopped;
-	char *at;
-	char buf[OUT_BUFFER_BYTES];
-};
-
-/** out_init() - start an empty buffer in front of @sink */
-void out_init(struct out *out, const struct btsrec_sink *sink);
-
-/** out_flush() - hand everything to the sink; BTSREC_OK or BTSREC_ERR_STOPPED */
-enum btsrec_status out_flush(struct out *out);
-
-/** out_room() - make sure that @nr_bytes (at most OUT_BUFFER_BYTES) are free */
-static inline void out_room(struct out *out, size_t nr_bytes)
-{
-	if ((size_t)(out->buf + OUT_BUFFER_BYTES - out->at) < nr_bytes)
-		(void)out_flush(out);
-}
-
-static inline void out_char(struct out *out, char c)
-{
-	out_room(out, 1);
-	*out->at++ = c;
-}
-
-/** out_bytes() - @nr_bytes bytes of trusted text, at most OUT_BUFFER_BYTES */
-static inline void out_bytes(struct out *out, const char *text, size_t nr_bytes)
-{
-	out_room(out, nr_bytes);
-	memcpy(out->at, text, nr_bytes);
-	out->at += nr_bytes;
-}
-
-/** out_literal() - a string constant */
-#define out_literal(out, s)	out_bytes((out), "" s, sizeof(s) - 1)
-
-/** out_str() - NUL-terminated trusted text */
-static inline void out_str(struct out *out, const char *text)
-{
-	out_bytes(out, text, strlen(text));
-}
-
-/* 2^64 has 20 digits; 0x and 16 digits. */
-#define OUT_DEC_MAX_BYTES	20
-#define OUT_HEX16_BYTES		18
-
-/** out_dec() - @value in decimal, right-aligned in @width columns (at most 20) */
-void out_dec(struct out *out, uint64_t value, unsigned int width);
-
-/** out_hex16() - 0x and exactly 16 digits */
-void out_hex16(struct out *out, uint64_t value);
-
-/** out_hex() - 0x and as few digits as @value needs */
-void out_hex(struct out *out, uint64_t value);
-
-/** out_pad() - @text, then blanks up to @width columns */
-void out_pad(struct out *out, const char *text, unsigned int width);
-
-/**
- * out_escaped() - hostile bytes, without quotes
- *
- * Everything but printable ASCII becomes \xNN, a backslash \\ and a quote \".
- * Ends at a NUL or after @max_bytes.
- */
-void out_escaped(struct out *out, const char *text, size_t max_bytes);
-
-/** out_quoted() - out_escaped() between double quotes */
-void out_quoted(struct out *out, const char *text, size_t max_bytes);
-
-/**
- * out_json_string() - hostile bytes as a JSON string with quotes
- *
- * A byte above 0x7e becomes the code point of the same number (\u0080..\u00ff),
- * so the result is valid whatever the encoding was and no byte is lost.
- */
-void out_json_string(struct out *out, const char *text, size_t max_bytes);
-
-/** out_json_text() - the same without quotes, for a part of a string */
-void out_json_text(struct out *out, const char *text, size_t max_bytes);
-
-/** out_hex_bytes() - two digits per byte, nothing between */
-void out_hex_bytes(struct out *out, const uint8_t *bytes, size_t nr_bytes);
 
 /** out_thread() - PID/TGID "comm", of which @comm has BTSREC_COMM_BYTES */
 void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
@@ -147,7 +46,11 @@ struct renderer {
  * struct render_format - how one format words a history
  * @begin: once, before everything; may be NULL.
  * @cpu: starts the part of one CPU; may be NULL.
- * @event: one event.
+ * @event: one event; of a branch what @branch_head and @branch_tail write.
+ * @branch_head: the line of a branch as far as it is of this event alone; writes to @out
+ *	and knows nothing else, so any thread may call it.
+ * @branch_tail: the rest of the line, the same for all branches with the same ends in the
+ *	same address space.
  * @fault: the fault, in front of the branch of event number @n; for a fault that is
  *	not known, of the freeze.
  * @cpu_end: ends the part of one CPU; may be NULL.
@@ -164,6 +67,9 @@ struct render_format {
 	void (*cpu)(struct renderer *r, const struct btsrec_cpu *cpu,
 		    const struct session_ring *ring);
 	void (*event)(struct renderer *r, const struct btsrec_event *event);
+	void (*branch_head)(struct out *out, unsigned int cpu, uint64_t n,
+			    const struct btsrec_record *branch);
+	void (*branch_tail)(struct renderer *r, const struct btsrec_event *event);
 	void (*fault)(struct renderer *r, unsigned int cpu, uint64_t n,
 		      const struct fault *fault);
 	void (*cpu_end)(struct renderer *r, unsigned int cpu);

@@ -18,14 +18,28 @@ static void json_type(struct renderer *r, const struct btsrec_event *event)
 	json_branch_type(&r->out, &branch);
 }
 
-static void json_branch(struct renderer *r, const struct btsrec_event *event)
+static void json_begin(struct out *out, unsigned int cpu, uint64_t n, const char *kind)
 {
-	const struct btsrec_record *branch = &event->branch;
-	struct out *out = &r->out;
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, cpu, 0);
+	json_number(out, "n", n);
+	json_word(out, "kind", kind);
+}
 
+static void json_branch_head(struct out *out, unsigned int cpu, uint64_t n,
+			     const struct btsrec_record *branch)
+{
+	json_begin(out, cpu, n, "branch");
 	json_address(out, "from", branch->from);
 	json_address(out, "to", branch->to);
 	json_bool(out, "predicted", branch->flags & BTSREC_FLAG_PREDICTED);
+}
+
+/* The members behind those that @branch_head writes. */
+static void json_branch(struct renderer *r, const struct btsrec_event *event)
+{
+	const struct btsrec_record *branch = &event->branch;
+
 	if (r->types)
 		json_type(r, event);
 	json_sym(r, "from_sym", branch->from);
@@ -34,6 +48,12 @@ static void json_branch(struct renderer *r, const struct btsrec_event *event)
 		json_line(r, "from_file", "from_line", branch->from);
 		json_line(r, "to_file", "to_line", branch->to);
 	}
+}
+
+static void json_branch_tail(struct renderer *r, const struct btsrec_event *event)
+{
+	json_branch(r, event);
+	out_literal(&r->out, "}\n");
 }
 
 static void json_side(struct out *out, const struct btsrec_side *side)
@@ -125,7 +145,6 @@ static void json_members(struct renderer *r, const struct btsrec_event *event)
 {
 	switch (event->kind) {
 	case BTSREC_EVENT_BRANCH:
-		json_branch(r, event);
 		break;
 	case BTSREC_EVENT_SWITCH:
 		json_switch_kind(&r->out, event->mm_only);
@@ -157,10 +176,12 @@ void json_event_open(struct renderer *r, const struct btsrec_event *event)
 	struct out *out = &r->out;
 	uint64_t tsc;
 
-	out_literal(out, "{\"cpu\":");
-	out_dec(out, event->cpu, 0);
-	json_number(out, "n", event->n);
-	json_word(out, "kind", render_kind_str(event->kind));
+	if (event->kind == BTSREC_EVENT_BRANCH) {
+		json_branch_head(out, event->cpu, event->n, &event->branch);
+		json_branch(r, event);
+		return;
+	}
+	json_begin(out, event->cpu, event->n, render_kind_str(event->kind));
 	if (clock_event(event, &tsc))
 		json_number(out, "tsc", tsc);
 	json_members(r, event);
@@ -188,10 +209,7 @@ static void json_fault(struct renderer *r, unsigned int cpu, uint64_t n,
 {
 	struct out *out = &r->out;
 
-	out_literal(out, "{\"cpu\":");
-	out_dec(out, cpu, 0);
-	json_number(out, "n", n);
-	json_word(out, "kind", "fault");
+	json_begin(out, cpu, n, "fault");
 	json_word(out, "what", fault_kind_str(fault->kind));
 	if (fault->kind == FAULT_UNKNOWN)
 		json_word(out, "why", fault_why_str(fault->why));
@@ -204,10 +222,7 @@ static void json_block(struct renderer *r, const struct splay_block *block)
 {
 	struct out *out = &r->out;
 
-	out_literal(out, "{\"cpu\":");
-	out_dec(out, block->cpu, 0);
-	json_number(out, "n", block->n);
-	json_word(out, "kind", render_block_str(block));
+	json_begin(out, block->cpu, block->n, render_block_str(block));
 	if (block->has_from)
 		json_address(out, "from", block->from);
 	if (block->has_to)
@@ -231,6 +246,8 @@ static void json_block(struct renderer *r, const struct splay_block *block)
 
 const struct render_format render_jsonl = {
 	.event = json_event,
+	.branch_head = json_branch_head,
+	.branch_tail = json_branch_tail,
 	.fault = json_fault,
 	.block = json_block,
 	.loop = loop_json,

@@ -70,21 +70,44 @@ static void text_branch_lines(struct renderer *r, const struct btsrec_record *br
 	out_line_of(r, branch->to);
 }
 
-static void text_branch(struct renderer *r, const struct btsrec_event *event)
-{
-	const struct btsrec_record *branch = &event->branch;
-	struct out *out = &r->out;
+/* The longest of text_branch_head(). */
+#define HEAD_MAX_BYTES	(2 * (OUT_DEC_MAX_BYTES + 1) + 8 + 2 * OUT_HEX16_BYTES + 4 + 2)
 
-	out_hex16(out, branch->from);
-	out_literal(out, " -> ");
-	out_hex16(out, branch->to);
-	if (branch->flags & BTSREC_FLAG_PREDICTED)
-		out_literal(out, " P");
-	else
-		out_literal(out, " -");
-	text_branch_names(r, branch, text_type(r, event));
+static char *put_begin(char *at, unsigned int cpu, uint64_t n)
+{
+	at = put_dec(at, cpu, 3);
+	*at++ = ' ';
+	at = put_dec(at, n, 9);
+	*at++ = ' ';
+	return at;
+}
+
+static void text_begin(struct out *out, unsigned int cpu, uint64_t n)
+{
+	out_room(out, HEAD_MAX_BYTES);
+	out->at = put_begin(out->at, cpu, n);
+}
+
+static void text_branch_head(struct out *out, unsigned int cpu, uint64_t n,
+			     const struct btsrec_record *branch)
+{
+	char *at;
+
+	out_room(out, HEAD_MAX_BYTES);
+	at = put_begin(out->at, cpu, n);
+	at = put_literal(at, "branch  ");
+	at = put_hex16(at, branch->from);
+	at = put_literal(at, " -> ");
+	at = put_hex16(at, branch->to);
+	out->at = put_bytes(at, branch->flags & BTSREC_FLAG_PREDICTED ? " P" : " -", 2);
+}
+
+static void text_branch_tail(struct renderer *r, const struct btsrec_event *event)
+{
+	text_branch_names(r, &event->branch, text_type(r, event));
 	if (r->lines)
-		text_branch_lines(r, branch);
+		text_branch_lines(r, &event->branch);
+	out_char(&r->out, '\n');
 }
 
 static void text_cr3(struct out *out, uint64_t cr3)
@@ -280,10 +303,8 @@ static void text_fault(struct renderer *r, unsigned int cpu, uint64_t n,
 {
 	struct out *out = &r->out;
 
-	out_dec(out, cpu, 3);
-	out_char(out, ' ');
-	out_dec(out, n, 9);
-	out_literal(out, " fault   ");
+	text_begin(out, cpu, n);
+	out_literal(out, "fault   ");
 	render_fault(r, fault);
 	out_char(out, '\n');
 }
@@ -339,10 +360,7 @@ static void text_block(struct renderer *r, const struct splay_block *block)
 {
 	struct out *out = &r->out;
 
-	out_dec(out, block->cpu, 3);
-	out_char(out, ' ');
-	out_dec(out, block->n, 9);
-	out_char(out, ' ');
+	text_begin(out, block->cpu, block->n);
 	out_pad(out, render_block_str(block), 8);
 	text_block_end(out, block->has_from, block->from);
 	out_literal(out, " -> ");
@@ -372,22 +390,19 @@ static void text_event(struct renderer *r, const struct btsrec_event *event)
 	struct out *out = &r->out;
 	uint64_t tsc;
 
-	out_dec(out, event->cpu, 3);
-	out_char(out, ' ');
-	out_dec(out, event->n, 9);
-	out_char(out, ' ');
 	if (event->kind == BTSREC_EVENT_BRANCH) {
-		out_literal(out, "branch  ");
-		text_branch(r, event);
-	} else {
-		out_pad(out, render_kind_str(event->kind), 8);
-		if (clock_event(event, &tsc)) {
-			out_literal(out, "tsc=");
-			out_dec(out, tsc, 0);
-			out_char(out, ' ');
-		}
-		render_details(r, event);
+		text_branch_head(out, event->cpu, event->n, &event->branch);
+		text_branch_tail(r, event);
+		return;
 	}
+	text_begin(out, event->cpu, event->n);
+	out_pad(out, render_kind_str(event->kind), 8);
+	if (clock_event(event, &tsc)) {
+		out_literal(out, "tsc=");
+		out_dec(out, tsc, 0);
+		out_char(out, ' ');
+	}
+	render_details(r, event);
 	out_char(out, '\n');
 }
 
@@ -407,6 +422,8 @@ static void text_cpu(struct renderer *r, const struct btsrec_cpu *cpu,
 const struct render_format render_text = {
 	.cpu = text_cpu,
 	.event = text_event,
+	.branch_head = text_branch_head,
+	.branch_tail = text_branch_tail,
 	.fault = text_fault,
 	.cpu_end = out_user_summary,
 	.thread_end = out_user_summary_thread,

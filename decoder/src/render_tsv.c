@@ -57,17 +57,31 @@ static void tsv_no_lines(struct renderer *r)
 		out_literal(&r->out, "\t\t");
 }
 
-static void tsv_branch(struct renderer *r, const struct btsrec_event *event)
+static void tsv_begin_line(struct out *out, unsigned int cpu, uint64_t n, const char *kind)
 {
-	const struct btsrec_record *branch = &event->branch;
-	struct out *out = &r->out;
+	out_dec(out, cpu, 0);
+	out_char(out, '\t');
+	out_dec(out, n, 0);
+	out_char(out, '\t');
+	out_str(out, kind);
+}
 
+static void tsv_branch_head(struct out *out, unsigned int cpu, uint64_t n,
+			    const struct btsrec_record *branch)
+{
+	tsv_begin_line(out, cpu, n, "branch");
 	out_literal(out, "\t\t");
 	out_hex16(out, branch->from);
 	out_char(out, '\t');
 	out_hex16(out, branch->to);
 	out_char(out, '\t');
 	out_char(out, branch->flags & BTSREC_FLAG_PREDICTED ? '1' : '0');
+}
+
+static void tsv_branch_tail(struct renderer *r, const struct btsrec_event *event)
+{
+	const struct btsrec_record *branch = &event->branch;
+
 	if (r->types)
 		tsv_type(r, event);
 	tsv_name(r, branch->from);
@@ -76,7 +90,7 @@ static void tsv_branch(struct renderer *r, const struct btsrec_event *event)
 		tsv_line(r, branch->from);
 		tsv_line(r, branch->to);
 	}
-	out_char(out, '\t');
+	out_literal(&r->out, "\t\n");
 }
 
 static void tsv_other(struct renderer *r, const struct btsrec_event *event)
@@ -122,15 +136,13 @@ static void tsv_event(struct renderer *r, const struct btsrec_event *event)
 {
 	struct out *out = &r->out;
 
-	out_dec(out, event->cpu, 0);
-	out_char(out, '\t');
-	out_dec(out, event->n, 0);
-	out_char(out, '\t');
-	out_str(out, render_kind_str(event->kind));
-	if (event->kind == BTSREC_EVENT_BRANCH)
-		tsv_branch(r, event);
-	else
-		tsv_other(r, event);
+	if (event->kind == BTSREC_EVENT_BRANCH) {
+		tsv_branch_head(out, event->cpu, event->n, &event->branch);
+		tsv_branch_tail(r, event);
+		return;
+	}
+	tsv_begin_line(out, event->cpu, event->n, render_kind_str(event->kind));
+	tsv_other(r, event);
 	out_char(out, '\n');
 }
 
@@ -153,11 +165,7 @@ static void tsv_block(struct renderer *r, const struct splay_block *block)
 {
 	struct out *out = &r->out;
 
-	out_dec(out, block->cpu, 0);
-	out_char(out, '\t');
-	out_dec(out, block->n, 0);
-	out_char(out, '\t');
-	out_str(out, render_block_str(block));
+	tsv_begin_line(out, block->cpu, block->n, render_block_str(block));
 	out_char(out, '\t');
 	tsv_block_end(out, block->has_from, block->from);
 	tsv_block_end(out, block->has_to, block->to);
@@ -178,6 +186,8 @@ static void tsv_block(struct renderer *r, const struct splay_block *block)
 const struct render_format render_tsv = {
 	.begin = tsv_begin,
 	.event = tsv_event,
+	.branch_head = tsv_branch_head,
+	.branch_tail = tsv_branch_tail,
 	.fault = tsv_fault,
 	.block = tsv_block,
 	.loop = loop_tsv,

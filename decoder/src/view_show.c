@@ -23,6 +23,11 @@ bool show_takes_line(struct show *show)
 	return true;
 }
 
+static bool show_goes_on(const struct show *show)
+{
+	return !show->nomem && !show->renderer.out.stopped && !show->backlog.nomem;
+}
+
 /* The fault is in front of its event in time. */
 bool show_print(void *arg, const struct btsrec_event *event, const struct splay_block *block)
 {
@@ -38,11 +43,13 @@ bool show_print(void *arg, const struct btsrec_event *event, const struct splay_
 		r->side = aspace_at(&show->selector->spaces, event->n);
 	if (fault && !show->opts->newest_first)
 		show->format->fault(r, event->cpu, event->n, show->fault);
-	if (event)
+	if (event && event->kind == BTSREC_EVENT_BRANCH)
+		show_branch(show, event);
+	else if (event)
 		show->format->event(r, event);
 	if (fault && show->opts->newest_first)
 		show->format->fault(r, event->cpu, event->n, show->fault);
-	return !r->out.stopped;
+	return show_goes_on(show);
 }
 
 void show_line(struct show *show, const struct btsrec_event *event)
@@ -111,10 +118,44 @@ bool show_event(void *arg, const struct btsrec_event *event)
 		tell_splayed(show, event);
 	else
 		tell_event(show, event);
-	return !show->renderer.out.stopped && !show->backlog.nomem;
+	return show_goes_on(show);
 }
 
 /* --- One CPU ------------------------------------------------------------ */
+
+/* Is every event a line as it is? */
+static bool is_plain(const struct show *show)
+{
+	return !show->selector->filter.any && !show->splayed && !show->opts->fold &&
+	       !show->opts->newest_first;
+}
+
+/* So far as to the fault, which stands in front of its branch. */
+static uint64_t end_of_branches(const struct show *show, uint64_t n)
+{
+	return show->fault->kind && n <= show->fault->n ? show->fault->n : UINT64_MAX;
+}
+
+/* What session_tail() does, with many branches at a time. */
+static enum btsrec_status show_plain(struct show *show, unsigned int cpu)
+{
+	struct timeline_branches branches;
+	struct btsrec_event event;
+	struct history history;
+	bool goes_on = true;
+
+	history_init(&history, show->renderer.rec, cpu, show->selector->nr_tail);
+	while (!history.status && goes_on) {
+		if (history_branches(&history, end_of_branches(show, history.timeline.n),
+				     &branches))
+			goes_on = show_branches(show, cpu, &branches);
+		else if (history_next(&history, &event))
+			goes_on = show_event(show, &event);
+		else
+			break;
+	}
+	return history_end(&history, show->renderer.rec, cpu, goes_on);
+}
 
 /* Its events once, to count lines or to show them. */
 static enum btsrec_status show_pass(struct show *show, unsigned int cpu)
@@ -127,8 +168,11 @@ static enum btsrec_status show_pass(struct show *show, unsigned int cpu)
 	show->nr_told = 0;
 	loops_init(&show->loops);
 	splay_init(&show->splay, show->opts->filter.kernel);
-	status = session_tail(rec, cpu, show->selector->nr_tail, show_event, show);
-	if (show->backlog.nomem)
+	if (is_plain(show))
+		status = show_plain(show, cpu);
+	else
+		status = session_tail(rec, cpu, show->selector->nr_tail, show_event, show);
+	if (show->backlog.nomem || show->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (status)
 		return status;
@@ -275,6 +319,22 @@ static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_sho
 	return thread_check(rec, opts->thread, opts->cpus, &opts->filter, &pid);
 }
 
+static enum btsrec_status show_all(struct show *show)
+{
+	const struct btsrec_show *opts = show->opts;
+	enum btsrec_status status;
+
+	if (show->format->begin)
+		show->format->begin(&show->renderer);
+	if (opts->thread)
+		status = show_thread(show);
+	else
+		status = view_cpus(show->renderer.rec, opts->cpus, opts->nr_cpus, show_cpu, show);
+	if (show->format->end)
+		show->format->end(&show->renderer);
+	return status;
+}
+
 enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
 			       const struct btsrec_sink *sink)
 {
@@ -298,16 +358,11 @@ enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opt
 	show->splayed = is_splayed(&opts->filter);
 	if (show->splayed)
 		show->filter.user = show->filter.kernel = false;
-	out_init(&show->renderer.out, sink);
-	if (show->format->begin)
-		show->format->begin(&show->renderer);
-	if (opts->thread)
-		status = show_thread(show);
+	if (show_begin_branches(show, sink))
+		status = show_all(show);
 	else
-		status = view_cpus(rec, opts->cpus, opts->nr_cpus, show_cpu, show);
-	if (show->format->end)
-		show->format->end(&show->renderer);
-	flushed = out_flush(&show->renderer.out);
+		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	flushed = show_end_branches(show);
 	free(show);
 	if (!status)
 		status = flushed;

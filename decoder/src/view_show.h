@@ -5,12 +5,24 @@
 
 #include "backlog.h"
 #include "loops.h"
+#include "press.h"
 #include "render.h"
 #include "selector.h"
 #include "thread.h"
 
+/** struct show_text - @nr_bytes of @bytes; owned */
+struct show_text {
+	char *bytes;
+	size_t nr_bytes;
+	size_t room_bytes;
+};
+
 /**
  * struct show - one btsrec_show() under way
+ * @renderer: what it writes goes to @press.
+ * @tails: what lines of branches end with; @one_tail: all with the same.  @tail_text: of
+ *	the newest one.
+ * @nomem: a line was lost for lack of memory.
  * @fault, @selector: of the CPU being told; borrowed.
  * @filter: that of @opts; without the level if that is @splayed.
  * @counting: lines are counted in @nr_lines, not shown.
@@ -21,6 +33,11 @@
  */
 struct show {
 	struct renderer renderer;
+	struct press *press;
+	struct tails tails;
+	bool one_tail;
+	struct show_text tail_text;
+	bool nomem;
 	const struct render_format *format;
 	const struct btsrec_show *opts;
 	const struct fault *fault;
@@ -62,6 +79,22 @@ void show_block(struct show *show, const struct splay_block *block);
 
 /** show_tell_stretch() - tell @show->stretch, once */
 void show_tell_stretch(struct show *show);
+
+/** show_begin_branches() - before the first byte of output; false: out of memory */
+bool show_begin_branches(struct show *show, const struct btsrec_sink *sink);
+
+/** show_branch() - the line of a branch, whatever was asked for */
+void show_branch(struct show *show, const struct btsrec_event *event);
+
+/** show_branches() - as show_branch(), of many; false: stop */
+bool show_branches(struct show *show, unsigned int cpu, const struct timeline_branches *branches);
+
+/**
+ * show_end_branches() - until all output has gone to the sink; also if it was never begun
+ *
+ * Return: BTSREC_OK or BTSREC_ERR_STOPPED.
+ */
+enum btsrec_status show_end_branches(struct show *show);
 
 /** show_thread() - the thread of @show->opts over all CPUs; as btsrec_events() */
 enum btsrec_status show_thread(struct show *show);

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out.h"
+
+#include "escape.h"
+
+static const char hex_digits[] = "0123456789abcdef";
+
+void out_init(struct out *out, const struct btsrec_sink *sink)
+{
+	out->sink = sink;
+	out->stopped = false;
+	out->at = out->buf;
+}
+
+enum btsrec_status out_flush(struct out *out)
+{
+	size_t nr_bytes = (size_t)(out->at - out->buf);
+
+	out->at = out->buf;
+	if (nr_bytes && !out->stopped)
+		out->stopped = !out->sink->write(out->sink->arg, out->buf, nr_bytes);
+	return out->stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
+}
+
+static const char digit_pairs[] =
+	"00010203040506070809" "10111213141516171819" "20212223242526272829"
+	"30313233343536373839" "40414243444546474849" "50515253545556575859"
+	"60616263646566676869" "70717273747576777879" "80818283848586878889"
+	"90919293949596979899";
+
+static unsigned int nr_dec_digits(uint64_t value)
+{
+	unsigned int nr_digits = 1;
+
+	for (; value >= 10000; value /= 10000)
+		nr_digits += 4;
+	return nr_digits + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
+char *put_dec(char *at, uint64_t value, unsigned int width)
+{
+	unsigned int nr_digits = nr_dec_digits(value);
+	char *end;
+
+	memset(at, ' ', OUT_DEC_MAX_BYTES);
+	if (width < nr_digits)
+		width = nr_digits;
+	for (end = at + width; value >= 10; value /= 100) {
+		end -= 2;
+		memcpy(end, digit_pairs + 2 * (value % 100), 2);
+		nr_digits -= 2;
+	}
+	if (nr_digits)
+		end[-1] = (char)('0' + value);
+	return at + width;
+}
+
+/* Each of its 8 hexadecimal digits as a byte, the first one lowest. */
+static uint64_t digits_of(uint32_t value)
+{
+	uint64_t x = __builtin_bswap32(value), letters;
+
+	/* Spread to halves, bytes and, the high one first, nibbles. */
+	x = (x | x << 16) & 0x0000ffff0000ffffULL;
+	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
+	x = (x >> 4 | x << 8) & 0x0f0f0f0f0f0f0f0fULL;
+	/* A nibble from 10 on carries into the bit above when 6 are added. */
+	letters = (x + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL;
+	return x + 0x3030303030303030ULL + letters * ('a' - '9' - 1);
+}
+
+char *put_hex16(char *at, uint64_t value)
+{
+	uint64_t high = digits_of((uint32_t)(value >> 32)), low = digits_of((uint32_t)value);
+
+	memcpy(at, "0x", 2);
+	memcpy(at + 2, &high, sizeof(high));
+	memcpy(at + 10, &low, sizeof(low));
+	return at + OUT_HEX16_BYTES;
+}
+
+void out_hex(struct out *out, uint64_t value)
+{
+	int shift = value ? 60 - (__builtin_clzll(value) & ~3) : 0;
+
+	out_room(out, OUT_HEX16_BYTES);
+	*out->at++ = '0';
+	*out->at++ = 'x';
+	for (; shift >= 0; shift -= 4)
+		*out->at++ = hex_digits[(value >> shift) & 15];
+}
+
+void out_pad(struct out *out, const char *text, unsigned int width)
+{
+	size_t nr_bytes = strlen(text);
+
+	out_bytes(out, text, nr_bytes);
+	for (; nr_bytes < width; nr_bytes++)
+		out_char(out, ' ');
+}
+
+void out_escaped(struct out *out, const char *text, size_t max_bytes)
+{
+	size_t i;
+
+	for (i = 0; i < max_bytes && text[i]; i++) {
+		out_room(out, 4);
+		out->at += escape_byte(out->at, (unsigned char)text[i]);
+	}
+}
+
+void out_quoted(struct out *out, const char *text, size_t max_bytes)
+{
+	out_char(out, '"');
+	out_escaped(out, text, max_bytes);
+	out_char(out, '"');
+}
+
+/* One hostile byte inside a JSON string, 1..6 bytes: \u00NN instead of \xNN. */
+static size_t json_byte(char *ret, unsigned char byte)
+{
+	char escaped[ESCAPED_MAX_BYTES];
+	size_t nr_bytes = escape_byte(escaped, byte);
+
+	if (nr_bytes < ESCAPED_MAX_BYTES) {
+		memcpy(ret, escaped, nr_bytes);
+		return nr_bytes;
+	}
+	memcpy(ret, "\\u00", 4);
+	memcpy(ret + 4, escaped + 2, 2);
+	return 6;
+}
+
+void out_json_text(struct out *out, const char *text, size_t max_bytes)
+{
+	for (size_t i = 0; i < max_bytes && text[i]; i++) {
+		out_room(out, 6);
+		out->at += json_byte(out->at, (unsigned char)text[i]);
+	}
+}
+
+void out_json_string(struct out *out, const char *text, size_t max_bytes)
+{
+	out_char(out, '"');
+	out_json_text(out, text, max_bytes);
+	out_char(out, '"');
+}
+
+void out_hex_bytes(struct out *out, const uint8_t *bytes, size_t nr_bytes)
+{
+	for (size_t i = 0; i < nr_bytes; i++) {
+		out_char(out, hex_digits[bytes[i] >> 4]);
+		out_char(out, hex_digits[bytes[i] & 15]);
+	}
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A buffer in front of the caller's sink, and the primitives that put numbers and
+ * strings into it.
+ *
+ * Text that was read from a dump or a symbol file is hostile.  It may only pass
+ * out_quoted(), out_escaped(), out_json_string() or out_json_text().
+ */
+#ifndef BTSREC_OUT_H
+#define BTSREC_OUT_H
+
+#include <string.h>
+
+#include <btsrec/decoder.h>
+
+#define OUT_BUFFER_BYTES	(64 * 1024)
+
+/**
+ * struct out - bytes on their way to a sink
+ * @sink: borrowed.
+ * @stopped: the sink returned false; everything after is dropped.
+ * @at: first free byte of @buf.
+ */
+struct out {
+	const struct btsrec_sink *sink;
+	bool stopped;
+	char *at;
+	char buf[OUT_BUFFER_BYTES];
+};
+
+/** out_init() - start an empty buffer in front of @sink */
+void out_init(struct out *out, const struct btsrec_sink *sink);
+
+/** out_flush() - hand everything to the sink; BTSREC_OK or BTSREC_ERR_STOPPED */
+enum btsrec_status out_flush(struct out *out);
+
+/** out_room() - make sure that @nr_bytes (at most OUT_BUFFER_BYTES) are free */
+static inline void out_room(struct out *out, size_t nr_bytes)
+{
+	if ((size_t)(out->buf + OUT_BUFFER_BYTES - out->at) < nr_bytes)
+		(void)out_flush(out);
+}
+
+static inline void out_char(struct out *out, char c)
+{
+	out_room(out, 1);
+	*out->at++ = c;
+}
+
+/** out_bytes() - @nr_bytes bytes of trusted text, at most OUT_BUFFER_BYTES */
+static inline void out_bytes(struct out *out, const char *text, size_t nr_bytes)
+{
+	out_room(out, nr_bytes);
+	memcpy(out->at, text, nr_bytes);
+	out->at += nr_bytes;
+}
+
+/** out_long() - as out_bytes(), of any length */
+static inline void out_long(struct out *out, const char *text, size_t nr_bytes)
+{
+	for (; nr_bytes > OUT_BUFFER_BYTES; nr_bytes -= OUT_BUFFER_BYTES) {
+		out_bytes(out, text, OUT_BUFFER_BYTES);
+		text += OUT_BUFFER_BYTES;
+	}
+	out_bytes(out, text, nr_bytes);
+}
+
+/** out_literal() - a string constant */
+#define out_literal(out, s)	out_bytes((out), "" s, sizeof(s) - 1)
+
+/** out_str() - NUL-terminated trusted text */
+static inline void out_str(struct out *out, const char *text)
+{
+	out_bytes(out, text, strlen(text));
+}
+
+/* 2^64 has 20 digits; 0x and 16 digits. */
+#define OUT_DEC_MAX_BYTES	20
+#define OUT_HEX16_BYTES		18
+
+/** put_dec() - out_dec() to @at, which has OUT_DEC_MAX_BYTES of room; returns behind it */
+char *put_dec(char *at, uint64_t value, unsigned int width);
+
+/** put_hex16() - out_hex16() to @at, which has OUT_HEX16_BYTES of room; returns behind it */
+char *put_hex16(char *at, uint64_t value);
+
+/** put_bytes() - @nr_bytes bytes to @at; returns behind them */
+static inline char *put_bytes(char *at, const char *text, size_t nr_bytes)
+{
+	memcpy(at, text, nr_bytes);
+	return at + nr_bytes;
+}
+
+/** put_literal() - a string constant to @at; returns behind it */
+#define put_literal(at, s)	put_bytes((at), "" s, sizeof(s) - 1)
+
+/** out_dec() - @value in decimal, right-aligned in @width columns (at most 20) */
+static inline void out_dec(struct out *out, uint64_t value, unsigned int width)
+{
+	out_room(out, OUT_DEC_MAX_BYTES);
+	out->at = put_dec(out->at, value, width);
+}
+
+/** out_hex16() - 0x and exactly 16 digits */
+static inline void out_hex16(struct out *out, uint64_t value)
+{
+	out_room(out, OUT_HEX16_BYTES);
+	out->at = put_hex16(out->at, value);
+}
+
+/** out_hex() - 0x and as few digits as @value needs */
+void out_hex(struct out *out, uint64_t value);
+
+/** out_pad() - @text, then blanks up to @width columns */
+void out_pad(struct out *out, const char *text, unsigned int width);
+
+/**
+ * out_escaped() - hostile bytes, without quotes
+ *
+ * Everything but printable ASCII becomes \xNN, a backslash \\ and a quote \".
+ * Ends at a NUL or after @max_bytes.
+ */
+void out_escaped(struct out *out, const char *text, size_t max_bytes);
+
+/** out_quoted() - out_escaped() between double quotes */
+void out_quoted(struct out *out, const char *text, size_t max_bytes);
+
+/**
+ * out_json_string() - hostile bytes as a JSON string with quotes
+ *
+ * A byte above 0x7e becomes the code point of the same number (\u0080..\u00ff),
+ * so the result is valid whatever the encoding was and no byte is lost.
+ */
+void out_json_string(struct out *out, const char *text, size_t max_bytes);
+
+/** out_json_text() - the same without quotes, for a part of a string */
+void out_json_text(struct out *out, const char *text, size_t max_bytes);
+
+/** out_hex_bytes() - two digits per byte, nothing between */
+void out_hex_bytes(struct out *out, const uint8_t *bytes, size_t nr_bytes);
+
+#endif /* BTSREC_OUT_H */

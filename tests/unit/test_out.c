@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "check_btsrec.h"
+#include "out.h"
+
+static char written[4 * OUT_BUFFER_BYTES];
+static size_t nr_written;
+static size_t nr_allowed;
+static struct out out;
+
+static bool take(void *arg, const char *text, size_t nr_bytes)
+{
+	(void)arg;
+	if (nr_written + nr_bytes > nr_allowed)
+		return false;
+	memcpy(written + nr_written, text, nr_bytes);
+	nr_written += nr_bytes;
+	return true;
+}
+
+static void start(void)
+{
+	static const struct btsrec_sink sink = { .write = take };
+
+	nr_written = 0;
+	nr_allowed = sizeof(written);
+	out_init(&out, &sink);
+}
+
+static void ck_written(const char *want)
+{
+	btsrec_ck_ok(out_flush(&out));
+	if (nr_written != strlen(want) || memcmp(written, want, nr_written))
+		ck_abort_msg("'%.*s' is not '%s'", (int)nr_written, written, want);
+}
+
+/* Around every power of two and of ten. */
+static uint64_t number(unsigned int i)
+{
+	static const uint64_t tens[] = {
+		0, 9, 10, 11, 99, 100, 101, 999, 1000, 9999, 10000, 99999, 100000, 999999999,
+		1000000000, 9999999999999999999ULL, 10000000000000000000ULL, UINT64_MAX,
+		0x0123456789abcdefULL, 0xfedcba9876543210ULL,
+	};
+	unsigned int nr_tens = sizeof(tens) / sizeof(tens[0]);
+
+	return i < nr_tens ? tens[i] : (1ULL << (i - nr_tens) / 3) + (i - nr_tens) % 3 - 1;
+}
+
+#define NR_NUMBERS (20 + 3 * 64)
+
+START_TEST(decimal)
+{
+	char want[64];
+
+	for (unsigned int i = 0; i < NR_NUMBERS; i++)
+		for (int width = 0; width <= 20; width++) {
+			start();
+			out_dec(&out, number(i), (unsigned int)width);
+			snprintf(want, sizeof(want), "%*" PRIu64, width, number(i));
+			ck_written(want);
+		}
+}
+END_TEST
+
+START_TEST(hexadecimal)
+{
+	char want[64];
+
+	for (unsigned int i = 0; i < NR_NUMBERS; i++) {
+		start();
+		out_hex16(&out, number(i));
+		snprintf(want, sizeof(want), "0x%016" PRIx64, number(i));
+		ck_written(want);
+		start();
+		out_hex(&out, number(i));
+		snprintf(want, sizeof(want), "0x%" PRIx64, number(i));
+		ck_written(want);
+	}
+}
+END_TEST
+
+START_TEST(longer_than_the_buffer)
+{
+	static char text[2 * OUT_BUFFER_BYTES + 3];
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (char)('a' + i % 23);
+	start();
+	out_char(&out, 'x');
+	out_long(&out, text, sizeof(text));
+	btsrec_ck_ok(out_flush(&out));
+	ck_assert_uint_eq(nr_written, sizeof(text) + 1);
+	ck_assert(written[0] == 'x' && !memcmp(written + 1, text, sizeof(text)));
+}
+END_TEST
+
+START_TEST(drops_what_follows_a_stop)
+{
+	start();
+	nr_allowed = 5;
+	out_literal(&out, "123");
+	btsrec_ck_ok(out_flush(&out));
+	out_literal(&out, "456");
+	btsrec_ck_status(out_flush(&out), BTSREC_ERR_STOPPED);
+	out_literal(&out, "7");
+	btsrec_ck_status(out_flush(&out), BTSREC_ERR_STOPPED);
+	ck_assert_uint_eq(nr_written, 3);
+}
+END_TEST
+
+BTSREC_CK_MAIN("out", decimal, hexadecimal, longer_than_the_buffer, drops_what_follows_a_stop)
