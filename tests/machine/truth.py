@@ -99,9 +99,10 @@ class Log:
             return 0
         first_slot = _annotation_slots(events) if not wrapped(events) else None
         distance = 1 + _annotation_slots(reversed(events))
+        nr_slots_left = nr_slots - _torn_slots(events)
         age = 0
         slot = self.record(0)[3]
-        while distance <= nr_slots:
+        while distance <= nr_slots_left:
             age += 1
             if age == self.retained():
                 break
@@ -149,6 +150,13 @@ def _annotation_slots(events) -> int:
             slots += SLOTS["arm"]
         slots += SLOTS.get(event["kind"], 0)
     return slots
+
+
+def _torn_slots(events) -> int:
+    """Slots of the oldest records that an annotation was being written over, at most one."""
+    torn = [event["slots"] for event in events
+            if event["kind"] == "gap" and event["gap"] == "torn"]
+    return torn[0] if len(torn) == 1 and torn[0] in SLOTS.values() else 0
 
 
 def branches_of_events(events) -> list[Branch]:
