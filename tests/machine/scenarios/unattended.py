@@ -30,12 +30,16 @@ MEMORY_MIB = 1280
 def add_options(parser):
     parser.add_argument("--suite", default="bookworm", choices=debian.SUITES,
                         help="release of Debian, with its kernel (bookworm)")
+    parser.add_argument("--packages", type=Path, metavar="DIR",
+                        help="install those of DIR, built before for that release")
     parser.add_argument("--keep", action="store_true", help="keep the disk")
 
 
 def _packages(context) -> Path:
     """The folder of packages for the release that is asked for."""
     suite = context.options.suite
+    if context.options.packages:
+        return context.options.packages
     if suite not in debian.BUILDING:
         return install.build()
     mnt = context.out / "source"
