@@ -91,7 +91,7 @@ must /etc/kernel/postinst.d/kdump-tools "$kernel"
 sed -i '/^INITRAMFS=/d; /^RING_BYTES=2M/d' /etc/btsrec.conf
 
 step=upgrade
-echo RING_BYTES=64K >>/etc/btsrec.conf
+printf 'RING_BYTES=64K\nINITRAMFS=yes\n' >>/etc/btsrec.conf
 printf '#!/bin/sh\n' >/etc/btsrec/report.d/mail
 mkdir -p /var/lib/btsrec/reports/000001-x
 systemctl disable -q btsrec.service
@@ -102,11 +102,15 @@ expect_enabled enabled btsrec-collect.path
 grep -qx RING_BYTES=64K /etc/btsrec.conf || fault "$step: the settings are gone"
 [ -d /var/lib/btsrec/reports/000001-x ] || fault "$step: the reports are gone"
 [ ! -e /usr/src/btsrec-0.1.0 ] || fault "$step: the old source is left"
+unmkinitramfs "/boot/initrd.img-$kernel" /tmp/upgraded
+[ "$(modinfo -F version "$(find /tmp/upgraded -name btsrec.ko)")" = 0.2.0 ] ||
+	fault "$step: the initramfs does not have the new module"
 
 step=remove
 must apt-get -y remove btsrec btsrec-dkms crash-bts libbtsrec-dev
 [ -z "$(dkms status btsrec)" ] || fault "$step: DKMS still has $(dkms status btsrec)"
 ! modinfo -k "$kernel" btsrec >/dev/null 2>&1 || fault "$step: the module is left"
+! lsinitramfs "/boot/initrd.img-$kernel" | grep -q btsrec || fault "$step: the initramfs would arm"
 grep -qx RING_BYTES=64K /etc/btsrec.conf || fault "$step: the settings are gone"
 [ -d /var/lib/btsrec/reports/000001-x ] || fault "$step: the reports are gone"
 

@@ -238,6 +238,13 @@ cmp -s "$work/pstore/1700000000/1/dmesg.txt" "$(report)/kernel.log" || fault "$t
 run
 expect_reports 1
 expect_silence
+# The piece that it was put together from, and another crash, which is in one piece.
+cp "$work/pstore/1700000000/1/dmesg.txt" "$work/pstore/1700000000/1/dmesg-ramoops-0"
+sed 's/\[   13/[   14/' "$work/pstore/1700000000/1/dmesg.txt" >"$work/pstore/dmesg-ramoops-0"
+: >"$work/pstore/dmesg-ramoops-1.enc.z"
+run
+expect_reports 2
+expect_said "BTSREC_DUMP=$work/pstore/dmesg-ramoops-0"
 
 test=crash_during_collection
 machine

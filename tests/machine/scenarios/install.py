@@ -34,7 +34,7 @@ for script in DEBIAN/postinst DEBIAN/prerm; do
 	[ ! -e "$script" ] || sed -i 's/0\.1\.0/0.2.0/' "$script"
 done
 if [ -d usr/src/btsrec-0.1.0 ]; then
-	sed -i 's/0\.1\.0/0.2.0/' usr/src/btsrec-0.1.0/dkms.conf
+	sed -i 's/0\.1\.0/0.2.0/' usr/src/btsrec-0.1.0/dkms.conf usr/src/btsrec-0.1.0/btsrec_main.c
 	mv usr/src/btsrec-0.1.0 usr/src/btsrec-0.2.0
 	find usr -type f -exec md5sum {} + >DEBIAN/md5sums
 fi
@@ -88,7 +88,8 @@ def _rpm(context):
     context.say(f"{len(rpms)} RPMs: rpmlint and rpm -qp agree")
 
 
-def _next_version(debs: list[Path], folder: Path):
+def next_version(debs: list[Path], folder: Path):
+    """DEBS once more, in FOLDER, with the number of a next version."""
     folder.mkdir()
     for deb in debs:
         if not deb.name.startswith(("btsrec_", "btsrec-dkms_", "libbtsrec-dev_")):
@@ -109,7 +110,7 @@ def run(context):
     shutil.rmtree(mnt, ignore_errors=True)
     mnt.mkdir()
     debs = [Path(shutil.copy(deb, mnt)) for deb in sorted(folder.glob("*.deb"))]
-    _next_version(debs, mnt / "next")
+    next_version(debs, mnt / "next")
     shutil.copy(SOURCE / "tests/packages/lifecycle.sh", mnt)
     _run(context.built("mkimage"), mnt / "vmcore", stdin=DUMP)
     said = debian.get("bookworm").changed(mnt, "/mnt/lifecycle.sh", "/mnt",
