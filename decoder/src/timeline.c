@@ -209,13 +209,14 @@ bool timeline_next(struct timeline *tl, struct btsrec_event *ret)
 
 bool timeline_branches(struct timeline *tl, uint64_t end_n, struct timeline_branches *ret)
 {
-	const struct btsrec_record *records = tl->run.records + tl->pos;
+	const struct btsrec_record *records;
 	uint64_t nr_max, nr = 0;
 
 	/* What is open has to be closed first. */
 	if (!tl->has_run || !tl->run.records || tl->has_gap || tl->annot_nr_parts ||
 	    tl->n >= end_n)
 		return false;
+	records = &tl->run.records[tl->pos];
 	nr_max = tl->run.nr_slots - tl->pos;
 	if (nr_max > end_n - tl->n)
 		nr_max = end_n - tl->n;
