@@ -477,3 +477,14 @@ const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start,
 	find_run(code, run);
 	return run;
 }
+
+void code_expect(const struct code *code, uint64_t start, uint64_t end)
+{
+	const struct code_run *run = &code->runs[hash_run(0, start, end) & (code->nr_runs - 1)];
+
+	if (!code_is_kernel(start & end))
+		return;
+	/* Longer than a line of the cache, and used to its end. */
+	__builtin_prefetch(run);
+	__builtin_prefetch(run + 1);
+}

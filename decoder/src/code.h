@@ -155,6 +155,9 @@ const struct gates *code_gates(const struct code *code);
  */
 const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end);
 
+/** code_expect() - code_run() will be asked soon; of kernel code only */
+void code_expect(const struct code *code, uint64_t start, uint64_t end);
+
 /**
  * code_insn() - the instruction at @va
  *

@@ -31,12 +31,16 @@ struct cycle {
 /**
  * struct cycles - a sequence under way
  * @keys: of the newest elements, by number.
+ * @sums: of @keys, in the same places: equal keys have equal sums.
+ * @any_same: some of @nr_same is not 0.
  * @nr_same: by period, how many of the newest are the same as those before them.
  * @period: of the cycle that goes round; 0: none does.
  */
 struct cycles {
 	struct cycles_key keys[CYCLES_MAX_PERIOD];
+	uint32_t sums[CYCLES_MAX_PERIOD];
 	uint64_t nr;
+	bool any_same;
 	uint64_t nr_same[CYCLES_MAX_PERIOD + 1];
 	unsigned int period;
 	uint64_t nr_held;

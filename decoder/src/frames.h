@@ -102,10 +102,12 @@ void frames_free(struct frames *frames);
  * frames_feed() - the next event; all events of the CPU, oldest first
  * @side: who runs; NULL: unknown.
  * @step: of the proof; NULL if it has none.
+ *
+ * Return: what it did, valid until the next.
  */
-void frames_feed(struct frames *frames, const struct btsrec_event *event,
-		 const struct btsrec_side *side, const struct proof_step *step,
-		 struct frames_step *ret);
+const struct frames_step *frames_feed(struct frames *frames, const struct btsrec_event *event,
+				      const struct btsrec_side *side,
+				      const struct proof_step *step);
 
 /**
  * frames_join() - before the first event of another history, which begins with a switch

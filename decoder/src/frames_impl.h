@@ -5,7 +5,8 @@
 
 #include "frames.h"
 
-#define NR_PLACES	8192	/* a power of two */
+/* A power of two; of a small history only as many pages as it has branches are used. */
+#define NR_PLACES	(1U << 17)
 
 /** struct place_entry - an answer of frames_source.place */
 struct place_entry {

@@ -75,15 +75,15 @@ static bool walk_event(void *arg, const struct trace_event *traced)
 	struct walk_thread *walk = arg;
 	struct btsrec_event event = *traced->event;
 	struct trace_event numbered = *traced;
-	struct frames_step step;
+	const struct frames_step *step;
 
 	event.n = walk->n++;
 	numbered.event = &event;
-	frames_feed(walk->frames, &event, traced->side, traced->step, &step);
+	step = frames_feed(walk->frames, &event, traced->side, traced->step);
 	if (event.kind == BTSREC_EVENT_BRANCH && !is_mine(walk))
 		return !walk->in_tail;
 	note_own(walk, &numbered);
-	walk->stopped = !walk->fns->event(walk->fns->arg, &numbered, &step, walk->frames);
+	walk->stopped = !walk->fns->event(walk->fns->arg, &numbered, step, walk->frames);
 	return !walk->stopped;
 }
 
@@ -93,9 +93,8 @@ static bool walk_event(void *arg, const struct trace_event *traced)
 static void lose(struct walk_thread *walk)
 {
 	const struct btsrec_event gap = { .kind = BTSREC_EVENT_GAP, .n = walk->n };
-	struct frames_step step;
 
-	frames_feed(walk->frames, &gap, NULL, NULL, &step);
+	frames_feed(walk->frames, &gap, NULL, NULL);
 }
 
 static bool add_place(struct walk_thread *walk, size_t i)

@@ -9,6 +9,9 @@
 /* The recorder's own module, as the module map has it. */
 #define RECORDER_MODULE "btsrec"
 
+/* So many records take longer than a cache miss. */
+#define AHEAD 4
+
 /* --- Code --------------------------------------------------------------- */
 
 static bool name_begins(const struct symbol_name *name, const char *prefix)
@@ -231,6 +234,16 @@ enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned 
 	return trace->status;
 }
 
+/* The table of runs is larger than any cache; a run that comes soon is asked for now. */
+static void look_ahead(const struct trace *trace)
+{
+	const struct btsrec_record *before = timeline_ahead(&trace->history.timeline, AHEAD - 1);
+	const struct btsrec_record *after = timeline_ahead(&trace->history.timeline, AHEAD);
+
+	if (after)
+		code_expect(trace->proof.code, before->to, after->from);
+}
+
 bool trace_next(struct trace *trace, struct trace_event *ret)
 {
 	if (trace->status)
@@ -244,6 +257,8 @@ bool trace_next(struct trace *trace, struct trace_event *ret)
 	}
 	*ret = (struct trace_event){ .event = &trace->event };
 	ret->side = aspace_at(&trace->spaces, trace->event.n);
+	if (trace->prove)
+		look_ahead(trace);
 	if (trace->prove && proof_feed(&trace->proof, &trace->event,
 				       ret->side ? ret->side->cr3 : 0, &trace->step))
 		ret->step = &trace->step;

@@ -35,19 +35,37 @@ static bool is_switch(const struct symbol_name *name)
 }
 
 /* Compilers put code that hardly ever runs elsewhere, as "name.cold". */
-static size_t warm_bytes(const struct symbol_name *name)
-{
-	static const char cold[] = ".cold";
-	const char *at = memmem(name->name, name->name_bytes, cold, sizeof(cold) - 1);
+static const char cold[] = ".cold";
+#define COLD_BYTES (sizeof(cold) - 1)
 
+/* The length of the name without that, if it begins within the first @max_bytes. */
+static size_t warm_bytes(const struct symbol_name *name, size_t max_bytes)
+{
+	size_t nr_bytes = max_bytes + COLD_BYTES;
+	const char *at;
+
+	if (nr_bytes > name->name_bytes)
+		nr_bytes = name->name_bytes;
+	at = memmem(name->name, nr_bytes, cold, COLD_BYTES);
 	return at ? (size_t)(at - name->name) : name->name_bytes;
 }
 
+static size_t common_bytes(const struct symbol_name *a, const struct symbol_name *b)
+{
+	size_t nr = 0;
+
+	while (nr < a->name_bytes && nr < b->name_bytes && a->name[nr] == b->name[nr])
+		nr++;
+	return nr;
+}
+
+/* What is behind the first difference does not matter, and most names differ early. */
 static bool same_function(const struct symbol_name *from, const struct symbol_name *to)
 {
-	size_t from_bytes = warm_bytes(from), to_bytes = warm_bytes(to);
+	size_t nr_common = common_bytes(from, to);
+	size_t from_bytes = warm_bytes(from, nr_common), to_bytes = warm_bytes(to, nr_common);
 
-	return from_bytes == to_bytes && !memcmp(from->name, to->name, from_bytes) &&
+	return from_bytes == to_bytes && from_bytes <= nr_common &&
 	       (from_bytes != from->name_bytes || to_bytes != to->name_bytes);
 }
 
@@ -88,10 +106,10 @@ struct frames_run {
 static bool frames_event(void *arg, const struct trace_event *event)
 {
 	struct frames_run *run = arg;
-	struct frames_step step;
+	const struct frames_step *step = frames_feed(run->frames, event->event, event->side,
+						     event->step);
 
-	frames_feed(run->frames, event->event, event->side, event->step, &step);
-	return run->fn(run->arg, event, &step, run->frames);
+	return run->fn(run->arg, event, step, run->frames);
 }
 
 struct frames *trace_frames_new(struct btsrec *rec)

@@ -52,7 +52,6 @@ static void feed(struct frames *frames, const uint8_t *op, uint64_t n)
 	struct btsrec_event event = { .kind = BTSREC_EVENT_BRANCH, .n = n };
 	struct btsrec_side side = { .pid = op[3] };
 	struct proof_step proof = { .length_bytes = op[3] & 7, .branch.vector = op[3] };
-	struct frames_step step;
 
 	if (op[0] >= 0xf0)
 		event.kind = (enum btsrec_event_kind)(op[0] % (BTSREC_EVENT_GAP + 1));
@@ -67,9 +66,8 @@ static void feed(struct frames *frames, const uint8_t *op, uint64_t n)
 		event.sw.next.pid = op[2];
 		event.mm_only = op[3] & 1;
 	}
-	frames_feed(frames, &event, op[3] & 0x20 ? &side : NULL,
-		    op[3] & 0x40 ? NULL : &proof, &step);
-	check(frames, &step, n + 1);
+	check(frames, frames_feed(frames, &event, op[3] & 0x20 ? &side : NULL,
+				  op[3] & 0x40 ? NULL : &proof), n + 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)

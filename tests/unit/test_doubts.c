@@ -38,10 +38,9 @@ static void finish(void)
 static void feed(const struct btsrec_event *event, const struct proof_step *proof)
 {
 	const struct trace_event traced = { .event = event, .side = &side, .step = proof };
-	struct frames_step step;
+	const struct frames_step *step = frames_feed(frames, event, &side, proof);
 
-	frames_feed(frames, event, &side, proof, &step);
-	doubts_feed(&doubts, &traced, &step, frames);
+	doubts_feed(&doubts, &traced, step, frames);
 }
 
 static void branch(enum branch_type type, uint64_t from, uint64_t to)

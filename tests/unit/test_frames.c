@@ -74,7 +74,7 @@ static void finish(void)
 
 static void feed(const struct btsrec_event *event, const struct proof_step *proof)
 {
-	frames_feed(frames, event, has_side ? &side : NULL, proof, &step);
+	step = *frames_feed(frames, event, has_side ? &side : NULL, proof);
 }
 
 static void branch_as(enum branch_type type, uint64_t from, uint64_t to, struct proof_step proof)
