@@ -9,6 +9,8 @@
  *   range   START END	count instructions, MSR writes and records of [START, END) on
  *			each CPU; "0 0" stops
  *   report  (anything)	each CPU's counters into msr.log, then zero
+ *   extent  START	a line in extents.log for each call of the function at START, which must
+ *			not switch stacks; 0: no more, of none
  *   off     1 | 0	BTS must be off on all CPUs from now on | need not be
  */
 #include <linux/cpumask.h>
@@ -24,6 +26,7 @@
 #define CONTROL_REPORT		0x42545303
 #define CONTROL_MUST_BE_OFF	0x42545304
 #define CONTROL_MAY_BE_ON	0x42545305
+#define CONTROL_EXTENT		0x42545306
 
 struct watched_range {
 	u64 start;
@@ -73,6 +76,23 @@ static ssize_t report_store(struct kobject *kobj, struct kobj_attribute *attr, c
 	return count;
 }
 
+static void write_extent(void *arg)
+{
+	native_wrmsrl(CONTROL_EXTENT, *(u64 *)arg);
+}
+
+static ssize_t extent_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			    size_t count)
+{
+	u64 start;
+	int err = kstrtou64(buf, 0, &start);
+
+	if (err)
+		return err;
+	on_each_cpu(write_extent, &start, 1);
+	return count;
+}
+
 static ssize_t off_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			 size_t count)
 {
@@ -88,12 +108,14 @@ static ssize_t off_store(struct kobject *kobj, struct kobj_attribute *attr, cons
 static struct kobj_attribute mark_attr = __ATTR_WO(mark);
 static struct kobj_attribute range_attr = __ATTR_WO(range);
 static struct kobj_attribute report_attr = __ATTR_WO(report);
+static struct kobj_attribute extent_attr = __ATTR_WO(extent);
 static struct kobj_attribute off_attr = __ATTR_WO(off);
 
 static struct attribute *btsctl_attrs[] = {
 	&mark_attr.attr,
 	&range_attr.attr,
 	&report_attr.attr,
+	&extent_attr.attr,
 	&off_attr.attr,
 	NULL,
 };

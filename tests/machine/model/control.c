@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
 #include <string.h>
 
 #include "control.h"
@@ -40,6 +41,15 @@ static void report(struct vcpu *cpu)
 	footprint->nr_records = 0;
 }
 
+static void watch_extent(struct vcpu *cpu, uint64_t entry)
+{
+	if (!entry)
+		extents_clear(&cpu->extents);
+	else if (!extents_add(&cpu->extents, entry))
+		fprintf(stderr, "btsmodel: no more than %u functions are watched\n", MAX_EXTENTS);
+	model_update_active(cpu);
+}
+
 /**
  * control_write() - the guest wrote a control MSR
  * @cpu: the calling vCPU; ranges and counters are its own
@@ -74,6 +84,10 @@ bool control_write(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t value)
 	case CONTROL_MAY_BE_ON:
 		line(cpu, "MAY_BE_ON", value);
 		rules_must_be_off(cpu, ip, 0);
+		return true;
+	case CONTROL_EXTENT:
+		line(cpu, "EXTENT", value);
+		watch_extent(cpu, value);
 		return true;
 	}
 	return false;

@@ -18,6 +18,7 @@ static const char *outdir_path;
 static uint64_t capacity;
 static FILE *violations_file;
 static FILE *msr_file;
+static FILE *extents_file;
 
 static FILE *open_text(const char *name)
 {
@@ -46,7 +47,8 @@ bool log_open(const char *outdir, uint64_t records)
 	}
 	violations_file = open_text("violations.log");
 	msr_file = open_text("msr.log");
-	return violations_file && msr_file;
+	extents_file = open_text("extents.log");
+	return violations_file && msr_file && extents_file;
 }
 
 /**
@@ -120,6 +122,16 @@ void log_msr(bool flush, const char *format, ...)
 		fflush(msr_file);
 }
 
+/** log_extent() - one line of extents.log: a call of a watched function has come to its end */
+void log_extent(unsigned int cpu, const struct extent *extent, const struct extent_counts *cost)
+{
+	fprintf(extents_file, "cpu=%u entry=0x%llx insns=%llu msr_writes=%llu stores=%llu"
+		" records=%llu disturbed=%d\n", cpu, (unsigned long long)extent->entry,
+		(unsigned long long)cost->nr_insns, (unsigned long long)cost->nr_msr_writes,
+		(unsigned long long)cost->nr_stores, (unsigned long long)cost->nr_records,
+		extent->disturbed);
+}
+
 static void summarise_cpu(FILE *file, const struct vcpu *cpu, bool first)
 {
 	fprintf(file, "%s\n    {\"cpu\": %u, \"records\": %llu, \"full\": %llu, \"refused\": %llu,"
@@ -140,6 +152,7 @@ void log_summary(void)
 	bool first = true;
 
 	fflush(msr_file);
+	fflush(extents_file);
 	if (!file)
 		return;
 	fprintf(file, "{\n  \"cpus\": [");

@@ -20,11 +20,13 @@
  *
  * Plugin arguments: outdir=DIR for the logs (needed), records=N kept of each vCPU,
  * perfmon=1 to model performance monitoring (with "level=13" for -cpu), so that the
- * kernel's own intel_bts driver loads; insnlog=N keeps the newest N instructions, too, and
+ * kernel's own intel_bts driver loads; stores=1 counts the guest's stores, for extents.log;
+ * insnlog=N keeps the newest N instructions, too, and
  * stacks=N the newest N call stacks, one behind every stacks_every=M records; for those
  * switch_ip= and new_ip= are the addresses of __switch_to_asm() and wake_up_new_task().
  * In DIR: cpuN.log, cpuN.insns and cpuN.stacks (model_log.h), violations.log, msr.log
- * (changes of the two MSRs and the control channel), summary.json.
+ * (changes of the two MSRs and the control channel), extents.log (what each call of a
+ * watched function cost), summary.json.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,12 +60,14 @@
 struct board {
 	uint64_t active;	/* blocks call the model */
 	uint64_t pending;	/* control transfer that was reached and not yet resolved */
+	uint64_t stores;	/* of the guest to its memory, with the option "stores" */
 };
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
 
 static struct qemu_plugin_scoreboard *board;
 static unsigned int nr_resets;
+static bool count_stores;
 
 static qemu_plugin_u64 board_active(void)
 {
@@ -75,13 +79,19 @@ static qemu_plugin_u64 board_pending(void)
 	return (qemu_plugin_u64){ board, offsetof(struct board, pending) };
 }
 
+static qemu_plugin_u64 board_stores(void)
+{
+	return (qemu_plugin_u64){ board, offsetof(struct board, stores) };
+}
+
 /** model_update_active() - call the model for each block of @cpu, or no longer */
 void model_update_active(struct vcpu *cpu)
 {
 	bool active;
 
 	cpu->was_on |= vcpu_bts_on(cpu);
-	active = vcpu_bts_on(cpu) || cpu->footprint.end || (cpu->was_on && stacklog_wanted());
+	active = vcpu_bts_on(cpu) || cpu->footprint.end || cpu->extents.nr ||
+		(cpu->was_on && stacklog_wanted());
 	if (active && !qemu_plugin_u64_get(board_active(), cpu->index))
 		qemu_plugin_u64_set(board_pending(), cpu->index, 0);
 	qemu_plugin_u64_set(board_active(), cpu->index, active);
@@ -140,6 +150,21 @@ static void resolve_pending(struct vcpu *cpu, uint64_t to, uint64_t sp)
 				  to, nr_before);
 }
 
+/* At the start of a block of @nr_insns, when the branch to it has been recorded. */
+static void follow_extents(struct vcpu *cpu, uint64_t rip, uint64_t nr_insns)
+{
+	struct extent_counts cost, *now = &cpu->counts;
+	uint64_t sp = vcpu_reg(REG_RSP);
+
+	now->nr_stores = qemu_plugin_u64_get(board_stores(), cpu->index);
+	now->nr_records = cpu->log->total;
+	for (unsigned int i = 0; i < cpu->extents.nr; i++)
+		if (extent_leave(&cpu->extents.list[i], sp, now, &cost))
+			log_extent(cpu->index, &cpu->extents.list[i], &cost);
+	extents_enter(&cpu->extents, rip, sp, now);
+	now->nr_insns += nr_insns;
+}
+
 static void on_block(unsigned int index, void *udata)
 {
 	struct vcpu *cpu = vcpu_get(index);
@@ -150,6 +175,8 @@ static void on_block(unsigned int index, void *udata)
 	if (stacklog_wanted())
 		stacklog_block(cpu, rip);
 	cpu->block_rip = rip;
+	if (cpu->extents.nr)
+		follow_extents(cpu, rip, (uintptr_t)udata);
 	if (rip >= cpu->footprint.start && rip < cpu->footprint.end)
 		cpu->footprint.nr_insns += (uint64_t)(uintptr_t)udata;
 }
@@ -177,6 +204,7 @@ static void on_discontinuity(unsigned int index, enum qemu_plugin_discon_type ty
 		qemu_plugin_u64_set(board_pending(), index, 0);
 	if (stacklog_wanted())
 		saved = stacklog_saved(from);
+	extents_disturb(&cpu->extents);
 	resolve_pending(cpu, from, saved.sp);
 	nr_before = cpu->log->total;
 	if (vcpu_bts_on(cpu))
@@ -228,6 +256,10 @@ static void on_translation(struct qemu_plugin_tb *tb, void *udata)
 		uint64_t offset = qemu_plugin_insn_vaddr(insn) - start;
 
 		insnlog_watch(insn, offset, board_active());
+		if (count_stores)
+			qemu_plugin_register_vcpu_mem_inline_per_vcpu(
+				insn, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_INLINE_ADD_U64, board_stores(),
+				1);
 		if (class == INSN_ALWAYS || class == INSN_CONDITIONAL)
 			watch_transfer(insn, class, bytes, offset);
 		else if (class != INSN_OTHER)
@@ -281,6 +313,8 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 			*records_ret = strtoull(value, NULL, 0);
 		} else if (is_option(argv[i], "insnlog", &value)) {
 			insnlog_init(strtoull(value, NULL, 0));
+		} else if (is_option(argv[i], "stores", &value)) {
+			count_stores = !strcmp(value, "1");
 		} else if (is_option(argv[i], "perfmon", &value)) {
 			if (!strcmp(value, "1"))
 				msr_model_perfmon();

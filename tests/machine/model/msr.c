@@ -71,6 +71,7 @@ static void on_wrmsr(unsigned int index, void *udata)
 	value = (vcpu_reg(REG_RAX) & LOW_32) | vcpu_reg(REG_RDX) << 32;
 	if (ip >= cpu->footprint.start && ip < cpu->footprint.end)
 		cpu->footprint.nr_msr_writes++;
+	cpu->counts.nr_msr_writes++;
 	if (msr == MSR_DEBUGCTL || msr == MSR_DS_AREA)
 		write_bts_msr(cpu, ip, msr, value);
 	else if (!control_write(cpu, ip, msr, value) && perfmon_on)

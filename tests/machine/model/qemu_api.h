@@ -124,6 +124,17 @@ void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn
 							 enum qemu_plugin_op op,
 							 qemu_plugin_u64 entry, uint64_t imm);
 
+enum qemu_plugin_mem_rw {
+	QEMU_PLUGIN_MEM_R = 1,
+	QEMU_PLUGIN_MEM_W,
+	QEMU_PLUGIN_MEM_RW,
+};
+
+void qemu_plugin_register_vcpu_mem_inline_per_vcpu(struct qemu_plugin_insn *insn,
+						   enum qemu_plugin_mem_rw rw,
+						   enum qemu_plugin_op op,
+						   qemu_plugin_u64 entry, uint64_t imm);
+
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ds.h"
+#include "extent.h"
 #include "insn.h"
 #include "perfmon.h"
 #include "shadow.h"
@@ -126,6 +127,57 @@ START_TEST(insn_flows)
 	enum insn_flow found = insn_flow(flows[_i].bytes, flows[_i].nr_bytes);
 
 	ck_assert_msg(found == flows[_i].flow, "%s: flow %d", flows[_i].text, found);
+}
+END_TEST
+
+/* --- extent ------------------------------------------------------------- */
+
+#define ENTRY	0xffffffff81001000ULL
+#define TOP	0xffffc90000004000ULL
+
+static struct extents extents;
+
+static struct extent_counts counts(uint64_t nr)
+{
+	return (struct extent_counts){ nr, nr + 1, nr + 2, nr + 3 };
+}
+
+START_TEST(extent_lasts_until_the_stack_pointer_is_above)
+{
+	struct extent_counts at_entry = counts(100), later = counts(140), cost;
+
+	extents_clear(&extents);
+	ck_assert(extents_add(&extents, ENTRY));
+	extents_enter(&extents, ENTRY + 4, TOP, &at_entry);
+	ck_assert(!extent_leave(&extents.list[0], TOP + 8, &later, &cost));
+	extents_enter(&extents, ENTRY, TOP, &at_entry);
+	ck_assert(!extent_leave(&extents.list[0], TOP, &later, &cost));
+	ck_assert(!extent_leave(&extents.list[0], TOP - 64, &later, &cost));
+	extents_enter(&extents, ENTRY, TOP - 64, &later);
+	ck_assert(extent_leave(&extents.list[0], TOP + 8, &later, &cost));
+	ck_assert_uint_eq(cost.nr_insns, 40);
+	ck_assert_uint_eq(cost.nr_msr_writes, 40);
+	ck_assert_uint_eq(cost.nr_stores, 40);
+	ck_assert_uint_eq(cost.nr_records, 40);
+	ck_assert(!extents.list[0].disturbed);
+	ck_assert(!extent_leave(&extents.list[0], TOP + 8, &later, &cost));
+}
+END_TEST
+
+START_TEST(extent_tells_of_an_interrupt)
+{
+	struct extent_counts now = counts(1), cost;
+
+	extents_clear(&extents);
+	for (unsigned int i = 0; i < MAX_EXTENTS; i++)
+		ck_assert(extents_add(&extents, ENTRY + i));
+	ck_assert(!extents_add(&extents, ENTRY));
+	extents_disturb(&extents);
+	extents_enter(&extents, ENTRY + 1, TOP, &now);
+	ck_assert(!extents.list[1].disturbed);
+	extents_disturb(&extents);
+	ck_assert(extent_leave(&extents.list[1], TOP + 8, &now, &cost));
+	ck_assert(extents.list[1].disturbed);
 }
 END_TEST
 
@@ -470,6 +522,8 @@ int main(void)
 	tcase_add_test(tcase, shadow_return_from_a_copied_address);
 	tcase_add_test(tcase, shadow_user_stack_outlives_the_kernel_but_not_exec);
 	tcase_add_test(tcase, shadow_forgets_the_oldest);
+	tcase_add_test(tcase, extent_lasts_until_the_stack_pointer_is_above);
+	tcase_add_test(tcase, extent_tells_of_an_interrupt);
 	tcase_add_test(tcase, ds_circular_wraps_at_maximum);
 	tcase_add_test(tcase, ds_linear_stops_at_maximum);
 	tcase_add_test(tcase, ds_index_at_maximum_means_base_if_circular);

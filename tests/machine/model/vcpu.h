@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "ds.h"
+#include "extent.h"
 #include "model_log.h"
 #include "rules.h"
 #include "walk.h"
@@ -66,6 +67,8 @@ struct vcpu {
 	uint64_t nr_stores_refused;	/* records not stored because a rule was broken */
 	uint64_t nr_broken[NR_RULES];
 	struct footprint footprint;
+	struct extents extents;
+	struct extent_counts counts;	/* its nr_stores and nr_records: when last looked at */
 	struct perfmon perfmon;
 };
 

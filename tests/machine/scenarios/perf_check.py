@@ -117,11 +117,11 @@ def compare(context, machine):
                 f"perf decoded {len(kept)}, all but the newest of each buffer")
 
 
-def boot(context, script: str, *modules, files=(), **more):
+def boot(context, script: str, *modules, files=(), plugin_more=None, **more):
     """A machine with performance monitoring, so that perf's driver is alive, and perf."""
     return context.boot(script, modules, files=[*programs.files("linux-perf", "usr/bin/perf"),
                                                 *files],
-                        plugin_args={"perfmon": 1}, cpu=vm.CPU + ",level=13",
+                        plugin_args={"perfmon": 1, **(plugin_more or {})}, cpu=vm.CPU + ",level=13",
                         memory_mib=max(context.options.memory, 768), **more)
 
 
