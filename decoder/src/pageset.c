@@ -69,11 +69,16 @@ const struct pageset_page *pageset_find(const struct pageset *set, uint64_t pa)
 
 enum btsrec_status pageset_claim(struct pageset *set, uint64_t pa)
 {
-	size_t nr_before = set->nr;
+	uint64_t pfn = pa / BTSREC_PAGE_BYTES, bit = 1ULL << pfn % 64;
+	/* No group has the address 0, which is a free slot. */
+	struct pageset_page *group = pageset_get(set, (pfn / 64 + 1) * BTSREC_PAGE_BYTES);
 
-	if (!pageset_get(set, pa))
+	if (!group)
 		return BTSREC_ERR_NOMEM;
-	return set->nr == nr_before ? BTSREC_ERR_CORRUPT : BTSREC_OK;
+	if (group->bits & bit)
+		return BTSREC_ERR_CORRUPT;
+	group->bits |= bit;
+	return BTSREC_OK;
 }
 
 static int compare_pages(const void *a, const void *b)

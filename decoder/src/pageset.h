@@ -43,7 +43,8 @@ struct pageset_page *pageset_get(struct pageset *set, uint64_t pa);
 const struct pageset_page *pageset_find(const struct pageset *set, uint64_t pa);
 
 /**
- * pageset_claim() - add the page at @pa (not 0)
+ * pageset_claim() - add the page at @pa
+ * @set: of nothing but claims: a slot holds 64 pages that are neighbours, a bit each
  *
  * Return: BTSREC_OK; BTSREC_ERR_CORRUPT: it is there already; BTSREC_ERR_NOMEM.
  */
