@@ -400,13 +400,17 @@ static void disarm_at_unload(void)
 	cancel_work_sync(&rearm_work);
 }
 
+/* What is longer may be more than 2^64, and memparse() would take it for little. */
+#define MAX_SIZE_LETTERS	12
+
 /* Returns whole records, or 0 after a printed sentence. */
 static u64 parse_ring_bytes(void)
 {
 	char *end;
 	u64 bytes = memparse(ring_bytes, &end) / BTSREC_RECORD_BYTES * BTSREC_RECORD_BYTES;
 
-	if (!*end && bytes >= BTSREC_MIN_RECORDS * BTSREC_RECORD_BYTES &&
+	if (!*end && strlen(ring_bytes) <= MAX_SIZE_LETTERS &&
+	    bytes >= BTSREC_MIN_RECORDS * BTSREC_RECORD_BYTES &&
 	    bytes <= BTSREC_MAX_RING_BYTES)
 		return bytes;
 	pr_err("Not loaded: ring_bytes=%s is not a size from %u bytes to 128M; give a number with an optional K or M.\n",
