@@ -215,8 +215,8 @@ static int check_unused(struct btsrec_pcpu *pc, unsigned int cpu, u64 debugctl)
 		return -EBUSY;
 	}
 	if (area && area != (u64)pc->ds) {
-		pr_err("Not armed: the DS area of CPU %u is in use by somebody else (IA32_DS_AREA is 0x%llx, not the kernel's own 0x%llx); unload the module that uses it.\n",
-		       cpu, area, (u64)pc->ds);
+		pr_err("Not armed: the DS area of CPU %u is in use by somebody else (IA32_DS_AREA is not the kernel's own); unload the module that uses it.\n",
+		       cpu);
 		return -EBUSY;
 	}
 	pc->area_written = !area;
