@@ -30,7 +30,7 @@ page() {
 check_options() {
 	local command option nr=0
 	page btsrec.1 > "$work/btsrec.1"
-	for command in $("$btsrec" --help | sed -n 's/^  \([a-z]\+\) .*/\1/p'); do
+	for command in $("$btsrec" --help | sed -n 's/^  \([a-z-]\+\) .*/\1/p'); do
 		while read -r option; do
 			nr=$((nr + 1))
 			grep -qe "$option\b" "$work/btsrec.1" ||

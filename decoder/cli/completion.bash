@@ -6,7 +6,7 @@ _btsrec() {
 	local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words=$("$1" --help 2>/dev/null | sed -n 's/^  \([a-z]\+\) .*/\1/p')
+		words=$("$1" --help 2>/dev/null | sed -n 's/^  \([a-z-]\+\) .*/\1/p')
 	elif [[ $current == -* ]]; then
 		words=$("$1" "$command" --help 2>/dev/null | grep -oE -e '--[a-z-]+')
 	fi

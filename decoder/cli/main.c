@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "cli.h"
 #include "doctor.h"
 
@@ -229,6 +230,7 @@ static void help(FILE *to)
 	for (i = 0; i < NR_COMMANDS; i++)
 		fprintf(to, "  %-9s %s\n", cli_commands[i].name, cli_commands[i].summary);
 	fprintf(to, "  %-9s %s\n", "doctor", "Whether this machine will give a history after a crash.");
+	fprintf(to, "  %-9s %s\n", "bench-overhead", "What recording costs on this machine.");
 	fprintf(to, "\n'btsrec COMMAND --help' lists the options of a command.\n");
 }
 
@@ -243,9 +245,11 @@ static int dispatch(int argc, char **argv)
 	for (i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(argv[1], cli_commands[i].name))
 			return run_command(&cli_commands[i], argc - 1, argv + 1);
-	/* It asks the machine, not a dump. */
+	/* They ask the machine, not a dump. */
 	if (!strcmp(argv[1], "doctor"))
 		return doctor_main(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "bench-overhead"))
+		return bench_main(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		help(stdout);
 		return CLI_OK;

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * btsrec bench-overhead: what recording costs on this machine.  bench.c takes the command line
+ * apart and the turns, bench_device.c moves the recorder, bench_work.c is the work,
+ * bench_print.c says what came of it.
+ */
+#ifndef BTSREC_BENCH_H
+#define BTSREC_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BENCH_MAX_RUNS		101
+#define BENCH_STATE_BYTES	65536
+
+/**
+ * struct bench_work - something to do
+ * @name: one word.
+ * @what: what one of its units is.
+ * @run: does @nr_units of them; returns false if the system does not let it.  NULL: a command.
+ */
+struct bench_work {
+	const char *name;
+	const char *what;
+	bool (*run)(uint64_t nr_units);
+};
+
+/** bench_works - ends with a name of NULL */
+extern const struct bench_work bench_works[];
+
+/**
+ * struct bench_result - one work
+ * @nr_units: in each run.
+ * @nr_runs: of each kind.
+ * @disarmed_s, @armed_s: elapsed seconds; those of one number are a pair.
+ */
+struct bench_result {
+	const struct bench_work *work;
+	uint64_t nr_units;
+	unsigned int nr_runs;
+	double disarmed_s[BENCH_MAX_RUNS];
+	double armed_s[BENCH_MAX_RUNS];
+};
+
+/**
+ * struct bench_spread - of the same number of values each
+ */
+struct bench_spread {
+	double disarmed_s;
+	double armed_s;
+	double ratio, least_ratio, most_ratio;
+};
+
+/** bench_spread_of() - medians of @result's seconds, and of the ratios of its pairs */
+struct bench_spread bench_spread_of(const struct bench_result *result);
+
+/**
+ * bench_time() - do the work in a process of its own
+ * @nr_units: ignored for a command
+ * @argv: the command, if @work has no function
+ * @ret_s: elapsed seconds
+ *
+ * A command's standard output goes nowhere.
+ *
+ * Return: false after a message, or after a signal that ends the program (bench_stopped).
+ */
+bool bench_time(const struct bench_work *work, uint64_t nr_units, char *const *argv,
+		double *ret_s);
+
+/** bench_stopped - the number of the signal that ended a run; 0: none did */
+extern int bench_stopped;
+
+/** bench_block_signals() - SIGHUP, SIGINT and SIGTERM end a run of bench_time(), and no more */
+void bench_block_signals(void);
+
+/**
+ * bench_device_open() - find the recorder, and remember whether it is armed
+ *
+ * Return: CLI_OK, or CLI_NO_RECORDER after a message: it is not loaded, one is not root, it keeps
+ * the history of a fault, or somebody copies its rings.
+ */
+int bench_device_open(void);
+
+/**
+ * bench_device_arm() - arm or disarm
+ *
+ * Return: false after a message.
+ */
+bool bench_device_arm(bool armed);
+
+/** bench_device_records() - whether all CPUs record; false after a message */
+bool bench_device_records(void);
+
+/** bench_device_close() - leave the recorder as it was found; false after a message */
+bool bench_device_close(void);
+
+/** bench_print_head() - the machine, and for text the titles of the table */
+void bench_print_head(bool json, const char *state, unsigned int nr_runs);
+void bench_print(bool json, const struct bench_result *result);
+
+/** bench_device_state() - what the device said when it was opened */
+const char *bench_device_state(void);
+
+/**
+ * bench_main() - the command; argv[0] is its name
+ *
+ * Return: an exit status of enum cli_exit, or 128 and the number of a signal.
+ */
+int bench_main(int argc, char **argv);
+
+#endif /* BTSREC_BENCH_H */

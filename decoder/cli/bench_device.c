@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "cli.h"
+
+#define DEVICE	"/dev/btsrec"
+
+static int device_fd = -1;
+static char found[BENCH_STATE_BYTES];
+static bool was_armed;
+
+static bool has_line(const char *state, const char *line)
+{
+	const char *at = strstr(state, line);
+
+	return at && (at == state || at[-1] == '\n');
+}
+
+/* Whole, for a great many CPUs, too: the device gives a page or more at a time. */
+static bool read_state(char state[BENCH_STATE_BYTES])
+{
+	size_t nr_bytes = 0;
+	ssize_t got = 0;
+
+	if (lseek(device_fd, 0, SEEK_SET) == 0)
+		while (nr_bytes < BENCH_STATE_BYTES - 1 &&
+		       (got = read(device_fd, state + nr_bytes,
+				   BENCH_STATE_BYTES - 1 - nr_bytes)) > 0)
+			nr_bytes += (size_t)got;
+	state[nr_bytes] = '\0';
+	if (nr_bytes && got >= 0)
+		return true;
+	cli_error("bench-overhead: " DEVICE ": %s", strerror(errno));
+	return false;
+}
+
+int bench_device_open(void)
+{
+	device_fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+	if (device_fd < 0 && errno == ENOENT)
+		cli_error("bench-overhead: no " DEVICE ": the recorder is not loaded on this "
+			  "machine; load it, on one that has Branch Trace Store "
+			  "('btsrec doctor' says)");
+	else if (device_fd < 0)
+		cli_error("bench-overhead: " DEVICE ": %s%s", strerror(errno),
+			  errno == EACCES || errno == EPERM ? "; be root" : "");
+	if (device_fd < 0 || !read_state(found))
+		return CLI_NO_RECORDER;
+	if (has_line(found, "state: frozen\n"))
+		cli_error("bench-overhead: the recorder keeps the history of a fault; have it "
+			  "read ('btsrec snapshot'), then write \"arm\" to " DEVICE);
+	else if (has_line(found, "held: 1\n"))
+		cli_error("bench-overhead: somebody is copying the rings just now; try again");
+	else
+		return was_armed = has_line(found, "state: armed\n"), CLI_OK;
+	return CLI_NO_RECORDER;
+}
+
+const char *bench_device_state(void)
+{
+	return found;
+}
+
+bool bench_device_arm(bool armed)
+{
+	const char *command = armed ? "arm" : "disarm";
+
+	if (write(device_fd, command, strlen(command)) >= 0)
+		return true;
+	cli_error("bench-overhead: " DEVICE ", %s: %s; the kernel log (dmesg) says why", command,
+		  strerror(errno));
+	return false;
+}
+
+bool bench_device_records(void)
+{
+	char state[BENCH_STATE_BYTES];
+
+	if (!read_state(state))
+		return false;
+	/* A CPU that stopped for perf says "stopped", one that is offline, too. */
+	if (has_line(state, "state: armed\n") && !strstr(state, ": stopped ") &&
+	    !strstr(state, ": frozen "))
+		return true;
+	cli_error("bench-overhead: not every CPU recorded until the end of a run; is one offline, "
+		  "or does perf record branches? See " DEVICE);
+	return false;
+}
+
+bool bench_device_close(void)
+{
+	bool done = bench_device_arm(was_armed);
+
+	close(device_fd);
+	return done;
+}
