@@ -11,16 +11,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	struct btsrec_functions functions = { .by = BTSREC_BY_TASK, .format = BTSREC_FORMAT_TEXT };
 
 	if (rec) {
-		(void)btsrec_calls(rec, &calls, &fuzz_sink);
+		(void)btsrec_calls(rec, &calls, &fuzz_text);
 		calls = (struct btsrec_calls){ .format = BTSREC_FORMAT_JSONL, .max_events = 9,
 					       .max_depth = 3 };
-		(void)btsrec_calls(rec, &calls, &fuzz_sink);
-		(void)btsrec_functions(rec, &functions, &fuzz_sink);
-		(void)btsrec_coverage(rec, &coverage, &fuzz_sink);
+		(void)btsrec_calls(rec, &calls, &fuzz_text);
+		(void)btsrec_functions(rec, &functions, &fuzz_text);
+		(void)btsrec_coverage(rec, &coverage, &fuzz_text);
 		functions.format = BTSREC_FORMAT_JSONL;
-		(void)btsrec_functions(rec, &functions, &fuzz_sink);
-		(void)btsrec_summary(rec, BTSREC_FORMAT_TEXT, &fuzz_sink);
-		(void)btsrec_summary(rec, BTSREC_FORMAT_JSONL, &fuzz_sink);
+		(void)btsrec_functions(rec, &functions, &fuzz_text);
+		(void)btsrec_summary(rec, BTSREC_FORMAT_TEXT, &fuzz_text);
+		(void)btsrec_summary(rec, BTSREC_FORMAT_JSONL, &fuzz_text);
 	}
 	btsrec_free(rec);
 	return 0;

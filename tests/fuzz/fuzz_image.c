@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fuzz_image.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <zlib.h>
 
-static bool page_is_there(const struct fuzz_memory *memory, uint64_t pa)
-{
-	size_t i;
+#ifdef __AFL_COMPILER
+#define MAX_AFL_BYTES	(1 << 20)
+#endif
 
-	for (i = 0; i < BTSREC_PAGE_BYTES; i++)
-		if (memory->bytes[pa + i] != 0xff)
-			return true;
-	return false;
+static const uint8_t *find_page(const struct fuzz_memory *memory, uint64_t page_pa)
+{
+	for (size_t at = 0; at + FUZZ_PAGE_BYTES <= memory->nr_bytes; at += FUZZ_PAGE_BYTES) {
+		uint64_t pa;
+
+		memcpy(&pa, memory->bytes + at, sizeof(pa));
+		if (pa == page_pa)
+			return memory->bytes + at + sizeof(pa);
+	}
+	return NULL;
+}
+
+static uint64_t max_pa(const struct fuzz_memory *memory)
+{
+	uint64_t pa, highest_pa = 0;
+
+	for (size_t at = 0; at + FUZZ_PAGE_BYTES <= memory->nr_bytes; at += FUZZ_PAGE_BYTES) {
+		memcpy(&pa, memory->bytes + at, sizeof(pa));
+		if (pa > highest_pa && pa < FUZZ_MAX_PA)
+			highest_pa = pa;
+	}
+	return highest_pa + BTSREC_PAGE_BYTES;
 }
 
 static enum btsrec_status memory_read(void *arg, uint64_t pa, void *buf, size_t len_bytes,
@@ -24,46 +43,17 @@ static enum btsrec_status memory_read(void *arg, uint64_t pa, void *buf, size_t 
 	while (*ret_bytes < len_bytes) {
 		uint64_t at_pa = pa + *ret_bytes, page_pa = at_pa & ~(BTSREC_PAGE_BYTES - 1ULL);
 		size_t nr_bytes = BTSREC_PAGE_BYTES - (at_pa - page_pa);
+		const uint8_t *page = find_page(memory, page_pa);
 
-		if (page_pa > memory->nr_bytes || memory->nr_bytes - page_pa < BTSREC_PAGE_BYTES ||
-		    !page_is_there(memory, page_pa))
+		if (!page)
 			return BTSREC_ERR_NODATA;
 		if (nr_bytes > len_bytes - *ret_bytes)
 			nr_bytes = len_bytes - *ret_bytes;
-		memcpy((uint8_t *)buf + *ret_bytes, memory->bytes + at_pa, nr_bytes);
+		memcpy((uint8_t *)buf + *ret_bytes, page + (at_pa - page_pa), nr_bytes);
 		*ret_bytes += nr_bytes;
 	}
 	return BTSREC_OK;
 }
-
-struct btsrec *fuzz_session(struct fuzz_memory *memory)
-{
-	struct btsrec_image image = {
-		.read_pa = memory_read,
-		.max_pa = memory->nr_bytes,
-		.arg = memory,
-	};
-	struct btsrec *rec = btsrec_new();
-
-	if (rec && btsrec_open_image(rec, &image) == BTSREC_OK &&
-	    btsrec_locate(rec, 0, BTSREC_SCAN_ALL) == BTSREC_OK)
-		return rec;
-	btsrec_free(rec);
-	return NULL;
-}
-
-static bool forget(void *arg, const char *text, size_t len_bytes)
-{
-	volatile char byte;
-
-	(void)arg;
-	while (len_bytes)
-		byte = text[--len_bytes];
-	(void)byte;
-	return true;
-}
-
-const struct btsrec_sink fuzz_sink = { .write = forget };
 
 /* Right the checksum at @crc_at of the structure at @page, as the recorder would. */
 static void fix_checksum(uint8_t *page, size_t crc_at, size_t nr_bytes)
@@ -86,14 +76,71 @@ static void fix_page(uint8_t *page)
 		fix_checksum(page, offsetof(struct btsrec_cpu, crc32), BTSREC_CPU_LIVE_OFFSET);
 }
 
-/* Every other mutation gets right checksums, else the fuzzer stays in front of them. */
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t nr_bytes, size_t max_bytes,
-			       unsigned int seed)
+void fuzz_fix_pages(uint8_t *bytes, size_t nr_bytes)
 {
-	size_t page;
-
-	nr_bytes = LLVMFuzzerMutate(bytes, nr_bytes, max_bytes);
-	for (page = 0; seed % 2 && page + BTSREC_PAGE_BYTES <= nr_bytes; page += BTSREC_PAGE_BYTES)
-		fix_page(bytes + page);
-	return nr_bytes;
+	for (size_t at = 0; at + FUZZ_PAGE_BYTES <= nr_bytes; at += FUZZ_PAGE_BYTES)
+		fix_page(bytes + at + sizeof(uint64_t));
 }
+
+struct btsrec_image fuzz_plain_image(struct fuzz_memory *memory)
+{
+	static char note[BTSREC_PAGE_BYTES + 1];
+	const uint8_t *page;
+
+#ifdef __AFL_COMPILER
+	/* AFL++ does not ask the mutator in fuzz_mutate.c. */
+	static uint8_t righted[MAX_AFL_BYTES];
+
+	if (memory->nr_bytes <= sizeof(righted)) {
+		memcpy(righted, memory->bytes, memory->nr_bytes);
+		fuzz_fix_pages(righted, memory->nr_bytes);
+		memory->bytes = righted;
+	}
+#endif
+	page = find_page(memory, FUZZ_NOTE_PA);
+	if (page)
+		memcpy(note, page, BTSREC_PAGE_BYTES);
+	return (struct btsrec_image){
+		.read_pa = memory_read,
+		.vmcoreinfo = page ? note : NULL,
+		.max_pa = max_pa(memory),
+		.arg = memory,
+	};
+}
+
+struct btsrec *fuzz_session(struct fuzz_memory *memory)
+{
+	struct btsrec_image image = fuzz_plain_image(memory);
+	struct btsrec *rec = btsrec_new();
+
+	if (rec && btsrec_open_image(rec, &image) == BTSREC_OK &&
+	    btsrec_locate(rec, 0, BTSREC_SCAN_ALL) == BTSREC_OK)
+		return rec;
+	btsrec_free(rec);
+	return NULL;
+}
+
+static bool forget(void *arg, const char *text, size_t len_bytes)
+{
+	volatile char byte;
+
+	(void)arg;
+	while (len_bytes)
+		byte = text[--len_bytes];
+	(void)byte;
+	return true;
+}
+
+const struct btsrec_sink fuzz_sink = { .write = forget };
+
+/* Printable ASCII, tabs and ends of lines: nothing that a terminal obeys or that is no text. */
+static bool check_text(void *arg, const char *text, size_t len_bytes)
+{
+	(void)arg;
+	for (size_t i = 0; i < len_bytes; i++)
+		if ((text[i] < ' ' || text[i] > '~') && text[i] != '\n' && text[i] != '\t')
+			abort();
+	return true;
+}
+
+const struct btsrec_sink fuzz_text = { .write = check_text };

@@ -9,8 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	struct btsrec_symbol symbol;
 
 	if (rec) {
-		(void)btsrec_info(rec, BTSREC_FORMAT_TEXT, &fuzz_sink);
-		(void)btsrec_info(rec, BTSREC_FORMAT_JSONL, &fuzz_sink);
+		(void)btsrec_info(rec, BTSREC_FORMAT_TEXT, &fuzz_text);
+		(void)btsrec_info(rec, BTSREC_FORMAT_JSONL, &fuzz_text);
 		(void)btsrec_resolve(rec, 0xffffffffc0000010, &symbol);
 	}
 	btsrec_free(rec);

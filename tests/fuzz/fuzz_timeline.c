@@ -14,29 +14,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	uint64_t nr_faults;
 
 	if (rec) {
-		(void)btsrec_show(rec, &show, &fuzz_sink);
+		(void)btsrec_show(rec, &show, &fuzz_text);
 		show = (struct btsrec_show){ .format = BTSREC_FORMAT_JSONL, .newest_first = true };
-		(void)btsrec_show(rec, &show, &fuzz_sink);
+		(void)btsrec_show(rec, &show, &fuzz_text);
 		show = (struct btsrec_show){ .format = BTSREC_FORMAT_TSV, .max_events = 7 };
-		(void)btsrec_show(rec, &show, &fuzz_sink);
-		(void)btsrec_check(rec, &fuzz_sink, &nr_faults);
+		(void)btsrec_show(rec, &show, &fuzz_text);
+		(void)btsrec_check(rec, &fuzz_text, &nr_faults);
 		show = (struct btsrec_show){ .format = BTSREC_FORMAT_TEXT, .types = true };
-		(void)btsrec_show(rec, &show, &fuzz_sink);
+		(void)btsrec_show(rec, &show, &fuzz_text);
 		show = (struct btsrec_show){ .filter = { .user = true, .from = "tsc:1500" } };
-		(void)btsrec_show(rec, &show, &fuzz_sink);
+		(void)btsrec_show(rec, &show, &fuzz_text);
 		show = (struct btsrec_show){ .filter = { .kernel = true, .pids = "1,7,34" },
 					     .max_events = 3, .newest_first = true };
-		(void)btsrec_show(rec, &show, &fuzz_sink);
+		(void)btsrec_show(rec, &show, &fuzz_text);
 		show = (struct btsrec_show){ .filter = { .types = "call,ret", .comm = "*" } };
-		(void)btsrec_show(rec, &show, &fuzz_sink);
-		(void)btsrec_timeline(rec, &timeline, &fuzz_sink);
+		(void)btsrec_show(rec, &show, &fuzz_text);
+		(void)btsrec_timeline(rec, &timeline, &fuzz_text);
 		timeline.format = BTSREC_FORMAT_JSONL;
-		(void)btsrec_timeline(rec, &timeline, &fuzz_sink);
-		(void)btsrec_insns(rec, &insns, &fuzz_sink);
-		(void)btsrec_stack(rec, &stack, &fuzz_sink);
+		(void)btsrec_timeline(rec, &timeline, &fuzz_text);
+		(void)btsrec_insns(rec, &insns, &fuzz_text);
+		(void)btsrec_stack(rec, &stack, &fuzz_text);
 		stack = (struct btsrec_stack){ .at = every, .nr_at = 1 };
-		(void)btsrec_stack(rec, &stack, &fuzz_sink);
-		(void)btsrec_prove(rec, BTSREC_FORMAT_JSONL, &fuzz_sink, &nr_faults);
+		(void)btsrec_stack(rec, &stack, &fuzz_text);
+		(void)btsrec_prove(rec, BTSREC_FORMAT_JSONL, &fuzz_text, &nr_faults);
 	}
 	btsrec_free(rec);
 	return 0;

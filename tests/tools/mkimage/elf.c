@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An ELF vmcore, or plain memory. */
+/* An ELF vmcore, or pages with their addresses. */
 #include "mkimage.h"
 
 #include <elf.h>
@@ -24,17 +24,33 @@ void put_page(FILE *to, uint64_t pfn)
 	put(to, image.pages[pfn].bytes, BTSREC_PAGE_BYTES);
 }
 
-void write_raw(FILE *to)
+static int make_vmcoreinfo(char *ret)
 {
-	uint8_t absent[BTSREC_PAGE_BYTES];
-	uint64_t pfn;
+	int nr_chars = sprintf(ret, "OSRELEASE=6.1.0-test\nPAGESIZE=4096\n");
 
-	memset(absent, 0xff, sizeof(absent));
+	if (!image.no_vmcoreinfo)
+		nr_chars += sprintf(ret + nr_chars, BTSREC_VMCOREINFO_KEY "0x%llx\n",
+				    (unsigned long long)image.vmcoreinfo_pa);
+	if (image.kallsyms_pa)
+		nr_chars += put_kallsyms_lines(ret + nr_chars);
+	return nr_chars;
+}
+
+void write_pages(FILE *to)
+{
+	uint64_t pfn, note_pa = NOTE_PAGE_PA;
+	char note[BTSREC_PAGE_BYTES] = "";
+
+	(void)make_vmcoreinfo(note);
+	put(to, &note_pa, sizeof(note_pa));
+	put(to, note, sizeof(note));
 	for (pfn = 0; pfn < image.next_pfn; pfn++) {
-		if (is_there(pfn))
-			put_page(to, pfn);
-		else
-			put(to, absent, sizeof(absent));
+		uint64_t pa = pfn * BTSREC_PAGE_BYTES;
+
+		if (!is_there(pfn))
+			continue;
+		put(to, &pa, sizeof(pa));
+		put_page(to, pfn);
 	}
 }
 
@@ -49,19 +65,6 @@ static uint64_t next_run(uint64_t *pfn)
 		;
 	return end - *pfn;
 }
-
-static int make_vmcoreinfo(char *ret)
-{
-	int nr_chars = sprintf(ret, "OSRELEASE=6.1.0-test\nPAGESIZE=4096\n");
-
-	if (!image.no_vmcoreinfo)
-		nr_chars += sprintf(ret + nr_chars, BTSREC_VMCOREINFO_KEY "0x%llx\n",
-				    (unsigned long long)image.vmcoreinfo_pa);
-	if (image.kallsyms_pa)
-		nr_chars += put_kallsyms_lines(ret + nr_chars);
-	return nr_chars;
-}
-
 
 /* A VMCOREINFO note; *@ret_bytes is padded to 4 as notes are. */
 void make_note(char *ret, size_t *ret_bytes)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * mkimage: a text that describes what a recorder left in memory -> a dump of
- * that memory.  usage: mkimage [--raw] OUT < TEXT
+ * that memory.  usage: mkimage [--pages] OUT < TEXT
  *
- * The dump is an ELF vmcore; with --raw it is plain memory from address 0 on, in
- * which a page of 0xff bytes stands for one that is not there (the fuzzers' input).
+ * The dump is an ELF vmcore; with --pages it is each page that is there with its
+ * address, 8 bytes, in front, and VMCOREINFO as a page at ~0 (the fuzzers' input).
  *
  * One statement per line, words as in a shell without variables; a word
  * "key=value" may have a value in double quotes with \xNN, \" and \\ in it.
@@ -167,12 +167,12 @@ static void finish(void)
 
 int main(int argc, char **argv)
 {
-	bool raw = argc == 3 && !strcmp(argv[1], "--raw");
+	bool pages = argc == 3 && !strcmp(argv[1], "--pages");
 	const char *path = argv[argc - 1];
 	FILE *to;
 
-	if (argc != 2 && !raw) {
-		fprintf(stderr, "usage: mkimage [--raw] OUT < TEXT\n");
+	if (argc != 2 && !pages) {
+		fprintf(stderr, "usage: mkimage [--pages] OUT < TEXT\n");
 		return 2;
 	}
 	read_text(stdin);
@@ -181,8 +181,8 @@ int main(int argc, char **argv)
 	to = fopen(path, "wb");
 	if (!to)
 		die("%s: %s", path, strerror(errno));
-	if (raw)
-		write_raw(to);
+	if (pages)
+		write_pages(to);
 	else if (image.kdump)
 		write_kdump(to);
 	else

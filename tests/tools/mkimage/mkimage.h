@@ -171,7 +171,10 @@ bool is_there(uint64_t pfn);
 void put(FILE *to, const void *bytes, size_t nr_bytes);
 void put_page(FILE *to, uint64_t pfn);
 void make_note(char *ret, size_t *ret_bytes);
-void write_raw(FILE *to);
+/* Where write_pages() says that VMCOREINFO is: the fuzzers' FUZZ_NOTE_PA. */
+#define NOTE_PAGE_PA	UINT64_MAX
+
+void write_pages(FILE *to);
 void write_elf(FILE *to);
 
 /* kdump.c */
