@@ -348,5 +348,5 @@ enum btsrec_status btsrec_export_folded(struct btsrec *rec, const struct btsrec_
 	counts_fini(&folded->keys);
 	free(folded->nodes);
 	free(folded->levels);
-	return status;
+	return session_end(rec, status);
 }

@@ -364,5 +364,5 @@ enum btsrec_status btsrec_export_lcov(struct btsrec *rec, const struct btsrec_ex
 	counts_fini(&lcov->lines);
 	counts_fini(&lcov->functions);
 	free(lcov->paths);
-	return status;
+	return session_end(rec, status);
 }

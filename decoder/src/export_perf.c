@@ -449,5 +449,5 @@ enum btsrec_status btsrec_export_perf(struct btsrec *rec, const struct btsrec_ex
 	out_init(&export->out, sink);
 	status = write_file(export);
 	free(export);
-	return status;
+	return session_end(rec, status);
 }

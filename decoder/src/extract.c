@@ -241,5 +241,5 @@ enum btsrec_status btsrec_extract(struct btsrec *rec, const struct btsrec_extrac
 	else
 		status = watch_and_write(rec, opts, &redact, sink);
 	redact_fini(&redact);
-	return status;
+	return session_end(rec, status);
 }

@@ -16,8 +16,10 @@ static bool findings_grow(struct findings *findings)
 	if (capacity > FINDINGS_MAX)
 		return false;
 	list = realloc(findings->list, capacity * sizeof(*list));
-	if (!list)
+	if (!list) {
+		findings->nomem = true;
 		return false;
+	}
 	findings->list = list;
 	findings->capacity = capacity;
 	return true;

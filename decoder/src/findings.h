@@ -33,12 +33,14 @@ struct finding {
  * struct findings - a list, oldest first
  * @list: owned by this struct.
  * @nr_dropped: findings beyond FINDINGS_MAX or beyond memory.
+ * @nomem: some are beyond memory.
  */
 struct findings {
 	struct finding *list;
 	size_t nr;
 	size_t capacity;
 	uint64_t nr_dropped;
+	bool nomem;
 };
 
 /**

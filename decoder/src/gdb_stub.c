@@ -321,5 +321,5 @@ enum btsrec_status btsrec_gdbserver(struct btsrec *rec, const struct btsrec_gdb 
 	status = serve(stub);
 	gdb_blocks_fini(&stub->blocks);
 	free(stub->trace);
-	return status;
+	return session_end(rec, status);
 }

@@ -18,13 +18,23 @@
  * @phys_base: what __pa() of the kernel's own text adds.
  * @pgd_pa: a page table of the kernel; 0: only its image can be read.
  * @walk: borrowed; over @image.
+ * @nomem: set when something of the kernel had to be left out for want of memory of our own,
+ *	see kread_nomem(); NULL: nobody asks.
  */
 struct kread {
 	const struct btsrec_image *image;
 	uint64_t phys_base;
 	uint64_t pgd_pa;
 	struct walk *walk;
+	bool *nomem;
 };
+
+/** kread_nomem() - for those that answer "there is none" when they are out of memory */
+static inline void kread_nomem(const struct kread *kread)
+{
+	if (kread->nomem)
+		*kread->nomem = true;
+}
 
 /**
  * kread_some() - as many of the @len_bytes bytes at @kva as there are

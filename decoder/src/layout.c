@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "layout.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "cleanup.h"
@@ -74,11 +75,16 @@ static const char *read_types(const struct kread *kernel, uint64_t btf_kva, uint
 {
 	_cleanup_free_ void *btf = malloc(nr_bytes);
 
-	if (!btf)
+	if (!btf) {
+		kread_nomem(kernel);
 		return "out of memory";
+	}
 	if (!kread(kernel, btf_kva, btf, nr_bytes))
 		return "the kernel's BTF is not in the dump";
+	errno = 0;
 	*ret = types_new(btf, nr_bytes);
+	if (!*ret && errno == ENOMEM)
+		kread_nomem(kernel);
 	return *ret ? NULL : "the kernel's BTF cannot be read";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lines.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,7 +129,11 @@ static bool place_module(struct btsrec *rec, struct lines_object *object,
 {
 	const struct symbol_table *table = symbols_module(rec, module);
 
-	return table && lines_place_module(&object->place, object->file, table);
+	errno = 0;
+	if (table && lines_place_module(&object->place, object->file, table))
+		return true;
+	rec->nomem |= errno == ENOMEM;
+	return false;
 }
 
 static void object_place(struct btsrec *rec, struct lines_object *object,
@@ -173,6 +178,8 @@ static void object_open(struct btsrec *rec, struct lines *lines, struct lines_ob
 	wanted.id = module ? build_id(module->build_id, module->build_id_bytes) :
 		    build_id(root->build_id, root->build_id_bytes);
 	fault = lines_file_find(&wanted, &object->path, &object->file);
+	if (fault == DWARF_NO_MEMORY)
+		rec->nomem = true;
 	if (fault)
 		object->why = fault == DWARF_NO_FILE ? why_no_file() : dwarf_fault_str(fault);
 	else
@@ -212,7 +219,9 @@ bool line_find(struct btsrec *rec, uint64_t va, struct line *ret)
 	struct lines *lines = rec->located ? lines_get(rec) : NULL;
 	struct cached *cached;
 
-	if (!lines || !lines_ready(lines, rec->located))
+	if (rec->located && (!lines || !lines_ready(lines, rec->located)))
+		rec->nomem = true;
+	if (!lines || !lines->objects)
 		return false;
 	/* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. */
 	cached = &lines->cache[va * 0x9e3779b97f4a7c15ULL >> 48 & (CACHE_LINES - 1)];

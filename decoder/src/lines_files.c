@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lines_files.h"
 
+#include <errno.h>
 #include <fts.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -74,11 +75,18 @@ static bool is_module_file(const char *file, const char *module)
 	return !strcmp(file, ".ko") || !strcmp(file, ".ko.debug");
 }
 
+static bool no_memory(struct search *search)
+{
+	search->fault = DWARF_NO_MEMORY;
+	return true;
+}
+
+/* Takes over @top. */
 static bool try_tree(struct search *search, char *top)
 {
 	char *const tops[] = { top, NULL };
 	FTS *tree = top ? fts_open(tops, FTS_PHYSICAL | FTS_NOCHDIR, NULL) : NULL;
-	bool done = false;
+	bool done = !tree && (!top || errno == ENOMEM) && no_memory(search);
 	FTSENT *entry;
 
 	while (tree && !done && (entry = fts_read(tree)))
@@ -118,6 +126,8 @@ static bool try_folders(struct search *search)
 	_cleanup_free_ char *folders = strdup(wanted->debug_path);
 	char *rest = folders, *folder;
 
+	if (!folders)
+		return no_memory(search);
 	while ((folder = strsep(&rest, ":")))
 		if (*folder && (wanted->module ? try_module(search, folder, wanted->release) :
 				try_kernel(search, folder, wanted->release)))
@@ -135,8 +145,13 @@ enum dwarf_fault lines_file_find(const struct lines_wanted *wanted, char **ret_p
 		done = try_path(&search, strdup(wanted->vmlinux));
 	if (!done)
 		done = try_folders(&search);
-	if (!done && dwarf_file_find(&wanted->id, wanted->debug_path, &search.file) == DWARF_OK)
-		search.fault = DWARF_OK;
+	if (!done) {
+		enum dwarf_fault fault = dwarf_file_find(&wanted->id, wanted->debug_path,
+							 &search.file);
+
+		if (fault == DWARF_OK || fault == DWARF_NO_MEMORY)
+			search.fault = fault;
+	}
 	*ret_path = search.path;
 	if (search.fault == DWARF_OK)
 		*ret = search.file;

@@ -44,7 +44,8 @@ bool lines_place_kernel(struct lines_place *place, struct dwarf_file *file, cons
 /**
  * lines_place_module() - by all symbols whose name is unique in @table
  *
- * Return: false: no section could be placed, or out of memory.
+ * Return: false: no section could be placed, or out of memory, then with ENOMEM in
+ * errno.
  */
 bool lines_place_module(struct lines_place *place, struct dwarf_file *file,
 			const struct symbol_table *table);

@@ -60,6 +60,15 @@ static bool read_number(const struct kread *kernel, uint64_t kva, const struct t
 	       kread(kernel, kva + at->offset_bytes, ret, sizeof(*ret));
 }
 
+static char *copy_name(const struct kread *kernel, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		kread_nomem(kernel);
+	return copy;
+}
+
 static char *read_name(const struct kread *kernel, uint64_t kva, const struct types_field *at)
 {
 	char raw[NAME_MAX_BYTES] = "", text[ESCAPED_MAX_BYTES * NAME_MAX_BYTES + 1];
@@ -68,7 +77,7 @@ static char *read_name(const struct kread *kernel, uint64_t kva, const struct ty
 	if (!kread(kernel, kva + at->offset_bytes, raw, nr_bytes))
 		return NULL;
 	escaped_copy(text, raw, sizeof(raw));
-	return *text ? strdup(text) : NULL;
+	return *text ? copy_name(kernel, text) : NULL;
 }
 
 static bool find_end(const struct kread *kernel, const struct fields *fields, uint64_t kva,
@@ -85,7 +94,7 @@ static bool find_end(const struct kread *kernel, const struct fields *fields, ui
 	return true;
 }
 
-static bool has_room(struct madesyms *syms)
+static bool has_room(const struct kread *kernel, struct madesyms *syms)
 {
 	size_t nr_room = syms->nr_room ? 2 * syms->nr_room : 64;
 	struct madesym *list;
@@ -93,8 +102,10 @@ static bool has_room(struct madesyms *syms)
 	if (syms->nr < syms->nr_room)
 		return true;
 	list = reallocarray(syms->list, nr_room, sizeof(*list));
-	if (!list)
+	if (!list) {
+		kread_nomem(kernel);
 		return false;
+	}
 	syms->list = list;
 	syms->nr_room = nr_room;
 	return true;
@@ -107,9 +118,11 @@ static void add(const struct kread *kernel, const struct list *list, const struc
 	struct madesym sym = { .module = list->module };
 
 	if (!read_number(kernel, kva, &fields->start, &sym.start) ||
-	    !find_end(kernel, fields, kva, &sym) || sym.end <= sym.start || !has_room(syms))
+	    !find_end(kernel, fields, kva, &sym) || sym.end <= sym.start ||
+	    !has_room(kernel, syms))
 		return;
-	sym.name = list->name ? strdup(list->name) : read_name(kernel, kva, &fields->name);
+	sym.name = list->name ? copy_name(kernel, list->name) :
+				read_name(kernel, kva, &fields->name);
 	if (sym.name)
 		syms->list[syms->nr++] = sym;
 }

@@ -137,14 +137,24 @@ static bool image_bounds(const struct mapped *mapped, uint64_t *ret_begin, uint6
 	return begin < end && end - begin <= IMAGE_MAX_BYTES;
 }
 
+/* The symbols of one table, if there is such a table; false: out of memory. */
+static bool read_list(const struct elffile *file, uint32_t type, struct symbol_list *list)
+{
+	return elffile_symbols(file, type, NULL, list) != BTSREC_ERR_NOMEM &&
+	       symbol_list_end(list);
+}
+
 static void take_symbols(struct mapped *mapped, const struct elffile *file, uint32_t type)
 {
 	struct symbol_list list = { 0 };
 	uint64_t begin, end;
 
-	if (!mapped->symbols && image_bounds(mapped, &begin, &end) &&
-	    !elffile_symbols(file, type, NULL, &list) && symbol_list_end(&list))
+	if (mapped->symbols || !image_bounds(mapped, &begin, &end))
+		return;
+	mapped->nomem |= !read_list(file, type, &list);
+	if (list.nr_entries)
 		mapped->symbols = symbol_table_new(&list, begin, end);
+	mapped->nomem |= list.nr_entries && !mapped->symbols;
 	symbol_list_fini(&list);
 	if (mapped->symbols && !mapped->symbols->nr_symbols) {
 		symbol_table_free(mapped->symbols);

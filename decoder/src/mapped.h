@@ -44,6 +44,7 @@ struct mapped_facts {
  * @fd: the file itself; -1: not at hand.
  * @build_id_bytes: of @build_id; 0: neither the dump nor a file that is proven to be the
  *	same tells one, or it is too long.
+ * @nomem: there was no memory for all of the symbols.
  */
 struct mapped {
 	enum mapped_why why;
@@ -54,6 +55,7 @@ struct mapped {
 	int fd;
 	uint8_t build_id[MAPPED_BUILD_ID_BYTES];
 	size_t build_id_bytes;
+	bool nomem;
 	size_t nr_segments;
 	struct elffile_segment segments[MAPPED_MAX_SEGMENTS];
 };

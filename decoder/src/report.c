@@ -268,5 +268,5 @@ enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_sink *s
 	counts_fini(&report->addresses);
 	if (status == BTSREC_ERR_NOMEM || report->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	return status;
+	return session_end(rec, status);
 }

@@ -47,6 +47,36 @@ const char *btsrec_errmsg(const struct btsrec *rec)
 	return rec->msg.text;
 }
 
+/* --- Trouble ------------------------------------------------------------ */
+
+static enum btsrec_status watched_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
+					  size_t *ret_bytes)
+{
+	struct btsrec *rec = arg;
+	enum btsrec_status status = rec->given.read_pa(rec->given.arg, pa, buf, len_bytes,
+						       ret_bytes);
+
+	if ((status == BTSREC_ERR_IO || status == BTSREC_ERR_NOMEM) && !rec->trouble) {
+		rec->trouble = status;
+		rec->trouble_pa = pa;
+	}
+	return status;
+}
+
+enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)
+{
+	if (status == BTSREC_ERR_STOPPED)
+		return status;
+	if (rec->nomem || rec->trouble == BTSREC_ERR_NOMEM)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (rec->trouble)
+		return msg_set(&rec->msg, rec->trouble, "the memory at 0x%llx cannot be read",
+			       (unsigned long long)rec->trouble_pa);
+	return status;
+}
+
+/* --- Source ------------------------------------------------------------- */
+
 enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *image,
 				struct session_part source)
 {
@@ -54,7 +84,10 @@ enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *i
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "the image has no read_pa");
 	if (rec->has_image)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "the session has a source already");
+	rec->given = *image;
 	rec->image = *image;
+	rec->image.read_pa = watched_read_pa;
+	rec->image.arg = rec;
 	rec->source = source;
 	rec->has_image = true;
 	return BTSREC_OK;
@@ -77,11 +110,13 @@ enum btsrec_status btsrec_locate(struct btsrec *rec, uint64_t root_pa, enum btsr
 			       "the recorder has been located already");
 	findings_fini(&rec->findings);
 	status = locate(&rec->image, root_pa, scan, &rec->findings, &rec->msg, &located);
+	rec->nomem |= rec->findings.nomem;
 	if (status == BTSREC_OK)
 		rec->located = located;
 	else if (*rec->notice)
 		msg_prepend(&rec->msg, status, "%s", rec->notice);
-	return status;
+	/* What is there shows less than there is; the view tells. */
+	return status ? session_end(rec, status) : BTSREC_OK;
 }
 
 const struct btsrec_root *btsrec_root(const struct btsrec *rec)

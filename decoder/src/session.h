@@ -23,7 +23,11 @@ struct session_part {
 
 /**
  * struct btsrec - a session
- * @image: valid if @has_image; @source frees what is behind it.
+ * @image: valid if @has_image; @source frees what is behind it.  It reads @given, and
+ *	remembers in @trouble what that refuses.
+ * @trouble: BTSREC_OK, or the first refusal of @given, at @trouble_pa: whoever read there may
+ *	have gone on without.  See session_end().
+ * @nomem: some part went on without something for want of memory.
  * @located: NULL before btsrec_locate() has succeeded.
  * @findings: of the last btsrec_locate(), whether it succeeded or not.
  * @resolver: valid if @has_resolver.
@@ -41,6 +45,10 @@ struct btsrec {
 	struct msg msg;
 	bool has_image;
 	struct btsrec_image image;
+	struct btsrec_image given;
+	enum btsrec_status trouble;
+	uint64_t trouble_pa;
+	bool nomem;
 	struct session_part source;
 	struct located *located;
 	struct findings findings;
@@ -65,6 +73,17 @@ struct btsrec {
  */
 enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *image,
 				struct session_part source);
+
+/**
+ * session_end() - the status with which a view ends that would end with @status
+ *
+ * A name that could not be read because the system refused, or for want of memory, looks like
+ * one that is not there.  An answer that may lack such things must not look like a whole one, so
+ * every view of the session fails from then on.
+ *
+ * Return: @status; BTSREC_ERR_IO or BTSREC_ERR_NOMEM, with a message.
+ */
+enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status);
 
 /** session_cpu() - the validated CPU page and ring of @cpu; NULL: not usable */
 const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu);

@@ -64,7 +64,9 @@ static struct symbol_dump *dump_get(struct btsrec *rec)
 	struct symbols *symbols = rec->located ? symbols_get(rec) : NULL;
 
 	if (symbols && !symbols->dump)
-		symbols->dump = symbol_dump_new(&rec->image, rec->located);
+		symbols->dump = symbol_dump_new(&rec->image, rec->located, &rec->nomem);
+	if (rec->located && (!symbols || !symbols->dump))
+		rec->nomem = true;
 	return symbols ? symbols->dump : NULL;
 }
 
@@ -131,6 +133,8 @@ struct user *symbols_user(struct btsrec *rec)
 	if (rec->debuginfo)
 		source.debuginfo = rec->debuginfo;
 	symbols->user = user_new(&source);
+	if (!symbols->user)
+		rec->nomem = true;
 	return symbols->user;
 }
 

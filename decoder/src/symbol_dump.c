@@ -34,7 +34,7 @@ struct symbol_dump {
 };
 
 struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
-				    const struct located *located)
+				    const struct located *located, bool *nomem)
 {
 	struct symbol_dump *dump = calloc(1, sizeof(*dump));
 
@@ -44,7 +44,7 @@ struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
 	dump->located = located;
 	walk_init(&dump->walk, image, located->root.flags & BTSREC_ROOT_F_LA57);
 	dump->kread = (struct kread){ image, located->root.phys_base,
-				      located->root.kernel_pgd_pa, &dump->walk };
+				      located->root.kernel_pgd_pa, &dump->walk, nomem };
 	dump->module_tried = calloc(located->nr_modules + 1, sizeof(*dump->module_tried));
 	dump->modules = calloc(located->nr_modules + 1, sizeof(*dump->modules));
 	if (dump->module_tried && dump->modules)
@@ -151,6 +151,8 @@ static enum btsrec_status kernel_read(struct symbol_dump *dump)
 	if (!status)
 		status = kernel_table(dump, &list);
 	symbol_list_fini(&list);
+	if (status == BTSREC_ERR_NOMEM)
+		kread_nomem(&dump->kread);
 	return status;
 }
 
@@ -171,11 +173,15 @@ static void module_read(struct symbol_dump *dump, size_t i)
 	const struct btsrec_module *module = &dump->located->modules[i];
 	_cleanup_free_ char *names = NULL;
 	struct symbol_list list = { 0 };
+	enum btsrec_status status;
 	struct msg msg;
 
-	if (!modsyms_read(&dump->kread, module->kallsyms_kva, &msg, &list, &names))
+	status = modsyms_read(&dump->kread, module->kallsyms_kva, &msg, &list, &names);
+	if (!status)
 		dump->modules[i] = symbol_table_new(&list, module->text_kva,
 						    module->text_kva + module->text_bytes);
+	if (status == BTSREC_ERR_NOMEM || (!status && !dump->modules[i]))
+		kread_nomem(&dump->kread);
 	symbol_list_fini(&list);
 }
 

@@ -17,11 +17,12 @@ struct symbol_dump;
 /**
  * symbol_dump_new() - nothing is read yet
  * @image, @located: borrowed, must live as long.
+ * @nomem: set when names are left out for want of memory; borrowed.
  *
  * Return: for symbol_dump_free(); NULL: out of memory.
  */
 struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
-				    const struct located *located);
+				    const struct located *located, bool *nomem);
 
 /** symbol_dump_free() - NULL is allowed */
 void symbol_dump_free(struct symbol_dump *dump);

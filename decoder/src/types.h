@@ -25,7 +25,7 @@ struct types_field {
  * types_new() - take BTF apart
  * @btf: @nr_bytes bytes, copied; from the dump, so anything may be in them.
  *
- * Return: for types_free(); NULL: no BTF, or out of memory.
+ * Return: for types_free(); NULL: no BTF, or out of memory, then with ENOMEM in errno.
  */
 struct types *types_new(const void *btf, size_t nr_bytes);
 

@@ -121,8 +121,10 @@ const char *user_missing(struct user *user)
 	user->tried = true;
 	user->missing = read_layout(user);
 	if (!user->missing && tasks_read(user->source.kread, &user->layout,
-					 user->source.init_task_kva, &user->tasks))
+					 user->source.init_task_kva, &user->tasks)) {
+		kread_nomem(user->source.kread);
 		user->missing = "out of memory";
+	}
 	execs_read(user->source.kread->image, user->source.root, &user->execs);
 	return user->missing;
 }
@@ -193,8 +195,10 @@ static struct user_file *file_new(struct user *user, uint64_t mnt_kva, uint64_t 
 {
 	struct user_file *file = calloc(1, sizeof(*file));
 
-	if (!file)
+	if (!file) {
+		kread_nomem(user->source.kread);
 		return NULL;
+	}
 	file->mnt_kva = mnt_kva;
 	file->dentry_kva = dentry_kva;
 	file->mapped.fd = -1;
@@ -249,6 +253,8 @@ static const struct user_file *file_of_vma(struct user *user, uint64_t cr3, uint
 	facts.path = path.deleted ? NULL : path.text;
 	read_head(user, cr3, mm_kva, vma, &facts);
 	mapped_init(&file->mapped, &facts, user->source.sysroot, user->source.debuginfo);
+	if (file->mapped.nomem)
+		kread_nomem(kernel);
 	limit_open(user, &file->mapped);
 	return file;
 }
@@ -271,6 +277,8 @@ static const struct user_file *file_of_vdso(struct user *user, uint64_t mm_kva)
 	if (known)
 		return known;
 	bytes = malloc(nr_bytes + 1);
+	if (!bytes)
+		kread_nomem(kernel);
 	if (!bytes || !kread(kernel, data_kva, bytes, nr_bytes))
 		return NULL;
 	file = file_new(user, 0, image_kva);
@@ -278,6 +286,8 @@ static const struct user_file *file_of_vdso(struct user *user, uint64_t mm_kva)
 		return NULL;
 	strcpy(file->name, "vdso");
 	mapped_init_image(&file->mapped, bytes, nr_bytes);
+	if (file->mapped.nomem)
+		kread_nomem(kernel);
 	return file;
 }
 

@@ -326,5 +326,5 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 	if (view->format->end)
 		view->format->end(&view->renderer);
 	flushed = out_flush(&view->renderer.out);
-	return status ? status : flushed;
+	return session_end(rec, status ? status : flushed);
 }

@@ -487,5 +487,5 @@ enum btsrec_status btsrec_check(struct btsrec *rec, const struct btsrec_sink *si
 	if (!status && !flushed)
 		*ret_nr_faults = check->nr_faults;
 	free(check);
-	return status ? status : flushed;
+	return session_end(rec, status ? status : flushed);
 }

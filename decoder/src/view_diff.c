@@ -341,6 +341,14 @@ static enum btsrec_status read_both(struct diff *diff, const struct btsrec_diff 
 			BTSREC_OK;
 }
 
+/* What troubled @b, told by @a, in which callers look for the message. */
+static enum btsrec_status other_end(struct btsrec *a, struct btsrec *b, enum btsrec_status status)
+{
+	enum btsrec_status ended = session_end(b, status);
+
+	return ended == status ? status : msg_set(&a->msg, ended, "%s", btsrec_errmsg(b));
+}
+
 enum btsrec_status btsrec_diff(struct btsrec *a, struct btsrec *b, const struct btsrec_diff *opts,
 			       const struct btsrec_sink *sink, bool *ret_differs)
 {
@@ -368,5 +376,5 @@ enum btsrec_status btsrec_diff(struct btsrec *a, struct btsrec *b, const struct 
 	}
 	side_fini(&diff->a);
 	side_fini(&diff->b);
-	return status;
+	return session_end(a, other_end(a, b, status));
 }

@@ -207,5 +207,5 @@ enum btsrec_status btsrec_functions(struct btsrec *rec, const struct btsrec_func
 		status = out_flush(&view->renderer.out);
 	}
 	profile_fini(&view->profile);
-	return status;
+	return session_end(rec, status);
 }

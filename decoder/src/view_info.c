@@ -186,5 +186,5 @@ enum btsrec_status btsrec_info(struct btsrec *rec, enum btsrec_format format,
 	out_init(&view->renderer.out, sink);
 	status = info_run(view);
 	flushed = out_flush(&view->renderer.out);
-	return status ? status : flushed;
+	return session_end(rec, status ? status : flushed);
 }

@@ -481,5 +481,5 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 	flushed = out_flush(&view->renderer.out);
 	source_fini(&view->source);
 	free(view);
-	return status ? status : flushed;
+	return session_end(rec, status ? status : flushed);
 }

@@ -284,5 +284,5 @@ enum btsrec_status btsrec_prove(struct btsrec *rec, enum btsrec_format format,
 	status = prove_cpus(r, format == BTSREC_FORMAT_JSONL, ret_nr_faults);
 	flushed = out_flush(&r->out);
 	free(r);
-	return status ? status : flushed;
+	return session_end(rec, status ? status : flushed);
 }

@@ -366,5 +366,5 @@ enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opt
 	free(show);
 	if (!status)
 		status = flushed;
-	return status ? status : show_missing(rec, opts);
+	return session_end(rec, status ? status : show_missing(rec, opts));
 }

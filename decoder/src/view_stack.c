@@ -355,5 +355,5 @@ enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *o
 	sightings_fini(&view->sightings);
 	free(view->last_n);
 	free(view);
-	return status ? status : flushed;
+	return session_end(rec, status ? status : flushed);
 }

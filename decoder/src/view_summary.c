@@ -322,5 +322,5 @@ enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 	view->format = format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
 	status = summary_cpus(view, rec);
 	flushed = out_flush(&view->calls.renderer.out);
-	return status ? status : flushed;
+	return session_end(rec, status ? status : flushed);
 }

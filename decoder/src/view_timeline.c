@@ -278,5 +278,5 @@ enum btsrec_status btsrec_timeline(struct btsrec *rec, const struct btsrec_timel
 	out_init(&view->renderer.out, sink);
 	status = show_all(view);
 	flushed = out_flush(&view->renderer.out);
-	return status ? status : flushed;
+	return session_end(rec, status ? status : flushed);
 }

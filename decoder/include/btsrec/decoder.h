@@ -362,6 +362,12 @@ btsrec_other_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn, vo
 
 /* --- Views -------------------------------------------------------------- */
 
+/*
+ * A view that was written to its end still fails, with BTSREC_ERR_NOMEM or BTSREC_ERR_IO,
+ * if something may be missing in it: a name or a source line for which there was no memory,
+ * or which the image refused to read.  So do all later views of that session.
+ */
+
 /**
  * struct btsrec_sink - where rendered text goes
  * @write: take @len_bytes bytes of @text; false to stop (pager closed, Ctrl-C).
