@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "failing_alloc.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t nr, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
 void *__real_reallocarray(void *old, size_t nr, size_t bytes);
+char *__real_strdup(const char *text);
+int __real_vasprintf(char **ret, const char *fmt, va_list args);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t nr, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
 void *__wrap_reallocarray(void *old, size_t nr, size_t bytes);
+char *__wrap_strdup(const char *text);
+int __wrap_vasprintf(char **ret, const char *fmt, va_list args);
+int __wrap_asprintf(char **ret, const char *fmt, ...);
 
 static unsigned int countdown;
 static bool failed;
@@ -53,4 +59,25 @@ void *__wrap_realloc(void *old, size_t bytes)
 void *__wrap_reallocarray(void *old, size_t nr, size_t bytes)
 {
 	return fails_now() ? NULL : __real_reallocarray(old, nr, bytes);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return fails_now() ? NULL : __real_strdup(text);
+}
+
+int __wrap_vasprintf(char **ret, const char *fmt, va_list args)
+{
+	return fails_now() ? -1 : __real_vasprintf(ret, fmt, args);
+}
+
+int __wrap_asprintf(char **ret, const char *fmt, ...)
+{
+	va_list args;
+	int nr_chars;
+
+	va_start(args, fmt);
+	nr_chars = __wrap_vasprintf(ret, fmt, args);
+	va_end(args);
+	return nr_chars;
 }

@@ -133,7 +133,8 @@ def build_and_run(cc, work, name, what, changed, stem_file):
                    f"-I{tree}", f"-I{ROOT}/tests", f"-I{UNIT}",
                    f"-I{ROOT}/decoder/include", f"-I{ROOT}/kmod/include", "-o", out,
                    UNIT / f"test_{test}.c", UNIT / "fixture.c", UNIT / "failing_alloc.c",
-                   *sources, "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray",
+                   *sources, "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,"
+                   "--wrap=strdup,--wrap=asprintf,--wrap=vasprintf",
                    "-lcheck", "-lsubunit", "-lrt", "-lpthread", "-lm", "-lz"]
         built = subprocess.run(command, capture_output=True, text=True, check=False)
         if built.returncode:

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "jobs.h"
+
+#include <string.h>
+
+#define JOB(name) static enum btsrec_status name(struct btsrec *rec, \
+						 const struct btsrec_image *image, \
+						 const struct btsrec_sink *sink)
+
+JOB(info)
+{
+	(void)image;
+	return btsrec_info(rec, BTSREC_FORMAT_TEXT, sink);
+}
+
+JOB(info_json)
+{
+	(void)image;
+	return btsrec_info(rec, BTSREC_FORMAT_JSONL, sink);
+}
+
+JOB(check)
+{
+	uint64_t nr_faults;
+
+	(void)image;
+	return btsrec_check(rec, sink, &nr_faults);
+}
+
+JOB(prove)
+{
+	uint64_t nr_faults;
+
+	(void)image;
+	return btsrec_prove(rec, BTSREC_FORMAT_TEXT, sink, &nr_faults);
+}
+
+JOB(summary)
+{
+	(void)image;
+	return btsrec_summary(rec, BTSREC_FORMAT_TEXT, sink);
+}
+
+JOB(summary_json)
+{
+	(void)image;
+	return btsrec_summary(rec, BTSREC_FORMAT_JSONL, sink);
+}
+
+JOB(show)
+{
+	struct btsrec_show opts = { .types = true };
+
+	(void)image;
+	return btsrec_show(rec, &opts, sink);
+}
+
+JOB(show_newest)
+{
+	struct btsrec_show opts = { .newest_first = true, .max_events = 9,
+				    .format = BTSREC_FORMAT_JSONL };
+
+	(void)image;
+	return btsrec_show(rec, &opts, sink);
+}
+
+JOB(show_fold)
+{
+	struct btsrec_show opts = { .fold = true, .lines = true, .format = BTSREC_FORMAT_TSV };
+
+	(void)image;
+	return btsrec_show(rec, &opts, sink);
+}
+
+JOB(show_thread)
+{
+	struct btsrec_show opts = { .thread = "8" };
+
+	(void)image;
+	return btsrec_show(rec, &opts, sink);
+}
+
+JOB(show_filtered)
+{
+	struct btsrec_show opts = { .filter = { .kernel = true, .symbols = "*", .pids = "7,8" } };
+
+	(void)image;
+	return btsrec_show(rec, &opts, sink);
+}
+
+JOB(insns)
+{
+	struct btsrec_insns opts = { .bytes = true };
+
+	(void)image;
+	return btsrec_insns(rec, &opts, sink);
+}
+
+JOB(insns_thread)
+{
+	struct btsrec_insns opts = { .thread = "8", .format = BTSREC_FORMAT_JSONL };
+
+	(void)image;
+	return btsrec_insns(rec, &opts, sink);
+}
+
+JOB(calls)
+{
+	struct btsrec_calls opts = { .lines = true };
+
+	(void)image;
+	return btsrec_calls(rec, &opts, sink);
+}
+
+JOB(calls_thread)
+{
+	struct btsrec_calls opts = { .thread = "8", .format = BTSREC_FORMAT_JSONL };
+
+	(void)image;
+	return btsrec_calls(rec, &opts, sink);
+}
+
+JOB(calls_filtered)
+{
+	struct btsrec_calls opts = { .filter.types = "call,ret" };
+
+	(void)image;
+	return btsrec_calls(rec, &opts, sink);
+}
+
+JOB(functions)
+{
+	struct btsrec_functions opts = { .by = BTSREC_BY_TASK };
+
+	(void)image;
+	return btsrec_functions(rec, &opts, sink);
+}
+
+JOB(coverage)
+{
+	struct btsrec_coverage opts = { .function = "0xffffffff81000000", .lines = true };
+
+	(void)image;
+	return btsrec_coverage(rec, &opts, sink);
+}
+
+JOB(stack)
+{
+	struct btsrec_stack opts = { .format = BTSREC_FORMAT_TEXT };
+
+	(void)image;
+	return btsrec_stack(rec, &opts, sink);
+}
+
+JOB(stack_thread)
+{
+	struct btsrec_stack opts = { .thread = "8", .format = BTSREC_FORMAT_JSONL };
+
+	(void)image;
+	return btsrec_stack(rec, &opts, sink);
+}
+
+JOB(timeline)
+{
+	struct btsrec_timeline opts = { .format = BTSREC_FORMAT_TEXT };
+
+	(void)image;
+	return btsrec_timeline(rec, &opts, sink);
+}
+
+JOB(diff)
+{
+	struct btsrec_diff opts = { .format = BTSREC_FORMAT_TEXT };
+	struct btsrec *other = btsrec_new();
+	enum btsrec_status status = other ? btsrec_open_image(other, image) : BTSREC_ERR_NOMEM;
+	bool differs;
+
+	if (!status)
+		status = btsrec_locate(other, 0, BTSREC_SCAN_DMA);
+	if (!status)
+		status = btsrec_diff(rec, other, &opts, sink, &differs);
+	btsrec_free(other);
+	return status;
+}
+
+static const struct btsrec_export everything;
+
+JOB(export_perf)
+{
+	(void)image;
+	return btsrec_export_perf(rec, &everything, sink);
+}
+
+JOB(export_chrome)
+{
+	(void)image;
+	return btsrec_export_chrome(rec, &everything, sink);
+}
+
+JOB(export_folded)
+{
+	(void)image;
+	return btsrec_export_folded(rec, &everything, sink);
+}
+
+JOB(export_lcov)
+{
+	(void)image;
+	return btsrec_export_lcov(rec, &everything, sink);
+}
+
+JOB(report)
+{
+	(void)image;
+	return btsrec_report(rec, sink);
+}
+
+JOB(extract)
+{
+	struct btsrec_extract opts = { .no_user = true };
+
+	(void)image;
+	return btsrec_extract(rec, &opts, sink);
+}
+
+/* What gdb says first; @arg: how much of it was given. */
+static size_t gdb_asks(void *arg, char *buf, size_t room_bytes)
+{
+	static const char packets[] = "$g#67$mffffffff81000000,8#8a$Qbtrace:bts#45"
+				      "$qXfer:btrace:read:all:0,fff#c2$D#44";
+	size_t *given = arg, nr_bytes = sizeof(packets) - 1 - *given;
+
+	if (nr_bytes > room_bytes)
+		nr_bytes = room_bytes;
+	memcpy(buf, packets + *given, nr_bytes);
+	*given += nr_bytes;
+	return nr_bytes;
+}
+
+JOB(gdbserver)
+{
+	struct btsrec_gdb wanted = { .cpu = 0 };
+	size_t given = 0;
+	struct btsrec_link link = { .read = gdb_asks, .arg = &given, .out = *sink };
+
+	(void)image;
+	return btsrec_gdbserver(rec, &wanted, &link);
+}
+
+const struct job jobs[] = {
+	{ "info", info, false },
+	{ "info --format jsonl", info_json, false },
+	{ "check", check, true },
+	{ "prove", prove, false },
+	{ "summary", summary, false },
+	{ "summary --format jsonl", summary_json, false },
+	{ "show", show, false },
+	{ "show -r", show_newest, false },
+	{ "show --fold", show_fold, false },
+	{ "show --thread", show_thread, false },
+	{ "show --symbol", show_filtered, false },
+	{ "insns", insns, false },
+	{ "insns --thread", insns_thread, false },
+	{ "calls", calls, false },
+	{ "calls --thread", calls_thread, false },
+	{ "calls --type", calls_filtered, false },
+	{ "functions", functions, false },
+	{ "coverage", coverage, false },
+	{ "stack", stack, false },
+	{ "stack --thread", stack_thread, false },
+	{ "timeline", timeline, false },
+	{ "diff", diff, false },
+	{ "export --to perf", export_perf, false },
+	{ "export --to chrome", export_chrome, false },
+	{ "export --to folded", export_folded, false },
+	{ "export --to lcov", export_lcov, false },
+	{ "report", report, false },
+	{ "extract", extract, false },
+	{ "gdbserver", gdbserver, false },
+	{ NULL, NULL, false },
+};
