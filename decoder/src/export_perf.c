@@ -89,6 +89,21 @@ static struct trailer trailer_of(const struct export *export)
 	};
 }
 
+/*
+ * perf prints names as they are, to a terminal, and opens files by them: what is not
+ * printable ASCII, and any slash but a comm's, becomes a '?'.  @ret has room for @max_bytes
+ * and a zero.
+ */
+static void put_plain(char *ret, const char *name, size_t max_bytes, bool slashes)
+{
+	size_t i;
+
+	for (i = 0; i < max_bytes && name[i]; i++)
+		ret[i] = name[i] < ' ' || name[i] > '~' || (name[i] == '/' && !slashes) ? '?' :
+			 name[i];
+	ret[i] = '\0';
+}
+
 static void put_comm(struct export *export)
 {
 	struct comm_record record = {
@@ -98,7 +113,7 @@ static void put_comm(struct export *export)
 		.trailer = trailer_of(export),
 	};
 
-	memcpy(record.comm, export->side->comm, sizeof(record.comm) - 1);
+	put_plain(record.comm, export->side->comm, sizeof(record.comm) - 1, true);
 	put(export, &record, sizeof(record));
 }
 
@@ -236,9 +251,10 @@ static void put_kernel(struct export *export)
 		.nr_bytes = KREAD_IMAGE_BYTES,
 		.offset = root->symbol_kva,
 	};
+	char symbol[sizeof(root->symbol_name) + 1];
 
-	snprintf(record.path, sizeof(record.path), "%s%.*s", kernel_path,
-		 (int)sizeof(root->symbol_name), root->symbol_name);
+	put_plain(symbol, root->symbol_name, sizeof(root->symbol_name), false);
+	snprintf(record.path, sizeof(record.path), "%s%s", kernel_path, symbol);
 	put_mmap(export, &record);
 }
 
@@ -248,7 +264,10 @@ static void put_kernel(struct export *export)
  */
 static void module_path(const struct btsrec_module *module, char path[PATH_BYTES])
 {
-	snprintf(path, PATH_BYTES, "/%.*s.ko", (int)sizeof(module->name), module->name);
+	char name[sizeof(module->name) + 1];
+
+	put_plain(name, module->name, sizeof(module->name), false);
+	snprintf(path, PATH_BYTES, "/%s.ko", name);
 }
 
 static void put_modules(struct export *export)

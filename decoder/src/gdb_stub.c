@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "escape.h"
 #include "gdb_blocks.h"
 #include "gdb_packets.h"
 #include "trace.h"
@@ -214,14 +215,16 @@ static bool answer_supported(struct stub *stub)
 	return answer(stub, stub->answer);
 }
 
-/* The thread's name for "info threads": comm, as digits. */
+/* The thread's name for "info threads", which gdb prints as it is: comm, as digits. */
 static bool answer_thread_name(struct stub *stub)
 {
 	const struct btsrec_side *side = &stub->blocks.side;
-	char text[64];
-	int nr_bytes = snprintf(text, sizeof(text), "CPU %u, %u/%u %.*s", stub->wanted->cpu,
-				side->pid, side->tgid, (int)sizeof(side->comm), side->comm);
+	char comm[ESCAPED_MAX_BYTES * sizeof(side->comm) + 1], text[sizeof(comm) + 48];
+	int nr_bytes;
 
+	escaped_copy(comm, side->comm, sizeof(side->comm));
+	nr_bytes = snprintf(text, sizeof(text), "CPU %u, %u/%u %s", stub->wanted->cpu, side->pid,
+			    side->tgid, comm);
 	for (int i = 0; i < nr_bytes; i++)
 		sprintf(stub->answer + 2 * i, "%02x", (unsigned char)text[i]);
 	return answer(stub, stub->answer);
