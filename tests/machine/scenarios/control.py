@@ -189,7 +189,7 @@ def run(context):
     with context.boot(SCRIPT % (options.fuzz_seconds, options.seed, options.seed),
                       [context.os.module("qemu_fw_cfg")], files=files,
                       answers={"dump": take}) as machine:
-        machine.expect_finish(context.seconds(120))
+        machine.expect_finish(context.seconds(300))
         machine.quit()
     _check_seen(machine.files["seen"].decode(errors="replace"))
     _check_dump(context, path)

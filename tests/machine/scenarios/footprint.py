@@ -230,7 +230,7 @@ def _recorder(context) -> list[tuple]:
     modules = [context.guest_module("btsctl"), *context.recorder_modules("arm=0")]
     with context.boot(SCRIPT % context.options.seconds, modules, plugin_args={"stores": 1},
                       answers={"dump": take_dump}) as machine:
-        machine.expect_finish(context.seconds(120))
+        machine.expect_finish(context.seconds(300))
         machine.quit()
     switches, annotations = (after - before for before, after in zip(
         _counts(machine.files["before"]), _counts(machine.files["after"]), strict=True))
@@ -263,7 +263,7 @@ def _perf(context) -> list[tuple]:
     script = PERF_SCRIPT % (PERF_PAGES, NR_LINES)
     with perf_check.boot(context, script, context.guest_module("btsctl"),
                          plugin_more={"stores": 1}) as machine:
-        machine.expect_finish(context.seconds(120))
+        machine.expect_finish(context.seconds(300))
         machine.quit()
     return _rows(machine, PERF)
 
