@@ -33,7 +33,7 @@
 
 #define NMI_NAME	"btscrash"
 #define SPIN_MS		200
-#define HUNT_SECONDS	60
+#define HUNT_SECONDS	200
 #define FRAME_BYTES	512
 
 /* Nothing is mapped at either; the second is no canonical address. */
