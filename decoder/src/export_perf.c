@@ -98,9 +98,11 @@ static void put_plain(char *ret, const char *name, size_t max_bytes, bool slashe
 {
 	size_t i;
 
-	for (i = 0; i < max_bytes && name[i]; i++)
-		ret[i] = name[i] < ' ' || name[i] > '~' || (name[i] == '/' && !slashes) ? '?' :
-			 name[i];
+	for (i = 0; i < max_bytes && name[i]; i++) {
+		ret[i] = name[i];
+		if (name[i] < ' ' || name[i] > '~' || (name[i] == '/' && !slashes))
+			ret[i] = '?';
+	}
 	ret[i] = '\0';
 }
 

@@ -60,6 +60,15 @@ static void search_reject(struct search *search, enum btsrec_status status, uint
 		search->worst = status;
 }
 
+/* Several sources may name one page; one reason is enough. */
+static bool was_rejected(const struct search *search, uint64_t pa)
+{
+	for (size_t i = 0; i < search->findings->nr; i++)
+		if (search->findings->list[i].pa == pa)
+			return true;
+	return false;
+}
+
 /* Look at one candidate.  Return: BTSREC_OK, valid or not, or a fatal status. */
 static enum btsrec_status consider(struct search *search, uint64_t pa, const char *source)
 {
@@ -67,6 +76,8 @@ static enum btsrec_status consider(struct search *search, uint64_t pa, const cha
 	struct btsrec_root root;
 	struct msg why;
 
+	if (was_rejected(search, pa))
+		return BTSREC_OK;
 	if (!image_pa_ok(pa)) {
 		search_reject(search, BTSREC_ERR_BAD_ROOT, pa, source, "not the address of a page");
 		return BTSREC_OK;

@@ -109,6 +109,8 @@ enum btsrec_status btsrec_locate(struct btsrec *rec, uint64_t root_pa, enum btsr
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "the recorder has been located already");
 	findings_fini(&rec->findings);
+	rec->trouble = BTSREC_OK;
+	rec->nomem = false;
 	status = locate(&rec->image, root_pa, scan, &rec->findings, &rec->msg, &located);
 	rec->nomem |= rec->findings.nomem;
 	if (status == BTSREC_OK)

@@ -5,6 +5,7 @@
 #include "failing_alloc.h"
 #include "fixture.h"
 #include "history.h"
+#include "image.h"
 
 #define MAX_EVENTS 40000
 
@@ -901,6 +902,48 @@ START_TEST(notice_comes_first)
 }
 END_TEST
 
+/* Whoever read there goes on without; the view must not look whole. */
+START_TEST(a_refused_read_ends_every_view)
+{
+	uint8_t byte;
+
+	setup(33);
+	open_and_locate();
+	btsrec_ck_ok(session_end(rec, BTSREC_OK));
+	fix->mem.fail_pa = FIX_EXEC_PA;
+	fix->mem.fail_status = BTSREC_ERR_NODATA;
+	btsrec_ck_status(image_read(&rec->image, FIX_EXEC_PA, &byte, 1), BTSREC_ERR_NODATA);
+	btsrec_ck_ok(session_end(rec, BTSREC_OK));
+	fix->mem.fail_status = BTSREC_ERR_IO;
+	btsrec_ck_status(image_read(&rec->image, FIX_EXEC_PA, &byte, 1), BTSREC_ERR_IO);
+	btsrec_ck_status(image_read(&rec->image, FIX_EXEC_PA + 8, &byte, 1), BTSREC_ERR_IO);
+	for (int i = 0; i < 2; i++)
+		btsrec_ck_fails(session_end(rec, BTSREC_OK), BTSREC_ERR_IO, btsrec_errmsg(rec),
+				"the memory at 0x103000 cannot be read");
+	btsrec_ck_status(session_end(rec, BTSREC_ERR_STOPPED), BTSREC_ERR_STOPPED);
+	btsrec_ck_status(session_end(rec, BTSREC_ERR_NODATA), BTSREC_ERR_IO);
+	rec->nomem = true;
+	btsrec_ck_fails(session_end(rec, BTSREC_OK), BTSREC_ERR_NOMEM, btsrec_errmsg(rec),
+			"out of memory");
+	teardown();
+}
+END_TEST
+
+START_TEST(an_image_out_of_memory_ends_every_view)
+{
+	uint8_t byte;
+
+	setup(33);
+	open_and_locate();
+	fix->mem.fail_pa = FIX_EXEC_PA;
+	fix->mem.fail_status = BTSREC_ERR_NOMEM;
+	btsrec_ck_status(image_read(&rec->image, FIX_EXEC_PA, &byte, 1), BTSREC_ERR_NOMEM);
+	btsrec_ck_fails(session_end(rec, BTSREC_OK), BTSREC_ERR_NOMEM, btsrec_errmsg(rec),
+			"out of memory");
+	teardown();
+}
+END_TEST
+
 BTSREC_CK_MAIN("session", new_and_free, calls_out_of_order, a_failed_locate_may_be_repeated,
 	       cpus, parts_are_freed_once, index_words, never_armed, armed_uses_the_ds_area,
 	       frozen_uses_the_snapshot, half_frozen_uses_the_ds_area,
@@ -917,4 +960,5 @@ BTSREC_CK_MAIN("session", new_and_free, calls_out_of_order, a_failed_locate_may_
 	       stopped_by_the_caller, tails_of_every_kind_of_length,
 	       tails_equal_the_end_of_the_whole, a_short_tail_reads_little_twice,
 	       tail_of_nothing, every_allocation_fails_once,
-	       every_read_fails_once, notice_comes_first)
+	       every_read_fails_once, notice_comes_first,
+	       a_refused_read_ends_every_view, an_image_out_of_memory_ends_every_view)
