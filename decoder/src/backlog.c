@@ -15,11 +15,13 @@ void backlog_fini(struct backlog *backlog)
 
 static void add_branch(struct backlog *backlog, const struct btsrec_event *event)
 {
-	backlog->nomem = !grow(&backlog->branches, sizeof(*backlog->branches),
-			       backlog->nr_branches, &backlog->nr_branches_room);
-	if (!backlog->nomem)
-		backlog->branches[backlog->nr_branches++] =
-			(struct backlog_branch){ event->n, event->branch };
+	if (!grow(&backlog->branches, sizeof(*backlog->branches), backlog->nr_branches,
+		  &backlog->nr_branches_room)) {
+		backlog->nomem = true;
+		return;
+	}
+	backlog->branches[backlog->nr_branches++] =
+		(struct backlog_branch){ event->n, event->branch };
 }
 
 /* A line to be filled in; NULL: out of memory. */
@@ -27,10 +29,11 @@ static struct backlog_other *add_other(struct backlog *backlog)
 {
 	struct backlog_other *other;
 
-	backlog->nomem = !grow(&backlog->others, sizeof(*backlog->others), backlog->nr_others,
-			       &backlog->nr_others_room);
-	if (backlog->nomem)
+	if (!grow(&backlog->others, sizeof(*backlog->others), backlog->nr_others,
+		  &backlog->nr_others_room)) {
+		backlog->nomem = true;
 		return NULL;
+	}
 	other = &backlog->others[backlog->nr_others];
 	memset(other, 0, sizeof(*other));
 	other->line = backlog->nr_branches + backlog->nr_others++;

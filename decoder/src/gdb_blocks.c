@@ -39,9 +39,10 @@ static void add(struct making *making, const struct gdb_block *block)
 
 	if (blocks->nr == blocks->nr_room) {
 		list = reallocarray(blocks->list, nr_room, sizeof(*list));
-		making->nomem = !list;
-		if (!list)
+		if (!list) {
+			making->nomem = true;
 			return;
+		}
 		blocks->list = list;
 		blocks->nr_room = nr_room;
 	}

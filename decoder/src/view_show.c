@@ -361,6 +361,8 @@ enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opt
 	if (show_begin_branches(show, sink))
 		status = show_all(show);
 	else
+		show->nomem = true;
+	if (show->nomem)
 		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	flushed = show_end_branches(show);
 	free(show);
