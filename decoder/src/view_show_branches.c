@@ -134,6 +134,9 @@ static void put_branch(struct show *show, unsigned int cpu, uint64_t n,
 	branch->n = n;
 	branch->record = *record;
 	branch->tail = tail;
+	/* Only user addresses are counted; the tail itself may be far from here by now. */
+	if (code_is_kernel(record->from & record->to))
+		return;
 	for (uint32_t reasons = tail->cookie; reasons; reasons >>= 8)
 		show->renderer.nr_user[reasons & 0xff]++;
 }
