@@ -15,6 +15,19 @@
 
 #define INSN_TEXT_BYTES 128
 
+/* A power of two. */
+#define NR_KEPT 8192
+
+/** struct insn_text - one instruction of an address space, ready to print */
+struct insn_text {
+	uint64_t ip;
+	uint64_t space;
+	bool compat;
+	size_t nr_bytes;
+	uint8_t bytes[CODE_INSN_MAX_BYTES];
+	char text[INSN_TEXT_BYTES];
+};
+
 /**
  * struct insns - one btsrec_insns() under way
  * @selector, @fault: of the CPU being told; borrowed.
@@ -22,6 +35,8 @@
  * @nr_skip: so many events are too old to be told.
  * @stretch: NULL, or to be told in front of the next event; @stretch_before: before it.
  * @line: of the instruction printed last; @line.number 0: it has none.
+ * @one_kernel: its code is the same in all address spaces.
+ * @kept: instructions as they were printed last, by address; without @nr_bytes: none.
  */
 struct insns {
 	struct renderer renderer;
@@ -39,14 +54,8 @@ struct insns {
 	uint64_t nr_skip;
 	const struct stretch *stretch;
 	const struct stretch *stretch_before;
-};
-
-/** struct insn_text - one instruction, ready to print */
-struct insn_text {
-	uint64_t ip;
-	size_t nr_bytes;
-	uint8_t bytes[CODE_INSN_MAX_BYTES];
-	char text[INSN_TEXT_BYTES];
+	bool one_kernel;
+	struct insn_text kept[NR_KEPT];
 };
 
 /* --- Text --------------------------------------------------------------- */
@@ -258,19 +267,34 @@ static void json_broken(struct insns *view, const struct proof_step *step)
 
 /* --- Both --------------------------------------------------------------- */
 
+/* A history repeats itself; NULL: there is no instruction. */
+static const struct insn_text *insn_at(struct insns *view, uint64_t ip, bool compat)
+{
+	struct insn_text *insn = &view->kept[(ip ^ ip >> 13) % NR_KEPT];
+	uint64_t space = view->one_kernel && code_is_kernel(ip) ? 0 : view->cr3;
+
+	if (insn->nr_bytes && insn->ip == ip && insn->space == space && insn->compat == compat)
+		return insn;
+	insn->ip = ip;
+	insn->space = space;
+	insn->compat = compat;
+	insn->nr_bytes = code_text(view->code, view->cr3, ip, compat, insn->bytes, insn->text,
+				   sizeof(insn->text));
+	return insn->nr_bytes ? insn : NULL;
+}
+
 static void show_range(struct insns *view, const struct proof_range *range, bool compat)
 {
-	struct insn_text insn;
+	const struct insn_text *insn;
 
-	for (insn.ip = range->start; insn.ip < range->stop; insn.ip += insn.nr_bytes) {
-		insn.nr_bytes = code_text(view->code, view->cr3, insn.ip, compat, insn.bytes,
-					  insn.text, sizeof(insn.text));
-		if (!insn.nr_bytes || view->renderer.out.stopped)
+	for (uint64_t ip = range->start; ip < range->stop; ip += insn->nr_bytes) {
+		insn = insn_at(view, ip, compat);
+		if (!insn || view->renderer.out.stopped)
 			return;
 		if (view->json)
-			json_insn(view, &insn);
+			json_insn(view, insn);
 		else
-			text_insn(view, &insn);
+			text_insn(view, insn);
 	}
 }
 
@@ -472,6 +496,7 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 	view->source.folder = opts->source_folder;
 	view->opts = opts;
 	view->code = trace_code(rec);
+	view->one_kernel = btsrec_root(rec)->kernel_pgd_pa;
 	out_init(&view->renderer.out, sink);
 	if (opts->thread)
 		status = insns_thread(view);
