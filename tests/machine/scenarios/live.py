@@ -52,6 +52,10 @@ finish 0
 """ % RING
 
 
+def add_options(parser):
+    parser.add_argument("--pti", action="store_true", help="with page-table isolation")
+
+
 def _by_cpu(text: str) -> dict[int, list[dict]]:
     found: dict[int, list[dict]] = {}
     for line in text.splitlines():
@@ -98,6 +102,7 @@ def run(context):
     files = [("modules/btsrec.ko", context.recorder.read_bytes()),
              *programs.of_host(context.btsrec, "bin/btsrec")]
     with context.boot(SCRIPT, [context.os.module("qemu_fw_cfg")], files=files, disk_mib=64,
+                      append="pti=on" if context.options.pti else "nopti",
                       plugin_args={"records": LOG_RECORDS}) as machine:
         machine.expect_finish(context.seconds(120))
         machine.quit()
