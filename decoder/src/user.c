@@ -159,7 +159,31 @@ static bool same_file(const struct user *user, const struct vma *a, const struct
 	       dentry_a == dentry_b;
 }
 
-/* The beginning of the file of @vma, if this process has it mapped and in memory. */
+/*
+ * A page of @first, the beginning of a file, of a process that has it at the same place: a
+ * parent, a child.  All that have it in their page tables have the same page.
+ */
+static bool find_head_elsewhere(const struct user *user, const struct vma *first, uint64_t *ret_pa)
+{
+	const struct kread *kernel = user->source.kread;
+	struct vma other;
+
+	for (size_t i = 0; i < user->tasks.nr; i++) {
+		const struct tasks_space *space = &user->tasks.spaces[i];
+
+		if (walk_pa(kernel->walk, space->pgd_pa, first->start, ret_pa) == WALK_OK &&
+		    !vma_find(kernel, &user->layout, space->mm_kva, first->start, &other) &&
+		    other.start == first->start && !other.offset_bytes &&
+		    same_file(user, first, &other))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The beginning of the file of @vma, if this process has it mapped, and it or another one
+ * has it in memory: a process that was forked has not, until it reads it.
+ */
 static void read_head(const struct user *user, uint64_t cr3, uint64_t mm_kva,
 		      const struct vma *vma, struct mapped_facts *facts)
 {
@@ -173,7 +197,8 @@ static void read_head(const struct user *user, uint64_t cr3, uint64_t mm_kva,
 			return;
 		first = before;
 	}
-	if (!first.offset_bytes && walk_pa(kernel->walk, cr3, first.start, &pa) == WALK_OK)
+	if (!first.offset_bytes && (walk_pa(kernel->walk, cr3, first.start, &pa) == WALK_OK ||
+				    find_head_elsewhere(user, &first, &pa)))
 		image_read_some(kernel->image, pa, facts->head, sizeof(facts->head),
 				&facts->head_bytes);
 }

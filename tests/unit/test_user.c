@@ -158,6 +158,84 @@ START_TEST(the_head_is_in_another_mapping)
 }
 END_TEST
 
+/* At the address 0 in memory, by way of a large page; one table serves as three. */
+#define SIBLING_HEAD_PA		0
+#define SIBLING_PGD_PA		0xf000
+#define SIBLING_TASK_PA		0x6200
+#define SIBLING_SIGNAL_PA	0x6900
+#define SIBLING_MM_PA		0x7800
+#define SIBLING_VMA_PA		(UK_VMA_PA + 0x800)
+#define SIBLING_LEAF_PA		(UK_LEAF1_PA + 0x100)
+
+/* A process that has the program's beginning in its page tables, where its @start is. */
+static void add_sibling(uint64_t start, uint64_t pgoff)
+{
+	struct uk_task *task = uk_at(&uk, SIBLING_TASK_PA);
+	struct uk_range *leaf = uk_at(&uk, SIBLING_LEAF_PA);
+	uint64_t *table = uk_at(&uk, SIBLING_PGD_PA);
+
+	memcpy(uk_at(&uk, SIBLING_HEAD_PA), uk_at(&uk, UK_HEAD_PA), 4096);
+	memcpy(task, uk_at(&uk, UK_TASK_PA), sizeof(*task));
+	uk_link(&uk, uk_tasks_kva(UK_TASK_PA), uk_tasks_kva(SIBLING_TASK_PA));
+	uk_link(&uk, uk_tasks_kva(SIBLING_TASK_PA), uk_tasks_kva(UK_INIT_PA));
+	task->mm = UK_KVA(SIBLING_MM_PA);
+	task->tgid++;
+	task->pid++;
+	task->signal = UK_KVA(SIBLING_SIGNAL_PA);
+	task->thread_node.next = task->signal + offsetof(struct uk_signal, thread_head);
+	((struct uk_signal *)uk_at(&uk, SIBLING_SIGNAL_PA))->thread_head.next =
+		UK_KVA(SIBLING_TASK_PA) + offsetof(struct uk_task, thread_node);
+	*(struct uk_mm *)uk_at(&uk, SIBLING_MM_PA) = (struct uk_mm){
+		.mm_mt.ma_root = uk_node(SIBLING_LEAF_PA, 1), .pgd = UK_KVA(SIBLING_PGD_PA),
+	};
+	*(struct uk_vma *)uk_at(&uk, SIBLING_VMA_PA) = (struct uk_vma){
+		start, UK_DATA, UK_KVA(SIBLING_MM_PA), pgoff, UK_KVA(UK_FILE_PA),
+	};
+	*leaf = (struct uk_range){
+		.parent = UK_KVA(SIBLING_MM_PA) | 1, .pivot = { start - 1, UK_DATA - 1 },
+		.slot = { 0, UK_KVA(SIBLING_VMA_PA), 0 },
+	};
+	leaf->meta.end = 2;
+	table[0] = SIBLING_PGD_PA | 7;
+	table[UK_TEXT >> 21] = SIBLING_HEAD_PA | 0x87;
+}
+
+/* A process that was forked shares the pages of its parent, but not yet their tables. */
+START_TEST(the_head_is_in_the_parent)
+{
+	struct user_mapping mapping;
+
+	setup();
+	add_sibling(UK_TEXT, 0);
+	*(uint64_t *)uk_at(&uk, UK_PT_PA) = 0;
+	begin();
+	ck_assert(user_mapping(user, UK_PGD_PA, UK_DATA, &mapping));
+	ck_assert_uint_eq(mapping.build_id_bytes, 8);
+	ck_assert_mem_eq(mapping.build_id, UK_BUILD_ID, 8);
+	teardown();
+}
+END_TEST
+
+/* What another process has there is of no use, nor is what nobody can prove to be the file. */
+START_TEST(the_head_is_not_in_another_process)
+{
+	for (unsigned int what = 0; what < 3; what++) {
+		struct uk_vma *vma = uk_at(&uk, SIBLING_VMA_PA);
+
+		setup();
+		add_sibling(UK_TEXT, what == 0);
+		if (what == 1)
+			vma->vm_file = 0;
+		if (what == 2)
+			*(uint64_t *)uk_at(&uk, SIBLING_PGD_PA) = 0;
+		*(uint64_t *)uk_at(&uk, UK_PT_PA) = 0;
+		begin();
+		expect(UK_DATA, SYMBOL_EXCLUDED, UK_PATH, NULL, 0x2000);
+		teardown();
+	}
+}
+END_TEST
+
 static void expect_mapping(uint64_t va, uint64_t start, uint64_t offset_bytes)
 {
 	const struct uk_elf *elf = uk_at(&uk, UK_HEAD_PA);
@@ -419,5 +497,6 @@ START_TEST(modes_of_code)
 END_TEST
 
 BTSREC_CK_MAIN("user", each_mapping, modes_of_code, code_of_the_file, another_file_than_was_mapped,
-	       the_head_is_in_another_mapping, mappings_of_files, no_such_file, parts_that_are_not_in_the_dump,
-	       no_types, a_space_that_was_lost, out_of_memory)
+	       the_head_is_in_another_mapping, the_head_is_in_the_parent,
+	       the_head_is_not_in_another_process, mappings_of_files, no_such_file,
+	       parts_that_are_not_in_the_dump, no_types, a_space_that_was_lost, out_of_memory)
