@@ -56,6 +56,8 @@ class Config:
     disk_mib: int = 0  # an empty disk; the guest's tar on it is read by disk_file()
     reboot: bool = False  # a reset of the guest restarts it instead of ending QEMU
     disk: Path | None = None  # a raw image; the guest's /dev/vda
+    memory_file: Path | None = None  # is the guest's memory, and outlives this machine
+    icount: bool = False  # of busy CPUs the clock counts the instructions, 1 ns each
 
     def command_line(self) -> str:
         fixed = "console=ttyS0 rdinit=/init panic=0"
@@ -126,7 +128,7 @@ class Machine:
         self._qmp, qmp_far = socket.socketpair()
         self._serial, serial_far = socket.socketpair()
         command = toolbox.command(toolbox.get()) + [
-            "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", config.cpu,
+            *self._q35(), *self._accelerator(), "-cpu", config.cpu,
             "-smp", str(config.cpus), "-m", str(config.memory_mib), "-nodefaults", "-display",
             "none", "-device", "vmcoreinfo", "-kernel", str(config.kernel),
             "-initrd", str(initrd), "-append", config.command_line(),
@@ -159,6 +161,18 @@ class Machine:
         self._serial.setblocking(False)
         self._qmp_read(time.monotonic() + 60)
         self.qmp("qmp_capabilities")
+
+    def _q35(self) -> list[str]:
+        if not self.config.memory_file:
+            return ["-machine", "q35"]
+        return ["-machine", "q35,memory-backend=ram", "-object",
+                f"memory-backend-file,id=ram,size={self.config.memory_mib}M,"
+                f"mem-path={self.config.memory_file},share=on"]
+
+    def _accelerator(self) -> list[str]:
+        if self.config.icount:
+            return ["-accel", "tcg,thread=single", "-icount", "shift=0"]
+        return ["-accel", "tcg,thread=multi"]
 
     def _disk(self) -> list[str]:
         """NVMe, for which the kernel needs no module: /dev/nvme0n1."""

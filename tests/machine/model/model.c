@@ -24,6 +24,8 @@
  * insnlog=N keeps the newest N instructions, too, and
  * stacks=N the newest N call stacks, one behind every stacks_every=M records; for those
  * switch_ip= and new_ip= are the addresses of __switch_to_asm() and wake_up_new_task().
+ * lazy=N records no more than N branches and some after each write of IA32_DS_AREA, for
+ * runs of hours whose history nobody looks at: MSRs and rules are as ever.
  * In DIR: cpuN.log, cpuN.insns and cpuN.stacks (model_log.h), violations.log, msr.log
  * (changes of the two MSRs and the control channel), extents.log (what each call of a
  * watched function cost), summary.json.
@@ -68,6 +70,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
 static struct qemu_plugin_scoreboard *board;
 static unsigned int nr_resets;
 static bool count_stores;
+static uint64_t lazy = UINT64_MAX;
 
 static qemu_plugin_u64 board_active(void)
 {
@@ -90,8 +93,8 @@ void model_update_active(struct vcpu *cpu)
 	bool active;
 
 	cpu->was_on |= vcpu_bts_on(cpu);
-	active = vcpu_bts_on(cpu) || cpu->footprint.end || cpu->extents.nr ||
-		(cpu->was_on && stacklog_wanted());
+	active = (vcpu_bts_on(cpu) && cpu->nr_of_area < lazy) || cpu->footprint.end ||
+		cpu->extents.nr || (cpu->was_on && stacklog_wanted());
 	if (active && !qemu_plugin_u64_get(board_active(), cpu->index))
 		qemu_plugin_u64_set(board_pending(), cpu->index, 0);
 	qemu_plugin_u64_set(board_active(), cpu->index, active);
@@ -179,6 +182,8 @@ static void on_block(unsigned int index, void *udata)
 		follow_extents(cpu, rip, (uintptr_t)udata);
 	if (rip >= cpu->footprint.start && rip < cpu->footprint.end)
 		cpu->footprint.nr_insns += (uint64_t)(uintptr_t)udata;
+	if (cpu->nr_of_area >= lazy)
+		model_update_active(cpu);
 }
 
 /*
@@ -315,6 +320,8 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 			insnlog_init(strtoull(value, NULL, 0));
 		} else if (is_option(argv[i], "stores", &value)) {
 			count_stores = !strcmp(value, "1");
+		} else if (is_option(argv[i], "lazy", &value)) {
+			lazy = strtoull(value, NULL, 0);
 		} else if (is_option(argv[i], "perfmon", &value)) {
 			if (!strcmp(value, "1"))
 				msr_model_perfmon();

@@ -43,6 +43,8 @@ static void write_bts_msr(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t 
 		cpu->ds_area = value;
 	if (old == value)
 		return;
+	if (msr == MSR_DS_AREA)
+		cpu->nr_of_area = 0;
 	log_msr(false, "cpu=%u ip=0x%016llx %s old=0x%llx new=0x%llx records=%llu\n", cpu->index,
 		(unsigned long long)ip, msr == MSR_DEBUGCTL ? "DEBUGCTL" : "DS_AREA",
 		(unsigned long long)old, (unsigned long long)value,

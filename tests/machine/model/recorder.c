@@ -140,6 +140,7 @@ void recorder_branch(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_lo
 	if (!store(cpu, &step, &record))
 		return;
 	log_record(cpu->log, &record);
+	cpu->nr_of_area++;
 	if (cpu->footprint.end)
 		count_footprint(&cpu->footprint, from, to);
 }

@@ -59,6 +59,7 @@ struct vcpu {
 	struct walk_space space;
 	struct walk_cache ds_walk;
 	struct walk_cache ring_walk;
+	uint64_t nr_of_area;		/* records since IA32_DS_AREA was written */
 	bool ring_judged;		/* size and threshold of this ring were looked at */
 	struct ds_area judged;
 

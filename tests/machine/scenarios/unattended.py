@@ -5,81 +5,38 @@ The packages are installed in a minimal Debian, which is then booted from a disk
 emulated machine.  systemd arms the recorder, a unit works for some seconds and panics; the
 kernel starts the capture kernel, which writes the small file and the dump, and reboots; the
 collector makes a report.  The history in it must be what the CPU recorded.
+
+--times does it on one CPU with a clock that counts its instructions, on which the load of the
+host has little influence, and says what the recorder adds to a boot and to the capture kernel.
 """
 
 import json
+import re
 import shutil
-import subprocess
 from pathlib import Path
 
-import debian
 import dump
+import installed
 import truth
-import vm
-from context import SOURCE
 from errors import Failure
-from scenarios import install
 
 SUMMARY = "packages installed, crash, report: a whole Debian on its own"
 
 RING_BYTES = 1 << 20
-CRASHKERNEL = {"bookworm": "256M", "trixie": "320M"}
-MEMORY_MIB = 1280
+# In the journal of the capture kernel, with seconds since its start.
+STAMP = r"^\[ *([\d.]+)\] .*"
+STEPS = {"begin": "Starting .*kdump-tools-dump.service",
+         "captured": "btsrec: the branch history is in",
+         "dumping": "running makedumpfile -F",
+         "dumped": "saved vmcore in"}
 
 
 def add_options(parser):
-    parser.add_argument("--suite", default="bookworm", choices=debian.SUITES,
-                        help="release of Debian, with its kernel (bookworm)")
-    parser.add_argument("--packages", type=Path, metavar="DIR",
-                        help="install those of DIR, built before for that release")
-    parser.add_argument("--keep", action="store_true", help="keep the disk")
-
-
-def _packages(context) -> Path:
-    """The folder of packages for the release that is asked for."""
-    suite = context.options.suite
-    if context.options.packages:
-        return context.options.packages
-    if suite not in debian.BUILDING:
-        return install.build()
-    mnt = context.out / "source"
-    shutil.rmtree(mnt, ignore_errors=True)
-    shutil.copytree(SOURCE, mnt, ignore=shutil.ignore_patterns("build", ".git"))
-    shutil.copy(SOURCE / "tests/machine/unattended/build-packages", mnt)
-    debian.get(suite).changed(mnt, "/mnt/build-packages",
-                              *debian.DOWNLOADED, *debian.BUILDING[suite],
-                              memory_mib=3000, seconds=context.seconds(900))
-    return mnt / "packages"
-
-
-def _disk(context) -> tuple[Path, str]:
-    """The folder with disk, vmlinuz and initrd, and the kernel's release."""
-    mnt = context.out / "mnt"
-    shutil.rmtree(mnt, ignore_errors=True)
-    mnt.mkdir()
-    for deb in _packages(context).glob("btsrec*.deb"):
-        shutil.copy(deb, mnt)
-    for path in (SOURCE / "tests/machine/unattended").iterdir():
-        shutil.copy(path, mnt)
-    said = debian.get(context.options.suite).changed(mnt, "/mnt/prepare", "/mnt",
-                                                     seconds=context.seconds(600))
-    kernel = said.strip().splitlines()[-1]
-    if not (mnt / "disk").exists():
-        raise Failure(f"no disk was made: {said}")
-    return mnt, kernel
-
-
-def _boot(context, mnt: Path, name: str, is_recording=True):
-    append = f"root=/dev/vda ro nopti crashkernel={CRASHKERNEL[context.options.suite]}"
-    if not is_recording:
-        append += " btsrec=off"
-    out = context.out / name
-    shutil.rmtree(out, ignore_errors=True)
-    return vm.Machine(vm.Config(
-        kernel=mnt / "vmlinuz", initrd=(mnt / "initrd").read_bytes(), out=out,
-        plugin=context.plugin if is_recording else None, disk=mnt / "disk", append=append,
-        cpus=context.options.cpus,
-        memory_mib=MEMORY_MIB))
+    installed.add_options(parser)
+    parser.add_argument("--initramfs", action="store_true",
+                        help="with INITRAMFS=yes: armed before the root file system is mounted")
+    parser.add_argument("--times", action="store_true",
+                        help="count instructions, and boot once more without the recorder")
 
 
 def _compare(context, history: Path, model_dir: Path) -> int:
@@ -123,23 +80,87 @@ def _judge(context, files: dict, model_dir: Path):
         raise Failure(f"the summary names no panic: {text['summary.txt']}")
 
 
+def _times(files: dict) -> dict[str, float]:
+    """What the guest measured at the end of its boot, in seconds."""
+    text = files["times"].decode()
+    found = {key: float(value) for key, value in re.findall(r"^(\w+)=([\d.]+)$", text, re.M)}
+    total = re.search(r" = (?:(\d+)min )?([\d.]+)s", text)
+    if not total or {"up", "idle", "unit_us", "unit_ns"} - found.keys():
+        raise Failure(f"the guest's figures are not complete: {text}")
+    return {"boot": 60 * int(total.group(1) or 0) + float(total.group(2)),
+            "up": found["up"], "idle": found["idle"],
+            "unit": found["unit_us"] / 1e6, "unit_cpu": found["unit_ns"] / 1e9}
+
+
+def _tell_boots(context, without: dict, recorded: dict):
+    busy = [times["up"] - times["idle"] for times in (without, recorded)]
+    context.say(f"boot without the recorder {without['boot']:.3f} s, with it "
+                f"{recorded['boot']:.3f} s; executed until then {busy[0]:.3f} and {busy[1]:.3f} "
+                "thousand million instructions")
+    context.say(f"btsrec.service: {recorded['unit']:.3f} s from begin to end, "
+                f"{recorded['unit_cpu']:.3f} thousand million instructions")
+
+
+def _tell_capture(context, journal: str):
+    at = {}
+    for step, pattern in STEPS.items():
+        found = re.search(STAMP + pattern, journal, re.MULTILINE)
+        if not found:
+            raise Failure(f"the capture kernel's journal does not say '{pattern}':\n{journal}")
+        at[step] = float(found.group(1))
+    context.say(f"capture kernel: the small file {at['captured'] - at['begin']:.3f} s, "
+                f"makedumpfile {at['dumped'] - at['dumping']:.3f} s")
+
+
+def _boot_without(context, mnt: Path) -> dict:
+    """The figures of a first boot that records nothing, of a copy of the disk."""
+    copy = mnt.with_name("copy")
+    shutil.copytree(mnt, copy, dirs_exist_ok=True)
+    words = installed.crashkernel(context) + " misfortune=times"
+    # The plugin watches, so that the machine is the same.
+    with installed.boot(context, copy, "without", words + " btsrec=off", icount=True) as machine:
+        machine.run_to_exit(context.seconds(900))
+        files = machine.files
+    installed.clean(context, copy)
+    context.say("booted without the recorder")
+    return _times(files)
+
+
+def _is_early(console: str) -> bool:
+    """Did the recorder say that it was armed before the root file system was mounted?"""
+    armed = console.find("] btsrec: Loaded and armed")
+    mounted = console.find("] EXT4-fs (vda): mounted")
+    return 0 <= armed < mounted
+
+
 def run(context):
-    mnt, kernel = _disk(context)
-    context.say(f"installed in {context.options.suite}, kernel {kernel}")
-    with _boot(context, mnt, "crash") as machine:
+    options = context.options
+    if options.times:
+        options.cpus = 1
+    mnt, _ = installed.make(context, settings="INITRAMFS=yes" if options.initramfs else "")
+    without = _boot_without(context, mnt) if options.times else {}
+    words = installed.crashkernel(context) + (" misfortune=times" if options.times else "")
+    with installed.boot(context, mnt, "crash", words, icount=options.times) as machine:
         machine.run_to_exit(context.seconds(900))
         console = machine.console()
+        recorded = _times(machine.files) if options.times else {}
         model_dir = machine.model_dir
     for wanted in ("Recording on", "btsrec: the branch history is in"):
         if wanted not in console:
             raise machine.failure(f"the console does not say '{wanted}'")
     if "there will be a history." not in console:
         raise machine.failure("btsrec doctor is not content before the crash")
+    if _is_early(console) != options.initramfs:
+        raise machine.failure("the recorder was armed before the root file system was mounted, "
+                              "or should have been")
     context.say("crashed, captured, rebooted")
     # A report of a recorded decoder takes half an hour of emulation.
-    with _boot(context, mnt, "after", is_recording=False) as machine:
+    with installed.boot(context, mnt, "after", is_recording=False) as machine:
         machine.run_to_exit(context.seconds(900))
         files = machine.files
+    installed.keep_told(context, files)
     _judge(context, files, model_dir)
-    if not context.options.keep:
-        subprocess.run(debian.as_root(["rm", "-rf", mnt]), check=True)
+    if options.times:
+        _tell_boots(context, without, recorded)
+        _tell_capture(context, files["capture"].decode(errors="replace"))
+    installed.clean(context, mnt)
