@@ -17,6 +17,7 @@ not load.
 
 import json
 import re
+from statistics import median
 
 import dump
 import programs
@@ -168,8 +169,15 @@ def _check_bench(machine):
     found = [(len(result["disarmed_s"]), len(result["armed_s"])) for result in results]
     if head["kind"] != "machine" or head["ring_bytes"] != 1048560 or found != [(2, 2)]:
         raise Failure(f"bench-overhead says: {head}, {results}")
-    if any(second <= 0 for result in results for second in result["armed_s"]):
-        raise Failure(f"bench-overhead measures nothing: {results}")
+    for result in results:
+        pairs = list(zip(result["disarmed_s"], result["armed_s"]))
+        expected = {"disarmed_median_s": median(a for a, _ in pairs),
+                    "armed_median_s": median(b for _, b in pairs),
+                    "ratio": median(b / a for a, b in pairs),
+                    "ratio_least": min(b / a for a, b in pairs),
+                    "ratio_most": max(b / a for a, b in pairs)}
+        if any(abs(result[name] / value - 1) > 0.01 for name, value in expected.items()):
+            raise Failure(f"bench-overhead makes {result} of it, not {expected}")
 
 
 def run(context):
