@@ -75,7 +75,12 @@ _btsrec btsrec
 step=initramfs
 must mkinitramfs -o /tmp/initrd "$kernel"
 ! lsinitramfs /tmp/initrd | grep -q btsrec.ko || fault "$step: the module is there unasked"
-printf 'INITRAMFS=yes\nRING_BYTES=2M\n' >>/etc/btsrec.conf
+echo INITRAMFS=yes >>/etc/btsrec.conf
+must mkinitramfs -o /tmp/initrd "$kernel"
+unmkinitramfs /tmp/initrd /tmp/defaults
+said=$(modprobe --config "$(find /tmp/defaults -path '*modprobe.d/btsrec.conf')" --showconfig 2>&1 >/dev/null)
+[ -z "$said" ] || fault "$step: $said"
+echo RING_BYTES=2M >>/etc/btsrec.conf
 must mkinitramfs -o /tmp/initrd "$kernel"
 lsinitramfs /tmp/initrd >/tmp/list
 for name in updates/dkms/btsrec.ko etc/modprobe.d/btsrec.conf scripts/init-top/btsrec; do
