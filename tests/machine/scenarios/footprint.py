@@ -79,21 +79,24 @@ finish 0
 PERF_SCRIPT = WATCH + """
 cd /tmp
 find_symbols bts_event_del bts_event_add __perf_event_task_sched_out __perf_event_task_sched_in
+mkfifo there back
+perf record --per-thread -m ,%d -e intel_bts// -o perf.data cat <there >back &
+exec 4>there 5<back
+ask_cat() {
+	echo $1 >&4
+	read -r answer <&5
+	[ "$answer" = $1 ] || fail "cat says $answer, not $1"
+}
+# Not while perf starts: what is watched slows the machine.
+ask_cat begin
 watch bts_event_del
 watch bts_event_add
 watch __perf_event_task_sched_out
 watch __perf_event_task_sched_in
-mkfifo there back
-perf record --per-thread -m ,%d -e intel_bts// -o perf.data cat <there >back &
-exec 4>there 5<back
-for i in $(seq 1 %d); do
-	echo $i >&4
-	read -r answer <&5
-	[ "$answer" = $i ] || fail "cat says $answer, not $i"
-done
+for i in $(seq 1 %d); do ask_cat $i; done
+watch_no_more
 exec 4>&-
 wait $! || fail "perf record"
-watch_no_more
 finish 0
 """
 
