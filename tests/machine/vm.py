@@ -30,6 +30,8 @@ from errors import Failure
 CPU = ("qemu64,+ds,+ds-cpl,+dtes64,-hypervisor,vendor=GenuineIntel,family=6,model=85,"
        "x-force-features=on")
 PANIC_END = "---[ end Kernel panic"
+# Of the time that a guest may take, so much until its first word: ten times what it needs.
+BEGIN_SHARE = 0.3
 # A warning begins with its CPU, from 6.18 on with the source file, lockdep's with a sentence.
 COMPLAINT = re.compile(r"(WARNING: (CPU: |[a-z])|BUG: |Oops: |general protection fault|"
                        r"INFO: trying to register non-static key|"
@@ -87,6 +89,7 @@ class Machine:
         self._serial_data = b""
         self._incoming = None
         self._console_seen = 0
+        self._attempts = 0
 
     # --- life ---
 
@@ -123,6 +126,7 @@ class Machine:
 
     def _start(self):
         config = self.config
+        self._attempts += 1
         initrd = config.out / "initrd"
         initrd.write_bytes(config.initrd)
         self._qmp, qmp_far = socket.socketpair()
@@ -219,6 +223,19 @@ class Machine:
         except subprocess.TimeoutExpired as error:
             raise self.failure(f"QEMU did not end within {seconds} s") from error
 
+    def _has_begun(self) -> bool:
+        """Did kernel or guest say anything, or is this the second attempt?"""
+        return self._attempts > 1 or self.config.interactive or bool(self._serial_data) or \
+            bool(self.files) or self.console_log.stat().st_size > 0
+
+    def _start_again(self, seconds: float):
+        """Nothing of ours has run in a guest that never said a word: rarely QEMU stops there."""
+        print(f"{self.config.out.name}: not a word of the kernel within {seconds:.0f} s; "
+              "started once more", flush=True)
+        self.kill()
+        self._qmp_data = b""
+        self._start()
+
     # --- QMP ---
 
     def _qmp_read(self, deadline) -> dict:
@@ -260,7 +277,11 @@ class Machine:
         @panic_end: what the kernel says last, if it does not come to its own last line.
         """
         deadline = time.monotonic() + seconds
+        begin_deadline = time.monotonic() + seconds * BEGIN_SHARE
         while self.finish_status is None:
+            if time.monotonic() > begin_deadline and not self._has_begun():
+                self._start_again(seconds * BEGIN_SHARE)
+                return self.run(seconds, panic_end)
             if self._process.poll() is not None:
                 if self.config.interactive:
                     return
