@@ -394,7 +394,7 @@ static void put_head(struct export *export, uint64_t data_bytes)
 {
 	const uint64_t data_at = HEADER_BYTES + ATTR_BYTES + 2 * sizeof(uint64_t);
 	struct file_header header = {
-		.magic = "PERFILE2",
+		.magic = { 'P', 'E', 'R', 'F', 'I', 'L', 'E', '2' },
 		.header_bytes = HEADER_BYTES,
 		.attr_bytes = ATTR_BYTES + 2 * sizeof(uint64_t),
 		.attrs = { HEADER_BYTES, ATTR_BYTES + 2 * sizeof(uint64_t) },

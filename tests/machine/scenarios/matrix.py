@@ -12,8 +12,9 @@ A cell is one boot: load under work, a crash of one kind, a dump. In each cell
 The columns behind count records, of the others for the CPU with the most:
 newer    on the faulting CPU, from the entry of the fault's handler on (the exception, or
          the call of panic())
-own      of those, without interrupts that came and went meanwhile (interrupts.py): an
-         interrupt is no handling of the fault; checked where the table of kinds has a limit
+own      of those, of the same thread, without interrupts that came and went meanwhile
+         (interrupts.py): an interrupt is no handling of the fault; checked where the table
+         of kinds has a limit, unless the kernel preempted the handling
 by NMI   on the others, from the entry of the NMI that stops them on; checked likewise
 running  on the others, since the instant of the fault, where that is known (btscrash)
 fault    what "btsrec show" says that the fault is; it must be the branch that "newer" counts from
@@ -26,6 +27,7 @@ import bisect
 import re
 import subprocess
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import crashes
 import dump
@@ -96,6 +98,18 @@ def add_options(parser):
     parser.add_argument("--keep", action="store_true", help="keep the dumps of cells that pass")
 
 
+class Newer(NamedTuple):
+    """Branches behind the entry of a fault's handler.
+
+    @own: of the same thread, outside of interrupts.
+    @preempted: other threads ran in between.
+    """
+
+    count: int
+    own: int
+    preempted: bool
+
+
 @dataclass
 class Row:
     """One line of the table."""
@@ -136,24 +150,29 @@ def _was_paused(history) -> bool:
     return bool(freeze) and not int(freeze["debugctl"], 16) & truth.DEBUGCTL_BTS
 
 
-def _newer_than_entry(history, entries, outside=None) -> tuple[int, int]:
-    """Branches from the newest one into ENTRIES on: all of them, and those OUTSIDE (of
-    interrupts; for each event, all without); 0 if BTS was off at the entry.
+def _newer_than_entry(history, entries, outside=None) -> Newer:
+    """From the newest branch to the thread's newest one into ENTRIES; OUTSIDE of interrupts:
+    for each event, all without; 0 if BTS was off at the entry.
 
     A pause at the first sign of an oops comes after the entry, which is then in the history.
     """
-    newer = own = 0
+    freeze = _freeze(history)
+    thread = freeze["pid"] if freeze else None
+    count, own, away, preempted = 0, 0, False, False
     for index, event in reversed(list(enumerate(history))):
+        if event["kind"] == "switch" and event["what"] == "task":
+            away = event["prev"]["pid"] != thread
+            preempted = True
         if event["kind"] != "branch":
             continue
-        newer += 1
-        if outside and not outside[index]:
+        count += 1
+        if away or (outside and not outside[index]):
             continue
         own += 1
         if int(event["to"], 16) in entries:
-            return newer, own
+            return Newer(count, own, preempted)
     if _was_paused(history):
-        return 0, 0
+        return Newer(0, 0, False)
     raise Failure(f"no entry of {', '.join(sorted(set(entries.values())))} in the history")
 
 
@@ -313,19 +332,19 @@ def _check_fault(fault: dict | None, kind: Kind, newer: int, row: Row):
         raise Failure(f"the fault is said to have {fault['newer']} newer branches, not {newer}")
 
 
-def _judge_faulting(machine, history, fault, log, kind: Kind, row: Row) -> tuple[int, int]:
-    """The records behind the fault, all and those outside of interrupts; 0 without a freeze."""
+def _judge_faulting(machine, history, fault, log, kind: Kind, row: Row) -> Newer:
+    """The records behind the fault; 0 without a freeze."""
     freeze = _freeze(history)
     row.reason = freeze["reason"] if freeze else "none"
     if row.reason not in kind.reasons:
         raise Failure(f"the freeze says {row.reason}, not {' or '.join(kind.reasons)}")
     if not freeze:
-        return 0, 0
+        return Newer(0, 0, False)
     gates = interrupts.Gates(interrupts.sent(machine))
-    newer, own = _newer_than_entry(history, _symbols(machine, kind.entries),
-                                   interrupts.outside(history, log, gates))
-    _check_fault(fault, kind, newer, row)
-    return newer, own
+    newer = _newer_than_entry(history, _symbols(machine, kind.entries),
+                              interrupts.outside(history, log, gates))
+    _check_fault(fault, kind, newer.count, row)
+    return newer
 
 
 def _judge(machine, found, kind: Kind, row: Row, limited: bool):
@@ -335,17 +354,19 @@ def _judge(machine, found, kind: Kind, row: Row, limited: bool):
     faulting = _faulting_cpus(histories, marks, kind)
     newer = [_judge_faulting(machine, histories.get(cpu, []), faults.get(cpu), logs[cpu], kind, row)
              for cpu in faulting]
-    own = max(own for _, own in newer)
     if _freeze(histories.get(faulting[0], [])):
-        row.newer, row.own = str(max(all_newer for all_newer, _ in newer)), str(own)
+        row.newer = str(max(each.count for each in newer))
+        row.own = str(max(each.own for each in newer))
     running = [logs[other].total - records for other, records in marks if other not in faulting]
     if running:
         row.running = str(max(running))
-    stopped = [0 if _was_paused(history) else _newer_than_entry(history, _symbols(machine, NMI))[0]
+    stopped = [0 if _was_paused(history) else _newer_than_entry(history, _symbols(machine, NMI)).count
                for history in histories.values()
                if _freeze(history) and _freeze(history)["via_nmi"]]
     if stopped:
         row.nmi = str(max(stopped))
+    # Handling that was preempted goes on where the recorder no longer knows of a fault.
+    own = max((each.own for each in newer if not each.preempted), default=0)
     if limited:
         _check_newer(kind.max_newer, own, max(stopped, default=0))
 
