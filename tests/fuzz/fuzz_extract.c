@@ -36,10 +36,10 @@ static size_t fix_frame(size_t at, size_t nr_bytes)
 
 static size_t make_file(const uint8_t *bytes, size_t nr_bytes)
 {
-	struct extract_header header = { .magic = EXTRACT_MAGIC, .major = EXTRACT_MAJOR,
-					 .header_bytes = sizeof(header) };
+	struct extract_header header = { .major = EXTRACT_MAJOR, .header_bytes = sizeof(header) };
 	size_t at = sizeof(header);
 
+	memcpy(header.magic, EXTRACT_MAGIC, sizeof(header.magic));
 	if (nr_bytes > sizeof(file_bytes) - at)
 		nr_bytes = sizeof(file_bytes) - at;
 	header.crc32 = extract_sum(0, &header, sizeof(header));

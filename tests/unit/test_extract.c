@@ -225,13 +225,14 @@ END_TEST
 START_TEST(longer_header)
 {
 	struct { struct extract_header header; uint8_t more[8]; char text[4]; } head = {
-		{ .magic = EXTRACT_MAGIC, .major = EXTRACT_MAJOR, .minor = 99,
+		{ .major = EXTRACT_MAJOR, .minor = 99,
 		  .header_bytes = sizeof(struct extract_header) + 8, .vmcoreinfo_bytes = 4 },
 		{ 1 }, { 'A', '=', 'B', '\n' },
 	};
 	const size_t nr_bytes = sizeof(head.header) + sizeof(head.more) + sizeof(head.text);
 
 	setup();
+	memcpy(head.header.magic, EXTRACT_MAGIC, sizeof(head.header.magic));
 	head.header.crc32 = (uint32_t)crc32(0, (void *)&head, nr_bytes);
 	put(NULL, (char *)&head, nr_bytes);
 	fflush(stream);

@@ -50,7 +50,7 @@ RINGS = [
     Ring("1M"),
     Ring("65537"),  # odd number of bytes
     Ring("768"),  # 32 records, the smallest
-    Ring("32M", wraps=False, late=True),
+    Ring("64M", wraps=False, late=True),
     Ring("24024"),  # 1001 records, not whole pages
     Ring("4096"),
     Ring("3M"),
