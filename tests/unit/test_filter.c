@@ -56,9 +56,10 @@ END_TEST
 
 START_TEST(who_ran)
 {
-	struct btsrec_side side = { .pid = 7, .tgid = 5, .comm = "a-name-of-all-16" };
+	struct btsrec_side side = { .pid = 7, .tgid = 5 };
 	struct btsrec_event sw = { .kind = BTSREC_EVENT_SWITCH };
 
+	memcpy(side.comm, "a-name-of-all-16", sizeof(side.comm));
 	make((struct btsrec_filter){ .pids = "9,7", .tgids = "5", .comm = "a-*-16" });
 	ck_assert(wants_branch(USER, USER, &side));
 	ck_assert(!wants_branch(USER, USER, NULL));
