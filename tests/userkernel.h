@@ -353,7 +353,7 @@ static inline void uk_put_elf(void *page, uint32_t symbols_type)
 				.p_filesz = 4096, .p_memsz = 4096, .p_align = 4096 },
 			      { .p_type = PT_NOTE, .p_offset = offsetof(struct uk_elf, note),
 				.p_filesz = 24, .p_memsz = 24, .p_align = 4 } },
-		.note = { { 4, 8, NT_GNU_BUILD_ID }, "GNU", UK_BUILD_ID },
+		.note = { { 4, 8, NT_GNU_BUILD_ID }, "GNU", "" },
 		.sections = { { .sh_type = SHT_NULL },
 			      { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
 				.sh_addr = 0x10800, .sh_offset = 0x800, .sh_size = 0x800 },
@@ -372,6 +372,7 @@ static inline void uk_put_elf(void *page, uint32_t symbols_type)
 		.names = "\0work",
 	};
 
+	memcpy(elf.note.build_id, UK_BUILD_ID, sizeof(elf.note.build_id));
 	memset(page, 0, BTSREC_PAGE_BYTES);
 	memcpy(page, &elf, sizeof(elf));
 }
