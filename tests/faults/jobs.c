@@ -3,19 +3,19 @@
 
 #include <string.h>
 
-#define JOB(name) static enum btsrec_status name(struct btsrec *rec, \
-						 const struct btsrec_image *image, \
-						 const struct btsrec_sink *sink)
+/* Only one that opens a second session wants @image. */
+#define JOB(name) \
+	static enum btsrec_status name(struct btsrec *rec, \
+				       const struct btsrec_image *image __attribute__((unused)), \
+				       const struct btsrec_sink *sink)
 
 JOB(info)
 {
-	(void)image;
 	return btsrec_info(rec, BTSREC_FORMAT_TEXT, sink);
 }
 
 JOB(info_json)
 {
-	(void)image;
 	return btsrec_info(rec, BTSREC_FORMAT_JSONL, sink);
 }
 
@@ -23,7 +23,6 @@ JOB(check)
 {
 	uint64_t nr_faults;
 
-	(void)image;
 	return btsrec_check(rec, sink, &nr_faults);
 }
 
@@ -31,19 +30,16 @@ JOB(prove)
 {
 	uint64_t nr_faults;
 
-	(void)image;
 	return btsrec_prove(rec, BTSREC_FORMAT_TEXT, sink, &nr_faults);
 }
 
 JOB(summary)
 {
-	(void)image;
 	return btsrec_summary(rec, BTSREC_FORMAT_TEXT, sink);
 }
 
 JOB(summary_json)
 {
-	(void)image;
 	return btsrec_summary(rec, BTSREC_FORMAT_JSONL, sink);
 }
 
@@ -51,7 +47,6 @@ JOB(show)
 {
 	struct btsrec_show opts = { .types = true };
 
-	(void)image;
 	return btsrec_show(rec, &opts, sink);
 }
 
@@ -60,7 +55,6 @@ JOB(show_newest)
 	struct btsrec_show opts = { .newest_first = true, .max_events = 9,
 				    .format = BTSREC_FORMAT_JSONL };
 
-	(void)image;
 	return btsrec_show(rec, &opts, sink);
 }
 
@@ -68,7 +62,6 @@ JOB(show_fold)
 {
 	struct btsrec_show opts = { .fold = true, .lines = true, .format = BTSREC_FORMAT_TSV };
 
-	(void)image;
 	return btsrec_show(rec, &opts, sink);
 }
 
@@ -76,7 +69,6 @@ JOB(show_thread)
 {
 	struct btsrec_show opts = { .thread = "8" };
 
-	(void)image;
 	return btsrec_show(rec, &opts, sink);
 }
 
@@ -84,7 +76,6 @@ JOB(show_filtered)
 {
 	struct btsrec_show opts = { .filter = { .kernel = true, .symbols = "*", .pids = "7,8" } };
 
-	(void)image;
 	return btsrec_show(rec, &opts, sink);
 }
 
@@ -92,7 +83,6 @@ JOB(insns)
 {
 	struct btsrec_insns opts = { .bytes = true };
 
-	(void)image;
 	return btsrec_insns(rec, &opts, sink);
 }
 
@@ -100,7 +90,6 @@ JOB(insns_thread)
 {
 	struct btsrec_insns opts = { .thread = "8", .format = BTSREC_FORMAT_JSONL };
 
-	(void)image;
 	return btsrec_insns(rec, &opts, sink);
 }
 
@@ -108,7 +97,6 @@ JOB(calls)
 {
 	struct btsrec_calls opts = { .lines = true };
 
-	(void)image;
 	return btsrec_calls(rec, &opts, sink);
 }
 
@@ -116,7 +104,6 @@ JOB(calls_thread)
 {
 	struct btsrec_calls opts = { .thread = "8", .format = BTSREC_FORMAT_JSONL };
 
-	(void)image;
 	return btsrec_calls(rec, &opts, sink);
 }
 
@@ -124,7 +111,6 @@ JOB(calls_filtered)
 {
 	struct btsrec_calls opts = { .filter.types = "call,ret" };
 
-	(void)image;
 	return btsrec_calls(rec, &opts, sink);
 }
 
@@ -132,7 +118,6 @@ JOB(functions)
 {
 	struct btsrec_functions opts = { .by = BTSREC_BY_TASK };
 
-	(void)image;
 	return btsrec_functions(rec, &opts, sink);
 }
 
@@ -140,7 +125,6 @@ JOB(coverage)
 {
 	struct btsrec_coverage opts = { .function = "0xffffffff81000000", .lines = true };
 
-	(void)image;
 	return btsrec_coverage(rec, &opts, sink);
 }
 
@@ -148,7 +132,6 @@ JOB(stack)
 {
 	struct btsrec_stack opts = { .format = BTSREC_FORMAT_TEXT };
 
-	(void)image;
 	return btsrec_stack(rec, &opts, sink);
 }
 
@@ -156,7 +139,6 @@ JOB(stack_thread)
 {
 	struct btsrec_stack opts = { .thread = "8", .format = BTSREC_FORMAT_JSONL };
 
-	(void)image;
 	return btsrec_stack(rec, &opts, sink);
 }
 
@@ -164,7 +146,6 @@ JOB(timeline)
 {
 	struct btsrec_timeline opts = { .format = BTSREC_FORMAT_TEXT };
 
-	(void)image;
 	return btsrec_timeline(rec, &opts, sink);
 }
 
@@ -187,31 +168,26 @@ static const struct btsrec_export everything;
 
 JOB(export_perf)
 {
-	(void)image;
 	return btsrec_export_perf(rec, &everything, sink);
 }
 
 JOB(export_chrome)
 {
-	(void)image;
 	return btsrec_export_chrome(rec, &everything, sink);
 }
 
 JOB(export_folded)
 {
-	(void)image;
 	return btsrec_export_folded(rec, &everything, sink);
 }
 
 JOB(export_lcov)
 {
-	(void)image;
 	return btsrec_export_lcov(rec, &everything, sink);
 }
 
 JOB(report)
 {
-	(void)image;
 	return btsrec_report(rec, sink);
 }
 
@@ -219,7 +195,6 @@ JOB(extract)
 {
 	struct btsrec_extract opts = { .no_user = true };
 
-	(void)image;
 	return btsrec_extract(rec, &opts, sink);
 }
 
@@ -243,7 +218,6 @@ JOB(gdbserver)
 	size_t given = 0;
 	struct btsrec_link link = { .read = gdb_asks, .arg = &given, .out = *sink };
 
-	(void)image;
 	return btsrec_gdbserver(rec, &wanted, &link);
 }
 
