@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process for the scenario user-names: user code of every kind that has a name of
- * its own, or none.  Argument: how many rounds; without one it never ends.
+ * A process for the scenarios user-names and perf-agrees: user code of every kind that
+ * has a name of its own, or none.  Argument: how many rounds; without one it never ends.
+ * With "crash" a child of it works and ends, then it works itself and crashes the kernel.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,11 +65,37 @@ static FUNCTION void work_round(int (*made)(int), unsigned int round)
 	(void)getppid();
 }
 
+/* On one CPU, so that its ring has both processes, in this order, and little else. */
+static int work_and_crash(int (*made)(int))
+{
+	cpu_set_t first;
+	pid_t child;
+	int trigger;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	trigger = open("/proc/sysrq-trigger", O_WRONLY);
+	if (trigger < 0 || sched_setaffinity(0, sizeof(first), &first))
+		return 1;
+	child = fork();
+	if (child < 0)
+		return 1;
+	work_round(made, 0);
+	if (!child)
+		return 0;
+	if (waitpid(child, NULL, 0) != child)
+		return 1;
+	work_round(made, 1);
+	return write(trigger, "c", 1) != 1;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long nr_rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	int (*made)(int) = make_code();
 
+	if (argc > 1 && !strcmp(argv[1], "crash"))
+		return work_and_crash(made);
 	for (unsigned long round = 0; !nr_rounds || round < nr_rounds; round++) {
 		work_round(made, (unsigned int)round);
 		if (round % 4 == 3)
