@@ -8,83 +8,82 @@ void cycles_init(struct cycles *cycles)
 	memset(cycles, 0, sizeof(*cycles));
 }
 
-static bool same_as_before(const struct cycles *cycles, unsigned int period,
-			   const struct cycles_key *key)
+static bool same_key(const struct cycles_key *a, const struct cycles_key *b)
 {
-	return cycles->nr >= period &&
-	       !memcmp(&cycles->keys[(cycles->nr - period) % CYCLES_MAX_PERIOD], key,
-		       sizeof(*key));
+	uint64_t differ = 0;
+
+	for (unsigned int i = 0; i < sizeof(a->words) / sizeof(a->words[0]); i++)
+		differ |= a->words[i] ^ b->words[i];
+	return !differ;
 }
 
-static uint32_t sum_of(const struct cycles_key *key)
+/* The key of the element before the next one by @period, which is there. */
+static const struct cycles_key *key_before(const struct cycles *cycles, uint64_t period)
 {
-	/* 2^64 divided by the golden ratio. */
-	uint64_t sum = key->words[0];
-
-	for (unsigned int i = 1; i < sizeof(key->words) / sizeof(key->words[0]); i++)
-		sum = (sum ^ sum >> 29) * 0x9e3779b97f4a7c15ULL + key->words[i];
-	return (uint32_t)((sum * 0x9e3779b97f4a7c15ULL) >> 32);
+	return &cycles->keys[(cycles->nr - period) % CYCLES_MAX_PERIOD];
 }
 
-static void take(struct cycles *cycles, const struct cycles_key *key, uint32_t sum)
+static unsigned int sum_of(const struct cycles_key *key)
 {
-	cycles->keys[cycles->nr % CYCLES_MAX_PERIOD] = *key;
-	cycles->sums[cycles->nr % CYCLES_MAX_PERIOD] = sum;
-	cycles->nr++;
+	/* Fibonacci hashing, with other odd constants for the other words. */
+	uint64_t sum = key->words[0] * 0x9e3779b97f4a7c15ULL +
+		       key->words[1] * 0xbf58476d1ce4e5b9ULL +
+		       key->words[2] * 0x94d049bb133111ebULL +
+		       key->words[3] * 0xd6e8feb86659fd93ULL;
+
+	return (unsigned int)(sum >> 32) % CYCLES_NR_SUMS;
 }
 
-/* May @key be one of the newest?  Most are not, and need no comparison with each. */
-static bool may_be_known(const struct cycles *cycles, uint32_t sum)
+static void take(struct cycles *cycles, const struct cycles_key *key, unsigned int sum)
 {
-	bool known = false;
+	uint64_t at = cycles->nr % CYCLES_MAX_PERIOD;
 
-	for (unsigned int i = 0; i < CYCLES_MAX_PERIOD; i++)
-		known |= cycles->sums[i] == sum;
-	return known;
+	cycles->keys[at] = *key;
+	cycles->older[at] = cycles->newest[sum];
+	cycles->newest[sum] = ++cycles->nr;
 }
 
-/* The shortest period of which two rounds are over and a third has begun. */
-static unsigned int find_period(const struct cycles *cycles, const struct cycles_key *key)
+/* The next element is the same as the one before by @period: have two rounds been over? */
+static bool count_same(struct cycles *cycles, unsigned int period)
 {
-	for (unsigned int period = 1; period <= CYCLES_MAX_PERIOD; period++)
-		if (cycles->nr_same[period] >= period && same_as_before(cycles, period, key))
+	if (cycles->same_end[period] != cycles->nr)
+		cycles->nr_same[period] = 0;
+	if (cycles->nr_same[period] >= period)
+		return true;
+	cycles->nr_same[period]++;
+	cycles->same_end[period] = cycles->nr + 1;
+	return false;
+}
+
+/*
+ * The shortest period of which two rounds are over and a third begins with @key.  Only
+ * elements with the same sum are looked at; most often there are none.
+ */
+static unsigned int find_period(struct cycles *cycles, const struct cycles_key *key,
+				unsigned int sum)
+{
+	uint64_t number = cycles->newest[sum];
+
+	while (number && cycles->nr - number < CYCLES_MAX_PERIOD) {
+		unsigned int period = (unsigned int)(cycles->nr - number) + 1;
+
+		if (same_key(key_before(cycles, period), key) && count_same(cycles, period))
 			return period;
-	return 0;
-}
-
-static void count_none(struct cycles *cycles)
-{
-	if (cycles->any_same)
-		memset(cycles->nr_same, 0, sizeof(cycles->nr_same));
-	cycles->any_same = false;
-}
-
-static void count_same(struct cycles *cycles, const struct cycles_key *key)
-{
-	cycles->any_same = true;
-	for (unsigned int period = 1; period <= CYCLES_MAX_PERIOD; period++) {
-		if (same_as_before(cycles, period, key))
-			cycles->nr_same[period]++;
-		else
-			cycles->nr_same[period] = 0;
+		number = cycles->older[(number - 1) % CYCLES_MAX_PERIOD];
 	}
+	return 0;
 }
 
 bool cycles_hold(struct cycles *cycles, const struct cycles_key *key)
 {
-	uint32_t sum = sum_of(key);
-	bool known = may_be_known(cycles, sum);
+	unsigned int sum = sum_of(key);
 
-	if (cycles->period && !same_as_before(cycles, cycles->period, key))
+	if (!cycles->period)
+		cycles->period = find_period(cycles, key, sum);
+	else if (!same_key(key_before(cycles, cycles->period), key))
 		return false;
-	if (!cycles->period && known)
-		cycles->period = find_period(cycles, key);
 	if (cycles->period)
 		cycles->nr_held++;
-	else if (known)
-		count_same(cycles, key);
-	else
-		count_none(cycles);
 	take(cycles, key, sum);
 	return cycles->period;
 }
@@ -98,6 +97,7 @@ bool cycles_end(struct cycles *cycles, struct cycle *ret)
 		ret->nr_rounds = cycles->nr_held / cycles->period;
 		ret->nr_rest = (unsigned int)(cycles->nr_held % cycles->period);
 	}
-	cycles_init(cycles);
+	if (cycles->nr)
+		cycles_init(cycles);
 	return going;
 }

@@ -28,20 +28,26 @@ struct cycle {
 	unsigned int nr_rest;
 };
 
+/* Enough that most elements share theirs with none of the newest. */
+#define CYCLES_NR_SUMS 256
+
 /**
  * struct cycles - a sequence under way
  * @keys: of the newest elements, by number.
- * @sums: of @keys, in the same places: equal keys have equal sums.
- * @any_same: some of @nr_same is not 0.
- * @nr_same: by period, how many of the newest are the same as those before them.
+ * @nr: so many elements there were.
+ * @newest: by the sum of the key, the number of the newest element that has it, from 1;
+ *	0: none.  @older: for each of @keys, that of the one before with the same sum.
+ * @nr_same: by period, so many elements up to the @same_end-th are the same as those a
+ *	period before them.
  * @period: of the cycle that goes round; 0: none does.
  */
 struct cycles {
 	struct cycles_key keys[CYCLES_MAX_PERIOD];
-	uint32_t sums[CYCLES_MAX_PERIOD];
 	uint64_t nr;
-	bool any_same;
+	uint64_t newest[CYCLES_NR_SUMS];
+	uint64_t older[CYCLES_MAX_PERIOD];
 	uint64_t nr_same[CYCLES_MAX_PERIOD + 1];
+	uint64_t same_end[CYCLES_MAX_PERIOD + 1];
 	unsigned int period;
 	uint64_t nr_held;
 };

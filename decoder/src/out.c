@@ -95,8 +95,8 @@ void out_pad(struct out *out, const char *text, unsigned int width)
 	size_t nr_bytes = strlen(text);
 
 	out_bytes(out, text, nr_bytes);
-	for (; nr_bytes < width; nr_bytes++)
-		out_char(out, ' ');
+	if (nr_bytes < width)
+		out_blanks(out, width - nr_bytes);
 }
 
 void out_escaped(struct out *out, const char *text, size_t max_bytes)

@@ -111,6 +111,14 @@ static inline void out_hex16(struct out *out, uint64_t value)
 /** out_hex() - 0x and as few digits as @value needs */
 void out_hex(struct out *out, uint64_t value);
 
+/** out_blanks() - @nr blanks, at most OUT_BUFFER_BYTES */
+static inline void out_blanks(struct out *out, size_t nr)
+{
+	out_room(out, nr);
+	memset(out->at, ' ', nr);
+	out->at += nr;
+}
+
 /** out_pad() - @text, then blanks up to @width columns */
 void out_pad(struct out *out, const char *text, unsigned int width);
 

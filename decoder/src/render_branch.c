@@ -50,7 +50,7 @@ void frame_text(char *ret, enum frame_kind kind, int vector)
 	struct branch branch = { .vector = vector };
 
 	if (kind != FRAME_INT && kind != FRAME_IRQ && kind != FRAME_EXCEPTION) {
-		snprintf(ret, BRANCH_TEXT_BYTES, "%s", frame_kind_str(kind));
+		(void)stpcpy(ret, frame_kind_str(kind));
 		return;
 	}
 	branch.type = types[kind];

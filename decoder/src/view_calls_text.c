@@ -33,7 +33,7 @@ static void text_indent(struct out *out, uint32_t indent)
 {
 	uint32_t shown = indent < MAX_SHOWN_LEVELS ? indent : MAX_SHOWN_LEVELS;
 
-	out_pad(out, "", 1 + BLANKS_PER_LEVEL * shown);
+	out_blanks(out, 1 + BLANKS_PER_LEVEL * shown);
 	if (shown == indent)
 		return;
 	out_char(out, '[');
@@ -161,7 +161,7 @@ static void text_place(struct calls *view, const struct calltree_line *line, uin
 		       const char *kind)
 {
 	text_begin(view, line, kind);
-	out_pad(&view->renderer.out, "", COUNT_WIDTH + 1);
+	out_blanks(&view->renderer.out, COUNT_WIDTH + 1);
 	text_indent(&view->renderer.out, indent);
 }
 
