@@ -76,10 +76,11 @@ static struct branch judge_insn(const struct code_insn *last, const struct gates
 
 struct branch branch_judge(const struct code_insn *last, const struct gates *gates, uint64_t to)
 {
-	int vector = gates_vector(gates, to);
+	bool leads_there = last->has_target && last->target == to;
+	int vector = leads_there ? -1 : gates_vector(gates, to);
 	struct branch branch;
 
-	if (vector >= 0 && !(last->has_target && last->target == to))
+	if (vector >= 0)
 		return judge_entry(last, vector);
 	branch = judge_insn(last, gates, to);
 	branch.to_thunk = last->there && branch.type != BRANCH_NONE;

@@ -81,16 +81,14 @@ static bool can_be_syscall(enum frame_kind kind)
 static void name_syscall(struct calltree_reader *r, const struct stack *stack, size_t nr,
 			 uint64_t entered)
 {
+	size_t entry = nr ? stack->frames[nr - 1].entry : 0;
 	struct calltree_line *line;
 
-	if (!code_is_kernel(entered) || !is_handler(r->rec, entered))
+	if (!code_is_kernel(entered) || !entry ||
+	    !can_be_syscall(stack->frames[entry - 1].kind) || !stack->frames[entry - 1].cookie)
 		return;
-	while (nr && !frame_is_entry(stack->frames[nr - 1].kind))
-		nr--;
-	if (!nr || !can_be_syscall(stack->frames[nr - 1].kind) || !stack->frames[nr - 1].cookie)
-		return;
-	line = &r->tree->lines[stack->frames[nr - 1].cookie - 1];
-	if (!line->call.handler_va)
+	line = &r->tree->lines[stack->frames[entry - 1].cookie - 1];
+	if (!line->call.handler_va && is_handler(r->rec, entered))
 		line->call.handler_va = entered;
 }
 

@@ -5,11 +5,18 @@
 #include <string.h>
 
 #include <Zydis/Zydis.h>
+#include <sys/mman.h>
 
-#define NR_PAGES	512
+/* 8 MiB of code; of what is run beyond that, pages are read again. */
+#define NR_PAGES	2048
 #define NR_SPACES	64
 #define MIN_RUNS	(1U << 12)
 #define MAX_RUNS	(1U << 19)
+
+/* A large page of x86-64, which spares a table that is used here and there misses of the TLB. */
+#define LARGE_PAGE_BYTES	(2U << 20)
+
+_Static_assert(sizeof(struct code_run) == 64, "a run is a line of the cache");
 
 /* The top-level entry that maps the kernel's own image, in every page table. */
 #define KERNEL_ENTRY	511
@@ -69,13 +76,28 @@ const char *code_fault_str(enum code_fault fault)
 
 /* --- Life --------------------------------------------------------------- */
 
+/* Free ones; NULL: out of memory. */
+static struct code_run *runs_new(size_t nr)
+{
+	size_t nr_bytes = nr * sizeof(struct code_run);
+	bool large = nr_bytes >= LARGE_PAGE_BYTES;
+	struct code_run *runs = aligned_alloc(large ? LARGE_PAGE_BYTES : sizeof(*runs), nr_bytes);
+
+	if (!runs)
+		return NULL;
+	if (large)
+		(void)madvise(runs, nr_bytes, MADV_HUGEPAGE);
+	memset(runs, 0, nr_bytes);
+	return runs;
+}
+
 struct code *code_new(const struct code_source *source)
 {
 	struct code *code = calloc(1, sizeof(*code));
 
 	if (!code)
 		return NULL;
-	code->runs = calloc(MIN_RUNS, sizeof(*code->runs));
+	code->runs = runs_new(MIN_RUNS);
 	if (!code->runs) {
 		free(code);
 		return NULL;
@@ -439,7 +461,7 @@ static void make_room(struct code *code)
 
 	if (code->nr_used_runs < code->nr_runs / 4 * 3)
 		return;
-	runs = nr_runs <= MAX_RUNS ? calloc(nr_runs, sizeof(*runs)) : NULL;
+	runs = nr_runs <= MAX_RUNS ? runs_new(nr_runs) : NULL;
 	if (!runs) {
 		memset(code->runs, 0, code->nr_runs * sizeof(*code->runs));
 		code->nr_used_runs = 0;
@@ -456,7 +478,7 @@ static void make_room(struct code *code)
 	code->nr_runs = nr_runs;
 }
 
-const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end)
+struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end)
 {
 	struct code_run *run;
 
@@ -482,9 +504,6 @@ void code_expect(const struct code *code, uint64_t start, uint64_t end)
 {
 	const struct code_run *run = &code->runs[hash_run(0, start, end) & (code->nr_runs - 1)];
 
-	if (!code_is_kernel(start & end))
-		return;
-	/* Longer than a line of the cache, and used to its end. */
-	__builtin_prefetch(run);
-	__builtin_prefetch(run + 1);
+	if (code_is_kernel(start & end))
+		__builtin_prefetch(run);
 }

@@ -47,12 +47,12 @@ enum code_thunk {
  * @here, @there: whether the instruction and its target are in a thunk.
  */
 struct code_insn {
-	enum code_class class;
+	uint64_t target;
+	enum code_class class : 8;
 	uint8_t length_bytes;
 	bool has_target;
-	enum code_thunk here;
-	enum code_thunk there;
-	uint64_t target;
+	enum code_thunk here : 8;
+	enum code_thunk there : 8;
 };
 
 /** enum code_fault - why a run is not one; the order is that of btsrec(1) */
@@ -102,18 +102,21 @@ enum code_mode {
  * @guessed: only the bytes say which of both.
  * @nr_insns: instructions before @end.
  * @last: at @end; CODE_UNREADABLE does not make a fault.
+ * @note: what somebody has found out about the way that @last leads, if it has a target;
+ *	0 at first.
  */
 struct code_run {
-	uint64_t cr3;
+	_Alignas(64) uint64_t cr3;
 	uint64_t start;
 	uint64_t end;
+	uint64_t fault_va;
+	struct code_insn last;
+	uint32_t nr_insns;
+	enum code_fault fault : 8;
 	bool used;
 	bool compat;
 	bool guessed;
-	enum code_fault fault;
-	uint32_t nr_insns;
-	uint64_t fault_va;
-	struct code_insn last;
+	uint8_t note;
 };
 
 /**
@@ -151,9 +154,9 @@ const struct gates *code_gates(const struct code *code);
  * code_run() - is there a straight run from @start to @end?
  * @cr3: the address space for user addresses; 0: unknown.
  *
- * Return: the answer, valid until the next call.
+ * Return: the answer, valid until the next call; only its note may be written.
  */
-const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end);
+struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end);
 
 /** code_expect() - code_run() will be asked soon; of kernel code only */
 void code_expect(const struct code *code, uint64_t start, uint64_t end);

@@ -119,10 +119,12 @@ static void do_branch(struct frames *f, const struct btsrec_record *record,
 		do_thunk(f, branch, record->to);
 		break;
 	default:
+		f->note = step->note;
 		if (branch->to_thunk)
 			f->thunk = flow;
 		else
 			frames_flow(f, &flow, record->to);
+		f->note = NULL;
 	}
 }
 
@@ -206,8 +208,8 @@ static void feed_exec(struct frames *f)
 
 	if (i == stack->nr)
 		return;
-	memmove(stack->frames, stack->frames + i, (stack->nr - i) * sizeof(*stack->frames));
-	stack_cut(&f->stacks, stack->nr - i);
+	stack_forget(stack, i);
+	stack_cut(&f->stacks, stack->nr);
 	if (frame_is_entry(stack->frames[0].kind))
 		stack->frames[0].return_va = 0;
 }

@@ -12,20 +12,30 @@
  */
 #define NEAR_CALL_BYTES	8
 
-enum frames_place frames_place_of(struct frames *f, uint64_t from, uint64_t to)
+static enum frames_place find_place(struct frames *f, uint64_t from, uint64_t to)
 {
 	/* Fibonacci hashing, as in code.c. */
 	uint64_t hash = (from ^ to << 24 ^ to >> 40) * 0x9e3779b97f4a7c15ULL;
 	struct place_entry *entry = &f->places[(hash >> 32) % NR_PLACES];
 
-	if (!f->source.place)
-		return FRAMES_UNKNOWN;
 	if (entry->from != from || entry->to != to) {
 		entry->place = f->source.place(f->source.arg, from, to);
 		entry->from = from;
 		entry->to = to;
 	}
 	return entry->place;
+}
+
+/* A branch with a note is asked about itself only; 0 is that of a place not found yet. */
+enum frames_place frames_place_of(struct frames *f, uint64_t from, uint64_t to)
+{
+	if (!f->source.place)
+		return FRAMES_UNKNOWN;
+	if (!f->note)
+		return find_place(f, from, to);
+	if (!*f->note)
+		*f->note = (uint8_t)(f->source.place(f->source.arg, from, to) + 1);
+	return *f->note - 1;
 }
 
 /* --- Up and down -------------------------------------------------------- */

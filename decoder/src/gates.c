@@ -71,6 +71,10 @@ int gates_vector(const struct gates *gates, uint64_t kva)
 {
 	unsigned int low = 0, high = gates->nr;
 
+	/* All of them lie close together, and most branches lead elsewhere. */
+	if (!gates->nr || kva < gates->sorted[0].handler_kva ||
+	    kva > gates->sorted[gates->nr - 1].handler_kva)
+		return -1;
 	while (low < high) {
 		unsigned int middle = (low + high) / 2;
 
@@ -79,7 +83,7 @@ int gates_vector(const struct gates *gates, uint64_t kva)
 		else
 			high = middle;
 	}
-	if (low == gates->nr || gates->sorted[low].handler_kva != kva)
+	if (gates->sorted[low].handler_kva != kva)
 		return -1;
 	return (int)gates->sorted[low].vector;
 }

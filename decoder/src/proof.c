@@ -89,7 +89,7 @@ static enum code_fault leads_to_pause(const struct proof *proof, uint64_t cr3,
 
 /* From behind the nearest WRMSR of the recorder straight to @end. */
 static enum code_fault leads_from_pause(const struct proof *proof, uint64_t cr3, uint64_t end,
-					const struct code_run **ret)
+					struct code_run **ret)
 {
 	uint8_t bytes[PAUSE_MAX_BYTES];
 	uint64_t first = end - proof->recorder_kva < sizeof(bytes) ?
@@ -113,10 +113,10 @@ static enum code_fault leads_from_pause(const struct proof *proof, uint64_t cr3,
 }
 
 /* The run is interrupted by the recorder: NULL with @step failed, or its second half. */
-static const struct code_run *judge_pause(const struct proof *proof, uint64_t cr3,
-					  struct proof_step *step)
+static struct code_run *judge_pause(const struct proof *proof, uint64_t cr3,
+				    struct proof_step *step)
 {
-	const struct code_run *run = NULL;
+	struct code_run *run = NULL;
 	enum code_fault fault = CODE_NO_RECORDER;
 
 	if (proof->recorder_bytes)
@@ -135,10 +135,10 @@ static const struct code_run *judge_pause(const struct proof *proof, uint64_t cr
 /* --- Pairs -------------------------------------------------------------- */
 
 /* The way to @step->end; NULL with @step failed. */
-static const struct code_run *judge_way(const struct proof *proof, uint64_t cr3,
-					struct proof_step *step)
+static struct code_run *judge_way(const struct proof *proof, uint64_t cr3,
+				  struct proof_step *step)
 {
-	const struct code_run *run;
+	struct code_run *run;
 
 	if (proof->annotated)
 		return judge_pause(proof, cr3, step);
@@ -171,7 +171,7 @@ static void judge_alone(const struct proof *proof, const struct btsrec_record *b
 static void judge_pair(const struct proof *proof, const struct btsrec_record *branch,
 		       uint64_t cr3, struct proof_step *step)
 {
-	const struct code_run *run = judge_way(proof, cr3, step);
+	struct code_run *run = judge_way(proof, cr3, step);
 	bool executes;
 
 	if (!run) {
@@ -182,6 +182,9 @@ static void judge_pair(const struct proof *proof, const struct btsrec_record *br
 	step->guessed = run->guessed;
 	step->branch = branch_judge(&run->last, code_gates(proof->code), branch->to);
 	step->length_bytes = run->last.length_bytes;
+	if (run->last.has_target && run->last.target == branch->to && !run->last.here &&
+	    !run->last.there)
+		step->note = &run->note;
 	executes = branch_executes(&step->branch);
 	add_range(step, run->start, run->end + (executes ? run->last.length_bytes : 0),
 		  run->nr_insns + executes);

@@ -37,6 +37,8 @@ struct proof_range {
  * @start: target of the branch before; @end: this branch, or where it stopped.
  * @length_bytes: of the instruction at @end; 0: the dump lacks it.
  * @compat, @guessed: see struct code_run.
+ * @note: of the run, if this branch goes where its instruction says, and no thunk is there;
+ *	NULL: not so.  Valid until the next event.
  */
 struct proof_step {
 	enum proof_kind kind;
@@ -51,6 +53,7 @@ struct proof_step {
 	unsigned int nr_ranges;
 	struct proof_range ranges[2];
 	uint64_t nr_insns;
+	uint8_t *note;
 };
 
 /** struct proof_tally - a count of steps by kind */

@@ -104,20 +104,38 @@ static bool grow(struct stack *stack)
 	return true;
 }
 
+void stack_forget(struct stack *stack, size_t nr)
+{
+	memmove(stack->frames, stack->frames + nr, (stack->nr - nr) * sizeof(*stack->frames));
+	stack->nr -= nr;
+	for (size_t i = 0; i < stack->nr; i++) {
+		struct frame *frame = &stack->frames[i];
+
+		frame->entry = frame->entry > nr ? frame->entry - nr : 0;
+	}
+}
+
 /* The outer half, so that this is rare. */
 static void forget_outermost(struct stack *stack)
 {
 	size_t nr = stack->nr / 2;
 
-	memmove(stack->frames, stack->frames + nr, (stack->nr - nr) * sizeof(*stack->frames));
-	stack->nr -= nr;
+	stack_forget(stack, nr);
 	stack->nr_old = stack->nr_old > nr ? stack->nr_old - nr : 0;
+}
+
+static size_t innermost_entry(const struct stack *stack, enum frame_kind kind)
+{
+	if (frame_is_entry(kind))
+		return stack->nr + 1;
+	return stack->nr ? stack->frames[stack->nr - 1].entry : 0;
 }
 
 struct frame *stack_push(struct stacks *stacks, enum frame_kind kind)
 {
 	struct stack *stack = stacks->current;
 	struct frame *frame;
+	size_t entry;
 
 	if (stack->nr == STACKS_MAX_DEPTH)
 		forget_outermost(stack);
@@ -126,9 +144,11 @@ struct frame *stack_push(struct stacks *stacks, enum frame_kind kind)
 		stack_clear(stacks);
 		return NULL;
 	}
+	entry = innermost_entry(stack, kind);
 	frame = &stack->frames[stack->nr++];
 	memset(frame, 0, sizeof(*frame));
 	frame->kind = kind;
+	frame->entry = entry;
 	frame->vector = -1;
 	frame->level = ++stack->level;
 	frame->segment = stack->segment;

@@ -48,6 +48,8 @@ static inline bool frame_is_entry(enum frame_kind kind)
  * @nr_before: branches of the thread up to and with the one that entered it.
  * @nr_branches: of one that was left: branches of the thread on this CPU since then, with
  *	all that was called and that interrupted; less what is lost in gaps.
+ * @entry: the innermost frame up to this one that is an entry, as its place on the stack
+ *	from 1; 0: none is.
  * @cookie: of who reads; 0 when the frame is new.
  * @thunk: the branch by way of a thunk that an entry interrupted.
  */
@@ -62,6 +64,7 @@ struct frame {
 	uint64_t return_va;
 	uint64_t nr_before;
 	uint64_t nr_branches;
+	size_t entry;
 	uint64_t cookie;
 	struct frame_thunk {
 		enum branch_type type;	/* BRANCH_UNKNOWN: none */
@@ -133,6 +136,9 @@ struct frame *stack_push(struct stacks *stacks, enum frame_kind kind);
 
 /** stack_top() - the innermost frame that is known to be there; NULL: none is. */
 struct frame *stack_top(const struct stacks *stacks);
+
+/** stack_forget() - drop the @nr outermost frames of @stack; which are old is the caller's */
+void stack_forget(struct stack *stack, size_t nr);
 
 /** stack_cut() - leave only the @nr outermost frames; the level is the caller's. */
 void stack_cut(struct stacks *stacks, size_t nr);

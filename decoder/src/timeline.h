@@ -74,12 +74,4 @@ struct timeline_branches {
  */
 bool timeline_branches(struct timeline *tl, uint64_t end_n, struct timeline_branches *ret);
 
-/** timeline_ahead() - the record @nr places ahead, whatever it is; NULL: not at hand */
-static inline const struct btsrec_record *timeline_ahead(const struct timeline *tl, uint64_t nr)
-{
-	if (!tl->has_run || !tl->run.records || tl->run.nr_slots - tl->pos <= nr)
-		return NULL;
-	return &tl->run.records[tl->pos + nr];
-}
-
 #endif /* BTSREC_TIMELINE_H */

@@ -237,18 +237,45 @@ enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned 
 /* The table of runs is larger than any cache; a run that comes soon is asked for now. */
 static void look_ahead(const struct trace *trace)
 {
-	const struct btsrec_record *before = timeline_ahead(&trace->history.timeline, AHEAD - 1);
-	const struct btsrec_record *after = timeline_ahead(&trace->history.timeline, AHEAD);
+	const struct btsrec_record *records = trace->branches.records + trace->nr_taken;
 
-	if (after)
-		code_expect(trace->proof.code, before->to, after->from);
+	if (trace->branches.nr - trace->nr_taken > AHEAD)
+		code_expect(trace->proof.code, records[AHEAD - 1].to, records[AHEAD].from);
+}
+
+static void take_branch(struct trace *trace)
+{
+	const struct timeline_branches *branches = &trace->branches;
+	struct btsrec_event *event = &trace->event;
+
+	event->kind = BTSREC_EVENT_BRANCH;
+	event->mm_only = false;
+	event->cpu = trace->history.cpu->cpu;
+	event->n = branches->n + trace->nr_taken;
+	event->slot = branches->slot + trace->nr_taken;
+	event->branch = branches->records[trace->nr_taken++];
+}
+
+static bool next_event(struct trace *trace)
+{
+	if (trace->nr_taken == trace->branches.nr) {
+		trace->nr_taken = 0;
+		if (!history_branches(&trace->history, UINT64_MAX, &trace->branches)) {
+			trace->branches.nr = 0;
+			return history_next(&trace->history, &trace->event);
+		}
+	}
+	if (trace->prove)
+		look_ahead(trace);
+	take_branch(trace);
+	return true;
 }
 
 bool trace_next(struct trace *trace, struct trace_event *ret)
 {
 	if (trace->status)
 		return false;
-	if (!history_next(&trace->history, &trace->event)) {
+	if (!next_event(trace)) {
 		trace->status = trace->history.status;
 		if (trace->status)
 			msg_set(&trace->rec->msg, trace->status, "history of CPU %u: %s",
@@ -257,8 +284,6 @@ bool trace_next(struct trace *trace, struct trace_event *ret)
 	}
 	*ret = (struct trace_event){ .event = &trace->event };
 	ret->side = aspace_at(&trace->spaces, trace->event.n);
-	if (trace->prove)
-		look_ahead(trace);
 	if (trace->prove && proof_feed(&trace->proof, &trace->event,
 				       ret->side ? ret->side->cr3 : 0, &trace->step))
 		ret->step = &trace->step;

@@ -39,12 +39,15 @@ enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t m
 /**
  * struct trace - one way through one history, for whoever reads several CPUs at once
  * @prove: with the steps of the proof.
+ * @branches: the branches that come next, of which @nr_taken have been told.
  * @status: why trace_next() returned false; BTSREC_OK: this was the end.
  */
 struct trace {
 	struct btsrec *rec;
 	bool prove;
 	struct history history;
+	struct timeline_branches branches;
+	uint64_t nr_taken;
 	struct aspace spaces;
 	struct proof proof;
 	struct btsrec_event event;

@@ -8,12 +8,14 @@ void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t nr, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
 void *__real_reallocarray(void *old, size_t nr, size_t bytes);
+void *__real_aligned_alloc(size_t align, size_t bytes);
 char *__real_strdup(const char *text);
 int __real_vasprintf(char **ret, const char *fmt, va_list args);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t nr, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
 void *__wrap_reallocarray(void *old, size_t nr, size_t bytes);
+void *__wrap_aligned_alloc(size_t align, size_t bytes);
 char *__wrap_strdup(const char *text);
 int __wrap_vasprintf(char **ret, const char *fmt, va_list args);
 int __wrap_asprintf(char **ret, const char *fmt, ...);
@@ -59,6 +61,11 @@ void *__wrap_realloc(void *old, size_t bytes)
 void *__wrap_reallocarray(void *old, size_t nr, size_t bytes)
 {
 	return fails_now() ? NULL : __real_reallocarray(old, nr, bytes);
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t bytes)
+{
+	return fails_now() ? NULL : __real_aligned_alloc(align, bytes);
 }
 
 char *__wrap_strdup(const char *text)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An allocator that fails once, at a chosen call.  Linked with --wrap, so that
- * it stands before every malloc, calloc, realloc, reallocarray, strdup, asprintf and
- * vasprintf of the program.
+ * it stands before every malloc, calloc, realloc, reallocarray, aligned_alloc, strdup,
+ * asprintf and vasprintf of the program.
  */
 #ifndef BTSREC_TESTS_UNIT_FAILING_ALLOC_H
 #define BTSREC_TESTS_UNIT_FAILING_ALLOC_H
