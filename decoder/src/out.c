@@ -14,15 +14,27 @@ void out_init(struct out *out, const struct btsrec_sink *sink)
 
 enum btsrec_status out_flush(struct out *out)
 {
-	size_t nr_bytes = (size_t)(out->at - out->buf);
+	size_t nr_bytes;
 
+	out_room(out);
+	nr_bytes = (size_t)(out->at - out->buf);
 	out->at = out->buf;
 	if (nr_bytes && !out->stopped)
 		out->stopped = !out->sink->write(out->sink->arg, out->buf, nr_bytes);
 	return out->stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
-static const char digit_pairs[] =
+void out_drain(struct out *out)
+{
+	size_t rest_bytes = (size_t)(out->at - out->buf) - OUT_BUFFER_BYTES;
+
+	if (!out->stopped)
+		out->stopped = !out->sink->write(out->sink->arg, out->buf, OUT_BUFFER_BYTES);
+	memcpy(out->buf, out->buf + OUT_BUFFER_BYTES, rest_bytes);
+	out->at = out->buf + rest_bytes;
+}
+
+const char out_digit_pairs[] =
 	"00010203040506070809" "10111213141516171819" "20212223242526272829"
 	"30313233343536373839" "40414243444546474849" "50515253545556575859"
 	"60616263646566676869" "70717273747576777879" "80818283848586878889"
@@ -47,7 +59,7 @@ char *put_dec(char *at, uint64_t value, unsigned int width)
 		width = nr_digits;
 	for (end = at + width; value >= 10; value /= 100) {
 		end -= 2;
-		memcpy(end, digit_pairs + 2 * (value % 100), 2);
+		memcpy(end, out_digit_pairs + 2 * (value % 100), 2);
 		nr_digits -= 2;
 	}
 	if (nr_digits)
@@ -55,35 +67,11 @@ char *put_dec(char *at, uint64_t value, unsigned int width)
 	return at + width;
 }
 
-/* Each of its 8 hexadecimal digits as a byte, the first one lowest. */
-static uint64_t digits_of(uint32_t value)
-{
-	uint64_t x = __builtin_bswap32(value), letters;
-
-	/* Spread to halves, bytes and, the high one first, nibbles. */
-	x = (x | x << 16) & 0x0000ffff0000ffffULL;
-	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
-	x = (x >> 4 | x << 8) & 0x0f0f0f0f0f0f0f0fULL;
-	/* A nibble from 10 on carries into the bit above when 6 are added. */
-	letters = (x + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL;
-	return x + 0x3030303030303030ULL + letters * ('a' - '9' - 1);
-}
-
-char *put_hex16(char *at, uint64_t value)
-{
-	uint64_t high = digits_of((uint32_t)(value >> 32)), low = digits_of((uint32_t)value);
-
-	memcpy(at, "0x", 2);
-	memcpy(at + 2, &high, sizeof(high));
-	memcpy(at + 10, &low, sizeof(low));
-	return at + OUT_HEX16_BYTES;
-}
-
 void out_hex(struct out *out, uint64_t value)
 {
 	int shift = value ? 60 - (__builtin_clzll(value) & ~3) : 0;
 
-	out_room(out, OUT_HEX16_BYTES);
+	out_room(out);
 	*out->at++ = '0';
 	*out->at++ = 'x';
 	for (; shift >= 0; shift -= 4)
@@ -104,7 +92,7 @@ void out_escaped(struct out *out, const char *text, size_t max_bytes)
 	size_t i;
 
 	for (i = 0; i < max_bytes && text[i]; i++) {
-		out_room(out, 4);
+		out_room(out);
 		out->at += escape_byte(out->at, (unsigned char)text[i]);
 	}
 }
@@ -134,7 +122,7 @@ static size_t json_byte(char *ret, unsigned char byte)
 void out_json_text(struct out *out, const char *text, size_t max_bytes)
 {
 	for (size_t i = 0; i < max_bytes && text[i]; i++) {
-		out_room(out, 6);
+		out_room(out);
 		out->at += json_byte(out->at, (unsigned char)text[i]);
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A buffer in front of the caller's sink, and the primitives that put numbers and
- * strings into it.
+ * strings into it.  What is more than one write leaves in writes of OUT_BUFFER_BYTES:
+ * if those begin at whole pages of a file, the system takes them in half the time.
  *
  * Text that was read from a dump or a symbol file is hostile.  It may only pass
  * out_quoted(), out_escaped(), out_json_string() or out_json_text().
@@ -20,12 +21,13 @@
  * @sink: borrowed.
  * @stopped: the sink returned false; everything after is dropped.
  * @at: first free byte of @buf.
+ * @buf: has room for one more text when there is enough to write.
  */
 struct out {
 	const struct btsrec_sink *sink;
 	bool stopped;
 	char *at;
-	char buf[OUT_BUFFER_BYTES];
+	char buf[2 * OUT_BUFFER_BYTES];
 };
 
 /** out_init() - start an empty buffer in front of @sink */
@@ -34,23 +36,26 @@ void out_init(struct out *out, const struct btsrec_sink *sink);
 /** out_flush() - hand everything to the sink; BTSREC_OK or BTSREC_ERR_STOPPED */
 enum btsrec_status out_flush(struct out *out);
 
-/** out_room() - make sure that @nr_bytes (at most OUT_BUFFER_BYTES) are free */
-static inline void out_room(struct out *out, size_t nr_bytes)
+/** out_drain() - hand OUT_BUFFER_BYTES to the sink, if there are so many */
+void out_drain(struct out *out);
+
+/** out_room() - make sure that OUT_BUFFER_BYTES are free */
+static inline void out_room(struct out *out)
 {
-	if ((size_t)(out->buf + OUT_BUFFER_BYTES - out->at) < nr_bytes)
-		(void)out_flush(out);
+	if (out->at >= out->buf + OUT_BUFFER_BYTES)
+		out_drain(out);
 }
 
 static inline void out_char(struct out *out, char c)
 {
-	out_room(out, 1);
+	out_room(out);
 	*out->at++ = c;
 }
 
 /** out_bytes() - @nr_bytes bytes of trusted text, at most OUT_BUFFER_BYTES */
 static inline void out_bytes(struct out *out, const char *text, size_t nr_bytes)
 {
-	out_room(out, nr_bytes);
+	out_room(out);
 	memcpy(out->at, text, nr_bytes);
 	out->at += nr_bytes;
 }
@@ -81,8 +86,28 @@ static inline void out_str(struct out *out, const char *text)
 /** put_dec() - out_dec() to @at, which has OUT_DEC_MAX_BYTES of room; returns behind it */
 char *put_dec(char *at, uint64_t value, unsigned int width);
 
-/** put_hex16() - out_hex16() to @at, which has OUT_HEX16_BYTES of room; returns behind it */
-char *put_hex16(char *at, uint64_t value);
+/** out_digit_pairs - "00" to "99", without blanks or NULs between */
+extern const char out_digit_pairs[];
+
+typedef uint64_t out_lanes __attribute__((vector_size(16)));
+typedef int8_t out_digits __attribute__((vector_size(16)));
+
+/** put_digits16() - exactly 16 hexadecimal digits to @at; returns behind them */
+static inline char *put_digits16(char *at, uint64_t value)
+{
+	uint64_t swapped = __builtin_bswap64(value);
+	out_lanes x = { (uint32_t)swapped, swapped >> 32 };
+	out_digits digits;
+
+	/* The first digit is to be lowest: spread to halves, bytes and nibbles. */
+	x = (x | x << 16) & 0x0000ffff0000ffffULL;
+	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
+	x = (x >> 4 | x << 8) & 0x0f0f0f0f0f0f0f0fULL;
+	digits = (out_digits)x;
+	digits += '0' + ((digits > 9) & ('a' - '9' - 1));
+	memcpy(at, &digits, sizeof(digits));
+	return at + sizeof(digits);
+}
 
 /** put_bytes() - @nr_bytes bytes to @at; returns behind them */
 static inline char *put_bytes(char *at, const char *text, size_t nr_bytes)
@@ -94,17 +119,23 @@ static inline char *put_bytes(char *at, const char *text, size_t nr_bytes)
 /** put_literal() - a string constant to @at; returns behind it */
 #define put_literal(at, s)	put_bytes((at), "" s, sizeof(s) - 1)
 
+/** put_hex16() - out_hex16() to @at, which has OUT_HEX16_BYTES of room; returns behind it */
+static inline char *put_hex16(char *at, uint64_t value)
+{
+	return put_digits16(put_literal(at, "0x"), value);
+}
+
 /** out_dec() - @value in decimal, right-aligned in @width columns (at most 20) */
 static inline void out_dec(struct out *out, uint64_t value, unsigned int width)
 {
-	out_room(out, OUT_DEC_MAX_BYTES);
+	out_room(out);
 	out->at = put_dec(out->at, value, width);
 }
 
 /** out_hex16() - 0x and exactly 16 digits */
 static inline void out_hex16(struct out *out, uint64_t value)
 {
-	out_room(out, OUT_HEX16_BYTES);
+	out_room(out);
 	out->at = put_hex16(out->at, value);
 }
 
@@ -114,7 +145,7 @@ void out_hex(struct out *out, uint64_t value);
 /** out_blanks() - @nr blanks, at most OUT_BUFFER_BYTES */
 static inline void out_blanks(struct out *out, size_t nr)
 {
-	out_room(out, nr);
+	out_room(out);
 	memset(out->at, ' ', nr);
 	out->at += nr;
 }

@@ -7,6 +7,8 @@
  * Batches are numbered, and taken and written in this order.  A batch whose text does
  * not fit into its buffer waits for its turn and writes what it has.  The oldest batch in
  * work never waits, so there always is one that goes on.
+ *
+ * Of one thread there is one batch, which writes when its buffer is full.
  */
 #include "press.h"
 
@@ -19,8 +21,6 @@
 #define BATCHES_EACH	8	/* per thread */
 /* So many lines are told sooner than a thread has started. */
 #define MIN_BATCHES	16
-/* A tail is somewhere in memory; so many lines before it is needed it is asked for. */
-#define TAILS_AHEAD	6
 
 /**
  * struct batch - lines in a row
@@ -50,7 +50,7 @@ struct batch {
 struct press {
 	struct btsrec_sink sink;
 	struct btsrec_sink text;
-	press_head_fn head;
+	press_lines_fn lines;
 	unsigned int nr_threads;
 	unsigned int nr_started;
 	pthread_t threads[PRESS_MAX_THREADS];
@@ -95,9 +95,18 @@ static bool write_in_turn(void *arg, const char *text, size_t nr_bytes)
 	return false;
 }
 
+static bool is_alone(const struct press *press)
+{
+	return press->nr_batches == 1;
+}
+
 /* @batch is complete: write it and all that waited for it; locked. */
 static void write_done(struct press *press, struct batch *batch)
 {
+	if (is_alone(press)) {
+		press->nr_written++;
+		return;
+	}
 	batch->done = true;
 	if (batch->number != press->nr_written)
 		return;
@@ -114,31 +123,14 @@ static void write_done(struct press *press, struct batch *batch)
 
 /* --- Work --------------------------------------------------------------- */
 
-static void print_batch(const struct press *press, struct batch *batch)
-{
-	size_t nr = batch->nr_branches;
-	struct out *out = &batch->out;
-
-	for (size_t i = 0; i < nr && i < TAILS_AHEAD; i++)
-		__builtin_prefetch(batch->branches[i].tail);
-	for (size_t i = 0; i < nr; i++) {
-		const struct press_branch *branch = &batch->branches[i];
-		const struct tail *tail = branch->tail;
-
-		if (i + TAILS_AHEAD < nr)
-			__builtin_prefetch(batch->branches[i + TAILS_AHEAD].tail);
-		press->head(out, batch->cpu, branch->n, &branch->record);
-		out_long(out, tail->text, tail->nr_bytes);
-	}
-}
-
 /* Turn the oldest batch that waits into text; locked. */
 static void work_once(struct press *press)
 {
 	struct batch *batch = batch_at(press, press->nr_taken++);
 
 	pthread_mutex_unlock(&press->lock);
-	print_batch(press, batch);
+	if (batch->nr_branches)
+		press->lines(&batch->out, batch->cpu, batch->branches, batch->nr_branches);
 	pthread_mutex_lock(&press->lock);
 	write_done(press, batch);
 }
@@ -196,6 +188,8 @@ static void begin_batch(struct press *press)
 
 	batch->number = press->nr_filled;
 	batch->nr_branches = 0;
+	if (is_alone(press))
+		return;
 	out_init(&batch->out, &batch->sink);
 	batch->out.stopped = press->stopped;
 }
@@ -214,7 +208,7 @@ static void hand_over(struct press *press)
 	pthread_mutex_unlock(&press->lock);
 }
 
-struct press_branch *press_room(struct press *press, unsigned int cpu)
+struct press_branch *press_room(struct press *press, unsigned int cpu, size_t *ret_nr)
 {
 	struct batch *batch = current_batch(press);
 
@@ -224,7 +218,13 @@ struct press_branch *press_room(struct press *press, unsigned int cpu)
 		batch = current_batch(press);
 	}
 	batch->cpu = cpu;
-	return &batch->branches[batch->nr_branches++];
+	*ret_nr = BATCH_BRANCHES - batch->nr_branches;
+	return &batch->branches[batch->nr_branches];
+}
+
+void press_filled(struct press *press, size_t nr)
+{
+	current_batch(press)->nr_branches += nr;
 }
 
 static bool take_text(void *arg, const char *text, size_t nr_bytes)
@@ -261,12 +261,14 @@ enum btsrec_status press_wait(struct press *press)
 	pthread_mutex_lock(&press->lock);
 	wait_for_room(press, 0);
 	pthread_mutex_unlock(&press->lock);
+	if (is_alone(press))
+		(void)out_flush(&current_batch(press)->out);
 	return press_stopped(press) ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
 /* --- Life --------------------------------------------------------------- */
 
-struct press *press_new(const struct btsrec_sink *sink, press_head_fn head,
+struct press *press_new(const struct btsrec_sink *sink, press_lines_fn lines,
 			unsigned int nr_threads)
 {
 	struct press *press = calloc(1, sizeof(*press));
@@ -275,7 +277,7 @@ struct press *press_new(const struct btsrec_sink *sink, press_head_fn head,
 		return NULL;
 	press->sink = *sink;
 	press->text = (struct btsrec_sink){ .write = take_text, .arg = press };
-	press->head = head;
+	press->lines = lines;
 	press->nr_threads = nr_threads < PRESS_MAX_THREADS ? nr_threads : PRESS_MAX_THREADS;
 	press->nr_batches = press->nr_threads > 1 ? BATCHES_EACH * press->nr_threads : 1;
 	press->batches = calloc(press->nr_batches, sizeof(*press->batches));
@@ -287,6 +289,7 @@ struct press *press_new(const struct btsrec_sink *sink, press_head_fn head,
 		press->batches[i].press = press;
 		press->batches[i].sink = (struct btsrec_sink){ .write = write_in_turn,
 							       .arg = &press->batches[i] };
+		out_init(&press->batches[i].out, &press->batches[i].sink);
 	}
 	pthread_mutex_init(&press->lock, NULL);
 	pthread_cond_init(&press->work, NULL);

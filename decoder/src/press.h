@@ -23,9 +23,36 @@ struct press_branch {
 	const struct tail *tail;
 };
 
-/** press_head_fn - the line of a branch of @cpu up to its tail; knows nothing else */
-typedef void (*press_head_fn)(struct out *out, unsigned int cpu, uint64_t n,
-			      const struct btsrec_record *branch);
+/** press_lines_fn - the lines of @nr branches of @cpu, at least one; knows nothing else */
+typedef void (*press_lines_fn)(struct out *out, unsigned int cpu,
+			       const struct press_branch *branches, size_t nr);
+
+/* A tail is somewhere in memory; so many lines before it is needed it is asked for. */
+#define PRESS_TAILS_AHEAD	6
+
+/** press_expect() - the tail of @branches[@i], of @nr, is needed PRESS_TAILS_AHEAD lines later */
+static inline void press_expect(const struct press_branch *branches, size_t i, size_t nr)
+{
+	if (i < nr)
+		__builtin_prefetch(branches[i].tail);
+}
+
+/** press_lines() - a press_lines_fn of a function that writes the line up to its tail */
+static inline void press_lines(struct out *out, unsigned int cpu,
+			       const struct press_branch *branches, size_t nr,
+			       void (*head)(struct out *out, unsigned int cpu, uint64_t n,
+					    const struct btsrec_record *branch))
+{
+	for (size_t i = 0; i < PRESS_TAILS_AHEAD; i++)
+		press_expect(branches, i, nr);
+	for (size_t i = 0; i < nr; i++) {
+		const struct press_branch *branch = &branches[i];
+
+		press_expect(branches, i + PRESS_TAILS_AHEAD, nr);
+		head(out, cpu, branch->n, &branch->record);
+		out_long(out, branch->tail->text, branch->tail->nr_bytes);
+	}
+}
 
 struct press;
 
@@ -37,14 +64,20 @@ struct press;
  *
  * Return: for press_free(); NULL: out of memory.
  */
-struct press *press_new(const struct btsrec_sink *sink, press_head_fn head,
+struct press *press_new(const struct btsrec_sink *sink, press_lines_fn lines,
 			unsigned int nr_threads);
 
 /** press_sink() - takes text that is in order with the branches; the press's */
 const struct btsrec_sink *press_sink(struct press *press);
 
-/** press_room() - where to put the next branch, of @cpu; it is taken with the next call */
-struct press_branch *press_room(struct press *press, unsigned int cpu);
+/**
+ * press_room() - where to put the next branches, of @cpu
+ * @ret_nr: how many at most, at least one.
+ */
+struct press_branch *press_room(struct press *press, unsigned int cpu, size_t *ret_nr);
+
+/** press_filled() - @nr branches have been put where press_room() said */
+void press_filled(struct press *press, size_t nr);
 
 /** press_stopped() - the sink returned false; everything after is dropped */
 bool press_stopped(struct press *press);

@@ -6,7 +6,7 @@
 #ifndef BTSREC_RENDER_H
 #define BTSREC_RENDER_H
 
-#include "out.h"
+#include "press.h"
 #include "symbol.h"
 
 struct fault;
@@ -46,11 +46,11 @@ struct renderer {
  * struct render_format - how one format words a history
  * @begin: once, before everything; may be NULL.
  * @cpu: starts the part of one CPU; may be NULL.
- * @event: one event; of a branch what @branch_head and @branch_tail write.
- * @branch_head: the line of a branch as far as it is of this event alone; writes to @out
- *	and knows nothing else, so any thread may call it.
- * @branch_tail: the rest of the line, the same for all branches with the same ends in the
- *	same address space.
+ * @event: one event; of a branch its line.
+ * @branch_tail: the end of the line of a branch, the same for all branches with the same
+ *	ends in the same address space.
+ * @branches: lines of branches with their tails; writes to @out and knows nothing
+ *	else, so any thread may call it.
  * @fault: the fault, in front of the branch of event number @n; for a fault that is
  *	not known, of the freeze.
  * @cpu_end: ends the part of one CPU; may be NULL.
@@ -67,9 +67,8 @@ struct render_format {
 	void (*cpu)(struct renderer *r, const struct btsrec_cpu *cpu,
 		    const struct session_ring *ring);
 	void (*event)(struct renderer *r, const struct btsrec_event *event);
-	void (*branch_head)(struct out *out, unsigned int cpu, uint64_t n,
-			    const struct btsrec_record *branch);
 	void (*branch_tail)(struct renderer *r, const struct btsrec_event *event);
+	press_lines_fn branches;
 	void (*fault)(struct renderer *r, unsigned int cpu, uint64_t n,
 		      const struct fault *fault);
 	void (*cpu_end)(struct renderer *r, unsigned int cpu);

@@ -50,6 +50,12 @@ static void json_branch(struct renderer *r, const struct btsrec_event *event)
 	}
 }
 
+static void json_branches(struct out *out, unsigned int cpu,
+			   const struct press_branch *branches, size_t nr)
+{
+	press_lines(out, cpu, branches, nr, json_branch_head);
+}
+
 static void json_branch_tail(struct renderer *r, const struct btsrec_event *event)
 {
 	json_branch(r, event);
@@ -246,8 +252,8 @@ static void json_block(struct renderer *r, const struct splay_block *block)
 
 const struct render_format render_jsonl = {
 	.event = json_event,
-	.branch_head = json_branch_head,
 	.branch_tail = json_branch_tail,
+	.branches = json_branches,
 	.fault = json_fault,
 	.block = json_block,
 	.loop = loop_json,

@@ -15,6 +15,7 @@
 #include "session.h"
 #include "splay.h"
 #include "symbol.h"
+#include "text_lines.h"
 #include "trace.h"
 
 /* "syscall", "irq:236" */
@@ -68,38 +69,6 @@ static void text_branch_lines(struct renderer *r, const struct btsrec_record *br
 	out_line_of(r, branch->from);
 	out_literal(&r->out, " -> ");
 	out_line_of(r, branch->to);
-}
-
-/* The longest of text_branch_head(). */
-#define HEAD_MAX_BYTES	(2 * (OUT_DEC_MAX_BYTES + 1) + 8 + 2 * OUT_HEX16_BYTES + 4 + 2)
-
-static char *put_begin(char *at, unsigned int cpu, uint64_t n)
-{
-	at = put_dec(at, cpu, 3);
-	*at++ = ' ';
-	at = put_dec(at, n, 9);
-	*at++ = ' ';
-	return at;
-}
-
-static void text_begin(struct out *out, unsigned int cpu, uint64_t n)
-{
-	out_room(out, HEAD_MAX_BYTES);
-	out->at = put_begin(out->at, cpu, n);
-}
-
-static void text_branch_head(struct out *out, unsigned int cpu, uint64_t n,
-			     const struct btsrec_record *branch)
-{
-	char *at;
-
-	out_room(out, HEAD_MAX_BYTES);
-	at = put_begin(out->at, cpu, n);
-	at = put_literal(at, "branch  ");
-	at = put_hex16(at, branch->from);
-	at = put_literal(at, " -> ");
-	at = put_hex16(at, branch->to);
-	out->at = put_bytes(at, branch->flags & BTSREC_FLAG_PREDICTED ? " P" : " -", 2);
 }
 
 static void text_branch_tail(struct renderer *r, const struct btsrec_event *event)
@@ -422,8 +391,8 @@ static void text_cpu(struct renderer *r, const struct btsrec_cpu *cpu,
 const struct render_format render_text = {
 	.cpu = text_cpu,
 	.event = text_event,
-	.branch_head = text_branch_head,
 	.branch_tail = text_branch_tail,
+	.branches = text_branches,
 	.fault = text_fault,
 	.cpu_end = out_user_summary,
 	.thread_end = out_user_summary_thread,

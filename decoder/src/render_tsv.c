@@ -78,6 +78,12 @@ static void tsv_branch_head(struct out *out, unsigned int cpu, uint64_t n,
 	out_char(out, branch->flags & BTSREC_FLAG_PREDICTED ? '1' : '0');
 }
 
+static void tsv_branches(struct out *out, unsigned int cpu,
+			  const struct press_branch *branches, size_t nr)
+{
+	press_lines(out, cpu, branches, nr, tsv_branch_head);
+}
+
 static void tsv_branch_tail(struct renderer *r, const struct btsrec_event *event)
 {
 	const struct btsrec_record *branch = &event->branch;
@@ -186,8 +192,8 @@ static void tsv_block(struct renderer *r, const struct splay_block *block)
 const struct render_format render_tsv = {
 	.begin = tsv_begin,
 	.event = tsv_event,
-	.branch_head = tsv_branch_head,
 	.branch_tail = tsv_branch_tail,
+	.branches = tsv_branches,
 	.fault = tsv_fault,
 	.block = tsv_block,
 	.loop = loop_tsv,

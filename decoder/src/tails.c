@@ -66,9 +66,10 @@ static void *make_room(struct tails *tails, size_t nr_bytes)
 	if (!chunk || chunk->room_bytes - chunk->used_bytes < nr_bytes) {
 		size_t room_bytes = nr_bytes > CHUNK_BYTES ? nr_bytes : CHUNK_BYTES;
 
-		chunk = malloc(sizeof(*chunk) + room_bytes);
+		chunk = malloc(sizeof(*chunk) + room_bytes + TAILS_SPARE_BYTES);
 		if (!chunk)
 			return NULL;
+		memset(chunk->bytes + room_bytes, 0, TAILS_SPARE_BYTES);
 		chunk->next = tails->chunks;
 		chunk->used_bytes = 0;
 		chunk->room_bytes = room_bytes;

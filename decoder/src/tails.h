@@ -15,6 +15,9 @@
 #define TAILS_MAX_TEXT_BYTES	(20U << 20)
 #define TAILS_MAX_SLOTS		(1U << 19)
 
+/* Of memory behind each text that may be read, so that copies may be of constant size. */
+#define TAILS_SPARE_BYTES	64
+
 /** struct tail - a text; @cookie is the caller's */
 struct tail {
 	uint32_t nr_bytes;

@@ -22,7 +22,7 @@ static bool says_nothing(const struct show *show)
 
 bool show_begin_branches(struct show *show, const struct btsrec_sink *sink)
 {
-	show->press = press_new(sink, show->format->branch_head, show->opts->nr_threads);
+	show->press = press_new(sink, show->format->branches, show->opts->nr_threads);
 	if (!show->press)
 		return false;
 	show->one_tail = says_nothing(show);
@@ -129,11 +129,13 @@ static const struct tail *make_tail(struct show *show, const struct tails_key *k
 static void put_branch(struct show *show, unsigned int cpu, uint64_t n,
 		       const struct btsrec_record *record, const struct tail *tail)
 {
-	struct press_branch *branch = press_room(show->press, cpu);
+	size_t nr_room;
+	struct press_branch *branch = press_room(show->press, cpu, &nr_room);
 
 	branch->n = n;
 	branch->record = *record;
 	branch->tail = tail;
+	press_filled(show->press, 1);
 	/* Only user addresses are counted; the tail itself may be far from here by now. */
 	if (code_is_kernel(record->from & record->to))
 		return;
@@ -162,13 +164,31 @@ void show_branch(struct show *show, const struct btsrec_event *event)
 	tell_branch(show, &key, tails_hash(&key), event);
 }
 
-bool show_branches(struct show *show, unsigned int cpu, const struct timeline_branches *branches)
+/* Of lines that end alike nothing has to be looked up. */
+static void show_alike(struct show *show, unsigned int cpu,
+		       const struct timeline_branches *branches, const struct tail *tail)
+{
+	size_t nr;
+
+	for (uint64_t at = 0; at < branches->nr; at += nr) {
+		struct press_branch *room = press_room(show->press, cpu, &nr);
+
+		if (nr > branches->nr - at)
+			nr = branches->nr - at;
+		for (size_t i = 0; i < nr; i++)
+			room[i] = (struct press_branch){ branches->n + at + i,
+							 branches->records[at + i], tail };
+		press_filled(show->press, nr);
+	}
+}
+
+static void show_differing(struct show *show, unsigned int cpu,
+			   const struct timeline_branches *branches)
 {
 	struct btsrec_event event = { .kind = BTSREC_EVENT_BRANCH, .cpu = cpu };
 	struct tails_key keys[LOOK_UPS];
 	uint64_t hashes[LOOK_UPS];
 
-	(void)out_flush(&show->renderer.out);
 	for (uint64_t at = 0; at < branches->nr && !show->nomem; at += LOOK_UPS) {
 		uint64_t nr = branches->nr - at < LOOK_UPS ? branches->nr - at : LOOK_UPS;
 
@@ -183,5 +203,20 @@ bool show_branches(struct show *show, unsigned int cpu, const struct timeline_br
 			tell_branch(show, &keys[i], hashes[i], &event);
 		}
 	}
+}
+
+bool show_branches(struct show *show, unsigned int cpu, const struct timeline_branches *branches)
+{
+	const struct tails_key key = { 0 };
+	const struct tail *tail = NULL;
+
+	(void)out_flush(&show->renderer.out);
+	/* The first one of all makes the tail. */
+	if (show->one_tail)
+		tail = tails_find(&show->tails, tails_hash(&key), &key);
+	if (tail)
+		show_alike(show, cpu, branches, tail);
+	else
+		show_differing(show, cpu, branches);
 	return !show->nomem && !press_stopped(show->press);
 }

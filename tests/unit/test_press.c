@@ -45,6 +45,11 @@ static void head(struct out *out, unsigned int cpu, uint64_t n, const struct bts
 	out_hex(out, branch->from);
 }
 
+static void lines(struct out *out, unsigned int cpu, const struct press_branch *branches, size_t nr)
+{
+	press_lines(out, cpu, branches, nr, head);
+}
+
 static void setup(void)
 {
 	static char text[LONG_TAIL_BYTES];
@@ -72,11 +77,14 @@ static void teardown(void)
 
 static void put_line(struct press *press, uint64_t n)
 {
-	struct press_branch *branch = press_room(press, (unsigned int)(n / 20000));
+	size_t nr_room;
+	struct press_branch *branch = press_room(press, (unsigned int)(n / 20000), &nr_room);
 
 	branch->n = n;
 	branch->record = (struct btsrec_record){ .from = n * 3 };
 	branch->tail = tails_by_number[n % NR_TAILS];
+	ck_assert_uint_ge(nr_room, 1);
+	press_filled(press, 1);
 }
 
 /* Runs of lines with text between, some of it as long as may be. */
@@ -95,7 +103,7 @@ static enum btsrec_status put_lines(struct press *press)
 
 static char *print(unsigned int nr_threads, size_t *ret_bytes)
 {
-	struct press *press = press_new(&sink, head, nr_threads);
+	struct press *press = press_new(&sink, lines, nr_threads);
 	char *all;
 
 	nr_written = 0;
@@ -112,7 +120,7 @@ START_TEST(text_of_one_thread)
 	struct press *press;
 
 	setup();
-	press = press_new(&sink, head, 0);
+	press = press_new(&sink, lines, 0);
 	put_line(press, 1);
 	press_sink(press)->write(press_sink(press)->arg, "two\n", 4);
 	put_line(press, 20003);
@@ -149,7 +157,7 @@ START_TEST(stops_with_the_sink)
 {
 	setup();
 	for (unsigned int nr_threads = 1; nr_threads <= 3; nr_threads++) {
-		struct press *press = press_new(&sink, head, nr_threads);
+		struct press *press = press_new(&sink, lines, nr_threads);
 
 		nr_written = 0;
 		nr_allowed = 5000000;
@@ -165,7 +173,7 @@ START_TEST(ends_with_lines_left)
 {
 	setup();
 	for (unsigned int nr_threads = 1; nr_threads <= 3; nr_threads++) {
-		struct press *press = press_new(&sink, head, nr_threads);
+		struct press *press = press_new(&sink, lines, nr_threads);
 
 		for (uint64_t n = 0; n < NR_LINES; n++)
 			put_line(press, n);
@@ -182,7 +190,7 @@ START_TEST(out_of_memory)
 		struct press *press;
 
 		failing_alloc_arm(nth);
-		press = press_new(&sink, head, 2);
+		press = press_new(&sink, lines, 2);
 		ck_assert(failing_alloc_disarm());
 		ck_assert_ptr_null(press);
 	}
