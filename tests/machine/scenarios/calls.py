@@ -13,6 +13,7 @@ guest/btstree.ko calls functions in a known way before it panics: for these the 
 be exactly the one below.
 """
 
+import bisect
 import json
 import re
 import struct
@@ -21,7 +22,7 @@ from dataclasses import dataclass, field
 import dump
 import truth
 import workload
-from errors import Failure
+from errors import Failure, Skip
 
 SUMMARY = "the tree of calls is the one that the model saw, and that of a known program"
 
@@ -42,8 +43,8 @@ STACK_BYTES = STACK.size + NR_FRAMES * FRAME.size
 
 # What is no call: code that only fills the return stack buffer, and thunks that do so.
 NEAR_CALL_BYTES = 8
-# Branches of a thunk, the last of which leads to the called function.
-THUNK_BRANCHES = 2
+# How far the thunk of a register lies from the next.
+THUNK_BYTES = 32
 
 TREE = """\
 tree_root
@@ -178,37 +179,62 @@ def _is_call(log, frame: Frame) -> bool:
     return target >= KERNEL_KVA and not 0 <= target - frame.returns <= NEAR_CALL_BYTES
 
 
-def _same_call(log, first_n: int, frame: Frame, call: Call) -> bool:
-    return log.record(log.total - 1 - frame.record)[0] == call.source and \
-        first_n <= call.n <= first_n + THUNK_BRANCHES
+def _in_thunk(thunks, thunk_ip: int, ip: int) -> bool:
+    return thunk_ip in thunks and 0 <= ip - thunk_ip < THUNK_BYTES
 
 
-def _same(log, base: int, events: list[int], frames: list[Frame], calls: list[Call]) -> bool:
-    """Each frame is a call, and each call is a frame unless it is older than a gap or switch."""
-    left = list(frames)
-    for call in calls:
-        if left and _same_call(log, events[left[0].record - base], left[0], call):
-            left.pop(0)
-        elif call.sure:
-            return False
-    return not left
+@dataclass
+class History:
+    """The branches of a CPU: in the model's log from record @base on, in the listing @events."""
 
+    log: truth.Log
+    base: int
+    events: list[int]
+    thunks: set[int]
 
-def _through_thunks(log, thunks, frames: list[Frame], record: int) -> list[Frame]:
-    """Without the calls of thunks that have not reached their function."""
-    through = []
-    for place, frame in enumerate(frames):
-        newer = frames[place + 1].record if place + 1 < len(frames) else record + 1
-        by_interrupt = newer > record or log.record(log.total - 1 - newer)[4] == truth.INTERRUPT
-        target = log.record(log.total - 1 - frame.record)[1]
-        if target not in thunks or newer - frame.record > THUNK_BRANCHES or not by_interrupt:
-            through.append(frame)
-    return through
+    def ends(self, record: int) -> tuple[int, int]:
+        """(from, to) of that record of the model."""
+        return self.log.record(self.log.total - 1 - record)[:2]
+
+    def is_same(self, frame: Frame, call: Call) -> bool:
+        """A call through a thunk is shown where the thunk is left, whatever came in between."""
+        source, target = self.ends(frame.record)
+        shown = self.base + bisect.bisect_left(self.events, call.n)
+        return source == call.source and (
+            shown == frame.record or
+            shown > frame.record and _in_thunk(self.thunks, target, self.ends(shown)[0]))
+
+    def is_equal(self, frames: list[Frame], calls: list[Call]) -> bool:
+        """Each frame is a call, and each call is a frame unless older than a gap or switch."""
+        left = list(frames)
+        for call in calls:
+            if left and self.is_same(left[0], call):
+                left.pop(0)
+            elif call.sure:
+                return False
+        return not left
+
+    def through_thunks(self, frames: list[Frame], record: int) -> list[Frame]:
+        """Without the calls of thunks that have not reached their function by that RECORD.
+
+        What ran last below such a call is still in the thunk, where an interrupt hit it, once
+        or more often, or has just returned to.
+        """
+        through = []
+        for place, frame in enumerate(frames):
+            if place + 1 < len(frames):
+                last_ip = self.ends(frames[place + 1].record)[0]
+            else:
+                last_ip = self.ends(record)[1]
+            if not _in_thunk(self.thunks, self.ends(frame.record)[1], last_ip):
+                through.append(frame)
+        return through
 
 
 def _compare(cpu: int, events, tree: Tree, log, samples, names: "Names") -> Count:
     branches = [event["n"] for event in events if event["kind"] == "branch"]
     base = log.total - len(branches)
+    history = History(log, base, branches, names.thunks)
     count = Count()
     for record, known in samples:
         if record < base:
@@ -221,14 +247,14 @@ def _compare(cpu: int, events, tree: Tree, log, samples, names: "Names") -> Coun
         if calls and calls[-1].target == names.switch_ip:
             count.in_switch += 1
             continue
-        through = _through_thunks(log, names.thunks, frames, record)
+        through = history.through_thunks(frames, record)
         count.in_thunk += len(through) < len(frames)
         frames = through
         count.samples += 1
         count.calls += len(frames)
         count.deepest = max(count.deepest, len(frames))
         count.ended_elsewhere += max(0, len(calls) - len(frames))
-        if not _same(log, base, branches, frames, calls):
+        if not history.is_equal(frames, calls):
             count.wrong.append(
                 f"CPU {cpu}, event {branches[record - base]}: the model has calls at " +
                 " ".join(f"{branches[frame.record - base]}" for frame in frames) +
@@ -295,6 +321,8 @@ class Names:
 
 def _names(context) -> Names:
     names = Names()
+    if not context.os.system_map.is_file():
+        raise Skip("there is no System.map with the kernel's names")
     for line in context.os.system_map.read_text(encoding="utf-8").splitlines():
         address, _, symbol = line.split()
         if symbol == "__switch_to_asm":
