@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef BTSREC_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#else
 #include <zlib.h>
+#endif
 #include <zstd.h>
 #ifdef BTSREC_HAVE_LZO
 #include <lzo/lzo1x.h>
@@ -61,6 +65,9 @@ struct flatdump {
 	uint64_t nr_skipped;
 	struct unpacked *pages;
 	ZSTD_DCtx *zstd;
+#ifdef BTSREC_HAVE_LIBDEFLATE
+	struct libdeflate_decompressor *deflate;
+#endif
 };
 
 static enum btsrec_status no_memory(struct msg *msg)
@@ -311,13 +318,38 @@ static bool page_index(const struct flatdump *dump, uint64_t pfn, uint64_t *ret)
 	return true;
 }
 
-static bool unpack_zlib(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
+#ifdef BTSREC_HAVE_LIBDEFLATE
+/* Without a pointer to tell its size, a page is a success only if it is whole. */
+static bool unpack_zlib(struct flatdump *dump, const uint8_t *packed, size_t nr_bytes,
+			uint8_t *page)
+{
+	if (!dump->deflate)
+		dump->deflate = libdeflate_alloc_decompressor();
+	return dump->deflate &&
+	       libdeflate_zlib_decompress(dump->deflate, packed, nr_bytes, page, BTSREC_PAGE_BYTES,
+					  NULL) == LIBDEFLATE_SUCCESS;
+}
+
+static void unpack_zlib_end(struct flatdump *dump)
+{
+	libdeflate_free_decompressor(dump->deflate);
+}
+#else
+static bool unpack_zlib(struct flatdump *dump, const uint8_t *packed, size_t nr_bytes,
+			uint8_t *page)
 {
 	uLongf page_bytes = BTSREC_PAGE_BYTES;
 
+	(void)dump;
 	return uncompress(page, &page_bytes, packed, nr_bytes) == Z_OK &&
 	       page_bytes == BTSREC_PAGE_BYTES;
 }
+
+static void unpack_zlib_end(struct flatdump *dump)
+{
+	(void)dump;
+}
+#endif
 
 #ifdef BTSREC_HAVE_LZO
 static bool unpack_lzo(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
@@ -352,7 +384,7 @@ static bool unpack(struct flatdump *dump, uint32_t flags, const uint8_t *packed,
 		   uint8_t *page)
 {
 	if (flags & KDUMP_PACKED_ZLIB)
-		return unpack_zlib(packed, nr_bytes, page);
+		return unpack_zlib(dump, packed, nr_bytes, page);
 #ifdef BTSREC_HAVE_LZO
 	if (flags & KDUMP_PACKED_LZO)
 		return unpack_lzo(packed, nr_bytes, page);
@@ -466,6 +498,7 @@ void flatdump_free(struct flatdump *dump)
 	free(dump->nr_before);
 	free(dump->pages);
 	ZSTD_freeDCtx(dump->zstd);
+	unpack_zlib_end(dump);
 	free(dump);
 }
 
