@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out.h"
 
+#include <stdlib.h>
+
 #include "escape.h"
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -22,6 +24,23 @@ enum btsrec_status out_flush(struct out *out)
 	if (nr_bytes && !out->stopped)
 		out->stopped = !out->sink->write(out->sink->arg, out->buf, nr_bytes);
 	return out->stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
+}
+
+bool out_text_take(void *arg, const char *text, size_t nr_bytes)
+{
+	struct out_text *to = arg;
+	char *bytes = to->bytes;
+
+	if (to->room_bytes - to->nr_bytes < nr_bytes) {
+		bytes = realloc(bytes, to->nr_bytes + nr_bytes);
+		if (!bytes)
+			return false;
+		to->bytes = bytes;
+		to->room_bytes = to->nr_bytes + nr_bytes;
+	}
+	memcpy(bytes + to->nr_bytes, text, nr_bytes);
+	to->nr_bytes += nr_bytes;
+	return true;
 }
 
 void out_drain(struct out *out)

@@ -30,6 +30,16 @@ struct out {
 	char buf[2 * OUT_BUFFER_BYTES];
 };
 
+/** struct out_text - @nr_bytes of @bytes, kept in memory; owned, to be freed */
+struct out_text {
+	char *bytes;
+	size_t nr_bytes;
+	size_t room_bytes;
+};
+
+/** out_text_take() - the function of a sink that appends to the struct out_text @arg */
+bool out_text_take(void *arg, const char *text, size_t nr_bytes);
+
 /** out_init() - start an empty buffer in front of @sink */
 void out_init(struct out *out, const struct btsrec_sink *sink);
 

@@ -23,6 +23,19 @@ struct press_branch {
 	const struct tail *tail;
 };
 
+/** press_tail() - the tail to @out */
+static inline void press_tail(struct out *out, const struct tail *tail)
+{
+	/* What most tails are shorter than is copied whatever their size. */
+	if (tail->nr_bytes > TAILS_SPARE_BYTES) {
+		out_long(out, tail->text, tail->nr_bytes);
+		return;
+	}
+	out_room(out);
+	memcpy(out->at, tail->text, TAILS_SPARE_BYTES);
+	out->at += tail->nr_bytes;
+}
+
 /** press_lines_fn - the lines of @nr branches of @cpu, at least one; knows nothing else */
 typedef void (*press_lines_fn)(struct out *out, unsigned int cpu,
 			       const struct press_branch *branches, size_t nr);
@@ -50,7 +63,7 @@ static inline void press_lines(struct out *out, unsigned int cpu,
 
 		press_expect(branches, i + PRESS_TAILS_AHEAD, nr);
 		head(out, cpu, branch->n, &branch->record);
-		out_long(out, branch->tail->text, branch->tail->nr_bytes);
+		press_tail(out, branch->tail);
 	}
 }
 

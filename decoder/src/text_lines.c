@@ -57,17 +57,6 @@ static void text_lines_begin(struct text_lines *lines, unsigned int cpu, uint64_
 	lines->end_n = n < 10 ? n + 1 : lines->first_n + 100;
 }
 
-/* What most tails are shorter than is copied whatever their size. */
-static void out_tail(struct out *out, const struct tail *tail)
-{
-	if (tail->nr_bytes > TAILS_SPARE_BYTES) {
-		out_long(out, tail->text, tail->nr_bytes);
-		return;
-	}
-	memcpy(out->at, tail->text, TAILS_SPARE_BYTES);
-	out->at += tail->nr_bytes;
-}
-
 void text_branches(struct out *out, unsigned int cpu, const struct press_branch *branches,
 		   size_t nr)
 {
@@ -92,6 +81,6 @@ void text_branches(struct out *out, unsigned int cpu, const struct press_branch 
 		at = put_digits16(put_literal(at, " -> 0x"), branch->record.to);
 		at = put_bytes(at, branch->record.flags & BTSREC_FLAG_PREDICTED ? " P" : " -", 2);
 		out->at = at;
-		out_tail(out, branch->tail);
+		press_tail(out, branch->tail);
 	}
 }

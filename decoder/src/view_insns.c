@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "json.h"
+#include "press.h"
 #include "render_branch.h"
 #include "render_lines.h"
 #include "source.h"
@@ -15,14 +16,12 @@
 
 #define INSN_TEXT_BYTES 128
 
-/* A power of two. */
-#define NR_KEPT 8192
+/* What the line of an instruction begins with: {"cpu":C,"n":N,"kind":"insn", two long numbers. */
+#define BEGIN_MAX_BYTES 64
 
-/** struct insn_text - one instruction of an address space, ready to print */
-struct insn_text {
+/** struct insn - one instruction and its @nr_bytes bytes */
+struct insn {
 	uint64_t ip;
-	uint64_t space;
-	bool compat;
 	size_t nr_bytes;
 	uint8_t bytes[CODE_INSN_MAX_BYTES];
 	char text[INSN_TEXT_BYTES];
@@ -36,7 +35,9 @@ struct insn_text {
  * @stretch: NULL, or to be told in front of the next event; @stretch_before: before it.
  * @line: of the instruction printed last; @line.number 0: it has none.
  * @one_kernel: its code is the same in all address spaces.
- * @kept: instructions as they were printed last, by address; without @nr_bytes: none.
+ * @tails: lines of instructions from the address on, the cookie is the instruction's length.
+ * @words: where a line is worded that is kept, in @worded.
+ * @nomem: a line was lost for lack of memory.
  */
 struct insns {
 	struct renderer renderer;
@@ -55,15 +56,16 @@ struct insns {
 	const struct stretch *stretch;
 	const struct stretch *stretch_before;
 	bool one_kernel;
-	struct insn_text kept[NR_KEPT];
+	bool nomem;
+	struct tails tails;
+	struct out_text worded;
+	struct out words;
 };
 
 /* --- Text --------------------------------------------------------------- */
 
-static void text_begin(struct insns *view, const char *kind)
+static void text_begin(struct insns *view, struct out *out, const char *kind)
 {
-	struct out *out = &view->renderer.out;
-
 	out_dec(out, view->cpu, 3);
 	out_char(out, ' ');
 	out_dec(out, view->n, 9);
@@ -90,7 +92,7 @@ static void text_code(struct insns *view, uint64_t ip, const struct trace_event 
 	enum symbol_why why;
 
 	view->line.number = 0;
-	text_begin(view, "code");
+	text_begin(view, out, "code");
 	out_hex16(out, ip);
 	if (side) {
 		out_char(out, ' ');
@@ -135,7 +137,7 @@ static void text_line(struct insns *view, uint64_t ip)
 	if (same_line(&line, &view->line))
 		return;
 	view->line = line;
-	text_begin(view, "line");
+	text_begin(view, out, "line");
 	if (line.number) {
 		out_line(out, &line);
 		nr_bytes = source_text(&view->source, line.file, line.number, &text);
@@ -148,13 +150,10 @@ static void text_line(struct insns *view, uint64_t ip)
 	out_char(out, '\n');
 }
 
-static void text_insn(struct insns *view, const struct insn_text *insn)
+static void text_insn(struct insns *view, const struct insn *insn)
 {
-	struct out *out = &view->renderer.out;
+	struct out *out = &view->words;
 
-	if (view->opts->lines)
-		text_line(view, insn->ip);
-	text_begin(view, "insn");
 	out_hex16(out, insn->ip);
 	out_literal(out, "  ");
 	if (view->opts->bytes) {
@@ -171,7 +170,7 @@ static void text_entry(struct insns *view, const struct btsrec_record *record,
 {
 	struct out *out = &view->renderer.out;
 
-	text_begin(view, "entry");
+	text_begin(view, out, "entry");
 	out_hex16(out, record->from);
 	out_literal(out, " -> ");
 	out_hex16(out, record->to);
@@ -182,17 +181,15 @@ static void text_entry(struct insns *view, const struct btsrec_record *record,
 
 static void text_break(struct insns *view, const struct proof_step *step)
 {
-	text_begin(view, "break");
+	text_begin(view, &view->renderer.out, "break");
 	out_break(&view->renderer.out, step);
 	out_char(&view->renderer.out, '\n');
 }
 
 /* --- JSON lines --------------------------------------------------------- */
 
-static void json_begin(struct insns *view, const char *kind)
+static void json_begin(struct insns *view, struct out *out, const char *kind)
 {
-	struct out *out = &view->renderer.out;
-
 	out_literal(out, "{\"cpu\":");
 	out_dec(out, view->cpu, 0);
 	json_number(out, "n", view->n);
@@ -204,7 +201,7 @@ static void json_code(struct insns *view, uint64_t ip, const struct trace_event 
 	const struct btsrec_side *side = traced->side;
 	struct out *out = &view->renderer.out;
 
-	json_begin(view, "code");
+	json_begin(view, out, "code");
 	json_address(out, "ip", ip);
 	if (side)
 		json_thread(out, side->pid, side->tgid, side->comm);
@@ -218,25 +215,25 @@ static void json_code(struct insns *view, uint64_t ip, const struct trace_event 
 
 static void json_insn_line(struct insns *view, uint64_t ip)
 {
+	struct out *out = &view->words;
 	struct line line;
 	const char *text;
 	size_t nr_bytes;
 
 	if (!line_find(view->renderer.rec, ip, &line))
 		return;
-	json_text(&view->renderer.out, "file", line.file, LINE_FILE_BYTES);
-	json_number(&view->renderer.out, "line", line.number);
+	json_text(out, "file", line.file, LINE_FILE_BYTES);
+	json_number(out, "line", line.number);
 	nr_bytes = source_text(&view->source, line.file, line.number, &text);
 	if (nr_bytes)
-		json_text(&view->renderer.out, "source", text, nr_bytes);
+		json_text(out, "source", text, nr_bytes);
 }
 
-static void json_insn(struct insns *view, const struct insn_text *insn)
+static void json_insn(struct insns *view, const struct insn *insn)
 {
-	struct out *out = &view->renderer.out;
+	struct out *out = &view->words;
 
-	json_begin(view, "insn");
-	json_address(&view->renderer.out, "ip", insn->ip);
+	json_address(out, "ip", insn->ip);
 	if (view->opts->bytes) {
 		out_literal(out, ",\"bytes\":\"");
 		out_hex_bytes(out, insn->bytes, insn->nr_bytes);
@@ -251,7 +248,7 @@ static void json_insn(struct insns *view, const struct insn_text *insn)
 static void json_entry(struct insns *view, const struct btsrec_record *record,
 		       const struct branch *branch)
 {
-	json_begin(view, "entry");
+	json_begin(view, &view->renderer.out, "entry");
 	json_address(&view->renderer.out, "from", record->from);
 	json_address(&view->renderer.out, "to", record->to);
 	json_branch_type(&view->renderer.out, branch);
@@ -260,41 +257,88 @@ static void json_entry(struct insns *view, const struct btsrec_record *record,
 
 static void json_broken(struct insns *view, const struct proof_step *step)
 {
-	json_begin(view, "break");
+	json_begin(view, &view->renderer.out, "break");
 	json_break(&view->renderer.out, step);
 	out_literal(&view->renderer.out, "}\n");
 }
 
 /* --- Both --------------------------------------------------------------- */
 
-/* A history repeats itself; NULL: there is no instruction. */
-static const struct insn_text *insn_at(struct insns *view, uint64_t ip, bool compat)
+/* Begin to word what is not printed, or not yet. */
+static void begin_words(struct insns *view, const struct btsrec_sink *sink)
 {
-	struct insn_text *insn = &view->kept[(ip ^ ip >> 13) % NR_KEPT];
-	uint64_t space = view->one_kernel && code_is_kernel(ip) ? 0 : view->cr3;
+	view->worded.nr_bytes = 0;
+	out_init(&view->words, sink);
+}
 
-	if (insn->nr_bytes && insn->ip == ip && insn->space == space && insn->compat == compat)
-		return insn;
-	insn->ip = ip;
-	insn->space = space;
-	insn->compat = compat;
-	insn->nr_bytes = code_text(view->code, view->cr3, ip, compat, insn->bytes, insn->text,
-				   sizeof(insn->text));
-	return insn->nr_bytes ? insn : NULL;
+/* NULL: there is no instruction, or no memory. */
+static const struct tail *make_tail(struct insns *view, const struct tails_key *key, bool compat)
+{
+	const struct btsrec_sink sink = { .write = out_text_take, .arg = &view->worded };
+	struct insn insn = { .ip = key->from };
+	const struct tail *tail = NULL;
+
+	insn.nr_bytes = code_text(view->code, view->cr3, insn.ip, compat, insn.bytes, insn.text,
+				  sizeof(insn.text));
+	if (!insn.nr_bytes)
+		return NULL;
+	begin_words(view, &sink);
+	if (view->json)
+		json_insn(view, &insn);
+	else
+		text_insn(view, &insn);
+	if (!out_flush(&view->words)) {
+		if (tails_full(&view->tails, view->worded.nr_bytes))
+			tails_forget(&view->tails);
+		tail = tails_add(&view->tails, key, view->worded.bytes, view->worded.nr_bytes,
+				 (uint32_t)insn.nr_bytes);
+	}
+	view->nomem = !tail;
+	return tail;
+}
+
+/* A history repeats itself; NULL as make_tail(). */
+static const struct tail *tail_at(struct insns *view, uint64_t ip, bool compat)
+{
+	uint64_t space = view->one_kernel && code_is_kernel(ip) ? 0 : view->cr3;
+	const struct tails_key key = { .from = ip, .to = compat, .space = space };
+	const struct tail *tail = tails_find(&view->tails, tails_hash(&key), &key);
+
+	return tail ? tail : make_tail(view, &key, compat);
+}
+
+/* What all lines of the event being printed begin with to @ret; its length. */
+static size_t begin_lines(struct insns *view, char *ret)
+{
+	size_t nr_bytes;
+
+	begin_words(view, NULL);
+	if (view->json)
+		json_begin(view, &view->words, "insn");
+	else
+		text_begin(view, &view->words, "insn");
+	nr_bytes = (size_t)(view->words.at - view->words.buf);
+	memcpy(ret, view->words.buf, BEGIN_MAX_BYTES);
+	return nr_bytes;
 }
 
 static void show_range(struct insns *view, const struct proof_range *range, bool compat)
 {
-	const struct insn_text *insn;
+	struct out *out = &view->renderer.out;
+	char begin[BEGIN_MAX_BYTES];
+	size_t begin_bytes = begin_lines(view, begin);
+	const struct tail *tail;
 
-	for (uint64_t ip = range->start; ip < range->stop; ip += insn->nr_bytes) {
-		insn = insn_at(view, ip, compat);
-		if (!insn || view->renderer.out.stopped)
+	for (uint64_t ip = range->start; ip < range->stop; ip += tail->cookie) {
+		tail = tail_at(view, ip, compat);
+		if (!tail || out->stopped)
 			return;
-		if (view->json)
-			json_insn(view, insn);
-		else
-			text_insn(view, insn);
+		if (view->opts->lines && !view->json)
+			text_line(view, ip);
+		out_room(out);
+		memcpy(out->at, begin, sizeof(begin));
+		out->at += begin_bytes;
+		press_tail(out, tail);
 	}
 }
 
@@ -366,7 +410,7 @@ static bool insns_event(void *arg, const struct trace_event *traced)
 		show_step(view, traced);
 	if (event->kind != BTSREC_EVENT_BRANCH)
 		view->format->event(&view->renderer, event);
-	return !view->renderer.out.stopped;
+	return !view->renderer.out.stopped && !view->nomem;
 }
 
 static enum btsrec_status insns_selected(struct insns *view, unsigned int cpu)
@@ -504,7 +548,11 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 		status = view_cpus(rec, opts->cpus, opts->nr_cpus, insns_cpu, view);
 	view->format->end(&view->renderer);
 	flushed = out_flush(&view->renderer.out);
+	if (view->nomem)
+		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	source_fini(&view->source);
+	tails_forget(&view->tails);
+	free(view->worded.bytes);
 	free(view);
 	return session_end(rec, status ? status : flushed);
 }

@@ -10,13 +10,6 @@
 #include "selector.h"
 #include "thread.h"
 
-/** struct show_text - @nr_bytes of @bytes; owned */
-struct show_text {
-	char *bytes;
-	size_t nr_bytes;
-	size_t room_bytes;
-};
-
 /**
  * struct show - one btsrec_show() under way
  * @renderer: what it writes goes to @press.
@@ -36,7 +29,7 @@ struct show {
 	struct press *press;
 	struct tails tails;
 	bool one_tail;
-	struct show_text tail_text;
+	struct out_text tail_text;
 	bool nomem;
 	const struct render_format *format;
 	const struct btsrec_show *opts;

@@ -60,24 +60,6 @@ static struct tails_key key_of(struct show *show, const struct btsrec_record *br
 	return key;
 }
 
-/* A sink for one tail. */
-static bool take_tail(void *arg, const char *text, size_t nr_bytes)
-{
-	struct show_text *to = arg;
-	char *bytes = to->bytes;
-
-	if (to->room_bytes - to->nr_bytes < nr_bytes) {
-		bytes = realloc(bytes, to->nr_bytes + nr_bytes);
-		if (!bytes)
-			return false;
-		to->bytes = bytes;
-		to->room_bytes = to->nr_bytes + nr_bytes;
-	}
-	memcpy(bytes + to->nr_bytes, text, nr_bytes);
-	to->nr_bytes += nr_bytes;
-	return true;
-}
-
 /* For which reasons the ends have no name, where that is counted: one in each byte. */
 static uint32_t reasons_since(const struct renderer *r, const uint64_t *nr_before)
 {
@@ -92,7 +74,7 @@ static uint32_t reasons_since(const struct renderer *r, const uint64_t *nr_befor
 /* The caller's text is in order before it; false: out of memory. */
 static bool word_tail(struct show *show, const struct btsrec_event *event, uint32_t *ret_reasons)
 {
-	struct btsrec_sink sink = { .write = take_tail, .arg = &show->tail_text };
+	struct btsrec_sink sink = { .write = out_text_take, .arg = &show->tail_text };
 	struct renderer *r = &show->renderer;
 	uint64_t nr_before[SYMBOL_NR_WHYS];
 	bool fits;

@@ -77,13 +77,13 @@ static void teardown(void)
 
 static void put_line(struct press *press, uint64_t n)
 {
-	size_t nr_room;
-	struct press_branch *branch = press_room(press, (unsigned int)(n / 20000), &nr_room);
+	size_t nr_free;
+	struct press_branch *branch = press_room(press, (unsigned int)(n / 20000), &nr_free);
 
 	branch->n = n;
 	branch->record = (struct btsrec_record){ .from = n * 3 };
 	branch->tail = tails_by_number[n % NR_TAILS];
-	ck_assert_uint_ge(nr_room, 1);
+	ck_assert_uint_ge(nr_free, 1);
 	press_filled(press, 1);
 }
 
