@@ -162,13 +162,16 @@ static inline enum btsrec_status uk_read(void *arg, uint64_t pa, void *buf, size
 					 size_t *ret_bytes)
 {
 	const struct uk *uk = arg;
-	size_t nr = 0;
+	uint64_t end = pa < UK_BYTES ? UK_BYTES : pa;
+	uint64_t hole_pa = uk->hole_pa & ~(BTSREC_PAGE_BYTES - 1ULL);
+	size_t nr = len_bytes;
 
-	while (nr < len_bytes && pa + nr < UK_BYTES &&
-	       (!uk->hole_pa || (pa + nr) / BTSREC_PAGE_BYTES != uk->hole_pa / BTSREC_PAGE_BYTES)) {
-		((uint8_t *)buf)[nr] = uk->bytes[pa + nr];
-		nr++;
-	}
+	if (uk->hole_pa && pa < hole_pa + BTSREC_PAGE_BYTES)
+		end = pa < hole_pa ? hole_pa : pa;
+	if (nr > end - pa)
+		nr = end - pa;
+	if (nr)
+		memcpy(buf, uk->bytes + pa, nr);
 	*ret_bytes = nr;
 	return nr == len_bytes ? BTSREC_OK : BTSREC_ERR_NODATA;
 }

@@ -7,10 +7,12 @@
 #include <Zydis/Zydis.h>
 #include <sys/mman.h>
 
+#include "bounds.h"
+
 /* 8 MiB of code; of what is run beyond that, pages are read again. */
-#define NR_PAGES	2048
-#define NR_SPACES	64
-#define MIN_RUNS	(1U << 12)
+#define NR_PAGES	BOUND(2048, 16)
+#define NR_SPACES	BOUND(64, 8)
+#define MIN_RUNS	BOUND(1U << 12, 1U << 6)
 #define MAX_RUNS	(1U << 19)
 
 /* A large page of x86-64, which spares a table that is used here and there misses of the TLB. */

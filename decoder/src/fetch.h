@@ -7,11 +7,12 @@
 #ifndef BTSREC_FETCH_H
 #define BTSREC_FETCH_H
 
+#include "bounds.h"
 #include "image.h"
 #include "ring.h"
 
 /* 512 slots fill three pages exactly; 16 times that amortises the reads. */
-#define FETCH_SLOTS 8192
+#define FETCH_SLOTS BOUND(8192, 512)
 #define FETCH_PAGES (FETCH_SLOTS * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES)
 
 /**

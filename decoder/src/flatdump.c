@@ -18,6 +18,7 @@
 #include <snappy-c.h>
 #endif
 
+#include "bounds.h"
 #include "image.h"
 #include "kdump_format.h"
 
@@ -29,7 +30,7 @@
 #define NOTE_MAX_BYTES		(64ULL << 20)
 
 /* Unpacked pages that are kept; walks through page tables and tables of names go back and forth. */
-#define NR_PAGES		2048
+#define NR_PAGES		BOUND(2048, 16)
 
 /** struct unpacked - the content of page number @pfn, if @used */
 struct unpacked {

@@ -209,7 +209,6 @@ static void feed_exec(struct frames *f)
 	if (i == stack->nr)
 		return;
 	stack_forget(stack, i);
-	stack_cut(&f->stacks, stack->nr);
 	if (frame_is_entry(stack->frames[0].kind))
 		stack->frames[0].return_va = 0;
 }

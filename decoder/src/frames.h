@@ -69,7 +69,7 @@ struct frames_source {
  * @mismatch: a return to where no return was expected.
  * @elsewhere: IRET or SYSRET to another place than was interrupted.
  * @bridged: an old frame was found again; to the levels of @bridged_segment belongs
- *	@shift to make them levels of @segment.
+ *	@shift to make them levels of @segment, which is lower.
  * @nr_entered: so many frames are new on top of the stack, the last one on top.
  * @level, @segment: of what runs afterwards; see struct stack.
  */

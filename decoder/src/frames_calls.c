@@ -40,13 +40,20 @@ enum frames_place frames_place_of(struct frames *f, uint64_t from, uint64_t to)
 
 /* --- Up and down -------------------------------------------------------- */
 
+/* On another stack: what this event did before is not told in its terms. */
+static void begin_anew(struct frames *f)
+{
+	f->step.nr_entered = 0;
+	f->step.bridged = false;
+}
+
 struct frame *frames_enter(struct frames *f, enum frame_kind kind, uint64_t from, uint64_t entered,
 			   uint64_t return_va)
 {
 	struct frame *frame = stack_push(&f->stacks, kind);
 
 	if (!frame) {
-		f->step.nr_entered = 0;
+		begin_anew(f);
 		return NULL;
 	}
 	frame->n = f->n;
@@ -180,6 +187,7 @@ static void return_astray(struct frames *f)
 		frames_leave(f, frames_chain_start(stack, i - 1));
 	} else {
 		stack_detach(&f->stacks);
+		f->step.bridged = false;
 		f->step.lost = true;
 		frames_leave_base(f, stack->nr);
 	}
@@ -207,7 +215,7 @@ static void do_return(struct frames *f, uint64_t from, uint64_t to)
 		break;
 	case FRAMES_FORK:
 		stack_clear(&f->stacks);
-		f->step.nr_entered = 0;
+		begin_anew(f);
 		frames_enter(f, FRAME_TAIL, from, to, 0);
 		break;
 	default:
@@ -222,7 +230,7 @@ void frames_switch_stack(struct frames *f)
 	stacks_select(&f->stacks, f->has_switch, f->switch_pid);
 	f->has_switch = false;
 	f->step.switched = true;
-	f->step.nr_entered = 0;
+	begin_anew(f);
 }
 
 /* What runs has changed the stack pointer. */

@@ -3,10 +3,11 @@
 #ifndef BTSREC_FRAMES_IMPL_H
 #define BTSREC_FRAMES_IMPL_H
 
+#include "bounds.h"
 #include "frames.h"
 
 /* A power of two; of a small history only as many pages as it has branches are used. */
-#define NR_PLACES	(1U << 17)
+#define NR_PLACES	BOUND(1U << 17, 1U << 6)
 
 /** struct place_entry - an answer of frames_source.place */
 struct place_entry {

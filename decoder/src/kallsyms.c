@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
+
 #define NR_TOKENS		256
 #define TOKEN_MAX_BYTES		512
 
@@ -12,7 +14,7 @@
 
 /* All names, compressed; a limit for numbers that are no kernel's. */
 #define NAMES_MAX_BYTES		(128u << 20)
-#define NAMES_STEP_BYTES	(256u << 10)
+#define NAMES_STEP_BYTES	BOUND(256u << 10, 1u << 10)
 
 /* A type letter and the longest name that is kept. */
 #define EXPANDED_MAX_BYTES	(1 + SYMBOL_NAME_MAX_BYTES)

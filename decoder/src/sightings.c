@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_ROOM 1024
+#include "bounds.h"
+
+#define MIN_ROOM BOUND(1024, 16)
 
 bool sightings_init(struct sightings *sightings, unsigned int nr_cpus)
 {

@@ -108,6 +108,7 @@ void stack_forget(struct stack *stack, size_t nr)
 {
 	memmove(stack->frames, stack->frames + nr, (stack->nr - nr) * sizeof(*stack->frames));
 	stack->nr -= nr;
+	stack->nr_old = stack->nr_old > nr ? stack->nr_old - nr : 0;
 	for (size_t i = 0; i < stack->nr; i++) {
 		struct frame *frame = &stack->frames[i];
 
@@ -118,10 +119,7 @@ void stack_forget(struct stack *stack, size_t nr)
 /* The outer half, so that this is rare. */
 static void forget_outermost(struct stack *stack)
 {
-	size_t nr = stack->nr / 2;
-
-	stack_forget(stack, nr);
-	stack->nr_old = stack->nr_old > nr ? stack->nr_old - nr : 0;
+	stack_forget(stack, stack->nr / 2);
 }
 
 static size_t innermost_entry(const struct stack *stack, enum frame_kind kind)

@@ -6,15 +6,16 @@
 #ifndef BTSREC_STACKS_H
 #define BTSREC_STACKS_H
 
+#include "bounds.h"
 #include "proof.h"
 
 /*
  * A kernel stack of 16 KiB holds fewer calls; what a user program nests deeper is
  * forgotten from the outside.
  */
-#define STACKS_MAX_DEPTH	1024
+#define STACKS_MAX_DEPTH	BOUND(1024, 64)
 /* Threads per CPU that are remembered while others run. */
-#define STACKS_MAX		512
+#define STACKS_MAX		BOUND(512, 16)
 
 /** enum frame_kind - what put a frame on the stack */
 enum frame_kind {
@@ -137,7 +138,7 @@ struct frame *stack_push(struct stacks *stacks, enum frame_kind kind);
 /** stack_top() - the innermost frame that is known to be there; NULL: none is. */
 struct frame *stack_top(const struct stacks *stacks);
 
-/** stack_forget() - drop the @nr outermost frames of @stack; which are old is the caller's */
+/** stack_forget() - drop the @nr outermost frames of @stack */
 void stack_forget(struct stack *stack, size_t nr);
 
 /** stack_cut() - leave only the @nr outermost frames; the level is the caller's. */

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_SLOTS	(1U << 12)
-#define CHUNK_BYTES	(256U << 10)
+#include "bounds.h"
+
+#define MIN_SLOTS	BOUND(1U << 12, 1U << 4)
+#define CHUNK_BYTES	BOUND(256U << 10, 4U << 10)
 
 /** struct tails_chunk - @used_bytes of @room_bytes behind it are texts; they stay in place */
 struct tails_chunk {

@@ -3,11 +3,12 @@
 #ifndef BTSREC_TRACE_FAULT_H
 #define BTSREC_TRACE_FAULT_H
 
+#include "bounds.h"
 #include "fault.h"
 #include "session.h"
 
 /* Behind the fault there are thousands of branches at most, or it is overwritten anyway. */
-#define TRACE_FAULT_MAX_EVENTS 32768
+#define TRACE_FAULT_MAX_EVENTS BOUND(32768, 1024)
 
 /**
  * trace_fault() - where the fault lies in the history of @cpu

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "cleanup.h"
 #include "dpath.h"
 #include "escape.h"
@@ -12,7 +13,7 @@
 #include "tasks.h"
 #include "vma.h"
 
-#define NR_PLACES	4096
+#define NR_PLACES	BOUND(4096, 64)
 
 /* VMAs of one file in one process: text, data and the like. */
 #define MAX_VMAS_BACK	16

@@ -7,6 +7,7 @@
 #ifndef BTSREC_WALK_H
 #define BTSREC_WALK_H
 
+#include "bounds.h"
 #include "image.h"
 
 /** enum walk_result - why there is no physical address */
@@ -19,7 +20,7 @@ enum walk_result {
 	WALK_FAILED,		/* the medium failed */
 };
 
-#define WALK_TLB_ENTRIES 2048
+#define WALK_TLB_ENTRIES BOUND(2048, 16)
 
 /**
  * struct walk - walks of one image

@@ -4,11 +4,9 @@
  * the input is what lies behind them: frames without sums, which are added here.
  */
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 
 #include "../../decoder/src/extract_read.h"
+#include "fuzz_file.h"
 #include "fuzz_image.h"
 
 #define MAX_FILE_BYTES (1 << 20)
@@ -53,10 +51,10 @@ static size_t make_file(const uint8_t *bytes, size_t nr_bytes)
 
 static void use(struct extract_file *file)
 {
-	static uint8_t buf[3 * BTSREC_PAGE_BYTES];
+	static uint8_t buf[2 * BTSREC_PAGE_BYTES];
 	size_t got_bytes;
 
-	for (uint64_t pa = 0; pa < 64 * BTSREC_PAGE_BYTES; pa += 4093)
+	for (uint64_t pa = 0; pa < 64 * BTSREC_PAGE_BYTES; pa += sizeof(buf) - 3)
 		(void)extract_read_pa(file, pa, buf, sizeof(buf), &got_bytes);
 	(void)extract_is_whole(file);
 }
@@ -65,15 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 {
 	struct extract_file *file = NULL;
 	static struct msg msg;
-	static int fd = -1;
 
-	if (fd < 0)
-		fd = memfd_create("extract", MFD_CLOEXEC);
 	nr_bytes = make_file(bytes, nr_bytes);
-	if (fd < 0 || ftruncate(fd, 0) ||
-	    pwrite(fd, file_bytes, nr_bytes, 0) != (ssize_t)nr_bytes)
-		return 0;
-	if (!extract_open(fd, nr_bytes, &msg, &file))
+	fuzz_file(file_bytes, nr_bytes);
+	if (!extract_open(FUZZ_FD, nr_bytes, &msg, &file))
 		use(file);
 	extract_close(file);
 	return 0;

@@ -11,6 +11,9 @@
 
 #define KVA(pa)	(KREAD_IMAGE_KVA + (pa))
 
+/* The text ends here: not much further than the largest input. */
+#define END_PA	(1 << 17)
+
 static enum btsrec_status memory_read(void *arg, uint64_t pa, void *buf, size_t len_bytes,
 				      size_t *ret_bytes)
 {
@@ -27,12 +30,12 @@ static enum btsrec_status memory_read(void *arg, uint64_t pa, void *buf, size_t 
 /* What a session does with the symbols. */
 static void use(struct symbol_list *list, char *names)
 {
-	struct symbol_table *table = symbol_table_new(list, KVA(0), KVA(1 << 20));
+	struct symbol_table *table = symbol_table_new(list, KVA(0), KVA(END_PA));
 	uint64_t va, offset_bytes;
 	const char *name;
 	size_t name_bytes;
 
-	for (va = KVA(0); table && va < KVA(1 << 20); va += 4093)
+	for (va = KVA(0); table && va < KVA(END_PA); va += 4093)
 		(void)symbol_table_find(table, va, &name, &name_bytes, &offset_bytes);
 	symbol_table_free(table);
 	symbol_list_fini(list);

@@ -599,6 +599,24 @@ START_TEST(exec)
 }
 END_TEST
 
+/* What is left of the stack came after the gap: nothing of it is old. */
+START_TEST(exec_behind_a_gap)
+{
+	start();
+	call(U(1), U(2));
+	gap();
+	entry(BRANCH_SYSCALL, -1, U(2) + 8, K(1));
+	ck_assert_uint_eq(frames_stack(frames)->nr_old, 1);
+	annotate(BTSREC_EVENT_EXEC, 1, 1);
+	ck_assert_uint_eq(depth(), 1);
+	ck_assert_uint_eq(frames_stack(frames)->nr_old, 0);
+	branch(BRANCH_SYSRET, K(1) + 8, U(0x33));
+	ck_left(1, K(1), 0);
+	ck_assert(!step.bridged);
+	finish();
+}
+END_TEST
+
 START_TEST(kernel_entered_before)
 {
 	start();
@@ -794,6 +812,35 @@ START_TEST(bridged_gap)
 }
 END_TEST
 
+/* What the unseen way out has found again is of no use for what comes behind the return. */
+START_TEST(bridge_then_astray)
+{
+	start();
+	call(U(1), U(2));
+	entry(BRANCH_SYSCALL, -1, U(2) + 8, K(1));
+	gap();
+	jump(K(1) + 8, K(1) + 0x10);
+	ret(U(2) + 10, U(7) + 8);
+	ck_assert(step.unseen_exit && step.lost && !step.bridged);
+	finish();
+}
+END_TEST
+
+/* No such thing happens, but a dump may say so: a user's return begins a thread. */
+START_TEST(bridge_to_another_stack)
+{
+	start();
+	entry(BRANCH_SYSCALL, -1, U(2) + 8, K(1));
+	gap();
+	jump(K(1) + 8, K(1) + 0x10);
+	ret(U(2) + 10, FORK);
+	ck_assert(step.unseen_exit && !step.bridged);
+	ck_assert_uint_eq(step.nr_left, 1);
+	ck_assert_uint_eq(depth(), 1);
+	finish();
+}
+END_TEST
+
 START_TEST(gap_without_a_bridge)
 {
 	start();
@@ -933,9 +980,11 @@ BTSREC_CK_MAIN("frames", call_and_return, recursion, deeper, outer_return, misma
 	       calls_that_stay, tail_calls, jumps_that_stay, tail_of_the_base, tails_in_turn,
 	       thunks, interrupted_thunk, hooks, unreadable_code, system_call,
 	       system_call_from_unreadable_code, nested_entries, return_in_an_entry,
-	       iret_to_itself, fixed_up, emulated_call, signal_handler, exec,
-	       kernel_entered_before, unseen_levels, unseen_entry_left_at_once, thread_switch, thread_was_elsewhere,
+	       iret_to_itself, fixed_up, emulated_call, signal_handler, exec, exec_behind_a_gap,
+	       kernel_entered_before, unseen_levels, unseen_entry_left_at_once, thread_switch,
+	       thread_was_elsewhere,
 	       new_thread, switch_without_names, switch_of_user_code_only, thread_named_late,
-	       cr3_change_is_no_switch, bridged_gap, gap_without_a_bridge, contradiction_is_a_gap,
+	       cr3_change_is_no_switch, bridged_gap, bridge_then_astray,
+	       bridge_to_another_stack, gap_without_a_bridge, contradiction_is_a_gap,
 	       gap_with_another_thread, gap_ends_in_user_code, gap_before_a_system_return, too_deep,
 	       too_many_threads, no_memory, kind_names)
