@@ -52,9 +52,9 @@ static void text_lines_begin(struct text_lines *lines, unsigned int cpu, uint64_
 	/* Behind the number there is a blank. */
 	lines->pair_at = (size_t)(at - lines->bytes) - 3;
 	lines->nr_bytes = (size_t)(put_literal(at, "branch  0x") - lines->bytes);
-	/* A number of one digit has a blank before it. */
-	lines->first_n = n < 10 ? n : n / 100 * 100;
-	lines->end_n = n < 10 ? n + 1 : lines->first_n + 100;
+	/* Of less than three digits, each number is on its own: some have blanks before them. */
+	lines->first_n = n < 100 ? n : n / 100 * 100;
+	lines->end_n = n < 100 ? n + 1 : lines->first_n + 100;
 }
 
 void text_branches(struct out *out, unsigned int cpu, const struct press_branch *branches,
@@ -75,7 +75,7 @@ void text_branches(struct out *out, unsigned int cpu, const struct press_branch 
 		out_room(out);
 		at = out->at;
 		memcpy(at, lines.bytes, sizeof(lines.bytes));
-		if (n >= 10)
+		if (n >= 100)
 			memcpy(at + lines.pair_at, out_digit_pairs + 2 * (n - lines.first_n), 2);
 		at = put_digits16(at + lines.nr_bytes, branch->record.from);
 		at = put_digits16(put_literal(at, " -> 0x"), branch->record.to);

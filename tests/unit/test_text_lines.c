@@ -76,6 +76,8 @@ START_TEST(text_of_all_numbers)
 			ck_lines(cpus[j], first[i], 1);
 		ck_lines(0, first[i] / 2, 7);
 		ck_lines(0, first[i] / 2, 100);
+		/* Newest first. */
+		ck_lines(0, first[i] + NR_LINES - 1, UINT64_MAX);
 	}
 }
 END_TEST
