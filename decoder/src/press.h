@@ -47,7 +47,7 @@ typedef void (*press_lines_fn)(struct out *out, unsigned int cpu,
 static inline void press_expect(const struct press_branch *branches, size_t i, size_t nr)
 {
 	if (i < nr)
-		__builtin_prefetch(branches[i].tail);
+		tails_expect(branches[i].tail);
 }
 
 /** press_lines() - a press_lines_fn of a function that writes the line up to its tail */

@@ -8,6 +8,7 @@
 
 #define MIN_SLOTS	BOUND(1U << 12, 1U << 4)
 #define CHUNK_BYTES	BOUND(256U << 10, 4U << 10)
+#define CACHE_LINE_BYTES 64
 
 /** struct tails_chunk - @used_bytes of @room_bytes behind it are texts; they stay in place */
 struct tails_chunk {
@@ -41,17 +42,26 @@ static struct tails_slot *place_of(struct tails_slot *slots, size_t nr_slots,
 	return &slots[i];
 }
 
+/* Fourfold, because to move each slot costs a cache miss. */
+static size_t more_slots(size_t nr_slots)
+{
+	nr_slots = nr_slots ? 4 * nr_slots : MIN_SLOTS;
+	return nr_slots < TAILS_MAX_SLOTS ? nr_slots : TAILS_MAX_SLOTS;
+}
+
 /* At least half of the slots stay free, so that the way to one is short. */
 static bool make_slots(struct tails *tails)
 {
-	size_t nr_slots = tails->nr_slots ? 2 * tails->nr_slots : MIN_SLOTS;
+	size_t nr_slots = more_slots(tails->nr_slots);
 	struct tails_slot *slots;
 
 	if (tails->nr_used < tails->nr_slots / 2)
 		return true;
-	slots = calloc(nr_slots, sizeof(*slots));
+	/* No slot lies in two lines of the cache. */
+	slots = aligned_alloc(CACHE_LINE_BYTES, nr_slots * sizeof(*slots));
 	if (!slots)
 		return false;
+	memset(slots, 0, nr_slots * sizeof(*slots));
 	for (size_t i = 0; i < tails->nr_slots; i++)
 		if (tails->slots[i].tail)
 			*place_of(slots, nr_slots, &tails->slots[i].key) = tails->slots[i];

@@ -68,6 +68,13 @@ static inline void tails_prefetch(const struct tails *tails, uint64_t hash)
 		__builtin_prefetch(&tails->slots[hash & (tails->nr_slots - 1)]);
 }
 
+/** tails_expect() - the text of @tail is needed soon, of most one or two lines of the cache */
+static inline void tails_expect(const struct tail *tail)
+{
+	__builtin_prefetch(tail);
+	__builtin_prefetch(tail->text + TAILS_SPARE_BYTES - 1);
+}
+
 /** tails_find() - what was added for @key, valid until tails_forget(); NULL: nothing was */
 static inline const struct tail *tails_find(const struct tails *tails, uint64_t hash,
 					    const struct tails_key *key)

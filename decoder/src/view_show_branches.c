@@ -108,42 +108,77 @@ static const struct tail *make_tail(struct show *show, const struct tails_key *k
 
 /* --- Branches ----------------------------------------------------------- */
 
-static void put_branch(struct show *show, unsigned int cpu, uint64_t n,
-		       const struct btsrec_record *record, const struct tail *tail)
-{
-	size_t nr_room;
-	struct press_branch *branch = press_room(show->press, cpu, &nr_room);
+/** struct look_up - of one branch */
+struct look_up {
+	struct tails_key key;
+	uint64_t hash;
+};
 
-	branch->n = n;
-	branch->record = *record;
-	branch->tail = tail;
-	press_filled(show->press, 1);
-	/* Only user addresses are counted; the tail itself may be far from here by now. */
+/* Up to LOOK_UPS branches from @at on will be looked up soon; returns how many. */
+static size_t expect_look_ups(struct show *show, const struct timeline_branches *branches,
+			      uint64_t at, struct look_up *ret)
+{
+	size_t nr = branches->nr - at < LOOK_UPS ? branches->nr - at : LOOK_UPS;
+
+	for (size_t i = 0; i < nr; i++) {
+		ret[i].key = key_of(show, &branches->records[at + i], branches->n + at + i);
+		ret[i].hash = tails_hash(&ret[i].key);
+		tails_prefetch(&show->tails, ret[i].hash);
+	}
+	return nr;
+}
+
+/* Only user addresses are counted; the tail itself may be far from here by now. */
+static void count_reasons(struct show *show, const struct btsrec_record *record,
+			  const struct tail *tail)
+{
 	if (code_is_kernel(record->from & record->to))
 		return;
 	for (uint32_t reasons = tail->cookie; reasons; reasons >>= 8)
 		show->renderer.nr_user[reasons & 0xff]++;
 }
 
-static void tell_branch(struct show *show, const struct tails_key *key, uint64_t hash,
-			const struct btsrec_event *event)
+/* @branches, @nr from @at on, for which @look_ups are. */
+static void tell_branches(struct show *show, unsigned int cpu,
+			  const struct timeline_branches *branches, uint64_t at,
+			  const struct look_up *look_ups, size_t nr)
 {
-	const struct tail *tail = tails_find(&show->tails, hash, key);
+	struct btsrec_event event = { .kind = BTSREC_EVENT_BRANCH, .cpu = cpu };
+	struct press_branch *room = NULL;
+	size_t nr_room = 0, nr_filled = 0;
 
-	if (!tail)
-		tail = make_tail(show, key, event);
-	if (tail)
-		put_branch(show, event->cpu, event->n, &event->branch, tail);
-	else
-		show->nomem = true;
+	for (size_t i = 0; i < nr; i++) {
+		const struct look_up *look_up = &look_ups[i];
+		const struct tail *tail = tails_find(&show->tails, look_up->hash, &look_up->key);
+
+		event.n = branches->n + at + i;
+		event.branch = branches->records[at + i];
+		if (!tail || nr_filled == nr_room) {
+			press_filled(show->press, nr_filled);
+			/* May wait until the press has nothing left. */
+			tail = tail ? tail : make_tail(show, &look_up->key, &event);
+			room = press_room(show->press, cpu, &nr_room);
+			nr_filled = 0;
+		}
+		if (!tail) {
+			show->nomem = true;
+			return;
+		}
+		tails_expect(tail);
+		room[nr_filled++] = (struct press_branch){ event.n, event.branch, tail };
+		count_reasons(show, &event.branch, tail);
+	}
+	press_filled(show->press, nr_filled);
 }
 
 void show_branch(struct show *show, const struct btsrec_event *event)
 {
-	struct tails_key key = key_of(show, &event->branch, event->n);
+	const struct timeline_branches branches = { &event->branch, 1, event->n, event->slot };
+	struct look_up look_up[LOOK_UPS];
 
 	(void)out_flush(&show->renderer.out);
-	tell_branch(show, &key, tails_hash(&key), event);
+	expect_look_ups(show, &branches, 0, look_up);
+	tell_branches(show, event->cpu, &branches, 0, look_up, 1);
 }
 
 /* Of lines that end alike nothing has to be looked up. */
@@ -164,26 +199,19 @@ static void show_alike(struct show *show, unsigned int cpu,
 	}
 }
 
+/* While some are looked up, what the next ones need is on its way. */
 static void show_differing(struct show *show, unsigned int cpu,
 			   const struct timeline_branches *branches)
 {
-	struct btsrec_event event = { .kind = BTSREC_EVENT_BRANCH, .cpu = cpu };
-	struct tails_key keys[LOOK_UPS];
-	uint64_t hashes[LOOK_UPS];
+	struct look_up look_ups[2][LOOK_UPS];
+	size_t nr = expect_look_ups(show, branches, 0, look_ups[0]), nr_next;
+	unsigned int now = 0;
 
-	for (uint64_t at = 0; at < branches->nr && !show->nomem; at += LOOK_UPS) {
-		uint64_t nr = branches->nr - at < LOOK_UPS ? branches->nr - at : LOOK_UPS;
-
-		for (uint64_t i = 0; i < nr; i++) {
-			keys[i] = key_of(show, &branches->records[at + i], branches->n + at + i);
-			hashes[i] = tails_hash(&keys[i]);
-			tails_prefetch(&show->tails, hashes[i]);
-		}
-		for (uint64_t i = 0; i < nr; i++) {
-			event.n = branches->n + at + i;
-			event.branch = branches->records[at + i];
-			tell_branch(show, &keys[i], hashes[i], &event);
-		}
+	for (uint64_t at = 0; nr && !show->nomem; nr = nr_next) {
+		nr_next = expect_look_ups(show, branches, at + nr, look_ups[now ^ 1]);
+		tell_branches(show, cpu, branches, at, look_ups[now], nr);
+		at += nr;
+		now ^= 1;
 	}
 }
 
