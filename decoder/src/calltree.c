@@ -13,9 +13,27 @@
 
 /* --- Lines -------------------------------------------------------------- */
 
-struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree_kind kind,
-					const struct btsrec_event *event,
-					const struct frames_step *step)
+/* Segments up to @segment are listed; false: out of memory. */
+static bool list_segment(struct calltree_reader *r, uint32_t segment)
+{
+	struct calltree *tree = r->tree;
+
+	while (tree->nr_segments <= segment) {
+		if (!grow(&tree->segments, sizeof(*tree->segments), tree->nr_segments,
+			  &tree->nr_segments_room)) {
+			r->nomem = true;
+			return false;
+		}
+		tree->segments[tree->nr_segments++] = (struct calltree_segment){
+			.lowest = INT64_MAX,
+		};
+	}
+	return true;
+}
+
+static struct calltree_line *add_line_at(struct calltree_reader *r, enum calltree_kind kind,
+					 const struct btsrec_event *event, int64_t level,
+					 uint32_t segment)
 {
 	struct calltree *tree = r->tree;
 	struct calltree_line *line;
@@ -28,13 +46,17 @@ struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree
 		r->nomem = true;
 		return NULL;
 	}
+	if (segment >= tree->nr_segments && !list_segment(r, segment))
+		return NULL;
+	if (level < tree->segments[segment].lowest)
+		tree->segments[segment].lowest = level;
 	line = &tree->lines[tree->nr_lines++];
 	memset(line, 0, sizeof(*line));
 	line->kind = kind;
 	line->n = event->n;
 	line->last_n = UINT64_MAX;
-	line->level = step->level;
-	line->segment = step->segment;
+	line->level = level;
+	line->segment = segment;
 	if (event->kind == BTSREC_EVENT_BRANCH) {
 		line->from = event->branch.from;
 		line->to = event->branch.to;
@@ -42,10 +64,18 @@ struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree
 	return line;
 }
 
-static void add_call(struct calltree_reader *r, const struct btsrec_event *event,
-		     const struct frames_step *step, struct frame *frame)
+struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree_kind kind,
+					const struct btsrec_event *event,
+					const struct frames_step *step)
 {
-	struct calltree_line *line = calltree_add_line(r, CALLTREE_CALL, event, step);
+	return add_line_at(r, kind, event, step->level, step->segment);
+}
+
+static void add_call(struct calltree_reader *r, const struct btsrec_event *event,
+		     struct frame *frame)
+{
+	struct calltree_line *line = add_line_at(r, CALLTREE_CALL, event, frame->level,
+						 frame->segment);
 
 	if (!line)
 		return;
@@ -53,11 +83,9 @@ static void add_call(struct calltree_reader *r, const struct btsrec_event *event
 	line->n = frame->n;
 	line->from = frame->from;
 	line->to = frame->entered;
-	line->level = frame->level;
-	line->segment = frame->segment;
-	line->call.frame = frame->kind;
-	line->call.vector = frame->vector;
-	line->call.nr_times_begin = r->tree->nr_times;
+	line->frame = frame->kind;
+	line->vector = (int16_t)frame->vector;
+	line->call.nr_times_begin = (uint32_t)r->tree->nr_times;
 	while (line->call.nr_times_begin &&
 	       r->tree->times[line->call.nr_times_begin - 1].n > frame->n)
 		line->call.nr_times_begin--;
@@ -94,7 +122,7 @@ static void name_syscall(struct calltree_reader *r, const struct stack *stack, s
 
 /* What is known to be open and has no line yet. */
 static void add_open(struct calltree_reader *r, const struct btsrec_event *event,
-		     const struct frames_step *step, struct frames *frames)
+		     struct frames *frames)
 {
 	const struct stack *stack = frames_stack(frames);
 	size_t first = stack->attached ? 0 : stack->nr_old;
@@ -102,24 +130,35 @@ static void add_open(struct calltree_reader *r, const struct btsrec_event *event
 	for (size_t i = first; i < stack->nr; i++) {
 		if (stack->frames[i].cookie)
 			continue;
-		add_call(r, event, step, &stack->frames[i]);
+		add_call(r, event, &stack->frames[i]);
 		name_syscall(r, stack, i, stack->frames[i].entered);
 	}
+}
+
+/* The number of @side among those that are told; SIZE_MAX: not known. */
+static size_t add_side(struct calltree_reader *r, const struct btsrec_side *side)
+{
+	struct calltree *tree = r->tree;
+
+	if (!side)
+		return SIZE_MAX;
+	if (!grow(&tree->sides, sizeof(*side), tree->nr_sides, &tree->nr_sides_room)) {
+		r->nomem = true;
+		return SIZE_MAX;
+	}
+	tree->sides[tree->nr_sides] = *side;
+	return tree->nr_sides++;
 }
 
 static void add_thread(struct calltree_reader *r, const struct trace_event *traced,
 		       const struct frames_step *step, struct frames *frames)
 {
-	struct calltree_line *line = calltree_add_line(r, CALLTREE_THREAD, traced->event, step);
+	int64_t level = step->nr_entered ? frames_entered(frames, 0)->level - 1 : step->level;
+	struct calltree_line *line = add_line_at(r, CALLTREE_THREAD, traced->event, level,
+						 step->segment);
 
-	if (!line)
-		return;
-	if (step->nr_entered)
-		line->level = frames_entered(frames, 0)->level - 1;
-	if (!traced->side)
-		return;
-	line->thread.known = true;
-	line->thread.side = *traced->side;
+	if (line)
+		line->side = add_side(r, traced->side);
 }
 
 static void add_break(struct calltree_reader *r, const struct trace_event *traced,
@@ -164,26 +203,18 @@ static void end_call(struct calltree_reader *r, const struct frame *frame, uint6
 	line = &r->tree->lines[frame->cookie - 1];
 	line->last_n = n;
 	line->call.nr_branches = frame->nr_branches;
-	line->call.nr_times_end = r->tree->nr_times;
-	line->call.more = frame->n < r->lost_n;
+	line->call.nr_times_end = (uint32_t)r->tree->nr_times;
+	line->more = frame->n < r->lost_n;
 }
 
 static void join_segments(struct calltree_reader *r, const struct frames_step *step)
 {
-	struct calltree *tree = r->tree;
 	struct calltree_segment *segment;
 
-	while (tree->nr_segments <= step->segment || tree->nr_segments <= step->bridged_segment) {
-		if (!grow(&tree->segments, sizeof(*segment), tree->nr_segments,
-			  &tree->nr_segments_room)) {
-			r->nomem = true;
-			return;
-		}
-		memset(&tree->segments[tree->nr_segments++], 0, sizeof(*segment));
-	}
-	if (!step->bridged || step->segment >= step->bridged_segment)
+	if (!list_segment(r, step->segment) || !step->bridged ||
+	    !list_segment(r, step->bridged_segment) || step->segment >= step->bridged_segment)
 		return;
-	segment = &tree->segments[step->bridged_segment];
+	segment = &r->tree->segments[step->bridged_segment];
 	segment->joined = true;
 	segment->to = step->segment;
 	segment->shift = step->shift;
@@ -218,7 +249,7 @@ static void read_calls(struct calltree_reader *r, const struct trace_event *trac
 
 		if (frame->cookie)
 			continue;
-		add_call(r, event, step, frame);
+		add_call(r, event, frame);
 		name_syscall(r, stack, stack->nr - step->nr_entered + i, frame->entered);
 	}
 }
@@ -294,7 +325,7 @@ static void read_branch(struct calltree_reader *r, const struct trace_event *tra
 		add_break(r, traced, step);
 	if (!r->started || step->switched) {
 		add_thread(r, traced, step, frames);
-		add_open(r, traced->event, step, frames);
+		add_open(r, traced->event, frames);
 	}
 	r->started = true;
 	read_calls(r, traced, step, frames);
@@ -409,6 +440,7 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 	status = trace_frames(rec, cpu, calltree_event, &r);
 	if (r.nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	calltree_settle(tree);
 	return status == BTSREC_ERR_STOPPED ? BTSREC_OK : status;
 }
 
@@ -416,6 +448,7 @@ void calltree_fini(struct calltree *tree)
 {
 	free(tree->lines);
 	free(tree->events);
+	free(tree->sides);
 	free(tree->times);
 	free(tree->segments);
 	free(tree->open);

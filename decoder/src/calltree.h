@@ -26,11 +26,11 @@ enum calltree_kind {
 };
 
 /**
- * struct calltree_line - a line
+ * struct calltree_line - a line; a tree has millions of them
  * @n: event that made it; @last_n: event that ended the call, UINT64_MAX: none.
  * @from, @to: of that branch.
  * @segment, @level: see struct stack; of @to.
- * @frame, @vector: see struct frame.
+ * @frame, @vector: of a call: see struct frame.
  * @nr_branches: between @n and @last_n, or up to now; @more: and maybe others that
  *	are lost.
  * @nr_times_begin, @nr_times_end: how many of the tree's times are before @n and
@@ -38,27 +38,24 @@ enum calltree_kind {
  * @handler_va: of a system call: the function that its number stands for; 0: none seen.
  */
 struct calltree_line {
-	enum calltree_kind kind;
-	uint32_t segment;
-	int64_t level;
 	uint64_t n;
 	uint64_t last_n;
 	uint64_t from;
 	uint64_t to;
+	int64_t level;
+	uint32_t segment;
+	enum calltree_kind kind : 8;
+	enum frame_kind frame : 7;
+	bool more : 1;
+	int16_t vector;
 	union {
 		struct {
-			enum frame_kind frame;
-			int vector;
-			bool more;
 			uint64_t nr_branches;
-			size_t nr_times_begin;
-			size_t nr_times_end;
 			uint64_t handler_va;
+			/* A history of so many times would take 100 GiB. */
+			uint32_t nr_times_begin;
+			uint32_t nr_times_end;
 		} call;
-		struct {
-			bool known;
-			struct btsrec_side side;
-		} thread;
 		struct {
 			unsigned int period;
 			uint64_t nr_rounds;
@@ -69,14 +66,17 @@ struct calltree_line {
 			uint64_t fault_va;
 		} broken;
 		size_t event;		/* in @events of the tree */
+		size_t side;		/* in @sides of the tree; SIZE_MAX: not known */
 		size_t stretch;		/* of the thread */
 	};
 };
 
 /**
  * struct calltree - lines of one CPU or thread, oldest first; all arrays are owned
+ * @sides: who ran, where that is told.
  * @times: of all events that carry one, also of those without a line.
- * @segments: how to make levels comparable.
+ * @segments: how to make levels comparable: in segment @to they are more by @shift.
+ *	@lowest: of the lines of this segment; @base: what calltree_indent() takes off.
  * @open: the calls that are open at the end, outermost first: numbers of lines.
  * @complete: nothing is missing at the end for lack of CALLTREE_MAX_LINES.
  */
@@ -87,6 +87,9 @@ struct calltree {
 	struct btsrec_event *events;
 	size_t nr_events;
 	size_t nr_events_room;
+	struct btsrec_side *sides;
+	size_t nr_sides;
+	size_t nr_sides_room;
 	struct calltree_time {
 		uint64_t n;
 		uint64_t tsc;
@@ -97,6 +100,8 @@ struct calltree {
 		bool joined;
 		uint32_t to;		/* smaller than its own number */
 		int64_t shift;
+		int64_t lowest;
+		int64_t base;
 	} *segments;
 	size_t nr_segments;
 	size_t nr_segments_room;
@@ -147,12 +152,19 @@ void calltree_fini(struct calltree *tree);
 
 struct symbol_name;
 
-/**
- * calltree_indents() - for each line, how deep it is below the outermost of its thread
- *
- * Return: an array of nr_lines, the caller's; NULL: out of memory.
- */
-uint32_t *calltree_indents(const struct calltree *tree);
+/** calltree_indent() - how deep @line is below the outermost line of its thread */
+static inline uint32_t calltree_indent(const struct calltree *tree,
+				       const struct calltree_line *line)
+{
+	return (uint32_t)(line->level - tree->segments[line->segment].base);
+}
+
+/** calltree_side() - who ran, of a CALLTREE_THREAD; NULL: not known */
+static inline const struct btsrec_side *calltree_side(const struct calltree *tree,
+						      const struct calltree_line *line)
+{
+	return line->side == SIZE_MAX ? NULL : &tree->sides[line->side];
+}
 
 /**
  * calltree_ticks() - between which bounds the duration of the call @line is

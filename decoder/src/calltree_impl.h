@@ -40,6 +40,9 @@ void calltree_end_spin(struct calltree_reader *r, const struct btsrec_event *eve
 bool calltree_event(void *arg, const struct trace_event *traced, const struct frames_step *step,
 		    struct frames *frames);
 
+/** calltree_settle() - all lines are there: from now on calltree_indent() can tell */
+void calltree_settle(struct calltree *tree);
+
 /** calltree_end() - there are no more events */
 void calltree_end(struct calltree_reader *r, struct frames *frames);
 

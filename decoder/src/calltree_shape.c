@@ -1,60 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What needs no more than the lines that have been read, or a name. */
-#include "calltree.h"
+#include "calltree_impl.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "symbol.h"
-
-/* The level of @line in the segment that its own was joined to, *@ret_segment. */
-static int64_t joined_level(const struct calltree *tree, const struct calltree_line *line,
-			    uint32_t *ret_segment)
+/* Where the levels of segment @i count; the shift to there is its own. */
+static struct calltree_segment *joined_to(const struct calltree *tree, uint32_t i)
 {
-	uint32_t segment = line->segment;
-	int64_t level = line->level;
-
-	while (segment < tree->nr_segments && tree->segments[segment].joined) {
-		level += tree->segments[segment].shift;
-		segment = tree->segments[segment].to;
-	}
-	*ret_segment = segment;
-	return level;
+	return &tree->segments[tree->segments[i].joined ? tree->segments[i].to : i];
 }
 
-static int64_t *lowest_levels(const struct calltree *tree)
+/* What is joined to a segment that is joined itself belongs where that belongs. */
+static void join_on(struct calltree *tree)
 {
-	int64_t *lowest = calloc(tree->nr_segments + 1, sizeof(*lowest));
-	uint32_t segment;
+	for (uint32_t i = 0; i < tree->nr_segments; i++) {
+		struct calltree_segment *segment = &tree->segments[i];
+		const struct calltree_segment *to = joined_to(tree, i);
 
-	for (size_t i = 0; lowest && i < tree->nr_segments; i++)
-		lowest[i] = INT64_MAX;
-	for (size_t i = 0; lowest && i < tree->nr_lines; i++) {
-		int64_t level = joined_level(tree, &tree->lines[i], &segment);
-
-		if (segment < tree->nr_segments && level < lowest[segment])
-			lowest[segment] = level;
+		if (!to->joined)
+			continue;
+		segment->shift += to->shift;
+		segment->to = to->to;
 	}
-	return lowest;
 }
 
-uint32_t *calltree_indents(const struct calltree *tree)
+void calltree_settle(struct calltree *tree)
 {
-	uint32_t *indents = calloc(tree->nr_lines + 1, sizeof(*indents)), segment;
-	int64_t *lowest = lowest_levels(tree);
+	join_on(tree);
+	for (uint32_t i = 0; i < tree->nr_segments; i++) {
+		const struct calltree_segment *segment = &tree->segments[i];
+		struct calltree_segment *to = joined_to(tree, i);
 
-	for (size_t i = 0; indents && lowest && i < tree->nr_lines; i++) {
-		int64_t level = joined_level(tree, &tree->lines[i], &segment);
+		if (segment->lowest != INT64_MAX && segment->lowest + segment->shift < to->lowest)
+			to->lowest = segment->lowest + segment->shift;
+	}
+	for (uint32_t i = 0; i < tree->nr_segments; i++) {
+		struct calltree_segment *segment = &tree->segments[i];
 
-		if (segment < tree->nr_segments)
-			indents[i] = (uint32_t)(level - lowest[segment]);
+		if (segment->lowest != INT64_MAX)
+			segment->base = joined_to(tree, i)->lowest - segment->shift;
 	}
-	if (!lowest) {
-		free(indents);
-		indents = NULL;
-	}
-	free(lowest);
-	return indents;
 }
 
 bool calltree_ticks(const struct calltree *tree, const struct calltree_line *line,

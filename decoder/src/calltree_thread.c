@@ -104,5 +104,6 @@ enum btsrec_status calltree_read_thread(struct calltree *tree, struct thread *th
 	status = thread_frames(thread, places, &fns);
 	if (t.reader.nomem)
 		return msg_set(&thread->rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	calltree_settle(tree);
 	return status;
 }

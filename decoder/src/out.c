@@ -68,11 +68,52 @@ static unsigned int nr_dec_digits(uint64_t value)
 	return nr_digits + (value >= 10) + (value >= 100) + (value >= 1000);
 }
 
+#define MAX_SHORT	100000000	/* 8 digits are a word */
+#define BYTES(byte)	(0x0101010101010101ULL * (byte))
+
+/* The 8 digits of @value, the first one in the lowest byte; two, four, then all at once. */
+static uint64_t dec_digits_of(uint32_t value)
+{
+	/* 10486 / 2^20 and 103 / 2^10 round down as 1/100 does up to 9999, and 1/10 up to 99. */
+	uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;
+	uint64_t high = (fours * 10486) >> 20 & 0x0000007f0000007fULL;
+	uint64_t twos = high | (fours - 100 * high) << 16;
+
+	high = (twos * 103) >> 10 & 0x000f000f000f000fULL;
+	return high | (twos - 10 * high) << 8;
+}
+
+/* Of at most 8 digits, which most numbers are. */
+static char *put_short(char *at, uint32_t value, unsigned int width)
+{
+	uint64_t digits = dec_digits_of(value);
+	/* The last one is a digit even of 0. */
+	unsigned int nr_blank_bits = (unsigned int)__builtin_ctzll(digits | 1ULL << 56) & ~7U;
+	unsigned int nr_digits = 8 - nr_blank_bits / 8;
+	/* A zero becomes a blank. */
+	uint64_t text = (digits | BYTES('0')) ^
+			(BYTES('0' ^ ' ') & ((1ULL << nr_blank_bits) - 1));
+
+	if (width < nr_digits)
+		width = nr_digits;
+	if (width < 8) {
+		text >>= 8 * (8 - width);
+		memcpy(at, &text, 8);
+		return at + width;
+	}
+	memset(at, ' ', 16);
+	memcpy(at + width - 8, &text, 8);
+	return at + width;
+}
+
 char *put_dec(char *at, uint64_t value, unsigned int width)
 {
-	unsigned int nr_digits = nr_dec_digits(value);
+	unsigned int nr_digits;
 	char *end;
 
+	if (value < MAX_SHORT)
+		return put_short(at, (uint32_t)value, width);
+	nr_digits = nr_dec_digits(value);
 	memset(at, ' ', OUT_DEC_MAX_BYTES);
 	if (width < nr_digits)
 		width = nr_digits;

@@ -112,7 +112,7 @@ static bool put_branch(void *arg, const struct trace_event *event)
 
 /* --- Calls -------------------------------------------------------------- */
 
-static void put_calls(struct report *report, const struct calltree *tree, const uint32_t *indents)
+static void put_calls(struct report *report, const struct calltree *tree)
 {
 	struct base64 base64 = { .out = &report->html.out };
 	char kind[BRANCH_TEXT_BYTES];
@@ -122,10 +122,10 @@ static void put_calls(struct report *report, const struct calltree *tree, const 
 
 		if (line->kind != CALLTREE_CALL)
 			continue;
-		frame_text(kind, line->call.frame, line->call.vector);
+		frame_text(kind, line->frame, line->vector);
 		base64_u32(&base64, (uint32_t)line->n);
 		base64_u32(&base64, (uint32_t)line->last_n);
-		base64_u32(&base64, indents[i]);
+		base64_u32(&base64, calltree_indent(tree, line));
 		base64_u32(&base64, report_address(report, NULL, line->to));
 		base64_u32(&base64, report_kind(report, kind));
 	}
@@ -140,25 +140,27 @@ static void put_threads(struct report *report, const struct calltree *tree)
 
 	for (size_t i = 0; i < tree->nr_lines; i++) {
 		const struct calltree_line *line = &tree->lines[i];
+		const struct btsrec_side *side = NULL;
 
-		if (line->kind != CALLTREE_THREAD || !line->thread.known)
+		if (line->kind == CALLTREE_THREAD)
+			side = calltree_side(tree, line);
+		if (!side)
 			continue;
 		out_str(out, first ? "[" : ",[");
 		first = false;
 		out_dec(out, line->n, 0);
 		out_char(out, ',');
-		out_dec(out, line->thread.side.pid, 0);
+		out_dec(out, side->pid, 0);
 		out_char(out, ',');
-		out_dec(out, line->thread.side.tgid, 0);
+		out_dec(out, side->tgid, 0);
 		out_char(out, ',');
-		out_json_string(out, line->thread.side.comm, BTSREC_COMM_BYTES);
+		out_json_string(out, side->comm, BTSREC_COMM_BYTES);
 		out_char(out, ']');
 	}
 }
 
 static enum btsrec_status report_calls(struct report *report, unsigned int cpu)
 {
-	_cleanup_free_ uint32_t *indents = NULL;
 	struct btsrec *rec = report->html.rec;
 	struct calltree tree = { 0 };
 	enum btsrec_status status;
@@ -168,13 +170,9 @@ static enum btsrec_status report_calls(struct report *report, unsigned int cpu)
 	if (!status)
 		status = calltree_read(&tree, rec, cpu, 0, UINT64_MAX, 0, &fault);
 	if (!status) {
-		indents = calltree_indents(&tree);
-		report->nomem |= !indents;
-	}
-	if (indents) {
 		put_threads(report, &tree);
 		out_literal(&report->html.out, "],\"calls\":\"");
-		put_calls(report, &tree, indents);
+		put_calls(report, &tree);
 	}
 	calltree_fini(&tree);
 	return status;

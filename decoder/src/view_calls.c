@@ -39,7 +39,7 @@ struct proof_step calls_break(const struct calltree_line *line)
 bool calls_duration(const struct calls *view, const struct calltree_line *line,
 		    uint64_t *ret_min, uint64_t *ret_max)
 {
-	if (!calltree_ticks(&view->tree, line, ret_min, ret_max) || !*ret_min)
+	if (!view->tree.nr_times || !calltree_ticks(&view->tree, line, ret_min, ret_max) || !*ret_min)
 		return false;
 	if (view->tsc_khz) {
 		*ret_min = (uint64_t)((unsigned __int128)*ret_min * NS_PER_MS / view->tsc_khz);
@@ -64,19 +64,19 @@ struct fold {
 };
 
 /* What is printed of a line but its number; false: something else is, too. */
-static bool line_key(const struct calls *view, const struct calltree_line *line, uint32_t indent,
+static bool line_key(const struct calls *view, const struct calltree_line *line,
 		     struct cycles_key *ret)
 {
-	uint64_t min, max;
+	uint64_t indent = calltree_indent(&view->tree, line), min, max;
 
-	*ret = (struct cycles_key){ { (uint64_t)indent << 32 | line->kind, line->from, line->to } };
+	*ret = (struct cycles_key){ { indent << 32 | line->kind, line->from, line->to } };
 	if (line->kind == CALLTREE_CYCLE) {
 		ret->words[3] = line->cycle.nr_rounds << 8 | line->cycle.period;
 		return true;
 	}
-	ret->words[0] |= (uint64_t)line->call.frame << 8 | (uint64_t)(line->call.vector + 1) << 16;
+	ret->words[0] |= (uint64_t)line->frame << 8 | (uint64_t)(line->vector + 1) << 16;
 	ret->words[3] = line->call.nr_branches;
-	return line->kind == CALLTREE_CALL && line->last_n != UINT64_MAX && !line->call.more &&
+	return line->kind == CALLTREE_CALL && line->last_n != UINT64_MAX && !line->more &&
 	       !line->call.handler_va && !calls_duration(view, line, &min, &max);
 }
 
@@ -108,7 +108,15 @@ static void print_stretch(struct calls *view, size_t i)
 	view->format->stretch(&view->renderer, view_thread_before(view->followed, i), &list[i]);
 }
 
-static void print_line(struct calls *view, const struct calltree_line *line, uint32_t indent)
+/* Nothing is printed to the left of where the lines that are wanted begin. */
+static uint32_t indent_of(const struct calls *view, const struct calltree_line *line)
+{
+	uint32_t indent = calltree_indent(&view->tree, line);
+
+	return indent > view->least ? indent - view->least : 0;
+}
+
+static void print_line(struct calls *view, const struct calltree_line *line)
 {
 	uint64_t n = calls_place(view, line->n, &view->cpu);
 	const struct fault *fault = &view->fault;
@@ -126,20 +134,20 @@ static void print_line(struct calls *view, const struct calltree_line *line, uin
 	else if (line->kind == CALLTREE_STRETCH)
 		print_stretch(view, line->stretch);
 	else
-		view->lines->line(view, line, indent);
+		view->lines->line(view, line, indent_of(view, line));
 }
 
-static void print_cycle(struct calls *view, const struct fold *fold, const uint32_t *indents,
-			const struct cycle *cycle)
+static void print_cycle(struct calls *view, const struct fold *fold, const struct cycle *cycle)
 {
 	const struct calltree_line *lines = view->tree.lines;
 	uint64_t last = cycle->nr_rounds * cycle->period - 1;
 
-	view->lines->fold(view, &lines[fold->first], indents[fold->first], cycle->period,
-			  cycle->nr_rounds, lines[fold->held[last % CYCLES_MAX_PERIOD]].last_n);
+	view->lines->fold(view, &lines[fold->first], indent_of(view, &lines[fold->first]),
+			  cycle->period, cycle->nr_rounds,
+			  lines[fold->held[last % CYCLES_MAX_PERIOD]].last_n);
 }
 
-static void end_fold(struct calls *view, struct fold *fold, const uint32_t *indents)
+static void end_fold(struct calls *view, struct fold *fold)
 {
 	uint64_t nr_held = fold->cycles.nr_held, nr_folded;
 	struct cycle cycle;
@@ -150,31 +158,31 @@ static void end_fold(struct calls *view, struct fold *fold, const uint32_t *inde
 	if (nr_folded < MIN_FOLDED)
 		nr_folded = 0;
 	else
-		print_cycle(view, fold, indents, &cycle);
+		print_cycle(view, fold, &cycle);
 	for (uint64_t i = nr_folded; i < nr_held; i++) {
 		size_t line = fold->held[i % CYCLES_MAX_PERIOD];
 
-		print_line(view, &view->tree.lines[line], indents[line]);
+		print_line(view, &view->tree.lines[line]);
 	}
 }
 
-static void fold_line(struct calls *view, struct fold *fold, const uint32_t *indents, size_t i)
+static void fold_line(struct calls *view, struct fold *fold, size_t i)
 {
 	const struct calltree_line *line = &view->tree.lines[i];
 	struct cycles_key key;
 	bool held = false;
 
-	if (!line_key(view, line, indents[i], &key)) {
-		end_fold(view, fold, indents);
+	if (!line_key(view, line, &key)) {
+		end_fold(view, fold);
 	} else {
 		held = cycles_hold(&fold->cycles, &key);
 		if (!held && fold->cycles.period) {
-			end_fold(view, fold, indents);
+			end_fold(view, fold);
 			held = cycles_hold(&fold->cycles, &key);
 		}
 	}
 	if (!held) {
-		print_line(view, line, indents[i]);
+		print_line(view, line);
 		return;
 	}
 	if (fold->cycles.nr_held == 1)
@@ -189,16 +197,15 @@ static bool has_depth(const struct calltree_line *line)
 	       line->kind != CALLTREE_STRETCH;
 }
 
-static void tell_line(struct calls *view, struct fold *fold, const uint32_t *indents, size_t i)
+static void tell_line(struct calls *view, struct fold *fold, size_t i)
 {
 	if (view->lines->fold)
-		fold_line(view, fold, indents, i);
+		fold_line(view, fold, i);
 	else
-		print_line(view, &view->tree.lines[i], indents[i]);
+		print_line(view, &view->tree.lines[i]);
 }
 
-void calls_lines(struct calls *view, const uint32_t *indents, size_t first, size_t end,
-		 uint32_t max_depth)
+void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth)
 {
 	enum calls_wish wish = CALLS_TAKE;
 	size_t held = SIZE_MAX;
@@ -213,28 +220,26 @@ void calls_lines(struct calls *view, const uint32_t *indents, size_t first, size
 		if (wish == CALLS_HOLD)
 			held = i;
 		if (wish == CALLS_HOLD || wish == CALLS_SKIP ||
-		    (max_depth && has_depth(line) && indents[i] >= max_depth))
+		    (max_depth && has_depth(line) && indent_of(view, line) >= max_depth))
 			continue;
 		if (held != SIZE_MAX && wish == CALLS_TAKE) {
-			tell_line(view, &fold, indents, held);
+			tell_line(view, &fold, held);
 			held = SIZE_MAX;
 		}
-		tell_line(view, &fold, indents, i);
+		tell_line(view, &fold, i);
 	}
-	end_fold(view, &fold, indents);
+	end_fold(view, &fold);
 }
 
 /* --- CPUs --------------------------------------------------------------- */
 
 enum btsrec_status calls_print_tree(struct calls *view, struct btsrec *rec)
 {
-	_cleanup_free_ uint32_t *indents = calltree_indents(&view->tree);
-	bool nomem = !indents;
+	bool nomem = false;
 
-	if (indents)
-		calls_lines(view, indents, 0, view->tree.nr_lines, view->opts->max_depth);
+	calls_lines(view, 0, view->tree.nr_lines, view->opts->max_depth);
 	if (view->wanted) {
-		nomem |= view->wanted->nomem;
+		nomem = view->wanted->nomem;
 		free(view->wanted->scopes);
 		*view->wanted = (struct calls_filter){ .selector = view->wanted->selector };
 	}

@@ -46,6 +46,7 @@ enum calls_wish {
  * @followed: NULL, or the thread whose tree it is, over all CPUs; then numbers of events
  *	stand for @places, and @cpu changes with them.
  * @tsc_khz: 0: unknown.
+ * @least: indent that is told as 0, with all below.
  * @wanted: which lines; NULL: all.
  * @source: with the source line of each call, where it is known.
  */
@@ -61,6 +62,7 @@ struct calls {
 	struct view_thread *followed;
 	struct thread_places places;
 	uint64_t tsc_khz;
+	uint32_t least;
 	struct calls_filter *wanted;
 	bool source;
 };
@@ -85,8 +87,7 @@ void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format forma
 		const struct btsrec_sink *sink);
 
 /** calls_lines() - print lines @first to @end - 1 of the tree in view->cpu */
-void calls_lines(struct calls *view, const uint32_t *indents, size_t first, size_t end,
-		 uint32_t max_depth);
+void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth);
 
 /** calls_place() - the number that event @n of the tree has on its CPU, *@ret_cpu */
 uint64_t calls_place(const struct calls *view, uint64_t n, unsigned int *ret_cpu);

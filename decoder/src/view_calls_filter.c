@@ -24,13 +24,10 @@ static void enter_thread(struct calls_filter *wanted, bool known, uint32_t pid)
 	wanted->scopes[wanted->nr_scopes++] = (struct calls_scope){ known, pid, false, 0 };
 }
 
-static enum calls_wish wish_thread(struct calls_filter *wanted, const struct calltree_line *line)
+static enum calls_wish wish_thread(struct calls_filter *wanted, const struct btsrec_side *side)
 {
-	bool known = line->thread.known;
-
-	wanted->thread = filter_thread(&wanted->selector->filter,
-				       known ? &line->thread.side : NULL);
-	enter_thread(wanted, known, known ? line->thread.side.pid : 0);
+	wanted->thread = filter_thread(&wanted->selector->filter, side);
+	enter_thread(wanted, side, side ? side->pid : 0);
 	return wanted->thread ? CALLS_HOLD : CALLS_SKIP;
 }
 
@@ -59,7 +56,7 @@ static bool in_scope(struct calls *view, const struct calltree_line *line, uint6
 static bool has_level(const struct filter *filter, const struct calltree_line *line)
 {
 	return filter_level(filter, line->to) ||
-	       (line->kind == CALLTREE_CALL && frame_is_entry(line->call.frame) &&
+	       (line->kind == CALLTREE_CALL && frame_is_entry(line->frame) &&
 		!code_is_kernel(line->from));
 }
 
@@ -80,7 +77,7 @@ static uint32_t types_of(const struct calltree_line *line)
 	};
 
 	if (line->kind == CALLTREE_CALL)
-		return of_frame[line->call.frame];
+		return of_frame[line->frame];
 	if (line->kind == CALLTREE_RETURN || line->kind == CALLTREE_ASTRAY)
 		return 1U << BRANCH_RET;
 	return line->kind == CALLTREE_RESUME ? 1U << BRANCH_IRET : 0;
@@ -107,7 +104,7 @@ enum calls_wish calls_wish(struct calls *view, const struct calltree_line *line)
 	filter = &wanted->selector->filter;
 	switch (line->kind) {
 	case CALLTREE_THREAD:
-		return wish_thread(wanted, line);
+		return wish_thread(wanted, calltree_side(&view->tree, line));
 	case CALLTREE_EVENT:
 		return wants_event(view, line, n) ? CALLS_TAKE_ALONE : CALLS_SKIP;
 	case CALLTREE_FAULT:

@@ -74,15 +74,15 @@ static void json_call(struct calls *view, const struct calltree_line *line, uint
 	bool ended = line->last_n != UINT64_MAX;
 
 	json_begin(view, line, "enter");
-	json_word(out, "type", frame_kind_str(line->call.frame));
-	if (line->call.vector >= 0)
-		json_number(out, "vector", (uint64_t)line->call.vector);
+	json_word(out, "type", frame_kind_str(line->frame));
+	if (line->vector >= 0)
+		json_number(out, "vector", (uint64_t)line->vector);
 	json_level(out, indent);
 	json_ends(view, line);
 	json_number(out, "branches", line->call.nr_branches);
 	if (ended)
 		json_last(view, line);
-	json_bool(out, "complete", ended && !line->call.more);
+	json_bool(out, "complete", ended && !line->more);
 	json_syscall(&view->renderer, line->call.handler_va);
 	json_duration(view, line);
 	if (view->source)
@@ -99,12 +99,12 @@ static void json_place(struct calls *view, const struct calltree_line *line, uin
 
 static void json_stack(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
-	const struct btsrec_side *side = &line->thread.side;
+	const struct btsrec_side *side = calltree_side(&view->tree, line);
 	struct out *out = &view->renderer.out;
 
 	json_begin(view, line, "thread");
 	json_level(out, indent);
-	if (line->thread.known)
+	if (side)
 		json_thread(out, side->pid, side->tgid, side->comm);
 	json_address(out, "ip", line->from);
 	json_sym(&view->renderer, "ip_sym", line->from);

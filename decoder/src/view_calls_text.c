@@ -16,24 +16,59 @@
 #define MAX_SHOWN_LEVELS	60
 #define COUNT_WIDTH		9
 
+#define KIND_WIDTH 8
+/* What stands before the name of a call; two blanks more than the deepest level. */
+#define MAX_HEAD_BYTES	(2 * OUT_DEC_MAX_BYTES + BRANCH_TEXT_BYTES + OUT_DEC_MAX_BYTES + 4)
+#define INDENT_BYTES	(2 + BLANKS_PER_LEVEL * MAX_SHOWN_LEVELS)
+
+/* The kind of a frame, padded, to @at, which has BRANCH_TEXT_BYTES of room. */
+static char *put_kind(char *at, enum frame_kind kind, int vector)
+{
+	static const char kinds[][KIND_WIDTH + 1] = {
+		[FRAME_CALL] = "call    ",
+		[FRAME_CALL_IND] = "icall   ",
+		[FRAME_TAIL] = "tail    ",
+		[FRAME_SYSCALL] = "syscall ",
+	};
+	size_t nr_bytes;
+
+	if (kind <= FRAME_SYSCALL)
+		return put_bytes(at, kinds[kind], KIND_WIDTH);
+	memset(at, ' ', KIND_WIDTH);
+	frame_text(at, kind, vector);
+	nr_bytes = strlen(at);
+	at[nr_bytes] = ' ';
+	return at + (nr_bytes > KIND_WIDTH ? nr_bytes : KIND_WIDTH);
+}
+
+static char *put_place(char *at, unsigned int cpu, uint64_t n)
+{
+	at = put_dec(at, cpu, 3);
+	*at++ = ' ';
+	at = put_dec(at, n, 9);
+	*at++ = ' ';
+	return at;
+}
+
 static void text_begin(struct calls *view, const struct calltree_line *line, const char *kind)
 {
 	struct out *out = &view->renderer.out;
 	unsigned int cpu;
 	uint64_t n = calls_place(view, line->n, &cpu);
 
-	out_dec(out, cpu, 3);
-	out_char(out, ' ');
-	out_dec(out, n, 9);
-	out_char(out, ' ');
-	out_pad(out, kind, 8);
+	out_room(out, MAX_HEAD_BYTES);
+	out->at = put_place(out->at, cpu, n);
+	out_pad(out, kind, KIND_WIDTH);
 }
 
 static void text_indent(struct out *out, uint32_t indent)
 {
 	uint32_t shown = indent < MAX_SHOWN_LEVELS ? indent : MAX_SHOWN_LEVELS;
 
-	out_blanks(out, 1 + BLANKS_PER_LEVEL * shown);
+	out_room(out, INDENT_BYTES);
+	/* Of a constant length, which is faster. */
+	memset(out->at, ' ', INDENT_BYTES);
+	out->at += 1 + BLANKS_PER_LEVEL * shown;
 	if (shown == indent)
 		return;
 	out_char(out, '[');
@@ -142,12 +177,16 @@ static void text_source(struct calls *view, const struct calltree_line *line)
 static void text_call(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
 	struct out *out = &view->renderer.out;
-	char kind[BRANCH_TEXT_BYTES];
+	unsigned int cpu;
+	uint64_t n = calls_place(view, line->n, &cpu);
+	char *at;
 
-	frame_text(kind, line->call.frame, line->call.vector);
-	text_begin(view, line, kind);
-	out_dec(out, line->call.nr_branches, COUNT_WIDTH);
-	out_char(out, line->call.more || line->last_n == UINT64_MAX ? '+' : ' ');
+	out_room(out, MAX_HEAD_BYTES);
+	at = put_place(out->at, cpu, n);
+	at = put_kind(at, line->frame, line->vector);
+	at = put_dec(at, line->call.nr_branches, COUNT_WIDTH);
+	*at++ = line->more || line->last_n == UINT64_MAX ? '+' : ' ';
+	out->at = at;
 	text_indent(out, indent);
 	calls_function(&view->renderer, line->to);
 	calls_syscall(&view->renderer, line->call.handler_va);
@@ -167,11 +206,11 @@ static void text_place(struct calls *view, const struct calltree_line *line, uin
 
 static void text_thread(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
-	const struct btsrec_side *side = &line->thread.side;
+	const struct btsrec_side *side = calltree_side(&view->tree, line);
 	struct out *out = &view->renderer.out;
 
 	text_place(view, line, indent, "thread");
-	if (line->thread.known)
+	if (side)
 		out_thread(out, side->pid, side->tgid, side->comm);
 	else
 		out_literal(out, "unknown");

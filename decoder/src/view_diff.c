@@ -22,7 +22,7 @@
  * struct diff_side - one of the two histories
  * @letter: 'A' or 'B'.
  * @calls: lines of @tree that are compared, @nr_calls of them, oldest first; owned.
- * @indents: owned; of what is shown in text, none is below @least.
+ * @least: of what is shown in text, no indent is below.
  * @thread: whose calls they are, if @has_thread.
  */
 struct diff_side {
@@ -31,7 +31,6 @@ struct diff_side {
 	unsigned int cpu;
 	struct fault fault;
 	struct calltree tree;
-	uint32_t *indents;
 	uint32_t least;
 	size_t *calls;
 	size_t nr_calls;
@@ -63,29 +62,32 @@ static void name_call(const struct diff_side *side, size_t call, char ret[SIGNAT
 static bool is_interrupt(const struct calltree_line *line)
 {
 	return line->kind == CALLTREE_CALL && line->last_n != UINT64_MAX &&
-	       (line->call.frame == FRAME_IRQ || line->call.frame == FRAME_NMI);
+	       (line->frame == FRAME_IRQ || line->frame == FRAME_NMI);
 }
 
 /* Is @thread, the line that began it or NULL, the one that is compared? */
 static bool is_thread(const struct diff_side *side, const struct calltree_line *thread)
 {
-	if (!side->has_thread)
-		return !thread || !thread->thread.known;
-	return thread && thread->thread.known && thread->thread.side.pid == side->thread.pid;
+	const struct btsrec_side *known = thread ? calltree_side(&side->tree, thread) : NULL;
+
+	return side->has_thread ? known && known->pid == side->thread.pid : !known;
 }
 
 /* The thread that ran last before event @end_n, or the one that is asked for. */
 static void find_thread(struct diff_side *side, const struct btsrec_diff *opts, uint64_t end_n)
 {
+	const struct btsrec_side *known;
+
 	for (size_t i = 0; i < side->tree.nr_lines; i++) {
 		const struct calltree_line *line = &side->tree.lines[i];
 
 		if (line->kind != CALLTREE_THREAD || line->n >= end_n)
 			continue;
-		if (opts->has_pid && (!line->thread.known || line->thread.side.pid != opts->pid))
+		known = calltree_side(&side->tree, line);
+		if (opts->has_pid && (!known || known->pid != opts->pid))
 			continue;
-		side->has_thread = line->thread.known;
-		side->thread = line->thread.side;
+		side->has_thread = known;
+		side->thread = known ? *known : (struct btsrec_side){ 0 };
 	}
 }
 
@@ -142,8 +144,7 @@ static enum btsrec_status read_side(struct diff_side *side, const struct btsrec_
 		return msg_set(&side->rec->msg, BTSREC_ERR_INVAL,
 			       "thread %u did not run on CPU %u in history %c", opts->pid,
 			       side->cpu, side->letter);
-	side->indents = calltree_indents(&side->tree);
-	if (!side->indents || !choose_calls(side, end_of(side)))
+	if (!choose_calls(side, end_of(side)))
 		return msg_set(&side->rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!side->nr_calls)
 		return msg_set(&side->rec->msg, BTSREC_ERR_INVAL,
@@ -189,14 +190,15 @@ static void text_side(struct out *out, const struct diff_side *side)
 static void text_call(struct out *out, const struct diff_side *side, size_t call,
 		      const char *mark)
 {
-	size_t number = side->calls[call];
+	const struct calltree_line *line = &side->tree.lines[side->calls[call]];
+	uint32_t indent = calltree_indent(&side->tree, line);
 	char name[SIGNATURE_NAME_BYTES];
 
 	name_call(side, call, name);
 	out_str(out, mark);
 	out_char(out, ' ');
-	out_dec(out, side->tree.lines[number].n, 9);
-	for (uint32_t i = side->least; i <= side->indents[number] && i < side->least + MAX_LEVELS; i++)
+	out_dec(out, line->n, 9);
+	for (uint32_t i = side->least; i <= indent && i < side->least + MAX_LEVELS; i++)
 		out_literal(out, "  ");
 	out_str(out, name);
 	out_char(out, '\n');
@@ -240,11 +242,14 @@ static void text_same(struct diff *diff)
 static void find_least(const struct diff *diff, struct diff_side *side)
 {
 	size_t nr = diff->nr_same + (differs(diff) ? MAX_SHOWN : 0);
+	uint32_t least;
 
 	side->least = UINT32_MAX;
-	for (size_t i = side->nr_calls > nr ? side->nr_calls - nr : 0; i < side->nr_calls; i++)
-		if (side->indents[side->calls[i]] < side->least)
-			side->least = side->indents[side->calls[i]];
+	for (size_t i = side->nr_calls > nr ? side->nr_calls - nr : 0; i < side->nr_calls; i++) {
+		least = calltree_indent(&side->tree, &side->tree.lines[side->calls[i]]);
+		if (least < side->least)
+			side->least = least;
+	}
 }
 
 static void text_diff(struct diff *diff)
@@ -326,7 +331,6 @@ static void json_diff(struct diff *diff)
 static void side_fini(struct diff_side *side)
 {
 	calltree_fini(&side->tree);
-	free(side->indents);
 	free(side->calls);
 }
 

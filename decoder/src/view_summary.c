@@ -115,7 +115,7 @@ static size_t first_of_path(const struct summary *view)
 	while (first && view->nr_open - first < MAX_PATH_LINES - 1) {
 		const struct calltree_line *line = &tree->lines[tree->open[--first]];
 
-		if (frame_is_entry(line->call.frame) && !code_is_kernel(line->from))
+		if (frame_is_entry(line->frame) && !code_is_kernel(line->from))
 			break;
 	}
 	return first;
@@ -125,8 +125,7 @@ static size_t first_of_path(const struct summary *view)
  * The lines of a path: what is open from call @first_open on, and of what has returned
  * the newest calls that these made.
  */
-static void choose_lines(const struct summary *view, const uint32_t *indents, size_t first_open,
-			 bool *ret)
+static void choose_lines(const struct summary *view, size_t first_open, bool *ret)
 {
 	const struct calltree *tree = &view->calls.tree;
 	size_t nr_room = MAX_PATH_LINES - (view->nr_open - first_open), open = view->nr_open;
@@ -140,7 +139,8 @@ static void choose_lines(const struct summary *view, const uint32_t *indents, si
 			open--;
 		} else if (nr_room && line->kind != CALLTREE_EVENT &&
 			   line->kind != CALLTREE_FAULT &&
-			   indents[i - 1] <= indents[tree->open[open - 1]] + 1) {
+			   calltree_indent(tree, line) <=
+			   calltree_indent(tree, &tree->lines[tree->open[open - 1]]) + 1) {
 			ret[i - 1] = true;
 			nr_room--;
 		}
@@ -150,23 +150,18 @@ static void choose_lines(const struct summary *view, const uint32_t *indents, si
 static enum btsrec_status print_path(struct summary *view, struct btsrec *rec)
 {
 	const struct calltree *tree = &view->calls.tree;
-	_cleanup_free_ uint32_t *indents = calltree_indents(tree);
 	_cleanup_free_ bool *chosen = calloc(tree->nr_lines + 1, sizeof(*chosen));
 	size_t first_open = first_of_path(view);
-	uint32_t least;
 
-	if (!indents || !chosen)
+	if (!chosen)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (first_open == view->nr_open)
 		return BTSREC_OK;
-	choose_lines(view, indents, first_open, chosen);
-	least = indents[tree->open[first_open]];
-	for (size_t i = 0; i < tree->nr_lines; i++) {
-		if (!chosen[i])
-			continue;
-		indents[i] = indents[i] > least ? indents[i] - least : 0;
-		calls_lines(&view->calls, indents, i, i + 1, 0);
-	}
+	choose_lines(view, first_open, chosen);
+	view->calls.least = calltree_indent(tree, &tree->lines[tree->open[first_open]]);
+	for (size_t i = 0; i < tree->nr_lines; i++)
+		if (chosen[i])
+			calls_lines(&view->calls, i, i + 1, 0);
 	return BTSREC_OK;
 }
 
@@ -224,8 +219,8 @@ static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_c
 		if (line->n < doubt)
 			break;
 		complete = !code_is_kernel(line->from) ||
-			   (frame_is_entry(line->call.frame) &&
-			    line->call.frame != FRAME_EXCEPTION) ||
+			   (frame_is_entry(line->frame) &&
+			    line->frame != FRAME_EXCEPTION) ||
 			   !sign_function(view, rec, line->from);
 	}
 	signature_end(&view->signature, complete);

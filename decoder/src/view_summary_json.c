@@ -45,10 +45,10 @@ static void json_frame(struct summary *view, const struct calltree_line *line)
 	struct renderer *r = &view->calls.renderer;
 
 	out_literal(&r->out, ",{\"type\":\"");
-	out_str(&r->out, frame_kind_str(line->call.frame));
+	out_str(&r->out, frame_kind_str(line->frame));
 	out_char(&r->out, '"');
-	if (line->call.vector >= 0)
-		json_number(&r->out, "vector", (uint64_t)line->call.vector);
+	if (line->vector >= 0)
+		json_number(&r->out, "vector", (uint64_t)line->vector);
 	json_address(&r->out, "ip", line->from);
 	json_sym(r, "ip_sym", line->from);
 	out_char(&r->out, '}');

@@ -60,7 +60,7 @@ static void text_entry(struct summary *view, const struct calltree_line *line)
 	struct out *out = &view->calls.renderer.out;
 	char kind[BRANCH_TEXT_BYTES];
 
-	frame_text(kind, line->call.frame, line->call.vector);
+	frame_text(kind, line->frame, line->vector);
 	out_literal(out, " < [");
 	out_str(out, kind);
 	calls_syscall(&view->calls.renderer, line->call.handler_va);
@@ -77,7 +77,7 @@ static void text_stack(struct summary *view)
 	calls_function(r, view->ip);
 	for (size_t i = view->nr_open; i; i--) {
 		const struct calltree_line *line = &tree->lines[tree->open[i - 1]];
-		bool entry = frame_is_entry(line->call.frame);
+		bool entry = frame_is_entry(line->frame);
 
 		if (nr_names++ == MAX_STACK_NAMES) {
 			out_literal(&r->out, " < ...");
