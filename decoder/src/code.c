@@ -502,6 +502,18 @@ struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint6
 	return run;
 }
 
+struct code_run *code_known(const struct code *code, uint64_t start, uint64_t end)
+{
+	struct code_run *run = &code->runs[hash_run(0, start, end) & (code->nr_runs - 1)];
+
+	if (!code_is_kernel(start & end) || !code->source.kernel_pgd_pa)
+		return NULL;
+	if (run->start == start && run->end == end && !run->cr3 && run->used)
+		return run;
+	run = place_of(code->runs, code->nr_runs, 0, start, end);
+	return run->used ? run : NULL;
+}
+
 void code_expect(const struct code *code, uint64_t start, uint64_t end)
 {
 	const struct code_run *run = &code->runs[hash_run(0, start, end) & (code->nr_runs - 1)];

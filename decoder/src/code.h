@@ -103,7 +103,7 @@ enum code_mode {
  * @nr_insns: instructions before @end.
  * @last: at @end; CODE_UNREADABLE does not make a fault.
  * @note: what somebody has found out about the way that @last leads, if it has a target;
- *	0 at first.
+ *	@judged: what the proof has about a branch there.  0 at first.
  */
 struct code_run {
 	_Alignas(64) uint64_t cr3;
@@ -117,6 +117,7 @@ struct code_run {
 	bool compat;
 	bool guessed;
 	uint8_t note;
+	uint8_t judged;
 };
 
 /**
@@ -154,9 +155,12 @@ const struct gates *code_gates(const struct code *code);
  * code_run() - is there a straight run from @start to @end?
  * @cr3: the address space for user addresses; 0: unknown.
  *
- * Return: the answer, valid until the next call; only its note may be written.
+ * Return: the answer, valid until the next call; only its notes may be written.
  */
 struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end);
+
+/** code_known() - code_run() of kernel code that was asked before; NULL: ask that */
+struct code_run *code_known(const struct code *code, uint64_t start, uint64_t end);
 
 /** code_expect() - code_run() will be asked soon; of kernel code only */
 void code_expect(const struct code *code, uint64_t start, uint64_t end);

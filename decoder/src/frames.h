@@ -110,6 +110,18 @@ const struct frames_step *frames_feed(struct frames *frames, const struct btsrec
 				      const struct proof_step *step);
 
 /**
+ * frames_feed_plain() - frames_feed() of a branch of which proof_plain() has told @run
+ * @n: the number of the event.
+ *
+ * Most branches only stay in a function, enter one or return from the innermost.
+ *
+ * Return: as frames_feed(); NULL: it is none of these, and frames_feed() must be asked.
+ */
+const struct frames_step *frames_feed_plain(struct frames *frames, uint64_t n,
+					    const struct btsrec_record *branch,
+					    enum branch_type type, const struct code_run *run);
+
+/**
  * frames_join() - before the first event of another history, which begins with a switch
  *
  * What is remembered of threads stays; how the CPU came to that switch is of no matter.

@@ -26,7 +26,7 @@ static enum frames_place find_place(struct frames *f, uint64_t from, uint64_t to
 	return entry->place;
 }
 
-/* A branch with a note is asked about itself only; 0 is that of a place not found yet. */
+/* A branch with a note is asked about itself only. */
 enum frames_place frames_place_of(struct frames *f, uint64_t from, uint64_t to)
 {
 	if (!f->source.place)
@@ -34,8 +34,8 @@ enum frames_place frames_place_of(struct frames *f, uint64_t from, uint64_t to)
 	if (!f->note)
 		return find_place(f, from, to);
 	if (!*f->note)
-		*f->note = (uint8_t)(f->source.place(f->source.arg, from, to) + 1);
-	return *f->note - 1;
+		*f->note = FRAMES_NOTE(f->source.place(f->source.arg, from, to));
+	return (enum frames_place)(*f->note - FRAMES_NOTE(0));
 }
 
 /* --- Up and down -------------------------------------------------------- */

@@ -71,9 +71,7 @@ int gates_vector(const struct gates *gates, uint64_t kva)
 {
 	unsigned int low = 0, high = gates->nr;
 
-	/* All of them lie close together, and most branches lead elsewhere. */
-	if (!gates->nr || kva < gates->sorted[0].handler_kva ||
-	    kva > gates->sorted[gates->nr - 1].handler_kva)
+	if (!gates_may_be(gates, kva))
 		return -1;
 	while (low < high) {
 		unsigned int middle = (low + high) / 2;

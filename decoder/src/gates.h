@@ -28,6 +28,13 @@ struct gates {
 /** gates_init() - read the IDT through the kernel's page table */
 void gates_init(struct gates *gates, struct walk *walk, uint64_t kernel_pgd_pa);
 
+/** gates_may_be() - may @kva be an entry?  They lie close together, and most are elsewhere. */
+static inline bool gates_may_be(const struct gates *gates, uint64_t kva)
+{
+	return gates->nr && kva >= gates->sorted[0].handler_kva &&
+	       kva <= gates->sorted[gates->nr - 1].handler_kva;
+}
+
 /** gates_vector() - the vector that enters at @kva; -1: none */
 int gates_vector(const struct gates *gates, uint64_t kva);
 

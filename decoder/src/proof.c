@@ -168,6 +168,48 @@ static void judge_alone(const struct proof *proof, const struct btsrec_record *b
 		add_range(step, branch->from, branch->from + run->last.length_bytes, 1);
 }
 
+static bool is_plain(enum branch_type type)
+{
+	return type == BRANCH_CALL || type == BRANCH_CALL_IND || type == BRANCH_RET ||
+	       type == BRANCH_JUMP || type == BRANCH_COND;
+}
+
+/* Does @last lead to @to, as far as is known without a search? */
+static bool leads_to(const struct proof *proof, const struct code_insn *last, uint64_t to)
+{
+	if (last->here || last->there)
+		return false;
+	if (last->has_target)
+		return last->target == to;
+	return code_is_kernel(to) && !gates_may_be(code_gates(proof->code), to);
+}
+
+/* What was judged holds for all branches that this instruction makes in this way. */
+static void note_judged(const struct proof *proof, struct proof_step *step, uint64_t to,
+			struct code_run *run)
+{
+	if (!leads_to(proof, &run->last, to))
+		return;
+	if (run->last.has_target)
+		step->note = &run->note;
+	if (!step->fault && is_plain(step->branch.type))
+		run->judged = (uint8_t)step->branch.type;
+}
+
+struct code_run *proof_plain(const struct proof *proof, const struct btsrec_record *branch,
+			     enum branch_type *ret)
+{
+	struct code_run *run;
+
+	if (!proof->has_prev || proof->annotated || !code_is_kernel(branch->to))
+		return NULL;
+	run = code_known(proof->code, proof->prev_to, branch->from);
+	if (!run || !run->judged || !leads_to(proof, &run->last, branch->to))
+		return NULL;
+	*ret = (enum branch_type)run->judged;
+	return run;
+}
+
 static void judge_pair(const struct proof *proof, const struct btsrec_record *branch,
 		       uint64_t cr3, struct proof_step *step)
 {
@@ -182,9 +224,6 @@ static void judge_pair(const struct proof *proof, const struct btsrec_record *br
 	step->guessed = run->guessed;
 	step->branch = branch_judge(&run->last, code_gates(proof->code), branch->to);
 	step->length_bytes = run->last.length_bytes;
-	if (run->last.has_target && run->last.target == branch->to && !run->last.here &&
-	    !run->last.there)
-		step->note = &run->note;
 	executes = branch_executes(&step->branch);
 	add_range(step, run->start, run->end + (executes ? run->last.length_bytes : 0),
 		  run->nr_insns + executes);
@@ -192,6 +231,7 @@ static void judge_pair(const struct proof *proof, const struct btsrec_record *br
 		step_fails(step, step->branch.fault, branch->from);
 	else if (step->branch.type == BRANCH_UNKNOWN)
 		step_fails(step, CODE_NOT_MAPPED, branch->from);
+	note_judged(proof, step, branch->to, run);
 }
 
 static void feed_branch(struct proof *proof, const struct btsrec_record *branch, uint64_t cr3,

@@ -95,6 +95,26 @@ void proof_init(struct proof *proof, struct code *code, uint64_t recorder_kva,
 bool proof_feed(struct proof *proof, const struct btsrec_event *event, uint64_t cr3,
 		struct proof_step *ret);
 
+/**
+ * proof_plain() - the run to @branch, if there is nothing to tell of it but its kind
+ * @ret: BRANCH_CALL, BRANCH_CALL_IND, BRANCH_RET, BRANCH_JUMP or BRANCH_COND.
+ *
+ * It is proven, in the kernel, and far from thunks, annotations and entries.
+ *
+ * Return: NULL: proof_feed() must be asked; else proof_feed_plain() is the same as that.
+ */
+struct code_run *proof_plain(const struct proof *proof, const struct btsrec_record *branch,
+			     enum branch_type *ret);
+
+/** proof_feed_plain() - proof_feed() of @branch, of which proof_plain() has told @run */
+static inline void proof_feed_plain(struct proof *proof, const struct btsrec_record *branch,
+				    const struct code_run *run)
+{
+	proof->prev_to = branch->to;
+	proof->kernel.nr[PROOF_PROVEN]++;
+	proof->nr_insns += run->nr_insns + 1;
+}
+
 /** proof_kind_str() - the kind as one lower-case word; static. */
 const char *proof_kind_str(enum proof_kind kind);
 

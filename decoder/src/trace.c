@@ -290,10 +290,37 @@ bool trace_next(struct trace *trace, struct trace_event *ret)
 	return true;
 }
 
+const struct btsrec_record *trace_plain(const struct trace *trace, enum branch_type *ret_type,
+					struct code_run **ret_run)
+{
+	const struct btsrec_record *branch = trace->branches.records + trace->nr_taken;
+
+	if (trace->nr_taken == trace->branches.nr)
+		return NULL;
+	*ret_run = proof_plain(&trace->proof, branch, ret_type);
+	return *ret_run ? branch : NULL;
+}
+
+void trace_next_plain(struct trace *trace, const struct code_run *run, struct trace_event *ret)
+{
+	look_ahead(trace);
+	take_branch(trace);
+	proof_feed_plain(&trace->proof, &trace->event.branch, run);
+	ret->event = &trace->event;
+	ret->side = aspace_at(&trace->spaces, trace->event.n);
+	ret->step = NULL;
+}
+
 void trace_close(struct trace *trace)
 {
 	history_fini(&trace->history);
 	aspace_fini(&trace->spaces);
+}
+
+enum btsrec_status trace_stopped(const struct trace *trace)
+{
+	return msg_set(&trace->rec->msg, BTSREC_ERR_STOPPED, "history of CPU %u: %s",
+		       trace->history.cpu->cpu, btsrec_status_str(BTSREC_ERR_STOPPED));
 }
 
 enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
@@ -305,8 +332,7 @@ enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t m
 
 	while (!status && trace_next(&trace, &event))
 		if (!fn(arg, &event))
-			status = msg_set(&rec->msg, BTSREC_ERR_STOPPED, "history of CPU %u: %s",
-					 cpu, btsrec_status_str(BTSREC_ERR_STOPPED));
+			status = trace_stopped(&trace);
 	if (!status)
 		status = trace.status;
 	if (ret)

@@ -15,7 +15,8 @@ struct symbol_name;
 /**
  * struct trace_event - one event and what is known of it
  * @side: who ran; NULL: unknown.
- * @step: of a branch and of the stop; NULL for other events.
+ * @step: of a branch and of the stop; NULL for other events, and where trace_plain() is
+ *	asked for its branches.
  */
 struct trace_event {
 	const struct btsrec_event *event;
@@ -67,6 +68,28 @@ enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned 
 
 /** trace_next() - the next event, valid until the one after; false: none, see @trace->status */
 bool trace_next(struct trace *trace, struct trace_event *ret);
+
+/**
+ * trace_plain() - the next branch, if proof_plain() tells of it
+ * @ret_type, @ret_run: of proof_plain().
+ *
+ * Return: NULL: trace_next() must be asked.  Else trace_next_plain() may be, which gives the
+ * same event as that, without a step.
+ */
+const struct btsrec_record *trace_plain(const struct trace *trace, enum branch_type *ret_type,
+					struct code_run **ret_run);
+
+/** trace_next_plain() - see trace_plain(), which has told @run */
+void trace_next_plain(struct trace *trace, const struct code_run *run, struct trace_event *ret);
+
+/** trace_next_n() - the number of the next event, if it is one that trace_plain() tells */
+static inline uint64_t trace_next_n(const struct trace *trace)
+{
+	return trace->branches.n + trace->nr_taken;
+}
+
+/** trace_stopped() - BTSREC_ERR_STOPPED, with a message: whom it was told wanted no more */
+enum btsrec_status trace_stopped(const struct trace *trace);
 
 /** trace_close() - free what trace_open() allocated */
 void trace_close(struct trace *trace);

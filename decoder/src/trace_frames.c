@@ -97,19 +97,38 @@ static enum frames_place place(void *arg, uint64_t from_va, uint64_t to_va)
 
 /* --- Events ------------------------------------------------------------- */
 
-struct frames_run {
-	struct frames *frames;
-	trace_frames_fn fn;
-	void *arg;
-};
-
-static bool frames_event(void *arg, const struct trace_event *event)
+/* The next event and what it does; NULL: there is none. */
+static const struct frames_step *next_step(struct trace *trace, struct frames *frames,
+					   struct trace_event *ret)
 {
-	struct frames_run *run = arg;
-	const struct frames_step *step = frames_feed(run->frames, event->event, event->side,
-						     event->step);
+	const struct btsrec_record *branch;
+	const struct frames_step *step;
+	enum branch_type type;
+	struct code_run *run;
 
-	return run->fn(run->arg, event, step, run->frames);
+	branch = trace_plain(trace, &type, &run);
+	if (branch) {
+		step = frames_feed_plain(frames, trace_next_n(trace), branch, type, run);
+		if (step) {
+			trace_next_plain(trace, run, ret);
+			return step;
+		}
+	}
+	if (!trace_next(trace, ret))
+		return NULL;
+	return frames_feed(frames, ret->event, ret->side, ret->step);
+}
+
+static enum btsrec_status feed_all(struct trace *trace, struct frames *frames, trace_frames_fn fn,
+				   void *arg)
+{
+	const struct frames_step *step;
+	struct trace_event event;
+
+	while (!trace->status && (step = next_step(trace, frames, &event)) != NULL)
+		if (!fn(arg, &event, step, frames))
+			return trace_stopped(trace);
+	return trace->status;
 }
 
 struct frames *trace_frames_new(struct btsrec *rec)
@@ -126,16 +145,21 @@ struct frames *trace_frames_new(struct btsrec *rec)
 enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu, trace_frames_fn fn,
 				void *arg)
 {
-	struct frames_run run = { .fn = fn, .arg = arg };
 	enum btsrec_status status = BTSREC_ERR_NOMEM;
+	struct frames *frames;
+	struct trace trace;
 
 	if (!btsrec_root(rec))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
-	run.frames = trace_frames_new(rec);
-	if (run.frames)
-		status = trace_events(rec, cpu, 0, frames_event, &run, NULL);
-	if (!run.frames || frames_nomem(run.frames))
+	frames = trace_frames_new(rec);
+	if (frames) {
+		status = trace_open(&trace, rec, cpu, 0, true);
+		if (!status)
+			status = feed_all(&trace, frames, fn, arg);
+		trace_close(&trace);
+	}
+	if (!frames || frames_nomem(frames))
 		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	frames_free(run.frames);
+	frames_free(frames);
 	return status;
 }

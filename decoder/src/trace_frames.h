@@ -8,6 +8,7 @@
 
 /**
  * trace_frames_fn - receives one event and what it did to the stacks
+ * @event: has no step where trace_plain() tells all.
  * @frames: as it is after the event; valid during the call.
  *
  * Return: false to stop.
