@@ -15,11 +15,9 @@
 /* Deeper calls do not move on to the right; their depth is printed. */
 #define MAX_SHOWN_LEVELS	60
 #define COUNT_WIDTH		9
-
-#define KIND_WIDTH 8
-/* What stands before the name of a call; two blanks more than the deepest level. */
-#define MAX_HEAD_BYTES	(2 * OUT_DEC_MAX_BYTES + BRANCH_TEXT_BYTES + OUT_DEC_MAX_BYTES + 4)
-#define INDENT_BYTES	(2 + BLANKS_PER_LEVEL * MAX_SHOWN_LEVELS)
+#define KIND_WIDTH		8
+/* Of the deepest level that is shown. */
+#define INDENT_BYTES		(1 + BLANKS_PER_LEVEL * MAX_SHOWN_LEVELS)
 
 /* The kind of a frame, padded, to @at, which has BRANCH_TEXT_BYTES of room. */
 static char *put_kind(char *at, enum frame_kind kind, int vector)
@@ -56,7 +54,7 @@ static void text_begin(struct calls *view, const struct calltree_line *line, con
 	unsigned int cpu;
 	uint64_t n = calls_place(view, line->n, &cpu);
 
-	out_room(out, MAX_HEAD_BYTES);
+	out_room(out);
 	out->at = put_place(out->at, cpu, n);
 	out_pad(out, kind, KIND_WIDTH);
 }
@@ -65,7 +63,7 @@ static void text_indent(struct out *out, uint32_t indent)
 {
 	uint32_t shown = indent < MAX_SHOWN_LEVELS ? indent : MAX_SHOWN_LEVELS;
 
-	out_room(out, INDENT_BYTES);
+	out_room(out);
 	/* Of a constant length, which is faster. */
 	memset(out->at, ' ', INDENT_BYTES);
 	out->at += 1 + BLANKS_PER_LEVEL * shown;
@@ -181,7 +179,7 @@ static void text_call(struct calls *view, const struct calltree_line *line, uint
 	uint64_t n = calls_place(view, line->n, &cpu);
 	char *at;
 
-	out_room(out, MAX_HEAD_BYTES);
+	out_room(out);
 	at = put_place(out->at, cpu, n);
 	at = put_kind(at, line->frame, line->vector);
 	at = put_dec(at, line->call.nr_branches, COUNT_WIDTH);
