@@ -53,6 +53,7 @@ static void elf_add_segment(struct dumpfile *dumpfile, const Elf64_Phdr *segment
 		there_bytes = min_u64(segment->p_filesz, dumpfile->file_bytes - segment->p_offset);
 	extent->begin_pa = segment->p_paddr;
 	extent->end_pa = segment->p_paddr + there_bytes;
+	extent->offset = segment->p_offset;
 	dumpfile->nr_extents++;
 }
 
@@ -305,6 +306,16 @@ enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_by
 	if (is_elf_core(&head))
 		return elf_probe(ret, fd, &head, msg);
 	return BTSREC_OK;
+}
+
+bool dumpfile_offset(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes, uint64_t *ret)
+{
+	const struct dumpfile_extent *extent = extent_at(dumpfile, pa);
+
+	if (!extent || extent->end_pa - pa < len_bytes)
+		return false;
+	*ret = extent->offset + (pa - extent->begin_pa);
+	return true;
 }
 
 void dumpfile_fini(struct dumpfile *dumpfile)

@@ -19,10 +19,11 @@ enum dumpfile_kind {
 	DUMPFILE_COMPRESSED,	/* makedumpfile's and QEMU's "KDUMP" format */
 };
 
-/** struct dumpfile_extent - memory of which the file really holds the bytes */
+/** struct dumpfile_extent - memory of which the file really holds the bytes, at @offset */
 struct dumpfile_extent {
 	uint64_t begin_pa;
 	uint64_t end_pa;
+	uint64_t offset;
 };
 
 /**
@@ -73,5 +74,12 @@ static inline bool dumpfile_is_cut(const struct dumpfile *dumpfile)
  * Of a dump that is not ELF only the partial page is known: more may be missing.
  */
 size_t dumpfile_backed_bytes(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes);
+
+/**
+ * dumpfile_offset() - where in the file the @len_bytes bytes at @pa are, as they are
+ *
+ * Return: false: they are not in one piece, or packed.
+ */
+bool dumpfile_offset(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes, uint64_t *ret);
 
 #endif /* BTSREC_DUMPFILE_H */

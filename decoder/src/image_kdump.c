@@ -18,6 +18,7 @@
 #include "flatdump.h"
 #include "image.h"
 #include "live.h"
+#include "readat.h"
 #include "session.h"
 
 /**
@@ -104,6 +105,19 @@ static size_t bytes_before_lost_page(uint64_t pa, const uint8_t *bytes, size_t n
 	return nr_bytes;
 }
 
+/* Whole pages, as of rings, cost less to read than to map, touch and copy. */
+#define DIRECT_MIN_BYTES	BTSREC_PAGE_BYTES
+
+/* What lies in the file as it is, without libkdumpfile. */
+static bool read_direct(struct dump *dump, uint64_t pa, void *buf, size_t len_bytes)
+{
+	uint64_t offset;
+
+	return len_bytes >= DIRECT_MIN_BYTES &&
+	       dumpfile_offset(&dump->file, pa, len_bytes, &offset) &&
+	       read_at(dump->fd, offset, buf, len_bytes);
+}
+
 /*
  * Machine addresses, because libkdumpfile 0.5.1 finds no translation from the
  * kernel's to them in dumps that QEMU wrote.  They differ in Xen's paravirtual
@@ -118,6 +132,8 @@ static enum btsrec_status dump_read_pa(void *arg, uint64_t pa, void *buf, size_t
 	*ret_bytes = dumpfile_backed_bytes(&dump->file, pa, len_bytes);
 	if (!*ret_bytes)
 		return BTSREC_ERR_NODATA;
+	if (read_direct(dump, pa, buf, *ret_bytes))
+		return *ret_bytes < len_bytes ? BTSREC_ERR_NODATA : BTSREC_OK;
 	status = dump_status(kdump_read(dump->ctx, KDUMP_MACHPHYSADDR, pa, buf, ret_bytes));
 	if (dump->file.kind == DUMPFILE_COMPRESSED && dumpfile_is_cut(&dump->file))
 		*ret_bytes = bytes_before_lost_page(pa, buf, *ret_bytes);
