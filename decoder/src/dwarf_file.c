@@ -141,7 +141,11 @@ static enum dwarf_fault open_fd(const char *path, int fd, const struct dwarf_bui
 		close(fd);
 		return DWARF_NO_MEMORY;
 	}
+	errno = 0;
 	fault = report(file, path, fd, id);
+	/* The library goes on without what it had no memory for. */
+	if (errno == ENOMEM)
+		fault = DWARF_NO_MEMORY;
 	if (fault)
 		dwarf_file_close(file);
 	else

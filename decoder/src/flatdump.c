@@ -2,6 +2,7 @@
 #include "flatdump.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -454,6 +455,7 @@ enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *bu
 {
 	size_t nr_done = 0, nr_bytes;
 
+	errno = 0;
 	while (nr_done < len_bytes) {
 		uint8_t *to = (uint8_t *)buf + nr_done;
 
@@ -466,7 +468,10 @@ enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *bu
 		nr_done += nr_bytes;
 	}
 	*ret_bytes = nr_done;
-	return nr_done == len_bytes ? BTSREC_OK : BTSREC_ERR_NODATA;
+	if (nr_done == len_bytes)
+		return BTSREC_OK;
+	/* Of the libraries that unpack not all tell it apart from a damaged page. */
+	return errno == ENOMEM ? BTSREC_ERR_NOMEM : BTSREC_ERR_NODATA;
 }
 
 const char *flatdump_vmcoreinfo(const struct flatdump *dump)

@@ -67,10 +67,13 @@ static void cleanup_dump(struct dump **dump)
 
 /*
  * A page that cannot be decompressed or lies behind the end of the file is as
- * lost as one that was left out; only the system's own errors are errors.
+ * lost as one that was left out; only the system's own errors are errors: also that there
+ * was no memory to decompress it with, for which libkdumpfile has no status (errno).
  */
 static enum btsrec_status dump_status(kdump_status status)
 {
+	if (status != KDUMP_OK && errno == ENOMEM)
+		return BTSREC_ERR_NOMEM;
 	switch (status) {
 	case KDUMP_OK:
 		return BTSREC_OK;
@@ -134,6 +137,7 @@ static enum btsrec_status dump_read_pa(void *arg, uint64_t pa, void *buf, size_t
 		return BTSREC_ERR_NODATA;
 	if (read_direct(dump, pa, buf, *ret_bytes))
 		return *ret_bytes < len_bytes ? BTSREC_ERR_NODATA : BTSREC_OK;
+	errno = 0;
 	status = dump_status(kdump_read(dump->ctx, KDUMP_MACHPHYSADDR, pa, buf, ret_bytes));
 	if (dump->file.kind == DUMPFILE_COMPRESSED && dumpfile_is_cut(&dump->file))
 		*ret_bytes = bytes_before_lost_page(pa, buf, *ret_bytes);
@@ -253,15 +257,16 @@ static void dump_notice(const struct dumpfile *file, struct btsrec *rec)
  * page that makedumpfile left out: compressed dumps are for our own reader, too, unless
  * they are cut off or it cannot unpack them.  It does not know split ones.
  */
-static bool dump_open_compressed(struct dump *dump)
+static enum btsrec_status dump_open_compressed(struct dump *dump)
 {
 	struct msg ignored = { 0 };
 
 	if (dump->file.kind != DUMPFILE_COMPRESSED ||
 	    (dumpfile_is_cut(&dump->file) && !dump->file.is_split))
-		return false;
-	return flatfile_init_plain(&dump->flat_index, dump->fd, dump->file.file_bytes) &&
-	       !flatdump_new(&dump->flat_index, &ignored, &dump->flat);
+		return BTSREC_ERR_NOT_DUMP;
+	if (!flatfile_init_plain(&dump->flat_index, dump->fd, dump->file.file_bytes))
+		return BTSREC_ERR_NOMEM;
+	return flatdump_new(&dump->flat_index, &ignored, &dump->flat);
 }
 
 static enum btsrec_status dump_open_plain(struct dump *dump, struct btsrec *rec,
@@ -269,7 +274,12 @@ static enum btsrec_status dump_open_plain(struct dump *dump, struct btsrec *rec,
 {
 	enum btsrec_status status = dumpfile_probe(&dump->file, dump->fd, file_bytes, &rec->msg);
 
-	if (!status && !dump_open_compressed(dump))
+	if (status)
+		return status;
+	status = dump_open_compressed(dump);
+	if (status == BTSREC_ERR_NOMEM)
+		return msg_set(&rec->msg, status, "out of memory");
+	if (status)
 		status = dump_open_kdump(dump, &rec->msg);
 	if (!status)
 		dump_notice(&dump->file, rec);

@@ -143,11 +143,13 @@ static void object_place(struct btsrec *rec, struct lines_object *object,
 
 	if (module && !place_module(rec, object, module))
 		object->why = "the dump does not tell where its sections were";
+	errno = 0;
 	if (!module && !lines_place_kernel(&object->place, object->file, root->symbol_name,
 					   root->symbol_kva))
 		object->why = "its symbols are those of another kernel";
 	if (!object->why)
 		return;
+	rec->nomem |= !module && errno == ENOMEM;
 	dwarf_file_close(object->file);
 	object->file = NULL;
 }
@@ -208,9 +210,11 @@ static struct line look_up(struct btsrec *rec, struct lines *lines, uint64_t va)
 	struct line line = { 0 };
 	uint64_t address;
 
+	errno = 0;
 	if (object && object->file && lines_place_find(&object->place, va, &address) &&
 	    !dwarf_file_line(object->file, address, &line.file, &line.number))
 		line.number = 0;
+	rec->nomem |= !line.number && errno == ENOMEM;
 	return line;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "source.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -66,18 +67,21 @@ static bool read_file(const char *path, struct source_file *file)
 	return done;
 }
 
-static void find_file(const char *folder, struct source_file *file)
+static void find_file(struct source *source, struct source_file *file)
 {
 	_cleanup_free_ char *plain = plain_name(file->name);
 	const char *rest = plain;
 	bool done = false;
 
+	source->nomem |= !plain;
 	for (; !done && rest; rest = strchr(rest + 1, '/')) {
 		_cleanup_free_ char *path = NULL;
 
-		if (!*rest || asprintf(&path, "%s%s", folder, rest) < 0)
+		if (!*rest)
 			return;
-		done = read_file(path, file);
+		errno = 0;
+		done = asprintf(&path, "%s%s", source->folder, rest) >= 0 && read_file(path, file);
+		source->nomem |= !done && errno == ENOMEM;
 	}
 }
 
@@ -103,9 +107,11 @@ static struct source_file *file_of(struct source *source, const char *name)
 	}
 	file_fini(oldest);
 	oldest->name = strdup(name);
-	if (!oldest->name)
+	if (!oldest->name) {
+		source->nomem = true;
 		return NULL;
-	find_file(source->folder, oldest);
+	}
+	find_file(source, oldest);
 	return oldest;
 }
 

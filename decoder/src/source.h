@@ -3,6 +3,7 @@
 #ifndef BTSREC_SOURCE_H
 #define BTSREC_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SOURCE_NR_FILES		16
@@ -12,9 +13,11 @@
 /**
  * struct source - the files that were used last
  * @folder: borrowed; NULL: there is no text.
+ * @nomem: text was left out for lack of memory.
  */
 struct source {
 	const char *folder;
+	bool nomem;
 	struct source_file {
 		char *name;
 		char *text;		/* NULL: there is no such file */

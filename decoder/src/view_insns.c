@@ -293,7 +293,7 @@ static const struct tail *make_tail(struct insns *view, const struct tails_key *
 		tail = tails_add(&view->tails, key, view->worded.bytes, view->worded.nr_bytes,
 				 (uint32_t)insn.nr_bytes);
 	}
-	view->nomem = !tail;
+	view->nomem |= !tail;
 	return tail;
 }
 
@@ -548,7 +548,7 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 		status = view_cpus(rec, opts->cpus, opts->nr_cpus, insns_cpu, view);
 	view->format->end(&view->renderer);
 	flushed = out_flush(&view->renderer.out);
-	if (view->nomem)
+	if (view->nomem || view->source.nomem)
 		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	source_fini(&view->source);
 	tails_forget(&view->tails);

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every allocation of a process fails in turn, those of the libraries included.
+
+    tests/faults/process.py --btsrec PROGRAM --mkimage PROGRAM --preload LIBRARY [--every N]
+
+Each command gets one failure at a run: at every Nth place. Then its answer is whole and its
+exit status 0, or it fails with a message. A crash or a short answer of a library's making is
+no failure here if it is in KNOWN, and is counted.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "golden"))
+
+from golden import Case  # noqa: E402
+
+CASE = pathlib.Path(__file__).resolve().parents[1] / "golden/lines-found.in"
+TIMEOUT_S = 60
+COMMANDS = (
+    "show --vmlinux vmlinux --lines dump",
+    "insns --vmlinux vmlinux --source --source-dir . -n 8 dump",
+    "calls --vmlinux vmlinux --format jsonl dump",
+    "summary --vmlinux vmlinux dump",
+    "export --to perf dump -",
+    "report dump -",
+    "extract dump -",
+    "info dump",
+    # libkdumpfile reads this one.
+    "show elf",
+    "info elf",
+)
+# What a library does wrong when memory runs out: (file that crashed or whose request was
+# refused, what was seen).
+KNOWN = {
+    # elfutils 0.188: dwarf_getaranges() and what it calls use what they got without a look.
+    ("libdw.so.1", "crash, signal 11"),
+}
+
+
+def run(options, words, nth):
+    """(exit status, output, error output, who was refused, who crashed, number of allocations)"""
+    read_fd, write_fd = os.pipe()
+    environment = dict(os.environ, LD_PRELOAD=options.preload, NTHALLOC=str(nth),
+                       NTHALLOC_FD=str(write_fd), DEBUGINFOD_URLS="")
+    done = subprocess.run([options.btsrec, *words], capture_output=True, pass_fds=[write_fd],
+                          env=environment, check=False, timeout=TIMEOUT_S,
+                          stdin=subprocess.DEVNULL)
+    os.close(write_fd)
+    with os.fdopen(read_fd) as log:
+        said = dict(line.split(" ", 1) for line in log.read().splitlines())
+    return done.returncode, done.stdout, done.stderr, said
+
+
+def judge(whole, status, output, errors, said):
+    """What is wrong, and whose it is; None: nothing"""
+    if "crashed" in said or status < 0:
+        return said.get("crashed", "?"), f"crash, signal {-status}"
+    if status == 0 and output != whole:
+        return said["failed"], "a short answer that looks whole"
+    if status != 0 and not errors.strip():
+        return said["failed"], f"exit status {status} without a message"
+    return None
+
+
+def try_command(options, command, counts):
+    words = command.split()
+    status, whole, errors, said = run(options, words, 0)
+    if status:
+        raise SystemExit(f"{command}: {errors.decode()}")
+    failures = 0
+    for nth in range(1, int(said["allocations"]) + 1, options.every):
+        status, output, errors, said = run(options, words, nth)
+        if "failed" not in said:
+            continue
+        counts["whole" if status == 0 else "refused"] += 1
+        wrong = judge(whole, status, output, errors, said)
+        if wrong in KNOWN:
+            counts[f"{wrong[0]}: {wrong[1]} (known)"] += 1
+        elif wrong:
+            failures += 1
+            print(f"{command}: allocation {nth}, of {said['failed']}: {wrong[0]}: {wrong[1]}")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("btsrec", "mkimage", "preload"):
+        parser.add_argument(f"--{name}", required=True, type=os.path.abspath)
+    parser.add_argument("--every", type=int, default=1, metavar="N")
+    options = parser.parse_args()
+    case, counts = Case(CASE), collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name, text in case.files.items():
+            pathlib.Path(name).write_text(text, encoding="utf-8")
+        for name, image in (("elf", case.image), ("dump", [*case.image, "format kdump"])):
+            subprocess.run([options.mkimage, name], input="\n".join(image), text=True,
+                           check=True)
+        subprocess.run(["sh", "-c", case.commands[0]], check=True, capture_output=True)
+        failures = sum(try_command(options, command, counts) for command in COMMANDS)
+        os.chdir("/")
+    for what, count in sorted(counts.items()):
+        print(f"{count:6} {what}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
