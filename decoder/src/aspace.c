@@ -95,13 +95,7 @@ enum btsrec_status aspace_end(struct aspace *as, const struct btsrec_side *now)
 	return as->nomem ? BTSREC_ERR_NOMEM : BTSREC_OK;
 }
 
-static bool span_holds(const struct aspace *as, size_t i, uint64_t n)
-{
-	return as->spans[i].first_n <= n && (i + 1 == as->nr || n < as->spans[i + 1].first_n);
-}
-
-/* The last span that begins at or before @n, or the first one. */
-static size_t find_span(const struct aspace *as, uint64_t n)
+size_t aspace_find(const struct aspace *as, uint64_t n)
 {
 	size_t low = 0, high = as->nr;
 
@@ -114,18 +108,6 @@ static size_t find_span(const struct aspace *as, uint64_t n)
 			high = middle;
 	}
 	return low;
-}
-
-const struct btsrec_side *aspace_at(struct aspace *as, uint64_t n)
-{
-	const struct aspace_span *span;
-
-	if (!as->nr)
-		return NULL;
-	if (!span_holds(as, as->at, n))
-		as->at = find_span(as, n);
-	span = &as->spans[as->at];
-	return span->known && span->first_n <= n ? &span->side : NULL;
 }
 
 void aspace_fini(struct aspace *as)

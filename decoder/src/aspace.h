@@ -55,8 +55,22 @@ void aspace_feed(struct aspace *as, const struct btsrec_event *event);
  */
 enum btsrec_status aspace_end(struct aspace *as, const struct btsrec_side *now);
 
+/** aspace_find() - the last span that begins at or before event @n, or the first one */
+size_t aspace_find(const struct aspace *as, uint64_t n);
+
 /** aspace_at() - who ran at event @n; NULL: unknown.  Fast for nearby questions. */
-const struct btsrec_side *aspace_at(struct aspace *as, uint64_t n);
+static inline const struct btsrec_side *aspace_at(struct aspace *as, uint64_t n)
+{
+	const struct aspace_span *span;
+
+	if (!as->nr)
+		return NULL;
+	span = &as->spans[as->at];
+	if (span->first_n > n || (as->at + 1 < as->nr && n >= span[1].first_n))
+		as->at = aspace_find(as, n);
+	span = &as->spans[as->at];
+	return span->known && span->first_n <= n ? &span->side : NULL;
+}
 
 /** aspace_fini() - free the spans and leave an empty list. */
 void aspace_fini(struct aspace *as);

@@ -6,10 +6,14 @@
 
 #include "clock.h"
 #include "grow.h"
+#include "large.h"
 #include "symbol.h"
 
 /* A shorter loop is no news; filling the return stack buffer is 16 rounds. */
 #define MIN_ROUNDS 32
+
+#define CHUNK_BYTES	(((size_t)CALLTREE_CHUNK_LINES * sizeof(struct calltree_line) + \
+			  LARGE_PAGE_BYTES - 1) / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES)
 
 /* --- Lines -------------------------------------------------------------- */
 
@@ -31,6 +35,20 @@ static bool list_segment(struct calltree_reader *r, uint32_t segment)
 	return true;
 }
 
+/* There is room for one more line; false: out of memory. */
+static bool make_room(struct calltree_reader *r)
+{
+	struct calltree *tree = r->tree;
+	size_t number = tree->nr_lines / CALLTREE_CHUNK_LINES;
+
+	if (tree->nr_lines % CALLTREE_CHUNK_LINES || tree->chunks[number])
+		return true;
+	/* Most trees are small. */
+	tree->chunks[number] = large_alloc(CHUNK_BYTES, number ? 0 : LARGE_PAGE_BYTES);
+	r->nomem = !tree->chunks[number];
+	return !r->nomem;
+}
+
 static struct calltree_line *add_line_at(struct calltree_reader *r, enum calltree_kind kind,
 					 const struct btsrec_event *event, int64_t level,
 					 uint32_t segment)
@@ -42,15 +60,13 @@ static struct calltree_line *add_line_at(struct calltree_reader *r, enum calltre
 		tree->complete = false;
 		return NULL;
 	}
-	if (!grow(&tree->lines, sizeof(*line), tree->nr_lines, &tree->nr_lines_room)) {
-		r->nomem = true;
+	if (!make_room(r))
 		return NULL;
-	}
 	if (segment >= tree->nr_segments && !list_segment(r, segment))
 		return NULL;
 	if (level < tree->segments[segment].lowest)
 		tree->segments[segment].lowest = level;
-	line = &tree->lines[tree->nr_lines++];
+	line = calltree_line(tree, tree->nr_lines++);
 	memset(line, 0, sizeof(*line));
 	line->kind = kind;
 	line->n = event->n;
@@ -115,7 +131,7 @@ static void name_syscall(struct calltree_reader *r, const struct stack *stack, s
 	if (!code_is_kernel(entered) || !entry ||
 	    !can_be_syscall(stack->frames[entry - 1].kind) || !stack->frames[entry - 1].cookie)
 		return;
-	line = &r->tree->lines[stack->frames[entry - 1].cookie - 1];
+	line = calltree_line(r->tree, stack->frames[entry - 1].cookie - 1);
 	if (!line->call.handler_va && is_handler(r->rec, entered))
 		line->call.handler_va = entered;
 }
@@ -200,7 +216,7 @@ static void end_call(struct calltree_reader *r, const struct frame *frame, uint6
 
 	if (!frame->cookie)
 		return;
-	line = &r->tree->lines[frame->cookie - 1];
+	line = calltree_line(r->tree, frame->cookie - 1);
 	line->last_n = n;
 	line->call.nr_branches = frame->nr_branches;
 	line->call.nr_times_end = (uint32_t)r->tree->nr_times;
@@ -211,8 +227,10 @@ static void join_segments(struct calltree_reader *r, const struct frames_step *s
 {
 	struct calltree_segment *segment;
 
-	if (!list_segment(r, step->segment) || !step->bridged ||
-	    !list_segment(r, step->bridged_segment) || step->segment >= step->bridged_segment)
+	if (step->segment >= r->tree->nr_segments && !list_segment(r, step->segment))
+		return;
+	if (!step->bridged || !list_segment(r, step->bridged_segment) ||
+	    step->segment >= step->bridged_segment)
 		return;
 	segment = &r->tree->segments[step->bridged_segment];
 	segment->joined = true;
@@ -225,26 +243,19 @@ static bool is_broken(const struct trace_event *traced)
 	return traced->step && traced->step->kind == PROOF_BROKEN;
 }
 
-static void read_calls(struct calltree_reader *r, const struct trace_event *traced,
-		       const struct frames_step *step, struct frames *frames)
+static void end_calls(struct calltree_reader *r, const struct btsrec_event *event,
+		      const struct frames_step *step, const struct frames *frames)
 {
-	const struct btsrec_event *event = traced->event;
-	const struct stack *stack = frames_stack(frames);
-	unsigned int i;
-
-	/* What begins the history, a gap or a break has a line of its own. */
-	if (step->lost && step->deeper && !r->was_gap && !is_broken(traced))
-		calltree_add_line(r, CALLTREE_LOST, event, step);
-	r->was_gap = false;
-	for (i = 0; i < step->nr_left; i++)
+	for (unsigned int i = 0; i < step->nr_left; i++)
 		end_call(r, frames_left(frames, i), event->n);
-	if (step->deeper)
-		calltree_add_line(r, CALLTREE_RETURN, event, step);
-	if (step->mismatch)
-		calltree_add_line(r, CALLTREE_ASTRAY, event, step);
-	if (step->elsewhere && !step->nr_entered)
-		calltree_add_line(r, CALLTREE_RESUME, event, step);
-	for (i = 0; i < step->nr_entered && !r->nomem; i++) {
+}
+
+static void begin_calls(struct calltree_reader *r, const struct btsrec_event *event,
+			const struct frames_step *step, const struct frames *frames)
+{
+	const struct stack *stack = frames_stack(frames);
+
+	for (unsigned int i = 0; i < step->nr_entered && !r->nomem; i++) {
 		struct frame *frame = frames_entered(frames, i);
 
 		if (frame->cookie)
@@ -252,6 +263,25 @@ static void read_calls(struct calltree_reader *r, const struct trace_event *trac
 		add_call(r, event, frame);
 		name_syscall(r, stack, stack->nr - step->nr_entered + i, frame->entered);
 	}
+}
+
+static void read_calls(struct calltree_reader *r, const struct trace_event *traced,
+		       const struct frames_step *step, struct frames *frames)
+{
+	const struct btsrec_event *event = traced->event;
+
+	/* What begins the history, a gap or a break has a line of its own. */
+	if (step->lost && step->deeper && !r->was_gap && !is_broken(traced))
+		calltree_add_line(r, CALLTREE_LOST, event, step);
+	end_calls(r, event, step, frames);
+	if (step->deeper)
+		calltree_add_line(r, CALLTREE_RETURN, event, step);
+	if (step->mismatch)
+		calltree_add_line(r, CALLTREE_ASTRAY, event, step);
+	if (step->elsewhere && !step->nr_entered)
+		calltree_add_line(r, CALLTREE_RESUME, event, step);
+	begin_calls(r, event, step, frames);
+	join_segments(r, step);
 }
 
 /* --- Loops -------------------------------------------------------------- */
@@ -327,9 +357,14 @@ static void read_branch(struct calltree_reader *r, const struct trace_event *tra
 		add_thread(r, traced, step, frames);
 		add_open(r, traced->event, frames);
 	}
+	if (step->plain) {
+		end_calls(r, traced->event, step, frames);
+		begin_calls(r, traced->event, step, frames);
+	} else {
+		read_calls(r, traced, step, frames);
+	}
 	r->started = true;
-	read_calls(r, traced, step, frames);
-	join_segments(r, step);
+	r->was_gap = false;
 }
 
 static void list_open(struct calltree_reader *r, const struct stack *stack)
@@ -361,7 +396,7 @@ static void end_open(struct calltree_reader *r, const struct frames *frames)
 
 			if (!frame->cookie)
 				continue;
-			line = &r->tree->lines[frame->cookie - 1];
+			line = calltree_line(r->tree, frame->cookie - 1);
 			line->call.nr_branches = stack->nr_branches - frame->nr_before;
 		}
 	}
@@ -401,7 +436,8 @@ bool calltree_event(void *arg, const struct trace_event *traced, const struct fr
 		r->lost_n = event->n;
 	if (event->n >= r->first_n)
 		read_wanted(r, traced, step, frames);
-	read_time(r, event);
+	if (event->kind != BTSREC_EVENT_BRANCH)
+		read_time(r, event);
 	if (event->n < r->last_n)
 		return !r->nomem && r->tree->complete;
 	calltree_end(r, frames);
@@ -417,27 +453,44 @@ static bool pass_event(void *arg, const struct btsrec_event *event)
 	return true;
 }
 
+/* The window begins no sooner than with the newest @max_events events up to its end. */
+static enum btsrec_status find_newest(struct calltree_reader *r, unsigned int cpu,
+				      uint64_t max_events)
+{
+	enum btsrec_status status;
+	uint64_t nr_events;
+
+	status = btsrec_other_events(r->rec, cpu, pass_event, NULL, &nr_events);
+	if (status)
+		return status;
+	if (nr_events <= r->last_n)
+		r->last_n = nr_events ? nr_events - 1 : 0;
+	if (max_events <= r->last_n && r->first_n < r->last_n + 1 - max_events)
+		r->first_n = r->last_n + 1 - max_events;
+	return BTSREC_OK;
+}
+
+static void end_of_cpu(void *arg, struct frames *frames)
+{
+	calltree_end(arg, frames);
+}
+
 enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsigned int cpu,
 				 uint64_t first_n, uint64_t last_n, uint64_t max_events,
 				 const struct fault *fault)
 {
 	struct calltree_reader r = { .tree = tree, .rec = rec, .first_n = first_n,
-				     .fault = fault, .was_gap = true };
-	enum btsrec_status status;
-	uint64_t nr_events;
+				     .last_n = last_n, .fault = fault, .was_gap = true };
+	enum btsrec_status status = BTSREC_OK;
 
 	memset(tree, 0, sizeof(*tree));
 	tree->complete = true;
-	status = btsrec_other_events(rec, cpu, pass_event, NULL, &nr_events);
+	if (max_events)
+		status = find_newest(&r, cpu, max_events);
 	if (status)
 		return status;
-	r.last_n = nr_events ? nr_events - 1 : 0;
-	if (r.last_n > last_n)
-		r.last_n = last_n;
-	if (max_events && max_events <= r.last_n && r.first_n < r.last_n + 1 - max_events)
-		r.first_n = r.last_n + 1 - max_events;
 	cycles_init(&r.spin);
-	status = trace_frames(rec, cpu, calltree_event, &r);
+	status = trace_frames(rec, cpu, calltree_event, end_of_cpu, &r);
 	if (r.nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	calltree_settle(tree);
@@ -446,7 +499,8 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 
 void calltree_fini(struct calltree *tree)
 {
-	free(tree->lines);
+	for (size_t i = 0; i < sizeof(tree->chunks) / sizeof(tree->chunks[0]); i++)
+		free(tree->chunks[i]);
 	free(tree->events);
 	free(tree->sides);
 	free(tree->times);

@@ -3,12 +3,15 @@
 #ifndef BTSREC_CALLTREE_H
 #define BTSREC_CALLTREE_H
 
+#include "bounds.h"
 #include "filter.h"
 #include "thread_frames.h"
 #include "trace_fault.h"
 
 /* What a view may hold in memory; a ring of 1 MiB has at most 43,690 records. */
-#define CALLTREE_MAX_LINES	(8U << 20)
+#define CALLTREE_MAX_LINES	BOUND(8U << 20, 1U << 12)
+/* A power of two; 9 large pages. */
+#define CALLTREE_CHUNK_LINES	BOUND(1U << 18, 1U << 8)
 
 /** enum calltree_kind - what a line is */
 enum calltree_kind {
@@ -73,6 +76,7 @@ struct calltree_line {
 
 /**
  * struct calltree - lines of one CPU or thread, oldest first; all arrays are owned
+ * @chunks: of CALLTREE_CHUNK_LINES each, as many as @nr_lines need; see calltree_line().
  * @sides: who ran, where that is told.
  * @times: of all events that carry one, also of those without a line.
  * @segments: how to make levels comparable: in segment @to they are more by @shift.
@@ -81,9 +85,8 @@ struct calltree_line {
  * @complete: nothing is missing at the end for lack of CALLTREE_MAX_LINES.
  */
 struct calltree {
-	struct calltree_line *lines;
+	struct calltree_line *chunks[CALLTREE_MAX_LINES / CALLTREE_CHUNK_LINES];
 	size_t nr_lines;
-	size_t nr_lines_room;
 	struct btsrec_event *events;
 	size_t nr_events;
 	size_t nr_events_room;
@@ -151,6 +154,12 @@ enum btsrec_status calltree_read_thread(struct calltree *tree, struct thread *th
 void calltree_fini(struct calltree *tree);
 
 struct symbol_name;
+
+/** calltree_line() - line @i, below @nr_lines; it stays where it is */
+static inline struct calltree_line *calltree_line(const struct calltree *tree, size_t i)
+{
+	return &tree->chunks[i / CALLTREE_CHUNK_LINES][i % CALLTREE_CHUNK_LINES];
+}
 
 /** calltree_indent() - how deep @line is below the outermost line of its thread */
 static inline uint32_t calltree_indent(const struct calltree *tree,

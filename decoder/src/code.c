@@ -5,18 +5,15 @@
 #include <string.h>
 
 #include <Zydis/Zydis.h>
-#include <sys/mman.h>
 
 #include "bounds.h"
+#include "large.h"
 
 /* 8 MiB of code; of what is run beyond that, pages are read again. */
 #define NR_PAGES	BOUND(2048, 16)
 #define NR_SPACES	BOUND(64, 8)
 #define MIN_RUNS	BOUND(1U << 12, 1U << 6)
 #define MAX_RUNS	(1U << 19)
-
-/* A large page of x86-64, which spares a table that is used here and there misses of the TLB. */
-#define LARGE_PAGE_BYTES	(2U << 20)
 
 _Static_assert(sizeof(struct code_run) == 64, "a run is a line of the cache");
 
@@ -82,14 +79,14 @@ const char *code_fault_str(enum code_fault fault)
 static struct code_run *runs_new(size_t nr)
 {
 	size_t nr_bytes = nr * sizeof(struct code_run);
-	bool large = nr_bytes >= LARGE_PAGE_BYTES;
-	struct code_run *runs = aligned_alloc(large ? LARGE_PAGE_BYTES : sizeof(*runs), nr_bytes);
+	struct code_run *runs;
 
-	if (!runs)
-		return NULL;
-	if (large)
-		(void)madvise(runs, nr_bytes, MADV_HUGEPAGE);
-	memset(runs, 0, nr_bytes);
+	if (nr_bytes < LARGE_PAGE_BYTES)
+		runs = aligned_alloc(sizeof(*runs), nr_bytes);
+	else
+		runs = large_alloc(nr_bytes, 0);
+	if (runs)
+		memset(runs, 0, nr_bytes);
 	return runs;
 }
 

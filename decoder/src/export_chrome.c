@@ -504,7 +504,7 @@ static enum btsrec_status draw_cpu(void *arg, unsigned int cpu)
 	chrome->calls.known = false;
 	chrome->lead_n = 0;
 	name_cpu(chrome);
-	status = trace_frames(chrome->r.rec, cpu, draw_event, chrome);
+	status = trace_frames(chrome->r.rec, cpu, draw_event, NULL, chrome);
 	end_slices(chrome, chrome->lead_n);
 	end_run(chrome, chrome->lead_n);
 	return chrome->nomem ? BTSREC_ERR_NOMEM : status;

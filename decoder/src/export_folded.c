@@ -258,7 +258,7 @@ static enum btsrec_status fold_cpu(void *arg, unsigned int cpu)
 						  &folded->opts->filter, 0);
 
 	if (!status)
-		status = trace_frames(rec, cpu, fold_event, folded);
+		status = trace_frames(rec, cpu, fold_event, NULL, folded);
 	selector_fini(&folded->selector);
 	if (folded->too_many)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM,

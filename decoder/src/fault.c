@@ -204,13 +204,6 @@ void fault_moved(struct fault_search *search)
 	search->fault = (struct fault){ .why = FAULT_MOVED, .vector = -1 };
 }
 
-bool fault_is_here(const struct fault *fault, const struct btsrec_event *event)
-{
-	if (fault->kind)
-		return event->kind == BTSREC_EVENT_BRANCH && event->n == fault->n;
-	return event->kind == BTSREC_EVENT_FREEZE && fault->why != FAULT_NO_FAULT;
-}
-
 const char *fault_kind_str(enum fault_kind kind)
 {
 	switch (kind) {

@@ -105,7 +105,12 @@ void fault_moved(struct fault_search *search);
  *
  * One that was looked for in vain belongs in front of the freeze.
  */
-bool fault_is_here(const struct fault *fault, const struct btsrec_event *event);
+static inline bool fault_is_here(const struct fault *fault, const struct btsrec_event *event)
+{
+	if (fault->kind)
+		return event->kind == BTSREC_EVENT_BRANCH && event->n == fault->n;
+	return event->kind == BTSREC_EVENT_FREEZE && fault->why != FAULT_NO_FAULT;
+}
 
 /** fault_kind_str() - the kind as one word; static. */
 const char *fault_kind_str(enum fault_kind kind);

@@ -311,6 +311,7 @@ const struct frames_step *frames_feed_plain(struct frames *frames, uint64_t n,
 		return NULL;
 	}
 	frames->prev_to = branch->to;
+	frames->step.plain = true;
 	frames->step.level = stack->level;
 	frames->step.segment = stack->segment;
 	return &frames->step;

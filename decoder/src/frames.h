@@ -71,9 +71,11 @@ struct frames_source {
  * @bridged: an old frame was found again; to the levels of @bridged_segment belongs
  *	@shift to make them levels of @segment, which is lower.
  * @nr_entered: so many frames are new on top of the stack, the last one on top.
+ * @plain: nothing of all this but @nr_left or @nr_entered.
  * @level, @segment: of what runs afterwards; see struct stack.
  */
 struct frames_step {
+	bool plain;
 	bool lost;
 	bool unseen_entry;
 	bool unseen_exit;

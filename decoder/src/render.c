@@ -17,10 +17,15 @@ void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm)
 bool render_find(struct renderer *r, uint64_t va, struct symbol_name *ret,
 		 enum symbol_why *ret_why)
 {
-	bool found = symbol_find_in(r->rec, r->side, va, ret, ret_why);
+	bool found;
 
-	if (va < KERNEL_HALF_KVA)
-		r->nr_user[*ret_why]++;
+	if (va >= KERNEL_HALF_KVA) {
+		found = symbol_find(r->rec, va, ret);
+		*ret_why = found ? SYMBOL_NAMED : SYMBOL_UNKNOWN;
+		return found;
+	}
+	found = symbol_find_in(r->rec, r->side, va, ret, ret_why);
+	r->nr_user[*ret_why]++;
 	return found;
 }
 

@@ -118,7 +118,7 @@ static void put_calls(struct report *report, const struct calltree *tree)
 	char kind[BRANCH_TEXT_BYTES];
 
 	for (size_t i = 0; i < tree->nr_lines; i++) {
-		const struct calltree_line *line = &tree->lines[i];
+		const struct calltree_line *line = calltree_line(tree, i);
 
 		if (line->kind != CALLTREE_CALL)
 			continue;
@@ -139,7 +139,7 @@ static void put_threads(struct report *report, const struct calltree *tree)
 	bool first = true;
 
 	for (size_t i = 0; i < tree->nr_lines; i++) {
-		const struct calltree_line *line = &tree->lines[i];
+		const struct calltree_line *line = calltree_line(tree, i);
 		const struct btsrec_side *side = NULL;
 
 		if (line->kind == CALLTREE_THREAD)

@@ -10,7 +10,7 @@
 #define RECORDER_MODULE "btsrec"
 
 /* So many records take longer than a cache miss. */
-#define AHEAD 4
+#define AHEAD 12
 
 /* --- Code --------------------------------------------------------------- */
 

@@ -143,7 +143,7 @@ struct frames *trace_frames_new(struct btsrec *rec)
 }
 
 enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu, trace_frames_fn fn,
-				void *arg)
+				trace_frames_end_fn end, void *arg)
 {
 	enum btsrec_status status = BTSREC_ERR_NOMEM;
 	struct frames *frames;
@@ -156,6 +156,8 @@ enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu, trace_fram
 		status = trace_open(&trace, rec, cpu, 0, true);
 		if (!status)
 			status = feed_all(&trace, frames, fn, arg);
+		if (!status && end)
+			end(arg, frames);
 		trace_close(&trace);
 	}
 	if (!frames || frames_nomem(frames))

@@ -16,17 +16,22 @@
 typedef bool (*trace_frames_fn)(void *arg, const struct trace_event *event,
 				const struct frames_step *step, struct frames *frames);
 
+/** trace_frames_end_fn - there are no more events, and nobody has stopped */
+typedef void (*trace_frames_end_fn)(void *arg, struct frames *frames);
+
 /** trace_frames_new() - frames that know the functions of @rec; NULL: out of memory. */
 struct frames *trace_frames_new(struct btsrec *rec);
 
 /**
  * trace_frames() - all events of @cpu, oldest first, with the calls that they are
  *
+ * @end: NULL, or told when all were.
+ *
  * Always all of them: what is open depends on all that was before.
  *
  * Return: as btsrec_events().
  */
 enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu, trace_frames_fn fn,
-				void *arg);
+				trace_frames_end_fn end, void *arg);
 
 #endif /* BTSREC_TRACE_FRAMES_H */

@@ -139,12 +139,12 @@ static void print_line(struct calls *view, const struct calltree_line *line)
 
 static void print_cycle(struct calls *view, const struct fold *fold, const struct cycle *cycle)
 {
-	const struct calltree_line *lines = view->tree.lines;
+	const struct calltree_line *first = calltree_line(&view->tree, fold->first);
 	uint64_t last = cycle->nr_rounds * cycle->period - 1;
+	size_t held = fold->held[last % CYCLES_MAX_PERIOD];
 
-	view->lines->fold(view, &lines[fold->first], indent_of(view, &lines[fold->first]),
-			  cycle->period, cycle->nr_rounds,
-			  lines[fold->held[last % CYCLES_MAX_PERIOD]].last_n);
+	view->lines->fold(view, first, indent_of(view, first), cycle->period, cycle->nr_rounds,
+			  calltree_line(&view->tree, held)->last_n);
 }
 
 static void end_fold(struct calls *view, struct fold *fold)
@@ -162,13 +162,13 @@ static void end_fold(struct calls *view, struct fold *fold)
 	for (uint64_t i = nr_folded; i < nr_held; i++) {
 		size_t line = fold->held[i % CYCLES_MAX_PERIOD];
 
-		print_line(view, &view->tree.lines[line]);
+		print_line(view, calltree_line(&view->tree, line));
 	}
 }
 
 static void fold_line(struct calls *view, struct fold *fold, size_t i)
 {
-	const struct calltree_line *line = &view->tree.lines[i];
+	const struct calltree_line *line = calltree_line(&view->tree, i);
 	struct cycles_key key;
 	bool held = false;
 
@@ -202,7 +202,7 @@ static void tell_line(struct calls *view, struct fold *fold, size_t i)
 	if (view->lines->fold)
 		fold_line(view, fold, i);
 	else
-		print_line(view, &view->tree.lines[i]);
+		print_line(view, calltree_line(&view->tree, i));
 }
 
 void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth)
@@ -213,7 +213,7 @@ void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_dept
 
 	cycles_init(&fold.cycles);
 	for (size_t i = first; i < end && !view->renderer.out.stopped; i++) {
-		const struct calltree_line *line = &view->tree.lines[i];
+		const struct calltree_line *line = calltree_line(&view->tree, i);
 
 		if (view->wanted)
 			wish = calls_wish(view, line);

@@ -41,7 +41,12 @@ static char *put_kind(char *at, enum frame_kind kind, int vector)
 
 static char *put_place(char *at, unsigned int cpu, uint64_t n)
 {
-	at = put_dec(at, cpu, 3);
+	if (cpu < 10) {
+		at = put_literal(at, "  ");
+		*at++ = (char)('0' + cpu);
+	} else {
+		at = put_dec(at, cpu, 3);
+	}
 	*at++ = ' ';
 	at = put_dec(at, n, 9);
 	*at++ = ' ';

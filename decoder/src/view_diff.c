@@ -51,7 +51,7 @@ struct diff {
 
 static void name_call(const struct diff_side *side, size_t call, char ret[SIGNATURE_NAME_BYTES])
 {
-	const struct calltree_line *line = &side->tree.lines[side->calls[call]];
+	const struct calltree_line *line = calltree_line(&side->tree, side->calls[call]);
 	struct symbol_name name;
 
 	memcpy(ret, "-", 2);
@@ -79,7 +79,7 @@ static void find_thread(struct diff_side *side, const struct btsrec_diff *opts, 
 	const struct btsrec_side *known;
 
 	for (size_t i = 0; i < side->tree.nr_lines; i++) {
-		const struct calltree_line *line = &side->tree.lines[i];
+		const struct calltree_line *line = calltree_line(&side->tree, i);
 
 		if (line->kind != CALLTREE_THREAD || line->n >= end_n)
 			continue;
@@ -102,8 +102,8 @@ static bool choose_calls(struct diff_side *side, uint64_t end_n)
 	const struct calltree_line *thread = NULL;
 	uint64_t interrupt_end_n = 0;
 
-	for (size_t i = 0; i < side->tree.nr_lines && side->tree.lines[i].n < end_n; i++) {
-		const struct calltree_line *line = &side->tree.lines[i];
+	for (size_t i = 0; i < side->tree.nr_lines && calltree_line(&side->tree, i)->n < end_n; i++) {
+		const struct calltree_line *line = calltree_line(&side->tree, i);
 
 		if (line->kind == CALLTREE_THREAD)
 			thread = line;
@@ -190,7 +190,7 @@ static void text_side(struct out *out, const struct diff_side *side)
 static void text_call(struct out *out, const struct diff_side *side, size_t call,
 		      const char *mark)
 {
-	const struct calltree_line *line = &side->tree.lines[side->calls[call]];
+	const struct calltree_line *line = calltree_line(&side->tree, side->calls[call]);
 	uint32_t indent = calltree_indent(&side->tree, line);
 	char name[SIGNATURE_NAME_BYTES];
 
@@ -246,7 +246,7 @@ static void find_least(const struct diff *diff, struct diff_side *side)
 
 	side->least = UINT32_MAX;
 	for (size_t i = side->nr_calls > nr ? side->nr_calls - nr : 0; i < side->nr_calls; i++) {
-		least = calltree_indent(&side->tree, &side->tree.lines[side->calls[i]]);
+		least = calltree_indent(&side->tree, calltree_line(&side->tree, side->calls[i]));
 		if (least < side->least)
 			side->least = least;
 	}
@@ -296,7 +296,7 @@ static void json_only(struct diff *diff, const struct diff_side *side)
 	for (size_t i = end > MAX_SHOWN ? end - MAX_SHOWN : 0; i < end; i++) {
 		out_literal(&diff->out, "{\"kind\":\"only\"");
 		json_word(&diff->out, "side", side->letter == 'A' ? "a" : "b");
-		json_number(&diff->out, "n", side->tree.lines[side->calls[i]].n);
+		json_number(&diff->out, "n", calltree_line(&side->tree, side->calls[i])->n);
 		json_function_of(&diff->out, side, i);
 		out_literal(&diff->out, "}\n");
 	}
@@ -315,8 +315,8 @@ static void json_diff(struct diff *diff)
 	out_literal(out, "}\n");
 	for (size_t i = diff->nr_same; i && !out->stopped; i--) {
 		out_literal(out, "{\"kind\":\"same\"");
-		json_number(out, "a_n", a->tree.lines[a->calls[a->nr_calls - i]].n);
-		json_number(out, "b_n", b->tree.lines[b->calls[b->nr_calls - i]].n);
+		json_number(out, "a_n", calltree_line(&a->tree, a->calls[a->nr_calls - i])->n);
+		json_number(out, "b_n", calltree_line(&b->tree, b->calls[b->nr_calls - i])->n);
 		json_function_of(out, a, a->nr_calls - i);
 		out_literal(out, "}\n");
 	}

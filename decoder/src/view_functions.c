@@ -147,7 +147,7 @@ static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
 	if (view->opts->by == BTSREC_BY_CPU)
 		view->group[0] = cpu;
 	if (!status)
-		status = trace_frames(rec, cpu, count_event, &counting);
+		status = trace_frames(rec, cpu, count_event, NULL, &counting);
 	selector_fini(&counting.selector);
 	return view->nomem ? msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory") : status;
 }

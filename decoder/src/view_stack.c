@@ -260,7 +260,7 @@ static enum btsrec_status stack_cpu(void *arg, unsigned int cpu)
 	view->has_switch = false;
 	view->astray.any = false;
 	doubts_init(&view->doubts, &view->sightings);
-	status = trace_frames(rec, cpu, stack_event, view);
+	status = trace_frames(rec, cpu, stack_event, NULL, view);
 	if (view->doubts.nomem)
 		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	doubts_fini(&view->doubts);

@@ -44,8 +44,8 @@ static size_t nr_calls_to_fault(struct summary *view)
 	size_t nr = 0;
 
 	view->ip = fault->from;
-	while (nr < tree->nr_open && (tree->lines[tree->open[nr]].n < fault->n ||
-				      (tree->lines[tree->open[nr]].n == fault->n &&
+	while (nr < tree->nr_open && (calltree_line(tree, tree->open[nr])->n < fault->n ||
+				      (calltree_line(tree, tree->open[nr])->n == fault->n &&
 				       fault->kind != FAULT_STOP)))
 		nr++;
 	return nr;
@@ -65,7 +65,7 @@ static size_t nr_own_calls(struct summary *view, const struct btsrec_cpu *cpu)
 	if (view->calls.fault.kind)
 		return nr_calls_to_fault(view);
 	for (size_t i = tree->nr_open; i; i--) {
-		const struct calltree_line *line = &tree->lines[tree->open[i - 1]];
+		const struct calltree_line *line = calltree_line(tree, tree->open[i - 1]);
 
 		if (cpu->freeze.ip - line->from < CODE_INSN_MAX_BYTES + 1)
 			return i - 1;
@@ -113,7 +113,7 @@ static size_t first_of_path(const struct summary *view)
 	size_t first = view->nr_open;
 
 	while (first && view->nr_open - first < MAX_PATH_LINES - 1) {
-		const struct calltree_line *line = &tree->lines[tree->open[--first]];
+		const struct calltree_line *line = calltree_line(tree, tree->open[--first]);
 
 		if (frame_is_entry(line->frame) && !code_is_kernel(line->from))
 			break;
@@ -132,7 +132,7 @@ static void choose_lines(const struct summary *view, size_t first_open, bool *re
 	size_t end = open < tree->nr_open ? tree->open[open] : tree->nr_lines;
 
 	for (size_t i = end; open > first_open; i--) {
-		const struct calltree_line *line = &tree->lines[i - 1];
+		const struct calltree_line *line = calltree_line(tree, i - 1);
 
 		if (tree->open[open - 1] == i - 1) {
 			ret[i - 1] = true;
@@ -140,7 +140,7 @@ static void choose_lines(const struct summary *view, size_t first_open, bool *re
 		} else if (nr_room && line->kind != CALLTREE_EVENT &&
 			   line->kind != CALLTREE_FAULT &&
 			   calltree_indent(tree, line) <=
-			   calltree_indent(tree, &tree->lines[tree->open[open - 1]]) + 1) {
+			   calltree_indent(tree, calltree_line(tree, tree->open[open - 1])) + 1) {
 			ret[i - 1] = true;
 			nr_room--;
 		}
@@ -158,7 +158,7 @@ static enum btsrec_status print_path(struct summary *view, struct btsrec *rec)
 	if (first_open == view->nr_open)
 		return BTSREC_OK;
 	choose_lines(view, first_open, chosen);
-	view->calls.least = calltree_indent(tree, &tree->lines[tree->open[first_open]]);
+	view->calls.least = calltree_indent(tree, calltree_line(tree, tree->open[first_open]));
 	for (size_t i = 0; i < tree->nr_lines; i++)
 		if (chosen[i])
 			calls_lines(&view->calls, i, i + 1, 0);
@@ -184,7 +184,7 @@ static uint64_t doubt_n(const struct summary *view)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < tree->nr_lines; i++) {
-		const struct calltree_line *line = &tree->lines[i];
+		const struct calltree_line *line = calltree_line(tree, i);
 
 		if ((line->kind == CALLTREE_ASTRAY || line->kind == CALLTREE_LOST ||
 		     line->kind == CALLTREE_BREAK) && line->n < view->calls.fault.n)
@@ -214,7 +214,7 @@ static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_c
 	if (!complete)
 		(void)sign_function(view, rec, view->ip);
 	for (i = view->nr_open; i && !complete; i--) {
-		const struct calltree_line *line = &tree->lines[tree->open[i - 1]];
+		const struct calltree_line *line = calltree_line(tree, tree->open[i - 1]);
 
 		if (line->n < doubt)
 			break;

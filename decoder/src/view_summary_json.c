@@ -65,7 +65,7 @@ static void json_stack(struct summary *view)
 	json_sym(r, "ip_sym", view->ip);
 	out_char(&r->out, '}');
 	for (size_t i = view->nr_open; i; i--)
-		json_frame(view, &tree->lines[tree->open[i - 1]]);
+		json_frame(view, calltree_line(tree, tree->open[i - 1]));
 	out_char(&r->out, ']');
 }
 

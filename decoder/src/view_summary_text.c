@@ -76,7 +76,7 @@ static void text_stack(struct summary *view)
 
 	calls_function(r, view->ip);
 	for (size_t i = view->nr_open; i; i--) {
-		const struct calltree_line *line = &tree->lines[tree->open[i - 1]];
+		const struct calltree_line *line = calltree_line(tree, tree->open[i - 1]);
 		bool entry = frame_is_entry(line->frame);
 
 		if (nr_names++ == MAX_STACK_NAMES) {

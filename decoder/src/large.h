@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tables of megabytes in large pages, which spare most page faults and misses of the TLB. */
+#ifndef BTSREC_LARGE_H
+#define BTSREC_LARGE_H
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Of x86-64. */
+#define LARGE_PAGE_BYTES	((size_t)2 << 20)
+
+/**
+ * large_alloc() - @nr_bytes of memory that begin with a large page, not cleared
+ * @nr_bytes: a multiple of LARGE_PAGE_BYTES.
+ * @small_bytes: so many, a multiple too, are in small pages, for who may not use them all.
+ *
+ * Large pages are what the system is asked for; what it gives is its choice.
+ *
+ * Return: for free(); NULL: out of memory.
+ */
+static inline void *large_alloc(size_t nr_bytes, size_t small_bytes)
+{
+	char *bytes = aligned_alloc(LARGE_PAGE_BYTES, nr_bytes);
+
+	if (bytes && nr_bytes > small_bytes)
+		(void)madvise(bytes + small_bytes, nr_bytes - small_bytes, MADV_HUGEPAGE);
+	return bytes;
+}
+
+#endif /* BTSREC_LARGE_H */
