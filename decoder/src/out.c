@@ -45,11 +45,11 @@ bool out_text_take(void *arg, const char *text, size_t nr_bytes)
 
 void out_drain(struct out *out)
 {
-	size_t rest_bytes = (size_t)(out->at - out->buf) - OUT_BUFFER_BYTES;
+	size_t rest_bytes = (size_t)(out->at - out->buf) - OUT_WRITE_BYTES;
 
 	if (!out->stopped)
-		out->stopped = !out->sink->write(out->sink->arg, out->buf, OUT_BUFFER_BYTES);
-	memcpy(out->buf, out->buf + OUT_BUFFER_BYTES, rest_bytes);
+		out->stopped = !out->sink->write(out->sink->arg, out->buf, OUT_WRITE_BYTES);
+	memcpy(out->buf, out->buf + OUT_WRITE_BYTES, rest_bytes);
 	out->at = out->buf + rest_bytes;
 }
 

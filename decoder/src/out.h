@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A buffer in front of the caller's sink, and the primitives that put numbers and
- * strings into it.  What is more than one write leaves in writes of OUT_BUFFER_BYTES:
+ * strings into it.  What is more than one write leaves in writes of OUT_WRITE_BYTES:
  * if those begin at whole pages of a file, the system takes them in half the time.
  *
  * Text that was read from a dump or a symbol file is hostile.  It may only pass
@@ -14,7 +14,9 @@
 
 #include <btsrec/decoder.h>
 
+/* The longest text that is put into the buffer at once. */
 #define OUT_BUFFER_BYTES	(64 * 1024)
+#define OUT_WRITE_BYTES		(256 * 1024)
 
 /**
  * struct out - bytes on their way to a sink
@@ -27,7 +29,7 @@ struct out {
 	const struct btsrec_sink *sink;
 	bool stopped;
 	char *at;
-	char buf[2 * OUT_BUFFER_BYTES];
+	char buf[OUT_WRITE_BYTES + OUT_BUFFER_BYTES];
 };
 
 /** struct out_text - @nr_bytes of @bytes, kept in memory; owned, to be freed */
@@ -46,13 +48,13 @@ void out_init(struct out *out, const struct btsrec_sink *sink);
 /** out_flush() - hand everything to the sink; BTSREC_OK or BTSREC_ERR_STOPPED */
 enum btsrec_status out_flush(struct out *out);
 
-/** out_drain() - hand OUT_BUFFER_BYTES to the sink, if there are so many */
+/** out_drain() - hand OUT_WRITE_BYTES to the sink, of more */
 void out_drain(struct out *out);
 
 /** out_room() - make sure that OUT_BUFFER_BYTES are free */
 static inline void out_room(struct out *out)
 {
-	if (out->at >= out->buf + OUT_BUFFER_BYTES)
+	if (out->at >= out->buf + OUT_WRITE_BYTES)
 		out_drain(out);
 }
 

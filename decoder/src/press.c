@@ -16,7 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* Some 100 bytes each fill a buffer of OUT_BUFFER_BYTES. */
+/* Some 100 bytes each are OUT_BUFFER_BYTES. */
 #define BATCH_BRANCHES	512
 #define BATCHES_EACH	8	/* per thread */
 /* So many lines are told sooner than a thread has started. */
@@ -236,7 +236,7 @@ static bool take_text(void *arg, const char *text, size_t nr_bytes)
 		hand_over(press);
 		batch = current_batch(press);
 	}
-	out_bytes(&batch->out, text, nr_bytes);
+	out_long(&batch->out, text, nr_bytes);
 	return !press_stopped(press);
 }
 

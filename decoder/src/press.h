@@ -32,7 +32,9 @@ static inline void press_tail(struct out *out, const struct tail *tail)
 		return;
 	}
 	out_room(out);
-	memcpy(out->at, tail->text, TAILS_SPARE_BYTES);
+	memcpy(out->at, tail->text, 8);
+	if (tail->nr_bytes > 8)
+		memcpy(out->at, tail->text, TAILS_SPARE_BYTES);
 	out->at += tail->nr_bytes;
 }
 

@@ -31,7 +31,8 @@ void text_branch_head(struct out *out, unsigned int cpu, uint64_t n,
 }
 
 /* The longest that lines begin with, up to the digits of the first address. */
-#define BEGIN_MAX_BYTES	64
+#define BEGIN_MAX_BYTES		64
+#define BEGIN_USUAL_BYTES	32
 
 /**
  * struct text_lines - what the lines of up to 100 branches in a row begin with
@@ -74,7 +75,9 @@ void text_branches(struct out *out, unsigned int cpu, const struct press_branch 
 			text_lines_begin(&lines, cpu, n);
 		out_room(out);
 		at = out->at;
-		memcpy(at, lines.bytes, sizeof(lines.bytes));
+		memcpy(at, lines.bytes, BEGIN_USUAL_BYTES);
+		if (lines.nr_bytes > BEGIN_USUAL_BYTES)
+			memcpy(at, lines.bytes, sizeof(lines.bytes));
 		if (n >= 100)
 			memcpy(at + lines.pair_at, out_digit_pairs + 2 * (n - lines.first_n), 2);
 		at = put_digits16(at + lines.nr_bytes, branch->record.from);

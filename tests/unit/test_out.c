@@ -5,7 +5,7 @@
 #include "check_btsrec.h"
 #include "out.h"
 
-static char written[4 * OUT_BUFFER_BYTES];
+static char written[4 * OUT_WRITE_BYTES];
 static size_t nr_written;
 static size_t nr_allowed;
 static struct out out;
@@ -84,7 +84,7 @@ END_TEST
 
 START_TEST(longer_than_the_buffer)
 {
-	static char text[2 * OUT_BUFFER_BYTES + 3];
+	static char text[2 * OUT_WRITE_BYTES + 3];
 
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (char)('a' + i % 23);

@@ -90,7 +90,7 @@ static void put_line(struct press *press, uint64_t n)
 /* Runs of lines with text between, some of it as long as may be. */
 static enum btsrec_status put_lines(struct press *press)
 {
-	static const char text[OUT_BUFFER_BYTES];
+	static const char text[OUT_WRITE_BYTES];
 	const struct btsrec_sink *between = press_sink(press);
 
 	for (uint64_t n = 0; n < NR_LINES && !press_stopped(press); n++) {
@@ -162,7 +162,7 @@ START_TEST(stops_with_the_sink)
 		nr_written = 0;
 		nr_allowed = 5000000;
 		btsrec_ck_status(put_lines(press), BTSREC_ERR_STOPPED);
-		ck_assert_uint_le(nr_written, nr_allowed + OUT_BUFFER_BYTES);
+		ck_assert_uint_le(nr_written, nr_allowed + OUT_WRITE_BYTES);
 		press_free(press);
 	}
 	teardown();
