@@ -33,7 +33,7 @@ COMMANDS = (
     "report dump -",
     "extract dump -",
     "info dump",
-    # libkdumpfile reads this one.
+    # libkdumpfile opens this one.
     "show elf",
     "info elf",
 )

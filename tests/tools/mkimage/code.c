@@ -24,7 +24,7 @@ unsigned int space_of(const char *text, char **ret_end)
 	return (unsigned int)number;
 }
 
-static uint64_t space_pa(unsigned int space)
+uint64_t space_pa(unsigned int space)
 {
 	uint64_t pa = SPACES_PA + space * (uint64_t)BTSREC_PAGE_BYTES, next_pfn = image.next_pfn;
 

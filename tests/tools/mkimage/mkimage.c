@@ -36,6 +36,7 @@
  *   code SPACE VA HEX		memory by virtual address: SPACE is kernel, or userN with
  *	its page table at 0x100000 + N * 0x1000
  *   idt VECTOR VA		a gate; its handler in the kernel
+ *   userkernel SPACE		a process 4242 with mappings, and BTF (tests/userkernel.h)
  *   poke PLACE OFFSET BYTES VALUE	change memory behind the checksums' back
  *   hole PLACE			the page is not in the dump
  *	PLACE: root, dir, modules, cpuN, dsN, listN, ringN.PAGE, kallsyms,
@@ -78,6 +79,7 @@ static const struct {
 	{ "modsym", false, do_modsym },
 	{ "code", false, do_code },
 	{ "idt", false, do_idt },
+	{ "userkernel", false, do_userkernel },
 	{ "vmcoreinfo", false, do_vmcoreinfo },
 	{ "poke", false, do_poke },
 	{ "hole", false, do_hole },

@@ -148,10 +148,14 @@ int put_kallsyms_lines(char *ret);
 
 /* code.c; SPACE is "kernel" or "userN" */
 unsigned int space_of(const char *text, char **ret_end);
+uint64_t space_pa(unsigned int space);
 uint64_t mapped_pa(unsigned int space, uint64_t va);
 void do_code(struct statement *statement);
 void do_idt(struct statement *statement);
 void finish_spaces(void);
+
+/* userkernel.c */
+void do_userkernel(struct statement *statement);
 
 /* damage.c */
 void do_poke(struct statement *statement);
