@@ -129,5 +129,48 @@ START_TEST(zeros)
 }
 END_TEST
 
+/* What cycles.h promises, in the plainest way: the history of a sequence without a cycle. */
+static unsigned int plain_period(const char *text, size_t nr)
+{
+	for (size_t period = 1; period <= CYCLES_MAX_PERIOD; period++) {
+		size_t nr_same = 0;
+
+		while (nr_same <= period && nr_same + period < nr &&
+		       text[nr - 1 - nr_same] == text[nr - 1 - nr_same - period])
+			nr_same++;
+		if (nr_same > period)
+			return (unsigned int)period;
+	}
+	return 0;
+}
+
+/* Few letters in no order: many short repetitions, of which some go round. */
+START_TEST(as_the_plain_way)
+{
+	uint32_t random = 1;
+	unsigned int nr_cycles = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		char text[4 * CYCLES_MAX_PERIOD];
+		size_t nr = 0;
+
+		cycles_init(&cycles);
+		while (nr < sizeof(text) && !cycles.period) {
+			struct cycles_key key = { { 0 } };
+
+			random = random * 1664525 + 1013904223;
+			text[nr++] = (char)(random >> 16 & (i % 2 ? 1 : 3));
+			if (nr > 20 && random >> 28)
+				text[nr - 1] = text[nr - 1 - 20 + i % 19];
+			key.words[i % 4] = (uint64_t)text[nr - 1];
+			(void)cycles_hold(&cycles, &key);
+			ck_assert_uint_eq(cycles.period, plain_period(text, nr));
+		}
+		nr_cycles += cycles.period > 0;
+	}
+	ck_assert_uint_gt(nr_cycles, 1000);
+}
+END_TEST
+
 BTSREC_CK_MAIN("cycles", nothing_repeats, one_letter, several_letters, broken, inner_cycle,
-	       longest_period, keys, zeros)
+	       longest_period, keys, zeros, as_the_plain_way)
