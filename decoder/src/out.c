@@ -83,6 +83,11 @@ static uint64_t dec_digits_of(uint32_t value)
 	return high | (twos - 10 * high) << 8;
 }
 
+static void put_word(char *at, uint64_t word)
+{
+	memcpy(at, &word, sizeof(word));
+}
+
 /* Of at most 8 digits, which most numbers are. */
 static char *put_short(char *at, uint32_t value, unsigned int width)
 {
@@ -97,12 +102,11 @@ static char *put_short(char *at, uint32_t value, unsigned int width)
 	if (width < nr_digits)
 		width = nr_digits;
 	if (width < 8) {
-		text >>= 8 * (8 - width);
-		memcpy(at, &text, 8);
+		put_word(at, text >> 8 * (8 - width));
 		return at + width;
 	}
 	memset(at, ' ', 16);
-	memcpy(at + width - 8, &text, 8);
+	put_word(at + width - 8, text);
 	return at + width;
 }
 
