@@ -8,6 +8,10 @@
  *   cat /sys/module/btsfail/parameters/held		what is allocated or registered, "none" if
  *							nothing is
  *
+ *   echo N >/sys/module/btsfail/parameters/init_nth	on a kernel with fault injection: of the
+ *							allocations of the module's init the Nth
+ *							fails, see failnth.c
+ *
  * The count begins when btsrec is loaded and when "nth" is written.  A call is one of the
  * recorder's own, made with a return address in its text; it fails without being made, which
  * optimised kprobes cannot do: debug.kprobes-optimization must be 0.
@@ -150,6 +154,20 @@ static unsigned long frame(const struct call *call, unsigned long page)
 	return page_to_pfn(call->by == BY_PAGE ? (struct page *)page : virt_to_page(page));
 }
 
+/* An allocation of ours is none that a thread may have asked to fail. */
+static void keep_page(const struct call *call, unsigned long page)
+{
+#ifdef CONFIG_FAULT_INJECTION
+	unsigned int fail_nth = current->fail_nth;
+
+	current->fail_nth = 0;
+#endif
+	xa_store(&held_pages, frame(call, page), xa_mk_value(1), GFP_ATOMIC);
+#ifdef CONFIG_FAULT_INJECTION
+	current->fail_nth = fail_nth;
+#endif
+}
+
 static void take_page(const struct call *call, unsigned long page)
 {
 	if (page && xa_erase(&held_pages, frame(call, page)))
@@ -197,8 +215,7 @@ static int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 		return 0;
 	atomic_inc(&held[call->kind]);
 	if (call->kind == PAGES)
-		xa_store(&held_pages, frame(call, regs_return_value(regs)), xa_mk_value(1),
-			 GFP_ATOMIC);
+		keep_page(call, regs_return_value(regs));
 	return 0;
 }
 
@@ -243,6 +260,22 @@ static const struct kernel_param_ops held_ops = { .get = held_get };
 module_param_cb(held, &held_ops, NULL, 0444);
 MODULE_PARM_DESC(held, "what the recorder holds");
 
+static unsigned int init_nth;
+
+module_param(init_nth, uint, 0600);
+MODULE_PARM_DESC(init_nth, "which allocation of the recorder's init fails; 0: none");
+
+static int on_init(struct kprobe *probe, struct pt_regs *regs)
+{
+#ifdef CONFIG_FAULT_INJECTION
+	if (init_nth && READ_ONCE(target))
+		current->fail_nth = init_nth;
+#endif
+	return 0;
+}
+
+static struct kprobe init_probe = { .symbol_name = "do_one_initcall", .pre_handler = on_init };
+
 static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 {
 	const struct module *mod = data;
@@ -286,6 +319,9 @@ static int __init btsfail_init(void)
 
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		watch(&calls[i]);
+	/* Without it no allocation of the init fails, which failnth.c tells. */
+	if (register_kprobe(&init_probe))
+		init_probe.addr = NULL;
 	return register_module_notifier(&module_notifier);
 }
 
@@ -294,6 +330,8 @@ static void __exit btsfail_exit(void)
 	size_t i;
 
 	unregister_module_notifier(&module_notifier);
+	if (init_probe.addr)
+		unregister_kprobe(&init_probe);
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		if (calls[i].fail.addr)
 			unregister_kprobe(&calls[i].fail);

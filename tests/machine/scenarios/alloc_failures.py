@@ -7,6 +7,13 @@ the module is refused, and has said why in a sentence, or it does without. Then 
 unloaded, and what it was given it must have given back: btsfail counts pages, mappings,
 events, hooks and so on; DEBUGCTL, IA32_DS_AREA, the DS area and the page tables of the
 cpu_entry_area are what they were before. At the end it must load and arm.
+
+With --inject, on a kernel that has fault injection (debug-kernel), it is the allocations of
+the kernel that fail, each in turn: all that the module's init, arming, a look at the device, a
+mark and disarming ask slab and page allocator for in the thread that does it, which
+guest/failnth.c counts by /proc/thread-self/fail-nth. After each failure the recorder is armed
+or it is not, as was answered; nothing is left over, the hardware is as before, and what failed
+works at once.
 """
 
 import re
@@ -57,6 +64,39 @@ send /tmp/results
 finish 0
 """
 
+INJECT = """
+fails=/sys/module/btsfail/parameters
+parameters="ring_bytes=%s console_records=4 arm=0"
+mount -t debugfs none /sys/kernel/debug 2>/dev/null
+for kind in failslab fail_page_alloc; do
+	cd /sys/kernel/debug/$kind || fail "the kernel has no $kind"
+	echo N >ignore-gfp-wait
+	echo 0 >verbose
+done
+echo N >ignore-gfp-highmem
+echo 0 >min-order
+cd /
+echo 0 >/proc/sys/debug/kprobes-optimization
+cat $fails/held | grep -qx none || fail "something is held before"
+each() {
+	/bin/failnth "$@" >/tmp/result
+	status=$?
+	tee -a /tmp/results </tmp/result
+	[ $status = 0 ] || fail "$1: see above"
+}
+actions=" %s "
+[ "${actions#* load }" = "$actions" ] || each load %d "$parameters"
+/bin/load /modules/btsrec.ko "$parameters" || fail "does not load"
+for action in $actions; do
+	[ $action = load ] || each $action %d
+done
+grep -qx none $fails/held && fail "btsfail counts nothing"
+rmmod btsrec || fail "cannot unload"
+grep -qx none $fails/held || fail "left over: $(cat $fails/held)"
+send /tmp/results
+finish 0
+"""
+
 RESULT = re.compile(r"^(\d+) (\w+): (.+)$", re.MULTILINE)
 
 # Of each there must be at least one among what failed.
@@ -70,6 +110,13 @@ def add_options(parser):
     parser.add_argument("--ring-bytes", default="768", metavar="SIZE",
                         help="768 needs one page for each CPU (default)")
     parser.add_argument("--pti", action="store_true", help="with page-table isolation")
+    parser.add_argument("--inject", action="store_true",
+                        help="the kernel's own allocations; needs --kernel-dir")
+    parser.add_argument("--actions", default="load read mark", metavar="ACTIONS",
+                        help="with --inject; also arm, which takes long, and disarm, which "
+                        "the kernel itself does not survive (docs/kernels.md)")
+    parser.add_argument("--most", type=int, default=100000, metavar="N",
+                        help="of one action, so many; then every other, every fourth…")
 
 
 def _report(context, text: str, needed):
@@ -86,8 +133,30 @@ def _report(context, text: str, needed):
     context.say(f"{len(results)} calls failed, each once; nothing was left over")
 
 
+def _inject(context, modules):
+    options = context.options
+    machine = perf_check.boot(
+        context,
+        INJECT % (options.ring_bytes, options.actions, options.most, options.most), *modules,
+        files=[("modules/btsrec.ko", context.recorder.read_bytes()),
+               ("bin/load", context.guest_program("load.c")),
+               ("bin/failnth", context.guest_program("failnth.c"))],
+        append="pti=on" if options.pti else "nopti")
+    with machine:
+        machine.expect_finish(context.seconds(900))
+        machine.quit()
+    for line in machine.files["results"].decode().splitlines():
+        context.say(line)
+        if "arm: 0 of" in line or "load: 0 of" in line:
+            raise Failure("nothing has failed")
+
+
 def run(context):
     options = context.options
+    if options.inject:
+        _inject(context, [context.guest_module(name)
+                          for name in ("btsmsr", "btstables", "btsfail")])
+        return
     modules = [context.guest_module(name) for name in ("btsmsr", "btstables", "btsfail")]
     machine = perf_check.boot(
         context, SCRIPT % options.ring_bytes, *modules,
