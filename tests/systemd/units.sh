@@ -32,7 +32,7 @@ exposed() {
 }
 
 exposed btsrec.service 35
-exposed btsrec-collect.service 14
+exposed btsrec-collect.service 15
 exposed btsrec-hooks.service 59
 exposed btsrec-metrics.service 26
 
