@@ -10,6 +10,8 @@ import subprocess
 from pathlib import Path
 
 import debian
+import dump
+import truth
 import vm
 from context import SOURCE
 from errors import Failure
@@ -17,6 +19,7 @@ from scenarios import install
 
 CRASHKERNEL = {"bookworm": "256M", "trixie": "320M"}
 MEMORY_MIB = 1280
+RING_BYTES = 1 << 20
 # What is told of a slow machine is of no interest; emulated ones are.
 PATIENCE = ("watchdog_thresh=60 rcupdate.rcu_cpu_stall_suppress=1 "
             "systemd.default_timeout_start_sec=900")
@@ -90,6 +93,33 @@ def boot(context, mnt: Path, name: str, words="", is_recording=True, **config) -
 def crashkernel(context) -> str:
     """The word that reserves memory for a capture kernel."""
     return f"crashkernel={CRASHKERNEL[context.options.suite]}"
+
+
+def reports(files: dict) -> dict[str, dict[str, bytes]]:
+    """Of the FILES that a guest's witness has sent those of each report, by the report's name."""
+    found: dict[str, dict[str, bytes]] = {}
+    for name, data in files.items():
+        report, _, file = name.partition(".")
+        if report[:1].isdigit():
+            found.setdefault(report, {})[file] = data
+    return found
+
+
+def compare(context, what: str, history: bytes, model_dir: Path) -> int:
+    """The number of branches in the HISTORY of a report, all of which are the model's."""
+    path = context.out / f"{what}.bts"
+    path.write_bytes(history)
+    events = dump.events(context, path)
+    branches = truth.branches_of_text(dump.btsrec(context, "show", path))
+    total = 0
+    for cpu in range(context.options.cpus):
+        log = truth.Log(model_dir / f"cpu{cpu}.log")
+        nr = truth.compare(f"{what}, CPU {cpu}", branches.get(cpu, []), log,
+                           log.in_ring(RING_BYTES // truth.RECORD_SLOT_BYTES, events[cpu]))
+        if nr < 1000:
+            raise Failure(f"{what}: CPU {cpu} has only {nr} branches")
+        total += nr
+    return total
 
 
 def clean(context, mnt: Path):

@@ -59,6 +59,7 @@ class Config:
     reboot: bool = False  # a reset of the guest restarts it instead of ending QEMU
     disk: Path | None = None  # a raw image; the guest's /dev/vda
     memory_file: Path | None = None  # is the guest's memory, and outlives this machine
+    clock: str = ""  # what the machine's real-time clock begins with, an ISO date; else now
     icount: bool = False  # of busy CPUs the clock counts the instructions, 1 ns each
 
     def command_line(self) -> str:
@@ -147,6 +148,8 @@ class Machine:
         if config.disk:
             command += ["-drive", f"file={config.disk},format=raw,if=none,id=disk",
                         "-device", "virtio-blk-pci,drive=disk"]
+        if config.clock:
+            command += ["-rtc", f"base={config.clock}"]
         if config.plugin:
             arguments = {"outdir": self.model_dir, **config.plugin_args}
             command += ["-plugin", ",".join([str(config.plugin)] + [

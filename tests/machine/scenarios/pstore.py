@@ -38,15 +38,16 @@ def add_options(parser):
 def _summary(files: dict) -> str:
     names = ("journal", "files", "failed")
     said = {name: files.get(name, b"").decode(errors="replace") for name in names}
-    if "summary.txt" not in files:
-        raise Failure(f"no report after the crash: {said}")
+    reports = list(installed.reports(files).values())
+    if len(reports) != 1:
+        raise Failure(f"{len(reports)} reports after one crash: {said}")
     entries = [json.loads(line) for line in said["journal"].splitlines()]
-    reports = [entry for entry in entries if "BTSREC_REPORT" in entry]
-    if len(reports) != 1 or "kernel log from pstore" not in reports[0]["MESSAGE"]:
+    told = [entry for entry in entries if "BTSREC_REPORT" in entry]
+    if len(told) != 1 or "kernel log from pstore" not in told[0]["MESSAGE"]:
         raise Failure(f"the journal does not name one report of a kernel log: {said}")
     if said["failed"].strip():
         raise Failure(f"units failed: {said}")
-    return files["summary.txt"].decode(errors="replace")
+    return reports[0]["summary.txt"].decode(errors="replace")
 
 
 def _symbols(kallsyms: bytes) -> dict[str, list[int]]:

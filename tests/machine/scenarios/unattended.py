@@ -15,14 +15,11 @@ import re
 import shutil
 from pathlib import Path
 
-import dump
 import installed
-import truth
 from errors import Failure
 
 SUMMARY = "packages installed, crash, report: a whole Debian on its own"
 
-RING_BYTES = 1 << 20
 # In the journal of the capture kernel, with seconds since its start.
 STAMP = r"^\[ *([\d.]+)\] .*"
 STEPS = {"begin": "Starting .*kdump-tools-dump.service",
@@ -39,45 +36,31 @@ def add_options(parser):
                         help="count instructions, and boot once more without the recorder")
 
 
-def _compare(context, history: Path, model_dir: Path) -> int:
-    events = dump.events(context, history)
-    branches = truth.branches_of_text(dump.btsrec(context, "show", history))
-    total = 0
-    for cpu in range(context.options.cpus):
-        log = truth.Log(model_dir / f"cpu{cpu}.log")
-        nr = truth.compare(f"the report's history, CPU {cpu}", branches.get(cpu, []), log,
-                           log.in_ring(RING_BYTES // truth.RECORD_SLOT_BYTES, events[cpu]))
-        if nr < 1000:
-            raise Failure(f"CPU {cpu} has only {nr} branches")
-        total += nr
-    return total
-
-
 def _judge(context, files: dict, model_dir: Path):
     text = {name: data.decode(errors="replace") for name, data in files.items()
-            if name != "history.bts"}
-    if "history.bts" not in files:
-        raise Failure(f"no report after the crash:\n{text}")
-    history = context.out / "history.bts"
-    history.write_bytes(files["history.bts"])
-    context.say(f"{_compare(context, history, model_dir)} branches of the report equal the log")
+            if not name.endswith(".bts")}
+    reports = list(installed.reports(files).values())
+    if len(reports) != 1 or "history.bts" not in reports[0]:
+        raise Failure(f"{len(reports)} reports after one crash:\n{text}")
+    nr = installed.compare(context, "history", reports[0]["history.bts"], model_dir)
+    context.say(f"{nr} branches of the report equal the log")
     entries = [json.loads(line) for line in text["journal"].splitlines()]
-    reports = [entry for entry in entries if "BTSREC_REPORT" in entry]
-    if len(reports) != 1 or reports[0]["PRIORITY"] != "2":
+    told = [entry for entry in entries if "BTSREC_REPORT" in entry]
+    if len(told) != 1 or told[0]["PRIORITY"] != "2":
         raise Failure(f"the journal does not name one report: {text['journal']}")
-    if not reports[0]["MESSAGE"].startswith("First fault: panic on CPU "):
-        raise Failure(f"the journal does not say what happened: {reports[0]}")
-    if "/var/lib/btsrec/captures/" not in reports[0]["BTSREC_DUMP"]:
-        raise Failure(f"the report is not of the capture kernel's file: {reports[0]}")
-    if reports[0]["BTSREC_REPORT"] not in text["catalog"]:
+    if not told[0]["MESSAGE"].startswith("First fault: panic on CPU "):
+        raise Failure(f"the journal does not say what happened: {told[0]}")
+    if "/var/lib/btsrec/captures/" not in told[0]["BTSREC_DUMP"]:
+        raise Failure(f"the report is not of the capture kernel's file: {told[0]}")
+    if told[0]["BTSREC_REPORT"] not in text["catalog"]:
         raise Failure(f"the catalog's text does not name the report: {text['catalog']}")
-    context.say(f"journal: {reports[0]['MESSAGE']}")
+    context.say(f"journal: {told[0]['MESSAGE']}")
     if '"kind":"root"' not in text.get("dump-info", ""):
         raise Failure(f"kdump-tools left no dump with the history: {text['files']}")
     if text["failed"].strip():
         raise Failure(f"units failed: {text['failed']}")
-    if "panic" not in text["summary.txt"]:
-        raise Failure(f"the summary names no panic: {text['summary.txt']}")
+    if b"panic" not in reports[0]["summary.txt"]:
+        raise Failure(f"the summary names no panic: {reports[0]['summary.txt']}")
 
 
 def _times(files: dict) -> dict[str, float]:
