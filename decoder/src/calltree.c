@@ -45,8 +45,9 @@ static bool make_room(struct calltree_reader *r)
 		return true;
 	/* Most trees are small. */
 	tree->chunks[number] = large_alloc(CHUNK_BYTES, number ? 0 : LARGE_PAGE_BYTES);
-	r->nomem = !tree->chunks[number];
-	return !r->nomem;
+	if (!tree->chunks[number])
+		r->nomem = true;
+	return tree->chunks[number];
 }
 
 static struct calltree_line *add_line_at(struct calltree_reader *r, enum calltree_kind kind,

@@ -101,23 +101,25 @@ char *put_dec(char *at, uint64_t value, unsigned int width);
 /** out_digit_pairs - "00" to "99", without blanks or NULs between */
 extern const char out_digit_pairs[];
 
-typedef uint64_t out_lanes __attribute__((vector_size(16)));
-typedef int8_t out_digits __attribute__((vector_size(16)));
+/** out_digits8() - the 8 hexadecimal digits of @value, the first one lowest */
+static inline uint64_t out_digits8(uint32_t value)
+{
+	uint64_t x = __builtin_bswap32(value), letters;
+
+	/* Spread to halves, bytes and nibbles. */
+	x = (x | x << 16) & 0x0000ffff0000ffffULL;
+	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
+	x = (x >> 4 | x << 8) & 0x0f0f0f0f0f0f0f0fULL;
+	letters = (x + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL;
+	return x + 0x3030303030303030ULL + letters * ('a' - '9' - 1);
+}
 
 /** put_digits16() - exactly 16 hexadecimal digits to @at; returns behind them */
 static inline char *put_digits16(char *at, uint64_t value)
 {
-	uint64_t swapped = __builtin_bswap64(value);
-	out_lanes x = { (uint32_t)swapped, swapped >> 32 };
-	out_digits digits;
+	uint64_t digits[2] = { out_digits8((uint32_t)(value >> 32)), out_digits8((uint32_t)value) };
 
-	/* The first digit is to be lowest: spread to halves, bytes and nibbles. */
-	x = (x | x << 16) & 0x0000ffff0000ffffULL;
-	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
-	x = (x >> 4 | x << 8) & 0x0f0f0f0f0f0f0f0fULL;
-	digits = (out_digits)x;
-	digits += '0' + ((digits > 9) & ('a' - '9' - 1));
-	memcpy(at, &digits, sizeof(digits));
+	memcpy(at, digits, sizeof(digits));
 	return at + sizeof(digits);
 }
 

@@ -293,10 +293,11 @@ bool trace_next(struct trace *trace, struct trace_event *ret)
 const struct btsrec_record *trace_plain(const struct trace *trace, enum branch_type *ret_type,
 					struct code_run **ret_run)
 {
-	const struct btsrec_record *branch = trace->branches.records + trace->nr_taken;
+	const struct btsrec_record *branch;
 
 	if (trace->nr_taken == trace->branches.nr)
 		return NULL;
+	branch = &trace->branches.records[trace->nr_taken];
 	*ret_run = proof_plain(&trace->proof, branch, ret_type);
 	return *ret_run ? branch : NULL;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "failing_alloc.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -40,6 +41,7 @@ static bool fails_now(void)
 	if (!countdown || --countdown)
 		return false;
 	failed = true;
+	errno = ENOMEM;
 	return true;
 }
 
