@@ -132,7 +132,7 @@ struct btsrec_root {
 	__u32 nr_cpu_ids;		/* entries in the CPU directory */
 	__u32 nr_cpu_dir_pages;
 	__u32 mode;			/* enum btsrec_mode */
-	__u32 tsc_khz;			/* 0: unknown */
+	__u32 tsc_khz;			/* at load; 0: unknown */
 	__u64 generation;		/* realtime ns at load: tells reloads apart */
 	__u64 poison;			/* BTSREC_POISON */
 	__u64 ring_bytes;		/* of each CPU; multiple of record_bytes */
