@@ -106,10 +106,11 @@ static inline uint64_t out_digits8(uint32_t value)
 {
 	uint64_t x = __builtin_bswap32(value), letters;
 
-	/* Spread to halves, bytes and nibbles. */
+	/* Spread to halves, bytes and, the high one first, nibbles. */
 	x = (x | x << 16) & 0x0000ffff0000ffffULL;
 	x = (x | x << 8) & 0x00ff00ff00ff00ffULL;
 	x = (x >> 4 | x << 8) & 0x0f0f0f0f0f0f0f0fULL;
+	/* A nibble from 10 on carries into the bit above when 6 are added. */
 	letters = (x + 0x0606060606060606ULL) >> 4 & 0x0101010101010101ULL;
 	return x + 0x3030303030303030ULL + letters * ('a' - '9' - 1);
 }

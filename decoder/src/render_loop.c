@@ -5,16 +5,15 @@
 #include "render.h"
 #include "render_branch.h"
 #include "render_lines.h"
+#include "text_lines.h"
 #include "trace.h"
 
 void loop_text(struct renderer *r, unsigned int cpu, const struct loop *loop)
 {
 	struct out *out = &r->out;
 
-	out_dec(out, cpu, 3);
-	out_char(out, ' ');
-	out_dec(out, loop->round[0].n, 9);
-	out_literal(out, " loop    ");
+	out_event(out, cpu, loop->round[0].n);
+	out_literal(out, "loop    ");
 	if (loop->period == 1) {
 		out_literal(out, "the branch above");
 	} else {

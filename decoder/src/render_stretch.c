@@ -4,6 +4,7 @@
 #include "json.h"
 #include "render.h"
 #include "stretches.h"
+#include "text_lines.h"
 
 /* --- Text and TSV ------------------------------------------------------- */
 
@@ -88,10 +89,8 @@ void stretch_text(struct renderer *r, const struct stretch *before,
 {
 	struct out *out = &r->out;
 
-	out_dec(out, stretch->cpu, 3);
-	out_char(out, ' ');
-	out_dec(out, stretch->first_n, 9);
-	out_literal(out, " stretch ");
+	out_event(out, stretch->cpu, stretch->first_n);
+	out_literal(out, "stretch ");
 	out_details(r, before, stretch);
 	out_char(out, '\n');
 }

@@ -272,7 +272,7 @@ static void text_fault(struct renderer *r, unsigned int cpu, uint64_t n,
 {
 	struct out *out = &r->out;
 
-	text_begin(out, cpu, n);
+	out_event(out, cpu, n);
 	out_literal(out, "fault   ");
 	render_fault(r, fault);
 	out_char(out, '\n');
@@ -329,7 +329,7 @@ static void text_block(struct renderer *r, const struct splay_block *block)
 {
 	struct out *out = &r->out;
 
-	text_begin(out, block->cpu, block->n);
+	out_event(out, block->cpu, block->n);
 	out_pad(out, render_block_str(block), 8);
 	text_block_end(out, block->has_from, block->from);
 	out_literal(out, " -> ");
@@ -364,7 +364,7 @@ static void text_event(struct renderer *r, const struct btsrec_event *event)
 		text_branch_tail(r, event);
 		return;
 	}
-	text_begin(out, event->cpu, event->n);
+	out_event(out, event->cpu, event->n);
 	out_pad(out, render_kind_str(event->kind), 8);
 	if (clock_event(event, &tsc)) {
 		out_literal(out, "tsc=");

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "text_lines.h"
 
-static char *put_begin(char *at, unsigned int cpu, uint64_t n)
-{
-	at = put_dec(at, cpu, 3);
-	*at++ = ' ';
-	at = put_dec(at, n, 9);
-	*at++ = ' ';
-	return at;
-}
-
-void text_begin(struct out *out, unsigned int cpu, uint64_t n)
+void out_event(struct out *out, unsigned int cpu, uint64_t n)
 {
 	out_room(out);
-	out->at = put_begin(out->at, cpu, n);
+	out->at = put_event(out->at, cpu, n);
 }
 
 void text_branch_head(struct out *out, unsigned int cpu, uint64_t n,
@@ -22,7 +13,7 @@ void text_branch_head(struct out *out, unsigned int cpu, uint64_t n,
 	char *at;
 
 	out_room(out);
-	at = put_begin(out->at, cpu, n);
+	at = put_event(out->at, cpu, n);
 	at = put_literal(at, "branch  ");
 	at = put_hex16(at, branch->from);
 	at = put_literal(at, " -> ");
@@ -48,7 +39,7 @@ struct text_lines {
 
 static void text_lines_begin(struct text_lines *lines, unsigned int cpu, uint64_t n)
 {
-	char *at = put_begin(lines->bytes, cpu, n);
+	char *at = put_event(lines->bytes, cpu, n);
 
 	/* Behind the number there is a blank. */
 	lines->pair_at = (size_t)(at - lines->bytes) - 3;

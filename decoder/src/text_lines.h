@@ -8,8 +8,18 @@
 
 #include "press.h"
 
-/** text_begin() - CPU and number of an event, and a blank */
-void text_begin(struct out *out, unsigned int cpu, uint64_t n);
+/** put_event() - CPU and number of an event, and a blank, to @at; returns behind them */
+static inline char *put_event(char *at, unsigned int cpu, uint64_t n)
+{
+	at = put_dec(at, cpu, 3);
+	*at++ = ' ';
+	at = put_dec(at, n, 9);
+	*at++ = ' ';
+	return at;
+}
+
+/** out_event() - put_event() to @out */
+void out_event(struct out *out, unsigned int cpu, uint64_t n);
 
 /** text_branch_head() - the line of a branch up to its tail */
 void text_branch_head(struct out *out, unsigned int cpu, uint64_t n,

@@ -9,6 +9,7 @@
 #include "render_branch.h"
 #include "render_lines.h"
 #include "symbol.h"
+#include "text_lines.h"
 #include "view_calls.h"
 
 #define BLANKS_PER_LEVEL	2
@@ -39,28 +40,13 @@ static char *put_kind(char *at, enum frame_kind kind, int vector)
 	return at + (nr_bytes > KIND_WIDTH ? nr_bytes : KIND_WIDTH);
 }
 
-static char *put_place(char *at, unsigned int cpu, uint64_t n)
-{
-	if (cpu < 10) {
-		at = put_literal(at, "  ");
-		*at++ = (char)('0' + cpu);
-	} else {
-		at = put_dec(at, cpu, 3);
-	}
-	*at++ = ' ';
-	at = put_dec(at, n, 9);
-	*at++ = ' ';
-	return at;
-}
-
 static void text_begin(struct calls *view, const struct calltree_line *line, const char *kind)
 {
 	struct out *out = &view->renderer.out;
 	unsigned int cpu;
 	uint64_t n = calls_place(view, line->n, &cpu);
 
-	out_room(out);
-	out->at = put_place(out->at, cpu, n);
+	out_event(out, cpu, n);
 	out_pad(out, kind, KIND_WIDTH);
 }
 
@@ -185,7 +171,7 @@ static void text_call(struct calls *view, const struct calltree_line *line, uint
 	char *at;
 
 	out_room(out);
-	at = put_place(out->at, cpu, n);
+	at = put_event(out->at, cpu, n);
 	at = put_kind(at, line->frame, line->vector);
 	at = put_dec(at, line->call.nr_branches, COUNT_WIDTH);
 	*at++ = line->more || line->last_n == UINT64_MAX ? '+' : ' ';

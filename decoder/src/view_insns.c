@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "json.h"
-#include "press.h"
 #include "render_branch.h"
 #include "render_lines.h"
 #include "source.h"
 #include "symbol.h"
+#include "text_lines.h"
 #include "view.h"
 #include "view_thread.h"
 
@@ -66,10 +66,7 @@ struct insns {
 
 static void text_begin(struct insns *view, struct out *out, const char *kind)
 {
-	out_dec(out, view->cpu, 3);
-	out_char(out, ' ');
-	out_dec(out, view->n, 9);
-	out_char(out, ' ');
+	out_event(out, view->cpu, view->n);
 	out_pad(out, kind, 8);
 }
 

@@ -12,6 +12,7 @@
 #include "history.h"
 #include "json.h"
 #include "selector.h"
+#include "text_lines.h"
 #include "view.h"
 
 #define NS_PER_S	1000000000U
@@ -156,10 +157,7 @@ static void text_line(struct timeline_view *view, const struct lane *lane)
 
 	text_time(view, lane);
 	out_char(out, ' ');
-	out_dec(out, lane->event.cpu, 3);
-	out_char(out, ' ');
-	out_dec(out, lane->event.n, 9);
-	out_char(out, ' ');
+	out_event(out, lane->event.cpu, lane->event.n);
 	out_dec(out, lane->nr_branches, 9);
 	out_char(out, ' ');
 	out_pad(out, render_kind_str(lane->event.kind), 8);
