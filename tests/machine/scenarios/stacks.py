@@ -124,7 +124,8 @@ class Cpu:
         """The first record at which it is known whose stack it is.
 
         A ring may begin between the annotation of a switch and the switch: then nothing
-        tells which thread it was that ran before.
+        tells which thread it was that ran before, and nothing of its stack is known when
+        it runs again.
         """
         for event in events:
             if event["kind"] == "switch":
@@ -136,11 +137,15 @@ class Cpu:
     def event_of(self, record: int) -> int:
         return self.events[record - self.first]
 
-    def known(self, frames: list[Frame]) -> list[int]:
-        """Return addresses of the innermost of FRAMES that this CPU's history can know."""
+    def known(self, record: int, frames: list[Frame]) -> list[int]:
+        """Return addresses of the innermost of FRAMES that this CPU's history can know.
+
+        FRAMES: those open behind RECORD.
+        """
         known = []
+        first = self.named if record >= self.named else self.first
         for frame in frames:
-            if frame.cpu != self.number or not self.named <= frame.record < self.log.total:
+            if frame.cpu != self.number or not first <= frame.record < self.log.total:
                 break
             if not self._is_no_frame(frame):
                 known.append(frame.ret)
@@ -190,7 +195,7 @@ def _compare(context, path, cpu) -> Counter:
     count = Counter()
     for record, frames, _ in cpu.points:
         stack = told[cpu.event_of(record)]
-        true, rebuilt = cpu.known(frames), stack.returns()
+        true, rebuilt = cpu.known(record, frames), stack.returns()
         count["frames"] += len(rebuilt)
         if rebuilt == true:
             count["equal"] += 1
