@@ -21,6 +21,7 @@ bool sightings_init(struct sightings *sightings, unsigned int nr_cpus)
 void sightings_fini(struct sightings *sightings)
 {
 	free(sightings->list);
+	free(sightings->strangers);
 	free(sightings->cpus);
 	memset(sightings, 0, sizeof(*sightings));
 }
@@ -68,14 +69,18 @@ bool sightings_feed(struct sightings *sightings, const struct btsrec_event *even
 	switch (event->kind) {
 	case BTSREC_EVENT_SWITCH:
 		reach(cpu, event->sw.tsc);
+		cpu->told |= !event->mm_only;
 		return event->mm_only ||
 		       (add(sightings, event->sw.prev.pid, event->cpu, event->sw.tsc) &&
 			add(sightings, event->sw.next.pid, event->cpu, event->sw.tsc));
 	case BTSREC_EVENT_ARM:
 		begin_at(cpu, event->resume.tsc);
+		cpu->told = true;
 		return add(sightings, event->resume.now.pid, event->cpu, event->resume.tsc);
 	case BTSREC_EVENT_GAP:
 		begin_at(cpu, event->gap.has_resume ? event->gap.resume.tsc : 0);
+		cpu->told = event->gap.has_resume;
+		cpu->since_n = event->n + 1;
 		return true;
 	case BTSREC_EVENT_FREEZE:
 		reach(cpu, event->freeze.tsc);
@@ -83,6 +88,29 @@ bool sightings_feed(struct sightings *sightings, const struct btsrec_event *even
 	default:
 		return true;
 	}
+}
+
+bool sightings_is_told(const struct sightings *sightings, unsigned int cpu)
+{
+	return cpu >= sightings->nr_cpus || sightings->cpus[cpu].told;
+}
+
+/* At most one for each beginning of a history and each gap. */
+bool sightings_switched(struct sightings *sightings, unsigned int cpu, uint64_t n)
+{
+	size_t nr = sightings->nr_strangers;
+	struct sightings_stretch *list;
+
+	if (sightings_is_told(sightings, cpu))
+		return true;
+	list = realloc(sightings->strangers, (nr + 1) * sizeof(*list));
+	if (!list)
+		return false;
+	list[nr] = (struct sightings_stretch){ cpu, sightings->cpus[cpu].since_n, n };
+	sightings->strangers = list;
+	sightings->nr_strangers++;
+	sightings->cpus[cpu].told = true;
+	return true;
 }
 
 void sightings_blind(struct sightings *sightings, unsigned int cpu)
@@ -109,6 +137,17 @@ void sightings_end(struct sightings *sightings)
 }
 
 /* --- Questions ---------------------------------------------------------- */
+
+bool sightings_stranger(const struct sightings *sightings, unsigned int cpu, uint64_t n)
+{
+	for (size_t i = 0; i < sightings->nr_strangers; i++) {
+		const struct sightings_stretch *stretch = &sightings->strangers[i];
+
+		if (stretch->cpu == cpu && stretch->first_n <= n && n < stretch->end_n)
+			return true;
+	}
+	return false;
+}
 
 /* The first sighting of @pid that is later than @tsc. */
 static size_t first_after(const struct sightings *sightings, uint32_t pid, uint64_t tsc)

@@ -19,23 +19,37 @@ struct sighting {
  * struct sightings_cpu - what of a CPU's time its history tells without a hole
  * @from, @to: first and last time stamp; none if @from is the larger one.
  * @blind: it ran, but there is no history at all.
+ * @told: since event @since_n, where the history or a part of it begins, something has
+ *	said who runs.
  */
 struct sightings_cpu {
 	uint64_t from;
 	uint64_t to;
 	bool blind;
 	bool ran;
+	bool told;
+	uint64_t since_n;
+};
+
+/** struct sightings_stretch - who ran on @cpu from event @first_n until @end_n is not known */
+struct sightings_stretch {
+	unsigned int cpu;
+	uint64_t first_n;
+	uint64_t end_n;
 };
 
 /**
  * struct sightings - of all CPUs
  * @list: owned; sorted by sightings_end().
+ * @strangers: owned.
  * @cpus: owned, @nr_cpus of them.
  */
 struct sightings {
 	struct sighting *list;
 	size_t nr;
 	size_t nr_room;
+	struct sightings_stretch *strangers;
+	size_t nr_strangers;
 	struct sightings_cpu *cpus;
 	unsigned int nr_cpus;
 };
@@ -52,6 +66,20 @@ bool sightings_init(struct sightings *sightings, unsigned int nr_cpus);
 
 /** sightings_feed() - the next event of its CPU, oldest first; false: out of memory. */
 bool sightings_feed(struct sightings *sightings, const struct btsrec_event *event);
+
+/** sightings_is_told() - has the history of @cpu said who runs, in what was fed? */
+bool sightings_is_told(const struct sightings *sightings, unsigned int cpu);
+
+/**
+ * sightings_switched() - at event @n, @cpu changed to another thread's stack
+ *
+ * If nothing was told before, the annotation of that switch is not there: it names the
+ * thread that ran from here on.  False: out of memory.
+ */
+bool sightings_switched(struct sightings *sightings, unsigned int cpu, uint64_t n);
+
+/** sightings_stranger() - did a thread run at event @n of @cpu of which nothing tells? */
+bool sightings_stranger(const struct sightings *sightings, unsigned int cpu, uint64_t n);
 
 /** sightings_blind() - @cpu has run, but its history cannot be read */
 void sightings_blind(struct sightings *sightings, unsigned int cpu);

@@ -34,6 +34,13 @@ static bool is_switch(const struct symbol_name *name)
 	return name_is(name, "__switch_to_asm");
 }
 
+bool trace_is_switch(struct btsrec *rec, uint64_t va)
+{
+	struct symbol_name name;
+
+	return symbol_find(rec, va, &name) && is_switch(&name);
+}
+
 /* Compilers put code that hardly ever runs elsewhere, as "name.cold". */
 static const char cold[] = ".cold";
 #define COLD_BYTES (sizeof(cold) - 1)

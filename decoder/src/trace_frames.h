@@ -6,6 +6,9 @@
 #include "frames.h"
 #include "trace.h"
 
+/** trace_is_switch() - does a branch from @va follow a change of the stack, by its function? */
+bool trace_is_switch(struct btsrec *rec, uint64_t va);
+
 /**
  * trace_frames_fn - receives one event and what it did to the stacks
  * @event: has no step where trace_plain() tells all.

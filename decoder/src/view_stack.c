@@ -158,11 +158,16 @@ static void compare_freeze(struct stacks_view *view, const struct btsrec_freeze 
 
 /* --- Events ------------------------------------------------------------- */
 
-/* Between the annotation of a switch and the switch itself another thread runs. */
+/*
+ * Between the annotation of a switch and the switch itself another thread runs; if the
+ * history begins there, nothing tells which.
+ */
 static const struct btsrec_side *side_of(const struct stacks_view *view,
 					 const struct trace_event *event,
 					 const struct stack *stack)
 {
+	if (sightings_stranger(&view->sightings, event->event->cpu, event->event->n))
+		return NULL;
 	if (!stack->known || (event->side && event->side->pid == stack->pid))
 		return event->side;
 	if (view->has_switch && view->sw.prev.pid == stack->pid)
@@ -269,12 +274,21 @@ static enum btsrec_status stack_cpu(void *arg, unsigned int cpu)
 
 /* --- All CPUs ----------------------------------------------------------- */
 
+/* Only who asks for an event can get one so close to a beginning. */
+static bool may_be_stranger(const struct stacks_view *view, const struct btsrec_event *event)
+{
+	return view->opts->at && event->kind == BTSREC_EVENT_BRANCH &&
+	       !sightings_is_told(&view->sightings, event->cpu);
+}
+
 static bool sight(void *arg, const struct btsrec_event *event)
 {
 	struct stacks_view *view = arg;
 
 	view->last_n[event->cpu] = event->n;
 	view->nomem = !sightings_feed(&view->sightings, event);
+	if (may_be_stranger(view, event) && trace_is_switch(view->renderer.rec, event->branch.from))
+		view->nomem |= !sightings_switched(&view->sightings, event->cpu, event->n);
 	return !view->nomem;
 }
 

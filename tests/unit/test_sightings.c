@@ -109,6 +109,49 @@ START_TEST(a_cpu_without_history)
 }
 END_TEST
 
+static void arm(unsigned int cpu)
+{
+	const struct btsrec_event event = { .kind = BTSREC_EVENT_ARM, .cpu = cpu };
+
+	ck_assert(sightings_feed(&all, &event));
+}
+
+/* CPU 0 begins in a switch, as does what follows its gap; CPU 1 tells first who runs. */
+START_TEST(a_switch_that_nothing_announces)
+{
+	struct btsrec_event gap = { .kind = BTSREC_EVENT_GAP, .n = 9 };
+
+	start();
+	ck_assert(sightings_switched(&all, 0, 4));
+	ck_assert(sightings_switched(&all, 0, 6));
+	sw(0, 100, 1, 2);
+	ck_assert(sightings_switched(&all, 0, 8));
+	ck_assert(sightings_feed(&all, &gap));
+	ck_assert(!sightings_is_told(&all, 0));
+	ck_assert(sightings_switched(&all, 0, 12));
+	arm(1);
+	ck_assert(sightings_is_told(&all, 1));
+	ck_assert(sightings_switched(&all, 1, 3));
+	for (uint64_t n = 0; n < 20; n++) {
+		ck_assert_int_eq(sightings_stranger(&all, 0, n), n < 4 || (n > 9 && n < 12));
+		ck_assert(!sightings_stranger(&all, 1, n));
+	}
+}
+END_TEST
+
+START_TEST(a_gap_that_tells_who_runs)
+{
+	struct btsrec_event borrowed = { .kind = BTSREC_EVENT_SWITCH, .mm_only = true };
+
+	start();
+	ck_assert(sightings_feed(&all, &borrowed));
+	ck_assert(!sightings_is_told(&all, 0));
+	gap(0, 250);
+	ck_assert(sightings_is_told(&all, 0));
+	ck_assert(sightings_is_told(&all, 3));
+}
+END_TEST
+
 START_TEST(no_memory)
 {
 	struct btsrec_event event = { .kind = BTSREC_EVENT_SWITCH };
@@ -120,9 +163,13 @@ START_TEST(no_memory)
 	failing_alloc_arm(1);
 	ck_assert(!sightings_feed(&all, &event));
 	ck_assert(failing_alloc_disarm());
+	failing_alloc_arm(1);
+	ck_assert(!sightings_switched(&all, 1, 4));
+	ck_assert(failing_alloc_disarm());
 	sightings_fini(&all);
 }
 END_TEST
 
 BTSREC_CK_MAIN("sightings", here_and_there, a_history_that_does_not_reach, a_hole_in_a_history,
-	       a_cpu_without_history, no_memory)
+	       a_cpu_without_history, a_switch_that_nothing_announces, a_gap_that_tells_who_runs,
+	       no_memory)
