@@ -49,7 +49,7 @@ WANTED_POINTS = 10_000
 
 def add_options(parser):
     parser.add_argument("--ring-bytes", default="1M", metavar="SIZE", help="ring (1M)")
-    parser.add_argument("--every", type=int, default=8, help="records between two stacks (8)")
+    parser.add_argument("--every", type=int, default=6, help="records between two stacks (6)")
     parser.add_argument("--pti", action="store_true", help="with page-table isolation")
     parser.add_argument("--keep", action="store_true", help="keep dump and logs")
 
