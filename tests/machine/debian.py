@@ -20,8 +20,8 @@ SUITES = ("bookworm", "trixie")
 INSTALLED = ("systemd-sysv", "udev", "kmod", "dbus", "initramfs-tools", "linux-image-cloud-amd64",
              "linux-headers-cloud-amd64", "dkms", "gcc", "make", "kdump-tools", "makedumpfile",
              "procps", "e2fsprogs")
-DOWNLOADED = ("libkdumpfile-dev", "libbpf-dev", "libdw-dev", "libelf-dev", "libzstd-dev",
-              "libzydis-dev", "zlib1g-dev", "liblzo2-2", "crash")
+DOWNLOADED = ("libkdumpfile-dev", "libbpf-dev", "libdeflate-dev", "libdw-dev", "libelf-dev",
+              "libzstd-dev", "libzydis-dev", "zlib1g-dev", "liblzo2-2", "crash")
 # What builds the project's packages where they are not those of the host's release.
 BUILDING = {"trixie": ("cmake", "ninja-build", "pkgconf", "dpkg-dev", "libc6-dev", "file",
                        "systemd-dev")}
