@@ -45,6 +45,7 @@ MAX_FRAMES = 64
 STACK_BYTES = STACK.size + MAX_FRAMES * FRAME.size
 NEAR_CALL_BYTES = 8
 WANTED_POINTS = 10_000
+WANTED_EQUAL = 5_000
 
 
 def add_options(parser):
@@ -244,8 +245,9 @@ def run(context):
         total += count
         context.say(f"CPU {number}: {_told_count(count)}")
     context.say(f"in all: {_told_count(total)}")
-    if total["points"] < WANTED_POINTS or total["equal"] < total["points"] // 2:
-        raise Failure(f"too few points to tell from; {WANTED_POINTS} are wanted")
+    if total["points"] < WANTED_POINTS or total["equal"] < WANTED_EQUAL:
+        raise Failure(f"too few points to tell from; {WANTED_POINTS} are wanted, of which "
+                      f"{WANTED_EQUAL} have the whole depth")
     if not context.options.keep:
         path.unlink()
         for file in model.glob("cpu*.*"):
