@@ -14,6 +14,7 @@
 #include <btsrec/abi.h>
 
 struct file;
+struct ftrace_ops;
 struct pt_regs;
 struct tracepoint;
 
@@ -118,6 +119,9 @@ int btsrec_mark(const char *text);
 /* btsrec_modmap.c */
 int btsrec_modmap_register(void);
 void btsrec_modmap_unregister(void);
+
+/* btsrec_hook.c */
+int btsrec_hook_at(struct ftrace_ops *ops, const char *function);
 
 /* btsrec_perf.c */
 int btsrec_perf_hold(void);

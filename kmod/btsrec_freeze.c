@@ -319,10 +319,10 @@ static struct hook hooks[] = {
 
 static int hook_register(struct hook *hook)
 {
-	int err = ftrace_set_filter(&hook->ops, (unsigned char *)hook->name, strlen(hook->name), 1);
+	int err = btsrec_hook_at(&hook->ops, hook->name);
 
 	if (err)
-		return hook->optional ? 0 : err;
+		return hook->optional && err == -EINVAL ? 0 : err;
 	err = register_ftrace_function(&hook->ops);
 	hook->registered = !err;
 	return err;

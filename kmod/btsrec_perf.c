@@ -87,11 +87,12 @@ static struct ftrace_ops yield_ops = {
 /* A kernel without the function has no BTS in perf. */
 static int yield_register(void)
 {
-	int err = ftrace_set_filter(&yield_ops, (unsigned char *)YIELD_AT, strlen(YIELD_AT), 1);
+	int err = btsrec_hook_at(&yield_ops, YIELD_AT);
 
-	if (err)
+	if (err == -EINVAL)
 		return 0;
-	err = register_ftrace_function(&yield_ops);
+	if (!err)
+		err = register_ftrace_function(&yield_ops);
 	yield_registered = !err;
 	if (err)
 		pr_err("Not armed: cannot hook " YIELD_AT "() (error %d), so perf could take the DS area away while branches are recorded; set kernel.ftrace_enabled=1.\n",
@@ -109,6 +110,7 @@ int btsrec_perf_hold(void)
 {
 	struct perf_event *event = hold(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
 					cpumask_first(cpu_online_mask));
+	int err;
 
 	if (IS_ERR(event)) {
 		if (perf_is_absent(PTR_ERR(event)))
@@ -119,11 +121,10 @@ int btsrec_perf_hold(void)
 	}
 	held_event = event;
 	bts_type = find_bts_type(event);
-	if (yield_register()) {
+	err = yield_register();
+	if (err)
 		btsrec_perf_release();
-		return -EBUSY;
-	}
-	return 0;
+	return err;
 }
 
 /**

@@ -20,7 +20,6 @@
 #include <linux/kernel.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
-#include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <asm/word-at-a-time.h>
 #include <trace/events/rcu.h>
@@ -135,7 +134,7 @@ static void report_register(struct report *report)
 
 static void printk_register(void)
 {
-	int err = ftrace_set_filter(&printk_ops, (unsigned char *)PRINTK, strlen(PRINTK), 1);
+	int err = btsrec_hook_at(&printk_ops, PRINTK);
 
 	if (!err)
 		err = register_ftrace_function(&printk_ops);
