@@ -131,6 +131,29 @@ static int on_report_bug_return(struct kretprobe_instance *instance, struct pt_r
 	return 0;
 }
 
+/*
+ * Before a probe is unregistered, so that this cannot fail.  To unhook a function from ftrace
+ * takes memory; without it unregister_kprobe() says nothing, leaves the probe in the kernel's
+ * table, and an arming or unloading that follows would take the memory from under it.
+ * disable_kprobe() tells, and a disabled probe is always taken out of the table.
+ *
+ * A second try would be wrong: before it asks for memory the kernel has counted the probe as
+ * unhooked, and would do so twice (__disarm_kprobe_ftrace() of 6.1, 6.12 and 7.2).  So the probe
+ * is disabled in all but the flag, which only we and the kernel's functions that we call write.
+ * ftrace goes on calling the kernel's handler there, which finds no probe, until the next
+ * arming, which adds what is there already, and disarming.
+ */
+static void disable_probe(struct kprobe *probe)
+{
+	int err = disable_kprobe(probe);
+
+	if (!err)
+		return;
+	probe->flags |= KPROBE_FLAG_DISABLED;
+	pr_warn("The kernel could not unhook %s() (error %d), for lack of memory: calls of it will take a little longer until the recorder is armed and disarmed again.\n",
+		probe->symbol_name, err);
+}
+
 static struct kretprobe fixup_probe;
 static struct kretprobe bug_return_probe;
 static struct kprobe bug_entry_probe;
@@ -156,9 +179,17 @@ static void fixup_register(void)
 
 static void fixup_unregister(void)
 {
-	if (fixup_registered)
-		unregister_kretprobe(&fixup_probe);
+	if (!fixup_registered)
+		return;
+	disable_probe(&fixup_probe.kp);
+	unregister_kretprobe(&fixup_probe);
 	fixup_registered = false;
+}
+
+static void bug_return_unregister(void)
+{
+	disable_probe(&bug_return_probe.kp);
+	unregister_kretprobe(&bug_return_probe);
 }
 
 /* Both or none.  Of two probes at one place that registered last runs first. */
@@ -181,7 +212,7 @@ static void report_bug_register(void)
 	if (!err) {
 		err = register_kprobe(&bug_entry_probe);
 		if (err)
-			unregister_kretprobe(&bug_return_probe);
+			bug_return_unregister();
 	}
 	report_bug_registered = !err;
 	if (err)
@@ -193,8 +224,9 @@ static void report_bug_unregister(void)
 {
 	if (!report_bug_registered)
 		return;
+	disable_probe(&bug_entry_probe);
 	unregister_kprobe(&bug_entry_probe);
-	unregister_kretprobe(&bug_return_probe);
+	bug_return_unregister();
 	report_bug_registered = false;
 }
 

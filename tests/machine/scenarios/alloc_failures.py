@@ -8,6 +8,11 @@ unloaded, and what it was given it must have given back: btsfail counts pages, m
 events, hooks and so on; DEBUGCTL, IA32_DS_AREA, the DS area and the page tables of the
 cpu_entry_area are what they were before. At the end it must load and arm.
 
+The kernel needs memory to unhook a kprobe from ftrace, and says nothing when it has none. While
+guest/btsunhook.ko is loaded it has none: with other probes in the kernel and without any,
+disarming and unloading leave none of ours there, a sentence tells, and what was left hooked
+is unhooked by the next arming and disarming.
+
 With --inject, on a kernel that has fault injection (debug-kernel), it is the allocations of
 the kernel that fail, each in turn: all that the module's init, arming, a look at the device, a
 mark and disarming ask slab and page allocator for in the thread that does it, which
@@ -23,7 +28,41 @@ from scenarios import perf_check
 
 SUMMARY = "every call that can fail fails once: refused with a sentence, nothing leaked"
 
-SCRIPT = """
+# The function in which the kernel itself warns of it; the compiler may have it inlined.
+CANNOT_UNHOOK = "(disarm|disable)_kprobe"
+
+UNHOOK = """
+mount -t debugfs none /sys/kernel/debug 2>/dev/null
+probes() { sort /sys/kernel/debug/kprobes/list; }
+hooked() { grep -q '^fixup_exception ' /sys/kernel/tracing/enabled_functions; }
+tell() { echo $1 >/dev/btsrec; }
+cannot_unhook() {
+	dmesg -c >/dev/null
+	insmod /modules/btsunhook.ko || fail "no btsunhook"
+	"$@" || fail "$*: refused where nothing can be unhooked"
+	[ "$(cat /sys/module/btsunhook/parameters/failed)" != 0 ] || fail "$*: unhooks nothing"
+	rmmod btsunhook
+	[ "$(probes)" = "$unloaded" ] || fail "$*: in the kernel were $unloaded; now $(probes)"
+	dmesg | grep -q 'btsrec: The kernel could not unhook fixup_exception()' || fail "$*: unsaid"
+}
+unhook() {
+	unloaded=$(probes)
+	load || fail "does not load"
+	loaded=$(probes)
+	[ "$loaded" != "$unloaded" ] && hooked || fail "no probes"
+	cannot_unhook tell disarm
+	tell arm
+	grep -q '^state: armed' /dev/btsrec || fail "not armed after what could not be unhooked"
+	[ "$(probes)" = "$loaded" ] || fail "in the kernel were $loaded; now $(probes)"
+	cannot_unhook rmmod btsrec
+	load || fail "does not load after what could not be unhooked"
+	hooked || fail "hooks no longer: the kernel has counted what is unhooked twice"
+	rmmod btsrec || fail "cannot unload"
+	! hooked || fail "still hooked"
+}
+"""
+
+SCRIPT = UNHOOK + """
 fails=/sys/module/btsfail/parameters
 state() { cat /sys/module/btsmsr/parameters/state /sys/module/btstables/parameters/used; }
 load() { /bin/load /modules/btsrec.ko "ring_bytes=%s console_records=4"; }
@@ -33,6 +72,8 @@ clean() {
 }
 echo 0 >/proc/sys/debug/kprobes-optimization
 before=$(state)
+unhook
+insmod /modules/btsfail.ko || fail "no btsfail"
 n=0
 while :; do
 	n=$((n + 1))
@@ -59,6 +100,9 @@ grep -q '^state: armed' /dev/btsrec || fail "not armed after $n failures"
 cat $fails/held
 rmmod btsrec || fail "cannot unload"
 what=nothing
+clean
+unhook
+what=unhooking
 clean
 send /tmp/results
 finish 0
@@ -143,7 +187,7 @@ def _inject(context, modules):
                ("bin/failnth", context.guest_program("failnth.c"))],
         append="pti=on" if options.pti else "nopti")
     with machine:
-        machine.expect_finish(context.seconds(900))
+        machine.expect_finish(context.seconds(900), due=CANNOT_UNHOOK)
         machine.quit()
     for line in machine.files["results"].decode().splitlines():
         context.say(line)
@@ -157,14 +201,16 @@ def run(context):
         _inject(context, [context.guest_module(name)
                           for name in ("btsmsr", "btstables", "btsfail")])
         return
-    modules = [context.guest_module(name) for name in ("btsmsr", "btstables", "btsfail")]
+    modules = [context.guest_module(name) for name in ("btsmsr", "btstables")]
     machine = perf_check.boot(
         context, SCRIPT % options.ring_bytes, *modules,
         files=[("modules/btsrec.ko", context.recorder.read_bytes()),
+               *[(f"modules/{name}.ko", context.guest_module(name).read_bytes())
+                 for name in ("btsfail", "btsunhook")],
                ("bin/load", context.guest_program("load.c"))],
         append="pti=on" if options.pti else "nopti")
     with machine:
-        machine.expect_finish(context.seconds(240))
+        machine.expect_finish(context.seconds(300), due=CANNOT_UNHOOK)
         machine.quit()
     needed = [name for name in NEEDED if name != "vmap" or not options.pti]
     _report(context, machine.files["results"].decode(), needed)
