@@ -262,7 +262,8 @@ static void set_nth(unsigned int n)
 		put(PARAMETERS "btsfail/parameters/init_nth", text);
 }
 
-static bool try(const struct action *action)
+/* Returns by how much the action has needed fewer than the Nth; 0: the Nth has failed. */
+static unsigned int try(const struct action *action)
 {
 	char left[16] = "";
 	int nr_bytes;
@@ -277,20 +278,20 @@ static bool try(const struct action *action)
 	nr_bytes = klogctl(KLOG_READ_CLEAR, log_text, sizeof(log_text) - 1);
 	log_text[nr_bytes > 0 ? nr_bytes : 0] = '\0';
 	action->after();
-	return !atoi(left);
+	return (unsigned int)atoi(left);
 }
 
 static void each(const struct action *action, unsigned int most)
 {
-	unsigned int nr_failed = 0, nr_refused = 0, stride = 1;
+	unsigned int nr_failed = 0, nr_refused = 0, stride = 1, left;
 
-	for (nth = 1; try(action); nth += stride) {
+	for (nth = 1; !(left = try(action)); nth += stride) {
 		nr_refused += !!err;
 		if (++nr_failed % most == 0)
 			stride *= 2;
 	}
 	printf("%s: %u of %u allocations failed, %u times it was refused\n", name, nr_failed,
-	       nth - 1, nr_refused);
+	       nth - left, nr_refused);
 }
 
 int main(int argc, char **argv)

@@ -156,9 +156,9 @@ def add_options(parser):
     parser.add_argument("--pti", action="store_true", help="with page-table isolation")
     parser.add_argument("--inject", action="store_true",
                         help="the kernel's own allocations; needs --kernel-dir")
-    parser.add_argument("--actions", default="load read mark", metavar="ACTIONS",
-                        help="with --inject; also arm, which takes long, and disarm, which "
-                        "the kernel itself does not survive (docs/kernels.md)")
+    parser.add_argument("--actions", default="load read mark disarm", metavar="ACTIONS",
+                        help="with --inject; also arm, which takes ten seconds for each of "
+                        "some two hundred allocations: see --most")
     parser.add_argument("--most", type=int, default=100000, metavar="N",
                         help="of one action, so many; then every other, every fourth…")
 
