@@ -33,6 +33,12 @@
 /* Unpacked pages that are kept; walks through page tables and tables of names go back and forth. */
 #define NR_PAGES		BOUND(2048, 16)
 
+/* Of who reads so many pages at once none is kept: they are kept there. */
+#define BULK_BYTES		(BOUND(32, 2) * BTSREC_PAGE_BYTES)
+
+/* Entries of the table of pages that are read at once; neighbours are wanted next. */
+#define NR_DESCS		64
+
 /** struct unpacked - the content of page number @pfn, if @used */
 struct unpacked {
 	bool used;
@@ -48,6 +54,7 @@ struct unpacked {
  *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
  * @pages: those that were used last, each at its number modulo NR_PAGES; allocated when
  *	the first one is wanted.
+ * @descs: @nr_descs entries of the table of pages, from @first_desc on.
  */
 struct flatdump {
 	const struct flatfile *flat;
@@ -66,6 +73,9 @@ struct flatdump {
 	uint64_t max_pfn;
 	uint64_t nr_skipped;
 	struct unpacked *pages;
+	struct kdump_page_desc descs[NR_DESCS];
+	uint64_t first_desc;
+	uint64_t nr_descs;
 	ZSTD_DCtx *zstd;
 #ifdef BTSREC_HAVE_LIBDEFLATE
 	struct libdeflate_decompressor *deflate;
@@ -207,10 +217,14 @@ static size_t elf_read(const struct flatdump *dump, uint64_t pa, void *buf, size
 
 static uint64_t count_bits(const uint8_t *bytes, size_t nr_bytes)
 {
-	uint64_t nr_bits = 0;
+	uint64_t nr_bits = 0, eight;
 	size_t i;
 
-	for (i = 0; i < nr_bytes; i++)
+	for (i = 0; i + sizeof(eight) <= nr_bytes; i += sizeof(eight)) {
+		memcpy(&eight, bytes + i, sizeof(eight));
+		nr_bits += (uint64_t)__builtin_popcountll(eight);
+	}
+	for (; i < nr_bytes; i++)
 		nr_bits += (uint64_t)__builtin_popcount(bytes[i]);
 	return nr_bits;
 }
@@ -400,22 +414,49 @@ static bool unpack(struct flatdump *dump, uint32_t flags, const uint8_t *packed,
 	return false;
 }
 
+static void load_descs(struct flatdump *dump, uint64_t index, size_t nr_wanted)
+{
+	uint64_t offset = dump->table_offset + index * sizeof(*dump->descs);
+	size_t nr_bytes = nr_wanted * sizeof(*dump->descs);
+
+	dump->nr_descs = flatfile_read(dump->flat, offset, dump->descs, nr_bytes) /
+			 sizeof(*dump->descs);
+	dump->first_desc = index;
+}
+
+/* Entry @index of the table of pages, or NULL. */
+static const struct kdump_page_desc *desc_at(struct flatdump *dump, uint64_t index)
+{
+	if (index - dump->first_desc >= dump->nr_descs)
+		load_descs(dump, index, NR_DESCS);
+	/* What cannot be read may be a neighbour. */
+	if (!dump->nr_descs)
+		load_descs(dump, index, 1);
+	return dump->nr_descs ? &dump->descs[index - dump->first_desc] : NULL;
+}
+
 /* Page @pfn into @page. */
 static bool load_page(struct flatdump *dump, uint64_t pfn, uint8_t *page)
 {
 	uint8_t packed[2 * BTSREC_PAGE_BYTES];
-	struct kdump_page_desc desc;
+	const struct kdump_page_desc *desc;
 	uint64_t index;
 
-	if (!page_index(dump, pfn, &index) ||
-	    !read_all(dump, dump->table_offset + index * sizeof(desc), &desc, sizeof(desc)) ||
-	    !desc.size || desc.size > sizeof(packed) ||
-	    !read_all(dump, desc.offset, packed, desc.size))
+	desc = page_index(dump, pfn, &index) ? desc_at(dump, index) : NULL;
+	if (!desc || !desc->size || desc->size > sizeof(packed) ||
+	    !read_all(dump, desc->offset, packed, desc->size))
 		return false;
-	if (desc.flags || desc.size != BTSREC_PAGE_BYTES)
-		return unpack(dump, desc.flags, packed, desc.size, page);
+	if (desc->flags || desc->size != BTSREC_PAGE_BYTES)
+		return unpack(dump, desc->flags, packed, desc->size, page);
 	memcpy(page, packed, BTSREC_PAGE_BYTES);
 	return true;
+}
+
+static bool is_kept(const struct flatdump *dump, uint64_t pfn)
+{
+	const struct unpacked *page = dump->pages ? &dump->pages[pfn % NR_PAGES] : NULL;
+
+	return page && page->used && page->pfn == pfn;
 }
 
 /* The content of page @pfn, or NULL. */
@@ -428,7 +469,7 @@ static const uint8_t *page_at(struct flatdump *dump, uint64_t pfn)
 	if (!dump->pages)
 		return NULL;
 	page = &dump->pages[pfn % NR_PAGES];
-	if (!page->used || page->pfn != pfn) {
+	if (!is_kept(dump, pfn)) {
 		page->used = load_page(dump, pfn, page->bytes);
 		page->pfn = pfn;
 	}
@@ -438,8 +479,12 @@ static const uint8_t *page_at(struct flatdump *dump, uint64_t pfn)
 static size_t kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf, size_t len_bytes)
 {
 	size_t nr_bytes = BTSREC_PAGE_BYTES - pa % BTSREC_PAGE_BYTES;
-	const uint8_t *page = page_at(dump, pa / BTSREC_PAGE_BYTES);
+	uint64_t pfn = pa / BTSREC_PAGE_BYTES;
+	const uint8_t *page;
 
+	if (nr_bytes == BTSREC_PAGE_BYTES && len_bytes >= BULK_BYTES && !is_kept(dump, pfn))
+		return load_page(dump, pfn, buf) ? nr_bytes : 0;
+	page = page_at(dump, pfn);
 	if (!page)
 		return 0;
 	if (nr_bytes > len_bytes)

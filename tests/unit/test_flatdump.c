@@ -29,7 +29,7 @@ static FILE *file;
 static struct flatfile flat;
 static struct flatdump *dump;
 static struct msg msg;
-static uint8_t image[DATA_AT + 16 * PAGE];
+static uint8_t image[DATA_AT + 96 * PAGE];
 static uint64_t data_at;
 static size_t nr_pages;
 
@@ -207,6 +207,52 @@ START_TEST(over_two_pages)
 }
 END_TEST
 
+#define NR_BULK	90
+
+/* The bytes of @nr pages from @first_pfn on, read at once; each page has its value. */
+static void ck_bulk(uint64_t first_pfn, uint64_t nr, uint64_t nr_there)
+{
+	uint8_t *bytes = malloc(nr * PAGE);
+	size_t nr_bytes, i;
+
+	ck_assert_ptr_nonnull(bytes);
+	ck_assert_int_eq(flatdump_read_pa(dump, first_pfn * PAGE + 1, bytes, nr * PAGE - 1,
+					  &nr_bytes),
+			 nr_there < nr ? BTSREC_ERR_NODATA : BTSREC_OK);
+	ck_assert_uint_eq(nr_bytes, nr_there * PAGE - 1);
+	for (i = 0; i < nr_bytes; i++)
+		ck_assert_uint_eq(bytes[i], (uint8_t)(first_pfn + (i + 1) / PAGE));
+	free(bytes);
+}
+
+/* Many pages at once go past those that are kept, but must be the same. */
+START_TEST(many_at_once)
+{
+	uint8_t garbage[64] = { 1, 2, 3 };
+
+	setup();
+	for (uint64_t pfn = 0; pfn < NR_BULK; pfn++) {
+		if (pfn == 80)
+			put_page(pfn, garbage, sizeof(garbage), KDUMP_PACKED_ZLIB);
+		else if (pfn % 3)
+			put_zlib(pfn, (uint8_t)pfn);
+		else
+			put_plain(pfn, (uint8_t)pfn);
+	}
+	btsrec_ck_ok(open_all());
+	ck_assert_int_eq(page_value(33), 33);
+	ck_assert_int_eq(page_value(34), 34);
+	ck_bulk(0, 80, 80);
+	ck_bulk(0, NR_BULK, 80);
+	ck_bulk(79, NR_BULK - 79, 1);
+	ck_bulk(81, NR_BULK - 81, NR_BULK - 81);
+	ck_bulk(81, 40, NR_BULK - 81);
+	for (uint64_t pfn = NR_BULK; pfn--;)
+		ck_assert_int_eq(page_value(pfn), pfn == 80 ? -1 : (int)pfn);
+	teardown();
+}
+END_TEST
+
 START_TEST(damaged_pages)
 {
 	uint8_t garbage[64] = { 1, 2, 3 };
@@ -345,5 +391,6 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("flatdump", plain_and_packed, over_two_pages, damaged_pages, cut_off, split,
+BTSREC_CK_MAIN("flatdump", plain_and_packed, over_two_pages, many_at_once, damaged_pages, cut_off,
+	       split,
 	       vmcoreinfo, refused, no_memory)
