@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "escape.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
 size_t escape_byte(char *ret, unsigned char byte)
 {
 	static const char hex_digits[] = "0123456789abcdef";
@@ -20,11 +24,37 @@ size_t escape_byte(char *ret, unsigned char byte)
 	return 4;
 }
 
+/* @byte in all eight. */
+#define EIGHT(byte)	(0x0101010101010101ULL * (byte))
+
+/* Is one of @eight bytes zero? Not which: a borrow makes those behind it uncertain. */
+static bool has_zero(uint64_t eight)
+{
+	return (eight - EIGHT(1)) & ~eight & EIGHT(0x80);
+}
+
+/* Would escape_byte() leave all of @eight bytes as they are? */
+static bool all_plain(uint64_t eight)
+{
+	bool low = (eight - EIGHT(0x20)) & ~eight & EIGHT(0x80);
+
+	return !low && !(eight & EIGHT(0x80)) && !has_zero(eight ^ EIGHT(0x7f)) &&
+	       !has_zero(eight ^ EIGHT('"')) && !has_zero(eight ^ EIGHT('\\'));
+}
+
 size_t escaped_copy(char *ret, const char *text, size_t max_bytes)
 {
-	size_t i, at = 0;
+	size_t i = 0, at = 0;
+	uint64_t eight;
 
-	for (i = 0; i < max_bytes && text[i]; i++)
+	while (max_bytes - i >= sizeof(eight)) {
+		memcpy(&eight, text + i, sizeof(eight));
+		if (!all_plain(eight))
+			break;
+		memcpy(ret + i, text + i, sizeof(eight));
+		i += sizeof(eight);
+	}
+	for (at = i; i < max_bytes && text[i]; i++)
 		at += escape_byte(ret + at, (unsigned char)text[i]);
 	ret[at] = '\0';
 	return at;

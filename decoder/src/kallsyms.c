@@ -19,12 +19,16 @@
 /* A type letter and the longest name that is kept. */
 #define EXPANDED_MAX_BYTES	(1 + SYMBOL_NAME_MAX_BYTES)
 
+/* Tokens up to this long, nearly all, are copied in one piece, with what happens to follow. */
+#define PIECE_BYTES		16
+
 /**
  * struct kallsyms - a table while it is read
  * @tokens: of the bytes 0..255 in a compressed name, @token_bytes[i] bytes from
  *	@token_at[i].
  * @names: the compressed names as far as they have been needed.
- * @text: the expanded names without type letters, in order of the symbols.
+ * @text: the expanded names, each behind its type letter, in order of the symbols; and
+ *	room for the rest of a piece.
  */
 struct kallsyms {
 	const struct kread *kread;
@@ -132,15 +136,13 @@ static enum btsrec_status read_offsets(struct kallsyms *k)
 
 /* --- Names -------------------------------------------------------------- */
 
-/* Read on until @want_bytes of the compressed names are there. */
-static enum btsrec_status names_want(struct kallsyms *k, size_t want_bytes)
+/* Read on, so that @want_bytes of the compressed names are there. */
+static enum btsrec_status names_read(struct kallsyms *k, size_t want_bytes)
 {
 	size_t room = k->names_room ? 2 * k->names_room : NAMES_STEP_BYTES;
 	size_t got_bytes = 0;
 	uint8_t *names;
 
-	if (want_bytes <= k->names_bytes)
-		return BTSREC_OK;
 	if (want_bytes > NAMES_MAX_BYTES)
 		return msg_set(k->msg, BTSREC_ERR_CORRUPT, "kallsyms_names has no end");
 	if (want_bytes > k->names_room) {
@@ -157,6 +159,11 @@ static enum btsrec_status names_want(struct kallsyms *k, size_t want_bytes)
 			       k->names + k->names_bytes, room);
 	k->names_bytes += got_bytes;
 	return want_bytes <= k->names_bytes ? BTSREC_OK : part_missing(k, "kallsyms_names");
+}
+
+static inline enum btsrec_status names_want(struct kallsyms *k, size_t want_bytes)
+{
+	return want_bytes <= k->names_bytes ? BTSREC_OK : names_read(k, want_bytes);
 }
 
 /* Where the compressed name at *@at is; *@at moves behind it. */
@@ -192,17 +199,26 @@ static size_t expanded_bytes(const struct kallsyms *k, const uint8_t *name, size
 	return sum < EXPANDED_MAX_BYTES ? sum : EXPANDED_MAX_BYTES;
 }
 
-/* The first @ret_bytes of what @name stands for, as expanded_bytes() said. */
-static void expand(const struct kallsyms *k, const uint8_t *name, char *ret, size_t ret_bytes)
+/*
+ * What @name stands for, as long as expanded_bytes() says; @ret has room for a piece more.
+ * Behind the last token are TOKEN_MAX_BYTES that may be read.
+ */
+static size_t expand(const struct kallsyms *k, const uint8_t *name, size_t nr_bytes, char *ret)
 {
 	size_t at = 0, i, part_bytes;
 
-	for (i = 0; at < ret_bytes; i++, at += part_bytes) {
+	for (i = 0; i < nr_bytes && at < EXPANDED_MAX_BYTES; i++, at += part_bytes) {
+		const char *part = k->tokens + k->token_at[name[i]];
+
 		part_bytes = k->token_bytes[name[i]];
-		if (part_bytes > ret_bytes - at)
-			part_bytes = ret_bytes - at;
-		memcpy(ret + at, k->tokens + k->token_at[name[i]], part_bytes);
+		if (part_bytes > EXPANDED_MAX_BYTES - at)
+			part_bytes = EXPANDED_MAX_BYTES - at;
+		if (part_bytes <= PIECE_BYTES)
+			memcpy(ret + at, part, PIECE_BYTES);
+		else
+			memcpy(ret + at, part, part_bytes);
 	}
+	return at;
 }
 
 /* The room for all names; reads them on the way. */
@@ -223,7 +239,7 @@ static enum btsrec_status text_alloc(struct kallsyms *k)
 				       "symbol %u in kallsyms_names is empty", i);
 		text_bytes += nr_bytes;
 	}
-	k->text = malloc(text_bytes);
+	k->text = malloc(text_bytes + PIECE_BYTES);
 	return k->text ? BTSREC_OK : no_memory(k);
 }
 
@@ -309,8 +325,7 @@ static enum btsrec_status list_names(struct kallsyms *k, struct symbol_list *lis
 
 		if (status)
 			return status;
-		nr_bytes = expanded_bytes(k, name, nr_bytes);
-		expand(k, name, text, nr_bytes);
+		nr_bytes = expand(k, name, nr_bytes, text);
 		if (!symbol_list_add(list, i, *text, text + 1, nr_bytes - 1))
 			return no_memory(k);
 		text += nr_bytes;

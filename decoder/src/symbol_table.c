@@ -121,6 +121,32 @@ const struct symbol_entry *symbol_list_by_name(const struct symbol_list *list, c
 	return NULL;
 }
 
+/*
+ * Kernels have their symbols in order, but for the names of one address: then each is put
+ * into its place with a few steps.  False: it takes too many, the order is any.
+ */
+static bool sort_by_steps(struct symbol_entry *entries, size_t nr_entries)
+{
+	size_t nr_left = 2 * nr_entries, i, at;
+
+	for (i = 1; i < nr_entries; i++) {
+		struct symbol_entry entry = entries[i];
+
+		for (at = i; at && nr_left && entry_compare(&entries[at - 1], &entry) > 0; at--) {
+			entries[at] = entries[at - 1];
+			nr_left--;
+		}
+		entries[at] = entry;
+	}
+	return nr_left;
+}
+
+static void list_sort(struct symbol_list *list)
+{
+	if (list->nr_entries && !sort_by_steps(list->entries, list->nr_entries))
+		qsort(list->entries, list->nr_entries, sizeof(*list->entries), entry_compare);
+}
+
 /* Nothing is known from @va on, unless a symbol is there. */
 static bool add_end(struct symbol_list *list, uint64_t va)
 {
@@ -137,8 +163,7 @@ bool symbol_list_end(struct symbol_list *list)
 	size_t nr_symbols = list->nr_entries, i, next;
 	uint64_t nr_bytes, va;
 
-	if (nr_symbols)
-		qsort(list->entries, nr_symbols, sizeof(*list->entries), entry_compare);
+	list_sort(list);
 	for (i = 0; i < nr_symbols; i = next) {
 		va = list->entries[i].va;
 		nr_bytes = 0;
@@ -159,12 +184,11 @@ static void list_reduce(struct symbol_list *list, uint64_t begin_va, uint64_t en
 {
 	size_t i, nr_kept = 0;
 
-	if (list->nr_entries)
-		qsort(list->entries, list->nr_entries, sizeof(*list->entries), entry_compare);
 	for (i = 0; i < list->nr_entries; i++)
 		if (list->entries[i].va >= begin_va && list->entries[i].va < end_va)
 			list->entries[nr_kept++] = list->entries[i];
 	list->nr_entries = nr_kept;
+	list_sort(list);
 }
 
 /* Of a sorted list: not the name to print first at its address. */

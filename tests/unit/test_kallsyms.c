@@ -18,6 +18,8 @@
 #define TOKEN_SCHEDULE	1
 #define TOKEN_T_SCHED	2
 #define TOKEN_EMPTY	3
+#define TOKEN_LONG	4
+#define LONG_TOKEN	"longer_than_what_is_copied_in_one_piece"
 
 static struct kallsyms_where where;
 static struct kallsyms_anchor anchor;
@@ -35,13 +37,15 @@ static void put_tokens(void)
 	uint64_t pa = TOKENS_PA;
 
 	for (unsigned int i = 0; i < 256; i++) {
-		char text[16] = { (char)i };
+		char text[64] = { (char)i };
 		uint16_t at = (uint16_t)(pa - TOKENS_PA);
 
 		if (i == TOKEN_SCHEDULE)
 			strcpy(text, "schedule");
 		if (i == TOKEN_T_SCHED)
 			strcpy(text, "Tsched");
+		if (i == TOKEN_LONG)
+			strcpy(text, LONG_TOKEN);
 		if (i == TOKEN_EMPTY)
 			text[0] = '\0';
 		put(INDEX_PA + 2 * i, &at, sizeof(at));
@@ -109,6 +113,48 @@ START_TEST(tokens_are_expanded)
 	ck_entry(0, BASE_KVA + 0x10, "schedule");
 	ck_entry(1, BASE_KVA + 0x20, "sched_schedulex");
 	ck_entry(2, ANCHOR_KVA, "anchor");
+	teardown();
+}
+END_TEST
+
+/* Long tokens and short ones, one behind the other and as the last of all. */
+START_TEST(tokens_of_any_length)
+{
+	setup();
+	put_text(0x1234, "Tanchor");
+	put_symbol(0x10, "\2\4\4x", 4);
+	put_symbol(0x20, "Ta\4b\1", 5);
+	put_symbol(0x30, "T\1\4", 3);
+	btsrec_ck_ok(run());
+	ck_entry(1, BASE_KVA + 0x10, "sched" LONG_TOKEN LONG_TOKEN "x");
+	ck_entry(2, BASE_KVA + 0x20, "a" LONG_TOKEN "bschedule");
+	ck_entry(3, BASE_KVA + 0x30, "schedule" LONG_TOKEN);
+	teardown();
+}
+END_TEST
+
+/* What does not fit is cut where the limit is, within a token as well. */
+START_TEST(tokens_beyond_the_limit)
+{
+	char tokens[120], text[121 * sizeof(LONG_TOKEN)] = "";
+
+	setup();
+	put_text(0x1234, "Tanchor");
+	memset(tokens, TOKEN_LONG, sizeof(tokens));
+	tokens[0] = 'T';
+	put_symbol(0, tokens, sizeof(tokens));
+	memset(tokens, TOKEN_SCHEDULE, sizeof(tokens));
+	tokens[0] = 'T';
+	put_symbol(0, tokens, sizeof(tokens));
+	put_text(0, "Tlast");
+	btsrec_ck_ok(run());
+	for (size_t i = 0; i + 1 < sizeof(tokens); i++)
+		strcat(text, LONG_TOKEN);
+	ck_assert_uint_eq(list.entries[1].name_bytes, SYMBOL_NAME_MAX_BYTES);
+	ck_assert_mem_eq(list.entries[1].name, text, SYMBOL_NAME_MAX_BYTES);
+	ck_assert_uint_eq(list.entries[2].name_bytes, SYMBOL_NAME_MAX_BYTES);
+	ck_assert_mem_eq(list.entries[2].name + SYMBOL_NAME_MAX_BYTES - 7, "schedul", 7);
+	ck_entry(3, BASE_KVA, "last");
 	teardown();
 }
 END_TEST
@@ -309,7 +355,8 @@ START_TEST(vmcoreinfo)
 }
 END_TEST
 
-BTSREC_CK_MAIN("kallsyms", tokens_are_expanded, from_base_is_unsigned, negative_is_from_base,
+BTSREC_CK_MAIN("kallsyms", tokens_are_expanded, tokens_of_any_length,
+	       tokens_beyond_the_limit, from_base_is_unsigned, negative_is_from_base,
 	       from_place, one_of_several_anchors, another_kernel, long_names, many_symbols,
 	       parts_not_in_the_dump, impossible_counts, addresses_that_are_nowhere, no_memory,
 	       vmcoreinfo)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "check_btsrec.h"
+#include "escape.h"
 #include "failing_alloc.h"
 #include "symbol_table.h"
 
@@ -53,6 +54,38 @@ START_TEST(nearest_below)
 	ck_assert_str_eq(find(table, BEGIN + 0x800), "late+0");
 	ck_assert_str_eq(find(table, END - 1), "late+2047");
 	symbol_table_free(table);
+}
+END_TEST
+
+/* Addresses and names are the same whatever the order in which symbols come. */
+START_TEST(any_order)
+{
+	static const size_t steps[] = { 1, 2, 3, 77, 199, 399 };
+	size_t nr_symbols = 400, i, at;
+	char names[400][16], text[64];
+	struct symbol_table *table;
+
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		for (at = 0; at < nr_symbols; at++) {
+			/* Each once, but with 2: there every other one has two names. */
+			size_t nr = at * steps[i] % nr_symbols;
+
+			snprintf(names[at], sizeof(names[at]), "%sf%zu",
+				 at < nr_symbols / 2 ? "" : "_", nr);
+			add(BEGIN + 4 * nr, 'T', names[at]);
+		}
+		table = table_new();
+		ck_assert_uint_eq(table->nr_symbols, steps[i] == 2 ? 200 : 400);
+		for (at = 0; at < nr_symbols; at++) {
+			size_t nr = at * steps[i] % nr_symbols;
+
+			if (steps[i] == 2 && at >= nr_symbols / 2)
+				continue;
+			snprintf(text, sizeof(text), "%s+3", names[at]);
+			ck_assert_str_eq(find(table, BEGIN + 4 * nr + 3), text);
+		}
+		symbol_table_free(table);
+	}
 }
 END_TEST
 
@@ -149,6 +182,28 @@ START_TEST(hostile_name_is_escaped)
 }
 END_TEST
 
+/* Every byte at every place of a name, behind and before plain ones. */
+START_TEST(any_byte_is_escaped)
+{
+	char text[21], want[ESCAPED_MAX_BYTES * 20 + 1], got[ESCAPED_MAX_BYTES * 20 + 1];
+	size_t nr_bytes, i;
+
+	for (unsigned int byte = 0; byte < 256; byte++) {
+		for (size_t place = 0; place < sizeof(text) - 1; place++) {
+			memcpy(text, "plain ~ and }plain[_", sizeof(text));
+			text[place] = (char)byte;
+			for (i = nr_bytes = 0; i < sizeof(text) - 1 && text[i]; i++)
+				nr_bytes += escape_byte(want + nr_bytes, (unsigned char)text[i]);
+			want[nr_bytes] = '\0';
+			ck_assert_uint_eq(escaped_copy(got, text, sizeof(text) - 1), nr_bytes);
+			ck_assert_str_eq(got, want);
+		}
+	}
+	ck_assert_uint_eq(escaped_copy(got, "plain and more", 11), 11);
+	ck_assert_str_eq(got, "plain and m");
+}
+END_TEST
+
 START_TEST(long_name_is_cut)
 {
 	char name[SYMBOL_NAME_MAX_BYTES + 2];
@@ -239,6 +294,6 @@ START_TEST(other_names)
 }
 END_TEST
 
-BTSREC_CK_MAIN("symbol_table", other_names, nearest_below, outside, shifted, empty, aliases,
-	       no_symbols_of_the_image, hostile_name_is_escaped, long_name_is_cut, by_name,
-	       all_of_a_name, no_memory)
+BTSREC_CK_MAIN("symbol_table", other_names, nearest_below, any_order, outside, shifted, empty, aliases,
+	       no_symbols_of_the_image, hostile_name_is_escaped, any_byte_is_escaped,
+	       long_name_is_cut, by_name, all_of_a_name, no_memory)
