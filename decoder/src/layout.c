@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 
@@ -60,11 +61,11 @@ static const struct member members[NR_LAYOUT_MEMBERS] = {
 					       "i_mtime_sec" } },
 };
 
-static bool member_init(const struct types *types, const struct member *member,
+static bool member_init(const struct types *types, uint32_t id, const struct member *member,
 			struct types_field *ret)
 {
 	for (unsigned int i = 0; i < NR_PATHS && member->paths[i]; i++)
-		if (types_field(types, member->type, member->paths[i], ret))
+		if (types_member(types, id, member->paths[i], ret))
 			return true;
 	return false;
 }
@@ -88,27 +89,43 @@ static const char *read_types(const struct kread *kernel, uint64_t btf_kva, uint
 	return *ret ? NULL : "the kernel's BTF cannot be read";
 }
 
-struct types *layout_types(const struct kread *kernel, uint64_t btf_kva, uint64_t btf_end_kva,
-			   const char **ret_why)
+static const char *try_types(struct layout_btf *btf)
 {
-	struct types *types = NULL;
+	if (!btf->begin_kva || !btf->end_kva)
+		return "kallsyms does not say where the kernel's BTF is";
+	if (btf->end_kva <= btf->begin_kva || btf->end_kva - btf->begin_kva > TYPES_MAX_BYTES)
+		return "the kernel's BTF has no size";
+	return read_types(btf->kernel, btf->begin_kva, btf->end_kva - btf->begin_kva,
+			  &btf->types);
+}
 
-	if (!btf_kva || !btf_end_kva)
-		*ret_why = "kallsyms does not say where the kernel's BTF is";
-	else if (btf_end_kva <= btf_kva || btf_end_kva - btf_kva > TYPES_MAX_BYTES)
-		*ret_why = "the kernel's BTF has no size";
-	else
-		*ret_why = read_types(kernel, btf_kva, btf_end_kva - btf_kva, &types);
-	return types;
+const struct types *layout_types(struct layout_btf *btf, const char **ret_why)
+{
+	if (!btf->tried)
+		btf->why = try_types(btf);
+	btf->tried = true;
+	if (ret_why)
+		*ret_why = btf->why;
+	return btf->types;
+}
+
+void layout_btf_fini(struct layout_btf *btf)
+{
+	types_free(btf->types);
+	memset(btf, 0, sizeof(*btf));
 }
 
 const char *layout_init(const struct types *types, struct layout *ret)
 {
 	struct layout layout;
+	uint32_t id = 0;
 
-	for (unsigned int i = 0; i < NR_LAYOUT_MEMBERS; i++)
-		if (!member_init(types, &members[i], &layout.at[i]))
+	for (unsigned int i = 0; i < NR_LAYOUT_MEMBERS; i++) {
+		if (!i || strcmp(members[i].type, members[i - 1].type))
+			id = types_struct(types, members[i].type);
+		if (!member_init(types, id, &members[i], &layout.at[i]))
 			return members[i].paths[0];
+	}
 	*ret = layout;
 	return NULL;
 }

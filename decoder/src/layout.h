@@ -60,14 +60,30 @@ struct layout {
 };
 
 /**
- * layout_types() - the types of the kernel in the dump
- * @btf_kva, @btf_end_kva: where its BTF is; 0: not known.
- * @ret_why: why there are none, static; set only then.
- *
- * Return: for types_free(), or NULL.
+ * struct layout_btf - the types of the kernel in the dump
+ * @kernel: borrowed.
+ * @begin_kva, @end_kva: where its BTF is; 0: not known.
+ * The rest is layout_types()'s, and zero before.
  */
-struct types *layout_types(const struct kread *kernel, uint64_t btf_kva, uint64_t btf_end_kva,
-			   const char **ret_why);
+struct layout_btf {
+	const struct kread *kernel;
+	uint64_t begin_kva;
+	uint64_t end_kva;
+	bool tried;
+	struct types *types;
+	const char *why;
+};
+
+/**
+ * layout_types() - the types, which are read when they are first asked for, and kept
+ * @ret_why: why there are none, static, else NULL; NULL: not asked for.
+ *
+ * Return: valid until layout_btf_fini(), or NULL.
+ */
+const struct types *layout_types(struct layout_btf *btf, const char **ret_why);
+
+/** layout_btf_fini() - free what layout_types() keeps */
+void layout_btf_fini(struct layout_btf *btf);
 
 /**
  * layout_init() - look all members up

@@ -37,20 +37,22 @@ struct fields {
 	struct types_field name;
 };
 
-static bool find_field(const struct types *types, const struct list *list, const char *member,
+static bool find_field(const struct types *types, uint32_t id, const char *member,
 		       struct types_field *ret)
 {
-	return !member || types_field(types, list->type, member, ret);
+	return !member || types_member(types, id, member, ret);
 }
 
 static bool find_fields(const struct types *types, const struct list *list, struct fields *ret)
 {
+	uint32_t id = types_struct(types, list->type);
+
 	memset(ret, 0, sizeof(*ret));
-	return find_field(types, list, list->node, &ret->node) &&
-	       find_field(types, list, list->start, &ret->start) &&
-	       find_field(types, list, list->end, &ret->end) &&
-	       find_field(types, list, list->nr_bytes, &ret->nr_bytes) &&
-	       find_field(types, list, list->name_member, &ret->name);
+	return find_field(types, id, list->node, &ret->node) &&
+	       find_field(types, id, list->start, &ret->start) &&
+	       find_field(types, id, list->end, &ret->end) &&
+	       find_field(types, id, list->nr_bytes, &ret->nr_bytes) &&
+	       find_field(types, id, list->name_member, &ret->name);
 }
 
 static bool read_number(const struct kread *kernel, uint64_t kva, const struct types_field *at,

@@ -125,8 +125,7 @@ struct user *symbols_user(struct btsrec *rec)
 	symbol_dump_kernel(dump, NULL);
 	source.kread = symbol_dump_kread(dump);
 	source.root = btsrec_root(rec);
-	source.btf_kva = symbol_dump_place(dump, SYMBOL_DUMP_BTF);
-	source.btf_end_kva = symbol_dump_place(dump, SYMBOL_DUMP_BTF_END);
+	source.btf = symbol_dump_btf(dump);
 	source.init_task_kva = symbol_dump_place(dump, SYMBOL_DUMP_INIT_TASK);
 	if (rec->sysroot)
 		source.sysroot = rec->sysroot;

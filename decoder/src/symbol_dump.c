@@ -27,6 +27,7 @@ struct symbol_dump {
 	bool kernel_tried;
 	struct symbol_table *kernel;
 	uint64_t places[SYMBOL_DUMP_NR_PLACES];
+	struct layout_btf btf;
 	bool *module_tried;
 	struct symbol_table **modules;
 	bool made_tried;
@@ -45,6 +46,7 @@ struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
 	walk_init(&dump->walk, image, located->root.flags & BTSREC_ROOT_F_LA57);
 	dump->kread = (struct kread){ image, located->root.phys_base,
 				      located->root.kernel_pgd_pa, &dump->walk, nomem };
+	dump->btf.kernel = &dump->kread;
 	dump->module_tried = calloc(located->nr_modules + 1, sizeof(*dump->module_tried));
 	dump->modules = calloc(located->nr_modules + 1, sizeof(*dump->modules));
 	if (dump->module_tried && dump->modules)
@@ -65,6 +67,7 @@ void symbol_dump_free(struct symbol_dump *dump)
 	free(dump->modules);
 	free(dump->module_tried);
 	madesyms_fini(&dump->made);
+	layout_btf_fini(&dump->btf);
 	free(dump);
 }
 
@@ -109,11 +112,18 @@ static void kernel_places(struct symbol_dump *dump, const struct symbol_list *li
 
 		dump->places[i] = entry ? entry->va : 0;
 	}
+	dump->btf.begin_kva = dump->places[SYMBOL_DUMP_BTF];
+	dump->btf.end_kva = dump->places[SYMBOL_DUMP_BTF_END];
 }
 
 uint64_t symbol_dump_place(const struct symbol_dump *dump, enum symbol_dump_place place)
 {
 	return dump->places[place];
+}
+
+struct layout_btf *symbol_dump_btf(struct symbol_dump *dump)
+{
+	return &dump->btf;
 }
 
 const struct kread *symbol_dump_kread(const struct symbol_dump *dump)
@@ -217,22 +227,17 @@ static bool module_find(struct symbol_dump *dump, uint64_t va, struct symbol_nam
 static void made_read(struct symbol_dump *dump)
 {
 	struct madesyms_source source = { .kread = &dump->kread };
-	struct types *types;
-	const char *why;
 
 	if (!symbol_dump_kernel(dump, NULL))
 		return;
-	types = layout_types(&dump->kread, dump->places[SYMBOL_DUMP_BTF],
-			     dump->places[SYMBOL_DUMP_BTF_END], &why);
-	if (!types)
+	source.types = layout_types(&dump->btf, NULL);
+	if (!source.types)
 		return;
-	source.types = types;
 	source.bpf_kallsyms_kva = dump->places[SYMBOL_DUMP_BPF_KALLSYMS];
 	source.ftrace_ops_trampoline_list_kva = dump->places[SYMBOL_DUMP_FTRACE_TRAMPOLINES];
 	source.kprobe_insn_slots_kva = dump->places[SYMBOL_DUMP_KPROBE_SLOTS];
 	source.kprobe_optinsn_slots_kva = dump->places[SYMBOL_DUMP_KPROBE_OPTSLOTS];
 	madesyms_read(&source, &dump->made);
-	types_free(types);
 }
 
 static bool made_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)

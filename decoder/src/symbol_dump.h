@@ -9,6 +9,7 @@
 
 #include "image.h"
 #include "kread.h"
+#include "layout.h"
 #include "locate.h"
 #include "symbol.h"
 
@@ -57,6 +58,9 @@ enum symbol_dump_place {
 
 /** symbol_dump_place() - its address; 0: not known, or symbol_dump_kernel() was not called */
 uint64_t symbol_dump_place(const struct symbol_dump *dump, enum symbol_dump_place place);
+
+/** symbol_dump_btf() - the kernel's types, as long as @dump is there; see symbol_dump_place() */
+struct layout_btf *symbol_dump_btf(struct symbol_dump *dump);
 
 /** symbol_dump_kread() - the kernel's memory, as long as @dump is there */
 const struct kread *symbol_dump_kread(const struct symbol_dump *dump);

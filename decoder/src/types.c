@@ -122,12 +122,18 @@ static bool find_path(struct search *search, const struct btf_type *type, const 
 	return false;
 }
 
-bool types_field(const struct types *types, const char *type, const char *path,
-		 struct types_field *ret)
+uint32_t types_struct(const struct types *types, const char *name)
+{
+	int id = btf__find_by_name_kind(types->btf, name, BTF_KIND_STRUCT);
+
+	return id > 0 ? (uint32_t)id : 0;
+}
+
+bool types_member(const struct types *types, uint32_t id, const char *path,
+		  struct types_field *ret)
 {
 	struct search search = { .btf = types->btf, .nr_left = MAX_MEMBERS };
-	int id = btf__find_by_name_kind(types->btf, type, BTF_KIND_STRUCT);
-	const struct btf_type *root = id > 0 ? btf__type_by_id(types->btf, (uint32_t)id) : NULL;
+	const struct btf_type *root = id ? btf__type_by_id(types->btf, id) : NULL;
 	int64_t size_bytes;
 
 	if (!root || !find_path(&search, root, path) || search.offset_bits % 8)
@@ -138,4 +144,10 @@ bool types_field(const struct types *types, const char *type, const char *path,
 	ret->offset_bytes = (uint32_t)(search.offset_bits / 8);
 	ret->size_bytes = (uint32_t)size_bytes;
 	return true;
+}
+
+bool types_field(const struct types *types, const char *type, const char *path,
+		 struct types_field *ret)
+{
+	return types_member(types, types_struct(types, type), path, ret);
 }

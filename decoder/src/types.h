@@ -32,14 +32,21 @@ struct types *types_new(const void *btf, size_t nr_bytes);
 /** types_free() - NULL is allowed */
 void types_free(struct types *types);
 
+/** types_struct() - the number of struct @name, for which all are looked at; 0: there is none */
+uint32_t types_struct(const struct types *types, const char *name);
+
 /**
- * types_field() - find a member
- * @type: the name of a struct.
+ * types_member() - find a member
+ * @id: of a struct, from types_struct(); 0 has no members.
  * @path: names of members joined by dots: "mm_mt.ma_root".  Members of anonymous
  *	structs and unions count as members of what they are in.
  *
- * Return: false if there is none, it is a bit-field, or beyond the end of @type.
+ * Return: false if there is none, it is a bit-field, or beyond the end of the struct.
  */
+bool types_member(const struct types *types, uint32_t id, const char *path,
+		  struct types_field *ret);
+
+/** types_field() - as types_member(), of the struct that is called @type */
 bool types_field(const struct types *types, const char *type, const char *path,
 		 struct types_field *ret);
 

@@ -101,17 +101,13 @@ static const char *read_layout(struct user *user)
 {
 	const struct user_source *source = &user->source;
 	const char *missing;
-	struct types *types;
+	const struct types *types = layout_types(source->btf, &missing);
 
-	types = layout_types(source->kread, source->btf_kva, source->btf_end_kva, &missing);
 	if (!types)
 		return missing;
-	if (!source->init_task_kva) {
-		types_free(types);
+	if (!source->init_task_kva)
 		return "kallsyms does not say where the first task is";
-	}
 	missing = layout_init(types, &user->layout);
-	types_free(types);
 	return missing ? "the kernel's BTF lacks a member that is needed" : NULL;
 }
 

@@ -9,21 +9,21 @@
 
 #include "code.h"
 #include "kread.h"
+#include "layout.h"
 #include "symbol.h"
 
 /**
  * struct user_source - what is needed
  * @kread: borrowed.
  * @root: borrowed.
- * @btf_kva, @btf_end_kva: the kernel's BTF; 0: not known.
+ * @btf: the kernel's; borrowed.
  * @init_task_kva: 0: not known.
  * @sysroot, @debuginfo: folders, see mapped_init(); borrowed.
  */
 struct user_source {
 	const struct kread *kread;
 	const struct btsrec_root *root;
-	uint64_t btf_kva;
-	uint64_t btf_end_kva;
+	struct layout_btf *btf;
 	uint64_t init_task_kva;
 	const char *sysroot;
 	const char *debuginfo;

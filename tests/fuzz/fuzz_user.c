@@ -74,8 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 {
 	static const struct btsrec_root root = { .nr_exec_pages = 1, .exec_pa = { UK_EXECS_PA } };
 	static struct uk pristine, uk;
+	struct layout_btf btf = { .kernel = &uk.kread, .begin_kva = UK_KVA(UK_BTF_PA) };
 	struct user_source source = {
-		.kread = &uk.kread, .root = &root, .btf_kva = UK_KVA(UK_BTF_PA),
+		.kread = &uk.kread, .root = &root, .btf = &btf,
 		.init_task_kva = UK_KVA(UK_INIT_PA), .sysroot = "/nonexistent",
 		.debuginfo = "/nonexistent",
 	};
@@ -93,10 +94,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 		memcpy(&change, bytes + i, sizeof(change));
 		apply(&uk, &change);
 	}
-	source.btf_end_kva = source.btf_kva + pristine.btf_bytes;
+	btf.end_kva = btf.begin_kva + pristine.btf_bytes;
 	user = user_new(&source);
 	if (user)
 		ask(user);
 	user_free(user);
+	layout_btf_fini(&btf);
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 static struct uk uk;
 static struct btsrec_root root;
+static struct layout_btf btf;
 static struct user *user;
 static char folder[64];
 
@@ -41,9 +42,12 @@ static void setup(void)
 
 static struct user_source source_of_uk(void)
 {
+	btf = (struct layout_btf){
+		.kernel = &uk.kread, .begin_kva = UK_KVA(UK_BTF_PA),
+		.end_kva = UK_KVA(UK_BTF_PA) + uk.btf_bytes,
+	};
 	return (struct user_source){
-		.kread = &uk.kread, .root = &root, .btf_kva = UK_KVA(UK_BTF_PA),
-		.btf_end_kva = UK_KVA(UK_BTF_PA) + uk.btf_bytes,
+		.kread = &uk.kread, .root = &root, .btf = &btf,
 		.init_task_kva = UK_KVA(UK_INIT_PA), .sysroot = folder, .debuginfo = folder,
 	};
 }
@@ -63,6 +67,7 @@ static void teardown(void)
 
 	user_free(user);
 	user = NULL;
+	layout_btf_fini(&btf);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		(void)remove(path);
@@ -345,6 +350,7 @@ static void expect_missing(struct user_source source, const char *part)
 	ck_assert_uint_eq(user_code(user, UK_PGD_PA, UK_TEXT, &symbol, 1), 0);
 	user_free(user);
 	user = NULL;
+	layout_btf_fini(&btf);
 }
 
 START_TEST(no_types)
@@ -356,17 +362,19 @@ START_TEST(no_types)
 	source.init_task_kva = 0;
 	expect_missing(source, "kallsyms does not say");
 	source = source_of_uk();
-	source.btf_kva = 0;
+	btf.begin_kva = 0;
 	expect_missing(source, "kallsyms does not say");
 	source = source_of_uk();
-	source.btf_end_kva = source.btf_kva;
-	expect_missing(source, "has no size");
-	source.btf_end_kva = source.btf_kva + (65ULL << 20);
+	btf.end_kva = btf.begin_kva;
 	expect_missing(source, "has no size");
 	source = source_of_uk();
-	source.btf_end_kva -= 1;
+	btf.end_kva = btf.begin_kva + (65ULL << 20);
+	expect_missing(source, "has no size");
+	source = source_of_uk();
+	btf.end_kva -= 1;
 	expect_missing(source, "cannot be read");
-	source.btf_end_kva = UK_KVA(UK_BYTES + 1);
+	source = source_of_uk();
+	btf.end_kva = UK_KVA(UK_BYTES + 1);
 	expect_missing(source, "not in the dump");
 	source = source_of_uk();
 	uk_btf(uk_at(&uk, UK_BTF_PA), UK_BYTES - UK_BTF_PA, "i_mtime_abc");
@@ -399,12 +407,11 @@ END_TEST
 /* Each allocation fails once: an address stays an address, and nothing is wrong. */
 START_TEST(out_of_memory)
 {
-	struct user_source source;
 	bool failed = true;
 
 	setup();
-	source = source_of_uk();
 	for (unsigned int nth = 1; failed; nth++) {
+		struct user_source source = source_of_uk();
 		struct symbol_name symbol = { 0 };
 		enum symbol_why why = SYMBOL_UNKNOWN;
 
@@ -419,6 +426,7 @@ START_TEST(out_of_memory)
 		ck_assert(why != SYMBOL_NAMED || symbol.offset_bytes == 0x12);
 		ck_assert_uint_lt(nth, 200);
 		user_free(user);
+		layout_btf_fini(&btf);
 	}
 	user = NULL;
 	teardown();
