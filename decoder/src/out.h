@@ -11,6 +11,9 @@
 #define BTSREC_OUT_H
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include <btsrec/decoder.h>
 
@@ -115,13 +118,32 @@ static inline uint64_t out_digits8(uint32_t value)
 	return x + 0x3030303030303030ULL + letters * ('a' - '9' - 1);
 }
 
-/** put_digits16() - exactly 16 hexadecimal digits to @at; returns behind them */
-static inline char *put_digits16(char *at, uint64_t value)
+/** put_digits16_words() - put_digits16() on any processor */
+static inline char *put_digits16_words(char *at, uint64_t value)
 {
 	uint64_t digits[2] = { out_digits8((uint32_t)(value >> 32)), out_digits8((uint32_t)value) };
 
 	memcpy(at, digits, sizeof(digits));
 	return at + sizeof(digits);
+}
+
+/** put_digits16() - exactly 16 hexadecimal digits to @at; returns behind them */
+static inline char *put_digits16(char *at, uint64_t value)
+{
+#ifdef __SSE2__
+	__m128i bytes = _mm_cvtsi64_si128((int64_t)__builtin_bswap64(value));
+	__m128i low = _mm_set1_epi8(15);
+	__m128i nibbles = _mm_unpacklo_epi8(_mm_and_si128(_mm_srli_epi64(bytes, 4), low),
+					    _mm_and_si128(bytes, low));
+	__m128i letters = _mm_and_si128(_mm_cmpgt_epi8(nibbles, _mm_set1_epi8(9)),
+					_mm_set1_epi8('a' - '9' - 1));
+
+	nibbles = _mm_add_epi8(_mm_add_epi8(nibbles, _mm_set1_epi8('0')), letters);
+	_mm_storeu_si128((__m128i *)at, nibbles);
+	return at + sizeof(nibbles);
+#else
+	return put_digits16_words(at, value);
+#endif
 }
 
 /** put_bytes() - @nr_bytes bytes to @at; returns behind them */

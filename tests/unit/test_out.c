@@ -82,6 +82,35 @@ START_TEST(hexadecimal)
 }
 END_TEST
 
+static void ck_digits(uint64_t value)
+{
+	char want[17], got[18];
+
+	snprintf(want, sizeof(want), "%016" PRIx64, value);
+	memset(got, '-', sizeof(got));
+	ck_assert_ptr_eq(put_digits16(got + 1, value), got + 17);
+	ck_assert_mem_eq(got + 1, want, 16);
+	ck_assert(got[0] == '-' && got[17] == '-');
+	memset(got, '-', sizeof(got));
+	ck_assert_ptr_eq(put_digits16_words(got + 1, value), got + 17);
+	ck_assert_mem_eq(got + 1, want, 16);
+	ck_assert(got[0] == '-' && got[17] == '-');
+}
+
+/* In vector registers, where there are some, and in words: each digit at each place. */
+START_TEST(sixteen_digits)
+{
+	for (uint64_t digit = 0; digit < 16; digit++) {
+		for (unsigned int place = 0; place < 16; place++) {
+			ck_digits(digit << 4 * place);
+			ck_digits(~(digit << 4 * place));
+		}
+	}
+	for (unsigned int i = 0; i < NR_NUMBERS; i++)
+		ck_digits(number(i));
+}
+END_TEST
+
 START_TEST(longer_than_the_buffer)
 {
 	static char text[2 * OUT_WRITE_BYTES + 3];
@@ -111,4 +140,4 @@ START_TEST(drops_what_follows_a_stop)
 }
 END_TEST
 
-BTSREC_CK_MAIN("out", decimal, hexadecimal, longer_than_the_buffer, drops_what_follows_a_stop)
+BTSREC_CK_MAIN("out", decimal, hexadecimal, sixteen_digits, longer_than_the_buffer, drops_what_follows_a_stop)
