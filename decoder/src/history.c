@@ -248,6 +248,47 @@ static enum btsrec_status history_feed(struct history *history)
 	return BTSREC_OK;
 }
 
+/* --- Losses ------------------------------------------------------------- */
+
+/*
+ * What a wrapped or paused ring leaves out is in order, and so is the rest of an
+ * annotation that is half overwritten; anything else is a loss.
+ */
+static bool is_loss(const struct located_losses *losses, const struct btsrec_event *event)
+{
+	if (event->gap.kind == BTSREC_GAP_OVERWRITTEN || event->gap.kind == BTSREC_GAP_PAUSED)
+		return false;
+	return event->gap.kind != BTSREC_GAP_TORN || !losses->wrapped || event->n != 1;
+}
+
+/* timeline_next(), with a note of what it says is lost. */
+static bool next_event(struct history *history, struct btsrec_event *ret)
+{
+	struct located_losses *losses = &history->losses;
+
+	if (!timeline_next(&history->timeline, ret))
+		return false;
+	if (ret->kind != BTSREC_EVENT_GAP)
+		return true;
+	if (ret->gap.kind == BTSREC_GAP_OVERWRITTEN)
+		losses->wrapped = true;
+	if (is_loss(losses, ret)) {
+		losses->any = true;
+		losses->newest_n = ret->n;
+	}
+	return true;
+}
+
+/* All of the history of @cpu was told. */
+static void keep_losses(const struct history *history, struct btsrec *rec, unsigned int cpu)
+{
+	struct located_losses *losses = &rec->located->cpus[cpu]->losses;
+
+	*losses = history->losses;
+	losses->nr_events = history->timeline.n;
+	losses->known = true;
+}
+
 /* --- Events ------------------------------------------------------------- */
 
 /* Enough that the newest so many events always begin behind one of them. */
@@ -301,7 +342,7 @@ static enum btsrec_status history_to_tail(struct history *history, uint64_t max_
 		if (status != BTSREC_OK)
 			return status;
 		while (timeline_branches(&history->timeline, UINT64_MAX, &branches) ||
-		       timeline_next(&history->timeline, &event))
+		       next_event(history, &event))
 			;
 	}
 	first_n = history->timeline.n > max_events ? history->timeline.n - max_events : 0;
@@ -334,6 +375,8 @@ enum btsrec_status history_end(struct history *history, struct btsrec *rec, unsi
 
 	if (!status && !wanted)
 		status = BTSREC_ERR_STOPPED;
+	if (!status)
+		keep_losses(history, rec, cpu);
 	if (status && !history->init_failed)
 		msg_set(&rec->msg, status, "history of CPU %u: %s", cpu, btsrec_status_str(status));
 	history_fini(history);
@@ -343,7 +386,7 @@ enum btsrec_status history_end(struct history *history, struct btsrec *rec, unsi
 bool history_next(struct history *history, struct btsrec_event *ret)
 {
 	while (!history->status) {
-		while (timeline_next(&history->timeline, ret))
+		while (next_event(history, ret))
 			if (ret->n >= history->first_n)
 				return true;
 		if (history->step == HISTORY_DONE)
@@ -419,6 +462,29 @@ enum btsrec_status btsrec_other_events(struct btsrec *rec, unsigned int cpu, bts
 	if (ret_nr_events)
 		*ret_nr_events = history.timeline.n;
 	return history_end(&history, rec, cpu, wanted);
+}
+
+static bool pass_by(void *arg, const struct btsrec_event *event)
+{
+	(void)arg;
+	(void)event;
+	return true;
+}
+
+enum btsrec_status btsrec_has_losses(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
+				     bool *ret)
+{
+	const struct located_cpu *located = session_cpu(rec, cpu);
+	enum btsrec_status status = BTSREC_OK;
+
+	if (!located || !located->losses.known)
+		status = btsrec_other_events(rec, cpu, pass_by, NULL, NULL);
+	if (status || !located)
+		return status;
+	*ret = located->losses.any &&
+	       (!max_events ||
+		located->losses.nr_events - 1 - located->losses.newest_n < max_events);
+	return BTSREC_OK;
 }
 
 enum btsrec_status btsrec_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,

@@ -25,6 +25,7 @@ enum history_step {
  * struct history - one way through one history
  * @cpu: borrowed.
  * @first_n: the first event that is told.
+ * @losses: of the events up to here.
  * @init_failed: there is a message that says so.
  * @status: why history_init() failed or history_next() returned false; BTSREC_OK: this
  *	was the end.
@@ -39,6 +40,7 @@ struct history {
 	struct fetch fetch;
 	struct timeline timeline;
 	uint64_t first_n;
+	struct located_losses losses;
 	bool init_failed;
 	enum btsrec_status status;
 };

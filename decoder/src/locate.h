@@ -10,9 +10,25 @@
 #include "findings.h"
 #include "status.h"
 
-/** struct located_cpu - one validated CPU page and where its ring is */
+/**
+ * struct located_losses - what the history of a CPU has lost
+ * @known: the whole of it was read; only then the rest is valid.
+ * @wrapped: it begins where the ring was overwritten.
+ * @any: something else is lost; @newest_n: the newest event that stands for it.
+ * @nr_events: of the history.
+ */
+struct located_losses {
+	bool known;
+	bool wrapped;
+	bool any;
+	uint64_t newest_n;
+	uint64_t nr_events;
+};
+
+/** struct located_cpu - one validated CPU page and where its ring is; @losses: of history.c */
 struct located_cpu {
 	struct btsrec_cpu page;
+	struct located_losses losses;
 	/* page.nr_ring_pages entries; 0: the list page is not in the dump */
 	uint64_t ring_pa[];
 };

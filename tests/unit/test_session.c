@@ -591,6 +591,90 @@ START_TEST(missing_page_in_the_middle)
 }
 END_TEST
 
+static bool lost(uint64_t max_events)
+{
+	bool ret = false;
+
+	btsrec_ck_ok(btsrec_has_losses(rec, 1, max_events, &ret));
+	return ret;
+}
+
+/* The gap is event 170 of 829. */
+static void setup_loss(void)
+{
+	setup(1024);
+	fixture_branches(fix, 1, 0, 1000, 0);
+	fixture_live_index(fix, 1, 1000);
+	mem_cut(&fix->mem, fixture_ring_page_pa(fix, 1, 1), 0);
+	open_and_locate();
+}
+
+static void ck_loss(void)
+{
+	ck_assert(lost(0));
+	ck_assert(lost(1000));
+	ck_assert(lost(829 - 170));
+	ck_assert(!lost(829 - 171));
+	ck_assert(!lost(1));
+}
+
+START_TEST(losses_of_the_newest)
+{
+	setup_loss();
+	ck_loss();
+	teardown();
+	/* Whoever was told some or all of them before. */
+	for (uint64_t max_events = 0; max_events < 829; max_events += 100) {
+		setup_loss();
+		btsrec_ck_ok(tell(max_events));
+		ck_loss();
+		teardown();
+	}
+}
+END_TEST
+
+START_TEST(losses_are_known_from_a_whole_pass)
+{
+	bool ret;
+
+	setup_loss();
+	fix->mem.fail_status = BTSREC_ERR_IO;
+	fix->mem.fail_pa = fixture_ring_page_pa(fix, 1, 4);
+	stop_after = 171;
+	btsrec_ck_fails(btsrec_has_losses(rec, 1, 0, &ret), BTSREC_ERR_IO, btsrec_errmsg(rec),
+			"ring of CPU 1");
+	btsrec_ck_fails(btsrec_has_losses(rec, 7, 0, &ret), BTSREC_ERR_NO_CPU, btsrec_errmsg(rec),
+			"CPU 7");
+	fix->mem.fail_pa = 0;
+	btsrec_ck_status(tell(0), BTSREC_ERR_STOPPED);
+	fix->mem.fail_pa = fixture_ring_page_pa(fix, 1, 4);
+	btsrec_ck_status(btsrec_has_losses(rec, 1, 0, &ret), BTSREC_ERR_IO);
+	fix->mem.fail_pa = 0;
+	stop_after = 0;
+	btsrec_ck_ok(tell(0));
+	fix->mem.fail_pa = fixture_ring_page_pa(fix, 1, 4);
+	ck_loss();
+	teardown();
+}
+END_TEST
+
+/* What a ring overwrites, also half of an annotation, is not lost. */
+START_TEST(overwritten_is_not_lost)
+{
+	for (uint64_t max_events = 0; max_events < 40; max_events += 13) {
+		setup(33);
+		fixture_annotation(fix, 1, 5, BTSREC_ANNOT_SWITCH, 5, 3);
+		fixture_branches(fix, 1, 10, 23, 0);
+		fixture_branches(fix, 1, 0, 7, 23);
+		fixture_live_index(fix, 1, 7);
+		btsrec_ck_ok(tell(max_events));
+		ck_assert(!lost(0));
+		ck_assert(!lost(40));
+		teardown();
+	}
+}
+END_TEST
+
 START_TEST(missing_page_at_the_head_asks_the_next)
 {
 	struct session_ring ring;
@@ -954,6 +1038,8 @@ BTSREC_CK_MAIN("session", new_and_free, calls_out_of_order, a_failed_locate_may_
 	       wrapped_into_an_annotation, annotation_over_the_end, five_levels,
 	       pending_over_the_oldest, pending_in_a_ring_with_room, pending_over_the_end,
 	       ended_but_not_counted, missing_page_in_the_middle,
+	       losses_of_the_newest, losses_are_known_from_a_whole_pass,
+	       overwritten_is_not_lost,
 	       missing_page_at_the_head_asks_the_next,
 	       missing_pages_to_the_end_leave_the_lap_unknown, list_page_missing,
 	       poison_in_the_history, half_written_at_the_head_is_the_first_lap,

@@ -360,6 +360,18 @@ BTSREC_API enum btsrec_status
 btsrec_other_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn, void *arg,
 		    uint64_t *ret_nr_events);
 
+/**
+ * btsrec_has_losses() - is something missing in the history of @cpu?
+ * @max_events: look at its newest so many events; 0: at all.
+ *
+ * What a ring overwrites and what the recorder left out while it was paused is not missing.
+ * A history that was told to its end before, by whatever view, is not read again.
+ *
+ * Return: as btsrec_events(), with *@ret.
+ */
+BTSREC_API enum btsrec_status
+btsrec_has_losses(struct btsrec *rec, unsigned int cpu, uint64_t max_events, bool *ret);
+
 /* --- Views -------------------------------------------------------------- */
 
 /*
