@@ -224,11 +224,16 @@ def _compare_stay(stay: dict, places: dict[int, int], log) -> int:
 
 
 def _compare_ends(pid: int, stays: list[dict], histories):
-    """Each stay ends with the switch away, or with what hides one; none has more in it."""
+    """Each stay ends with the switch away, or with what hides one; none has more in it.
+
+    A CPU may be stopped between the annotation of a switch to the thread and the switch: then
+    the freeze, the last event of the history, is of the thread before.
+    """
     for stay in stays:
-        last = stay["events"][-1]
+        last, freeze = stay["events"][-1], histories[stay["cpu"]][-1]
         left = last["kind"] == "switch" and last["prev"]["pid"] == pid != last["next"]["pid"]
-        if not left and last["n"] != histories[stay["cpu"]][-1]["n"]:
+        newest = freeze["n"] if freeze.get("pid") == pid else freeze["n"] - 1
+        if not left and last["n"] != newest:
             raise Failure(f"a stay of thread {pid} ends with {last}")
         for event in stay["events"][1:-1]:
             if event["kind"] == "switch" and event["what"] == "task":
