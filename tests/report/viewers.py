@@ -37,22 +37,32 @@ async function settled(value) {
 		before = now;
 	}
 }
-async function table() {
-	const rows = new Map();
-	const heads = [...document.querySelectorAll("th")];
-	const head = heads.find((cell) => cell.textContent.includes("Symbol Name"));
-	const list = head.closest("table").nextElementSibling;
+async function read(list, rows) {
 	for (let to = 0;; to = list.scrollTop + list.clientHeight / 2) {
 		const before = to ? list.scrollTop : -1;
 		list.scrollTop = to;
 		list.dispatchEvent(new Event("scroll"));
 		if (list.scrollTop === before)
-			return [...rows.values()];
+			return;
 		await pause(60);
 		for (const row of list.querySelectorAll("tr"))
 			if (row.cells.length === 3)
 				rows.set(row.textContent, Array.from(row.cells, (cell) => cell.textContent));
 	}
+}
+// A frame may come late: again, until there are as many rows as the height has room for.
+async function table() {
+	const rows = new Map();
+	const heads = [...document.querySelectorAll("th")];
+	const head = heads.find((cell) => cell.textContent.includes("Symbol Name"));
+	const list = head.closest("table").nextElementSibling;
+	for (let pass = 0; pass < 20; pass++) {
+		await read(list, rows);
+		const height = list.querySelector("tr")?.offsetHeight;
+		if (height && rows.size >= Math.round(list.firstElementChild.offsetHeight / height))
+			break;
+	}
+	return [...rows.values()];
 }
 (async () => {
 	const profiles = [];
