@@ -93,8 +93,12 @@ def _recorded(events) -> list[Switch]:
             for event in events if event["kind"] == "switch" and event["what"] == "task"]
 
 
-def _compare_cpu(cpu: int, recorded, traced, freeze_tsc: int) -> int:
-    """Every recorded switch has its trace event at the same place of the sequence."""
+def _compare_cpu(cpu: int, recorded, traced, freeze_tsc: int) -> list[Switch]:
+    """Every recorded switch has its trace event at the same place of the sequence.
+
+    Returns the trace up to the newest of them, whose event may be later than the freeze: the
+    CPU may be stopped between the annotation and the kernel's own look at the switch.
+    """
     if len(recorded) < MIN_SWITCHES:
         raise Failure(f"CPU {cpu}: only {len(recorded)} switches in the history: too few to tell")
     first = min(range(len(traced)), key=lambda i: abs(traced[i].tsc - recorded[0].tsc))
@@ -113,11 +117,12 @@ def _compare_cpu(cpu: int, recorded, traced, freeze_tsc: int) -> int:
         after = traced[place + 1].tsc if place + 1 < len(traced) else 1 << 64
         if not before < switch.tsc < after:
             raise Failure(f"CPU {cpu}: switch {number} is out of its place in time: {switch}")
-    missed = [switch for switch in traced[start + len(recorded):] if switch.tsc < freeze_tsc]
+    end = start + len(recorded)
+    missed = [switch for switch in traced[end:] if switch.tsc < freeze_tsc]
     if missed:
         raise Failure(f"CPU {cpu}: {len(missed)} switches before the freeze are not in the "
                       f"history; the first: {missed[0]}")
-    return len(recorded)
+    return traced[:end]
 
 
 def _check_order(timeline):
@@ -171,10 +176,10 @@ def _compare_timeline(context, path, histories, speeds) -> str:
 
 # --- One thread over all CPUs -------------------------------------------------------------
 
-def _stays(traced, pid: int, freezes: dict[int, int]) -> list[tuple[int, int]]:
-    """(time stamp, CPU) of each switch to thread PID before the freeze, by time."""
+def _stays(traced, pid: int) -> list[tuple[int, int]]:
+    """(time stamp, CPU) of each switch to thread PID, by time."""
     return sorted((switch.tsc, cpu) for cpu, switches in traced.items() for switch in switches
-                  if switch.next_pid == pid and switch.tsc < freezes[cpu])
+                  if switch.next_pid == pid)
 
 
 def _newest(stays, wanted: Counter) -> list[tuple[int, int]]:
@@ -241,8 +246,7 @@ def _compare_ends(pid: int, stays: list[dict], histories):
 
 
 def _compare_thread(context, path, histories, traced, model_dir, pid: int) -> str:
-    freezes = {cpu: _freeze_tsc(cpu, events) for cpu, events in histories.items()}
-    true = _stays(traced, pid, freezes)
+    true = _stays(traced, pid)
     told = _told_stays(context, path, pid)
     begun = [stay["cpu"] for stay in told if stay["begins"]]
     true = _newest(true, Counter(begun))
@@ -252,7 +256,7 @@ def _compare_thread(context, path, histories, traced, model_dir, pid: int) -> st
     _compare_ends(pid, told, histories)
     oldest = {cpu: next(event["tsc"] for event in events if "tsc" in event)
               for cpu, events in histories.items()}
-    nr_known = sum(tsc > oldest[cpu] for tsc, cpu in _stays(traced, pid, freezes))
+    nr_known = sum(tsc > oldest[cpu] for tsc, cpu in _stays(traced, pid))
     if nr_known > len(begun):
         raise Failure(f"the histories hold {nr_known} stays of thread {pid}, the listing "
                       f"{len(begun)}")
@@ -336,11 +340,13 @@ def run(context):
         machine.quit()
     traced = _traced(machine.files["trace"].decode(errors="replace"))
     histories = dump.events(context, path)
+    known = {}
     for cpu in range(context.options.cpus):
         events = histories.get(cpu, [])
-        count = _compare_cpu(cpu, _recorded(events), traced.get(cpu, []), _freeze_tsc(cpu, events))
-        context.say(f"CPU {cpu}: {count} switches in a row equal the kernel's own trace")
-    context.say(_compare_thread(context, path, histories, traced, machine.model_dir,
+        recorded = _recorded(events)
+        known[cpu] = _compare_cpu(cpu, recorded, traced.get(cpu, []), _freeze_tsc(cpu, events))
+        context.say(f"CPU {cpu}: {len(recorded)} switches in a row equal the kernel's own trace")
+    context.say(_compare_thread(context, path, histories, known, machine.model_dir,
                                 int(machine.files["moved"])))
     speeds = list(map(int, machine.files["khz"].split()))
     context.say(_compare_timeline(context, path, histories, speeds))
