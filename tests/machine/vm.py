@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import hosttsc
 import toolbox
 from errors import Failure
 
@@ -64,7 +65,9 @@ class Config:
 
     def command_line(self) -> str:
         fixed = "console=ttyS0 rdinit=/init panic=0"
+        tsc_khz = None if self.icount else hosttsc.khz()
         return " ".join(filter(None, [fixed, "" if self.kaslr else "nokaslr",
+                                      f"tsc_early_khz={tsc_khz}" if tsc_khz else "",
                                       "quiet",
                                       self.append]))
 
