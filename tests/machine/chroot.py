@@ -23,13 +23,18 @@ exec chroot "$root" env -i PATH=$path HOME=/tmp LC_ALL=C.UTF-8 TERM=dumb "$@"
 """
 
 
+# What maintainer scripts make: the shell in bookworm, the others as alternatives.
+LINKS = (("bin/sh", "dash"), ("usr/bin/awk", "mawk"), ("usr/bin/cc", "gcc"))
+
+
 def prepare(root: Path):
     """What a fresh folder of packages lacks."""
     for place in ("mnt", "tmp", "proc", "dev"):
         (root / place).mkdir(exist_ok=True)
-    # In bookworm a maintainer script makes it.
-    if not (root / "bin/sh").exists():
-        (root / "bin/sh").symlink_to("dash")
+    for name, target in LINKS:
+        link = root / name
+        if not link.exists() and (link.parent / target).exists():
+            link.symlink_to(target)
 
 
 def command(root: Path, mounts: dict[str, Path], *words) -> list[str]:

@@ -17,7 +17,7 @@ from errors import Failure
 
 SUITES = ("bookworm", "trixie", "forky")
 BASE = ("base-files", "bash", "dash", "coreutils", "sed", "grep", "findutils", "diffutils", "mawk",
-        "less", "libc-bin", "ncurses-base", "tar")
+        "less", "libc-bin", "ncurses-base", "tar", "util-linux")
 PACKAGES = Path(__file__).resolve().parents[1] / "lib/packages"
 
 
@@ -70,6 +70,6 @@ def get(name: str) -> Suite:
         chroot.prepare(folder)
         shutil.rmtree(private)
 
-    folder = cache.entry(f"suite-{name}", f"2 {name} {packages}", make)
+    folder = cache.entry(f"suite-{name}", f"3 {name} {packages}", make)
     lines = (folder / "versions").read_text(encoding="ascii").splitlines()
     return Suite(name, folder, dict(re.split(" ", line, maxsplit=1) for line in lines))
