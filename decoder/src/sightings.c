@@ -119,6 +119,15 @@ void sightings_blind(struct sightings *sightings, unsigned int cpu)
 		sightings->cpus[cpu].blind = true;
 }
 
+static int compare_stretches(const void *left, const void *right)
+{
+	const struct sightings_stretch *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return a->end_n < b->end_n ? -1 : a->end_n > b->end_n;
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct sighting *a = left, *b = right;
@@ -134,19 +143,28 @@ void sightings_end(struct sightings *sightings)
 {
 	if (sightings->nr)
 		qsort(sightings->list, sightings->nr, sizeof(*sightings->list), compare);
+	if (sightings->nr_strangers)
+		qsort(sightings->strangers, sightings->nr_strangers,
+		      sizeof(*sightings->strangers), compare_stretches);
 }
 
 /* --- Questions ---------------------------------------------------------- */
 
 bool sightings_stranger(const struct sightings *sightings, unsigned int cpu, uint64_t n)
 {
-	for (size_t i = 0; i < sightings->nr_strangers; i++) {
-		const struct sightings_stretch *stretch = &sightings->strangers[i];
+	size_t low = 0, high = sightings->nr_strangers;
 
-		if (stretch->cpu == cpu && stretch->first_n <= n && n < stretch->end_n)
-			return true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct sightings_stretch *stretch = &sightings->strangers[middle];
+
+		if (stretch->cpu < cpu || (stretch->cpu == cpu && stretch->end_n <= n))
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return false;
+	return low < sightings->nr_strangers && sightings->strangers[low].cpu == cpu &&
+	       sightings->strangers[low].first_n <= n;
 }
 
 /* The first sighting of @pid that is later than @tsc. */

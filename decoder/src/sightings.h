@@ -40,8 +40,7 @@ struct sightings_stretch {
 
 /**
  * struct sightings - of all CPUs
- * @list: owned; sorted by sightings_end().
- * @strangers: owned.
+ * @list, @strangers: owned; sorted by sightings_end().
  * @cpus: owned, @nr_cpus of them.
  */
 struct sightings {

@@ -132,9 +132,12 @@ START_TEST(a_switch_that_nothing_announces)
 	arm(1);
 	ck_assert(sightings_is_told(&all, 1));
 	ck_assert(sightings_switched(&all, 1, 3));
+	ck_assert(sightings_switched(&all, 2, 5));
+	sightings_end(&all);
 	for (uint64_t n = 0; n < 20; n++) {
 		ck_assert_int_eq(sightings_stranger(&all, 0, n), n < 4 || (n > 9 && n < 12));
 		ck_assert(!sightings_stranger(&all, 1, n));
+		ck_assert_int_eq(sightings_stranger(&all, 2, n), n < 5);
 	}
 }
 END_TEST
