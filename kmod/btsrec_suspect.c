@@ -154,6 +154,12 @@ static void disable_probe(struct kprobe *probe)
 		probe->symbol_name, err);
 }
 
+static void remove_kretprobe(struct kretprobe *probe)
+{
+	disable_probe(&probe->kp);
+	unregister_kretprobe(probe);
+}
+
 static struct kretprobe fixup_probe;
 static struct kretprobe bug_return_probe;
 static struct kprobe bug_entry_probe;
@@ -179,17 +185,9 @@ static void fixup_register(void)
 
 static void fixup_unregister(void)
 {
-	if (!fixup_registered)
-		return;
-	disable_probe(&fixup_probe.kp);
-	unregister_kretprobe(&fixup_probe);
+	if (fixup_registered)
+		remove_kretprobe(&fixup_probe);
 	fixup_registered = false;
-}
-
-static void bug_return_unregister(void)
-{
-	disable_probe(&bug_return_probe.kp);
-	unregister_kretprobe(&bug_return_probe);
 }
 
 /* Both or none.  Of two probes at one place that registered last runs first. */
@@ -212,7 +210,7 @@ static void report_bug_register(void)
 	if (!err) {
 		err = register_kprobe(&bug_entry_probe);
 		if (err)
-			bug_return_unregister();
+			remove_kretprobe(&bug_return_probe);
 	}
 	report_bug_registered = !err;
 	if (err)
@@ -226,7 +224,7 @@ static void report_bug_unregister(void)
 		return;
 	disable_probe(&bug_entry_probe);
 	unregister_kprobe(&bug_entry_probe);
-	bug_return_unregister();
+	remove_kretprobe(&bug_return_probe);
 	report_bug_registered = false;
 }
 
