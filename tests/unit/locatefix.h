@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the tests of locate() share: a recorder of three CPUs, and what is found of it. */
+#ifndef BTSREC_TESTS_UNIT_LOCATEFIX_H
+#define BTSREC_TESTS_UNIT_LOCATEFIX_H
+
+#include "check_btsrec.h"
+#include "fixture.h"
+#include "image.h"
+#include "locate.h"
+
+static struct fixture *fix;
+static struct btsrec_image image;
+static struct findings findings;
+static struct msg msg;
+static struct located *located;
+
+static inline void setup(void)
+{
+	fix = fixture_new(3, 521);
+	image = mem_image(&fix->mem);
+	memset(&msg, DIRT, sizeof(msg));
+	located = NULL;
+}
+
+static inline void teardown(void)
+{
+	located_free(located);
+	findings_fini(&findings);
+	fixture_free(fix);
+}
+
+static inline enum btsrec_status find(uint64_t root_pa, enum btsrec_scan scan)
+{
+	return locate(&image, root_pa, scan, &findings, &msg, &located);
+}
+
+/* Is there a finding of this status about @cpu with @text? */
+static inline bool has_finding(enum btsrec_status status, uint32_t cpu, const char *text)
+{
+	for (size_t i = 0; i < findings.nr; i++) {
+		if (findings.list[i].status == status && findings.list[i].cpu == cpu &&
+		    strstr(findings.list[i].text, text))
+			return true;
+	}
+	return false;
+}
+
+#define ck_finding(status, cpu, text) \
+	ck_assert_msg(has_finding(status, cpu, text), "no finding \"%s\" for %d", text, (int)(cpu))
+
+static inline size_t nr_faults(void)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < findings.nr; i++)
+		nr += findings.list[i].status != BTSREC_OK;
+	return nr;
+}
+
+#endif /* BTSREC_TESTS_UNIT_LOCATEFIX_H */
