@@ -40,6 +40,20 @@ void out_no_name(struct out *out, enum symbol_why why)
 	out_char(out, ')');
 }
 
+void out_name_of(struct out *out, struct renderer *r, uint64_t va)
+{
+	struct symbol_name name;
+	enum symbol_why why;
+
+	if (render_find(r, va, &name, &why)) {
+		out_literal(out, "  ");
+		out_name(out, &name);
+	} else if (r->names) {
+		out_literal(out, "  ");
+		out_no_name(out, why);
+	}
+}
+
 static void out_user_counts(struct renderer *r, const char *whose, uint64_t number)
 {
 	bool any = false;

@@ -141,6 +141,9 @@ void loop_text(struct renderer *r, unsigned int cpu, const struct loop *loop);
 void loop_json(struct renderer *r, unsigned int cpu, const struct loop *loop);
 void loop_tsv(struct renderer *r, unsigned int cpu, const struct loop *loop);
 
+/** out_name_of() - behind blanks the name of @va, or why none; nothing if there are no names */
+void out_name_of(struct out *out, struct renderer *r, uint64_t va);
+
 /** out_name() - name+0x12, name+0x12 [module] or [module]+0x1234 */
 void out_name(struct out *out, const struct symbol_name *name);
 

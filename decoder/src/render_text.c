@@ -165,8 +165,6 @@ static void text_register(struct out *out, const char *name, uint64_t value)
 static void text_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
 {
 	struct out *out = &r->out;
-	struct symbol_name name;
-	enum symbol_why why;
 
 	text_reason(out, freeze->reason);
 	out_str(out, freeze->via_nmi ? " by=nmi " : " by=self ");
@@ -178,13 +176,7 @@ static void text_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
 	text_register(out, "cs", freeze->cs);
 	text_register(out, "rflags", freeze->rflags);
 	text_register(out, "stop_ip", freeze->stop_ip);
-	if (render_find(r, freeze->ip, &name, &why)) {
-		out_literal(out, "  ");
-		out_name(out, &name);
-	} else if (r->names) {
-		out_literal(out, "  ");
-		out_no_name(out, why);
-	}
+	out_name_of(out, r, freeze->ip);
 }
 
 static void text_gap(struct out *out, const struct btsrec_gap *gap)

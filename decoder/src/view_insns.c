@@ -5,38 +5,30 @@
  */
 #include <stdlib.h>
 
+#include "insn_lines.h"
 #include "json.h"
 #include "render_branch.h"
 #include "render_lines.h"
-#include "source.h"
 #include "symbol.h"
 #include "text_lines.h"
 #include "view.h"
 #include "view_thread.h"
 
-#define INSN_TEXT_BYTES 128
-
-/* What the line of an instruction begins with: {"cpu":C,"n":N,"kind":"insn", two long numbers. */
+/* {"cpu":C,"n":N with two long numbers. */
 #define BEGIN_MAX_BYTES 64
 
-/** struct insn - one instruction and its @nr_bytes bytes */
-struct insn {
-	uint64_t ip;
-	size_t nr_bytes;
-	uint8_t bytes[CODE_INSN_MAX_BYTES];
-	char text[INSN_TEXT_BYTES];
-};
+/* Two numbers, blanks and a name of which each byte may have become four. */
+#define THREAD_MAX_BYTES 128
 
 /**
  * struct insns - one btsrec_insns() under way
  * @selector, @fault: of the CPU being told; borrowed.
  * @cr3, @cpu, @n: of the event being printed.
+ * @begin: what all its lines begin with, @begin_bytes.
  * @nr_skip: so many events are too old to be told.
  * @stretch: NULL, or to be told in front of the next event; @stretch_before: before it.
  * @line: of the instruction printed last; @line.number 0: it has none.
- * @one_kernel: its code is the same in all address spaces.
- * @tails: lines of instructions from the address on, the cookie is the instruction's length.
- * @words: where a line is worded that is kept, in @worded.
+ * @thread: @thread_bytes of text that name the thread of @thread_side.
  * @nomem: a line was lost for lack of memory.
  */
 struct insns {
@@ -44,29 +36,31 @@ struct insns {
 	const struct render_format *format;
 	const struct btsrec_insns *opts;
 	struct selector *selector;
-	struct code *code;
 	bool json;
-	struct source source;
 	struct line line;
 	uint64_t cr3;
 	unsigned int cpu;
 	uint64_t n;
+	char begin[BEGIN_MAX_BYTES];
+	size_t begin_bytes;
 	const struct fault *fault;
 	uint64_t nr_skip;
 	const struct stretch *stretch;
 	const struct stretch *stretch_before;
-	bool one_kernel;
+	struct btsrec_side thread_side;
+	char thread[THREAD_MAX_BYTES];
+	size_t thread_bytes;
 	bool nomem;
-	struct tails tails;
-	struct out_text worded;
-	struct out words;
+	struct insn_lines lines;
 };
 
 /* --- Text --------------------------------------------------------------- */
 
-static void text_begin(struct insns *view, struct out *out, const char *kind)
+static void text_begin(struct insns *view, const char *kind)
 {
-	out_event(out, view->cpu, view->n);
+	struct out *out = &view->renderer.out;
+
+	out_bytes(out, view->begin, view->begin_bytes);
 	out_pad(out, kind, 8);
 }
 
@@ -81,27 +75,42 @@ static void out_mode(struct out *out, const struct proof_step *step)
 		out_literal(out, "  32-bit code");
 }
 
-static void text_code(struct insns *view, uint64_t ip, const struct trace_event *traced)
+/* Many events in a row are of one thread. */
+static void word_thread(struct insns *view, const struct btsrec_side *side)
 {
-	const struct btsrec_side *side = traced->side;
+	struct out *out = &view->lines.words;
+
+	out_init(out, NULL);
+	out_char(out, ' ');
+	out_thread(out, side->pid, side->tgid, side->comm);
+	view->thread_bytes = (size_t)(out->at - out->buf);
+	memcpy(view->thread, out->buf, view->thread_bytes);
+	view->thread_side = *side;
+}
+
+static void text_thread(struct insns *view, const struct btsrec_side *side)
+{
+	if (!view->thread_bytes || memcmp(side, &view->thread_side, sizeof(*side)))
+		word_thread(view, side);
+	out_bytes(&view->renderer.out, view->thread, view->thread_bytes);
+}
+
+/* @name: the end of the line, if that is kept; NULL: it is not. */
+static void text_code(struct insns *view, uint64_t ip, const struct trace_event *traced,
+		      const struct insn_line *name)
+{
 	struct out *out = &view->renderer.out;
-	struct symbol_name name;
-	enum symbol_why why;
 
 	view->line.number = 0;
-	text_begin(view, out, "code");
+	text_begin(view, "code");
 	out_hex16(out, ip);
-	if (side) {
-		out_char(out, ' ');
-		out_thread(out, side->pid, side->tgid, side->comm);
+	if (traced->side)
+		text_thread(view, traced->side);
+	if (name) {
+		out_bytes(out, name->text, name->nr_bytes);
+		return;
 	}
-	if (render_find(&view->renderer, ip, &name, &why)) {
-		out_literal(out, "  ");
-		out_name(out, &name);
-	} else if (view->renderer.names) {
-		out_literal(out, "  ");
-		out_no_name(out, why);
-	}
+	out_name_of(out, &view->renderer, ip);
 	out_mode(out, traced->step);
 	out_char(out, '\n');
 }
@@ -134,10 +143,10 @@ static void text_line(struct insns *view, uint64_t ip)
 	if (same_line(&line, &view->line))
 		return;
 	view->line = line;
-	text_begin(view, out, "line");
+	text_begin(view, "line");
 	if (line.number) {
 		out_line(out, &line);
-		nr_bytes = source_text(&view->source, line.file, line.number, &text);
+		nr_bytes = source_text(&view->lines.source, line.file, line.number, &text);
 		if (nr_bytes)
 			out_literal(out, "  ");
 		out_source(out, text, nr_bytes);
@@ -147,27 +156,12 @@ static void text_line(struct insns *view, uint64_t ip)
 	out_char(out, '\n');
 }
 
-static void text_insn(struct insns *view, const struct insn *insn)
-{
-	struct out *out = &view->words;
-
-	out_hex16(out, insn->ip);
-	out_literal(out, "  ");
-	if (view->opts->bytes) {
-		out_hex_bytes(out, insn->bytes, insn->nr_bytes);
-		for (size_t i = 2 * insn->nr_bytes; i < 2 * CODE_INSN_MAX_BYTES + 2; i++)
-			out_char(out, ' ');
-	}
-	out_escaped(out, insn->text, sizeof(insn->text));
-	out_char(out, '\n');
-}
-
 static void text_entry(struct insns *view, const struct btsrec_record *record,
 		       const struct branch *branch)
 {
 	struct out *out = &view->renderer.out;
 
-	text_begin(view, out, "entry");
+	text_begin(view, "entry");
 	out_hex16(out, record->from);
 	out_literal(out, " -> ");
 	out_hex16(out, record->to);
@@ -178,18 +172,18 @@ static void text_entry(struct insns *view, const struct btsrec_record *record,
 
 static void text_break(struct insns *view, const struct proof_step *step)
 {
-	text_begin(view, &view->renderer.out, "break");
+	text_begin(view, "break");
 	out_break(&view->renderer.out, step);
 	out_char(&view->renderer.out, '\n');
 }
 
 /* --- JSON lines --------------------------------------------------------- */
 
-static void json_begin(struct insns *view, struct out *out, const char *kind)
+static void json_begin(struct insns *view, const char *kind)
 {
-	out_literal(out, "{\"cpu\":");
-	out_dec(out, view->cpu, 0);
-	json_number(out, "n", view->n);
+	struct out *out = &view->renderer.out;
+
+	out_bytes(out, view->begin, view->begin_bytes);
 	json_word(out, "kind", kind);
 }
 
@@ -198,7 +192,7 @@ static void json_code(struct insns *view, uint64_t ip, const struct trace_event 
 	const struct btsrec_side *side = traced->side;
 	struct out *out = &view->renderer.out;
 
-	json_begin(view, out, "code");
+	json_begin(view, "code");
 	json_address(out, "ip", ip);
 	if (side)
 		json_thread(out, side->pid, side->tgid, side->comm);
@@ -210,42 +204,10 @@ static void json_code(struct insns *view, uint64_t ip, const struct trace_event 
 	out_literal(out, "}\n");
 }
 
-static void json_insn_line(struct insns *view, uint64_t ip)
-{
-	struct out *out = &view->words;
-	struct line line;
-	const char *text;
-	size_t nr_bytes;
-
-	if (!line_find(view->renderer.rec, ip, &line))
-		return;
-	json_text(out, "file", line.file, LINE_FILE_BYTES);
-	json_number(out, "line", line.number);
-	nr_bytes = source_text(&view->source, line.file, line.number, &text);
-	if (nr_bytes)
-		json_text(out, "source", text, nr_bytes);
-}
-
-static void json_insn(struct insns *view, const struct insn *insn)
-{
-	struct out *out = &view->words;
-
-	json_address(out, "ip", insn->ip);
-	if (view->opts->bytes) {
-		out_literal(out, ",\"bytes\":\"");
-		out_hex_bytes(out, insn->bytes, insn->nr_bytes);
-		out_char(out, '"');
-	}
-	json_text(out, "insn", insn->text, sizeof(insn->text));
-	if (view->opts->lines)
-		json_insn_line(view, insn->ip);
-	out_literal(out, "}\n");
-}
-
 static void json_entry(struct insns *view, const struct btsrec_record *record,
 		       const struct branch *branch)
 {
-	json_begin(view, &view->renderer.out, "entry");
+	json_begin(view, "entry");
 	json_address(&view->renderer.out, "from", record->from);
 	json_address(&view->renderer.out, "to", record->to);
 	json_branch_type(&view->renderer.out, branch);
@@ -254,102 +216,93 @@ static void json_entry(struct insns *view, const struct btsrec_record *record,
 
 static void json_broken(struct insns *view, const struct proof_step *step)
 {
-	json_begin(view, &view->renderer.out, "break");
+	json_begin(view, "break");
 	json_break(&view->renderer.out, step);
 	out_literal(&view->renderer.out, "}\n");
 }
 
 /* --- Both --------------------------------------------------------------- */
 
-/* Begin to word what is not printed, or not yet. */
-static void begin_words(struct insns *view, const struct btsrec_sink *sink)
+static void word_begin(struct insns *view)
 {
-	view->worded.nr_bytes = 0;
-	out_init(&view->words, sink);
-}
+	struct out *out = &view->lines.words;
 
-/* NULL: there is no instruction, or no memory. */
-static const struct tail *make_tail(struct insns *view, const struct tails_key *key, bool compat)
-{
-	const struct btsrec_sink sink = { .write = out_text_take, .arg = &view->worded };
-	struct insn insn = { .ip = key->from };
-	const struct tail *tail = NULL;
-
-	insn.nr_bytes = code_text(view->code, view->cr3, insn.ip, compat, insn.bytes, insn.text,
-				  sizeof(insn.text));
-	if (!insn.nr_bytes)
-		return NULL;
-	begin_words(view, &sink);
-	if (view->json)
-		json_insn(view, &insn);
-	else
-		text_insn(view, &insn);
-	if (!out_flush(&view->words)) {
-		if (tails_full(&view->tails, view->worded.nr_bytes))
-			tails_forget(&view->tails);
-		tail = tails_add(&view->tails, key, view->worded.bytes, view->worded.nr_bytes,
-				 (uint32_t)insn.nr_bytes);
+	out_init(out, NULL);
+	if (view->json) {
+		out_literal(out, "{\"cpu\":");
+		out_dec(out, view->cpu, 0);
+		json_number(out, "n", view->n);
+	} else {
+		out_event(out, view->cpu, view->n);
 	}
-	view->nomem |= !tail;
-	return tail;
+	view->begin_bytes = (size_t)(out->at - out->buf);
+	memcpy(view->begin, out->buf, sizeof(view->begin));
 }
 
-/* A history repeats itself; NULL as make_tail(). */
-static const struct tail *tail_at(struct insns *view, uint64_t ip, bool compat)
-{
-	uint64_t space = view->one_kernel && code_is_kernel(ip) ? 0 : view->cr3;
-	const struct tails_key key = { .from = ip, .to = compat, .space = space };
-	const struct tail *tail = tails_find(&view->tails, tails_hash(&key), &key);
-
-	return tail ? tail : make_tail(view, &key, compat);
-}
-
-/* What all lines of the event being printed begin with to @ret; its length. */
-static size_t begin_lines(struct insns *view, char *ret)
-{
-	size_t nr_bytes;
-
-	begin_words(view, NULL);
-	if (view->json)
-		json_begin(view, &view->words, "insn");
-	else
-		text_begin(view, &view->words, "insn");
-	nr_bytes = (size_t)(view->words.at - view->words.buf);
-	memcpy(ret, view->words.buf, BEGIN_MAX_BYTES);
-	return nr_bytes;
-}
-
-static void show_range(struct insns *view, const struct proof_range *range, bool compat)
+static void show_insn(struct insns *view, const struct insn_line *line)
 {
 	struct out *out = &view->renderer.out;
-	char begin[BEGIN_MAX_BYTES];
-	size_t begin_bytes = begin_lines(view, begin);
+
+	out_room(out);
+	memcpy(out->at, view->begin, sizeof(view->begin));
+	out->at += view->begin_bytes;
+	insn_line_put(out, line);
+}
+
+/* The lines of @row, of which the first one begins at @ip. */
+static void show_lines(struct insns *view, const struct insn_line *line,
+		       const struct insn_line *end, uint64_t ip)
+{
+	bool changes = view->opts->lines && !view->json;
+
+	for (; line != end; line = insn_line_next(line)) {
+		if (changes)
+			text_line(view, ip);
+		show_insn(view, line);
+		ip += line->code_bytes;
+	}
+}
+
+static void show_code(struct insns *view, uint64_t ip, const struct trace_event *traced,
+		      const struct insn_line *name)
+{
+	if (view->json)
+		json_code(view, ip, traced);
+	else
+		text_code(view, ip, traced, name);
+}
+
+static void show_range(struct insns *view, const struct proof_range *range,
+		       const struct trace_event *traced)
+{
+	struct insn_row row = { .cr3 = view->cr3, .start = range->start, .stop = range->stop,
+				.compat = traced->step->compat };
+	const struct insn_line *line, *end;
 	const struct tail *tail;
 
-	for (uint64_t ip = range->start; ip < range->stop; ip += tail->cookie) {
-		tail = tail_at(view, ip, compat);
-		if (!tail || out->stopped)
+	row.named = !view->json && code_is_kernel(row.start);
+	do {
+		tail = insn_lines_find(&view->lines, &row);
+		view->nomem |= !tail;
+		if (!tail)
 			return;
-		if (view->opts->lines && !view->json)
-			text_line(view, ip);
-		out_room(out);
-		memcpy(out->at, begin, sizeof(begin));
-		out->at += begin_bytes;
-		press_tail(out, tail);
-	}
+		line = insn_line_first(tail, &end);
+		if (row.start == range->start)
+			show_code(view, row.start, traced, row.named ? line : NULL);
+		if (row.named)
+			line = insn_line_next(line);
+		show_lines(view, line, end, row.start);
+		row.start += tail->cookie;
+		row.named = false;
+	} while (tail->cookie && row.start < row.stop && !view->renderer.out.stopped);
 }
 
 static void show_ranges(struct insns *view, const struct trace_event *traced)
 {
 	const struct proof_step *step = traced->step;
 
-	for (unsigned int i = 0; i < step->nr_ranges; i++) {
-		if (view->json)
-			json_code(view, step->ranges[i].start, traced);
-		else
-			text_code(view, step->ranges[i].start, traced);
-		show_range(view, &step->ranges[i], step->compat);
-	}
+	for (unsigned int i = 0; i < step->nr_ranges; i++)
+		show_range(view, &step->ranges[i], traced);
 }
 
 static bool is_entry(const struct branch *branch)
@@ -403,6 +356,7 @@ static bool insns_event(void *arg, const struct trace_event *traced)
 	view->n = event->n;
 	view->cr3 = traced->side ? traced->side->cr3 : 0;
 	view->renderer.side = traced->side;
+	word_begin(view);
 	if (traced->step && filter_level(&view->selector->filter, traced->step->end))
 		show_step(view, traced);
 	if (event->kind != BTSREC_EVENT_BRANCH)
@@ -531,13 +485,11 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 	}
 	view->renderer.rec = rec;
 	view->renderer.names = symbols_present(rec);
+	view->renderer.lines = opts->lines;
 	view->format = render_format_of(opts->format);
 	view->json = opts->format == BTSREC_FORMAT_JSONL;
-	view->renderer.lines = opts->lines;
-	view->source.folder = opts->source_folder;
 	view->opts = opts;
-	view->code = trace_code(rec);
-	view->one_kernel = btsrec_root(rec)->kernel_pgd_pa;
+	insn_lines_init(&view->lines, &view->renderer, opts);
 	out_init(&view->renderer.out, sink);
 	if (opts->thread)
 		status = insns_thread(view);
@@ -545,11 +497,9 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 		status = view_cpus(rec, opts->cpus, opts->nr_cpus, insns_cpu, view);
 	view->format->end(&view->renderer);
 	flushed = out_flush(&view->renderer.out);
-	if (view->nomem || view->source.nomem)
+	if (view->nomem || view->lines.source.nomem)
 		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	source_fini(&view->source);
-	tails_forget(&view->tails);
-	free(view->worded.bytes);
+	insn_lines_fini(&view->lines);
 	free(view);
 	return session_end(rec, status ? status : flushed);
 }
