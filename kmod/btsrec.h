@@ -6,6 +6,7 @@
 #ifndef BTSREC_H
 #define BTSREC_H
 
+#include <linux/errno.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -81,6 +82,15 @@ struct btsrec_pcpu {
 
 DECLARE_PER_CPU(struct btsrec_pcpu, btsrec_pcpu);
 
+/**
+ * btsrec_remedy() - what to do about an error, as the end of a sentence
+ * @otherwise: if it is not for lack of memory
+ */
+static inline const char *btsrec_remedy(long err, const char *otherwise)
+{
+	return err == -ENOMEM ? "free some memory and try again" : otherwise;
+}
+
 /* btsrec_main.c */
 int btsrec_arm(void);
 void btsrec_disarm(void);
@@ -122,6 +132,7 @@ void btsrec_modmap_unregister(void);
 
 /* btsrec_hook.c */
 int btsrec_hook_at(struct ftrace_ops *ops, const char *function);
+const char *btsrec_hook_remedy(int err);
 
 /* btsrec_perf.c */
 int btsrec_perf_hold(void);

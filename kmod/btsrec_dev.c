@@ -174,7 +174,8 @@ int btsrec_dev_register(void)
 	int err = misc_register(&dev);
 
 	if (err)
-		pr_err("Not loaded: cannot make /dev/" KBUILD_MODNAME " (error %d).\n", err);
+		pr_err("Not loaded: cannot make /dev/" KBUILD_MODNAME " (error %d); %s.\n",
+		       err, btsrec_remedy(err, "try again"));
 	return err;
 }
 

@@ -364,8 +364,8 @@ static int nmi_register(void)
 			btsrec_nmi_unregister();
 	}
 	if (err)
-		pr_err("Not armed: cannot register an NMI handler (error %d), so the other CPUs could not be stopped at a crash.\n",
-		       err);
+		pr_err("Not armed: cannot register an NMI handler (error %d), so the other CPUs could not be stopped at a crash; %s.\n",
+		       err, btsrec_remedy(err, "try again"));
 	return err;
 }
 
@@ -394,8 +394,8 @@ int btsrec_freeze_register(bool freeze_on_fault)
 			continue;
 		err = hook_register(&hooks[i]);
 		if (err) {
-			pr_err("Not armed: cannot hook %s() (error %d), so a crash would overwrite the history; set kernel.ftrace_enabled=1.\n",
-			       hooks[i].name, err);
+			pr_err("Not armed: cannot hook %s() (error %d), so a crash would overwrite the history; %s.\n",
+			       hooks[i].name, err, btsrec_hook_remedy(err));
 			btsrec_freeze_unregister();
 			return err;
 		}

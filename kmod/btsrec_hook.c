@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which function an ftrace_ops of ours is called at.
+ * Which function an ftrace_ops of ours is called at, and what to do where it cannot be.
  */
 #include <linux/errno.h>
 #include <linux/ftrace.h>
@@ -34,4 +34,21 @@ int btsrec_hook_at(struct ftrace_ops *ops, const char *function)
 	if (!err && rcu_access_pointer(ops->func_hash->filter_hash) == all)
 		err = -ENOMEM;
 	return err;
+}
+
+/**
+ * btsrec_hook_remedy() - what to do where a function cannot be hooked, as the end of a sentence
+ * @err: of btsrec_hook_at(), or of register_ftrace_function(), which adds -EBUSY: ftrace is
+ *	switched off, so it takes no permanent ops
+ */
+const char *btsrec_hook_remedy(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "set kernel.ftrace_enabled=1";
+	case -EINVAL:
+		return "use a kernel whose ftrace can trace it";
+	default:
+		return btsrec_remedy(err, "ftrace has switched itself off, so boot again");
+	}
 }

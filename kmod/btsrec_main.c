@@ -244,7 +244,8 @@ static int cpus_start(void)
 				      cpu_goes_down);
 
 	if (state < 0) {
-		pr_err("Not armed: not every CPU can begin to record (error %d).\n", state);
+		pr_err("Not armed: not every CPU can begin to record (error %d); %s.\n", state,
+		       btsrec_remedy(state, "see what is said of that CPU above"));
 		return state;
 	}
 	cpuhp_state = state;
@@ -458,8 +459,8 @@ static int __init btsrec_init(void)
 		goto free_root;
 	err = register_reboot_notifier(&reboot_notifier);
 	if (err) {
-		pr_err("Not loaded: cannot be told of a reboot (error %d), at which BTS must be switched off.\n",
-		       err);
+		pr_err("Not loaded: cannot be told of a reboot (error %d), at which BTS must be switched off; %s.\n",
+		       err, btsrec_remedy(err, "try again"));
 		goto unregister_modmap;
 	}
 	if (arm)

@@ -155,7 +155,8 @@ int btsrec_modmap_register(void)
 	int err = register_module_notifier(&module_notifier);
 
 	if (err) {
-		pr_err("Not loaded: cannot be told of modules that come and go (error %d).\n", err);
+		pr_err("Not loaded: cannot be told of modules that come and go (error %d); %s.\n",
+		       err, btsrec_remedy(err, "try again"));
 		return err;
 	}
 	mutex_lock(&map_mutex);

@@ -95,8 +95,8 @@ static int yield_register(void)
 		err = register_ftrace_function(&yield_ops);
 	yield_registered = !err;
 	if (err)
-		pr_err("Not armed: cannot hook " YIELD_AT "() (error %d), so perf could take the DS area away while branches are recorded; set kernel.ftrace_enabled=1.\n",
-		       err);
+		pr_err("Not armed: cannot hook " YIELD_AT "() (error %d), so perf could take the DS area away while branches are recorded; %s.\n",
+		       err, btsrec_hook_remedy(err));
 	return err;
 }
 
@@ -115,8 +115,10 @@ int btsrec_perf_hold(void)
 	if (IS_ERR(event)) {
 		if (perf_is_absent(PTR_ERR(event)))
 			return 0;
-		pr_err("Not armed: cannot hold a perf event (error %ld), without which perf could take the DS area away while branches are recorded; stop whatever else uses the performance counters.\n",
-		       PTR_ERR(event));
+		pr_err("Not armed: cannot hold a perf event (error %ld), without which perf could take the DS area away while branches are recorded; %s.\n",
+		       PTR_ERR(event),
+		       btsrec_remedy(PTR_ERR(event),
+				     "stop whatever else uses the performance counters"));
 		return PTR_ERR(event);
 	}
 	held_event = event;
@@ -156,8 +158,8 @@ static int say_no_bts_event(unsigned int cpu, int err)
 		pr_err("Not armed: perf records branches already, so CPU %u cannot; stop \"perf record\" with -e intel_bts//, -b or --call-graph lbr, or whatever else uses Branch Trace Store, Last Branch Records or Processor Trace, and arm again.\n",
 		       cpu);
 	else
-		pr_err("Not armed: cannot hold an event of the PMU intel_bts on CPU %u (error %d), without which perf could record with the same buffer.\n",
-		       cpu, err);
+		pr_err("Not armed: cannot hold an event of the PMU intel_bts on CPU %u (error %d), without which perf could record with the same buffer; %s.\n",
+		       cpu, err, btsrec_remedy(err, "try again"));
 	return err;
 }
 

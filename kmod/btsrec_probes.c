@@ -175,8 +175,8 @@ static int probe_register(struct probe *probe)
 	if (probe->tp)
 		err = tracepoint_probe_register(probe->tp, probe->fn, NULL);
 	if (err)
-		pr_err("Not armed: cannot probe the tracepoint \"%s\" (error %d), without which the history has no tasks; use a kernel with tracepoints.\n",
-		       probe->name, err);
+		pr_err("Not armed: cannot probe the tracepoint \"%s\" (error %d), without which the history has no tasks; %s.\n",
+		       probe->name, err, btsrec_remedy(err, "use a kernel with tracepoints"));
 	probe->registered = !err;
 	return err;
 }

@@ -3,10 +3,13 @@
 
 guest/btsfail.ko lets the Nth call fail, without making it: each allocation of pages, each
 mapping, each event, hook, probe and notifier, for N from 1 until loading needs fewer. Either
-the module is refused, and has said why in a sentence, or it does without. Then it is
-unloaded, and what it was given it must have given back: btsfail counts pages, mappings,
+the module is refused, and has said in a sentence why and that it wants memory, or it does
+without. Then it is unloaded, and what it was given it must have given back: btsfail counts pages, mappings,
 events, hooks and so on; DEBUGCTL, IA32_DS_AREA, the DS area and the page tables of the
 cpu_entry_area are what they were before. At the end it must load and arm.
+
+Before that it is refused once for another reason, with ftrace switched off, and says what
+to do about that.
 
 The kernel needs memory to unhook a kprobe from ftrace, and says nothing when it has none. While
 guest/btsunhook.ko is loaded it has none: with other probes in the kernel and without any,
@@ -70,8 +73,18 @@ clean() {
 	[ "$(cat $fails/held)" = none ] || fail "call $n, $what: left over: $(cat $fails/held)"
 	[ "$(state)" = "$before" ] || fail "call $n, $what: before: $before; after: $(state)"
 }
+ftrace_off() {
+	echo 0 >/proc/sys/kernel/ftrace_enabled || fail "ftrace cannot be switched off"
+	dmesg -c >/dev/null
+	load 2>/dev/null && fail "loads without ftrace"
+	dmesg | grep -q 'btsrec: Not armed: .*(error -16).*; set kernel.ftrace_enabled=1[.]$' ||
+		fail "ftrace is off: $(dmesg)"
+	echo 1 >/proc/sys/kernel/ftrace_enabled
+}
+wants_memory='; (free some( memory)? and try again|choose a smaller ring_bytes)[.]$'
 echo 0 >/proc/sys/debug/kprobes-optimization
 before=$(state)
+ftrace_off
 unhook
 insmod /modules/btsfail.ko || fail "no btsfail"
 n=0
@@ -90,6 +103,8 @@ while :; do
 		[ "$what" = none ] && fail "refused without a reason"
 		verdict=$(dmesg | sed -n 's/.*btsrec: Not/Not/p')
 		[ -n "$verdict" ] || fail "call $n, $what: refused without a sentence"
+		! echo "$verdict" | grep -vE "$wants_memory" ||
+			fail "call $n, $what: lacks memory and is advised otherwise: $verdict"
 	fi
 	clean
 	echo "$n $what: $verdict" >>/tmp/results
