@@ -27,19 +27,22 @@ size_t escape_byte(char *ret, unsigned char byte)
 /* @byte in all eight. */
 #define EIGHT(byte)	(0x0101010101010101ULL * (byte))
 
-/* Is one of @eight bytes zero? Not which: a borrow makes those behind it uncertain. */
-static bool has_zero(uint64_t eight)
+/* Is one of @eight bytes less than @limit, 1 to 128? Not which: a borrow makes others uncertain. */
+static bool has_less(uint64_t eight, unsigned char limit)
 {
-	return (eight - EIGHT(1)) & ~eight & EIGHT(0x80);
+	return (eight - EIGHT(limit)) & ~eight & EIGHT(0x80);
+}
+
+static bool has(uint64_t eight, unsigned char byte)
+{
+	return has_less(eight ^ EIGHT(byte), 1);
 }
 
 /* Would escape_byte() leave all of @eight bytes as they are? */
 static bool all_plain(uint64_t eight)
 {
-	bool low = (eight - EIGHT(0x20)) & ~eight & EIGHT(0x80);
-
-	return !low && !(eight & EIGHT(0x80)) && !has_zero(eight ^ EIGHT(0x7f)) &&
-	       !has_zero(eight ^ EIGHT('"')) && !has_zero(eight ^ EIGHT('\\'));
+	return !has_less(eight, 0x20) && !(eight & EIGHT(0x80)) && !has(eight, 0x7f) &&
+	       !has(eight, '"') && !has(eight, '\\');
 }
 
 size_t escaped_copy(char *ret, const char *text, size_t max_bytes)
