@@ -4,21 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+
 static void add_span(struct aspace *as, uint64_t first_n, const struct btsrec_side *side)
 {
 	struct aspace_span *span;
 
-	if (as->nr == as->nr_room) {
-		size_t nr_room = as->nr_room ? 2 * as->nr_room : 64;
-
-		/* No overflow: a span takes an event, and a ring has at most 128 MiB. */
-		span = realloc(as->spans, nr_room * sizeof(*span));
-		if (!span) {
-			as->nomem = true;
-			return;
-		}
-		as->spans = span;
-		as->nr_room = nr_room;
+	if (!grow_from(&as->spans, sizeof(*span), as->nr, &as->nr_room, 64)) {
+		as->nomem = true;
+		return;
 	}
 	span = &as->spans[as->nr++];
 	memset(span, 0, sizeof(*span));

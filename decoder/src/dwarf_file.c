@@ -10,6 +10,7 @@
 #include <elfutils/libdwfl.h>
 
 #include "cleanup.h"
+#include "grow.h"
 
 /* Any place will do, away from 0, which stands for "no address". */
 #define LAYOUT_BASE	0x10000
@@ -227,16 +228,8 @@ void dwarf_file_symbols(struct dwarf_file *file, dwarf_symbol_fn fn, void *arg)
 
 static bool add_range(struct dwarf_file *file, const struct unit_range *range)
 {
-	size_t nr_room = file->nr_room ? 2 * file->nr_room : 256;
-	struct unit_range *ranges;
-
-	if (file->nr_ranges == file->nr_room) {
-		ranges = reallocarray(file->ranges, nr_room, sizeof(*ranges));
-		if (!ranges)
-			return false;
-		file->ranges = ranges;
-		file->nr_room = nr_room;
-	}
+	if (!grow_from(&file->ranges, sizeof(*file->ranges), file->nr_ranges, &file->nr_room, 256))
+		return false;
 	file->ranges[file->nr_ranges++] = *range;
 	return true;
 }

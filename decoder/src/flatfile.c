@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "readat.h"
 
 /*
@@ -41,17 +42,9 @@ bool flatfile_probe(int fd)
 
 static bool add_piece(struct flatfile *flat, uint64_t offset, uint64_t nr_bytes, uint64_t at)
 {
-	size_t nr_room = flat->nr_room ? 2 * flat->nr_room : 1024;
-	struct flatfile_piece *pieces = flat->pieces;
-
-	if (flat->nr_pieces == flat->nr_room) {
-		pieces = realloc(pieces, nr_room * sizeof(*pieces));
-		if (!pieces)
-			return false;
-		flat->pieces = pieces;
-		flat->nr_room = nr_room;
-	}
-	pieces[flat->nr_pieces++] = (struct flatfile_piece){ offset, nr_bytes, at, 0 };
+	if (!grow(&flat->pieces, sizeof(*flat->pieces), flat->nr_pieces, &flat->nr_room))
+		return false;
+	flat->pieces[flat->nr_pieces++] = (struct flatfile_piece){ offset, nr_bytes, at, 0 };
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "trace.h"
 
 /**
@@ -34,17 +35,10 @@ static bool is_wanted(const struct making *making, const struct btsrec_side *sid
 static void add(struct making *making, const struct gdb_block *block)
 {
 	struct gdb_blocks *blocks = making->blocks;
-	size_t nr_room = blocks->nr_room ? 2 * blocks->nr_room : 4096;
-	struct gdb_block *list;
 
-	if (blocks->nr == blocks->nr_room) {
-		list = reallocarray(blocks->list, nr_room, sizeof(*list));
-		if (!list) {
-			making->nomem = true;
-			return;
-		}
-		blocks->list = list;
-		blocks->nr_room = nr_room;
+	if (!grow(&blocks->list, sizeof(*blocks->list), blocks->nr, &blocks->nr_room)) {
+		making->nomem = true;
+		return;
 	}
 	blocks->list[blocks->nr++] = *block;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "escape.h"
+#include "grow.h"
 
 /* KSYM_NAME_LEN of include/linux/kallsyms.h, v6.2 and later; 128 before. */
 #define NAME_MAX_BYTES	512
@@ -98,19 +99,10 @@ static bool find_end(const struct kread *kernel, const struct fields *fields, ui
 
 static bool has_room(const struct kread *kernel, struct madesyms *syms)
 {
-	size_t nr_room = syms->nr_room ? 2 * syms->nr_room : 64;
-	struct madesym *list;
-
-	if (syms->nr < syms->nr_room)
+	if (grow_from(&syms->list, sizeof(*syms->list), syms->nr, &syms->nr_room, 64))
 		return true;
-	list = reallocarray(syms->list, nr_room, sizeof(*list));
-	if (!list) {
-		kread_nomem(kernel);
-		return false;
-	}
-	syms->list = list;
-	syms->nr_room = nr_room;
-	return true;
+	kread_nomem(kernel);
+	return false;
 }
 
 /* What makes no sense is left out: the code stays without a name. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bounds.h"
+#include "grow.h"
 
 #define MIN_ROOM BOUND(1024, 16)
 
@@ -30,16 +31,9 @@ void sightings_fini(struct sightings *sightings)
 
 static bool add(struct sightings *sightings, uint32_t pid, unsigned int cpu, uint64_t tsc)
 {
-	size_t nr_room = sightings->nr_room ? 2 * sightings->nr_room : MIN_ROOM;
-	struct sighting *list;
-
-	if (sightings->nr == sightings->nr_room) {
-		list = realloc(sightings->list, nr_room * sizeof(*list));
-		if (!list)
-			return false;
-		sightings->list = list;
-		sightings->nr_room = nr_room;
-	}
+	if (!grow_from(&sightings->list, sizeof(*sightings->list), sightings->nr,
+		       &sightings->nr_room, MIN_ROOM))
+		return false;
 	sightings->list[sightings->nr++] = (struct sighting){ pid, cpu, tsc };
 	return true;
 }
@@ -98,17 +92,13 @@ bool sightings_is_told(const struct sightings *sightings, unsigned int cpu)
 /* At most one for each beginning of a history and each gap. */
 bool sightings_switched(struct sightings *sightings, unsigned int cpu, uint64_t n)
 {
-	size_t nr = sightings->nr_strangers;
-	struct sightings_stretch *list;
-
 	if (sightings_is_told(sightings, cpu))
 		return true;
-	list = realloc(sightings->strangers, (nr + 1) * sizeof(*list));
-	if (!list)
+	if (!grow_from(&sightings->strangers, sizeof(*sightings->strangers),
+		       sightings->nr_strangers, &sightings->nr_strangers_room, MIN_ROOM))
 		return false;
-	list[nr] = (struct sightings_stretch){ cpu, sightings->cpus[cpu].since_n, n };
-	sightings->strangers = list;
-	sightings->nr_strangers++;
+	sightings->strangers[sightings->nr_strangers++] =
+		(struct sightings_stretch){ cpu, sightings->cpus[cpu].since_n, n };
 	sightings->cpus[cpu].told = true;
 	return true;
 }

@@ -49,6 +49,7 @@ struct sightings {
 	size_t nr_room;
 	struct sightings_stretch *strangers;
 	size_t nr_strangers;
+	size_t nr_strangers_room;
 	struct sightings_cpu *cpus;
 	unsigned int nr_cpus;
 };

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+
 #define MIN_DEPTH 64
 
 static void new_segment(struct stacks *stacks)
@@ -88,22 +90,6 @@ void stacks_name(struct stacks *stacks, uint32_t pid)
 
 /* --- Frames ------------------------------------------------------------- */
 
-static bool grow(struct stack *stack)
-{
-	size_t nr_room = stack->nr_room ? 2 * stack->nr_room : MIN_DEPTH;
-	struct frame *frames;
-
-	if (stack->nr < stack->nr_room)
-		return true;
-	/* No overflow: at most STACKS_MAX_DEPTH. */
-	frames = realloc(stack->frames, nr_room * sizeof(*frames));
-	if (!frames)
-		return false;
-	stack->frames = frames;
-	stack->nr_room = nr_room;
-	return true;
-}
-
 void stack_forget(struct stack *stack, size_t nr)
 {
 	memmove(stack->frames, stack->frames + nr, (stack->nr - nr) * sizeof(*stack->frames));
@@ -137,7 +123,7 @@ struct frame *stack_push(struct stacks *stacks, enum frame_kind kind)
 
 	if (stack->nr == STACKS_MAX_DEPTH)
 		forget_outermost(stack);
-	if (!grow(stack)) {
+	if (!grow_from(&stack->frames, sizeof(*frame), stack->nr, &stack->nr_room, MIN_DEPTH)) {
 		stacks->nomem = true;
 		stack_clear(stacks);
 		return NULL;

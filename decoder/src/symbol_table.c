@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "escape.h"
+#include "grow.h"
 
 /* --- The list ----------------------------------------------------------- */
 
@@ -26,17 +27,7 @@ static uint8_t symbol_rank(char letter)
 
 static bool list_grow(struct symbol_list *list)
 {
-	size_t nr_room = list->nr_room ? 2 * list->nr_room : 4096;
-	struct symbol_entry *entries;
-
-	if (list->nr_entries < list->nr_room)
-		return true;
-	entries = realloc(list->entries, nr_room * sizeof(*entries));
-	if (!entries)
-		return false;
-	list->entries = entries;
-	list->nr_room = nr_room;
-	return true;
+	return grow(&list->entries, sizeof(*list->entries), list->nr_entries, &list->nr_room);
 }
 
 bool symbol_list_add(struct symbol_list *list, uint64_t va, char letter, const char *name,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+
 /*
  * PID_MAX_LIMIT of include/linux/threads.h: there cannot be more threads, each of which
  * is looked at twice at most: as a process, and as a thread of one.
@@ -65,16 +67,8 @@ static bool list_walk_next(struct list_walk *walk)
 
 static bool add_space(struct tasks *tasks, const struct tasks_space *space)
 {
-	if (tasks->nr == tasks->nr_room) {
-		size_t nr_room = tasks->nr_room ? 2 * tasks->nr_room : 64;
-		struct tasks_space *spaces = reallocarray(tasks->spaces, nr_room,
-							  sizeof(*spaces));
-
-		if (!spaces)
-			return false;
-		tasks->spaces = spaces;
-		tasks->nr_room = nr_room;
-	}
+	if (!grow_from(&tasks->spaces, sizeof(*space), tasks->nr, &tasks->nr_room, 64))
+		return false;
 	tasks->spaces[tasks->nr++] = *space;
 	return true;
 }

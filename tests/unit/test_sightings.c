@@ -142,6 +142,26 @@ START_TEST(a_switch_that_nothing_announces)
 }
 END_TEST
 
+/* More than are made room for at first. */
+START_TEST(many_gaps_that_nothing_announces)
+{
+	struct btsrec_event gap = { .kind = BTSREC_EVENT_GAP };
+
+	start();
+	for (uint64_t i = 0; i < 3000; i++) {
+		ck_assert(sightings_switched(&all, 0, 10 * i + 5));
+		gap.n = 10 * i + 9;
+		ck_assert(sightings_feed(&all, &gap));
+	}
+	sightings_end(&all);
+	for (uint64_t n = 0; n < 30000; n++) {
+		if (sightings_stranger(&all, 0, n) != (n % 10 < 5))
+			ck_abort_msg("event %ju", (uintmax_t)n);
+	}
+	sightings_fini(&all);
+}
+END_TEST
+
 START_TEST(a_gap_that_tells_who_runs)
 {
 	struct btsrec_event borrowed = { .kind = BTSREC_EVENT_SWITCH, .mm_only = true };
@@ -174,5 +194,5 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("sightings", here_and_there, a_history_that_does_not_reach, a_hole_in_a_history,
-	       a_cpu_without_history, a_switch_that_nothing_announces, a_gap_that_tells_who_runs,
-	       no_memory)
+	       a_cpu_without_history, a_switch_that_nothing_announces,
+	       many_gaps_that_nothing_announces, a_gap_that_tells_who_runs, no_memory)
