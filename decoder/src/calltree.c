@@ -50,12 +50,10 @@ static bool make_room(struct calltree_reader *r)
 	return tree->chunks[number];
 }
 
-static struct calltree_line *add_line_at(struct calltree_reader *r, enum calltree_kind kind,
-					 const struct btsrec_event *event, int64_t level,
-					 uint32_t segment)
+/* One more line, not yet filled, at this level; NULL: no room. */
+static struct calltree_line *next_line(struct calltree_reader *r, int64_t level, uint32_t segment)
 {
 	struct calltree *tree = r->tree;
-	struct calltree_line *line;
 
 	if (tree->nr_lines == CALLTREE_MAX_LINES) {
 		tree->complete = false;
@@ -67,13 +65,24 @@ static struct calltree_line *add_line_at(struct calltree_reader *r, enum calltre
 		return NULL;
 	if (level < tree->segments[segment].lowest)
 		tree->segments[segment].lowest = level;
-	line = calltree_line(tree, tree->nr_lines++);
-	memset(line, 0, sizeof(*line));
-	line->kind = kind;
-	line->n = event->n;
-	line->last_n = UINT64_MAX;
-	line->level = level;
-	line->segment = segment;
+	return calltree_line(tree, tree->nr_lines++);
+}
+
+static struct calltree_line *add_line_at(struct calltree_reader *r, enum calltree_kind kind,
+					 const struct btsrec_event *event, int64_t level,
+					 uint32_t segment)
+{
+	struct calltree_line *line = next_line(r, level, segment);
+
+	if (!line)
+		return NULL;
+	*line = (struct calltree_line){
+		.kind = kind,
+		.n = event->n,
+		.last_n = UINT64_MAX,
+		.level = level,
+		.segment = segment,
+	};
 	if (event->kind == BTSREC_EVENT_BRANCH) {
 		line->from = event->branch.from;
 		line->to = event->branch.to;
@@ -88,24 +97,28 @@ struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree
 	return add_line_at(r, kind, event, step->level, step->segment);
 }
 
-static void add_call(struct calltree_reader *r, const struct btsrec_event *event,
-		     struct frame *frame)
+static void add_call(struct calltree_reader *r, struct frame *frame)
 {
-	struct calltree_line *line = add_line_at(r, CALLTREE_CALL, event, frame->level,
-						 frame->segment);
+	struct calltree_line *line = next_line(r, frame->level, frame->segment);
+	size_t nr_times = r->tree->nr_times;
 
 	if (!line)
 		return;
+	while (nr_times && r->tree->times[nr_times - 1].n > frame->n)
+		nr_times--;
 	frame->cookie = r->tree->nr_lines;
-	line->n = frame->n;
-	line->from = frame->from;
-	line->to = frame->entered;
-	line->frame = frame->kind;
-	line->vector = (int16_t)frame->vector;
-	line->call.nr_times_begin = (uint32_t)r->tree->nr_times;
-	while (line->call.nr_times_begin &&
-	       r->tree->times[line->call.nr_times_begin - 1].n > frame->n)
-		line->call.nr_times_begin--;
+	*line = (struct calltree_line){
+		.n = frame->n,
+		.last_n = UINT64_MAX,
+		.from = frame->from,
+		.to = frame->entered,
+		.level = frame->level,
+		.segment = frame->segment,
+		.kind = CALLTREE_CALL,
+		.frame = frame->kind,
+		.vector = (int16_t)frame->vector,
+		.call.nr_times_begin = (uint32_t)nr_times,
+	};
 }
 
 static bool is_handler(struct btsrec *rec, uint64_t va)
@@ -138,8 +151,7 @@ static void name_syscall(struct calltree_reader *r, const struct stack *stack, s
 }
 
 /* What is known to be open and has no line yet. */
-static void add_open(struct calltree_reader *r, const struct btsrec_event *event,
-		     struct frames *frames)
+static void add_open(struct calltree_reader *r, struct frames *frames)
 {
 	const struct stack *stack = frames_stack(frames);
 	size_t first = stack->attached ? 0 : stack->nr_old;
@@ -147,7 +159,7 @@ static void add_open(struct calltree_reader *r, const struct btsrec_event *event
 	for (size_t i = first; i < stack->nr; i++) {
 		if (stack->frames[i].cookie)
 			continue;
-		add_call(r, event, &stack->frames[i]);
+		add_call(r, &stack->frames[i]);
 		name_syscall(r, stack, i, stack->frames[i].entered);
 	}
 }
@@ -251,8 +263,8 @@ static void end_calls(struct calltree_reader *r, const struct btsrec_event *even
 		end_call(r, frames_left(frames, i), event->n);
 }
 
-static void begin_calls(struct calltree_reader *r, const struct btsrec_event *event,
-			const struct frames_step *step, const struct frames *frames)
+static void begin_calls(struct calltree_reader *r, const struct frames_step *step,
+			const struct frames *frames)
 {
 	const struct stack *stack = frames_stack(frames);
 
@@ -261,7 +273,7 @@ static void begin_calls(struct calltree_reader *r, const struct btsrec_event *ev
 
 		if (frame->cookie)
 			continue;
-		add_call(r, event, frame);
+		add_call(r, frame);
 		name_syscall(r, stack, stack->nr - step->nr_entered + i, frame->entered);
 	}
 }
@@ -281,56 +293,55 @@ static void read_calls(struct calltree_reader *r, const struct trace_event *trac
 		calltree_add_line(r, CALLTREE_ASTRAY, event, step);
 	if (step->elsewhere && !step->nr_entered)
 		calltree_add_line(r, CALLTREE_RESUME, event, step);
-	begin_calls(r, event, step, frames);
+	begin_calls(r, step, frames);
 	join_segments(r, step);
 }
 
 /* --- Loops -------------------------------------------------------------- */
 
-void calltree_end_spin(struct calltree_reader *r, const struct btsrec_event *event)
+void calltree_end_spin(struct calltree_reader *r, uint64_t n)
 {
-	struct frames_step here = { .level = r->spin_line.level, .segment = r->spin_line.segment };
 	struct calltree_line *line;
 	struct cycle cycle;
 
 	if (!cycles_end(&r->spin, &cycle) || cycle.nr_rounds + 2 < MIN_ROUNDS ||
 	    r->spin_lines != r->tree->nr_lines)
 		return;
-	line = calltree_add_line(r, CALLTREE_CYCLE, event, &here);
+	line = next_line(r, r->spin_line.level, r->spin_line.segment);
 	if (!line)
 		return;
 	*line = r->spin_line;
-	line->last_n = event->n - 1 - cycle.nr_rest;
+	line->last_n = n - 1 - cycle.nr_rest;
 	line->cycle.period = cycle.period;
 	line->cycle.nr_rounds = cycle.nr_rounds + 2;
 }
 
-static void begin_spin(struct calltree_reader *r, const struct btsrec_event *event,
-		       const struct frames_step *step)
+static void begin_spin(struct calltree_reader *r, uint64_t n, const struct btsrec_record *branch,
+		       const struct stack *stack)
 {
 	r->spin_lines = r->tree->nr_lines;
 	r->spin_line = (struct calltree_line){
 		.kind = CALLTREE_CYCLE,
-		.segment = step->segment,
-		.level = step->level + 1,
-		.n = event->n - 2 * r->spin.period,
-		.from = event->branch.from,
-		.to = event->branch.to,
+		.segment = stack->segment,
+		.level = stack->level + 1,
+		.n = n - 2 * r->spin.period,
+		.from = branch->from,
+		.to = branch->to,
 	};
 }
 
-static void read_spin(struct calltree_reader *r, const struct btsrec_event *event,
-		      const struct frames_step *step)
+static void read_spin(struct calltree_reader *r, uint64_t n, const struct btsrec_record *branch,
+		      const struct stack *stack)
 {
-	struct cycles_key key = { { event->branch.from, event->branch.to } };
+	struct cycles_key key = { { branch->from, branch->to } };
 	bool held = cycles_hold(&r->spin, &key);
 
 	if (!held && r->spin.period) {
-		calltree_end_spin(r, event);
+		calltree_end_spin(r, n);
 		held = cycles_hold(&r->spin, &key);
 	}
 	if (held && r->spin.nr_held == 1)
-		begin_spin(r, event, step);
+		begin_spin(r, n, branch, stack);
 }
 
 /* --- Events ------------------------------------------------------------- */
@@ -356,14 +367,9 @@ static void read_branch(struct calltree_reader *r, const struct trace_event *tra
 		add_break(r, traced, step);
 	if (!r->started || step->switched) {
 		add_thread(r, traced, step, frames);
-		add_open(r, traced->event, frames);
+		add_open(r, frames);
 	}
-	if (step->plain) {
-		end_calls(r, traced->event, step, frames);
-		begin_calls(r, traced->event, step, frames);
-	} else {
-		read_calls(r, traced, step, frames);
-	}
+	read_calls(r, traced, step, frames);
 	r->started = true;
 	r->was_gap = false;
 }
@@ -417,11 +423,11 @@ static void read_wanted(struct calltree_reader *r, const struct trace_event *tra
 	if (fault_is_here(r->fault, event))
 		calltree_add_line(r, CALLTREE_FAULT, event, step);
 	if (event->kind == BTSREC_EVENT_BRANCH) {
-		read_spin(r, event, step);
+		read_spin(r, event->n, &event->branch, frames_stack(frames));
 		read_branch(r, traced, step, frames);
 		return;
 	}
-	calltree_end_spin(r, event);
+	calltree_end_spin(r, event->n);
 	r->was_gap = r->was_gap || event->kind == BTSREC_EVENT_GAP ||
 		     event->kind == BTSREC_EVENT_ARM;
 	add_event(r, event, step);
@@ -443,6 +449,37 @@ bool calltree_event(void *arg, const struct trace_event *traced, const struct fr
 		return !r->nomem && r->tree->complete;
 	calltree_end(r, frames);
 	return false;
+}
+
+/* --- Plain branches ----------------------------------------------------- */
+
+/* What calltree_event() does of such a branch, when lines are being read. */
+static bool plain_branch(void *arg, uint64_t n, const struct btsrec_record *branch,
+			 enum frames_move move, struct frame *frame, struct frames *frames)
+{
+	struct calltree_reader *r = arg;
+	const struct stack *stack = frames_stack(frames);
+
+	read_spin(r, n, branch, stack);
+	if (!frame)
+		return !r->nomem && r->tree->complete;
+	if (move == FRAMES_LEAVES) {
+		end_call(r, frame, n);
+	} else {
+		add_call(r, frame);
+		name_syscall(r, stack, stack->nr - 1, branch->to);
+	}
+	return !r->nomem && r->tree->complete;
+}
+
+/* From behind the first wanted event to before the one that tells of the fault or is the last. */
+static void want_plain(const struct calltree_reader *r, struct trace_frames_fns *fns)
+{
+	fns->plain = plain_branch;
+	fns->plain_first_n = r->first_n + 1;
+	fns->plain_end_n = r->last_n;
+	if (r->fault->kind && r->fault->n < r->last_n)
+		fns->plain_end_n = r->fault->n;
 }
 
 /* --- Reading ------------------------------------------------------------ */
@@ -482,6 +519,7 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 {
 	struct calltree_reader r = { .tree = tree, .rec = rec, .first_n = first_n,
 				     .last_n = last_n, .fault = fault, .was_gap = true };
+	struct trace_frames_fns fns = { .event = calltree_event, .end = end_of_cpu, .arg = &r };
 	enum btsrec_status status = BTSREC_OK;
 
 	memset(tree, 0, sizeof(*tree));
@@ -491,7 +529,8 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 	if (status)
 		return status;
 	cycles_init(&r.spin);
-	status = trace_frames(rec, cpu, calltree_event, end_of_cpu, &r);
+	want_plain(&r, &fns);
+	status = trace_frames(rec, cpu, &fns);
 	if (r.nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	calltree_settle(tree);

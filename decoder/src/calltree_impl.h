@@ -33,8 +33,8 @@ struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree
 					const struct btsrec_event *event,
 					const struct frames_step *step);
 
-/** calltree_end_spin() - @event is the first that is none of a cycle that goes round */
-void calltree_end_spin(struct calltree_reader *r, const struct btsrec_event *event);
+/** calltree_end_spin() - event @n is the first that is none of a cycle that goes round */
+void calltree_end_spin(struct calltree_reader *r, uint64_t n);
 
 /** calltree_event() - the next event, a trace_frames_fn; @arg: the reader */
 bool calltree_event(void *arg, const struct trace_event *traced, const struct frames_step *step,

@@ -47,7 +47,7 @@ static void add_stretch(struct thread_reader *t, const struct btsrec_event *even
 	const struct thread_place *place = &t->places->list[t->places->nr - 1];
 	struct calltree_line *line;
 
-	calltree_end_spin(&t->reader, event);
+	calltree_end_spin(&t->reader, event->n);
 	line = calltree_add_line(&t->reader, CALLTREE_STRETCH, event, step);
 	if (line)
 		line->stretch = place->stretch;

@@ -43,8 +43,7 @@ struct code {
 	struct gates gates;
 	ZydisDecoder decoders[2];	/* by compat */
 	ZydisFormatter formatter;
-	struct code_run *runs;
-	size_t nr_runs;			/* room; a power of two */
+	struct code_runs runs;
 	size_t nr_used_runs;
 	struct space spaces[NR_SPACES];
 	struct walk walk;
@@ -96,12 +95,13 @@ struct code *code_new(const struct code_source *source)
 
 	if (!code)
 		return NULL;
-	code->runs = runs_new(MIN_RUNS);
-	if (!code->runs) {
+	code->runs.places = runs_new(MIN_RUNS);
+	if (!code->runs.places) {
 		free(code);
 		return NULL;
 	}
-	code->nr_runs = MIN_RUNS;
+	code->runs.nr = MIN_RUNS;
+	code->runs.one_kernel = source->kernel_pgd_pa;
 	code->source = *source;
 	walk_init(&code->walk, source->image, source->la57);
 	gates_init(&code->gates, &code->walk, source->kernel_pgd_pa);
@@ -124,7 +124,7 @@ void code_free(struct code *code)
 {
 	if (!code)
 		return;
-	free(code->runs);
+	free(code->runs.places);
 	free(code);
 }
 
@@ -136,6 +136,11 @@ uint64_t code_from_files(const struct code *code)
 const struct gates *code_gates(const struct code *code)
 {
 	return &code->gates;
+}
+
+const struct code_runs *code_runs(const struct code *code)
+{
+	return &code->runs;
 }
 
 /* --- Bytes -------------------------------------------------------------- */
@@ -432,19 +437,11 @@ static void find_run(struct code *code, struct code_run *run)
 	code_insn(code, run->cr3, run->end, run->compat, &run->last);
 }
 
-static uint64_t hash_run(uint64_t cr3, uint64_t start, uint64_t end)
-{
-	/* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. */
-	uint64_t hash = (start ^ (end << 20) ^ (cr3 << 8)) * 0x9e3779b97f4a7c15ULL;
-
-	return hash ^ hash >> 32;
-}
-
 /* The place of the run in the table: its own or a free one. */
 static struct code_run *place_of(struct code_run *runs, size_t nr_runs, uint64_t cr3,
 				 uint64_t start, uint64_t end)
 {
-	size_t i = hash_run(cr3, start, end) & (nr_runs - 1);
+	size_t i = code_hash(cr3, start, end) & (nr_runs - 1);
 
 	while (runs[i].used &&
 	       (runs[i].start != start || runs[i].end != end || runs[i].cr3 != cr3))
@@ -455,26 +452,26 @@ static struct code_run *place_of(struct code_run *runs, size_t nr_runs, uint64_t
 /* Twice the room, or all of it anew.  At least a quarter stays free. */
 static void make_room(struct code *code)
 {
-	size_t nr_runs = 2 * code->nr_runs;
+	size_t nr_runs = 2 * code->runs.nr;
 	struct code_run *runs;
 
-	if (code->nr_used_runs < code->nr_runs / 4 * 3)
+	if (code->nr_used_runs < code->runs.nr / 4 * 3)
 		return;
 	runs = nr_runs <= MAX_RUNS ? runs_new(nr_runs) : NULL;
 	if (!runs) {
-		memset(code->runs, 0, code->nr_runs * sizeof(*code->runs));
+		memset(code->runs.places, 0, code->runs.nr * sizeof(*runs));
 		code->nr_used_runs = 0;
 		return;
 	}
-	for (size_t i = 0; i < code->nr_runs; i++) {
-		const struct code_run *run = &code->runs[i];
+	for (size_t i = 0; i < code->runs.nr; i++) {
+		const struct code_run *run = &code->runs.places[i];
 
 		if (run->used)
 			*place_of(runs, nr_runs, run->cr3, run->start, run->end) = *run;
 	}
-	free(code->runs);
-	code->runs = runs;
-	code->nr_runs = nr_runs;
+	free(code->runs.places);
+	code->runs.places = runs;
+	code->runs.nr = nr_runs;
 }
 
 struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end)
@@ -482,13 +479,13 @@ struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint6
 	struct code_run *run;
 
 	/* The kernel is the same in all address spaces. */
-	if (code_is_kernel(start) && code_is_kernel(end) && code->source.kernel_pgd_pa)
+	if (code_is_kernel(start & end) && code->runs.one_kernel)
 		cr3 = 0;
-	run = place_of(code->runs, code->nr_runs, cr3, start, end);
+	run = place_of(code->runs.places, code->runs.nr, cr3, start, end);
 	if (run->used)
 		return run;
 	make_room(code);
-	run = place_of(code->runs, code->nr_runs, cr3, start, end);
+	run = place_of(code->runs.places, code->runs.nr, cr3, start, end);
 	memset(run, 0, sizeof(*run));
 	run->used = true;
 	run->cr3 = cr3;
@@ -497,24 +494,4 @@ struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint6
 	code->nr_used_runs++;
 	find_run(code, run);
 	return run;
-}
-
-struct code_run *code_known(const struct code *code, uint64_t start, uint64_t end)
-{
-	struct code_run *run = &code->runs[hash_run(0, start, end) & (code->nr_runs - 1)];
-
-	if (!code_is_kernel(start & end) || !code->source.kernel_pgd_pa)
-		return NULL;
-	if (run->start == start && run->end == end && !run->cr3 && run->used)
-		return run;
-	run = place_of(code->runs, code->nr_runs, 0, start, end);
-	return run->used ? run : NULL;
-}
-
-void code_expect(const struct code *code, uint64_t start, uint64_t end)
-{
-	const struct code_run *run = &code->runs[hash_run(0, start, end) & (code->nr_runs - 1)];
-
-	if (code_is_kernel(start & end))
-		__builtin_prefetch(run);
 }

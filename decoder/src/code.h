@@ -16,6 +16,12 @@
 
 #define CODE_INSN_MAX_BYTES	15	/* SDM vol. 2A, "Instruction Format" */
 
+/** code_is_kernel() - whether a canonical address is in the kernel's half. */
+static inline bool code_is_kernel(uint64_t va)
+{
+	return va >> 63;
+}
+
 /** enum code_class - what an instruction does to the flow of control */
 enum code_class {
 	CODE_PLAIN,
@@ -159,11 +165,53 @@ const struct gates *code_gates(const struct code *code);
  */
 struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end);
 
-/** code_known() - code_run() of kernel code that was asked before; NULL: ask that */
-struct code_run *code_known(const struct code *code, uint64_t start, uint64_t end);
+/**
+ * struct code_runs - the runs that were asked for, each in the first free place from that of
+ *	its hash on
+ * @nr: of places, some of them free; a power of two.
+ * @one_kernel: it is the same in all address spaces; its runs have no CR3.
+ */
+struct code_runs {
+	struct code_run *places;
+	size_t nr;
+	bool one_kernel;
+};
 
-/** code_expect() - code_run() will be asked soon; of kernel code only */
-void code_expect(const struct code *code, uint64_t start, uint64_t end);
+/** code_runs() - for the following; stays, but what is in it only until code_run() */
+const struct code_runs *code_runs(const struct code *code);
+
+/** code_hash() - of a run */
+static inline uint64_t code_hash(uint64_t cr3, uint64_t start, uint64_t end)
+{
+	/* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. */
+	uint64_t hash = (start ^ (end << 20) ^ (cr3 << 8)) * 0x9e3779b97f4a7c15ULL;
+
+	return hash ^ hash >> 32;
+}
+
+/** code_known() - code_run() of kernel code that was asked before; NULL: ask that */
+static inline struct code_run *code_known(const struct code_runs *runs, uint64_t start,
+					  uint64_t end)
+{
+	size_t i = code_hash(0, start, end) & (runs->nr - 1);
+
+	if (!code_is_kernel(start & end) || !runs->one_kernel)
+		return NULL;
+	/* Not 0, so no free place is like that. */
+	while (runs->places[i].start != start || runs->places[i].end != end) {
+		if (!runs->places[i].used)
+			return NULL;
+		i = (i + 1) & (runs->nr - 1);
+	}
+	return &runs->places[i];
+}
+
+/** code_place() - where code_known() looks first, for who asks it soon */
+static inline const struct code_run *code_place(const struct code_runs *runs, uint64_t start,
+						uint64_t end)
+{
+	return &runs->places[code_hash(0, start, end) & (runs->nr - 1)];
+}
 
 /**
  * code_insn() - the instruction at @va
@@ -190,11 +238,5 @@ enum code_fault code_bytes(struct code *code, uint64_t cr3, uint64_t va, uint8_t
  */
 size_t code_text(struct code *code, uint64_t cr3, uint64_t va, bool compat, uint8_t *bytes,
 		 char *text, size_t text_bytes);
-
-/** code_is_kernel() - whether a canonical address is in the kernel's half. */
-static inline bool code_is_kernel(uint64_t va)
-{
-	return va >> 63;
-}
 
 #endif /* BTSREC_CODE_H */

@@ -23,26 +23,6 @@ static const struct cycles_key *key_before(const struct cycles *cycles, uint64_t
 	return &cycles->keys[(cycles->nr - period) % CYCLES_MAX_PERIOD];
 }
 
-static unsigned int sum_of(const struct cycles_key *key)
-{
-	/* Fibonacci hashing, with other odd constants for the other words. */
-	uint64_t sum = key->words[0] * 0x9e3779b97f4a7c15ULL +
-		       key->words[1] * 0xbf58476d1ce4e5b9ULL +
-		       key->words[2] * 0x94d049bb133111ebULL +
-		       key->words[3] * 0xd6e8feb86659fd93ULL;
-
-	return (unsigned int)(sum >> 32) % CYCLES_NR_SUMS;
-}
-
-static void take(struct cycles *cycles, const struct cycles_key *key, unsigned int sum)
-{
-	uint64_t at = cycles->nr % CYCLES_MAX_PERIOD;
-
-	cycles->keys[at] = *key;
-	cycles->older[at] = cycles->newest[sum];
-	cycles->newest[sum] = ++cycles->nr;
-}
-
 /* The next element is the same as the one before by @period: have two rounds been over? */
 static bool count_same(struct cycles *cycles, unsigned int period)
 {
@@ -74,18 +54,15 @@ static unsigned int find_period(struct cycles *cycles, const struct cycles_key *
 	return 0;
 }
 
-bool cycles_hold(struct cycles *cycles, const struct cycles_key *key)
+bool cycles_compare(struct cycles *cycles, const struct cycles_key *key, unsigned int sum)
 {
-	unsigned int sum = sum_of(key);
-
 	if (!cycles->period)
 		cycles->period = find_period(cycles, key, sum);
 	else if (!same_key(key_before(cycles, cycles->period), key))
 		return false;
 	if (cycles->period)
 		cycles->nr_held++;
-	take(cycles, key, sum);
-	return cycles->period;
+	return true;
 }
 
 bool cycles_end(struct cycles *cycles, struct cycle *ret)

@@ -55,14 +55,46 @@ struct cycles {
 /** cycles_init() - an empty sequence */
 void cycles_init(struct cycles *cycles);
 
+/** cycles_sum() - Fibonacci hashing, with other odd constants for the other words */
+static inline unsigned int cycles_sum(const struct cycles_key *key)
+{
+	uint64_t sum = key->words[0] * 0x9e3779b97f4a7c15ULL +
+		       key->words[1] * 0xbf58476d1ce4e5b9ULL +
+		       key->words[2] * 0x94d049bb133111ebULL +
+		       key->words[3] * 0xd6e8feb86659fd93ULL;
+
+	return (unsigned int)(sum >> 32) % CYCLES_NR_SUMS;
+}
+
+/**
+ * cycles_compare() - begin or continue a cycle with the next element, which has @sum
+ *
+ * Return: false: it ends the one that goes round.
+ */
+bool cycles_compare(struct cycles *cycles, const struct cycles_key *key, unsigned int sum);
+
 /**
  * cycles_hold() - does the next element continue a cycle?
+ *
+ * Inline, because it is asked of each branch, and few are like one of the newest.
  *
  * Return: true: hold it back; it is number cycles->nr_held of those held back,
  * counted from 1.  False: it does not, and if it was the end of a cycle, that must be
  * ended with cycles_end() and the element asked for again.
  */
-bool cycles_hold(struct cycles *cycles, const struct cycles_key *key);
+static inline bool cycles_hold(struct cycles *cycles, const struct cycles_key *key)
+{
+	unsigned int sum = cycles_sum(key);
+	uint64_t newest = cycles->newest[sum], at = cycles->nr % CYCLES_MAX_PERIOD;
+
+	if ((cycles->period || cycles->nr - newest < CYCLES_MAX_PERIOD) &&
+	    !cycles_compare(cycles, key, sum))
+		return false;
+	cycles->keys[at] = *key;
+	cycles->older[at] = newest;
+	cycles->newest[sum] = ++cycles->nr;
+	return cycles->period;
+}
 
 /**
  * cycles_end() - end the cycle that goes round, if one does, and forget everything

@@ -496,6 +496,7 @@ static enum btsrec_status measure_cpu(void *arg, unsigned int cpu)
 static enum btsrec_status draw_cpu(void *arg, unsigned int cpu)
 {
 	struct chrome *chrome = arg;
+	const struct trace_frames_fns fns = { .event = draw_event, .arg = chrome };
 	enum btsrec_status status = read_instants(chrome, cpu);
 
 	if (status)
@@ -504,7 +505,7 @@ static enum btsrec_status draw_cpu(void *arg, unsigned int cpu)
 	chrome->calls.known = false;
 	chrome->lead_n = 0;
 	name_cpu(chrome);
-	status = trace_frames(chrome->r.rec, cpu, draw_event, NULL, chrome);
+	status = trace_frames(chrome->r.rec, cpu, &fns);
 	end_slices(chrome, chrome->lead_n);
 	end_run(chrome, chrome->lead_n);
 	return chrome->nomem ? BTSREC_ERR_NOMEM : status;

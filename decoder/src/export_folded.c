@@ -254,11 +254,12 @@ static enum btsrec_status fold_cpu(void *arg, unsigned int cpu)
 {
 	struct folded *folded = arg;
 	struct btsrec *rec = folded->r.rec;
+	const struct trace_frames_fns fns = { .event = fold_event, .arg = folded };
 	enum btsrec_status status = selector_init(&folded->selector, rec, cpu,
 						  &folded->opts->filter, 0);
 
 	if (!status)
-		status = trace_frames(rec, cpu, fold_event, NULL, folded);
+		status = trace_frames(rec, cpu, &fns);
 	selector_fini(&folded->selector);
 	if (folded->too_many)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM,

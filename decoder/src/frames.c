@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "frames_impl.h"
+#include "frames_plain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -246,72 +246,23 @@ const struct frames_step *frames_feed(struct frames *frames, const struct btsrec
 
 /* --- Plain branches ----------------------------------------------------- */
 
-/* Is nothing under way but the code of the kernel? */
-static bool runs_plainly(const struct frames *f)
-{
-	const struct frame *top = stack_top(&f->stacks);
-
-	return !f->lost && f->stacks.current->kernel && f->thunk.type == BRANCH_UNKNOWN &&
-	       !(top && top->kind == FRAME_DIVERT);
-}
-
-static bool has_place(const struct code_run *run, enum frames_place place)
-{
-	return run->note == FRAMES_NOTE(place);
-}
-
-/* A return from the innermost function, which was called and has no tails. */
-static bool returns_plainly(const struct stack *stack, uint64_t to)
-{
-	const struct frame *top = stack->nr ? &stack->frames[stack->nr - 1] : NULL;
-
-	return top && (top->kind == FRAME_CALL || top->kind == FRAME_CALL_IND) &&
-	       top->return_va == to && frames_may_be_there(stack, stack->nr - 1);
-}
-
-static bool do_plain(struct frames *f, const struct btsrec_record *branch, enum branch_type type,
-		     const struct code_run *run)
-{
-	uint64_t return_va = branch->from + run->last.length_bytes;
-
-	switch (type) {
-	case BRANCH_JUMP:
-	case BRANCH_COND:
-		return has_place(run, FRAMES_SAME) || has_place(run, FRAMES_SAME_START);
-	case BRANCH_CALL:
-		if (has_place(run, FRAMES_START))
-			frames_enter(f, FRAME_CALL, branch->from, branch->to, return_va);
-		return has_place(run, FRAMES_START) || has_place(run, FRAMES_SAME);
-	case BRANCH_CALL_IND:
-		frames_enter(f, FRAME_CALL_IND, branch->from, branch->to, return_va);
-		return true;
-	case BRANCH_RET:
-		if (!returns_plainly(f->stacks.current, branch->to))
-			return false;
-		frames_leave(f, f->stacks.current->nr - 1);
-		return true;
-	default:
-		return false;
-	}
-}
-
 const struct frames_step *frames_feed_plain(struct frames *frames, uint64_t n,
 					    const struct btsrec_record *branch,
-					    enum branch_type type, const struct code_run *run)
+					    const struct code_run *run)
 {
-	struct stack *stack = frames->stacks.current;
+	const struct stack *stack;
+	struct frame *frame;
+	enum frames_move move = frames_plain(frames, n, branch, run, &frame);
 
-	if (!runs_plainly(frames))
+	if (move == FRAMES_NOT_PLAIN)
 		return NULL;
+	stack = frames->stacks.current;
 	memset(&frames->step, 0, sizeof(frames->step));
 	frames->n = n;
-	stack->nr_branches++;
-	if (!do_plain(frames, branch, type, run)) {
-		stack->nr_branches--;
-		return NULL;
-	}
-	frames->prev_to = branch->to;
-	frames->step.plain = true;
+	if (move == FRAMES_LEAVES)
+		frames->left[frames->step.nr_left++] = *frame;
+	else if (frame)
+		frames->step.nr_entered++;
 	frames->step.level = stack->level;
 	frames->step.segment = stack->segment;
 	return &frames->step;

@@ -71,11 +71,9 @@ struct frames_source {
  * @bridged: an old frame was found again; to the levels of @bridged_segment belongs
  *	@shift to make them levels of @segment, which is lower.
  * @nr_entered: so many frames are new on top of the stack, the last one on top.
- * @plain: nothing of all this but @nr_left or @nr_entered.
  * @level, @segment: of what runs afterwards; see struct stack.
  */
 struct frames_step {
-	bool plain;
 	bool lost;
 	bool unseen_entry;
 	bool unseen_exit;
@@ -90,6 +88,14 @@ struct frames_step {
 	unsigned int nr_entered;
 	int64_t level;
 	uint32_t segment;
+};
+
+/** enum frames_move - what a plain branch does */
+enum frames_move {
+	FRAMES_NOT_PLAIN,
+	FRAMES_STAYS,		/* in its function */
+	FRAMES_ENTERS,		/* one more frame */
+	FRAMES_LEAVES,		/* the innermost frame */
 };
 
 struct frames;
@@ -121,7 +127,7 @@ const struct frames_step *frames_feed(struct frames *frames, const struct btsrec
  */
 const struct frames_step *frames_feed_plain(struct frames *frames, uint64_t n,
 					    const struct btsrec_record *branch,
-					    enum branch_type type, const struct code_run *run);
+					    const struct code_run *run);
 
 /**
  * frames_join() - before the first event of another history, which begins with a switch

@@ -56,10 +56,7 @@ struct frame *frames_enter(struct frames *f, enum frame_kind kind, uint64_t from
 		begin_anew(f);
 		return NULL;
 	}
-	frame->n = f->n;
-	frame->from = from;
-	frame->entered = entered;
-	frame->return_va = return_va;
+	frame_begin(frame, f->n, from, entered, return_va);
 	f->step.nr_entered++;
 	return frame;
 }
@@ -117,11 +114,6 @@ void frames_leave_base(struct frames *f, size_t i)
 static size_t floor_of(const struct stack *stack)
 {
 	return stack->attached || stack->nr == stack->nr_old ? 0 : stack->nr_old;
-}
-
-bool frames_may_be_there(const struct stack *stack, size_t i)
-{
-	return stack->attached || i >= stack->nr_old;
 }
 
 static bool is_tail_of(const struct frame *tail, const struct frame *frame)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the stage frames share; nobody else includes this. */
+/* What the files of the stage frames share; nobody else includes this, but frames_plain.h. */
 #ifndef BTSREC_FRAMES_IMPL_H
 #define BTSREC_FRAMES_IMPL_H
 
@@ -11,6 +11,7 @@
 
 /* A place as the note of a run; 0 is that of one that was not asked about. */
 #define FRAMES_NOTE(place)	((uint8_t)((place) + 1))
+#define FRAMES_NR_NOTES		(FRAMES_SWITCHED + 2)
 
 /** struct place_entry - an answer of frames_source.place */
 struct place_entry {
@@ -61,8 +62,21 @@ void frames_leave(struct frames *f, size_t i);
 /** frames_leave_base() - frames from @i on, and the function below, which has none. */
 void frames_leave_base(struct frames *f, size_t i);
 
+/** frame_begin() - @frame, just pushed, was entered by event @n */
+static inline void frame_begin(struct frame *frame, uint64_t n, uint64_t from, uint64_t entered,
+			       uint64_t return_va)
+{
+	frame->n = n;
+	frame->from = from;
+	frame->entered = entered;
+	frame->return_va = return_va;
+}
+
 /** frames_may_be_there() - is frame @i of @stack there, as far as is known? */
-bool frames_may_be_there(const struct stack *stack, size_t i);
+static inline bool frames_may_be_there(const struct stack *stack, size_t i)
+{
+	return stack->attached || i >= stack->nr_old;
+}
 
 /** frames_is_back() - does @to continue what @frame, an entry or DIVERT, interrupted? */
 bool frames_is_back(const struct frame *frame, uint64_t to);

@@ -17,6 +17,8 @@ void proof_init(struct proof *proof, struct code *code, uint64_t recorder_kva,
 {
 	memset(proof, 0, sizeof(*proof));
 	proof->code = code;
+	proof->runs = code_runs(code);
+	proof->gates = code_gates(code);
 	proof->recorder_kva = recorder_kva;
 	proof->recorder_bytes = recorder_bytes;
 	proof->filtered = filtered;
@@ -162,7 +164,7 @@ static void judge_alone(const struct proof *proof, const struct btsrec_record *b
 
 	step->compat = run->compat;
 	step->guessed = run->guessed;
-	step->branch = branch_judge(&run->last, code_gates(proof->code), branch->to);
+	step->branch = branch_judge(&run->last, proof->gates, branch->to);
 	step->length_bytes = run->last.length_bytes;
 	if (branch_executes(&step->branch))
 		add_range(step, branch->from, branch->from + run->last.length_bytes, 1);
@@ -174,40 +176,16 @@ static bool is_plain(enum branch_type type)
 	       type == BRANCH_JUMP || type == BRANCH_COND;
 }
 
-/* Does @last lead to @to, as far as is known without a search? */
-static bool leads_to(const struct proof *proof, const struct code_insn *last, uint64_t to)
-{
-	if (last->here || last->there)
-		return false;
-	if (last->has_target)
-		return last->target == to;
-	return code_is_kernel(to) && !gates_may_be(code_gates(proof->code), to);
-}
-
 /* What was judged holds for all branches that this instruction makes in this way. */
 static void note_judged(const struct proof *proof, struct proof_step *step, uint64_t to,
 			struct code_run *run)
 {
-	if (!leads_to(proof, &run->last, to))
+	if (run->last.here || run->last.there || !proof_leads_to(proof, &run->last, to))
 		return;
 	if (run->last.has_target)
 		step->note = &run->note;
 	if (!step->fault && is_plain(step->branch.type))
 		run->judged = (uint8_t)step->branch.type;
-}
-
-struct code_run *proof_plain(const struct proof *proof, const struct btsrec_record *branch,
-			     enum branch_type *ret)
-{
-	struct code_run *run;
-
-	if (!proof->has_prev || proof->annotated || !code_is_kernel(branch->to))
-		return NULL;
-	run = code_known(proof->code, proof->prev_to, branch->from);
-	if (!run || !run->judged || !leads_to(proof, &run->last, branch->to))
-		return NULL;
-	*ret = (enum branch_type)run->judged;
-	return run;
 }
 
 static void judge_pair(const struct proof *proof, const struct btsrec_record *branch,
@@ -222,7 +200,7 @@ static void judge_pair(const struct proof *proof, const struct btsrec_record *br
 	}
 	step->compat = run->compat;
 	step->guessed = run->guessed;
-	step->branch = branch_judge(&run->last, code_gates(proof->code), branch->to);
+	step->branch = branch_judge(&run->last, proof->gates, branch->to);
 	step->length_bytes = run->last.length_bytes;
 	executes = branch_executes(&step->branch);
 	add_range(step, run->start, run->end + (executes ? run->last.length_bytes : 0),

@@ -63,7 +63,7 @@ struct proof_tally {
 
 /**
  * struct proof - one CPU under way
- * @code: borrowed.
+ * @code: borrowed; @runs, @gates: of it.
  * @recorder_kva, @recorder_bytes: the recorder's text; 0 bytes: not known.
  * @filtered: one level was not recorded.
  * @has_prev, @prev_to: the run that is open; @annotated: since then.
@@ -71,6 +71,8 @@ struct proof_tally {
  */
 struct proof {
 	struct code *code;
+	const struct code_runs *runs;
+	const struct gates *gates;
 	uint64_t recorder_kva;
 	uint64_t recorder_bytes;
 	bool filtered;
@@ -96,15 +98,38 @@ bool proof_feed(struct proof *proof, const struct btsrec_event *event, uint64_t 
 		struct proof_step *ret);
 
 /**
+ * proof_leads_to() - does @last lead to @to, as far as is known without a search?
+ * @last: neither it nor its target is in a thunk.
+ */
+static inline bool proof_leads_to(const struct proof *proof, const struct code_insn *last,
+				  uint64_t to)
+{
+	if (last->has_target)
+		return last->target == to;
+	return code_is_kernel(to) && !gates_may_be(proof->gates, to);
+}
+
+/**
  * proof_plain() - the run to @branch, if there is nothing to tell of it but its kind
- * @ret: BRANCH_CALL, BRANCH_CALL_IND, BRANCH_RET, BRANCH_JUMP or BRANCH_COND.
  *
  * It is proven, in the kernel, and far from thunks, annotations and entries.
  *
- * Return: NULL: proof_feed() must be asked; else proof_feed_plain() is the same as that.
+ * Return: NULL: proof_feed() must be asked; else proof_feed_plain() is the same as that, and
+ * the run's @judged is the kind: BRANCH_CALL, BRANCH_CALL_IND, BRANCH_RET, BRANCH_JUMP or
+ * BRANCH_COND.
  */
-struct code_run *proof_plain(const struct proof *proof, const struct btsrec_record *branch,
-			     enum branch_type *ret);
+static inline struct code_run *proof_plain(const struct proof *proof,
+					   const struct btsrec_record *branch)
+{
+	struct code_run *run;
+
+	if (!proof->has_prev || proof->annotated || !code_is_kernel(branch->to))
+		return NULL;
+	run = code_known(proof->runs, proof->prev_to, branch->from);
+	if (!run || !run->judged || !proof_leads_to(proof, &run->last, branch->to))
+		return NULL;
+	return run;
+}
 
 /** proof_feed_plain() - proof_feed() of @branch, of which proof_plain() has told @run */
 static inline void proof_feed_plain(struct proof *proof, const struct btsrec_record *branch,

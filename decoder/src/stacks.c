@@ -108,36 +108,18 @@ static void forget_outermost(struct stack *stack)
 	stack_forget(stack, stack->nr / 2);
 }
 
-static size_t innermost_entry(const struct stack *stack, enum frame_kind kind)
-{
-	if (frame_is_entry(kind))
-		return stack->nr + 1;
-	return stack->nr ? stack->frames[stack->nr - 1].entry : 0;
-}
-
-struct frame *stack_push(struct stacks *stacks, enum frame_kind kind)
+bool stack_make_room(struct stacks *stacks)
 {
 	struct stack *stack = stacks->current;
-	struct frame *frame;
-	size_t entry;
 
 	if (stack->nr == STACKS_MAX_DEPTH)
 		forget_outermost(stack);
-	if (!grow_from(&stack->frames, sizeof(*frame), stack->nr, &stack->nr_room, MIN_DEPTH)) {
-		stacks->nomem = true;
-		stack_clear(stacks);
-		return NULL;
-	}
-	entry = innermost_entry(stack, kind);
-	frame = &stack->frames[stack->nr++];
-	memset(frame, 0, sizeof(*frame));
-	frame->kind = kind;
-	frame->entry = entry;
-	frame->vector = -1;
-	frame->level = ++stack->level;
-	frame->segment = stack->segment;
-	frame->nr_before = stack->nr_branches;
-	return frame;
+	if (grow_from(&stack->frames, sizeof(*stack->frames), stack->nr, &stack->nr_room,
+		      MIN_DEPTH))
+		return true;
+	stacks->nomem = true;
+	stack_clear(stacks);
+	return false;
 }
 
 struct frame *stack_top(const struct stacks *stacks)
@@ -147,15 +129,6 @@ struct frame *stack_top(const struct stacks *stacks)
 	if (!stack->nr || (stack->nr == stack->nr_old && !stack->attached))
 		return NULL;
 	return &stack->frames[stack->nr - 1];
-}
-
-void stack_cut(struct stacks *stacks, size_t nr)
-{
-	struct stack *stack = stacks->current;
-
-	stack->nr = nr;
-	if (stack->nr_old > nr)
-		stack->nr_old = nr;
 }
 
 void stack_detach(struct stacks *stacks)

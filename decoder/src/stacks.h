@@ -132,8 +132,31 @@ void stacks_select(struct stacks *stacks, bool known, uint32_t pid);
 /** stacks_name() - the current stack turns out to be that of @pid. */
 void stacks_name(struct stacks *stacks, uint32_t pid);
 
+/** stack_make_room() - for one more frame on the current stack; false: out of memory. */
+bool stack_make_room(struct stacks *stacks);
+
 /** stack_push() - a frame on top of the current stack; NULL: out of memory. */
-struct frame *stack_push(struct stacks *stacks, enum frame_kind kind);
+static inline struct frame *stack_push(struct stacks *stacks, enum frame_kind kind)
+{
+	struct stack *stack = stacks->current;
+	struct frame *frame;
+	size_t entry;
+
+	if ((stack->nr == stack->nr_room || stack->nr == STACKS_MAX_DEPTH) &&
+	    !stack_make_room(stacks))
+		return NULL;
+	entry = stack->nr ? stack->frames[stack->nr - 1].entry : 0;
+	frame = &stack->frames[stack->nr++];
+	*frame = (struct frame){
+		.kind = kind,
+		.entry = frame_is_entry(kind) ? stack->nr : entry,
+		.vector = -1,
+		.level = ++stack->level,
+		.segment = stack->segment,
+		.nr_before = stack->nr_branches,
+	};
+	return frame;
+}
 
 /** stack_top() - the innermost frame that is known to be there; NULL: none is. */
 struct frame *stack_top(const struct stacks *stacks);
@@ -142,7 +165,14 @@ struct frame *stack_top(const struct stacks *stacks);
 void stack_forget(struct stack *stack, size_t nr);
 
 /** stack_cut() - leave only the @nr outermost frames; the level is the caller's. */
-void stack_cut(struct stacks *stacks, size_t nr);
+static inline void stack_cut(struct stacks *stacks, size_t nr)
+{
+	struct stack *stack = stacks->current;
+
+	stack->nr = nr;
+	if (stack->nr_old > nr)
+		stack->nr_old = nr;
+}
 
 /** stack_detach() - what follows is not known to be on top of what is there. */
 void stack_detach(struct stacks *stacks);

@@ -9,9 +9,6 @@
 /* The recorder's own module, as the module map has it. */
 #define RECORDER_MODULE "btsrec"
 
-/* So many records take longer than a cache miss. */
-#define AHEAD 12
-
 /* --- Code --------------------------------------------------------------- */
 
 static bool name_begins(const struct symbol_name *name, const char *prefix)
@@ -234,16 +231,8 @@ enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned 
 	return trace->status;
 }
 
-/* The table of runs is larger than any cache; a run that comes soon is asked for now. */
-static void look_ahead(const struct trace *trace)
-{
-	const struct btsrec_record *records = trace->branches.records + trace->nr_taken;
-
-	if (trace->branches.nr - trace->nr_taken > AHEAD)
-		code_expect(trace->proof.code, records[AHEAD - 1].to, records[AHEAD].from);
-}
-
-static void take_branch(struct trace *trace)
+/* The next branch as an event. */
+static void make_event(struct trace *trace)
 {
 	const struct timeline_branches *branches = &trace->branches;
 	struct btsrec_event *event = &trace->event;
@@ -253,7 +242,7 @@ static void take_branch(struct trace *trace)
 	event->cpu = trace->history.cpu->cpu;
 	event->n = branches->n + trace->nr_taken;
 	event->slot = branches->slot + trace->nr_taken;
-	event->branch = branches->records[trace->nr_taken++];
+	event->branch = branches->records[trace->nr_taken];
 }
 
 static bool next_event(struct trace *trace)
@@ -265,9 +254,10 @@ static bool next_event(struct trace *trace)
 			return history_next(&trace->history, &trace->event);
 		}
 	}
+	make_event(trace);
 	if (trace->prove)
-		look_ahead(trace);
-	take_branch(trace);
+		__builtin_prefetch(trace_ahead(trace));
+	trace->nr_taken++;
 	return true;
 }
 
@@ -290,23 +280,10 @@ bool trace_next(struct trace *trace, struct trace_event *ret)
 	return true;
 }
 
-const struct btsrec_record *trace_plain(const struct trace *trace, enum branch_type *ret_type,
-					struct code_run **ret_run)
-{
-	const struct btsrec_record *branch;
-
-	if (trace->nr_taken == trace->branches.nr)
-		return NULL;
-	branch = &trace->branches.records[trace->nr_taken];
-	*ret_run = proof_plain(&trace->proof, branch, ret_type);
-	return *ret_run ? branch : NULL;
-}
-
 void trace_next_plain(struct trace *trace, const struct code_run *run, struct trace_event *ret)
 {
-	look_ahead(trace);
-	take_branch(trace);
-	proof_feed_plain(&trace->proof, &trace->event.branch, run);
+	make_event(trace);
+	trace_pass_plain(trace, run);
 	ret->event = &trace->event;
 	ret->side = aspace_at(&trace->spaces, trace->event.n);
 	ret->step = NULL;

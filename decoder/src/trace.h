@@ -69,24 +69,52 @@ enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned 
 /** trace_next() - the next event, valid until the one after; false: none, see @trace->status */
 bool trace_next(struct trace *trace, struct trace_event *ret);
 
-/**
- * trace_plain() - the next branch, if proof_plain() tells of it
- * @ret_type, @ret_run: of proof_plain().
- *
- * Return: NULL: trace_next() must be asked.  Else trace_next_plain() may be, which gives the
- * same event as that, without a step.
- */
-const struct btsrec_record *trace_plain(const struct trace *trace, enum branch_type *ret_type,
-					struct code_run **ret_run);
-
-/** trace_next_plain() - see trace_plain(), which has told @run */
-void trace_next_plain(struct trace *trace, const struct code_run *run, struct trace_event *ret);
-
 /** trace_next_n() - the number of the next event, if it is one that trace_plain() tells */
 static inline uint64_t trace_next_n(const struct trace *trace)
 {
 	return trace->branches.n + trace->nr_taken;
 }
+
+/** trace_plain() - the next branch, if proof_plain() tells of it; NULL: ask trace_next() */
+static inline const struct btsrec_record *trace_plain(const struct trace *trace,
+						      struct code_run **ret_run)
+{
+	const struct btsrec_record *branch;
+
+	if (trace->nr_taken == trace->branches.nr)
+		return NULL;
+	branch = &trace->branches.records[trace->nr_taken];
+	*ret_run = proof_plain(&trace->proof, branch);
+	return *ret_run ? branch : NULL;
+}
+
+/* So many records take longer than a cache miss. */
+#define TRACE_AHEAD 16
+
+/*
+ * The table of runs is larger than any cache, so the run of a record that comes soon is asked
+ * for now.  That is the caller's: gcc takes a function that does nothing else for one that
+ * does nothing.
+ */
+static inline const struct code_run *trace_ahead(const struct trace *trace)
+{
+	const struct btsrec_record *records = trace->branches.records + trace->nr_taken;
+
+	if (trace->branches.nr - trace->nr_taken <= TRACE_AHEAD)
+		return NULL;
+	return code_place(trace->proof.runs, records[TRACE_AHEAD - 1].to,
+			  records[TRACE_AHEAD].from);
+}
+
+/** trace_pass_plain() - the branch that trace_plain() told of is done with */
+static inline void trace_pass_plain(struct trace *trace, const struct code_run *run)
+{
+	__builtin_prefetch(trace_ahead(trace));
+	proof_feed_plain(&trace->proof, &trace->branches.records[trace->nr_taken++], run);
+}
+
+/** trace_next_plain() - trace_pass_plain(); @ret: as trace_next(), but without a step */
+void trace_next_plain(struct trace *trace, const struct code_run *run, struct trace_event *ret);
 
 /** trace_stopped() - BTSREC_ERR_STOPPED, with a message: whom it was told wanted no more */
 enum btsrec_status trace_stopped(const struct trace *trace);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "frames_plain.h"
 #include "symbol.h"
 
 /* --- Functions ---------------------------------------------------------- */
@@ -104,18 +105,41 @@ static enum frames_place place(void *arg, uint64_t from_va, uint64_t to_va)
 
 /* --- Events ------------------------------------------------------------- */
 
+/* Plain branches, as long as they are all that comes; false: nobody wants more. */
+static bool feed_plain(struct trace *trace, struct frames *frames,
+		       const struct trace_frames_fns *fns)
+{
+	const struct btsrec_record *branch;
+	struct code_run *run;
+
+	while ((branch = trace_plain(trace, &run)) != NULL) {
+		uint64_t n = trace_next_n(trace);
+		enum frames_move move;
+		struct frame *frame;
+
+		if (n < fns->plain_first_n || n >= fns->plain_end_n)
+			break;
+		move = frames_plain(frames, n, branch, run, &frame);
+		if (move == FRAMES_NOT_PLAIN)
+			break;
+		trace_pass_plain(trace, run);
+		if (!fns->plain(fns->arg, n, branch, move, frame, frames))
+			return false;
+	}
+	return true;
+}
+
 /* The next event and what it does; NULL: there is none. */
 static const struct frames_step *next_step(struct trace *trace, struct frames *frames,
 					   struct trace_event *ret)
 {
 	const struct btsrec_record *branch;
 	const struct frames_step *step;
-	enum branch_type type;
 	struct code_run *run;
 
-	branch = trace_plain(trace, &type, &run);
+	branch = trace_plain(trace, &run);
 	if (branch) {
-		step = frames_feed_plain(frames, trace_next_n(trace), branch, type, run);
+		step = frames_feed_plain(frames, trace_next_n(trace), branch, run);
 		if (step) {
 			trace_next_plain(trace, run, ret);
 			return step;
@@ -126,15 +150,21 @@ static const struct frames_step *next_step(struct trace *trace, struct frames *f
 	return frames_feed(frames, ret->event, ret->side, ret->step);
 }
 
-static enum btsrec_status feed_all(struct trace *trace, struct frames *frames, trace_frames_fn fn,
-				   void *arg)
+static enum btsrec_status feed_all(struct trace *trace, struct frames *frames,
+				   const struct trace_frames_fns *fns)
 {
 	const struct frames_step *step;
 	struct trace_event event;
 
-	while (!trace->status && (step = next_step(trace, frames, &event)) != NULL)
-		if (!fn(arg, &event, step, frames))
+	while (!trace->status) {
+		if (fns->plain && !feed_plain(trace, frames, fns))
 			return trace_stopped(trace);
+		step = next_step(trace, frames, &event);
+		if (!step)
+			break;
+		if (!fns->event(fns->arg, &event, step, frames))
+			return trace_stopped(trace);
+	}
 	return trace->status;
 }
 
@@ -149,8 +179,8 @@ struct frames *trace_frames_new(struct btsrec *rec)
 	return code ? frames_new(&source) : NULL;
 }
 
-enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu, trace_frames_fn fn,
-				trace_frames_end_fn end, void *arg)
+enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu,
+				const struct trace_frames_fns *fns)
 {
 	enum btsrec_status status = BTSREC_ERR_NOMEM;
 	struct frames *frames;
@@ -162,9 +192,9 @@ enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu, trace_fram
 	if (frames) {
 		status = trace_open(&trace, rec, cpu, 0, true);
 		if (!status)
-			status = feed_all(&trace, frames, fn, arg);
-		if (!status && end)
-			end(arg, frames);
+			status = feed_all(&trace, frames, fns);
+		if (!status && fns->end)
+			fns->end(fns->arg, frames);
 		trace_close(&trace);
 	}
 	if (!frames || frames_nomem(frames))

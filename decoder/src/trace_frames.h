@@ -19,8 +19,34 @@ bool trace_is_switch(struct btsrec *rec, uint64_t va);
 typedef bool (*trace_frames_fn)(void *arg, const struct trace_event *event,
 				const struct frames_step *step, struct frames *frames);
 
+/**
+ * trace_frames_plain_fn - receives a plain branch, event @n, and what it did to a stack
+ * @frame: that was entered or left; NULL: none.  Valid during the call.
+ *
+ * Return: false to stop.
+ */
+typedef bool (*trace_frames_plain_fn)(void *arg, uint64_t n, const struct btsrec_record *branch,
+				      enum frames_move move, struct frame *frame,
+				      struct frames *frames);
+
 /** trace_frames_end_fn - there are no more events, and nobody has stopped */
 typedef void (*trace_frames_end_fn)(void *arg, struct frames *frames);
+
+/**
+ * struct trace_frames_fns - who reads a history with its calls
+ * @event: told of all events, but those that @plain is told of.
+ * @plain: told of plain branches from event @plain_first_n up to before @plain_end_n; NULL:
+ *	@event is.
+ * @end: NULL, or told when all were.
+ */
+struct trace_frames_fns {
+	trace_frames_fn event;
+	trace_frames_plain_fn plain;
+	uint64_t plain_first_n;
+	uint64_t plain_end_n;
+	trace_frames_end_fn end;
+	void *arg;
+};
 
 /** trace_frames_new() - frames that know the functions of @rec; NULL: out of memory. */
 struct frames *trace_frames_new(struct btsrec *rec);
@@ -28,13 +54,11 @@ struct frames *trace_frames_new(struct btsrec *rec);
 /**
  * trace_frames() - all events of @cpu, oldest first, with the calls that they are
  *
- * @end: NULL, or told when all were.
- *
  * Always all of them: what is open depends on all that was before.
  *
  * Return: as btsrec_events().
  */
-enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu, trace_frames_fn fn,
-				trace_frames_end_fn end, void *arg);
+enum btsrec_status trace_frames(struct btsrec *rec, unsigned int cpu,
+				const struct trace_frames_fns *fns);
 
 #endif /* BTSREC_TRACE_FRAMES_H */

@@ -140,6 +140,7 @@ static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
 	struct functions *view = arg;
 	struct btsrec *rec = view->renderer.rec;
 	struct counting counting = { .view = view };
+	const struct trace_frames_fns fns = { .event = count_event, .arg = &counting };
 	enum btsrec_status status = selector_init(&counting.selector, rec, cpu,
 						  &view->opts->filter, 0);
 
@@ -147,7 +148,7 @@ static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
 	if (view->opts->by == BTSREC_BY_CPU)
 		view->group[0] = cpu;
 	if (!status)
-		status = trace_frames(rec, cpu, count_event, NULL, &counting);
+		status = trace_frames(rec, cpu, &fns);
 	selector_fini(&counting.selector);
 	return view->nomem ? msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory") : status;
 }

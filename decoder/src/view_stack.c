@@ -258,6 +258,7 @@ static enum btsrec_status stack_cpu(void *arg, unsigned int cpu)
 {
 	struct stacks_view *view = arg;
 	struct btsrec *rec = view->renderer.rec;
+	const struct trace_frames_fns fns = { .event = stack_event, .arg = view };
 	enum btsrec_status status;
 
 	view->at = 0;
@@ -265,7 +266,7 @@ static enum btsrec_status stack_cpu(void *arg, unsigned int cpu)
 	view->has_switch = false;
 	view->astray.any = false;
 	doubts_init(&view->doubts, &view->sightings);
-	status = trace_frames(rec, cpu, stack_event, NULL, view);
+	status = trace_frames(rec, cpu, &fns);
 	if (view->doubts.nomem)
 		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	doubts_fini(&view->doubts);

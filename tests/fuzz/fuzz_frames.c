@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stacks: any sequence of branches, switches and gaps, possible or not, keeps its promises. */
+/*
+ * Stacks: any sequence of branches, switches and gaps, possible or not, keeps its promises, and
+ * plain branches do by the plain way what they do in general.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../decoder/src/frames.h"
+#include "../frames_pair.h"
 
 #define NR_ADDRESSES	64
 #define OP_BYTES	4
@@ -47,11 +50,12 @@ static void check(struct frames *frames, const struct frames_step *step, uint64_
 		stack->frames[i].cookie = 1;
 }
 
-static void feed(struct frames *frames, const uint8_t *op, uint64_t n)
+static void feed(struct frames_pair *pair, const uint8_t *op, uint64_t n)
 {
 	struct btsrec_event event = { .kind = BTSREC_EVENT_BRANCH, .n = n };
 	struct btsrec_side side = { .pid = op[3] };
 	struct proof_step proof = { .length_bytes = op[3] & 7, .branch.vector = op[3] };
+	const struct frames_step *step;
 
 	if (op[0] >= 0xf0)
 		event.kind = (enum btsrec_event_kind)(op[0] % (BTSREC_EVENT_GAP + 1));
@@ -66,22 +70,25 @@ static void feed(struct frames *frames, const uint8_t *op, uint64_t n)
 		event.sw.next.pid = op[2];
 		event.mm_only = op[3] & 1;
 	}
-	check(frames, frames_feed(frames, &event, op[3] & 0x20 ? &side : NULL,
-				  op[3] & 0x40 ? NULL : &proof), n + 1);
+	step = frames_pair_feed(pair, &event, op[3] & 0x20 ? &side : NULL,
+				op[3] & 0x40 ? NULL : &proof);
+	if (!step)
+		abort();
+	check(pair->general, step, n + 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 {
 	struct frames_source source = { .idt_known = true };
-	struct frames *frames;
+	static struct frames_pair pair;
 
 	if (nr_bytes && bytes[0] & 1)
 		source.place = place;
-	frames = frames_new(&source);
-	if (!frames)
-		return 0;
-	for (size_t i = 0; i + OP_BYTES <= nr_bytes; i += OP_BYTES)
-		feed(frames, bytes + i, i / OP_BYTES);
-	frames_free(frames);
+	if (frames_pair_new(&pair, &source)) {
+		pair.place = source.place;
+		for (size_t i = 0; i + OP_BYTES <= nr_bytes; i += OP_BYTES)
+			feed(&pair, bytes + i, i / OP_BYTES);
+	}
+	frames_pair_free(&pair);
 	return 0;
 }

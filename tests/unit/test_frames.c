@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Each rule of the stage: a story of branches, and the stack that it must leave. */
+/*
+ * Each rule of the stage: a story of branches, and the stack that it must leave.  Plain branches
+ * are also fed the plain way, to a stage of their own.
+ */
 #include "check_btsrec.h"
+#include "../frames_pair.h"
 #include "failing_alloc.h"
-#include "frames.h"
 
 /* A function is 256 bytes; the first of a half is without bounds. */
 #define K(i)	(0xffffffff81000000ULL + 0x100 * (i))
@@ -19,7 +22,10 @@
 
 #define CALL_BYTES	5
 
+/* @frames: the general one of @pair. */
+static struct frames_pair pair;
 static struct frames *frames;
+static uint64_t nr_plain;
 static struct frames_step step;
 static uint64_t n;
 static struct btsrec_side side;
@@ -52,9 +58,9 @@ static enum frames_place place(void *arg, uint64_t from, uint64_t to)
 
 static void start_with(const struct frames_source *source)
 {
-	frames_free(frames);
-	frames = frames_new(source);
-	ck_assert_ptr_nonnull(frames);
+	frames_pair_free(&pair);
+	ck_assert(frames_pair_new(&pair, source));
+	frames = pair.general;
 	n = 0;
 	memset(&side, 0, sizeof(side));
 	side.pid = 1;
@@ -68,13 +74,18 @@ static void start(void)
 
 static void finish(void)
 {
-	frames_free(frames);
+	nr_plain = pair.nr_plain;
+	frames_pair_free(&pair);
 	frames = NULL;
 }
 
 static void feed(const struct btsrec_event *event, const struct proof_step *proof)
 {
-	step = *frames_feed(frames, event, has_side ? &side : NULL, proof);
+	const struct frames_step *ret = frames_pair_feed(&pair, event, has_side ? &side : NULL,
+							 proof);
+
+	ck_assert_ptr_nonnull(ret);
+	step = *ret;
 }
 
 static void branch_as(enum branch_type type, uint64_t from, uint64_t to, struct proof_step proof)
@@ -949,22 +960,67 @@ START_TEST(too_many_threads)
 }
 END_TEST
 
+static void call_without_memory(struct frames *f)
+{
+	const struct btsrec_event event = { .kind = BTSREC_EVENT_BRANCH, .n = n,
+					    .branch = { K(1), K(2), 0 } };
+	const struct proof_step proof = { .length_bytes = CALL_BYTES, .branch.type = BRANCH_CALL };
+
+	failing_alloc_arm(1);
+	frames_feed(f, &event, &side, &proof);
+	ck_assert(failing_alloc_disarm());
+	ck_assert(frames_nomem(f));
+	ck_assert_uint_eq(frames_stack(f)->nr, 0);
+}
+
+static void call_plainly_without_memory(struct frames *f)
+{
+	const struct btsrec_record branch = { K(1), K(2), 0 };
+	const struct code_run run = { .judged = BRANCH_CALL_IND, .last.length_bytes = CALL_BYTES };
+	const struct frames_step *told;
+
+	failing_alloc_arm(1);
+	told = frames_feed_plain(f, n, &branch, &run);
+	ck_assert(failing_alloc_disarm());
+	ck_assert_ptr_nonnull(told);
+	ck_assert_uint_eq(told->nr_entered, 0);
+	ck_assert(frames_nomem(f));
+	ck_assert_uint_eq(frames_stack(f)->nr, 0);
+}
+
 START_TEST(no_memory)
 {
 	start();
 	for (unsigned int i = 0; i < 64; i++)
 		call(K(1), K(1));
-	failing_alloc_arm(1);
-	call(K(1), K(2));
-	ck_assert(failing_alloc_disarm());
-	ck_assert(frames_nomem(frames));
-	ck_assert_uint_eq(depth(), 0);
+	call_without_memory(pair.general);
+	call_plainly_without_memory(pair.plain);
 	finish();
 	for (unsigned int at = 1; at <= 2; at++) {
 		failing_alloc_arm(at);
 		ck_assert_ptr_null(frames_new(&(struct frames_source){ 0 }));
 		ck_assert(failing_alloc_disarm());
 	}
+}
+END_TEST
+
+/* Else nothing would be compared. */
+START_TEST(plain_ways)
+{
+	start();
+	call(K(1), K(2));
+	call(K(2) + 8, K(3));
+	/* The second time the way is known. */
+	ret(K(3) + 8, K(2) + 8 + CALL_BYTES);
+	call(K(2) + 8, K(3));
+	jump(K(3) + 4, K(3) + 8);
+	branch(BRANCH_COND, K(3) + 16, K(3));
+	jump(K(3) + 4, K(3) + 8);
+	branch(BRANCH_COND, K(3) + 16, K(3));
+	branch(BRANCH_CALL_IND, K(3) + 24, K(4));
+	ret(K(4) + 8, K(3) + 24 + CALL_BYTES);
+	finish();
+	ck_assert_uint_eq(nr_plain, 6);
 }
 END_TEST
 
@@ -987,4 +1043,4 @@ BTSREC_CK_MAIN("frames", call_and_return, recursion, deeper, outer_return, misma
 	       cr3_change_is_no_switch, bridged_gap, bridge_then_astray,
 	       bridge_to_another_stack, gap_without_a_bridge, contradiction_is_a_gap,
 	       gap_with_another_thread, gap_ends_in_user_code, gap_before_a_system_return, too_deep,
-	       too_many_threads, no_memory, kind_names)
+	       too_many_threads, no_memory, plain_ways, kind_names)

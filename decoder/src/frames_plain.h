@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The shortest way of a plain branch, for who tells a history with its calls: nothing is
+ * told but what became of one frame.  frames_feed() is the same for any branch, and the
+ * rules are there.
+ */
+#ifndef BTSREC_FRAMES_PLAIN_H
+#define BTSREC_FRAMES_PLAIN_H
+
+#include "frames_impl.h"
+
+/** frames_move_of() - what branches along @run do, of which proof_plain() has told */
+static inline enum frames_move frames_move_of(const struct code_run *run)
+{
+	static const uint8_t moves[BRANCH_COND + 1][FRAMES_NR_NOTES] = {
+		[BRANCH_CALL] = { [FRAMES_NOTE(FRAMES_START)] = FRAMES_ENTERS,
+				  [FRAMES_NOTE(FRAMES_SAME)] = FRAMES_STAYS },
+		[BRANCH_JUMP] = { [FRAMES_NOTE(FRAMES_SAME)] = FRAMES_STAYS,
+				  [FRAMES_NOTE(FRAMES_SAME_START)] = FRAMES_STAYS },
+		[BRANCH_COND] = { [FRAMES_NOTE(FRAMES_SAME)] = FRAMES_STAYS,
+				  [FRAMES_NOTE(FRAMES_SAME_START)] = FRAMES_STAYS },
+		/* These have no target, so there is no note. */
+		[BRANCH_CALL_IND] = { FRAMES_ENTERS },
+		[BRANCH_RET] = { FRAMES_LEAVES },
+	};
+
+	return (enum frames_move)moves[run->judged][run->note];
+}
+
+/* Is nothing under way but the code of the kernel? */
+static inline bool frames_run_plainly(const struct frames *f)
+{
+	const struct stack *stack = f->stacks.current;
+
+	return !f->lost && stack->kernel && f->thunk.type == BRANCH_UNKNOWN &&
+	       !(stack->nr && stack->frames[stack->nr - 1].kind == FRAME_DIVERT);
+}
+
+/* A return from the innermost function, which was called and has no tails; NULL: it is not. */
+static inline struct frame *frames_plain_top(const struct stack *stack, uint64_t to)
+{
+	struct frame *top = stack->nr ? &stack->frames[stack->nr - 1] : NULL;
+
+	return top && (top->kind == FRAME_CALL || top->kind == FRAME_CALL_IND) &&
+	       top->return_va == to && frames_may_be_there(stack, stack->nr - 1) ? top : NULL;
+}
+
+/* Nothing is forgotten that frames_entered() would need. */
+static inline struct frame *frames_enter_plain(struct frames *f, uint64_t n,
+					       const struct btsrec_record *branch,
+					       const struct code_run *run)
+{
+	bool direct = run->judged == BRANCH_CALL;
+	struct frame *frame = stack_push(&f->stacks, direct ? FRAME_CALL : FRAME_CALL_IND);
+
+	if (frame)
+		frame_begin(frame, n, branch->from, branch->to,
+			    branch->from + run->last.length_bytes);
+	return frame;
+}
+
+static inline void frames_leave_plain(struct frames *f, struct frame *top)
+{
+	struct stack *stack = f->stacks.current;
+
+	top->nr_branches = stack->nr_branches - top->nr_before;
+	stack->level = top->level - 1;
+	stack->segment = top->segment;
+	stack_cut(&f->stacks, stack->nr - 1);
+}
+
+/**
+ * frames_plain() - frames_feed() of a branch of which proof_plain() has told @run
+ * @n: the number of the event.
+ * @ret_frame: that was entered or left, valid until the next event; NULL: none.
+ *
+ * Return: FRAMES_NOT_PLAIN: nothing was done, and frames_feed() must be asked.
+ */
+static inline enum frames_move frames_plain(struct frames *f, uint64_t n,
+					    const struct btsrec_record *branch,
+					    const struct code_run *run, struct frame **ret_frame)
+{
+	enum frames_move move = frames_move_of(run);
+	struct frame *top = NULL;
+
+	*ret_frame = NULL;
+	if (!frames_run_plainly(f))
+		return FRAMES_NOT_PLAIN;
+	if (move == FRAMES_LEAVES) {
+		top = frames_plain_top(f->stacks.current, branch->to);
+		if (!top)
+			return FRAMES_NOT_PLAIN;
+	}
+	if (move == FRAMES_NOT_PLAIN)
+		return FRAMES_NOT_PLAIN;
+	f->stacks.current->nr_branches++;
+	if (move == FRAMES_ENTERS)
+		*ret_frame = frames_enter_plain(f, n, branch, run);
+	else if (top)
+		frames_leave_plain(f, *ret_frame = top);
+	f->prev_to = branch->to;
+	return move;
+}
+
+#endif /* BTSREC_FRAMES_PLAIN_H */
