@@ -3,7 +3,10 @@
 
 Under load the guest lists its own history: on each CPU a whole ring of the model's log without
 a hole. The recorder goes on, is held and released by hand, and frozen; a snapshot is again
-what the CPUs recorded and tells of the hold. At last it is disarmed, and read once more. The snapshot answers on the host, code included.
+what the CPUs recorded and tells of the hold. The snapshot answers on the host, code included.
+
+At last it is disarmed, which takes its hooks out of the kernel's code, and read once more: what
+ran at those hooks is told as that, and nothing that the kernel did as impossible.
 """
 
 import json
@@ -57,6 +60,9 @@ su somebody -c 'btsrec info --live' 2>/tmp/user && fail "anybody may read"
 grep -q "be root" /tmp/user || fail "to a user it says: $(cat /tmp/user)"
 echo arm >/dev/btsrec && echo disarm >/dev/btsrec || fail "cannot disarm"
 btsrec info --no-names --live >/dev/null || fail "disarmed: btsrec info: $?"
+btsrec prove --no-names --live --format jsonl >/tmp/disarmed
+[ $? -le 1 ] || fail "disarmed: btsrec prove"
+send /tmp/disarmed
 finish 0
 """ % RING
 
@@ -106,6 +112,15 @@ def _check_gaps(histories):
         raise Failure(f"no gap tells of the hold, only of {reasons}")
 
 
+def _check_disarmed(text: str):
+    """At the newest switch of each CPU at least the probe of sched_switch is gone."""
+    for proof in map(json.loads, text.splitlines()):
+        broken = proof.get("first_broken")
+        # Pages of processes that are gone may have another's code by now.
+        if not proof["patched"] or (broken and int(broken["at"], 16) >> 63):
+            raise Failure(f"disarmed: {proof}")
+
+
 def run(context):
     small, listing = context.out / "small", context.out / "listing"
     files = [("modules/btsrec.ko", context.recorder.read_bytes()),
@@ -117,6 +132,7 @@ def run(context):
         machine.quit()
     machine.disk_file("small", small)
     machine.disk_file("live", listing)
+    _check_disarmed(machine.files["disarmed"].decode())
     _check("live", _logs(machine), _by_cpu(listing.read_text()))
     kept = dump.events(context, small)
     _check("snapshot", _logs(machine), kept)
