@@ -104,6 +104,20 @@ size_t aspace_find(const struct aspace *as, uint64_t n)
 	return low;
 }
 
+bool aspace_copy(struct aspace *to, const struct aspace *from)
+{
+	*to = *from;
+	to->nr_room = from->nr;
+	to->spans = malloc((from->nr ? from->nr : 1) * sizeof(*to->spans));
+	if (!to->spans) {
+		memset(to, 0, sizeof(*to));
+		return false;
+	}
+	if (from->nr)
+		memcpy(to->spans, from->spans, from->nr * sizeof(*to->spans));
+	return true;
+}
+
 void aspace_fini(struct aspace *as)
 {
 	free(as->spans);

@@ -72,6 +72,9 @@ static inline const struct btsrec_side *aspace_at(struct aspace *as, uint64_t n)
 	return span->known && span->first_n <= n ? &span->side : NULL;
 }
 
+/** aspace_copy() - @to, empty, becomes what @from is; false: out of memory */
+bool aspace_copy(struct aspace *to, const struct aspace *from);
+
 /** aspace_fini() - free the spans and leave an empty list. */
 void aspace_fini(struct aspace *as);
 

@@ -484,13 +484,6 @@ static void want_plain(const struct calltree_reader *r, struct trace_frames_fns 
 
 /* --- Reading ------------------------------------------------------------ */
 
-static bool pass_event(void *arg, const struct btsrec_event *event)
-{
-	(void)arg;
-	(void)event;
-	return true;
-}
-
 /* The window begins no sooner than with the newest @max_events events up to its end. */
 static enum btsrec_status find_newest(struct calltree_reader *r, unsigned int cpu,
 				      uint64_t max_events)
@@ -498,7 +491,7 @@ static enum btsrec_status find_newest(struct calltree_reader *r, unsigned int cp
 	enum btsrec_status status;
 	uint64_t nr_events;
 
-	status = btsrec_other_events(r->rec, cpu, pass_event, NULL, &nr_events);
+	status = session_nr_events(r->rec, cpu, &nr_events);
 	if (status)
 		return status;
 	if (nr_events <= r->last_n)

@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "head.h"
+#include "history_marks.h"
 #include "image.h"
 
 /* --- Ring --------------------------------------------------------------- */
@@ -291,53 +292,15 @@ static void keep_losses(const struct history *history, struct btsrec *rec, unsig
 
 /* --- Events ------------------------------------------------------------- */
 
-/* Enough that the newest so many events always begin behind one of them. */
-#define NR_MARKS 8
-#define MIN_MARK_DISTANCE 4096
-
-/** struct marks - places from which a history can go on, the newest ones */
-struct marks {
-	struct history place[NR_MARKS];
-	size_t nr;
-	uint64_t distance;
-};
-
-static void marks_add(struct marks *marks, const struct history *history)
+/* To the end without telling anybody. */
+static enum btsrec_status pass_by(struct history *history)
 {
-	const struct history *last = &marks->place[(marks->nr + NR_MARKS - 1) % NR_MARKS];
-
-	if (marks->nr && history->timeline.n - last->timeline.n < marks->distance)
-		return;
-	marks->place[marks->nr % NR_MARKS] = *history;
-	marks->nr++;
-}
-
-/* The newest mark that is not behind event @n, or the oldest that is kept. */
-static const struct history *marks_find(const struct marks *marks, uint64_t n)
-{
-	const struct history *history;
-	size_t i = 1;
-
-	do {
-		history = &marks->place[(marks->nr - i) % NR_MARKS];
-	} while (history->timeline.n > n && i++ < NR_MARKS && i <= marks->nr);
-	return history;
-}
-
-/* To the end without telling anybody, then back to the mark before the tail. */
-static enum btsrec_status history_to_tail(struct history *history, uint64_t max_events)
-{
-	_cleanup_free_ struct marks *marks = calloc(1, sizeof(*marks));
 	struct timeline_branches branches;
 	struct btsrec_event event;
 	enum btsrec_status status;
-	uint64_t first_n;
 
-	if (!marks)
-		return BTSREC_ERR_NOMEM;
-	marks->distance = max_events / 4 > MIN_MARK_DISTANCE ? max_events / 4 : MIN_MARK_DISTANCE;
 	while (history->step != HISTORY_DONE) {
-		marks_add(marks, history);
+		history_marks_add(history->marks, history);
 		status = history_feed(history);
 		if (status != BTSREC_OK)
 			return status;
@@ -345,10 +308,46 @@ static enum btsrec_status history_to_tail(struct history *history, uint64_t max_
 		       next_event(history, &event))
 			;
 	}
-	first_n = history->timeline.n > max_events ? history->timeline.n - max_events : 0;
-	*history = *marks_find(marks, first_n);
+	history->marks->nr_events = history->timeline.n;
+	return BTSREC_OK;
+}
+
+static bool go_back(struct history *history, const struct history_marks *marks,
+		    uint64_t max_events)
+{
+	uint64_t first_n = marks->nr_events > max_events ? marks->nr_events - max_events : 0;
+
+	if (!history_marks_restore(marks, first_n, history))
+		return false;
 	history->first_n = first_n;
-	fetch_forget(&history->fetch);
+	return true;
+}
+
+/* Its newest @max_events events are next. */
+static enum btsrec_status history_to_tail(struct history *history, struct btsrec *rec,
+					  unsigned int cpu, uint64_t max_events)
+{
+	const struct history_marks *kept = history_marks_kept(rec, cpu, history);
+	uint64_t distance = max_events / HISTORY_MARKS_EACH;
+	struct history_marks *marks;
+	enum btsrec_status status;
+
+	if (kept && go_back(history, kept, max_events))
+		return BTSREC_OK;
+	marks = history_marks_new(distance > HISTORY_MARK_DISTANCE ? distance :
+								 HISTORY_MARK_DISTANCE);
+	if (!marks)
+		return BTSREC_ERR_NOMEM;
+	history->marks = marks;
+	status = pass_by(history);
+	if (status) {
+		history->marks = NULL;
+		free(marks);
+		return status;
+	}
+	/* The oldest mark is further from the end than that. */
+	(void)go_back(history, marks, max_events);
+	history_marks_keep(rec, cpu, marks);
 	return BTSREC_OK;
 }
 
@@ -358,7 +357,7 @@ enum btsrec_status history_init(struct history *history, struct btsrec *rec, uns
 	enum btsrec_status status = history_begin(history, rec, cpu);
 
 	if (!status && max_events) {
-		status = history_to_tail(history, max_events);
+		status = history_to_tail(history, rec, cpu, max_events);
 		if (status)
 			msg_set(&rec->msg, status, "history of CPU %u: %s", cpu,
 				btsrec_status_str(status));
@@ -391,6 +390,8 @@ bool history_next(struct history *history, struct btsrec_event *ret)
 				return true;
 		if (history->step == HISTORY_DONE)
 			return false;
+		if (history->marks)
+			history_marks_add(history->marks, history);
 		history->status = history_feed(history);
 	}
 	return false;
@@ -452,23 +453,43 @@ enum btsrec_status session_tail(struct btsrec *rec, unsigned int cpu, uint64_t m
 enum btsrec_status btsrec_other_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
 				       void *arg, uint64_t *ret_nr_events)
 {
+	struct history_marks *marks = history_marks_new(HISTORY_MARK_DISTANCE);
 	struct btsrec_event event;
+	enum btsrec_status status;
 	struct history history;
 	bool wanted = true;
 
 	history_init(&history, rec, cpu, 0);
+	history.marks = marks;
 	while (wanted && history_next_other(&history, &event))
 		wanted = fn(arg, &event);
 	if (ret_nr_events)
 		*ret_nr_events = history.timeline.n;
-	return history_end(&history, rec, cpu, wanted);
+	status = history_end(&history, rec, cpu, wanted);
+	if (status || !marks) {
+		free(marks);
+		return status;
+	}
+	marks->nr_events = history.timeline.n;
+	history_marks_keep(rec, cpu, marks);
+	return BTSREC_OK;
 }
 
-static bool pass_by(void *arg, const struct btsrec_event *event)
+static bool pass_event(void *arg, const struct btsrec_event *event)
 {
 	(void)arg;
 	(void)event;
 	return true;
+}
+
+enum btsrec_status session_nr_events(struct btsrec *rec, unsigned int cpu, uint64_t *ret)
+{
+	const struct located_cpu *located = session_cpu(rec, cpu);
+
+	if (!located || !located->losses.known)
+		return btsrec_other_events(rec, cpu, pass_event, NULL, ret);
+	*ret = located->losses.nr_events;
+	return BTSREC_OK;
 }
 
 enum btsrec_status btsrec_has_losses(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
@@ -478,7 +499,7 @@ enum btsrec_status btsrec_has_losses(struct btsrec *rec, unsigned int cpu, uint6
 	enum btsrec_status status = BTSREC_OK;
 
 	if (!located || !located->losses.known)
-		status = btsrec_other_events(rec, cpu, pass_by, NULL, NULL);
+		status = btsrec_other_events(rec, cpu, pass_event, NULL, NULL);
 	if (status || !located)
 		return status;
 	*ret = located->losses.any &&

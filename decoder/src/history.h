@@ -10,6 +10,8 @@
 #include "session.h"
 #include "timeline.h"
 
+struct history_marks;
+
 /* In the order in which a history is told; a step may feed several runs. */
 enum history_step {
 	HISTORY_OVERWRITTEN,	/* what the ring has forgotten */
@@ -26,6 +28,7 @@ enum history_step {
  * @cpu: borrowed.
  * @first_n: the first event that is told.
  * @losses: of the events up to here.
+ * @marks: NULL, or where places are noted from which it can go on; borrowed.
  * @init_failed: there is a message that says so.
  * @status: why history_init() failed or history_next() returned false; BTSREC_OK: this
  *	was the end.
@@ -41,6 +44,7 @@ struct history {
 	struct timeline timeline;
 	uint64_t first_n;
 	struct located_losses losses;
+	struct history_marks *marks;
 	bool init_failed;
 	enum btsrec_status status;
 };
@@ -49,7 +53,7 @@ struct history {
  * history_init() - before the oldest of the newest @max_events events of @cpu
  * @max_events: 0: all.
  *
- * With @max_events the whole ring is read and classified here.
+ * With @max_events the whole ring is read and classified here, unless that was done before.
  *
  * Return: BTSREC_OK; BTSREC_ERR_NO_CPU; BTSREC_ERR_INVAL before btsrec_locate();
  * BTSREC_ERR_IO; BTSREC_ERR_NOMEM.  history_fini() is allowed after all of them.

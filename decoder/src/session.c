@@ -31,6 +31,8 @@ void btsrec_free(struct btsrec *rec)
 {
 	if (!rec)
 		return;
+	part_free(&rec->spaces);
+	part_free(&rec->marks);
 	part_free(&rec->lines);
 	part_free(&rec->code);
 	part_free(&rec->symbols);

@@ -37,6 +37,8 @@ struct session_part {
  * @symbols: of symbol.c.
  * @code: of trace.c.
  * @lines: of lines.c.
+ * @marks: of history_marks.c.
+ * @spaces: of trace.c.
  * @notice: what the user must know of the source, whatever happens later (the
  *	dump is cut off); empty: nothing.
  * @incomplete: @notice tells of a loss, not of how the file was made.
@@ -61,6 +63,8 @@ struct btsrec {
 	struct session_part symbols;
 	struct session_part code;
 	struct session_part lines;
+	struct session_part marks;
+	struct session_part spaces;
 	char notice[128];
 	bool incomplete;
 };
@@ -127,11 +131,18 @@ enum btsrec_status session_ring(struct btsrec *rec, unsigned int cpu, struct ses
  * @max_events: 0: all, as btsrec_events().
  *
  * Events have the same n as in the whole history.  The whole ring is read once
- * and classified, without calling @fn, and the tail a second time.
+ * and classified, without calling @fn, unless it was before, and the tail a second time.
  *
  * Return: as btsrec_events().
  */
 enum btsrec_status session_tail(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
 				btsrec_event_fn fn, void *arg);
+
+/**
+ * session_nr_events() - how many events the history of @cpu has
+ *
+ * Return: as btsrec_events().
+ */
+enum btsrec_status session_nr_events(struct btsrec *rec, unsigned int cpu, uint64_t *ret);
 
 #endif /* BTSREC_SESSION_H */

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "symbol.h"
 #include "user.h"
 
 /* The recorder's own module, as the module map has it. */
 #define RECORDER_MODULE "btsrec"
+
+/* Of all CPUs together, some 5 MB: to read a history once more takes longer than all that. */
+#define MAX_KEPT_SPANS	BOUND(65536, 64)
 
 /* --- Code --------------------------------------------------------------- */
 
@@ -151,7 +156,8 @@ static void forget_lost(struct btsrec *rec, struct aspace *spaces)
 	}
 }
 
-enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces)
+/* As the history says, whatever has become of them since. */
+static enum btsrec_status read_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces)
 {
 	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
 	enum btsrec_status status;
@@ -163,8 +169,68 @@ enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct asp
 	if (status)
 		return status;
 	/* Odd while it was being written. */
-	status = aspace_end(spaces, page->context_seq % 2 ? NULL : &page->context.next);
-	forget_lost(rec, spaces);
+	return aspace_end(spaces, page->context_seq % 2 ? NULL : &page->context.next);
+}
+
+/** struct kept_spaces - of the CPUs that were read, of @nr_cpus; @nr_spans of all */
+struct kept_spaces {
+	unsigned int nr_cpus;
+	size_t nr_spans;
+	struct aspace of_cpu[];
+};
+
+static void free_kept_spaces(void *data)
+{
+	struct kept_spaces *kept = data;
+
+	for (unsigned int cpu = 0; cpu < kept->nr_cpus; cpu++)
+		aspace_fini(&kept->of_cpu[cpu]);
+	free(kept);
+}
+
+static struct kept_spaces *kept_spaces(struct btsrec *rec)
+{
+	unsigned int nr_cpus = btsrec_nr_cpu_ids(rec);
+	struct kept_spaces *kept = rec->spaces.data;
+
+	if (kept)
+		return kept;
+	kept = calloc(1, sizeof(*kept) + nr_cpus * sizeof(kept->of_cpu[0]));
+	if (!kept)
+		return NULL;
+	kept->nr_cpus = nr_cpus;
+	rec->spaces = (struct session_part){ .data = kept, .free = free_kept_spaces };
+	return kept;
+}
+
+/* A CPU that goes on recording is read anew each time; without memory so are all. */
+static void keep_spaces(struct btsrec *rec, unsigned int cpu, const struct aspace *spaces)
+{
+	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+	struct kept_spaces *kept = kept_spaces(rec);
+
+	if (!kept || (!page->frozen && page->state == BTSREC_CPU_ARMED) ||
+	    kept->nr_spans + spaces->nr > MAX_KEPT_SPANS)
+		return;
+	if (aspace_copy(&kept->of_cpu[cpu], spaces))
+		kept->nr_spans += spaces->nr;
+}
+
+enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces)
+{
+	const struct kept_spaces *kept = rec->spaces.data;
+	enum btsrec_status status = BTSREC_OK;
+
+	if (kept && cpu < kept->nr_cpus && kept->of_cpu[cpu].nr) {
+		if (!aspace_copy(spaces, &kept->of_cpu[cpu]))
+			return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	} else {
+		status = read_spaces(rec, cpu, spaces);
+		if (!status)
+			keep_spaces(rec, cpu, spaces);
+	}
+	if (!status)
+		forget_lost(rec, spaces);
 	return status;
 }
 

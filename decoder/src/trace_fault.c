@@ -78,6 +78,7 @@ enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct faul
 {
 	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
 	_cleanup_free_ struct newest *newest = NULL;
+	struct aspace spaces = { 0 };
 	struct fault_search search;
 	enum btsrec_status status;
 
@@ -91,7 +92,11 @@ enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct faul
 	if (!newest || !trace_code(rec))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	newest->nr = 0;
-	status = session_tail(rec, cpu, TRACE_FAULT_MAX_EVENTS, keep, newest);
+	/* All of the history has to be read anyway; so who ran need not be read again. */
+	status = trace_spaces(rec, cpu, &spaces);
+	aspace_fini(&spaces);
+	if (!status)
+		status = session_tail(rec, cpu, TRACE_FAULT_MAX_EVENTS, keep, newest);
 	if (status)
 		return status;
 	search_back(&search, trace_code(rec), newest);
