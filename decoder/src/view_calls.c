@@ -22,6 +22,7 @@ void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format forma
 	view->format = render_format_of(format);
 	view->lines = format == BTSREC_FORMAT_JSONL ? &calls_json : &calls_text;
 	view->tsc_khz = btsrec_root(rec)->tsc_khz;
+	view->heads.more = "";
 	out_init(&view->renderer.out, sink);
 }
 
@@ -36,10 +37,10 @@ struct proof_step calls_break(const struct calltree_line *line)
 	};
 }
 
-bool calls_duration(const struct calls *view, const struct calltree_line *line,
-		    uint64_t *ret_min, uint64_t *ret_max)
+bool calls_duration_timed(const struct calls *view, const struct calltree_line *line,
+			  uint64_t *ret_min, uint64_t *ret_max)
 {
-	if (!view->tree.nr_times || !calltree_ticks(&view->tree, line, ret_min, ret_max) || !*ret_min)
+	if (!calltree_ticks(&view->tree, line, ret_min, ret_max) || !*ret_min)
 		return false;
 	if (view->tsc_khz) {
 		*ret_min = (uint64_t)((unsigned __int128)*ret_min * NS_PER_MS / view->tsc_khz);
@@ -80,14 +81,11 @@ static bool line_key(const struct calls *view, const struct calltree_line *line,
 	       !line->call.handler_va && !calls_duration(view, line, &min, &max);
 }
 
-uint64_t calls_place(const struct calls *view, uint64_t n, unsigned int *ret_cpu)
+uint64_t calls_place_followed(const struct calls *view, uint64_t n, unsigned int *ret_cpu)
 {
 	const struct thread_place *place;
 	uint64_t cpu_n;
 
-	*ret_cpu = view->cpu;
-	if (!view->followed)
-		return n;
 	place = thread_place_of(&view->places, n, &cpu_n);
 	*ret_cpu = place->cpu;
 	return cpu_n;
@@ -205,6 +203,17 @@ static void tell_line(struct calls *view, struct fold *fold, size_t i)
 		print_line(view, calltree_line(&view->tree, i));
 }
 
+/* So many lines take longer than a cache miss. */
+#define AHEAD 8
+
+/* Where the name that a line needs soon is kept, for the caller to fetch; NULL: not known. */
+static const struct name_text *expected_text(const struct calls *view, size_t i, size_t end)
+{
+	if (!view->name_texts || end - i <= AHEAD)
+		return NULL;
+	return name_texts_place(view->name_texts, calltree_line(&view->tree, i + AHEAD)->to);
+}
+
 void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth)
 {
 	enum calls_wish wish = CALLS_TAKE;
@@ -215,6 +224,7 @@ void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_dept
 	for (size_t i = first; i < end && !view->renderer.out.stopped; i++) {
 		const struct calltree_line *line = calltree_line(&view->tree, i);
 
+		__builtin_prefetch(expected_text(view, i, end));
 		if (view->wanted)
 			wish = calls_wish(view, line);
 		if (wish == CALLS_HOLD)
@@ -324,6 +334,9 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 	view->opts = opts;
 	view->source = opts->lines;
 	view->renderer.lines = opts->lines;
+	/* Without them names are looked up again. */
+	if (opts->format == BTSREC_FORMAT_TEXT)
+		view->name_texts = name_texts_new();
 	if (opts->thread)
 		status = calls_thread(view);
 	else
@@ -331,5 +344,6 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 	if (view->format->end)
 		view->format->end(&view->renderer);
 	flushed = out_flush(&view->renderer.out);
+	free(view->name_texts);
 	return session_end(rec, status ? status : flushed);
 }

@@ -4,7 +4,9 @@
 #define BTSREC_VIEW_CALLS_H
 
 #include "calltree.h"
+#include "name_texts.h"
 #include "render.h"
+#include "text_lines.h"
 #include "view_thread.h"
 
 /** struct calls_scope - in this thread a function that is wanted runs up to event @last_n */
@@ -49,6 +51,7 @@ enum calls_wish {
  * @least: indent that is told as 0, with all below.
  * @wanted: which lines; NULL: all.
  * @source: with the source line of each call, where it is known.
+ * @heads, @name_texts: what text lines have in common; the texts are owned, NULL: none are kept.
  */
 struct calls {
 	struct renderer renderer;
@@ -65,6 +68,8 @@ struct calls {
 	uint32_t least;
 	struct calls_filter *wanted;
 	bool source;
+	struct text_heads heads;
+	struct name_text *name_texts;
 };
 
 /**
@@ -89,8 +94,17 @@ void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format forma
 /** calls_lines() - print lines @first to @end - 1 of the tree in view->cpu */
 void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth);
 
+/** calls_place_followed() - calls_place() of a thread that is followed */
+uint64_t calls_place_followed(const struct calls *view, uint64_t n, unsigned int *ret_cpu);
+
 /** calls_place() - the number that event @n of the tree has on its CPU, *@ret_cpu */
-uint64_t calls_place(const struct calls *view, uint64_t n, unsigned int *ret_cpu);
+static inline uint64_t calls_place(const struct calls *view, uint64_t n, unsigned int *ret_cpu)
+{
+	if (view->followed)
+		return calls_place_followed(view, n, ret_cpu);
+	*ret_cpu = view->cpu;
+	return n;
+}
 
 /** calls_thread() - the tree of the thread of @view->opts; as btsrec_events() */
 enum btsrec_status calls_thread(struct calls *view);
@@ -110,8 +124,15 @@ void calls_syscall(struct renderer *r, uint64_t handler_va);
 /** calls_break() - the step of the proof that made the line @line a break */
 struct proof_step calls_break(const struct calltree_line *line);
 
+/** calls_duration_timed() - calls_duration() in a tree with times */
+bool calls_duration_timed(const struct calls *view, const struct calltree_line *line,
+			  uint64_t *ret_min, uint64_t *ret_max);
+
 /** calls_duration() - bounds of a call in ns, or in ticks; false: nothing to tell */
-bool calls_duration(const struct calls *view, const struct calltree_line *line,
-		    uint64_t *ret_min, uint64_t *ret_max);
+static inline bool calls_duration(const struct calls *view, const struct calltree_line *line,
+				  uint64_t *ret_min, uint64_t *ret_max)
+{
+	return view->tree.nr_times && calls_duration_timed(view, line, ret_min, ret_max);
+}
 
 #endif /* BTSREC_VIEW_CALLS_H */

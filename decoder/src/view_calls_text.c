@@ -50,6 +50,18 @@ static void text_begin(struct calls *view, const struct calltree_line *line, con
 	out_pad(out, kind, KIND_WIDTH);
 }
 
+/* Of at most two digits, as most counts are; the others as put_dec() does it. */
+static char *put_count(char *at, uint64_t count)
+{
+	if (count >= 100)
+		return put_dec(at, count, COUNT_WIDTH);
+	memset(at, ' ', COUNT_WIDTH);
+	if (count >= 10)
+		at[COUNT_WIDTH - 2] = out_digit_pairs[2 * count];
+	at[COUNT_WIDTH - 1] = out_digit_pairs[2 * count + 1];
+	return at + COUNT_WIDTH;
+}
+
 static void text_indent(struct out *out, uint32_t indent)
 {
 	uint32_t shown = indent < MAX_SHOWN_LEVELS ? indent : MAX_SHOWN_LEVELS;
@@ -101,6 +113,31 @@ void calls_syscall(struct renderer *r, uint64_t handler_va)
 	out_literal(&r->out, " (");
 	out_bytes(&r->out, text, nr_bytes);
 	out_char(&r->out, ')');
+}
+
+/* calls_function(), which names a kernel address alike wherever it is. */
+static void text_function(struct calls *view, uint64_t va)
+{
+	struct out *out = &view->renderer.out;
+	struct name_text *place;
+	char *begin;
+
+	if (!view->name_texts || !code_is_kernel(va)) {
+		calls_function(&view->renderer, va);
+		return;
+	}
+	out_room(out);
+	place = name_texts_place(view->name_texts, va);
+	if (place->va == va) {
+		memcpy(out->at, place->text, sizeof(place->text));
+		out->at += place->nr_bytes;
+		return;
+	}
+	begin = out->at;
+	calls_function(&view->renderer, va);
+	/* It may have been drained meanwhile. */
+	if (out->at > begin)
+		name_text_keep(place, va, begin, (size_t)(out->at - begin));
 }
 
 /* Three digits behind the point. */
@@ -171,14 +208,15 @@ static void text_call(struct calls *view, const struct calltree_line *line, uint
 	char *at;
 
 	out_room(out);
-	at = put_event(out->at, cpu, n);
+	at = put_head(out->at, &view->heads, cpu, n);
 	at = put_kind(at, line->frame, line->vector);
-	at = put_dec(at, line->call.nr_branches, COUNT_WIDTH);
+	at = put_count(at, line->call.nr_branches);
 	*at++ = line->more || line->last_n == UINT64_MAX ? '+' : ' ';
 	out->at = at;
 	text_indent(out, indent);
-	calls_function(&view->renderer, line->to);
-	calls_syscall(&view->renderer, line->call.handler_va);
+	text_function(view, line->to);
+	if (line->call.handler_va)
+		calls_syscall(&view->renderer, line->call.handler_va);
 	text_duration(view, line);
 	text_end(view, line);
 	text_source(view, line);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Texts of addresses that come again, each in the one place that the hash of its address
+ * has: what came last is kept.  Of constant size.
+ */
+#ifndef BTSREC_NAME_TEXTS_H
+#define BTSREC_NAME_TEXTS_H
+
+#include <string.h>
+
+#include "bounds.h"
+#include "large.h"
+
+/* 4 MiB; a power of two. */
+#define NAME_TEXTS_NR		BOUND(1U << 16, 1U << 4)
+/* Most names of functions, with a module behind; a place is a line of the cache. */
+#define NAME_TEXT_MAX_BYTES	55
+
+/** struct name_text - @nr_bytes of @text for @va, which is not 0; else the place is free */
+struct name_text {
+	_Alignas(64) uint64_t va;
+	uint8_t nr_bytes;
+	char text[NAME_TEXT_MAX_BYTES];
+};
+
+_Static_assert(sizeof(struct name_text) == 64, "a place is a line of the cache");
+
+/** name_texts_new() - NAME_TEXTS_NR free places, for free(); NULL: out of memory */
+static inline struct name_text *name_texts_new(void)
+{
+	size_t nr_bytes = NAME_TEXTS_NR * sizeof(struct name_text);
+	struct name_text *texts;
+
+	texts = nr_bytes < LARGE_PAGE_BYTES ? aligned_alloc(sizeof(*texts), nr_bytes) :
+					      large_alloc(nr_bytes, 0);
+	if (texts)
+		memset(texts, 0, nr_bytes);
+	return texts;
+}
+
+/** name_texts_place() - where the text of @va is, if it is kept */
+static inline struct name_text *name_texts_place(struct name_text *texts, uint64_t va)
+{
+	/* Fibonacci hashing, as in code.h. */
+	return &texts[(va * 0x9e3779b97f4a7c15ULL >> 32) % NAME_TEXTS_NR];
+}
+
+/** name_text_keep() - @text for @va, if it is short enough */
+static inline void name_text_keep(struct name_text *place, uint64_t va, const char *text,
+				  size_t nr_bytes)
+{
+	if (nr_bytes > NAME_TEXT_MAX_BYTES)
+		return;
+	place->va = va;
+	place->nr_bytes = (uint8_t)nr_bytes;
+	memcpy(place->text, text, nr_bytes);
+}
+
+#endif /* BTSREC_NAME_TEXTS_H */
