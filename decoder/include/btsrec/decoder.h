@@ -3,7 +3,7 @@
  * libbtsrec: read the branch history that btsrec left in a dump.
  *
  * Sections: Version - Status - Session - Image - Recorder - Symbols - Events
- * - Views - Extract.
+ * - Views - gdb - Exports - Extract.
  *
  * Lifetime.  A session (struct btsrec) owns all that it hands out as a pointer;
  * such a pointer is valid until the session is freed unless its declaration says
@@ -452,6 +452,28 @@ struct btsrec_show {
 };
 
 /**
+ * btsrec_info() - what was found: kernel, root, one line per CPU
+ * btsrec_show() - the histories
+ * btsrec_check() - validate all that can be validated, one line per finding
+ *
+ * *@ret_nr_faults of btsrec_check() counts the findings that are faults.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_STOPPED when the sink stopped; BTSREC_ERR_NO_CPU for
+ * an @opts->cpus entry without ring; BTSREC_ERR_CORRUPT from btsrec_show() if, without
+ * @opts->cpus, a CPU could not be shown, after all others were; BTSREC_ERR_IO;
+ * BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate().
+ */
+BTSREC_API enum btsrec_status
+btsrec_info(struct btsrec *rec, enum btsrec_format format,
+	    const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
+	    const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_check(struct btsrec *rec, const struct btsrec_sink *sink,
+	     uint64_t *ret_nr_faults);
+
+/**
  * struct btsrec_insns - what btsrec_insns() prints
  * @cpus, @nr_cpus, @thread, @max_events: as in struct btsrec_show.
  * @filter: the instructions that ran before the branches that it wants.
@@ -478,9 +500,9 @@ struct btsrec_insns {
  *
  * Code is read through the page tables in the dump.  From the target of each
  * branch straight-line code must lead to the next branch, which must be able to
- * reach its own target.  What cannot be told, because the dump lacks the code, is
- * said and is no fault.  *@ret_nr_faults of btsrec_prove() counts the pairs of
- * branches that contradict the code.
+ * reach its own target.  What cannot be told, because the dump lacks the code, or the
+ * kernel has patched it since, is said and is no fault.  *@ret_nr_faults of
+ * btsrec_prove() counts the pairs of branches that contradict the code.
  *
  * Return: as btsrec_show(); BTSREC_ERR_INVAL also for a format that is not offered.
  */
@@ -674,6 +696,20 @@ btsrec_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
 		const struct btsrec_sink *sink);
 
 /**
+ * btsrec_report() - all histories as one HTML page that needs nothing else
+ *
+ * For a browser: the summary, a timeline of all CPUs with their threads and calls, and
+ * the branches behind each.  Takes some 12 bytes per branch.  In libbtsrec only, not
+ * in the part that the crash extension links.
+ *
+ * Return: as btsrec_show(); what @sink has is then no whole page.
+ */
+BTSREC_API enum btsrec_status
+btsrec_report(struct btsrec *rec, const struct btsrec_sink *sink);
+
+/* --- gdb ---------------------------------------------------------------- */
+
+/**
  * struct btsrec_gdb - the history that gdb is served
  * @has_pid: only what thread @pid ran.
  * @user_only: without what ran in the kernel.
@@ -709,6 +745,8 @@ struct btsrec_link {
 BTSREC_API enum btsrec_status
 btsrec_gdbserver(struct btsrec *rec, const struct btsrec_gdb *wanted,
 		 const struct btsrec_link *link);
+
+/* --- Exports ------------------------------------------------------------ */
 
 /**
  * struct btsrec_export - what goes into a file for another tool
@@ -752,40 +790,6 @@ btsrec_export_folded(struct btsrec *rec, const struct btsrec_export *opts,
 BTSREC_API enum btsrec_status
 btsrec_export_lcov(struct btsrec *rec, const struct btsrec_export *opts,
 		   const struct btsrec_sink *sink);
-
-/**
- * btsrec_info() - what was found: kernel, root, one line per CPU
- * btsrec_show() - the histories
- * btsrec_check() - validate all that can be validated, one line per finding
- *
- * *@ret_nr_faults of btsrec_check() counts the findings that are faults.
- *
- * Return: BTSREC_OK; BTSREC_ERR_STOPPED when the sink stopped; BTSREC_ERR_NO_CPU for
- * an @opts->cpus entry without ring; BTSREC_ERR_CORRUPT from btsrec_show() if, without
- * @opts->cpus, a CPU could not be shown, after all others were; BTSREC_ERR_IO;
- * BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate().
- */
-BTSREC_API enum btsrec_status
-btsrec_info(struct btsrec *rec, enum btsrec_format format,
-	    const struct btsrec_sink *sink);
-BTSREC_API enum btsrec_status
-btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
-	    const struct btsrec_sink *sink);
-BTSREC_API enum btsrec_status
-btsrec_check(struct btsrec *rec, const struct btsrec_sink *sink,
-	     uint64_t *ret_nr_faults);
-
-/**
- * btsrec_report() - all histories as one HTML page that needs nothing else
- *
- * For a browser: the summary, a timeline of all CPUs with their threads and calls, and
- * the branches behind each.  Takes some 12 bytes per branch.  In libbtsrec only, not
- * in the part that the crash extension links.
- *
- * Return: as btsrec_show(); what @sink has is then no whole page.
- */
-BTSREC_API enum btsrec_status
-btsrec_report(struct btsrec *rec, const struct btsrec_sink *sink);
 
 /* --- Extract ------------------------------------------------------------ */
 
