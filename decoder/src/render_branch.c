@@ -82,3 +82,16 @@ void json_break(struct out *out, const struct proof_step *step)
 	json_word(out, "cause", code_fault_str(step->fault));
 	json_address(out, "at", step->fault_va);
 }
+
+void text_address(struct renderer *r, uint64_t va)
+{
+	struct symbol_name name;
+	enum symbol_why why;
+
+	out_hex16(&r->out, va);
+	if (!render_find(r, va, &name, &why))
+		return;
+	out_literal(&r->out, " (");
+	out_name(&r->out, &name);
+	out_char(&r->out, ')');
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How all views word a kind of branch. */
+/* How all views word a kind of branch, and an address. */
 #ifndef BTSREC_RENDER_BRANCH_H
 #define BTSREC_RENDER_BRANCH_H
 
@@ -27,6 +27,9 @@ void json_branch_type(struct out *out, const struct branch *branch);
  * @ret: BRANCH_TEXT_BYTES of room.
  */
 void frame_text(char *ret, enum frame_kind kind, int vector);
+
+/** text_address() - @va, and its name in brackets if it has one */
+void text_address(struct renderer *r, uint64_t va);
 
 /** out_break() - between which addresses it is not known what ran, and why */
 void out_break(struct out *out, const struct proof_step *step);

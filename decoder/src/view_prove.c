@@ -164,19 +164,6 @@ static void text_line(struct out *out, const char *what, unsigned int cpu)
 	out_literal(out, ": ");
 }
 
-static void text_va(struct renderer *r, uint64_t va)
-{
-	struct symbol_name name;
-	enum symbol_why why;
-
-	out_hex16(&r->out, va);
-	if (!render_find(r, va, &name, &why))
-		return;
-	out_literal(&r->out, " (");
-	out_name(&r->out, &name);
-	out_char(&r->out, ')');
-}
-
 static void text_first(struct renderer *r, const struct prove_first *first)
 {
 	struct out *out = &r->out;
@@ -185,17 +172,17 @@ static void text_first(struct renderer *r, const struct prove_first *first)
 	out_literal(out, "first event ");
 	out_dec(out, first->n, 0);
 	out_literal(out, ": from ");
-	text_va(r, first->step.start);
+	text_address(r, first->step.start);
 	out_str(out, first->is_stop ? " to the stop at " : " to the branch ");
-	text_va(r, first->step.end);
+	text_address(r, first->step.end);
 	if (!first->is_stop) {
 		out_literal(out, " -> ");
-		text_va(r, first->record.to);
+		text_address(r, first->record.to);
 	}
 	out_literal(out, ": ");
 	out_str(out, code_fault_str(first->step.fault));
 	out_literal(out, ": ");
-	text_va(r, first->step.fault_va);
+	text_address(r, first->step.fault_va);
 }
 
 static void text_proven(struct renderer *r, unsigned int cpu, const struct proof *proof,

@@ -8,19 +8,6 @@
 
 /* --- Lines -------------------------------------------------------------- */
 
-static void text_va(struct renderer *r, uint64_t va)
-{
-	struct symbol_name name;
-	enum symbol_why why;
-
-	out_hex16(&r->out, va);
-	if (!render_find(r, va, &name, &why))
-		return;
-	out_literal(&r->out, " (");
-	out_name(&r->out, &name);
-	out_char(&r->out, ')');
-}
-
 static char flag_of(const struct stack_line *line)
 {
 	if (line->memory == STACK_MISSING)
@@ -147,7 +134,7 @@ static void text_freeze(struct renderer *r, const struct stack_told *told)
 
 	out_literal(out, "# registers of the freeze: ip ");
 	if (told->ip_line == told->nr_lines) {
-		text_va(r, told->freeze->ip);
+		text_address(r, told->freeze->ip);
 		out_literal(out, " is that of no line\n");
 		return;
 	}
@@ -165,14 +152,14 @@ static void text_astray(struct renderer *r, const struct stack_told *told)
 	out_literal(out, "# event ");
 	text_n(out, told, astray->n, 0);
 	out_literal(out, ": the return at ");
-	text_va(r, astray->from);
+	text_address(r, astray->from);
 	out_literal(out, " led to ");
-	text_va(r, astray->to);
+	text_address(r, astray->to);
 	if (astray->expected) {
 		out_literal(out, ", but event ");
 		text_n(out, told, astray->call_n, 0);
 		out_literal(out, " had called from before ");
-		text_va(r, astray->expected);
+		text_address(r, astray->expected);
 	} else {
 		out_literal(out, ", where no call was open");
 	}
