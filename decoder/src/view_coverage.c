@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "grow.h"
 #include "selector.h"
 #include "view.h"
 
@@ -23,16 +24,9 @@ static bool starts_at(struct btsrec *rec, uint64_t va, uint64_t start)
 
 static bool append(struct cover *cover, const struct cover_insn *insn)
 {
-	struct cover_insn *insns = cover->insns;
-
-	if (!(cover->nr_insns & (cover->nr_insns - 1))) {
-		insns = reallocarray(insns, cover->nr_insns ? 2 * cover->nr_insns : 1,
-				     sizeof(*insns));
-		if (!insns)
-			return false;
-		cover->insns = insns;
-	}
-	insns[cover->nr_insns++] = *insn;
+	if (!grow_from(&cover->insns, sizeof(*insn), cover->nr_insns, &cover->nr_room, 64))
+		return false;
+	cover->insns[cover->nr_insns++] = *insn;
 	return true;
 }
 

@@ -20,7 +20,7 @@ struct cover_insn {
 /**
  * struct cover - one function
  * @name: borrowed from the session.
- * @insns: owned, @nr_insns of them, ascending.
+ * @insns: owned, @nr_insns of them and @nr_room allocated, ascending.
  * @nr_executed: of them, at least once; @nr_never: not once.
  * @nr_unproven: runs from or to the function of which it is not known what they executed.
  */
@@ -29,6 +29,7 @@ struct cover {
 	struct coverage coverage;
 	struct cover_insn *insns;
 	size_t nr_insns;
+	size_t nr_room;
 	uint64_t nr_executed;
 	uint64_t nr_never;
 	uint64_t nr_unproven;
