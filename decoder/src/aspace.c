@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "sorted.h"
 
 static void add_span(struct aspace *as, uint64_t first_n, const struct btsrec_side *side)
 {
@@ -91,17 +92,9 @@ enum btsrec_status aspace_end(struct aspace *as, const struct btsrec_side *now)
 
 size_t aspace_find(const struct aspace *as, uint64_t n)
 {
-	size_t low = 0, high = as->nr;
+	size_t nr = sorted_up_to(as->spans, as->nr, first_n, n);
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (as->spans[middle].first_n <= n)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return nr ? nr - 1 : 0;
 }
 
 bool aspace_copy(struct aspace *to, const struct aspace *from)

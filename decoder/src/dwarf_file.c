@@ -11,6 +11,7 @@
 
 #include "cleanup.h"
 #include "grow.h"
+#include "sorted.h"
 
 /* Any place will do, away from 0, which stands for "no address". */
 #define LAYOUT_BASE	0x10000
@@ -271,22 +272,14 @@ static void read_ranges(struct dwarf_file *file)
  */
 static bool find_unit(struct dwarf_file *file, Dwarf_Addr address, Dwarf_Die *ret)
 {
-	size_t first = 0, behind;
+	size_t nr;
 
 	if (!file->ranges_tried)
 		read_ranges(file);
 	file->ranges_tried = true;
-	behind = file->nr_ranges;
-	while (first < behind) {
-		size_t middle = first + (behind - first) / 2;
-
-		if (file->ranges[middle].begin <= address)
-			first = middle + 1;
-		else
-			behind = middle;
-	}
-	return first && address < file->ranges[first - 1].end &&
-	       dwarf_offdie(file->dwarf, file->ranges[first - 1].offset, ret);
+	nr = sorted_up_to(file->ranges, file->nr_ranges, begin, address);
+	return nr && address < file->ranges[nr - 1].end &&
+	       dwarf_offdie(file->dwarf, file->ranges[nr - 1].offset, ret);
 }
 
 /* --- Lines -------------------------------------------------------------- */

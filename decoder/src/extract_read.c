@@ -8,6 +8,7 @@
 
 #include "cleanup.h"
 #include "readat.h"
+#include "sorted.h"
 
 #define RAW_BYTES	(EXTRACT_FRAME_PAGES * BTSREC_PAGE_BYTES)
 
@@ -25,7 +26,7 @@
 struct frame {
 	uint64_t offset;
 	uint64_t packed_bytes;
-	size_t first_page;
+	uint64_t first_page;
 	uint32_t nr_pages;
 	uint32_t raw_bytes;
 };
@@ -269,33 +270,15 @@ bool extract_is_whole(const struct extract_file *file)
 /* The number of the page at @page_pa in extract_file.pages; SIZE_MAX: none. */
 static size_t find_page(const struct extract_file *file, uint64_t page_pa)
 {
-	size_t low = 0, high = file->nr_pages;
+	size_t nr = sorted_up_to(file->pages, file->nr_pages, pa, page_pa);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->pages[middle].pa < page_pa)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < file->nr_pages && file->pages[low].pa == page_pa ? low : SIZE_MAX;
+	return nr && file->pages[nr - 1].pa == page_pa ? nr - 1 : SIZE_MAX;
 }
 
 /* The number of the frame that has page number @page. */
 static size_t find_frame(const struct extract_file *file, size_t page)
 {
-	size_t low = 0, high = file->nr_frames;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->frames[middle].first_page <= page)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_up_to(file->frames, file->nr_frames, first_page, page) - 1;
 }
 
 /* The content of a frame; NULL: it is damaged, or there is no memory for it. */

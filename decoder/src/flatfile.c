@@ -7,6 +7,7 @@
 
 #include "grow.h"
 #include "readat.h"
+#include "sorted.h"
 
 /*
  * The format as makedumpfile's IMPLEMENTATION file has it: a head of 4096 bytes,
@@ -165,17 +166,7 @@ void flatfile_fini(struct flatfile *flat)
 /* The number of pieces that begin at or before @offset. */
 static size_t nr_pieces_before(const struct flatfile *flat, uint64_t offset)
 {
-	size_t low = 0, high = flat->nr_pieces;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (flat->pieces[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_up_to(flat->pieces, flat->nr_pieces, offset, offset);
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "sorted.h"
 
 #define PS_PER_MS	1000000000
 #define PS_PER_NS	1000
@@ -34,17 +35,7 @@ bool instants_feed(struct instants *instants, const struct btsrec_event *event)
 /* How many of the instants are at or before event @n. */
 static size_t nr_before(const struct instants *instants, uint64_t n)
 {
-	size_t first = 0, end = instants->nr;
-
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (instants->all[middle].n <= n)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	return sorted_up_to(instants->all, instants->nr, n, n);
 }
 
 /* The same, fast for questions in their order. */

@@ -6,6 +6,7 @@
 
 #include "escape.h"
 #include "grow.h"
+#include "sorted.h"
 
 /* KSYM_NAME_LEN of include/linux/kallsyms.h, v6.2 and later; 128 before. */
 #define NAME_MAX_BYTES	512
@@ -179,18 +180,9 @@ void madesyms_read(const struct madesyms_source *source, struct madesyms *ret)
 
 const struct madesym *madesyms_find(const struct madesyms *syms, uint64_t va)
 {
-	size_t first = 0, behind = syms->nr;
+	size_t nr = sorted_up_to(syms->list, syms->nr, start, va);
 
-	/* The last one that starts at or before @va. */
-	while (first < behind) {
-		size_t middle = first + (behind - first) / 2;
-
-		if (syms->list[middle].start <= va)
-			first = middle + 1;
-		else
-			behind = middle;
-	}
-	return first && va < syms->list[first - 1].end ? &syms->list[first - 1] : NULL;
+	return nr && va < syms->list[nr - 1].end ? &syms->list[nr - 1] : NULL;
 }
 
 void madesyms_fini(struct madesyms *syms)

@@ -5,24 +5,18 @@
 #include <string.h>
 
 #include "grow.h"
+#include "sorted.h"
 
 /* --- Numbers ------------------------------------------------------------ */
 
 const struct thread_place *thread_place_of(const struct thread_places *places, uint64_t n,
 					   uint64_t *ret_n)
 {
-	size_t low = 0, high = places->nr;
+	size_t nr = sorted_up_to(places->list, places->nr, n, n);
+	const struct thread_place *place = &places->list[nr ? nr - 1 : 0];
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (places->list[middle].n <= n)
-			low = middle;
-		else
-			high = middle;
-	}
-	*ret_n = places->list[low].cpu_n + (n - places->list[low].n);
-	return &places->list[low];
+	*ret_n = place->cpu_n + (n - place->n);
+	return place;
 }
 
 void thread_places_fini(struct thread_places *places)
