@@ -22,6 +22,7 @@
 #include "bounds.h"
 #include "image.h"
 #include "kdump_format.h"
+#include "keptpages.h"
 
 /* A bitmap for 32 TiB of memory. */
 #define BITMAP_MAX_BYTES	(1ULL << 30)
@@ -30,21 +31,11 @@
 #define MAX_SEGMENTS		(1U << 20)
 #define NOTE_MAX_BYTES		(64ULL << 20)
 
-/* Unpacked pages that are kept; walks through page tables and tables of names go back and forth. */
-#define NR_PAGES		BOUND(2048, 16)
-
 /* Of who reads so many pages at once none is kept: they are kept there. */
 #define BULK_BYTES		(BOUND(32, 2) * BTSREC_PAGE_BYTES)
 
 /* Entries of the table of pages that are read at once; neighbours are wanted next. */
 #define NR_DESCS		64
-
-/** struct unpacked - the content of page number @pfn, if @used */
-struct unpacked {
-	bool used;
-	uint64_t pfn;
-	uint8_t bytes[BTSREC_PAGE_BYTES];
-};
 
 /**
  * struct flatdump - an open dump
@@ -52,8 +43,7 @@ struct unpacked {
  *	@nr_before[i] how many are before its chunk i.
  * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
  *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
- * @pages: those that were used last, each at its number modulo NR_PAGES; allocated when
- *	the first one is wanted.
+ * @kept: pages that were unpacked.
  * @descs: @nr_descs entries of the table of pages, from @first_desc on.
  */
 struct flatdump {
@@ -72,7 +62,7 @@ struct flatdump {
 	uint64_t end_pfn;
 	uint64_t max_pfn;
 	uint64_t nr_skipped;
-	struct unpacked *pages;
+	struct keptpages kept;
 	struct kdump_page_desc descs[NR_DESCS];
 	uint64_t first_desc;
 	uint64_t nr_descs;
@@ -452,28 +442,19 @@ static bool load_page(struct flatdump *dump, uint64_t pfn, uint8_t *page)
 	return true;
 }
 
-static bool is_kept(const struct flatdump *dump, uint64_t pfn)
-{
-	const struct unpacked *page = dump->pages ? &dump->pages[pfn % NR_PAGES] : NULL;
-
-	return page && page->used && page->pfn == pfn;
-}
-
 /* The content of page @pfn, or NULL. */
 static const uint8_t *page_at(struct flatdump *dump, uint64_t pfn)
 {
-	struct unpacked *page;
+	const uint8_t *page = keptpages_find(&dump->kept, pfn);
+	uint8_t *room;
 
-	if (!dump->pages)
-		dump->pages = calloc(NR_PAGES, sizeof(*dump->pages));
-	if (!dump->pages)
+	if (page)
+		return page;
+	room = keptpages_room(&dump->kept);
+	if (!room || !load_page(dump, pfn, room))
 		return NULL;
-	page = &dump->pages[pfn % NR_PAGES];
-	if (!is_kept(dump, pfn)) {
-		page->used = load_page(dump, pfn, page->bytes);
-		page->pfn = pfn;
-	}
-	return page->used ? page->bytes : NULL;
+	keptpages_add(&dump->kept, pfn);
+	return room;
 }
 
 static size_t kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf, size_t len_bytes)
@@ -482,7 +463,8 @@ static size_t kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf, siz
 	uint64_t pfn = pa / BTSREC_PAGE_BYTES;
 	const uint8_t *page;
 
-	if (nr_bytes == BTSREC_PAGE_BYTES && len_bytes >= BULK_BYTES && !is_kept(dump, pfn))
+	if (nr_bytes == BTSREC_PAGE_BYTES && len_bytes >= BULK_BYTES &&
+	    !keptpages_find(&dump->kept, pfn))
 		return load_page(dump, pfn, buf) ? nr_bytes : 0;
 	page = page_at(dump, pfn);
 	if (!page)
@@ -547,7 +529,7 @@ void flatdump_free(struct flatdump *dump)
 	free(dump->segments);
 	free(dump->bitmap);
 	free(dump->nr_before);
-	free(dump->pages);
+	keptpages_fini(&dump->kept);
 	ZSTD_freeDCtx(dump->zstd);
 	unpack_zlib_end(dump);
 	free(dump);

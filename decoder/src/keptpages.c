@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "keptpages.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PIECE_BYTES	((size_t)KEPTPAGES_EACH * BTSREC_PAGE_BYTES)
+#define NR_CHAINS	KEPTPAGES_MAX
+
+/**
+ * struct keptpages_index - places count from 1; 0: none
+ * @first: of each chain, whose numbers have the same hash; @next: in it, by place.
+ * @numbers: by place.
+ */
+struct keptpages_index {
+	uint32_t first[NR_CHAINS];
+	uint32_t next[KEPTPAGES_MAX + 1];
+	uint64_t numbers[KEPTPAGES_MAX + 1];
+};
+
+/* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. */
+static size_t chain_of(uint64_t number)
+{
+	return (number * 0x9e3779b97f4a7c15ULL >> 32) % NR_CHAINS;
+}
+
+static uint8_t *page_at(const struct keptpages *kept, uint32_t place)
+{
+	return kept->pieces[(place - 1) / KEPTPAGES_EACH] +
+	       (size_t)((place - 1) % KEPTPAGES_EACH) * BTSREC_PAGE_BYTES;
+}
+
+const uint8_t *keptpages_find(const struct keptpages *kept, uint64_t number)
+{
+	const struct keptpages_index *index = kept->index;
+	uint32_t place = index ? index->first[chain_of(number)] : 0;
+
+	while (place && index->numbers[place] != number)
+		place = index->next[place];
+	return place ? page_at(kept, place) : NULL;
+}
+
+static uint32_t next_place(const struct keptpages *kept)
+{
+	return (uint32_t)(kept->nr % KEPTPAGES_MAX) + 1;
+}
+
+/* Whoever is at @place is no longer kept. */
+static void give_up(struct keptpages_index *index, uint32_t place)
+{
+	uint32_t *link = &index->first[chain_of(index->numbers[place])];
+
+	while (*link && *link != place)
+		link = &index->next[*link];
+	if (*link)
+		*link = index->next[place];
+}
+
+/* Of memory that is asked for by the large page, a fault fills it. */
+static uint8_t *new_piece(void)
+{
+	uint8_t *piece = aligned_alloc(PIECE_BYTES, PIECE_BYTES);
+
+	if (piece)
+		(void)madvise(piece, PIECE_BYTES, MADV_HUGEPAGE);
+	return piece;
+}
+
+uint8_t *keptpages_room(struct keptpages *kept)
+{
+	uint32_t place = next_place(kept);
+	uint8_t **piece = &kept->pieces[(place - 1) / KEPTPAGES_EACH];
+
+	if (!kept->index)
+		kept->index = calloc(1, sizeof(*kept->index));
+	if (!kept->index)
+		return NULL;
+	if (!*piece)
+		*piece = new_piece();
+	if (!*piece)
+		return NULL;
+	if (kept->nr >= KEPTPAGES_MAX)
+		give_up(kept->index, place);
+	return page_at(kept, place);
+}
+
+void keptpages_add(struct keptpages *kept, uint64_t number)
+{
+	uint32_t place = next_place(kept);
+	uint32_t *first = &kept->index->first[chain_of(number)];
+
+	kept->index->numbers[place] = number;
+	kept->index->next[place] = *first;
+	*first = place;
+	kept->nr++;
+}
+
+void keptpages_fini(struct keptpages *kept)
+{
+	for (size_t i = 0; i < KEPTPAGES_NR_PIECES; i++)
+		free(kept->pieces[i]);
+	free(kept->index);
+	memset(kept, 0, sizeof(*kept));
+}

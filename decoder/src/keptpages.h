@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pages that took long to get, so many of them as fit: walks through page tables and tables of
+ * names go back and forth, and rings are gone through more than once.  A container.
+ */
+#ifndef BTSREC_KEPTPAGES_H
+#define BTSREC_KEPTPAGES_H
+
+#include "bounds.h"
+#include <btsrec/decoder.h>
+
+/* 64 MiB at most, in pieces of the size of a large page. */
+#define KEPTPAGES_EACH		BOUND(512, 4)
+#define KEPTPAGES_NR_PIECES	BOUND(32, 4)
+#define KEPTPAGES_MAX		(KEPTPAGES_EACH * KEPTPAGES_NR_PIECES)
+
+/**
+ * struct keptpages - what is kept; all zero: nothing
+ * @index: of where pages are; owned.
+ * @pieces: of memory, KEPTPAGES_EACH pages each; owned.
+ * @nr: pages were kept, of which the newest KEPTPAGES_MAX are.
+ */
+struct keptpages {
+	struct keptpages_index *index;
+	uint8_t *pieces[KEPTPAGES_NR_PIECES];
+	uint64_t nr;
+};
+
+/** keptpages_find() - the page of that number, until keptpages_room(); NULL: it is not kept */
+const uint8_t *keptpages_find(const struct keptpages *kept, uint64_t number);
+
+/**
+ * keptpages_room() - where the next page that is kept will be, for keptpages_add()
+ *
+ * If all room is taken, it is that of the page that was added first.
+ *
+ * Return: BTSREC_PAGE_BYTES; NULL: out of memory.
+ */
+uint8_t *keptpages_room(struct keptpages *kept);
+
+/** keptpages_add() - what is in keptpages_room() now is page @number, which is not kept yet */
+void keptpages_add(struct keptpages *kept, uint64_t number);
+
+/** keptpages_fini() - free all and keep nothing */
+void keptpages_fini(struct keptpages *kept);
+
+#endif /* BTSREC_KEPTPAGES_H */

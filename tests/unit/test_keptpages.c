@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "keptpages.h"
+
+static struct keptpages kept;
+
+/* Each page says which one it is, at its ends. */
+static void add(uint64_t number)
+{
+	uint8_t *room = keptpages_room(&kept);
+
+	ck_assert_ptr_nonnull(room);
+	memcpy(room, &number, sizeof(number));
+	memcpy(room + BTSREC_PAGE_BYTES - sizeof(number), &number, sizeof(number));
+	keptpages_add(&kept, number);
+}
+
+static bool is_kept(uint64_t number)
+{
+	const uint8_t *page = keptpages_find(&kept, number);
+
+	if (page && (memcmp(page, &number, sizeof(number)) ||
+		     memcmp(page + BTSREC_PAGE_BYTES - sizeof(number), &number, sizeof(number))))
+		ck_abort_msg("page %ju is another one", (uintmax_t)number);
+	return page;
+}
+
+START_TEST(empty)
+{
+	ck_assert(!is_kept(0));
+	keptpages_fini(&kept);
+	ck_assert(!is_kept(0));
+}
+END_TEST
+
+START_TEST(the_first_number_is_a_page)
+{
+	add(0);
+	ck_assert(is_kept(0));
+	ck_assert(!is_kept(1));
+	keptpages_fini(&kept);
+	ck_assert(!is_kept(0));
+}
+END_TEST
+
+/* Neighbours, and numbers that are far apart. */
+START_TEST(the_newest_are_kept)
+{
+	uint64_t far = 1ULL << 33, nr = KEPTPAGES_MAX + 1000;
+
+	for (uint64_t i = 0; i < nr; i++)
+		add(i % 2 ? i : i * far);
+	for (uint64_t i = 0; i < nr; i++)
+		if (is_kept(i % 2 ? i : i * far) != (i >= nr - KEPTPAGES_MAX))
+			ck_abort_msg("page %ju of %ju", (uintmax_t)i, (uintmax_t)nr);
+	keptpages_fini(&kept);
+}
+END_TEST
+
+/* Somebody asks for room, and cannot read the page. */
+START_TEST(room_that_stays_empty)
+{
+	for (uint64_t i = 0; i < KEPTPAGES_MAX; i++)
+		add(i);
+	ck_assert_ptr_nonnull(keptpages_room(&kept));
+	ck_assert(!is_kept(0));
+	ck_assert(is_kept(1));
+	ck_assert_ptr_eq(keptpages_room(&kept), keptpages_room(&kept));
+	add(KEPTPAGES_MAX);
+	ck_assert(is_kept(KEPTPAGES_MAX));
+	ck_assert(is_kept(1));
+	keptpages_fini(&kept);
+}
+END_TEST
+
+START_TEST(every_allocation_fails_once)
+{
+	for (unsigned int nth = 1; nth <= 2; nth++) {
+		failing_alloc_arm(nth);
+		ck_assert_ptr_null(keptpages_room(&kept));
+		ck_assert(failing_alloc_disarm());
+		add(7);
+		ck_assert(is_kept(7));
+		keptpages_fini(&kept);
+	}
+}
+END_TEST
+
+BTSREC_CK_MAIN("keptpages", empty, the_first_number_is_a_page, the_newest_are_kept,
+	       room_that_stays_empty, every_allocation_fails_once)
