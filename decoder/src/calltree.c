@@ -35,13 +35,17 @@ static bool list_segment(struct calltree_reader *r, uint32_t segment)
 	return true;
 }
 
-/* There is room for one more line; false: out of memory. */
+/* Room for more lines at the end of a chunk; false: out of memory, or there are too many. */
 static bool make_room(struct calltree_reader *r)
 {
 	struct calltree *tree = r->tree;
 	size_t number = tree->nr_lines / CALLTREE_CHUNK_LINES;
 
-	if (tree->nr_lines % CALLTREE_CHUNK_LINES || tree->chunks[number])
+	if (tree->nr_lines == CALLTREE_MAX_LINES) {
+		tree->complete = false;
+		return false;
+	}
+	if (tree->chunks[number])
 		return true;
 	/* Most trees are small. */
 	tree->chunks[number] = large_alloc(CHUNK_BYTES, number ? 0 : LARGE_PAGE_BYTES);
@@ -51,15 +55,12 @@ static bool make_room(struct calltree_reader *r)
 }
 
 /* One more line, not yet filled, at this level; NULL: no room. */
-static struct calltree_line *next_line(struct calltree_reader *r, int64_t level, uint32_t segment)
+static inline struct calltree_line *next_line(struct calltree_reader *r, int64_t level,
+					      uint32_t segment)
 {
 	struct calltree *tree = r->tree;
 
-	if (tree->nr_lines == CALLTREE_MAX_LINES) {
-		tree->complete = false;
-		return NULL;
-	}
-	if (!make_room(r))
+	if (tree->nr_lines % CALLTREE_CHUNK_LINES == 0 && !make_room(r))
 		return NULL;
 	if (segment >= tree->nr_segments && !list_segment(r, segment))
 		return NULL;
@@ -97,7 +98,7 @@ struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree
 	return add_line_at(r, kind, event, step->level, step->segment);
 }
 
-static void add_call(struct calltree_reader *r, struct frame *frame)
+static inline void add_call(struct calltree_reader *r, struct frame *frame)
 {
 	struct calltree_line *line = next_line(r, frame->level, frame->segment);
 	size_t nr_times = r->tree->nr_times;
@@ -458,17 +459,16 @@ static bool plain_branch(void *arg, uint64_t n, const struct btsrec_record *bran
 			 enum frames_move move, struct frame *frame, struct frames *frames)
 {
 	struct calltree_reader *r = arg;
-	const struct stack *stack = frames_stack(frames);
 
-	read_spin(r, n, branch, stack);
-	if (!frame)
-		return !r->nomem && r->tree->complete;
-	if (move == FRAMES_LEAVES) {
+	if (!cycles_pass(&r->spin, &(struct cycles_key){ { branch->from, branch->to } }))
+		read_spin(r, n, branch, frames_stack(frames));
+	if (frame && move == FRAMES_LEAVES)
 		end_call(r, frame, n);
-	} else {
+	else if (frame)
 		add_call(r, frame);
-		name_syscall(r, stack, stack->nr - 1, branch->to);
-	}
+	/* In what has entered the kernel, which may be a system call. */
+	if (move == FRAMES_ENTERS && frame && frame->entry)
+		name_syscall(r, frames_stack(frames), frames_stack(frames)->nr - 1, branch->to);
 	return !r->nomem && r->tree->complete;
 }
 

@@ -189,14 +189,15 @@ static inline uint64_t code_hash(uint64_t cr3, uint64_t start, uint64_t end)
 	return hash ^ hash >> 32;
 }
 
-/** code_known() - code_run() of kernel code that was asked before; NULL: ask that */
+/**
+ * code_known() - code_run() of kernel code that was asked before; NULL: ask that
+ * @runs: with @one_kernel.
+ */
 static inline struct code_run *code_known(const struct code_runs *runs, uint64_t start,
 					  uint64_t end)
 {
 	size_t i = code_hash(0, start, end) & (runs->nr - 1);
 
-	if (!code_is_kernel(start & end) || !runs->one_kernel)
-		return NULL;
 	/* Not 0, so no free place is like that. */
 	while (runs->places[i].start != start || runs->places[i].end != end) {
 		if (!runs->places[i].used)

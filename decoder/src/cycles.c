@@ -54,15 +54,18 @@ static unsigned int find_period(struct cycles *cycles, const struct cycles_key *
 	return 0;
 }
 
-bool cycles_compare(struct cycles *cycles, const struct cycles_key *key, unsigned int sum)
+bool cycles_hold(struct cycles *cycles, const struct cycles_key *key)
 {
+	unsigned int sum = cycles_sum(key);
+
 	if (!cycles->period)
 		cycles->period = find_period(cycles, key, sum);
 	else if (!same_key(key_before(cycles, cycles->period), key))
 		return false;
 	if (cycles->period)
 		cycles->nr_held++;
-	return true;
+	cycles_take(cycles, key, sum);
+	return cycles->period;
 }
 
 bool cycles_end(struct cycles *cycles, struct cycle *ret)

@@ -29,7 +29,7 @@ struct cycle {
 };
 
 /* Enough that most elements share theirs with none of the newest. */
-#define CYCLES_NR_SUMS 256
+#define CYCLES_NR_SUMS 1024
 
 /**
  * struct cycles - a sequence under way
@@ -66,35 +66,42 @@ static inline unsigned int cycles_sum(const struct cycles_key *key)
 	return (unsigned int)(sum >> 32) % CYCLES_NR_SUMS;
 }
 
+/** cycles_take() - the next element is one of the newest */
+static inline void cycles_take(struct cycles *cycles, const struct cycles_key *key,
+			       unsigned int sum)
+{
+	uint64_t at = cycles->nr % CYCLES_MAX_PERIOD;
+
+	cycles->keys[at] = *key;
+	cycles->older[at] = cycles->newest[sum];
+	cycles->newest[sum] = ++cycles->nr;
+}
+
 /**
- * cycles_compare() - begin or continue a cycle with the next element, which has @sum
+ * cycles_pass() - take the next element, if nothing goes round and it is like none of the newest
  *
- * Return: false: it ends the one that goes round.
+ * Most are; so this is all that is done of them.
+ *
+ * Return: false: cycles_hold() must be asked.
  */
-bool cycles_compare(struct cycles *cycles, const struct cycles_key *key, unsigned int sum);
+static inline bool cycles_pass(struct cycles *cycles, const struct cycles_key *key)
+{
+	unsigned int sum = cycles_sum(key);
+
+	if (cycles->period || cycles->nr - cycles->newest[sum] < CYCLES_MAX_PERIOD)
+		return false;
+	cycles_take(cycles, key, sum);
+	return true;
+}
 
 /**
  * cycles_hold() - does the next element continue a cycle?
- *
- * Inline, because it is asked of each branch, and few are like one of the newest.
  *
  * Return: true: hold it back; it is number cycles->nr_held of those held back,
  * counted from 1.  False: it does not, and if it was the end of a cycle, that must be
  * ended with cycles_end() and the element asked for again.
  */
-static inline bool cycles_hold(struct cycles *cycles, const struct cycles_key *key)
-{
-	unsigned int sum = cycles_sum(key);
-	uint64_t newest = cycles->newest[sum], at = cycles->nr % CYCLES_MAX_PERIOD;
-
-	if ((cycles->period || cycles->nr - newest < CYCLES_MAX_PERIOD) &&
-	    !cycles_compare(cycles, key, sum))
-		return false;
-	cycles->keys[at] = *key;
-	cycles->older[at] = newest;
-	cycles->newest[sum] = ++cycles->nr;
-	return cycles->period;
-}
+bool cycles_hold(struct cycles *cycles, const struct cycles_key *key);
 
 /**
  * cycles_end() - end the cycle that goes round, if one does, and forget everything

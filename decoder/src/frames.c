@@ -252,8 +252,10 @@ const struct frames_step *frames_feed_plain(struct frames *frames, uint64_t n,
 {
 	const struct stack *stack;
 	struct frame *frame;
-	enum frames_move move = frames_plain(frames, n, branch, run, &frame);
+	enum frames_move move = FRAMES_NOT_PLAIN;
 
+	if (frames_are_plain(frames))
+		move = frames_plain(frames, n, branch, run, &frame);
 	if (move == FRAMES_NOT_PLAIN)
 		return NULL;
 	stack = frames->stacks.current;

@@ -27,13 +27,20 @@ static inline enum frames_move frames_move_of(const struct code_run *run)
 	return (enum frames_move)moves[run->judged][run->note];
 }
 
-/* Is nothing under way but the code of the kernel? */
-static inline bool frames_run_plainly(const struct frames *f)
+/**
+ * frames_are_plain() - may frames_plain() be asked?  Plain branches do not change that.
+ *
+ * Nothing is under way but the code of the kernel.
+ */
+static inline bool frames_are_plain(const struct frames *f)
 {
-	const struct stack *stack = f->stacks.current;
+	return !f->lost && f->stacks.current->kernel && f->thunk.type == BRANCH_UNKNOWN;
+}
 
-	return !f->lost && stack->kernel && f->thunk.type == BRANCH_UNKNOWN &&
-	       !(stack->nr && stack->frames[stack->nr - 1].kind == FRAME_DIVERT);
+/* What was interrupted may go on with any jump. */
+static inline bool frames_are_diverted(const struct stack *stack)
+{
+	return stack->nr && stack->frames[stack->nr - 1].kind == FRAME_DIVERT;
 }
 
 /* A return from the innermost function, which was called and has no tails; NULL: it is not. */
@@ -81,19 +88,16 @@ static inline enum frames_move frames_plain(struct frames *f, uint64_t n,
 					    const struct code_run *run, struct frame **ret_frame)
 {
 	enum frames_move move = frames_move_of(run);
+	struct stack *stack = f->stacks.current;
 	struct frame *top = NULL;
 
 	*ret_frame = NULL;
-	if (!frames_run_plainly(f))
+	if (move == FRAMES_LEAVES)
+		top = frames_plain_top(stack, branch->to);
+	if (move == FRAMES_NOT_PLAIN || (move == FRAMES_LEAVES && !top) ||
+	    (move == FRAMES_STAYS && frames_are_diverted(stack)))
 		return FRAMES_NOT_PLAIN;
-	if (move == FRAMES_LEAVES) {
-		top = frames_plain_top(f->stacks.current, branch->to);
-		if (!top)
-			return FRAMES_NOT_PLAIN;
-	}
-	if (move == FRAMES_NOT_PLAIN)
-		return FRAMES_NOT_PLAIN;
-	f->stacks.current->nr_branches++;
+	stack->nr_branches++;
 	if (move == FRAMES_ENTERS)
 		*ret_frame = frames_enter_plain(f, n, branch, run);
 	else if (top)

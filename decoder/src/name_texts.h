@@ -41,8 +41,8 @@ static inline struct name_text *name_texts_new(void)
 /** name_texts_place() - where the text of @va is, if it is kept */
 static inline struct name_text *name_texts_place(struct name_text *texts, uint64_t va)
 {
-	/* Fibonacci hashing, as in code.h. */
-	return &texts[(va * 0x9e3779b97f4a7c15ULL >> 32) % NAME_TEXTS_NR];
+	/* Fibonacci hashing: the highest bits spread what lies evenly. */
+	return &texts[(va * 0x9e3779b97f4a7c15ULL >> 40) * NAME_TEXTS_NR >> 24];
 }
 
 /** name_text_keep() - @text for @va, if it is short enough */

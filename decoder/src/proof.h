@@ -109,6 +109,13 @@ static inline bool proof_leads_to(const struct proof *proof, const struct code_i
 	return code_is_kernel(to) && !gates_may_be(proof->gates, to);
 }
 
+/** proof_is_plain() - may proof_plain() be asked?  Plain branches do not change that. */
+static inline bool proof_is_plain(const struct proof *proof)
+{
+	return proof->has_prev && !proof->annotated && proof->runs->one_kernel &&
+	       code_is_kernel(proof->prev_to);
+}
+
 /**
  * proof_plain() - the run to @branch, if there is nothing to tell of it but its kind
  *
@@ -123,7 +130,7 @@ static inline struct code_run *proof_plain(const struct proof *proof,
 {
 	struct code_run *run;
 
-	if (!proof->has_prev || proof->annotated || !code_is_kernel(branch->to))
+	if (!code_is_kernel(branch->from & branch->to))
 		return NULL;
 	run = code_known(proof->runs, proof->prev_to, branch->from);
 	if (!run || !run->judged || !proof_leads_to(proof, &run->last, branch->to))

@@ -135,7 +135,11 @@ void stacks_name(struct stacks *stacks, uint32_t pid);
 /** stack_make_room() - for one more frame on the current stack; false: out of memory. */
 bool stack_make_room(struct stacks *stacks);
 
-/** stack_push() - a frame on top of the current stack; NULL: out of memory. */
+/**
+ * stack_push() - a frame on top of the current stack
+ *
+ * The caller sets @n, @from, @entered and @return_va.  NULL: out of memory.
+ */
 static inline struct frame *stack_push(struct stacks *stacks, enum frame_kind kind)
 {
 	struct stack *stack = stacks->current;
@@ -147,14 +151,18 @@ static inline struct frame *stack_push(struct stacks *stacks, enum frame_kind ki
 		return NULL;
 	entry = stack->nr ? stack->frames[stack->nr - 1].entry : 0;
 	frame = &stack->frames[stack->nr++];
-	*frame = (struct frame){
-		.kind = kind,
-		.entry = frame_is_entry(kind) ? stack->nr : entry,
-		.vector = -1,
-		.level = ++stack->level,
-		.segment = stack->segment,
-		.nr_before = stack->nr_branches,
-	};
+	/* One by one: to clear it as a whole first takes longer than all of this. */
+	frame->kind = kind;
+	frame->vector = -1;
+	frame->level = ++stack->level;
+	frame->segment = stack->segment;
+	frame->nr_before = stack->nr_branches;
+	frame->nr_branches = 0;
+	frame->entry = frame_is_entry(kind) ? stack->nr : entry;
+	frame->cookie = 0;
+	frame->thunk.type = BRANCH_UNKNOWN;
+	frame->thunk.from = 0;
+	frame->thunk.return_va = 0;
 	return frame;
 }
 

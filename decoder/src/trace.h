@@ -75,7 +75,11 @@ static inline uint64_t trace_next_n(const struct trace *trace)
 	return trace->branches.n + trace->nr_taken;
 }
 
-/** trace_plain() - the next branch, if proof_plain() tells of it; NULL: ask trace_next() */
+/**
+ * trace_plain() - the next branch, if proof_plain(), which may be asked, tells of it
+ *
+ * NULL: trace_next() must be asked.
+ */
 static inline const struct btsrec_record *trace_plain(const struct trace *trace,
 						      struct code_run **ret_run)
 {

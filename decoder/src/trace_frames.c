@@ -112,6 +112,8 @@ static bool feed_plain(struct trace *trace, struct frames *frames,
 	const struct btsrec_record *branch;
 	struct code_run *run;
 
+	if (!proof_is_plain(&trace->proof) || !frames_are_plain(frames))
+		return true;
 	while ((branch = trace_plain(trace, &run)) != NULL) {
 		uint64_t n = trace_next_n(trace);
 		enum frames_move move;
@@ -129,22 +131,32 @@ static bool feed_plain(struct trace *trace, struct frames *frames,
 	return true;
 }
 
+/* What the next event does, if it is a plain branch; else NULL. */
+static const struct frames_step *next_plain(struct trace *trace, struct frames *frames,
+					    struct trace_event *ret)
+{
+	const struct btsrec_record *branch = NULL;
+	const struct frames_step *step;
+	struct code_run *run;
+
+	if (proof_is_plain(&trace->proof))
+		branch = trace_plain(trace, &run);
+	if (!branch)
+		return NULL;
+	step = frames_feed_plain(frames, trace_next_n(trace), branch, run);
+	if (step)
+		trace_next_plain(trace, run, ret);
+	return step;
+}
+
 /* The next event and what it does; NULL: there is none. */
 static const struct frames_step *next_step(struct trace *trace, struct frames *frames,
 					   struct trace_event *ret)
 {
-	const struct btsrec_record *branch;
-	const struct frames_step *step;
-	struct code_run *run;
+	const struct frames_step *step = next_plain(trace, frames, ret);
 
-	branch = trace_plain(trace, &run);
-	if (branch) {
-		step = frames_feed_plain(frames, trace_next_n(trace), branch, run);
-		if (step) {
-			trace_next_plain(trace, run, ret);
-			return step;
-		}
-	}
+	if (step)
+		return step;
 	if (!trace_next(trace, ret))
 		return NULL;
 	return frames_feed(frames, ret->event, ret->side, ret->step);

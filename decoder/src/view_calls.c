@@ -114,23 +114,32 @@ static uint32_t indent_of(const struct calls *view, const struct calltree_line *
 	return indent > view->least ? indent - view->least : 0;
 }
 
-static void print_line(struct calls *view, const struct calltree_line *line)
+/* Of the lines that the view does not word itself. */
+static void print_other(struct calls *view, const struct calltree_line *line, uint64_t n)
 {
-	uint64_t n = calls_place(view, line->n, &view->cpu);
 	const struct fault *fault = &view->fault;
-	struct aspace *spaces = &view->spaces;
 
-	if (view->followed) {
-		spaces = &view->followed->thread.lanes[view->cpu].trace.spaces;
+	if (view->followed)
 		fault = &view->followed->thread.lanes[view->cpu].fault;
-	}
-	view->renderer.side = aspace_at(spaces, n);
 	if (line->kind == CALLTREE_FAULT)
 		view->format->fault(&view->renderer, view->cpu, n, fault);
 	else if (line->kind == CALLTREE_EVENT)
 		print_event(view, line, n);
-	else if (line->kind == CALLTREE_STRETCH)
+	else
 		print_stretch(view, line->stretch);
+}
+
+static void print_line(struct calls *view, const struct calltree_line *line)
+{
+	uint64_t n = calls_place(view, line->n, &view->cpu);
+	struct aspace *spaces = &view->spaces;
+
+	if (view->followed)
+		spaces = &view->followed->thread.lanes[view->cpu].trace.spaces;
+	view->renderer.side = aspace_at(spaces, n);
+	if (line->kind == CALLTREE_FAULT || line->kind == CALLTREE_EVENT ||
+	    line->kind == CALLTREE_STRETCH)
+		print_other(view, line, n);
 	else
 		view->lines->line(view, line, indent_of(view, line));
 }
@@ -172,7 +181,7 @@ static void fold_line(struct calls *view, struct fold *fold, size_t i)
 
 	if (!line_key(view, line, &key)) {
 		end_fold(view, fold);
-	} else {
+	} else if (!cycles_pass(&fold->cycles, &key)) {
 		held = cycles_hold(&fold->cycles, &key);
 		if (!held && fold->cycles.period) {
 			end_fold(view, fold);

@@ -17,8 +17,7 @@
 #define MAX_SHOWN_LEVELS	60
 #define COUNT_WIDTH		9
 #define KIND_WIDTH		8
-/* Of the deepest level that is shown. */
-#define INDENT_BYTES		(1 + BLANKS_PER_LEVEL * MAX_SHOWN_LEVELS)
+#define INDENT_BLOCK_BYTES	16
 
 /* The kind of a frame, padded, to @at, which has BRANCH_TEXT_BYTES of room. */
 static char *put_kind(char *at, enum frame_kind kind, int vector)
@@ -62,19 +61,26 @@ static char *put_count(char *at, uint64_t count)
 	return at + COUNT_WIDTH;
 }
 
-static void text_indent(struct out *out, uint32_t indent)
+/* Blanks are put in blocks of a constant length, which is faster: up to the end of the last. */
+static char *put_indent(char *at, uint32_t indent)
 {
 	uint32_t shown = indent < MAX_SHOWN_LEVELS ? indent : MAX_SHOWN_LEVELS;
+	size_t nr_bytes = 1 + BLANKS_PER_LEVEL * shown;
 
-	out_room(out);
-	/* Of a constant length, which is faster. */
-	memset(out->at, ' ', INDENT_BYTES);
-	out->at += 1 + BLANKS_PER_LEVEL * shown;
+	for (size_t i = 0; i < nr_bytes; i += INDENT_BLOCK_BYTES)
+		memset(at + i, ' ', INDENT_BLOCK_BYTES);
+	at += nr_bytes;
 	if (shown == indent)
-		return;
-	out_char(out, '[');
-	out_dec(out, indent, 0);
-	out_literal(out, "] ");
+		return at;
+	*at++ = '[';
+	at = put_dec(at, indent, 0);
+	return put_literal(at, "] ");
+}
+
+static void text_indent(struct out *out, uint32_t indent)
+{
+	out_room(out);
+	out->at = put_indent(out->at, indent);
 }
 
 void calls_function(struct renderer *r, uint64_t va)
@@ -200,6 +206,15 @@ static void text_source(struct calls *view, const struct calltree_line *line)
 	out_line(out, &source);
 }
 
+/* What few calls have behind their names. */
+static void text_call_more(struct calls *view, const struct calltree_line *line)
+{
+	calls_syscall(&view->renderer, line->call.handler_va);
+	text_duration(view, line);
+	text_end(view, line);
+	text_source(view, line);
+}
+
 static void text_call(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
 	struct out *out = &view->renderer.out;
@@ -212,14 +227,11 @@ static void text_call(struct calls *view, const struct calltree_line *line, uint
 	at = put_kind(at, line->frame, line->vector);
 	at = put_count(at, line->call.nr_branches);
 	*at++ = line->more || line->last_n == UINT64_MAX ? '+' : ' ';
-	out->at = at;
-	text_indent(out, indent);
+	out->at = put_indent(at, indent);
 	text_function(view, line->to);
-	if (line->call.handler_va)
-		calls_syscall(&view->renderer, line->call.handler_va);
-	text_duration(view, line);
-	text_end(view, line);
-	text_source(view, line);
+	if (line->call.handler_va || view->tree.nr_times || view->followed || view->source)
+		text_call_more(view, line);
+	out_char(out, '\n');
 }
 
 /* A line without a count. */
@@ -273,7 +285,7 @@ static void text_line(struct calls *view, const struct calltree_line *line, uint
 	switch (line->kind) {
 	case CALLTREE_CALL:
 		text_call(view, line, indent);
-		break;
+		return;
 	case CALLTREE_RETURN:
 		text_place(view, line, indent, "return");
 		calls_function(&view->renderer, line->to);
