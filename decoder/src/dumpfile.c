@@ -116,11 +116,6 @@ static size_t elf_backed_bytes(struct dumpfile *dumpfile, uint64_t pa, size_t le
 
 #define TABLE_CHUNK	4096	/* descriptors read at once */
 
-static uint64_t table_offset(const struct kdump_header *header)
-{
-	return (1ULL + header->sub_hdr_size + header->bitmap_blocks) * header->block_size;
-}
-
 /**
  * struct page_count - how far a walk through the second bitmap has come
  * @nr_pages: pages in the file so far.
@@ -166,7 +161,7 @@ static bool count_word(struct page_count *count, uint64_t pfn, uint64_t word)
 static bool count_pages(int fd, const struct kdump_header *header, struct page_count *count)
 {
 	uint64_t nr_bytes = (uint64_t)header->bitmap_blocks / 2 * header->block_size;
-	uint64_t begin = table_offset(header) - nr_bytes, at;
+	uint64_t begin = kdump_table_offset(header) - nr_bytes, at;
 	uint64_t words[BTSREC_PAS_PER_PAGE];
 	size_t i;
 
@@ -191,7 +186,8 @@ static uint64_t walk_table(struct dumpfile *dumpfile, int fd, const struct kdump
 	struct kdump_page_desc table[TABLE_CHUNK];
 	uint64_t partial = UINT64_MAX, i;
 
-	if (!read_at(fd, table_offset(header) + first * sizeof(*table), table, nr * sizeof(*table)))
+	if (!read_at(fd, kdump_table_offset(header) + first * sizeof(*table), table,
+		     nr * sizeof(*table)))
 		return partial;
 	for (i = 0; i < nr; i++) {
 		uint64_t offset = table[i].offset;
@@ -214,7 +210,7 @@ static uint64_t walk_tables(struct dumpfile *dumpfile, int fd, const struct kdum
 {
 	uint64_t nr_last = min_u64(nr_pages, TABLE_CHUNK), first, partial = UINT64_MAX;
 
-	describe(dumpfile, table_offset(header), nr_pages * sizeof(struct kdump_page_desc));
+	describe(dumpfile, kdump_table_offset(header), nr_pages * sizeof(struct kdump_page_desc));
 	walk_table(dumpfile, fd, header, nr_pages - nr_last, nr_last);
 	if (!dumpfile_is_cut(dumpfile))
 		return partial;
@@ -281,7 +277,7 @@ static enum btsrec_status kdump_probe(struct dumpfile *dumpfile, int fd, struct 
 	if (!header_is_possible(&header))
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
 			       "the header of this compressed dump is no x86-64 kernel's");
-	if (!is_inside(dumpfile, 0, table_offset(&header)) ||
+	if (!is_inside(dumpfile, 0, kdump_table_offset(&header)) ||
 	    !read_at(fd, header.block_size, &sub, sizeof(sub)))
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
 	if (!sub_header_is_possible(dumpfile, &sub, header.header_version))

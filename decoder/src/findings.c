@@ -6,23 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+
 static bool findings_grow(struct findings *findings)
 {
-	size_t capacity = findings->capacity ? findings->capacity * 2 : 16;
-	struct finding *list;
-
-	if (findings->nr < findings->capacity)
+	if (findings->nr == FINDINGS_MAX)
+		return false;
+	if (grow_from(&findings->list, sizeof(*findings->list), findings->nr, &findings->nr_room,
+		      16))
 		return true;
-	if (capacity > FINDINGS_MAX)
-		return false;
-	list = realloc(findings->list, capacity * sizeof(*list));
-	if (!list) {
-		findings->nomem = true;
-		return false;
-	}
-	findings->list = list;
-	findings->capacity = capacity;
-	return true;
+	findings->nomem = true;
+	return false;
 }
 
 enum btsrec_status findings_add(struct findings *findings, enum btsrec_status status,

@@ -38,7 +38,7 @@ struct finding {
 struct findings {
 	struct finding *list;
 	size_t nr;
-	size_t capacity;
+	size_t nr_room;
 	uint64_t nr_dropped;
 	bool nomem;
 };

@@ -302,8 +302,7 @@ static enum btsrec_status kdump_open(struct flatdump *dump, const struct kdump_h
 			       "\"makedumpfile -R OUT < DUMP\"", packer);
 	if (!read_all(dump, header->block_size, &sub, sizeof(sub)))
 		return headers_cut(msg);
-	dump->table_offset = (1ULL + header->sub_hdr_size + header->bitmap_blocks) *
-			     header->block_size;
+	dump->table_offset = kdump_table_offset(header);
 	if (dump->table_offset > dump->flat->end)
 		return headers_cut(msg);
 	status = read_bitmap(dump, header, msg);

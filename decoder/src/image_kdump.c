@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Dump files through libkdumpfile; the only file that includes its header.
- * Flattened ones are read by flatdump.c if that can unpack them.
+ * Compressed, split and flattened ones are read by flatdump.c if that can unpack them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,7 @@
 /**
  * struct dump - an open dump file
  * @vmcoreinfo: text of the note or NULL.
- * @flat_index, @flat: of a flattened dump that libkdumpfile does not read; then
- *	@ctx is NULL.
+ * @flat_index, @flat: of a dump that flatdump.c reads; then @ctx is NULL.
  * @extract: of a file that btsrec_extract() wrote; then @ctx is NULL, too.
  */
 struct dump {

@@ -45,6 +45,12 @@ static inline bool kdump_is_split(const struct kdump_header *header,
 	return header->header_version >= 2 && sub->split && sub->start_pfn <= sub->end_pfn;
 }
 
+/** kdump_table_offset() - where the descriptors begin in the file, and the bitmaps end */
+static inline uint64_t kdump_table_offset(const struct kdump_header *header)
+{
+	return (1ULL + header->sub_hdr_size + header->bitmap_blocks) * header->block_size;
+}
+
 struct kdump_page_desc {
 	uint64_t offset;
 	uint32_t size;

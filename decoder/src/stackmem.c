@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define PAGE_BYTES	4096
 #define WORD_BYTES	8
 
 /*
@@ -27,7 +26,7 @@ static size_t read_stack(const struct stackmem *mem, uint64_t sp, uint8_t *buf, 
 	size_t nr_bytes = 0, nr_read = 0;
 
 	while (nr_bytes < max_bytes) {
-		size_t nr = PAGE_BYTES - (sp + nr_bytes) % PAGE_BYTES;
+		size_t nr = BTSREC_PAGE_BYTES - (sp + nr_bytes) % BTSREC_PAGE_BYTES;
 
 		if (nr > max_bytes - nr_bytes)
 			nr = max_bytes - nr_bytes;

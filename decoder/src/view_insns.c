@@ -249,7 +249,7 @@ static void show_insn(struct insns *view, const struct insn_line *line)
 	insn_line_put(out, line);
 }
 
-/* The lines of @row, of which the first one begins at @ip. */
+/* The lines from @line up to @end, of which the first one's code begins at @ip. */
 static void show_lines(struct insns *view, const struct insn_line *line,
 		       const struct insn_line *end, uint64_t ip)
 {

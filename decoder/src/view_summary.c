@@ -252,7 +252,6 @@ static enum btsrec_status other_cpu(void *arg, unsigned int cpu)
 	struct summary *view = arg;
 	struct btsrec *rec = view->calls.renderer.rec;
 	const struct btsrec_root *root = btsrec_root(rec);
-
 	enum btsrec_status status;
 
 	if (root->freeze_reason && root->freeze_cpu == cpu)
