@@ -101,6 +101,7 @@ struct code *code_new(const struct code_source *source)
 		return NULL;
 	}
 	code->runs.nr = MIN_RUNS;
+	code->runs.shift = 64 - (unsigned int)__builtin_ctz(MIN_RUNS);
 	code->runs.one_kernel = source->kernel_pgd_pa;
 	code->source = *source;
 	walk_init(&code->walk, source->image, source->la57);
@@ -438,28 +439,30 @@ static void find_run(struct code *code, struct code_run *run)
 }
 
 /* The place of the run in the table: its own or a free one. */
-static struct code_run *place_of(struct code_run *runs, size_t nr_runs, uint64_t cr3,
-				 uint64_t start, uint64_t end)
+static struct code_run *place_of(const struct code_runs *runs, uint64_t cr3, uint64_t start,
+				 uint64_t end)
 {
-	size_t i = code_hash(cr3, start, end) & (nr_runs - 1);
+	size_t i = code_place(runs, cr3, start, end);
+	const struct code_run *places = runs->places;
 
-	while (runs[i].used &&
-	       (runs[i].start != start || runs[i].end != end || runs[i].cr3 != cr3))
-		i = (i + 1) & (nr_runs - 1);
-	return &runs[i];
+	while (places[i].used &&
+	       (places[i].start != start || places[i].end != end || places[i].cr3 != cr3))
+		i = (i + 1) & (runs->nr - 1);
+	return &runs->places[i];
 }
 
 /* Twice the room, or all of it anew.  At least a quarter stays free. */
 static void make_room(struct code *code)
 {
-	size_t nr_runs = 2 * code->runs.nr;
-	struct code_run *runs;
+	struct code_runs runs = code->runs;
 
-	if (code->nr_used_runs < code->runs.nr / 4 * 3)
+	if (code->nr_used_runs < runs.nr / 4 * 3)
 		return;
-	runs = nr_runs <= MAX_RUNS ? runs_new(nr_runs) : NULL;
-	if (!runs) {
-		memset(code->runs.places, 0, code->runs.nr * sizeof(*runs));
+	runs.nr *= 2;
+	runs.shift--;
+	runs.places = runs.nr <= MAX_RUNS ? runs_new(runs.nr) : NULL;
+	if (!runs.places) {
+		memset(code->runs.places, 0, code->runs.nr * sizeof(*runs.places));
 		code->nr_used_runs = 0;
 		return;
 	}
@@ -467,11 +470,10 @@ static void make_room(struct code *code)
 		const struct code_run *run = &code->runs.places[i];
 
 		if (run->used)
-			*place_of(runs, nr_runs, run->cr3, run->start, run->end) = *run;
+			*place_of(&runs, run->cr3, run->start, run->end) = *run;
 	}
 	free(code->runs.places);
-	code->runs.places = runs;
-	code->runs.nr = nr_runs;
+	code->runs = runs;
 }
 
 struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end)
@@ -481,11 +483,11 @@ struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint6
 	/* The kernel is the same in all address spaces. */
 	if (code_is_kernel(start & end) && code->runs.one_kernel)
 		cr3 = 0;
-	run = place_of(code->runs.places, code->runs.nr, cr3, start, end);
+	run = place_of(&code->runs, cr3, start, end);
 	if (run->used)
 		return run;
 	make_room(code);
-	run = place_of(code->runs.places, code->runs.nr, cr3, start, end);
+	run = place_of(&code->runs, cr3, start, end);
 	memset(run, 0, sizeof(*run));
 	run->used = true;
 	run->cr3 = cr3;

@@ -168,25 +168,31 @@ struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint6
 /**
  * struct code_runs - the runs that were asked for, each in the first free place from that of
  *	its hash on
- * @nr: of places, some of them free; a power of two.
+ * @nr: of places, some of them free; a power of two, 2^(64 - @shift).
  * @one_kernel: it is the same in all address spaces; its runs have no CR3.
  */
 struct code_runs {
 	struct code_run *places;
 	size_t nr;
+	unsigned int shift;
 	bool one_kernel;
 };
 
 /** code_runs() - for the following; stays, but what is in it only until code_run() */
 const struct code_runs *code_runs(const struct code *code);
 
-/** code_hash() - of a run */
-static inline uint64_t code_hash(uint64_t cr3, uint64_t start, uint64_t end)
+/**
+ * code_place() - the place of the hash of a run, for who asks code_known() soon, too
+ *
+ * Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio, and its highest bits
+ * spread ends that lie evenly.  Several runs to one end differ in their length.
+ */
+static inline size_t code_place(const struct code_runs *runs, uint64_t cr3, uint64_t start,
+				uint64_t end)
 {
-	/* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. */
-	uint64_t hash = (start ^ (end << 20) ^ (cr3 << 8)) * 0x9e3779b97f4a7c15ULL;
+	uint64_t key = (end + ((end - start) << 40)) ^ cr3 << 8;
 
-	return hash ^ hash >> 32;
+	return (key * 0x9e3779b97f4a7c15ULL) >> runs->shift;
 }
 
 /**
@@ -196,7 +202,7 @@ static inline uint64_t code_hash(uint64_t cr3, uint64_t start, uint64_t end)
 static inline struct code_run *code_known(const struct code_runs *runs, uint64_t start,
 					  uint64_t end)
 {
-	size_t i = code_hash(0, start, end) & (runs->nr - 1);
+	size_t i = code_place(runs, 0, start, end);
 
 	/* Not 0, so no free place is like that. */
 	while (runs->places[i].start != start || runs->places[i].end != end) {
@@ -205,13 +211,6 @@ static inline struct code_run *code_known(const struct code_runs *runs, uint64_t
 		i = (i + 1) & (runs->nr - 1);
 	}
 	return &runs->places[i];
-}
-
-/** code_place() - where code_known() looks first, for who asks it soon */
-static inline const struct code_run *code_place(const struct code_runs *runs, uint64_t start,
-						uint64_t end)
-{
-	return &runs->places[code_hash(0, start, end) & (runs->nr - 1)];
 }
 
 /**

@@ -29,13 +29,16 @@ struct record_tag record_tag(uint64_t from);
 /* SDM vol. 1, "Canonical Addressing": the bits above the width repeat its top bit. */
 static inline bool record_canonical(uint64_t va, unsigned int va_bits)
 {
-	return (uint64_t)((int64_t)(va << (64 - va_bits)) >> (64 - va_bits)) == va;
+	return !((va + (1ULL << (va_bits - 1))) >> va_bits);
 }
 
 /** record_is_branch() - is it RECORD_BRANCH?  The question that most records answer. */
 static inline bool record_is_branch(const struct btsrec_record *record, unsigned int va_bits)
 {
-	return record_canonical(record->from, va_bits) && record_canonical(record->to, va_bits) &&
+	uint64_t half = 1ULL << (va_bits - 1), above = -(1ULL << va_bits);
+
+	/* record_canonical() of both, with what a loop need not do again apart. */
+	return !(((record->from + half) | (record->to + half)) & above) &&
 	       record->flags != BTSREC_POISON;
 }
 

@@ -103,11 +103,12 @@ static inline const struct btsrec_record *trace_plain(const struct trace *trace,
 static inline const struct code_run *trace_ahead(const struct trace *trace)
 {
 	const struct btsrec_record *records = trace->branches.records + trace->nr_taken;
+	const struct code_runs *runs = trace->proof.runs;
 
 	if (trace->branches.nr - trace->nr_taken <= TRACE_AHEAD)
 		return NULL;
-	return code_place(trace->proof.runs, records[TRACE_AHEAD - 1].to,
-			  records[TRACE_AHEAD].from);
+	return &runs->places[code_place(runs, 0, records[TRACE_AHEAD - 1].to,
+					records[TRACE_AHEAD].from)];
 }
 
 /** trace_pass_plain() - the branch that trace_plain() told of is done with */

@@ -173,28 +173,33 @@ static void end_fold(struct calls *view, struct fold *fold)
 	}
 }
 
+/* By value, so that the key of a line that is like no other need not be in memory. */
+static bool hold_line(struct calls *view, struct fold *fold, size_t i, struct cycles_key key)
+{
+	bool held = cycles_hold(&fold->cycles, &key);
+
+	if (!held && fold->cycles.period) {
+		end_fold(view, fold);
+		held = cycles_hold(&fold->cycles, &key);
+	}
+	if (!held)
+		return false;
+	if (fold->cycles.nr_held == 1)
+		fold->first = i;
+	fold->held[(fold->cycles.nr_held - 1) % CYCLES_MAX_PERIOD] = i;
+	return true;
+}
+
 static void fold_line(struct calls *view, struct fold *fold, size_t i)
 {
 	const struct calltree_line *line = calltree_line(&view->tree, i);
 	struct cycles_key key;
-	bool held = false;
 
-	if (!line_key(view, line, &key)) {
+	if (!line_key(view, line, &key))
 		end_fold(view, fold);
-	} else if (!cycles_pass(&fold->cycles, &key)) {
-		held = cycles_hold(&fold->cycles, &key);
-		if (!held && fold->cycles.period) {
-			end_fold(view, fold);
-			held = cycles_hold(&fold->cycles, &key);
-		}
-	}
-	if (!held) {
-		print_line(view, line);
+	else if (!cycles_pass(&fold->cycles, &key) && hold_line(view, fold, i, key))
 		return;
-	}
-	if (fold->cycles.nr_held == 1)
-		fold->first = i;
-	fold->held[(fold->cycles.nr_held - 1) % CYCLES_MAX_PERIOD] = i;
+	print_line(view, line);
 }
 
 static bool has_depth(const struct calltree_line *line)
