@@ -19,8 +19,8 @@
 #include "view.h"
 #include "view_coverage.h"
 
-/* A straight run of code is shorter: between calls, functions are. */
-#define MAX_RANGE_BYTES 65536
+/* No range is longer: a straight run, and the branch at its end. */
+#define MAX_RANGE_BYTES (CODE_RUN_MAX_BYTES + CODE_INSN_MAX_BYTES)
 
 /**
  * struct lcov - one btsrec_export_lcov() under way

@@ -259,12 +259,14 @@ enum btsrec_status btsrec_timeline(struct btsrec *rec, const struct btsrec_timel
 	_cleanup_free_ struct timeline_view *view = NULL;
 	_cleanup_free_ struct lane *lanes = NULL;
 	const struct btsrec_root *root;
+	size_t nr_lanes;
 
 	if (status)
 		return status;
 	root = btsrec_root(rec);
+	nr_lanes = btsrec_nr_cpu_ids(rec) + opts->nr_cpus + 1;
 	view = calloc(1, sizeof(*view));
-	lanes = calloc(btsrec_nr_cpu_ids(rec) + opts->nr_cpus + 1, sizeof(*lanes));
+	lanes = calloc(nr_lanes, sizeof(*lanes));
 	if (!view || !lanes)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	view->renderer.rec = rec;
@@ -272,7 +274,7 @@ enum btsrec_status btsrec_timeline(struct btsrec *rec, const struct btsrec_timel
 	view->opts = opts;
 	view->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
 	view->lanes = lanes;
-	view->nr_lanes = btsrec_nr_cpu_ids(rec) + opts->nr_cpus + 1;
+	view->nr_lanes = nr_lanes;
 	out_init(&view->renderer.out, sink);
 	status = show_all(view);
 	flushed = out_flush(&view->renderer.out);
