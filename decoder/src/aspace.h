@@ -58,10 +58,10 @@ enum btsrec_status aspace_end(struct aspace *as, const struct btsrec_side *now);
 /** aspace_find() - the last span that begins at or before event @n, or the first one */
 size_t aspace_find(const struct aspace *as, uint64_t n);
 
-/** aspace_at() - who ran at event @n; NULL: unknown.  Fast for nearby questions. */
-static inline const struct btsrec_side *aspace_at(struct aspace *as, uint64_t n)
+/** aspace_span() - the span of event @n; NULL: there is none.  Fast for nearby questions. */
+static inline struct aspace_span *aspace_span(struct aspace *as, uint64_t n)
 {
-	const struct aspace_span *span;
+	struct aspace_span *span;
 
 	if (!as->nr)
 		return NULL;
@@ -69,7 +69,15 @@ static inline const struct btsrec_side *aspace_at(struct aspace *as, uint64_t n)
 	if (span->first_n > n || (as->at + 1 < as->nr && n >= span[1].first_n))
 		as->at = aspace_find(as, n);
 	span = &as->spans[as->at];
-	return span->known && span->first_n <= n ? &span->side : NULL;
+	return span->first_n <= n ? span : NULL;
+}
+
+/** aspace_at() - who ran at event @n; NULL: unknown.  As fast. */
+static inline const struct btsrec_side *aspace_at(struct aspace *as, uint64_t n)
+{
+	const struct aspace_span *span = aspace_span(as, n);
+
+	return span && span->known ? &span->side : NULL;
 }
 
 /** aspace_copy() - @to, empty, becomes what @from is; false: out of memory */

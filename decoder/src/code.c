@@ -13,7 +13,6 @@
 #define NR_PAGES	BOUND(2048, 16)
 #define NR_SPACES	BOUND(64, 8)
 #define MIN_RUNS	BOUND(1U << 12, 1U << 6)
-#define MAX_RUNS	(1U << 19)
 
 _Static_assert(sizeof(struct code_run) == 64, "a run is a line of the cache");
 
@@ -104,6 +103,8 @@ struct code *code_new(const struct code_source *source)
 	code->runs.shift = 64 - (unsigned int)__builtin_ctz(MIN_RUNS);
 	code->runs.one_kernel = source->kernel_pgd_pa;
 	code->source = *source;
+	if (!source->max_runs)
+		code->source.max_runs = CODE_MAX_RUNS;
 	walk_init(&code->walk, source->image, source->la57);
 	gates_init(&code->gates, &code->walk, source->kernel_pgd_pa);
 	ZydisDecoderInit(&code->decoders[false], ZYDIS_MACHINE_MODE_LONG_64,
@@ -460,7 +461,7 @@ static void make_room(struct code *code)
 		return;
 	runs.nr *= 2;
 	runs.shift--;
-	runs.places = runs.nr <= MAX_RUNS ? runs_new(runs.nr) : NULL;
+	runs.places = runs.nr <= code->source.max_runs ? runs_new(runs.nr) : NULL;
 	if (!runs.places) {
 		memset(code->runs.places, 0, code->runs.nr * sizeof(*runs.places));
 		code->nr_used_runs = 0;

@@ -134,6 +134,7 @@ struct code_run {
  * @file: what is mapped at the user address @va, from a file, for pages that the dump lacks;
  *	returns how many leading bytes of @buf are valid; NULL: there are no files.
  * @mode: of the code at the user address @va; NULL: not known of any.
+ * @max_runs: so many are remembered, a power of two; 0: as many as are worth it.
  */
 struct code_source {
 	const struct btsrec_image *image;
@@ -142,8 +143,12 @@ struct code_source {
 	enum code_thunk (*thunk)(void *arg, uint64_t va);
 	size_t (*file)(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
 	enum code_mode (*mode)(void *arg, uint64_t cr3, uint64_t va);
+	size_t max_runs;
 	void *arg;
 };
+
+/* What is remembered at most, of 64 bytes each. */
+#define CODE_MAX_RUNS	(1U << 19)
 
 struct code;
 

@@ -127,9 +127,12 @@ static const struct tail *make_row(struct insn_lines *lines, const struct insn_r
 
 	if (!word_row(lines, row, &nr_bytes))
 		return NULL;
-	if (tails_full(&lines->rows, lines->worded.nr_bytes))
+	if (tails_full(&lines->rows, lines->worded.nr_bytes)) {
 		tails_forget(&lines->rows);
-	return tails_add(&lines->rows, key, lines->worded.nr_bytes ? lines->worded.bytes : "",
+		tails_texts_fini(&lines->texts);
+	}
+	return tails_add(&lines->rows, &lines->texts, key,
+			 lines->worded.nr_bytes ? lines->worded.bytes : "",
 			 lines->worded.nr_bytes, nr_bytes);
 }
 
@@ -166,6 +169,7 @@ void insn_lines_init(struct insn_lines *lines, struct renderer *renderer,
 void insn_lines_fini(struct insn_lines *lines)
 {
 	source_fini(&lines->source);
-	tails_forget(&lines->rows);
+	tails_fini(&lines->rows);
+	tails_texts_fini(&lines->texts);
 	free(lines->worded.bytes);
 }

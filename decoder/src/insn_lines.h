@@ -45,7 +45,7 @@ struct insn_row {
  * @renderer, @code: borrowed.
  * @json, @bytes, @lines: how instructions are worded: see struct btsrec_insns.
  * @one_kernel: its code is the same in all address spaces.
- * @rows: the cookie is how many bytes of code the lines are of.
+ * @rows: the cookie is how many bytes of code the lines are of; their @texts.
  * @words: where a line is worded, for @worded, which is owned.
  */
 struct insn_lines {
@@ -57,6 +57,7 @@ struct insn_lines {
 	bool lines;
 	bool one_kernel;
 	struct tails rows;
+	struct tails_texts texts;
 	struct out_text worded;
 	struct out words;
 };

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Many lines of branches at once, on several processors.  Whoever decodes puts branches
- * into batches; threads turn batches into text, and the text leaves for the sink in the
- * order of the batches.  What is no branch comes as text.
+ * Many lines of branches at once, on several processors.  Whoever reads a history gives
+ * its branches; threads turn them into text, which leaves for the sink in the order in
+ * which the branches came.  What is no branch comes as text.
  *
- * Decoding, names and the dump stay with the one thread that owns the session: a batch
- * has everything that its text is made of.  Memory is bounded: when all batches are
- * waiting, the owner works on them, too.
+ * The session belongs to whoever gives the branches, the owner; a thread that needs
+ * something of it, as a name that is not read yet, has to wait for its turn, and
+ * gets it while the owner is in the press.
+ *
+ * Memory is bounded: when all batches are waiting, the owner works on them, too.
  */
 #ifndef BTSREC_PRESS_H
 #define BTSREC_PRESS_H
@@ -16,11 +18,23 @@
 
 #define PRESS_MAX_THREADS	16
 
-/** struct press_branch - a line; @tail: must stay until press_wait() */
-struct press_branch {
+/* So many branches may have been given and not be text yet. */
+#define PRESS_BATCH_BRANCHES	1024
+#define PRESS_BATCHES_EACH	4	/* per thread */
+#define PRESS_MAX_WAITING	(PRESS_MAX_THREADS * PRESS_BATCHES_EACH * PRESS_BATCH_BRANCHES)
+
+struct aspace_span;
+
+/**
+ * struct press_run - @nr branches of @cpu in a row, at least one, from event @n on
+ * @span: who ran, NULL: nobody knows; the caller's, must stay until press_settle().
+ */
+struct press_run {
+	unsigned int cpu;
 	uint64_t n;
-	struct btsrec_record record;
-	const struct tail *tail;
+	struct aspace_span *span;
+	const struct btsrec_record *records;
+	size_t nr;
 };
 
 /** press_tail() - the tail to @out */
@@ -38,36 +52,34 @@ static inline void press_tail(struct out *out, const struct tail *tail)
 	out->at += tail->nr_bytes;
 }
 
-/** press_lines_fn - the lines of @nr branches of @cpu, at least one; knows nothing else */
-typedef void (*press_lines_fn)(struct out *out, unsigned int cpu,
-			       const struct press_branch *branches, size_t nr);
-
-/* A tail is somewhere in memory; so many lines before it is needed it is asked for. */
-#define PRESS_TAILS_AHEAD	6
-
-/** press_expect() - the tail of @branches[@i], of @nr, is needed PRESS_TAILS_AHEAD lines later */
-static inline void press_expect(const struct press_branch *branches, size_t i, size_t nr)
-{
-	if (i < nr)
-		tails_expect(branches[i].tail);
-}
+/** press_lines_fn - the lines of @run, each with one of @tails; knows nothing else */
+typedef void (*press_lines_fn)(struct out *out, const struct press_run *run,
+			       const struct tail *const *tails);
 
 /** press_lines() - a press_lines_fn of a function that writes the line up to its tail */
-static inline void press_lines(struct out *out, unsigned int cpu,
-			       const struct press_branch *branches, size_t nr,
+static inline void press_lines(struct out *out, const struct press_run *run,
+			       const struct tail *const *tails,
 			       void (*head)(struct out *out, unsigned int cpu, uint64_t n,
 					    const struct btsrec_record *branch))
 {
-	for (size_t i = 0; i < PRESS_TAILS_AHEAD; i++)
-		press_expect(branches, i, nr);
-	for (size_t i = 0; i < nr; i++) {
-		const struct press_branch *branch = &branches[i];
-
-		press_expect(branches, i + PRESS_TAILS_AHEAD, nr);
-		head(out, cpu, branch->n, &branch->record);
-		press_tail(out, branch->tail);
+	for (size_t i = 0; i < run->nr; i++) {
+		head(out, run->cpu, run->n + i, &run->records[i]);
+		press_tail(out, tails[i]);
 	}
 }
+
+/**
+ * struct press_work - what the threads do
+ * @share: the owner is not going to be the only one that calls @tell; false: it must.
+ * @tell: the lines of @run to @out; @thread: 0 of the owner, below PRESS_MAX_THREADS of
+ *	the others; false: failed, and the press is at its end.
+ */
+struct press_work {
+	bool (*share)(void *arg);
+	bool (*tell)(void *arg, unsigned int thread, struct out *out,
+		     const struct press_run *run);
+	void *arg;
+};
 
 struct press;
 
@@ -79,23 +91,22 @@ struct press;
  *
  * Return: for press_free(); NULL: out of memory.
  */
-struct press *press_new(const struct btsrec_sink *sink, press_lines_fn lines,
+struct press *press_new(const struct btsrec_sink *sink, const struct press_work *work,
 			unsigned int nr_threads);
 
 /** press_sink() - takes text that is in order with the branches; the press's */
 const struct btsrec_sink *press_sink(struct press *press);
 
 /**
- * press_room() - where to put the next branches, of @cpu
- * @ret_nr: how many at most, at least one.
+ * press_put() - the next branches
+ * @run: borrowed during the call, but for its span.
+ *
+ * Return: false: the sink has stopped, or @tell has failed; everything after is dropped.
  */
-struct press_branch *press_room(struct press *press, unsigned int cpu, size_t *ret_nr);
+bool press_put(struct press *press, const struct press_run *run);
 
-/** press_filled() - @nr branches have been put where press_room() said */
-void press_filled(struct press *press, size_t nr);
-
-/** press_stopped() - the sink returned false; everything after is dropped */
-bool press_stopped(struct press *press);
+/** press_settle() - until all branches have been told; their text may be on its way */
+void press_settle(struct press *press);
 
 /**
  * press_wait() - until everything has gone to the sink
@@ -103,6 +114,13 @@ bool press_stopped(struct press *press);
  * Return: BTSREC_OK or BTSREC_ERR_STOPPED.
  */
 enum btsrec_status press_wait(struct press *press);
+
+/** press_failed() - has @tell? */
+bool press_failed(struct press *press);
+
+/** press_enter(), press_leave() - around what @tell asks the session, which is the owner's */
+void press_enter(struct press *press);
+void press_leave(struct press *press);
 
 /** press_free() - end the threads; what has not gone to the sink is lost; NULL is allowed */
 void press_free(struct press *press);

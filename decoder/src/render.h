@@ -30,9 +30,11 @@ void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
  * @types: of the CPU being printed, so branches have a kind; NULL: they have none.
  * @has_types: there will be @types.
  * @lines: with source lines.
+ * @shared: NULL: @rec is the caller's; else of kernel addresses only this is asked.
  */
 struct renderer {
 	struct btsrec *rec;
+	const struct symbols_shared *shared;
 	bool names;
 	bool has_types;
 	bool lines;

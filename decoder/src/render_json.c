@@ -50,10 +50,10 @@ static void json_branch(struct renderer *r, const struct btsrec_event *event)
 	}
 }
 
-static void json_branches(struct out *out, unsigned int cpu,
-			   const struct press_branch *branches, size_t nr)
+static void json_branches(struct out *out, const struct press_run *run,
+			 const struct tail *const *tails)
 {
-	press_lines(out, cpu, branches, nr, json_branch_head);
+	press_lines(out, run, tails, json_branch_head);
 }
 
 static void json_branch_tail(struct renderer *r, const struct btsrec_event *event)

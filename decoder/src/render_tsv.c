@@ -78,10 +78,10 @@ static void tsv_branch_head(struct out *out, unsigned int cpu, uint64_t n,
 	out_char(out, branch->flags & BTSREC_FLAG_PREDICTED ? '1' : '0');
 }
 
-static void tsv_branches(struct out *out, unsigned int cpu,
-			  const struct press_branch *branches, size_t nr)
+static void tsv_branches(struct out *out, const struct press_run *run,
+			const struct tail *const *tails)
 {
-	press_lines(out, cpu, branches, nr, tsv_branch_head);
+	press_lines(out, run, tails, tsv_branch_head);
 }
 
 static void tsv_branch_tail(struct renderer *r, const struct btsrec_event *event)

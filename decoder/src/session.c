@@ -24,7 +24,11 @@ static void part_free(struct session_part *part)
 
 struct btsrec *btsrec_new(void)
 {
-	return calloc(1, sizeof(struct btsrec));
+	struct btsrec *rec = calloc(1, sizeof(*rec));
+
+	if (rec)
+		pthread_mutex_init(&rec->reading, NULL);
+	return rec;
 }
 
 void btsrec_free(struct btsrec *rec)
@@ -41,6 +45,7 @@ void btsrec_free(struct btsrec *rec)
 	part_free(&rec->source);
 	free(rec->sysroot);
 	free(rec->debuginfo);
+	pthread_mutex_destroy(&rec->reading);
 	free(rec);
 }
 
@@ -55,13 +60,15 @@ static enum btsrec_status watched_read_pa(void *arg, uint64_t pa, void *buf, siz
 					  size_t *ret_bytes)
 {
 	struct btsrec *rec = arg;
-	enum btsrec_status status = rec->given.read_pa(rec->given.arg, pa, buf, len_bytes,
-						       ret_bytes);
+	enum btsrec_status status;
 
+	pthread_mutex_lock(&rec->reading);
+	status = rec->given.read_pa(rec->given.arg, pa, buf, len_bytes, ret_bytes);
 	if ((status == BTSREC_ERR_IO || status == BTSREC_ERR_NOMEM) && !rec->trouble) {
 		rec->trouble = status;
 		rec->trouble_pa = pa;
 	}
+	pthread_mutex_unlock(&rec->reading);
 	return status;
 }
 

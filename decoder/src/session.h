@@ -6,6 +6,8 @@
 #ifndef BTSREC_SESSION_H
 #define BTSREC_SESSION_H
 
+#include <pthread.h>
+
 #include "findings.h"
 #include "locate.h"
 #include "ring.h"
@@ -27,6 +29,7 @@ struct session_part {
  *	remembers in @trouble what that refuses.
  * @trouble: BTSREC_OK, or the first refusal of @given, at @trouble_pa: whoever read there may
  *	have gone on without.  See session_end().
+ * @reading: held while @given is read: one thread owns the session, but more may read.
  * @nomem: some part went on without something for want of memory.
  * @located: NULL before btsrec_locate() has succeeded.
  * @findings: of the last btsrec_locate(), whether it succeeded or not.
@@ -50,6 +53,7 @@ struct btsrec {
 	struct btsrec_image given;
 	enum btsrec_status trouble;
 	uint64_t trouble_pa;
+	pthread_mutex_t reading;
 	bool nomem;
 	struct session_part source;
 	struct located *located;

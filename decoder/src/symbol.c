@@ -276,13 +276,10 @@ static bool module_find(const struct btsrec *rec, uint64_t va, struct symbol_nam
 	return true;
 }
 
-static bool files_find(const struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+static bool files_find(const struct symbol_table *table, uint64_t va, struct symbol_name *ret)
 {
-	const struct symbols *symbols = rec->symbols.data;
-	const struct symbol_table *table;
-
 	ret->module = "";
-	for (table = symbols ? symbols->files : NULL; table; table = table->next)
+	for (; table; table = table->next)
 		if (symbol_table_find(table, va, &ret->name, &ret->name_bytes,
 				      &ret->offset_bytes))
 			return true;
@@ -298,11 +295,40 @@ static bool dump_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
 
 bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
 {
+	const struct symbols *symbols = rec->symbols.data;
+
 	if (rec->has_resolver && resolver_find(rec, va, ret))
 		return true;
 	if (va < KERNEL_HALF_KVA)
 		return false;
-	return files_find(rec, va, ret) || dump_find(rec, va, ret) || module_find(rec, va, ret);
+	return files_find(symbols ? symbols->files : NULL, va, ret) || dump_find(rec, va, ret) || module_find(rec, va, ret);
+}
+
+/* A resolver is asked first, and is the session's. */
+void symbols_share(struct btsrec *rec, struct symbols_shared *ret)
+{
+	const struct symbols *symbols = rec->symbols.data;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->rec = rec;
+	if (rec->has_resolver || !symbols)
+		return;
+	ret->files = symbols->files;
+	if (symbols->dump && !rec->no_dump_names)
+		ret->kernel = symbol_dump_table(symbols->dump, 0);
+}
+
+bool symbol_find_shared(const struct symbols_shared *shared, uint64_t va, struct symbol_name *ret)
+{
+	bool found;
+
+	if (files_find(shared->files, va, ret) ||
+	    symbol_dump_kernel_find(shared->kernel, va, ret))
+		return true;
+	shared->enter(shared->arg);
+	found = symbol_find(shared->rec, va, ret);
+	shared->leave(shared->arg);
+	return found;
 }
 
 /* Addresses found by name: @nr of @max. */

@@ -114,6 +114,29 @@ bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t
 		    struct symbol_name *ret, enum symbol_why *ret_why);
 
 /**
+ * struct symbols_shared - names of kernel addresses for several threads at once
+ * @files, @kernel: what has been read; tables stay as they are, so any thread may ask them.
+ * @thunk_array_kva: of symbols_thunk_array(), for who needs it.
+ * @enter, @leave: around what only the session knows, with @arg.
+ */
+struct symbols_shared {
+	struct btsrec *rec;
+	const struct symbol_table *files;
+	const struct symbol_table *kernel;
+	uint64_t thunk_array_kva;
+	void (*enter)(void *arg);
+	void (*leave)(void *arg);
+	void *arg;
+};
+
+/** symbols_share() - the tables of @ret, and nothing else, before there are several threads */
+void symbols_share(struct btsrec *rec, struct symbols_shared *ret);
+
+/** symbol_find_shared() - symbol_find() of a kernel address, by any thread */
+bool symbol_find_shared(const struct symbols_shared *shared, uint64_t va,
+			struct symbol_name *ret);
+
+/**
  * symbols_user() - what knows of user addresses; NULL: nothing does
  */
 struct user *symbols_user(struct btsrec *rec);

@@ -266,12 +266,18 @@ const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i)
 	return symbol_dump_kernel(dump, NULL) ? dump->kernel : NULL;
 }
 
-bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+bool symbol_dump_kernel_find(const struct symbol_table *kernel, uint64_t va,
+			     struct symbol_name *ret)
 {
 	ret->module = "";
-	if (va - KREAD_IMAGE_KVA < KREAD_IMAGE_BYTES && symbol_dump_kernel(dump, NULL) &&
-	    symbol_table_find(dump->kernel, va, &ret->name, &ret->name_bytes,
-			      &ret->offset_bytes))
-		return true;
-	return module_find(dump, va, ret) || made_find(dump, va, ret);
+	return kernel && va - KREAD_IMAGE_KVA < KREAD_IMAGE_BYTES &&
+	       symbol_table_find(kernel, va, &ret->name, &ret->name_bytes, &ret->offset_bytes);
+}
+
+bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+{
+	if (va - KREAD_IMAGE_KVA < KREAD_IMAGE_BYTES)
+		symbol_dump_kernel(dump, NULL);
+	return symbol_dump_kernel_find(dump->kernel, va, ret) || module_find(dump, va, ret) ||
+	       made_find(dump, va, ret);
 }

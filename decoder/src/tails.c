@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bounds.h"
+#include "large.h"
 
 #define MIN_SLOTS	BOUND(1U << 12, 1U << 4)
 #define CHUNK_BYTES	BOUND(256U << 10, 4U << 10)
@@ -18,6 +19,8 @@ struct tails_chunk {
 	_Alignas(struct tail) char bytes[];
 };
 
+const struct tail tails_taken;
+
 /* Up to the next tail. */
 static size_t size_of(size_t nr_bytes)
 {
@@ -28,9 +31,14 @@ static size_t size_of(size_t nr_bytes)
 
 bool tails_full(const struct tails *tails, size_t nr_bytes)
 {
-	return tails->nr_used >= TAILS_MAX_SLOTS / 2 ||
-	       (tails->nr_used && tails->text_bytes + size_of(nr_bytes) > TAILS_MAX_TEXT_BYTES);
+	size_t nr_used = __atomic_load_n(&tails->nr_used, __ATOMIC_RELAXED);
+
+	return nr_used >= TAILS_MAX_SLOTS / 2 ||
+	       (nr_used && __atomic_load_n(&tails->text_bytes, __ATOMIC_RELAXED) +
+			   size_of(nr_bytes) > TAILS_MAX_TEXT_BYTES);
 }
+
+/* --- The table ---------------------------------------------------------- */
 
 static struct tails_slot *place_of(struct tails_slot *slots, size_t nr_slots,
 				   const struct tails_key *key)
@@ -49,19 +57,27 @@ static size_t more_slots(size_t nr_slots)
 	return nr_slots < TAILS_MAX_SLOTS ? nr_slots : TAILS_MAX_SLOTS;
 }
 
-/* At least half of the slots stay free, so that the way to one is short. */
-static bool make_slots(struct tails *tails)
+/* No slot lies in two lines of the cache. */
+static struct tails_slot *slots_new(size_t nr_slots)
 {
-	size_t nr_slots = more_slots(tails->nr_slots);
+	size_t nr_bytes = nr_slots * sizeof(struct tails_slot);
 	struct tails_slot *slots;
 
-	if (tails->nr_used < tails->nr_slots / 2)
-		return true;
-	/* No slot lies in two lines of the cache. */
-	slots = aligned_alloc(CACHE_LINE_BYTES, nr_slots * sizeof(*slots));
+	if (nr_bytes < LARGE_PAGE_BYTES)
+		slots = aligned_alloc(CACHE_LINE_BYTES, nr_bytes);
+	else
+		slots = large_alloc(nr_bytes, 0);
+	if (slots)
+		memset(slots, 0, nr_bytes);
+	return slots;
+}
+
+static bool grow_to(struct tails *tails, size_t nr_slots)
+{
+	struct tails_slot *slots = slots_new(nr_slots);
+
 	if (!slots)
 		return false;
-	memset(slots, 0, nr_slots * sizeof(*slots));
 	for (size_t i = 0; i < tails->nr_slots; i++)
 		if (tails->slots[i].tail)
 			*place_of(slots, nr_slots, &tails->slots[i].key) = tails->slots[i];
@@ -71,9 +87,27 @@ static bool make_slots(struct tails *tails)
 	return true;
 }
 
-static void *make_room(struct tails *tails, size_t nr_bytes)
+/* At least half of the slots stay free, so that the way to one is short. */
+static bool make_slots(struct tails *tails)
 {
-	struct tails_chunk *chunk = tails->chunks;
+	if (tails->shared || tails->nr_used < tails->nr_slots / 2 ||
+	    tails->nr_slots == TAILS_MAX_SLOTS)
+		return true;
+	return grow_to(tails, more_slots(tails->nr_slots));
+}
+
+bool tails_share(struct tails *tails)
+{
+	if (!tails->shared)
+		tails->shared = grow_to(tails, TAILS_MAX_SLOTS);
+	return tails->shared;
+}
+
+/* --- Texts -------------------------------------------------------------- */
+
+static struct tail *make_room(struct tails_texts *texts, size_t nr_bytes)
+{
+	struct tails_chunk *chunk = texts->chunks;
 
 	if (!chunk || chunk->room_bytes - chunk->used_bytes < nr_bytes) {
 		size_t room_bytes = nr_bytes > CHUNK_BYTES ? nr_bytes : CHUNK_BYTES;
@@ -82,39 +116,85 @@ static void *make_room(struct tails *tails, size_t nr_bytes)
 		if (!chunk)
 			return NULL;
 		memset(chunk->bytes + room_bytes, 0, TAILS_SPARE_BYTES);
-		chunk->next = tails->chunks;
+		chunk->next = texts->chunks;
 		chunk->used_bytes = 0;
 		chunk->room_bytes = room_bytes;
-		tails->chunks = chunk;
+		texts->chunks = chunk;
 	}
 	chunk->used_bytes += nr_bytes;
-	tails->text_bytes += nr_bytes;
-	return chunk->bytes + chunk->used_bytes - nr_bytes;
+	return (struct tail *)(chunk->bytes + chunk->used_bytes - nr_bytes);
 }
 
-const struct tail *tails_add(struct tails *tails, const struct tails_key *key, const char *text,
-			     size_t nr_bytes, uint32_t cookie)
+/* Into the first free slot, unless somebody was faster; returns who is there for @key. */
+static const struct tail *publish(struct tails *tails, const struct tails_key *key,
+				  const struct tail *tail)
 {
-	struct tail *tail = make_slots(tails) ? make_room(tails, size_of(nr_bytes)) : NULL;
+	size_t mask = tails->nr_slots - 1, i = tails_hash(key) & mask;
+	struct tails_slot *slot = &tails->slots[i];
+	const struct tail *there = NULL;
+
+	/* While another thread fills a slot, its key is not known: there may be two of the same. */
+	while (!__atomic_compare_exchange_n(&slot->tail, &there, &tails_taken, false,
+					    __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+		if (tails_is(slot, there, key))
+			return there;
+		i = (i + 1) & mask;
+		slot = &tails->slots[i];
+		there = NULL;
+	}
+	slot->key = *key;
+	__atomic_store_n(&slot->tail, tail, __ATOMIC_RELEASE);
+	return tail;
+}
+
+const struct tail *tails_add(struct tails *tails, struct tails_texts *texts,
+			     const struct tails_key *key, const char *text, size_t nr_bytes,
+			     uint32_t cookie)
+{
+	struct tail *tail = make_slots(tails) ? make_room(texts, size_of(nr_bytes)) : NULL;
+	const struct tail *there;
 
 	if (!tail)
 		return NULL;
 	tail->nr_bytes = (uint32_t)nr_bytes;
 	tail->cookie = cookie;
 	memcpy(tail->text, text, nr_bytes);
-	*place_of(tails->slots, tails->nr_slots, key) = (struct tails_slot){ *key, tail };
-	tails->nr_used++;
+	there = publish(tails, key, tail);
+	if (there != tail) {
+		texts->chunks->used_bytes -= size_of(nr_bytes);
+		return there;
+	}
+	__atomic_fetch_add(&tails->nr_used, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&tails->text_bytes, size_of(nr_bytes), __ATOMIC_RELAXED);
 	return tail;
+}
+
+/* --- The end ------------------------------------------------------------ */
+
+void tails_texts_fini(struct tails_texts *texts)
+{
+	struct tails_chunk *chunk, *next;
+
+	for (chunk = texts->chunks; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk);
+	}
+	texts->chunks = NULL;
 }
 
 void tails_forget(struct tails *tails)
 {
-	struct tails_chunk *chunk, *next;
-
-	for (chunk = tails->chunks; chunk; chunk = next) {
-		next = chunk->next;
-		free(chunk);
+	if (!tails->shared) {
+		tails_fini(tails);
+		return;
 	}
+	memset(tails->slots, 0, tails->nr_slots * sizeof(*tails->slots));
+	tails->nr_used = 0;
+	tails->text_bytes = 0;
+}
+
+void tails_fini(struct tails *tails)
+{
 	free(tails->slots);
 	memset(tails, 0, sizeof(*tails));
 }

@@ -3,6 +3,9 @@
  * What lines of branches say behind the addresses: names and kinds, which are the same
  * for the same branch in the same address space.  A history repeats itself, so they are
  * worded once and kept.  A container; who words them is the caller.
+ *
+ * Behind tails_share() any thread may ask and add, without a lock: a slot of the table is
+ * taken once and then stays as it is, and what is found in it is complete.
  */
 #ifndef BTSREC_TAILS_H
 #define BTSREC_TAILS_H
@@ -11,9 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All that is kept: 20 MiB of texts and a table of 16 MiB. */
+/* All that is kept: 20 MiB of texts and a table of 16 MiB.  See tails_full(). */
 #define TAILS_MAX_TEXT_BYTES	(20U << 20)
 #define TAILS_MAX_SLOTS		(1U << 19)
+/* So many may be added behind tails_full(): the way to a slot stays short. */
+#define TAILS_SPARE_SLOTS	(TAILS_MAX_SLOTS / 4)
 
 /* Of memory behind each text that may be read, so that copies may be of constant size. */
 #define TAILS_SPARE_BYTES	64
@@ -32,23 +37,32 @@ struct tails_key {
 	uint64_t space;
 };
 
-/** struct tails_slot - of the table; free without a @tail */
+/** struct tails_slot - of the table; free without a @tail, being filled with tails_taken */
 struct tails_slot {
 	struct tails_key key;
 	const struct tail *tail;
 };
 
+/** tails_taken - no tail: a slot that some thread is about to fill has it */
+extern const struct tail tails_taken;
+
+/** struct tails_texts - where one thread puts its texts; all zero: none */
+struct tails_texts {
+	struct tails_chunk *chunks;
+};
+
 /**
  * struct tails - what is kept; all zero: nothing
  * @slots: @nr_slots of them, a power of two, of which @nr_used are used; owned.
- * @chunks: where the texts are; owned.
+ * @text_bytes: of all texts.
+ * @shared: the table stays where it is.
  */
 struct tails {
 	struct tails_slot *slots;
 	size_t nr_slots;
 	size_t nr_used;
-	struct tails_chunk *chunks;
 	size_t text_bytes;
+	bool shared;
 };
 
 /** tails_hash() - for tails_prefetch() and tails_find() */
@@ -75,33 +89,68 @@ static inline void tails_expect(const struct tail *tail)
 	__builtin_prefetch(tail->text + TAILS_SPARE_BYTES - 1);
 }
 
+/** tails_is() - does @slot, which has @tail, have it for @key? */
+static inline bool tails_is(const struct tails_slot *slot, const struct tail *tail,
+			    const struct tails_key *key)
+{
+	return tail != &tails_taken && slot->key.from == key->from && slot->key.to == key->to &&
+	       slot->key.space == key->space;
+}
+
 /** tails_find() - what was added for @key, valid until tails_forget(); NULL: nothing was */
 static inline const struct tail *tails_find(const struct tails *tails, uint64_t hash,
 					    const struct tails_key *key)
 {
 	size_t mask = tails->nr_slots - 1, i = hash & mask;
+	const struct tail *tail;
 
 	if (!tails->nr_slots)
 		return NULL;
-	for (; tails->slots[i].tail; i = (i + 1) & mask)
-		if (tails->slots[i].key.from == key->from && tails->slots[i].key.to == key->to &&
-		    tails->slots[i].key.space == key->space)
-			return tails->slots[i].tail;
+	/* Its text and its key were written before it. */
+	while ((tail = __atomic_load_n(&tails->slots[i].tail, __ATOMIC_ACQUIRE))) {
+		if (tails_is(&tails->slots[i], tail, key))
+			return tail;
+		i = (i + 1) & mask;
+	}
 	return NULL;
 }
 
-/** tails_full() - is there no room for one more text of @nr_bytes?  Then forget all. */
+/**
+ * tails_full() - is there no room for one more text of @nr_bytes?  Then forget all
+ *
+ * Threads that are at work may still add TAILS_SPARE_SLOTS, with their texts.
+ */
 bool tails_full(const struct tails *tails, size_t nr_bytes);
 
 /**
- * tails_add() - keep a copy of @text for @key, which has none yet; not if tails_full()
+ * tails_add() - keep a copy of @text for @key, if there is none yet
+ * @texts: the thread's.
  *
- * Return: the copy, as tails_find(); NULL: out of memory.
+ * Return: what tails_find() finds: the copy, or what another thread has added meanwhile;
+ * NULL: out of memory.
  */
-const struct tail *tails_add(struct tails *tails, const struct tails_key *key, const char *text,
-			     size_t nr_bytes, uint32_t cookie);
+const struct tail *tails_add(struct tails *tails, struct tails_texts *texts,
+			     const struct tails_key *key, const char *text, size_t nr_bytes,
+			     uint32_t cookie);
 
-/** tails_forget() - free all and keep nothing */
+/**
+ * tails_share() - before other threads than the caller's ask and add
+ *
+ * Return: false: out of memory, and nothing has changed.
+ */
+bool tails_share(struct tails *tails);
+
+/**
+ * tails_forget() - keep nothing; nobody else may be at it
+ *
+ * What is shared stays so.
+ */
 void tails_forget(struct tails *tails);
+
+/** tails_fini() - tails_forget(), and free the table */
+void tails_fini(struct tails *tails);
+
+/** tails_texts_fini() - free the texts, which tails_forget() has been told to forget */
+void tails_texts_fini(struct tails_texts *texts);
 
 #endif /* BTSREC_TAILS_H */

@@ -34,24 +34,19 @@ void text_heads_begin(struct text_heads *heads, unsigned int cpu, uint64_t n)
 	heads->end_n = n < 100 ? n + 1 : heads->first_n + 100;
 }
 
-void text_branches(struct out *out, unsigned int cpu, const struct press_branch *branches,
-		   size_t nr)
+void text_branches(struct out *out, const struct press_run *run, const struct tail *const *tails)
 {
 	struct text_heads heads = { .more = "branch  0x" };
 
-	for (size_t i = 0; i < PRESS_TAILS_AHEAD; i++)
-		press_expect(branches, i, nr);
-	for (size_t i = 0; i < nr; i++) {
-		const struct press_branch *branch = &branches[i];
+	for (size_t i = 0; i < run->nr; i++) {
+		const struct btsrec_record *branch = &run->records[i];
 		char *at;
 
-		press_expect(branches, i + PRESS_TAILS_AHEAD, nr);
 		out_room(out);
-		at = put_head(out->at, &heads, cpu, branch->n);
-		at = put_digits16(at, branch->record.from);
-		at = put_digits16(put_literal(at, " -> 0x"), branch->record.to);
-		at = put_bytes(at, branch->record.flags & BTSREC_FLAG_PREDICTED ? " P" : " -", 2);
-		out->at = at;
-		press_tail(out, branch->tail);
+		at = put_head(out->at, &heads, run->cpu, run->n + i);
+		at = put_digits16(at, branch->from);
+		at = put_digits16(put_literal(at, " -> 0x"), branch->to);
+		out->at = put_bytes(at, branch->flags & BTSREC_FLAG_PREDICTED ? " P" : " -", 2);
+		press_tail(out, tails[i]);
 	}
 }

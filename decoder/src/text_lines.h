@@ -61,7 +61,6 @@ void text_branch_head(struct out *out, unsigned int cpu, uint64_t n,
 		      const struct btsrec_record *branch);
 
 /** text_branches() - a press_lines_fn: text_branch_head() and the tail of each */
-void text_branches(struct out *out, unsigned int cpu, const struct press_branch *branches,
-		   size_t nr);
+void text_branches(struct out *out, const struct press_run *run, const struct tail *const *tails);
 
 #endif /* BTSREC_TEXT_LINES_H */

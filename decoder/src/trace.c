@@ -53,21 +53,41 @@ static bool is_return_thunk(const struct symbol_name *name)
  * The names of arch/x86/lib/retpoline.S.  The first of the array shares its address with
  * others, which may be printed instead.
  */
-static enum code_thunk thunk_by_name(void *arg, uint64_t va)
+static enum code_thunk thunk_by_name(struct symbol_name *name)
 {
+	skip_prefix(name);
+	if (name_begins(name, "__x86_indirect_"))
+		return CODE_THUNK_INDIRECT;
+	return is_return_thunk(name) ? CODE_THUNK_RETURN : CODE_NO_THUNK;
+}
+
+static enum code_thunk thunk_in_array(uint64_t array_kva, uint64_t va)
+{
+	return array_kva && va - array_kva < THUNK_ARRAY_BYTES ? CODE_THUNK_INDIRECT :
+								 CODE_NO_THUNK;
+}
+
+static enum code_thunk thunk_at(void *arg, uint64_t va)
+{
+	enum code_thunk thunk;
 	struct symbol_name name;
-	uint64_t array_kva;
 
 	if (!symbol_find(arg, va, &name))
 		return CODE_NO_THUNK;
-	skip_prefix(&name);
-	if (name_begins(&name, "__x86_indirect_"))
-		return CODE_THUNK_INDIRECT;
-	if (is_return_thunk(&name))
-		return CODE_THUNK_RETURN;
-	array_kva = symbols_thunk_array(arg);
-	return array_kva && va - array_kva < THUNK_ARRAY_BYTES ? CODE_THUNK_INDIRECT :
-								 CODE_NO_THUNK;
+	thunk = thunk_by_name(&name);
+	return thunk ? thunk : thunk_in_array(symbols_thunk_array(arg), va);
+}
+
+static enum code_thunk thunk_at_shared(void *arg, uint64_t va)
+{
+	const struct symbols_shared *shared = arg;
+	enum code_thunk thunk;
+	struct symbol_name name;
+
+	if (!symbol_find_shared(shared, va, &name))
+		return CODE_NO_THUNK;
+	thunk = thunk_by_name(&name);
+	return thunk ? thunk : thunk_in_array(shared->thunk_array_kva, va);
 }
 
 /* SYSCALL_DEFINE makes __x64_sys_NAME and __ia32_sys_NAME (asm/syscall_wrapper.h). */
@@ -114,23 +134,41 @@ static void code_part_free(void *data)
 	code_free(data);
 }
 
-struct code *trace_code(struct btsrec *rec)
+static struct code_source kernel_code(const struct btsrec *rec)
 {
 	const struct btsrec_root *root = btsrec_root(rec);
-	struct code_source source = { .image = &rec->image };
+
+	return (struct code_source){ .image = &rec->image,
+				     .kernel_pgd_pa = root->kernel_pgd_pa,
+				     .la57 = root->flags & BTSREC_ROOT_F_LA57 };
+}
+
+struct code *trace_code(struct btsrec *rec)
+{
+	struct code_source source;
 
 	if (rec->code.data)
 		return rec->code.data;
-	source.kernel_pgd_pa = root->kernel_pgd_pa;
-	source.la57 = root->flags & BTSREC_ROOT_F_LA57;
+	source = kernel_code(rec);
 	if (symbols_present(rec))
-		source.thunk = thunk_by_name;
+		source.thunk = thunk_at;
 	source.file = code_of_file;
 	source.mode = mode_of_code;
 	source.arg = rec;
 	rec->code.data = code_new(&source);
 	rec->code.free = code_part_free;
 	return rec->code.data;
+}
+
+struct code *trace_code_shared(struct symbols_shared *shared, bool named, size_t max_runs)
+{
+	struct code_source source = kernel_code(shared->rec);
+
+	if (named)
+		source.thunk = thunk_at_shared;
+	source.max_runs = max_runs;
+	source.arg = shared;
+	return code_new(&source);
 }
 
 /* --- Who ran ------------------------------------------------------------ */

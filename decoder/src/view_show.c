@@ -233,6 +233,7 @@ static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
 				       selector->nr_seen);
 	show->renderer.types = NULL;
 	show->renderer.side = NULL;
+	show_settle(show);
 	selector_fini(selector);
 	return status;
 }
@@ -362,9 +363,9 @@ enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opt
 		status = show_all(show);
 	else
 		show->nomem = true;
+	flushed = show_end_branches(show);
 	if (show->nomem)
 		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	flushed = show_end_branches(show);
 	free(show);
 	if (!status)
 		status = flushed;

@@ -5,16 +5,15 @@
 
 #include "backlog.h"
 #include "loops.h"
-#include "press.h"
 #include "render.h"
 #include "selector.h"
 #include "thread.h"
+#include "words.h"
 
 /**
  * struct show - one btsrec_show() under way
- * @renderer: what it writes goes to @press.
- * @tails: what lines of branches end with; @one_tail: all with the same.  @tail_text: of
- *	the newest one.
+ * @renderer: what it writes goes to the press of @words.
+ * @words: lines of branches.
  * @nomem: a line was lost for lack of memory.
  * @fault, @selector: of the CPU being told; borrowed.
  * @filter: that of @opts; without the level if that is @splayed.
@@ -26,10 +25,7 @@
  */
 struct show {
 	struct renderer renderer;
-	struct press *press;
-	struct tails tails;
-	bool one_tail;
-	struct out_text tail_text;
+	struct words words;
 	bool nomem;
 	const struct render_format *format;
 	const struct btsrec_show *opts;
@@ -81,6 +77,13 @@ void show_branch(struct show *show, const struct btsrec_event *event);
 
 /** show_branches() - as show_branch(), of many; false: stop */
 bool show_branches(struct show *show, unsigned int cpu, const struct timeline_branches *branches);
+
+/**
+ * show_settle() - until all branches have been told
+ *
+ * Before what is borrowed of @show->selector goes, and before what was counted is printed.
+ */
+void show_settle(struct show *show);
 
 /**
  * show_end_branches() - until all output has gone to the sink; also if it was never begun

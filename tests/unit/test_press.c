@@ -7,16 +7,20 @@
 #include "failing_alloc.h"
 #include "press.h"
 
-#define NR_LINES	60000
+#define NR_LINES	200000
 #define NR_TAILS	100
+#define PAGE_BYTES	4096
 /* Longer than the buffer of a batch with all lines of a batch. */
 #define LONG_TAIL_BYTES	3000
+#define NEVER		UINT64_MAX
 
 static char *written;
-static size_t nr_written, nr_room, nr_allowed;
+static size_t nr_written, nr_room, nr_allowed, nr_parts;
 static pthread_mutex_t in_sink = PTHREAD_MUTEX_INITIALIZER;
 static const struct tail *tails_by_number[NR_TAILS];
 static struct tails tails;
+static struct tails_texts texts;
+static struct btsrec_record records[NR_LINES];
 
 static bool take(void *arg, const char *text, size_t nr_bytes)
 {
@@ -24,6 +28,9 @@ static bool take(void *arg, const char *text, size_t nr_bytes)
 	/* One at a time. */
 	if (pthread_mutex_trylock(&in_sink))
 		abort();
+	/* Writes end where a page of the file ends, but for the last one. */
+	if (nr_written % PAGE_BYTES)
+		nr_parts++;
 	if (nr_written + nr_bytes > nr_room) {
 		nr_room = 2 * (nr_written + nr_bytes);
 		written = realloc(written, nr_room);
@@ -36,6 +43,22 @@ static bool take(void *arg, const char *text, size_t nr_bytes)
 
 static const struct btsrec_sink sink = { .write = take };
 
+/**
+ * struct teller - how the lines are told
+ * @fails_at: of this line.
+ * @refuses: to be shared.
+ * @session: what only one may change at a time: how many lines have been told.
+ * @others: lines of other threads than the owner.
+ */
+struct teller {
+	struct press *press;
+	uint64_t fails_at;
+	bool refuses;
+	bool shared;
+	uint64_t session;
+	uint64_t others;
+};
+
 static void head(struct out *out, unsigned int cpu, uint64_t n, const struct btsrec_record *branch)
 {
 	out_dec(out, cpu, 0);
@@ -45,9 +68,42 @@ static void head(struct out *out, unsigned int cpu, uint64_t n, const struct bts
 	out_hex(out, branch->from);
 }
 
-static void lines(struct out *out, unsigned int cpu, const struct press_branch *branches, size_t nr)
+static bool share(void *arg)
 {
-	press_lines(out, cpu, branches, nr, head);
+	struct teller *teller = arg;
+
+	teller->shared = !teller->refuses;
+	return teller->shared;
+}
+
+static bool tell(void *arg, unsigned int thread, struct out *out, const struct press_run *run)
+{
+	struct teller *teller = arg;
+
+	press_enter(teller->press);
+	if (thread >= PRESS_MAX_THREADS || (thread && !teller->shared))
+		abort();
+	teller->session += run->nr;
+	teller->others += thread ? run->nr : 0;
+	press_leave(teller->press);
+	if (teller->fails_at - run->n < run->nr)
+		return false;
+	for (size_t i = 0; i < run->nr; i++) {
+		struct press_run line = { run->cpu, run->n + i, run->span, &run->records[i], 1 };
+
+		press_lines(out, &line, &tails_by_number[line.n % NR_TAILS], head);
+	}
+	return true;
+}
+
+static struct press *begin(struct teller *teller, unsigned int nr_threads)
+{
+	const struct press_work work = { share, tell, teller };
+
+	nr_written = 0;
+	nr_parts = 0;
+	teller->press = press_new(&sink, &work, nr_threads);
+	return teller->press;
 }
 
 static void setup(void)
@@ -58,57 +114,65 @@ static void setup(void)
 	text[sizeof(text) - 1] = '\n';
 	for (uint64_t i = 0; i < NR_TAILS; i++) {
 		struct tails_key key = { .from = i };
-		size_t nr_bytes = i % 10 ? i + 1 : sizeof(text);
+		size_t nr_bytes = i % 50 ? i + 1 : sizeof(text);
 
-		tails_by_number[i] = tails_add(&tails, &key, text + sizeof(text) - nr_bytes,
-					       nr_bytes, 0);
+		tails_by_number[i] = tails_add(&tails, &texts, &key,
+					       text + sizeof(text) - nr_bytes, nr_bytes, 0);
 	}
-	nr_written = 0;
+	for (uint64_t i = 0; i < NR_LINES; i++)
+		records[i].from = 3 * i;
 	nr_allowed = SIZE_MAX;
 }
 
 static void teardown(void)
 {
-	tails_forget(&tails);
+	tails_fini(&tails);
+	tails_texts_fini(&texts);
 	free(written);
 	written = NULL;
 	nr_room = 0;
 }
 
-static void put_line(struct press *press, uint64_t n)
+static bool put_run(struct press *press, uint64_t n, size_t nr)
 {
-	size_t nr_free;
-	struct press_branch *branch = press_room(press, (unsigned int)(n / 20000), &nr_free);
+	const struct press_run run = { (unsigned int)(n / 20000), n, NULL, &records[n], nr };
 
-	branch->n = n;
-	branch->record = (struct btsrec_record){ .from = n * 3 };
-	branch->tail = tails_by_number[n % NR_TAILS];
-	ck_assert_uint_ge(nr_free, 1);
-	press_filled(press, 1);
+	return press_put(press, &run);
 }
 
-/* Runs of lines with text between, some of it as long as may be. */
-static enum btsrec_status put_lines(struct press *press)
+/* Runs of all lengths, with text between, some of it as long as may be. */
+static enum btsrec_status put_lines(struct teller *teller)
 {
 	static const char text[OUT_WRITE_BYTES];
-	const struct btsrec_sink *between = press_sink(press);
+	const struct btsrec_sink *between = press_sink(teller->press);
+	bool goes_on = true;
+	size_t nr = 1;
 
-	for (uint64_t n = 0; n < NR_LINES && !press_stopped(press); n++) {
-		put_line(press, n);
-		if (n % 777 == 0)
-			between->write(between->arg, text, n % 2 ? sizeof(text) : 7);
+	for (uint64_t n = 0; n < NR_LINES && goes_on; n += nr) {
+		nr = n % 5 ? n % 17 + 1 : n % 3001 + 1;
+		nr = nr < NR_LINES - n ? nr : NR_LINES - n;
+		goes_on = put_run(teller->press, n, nr);
+		if (goes_on && n % 77 == 0)
+			goes_on = between->write(between->arg, text, n % 2 ? sizeof(text) : 7);
 	}
-	return press_wait(press);
+	return press_wait(teller->press);
 }
 
 static char *print(unsigned int nr_threads, size_t *ret_bytes)
 {
-	struct press *press = press_new(&sink, lines, nr_threads);
+	struct teller teller = { .fails_at = NEVER };
+	struct press *press = begin(&teller, nr_threads);
 	char *all;
 
-	nr_written = 0;
-	btsrec_ck_ok(put_lines(press));
+	btsrec_ck_ok(put_lines(&teller));
+	ck_assert(!press_failed(press));
 	press_free(press);
+	ck_assert_uint_eq(teller.session, NR_LINES);
+	ck_assert_uint_eq(nr_parts, 0);
+	if (nr_threads > 1)
+		ck_assert(teller.shared);
+	else
+		ck_assert_uint_eq(teller.others, 0);
 	all = malloc(nr_written);
 	memcpy(all, written, nr_written);
 	*ret_bytes = nr_written;
@@ -117,20 +181,20 @@ static char *print(unsigned int nr_threads, size_t *ret_bytes)
 
 START_TEST(text_of_one_thread)
 {
+	static const char want[] = "0 1 0x3-\ntwo\n1 20003 0xea69---\n1 20004 0xea6c----\n";
+	struct teller teller = { .fails_at = NEVER };
 	struct press *press;
 
 	setup();
-	press = press_new(&sink, lines, 0);
-	put_line(press, 1);
+	press = begin(&teller, 0);
+	put_run(press, 1, 1);
 	press_sink(press)->write(press_sink(press)->arg, "two\n", 4);
-	put_line(press, 20003);
-	put_line(press, 20004);
+	put_run(press, 20003, 2);
+	press_settle(press);
 	btsrec_ck_ok(press_wait(press));
 	press_free(press);
-	ck_assert_uint_eq(nr_written, strlen("0 1 0x3-\ntwo\n1 20003 0xea69---\n"
-					     "1 20004 0xea6c----\n"));
-	ck_assert_mem_eq(written, "0 1 0x3-\ntwo\n1 20003 0xea69---\n1 20004 0xea6c----\n",
-			 nr_written);
+	ck_assert_uint_eq(nr_written, sizeof(want) - 1);
+	ck_assert_mem_eq(written, want, nr_written);
 	teardown();
 }
 END_TEST
@@ -153,17 +217,78 @@ START_TEST(any_number_of_threads_writes_the_same)
 }
 END_TEST
 
+START_TEST(settles)
+{
+	struct teller teller = { .fails_at = NEVER };
+	struct press *press;
+	uint64_t n;
+
+	setup();
+	press = begin(&teller, 3);
+	for (n = 0; n < NR_LINES; n += 100) {
+		put_run(press, n, 100);
+		/* The session is the caller's again. */
+		teller.session++;
+		if (n % 1700)
+			continue;
+		press_settle(press);
+		ck_assert_uint_eq(teller.session, n + 100 + n / 100 + 1);
+	}
+	btsrec_ck_ok(press_wait(press));
+	press_free(press);
+	teardown();
+}
+END_TEST
+
+START_TEST(one_thread_if_it_cannot_be_shared)
+{
+	struct teller teller = { .fails_at = NEVER, .refuses = true };
+	struct press *press;
+
+	setup();
+	press = begin(&teller, 3);
+	btsrec_ck_ok(put_lines(&teller));
+	press_free(press);
+	ck_assert_uint_eq(teller.session, NR_LINES);
+	ck_assert_uint_eq(teller.others, 0);
+	teardown();
+}
+END_TEST
+
 START_TEST(stops_with_the_sink)
 {
 	setup();
 	for (unsigned int nr_threads = 1; nr_threads <= 3; nr_threads++) {
-		struct press *press = press_new(&sink, lines, nr_threads);
+		struct teller teller = { .fails_at = NEVER };
+		struct press *press = begin(&teller, nr_threads);
 
-		nr_written = 0;
 		nr_allowed = 5000000;
-		btsrec_ck_status(put_lines(press), BTSREC_ERR_STOPPED);
-		ck_assert_uint_le(nr_written, nr_allowed + OUT_WRITE_BYTES);
+		btsrec_ck_status(put_lines(&teller), BTSREC_ERR_STOPPED);
+		ck_assert(!press_failed(press));
+		ck_assert_uint_gt(nr_written, nr_allowed);
+		ck_assert_uint_le(nr_written, nr_allowed + OUT_WRITE_BYTES + OUT_BUFFER_BYTES);
+		ck_assert_uint_lt(teller.session, NR_LINES);
 		press_free(press);
+	}
+	teardown();
+}
+END_TEST
+
+START_TEST(ends_with_who_tells)
+{
+	setup();
+	for (unsigned int nr_threads = 1; nr_threads <= 3; nr_threads++) {
+		/* At once, and when there are several threads. */
+		for (uint64_t fails_at = 7; fails_at < NR_LINES; fails_at += NR_LINES / 2) {
+			struct teller teller = { .fails_at = fails_at };
+			struct press *press = begin(&teller, nr_threads);
+
+			(void)put_lines(&teller);
+			ck_assert(press_failed(press));
+			ck_assert_uint_lt(teller.session, NR_LINES);
+			ck_assert(!put_run(press, 0, 1));
+			press_free(press);
+		}
 	}
 	teardown();
 }
@@ -173,10 +298,11 @@ START_TEST(ends_with_lines_left)
 {
 	setup();
 	for (unsigned int nr_threads = 1; nr_threads <= 3; nr_threads++) {
-		struct press *press = press_new(&sink, lines, nr_threads);
+		struct teller teller = { .fails_at = NEVER };
+		struct press *press = begin(&teller, nr_threads);
 
-		for (uint64_t n = 0; n < NR_LINES; n++)
-			put_line(press, n);
+		put_run(press, 0, NR_LINES / 2);
+		put_run(press, NR_LINES / 2, NR_LINES / 2);
 		press_free(press);
 	}
 	press_free(NULL);
@@ -186,16 +312,28 @@ END_TEST
 
 START_TEST(out_of_memory)
 {
-	for (unsigned int nth = 1; nth <= 2; nth++) {
-		struct press *press;
+	struct teller teller = { .fails_at = NEVER };
+	struct press *press;
 
-		failing_alloc_arm(nth);
-		press = press_new(&sink, lines, 2);
-		ck_assert(failing_alloc_disarm());
-		ck_assert_ptr_null(press);
-	}
+	failing_alloc_arm(1);
+	press = begin(&teller, 2);
+	ck_assert(failing_alloc_disarm());
+	ck_assert_ptr_null(press);
+	/* Without batches there is one thread. */
+	setup();
+	press = begin(&teller, 2);
+	put_run(press, 0, NR_LINES / 2);
+	failing_alloc_arm(1);
+	put_run(press, NR_LINES / 2, NR_LINES / 2);
+	ck_assert(failing_alloc_disarm());
+	btsrec_ck_ok(press_wait(press));
+	press_free(press);
+	ck_assert_uint_eq(teller.session, NR_LINES);
+	ck_assert_uint_eq(teller.others, 0);
+	teardown();
 }
 END_TEST
 
-BTSREC_CK_MAIN("press", text_of_one_thread, any_number_of_threads_writes_the_same,
-	       stops_with_the_sink, ends_with_lines_left, out_of_memory)
+BTSREC_CK_MAIN("press", text_of_one_thread, any_number_of_threads_writes_the_same, settles,
+	       one_thread_if_it_cannot_be_shared, stops_with_the_sink, ends_with_who_tells,
+	       ends_with_lines_left, out_of_memory)

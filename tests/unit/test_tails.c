@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <pthread.h>
 #include <stdio.h>
 
 #include "check_btsrec.h"
@@ -6,6 +7,7 @@
 #include "tails.h"
 
 static struct tails tails;
+static struct tails_texts texts;
 
 static struct tails_key key_of(uint64_t i)
 {
@@ -18,7 +20,13 @@ static const struct tail *add(uint64_t i)
 	char text[32];
 	int nr_bytes = snprintf(text, sizeof(text), "text %llu", (unsigned long long)i);
 
-	return tails_add(&tails, &key, text, (size_t)nr_bytes, (uint32_t)i);
+	return tails_add(&tails, &texts, &key, text, (size_t)nr_bytes, (uint32_t)i);
+}
+
+static void forget(void)
+{
+	tails_fini(&tails);
+	tails_texts_fini(&texts);
 }
 
 static const struct tail *find(uint64_t i)
@@ -32,7 +40,7 @@ START_TEST(empty)
 {
 	ck_assert_ptr_null(find(1));
 	ck_assert(!tails_full(&tails, TAILS_MAX_TEXT_BYTES));
-	tails_forget(&tails);
+	forget();
 }
 END_TEST
 
@@ -53,7 +61,7 @@ START_TEST(texts_stay_in_place)
 			ck_abort_msg("text %llu differs", (unsigned long long)i);
 	}
 	ck_assert_ptr_null(find(NR));
-	tails_forget(&tails);
+	forget();
 	ck_assert_ptr_null(find(0));
 }
 END_TEST
@@ -69,7 +77,7 @@ START_TEST(every_part_of_the_key_counts)
 	ck_assert_ptr_null(tails_find(&tails, tails_hash(&key), &other));
 	other = key, other.space++;
 	ck_assert_ptr_null(tails_find(&tails, tails_hash(&key), &other));
-	tails_forget(&tails);
+	forget();
 }
 END_TEST
 
@@ -81,7 +89,7 @@ START_TEST(is_full_before_it_is_too_big)
 		ck_assert_ptr_nonnull(add(i++));
 	ck_assert_uint_eq(tails.nr_used, TAILS_MAX_SLOTS / 2);
 	ck_assert_uint_eq(tails.nr_slots, TAILS_MAX_SLOTS);
-	tails_forget(&tails);
+	forget();
 	ck_assert(!tails_full(&tails, 16));
 }
 END_TEST
@@ -94,10 +102,101 @@ START_TEST(long_texts)
 
 	for (; !tails_full(&tails, sizeof(text)); nr++) {
 		key.from = nr;
-		ck_assert_ptr_nonnull(tails_add(&tails, &key, text, sizeof(text), 0));
+		ck_assert_ptr_nonnull(tails_add(&tails, &texts, &key, text, sizeof(text), 0));
 	}
 	ck_assert_uint_eq(nr, TAILS_MAX_TEXT_BYTES / sizeof(text) - 1);
+	forget();
+}
+END_TEST
+
+START_TEST(the_first_one_stays)
+{
+	const struct tail *first = add(1);
+
+	ck_assert_ptr_eq(add(1), first);
+	ck_assert_uint_eq(tails.nr_used, 1);
+	/* What was not needed is not lost. */
+	ck_assert_ptr_eq((const char *)add(2), (const char *)first + 16);
+	forget();
+}
+END_TEST
+
+#define NR_THREADS	4
+#define NR_COMMON	40000
+
+/* All keys, each thread from another one on; as many add a key at the same time as may be. */
+static void *add_all(void *arg)
+{
+	struct tails_texts *mine = arg;
+
+	for (uint64_t i = 0; i < NR_COMMON; i++) {
+		struct tails_key key = key_of(i);
+		char text[32];
+		int nr_bytes = snprintf(text, sizeof(text), "text %llu", (unsigned long long)i);
+		const struct tail *tail = tails_find(&tails, tails_hash(&key), &key);
+
+		if (!tail)
+			tail = tails_add(&tails, mine, &key, text, (size_t)nr_bytes, (uint32_t)i);
+		if (!tail || tail->cookie != i || tail->nr_bytes != (uint32_t)nr_bytes ||
+		    memcmp(tail->text, text, (size_t)nr_bytes))
+			return mine;
+	}
+	return NULL;
+}
+
+START_TEST(threads_that_add_the_same)
+{
+	struct tails_texts of_threads[NR_THREADS] = { 0 };
+	pthread_t threads[NR_THREADS];
+
+	/* Some are there before. */
+	for (uint64_t i = 0; i < NR_COMMON; i += 3)
+		add(i);
+	ck_assert(tails_share(&tails));
+	ck_assert_uint_eq(tails.nr_slots, TAILS_MAX_SLOTS);
+	for (size_t i = 0; i < NR_THREADS; i++)
+		ck_assert(!pthread_create(&threads[i], NULL, add_all, &of_threads[i]));
+	for (size_t i = 0; i < NR_THREADS; i++) {
+		void *failed;
+
+		pthread_join(threads[i], &failed);
+		ck_assert_ptr_null(failed);
+	}
+	ck_assert_uint_ge(tails.nr_used, NR_COMMON);
+	ck_assert_uint_le(tails.nr_used, NR_THREADS * NR_COMMON);
+	for (uint64_t i = 0; i < NR_COMMON; i++)
+		if (!find(i) || find(i)->cookie != i)
+			ck_abort_msg("text %llu is not there", (unsigned long long)i);
+	for (size_t i = 0; i < NR_THREADS; i++)
+		tails_texts_fini(&of_threads[i]);
+	forget();
+}
+END_TEST
+
+START_TEST(what_is_shared_stays_so)
+{
+	uint64_t i = 0;
+
+	add(1);
+	ck_assert(tails_share(&tails));
+	ck_assert(tails_share(&tails));
+	ck_assert_ptr_nonnull(find(1));
+	while (!tails_full(&tails, 16))
+		ck_assert_ptr_nonnull(add(i++));
+	/* Threads that are at work do not know yet. */
+	for (size_t nr = 0; nr < TAILS_SPARE_SLOTS; nr++)
+		ck_assert_ptr_nonnull(add(i++));
+	ck_assert_uint_eq(tails.nr_slots, TAILS_MAX_SLOTS);
+	ck_assert_uint_eq(tails.nr_used, TAILS_MAX_SLOTS / 2 + TAILS_SPARE_SLOTS);
+	ck_assert_uint_eq(find(i - 1)->cookie, i - 1);
 	tails_forget(&tails);
+	tails_texts_fini(&texts);
+	ck_assert(tails.shared);
+	ck_assert(!tails_full(&tails, 16));
+	ck_assert_ptr_null(find(1));
+	ck_assert_ptr_nonnull(add(1));
+	ck_assert_uint_eq(tails.nr_slots, TAILS_MAX_SLOTS);
+	forget();
 }
 END_TEST
 
@@ -112,12 +211,18 @@ START_TEST(out_of_memory)
 		ck_assert(failing_alloc_disarm());
 		ck_assert_ptr_null(tail);
 		ck_assert_ptr_null(find(1));
-		tails_forget(&tails);
+		forget();
 	}
 	ck_assert_ptr_nonnull(add(1));
-	tails_forget(&tails);
+	failing_alloc_arm(1);
+	ck_assert(!tails_share(&tails));
+	ck_assert(failing_alloc_disarm());
+	ck_assert(!tails.shared);
+	ck_assert_ptr_nonnull(find(1));
+	forget();
 }
 END_TEST
 
 BTSREC_CK_MAIN("tails", empty, texts_stay_in_place, every_part_of_the_key_counts,
-	       is_full_before_it_is_too_big, long_texts, out_of_memory)
+	       is_full_before_it_is_too_big, long_texts, the_first_one_stays,
+	       threads_that_add_the_same, what_is_shared_stays_so, out_of_memory)

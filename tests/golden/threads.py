@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A listing is the same for every number of threads, whatever they meet.
+
+usage: threads.py --btsrec PROGRAM --mkimage PROGRAM [--threads LIST]
+
+The history has more different branches than ends of lines are kept of, so that they are
+forgotten twice and more; the same branches again, which several threads meet at once; names of
+the kernel, of a module and of user code, the last with reasons that are counted; runs of a few
+branches between switches, and one CPU that follows another.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HEAD = """root cpus=3 ring=700000
+userkernel user0
+symbol _stext T 0xffffffff81000000
+symbol middle T 0xffffffff81200000
+symbol __x86_return_thunk T 0xffffffff81a00000
+symbol _end B 0xffffffff82000000
+module name=loop text_kva=0xffffffffc0000000 text_bytes=0x4000
+modsym loop_begin T 0xffffffffc0000000
+modsym loop_rest t 0xffffffffc0001000
+code kernel 0xffffffff81000000 90e8fa00000085c07506cccccccccccc90f490ebeb
+code kernel 0xffffffff81200000 e9fbff7f00c3ffe0ffd00f059048cf
+code user0 0x401812 c3
+format kdump
+"""
+INIT, PROG = "1/1/0x1000/init", "4242/4242/0x100000/prog"
+# What is kept is half of TAILS_MAX_SLOTS.
+NEW = "fill 300000 0xffffffff81000000 0xffffffff81400000 0x5\n"
+SAME = """fill 2000 0xffffffff81000000 0xffffffff81200000 0x1
+fill 300 0xffffffffc0000000 0xffffffffc0001000 0x8
+fill 300 0xffffffff81200000 0xffffffffc0002000 0x1
+"""
+USER = """fill 7 0x400812 0x400900 0x1
+fill 3 0x402010 0x500100 0x4
+fill 2 0x7f0000000020 0x7f0000010812 0x1
+branch 0x7ffff0020000 0x12345
+branch 0x12345 0xffffffff81000010
+fill 20 0xffffffff81200000 0xffffffff81a00000 0x1
+"""
+
+
+def switches(nr):
+    """The program runs, and something else, in turn."""
+    for i in range(nr):
+        sides = (PROG, INIT) if i % 2 else (INIT, PROG)
+        yield f"switch tsc={10 + i} task=0x0 prev={sides[0]} next={sides[1]}\n{USER}"
+
+
+def describe():
+    yield HEAD
+    yield f"cpu 0\narm tsc=1 now={INIT}\n"
+    yield SAME * 20 + NEW + SAME * 5
+    yield from switches(1500)
+    yield NEW.replace("0x5", "0x6") + SAME
+    yield "freeze reason=panic tsc=90000 ip=0xffffffff81000012 stop_ip=0xffffffff81000010\n"
+    yield f"cpu 1\narm tsc=1 now={PROG}\n"
+    yield SAME * 9 + USER * 900
+    yield f"cpu 2\narm tsc=1 now={PROG}\n{SAME}"
+
+
+def answer(btsrec, dump, words, nr_threads):
+    done = subprocess.run([btsrec, "show", "--sysroot", "nowhere", *words, "--threads",
+                           str(nr_threads), dump], capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def same(args, dump, words, threads):
+    """Is the answer of all of THREADS that of one?"""
+    one = answer(args.btsrec, dump, words, 1)
+    if one[0] not in (0, 1) or one[2] or one[1].count(b"\n") < 10000:
+        raise SystemExit(f"one thread, {words}: exit {one[0]}, {one[2].decode()}")
+    for nr_threads in threads:
+        if answer(args.btsrec, dump, words, nr_threads) != one:
+            print(f"{' '.join(words)}: {nr_threads} threads answer other than one")
+            return False
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--btsrec", required=True)
+    parser.add_argument("--mkimage", required=True)
+    parser.add_argument("--threads", default="2,3,16")
+    args = parser.parse_args()
+    threads = [int(word) for word in args.threads.split(",")]
+    with tempfile.TemporaryDirectory() as name:
+        dump = pathlib.Path(name) / "dump"
+        subprocess.run([args.mkimage, dump], input="".join(describe()).encode(), check=True)
+        good = [same(args, dump, ["--types"], threads),
+                same(args, dump, ["--format", "jsonl"], threads[:1]),
+                same(args, dump, ["--types", "--format", "tsv", "--cpu", "0-1"], threads[-1:]),
+                same(args, dump, ["--no-names"], threads[:1]),
+                same(args, dump, ["--pid", "4242", "--types"], threads[:1]),
+                same(args, dump, ["--thread", "4242"], threads[:1])]
+    sys.exit(not all(good))
+
+
+if __name__ == "__main__":
+    main()
