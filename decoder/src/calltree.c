@@ -81,7 +81,7 @@ static struct calltree_line *add_line_at(struct calltree_reader *r, enum calltre
 		.kind = kind,
 		.n = event->n,
 		.last_n = UINT64_MAX,
-		.level = level,
+		.level = (int32_t)level,
 		.segment = segment,
 	};
 	if (event->kind == BTSREC_EVENT_BRANCH) {
@@ -113,12 +113,12 @@ static inline void add_call(struct calltree_reader *r, struct frame *frame)
 		.last_n = UINT64_MAX,
 		.from = frame->from,
 		.to = frame->entered,
-		.level = frame->level,
+		.level = (int32_t)frame->level,
 		.segment = frame->segment,
 		.kind = CALLTREE_CALL,
 		.frame = frame->kind,
 		.vector = (int16_t)frame->vector,
-		.call.nr_times_begin = (uint32_t)nr_times,
+		.nr_times_begin = (uint32_t)nr_times,
 	};
 }
 
@@ -147,8 +147,10 @@ static void name_syscall(struct calltree_reader *r, const struct stack *stack, s
 	    !can_be_syscall(stack->frames[entry - 1].kind) || !stack->frames[entry - 1].cookie)
 		return;
 	line = calltree_line(r->tree, stack->frames[entry - 1].cookie - 1);
-	if (!line->call.handler_va && is_handler(r->rec, entered))
-		line->call.handler_va = entered;
+	/* The kernel's functions are where an address of 32 bits, sign-extended, leads. */
+	if (!line->call.handler && (uint64_t)(int32_t)entered == entered &&
+	    is_handler(r->rec, entered))
+		line->call.handler = (int32_t)entered;
 }
 
 /* What is known to be open and has no line yet. */
@@ -324,7 +326,7 @@ static void begin_spin(struct calltree_reader *r, uint64_t n, const struct btsre
 	r->spin_line = (struct calltree_line){
 		.kind = CALLTREE_CYCLE,
 		.segment = stack->segment,
-		.level = stack->level + 1,
+		.level = (int32_t)(stack->level + 1),
 		.n = n - 2 * r->spin.period,
 		.from = branch->from,
 		.to = branch->to,

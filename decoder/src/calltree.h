@@ -10,7 +10,7 @@
 
 /* What a view may hold in memory; a ring of 1 MiB has at most 43,690 records. */
 #define CALLTREE_MAX_LINES	BOUND(8U << 20, 1U << 12)
-/* A power of two; 9 large pages. */
+/* A power of two; 8 large pages. */
 #define CALLTREE_CHUNK_LINES	BOUND(1U << 18, 1U << 8)
 
 /** enum calltree_kind - what a line is */
@@ -32,32 +32,31 @@ enum calltree_kind {
  * struct calltree_line - a line; a tree has millions of them
  * @n: event that made it; @last_n: event that ended the call, UINT64_MAX: none.
  * @from, @to: of that branch.
- * @segment, @level: see struct stack; of @to.
+ * @segment, @level: see struct stack; of @to.  2^31 levels take 48 GiB of rings.
  * @frame, @vector: of a call: see struct frame.
  * @nr_branches: between @n and @last_n, or up to now; @more: and maybe others that
  *	are lost.
  * @nr_times_begin, @nr_times_end: how many of the tree's times are before @n and
- *	before @last_n.
- * @handler_va: of a system call: the function that its number stands for; 0: none seen.
+ *	before @last_n.  As many as a number has room for would take 100 GiB.
+ * @handler: see calltree_handler().
  */
 struct calltree_line {
-	uint64_t n;
+	_Alignas(64) uint64_t n;
 	uint64_t last_n;
 	uint64_t from;
 	uint64_t to;
-	int64_t level;
+	int32_t level;
 	uint32_t segment;
 	enum calltree_kind kind : 8;
 	enum frame_kind frame : 7;
 	bool more : 1;
 	int16_t vector;
+	uint32_t nr_times_begin;
 	union {
 		struct {
 			uint64_t nr_branches;
-			uint64_t handler_va;
-			/* A history of so many times would take 100 GiB. */
-			uint32_t nr_times_begin;
 			uint32_t nr_times_end;
+			int32_t handler;
 		} call;
 		struct {
 			unsigned int period;
@@ -73,6 +72,8 @@ struct calltree_line {
 		size_t stretch;		/* of the thread */
 	};
 };
+
+_Static_assert(sizeof(struct calltree_line) == 64, "a line is one of the cache");
 
 /**
  * struct calltree - lines of one CPU or thread, oldest first; all arrays are owned
@@ -166,6 +167,12 @@ static inline uint32_t calltree_indent(const struct calltree *tree,
 				       const struct calltree_line *line)
 {
 	return (uint32_t)(line->level - tree->segments[line->segment].base);
+}
+
+/** calltree_handler() - of a system call: the function that its number stands for; 0: none seen */
+static inline uint64_t calltree_handler(const struct calltree_line *line)
+{
+	return (uint64_t)(int64_t)line->call.handler;
 }
 
 /** calltree_side() - who ran, of a CALLTREE_THREAD; NULL: not known */

@@ -43,7 +43,7 @@ void calltree_settle(struct calltree *tree)
 bool calltree_ticks(const struct calltree *tree, const struct calltree_line *line,
 		    uint64_t *ret_min, uint64_t *ret_max)
 {
-	size_t begin = line->call.nr_times_begin, end = line->call.nr_times_end;
+	size_t begin = line->nr_times_begin, end = line->call.nr_times_end;
 	const struct calltree_time *times = tree->times;
 
 	if (line->kind != CALLTREE_CALL || line->last_n == UINT64_MAX || !begin ||

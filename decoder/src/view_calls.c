@@ -78,7 +78,7 @@ static bool line_key(const struct calls *view, const struct calltree_line *line,
 	ret->words[0] |= (uint64_t)line->frame << 8 | (uint64_t)(line->vector + 1) << 16;
 	ret->words[3] = line->call.nr_branches;
 	return line->kind == CALLTREE_CALL && line->last_n != UINT64_MAX && !line->more &&
-	       !line->call.handler_va && !calls_duration(view, line, &min, &max);
+	       !line->call.handler && !calls_duration(view, line, &min, &max);
 }
 
 uint64_t calls_place_followed(const struct calls *view, uint64_t n, unsigned int *ret_cpu)
@@ -137,8 +137,10 @@ static void print_line(struct calls *view, const struct calltree_line *line)
 	if (view->followed)
 		spaces = &view->followed->thread.lanes[view->cpu].trace.spaces;
 	view->renderer.side = aspace_at(spaces, n);
-	if (line->kind == CALLTREE_FAULT || line->kind == CALLTREE_EVENT ||
-	    line->kind == CALLTREE_STRETCH)
+	if (line->kind == CALLTREE_CALL)
+		view->lines->call(view, line, indent_of(view, line));
+	else if (line->kind == CALLTREE_FAULT || line->kind == CALLTREE_EVENT ||
+		 line->kind == CALLTREE_STRETCH)
 		print_other(view, line, n);
 	else
 		view->lines->line(view, line, indent_of(view, line));

@@ -74,11 +74,13 @@ struct calls {
 
 /**
  * struct calls_format - how one format words the tree
- * @line: one line that is no event; @indent: how deep.
+ * @call: a CALLTREE_CALL, which most lines are; @indent: how deep.
+ * @line: another line that is no event.
  * @fold: the @period lines before went round @nr_more times more, up to event @last_n;
  *	NULL: never fold.
  */
 struct calls_format {
+	void (*call)(struct calls *view, const struct calltree_line *line, uint32_t indent);
 	void (*line)(struct calls *view, const struct calltree_line *line, uint32_t indent);
 	void (*fold)(struct calls *view, const struct calltree_line *first, uint32_t indent,
 		     unsigned int period, uint64_t nr_more, uint64_t last_n);

@@ -83,7 +83,7 @@ static void json_call(struct calls *view, const struct calltree_line *line, uint
 	if (ended)
 		json_last(view, line);
 	json_bool(out, "complete", ended && !line->more);
-	json_syscall(&view->renderer, line->call.handler_va);
+	json_syscall(&view->renderer, calltree_handler(line));
 	json_duration(view, line);
 	if (view->source)
 		json_line(&view->renderer, "from_file", "from_line", line->from);
@@ -165,5 +165,6 @@ static void json_tree_line(struct calls *view, const struct calltree_line *line,
 }
 
 const struct calls_format calls_json = {
+	.call = json_tree_line,
 	.line = json_tree_line,
 };

@@ -121,28 +121,25 @@ void calls_syscall(struct renderer *r, uint64_t handler_va)
 	out_char(&r->out, ')');
 }
 
-/* calls_function(), which names a kernel address alike wherever it is. */
-static void text_function(struct calls *view, uint64_t va)
+/* Where the name of the kernel address @va is kept, or will be; NULL: it is not. */
+static struct name_text *name_place(const struct calls *view, uint64_t va)
+{
+	if (!view->name_texts || !code_is_kernel(va))
+		return NULL;
+	return name_texts_place(view->name_texts, va);
+}
+
+/* calls_function(), for the next time, too: a kernel address has its name wherever it is. */
+static void text_function(struct calls *view, uint64_t va, struct name_text *place)
 {
 	struct out *out = &view->renderer.out;
-	struct name_text *place;
 	char *begin;
 
-	if (!view->name_texts || !code_is_kernel(va)) {
-		calls_function(&view->renderer, va);
-		return;
-	}
 	out_room(out);
-	place = name_texts_place(view->name_texts, va);
-	if (place->va == va) {
-		memcpy(out->at, place->text, sizeof(place->text));
-		out->at += place->nr_bytes;
-		return;
-	}
 	begin = out->at;
 	calls_function(&view->renderer, va);
 	/* It may have been drained meanwhile. */
-	if (out->at > begin)
+	if (place && out->at > begin)
 		name_text_keep(place, va, begin, (size_t)(out->at - begin));
 }
 
@@ -209,14 +206,17 @@ static void text_source(struct calls *view, const struct calltree_line *line)
 /* What few calls have behind their names. */
 static void text_call_more(struct calls *view, const struct calltree_line *line)
 {
-	calls_syscall(&view->renderer, line->call.handler_va);
+	calls_syscall(&view->renderer, calltree_handler(line));
 	text_duration(view, line);
 	text_end(view, line);
 	text_source(view, line);
 }
 
+/* Of most calls the name is kept, and nothing is behind it. */
 static void text_call(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
+	bool more = line->call.handler || view->tree.nr_times || view->followed || view->source;
+	struct name_text *place = name_place(view, line->to);
 	struct out *out = &view->renderer.out;
 	unsigned int cpu;
 	uint64_t n = calls_place(view, line->n, &cpu);
@@ -227,11 +227,23 @@ static void text_call(struct calls *view, const struct calltree_line *line, uint
 	at = put_kind(at, line->frame, line->vector);
 	at = put_count(at, line->call.nr_branches);
 	*at++ = line->more || line->last_n == UINT64_MAX ? '+' : ' ';
-	out->at = put_indent(at, indent);
-	text_function(view, line->to);
-	if (line->call.handler_va || view->tree.nr_times || view->followed || view->source)
+	at = put_indent(at, indent);
+	if (place && place->va == line->to) {
+		memcpy(at, place->text, sizeof(place->text));
+		at += place->nr_bytes;
+	} else {
+		out->at = at;
+		text_function(view, line->to, place);
+		at = out->at;
+	}
+	if (more) {
+		out->at = at;
 		text_call_more(view, line);
-	out_char(out, '\n');
+		out_room(out);
+		at = out->at;
+	}
+	*at++ = '\n';
+	out->at = at;
 }
 
 /* A line without a count. */
@@ -283,9 +295,6 @@ static void text_break(struct calls *view, const struct calltree_line *line)
 static void text_line(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
 	switch (line->kind) {
-	case CALLTREE_CALL:
-		text_call(view, line, indent);
-		return;
 	case CALLTREE_RETURN:
 		text_place(view, line, indent, "return");
 		calls_function(&view->renderer, line->to);
@@ -313,6 +322,7 @@ static void text_line(struct calls *view, const struct calltree_line *line, uint
 	case CALLTREE_BREAK:
 		text_break(view, line);
 		break;
+	case CALLTREE_CALL:
 	case CALLTREE_STRETCH:
 	case CALLTREE_FAULT:
 	case CALLTREE_EVENT:
@@ -343,6 +353,7 @@ static void text_fold(struct calls *view, const struct calltree_line *first, uin
 }
 
 const struct calls_format calls_text = {
+	.call = text_call,
 	.line = text_line,
 	.fold = text_fold,
 };

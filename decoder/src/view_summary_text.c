@@ -63,7 +63,7 @@ static void text_entry(struct summary *view, const struct calltree_line *line)
 	frame_text(kind, line->frame, line->vector);
 	out_literal(out, " < [");
 	out_str(out, kind);
-	calls_syscall(&view->calls.renderer, line->call.handler_va);
+	calls_syscall(&view->calls.renderer, calltree_handler(line));
 	out_char(out, ']');
 }
 
