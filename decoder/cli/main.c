@@ -14,37 +14,37 @@
 
 /* The first one is meant where none is named. */
 const struct cli_command cli_commands[] = {
-	{ "summary", "How the machine came to its end, on one screen.", "fmvYDNiRs", cmd_summary,
+	{ "summary", "How the machine came to its end, on one screen.", "fmvYDNiRsj", cmd_summary,
 	  NULL },
-	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvYDNiRs", cmd_info,
+	{ "info", "What the recorder left: kernel, root, one line per CPU.", "fmvYDNiRsj", cmd_info,
 	  NULL },
-	{ "show", "The branch histories, event by event.", "cHnrtlgj" CLI_FILTER "fmvYDNiRs", cmd_show,
+	{ "show", "The branch histories, event by event.", "cHnrtlg" CLI_FILTER "fmvYDNiRsj", cmd_show,
 	  NULL },
-	{ "insns", "The instructions that were executed, one by one.", "cHnbLo" CLI_FILTER "fmvYDNiRs",
+	{ "insns", "The instructions that were executed, one by one.", "cHnbLo" CLI_FILTER "fmvYDNiRsj",
 	  cmd_insns, NULL },
-	{ "calls", "The functions that were called, as a tree.", "cHndl" CLI_FILTER "fmvYDNiRs",
+	{ "calls", "The functions that were called, as a tree.", "cHndl" CLI_FILTER "fmvYDNiRsj",
 	  cmd_calls, NULL },
-	{ "functions", "The functions by how many branches they took.", "cy" CLI_FILTER "fmvYDNiRs",
+	{ "functions", "The functions by how many branches they took.", "cy" CLI_FILTER "fmvYDNiRsj",
 	  cmd_functions, NULL },
 	{ "coverage", "The instructions of a function: how often each was executed.",
-	  "cL" CLI_FILTER "fmvYDNiRs", cmd_coverage, "FUNCTION" },
+	  "cL" CLI_FILTER "fmvYDNiRsj", cmd_coverage, "FUNCTION" },
 	{ "diff", "Where two histories part: the calls up to the fault, compared from there.",
-	  "cPfmNis", cmd_diff, "OTHER" },
+	  "cPfmNisj", cmd_diff, "OTHER" },
 	{ "timeline", "Switches, execs, marks, gaps and freezes of all CPUs by time.",
-	  "cnPGCFTfmvYDNiRs", cmd_timeline, NULL },
-	{ "stack", "The call stack, rebuilt from calls and returns.", "cHafmvYDNiRs", cmd_stack, NULL },
+	  "cnPGCFTfmvYDNiRsj", cmd_timeline, NULL },
+	{ "stack", "The call stack, rebuilt from calls and returns.", "cHafmvYDNiRsj", cmd_stack, NULL },
 	{ "prove", "Whether each history fits the code in the dump; if not, exit status 1.",
-	  "fmvYDNiRs", cmd_prove, NULL },
-	{ "report", "All histories as one page for a browser.", "wmvYDNiRs", cmd_report, "OUT" },
+	  "fmvYDNiRsj", cmd_prove, NULL },
+	{ "report", "All histories as one page for a browser.", "wmvYDNiRsj", cmd_report, "OUT" },
 	{ "gdbserver", "A remote target for gdb: history, registers and memory of one CPU.",
-	  "cPUODNiRs", cmd_gdbserver, NULL },
+	  "cPUODNiRsj", cmd_gdbserver, NULL },
 	{ "export", "The histories as a file for other tools: perf, viewers of traces, lcov.",
-	  "EcPGCKUSABwmvYDNiRs", cmd_export, "OUT" },
-	{ "extract", "Keep what decoding needs of a dump in a small file.", "upwiRs", cmd_extract,
+	  "EcPGCKUSABwmvYDNiRsj", cmd_export, "OUT" },
+	{ "extract", "Keep what decoding needs of a dump in a small file.", "upwiRsj", cmd_extract,
 	  "OUT" },
 	{ "snapshot", "As extract, of the recorder that runs on this machine.", "upw", cmd_extract,
 	  "OUT" },
-	{ "check", "Validate all that can be validated; faults make the exit status 1.", "iRs",
+	{ "check", "Validate all that can be validated; faults make the exit status 1.", "iRsj",
 	  cmd_check, NULL },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
@@ -164,10 +164,11 @@ static int close_output(int status)
 enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 {
 	const char *source = options->live ? "--live" : options->dumps[0];
-	enum btsrec_status status = options->live ? btsrec_open_live(rec) :
-						    btsrec_open_split(rec, options->dumps,
-								      options->nr_dumps);
+	enum btsrec_status status;
 
+	btsrec_set_threads(rec, options->show.nr_threads);
+	status = options->live ? btsrec_open_live(rec) :
+				 btsrec_open_split(rec, options->dumps, options->nr_dumps);
 	if (status)
 		return cli_failed(rec, status);
 	status = btsrec_locate(rec, options->root_pa, options->scan);

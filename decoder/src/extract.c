@@ -108,6 +108,7 @@ static enum btsrec_status watch_all(struct btsrec *rec, const struct redact *red
 	if (!watched)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	image.read_pa = tee_read_pa;
+	image.expect = NULL;
 	image.arg = tee;
 	image.root_pa_hint = rec->located->root.self_pa;
 	/* Who mapped what, and from where, is part of what is to be left out. */
@@ -214,6 +215,7 @@ static enum btsrec_status watch_and_write(struct btsrec *rec, const struct btsre
 	enum btsrec_status status;
 
 	image.read_pa = redact_read_pa;
+	image.expect = NULL;
 	image.arg = redact;
 	status = watch_all(rec, redact, &tee);
 	if (!status)

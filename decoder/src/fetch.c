@@ -83,6 +83,20 @@ static bool all_valid(const struct fetch *fetch, uint64_t nr_bytes)
 	return true;
 }
 
+/* The window of @slot will be read soon, and the next one, which nobody has said of that. */
+static void expect_windows(struct fetch *fetch, uint64_t slot)
+{
+	uint64_t nr_pages = (fetch->ring_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
+	uint64_t first = slot / FETCH_SLOTS * FETCH_PAGES, end = first + 2 * FETCH_PAGES;
+
+	if (fetch->expected_page == first + FETCH_PAGES)
+		first = fetch->expected_page;
+	fetch->expected_page = end;
+	if (first < nr_pages)
+		image_expect(fetch->image, fetch->page_pa + first,
+			     min_u64(end, nr_pages) - first);
+}
+
 static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
 {
 	uint64_t nr_ring = fetch->ring_bytes / BTSREC_RECORD_BYTES;
@@ -93,6 +107,7 @@ static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
 	fetch->nr_window = 0;
 	fetch->window_slot = slot / FETCH_SLOTS * FETCH_SLOTS;
 	nr_bytes = min_u64(FETCH_SLOTS, nr_ring - fetch->window_slot) * BTSREC_RECORD_BYTES;
+	expect_windows(fetch, slot);
 	for (size_t page = 0; page * BTSREC_PAGE_BYTES < nr_bytes; page += nr_pages) {
 		done_bytes = page * BTSREC_PAGE_BYTES;
 		status = read_pages(fetch, page, nr_bytes - done_bytes, &nr_pages);

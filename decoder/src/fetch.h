@@ -22,6 +22,7 @@
  * @next_slot, @nr_left: still to be handed out.
  * @window_slot: multiple of FETCH_SLOTS, first slot in @window; @nr_window: slots
  *	in it, 0: none yet.
+ * @expected_page: the image was told to expect pages of the ring up to this one.
  * @all_valid: all pages of @window are there and whole.
  * @valid_bytes: per page of @window, how many leading bytes are valid.
  */
@@ -33,6 +34,7 @@ struct fetch {
 	uint64_t nr_left;
 	uint64_t window_slot;
 	uint64_t nr_window;
+	uint64_t expected_page;
 	bool all_valid;
 	uint32_t valid_bytes[FETCH_PAGES];
 	uint8_t *window;

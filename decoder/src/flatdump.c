@@ -6,23 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef BTSREC_HAVE_LIBDEFLATE
-#include <libdeflate.h>
-#else
-#include <zlib.h>
-#endif
-#include <zstd.h>
-#ifdef BTSREC_HAVE_LZO
-#include <lzo/lzo1x.h>
-#endif
-#ifdef BTSREC_HAVE_SNAPPY
-#include <snappy-c.h>
-#endif
-
 #include "bounds.h"
 #include "image.h"
 #include "kdump_format.h"
 #include "keptpages.h"
+#include "unpack_ahead.h"
 
 /* A bitmap for 32 TiB of memory. */
 #define BITMAP_MAX_BYTES	(1ULL << 30)
@@ -32,7 +20,8 @@
 #define NOTE_MAX_BYTES		(64ULL << 20)
 
 /* Of who reads so many pages at once none is kept: they are kept there. */
-#define BULK_BYTES		(BOUND(32, 2) * BTSREC_PAGE_BYTES)
+#define BULK_PAGES		BOUND(32, 2)
+#define BULK_BYTES		(BULK_PAGES * BTSREC_PAGE_BYTES)
 
 /* Entries of the table of pages that are read at once; neighbours are wanted next. */
 #define NR_DESCS		64
@@ -44,6 +33,7 @@
  * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
  *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
  * @kept: pages that were unpacked.
+ * @ahead: pages that others unpack, of @nr_threads; NULL: there are none.
  * @descs: @nr_descs entries of the table of pages, from @first_desc on.
  */
 struct flatdump {
@@ -66,10 +56,9 @@ struct flatdump {
 	struct kdump_page_desc descs[NR_DESCS];
 	uint64_t first_desc;
 	uint64_t nr_descs;
-	ZSTD_DCtx *zstd;
-#ifdef BTSREC_HAVE_LIBDEFLATE
-	struct libdeflate_decompressor *deflate;
-#endif
+	struct unpack unpack;
+	unsigned int nr_threads;
+	struct unpack_ahead *ahead;
 };
 
 static enum btsrec_status no_memory(struct msg *msg)
@@ -246,22 +235,6 @@ static bool header_is_possible(const struct kdump_header *header)
 	       header->bitmap_blocks / 2 <= BITMAP_MAX_BYTES / BTSREC_PAGE_BYTES;
 }
 
-static const char *cannot_unpack(uint32_t flags)
-{
-#ifndef BTSREC_HAVE_SNAPPY
-	if (flags & KDUMP_PACKED_SNAPPY)
-		return "snappy";
-#endif
-#ifdef BTSREC_HAVE_LZO
-	if (flags & KDUMP_PACKED_LZO && lzo_init() != LZO_E_OK)
-		return "lzo";
-#else
-	if (flags & KDUMP_PACKED_LZO)
-		return "lzo";
-#endif
-	return NULL;
-}
-
 /* How many pages of the bitmap, within it, are before @pfn. */
 static uint64_t pages_before(const struct flatdump *dump, uint64_t pfn)
 {
@@ -289,7 +262,7 @@ static void take_part(struct flatdump *dump, const struct kdump_header *header,
 static enum btsrec_status kdump_open(struct flatdump *dump, const struct kdump_header *header,
 				     struct msg *msg)
 {
-	const char *packer = cannot_unpack(header->status);
+	const char *packer = unpack_missing(header->status);
 	struct kdump_sub_header sub;
 	enum btsrec_status status;
 
@@ -323,86 +296,6 @@ static bool page_index(const struct flatdump *dump, uint64_t pfn, uint64_t *ret)
 	return true;
 }
 
-#ifdef BTSREC_HAVE_LIBDEFLATE
-/* Without a pointer to tell its size, a page is a success only if it is whole. */
-static bool unpack_zlib(struct flatdump *dump, const uint8_t *packed, size_t nr_bytes,
-			uint8_t *page)
-{
-	if (!dump->deflate)
-		dump->deflate = libdeflate_alloc_decompressor();
-	return dump->deflate &&
-	       libdeflate_zlib_decompress(dump->deflate, packed, nr_bytes, page, BTSREC_PAGE_BYTES,
-					  NULL) == LIBDEFLATE_SUCCESS;
-}
-
-static void unpack_zlib_end(struct flatdump *dump)
-{
-	libdeflate_free_decompressor(dump->deflate);
-}
-#else
-static bool unpack_zlib(struct flatdump *dump, const uint8_t *packed, size_t nr_bytes,
-			uint8_t *page)
-{
-	uLongf page_bytes = BTSREC_PAGE_BYTES;
-
-	(void)dump;
-	return uncompress(page, &page_bytes, packed, nr_bytes) == Z_OK &&
-	       page_bytes == BTSREC_PAGE_BYTES;
-}
-
-static void unpack_zlib_end(struct flatdump *dump)
-{
-	(void)dump;
-}
-#endif
-
-#ifdef BTSREC_HAVE_LZO
-static bool unpack_lzo(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
-{
-	lzo_uint page_bytes = BTSREC_PAGE_BYTES;
-
-	return lzo1x_decompress_safe(packed, nr_bytes, page, &page_bytes, NULL) == LZO_E_OK &&
-	       page_bytes == BTSREC_PAGE_BYTES;
-}
-#endif
-
-#ifdef BTSREC_HAVE_SNAPPY
-static bool unpack_snappy(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
-{
-	size_t page_bytes = BTSREC_PAGE_BYTES;
-
-	return snappy_uncompress((const char *)packed, nr_bytes, (char *)page, &page_bytes) ==
-	       SNAPPY_OK && page_bytes == BTSREC_PAGE_BYTES;
-}
-#endif
-
-static bool unpack_zstd(struct flatdump *dump, const uint8_t *packed, size_t nr_bytes,
-			uint8_t *page)
-{
-	if (!dump->zstd)
-		dump->zstd = ZSTD_createDCtx();
-	return dump->zstd && ZSTD_decompressDCtx(dump->zstd, page, BTSREC_PAGE_BYTES, packed,
-						 nr_bytes) == BTSREC_PAGE_BYTES;
-}
-
-static bool unpack(struct flatdump *dump, uint32_t flags, const uint8_t *packed, size_t nr_bytes,
-		   uint8_t *page)
-{
-	if (flags & KDUMP_PACKED_ZLIB)
-		return unpack_zlib(dump, packed, nr_bytes, page);
-#ifdef BTSREC_HAVE_LZO
-	if (flags & KDUMP_PACKED_LZO)
-		return unpack_lzo(packed, nr_bytes, page);
-#endif
-#ifdef BTSREC_HAVE_SNAPPY
-	if (flags & KDUMP_PACKED_SNAPPY)
-		return unpack_snappy(packed, nr_bytes, page);
-#endif
-	if (flags & KDUMP_PACKED_ZSTD)
-		return unpack_zstd(dump, packed, nr_bytes, page);
-	return false;
-}
-
 static void load_descs(struct flatdump *dump, uint64_t index, size_t nr_wanted)
 {
 	uint64_t offset = dump->table_offset + index * sizeof(*dump->descs);
@@ -424,21 +317,31 @@ static const struct kdump_page_desc *desc_at(struct flatdump *dump, uint64_t ind
 	return dump->nr_descs ? &dump->descs[index - dump->first_desc] : NULL;
 }
 
-/* Page @pfn into @page. */
-static bool load_page(struct flatdump *dump, uint64_t pfn, uint8_t *page)
+/* Where page @pfn is; false: the dump does not say. */
+static bool find_page(struct flatdump *dump, uint64_t pfn, struct unpack_page *ret)
 {
-	uint8_t packed[2 * BTSREC_PAGE_BYTES];
 	const struct kdump_page_desc *desc;
 	uint64_t index;
 
 	desc = page_index(dump, pfn, &index) ? desc_at(dump, index) : NULL;
-	if (!desc || !desc->size || desc->size > sizeof(packed) ||
-	    !read_all(dump, desc->offset, packed, desc->size))
+	if (!desc)
 		return false;
-	if (desc->flags || desc->size != BTSREC_PAGE_BYTES)
-		return unpack(dump, desc->flags, packed, desc->size, page);
-	memcpy(page, packed, BTSREC_PAGE_BYTES);
+	*ret = (struct unpack_page){ desc->offset, desc->size, desc->flags };
 	return true;
+}
+
+/* Page @pfn into @page. */
+static bool load_page(struct flatdump *dump, uint64_t pfn, uint8_t *page)
+{
+	enum unpack_answer answer = UNPACK_NOT_EXPECTED;
+	struct unpack_page packed;
+
+	if (dump->ahead)
+		answer = unpack_ahead_take(dump->ahead, pfn, page);
+	if (answer != UNPACK_NOT_EXPECTED)
+		return answer == UNPACK_DONE;
+	return find_page(dump, pfn, &packed) &&
+	       unpack_page(&dump->unpack, dump->flat, &packed, page);
 }
 
 /* The content of page @pfn, or NULL. */
@@ -474,6 +377,54 @@ static size_t kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf, siz
 	return nr_bytes;
 }
 
+/* --- Ahead -------------------------------------------------------------- */
+
+void flatdump_use_threads(struct flatdump *dump, unsigned int nr_threads)
+{
+	dump->nr_threads = nr_threads;
+}
+
+static void expect_page(struct flatdump *dump, uint64_t pfn)
+{
+	struct unpack_page packed;
+
+	if (!keptpages_find(&dump->kept, pfn) && !unpack_ahead_expects(dump->ahead, pfn) &&
+	    find_page(dump, pfn, &packed))
+		unpack_ahead_expect(dump->ahead, pfn, &packed);
+}
+
+/* Without memory for it, nothing is unpacked ahead. */
+static bool can_expect(struct flatdump *dump)
+{
+	if (!dump->ahead && !dump->segments)
+		dump->ahead = unpack_ahead_new(dump->flat, dump->nr_threads);
+	return dump->ahead;
+}
+
+void flatdump_expect(struct flatdump *dump, const uint64_t *page_pa, size_t nr)
+{
+	if (!can_expect(dump))
+		return;
+	for (size_t i = 0; i < nr; i++)
+		if (page_pa[i])
+			expect_page(dump, page_pa[i] / BTSREC_PAGE_BYTES);
+	unpack_ahead_start(dump->ahead);
+}
+
+/* Of a long read that is at @pa now the next pages up to @end_pa; every so often. */
+static void expect_bulk(struct flatdump *dump, uint64_t pa, uint64_t end_pa)
+{
+	uint64_t pfn = pa / BTSREC_PAGE_BYTES, end_pfn = end_pa / BTSREC_PAGE_BYTES;
+
+	if (pfn % BULK_PAGES || !can_expect(dump))
+		return;
+	if (end_pfn > pfn + 2 * BULK_PAGES)
+		end_pfn = pfn + 2 * BULK_PAGES;
+	for (; pfn < end_pfn; pfn++)
+		expect_page(dump, pfn);
+	unpack_ahead_start(dump->ahead);
+}
+
 /* --- Any ---------------------------------------------------------------- */
 
 enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *buf,
@@ -485,6 +436,8 @@ enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *bu
 	while (nr_done < len_bytes) {
 		uint8_t *to = (uint8_t *)buf + nr_done;
 
+		if (len_bytes - nr_done >= BULK_BYTES)
+			expect_bulk(dump, pa + nr_done, pa + len_bytes);
 		if (dump->segments)
 			nr_bytes = elf_read(dump, pa + nr_done, to, len_bytes - nr_done);
 		else
@@ -529,8 +482,8 @@ void flatdump_free(struct flatdump *dump)
 	free(dump->bitmap);
 	free(dump->nr_before);
 	keptpages_fini(&dump->kept);
-	ZSTD_freeDCtx(dump->zstd);
-	unpack_zlib_end(dump);
+	unpack_ahead_free(dump->ahead);
+	unpack_fini(&dump->unpack);
 	free(dump);
 }
 

@@ -25,6 +25,12 @@ enum btsrec_status flatdump_new(const struct flatfile *flat, struct msg *msg,
 /** flatdump_free() - NULL is allowed */
 void flatdump_free(struct flatdump *dump);
 
+/** flatdump_use_threads() - to unpack pages, @nr_threads with the caller's; before the first read */
+void flatdump_use_threads(struct flatdump *dump, unsigned int nr_threads);
+
+/** flatdump_expect() - as expect of struct btsrec_image */
+void flatdump_expect(struct flatdump *dump, const uint64_t *page_pa, size_t nr);
+
 /** flatdump_read_pa() - as read_pa of struct btsrec_image */
 enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *buf,
 				    size_t len_bytes, size_t *ret_bytes);

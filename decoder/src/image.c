@@ -28,3 +28,9 @@ enum btsrec_status image_read(const struct btsrec_image *image, uint64_t pa, voi
 
 	return image_read_some(image, pa, buf, len_bytes, &valid_bytes);
 }
+
+void image_expect(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr)
+{
+	if (image->expect)
+		image->expect(image->arg, page_pa, nr);
+}

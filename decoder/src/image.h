@@ -41,4 +41,7 @@ enum btsrec_status image_read_some(const struct btsrec_image *image, uint64_t pa
 enum btsrec_status image_read(const struct btsrec_image *image, uint64_t pa, void *buf,
 			      size_t len_bytes);
 
+/** image_expect() - the pages at @page_pa will be read soon, see struct btsrec_image */
+void image_expect(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr);
+
 #endif /* BTSREC_IMAGE_H */

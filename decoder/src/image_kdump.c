@@ -363,6 +363,13 @@ static enum btsrec_status flat_read_pa(void *arg, uint64_t pa, void *buf, size_t
 	return flatdump_read_pa(dump->flat, pa, buf, len_bytes, ret_bytes);
 }
 
+static void flat_expect(void *arg, const uint64_t *page_pa, size_t nr)
+{
+	struct dump *dump = arg;
+
+	flatdump_expect(dump->flat, page_pa, nr);
+}
+
 static enum btsrec_status extract_read(void *arg, uint64_t pa, void *buf, size_t len_bytes,
 				       size_t *ret_bytes)
 {
@@ -377,6 +384,7 @@ static void dump_image(struct dump *dump, struct btsrec_image *ret)
 	*ret = (struct btsrec_image){ .arg = dump };
 	if (dump->flat) {
 		ret->read_pa = flat_read_pa;
+		ret->expect = flat_expect;
 		ret->vmcoreinfo = flatdump_vmcoreinfo(dump->flat);
 		ret->max_pa = flatdump_max_pa(dump->flat);
 		return;
@@ -455,6 +463,8 @@ static enum btsrec_status open_one(struct btsrec *rec, const char *path, struct 
 		msg_prepend(&rec->msg, status, "%s", path);
 		return status;
 	}
+	if (dump->flat)
+		flatdump_use_threads(dump->flat, rec->nr_threads);
 	*ret = take_ptr(dump);
 	return BTSREC_OK;
 }
@@ -513,6 +523,7 @@ static enum btsrec_status open_split(struct btsrec *rec, const char *const *path
 		return status;
 	image = split->parts[0].image;
 	image.read_pa = split_read_pa;
+	image.expect = NULL;
 	image.arg = split;
 	if (!split_is_whole(split)) {
 		rec->incomplete = true;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "image.h"
 #include "session.h"
 
 #include <stdlib.h>
@@ -72,6 +73,13 @@ static enum btsrec_status watched_read_pa(void *arg, uint64_t pa, void *buf, siz
 	return status;
 }
 
+static void watched_expect(void *arg, const uint64_t *page_pa, size_t nr)
+{
+	struct btsrec *rec = arg;
+
+	image_expect(&rec->given, page_pa, nr);
+}
+
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)
 {
 	if (status == BTSREC_ERR_STOPPED)
@@ -96,10 +104,16 @@ enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *i
 	rec->given = *image;
 	rec->image = *image;
 	rec->image.read_pa = watched_read_pa;
+	rec->image.expect = watched_expect;
 	rec->image.arg = rec;
 	rec->source = source;
 	rec->has_image = true;
 	return BTSREC_OK;
+}
+
+void btsrec_set_threads(struct btsrec *rec, unsigned int nr_threads)
+{
+	rec->nr_threads = nr_threads;
 }
 
 enum btsrec_status btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image)

@@ -34,6 +34,7 @@ struct session_part {
  * @located: NULL before btsrec_locate() has succeeded.
  * @findings: of the last btsrec_locate(), whether it succeeded or not.
  * @resolver: valid if @has_resolver.
+ * @nr_threads: of btsrec_set_threads().
  * @no_dump_names: btsrec_set_dump_names() said so.
  * @no_user_names: leave user addresses without names.
  * @sysroot, @debuginfo: of btsrec_set_files(); owned; NULL: the defaults.
@@ -60,6 +61,7 @@ struct btsrec {
 	struct findings findings;
 	bool has_resolver;
 	struct btsrec_resolver resolver;
+	unsigned int nr_threads;
 	bool no_dump_names;
 	bool no_user_names;
 	char *sysroot;

@@ -250,7 +250,41 @@ START_TEST(no_memory)
 }
 END_TEST
 
+/* --- What is said to come --- */
+
+static uint64_t expected_pa[256];
+static size_t nr_expected;
+
+static void expect(void *arg, const uint64_t *pa, size_t nr)
+{
+	ck_assert_ptr_eq(arg, image.arg);
+	ck_assert_uint_le(nr_expected + nr, 256);
+	memcpy(expected_pa + nr_expected, pa, nr * sizeof(*pa));
+	nr_expected += nr;
+}
+
+START_TEST(each_page_is_expected_once)
+{
+	uint64_t nr_slots = 3 * FETCH_SLOTS + 100;
+	struct ring_run run;
+
+	setup(nr_slots);
+	image.expect = expect;
+	nr_expected = 0;
+	fetch_seek(&fetch, 0, nr_slots);
+	ck_records(0, FETCH_SLOTS);
+	ck_assert_uint_eq(nr_expected, 2 * FETCH_PAGES);
+	do {
+		btsrec_ck_ok(fetch_next(&fetch, &run));
+	} while (run.nr_slots);
+	ck_assert_uint_eq(nr_expected, fixture_cpu(fix, 0)->nr_ring_pages);
+	ck_assert_mem_eq(expected_pa, page_pa, nr_expected * sizeof(*page_pa));
+	teardown();
+}
+END_TEST
+
 BTSREC_CK_MAIN("fetch", nothing_sought, one_slot, odd_size_with_straddling_slots,
 	       several_windows, first_page_missing, middle_page_missing_takes_both_straddlers,
 	       last_page_missing, page_cut_short, all_pages_missing, hole_in_a_contiguous_run,
-	       medium_fails, single_slots, no_memory)
+	       medium_fails, single_slots, no_memory,
+	       each_page_is_expected_once)

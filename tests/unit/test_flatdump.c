@@ -225,8 +225,7 @@ static void ck_bulk(uint64_t first_pfn, uint64_t nr, uint64_t nr_there)
 	free(bytes);
 }
 
-/* Many pages at once go past those that are kept, but must be the same. */
-START_TEST(many_at_once)
+static void open_many(unsigned int nr_threads)
 {
 	uint8_t garbage[64] = { 1, 2, 3 };
 
@@ -240,6 +239,13 @@ START_TEST(many_at_once)
 			put_plain(pfn, (uint8_t)pfn);
 	}
 	btsrec_ck_ok(open_all());
+	flatdump_use_threads(dump, nr_threads);
+}
+
+/* Many pages at once go past those that are kept, but must be the same. */
+static void ck_many(unsigned int nr_threads)
+{
+	open_many(nr_threads);
 	ck_assert_int_eq(page_value(33), 33);
 	ck_assert_int_eq(page_value(34), 34);
 	ck_bulk(0, 80, 80);
@@ -249,6 +255,34 @@ START_TEST(many_at_once)
 	ck_bulk(81, 40, NR_BULK - 81);
 	for (uint64_t pfn = NR_BULK; pfn--;)
 		ck_assert_int_eq(page_value(pfn), pfn == 80 ? -1 : (int)pfn);
+	teardown();
+}
+
+START_TEST(many_at_once)
+{
+	for (unsigned int nr_threads = 0; nr_threads <= 3; nr_threads++)
+		ck_many(nr_threads);
+}
+END_TEST
+
+/* Some of them are not in the dump, one is damaged; they are read in another order. */
+START_TEST(expected)
+{
+	uint64_t page_pa[NR_BULK];
+
+	open_many(3);
+	for (uint64_t i = 0; i < NR_BULK; i++)
+		page_pa[i] = i % 7 ? 2 * i * PAGE : 0;
+	for (unsigned int round = 0; round < 2; round++) {
+		flatdump_expect(dump, page_pa, NR_BULK);
+		for (uint64_t i = 0; i < NR_BULK; i++) {
+			uint64_t pfn = 2 * (i ^ 3);
+
+			ck_assert_int_eq(page_value(pfn),
+					 pfn < NR_BULK && pfn != 80 ? (int)pfn : -1);
+		}
+	}
+	flatdump_expect(dump, page_pa, NR_BULK);
 	teardown();
 }
 END_TEST
@@ -391,6 +425,5 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("flatdump", plain_and_packed, over_two_pages, many_at_once, damaged_pages, cut_off,
-	       split,
-	       vmcoreinfo, refused, no_memory)
+BTSREC_CK_MAIN("flatdump", plain_and_packed, over_two_pages, many_at_once, expected,
+	       damaged_pages, cut_off, split, vmcoreinfo, refused, no_memory)

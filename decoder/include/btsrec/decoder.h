@@ -83,7 +83,9 @@ BTSREC_API const char *btsrec_errmsg(const struct btsrec *rec);
  * @vmcoreinfo: text of the VMCOREINFO note or NULL; borrowed, NUL-terminated.
  * @root_pa_hint: physical address of the root from a symbol lookup; 0: none.
  * @max_pa: first physical address beyond memory, bounds a full scan; 0: unknown.
- * @arg: given to @read_pa.
+ * @expect: the @nr pages at @page_pa, 0 where there is none, will be read soon, in this order;
+ *	NULL: it makes no difference.
+ * @arg: given to @read_pa and @expect.
  */
 struct btsrec_image {
 	enum btsrec_status (*read_pa)(void *arg, uint64_t pa, void *buf,
@@ -91,6 +93,7 @@ struct btsrec_image {
 	const char *vmcoreinfo;
 	uint64_t root_pa_hint;
 	uint64_t max_pa;
+	void (*expect)(void *arg, const uint64_t *page_pa, size_t nr);
 	void *arg;
 };
 
@@ -101,6 +104,14 @@ struct btsrec_image {
  */
 BTSREC_API enum btsrec_status
 btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image);
+
+/**
+ * btsrec_set_threads() - how many processors a dump that is opened after this may keep busy
+ * @nr_threads: with the caller's; 0 or 1: no others.
+ *
+ * They unpack pages that will be read soon.
+ */
+BTSREC_API void btsrec_set_threads(struct btsrec *rec, unsigned int nr_threads);
 
 /**
  * btsrec_open_dump() - use the dump file at @path through libkdumpfile

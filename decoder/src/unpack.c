@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unpack.h"
+
+#include <string.h>
+
+#ifdef BTSREC_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#else
+#include <zlib.h>
+#endif
+#include <zstd.h>
+#ifdef BTSREC_HAVE_LZO
+#include <lzo/lzo1x.h>
+#endif
+#ifdef BTSREC_HAVE_SNAPPY
+#include <snappy-c.h>
+#endif
+
+#include "kdump_format.h"
+
+/* What is packed may be longer than a page. */
+#define PACKED_MAX_BYTES	(2 * BTSREC_PAGE_BYTES)
+
+const char *unpack_missing(uint32_t flags)
+{
+#ifndef BTSREC_HAVE_SNAPPY
+	if (flags & KDUMP_PACKED_SNAPPY)
+		return "snappy";
+#endif
+#ifdef BTSREC_HAVE_LZO
+	if (flags & KDUMP_PACKED_LZO && lzo_init() != LZO_E_OK)
+		return "lzo";
+#else
+	if (flags & KDUMP_PACKED_LZO)
+		return "lzo";
+#endif
+	return NULL;
+}
+
+#ifdef BTSREC_HAVE_LIBDEFLATE
+/* Without a pointer to tell its size, a page is a success only if it is whole. */
+static bool unpack_zlib(struct unpack *unpack, const uint8_t *packed, size_t nr_bytes,
+			uint8_t *page)
+{
+	if (!unpack->deflate)
+		unpack->deflate = libdeflate_alloc_decompressor();
+	return unpack->deflate &&
+	       libdeflate_zlib_decompress(unpack->deflate, packed, nr_bytes, page, BTSREC_PAGE_BYTES,
+					  NULL) == LIBDEFLATE_SUCCESS;
+}
+
+static void unpack_zlib_end(struct unpack *unpack)
+{
+	libdeflate_free_decompressor(unpack->deflate);
+}
+#else
+static bool unpack_zlib(struct unpack *unpack, const uint8_t *packed, size_t nr_bytes,
+			uint8_t *page)
+{
+	uLongf page_bytes = BTSREC_PAGE_BYTES;
+
+	(void)unpack;
+	return uncompress(page, &page_bytes, packed, nr_bytes) == Z_OK &&
+	       page_bytes == BTSREC_PAGE_BYTES;
+}
+
+static void unpack_zlib_end(struct unpack *unpack)
+{
+	(void)unpack;
+}
+#endif
+
+#ifdef BTSREC_HAVE_LZO
+static bool unpack_lzo(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
+{
+	lzo_uint page_bytes = BTSREC_PAGE_BYTES;
+
+	return lzo1x_decompress_safe(packed, nr_bytes, page, &page_bytes, NULL) == LZO_E_OK &&
+	       page_bytes == BTSREC_PAGE_BYTES;
+}
+#endif
+
+#ifdef BTSREC_HAVE_SNAPPY
+static bool unpack_snappy(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
+{
+	size_t page_bytes = BTSREC_PAGE_BYTES;
+
+	return snappy_uncompress((const char *)packed, nr_bytes, (char *)page, &page_bytes) ==
+	       SNAPPY_OK && page_bytes == BTSREC_PAGE_BYTES;
+}
+#endif
+
+static bool unpack_zstd(struct unpack *unpack, const uint8_t *packed, size_t nr_bytes,
+			uint8_t *page)
+{
+	if (!unpack->zstd)
+		unpack->zstd = ZSTD_createDCtx();
+	return unpack->zstd && ZSTD_decompressDCtx(unpack->zstd, page, BTSREC_PAGE_BYTES, packed,
+						 nr_bytes) == BTSREC_PAGE_BYTES;
+}
+
+static bool unpack_bytes(struct unpack *unpack, uint32_t flags, const uint8_t *packed, size_t nr_bytes,
+		   uint8_t *page)
+{
+	if (flags & KDUMP_PACKED_ZLIB)
+		return unpack_zlib(unpack, packed, nr_bytes, page);
+#ifdef BTSREC_HAVE_LZO
+	if (flags & KDUMP_PACKED_LZO)
+		return unpack_lzo(packed, nr_bytes, page);
+#endif
+#ifdef BTSREC_HAVE_SNAPPY
+	if (flags & KDUMP_PACKED_SNAPPY)
+		return unpack_snappy(packed, nr_bytes, page);
+#endif
+	if (flags & KDUMP_PACKED_ZSTD)
+		return unpack_zstd(unpack, packed, nr_bytes, page);
+	return false;
+}
+
+bool unpack_page(struct unpack *unpack, const struct flatfile *flat,
+		 const struct unpack_page *page, uint8_t *ret)
+{
+	uint8_t packed[PACKED_MAX_BYTES];
+
+	if (!page->nr_bytes || page->nr_bytes > sizeof(packed) ||
+	    flatfile_read(flat, page->offset, packed, page->nr_bytes) != page->nr_bytes)
+		return false;
+	if (page->flags || page->nr_bytes != BTSREC_PAGE_BYTES)
+		return unpack_bytes(unpack, page->flags, packed, page->nr_bytes, ret);
+	memcpy(ret, packed, BTSREC_PAGE_BYTES);
+	return true;
+}
+
+void unpack_fini(struct unpack *unpack)
+{
+	ZSTD_freeDCtx(unpack->zstd);
+	unpack_zlib_end(unpack);
+	memset(unpack, 0, sizeof(*unpack));
+}
