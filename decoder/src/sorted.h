@@ -11,14 +11,15 @@
 static inline size_t sorted_search(const void *list, size_t nr, size_t element_bytes,
 				   size_t at_bytes, uint64_t key)
 {
-	const char *members = (const char *)list + (nr ? at_bytes : 0);
 	size_t first = 0, behind = nr;
 
 	while (first < behind) {
 		size_t middle = first + (behind - first) / 2;
 		uint64_t value;
 
-		memcpy(&value, members + middle * element_bytes, sizeof(value));
+		/* Here, because of no list not even an offset of 0 may be taken. */
+		memcpy(&value, (const char *)list + middle * element_bytes + at_bytes,
+		       sizeof(value));
 		if (value <= key)
 			first = middle + 1;
 		else
