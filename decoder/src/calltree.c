@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "frames_plain.h"
 #include "grow.h"
 #include "large.h"
 #include "symbol.h"
@@ -333,8 +334,9 @@ static void begin_spin(struct calltree_reader *r, uint64_t n, const struct btsre
 	};
 }
 
-static void read_spin(struct calltree_reader *r, uint64_t n, const struct btsrec_record *branch,
-		      const struct stack *stack)
+/* Of a branch that is like one of the newest. */
+static void spin_on(struct calltree_reader *r, uint64_t n, const struct btsrec_record *branch,
+		    const struct stack *stack)
 {
 	struct cycles_key key = { { branch->from, branch->to } };
 	bool held = cycles_hold(&r->spin, &key);
@@ -345,6 +347,13 @@ static void read_spin(struct calltree_reader *r, uint64_t n, const struct btsrec
 	}
 	if (held && r->spin.nr_held == 1)
 		begin_spin(r, n, branch, stack);
+}
+
+static inline void read_spin(struct calltree_reader *r, uint64_t n,
+			     const struct btsrec_record *branch, const struct stack *stack)
+{
+	if (!cycles_pass(&r->spin, &(struct cycles_key){ { branch->from, branch->to } }))
+		spin_on(r, n, branch, stack);
 }
 
 /* --- Events ------------------------------------------------------------- */
@@ -457,31 +466,55 @@ bool calltree_event(void *arg, const struct trace_event *traced, const struct fr
 /* --- Plain branches ----------------------------------------------------- */
 
 /* What calltree_event() does of such a branch, when lines are being read. */
-static bool plain_branch(void *arg, uint64_t n, const struct btsrec_record *branch,
-			 enum frames_move move, struct frame *frame, struct frames *frames)
+static inline void read_plain(struct calltree_reader *r, uint64_t n,
+			      const struct btsrec_record *branch, enum frames_move move,
+			      struct frame *frame, const struct stack *stack)
+{
+	read_spin(r, n, branch, stack);
+	if (!frame)
+		return;
+	if (move == FRAMES_LEAVES) {
+		end_call(r, frame, n);
+		return;
+	}
+	add_call(r, frame);
+	/* In what has entered the kernel, which may be a system call. */
+	if (frame->entry)
+		name_syscall(r, stack, stack->nr - 1, branch->to);
+}
+
+/* A trace_frames_plain_fn.  Inlined it all is, because most of a history comes this way. */
+static bool read_plain_branches(void *arg, struct trace *trace, struct frames *frames)
 {
 	struct calltree_reader *r = arg;
+	const struct btsrec_record *branch;
+	struct code_run *run;
 
-	if (!cycles_pass(&r->spin, &(struct cycles_key){ { branch->from, branch->to } }))
-		read_spin(r, n, branch, frames_stack(frames));
-	if (frame && move == FRAMES_LEAVES)
-		end_call(r, frame, n);
-	else if (frame)
-		add_call(r, frame);
-	/* In what has entered the kernel, which may be a system call. */
-	if (move == FRAMES_ENTERS && frame && frame->entry)
-		name_syscall(r, frames_stack(frames), frames_stack(frames)->nr - 1, branch->to);
-	return !r->nomem && r->tree->complete;
+	while ((branch = trace_plain(trace, &run)) != NULL) {
+		uint64_t n = trace_next_n(trace);
+		enum frames_move move;
+		struct frame *frame;
+
+		if (n < r->plain_first_n || n >= r->plain_end_n)
+			break;
+		move = frames_plain(frames, n, branch, run, &frame);
+		if (move == FRAMES_NOT_PLAIN)
+			break;
+		trace_pass_plain(trace, run);
+		read_plain(r, n, branch, move, frame, frames_stack(frames));
+		if (r->nomem || !r->tree->complete)
+			return false;
+	}
+	return true;
 }
 
 /* From behind the first wanted event to before the one that tells of the fault or is the last. */
-static void want_plain(const struct calltree_reader *r, struct trace_frames_fns *fns)
+static void want_plain(struct calltree_reader *r)
 {
-	fns->plain = plain_branch;
-	fns->plain_first_n = r->first_n + 1;
-	fns->plain_end_n = r->last_n;
+	r->plain_first_n = r->first_n + 1;
+	r->plain_end_n = r->last_n;
 	if (r->fault->kind && r->fault->n < r->last_n)
-		fns->plain_end_n = r->fault->n;
+		r->plain_end_n = r->fault->n;
 }
 
 /* --- Reading ------------------------------------------------------------ */
@@ -514,7 +547,8 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 {
 	struct calltree_reader r = { .tree = tree, .rec = rec, .first_n = first_n,
 				     .last_n = last_n, .fault = fault, .was_gap = true };
-	struct trace_frames_fns fns = { .event = calltree_event, .end = end_of_cpu, .arg = &r };
+	const struct trace_frames_fns fns = { .event = calltree_event, .end = end_of_cpu,
+					      .plain = read_plain_branches, .arg = &r };
 	enum btsrec_status status = BTSREC_OK;
 
 	memset(tree, 0, sizeof(*tree));
@@ -524,7 +558,7 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 	if (status)
 		return status;
 	cycles_init(&r.spin);
-	want_plain(&r, &fns);
+	want_plain(&r);
 	status = trace_frames(rec, cpu, &fns);
 	if (r.nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");

@@ -8,6 +8,7 @@
 
 /**
  * struct calltree_reader - lines that are being read
+ * @plain_first_n, @plain_end_n: events that may be read as plain branches.
  * @was_gap: the last event that was no branch was a gap, or nothing was before.
  * @lost_n: before this event something is missing.
  * @spin: the branches; @spin_line: of the cycle that goes round; @spin_lines: how many
@@ -18,6 +19,8 @@ struct calltree_reader {
 	struct btsrec *rec;
 	uint64_t first_n;
 	uint64_t last_n;
+	uint64_t plain_first_n;
+	uint64_t plain_end_n;
 	const struct fault *fault;
 	bool started;
 	bool was_gap;

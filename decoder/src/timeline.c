@@ -105,10 +105,7 @@ static bool emit_branch(struct timeline *tl, const struct btsrec_record *record,
 {
 	if (tl->has_gap)
 		return emit_gap(tl, ret);
-	ret->kind = BTSREC_EVENT_BRANCH;
-	ret->mm_only = false;
-	ret->branch = *record;
-	stamp(tl, ret, tl->run.slot + tl->pos);
+	timeline_branch(ret, record, tl->cpu, tl->n++, tl->run.slot + tl->pos);
 	consume_slot(tl);
 	return true;
 }

@@ -56,6 +56,18 @@ void timeline_end(struct timeline *tl, const struct btsrec_freeze *freeze);
  */
 bool timeline_next(struct timeline *tl, struct btsrec_event *ret);
 
+/** timeline_branch() - the branch @record as event @n */
+static inline void timeline_branch(struct btsrec_event *ret, const struct btsrec_record *record,
+				   unsigned int cpu, uint64_t n, uint64_t slot)
+{
+	ret->kind = BTSREC_EVENT_BRANCH;
+	ret->mm_only = false;
+	ret->cpu = cpu;
+	ret->n = n;
+	ret->slot = slot;
+	ret->branch = *record;
+}
+
 /** struct timeline_branches - @nr branches in a row, from event @n and slot @slot on */
 struct timeline_branches {
 	const struct btsrec_record *records;

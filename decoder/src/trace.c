@@ -339,14 +339,10 @@ enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned 
 static void make_event(struct trace *trace)
 {
 	const struct timeline_branches *branches = &trace->branches;
-	struct btsrec_event *event = &trace->event;
+	uint64_t i = trace->nr_taken;
 
-	event->kind = BTSREC_EVENT_BRANCH;
-	event->mm_only = false;
-	event->cpu = trace->history.cpu->cpu;
-	event->n = branches->n + trace->nr_taken;
-	event->slot = branches->slot + trace->nr_taken;
-	event->branch = branches->records[trace->nr_taken];
+	timeline_branch(&trace->event, &branches->records[i], trace->history.cpu->cpu,
+			branches->n + i, branches->slot + i);
 }
 
 static bool next_event(struct trace *trace)

@@ -105,32 +105,6 @@ static enum frames_place place(void *arg, uint64_t from_va, uint64_t to_va)
 
 /* --- Events ------------------------------------------------------------- */
 
-/* Plain branches, as long as they are all that comes; false: nobody wants more. */
-static bool feed_plain(struct trace *trace, struct frames *frames,
-		       const struct trace_frames_fns *fns)
-{
-	const struct btsrec_record *branch;
-	struct code_run *run;
-
-	if (!proof_is_plain(&trace->proof) || !frames_are_plain(frames))
-		return true;
-	while ((branch = trace_plain(trace, &run)) != NULL) {
-		uint64_t n = trace_next_n(trace);
-		enum frames_move move;
-		struct frame *frame;
-
-		if (n < fns->plain_first_n || n >= fns->plain_end_n)
-			break;
-		move = frames_plain(frames, n, branch, run, &frame);
-		if (move == FRAMES_NOT_PLAIN)
-			break;
-		trace_pass_plain(trace, run);
-		if (!fns->plain(fns->arg, n, branch, move, frame, frames))
-			return false;
-	}
-	return true;
-}
-
 /* What the next event does, if it is a plain branch; else NULL. */
 static const struct frames_step *next_plain(struct trace *trace, struct frames *frames,
 					    struct trace_event *ret)
@@ -169,7 +143,8 @@ static enum btsrec_status feed_all(struct trace *trace, struct frames *frames,
 	struct trace_event event;
 
 	while (!trace->status) {
-		if (fns->plain && !feed_plain(trace, frames, fns))
+		if (fns->plain && proof_is_plain(&trace->proof) && frames_are_plain(frames) &&
+		    !fns->plain(fns->arg, trace, frames))
 			return trace_stopped(trace);
 		step = next_step(trace, frames, &event);
 		if (!step)

@@ -20,30 +20,26 @@ typedef bool (*trace_frames_fn)(void *arg, const struct trace_event *event,
 				const struct frames_step *step, struct frames *frames);
 
 /**
- * trace_frames_plain_fn - receives a plain branch, event @n, and what it did to a stack
- * @frame: that was entered or left; NULL: none.  Valid during the call.
+ * trace_frames_plain_fn - takes plain branches, as many as it likes of those that come next
+ *
+ * With trace_plain(), frames_plain(), both of which may be asked, and trace_pass_plain().
  *
  * Return: false to stop.
  */
-typedef bool (*trace_frames_plain_fn)(void *arg, uint64_t n, const struct btsrec_record *branch,
-				      enum frames_move move, struct frame *frame,
-				      struct frames *frames);
+typedef bool (*trace_frames_plain_fn)(void *arg, struct trace *trace, struct frames *frames);
 
 /** trace_frames_end_fn - there are no more events, and nobody has stopped */
 typedef void (*trace_frames_end_fn)(void *arg, struct frames *frames);
 
 /**
  * struct trace_frames_fns - who reads a history with its calls
- * @event: told of all events, but those that @plain is told of.
- * @plain: told of plain branches from event @plain_first_n up to before @plain_end_n; NULL:
- *	@event is.
+ * @event: told of all events, but those that @plain takes.
+ * @plain: NULL, or asked whenever there may be plain branches.
  * @end: NULL, or told when all were.
  */
 struct trace_frames_fns {
 	trace_frames_fn event;
 	trace_frames_plain_fn plain;
-	uint64_t plain_first_n;
-	uint64_t plain_end_n;
 	trace_frames_end_fn end;
 	void *arg;
 };

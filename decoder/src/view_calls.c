@@ -129,7 +129,7 @@ static void print_other(struct calls *view, const struct calltree_line *line, ui
 		print_stretch(view, line->stretch);
 }
 
-static void print_line(struct calls *view, const struct calltree_line *line)
+static inline void print_line(struct calls *view, const struct calltree_line *line)
 {
 	uint64_t n = calls_place(view, line->n, &view->cpu);
 	struct aspace *spaces = &view->spaces;

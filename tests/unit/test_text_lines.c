@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "check_btsrec.h"
+#include "name_texts.h"
 #include "text_lines.h"
 
 #define NR_LINES	250
@@ -80,4 +81,52 @@ START_TEST(text_of_all_numbers)
 }
 END_TEST
 
-BTSREC_CK_MAIN("text_lines", text_of_all_numbers)
+/* As a thread goes from CPU to CPU and events are left out. */
+START_TEST(heads_in_any_order)
+{
+	static const uint64_t numbers[] = { 7, 99, 100, 199, 150, 150, 200, 42, 123456, 123499 };
+	static const unsigned int cpus[] = { 0, 1, 1, 0, 4095 };
+	struct text_heads heads = { .more = "more" };
+	char text[TEXT_HEAD_MAX_BYTES + 1], want[TEXT_HEAD_MAX_BYTES + 1];
+
+	for (size_t i = 0; i < 50; i++) {
+		uint64_t n = numbers[i % 10];
+		unsigned int cpu = cpus[i % 5];
+
+		*put_head(text, &heads, cpu, n) = '\0';
+		snprintf(want, sizeof(want), "%3u %9" PRIu64 " more", cpu, n);
+		ck_assert_str_eq(text, want);
+	}
+}
+END_TEST
+
+static void ck_kept(const struct name_text *place, uint64_t va, const char *text)
+{
+	ck_assert_uint_eq(place->va, va);
+	ck_assert_uint_eq(place->nr_bytes, strlen(text));
+	ck_assert_mem_eq(place->text, text, strlen(text));
+}
+
+START_TEST(names_are_kept)
+{
+	struct name_text *texts = name_texts_new(), *place;
+	char longest[NAME_TEXT_MAX_BYTES + 2];
+
+	ck_assert_ptr_nonnull(texts);
+	place = name_texts_place(texts, UINT64_MAX);
+	ck_assert(place >= texts && place < texts + NAME_TEXTS_NR);
+	ck_assert_uint_eq(place->va, 0);
+	name_text_keep(place, UINT64_MAX, "name", 4);
+	ck_kept(place, UINT64_MAX, "name");
+	/* What is too long leaves what is there. */
+	memset(longest, 'x', sizeof(longest));
+	name_text_keep(place, 1, longest, sizeof(longest) - 1);
+	ck_kept(place, UINT64_MAX, "name");
+	longest[NAME_TEXT_MAX_BYTES] = '\0';
+	name_text_keep(place, 1, longest, NAME_TEXT_MAX_BYTES);
+	ck_kept(place, 1, longest);
+	free(texts);
+}
+END_TEST
+
+BTSREC_CK_MAIN("text_lines", text_of_all_numbers, heads_in_any_order, names_are_kept)
