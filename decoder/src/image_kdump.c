@@ -45,12 +45,13 @@ static void dump_free(void *data)
 		return;
 	if (dump->ctx)
 		kdump_free(dump->ctx);
+	/* Its threads may be reading the file. */
+	flatdump_free(dump->flat);
+	flatfile_fini(&dump->flat_index);
 	if (dump->fd >= 0)
 		close(dump->fd);
 	free(dump->vmcoreinfo);
 	dumpfile_fini(&dump->file);
-	flatdump_free(dump->flat);
-	flatfile_fini(&dump->flat_index);
 	extract_close(dump->extract);
 	free(dump);
 }

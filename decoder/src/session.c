@@ -77,7 +77,9 @@ static void watched_expect(void *arg, const uint64_t *page_pa, size_t nr)
 {
 	struct btsrec *rec = arg;
 
+	pthread_mutex_lock(&rec->reading);
 	image_expect(&rec->given, page_pa, nr);
+	pthread_mutex_unlock(&rec->reading);
 }
 
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)
