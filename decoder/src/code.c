@@ -76,16 +76,7 @@ const char *code_fault_str(enum code_fault fault)
 /* Free ones; NULL: out of memory. */
 static struct code_run *runs_new(size_t nr)
 {
-	size_t nr_bytes = nr * sizeof(struct code_run);
-	struct code_run *runs;
-
-	if (nr_bytes < LARGE_PAGE_BYTES)
-		runs = aligned_alloc(sizeof(*runs), nr_bytes);
-	else
-		runs = large_alloc(nr_bytes, 0);
-	if (runs)
-		memset(runs, 0, nr_bytes);
-	return runs;
+	return large_table(nr * sizeof(struct code_run));
 }
 
 struct code *code_new(const struct code_source *source)

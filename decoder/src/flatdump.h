@@ -25,7 +25,7 @@ enum btsrec_status flatdump_new(const struct flatfile *flat, struct msg *msg,
 /** flatdump_free() - NULL is allowed */
 void flatdump_free(struct flatdump *dump);
 
-/** flatdump_use_threads() - to unpack pages, @nr_threads with the caller's; before the first read */
+/** flatdump_use_threads() - @nr_threads, with the caller's, unpack pages; before the first read */
 void flatdump_use_threads(struct flatdump *dump, unsigned int nr_threads);
 
 /** flatdump_expect() - as expect of struct btsrec_image */

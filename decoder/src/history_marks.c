@@ -2,13 +2,6 @@
 #include "history_marks.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/** struct kept - marks by CPU, of @nr_cpus; NULL: none */
-struct kept {
-	unsigned int nr_cpus;
-	struct history_marks *marks[];
-};
 
 struct history_marks *history_marks_new(uint64_t distance)
 {
@@ -49,40 +42,16 @@ bool history_marks_restore(const struct history_marks *marks, uint64_t n,
 	return false;
 }
 
-static void free_kept(void *data)
-{
-	struct kept *kept = data;
-
-	for (unsigned int cpu = 0; cpu < kept->nr_cpus; cpu++)
-		free(kept->marks[cpu]);
-	free(kept);
-}
-
-static struct kept *make_kept(struct btsrec *rec)
-{
-	unsigned int nr_cpus = btsrec_nr_cpu_ids(rec);
-	struct kept *kept = rec->marks.data;
-
-	if (kept)
-		return kept;
-	kept = calloc(1, sizeof(*kept) + nr_cpus * sizeof(kept->marks[0]));
-	if (!kept)
-		return NULL;
-	kept->nr_cpus = nr_cpus;
-	rec->marks = (struct session_part){ .data = kept, .free = free_kept };
-	return kept;
-}
-
 void history_marks_keep(struct btsrec *rec, unsigned int cpu, struct history_marks *marks)
 {
-	struct kept *kept = make_kept(rec);
+	void **kept = session_per_cpu(rec, &rec->marks, cpu, free);
 
-	if (!kept) {
+	if (kept) {
+		free(*kept);
+		*kept = marks;
+	} else {
 		free(marks);
-		return;
 	}
-	free(kept->marks[cpu]);
-	kept->marks[cpu] = marks;
 }
 
 /* What is read while a CPU goes on recording may be another ring each time. */
@@ -94,11 +63,11 @@ static bool same_ring(const struct session_ring *a, const struct session_ring *b
 	       a->layout.nr_pending == b->layout.nr_pending && a->layout.lap == b->layout.lap;
 }
 
-const struct history_marks *history_marks_kept(const struct btsrec *rec, unsigned int cpu,
+const struct history_marks *history_marks_kept(struct btsrec *rec, unsigned int cpu,
 					       const struct history *history)
 {
-	const struct kept *kept = rec->marks.data;
-	const struct history_marks *marks = kept ? kept->marks[cpu] : NULL;
+	void **kept = session_per_cpu(rec, &rec->marks, cpu, free);
+	const struct history_marks *marks = kept ? *kept : NULL;
 
 	return marks && same_ring(&marks->places[0].ring, &history->ring) ? marks : NULL;
 }

@@ -45,7 +45,7 @@ bool history_marks_restore(const struct history_marks *marks, uint64_t n,
 void history_marks_keep(struct btsrec *rec, unsigned int cpu, struct history_marks *marks);
 
 /** history_marks_kept() - those of @cpu, if its ring still is as in @history; NULL: none */
-const struct history_marks *history_marks_kept(const struct btsrec *rec, unsigned int cpu,
+const struct history_marks *history_marks_kept(struct btsrec *rec, unsigned int cpu,
 					       const struct history *history);
 
 #endif /* BTSREC_HISTORY_MARKS_H */

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "large.h"
 
 #define PIECE_BYTES	((size_t)KEPTPAGES_EACH * BTSREC_PAGE_BYTES)
 #define NR_CHAINS	KEPTPAGES_MAX
@@ -57,16 +58,6 @@ static void give_up(struct keptpages_index *index, uint32_t place)
 		*link = index->next[place];
 }
 
-/* Of memory that is asked for by the large page, a fault fills it. */
-static uint8_t *new_piece(void)
-{
-	uint8_t *piece = aligned_alloc(PIECE_BYTES, PIECE_BYTES);
-
-	if (piece)
-		(void)madvise(piece, PIECE_BYTES, MADV_HUGEPAGE);
-	return piece;
-}
-
 uint8_t *keptpages_room(struct keptpages *kept)
 {
 	uint32_t place = next_place(kept);
@@ -77,7 +68,7 @@ uint8_t *keptpages_room(struct keptpages *kept)
 	if (!kept->index)
 		return NULL;
 	if (!*piece)
-		*piece = new_piece();
+		*piece = large_or_small(PIECE_BYTES);
 	if (!*piece)
 		return NULL;
 	if (kept->nr >= KEPTPAGES_MAX)

@@ -5,10 +5,13 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* Of x86-64. */
 #define LARGE_PAGE_BYTES	((size_t)2 << 20)
+/* Where small ones begin: at a line of the cache, so that no element of such a size lies in two. */
+#define LARGE_SMALL_ALIGN	64
 
 /**
  * large_alloc() - @nr_bytes of memory that begin with a large page, not cleared
@@ -26,6 +29,21 @@ static inline void *large_alloc(size_t nr_bytes, size_t small_bytes)
 	if (bytes && nr_bytes > small_bytes)
 		(void)madvise(bytes + small_bytes, nr_bytes - small_bytes, MADV_HUGEPAGE);
 	return bytes;
+}
+
+/** large_or_small() - a multiple of LARGE_SMALL_ALIGN or, as large_alloc(), of large pages */
+static inline void *large_or_small(size_t nr_bytes)
+{
+	return nr_bytes < LARGE_PAGE_BYTES ? aligned_alloc(LARGE_SMALL_ALIGN, nr_bytes) :
+					     large_alloc(nr_bytes, 0);
+}
+
+/** large_table() - the same, all zero */
+static inline void *large_table(size_t nr_bytes)
+{
+	void *table = large_or_small(nr_bytes);
+
+	return table ? memset(table, 0, nr_bytes) : NULL;
 }
 
 #endif /* BTSREC_LARGE_H */

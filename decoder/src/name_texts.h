@@ -28,14 +28,7 @@ _Static_assert(sizeof(struct name_text) == 64, "a place is a line of the cache")
 /** name_texts_new() - NAME_TEXTS_NR free places, for free(); NULL: out of memory */
 static inline struct name_text *name_texts_new(void)
 {
-	size_t nr_bytes = NAME_TEXTS_NR * sizeof(struct name_text);
-	struct name_text *texts;
-
-	texts = nr_bytes < LARGE_PAGE_BYTES ? aligned_alloc(sizeof(*texts), nr_bytes) :
-					      large_alloc(nr_bytes, 0);
-	if (texts)
-		memset(texts, 0, nr_bytes);
-	return texts;
+	return large_table(NAME_TEXTS_NR * sizeof(struct name_text));
 }
 
 /** name_texts_place() - where the text of @va is, if it is kept */

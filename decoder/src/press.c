@@ -15,9 +15,9 @@
  */
 #include "press.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
+
+#include "helper.h"
 
 /* Of a listing of what a filter wants, each may be of one branch. */
 #define BATCH_RUNS	128
@@ -349,22 +349,16 @@ const struct btsrec_sink *press_sink(struct press *press)
 
 /* --- Help --------------------------------------------------------------- */
 
-/* Signals are the business of the program's own threads. */
 static void start_helpers(struct press *press)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (press->nr_helpers + 1 < press->nr_threads) {
 		struct helper *helper = &press->helpers[press->nr_helpers];
 
 		*helper = (struct helper){ .press = press, .number = press->nr_helpers + 1 };
-		if (pthread_create(&helper->thread, NULL, help, helper))
+		if (!helper_start(&helper->thread, help, helper))
 			break;
 		press->nr_helpers++;
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* What was written before others help ends with a page: it was OUT_WRITE_BYTES each time. */

@@ -23,6 +23,39 @@ static void part_free(struct session_part *part)
 	memset(part, 0, sizeof(*part));
 }
 
+/** struct per_cpu - pointers of @nr_cpus CPUs, each for @free_one */
+struct per_cpu {
+	unsigned int nr_cpus;
+	void (*free_one)(void *data);
+	void *of_cpu[];
+};
+
+static void per_cpu_free(void *data)
+{
+	struct per_cpu *all = data;
+
+	for (unsigned int cpu = 0; cpu < all->nr_cpus; cpu++)
+		all->free_one(all->of_cpu[cpu]);
+	free(all);
+}
+
+void **session_per_cpu(struct btsrec *rec, struct session_part *part, unsigned int cpu,
+		       void (*free_one)(void *data))
+{
+	unsigned int nr_cpus = btsrec_nr_cpu_ids(rec);
+	struct per_cpu *all = part->data;
+
+	if (!all && nr_cpus) {
+		all = calloc(1, sizeof(*all) + nr_cpus * sizeof(all->of_cpu[0]));
+		if (!all)
+			return NULL;
+		all->nr_cpus = nr_cpus;
+		all->free_one = free_one;
+		*part = (struct session_part){ .data = all, .free = per_cpu_free };
+	}
+	return all && cpu < all->nr_cpus ? &all->of_cpu[cpu] : NULL;
+}
+
 struct btsrec *btsrec_new(void)
 {
 	struct btsrec *rec = calloc(1, sizeof(*rec));

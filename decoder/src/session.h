@@ -95,6 +95,17 @@ enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *i
  */
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status);
 
+/**
+ * session_per_cpu() - what a part of the library keeps of one CPU
+ * @part: an array of pointers by CPU, made when the first one is asked for.
+ * @free_one: called by btsrec_free() with each, NULL included.
+ *
+ * Return: the pointer of @cpu, NULL at first, for the part to set; NULL: there is no such CPU,
+ * or no memory.
+ */
+void **session_per_cpu(struct btsrec *rec, struct session_part *part, unsigned int cpu,
+		       void (*free_one)(void *data));
+
 /** session_cpu() - the validated CPU page and ring of @cpu; NULL: not usable */
 const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu);
 

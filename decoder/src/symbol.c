@@ -301,7 +301,8 @@ bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
 		return true;
 	if (va < KERNEL_HALF_KVA)
 		return false;
-	return files_find(symbols ? symbols->files : NULL, va, ret) || dump_find(rec, va, ret) || module_find(rec, va, ret);
+	return files_find(symbols ? symbols->files : NULL, va, ret) || dump_find(rec, va, ret) ||
+	       module_find(rec, va, ret);
 }
 
 /* A resolver is asked first, and is the session's. */

@@ -9,7 +9,6 @@
 
 #define MIN_SLOTS	BOUND(1U << 12, 1U << 4)
 #define CHUNK_BYTES	BOUND(256U << 10, 4U << 10)
-#define CACHE_LINE_BYTES 64
 
 /** struct tails_chunk - @used_bytes of @room_bytes behind it are texts; they stay in place */
 struct tails_chunk {
@@ -57,24 +56,10 @@ static size_t more_slots(size_t nr_slots)
 	return nr_slots < TAILS_MAX_SLOTS ? nr_slots : TAILS_MAX_SLOTS;
 }
 
-/* No slot lies in two lines of the cache. */
-static struct tails_slot *slots_new(size_t nr_slots)
-{
-	size_t nr_bytes = nr_slots * sizeof(struct tails_slot);
-	struct tails_slot *slots;
-
-	if (nr_bytes < LARGE_PAGE_BYTES)
-		slots = aligned_alloc(CACHE_LINE_BYTES, nr_bytes);
-	else
-		slots = large_alloc(nr_bytes, 0);
-	if (slots)
-		memset(slots, 0, nr_bytes);
-	return slots;
-}
-
 static bool grow_to(struct tails *tails, size_t nr_slots)
 {
-	struct tails_slot *slots = slots_new(nr_slots);
+	/* No slot lies in two lines of the cache. */
+	struct tails_slot *slots = large_table(nr_slots * sizeof(*slots));
 
 	if (!slots)
 		return false;

@@ -210,57 +210,57 @@ static enum btsrec_status read_spaces(struct btsrec *rec, unsigned int cpu, stru
 	return aspace_end(spaces, page->context_seq % 2 ? NULL : &page->context.next);
 }
 
-/** struct kept_spaces - of the CPUs that were read, of @nr_cpus; @nr_spans of all */
-struct kept_spaces {
-	unsigned int nr_cpus;
-	size_t nr_spans;
-	struct aspace of_cpu[];
-};
-
-static void free_kept_spaces(void *data)
+static void free_spaces(void *data)
 {
-	struct kept_spaces *kept = data;
-
-	for (unsigned int cpu = 0; cpu < kept->nr_cpus; cpu++)
-		aspace_fini(&kept->of_cpu[cpu]);
-	free(kept);
+	if (data)
+		aspace_fini(data);
+	free(data);
 }
 
-static struct kept_spaces *kept_spaces(struct btsrec *rec)
+/* What was read of @cpu, or NULL. */
+static const struct aspace *kept_spaces(struct btsrec *rec, unsigned int cpu)
 {
-	unsigned int nr_cpus = btsrec_nr_cpu_ids(rec);
-	struct kept_spaces *kept = rec->spaces.data;
+	void **kept = session_per_cpu(rec, &rec->spaces, cpu, free_spaces);
 
-	if (kept)
-		return kept;
-	kept = calloc(1, sizeof(*kept) + nr_cpus * sizeof(kept->of_cpu[0]));
-	if (!kept)
-		return NULL;
-	kept->nr_cpus = nr_cpus;
-	rec->spaces = (struct session_part){ .data = kept, .free = free_kept_spaces };
-	return kept;
+	return kept ? *kept : NULL;
+}
+
+static size_t nr_kept_spans(struct btsrec *rec)
+{
+	size_t nr_spans = 0;
+
+	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(rec); cpu++) {
+		const struct aspace *kept = kept_spaces(rec, cpu);
+
+		nr_spans += kept ? kept->nr : 0;
+	}
+	return nr_spans;
 }
 
 /* A CPU that goes on recording is read anew each time; without memory so are all. */
 static void keep_spaces(struct btsrec *rec, unsigned int cpu, const struct aspace *spaces)
 {
 	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
-	struct kept_spaces *kept = kept_spaces(rec);
+	void **kept = session_per_cpu(rec, &rec->spaces, cpu, free_spaces);
+	struct aspace *copy;
 
 	if (!kept || (!page->frozen && page->state == BTSREC_CPU_ARMED) ||
-	    kept->nr_spans + spaces->nr > MAX_KEPT_SPANS)
+	    nr_kept_spans(rec) + spaces->nr > MAX_KEPT_SPANS)
 		return;
-	if (aspace_copy(&kept->of_cpu[cpu], spaces))
-		kept->nr_spans += spaces->nr;
+	copy = calloc(1, sizeof(*copy));
+	if (copy && aspace_copy(copy, spaces))
+		*kept = copy;
+	else
+		free(copy);
 }
 
 enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces)
 {
-	const struct kept_spaces *kept = rec->spaces.data;
+	const struct aspace *kept = kept_spaces(rec, cpu);
 	enum btsrec_status status = BTSREC_OK;
 
-	if (kept && cpu < kept->nr_cpus && kept->of_cpu[cpu].nr) {
-		if (!aspace_copy(spaces, &kept->of_cpu[cpu]))
+	if (kept) {
+		if (!aspace_copy(spaces, kept))
 			return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	} else {
 		status = read_spaces(rec, cpu, spaces);

@@ -99,8 +99,8 @@ static bool unpack_zstd(struct unpack *unpack, const uint8_t *packed, size_t nr_
 						 nr_bytes) == BTSREC_PAGE_BYTES;
 }
 
-static bool unpack_bytes(struct unpack *unpack, uint32_t flags, const uint8_t *packed, size_t nr_bytes,
-		   uint8_t *page)
+static bool unpack_bytes(struct unpack *unpack, uint32_t flags, const uint8_t *packed,
+			 size_t nr_bytes, uint8_t *page)
 {
 	if (flags & KDUMP_PACKED_ZLIB)
 		return unpack_zlib(unpack, packed, nr_bytes, page);

@@ -10,10 +10,10 @@
 #include "unpack_ahead.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "helper.h"
 
 /** enum job_state - of a page that is expected */
 enum job_state {
@@ -161,24 +161,12 @@ void unpack_ahead_expect(struct unpack_ahead *ahead, uint64_t number,
 	pthread_mutex_unlock(&ahead->lock);
 }
 
-/* Signals are the business of the program's own threads. */
-static void start_threads(struct unpack_ahead *ahead)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (ahead->nr_started < ahead->nr_threads &&
-	       !pthread_create(&ahead->threads[ahead->nr_started], NULL, work, ahead))
-		ahead->nr_started++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	ahead->nr_threads = ahead->nr_started;
-}
-
 void unpack_ahead_start(struct unpack_ahead *ahead)
 {
-	if (ahead->nr_started < ahead->nr_threads)
-		start_threads(ahead);
+	while (ahead->nr_started < ahead->nr_threads &&
+	       helper_start(&ahead->threads[ahead->nr_started], work, ahead))
+		ahead->nr_started++;
+	ahead->nr_threads = ahead->nr_started;
 	pthread_cond_broadcast(&ahead->work);
 }
 

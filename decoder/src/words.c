@@ -202,7 +202,7 @@ static bool find(struct words *words, struct worder *worder, struct group *group
 	return true;
 }
 
-/* While lines are made, the tails of the next ones and the slots of those behind are on their way. */
+/* While lines are made, tails of the next ones and slots of those behind are on their way. */
 static bool tell_differing(struct words *words, struct worder *worder, struct out *out,
 			   const struct press_run *run)
 {

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads of the library's own. */
+#ifndef BTSREC_HELPER_H
+#define BTSREC_HELPER_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+
+/**
+ * helper_start() - a thread that runs @work with @arg, for pthread_join()
+ *
+ * It gets no signals: they are the business of the program's own threads.
+ *
+ * Return: false: the system gives none.
+ */
+static inline bool helper_start(pthread_t *ret, void *(*work)(void *arg), void *arg)
+{
+	sigset_t all, before;
+	bool started;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	started = !pthread_create(ret, NULL, work, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
+}
+
+#endif /* BTSREC_HELPER_H */
