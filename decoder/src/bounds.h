@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sizes of tables and buffers that bound what is remembered, never what is right.  Fuzzers
- * (-DBTSREC_FUZZING) have small ones: their inputs are, too, so that only then what happens
- * at a bound is executed; and most of an execution was the clearing of tables.
+ * Sizes of tables and buffers that bound what is remembered, never what is right, and limits
+ * of what a dump may claim, which nothing real comes near.  Fuzzers (-DBTSREC_FUZZING) have
+ * small ones: their inputs are, too, so that only then what happens at a bound is executed;
+ * and most of an execution was the clearing of tables.
  */
 #ifndef BTSREC_BOUNDS_H
 #define BTSREC_BOUNDS_H

@@ -13,11 +13,11 @@
 #include "unpack_ahead.h"
 
 /* A bitmap for 32 TiB of memory. */
-#define BITMAP_MAX_BYTES	(1ULL << 30)
+#define BITMAP_MAX_BYTES	BOUND(1ULL << 30, 1ULL << 14)
 #define BITMAP_CHUNK_BYTES	512
-#define VMCOREINFO_MAX_BYTES	(1ULL << 20)
-#define MAX_SEGMENTS		(1U << 20)
-#define NOTE_MAX_BYTES		(64ULL << 20)
+#define VMCOREINFO_MAX_BYTES	BOUND(1ULL << 20, 1ULL << 14)
+#define MAX_SEGMENTS		BOUND(1U << 20, 1U << 8)
+#define NOTE_MAX_BYTES		BOUND(64ULL << 20, 1ULL << 16)
 
 /* Of who reads so many pages at once none is kept: they are kept there. */
 #define BULK_PAGES		BOUND(32, 2)

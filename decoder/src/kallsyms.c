@@ -10,10 +10,10 @@
 #define TOKEN_MAX_BYTES		512
 
 /* A kernel with everything built in has about a million symbols. */
-#define MAX_SYMBOLS		(1u << 22)
+#define MAX_SYMBOLS		BOUND(1u << 22, 1u << 10)
 
 /* All names, compressed; a limit for numbers that are no kernel's. */
-#define NAMES_MAX_BYTES		(128u << 20)
+#define NAMES_MAX_BYTES		BOUND(128u << 20, 1u << 14)
 #define NAMES_STEP_BYTES	BOUND(256u << 10, 1u << 10)
 
 /* A type letter and the longest name that is kept. */

@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "filestore.h"
 
 /* Beyond any program; keeps the table of a file with odd segments small. */
-#define IMAGE_MAX_BYTES	(2ULL << 30)
+#define IMAGE_MAX_BYTES	BOUND(2ULL << 30, 1ULL << 16)
 
 /**
  * struct lookup - the files under consideration

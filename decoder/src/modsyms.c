@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
+
 /* The largest modules have some ten thousand. */
-#define MAX_SYMBOLS		(1u << 20)
-#define NAMES_MAX_BYTES		(64u << 20)
+#define MAX_SYMBOLS		BOUND(1u << 20, 1u << 10)
+#define NAMES_MAX_BYTES		BOUND(64u << 20, 1u << 14)
 
 /** struct mod_kallsyms - as the kernel has it on 64 bit; all _kva */
 struct mod_kallsyms {
