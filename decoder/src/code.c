@@ -7,6 +7,7 @@
 #include <Zydis/Zydis.h>
 
 #include "bounds.h"
+#include "insn.h"
 #include "large.h"
 
 /* 8 MiB of code; of what is run beyond that, pages are read again. */
@@ -309,18 +310,15 @@ static enum code_thunk thunk_at(const struct code *code, uint64_t va)
 	return code->source.thunk(code->source.arg, va);
 }
 
-/* Everything but the thunks, which cost a look-up by name. */
-static enum code_fault decode(struct code *code, uint64_t cr3, uint64_t va, bool compat,
-			      struct code_insn *ret)
+/* @fault: why there are no more than @nr_bytes. */
+static enum code_fault decode_any(const struct code *code, const uint8_t *bytes, size_t nr_bytes,
+				  enum code_fault fault, uint64_t va, bool compat,
+				  struct code_insn *ret)
 {
-	uint8_t bytes[CODE_INSN_MAX_BYTES];
 	ZydisDecodedInstruction insn;
-	enum code_fault fault;
-	size_t nr_bytes;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->class = CODE_UNREADABLE;
-	fault = code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
 	if (!nr_bytes || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&code->decoders[compat], NULL,
 								   bytes, nr_bytes, &insn)))
 		return fault ? fault : CODE_NO_INSN;
@@ -333,6 +331,25 @@ static enum code_fault decode(struct code *code, uint64_t cr3, uint64_t va, bool
 			ret->target = (uint32_t)ret->target;
 	}
 	return CODE_OK;
+}
+
+/* Everything but the thunks, which cost a look-up by name. */
+static enum code_fault decode(struct code *code, uint64_t cr3, uint64_t va, bool compat,
+			      struct code_insn *ret)
+{
+	const struct page *page = page_at(code, cr3, va);
+	size_t offset = va % BTSREC_PAGE_BYTES, nr_bytes;
+	uint8_t bytes[CODE_INSN_MAX_BYTES];
+	enum code_fault fault;
+
+	if (offset + CODE_INSN_MAX_BYTES <= page->valid_bytes) {
+		if (!compat && insn_common(page->bytes + offset, va, ret))
+			return CODE_OK;
+		return decode_any(code, page->bytes + offset, CODE_INSN_MAX_BYTES, CODE_OK, va,
+				  compat, ret);
+	}
+	fault = code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
+	return decode_any(code, bytes, nr_bytes, fault, va, compat, ret);
 }
 
 enum code_fault code_insn(struct code *code, uint64_t cr3, uint64_t va, bool compat,
