@@ -46,16 +46,13 @@ bool trace_is_switch(struct btsrec *rec, uint64_t va)
 static const char cold[] = ".cold";
 #define COLD_BYTES (sizeof(cold) - 1)
 
-/* The length of the name without that, if it begins within the first @max_bytes. */
+/* The length of the name without that, if it begins within the first @max_bytes: mostly few. */
 static size_t warm_bytes(const struct symbol_name *name, size_t max_bytes)
 {
-	size_t nr_bytes = max_bytes + COLD_BYTES;
-	const char *at;
-
-	if (nr_bytes > name->name_bytes)
-		nr_bytes = name->name_bytes;
-	at = memmem(name->name, nr_bytes, cold, COLD_BYTES);
-	return at ? (size_t)(at - name->name) : name->name_bytes;
+	for (size_t at = 0; at <= max_bytes && at + COLD_BYTES <= name->name_bytes; at++)
+		if (name->name[at] == '.' && !memcmp(name->name + at, cold, COLD_BYTES))
+			return at;
+	return name->name_bytes;
 }
 
 static size_t common_bytes(const struct symbol_name *a, const struct symbol_name *b)
