@@ -3,11 +3,15 @@
 
 #include <elf.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "kdump_format.h"
 #include "readat.h"
+
+/* Read at once at most: more than a window of a ring has. */
+#define RUN_MAX_PAGES	64
 
 /* Is [@offset, @offset + @nr_bytes) inside the file? */
 static bool is_inside(const struct dumpfile *dumpfile, uint64_t offset, uint64_t nr_bytes)
@@ -311,6 +315,61 @@ bool dumpfile_offset(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes, u
 	if (!extent || extent->end_pa - pa < len_bytes)
 		return false;
 	*ret = extent->offset + (pa - extent->begin_pa);
+	return true;
+}
+
+/* How many of the @nr pages follow each other in the file, up or down; where, and the first one. */
+static size_t next_run(struct dumpfile *dumpfile, const uint64_t *page_pa, size_t nr,
+		       uint64_t *ret_offset, bool *ret_down)
+{
+	uint64_t first, at, step = 0;
+	size_t i;
+
+	if (!dumpfile_offset(dumpfile, page_pa[0], BTSREC_PAGE_BYTES, &first))
+		return 0;
+	*ret_offset = first;
+	for (i = 1; i < nr && i < RUN_MAX_PAGES; i++) {
+		if (!dumpfile_offset(dumpfile, page_pa[i], BTSREC_PAGE_BYTES, &at))
+			break;
+		if (i == 1 && (at == first + BTSREC_PAGE_BYTES || at + BTSREC_PAGE_BYTES == first))
+			step = at - first;
+		if (!step || at != first + i * step)
+			break;
+		*ret_offset = min_u64(*ret_offset, at);
+	}
+	*ret_down = *ret_offset != first;
+	return i;
+}
+
+static bool read_run(int fd, uint64_t offset, uint8_t *buf, size_t nr, bool down)
+{
+	struct iovec pages[RUN_MAX_PAGES];
+	ssize_t nr_read;
+
+	if (!down)
+		return read_at(fd, offset, buf, nr * BTSREC_PAGE_BYTES);
+	for (size_t i = 0; i < nr; i++)
+		pages[i] = (struct iovec){ buf + (nr - 1 - i) * BTSREC_PAGE_BYTES,
+					   BTSREC_PAGE_BYTES };
+	do
+		nr_read = preadv(fd, pages, (int)nr, (off_t)offset);
+	while (nr_read < 0 && errno == EINTR);
+	return nr_read == (ssize_t)(nr * BTSREC_PAGE_BYTES);
+}
+
+bool dumpfile_read_pages(struct dumpfile *dumpfile, int fd, const uint64_t *page_pa, size_t nr,
+			 uint8_t *buf)
+{
+	size_t nr_run;
+
+	for (size_t i = 0; i < nr; i += nr_run) {
+		uint64_t offset;
+		bool down;
+
+		nr_run = next_run(dumpfile, page_pa + i, nr - i, &offset, &down);
+		if (!nr_run || !read_run(fd, offset, buf + i * BTSREC_PAGE_BYTES, nr_run, down))
+			return false;
+	}
 	return true;
 }
 

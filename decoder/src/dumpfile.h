@@ -82,4 +82,16 @@ size_t dumpfile_backed_bytes(struct dumpfile *dumpfile, uint64_t pa, size_t len_
  */
 bool dumpfile_offset(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes, uint64_t *ret);
 
+/**
+ * dumpfile_read_pages() - the @nr whole pages at @page_pa out of the file @fd, as they are
+ * @buf: room for them, one behind the other.
+ *
+ * Those that lie next to each other in the file, in this order or in the reverse, are read
+ * together.
+ *
+ * Return: false: not all of them are in the file as they are, or it cannot be read.
+ */
+bool dumpfile_read_pages(struct dumpfile *dumpfile, int fd, const uint64_t *page_pa, size_t nr,
+			 uint8_t *buf);
+
 #endif /* BTSREC_DUMPFILE_H */

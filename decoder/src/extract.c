@@ -109,6 +109,7 @@ static enum btsrec_status watch_all(struct btsrec *rec, const struct redact *red
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	image.read_pa = tee_read_pa;
 	image.expect = NULL;
+	image.read_pages = NULL;
 	image.arg = tee;
 	image.root_pa_hint = rec->located->root.self_pa;
 	/* Who mapped what, and from where, is part of what is to be left out. */
@@ -216,6 +217,7 @@ static enum btsrec_status watch_and_write(struct btsrec *rec, const struct btsre
 
 	image.read_pa = redact_read_pa;
 	image.expect = NULL;
+	image.read_pages = NULL;
 	image.arg = redact;
 	status = watch_all(rec, redact, &tee);
 	if (!status)

@@ -97,26 +97,48 @@ static void expect_windows(struct fetch *fetch, uint64_t slot)
 			     min_u64(end, nr_pages) - first);
 }
 
-static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
+/* The first @nr_bytes of the window all at once; false: not all of them are there. */
+static bool read_window(struct fetch *fetch, uint64_t nr_bytes)
 {
-	uint64_t nr_ring = fetch->ring_bytes / BTSREC_RECORD_BYTES;
-	uint64_t nr_bytes, done_bytes;
+	uint64_t first = fetch->window_slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
+	size_t nr_pages = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
+
+	return image_read_pages(fetch->image, fetch->page_pa + first, nr_pages, fetch->window);
+}
+
+/* What there is of the first @nr_bytes of the window. */
+static enum btsrec_status read_parts(struct fetch *fetch, uint64_t nr_bytes)
+{
 	enum btsrec_status status;
+	uint64_t done_bytes;
 	size_t nr_pages;
 
-	fetch->nr_window = 0;
-	fetch->window_slot = slot / FETCH_SLOTS * FETCH_SLOTS;
-	nr_bytes = min_u64(FETCH_SLOTS, nr_ring - fetch->window_slot) * BTSREC_RECORD_BYTES;
-	expect_windows(fetch, slot);
 	for (size_t page = 0; page * BTSREC_PAGE_BYTES < nr_bytes; page += nr_pages) {
 		done_bytes = page * BTSREC_PAGE_BYTES;
 		status = read_pages(fetch, page, nr_bytes - done_bytes, &nr_pages);
 		if (status != BTSREC_OK)
 			return status;
 	}
-	fetch->nr_window = nr_bytes / BTSREC_RECORD_BYTES;
 	fetch->all_valid = all_valid(fetch, nr_bytes);
 	return BTSREC_OK;
+}
+
+static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
+{
+	uint64_t nr_ring = fetch->ring_bytes / BTSREC_RECORD_BYTES;
+	enum btsrec_status status = BTSREC_OK;
+	uint64_t nr_slots;
+
+	fetch->nr_window = 0;
+	fetch->window_slot = slot / FETCH_SLOTS * FETCH_SLOTS;
+	nr_slots = min_u64(FETCH_SLOTS, nr_ring - fetch->window_slot);
+	expect_windows(fetch, slot);
+	fetch->all_valid = read_window(fetch, nr_slots * BTSREC_RECORD_BYTES);
+	if (!fetch->all_valid)
+		status = read_parts(fetch, nr_slots * BTSREC_RECORD_BYTES);
+	if (!status)
+		fetch->nr_window = nr_slots;
+	return status;
 }
 
 static bool in_window(const struct fetch *fetch, uint64_t slot)

@@ -24,7 +24,7 @@
  *	in it, 0: none yet.
  * @expected_page: the image was told to expect pages of the ring up to this one.
  * @all_valid: all pages of @window are there and whole.
- * @valid_bytes: per page of @window, how many leading bytes are valid.
+ * @valid_bytes: per page of @window, how many leading bytes are valid, unless @all_valid.
  */
 struct fetch {
 	const struct btsrec_image *image;

@@ -29,6 +29,17 @@ enum btsrec_status image_read(const struct btsrec_image *image, uint64_t pa, voi
 	return image_read_some(image, pa, buf, len_bytes, &valid_bytes);
 }
 
+bool image_read_pages(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr,
+		      void *buf)
+{
+	if (!image->read_pages)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (!image_pa_ok(page_pa[i]))
+			return false;
+	return image->read_pages(image->arg, page_pa, nr, buf);
+}
+
 void image_expect(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr)
 {
 	if (image->expect)

@@ -41,6 +41,15 @@ enum btsrec_status image_read_some(const struct btsrec_image *image, uint64_t pa
 enum btsrec_status image_read(const struct btsrec_image *image, uint64_t pa, void *buf,
 			      size_t len_bytes);
 
+/**
+ * image_read_pages() - the @nr pages at @page_pa, one behind the other, in as few reads as the
+ *	source can
+ *
+ * Return: false: one of them is 0, or image_read_some() has to say what is there.
+ */
+bool image_read_pages(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr,
+		      void *buf);
+
 /** image_expect() - the pages at @page_pa will be read soon, see struct btsrec_image */
 void image_expect(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr);
 

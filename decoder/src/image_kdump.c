@@ -146,6 +146,14 @@ static enum btsrec_status dump_read_pa(void *arg, uint64_t pa, void *buf, size_t
 	return status;
 }
 
+/* Of an ELF dump; the others have no extents. */
+static bool dump_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
+{
+	struct dump *dump = arg;
+
+	return dumpfile_read_pages(&dump->file, dump->fd, page_pa, nr, buf);
+}
+
 /* --- Opening ------------------------------------------------------------ */
 
 static enum btsrec_status dump_open_file(struct dump *dump, struct msg *msg, const char *path,
@@ -398,6 +406,7 @@ static void dump_image(struct dump *dump, struct btsrec_image *ret)
 		return;
 	}
 	ret->read_pa = dump_read_pa;
+	ret->read_pages = dump_read_pages;
 	ret->vmcoreinfo = dump->vmcoreinfo;
 	ret->max_pa = dump_max_pa(dump);
 }
@@ -525,6 +534,7 @@ static enum btsrec_status open_split(struct btsrec *rec, const char *const *path
 	image = split->parts[0].image;
 	image.read_pa = split_read_pa;
 	image.expect = NULL;
+	image.read_pages = NULL;
 	image.arg = split;
 	if (!split_is_whole(split)) {
 		rec->incomplete = true;

@@ -115,6 +115,17 @@ static void watched_expect(void *arg, const uint64_t *page_pa, size_t nr)
 	pthread_mutex_unlock(&rec->reading);
 }
 
+static bool watched_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
+{
+	struct btsrec *rec = arg;
+	bool all_read;
+
+	pthread_mutex_lock(&rec->reading);
+	all_read = image_read_pages(&rec->given, page_pa, nr, buf);
+	pthread_mutex_unlock(&rec->reading);
+	return all_read;
+}
+
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)
 {
 	if (status == BTSREC_ERR_STOPPED)
@@ -140,6 +151,7 @@ enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *i
 	rec->image = *image;
 	rec->image.read_pa = watched_read_pa;
 	rec->image.expect = watched_expect;
+	rec->image.read_pages = watched_read_pages;
 	rec->image.arg = rec;
 	rec->source = source;
 	rec->has_image = true;

@@ -85,7 +85,9 @@ BTSREC_API const char *btsrec_errmsg(const struct btsrec *rec);
  * @max_pa: first physical address beyond memory, bounds a full scan; 0: unknown.
  * @expect: the @nr pages at @page_pa, 0 where there is none, will be read soon, in this order;
  *	NULL: it makes no difference.
- * @arg: given to @read_pa and @expect.
+ * @read_pages: read the @nr whole pages at @page_pa, none of which is 0, one behind the other
+ *	into @buf; false: @read_pa has to be asked for them.  NULL: it always has.
+ * @arg: given to all of them.
  */
 struct btsrec_image {
 	enum btsrec_status (*read_pa)(void *arg, uint64_t pa, void *buf,
@@ -94,6 +96,7 @@ struct btsrec_image {
 	uint64_t root_pa_hint;
 	uint64_t max_pa;
 	void (*expect)(void *arg, const uint64_t *page_pa, size_t nr);
+	bool (*read_pages)(void *arg, const uint64_t *page_pa, size_t nr, void *buf);
 	void *arg;
 };
 
