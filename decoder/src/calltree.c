@@ -349,11 +349,18 @@ static void spin_on(struct calltree_reader *r, uint64_t n, const struct btsrec_r
 		begin_spin(r, n, branch, stack);
 }
 
+/* @calls: the branch enters or leaves a frame, so it is in no loop without a call. */
 static inline void read_spin(struct calltree_reader *r, uint64_t n,
-			     const struct btsrec_record *branch, const struct stack *stack)
+			     const struct btsrec_record *branch, const struct stack *stack,
+			     bool calls)
 {
-	if (!cycles_pass(&r->spin, &(struct cycles_key){ { branch->from, branch->to } }))
+	if (calls) {
+		if (r->spin.period)
+			calltree_end_spin(r, n);
+		cycles_part(&r->spin);
+	} else if (!cycles_pass(&r->spin, &(struct cycles_key){ { branch->from, branch->to } })) {
 		spin_on(r, n, branch, stack);
+	}
 }
 
 /* --- Events ------------------------------------------------------------- */
@@ -435,7 +442,8 @@ static void read_wanted(struct calltree_reader *r, const struct trace_event *tra
 	if (fault_is_here(r->fault, event))
 		calltree_add_line(r, CALLTREE_FAULT, event, step);
 	if (event->kind == BTSREC_EVENT_BRANCH) {
-		read_spin(r, event->n, &event->branch, frames_stack(frames));
+		read_spin(r, event->n, &event->branch, frames_stack(frames),
+			  step->nr_entered || step->nr_left);
 		read_branch(r, traced, step, frames);
 		return;
 	}
@@ -470,7 +478,7 @@ static inline void read_plain(struct calltree_reader *r, uint64_t n,
 			      const struct btsrec_record *branch, enum frames_move move,
 			      struct frame *frame, const struct stack *stack)
 {
-	read_spin(r, n, branch, stack);
+	read_spin(r, n, branch, stack, frame);
 	if (!frame)
 		return;
 	if (move == FRAMES_LEAVES) {

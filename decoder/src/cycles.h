@@ -94,6 +94,12 @@ static inline bool cycles_pass(struct cycles *cycles, const struct cycles_key *k
 	return true;
 }
 
+/** cycles_part() - nothing goes round; and what comes is no repetition of what was */
+static inline void cycles_part(struct cycles *cycles)
+{
+	cycles->nr += CYCLES_MAX_PERIOD;
+}
+
 /**
  * cycles_hold() - does the next element continue a cycle?
  *
