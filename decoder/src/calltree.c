@@ -237,7 +237,8 @@ static void end_call(struct calltree_reader *r, const struct frame *frame, uint6
 	line->last_n = n;
 	line->call.nr_branches = frame->nr_branches;
 	line->call.nr_times_end = (uint32_t)r->tree->nr_times;
-	line->more = frame->n < r->lost_n;
+	if (frame->n < r->lost_n)
+		line->more = true;
 }
 
 static void join_segments(struct calltree_reader *r, const struct frames_step *step)
@@ -509,8 +510,9 @@ static bool read_plain_branches(void *arg, struct trace *trace, struct frames *f
 		if (move == FRAMES_NOT_PLAIN)
 			break;
 		trace_pass_plain(trace, run);
-		read_plain(r, n, branch, move, frame, frames_stack(frames));
-		if (r->nomem || !r->tree->complete)
+		read_plain(r, n, branch, move, frame, frames_plain_stack(frames));
+		/* A line was added. */
+		if (frame && (r->nomem || !r->tree->complete))
 			return false;
 	}
 	return true;

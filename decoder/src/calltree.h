@@ -33,7 +33,7 @@ enum calltree_kind {
  * @n: event that made it; @last_n: event that ended the call, UINT64_MAX: none.
  * @from, @to: of that branch.
  * @segment, @level: see struct stack; of @to.  2^31 levels take 48 GiB of rings.
- * @frame, @vector: of a call: see struct frame.
+ * @frame, @vector: of a call: see struct frame.  @form: all of what kind of line it is.
  * @nr_branches: between @n and @last_n, or up to now; @more: and maybe others that
  *	are lost.
  * @nr_times_begin, @nr_times_end: how many of the tree's times are before @n and
@@ -47,10 +47,15 @@ struct calltree_line {
 	uint64_t to;
 	int32_t level;
 	uint32_t segment;
-	enum calltree_kind kind : 8;
-	enum frame_kind frame : 7;
-	bool more : 1;
-	int16_t vector;
+	union {
+		struct {
+			enum calltree_kind kind : 8;
+			enum frame_kind frame : 7;
+			bool more : 1;
+			int16_t vector;
+		};
+		uint32_t form;
+	};
 	uint32_t nr_times_begin;
 	union {
 		struct {

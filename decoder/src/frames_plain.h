@@ -37,6 +37,12 @@ static inline bool frames_are_plain(const struct frames *f)
 	return !f->lost && f->stacks.current->kernel && f->thunk.type == BRANCH_UNKNOWN;
 }
 
+/** frames_plain_stack() - frames_stack() */
+static inline const struct stack *frames_plain_stack(const struct frames *f)
+{
+	return f->stacks.current;
+}
+
 /* What was interrupted may go on with any jump. */
 static inline bool frames_are_diverted(const struct stack *stack)
 {

@@ -70,12 +70,11 @@ static bool line_key(const struct calls *view, const struct calltree_line *line,
 {
 	uint64_t indent = calltree_indent(&view->tree, line), min, max;
 
-	*ret = (struct cycles_key){ { indent << 32 | line->kind, line->from, line->to } };
+	*ret = (struct cycles_key){ { indent << 32 | line->form, line->from, line->to } };
 	if (line->kind == CALLTREE_CYCLE) {
 		ret->words[3] = line->cycle.nr_rounds << 8 | line->cycle.period;
 		return true;
 	}
-	ret->words[0] |= (uint64_t)line->frame << 8 | (uint64_t)(line->vector + 1) << 16;
 	ret->words[3] = line->call.nr_branches;
 	return line->kind == CALLTREE_CALL && line->last_n != UINT64_MAX && !line->more &&
 	       !line->call.handler && !calls_duration(view, line, &min, &max);
@@ -192,9 +191,9 @@ static bool hold_line(struct calls *view, struct fold *fold, size_t i, struct cy
 	return true;
 }
 
-static void fold_line(struct calls *view, struct fold *fold, size_t i)
+static inline void fold_line(struct calls *view, struct fold *fold, size_t i,
+			     const struct calltree_line *line)
 {
-	const struct calltree_line *line = calltree_line(&view->tree, i);
 	struct cycles_key key;
 
 	if (!line_key(view, line, &key))
@@ -211,12 +210,13 @@ static bool has_depth(const struct calltree_line *line)
 	       line->kind != CALLTREE_STRETCH;
 }
 
-static void tell_line(struct calls *view, struct fold *fold, size_t i)
+static inline void tell_line(struct calls *view, struct fold *fold, size_t i,
+			     const struct calltree_line *line)
 {
 	if (view->lines->fold)
-		fold_line(view, fold, i);
+		fold_line(view, fold, i, line);
 	else
-		print_line(view, calltree_line(&view->tree, i));
+		print_line(view, line);
 }
 
 /* So many lines take longer than a cache miss. */
@@ -249,10 +249,10 @@ void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_dept
 		    (max_depth && has_depth(line) && indent_of(view, line) >= max_depth))
 			continue;
 		if (held != SIZE_MAX && wish == CALLS_TAKE) {
-			tell_line(view, &fold, held);
+			tell_line(view, &fold, held, calltree_line(&view->tree, held));
 			held = SIZE_MAX;
 		}
-		tell_line(view, &fold, i);
+		tell_line(view, &fold, i, line);
 	}
 	end_fold(view, &fold);
 }
