@@ -32,14 +32,25 @@ static inline bool record_canonical(uint64_t va, unsigned int va_bits)
 	return !((va + (1ULL << (va_bits - 1))) >> va_bits);
 }
 
+/** record_are_branches() - record_is_branch() of each of @nr records */
+static inline bool record_are_branches(const struct btsrec_record *records, unsigned int nr,
+				       unsigned int va_bits)
+{
+	uint64_t half = 1ULL << (va_bits - 1), above = -(1ULL << va_bits), bad = 0;
+	bool poison = false;
+
+	/* record_canonical() of both ends. */
+	for (unsigned int i = 0; i < nr; i++) {
+		bad |= (records[i].from + half) | (records[i].to + half);
+		poison |= records[i].flags == BTSREC_POISON;
+	}
+	return !(bad & above) && !poison;
+}
+
 /** record_is_branch() - is it RECORD_BRANCH?  The question that most records answer. */
 static inline bool record_is_branch(const struct btsrec_record *record, unsigned int va_bits)
 {
-	uint64_t half = 1ULL << (va_bits - 1), above = -(1ULL << va_bits);
-
-	/* record_canonical() of both, with what a loop need not do again apart. */
-	return !(((record->from + half) | (record->to + half)) & above) &&
-	       record->flags != BTSREC_POISON;
+	return record_are_branches(record, 1, va_bits);
 }
 
 /**
