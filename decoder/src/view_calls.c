@@ -64,20 +64,26 @@ struct fold {
 	size_t held[CYCLES_MAX_PERIOD];
 };
 
-/* What is printed of a line but its number; false: something else is, too. */
-static bool line_key(const struct calls *view, const struct calltree_line *line,
-		     struct cycles_key *ret)
+/* Can it be said by what line_key() tells, but for its number? */
+static inline bool can_fold(const struct calls *view, const struct calltree_line *line)
 {
-	uint64_t indent = calltree_indent(&view->tree, line), min, max;
+	uint64_t min, max;
 
-	*ret = (struct cycles_key){ { indent << 32 | line->form, line->from, line->to } };
-	if (line->kind == CALLTREE_CYCLE) {
-		ret->words[3] = line->cycle.nr_rounds << 8 | line->cycle.period;
+	if (line->kind == CALLTREE_CYCLE)
 		return true;
-	}
-	ret->words[3] = line->call.nr_branches;
 	return line->kind == CALLTREE_CALL && line->last_n != UINT64_MAX && !line->more &&
 	       !line->call.handler && !calls_duration(view, line, &min, &max);
+}
+
+/* What is printed of such a line. */
+static inline struct cycles_key line_key(const struct calltree_line *line, uint64_t indent)
+{
+	struct cycles_key key = { { indent << 32 | line->form, line->from, line->to,
+				    line->call.nr_branches } };
+
+	if (line->kind == CALLTREE_CYCLE)
+		key.words[3] = line->cycle.nr_rounds << 8 | line->cycle.period;
+	return key;
 }
 
 uint64_t calls_place_followed(const struct calls *view, uint64_t n, unsigned int *ret_cpu)
@@ -194,12 +200,14 @@ static bool hold_line(struct calls *view, struct fold *fold, size_t i, struct cy
 static inline void fold_line(struct calls *view, struct fold *fold, size_t i,
 			     const struct calltree_line *line)
 {
-	struct cycles_key key;
+	if (can_fold(view, line)) {
+		struct cycles_key key = line_key(line, calltree_indent(&view->tree, line));
 
-	if (!line_key(view, line, &key))
+		if (!cycles_pass(&fold->cycles, &key) && hold_line(view, fold, i, key))
+			return;
+	} else {
 		end_fold(view, fold);
-	else if (!cycles_pass(&fold->cycles, &key) && hold_line(view, fold, i, key))
-		return;
+	}
 	print_line(view, line);
 }
 
@@ -223,11 +231,14 @@ static inline void tell_line(struct calls *view, struct fold *fold, size_t i,
 #define AHEAD 8
 
 /* Where the name that a line needs soon is kept, for the caller to fetch; NULL: not known. */
-static const struct name_text *expected_text(const struct calls *view, size_t i, size_t end)
+static inline const struct name_text *expected_text(const struct calls *view, size_t i,
+						    const struct calltree_line *line, size_t end)
 {
-	if (!view->name_texts || end - i <= AHEAD)
+	size_t in_chunk = CALLTREE_CHUNK_LINES - i % CALLTREE_CHUNK_LINES;
+
+	if (!view->name_texts || end - i <= AHEAD || in_chunk <= AHEAD)
 		return NULL;
-	return name_texts_place(view->name_texts, calltree_line(&view->tree, i + AHEAD)->to);
+	return name_texts_place(view->name_texts, line[AHEAD].to);
 }
 
 void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth)
@@ -240,7 +251,7 @@ void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_dept
 	for (size_t i = first; i < end && !view->renderer.out.stopped; i++) {
 		const struct calltree_line *line = calltree_line(&view->tree, i);
 
-		__builtin_prefetch(expected_text(view, i, end));
+		__builtin_prefetch(expected_text(view, i, line, end));
 		if (view->wanted)
 			wish = calls_wish(view, line);
 		if (wish == CALLS_HOLD)
