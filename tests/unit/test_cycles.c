@@ -116,6 +116,25 @@ START_TEST(keys)
 }
 END_TEST
 
+/* What comes after a parting is compared only with what came after it, too. */
+START_TEST(parted)
+{
+	struct cycle cycle;
+
+	cycles_init(&cycles);
+	ck_assert_str_eq(held("abab"), "");
+	cycles_part(&cycles);
+	ck_assert_str_eq(held("abab"), "");
+	ck_assert_str_eq(held("aba"), "aba");
+	ck_end(2, 1, 1);
+	for (int i = 0; i < 100; i++) {
+		cycles_part(&cycles);
+		ck_assert(cycles_pass(&cycles, &(struct cycles_key){ { 'a' } }));
+	}
+	ck_assert(!cycles_end(&cycles, &cycle));
+}
+END_TEST
+
 /* A key of zeros is no repetition of what was before the first. */
 START_TEST(zeros)
 {
@@ -173,4 +192,4 @@ START_TEST(as_the_plain_way)
 END_TEST
 
 BTSREC_CK_MAIN("cycles", nothing_repeats, one_letter, several_letters, broken, inner_cycle,
-	       longest_period, keys, zeros, as_the_plain_way)
+	       longest_period, keys, parted, zeros, as_the_plain_way)

@@ -283,8 +283,59 @@ START_TEST(each_page_is_expected_once)
 }
 END_TEST
 
+/* --- All pages of a window at once --- */
+
+static size_t nr_windows;
+
+/* As long as none is missing. */
+static bool read_pages(void *arg, const uint64_t *pa, size_t nr, void *buf)
+{
+	size_t nr_bytes;
+
+	ck_assert_ptr_eq(arg, image.arg);
+	for (size_t i = 0; i < nr; i++)
+		if (image.read_pa(arg, pa[i], (uint8_t *)buf + i * BTSREC_PAGE_BYTES,
+				  BTSREC_PAGE_BYTES, &nr_bytes))
+			return false;
+	nr_windows++;
+	return true;
+}
+
+START_TEST(windows_at_once)
+{
+	setup(2 * FETCH_SLOTS + 3);
+	image.read_pages = read_pages;
+	nr_windows = 0;
+	fetch_seek(&fetch, 5, 2 * FETCH_SLOTS - 2);
+	ck_records(5, FETCH_SLOTS - 5);
+	ck_records(FETCH_SLOTS, FETCH_SLOTS);
+	ck_records(2 * FETCH_SLOTS, 3);
+	ck_end();
+	ck_assert_uint_eq(nr_windows, 3);
+	teardown();
+}
+END_TEST
+
+/* What was there of the window before is not taken for what could not be read. */
+START_TEST(windows_at_once_but_one)
+{
+	setup(2 * FETCH_SLOTS);
+	image.read_pages = read_pages;
+	nr_windows = 0;
+	mem_cut(&fix->mem, page_pa[FETCH_PAGES + 1], 0);
+	fetch_seek(&fetch, 0, 2 * FETCH_SLOTS);
+	ck_records(0, FETCH_SLOTS);
+	ck_records(FETCH_SLOTS, 170);
+	ck_hole(FETCH_SLOTS + 170, 172);
+	ck_records(FETCH_SLOTS + 342, FETCH_SLOTS - 342);
+	ck_end();
+	ck_assert_uint_eq(nr_windows, 1);
+	teardown();
+}
+END_TEST
+
 BTSREC_CK_MAIN("fetch", nothing_sought, one_slot, odd_size_with_straddling_slots,
 	       several_windows, first_page_missing, middle_page_missing_takes_both_straddlers,
 	       last_page_missing, page_cut_short, all_pages_missing, hole_in_a_contiguous_run,
 	       medium_fails, single_slots, no_memory,
-	       each_page_is_expected_once)
+	       each_page_is_expected_once, windows_at_once, windows_at_once_but_one)

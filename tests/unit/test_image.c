@@ -128,6 +128,38 @@ START_TEST(read_needs_all)
 }
 END_TEST
 
+static bool pages_read;
+
+static bool read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
+{
+	ck_assert_ptr_null(arg);
+	ck_assert_ptr_nonnull(buf);
+	ck_assert_uint_eq(nr, 2);
+	ck_assert_uint_eq(page_pa[1], 0x1000);
+	return pages_read;
+}
+
+START_TEST(pages_only_where_pages_can_be)
+{
+	struct btsrec_image image = { 0 };
+	uint64_t page_pa[] = { 0x2000, 0x1000 };
+	char buf[1];
+
+	ck_assert(!image_read_pages(&image, page_pa, 2, buf));
+	image.read_pages = read_pages;
+	for (int i = 0; i < 2; i++) {
+		pages_read = i;
+		ck_assert_int_eq(image_read_pages(&image, page_pa, 2, buf), i);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		page_pa[i] = i ? 0x1008 : 0;
+		ck_assert(!image_read_pages(&image, page_pa, 2, buf));
+		page_pa[i] = 0x3000;
+	}
+}
+END_TEST
+
 BTSREC_CK_MAIN("image", whole_read, partial_read_is_nodata, ok_with_too_few_bytes_is_nodata,
 	       nodata_with_all_bytes_is_ok, more_bytes_than_asked_is_a_broken_medium,
-	       io_error_passes, beyond_any_address_is_not_asked, page_addresses, read_needs_all)
+	       io_error_passes, beyond_any_address_is_not_asked, page_addresses, read_needs_all,
+	       pages_only_where_pages_can_be)

@@ -160,6 +160,31 @@ START_TEST(one_branch)
 }
 END_TEST
 
+/* Branches are looked at several together: one that is none must stand out at any place. */
+START_TEST(one_that_is_none_at_any_place)
+{
+	const struct btsrec_record *const none[] = { &poison, &half, &bad };
+	static const enum btsrec_gap_kind kinds[] = {
+		BTSREC_GAP_NEVER_WRITTEN, BTSREC_GAP_TORN, BTSREC_GAP_BAD_RECORD,
+	};
+
+	for (size_t at = 0; at < 20; at++) {
+		for (size_t i = 0; i < 3; i++) {
+			start();
+			put_branches(0, 20, 0);
+			records[at] = *none[i];
+			feed(0, 20);
+			ck_assert_uint_eq(nr_events, at < 19 ? 20 : 19);
+			for (size_t n = 0; n < nr_events; n++)
+				if (n != at)
+					ck_branch(n, n, n);
+			end(NULL);
+			ck_gap(at, kinds[i], at, 1);
+		}
+	}
+}
+END_TEST
+
 START_TEST(two_runs_over_the_wrap)
 {
 	start();
@@ -471,7 +496,8 @@ START_TEST(a_copy_resumes)
 }
 END_TEST
 
-BTSREC_CK_MAIN("timeline", empty, empty_run, one_branch, two_runs_over_the_wrap,
+BTSREC_CK_MAIN("timeline", empty, empty_run, one_branch,
+	       one_that_is_none_at_any_place, two_runs_over_the_wrap,
 	       annotation_between_branches, annotation_split_at_every_part,
 	       neighbouring_annotations, paused, cut_at_the_oldest_end, cut_by_a_branch,
 	       cut_by_another_annotation, parts_of_two_annotations_never_mix,
