@@ -55,11 +55,15 @@ static bool make_room(struct calltree_reader *r)
 	return tree->chunks[number];
 }
 
+/* So many lines take longer than to fetch one that was never used. */
+#define LINES_AHEAD 8
+
 /* One more line, not yet filled, at this level; NULL: no room. */
 static inline struct calltree_line *next_line(struct calltree_reader *r, int64_t level,
 					      uint32_t segment)
 {
 	struct calltree *tree = r->tree;
+	struct calltree_line *line;
 
 	if (tree->nr_lines % CALLTREE_CHUNK_LINES == 0 && !make_room(r))
 		return NULL;
@@ -67,7 +71,9 @@ static inline struct calltree_line *next_line(struct calltree_reader *r, int64_t
 		return NULL;
 	if (level < tree->segments[segment].lowest)
 		tree->segments[segment].lowest = level;
-	return calltree_line(tree, tree->nr_lines++);
+	line = calltree_line(tree, tree->nr_lines++);
+	__builtin_prefetch(line + LINES_AHEAD, 1);
+	return line;
 }
 
 static struct calltree_line *add_line_at(struct calltree_reader *r, enum calltree_kind kind,
@@ -495,12 +501,14 @@ static inline void read_plain(struct calltree_reader *r, uint64_t n,
 /* A trace_frames_plain_fn.  Inlined it all is, because most of a history comes this way. */
 static bool read_plain_branches(void *arg, struct trace *trace, struct frames *frames)
 {
+	struct trace_way way = trace_way_begin(trace);
 	struct calltree_reader *r = arg;
-	const struct btsrec_record *branch;
-	struct code_run *run;
+	const struct code_run *run;
+	bool goes_on = true;
 
-	while ((branch = trace_plain(trace, &run)) != NULL) {
-		uint64_t n = trace_next_n(trace);
+	while (goes_on && (run = trace_way_run(trace, &way)) != NULL) {
+		const struct btsrec_record *branch = way.branch;
+		uint64_t n = way.n;
 		enum frames_move move;
 		struct frame *frame;
 
@@ -509,13 +517,14 @@ static bool read_plain_branches(void *arg, struct trace *trace, struct frames *f
 		move = frames_plain(frames, n, branch, run, &frame);
 		if (move == FRAMES_NOT_PLAIN)
 			break;
-		trace_pass_plain(trace, run);
+		trace_way_pass(trace, &way, run);
 		read_plain(r, n, branch, move, frame, frames_plain_stack(frames));
 		/* A line was added. */
-		if (frame && (r->nomem || !r->tree->complete))
-			return false;
+		if (frame)
+			goes_on = !r->nomem && r->tree->complete;
 	}
-	return true;
+	trace_way_end(trace, &way);
+	return goes_on;
 }
 
 /* From behind the first wanted event to before the one that tells of the fault or is the last. */

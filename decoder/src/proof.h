@@ -118,6 +118,7 @@ static inline bool proof_is_plain(const struct proof *proof)
 
 /**
  * proof_plain() - the run to @branch, if there is nothing to tell of it but its kind
+ * @prev_to: of the branch before.
  *
  * It is proven, in the kernel, and far from thunks, annotations and entries.
  *
@@ -125,26 +126,29 @@ static inline bool proof_is_plain(const struct proof *proof)
  * the run's @judged is the kind: BRANCH_CALL, BRANCH_CALL_IND, BRANCH_RET, BRANCH_JUMP or
  * BRANCH_COND.
  */
-static inline struct code_run *proof_plain(const struct proof *proof,
+static inline struct code_run *proof_plain(const struct proof *proof, uint64_t prev_to,
 					   const struct btsrec_record *branch)
 {
 	struct code_run *run;
 
 	if (!code_is_kernel(branch->from & branch->to))
 		return NULL;
-	run = code_known(proof->runs, proof->prev_to, branch->from);
+	run = code_known(proof->runs, prev_to, branch->from);
 	if (!run || !run->judged || !proof_leads_to(proof, &run->last, branch->to))
 		return NULL;
 	return run;
 }
 
-/** proof_feed_plain() - proof_feed() of @branch, of which proof_plain() has told @run */
-static inline void proof_feed_plain(struct proof *proof, const struct btsrec_record *branch,
-				    const struct code_run *run)
+/**
+ * proof_feed_plain() - proof_feed() of @nr branches, of which proof_plain() has told runs
+ * @prev_to: of the last of them; @nr_insns: of all, the branches included.
+ */
+static inline void proof_feed_plain(struct proof *proof, uint64_t nr, uint64_t prev_to,
+				    uint64_t nr_insns)
 {
-	proof->prev_to = branch->to;
-	proof->kernel.nr[PROOF_PROVEN]++;
-	proof->nr_insns += run->nr_insns + 1;
+	proof->prev_to = prev_to;
+	proof->kernel.nr[PROOF_PROVEN] += nr;
+	proof->nr_insns += nr_insns;
 }
 
 /** proof_kind_str() - the kind as one lower-case word; static. */

@@ -347,6 +347,8 @@ static void make_event(struct trace *trace)
 
 static bool next_event(struct trace *trace)
 {
+	const struct timeline_branches *branches = &trace->branches;
+
 	if (trace->nr_taken == trace->branches.nr) {
 		trace->nr_taken = 0;
 		if (!history_branches(&trace->history, UINT64_MAX, &trace->branches)) {
@@ -356,7 +358,8 @@ static bool next_event(struct trace *trace)
 	}
 	make_event(trace);
 	if (trace->prove)
-		__builtin_prefetch(trace_ahead(trace));
+		__builtin_prefetch(trace_ahead(trace, branches->records + trace->nr_taken,
+					       branches->records + branches->nr));
 	trace->nr_taken++;
 	return true;
 }
@@ -382,8 +385,11 @@ bool trace_next(struct trace *trace, struct trace_event *ret)
 
 void trace_next_plain(struct trace *trace, const struct code_run *run, struct trace_event *ret)
 {
+	struct trace_way way = trace_way_begin(trace);
+
 	make_event(trace);
-	trace_pass_plain(trace, run);
+	trace_way_pass(trace, &way, run);
+	trace_way_end(trace, &way);
 	ret->event = &trace->event;
 	ret->side = aspace_at(&trace->spaces, trace->event.n);
 	ret->step = NULL;

@@ -16,7 +16,7 @@ struct symbols_shared;
 /**
  * struct trace_event - one event and what is known of it
  * @side: who ran; NULL: unknown.
- * @step: of a branch and of the stop; NULL for other events, and where trace_plain() is
+ * @step: of a branch and of the stop; NULL for other events, and where trace_way_run() is
  *	asked for its branches.
  */
 struct trace_event {
@@ -70,27 +70,46 @@ enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned 
 /** trace_next() - the next event, valid until the one after; false: none, see @trace->status */
 bool trace_next(struct trace *trace, struct trace_event *ret);
 
-/** trace_next_n() - the number of the next event, if it is one that trace_plain() tells */
-static inline uint64_t trace_next_n(const struct trace *trace)
+/**
+ * struct trace_way - plain branches of a history, one after the other
+ * @branch: the next, number @n, if it is not @end.
+ * @prev_to: of the one before; @nr_insns: that ran on the way.
+ *
+ * What each branch changes is here, where a loop has it in registers, from
+ * trace_way_begin() to trace_way_end().
+ */
+struct trace_way {
+	const struct btsrec_record *branch;
+	const struct btsrec_record *end;
+	uint64_t n;
+	uint64_t prev_to;
+	uint64_t nr_insns;
+};
+
+static inline struct trace_way trace_way_begin(const struct trace *trace)
 {
-	return trace->branches.n + trace->nr_taken;
+	const struct timeline_branches *branches = &trace->branches;
+	struct trace_way way = { .n = branches->n + trace->nr_taken,
+				 .prev_to = trace->proof.prev_to };
+
+	/* Without any there is nothing to point into. */
+	if (branches->nr) {
+		way.branch = branches->records + trace->nr_taken;
+		way.end = branches->records + branches->nr;
+	}
+	return way;
 }
 
 /**
- * trace_plain() - the next branch, if proof_plain(), which may be asked, tells of it
+ * trace_way_run() - the run to the next branch; NULL: that is none that proof_plain() tells
  *
- * NULL: trace_next() must be asked.
+ * proof_is_plain() has said that it may be asked.
  */
-static inline const struct btsrec_record *trace_plain(const struct trace *trace,
-						      struct code_run **ret_run)
+static inline const struct code_run *trace_way_run(const struct trace *trace,
+						   const struct trace_way *way)
 {
-	const struct btsrec_record *branch;
-
-	if (trace->nr_taken == trace->branches.nr)
-		return NULL;
-	branch = &trace->branches.records[trace->nr_taken];
-	*ret_run = proof_plain(&trace->proof, branch);
-	return *ret_run ? branch : NULL;
+	return way->branch == way->end ? NULL :
+					 proof_plain(&trace->proof, way->prev_to, way->branch);
 }
 
 /* So many records take longer than a cache miss. */
@@ -101,25 +120,41 @@ static inline const struct btsrec_record *trace_plain(const struct trace *trace,
  * for now.  That is the caller's: gcc takes a function that does nothing else for one that
  * does nothing.
  */
-static inline const struct code_run *trace_ahead(const struct trace *trace)
+static inline const struct code_run *trace_ahead(const struct trace *trace,
+						 const struct btsrec_record *branch,
+						 const struct btsrec_record *end)
 {
-	const struct btsrec_record *records = trace->branches.records + trace->nr_taken;
 	const struct code_runs *runs = trace->proof.runs;
 
-	if (trace->branches.nr - trace->nr_taken <= TRACE_AHEAD)
+	if (end - branch <= TRACE_AHEAD)
 		return NULL;
-	return &runs->places[code_place(runs, 0, records[TRACE_AHEAD - 1].to,
-					records[TRACE_AHEAD].from)];
+	return &runs->places[code_place(runs, 0, branch[TRACE_AHEAD - 1].to,
+					branch[TRACE_AHEAD].from)];
 }
 
-/** trace_pass_plain() - the branch that trace_plain() told of is done with */
-static inline void trace_pass_plain(struct trace *trace, const struct code_run *run)
+/** trace_way_pass() - the branch to which trace_way_run() told @run is done with */
+static inline void trace_way_pass(const struct trace *trace, struct trace_way *way,
+				  const struct code_run *run)
 {
-	__builtin_prefetch(trace_ahead(trace));
-	proof_feed_plain(&trace->proof, &trace->branches.records[trace->nr_taken++], run);
+	__builtin_prefetch(trace_ahead(trace, way->branch, way->end));
+	way->prev_to = way->branch->to;
+	way->nr_insns += run->nr_insns + 1;
+	way->branch++;
+	way->n++;
 }
 
-/** trace_next_plain() - trace_pass_plain(); @ret: as trace_next(), but without a step */
+static inline void trace_way_end(struct trace *trace, const struct trace_way *way)
+{
+	uint64_t nr = way->n - trace->branches.n - trace->nr_taken;
+
+	trace->nr_taken += nr;
+	proof_feed_plain(&trace->proof, nr, way->prev_to, way->nr_insns);
+}
+
+/**
+ * trace_next_plain() - trace_next() of the branch to which trace_way_run() has told @run, but
+ *	without a step
+ */
 void trace_next_plain(struct trace *trace, const struct code_run *run, struct trace_event *ret);
 
 /** trace_stopped() - BTSREC_ERR_STOPPED, with a message: whom it was told wanted no more */

@@ -106,15 +106,15 @@ static enum frames_place place(void *arg, uint64_t from_va, uint64_t to_va)
 static const struct frames_step *next_plain(struct trace *trace, struct frames *frames,
 					    struct trace_event *ret)
 {
-	const struct btsrec_record *branch = NULL;
+	struct trace_way way = trace_way_begin(trace);
+	const struct code_run *run = NULL;
 	const struct frames_step *step;
-	struct code_run *run;
 
 	if (proof_is_plain(&trace->proof))
-		branch = trace_plain(trace, &run);
-	if (!branch)
+		run = trace_way_run(trace, &way);
+	if (!run)
 		return NULL;
-	step = frames_feed_plain(frames, trace_next_n(trace), branch, run);
+	step = frames_feed_plain(frames, way.n, way.branch, run);
 	if (step)
 		trace_next_plain(trace, run, ret);
 	return step;

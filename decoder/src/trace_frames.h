@@ -11,7 +11,7 @@ bool trace_is_switch(struct btsrec *rec, uint64_t va);
 
 /**
  * trace_frames_fn - receives one event and what it did to the stacks
- * @event: has no step where trace_plain() tells all.
+ * @event: has no step where trace_way_run() tells all.
  * @frames: as it is after the event; valid during the call.
  *
  * Return: false to stop.
@@ -22,7 +22,7 @@ typedef bool (*trace_frames_fn)(void *arg, const struct trace_event *event,
 /**
  * trace_frames_plain_fn - takes plain branches, as many as it likes of those that come next
  *
- * With trace_plain(), frames_plain(), both of which may be asked, and trace_pass_plain().
+ * With a struct trace_way and frames_plain(), both of which may be asked.
  *
  * Return: false to stop.
  */
