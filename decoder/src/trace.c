@@ -383,13 +383,12 @@ bool trace_next(struct trace *trace, struct trace_event *ret)
 	return true;
 }
 
-void trace_next_plain(struct trace *trace, const struct code_run *run, struct trace_event *ret)
+void trace_next_plain(struct trace *trace, struct trace_way *way, const struct code_run *run,
+		      struct trace_event *ret)
 {
-	struct trace_way way = trace_way_begin(trace);
-
 	make_event(trace);
-	trace_way_pass(trace, &way, run);
-	trace_way_end(trace, &way);
+	trace_way_pass(trace, way, run);
+	trace_way_end(trace, way);
 	ret->event = &trace->event;
 	ret->side = aspace_at(&trace->spaces, trace->event.n);
 	ret->step = NULL;

@@ -153,9 +153,10 @@ static inline void trace_way_end(struct trace *trace, const struct trace_way *wa
 
 /**
  * trace_next_plain() - trace_next() of the branch to which trace_way_run() has told @run, but
- *	without a step
+ *	without a step; ends @way, too
  */
-void trace_next_plain(struct trace *trace, const struct code_run *run, struct trace_event *ret);
+void trace_next_plain(struct trace *trace, struct trace_way *way, const struct code_run *run,
+		      struct trace_event *ret);
 
 /** trace_stopped() - BTSREC_ERR_STOPPED, with a message: whom it was told wanted no more */
 enum btsrec_status trace_stopped(const struct trace *trace);

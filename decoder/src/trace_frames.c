@@ -116,7 +116,7 @@ static const struct frames_step *next_plain(struct trace *trace, struct frames *
 		return NULL;
 	step = frames_feed_plain(frames, way.n, way.branch, run);
 	if (step)
-		trace_next_plain(trace, run, ret);
+		trace_next_plain(trace, &way, run, ret);
 	return step;
 }
 
