@@ -460,7 +460,7 @@ static struct code_run *place_of(const struct code_runs *runs, uint64_t cr3, uin
 	return &runs->places[i];
 }
 
-/* Four times the room, which spares half of the moving; or all of it anew.  A quarter stays free. */
+/* Four times the room, because all runs move; or all of it anew.  A quarter at least stays free. */
 static void make_room(struct code *code)
 {
 	struct code_runs runs = code->runs;
