@@ -101,16 +101,12 @@ static enum btsrec_status watch(struct btsrec *watched, const struct btsrec_imag
 static enum btsrec_status watch_all(struct btsrec *rec, const struct redact *redact,
 				    struct tee *tee)
 {
-	struct btsrec_image image = rec->image;
+	struct btsrec_image image = image_over(&rec->image, tee_read_pa, tee);
 	struct btsrec *watched = btsrec_new();
 	enum btsrec_status status;
 
 	if (!watched)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	image.read_pa = tee_read_pa;
-	image.expect = NULL;
-	image.read_pages = NULL;
-	image.arg = tee;
 	image.root_pa_hint = rec->located->root.self_pa;
 	/* Who mapped what, and from where, is part of what is to be left out. */
 	watched->no_user_names = redact->no_user || redact->no_paths;
@@ -211,14 +207,10 @@ static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extr
 static enum btsrec_status watch_and_write(struct btsrec *rec, const struct btsrec_extract *opts,
 					  struct redact *redact, const struct btsrec_sink *sink)
 {
-	struct btsrec_image image = rec->image;
+	struct btsrec_image image = image_over(&rec->image, redact_read_pa, redact);
 	struct tee tee = { .below = &image };
 	enum btsrec_status status;
 
-	image.read_pa = redact_read_pa;
-	image.expect = NULL;
-	image.read_pages = NULL;
-	image.arg = redact;
 	status = watch_all(rec, redact, &tee);
 	if (!status)
 		status = write_all(rec, opts, &image, &tee.pages, sink);

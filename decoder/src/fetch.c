@@ -44,12 +44,17 @@ static size_t nr_contiguous(const uint64_t *page_pa, size_t nr)
 	return i;
 }
 
+/* Where the pages of the window are. */
+static const uint64_t *window_pages(const struct fetch *fetch)
+{
+	return fetch->page_pa + fetch->window_slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
+}
+
 /* Read @nr_bytes from page @page of the window on; mark what is there as valid. */
 static enum btsrec_status read_pages(struct fetch *fetch, size_t page, uint64_t nr_bytes,
 				     size_t *ret_nr_pages)
 {
-	uint64_t first = fetch->window_slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
-	const uint64_t *page_pa = fetch->page_pa + first + page;
+	const uint64_t *page_pa = window_pages(fetch) + page;
 	size_t nr = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
 	enum btsrec_status status;
 	size_t valid_bytes;
@@ -100,10 +105,9 @@ static void expect_windows(struct fetch *fetch, uint64_t slot)
 /* The first @nr_bytes of the window all at once; false: not all of them are there. */
 static bool read_window(struct fetch *fetch, uint64_t nr_bytes)
 {
-	uint64_t first = fetch->window_slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
 	size_t nr_pages = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
 
-	return image_read_pages(fetch->image, fetch->page_pa + first, nr_pages, fetch->window);
+	return image_read_pages(fetch->image, window_pages(fetch), nr_pages, fetch->window);
 }
 
 /* What there is of the first @nr_bytes of the window. */

@@ -50,6 +50,23 @@ enum btsrec_status image_read(const struct btsrec_image *image, uint64_t pa, voi
 bool image_read_pages(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr,
 		      void *buf);
 
+/** image_over() - an image that says what @below does, but whose bytes only @read_pa has */
+static inline struct btsrec_image image_over(const struct btsrec_image *below,
+					     enum btsrec_status (*read_pa)(void *arg, uint64_t pa,
+									   void *buf,
+									   size_t len_bytes,
+									   size_t *ret_bytes),
+					     void *arg)
+{
+	struct btsrec_image over = *below;
+
+	over.read_pa = read_pa;
+	over.expect = NULL;
+	over.read_pages = NULL;
+	over.arg = arg;
+	return over;
+}
+
 /** image_expect() - the pages at @page_pa will be read soon, see struct btsrec_image */
 void image_expect(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr);
 

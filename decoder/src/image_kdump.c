@@ -531,11 +531,7 @@ static enum btsrec_status open_split(struct btsrec *rec, const char *const *path
 		status = open_part(rec, paths[i], split);
 	if (status)
 		return status;
-	image = split->parts[0].image;
-	image.read_pa = split_read_pa;
-	image.expect = NULL;
-	image.read_pages = NULL;
-	image.arg = split;
+	image = image_over(&split->parts[0].image, split_read_pa, split);
 	if (!split_is_whole(split)) {
 		rec->incomplete = true;
 		snprintf(rec->notice, sizeof(rec->notice), "files of the split dump are missing");
