@@ -132,6 +132,15 @@ static const struct tail *publish(struct tails *tails, const struct tails_key *k
 	return tail;
 }
 
+/* Each time, it goes from the cache of one processor to that of another. */
+static void count_new(struct tails *tails, struct tails_texts *texts)
+{
+	__atomic_fetch_add(&tails->nr_used, texts->nr_new, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&tails->text_bytes, texts->new_bytes, __ATOMIC_RELAXED);
+	texts->nr_new = 0;
+	texts->new_bytes = 0;
+}
+
 const struct tail *tails_add(struct tails *tails, struct tails_texts *texts,
 			     const struct tails_key *key, const char *text, size_t nr_bytes,
 			     uint32_t cookie)
@@ -149,8 +158,10 @@ const struct tail *tails_add(struct tails *tails, struct tails_texts *texts,
 		texts->chunks->used_bytes -= size_of(nr_bytes);
 		return there;
 	}
-	__atomic_fetch_add(&tails->nr_used, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&tails->text_bytes, size_of(nr_bytes), __ATOMIC_RELAXED);
+	texts->nr_new++;
+	texts->new_bytes += size_of(nr_bytes);
+	if (!tails->shared || texts->nr_new == TAILS_COUNT_EACH)
+		count_new(tails, texts);
 	return tail;
 }
 
@@ -164,7 +175,7 @@ void tails_texts_fini(struct tails_texts *texts)
 		next = chunk->next;
 		free(chunk);
 	}
-	texts->chunks = NULL;
+	memset(texts, 0, sizeof(*texts));
 }
 
 void tails_forget(struct tails *tails)

@@ -46,9 +46,20 @@ struct tails_slot {
 /** tails_taken - no tail: a slot that some thread is about to fill has it */
 extern const struct tail tails_taken;
 
-/** struct tails_texts - where one thread puts its texts; all zero: none */
+/* A line of the cache: it goes from processor to processor as a whole. */
+#define TAILS_LINE_BYTES	64
+
+/* So many texts a thread adds to a shared table before it counts them for all. */
+#define TAILS_COUNT_EACH	64
+
+/**
+ * struct tails_texts - where one thread puts its texts; all zero: none
+ * @nr_new, @new_bytes: of those that are not counted in struct tails yet.
+ */
 struct tails_texts {
 	struct tails_chunk *chunks;
+	size_t nr_new;
+	size_t new_bytes;
 };
 
 /**
@@ -56,13 +67,16 @@ struct tails_texts {
  * @slots: @nr_slots of them, a power of two, of which @nr_used are used; owned.
  * @text_bytes: of all texts.
  * @shared: the table stays where it is.
+ *
+ * What all threads read all the time is in another line of the cache than what they count.
  */
 struct tails {
 	struct tails_slot *slots;
 	size_t nr_slots;
+	bool shared;
+	char apart[TAILS_LINE_BYTES];
 	size_t nr_used;
 	size_t text_bytes;
-	bool shared;
 };
 
 /** tails_hash() - for tails_prefetch() and tails_find() */
@@ -118,7 +132,8 @@ static inline const struct tail *tails_find(const struct tails *tails, uint64_t 
 /**
  * tails_full() - is there no room for one more text of @nr_bytes?  Then forget all
  *
- * Threads that are at work may still add TAILS_SPARE_SLOTS, with their texts.
+ * Threads that are at work may still add TAILS_SPARE_SLOTS, with their texts; what they have
+ * not counted yet is among them.
  */
 bool tails_full(const struct tails *tails, size_t nr_bytes);
 
