@@ -87,17 +87,17 @@ static bool extent_has(const struct dumpfile_extent *extent, uint64_t pa)
 	return pa >= extent->begin_pa && pa < extent->end_pa;
 }
 
-/* An extent that has @pa, or NULL. */
+/* An extent that has @pa, or NULL.  Several threads may ask: the last one is only a guess. */
 static const struct dumpfile_extent *extent_at(struct dumpfile *dumpfile, uint64_t pa)
 {
-	size_t i;
+	size_t last = __atomic_load_n(&dumpfile->last_extent, __ATOMIC_RELAXED);
 
-	if (dumpfile->nr_extents && extent_has(&dumpfile->extents[dumpfile->last_extent], pa))
-		return &dumpfile->extents[dumpfile->last_extent];
-	for (i = 0; i < dumpfile->nr_extents; i++) {
+	if (dumpfile->nr_extents && extent_has(&dumpfile->extents[last], pa))
+		return &dumpfile->extents[last];
+	for (size_t i = 0; i < dumpfile->nr_extents; i++) {
 		if (!extent_has(&dumpfile->extents[i], pa))
 			continue;
-		dumpfile->last_extent = i;
+		__atomic_store_n(&dumpfile->last_extent, i, __ATOMIC_RELAXED);
 		return &dumpfile->extents[i];
 	}
 	return NULL;

@@ -26,4 +26,17 @@ static inline bool helper_start(pthread_t *ret, void *(*work)(void *arg), void *
 	return started;
 }
 
+/** helper_lock_init() - a lock that is never held for long: who waits need not sleep */
+static inline void helper_lock_init(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+#ifdef __GLIBC__
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
 #endif /* BTSREC_HELPER_H */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "image.h"
 #include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "helper.h"
+#include "image.h"
 
 #ifndef BTSREC_VERSION
 #error "the build gives BTSREC_VERSION"
@@ -61,7 +63,7 @@ struct btsrec *btsrec_new(void)
 	struct btsrec *rec = calloc(1, sizeof(*rec));
 
 	if (rec)
-		pthread_mutex_init(&rec->reading, NULL);
+		helper_lock_init(&rec->reading);
 	return rec;
 }
 
@@ -115,15 +117,12 @@ static void watched_expect(void *arg, const uint64_t *page_pa, size_t nr)
 	pthread_mutex_unlock(&rec->reading);
 }
 
+/* Several threads at once; of what cannot be read, read_pa() is asked next. */
 static bool watched_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
 {
 	struct btsrec *rec = arg;
-	bool all_read;
 
-	pthread_mutex_lock(&rec->reading);
-	all_read = image_read_pages(&rec->given, page_pa, nr, buf);
-	pthread_mutex_unlock(&rec->reading);
-	return all_read;
+	return image_read_pages(&rec->given, page_pa, nr, buf);
 }
 
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)
@@ -151,7 +150,7 @@ enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *i
 	rec->image = *image;
 	rec->image.read_pa = watched_read_pa;
 	rec->image.expect = watched_expect;
-	rec->image.read_pages = watched_read_pages;
+	rec->image.read_pages = image->read_pages ? watched_read_pages : NULL;
 	rec->image.arg = rec;
 	rec->source = source;
 	rec->has_image = true;

@@ -29,9 +29,11 @@ struct session_part {
  *	remembers in @trouble what that refuses.
  * @trouble: BTSREC_OK, or the first refusal of @given, at @trouble_pa: whoever read there may
  *	have gone on without.  See session_end().
- * @reading: held while @given is read: one thread owns the session, but more may read.
+ * @reading: held while @given is read, but for whole pages: one thread owns the session, but
+ *	more may read.
  * @nomem: some part went on without something for want of memory.
  * @located: NULL before btsrec_locate() has succeeded.
+ * @ahead: NULL, or who may read rings ahead while a view is told; borrowed.
  * @findings: of the last btsrec_locate(), whether it succeeded or not.
  * @resolver: valid if @has_resolver.
  * @nr_threads: of btsrec_set_threads().
@@ -56,6 +58,7 @@ struct btsrec {
 	uint64_t trouble_pa;
 	pthread_mutex_t reading;
 	bool nomem;
+	const struct fetch_ahead *ahead;
 	struct session_part source;
 	struct located *located;
 	struct findings findings;

@@ -86,7 +86,8 @@ BTSREC_API const char *btsrec_errmsg(const struct btsrec *rec);
  * @expect: the @nr pages at @page_pa, 0 where there is none, will be read soon, in this order;
  *	NULL: it makes no difference.
  * @read_pages: read the @nr whole pages at @page_pa, none of which is 0, one behind the other
- *	into @buf; false: @read_pa has to be asked for them.  NULL: it always has.
+ *	into @buf; false: @read_pa has to be asked for them.  NULL: it always has.  With
+ *	btsrec_show.nr_threads, several threads may call it at once.
  * @arg: given to all of them.
  */
 struct btsrec_image {
