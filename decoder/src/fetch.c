@@ -6,19 +6,19 @@
 
 #include "readat.h"
 
-enum btsrec_status fetch_init(struct fetch *fetch, const struct btsrec_image *image,
-			      const uint64_t *page_pa, uint64_t ring_bytes)
+enum btsrec_status fetch_init(struct fetch *fetch, const struct fetch_ring *ring)
 {
 	memset(fetch, 0, sizeof(*fetch));
-	fetch->image = image;
-	fetch->page_pa = page_pa;
-	fetch->ring_bytes = ring_bytes;
+	fetch->ring = *ring;
 	fetch->window = malloc(FETCH_SLOTS * BTSREC_RECORD_BYTES);
 	return fetch->window ? BTSREC_OK : BTSREC_ERR_NOMEM;
 }
 
 void fetch_fini(struct fetch *fetch)
 {
+	if (fetch->ahead)
+		fetch->ahead->leave(fetch->ahead->arg, fetch);
+	fetch->ahead = NULL;
 	free(fetch->window);
 	fetch->window = NULL;
 }
@@ -47,7 +47,7 @@ static size_t nr_contiguous(const uint64_t *page_pa, size_t nr)
 /* Where the pages of the window are. */
 static const uint64_t *window_pages(const struct fetch *fetch)
 {
-	return fetch->page_pa + fetch->window_slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
+	return fetch->ring.page_pa + fetch->window_slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
 }
 
 /* Read @nr_bytes from page @page of the window on; mark what is there as valid. */
@@ -65,7 +65,7 @@ static enum btsrec_status read_pages(struct fetch *fetch, size_t page, uint64_t 
 		return BTSREC_OK;
 	nr = nr_contiguous(page_pa, nr);
 	nr_bytes = min_u64(nr_bytes, nr * BTSREC_PAGE_BYTES);
-	status = image_read_some(fetch->image, page_pa[0],
+	status = image_read_some(fetch->ring.image, page_pa[0],
 				 fetch->window + page * BTSREC_PAGE_BYTES, nr_bytes, &valid_bytes);
 	if (status != BTSREC_OK && status != BTSREC_ERR_NODATA)
 		return status;
@@ -91,14 +91,14 @@ static bool all_valid(const struct fetch *fetch, uint64_t nr_bytes)
 /* The window of @slot will be read soon, and the next one, which nobody has said of that. */
 static void expect_windows(struct fetch *fetch, uint64_t slot)
 {
-	uint64_t nr_pages = (fetch->ring_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
+	uint64_t nr_pages = (fetch->ring.ring_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
 	uint64_t first = slot / FETCH_SLOTS * FETCH_PAGES, end = first + 2 * FETCH_PAGES;
 
 	if (fetch->expected_page == first + FETCH_PAGES)
 		first = fetch->expected_page;
 	fetch->expected_page = end;
 	if (first < nr_pages)
-		image_expect(fetch->image, fetch->page_pa + first,
+		image_expect(fetch->ring.image, fetch->ring.page_pa + first,
 			     min_u64(end, nr_pages) - first);
 }
 
@@ -107,7 +107,7 @@ static bool read_window(struct fetch *fetch, uint64_t nr_bytes)
 {
 	size_t nr_pages = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
 
-	return image_read_pages(fetch->image, window_pages(fetch), nr_pages, fetch->window);
+	return image_read_pages(fetch->ring.image, window_pages(fetch), nr_pages, fetch->window);
 }
 
 /* What there is of the first @nr_bytes of the window. */
@@ -127,22 +127,49 @@ static enum btsrec_status read_parts(struct fetch *fetch, uint64_t nr_bytes)
 	return BTSREC_OK;
 }
 
-static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
+/* Read @nr_slots slots from @first on. */
+static enum btsrec_status load_slots(struct fetch *fetch, uint64_t first, uint64_t nr_slots)
 {
-	uint64_t nr_ring = fetch->ring_bytes / BTSREC_RECORD_BYTES;
 	enum btsrec_status status = BTSREC_OK;
-	uint64_t nr_slots;
 
-	fetch->nr_window = 0;
-	fetch->window_slot = slot / FETCH_SLOTS * FETCH_SLOTS;
-	nr_slots = min_u64(FETCH_SLOTS, nr_ring - fetch->window_slot);
-	expect_windows(fetch, slot);
+	fetch->window_slot = first;
+	fetch->bytes = fetch->window;
+	fetch->all_branches = false;
+	fetch->branches = NULL;
 	fetch->all_valid = read_window(fetch, nr_slots * BTSREC_RECORD_BYTES);
 	if (!fetch->all_valid)
 		status = read_parts(fetch, nr_slots * BTSREC_RECORD_BYTES);
 	if (!status)
 		fetch->nr_window = nr_slots;
 	return status;
+}
+
+/* What somebody else has read. */
+static void take_over(struct fetch *fetch, const struct fetch_window *window)
+{
+	fetch->window_slot = window->slot;
+	fetch->nr_window = window->nr_slots;
+	fetch->bytes = window->bytes;
+	fetch->all_branches = window->all_branches;
+	fetch->branches = window->branches;
+	fetch->all_valid = true;
+}
+
+static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
+{
+	uint64_t nr_ring = fetch->ring.ring_bytes / BTSREC_RECORD_BYTES;
+	uint64_t first = slot / FETCH_SLOTS * FETCH_SLOTS;
+	struct fetch_window window;
+
+	fetch->nr_window = 0;
+	if (!fetch->ahead || !fetch->ahead->take(fetch->ahead->arg, fetch, &window)) {
+		expect_windows(fetch, slot);
+		return load_slots(fetch, first, min_u64(FETCH_SLOTS, nr_ring - first));
+	}
+	if (!window.bytes)
+		return load_slots(fetch, window.slot, window.nr_slots);
+	take_over(fetch, &window);
+	return BTSREC_OK;
 }
 
 static bool in_window(const struct fetch *fetch, uint64_t slot)
@@ -166,7 +193,24 @@ static bool slot_valid(const struct fetch *fetch, uint64_t i)
 
 static const struct btsrec_record *slot_address(const struct fetch *fetch, uint64_t i)
 {
-	return (const struct btsrec_record *)(fetch->window + i * BTSREC_RECORD_BYTES);
+	return (const struct btsrec_record *)(fetch->bytes + i * BTSREC_RECORD_BYTES);
+}
+
+static bool group_is_branches(const uint64_t *branches, uint64_t group)
+{
+	return branches[group / 64] >> group % 64 & 1;
+}
+
+/* From slot @i of the window on, how many of @nr_max are known to be branches, or are not. */
+static uint64_t nr_known(const uint64_t *branches, uint64_t i, uint64_t nr_max, bool *ret)
+{
+	uint64_t group = i / RECORD_GROUP, end = (i + nr_max + RECORD_GROUP - 1) / RECORD_GROUP;
+
+	*ret = group_is_branches(branches, group);
+	do
+		group++;
+	while (group < end && group_is_branches(branches, group) == *ret);
+	return min_u64(group * RECORD_GROUP - i, nr_max);
 }
 
 enum btsrec_status fetch_next(struct fetch *fetch, struct ring_run *ret)
@@ -188,6 +232,9 @@ enum btsrec_status fetch_next(struct fetch *fetch, struct ring_run *ret)
 	nr = fetch->all_valid ? nr_max : 1;
 	while (nr < nr_max && slot_valid(fetch, i + nr) == valid)
 		nr++;
+	ret->all_branches = fetch->all_branches;
+	if (fetch->branches && !fetch->all_branches)
+		nr = nr_known(fetch->branches, i, nr, &ret->all_branches);
 	ret->records = valid ? slot_address(fetch, i) : NULL;
 	ret->gap = BTSREC_GAP_NOT_IN_DUMP;
 	ret->slot = fetch->next_slot;

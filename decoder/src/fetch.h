@@ -9,6 +9,7 @@
 
 #include "bounds.h"
 #include "image.h"
+#include "record.h"
 #include "ring.h"
 
 /* 512 slots fill three pages exactly; 16 times that amortises the reads. */
@@ -16,20 +17,62 @@
 #define FETCH_PAGES (FETCH_SLOTS * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES)
 
 /**
- * struct fetch - a reader of one ring
+ * struct fetch_ring - where the slots are
  * @image, @page_pa: borrowed; page i of the ring is at page_pa[i], 0: not in the dump.
  * @ring_bytes: multiple of BTSREC_RECORD_BYTES.
- * @next_slot, @nr_left: still to be handed out.
- * @window_slot: multiple of FETCH_SLOTS, first slot in @window; @nr_window: slots
- *	in it, 0: none yet.
- * @expected_page: the image was told to expect pages of the ring up to this one.
- * @all_valid: all pages of @window are there and whole.
- * @valid_bytes: per page of @window, how many leading bytes are valid, unless @all_valid.
+ * @va_bits: width of a linear address, for record_classify().
  */
-struct fetch {
+struct fetch_ring {
 	const struct btsrec_image *image;
 	const uint64_t *page_pa;
 	uint64_t ring_bytes;
+	unsigned int va_bits;
+};
+
+/**
+ * struct fetch_window - @nr_slots slots from @slot on, a multiple of 512, somewhere else
+ * @bytes: the records, all valid; NULL: they could not be read all at once.
+ * @all_branches: all records are branches.
+ * @branches: bit i: the RECORD_GROUP records from i * RECORD_GROUP on are branches.
+ */
+struct fetch_window {
+	uint64_t slot;
+	uint64_t nr_slots;
+	const uint8_t *bytes;
+	bool all_branches;
+	const uint64_t *branches;
+};
+
+struct fetch;
+
+/**
+ * struct fetch_ahead - who may have read windows already
+ * @take: the window that @fetch hands out of next, up to what it has been sought for; stays
+ *	until it asks again; false: nobody reads ahead for it.
+ * @leave: @fetch ends.
+ */
+struct fetch_ahead {
+	bool (*take)(void *arg, const struct fetch *fetch, struct fetch_window *ret);
+	void (*leave)(void *arg, const struct fetch *fetch);
+	void *arg;
+};
+
+/**
+ * struct fetch - a reader of one ring
+ * @ahead: NULL, or asked first; borrowed.
+ * @next_slot, @nr_left: still to be handed out.
+ * @window_slot: multiple of 512, first slot in the window; @nr_window: slots in it, 0: none
+ *	yet.
+ * @expected_page: the image was told to expect pages of the ring up to this one.
+ * @all_valid: all pages of the window are there and whole.
+ * @valid_bytes: per page of the window, how many leading bytes are valid, unless @all_valid.
+ * @bytes: the window; @all_branches, @branches: as in struct fetch_window; NULL: nobody has
+ *	looked.
+ * @window: FETCH_SLOTS of its own.
+ */
+struct fetch {
+	struct fetch_ring ring;
+	const struct fetch_ahead *ahead;
 	uint64_t next_slot;
 	uint64_t nr_left;
 	uint64_t window_slot;
@@ -37,12 +80,14 @@ struct fetch {
 	uint64_t expected_page;
 	bool all_valid;
 	uint32_t valid_bytes[FETCH_PAGES];
+	const uint8_t *bytes;
+	bool all_branches;
+	const uint64_t *branches;
 	uint8_t *window;
 };
 
 /** fetch_init() - BTSREC_OK or BTSREC_ERR_NOMEM; fetch_fini() is allowed after both. */
-enum btsrec_status fetch_init(struct fetch *fetch, const struct btsrec_image *image,
-			      const uint64_t *page_pa, uint64_t ring_bytes);
+enum btsrec_status fetch_init(struct fetch *fetch, const struct fetch_ring *ring);
 
 /** fetch_fini() - free the window. */
 void fetch_fini(struct fetch *fetch);

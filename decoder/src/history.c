@@ -156,6 +156,7 @@ static enum btsrec_status history_begin(struct history *history, struct btsrec *
 					 unsigned int cpu)
 {
 	const struct located_cpu *lc = session_cpu(rec, cpu);
+	struct fetch_ring ring = { .image = &rec->image };
 	enum btsrec_status status;
 
 	memset(history, 0, sizeof(*history));
@@ -164,15 +165,18 @@ static enum btsrec_status history_begin(struct history *history, struct btsrec *
 	if (!lc)
 		return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring", cpu);
 	history->cpu = &lc->page;
-	status = fetch_init(&history->fetch, &rec->image, lc->ring_pa, lc->page.ring_bytes);
+	ring.page_pa = lc->ring_pa;
+	ring.ring_bytes = lc->page.ring_bytes;
+	ring.va_bits = rec->located->root.flags & BTSREC_ROOT_F_LA57 ? 57 : 48;
+	status = fetch_init(&history->fetch, &ring);
 	if (status == BTSREC_OK)
 		status = look_at_ring(rec, lc, &history->fetch, &history->ring);
 	if (status != BTSREC_OK)
 		return msg_set(&rec->msg, status, "ring of CPU %u: %s", cpu,
 			       btsrec_status_str(status));
 	fetch_seek(&history->fetch, 0, 0);
-	timeline_init(&history->timeline, cpu,
-		      rec->located->root.flags & BTSREC_ROOT_F_LA57 ? 57 : 48);
+	history->fetch.ahead = rec->ahead;
+	timeline_init(&history->timeline, cpu, ring.va_bits);
 	return BTSREC_OK;
 }
 
@@ -382,6 +386,14 @@ enum btsrec_status history_end(struct history *history, struct btsrec *rec, unsi
 	return status;
 }
 
+/* What has run dry gets its next input. */
+static void feed_next(struct history *history)
+{
+	if (history->marks)
+		history_marks_add(history->marks, history);
+	history->status = history_feed(history);
+}
+
 bool history_next(struct history *history, struct btsrec_event *ret)
 {
 	while (!history->status) {
@@ -390,9 +402,7 @@ bool history_next(struct history *history, struct btsrec_event *ret)
 				return true;
 		if (history->step == HISTORY_DONE)
 			return false;
-		if (history->marks)
-			history_marks_add(history->marks, history);
-		history->status = history_feed(history);
+		feed_next(history);
 	}
 	return false;
 }
@@ -414,12 +424,23 @@ static bool branches_told(const struct history *history, struct timeline_branche
 	return true;
 }
 
+/* Is another part of the ring next, with nothing to tell before it? */
+static bool is_amid_spans(const struct history *history)
+{
+	return !history->status && history->step == HISTORY_SPANS && spans_left(history) &&
+	       !history->timeline.has_run;
+}
+
 bool history_branches(struct history *history, uint64_t end_n, struct timeline_branches *ret)
 {
-	while (timeline_branches(&history->timeline, end_n, ret))
-		if (branches_told(history, ret))
-			return true;
-	return false;
+	for (;;) {
+		while (timeline_branches(&history->timeline, end_n, ret))
+			if (branches_told(history, ret))
+				return true;
+		if (!is_amid_spans(history))
+			return false;
+		feed_next(history);
+	}
 }
 
 bool history_next_other(struct history *history, struct btsrec_event *ret)

@@ -7,6 +7,9 @@
 
 #include <btsrec/decoder.h>
 
+/* As most records are branches, so many are asked about together. */
+#define RECORD_GROUP 8
+
 enum record_kind {
 	RECORD_BRANCH,
 	RECORD_PART,		/* part of an annotation with a consistent tag */

@@ -423,12 +423,14 @@ static enum btsrec_status check_ring(struct check *check)
 
 static enum btsrec_status check_cpu(struct check *check, const struct located_cpu *located)
 {
+	const struct fetch_ring ring = { .image = &check->rec->image,
+					 .page_pa = located->ring_pa,
+					 .ring_bytes = located->page.ring_bytes };
 	enum btsrec_status status;
 
 	check->cpu = located->page.cpu;
 	check->page = &located->page;
-	status = fetch_init(&check->fetch, &check->rec->image, located->ring_pa,
-			    located->page.ring_bytes);
+	status = fetch_init(&check->fetch, &ring);
 	if (!status)
 		status = check_ring(check);
 	fetch_fini(&check->fetch);
