@@ -13,15 +13,15 @@
 #ifndef BTSREC_PRESS_H
 #define BTSREC_PRESS_H
 
+#include "fetch.h"
 #include "out.h"
 #include "tails.h"
 
 #define PRESS_MAX_THREADS	16
 
-/* So many branches may have been given and not be text yet. */
-#define PRESS_BATCH_BRANCHES	1024
-#define PRESS_BATCHES_EACH	4	/* per thread */
-#define PRESS_MAX_WAITING	(PRESS_MAX_THREADS * PRESS_BATCHES_EACH * PRESS_BATCH_BRANCHES)
+/* What was given and is not text yet: so many batches for each thread, of so many branches. */
+#define PRESS_BATCHES_EACH	6
+#define PRESS_MAX_TOGETHER	2048
 
 struct aspace_span;
 
@@ -78,11 +78,14 @@ static inline void press_lines(struct out *out, const struct press_run *run,
  * @share: the owner is not going to be the only one that calls @tell; false: it must.
  * @tell: the lines of @run to @out; @thread: 0 of the owner, below PRESS_MAX_THREADS of
  *	the others; false: failed, and the press is at its end.
+ * @nr_together: branches of a batch, at most PRESS_MAX_TOGETHER: as many as have lines of
+ *	OUT_WRITE_BYTES, for more has to wait for its turn.
  */
 struct press_work {
 	bool (*share)(void *arg);
 	bool (*tell)(void *arg, unsigned int thread, struct out *out,
 		     const struct press_run *run);
+	size_t nr_together;
 	void *arg;
 };
 
@@ -103,8 +106,15 @@ struct press *press_new(const struct btsrec_sink *sink, const struct press_work 
 const struct btsrec_sink *press_sink(struct press *press);
 
 /**
+ * press_ahead() - has windows of a ring read by who is going to word them; the press's
+ *
+ * For the owner, who gives the branches in them next, or only looks for what is none.
+ */
+const struct fetch_ahead *press_ahead(struct press *press);
+
+/**
  * press_put() - the next branches
- * @run: borrowed during the call, but for its span.
+ * @run: borrowed during the call, but for its span, and for records of press_ahead().
  *
  * Return: false: the sink has stopped, or @tell has failed; everything after is dropped.
  */

@@ -21,6 +21,7 @@ bool show_begin_branches(struct show *show, const struct btsrec_sink *sink)
 	if (!words_open(&show->words, sink, show->opts->nr_threads))
 		return false;
 	out_init(&show->renderer.out, press_sink(show->words.press));
+	show->renderer.rec->ahead = press_ahead(show->words.press);
 	return true;
 }
 
@@ -28,6 +29,7 @@ enum btsrec_status show_end_branches(struct show *show)
 {
 	enum btsrec_status status = BTSREC_OK;
 
+	show->renderer.rec->ahead = NULL;
 	if (show->words.press) {
 		(void)out_flush(&show->renderer.out);
 		status = press_wait(show->words.press);

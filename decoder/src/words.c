@@ -8,6 +8,8 @@
 
 /* Cache misses of so many look-ups are waited for together. */
 #define GROUP	32
+/* So many lines that differ fit the buffer of a batch, but for very long ones. */
+#define NR_TOGETHER 1024
 /* Lines that end alike are made so many at a time. */
 #define NR_ALIKE 256
 
@@ -278,7 +280,8 @@ static bool tell(void *arg, unsigned int thread, struct out *out, const struct p
 			      tell_differing(words, worder, out, run);
 }
 
-_Static_assert(PRESS_MAX_WAITING <= TAILS_SPARE_SLOTS, "the table must not become full");
+_Static_assert(PRESS_MAX_THREADS * (PRESS_BATCHES_EACH * NR_TOGETHER + TAILS_COUNT_EACH) <=
+	       TAILS_SPARE_SLOTS, "the table must not become full");
 
 static bool share(void *arg)
 {
@@ -300,7 +303,9 @@ static bool share(void *arg)
 
 bool words_open(struct words *words, const struct btsrec_sink *sink, unsigned int nr_threads)
 {
-	const struct press_work work = { share, tell, words };
+	const struct press_work work = { .share = share, .tell = tell, .arg = words,
+					 .nr_together = words->alike ? PRESS_MAX_TOGETHER :
+								       NR_TOGETHER };
 
 	words->one_kernel = btsrec_root(words->like->rec)->kernel_pgd_pa;
 	words->press = press_new(sink, &work, nr_threads);
@@ -321,8 +326,8 @@ static void make_room(struct words *words)
 
 bool words_put(struct words *words, const struct press_run *run)
 {
-	for (size_t at = 0; at < run->nr; at += PRESS_BATCH_BRANCHES) {
-		struct press_run part = part_of(run, at, PRESS_BATCH_BRANCHES);
+	for (size_t at = 0; at < run->nr; at += NR_TOGETHER) {
+		struct press_run part = part_of(run, at, NR_TOGETHER);
 
 		if (!press_put(words->press, &part))
 			return false;

@@ -28,7 +28,6 @@ modsym loop_rest t 0xffffffffc0001000
 code kernel 0xffffffff81000000 90e8fa00000085c07506cccccccccccc90f490ebeb
 code kernel 0xffffffff81200000 e9fbff7f00c3ffe0ffd00f059048cf
 code user0 0x401812 c3
-format kdump
 """
 INIT, PROG = "1/1/0x1000/init", "4242/4242/0x100000/prog"
 # What is kept is half of TAILS_MAX_SLOTS.
@@ -53,8 +52,8 @@ def switches(nr):
         yield f"switch tsc={10 + i} task=0x0 prev={sides[0]} next={sides[1]}\n{USER}"
 
 
-def describe():
-    yield HEAD
+def describe(form):
+    yield HEAD + form
     yield f"cpu 0\narm tsc=1 now={INIT}\n"
     yield SAME * 20 + NEW + SAME * 5
     yield from switches(1500)
@@ -83,6 +82,12 @@ def same(args, dump, words, threads):
     return True
 
 
+def make_dump(mkimage, path, form):
+    """Of a packed dump the pages are unpacked ahead, of another one the ring is read ahead."""
+    subprocess.run([mkimage, path], input="".join(describe(form)).encode(), check=True)
+    return path
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--btsrec", required=True)
@@ -91,14 +96,17 @@ def main():
     args = parser.parse_args()
     threads = [int(word) for word in args.threads.split(",")]
     with tempfile.TemporaryDirectory() as name:
-        dump = pathlib.Path(name) / "dump"
-        subprocess.run([args.mkimage, dump], input="".join(describe()).encode(), check=True)
-        good = [same(args, dump, ["--types"], threads),
-                same(args, dump, ["--format", "jsonl"], threads[:1]),
-                same(args, dump, ["--types", "--format", "tsv", "--cpu", "0-1"], threads[-1:]),
-                same(args, dump, ["--no-names"], threads[:1]),
-                same(args, dump, ["--pid", "4242", "--types"], threads[:1]),
-                same(args, dump, ["--thread", "4242"], threads[:1])]
+        packed = make_dump(args.mkimage, pathlib.Path(name) / "packed", "format kdump\n")
+        plain = make_dump(args.mkimage, pathlib.Path(name) / "plain", "")
+        good = [same(args, packed, ["--types"], threads),
+                same(args, packed, ["--format", "jsonl"], threads[:1]),
+                same(args, packed, ["--pid", "4242", "--types"], threads[:1]),
+                same(args, plain, ["--types"], threads),
+                same(args, plain, ["--types", "--format", "tsv", "--cpu", "0-1"], threads[-1:]),
+                same(args, plain, ["--no-names"], threads),
+                same(args, plain, ["-n", "400000", "--types"], threads[:1]),
+                same(args, plain, ["--kernel", "--types"], threads[:1]),
+                same(args, plain, ["--thread", "4242"], threads[:1])]
     sys.exit(not all(good))
 
 

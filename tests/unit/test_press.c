@@ -98,7 +98,7 @@ static bool tell(void *arg, unsigned int thread, struct out *out, const struct p
 
 static struct press *begin(struct teller *teller, unsigned int nr_threads)
 {
-	const struct press_work work = { share, tell, teller };
+	const struct press_work work = { share, tell, PRESS_MAX_TOGETHER, teller };
 
 	nr_written = 0;
 	nr_parts = 0;
@@ -213,6 +213,107 @@ START_TEST(any_number_of_threads_writes_the_same)
 		free(other);
 	}
 	free(one);
+	teardown();
+}
+END_TEST
+
+/* --- From a ring, which is read ahead --- */
+
+#define NR_RING_PAGES	(NR_LINES * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES + 1)
+
+static uint64_t page_pa[NR_RING_PAGES];
+
+static enum btsrec_status read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
+				  size_t *ret_bytes)
+{
+	size_t at = pa - BTSREC_PAGE_BYTES, room = sizeof(records) - at;
+
+	(void)arg;
+	*ret_bytes = len_bytes < room ? len_bytes : room;
+	memcpy(buf, (const uint8_t *)records + at, *ret_bytes);
+	return *ret_bytes < len_bytes ? BTSREC_ERR_NODATA : BTSREC_OK;
+}
+
+static bool read_pages(void *arg, const uint64_t *pa, size_t nr, void *buf)
+{
+	size_t nr_bytes;
+
+	for (size_t i = 0; i < nr; i++)
+		if (read_pa(arg, pa[i], (uint8_t *)buf + i * BTSREC_PAGE_BYTES, BTSREC_PAGE_BYTES,
+			    &nr_bytes))
+			return false;
+	return true;
+}
+
+static const struct btsrec_image image = { .read_pa = read_pa, .read_pages = read_pages };
+
+/* Of @nr slots from @slot on, each branch, and text for each hole. */
+static void put_slots(struct teller *teller, struct fetch *fetch, uint64_t slot, uint64_t nr)
+{
+	const struct btsrec_sink *between = press_sink(teller->press);
+	struct ring_run run;
+
+	fetch_seek(fetch, slot, nr);
+	for (;;) {
+		btsrec_ck_ok(fetch_next(fetch, &run));
+		if (!run.nr_slots)
+			return;
+		if (run.records)
+			press_put(teller->press, &(struct press_run){ 1, run.slot, NULL,
+								      run.records, run.nr_slots });
+		else
+			between->write(between->arg, "hole\n", 5);
+	}
+}
+
+/* A ring with holes that begins somewhere, and meanwhile a part of another one. */
+static char *print_ring(unsigned int nr_threads, bool begin_late, size_t *ret_bytes)
+{
+	const struct fetch_ring ring = { &image, page_pa, NR_LINES * BTSREC_RECORD_BYTES, 48 };
+	struct teller teller = { .fails_at = NEVER };
+	struct press *press = begin(&teller, nr_threads);
+	struct fetch fetch, other;
+	char *all;
+
+	btsrec_ck_ok(fetch_init(&fetch, &ring));
+	btsrec_ck_ok(fetch_init(&other, &ring));
+	fetch.ahead = press_ahead(press);
+	other.ahead = press_ahead(press);
+	if (begin_late)
+		put_run(press, 0, NR_LINES);
+	put_slots(&teller, &fetch, NR_LINES / 3, NR_LINES / 3);
+	put_slots(&teller, &other, 500, 2000);
+	put_slots(&teller, &fetch, 2 * (NR_LINES / 3), NR_LINES / 3);
+	fetch_fini(&fetch);
+	put_slots(&teller, &other, 0, NR_LINES / 3 + 100);
+	fetch_fini(&other);
+	press_settle(press);
+	btsrec_ck_ok(press_wait(press));
+	press_free(press);
+	all = malloc(nr_written);
+	memcpy(all, written, nr_written);
+	*ret_bytes = nr_written;
+	return all;
+}
+
+START_TEST(what_is_read_ahead)
+{
+	size_t one_bytes, nr_bytes;
+	char *one, *other;
+
+	setup();
+	for (size_t i = 0; i < NR_RING_PAGES; i++)
+		page_pa[i] = i % 97 == 50 ? 0 : (i + 1) * BTSREC_PAGE_BYTES;
+	for (int begin_late = 0; begin_late < 2; begin_late++) {
+		one = print_ring(1, begin_late, &one_bytes);
+		for (unsigned int nr_threads = 2; nr_threads <= PRESS_MAX_THREADS; nr_threads += 7) {
+			other = print_ring(nr_threads, begin_late, &nr_bytes);
+			ck_assert_uint_eq(nr_bytes, one_bytes);
+			ck_assert(!memcmp(other, one, one_bytes));
+			free(other);
+		}
+		free(one);
+	}
 	teardown();
 }
 END_TEST
@@ -335,5 +436,5 @@ START_TEST(out_of_memory)
 END_TEST
 
 BTSREC_CK_MAIN("press", text_of_one_thread, any_number_of_threads_writes_the_same, settles,
-	       one_thread_if_it_cannot_be_shared, stops_with_the_sink, ends_with_who_tells,
+	       what_is_read_ahead, one_thread_if_it_cannot_be_shared, stops_with_the_sink, ends_with_who_tells,
 	       ends_with_lines_left, out_of_memory)

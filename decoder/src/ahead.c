@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ahead.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool ahead_init(struct ahead *ahead, unsigned int nr_threads)
+{
+	size_t nr = (size_t)nr_threads * AHEAD_WINDOWS_EACH;
+
+	memset(ahead, 0, sizeof(*ahead));
+	ahead->nr_threads = nr_threads;
+	ahead->windows = calloc(nr, sizeof(*ahead->windows));
+	ahead->claimed = calloc(nr, sizeof(*ahead->claimed));
+	if (!ahead->windows || !ahead->claimed)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		ahead->windows[i].thread = (unsigned int)(i / AHEAD_WINDOWS_EACH);
+	return true;
+}
+
+void ahead_fini(struct ahead *ahead)
+{
+	free(ahead->windows);
+	free(ahead->claimed);
+}
+
+/* --- The way ------------------------------------------------------------ */
+
+static bool same_ring(const struct fetch_ring *a, const struct fetch_ring *b)
+{
+	return a->image == b->image && a->page_pa == b->page_pa &&
+	       a->ring_bytes == b->ring_bytes && a->va_bits == b->va_bits;
+}
+
+bool ahead_on_way(const struct ahead *ahead, const struct fetch_ring *ring, uint64_t slot,
+		  uint64_t end_slot)
+{
+	const struct ahead_window *oldest = ahead_oldest(ahead);
+	uint64_t next_slot = oldest ? oldest->slot : ahead->next_slot;
+
+	return same_ring(&ahead->ring, ring) && ahead->end_slot == end_slot &&
+	       next_slot == slot / AHEAD_SLOTS * AHEAD_SLOTS && next_slot < end_slot;
+}
+
+void ahead_stop(struct ahead *ahead)
+{
+	ahead->next_slot = 0;
+	ahead->end_slot = 0;
+}
+
+bool ahead_idle(const struct ahead *ahead)
+{
+	for (size_t i = 0; i < (size_t)ahead->nr_threads * AHEAD_WINDOWS_EACH; i++)
+		if (ahead->windows[i].state == AHEAD_CLAIMED)
+			return false;
+	return true;
+}
+
+void ahead_begin(struct ahead *ahead, const struct fetch_ring *ring, uint64_t slot,
+		 uint64_t end_slot)
+{
+	while (ahead_oldest(ahead))
+		ahead_give(ahead);
+	ahead->ring = *ring;
+	ahead->next_slot = slot / AHEAD_SLOTS * AHEAD_SLOTS;
+	ahead->end_slot = end_slot;
+}
+
+/* --- Windows ------------------------------------------------------------ */
+
+static struct ahead_window *free_window(struct ahead *ahead, unsigned int thread)
+{
+	struct ahead_window *windows = &ahead->windows[(size_t)thread * AHEAD_WINDOWS_EACH];
+
+	for (size_t i = 0; i < AHEAD_WINDOWS_EACH; i++)
+		if (windows[i].state == AHEAD_FREE)
+			return &windows[i];
+	return NULL;
+}
+
+struct ahead_window *ahead_claim(struct ahead *ahead, unsigned int thread)
+{
+	uint64_t nr_ring = ahead->ring.ring_bytes / BTSREC_RECORD_BYTES;
+	struct ahead_window *window;
+
+	if (ahead->next_slot >= ahead->end_slot)
+		return NULL;
+	window = free_window(ahead, thread);
+	if (!window)
+		return NULL;
+	window->state = AHEAD_CLAIMED;
+	window->nr_users = 1;
+	window->ring = ahead->ring;
+	window->slot = ahead->next_slot;
+	window->nr_slots = nr_ring - window->slot < AHEAD_SLOTS ? nr_ring - window->slot :
+								 AHEAD_SLOTS;
+	ahead->next_slot += AHEAD_SLOTS;
+	ahead->claimed[ahead->nr_claimed++ % ((uint64_t)ahead->nr_threads * AHEAD_WINDOWS_EACH)] =
+		window;
+	return window;
+}
+
+static void look_through(struct ahead_window *window)
+{
+	const struct btsrec_record *records = (const struct btsrec_record *)window->bytes;
+
+	uint64_t all = 1;
+
+	memset(window->branches, 0, sizeof(window->branches));
+	for (uint64_t i = 0; i + RECORD_GROUP <= window->nr_slots; i += RECORD_GROUP) {
+		uint64_t bit = record_are_branches(records + i, RECORD_GROUP, window->ring.va_bits);
+
+		window->branches[i / RECORD_GROUP / 64] |= bit << i / RECORD_GROUP % 64;
+		all &= bit;
+	}
+	window->all_branches = all && window->nr_slots % RECORD_GROUP == 0;
+}
+
+enum ahead_state ahead_read(struct ahead_window *window)
+{
+	uint64_t nr_bytes = window->nr_slots * BTSREC_RECORD_BYTES;
+	size_t nr_pages = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
+	const uint64_t *page_pa = window->ring.page_pa +
+				  window->slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
+
+	if (!image_read_pages(window->ring.image, page_pa, nr_pages, window->bytes))
+		return AHEAD_FAILED;
+	look_through(window);
+	return AHEAD_READ;
+}
+
+void ahead_give(struct ahead *ahead)
+{
+	struct ahead_window *window = ahead_oldest(ahead);
+
+	if (ahead->given)
+		ahead_drop(ahead->given);
+	ahead->given = window;
+	ahead->nr_given++;
+}
+
+void ahead_drop(struct ahead_window *window)
+{
+	if (!--window->nr_users)
+		window->state = AHEAD_FREE;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How the owner of the press gets windows of a ring that others have read. */
+#include "press_workers.h"
+
+/* So many are read sooner than a thread has started. */
+#define MIN_SLOTS	(2 * FETCH_SLOTS)
+
+static void wait_for_readers(struct press *press)
+{
+	while (!ahead_idle(&press->ahead))
+		if (!press_tell_once(press, 0))
+			press_sleep(press, 0);
+}
+
+/* Others begin to read at @slot; locked. */
+static void begin_ahead(struct press *press, const struct fetch_ring *ring, uint64_t slot,
+			uint64_t end_slot)
+{
+	ahead_stop(&press->ahead);
+	wait_for_readers(press);
+	ahead_begin(&press->ahead, ring, slot, end_slot);
+	for (unsigned int i = 1; i <= press->nr_helpers; i++)
+		press_wake(press, i);
+}
+
+/* Until the oldest window has been read, by whoever has it; locked. */
+static void wait_for_window(struct press *press)
+{
+	for (;;) {
+		const struct ahead_window *window = ahead_oldest(&press->ahead);
+
+		if (window && window->state != AHEAD_CLAIMED)
+			return;
+		if (press_write_own(press, 0) || press_tell_once(press, 0))
+			continue;
+		if (!window)
+			(void)press_read_once(press, 0);
+		else
+			press_sleep(press, 0);
+	}
+}
+
+/* The next window of the way that @fetch is on; locked. */
+static const struct ahead_window *next_window(struct press *press, const struct fetch *fetch)
+{
+	uint64_t end_slot = fetch->next_slot + fetch->nr_left;
+
+	if (!ahead_on_way(&press->ahead, &fetch->ring, fetch->next_slot, end_slot))
+		begin_ahead(press, &fetch->ring, fetch->next_slot, end_slot);
+	while (press_write_own(press, 0) || press_read_once(press, 0))
+		;
+	wait_for_window(press);
+	if (press->ahead.given)
+		press_wake(press, press->ahead.given->thread);
+	ahead_give(&press->ahead);
+	return press->ahead.given;
+}
+
+/* One way at a time, and no help for a short one. */
+static bool is_helped(struct press *press, const struct fetch *fetch)
+{
+	if (!fetch->ring.image->read_pages || (press->reader && press->reader != fetch))
+		return false;
+	press->nr_slots += FETCH_SLOTS;
+	return press->nr_slots > MIN_SLOTS && press_get_help(press);
+}
+
+bool press_take_window(void *arg, const struct fetch *fetch, struct fetch_window *ret)
+{
+	struct press *press = arg;
+	const struct ahead_window *window;
+
+	if (!is_helped(press, fetch))
+		return false;
+	press->reader = fetch;
+	if (press->filling && press->filling->nr_runs)
+		press_hand_over(press);
+	press_leave(press);
+	pthread_mutex_lock(&press->lock);
+	window = next_window(press, fetch);
+	pthread_mutex_unlock(&press->lock);
+	press_enter(press);
+	*ret = (struct fetch_window){ window->slot, window->nr_slots,
+				      window->state == AHEAD_READ ? window->bytes : NULL,
+				      window->all_branches, window->branches };
+	return true;
+}
+
+void press_leave_windows(void *arg, const struct fetch *fetch)
+{
+	struct press *press = arg;
+
+	if (press->reader != fetch)
+		return;
+	press->reader = NULL;
+	pthread_mutex_lock(&press->lock);
+	ahead_stop(&press->ahead);
+	pthread_mutex_unlock(&press->lock);
+}
