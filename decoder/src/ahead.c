@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NR_WORDS (AHEAD_SLOTS / RECORD_GROUP / 64)
+
 bool ahead_init(struct ahead *ahead, unsigned int nr_threads)
 {
 	size_t nr = (size_t)nr_threads * AHEAD_WINDOWS_EACH;
@@ -105,16 +107,22 @@ static void look_through(struct ahead_window *window)
 {
 	const struct btsrec_record *records = (const struct btsrec_record *)window->bytes;
 
-	uint64_t all = 1;
+	uint64_t nr_groups = window->nr_slots / RECORD_GROUP, group = 0;
+	bool all = window->nr_slots % RECORD_GROUP == 0;
 
-	memset(window->branches, 0, sizeof(window->branches));
-	for (uint64_t i = 0; i + RECORD_GROUP <= window->nr_slots; i += RECORD_GROUP) {
-		uint64_t bit = record_are_branches(records + i, RECORD_GROUP, window->ring.va_bits);
+	for (size_t i = 0; i < NR_WORDS; i++) {
+		uint64_t word = 0;
 
-		window->branches[i / RECORD_GROUP / 64] |= bit << i / RECORD_GROUP % 64;
-		all &= bit;
+		for (; group < nr_groups && group < (i + 1) * 64; group++) {
+			bool are = record_are_branches(records + group * RECORD_GROUP, RECORD_GROUP,
+						       window->ring.va_bits);
+
+			word |= (uint64_t)are << group % 64;
+			all &= are;
+		}
+		window->branches[i] = word;
 	}
-	window->all_branches = all && window->nr_slots % RECORD_GROUP == 0;
+	window->all_branches = all;
 }
 
 enum ahead_state ahead_read(struct ahead_window *window)

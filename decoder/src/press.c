@@ -36,36 +36,39 @@ static struct batch *free_batch(struct press *press, unsigned int home)
 	return NULL;
 }
 
-static void begin_batch(struct press *press, struct batch *batch)
+bool press_begin_batch(struct press *press, unsigned int home)
 {
+	struct batch *batch = free_batch(press, home);
+
+	if (!batch)
+		return false;
 	batch->state = BATCH_FILLING;
 	batch->number = press->nr_filled;
 	batch->window = NULL;
 	batch->nr_runs = 0;
 	batch->nr_records = 0;
 	out_init(&batch->out, &batch->sink);
-	batch->out.stopped = press->stopped || press->failed;
+	batch->out.stopped = press_is_over(press);
+	batch->due = false;
 	batch->out.at += PAGE_BYTES;
 	batch->fresh = true;
 	press->order[batch->number % press->nr_batches] = batch;
 	press->filling = batch;
+	return true;
 }
 
 /* A batch to be filled, of @home unless one is being filled already. */
 static struct batch *open_batch(struct press *press, unsigned int home)
 {
-	struct batch *batch;
-
 	if (press->filling)
 		return press->filling;
 	pthread_mutex_unlock(&press->session);
 	pthread_mutex_lock(&press->lock);
-	while (!(batch = free_batch(press, home)))
+	while (!press_begin_batch(press, home))
 		wait_for_turn(press, press->nr_written + 1);
-	begin_batch(press, batch);
 	pthread_mutex_unlock(&press->lock);
 	pthread_mutex_lock(&press->session);
-	return batch;
+	return press->filling;
 }
 
 /* Who is to word @batch; locked. */
@@ -85,19 +88,24 @@ void press_hand_over(struct press *press)
 {
 	if (!press->filling)
 		return;
-	pthread_mutex_lock(&press->lock);
 	assign(press, press->filling);
 	press->nr_filled++;
-	pthread_mutex_unlock(&press->lock);
 	press->filling = NULL;
+}
+
+static void hand_over(struct press *press)
+{
+	pthread_mutex_lock(&press->lock);
+	press_hand_over(press);
+	pthread_mutex_unlock(&press->lock);
 }
 
 /* All may go; until they are written. */
 static void hand_over_all(struct press *press)
 {
-	press_hand_over(press);
 	pthread_mutex_unlock(&press->session);
 	pthread_mutex_lock(&press->lock);
+	press_hand_over(press);
 	wait_for_turn(press, press->nr_filled);
 	pthread_mutex_unlock(&press->lock);
 	pthread_mutex_lock(&press->session);
@@ -146,16 +154,6 @@ static unsigned int home_of(const struct press *press, const struct ahead_window
 	return (unsigned int)(press->nr_filled % press->nr_threads);
 }
 
-static bool goes_on(struct press *press)
-{
-	bool on;
-
-	pthread_mutex_lock(&press->lock);
-	on = !press->stopped && !press->failed;
-	pthread_mutex_unlock(&press->lock);
-	return on;
-}
-
 static bool take_text(void *arg, const char *text, size_t nr_bytes)
 {
 	struct press *press = arg;
@@ -170,14 +168,14 @@ static bool take_text(void *arg, const char *text, size_t nr_bytes)
 
 		/* A batch that is not handed over yet must not wait for its turn. */
 		if (batch->nr_runs || batch->out.at + nr > batch->out.buf + OUT_WRITE_BYTES) {
-			press_hand_over(press);
+			hand_over(press);
 			continue;
 		}
 		out_bytes(&batch->out, text, nr);
 		text += nr;
 		nr_bytes -= nr;
 	}
-	return goes_on(press);
+	return !press_is_over(press);
 }
 
 /* --- Help --------------------------------------------------------------- */
@@ -255,12 +253,12 @@ bool press_put(struct press *press, const struct press_run *run)
 		size_t nr = fill(open_batch(press, home_of(press, window)), window, &rest);
 
 		if (!nr)
-			press_hand_over(press);
+			hand_over(press);
 		rest.n += nr;
 		rest.records += nr;
 		rest.nr -= nr;
 	}
-	return goes_on(press);
+	return !press_is_over(press);
 }
 
 const struct btsrec_sink *press_sink(struct press *press)
@@ -295,12 +293,7 @@ enum btsrec_status press_wait(struct press *press)
 
 bool press_failed(struct press *press)
 {
-	bool failed;
-
-	pthread_mutex_lock(&press->lock);
-	failed = press->failed;
-	pthread_mutex_unlock(&press->lock);
-	return failed;
+	return __atomic_load_n(&press->failed, __ATOMIC_RELAXED);
 }
 
 void press_enter(struct press *press)

@@ -53,6 +53,9 @@ static const struct ahead_window *next_window(struct press *press, const struct 
 	if (press->ahead.given)
 		press_wake(press, press->ahead.given->thread);
 	ahead_give(&press->ahead);
+	/* To be filled with what is in it. */
+	if (press->nr_batches && !press->filling)
+		(void)press_begin_batch(press, press->ahead.given->thread);
 	return press->ahead.given;
 }
 
@@ -73,10 +76,10 @@ bool press_take_window(void *arg, const struct fetch *fetch, struct fetch_window
 	if (!is_helped(press, fetch))
 		return false;
 	press->reader = fetch;
-	if (press->filling && press->filling->nr_runs)
-		press_hand_over(press);
 	press_leave(press);
 	pthread_mutex_lock(&press->lock);
+	if (press->filling && press->filling->nr_runs)
+		press_hand_over(press);
 	window = next_window(press, fetch);
 	pthread_mutex_unlock(&press->lock);
 	press_enter(press);

@@ -126,6 +126,7 @@ bool press_write_own(struct press *press, unsigned int thread)
 	if (!batch || batch->thread != thread)
 		return false;
 	press->writing = true;
+	batch->due = true;
 	pthread_mutex_unlock(&press->lock);
 	(void)out_flush(&batch->out);
 	pthread_mutex_lock(&press->lock);
@@ -135,25 +136,30 @@ bool press_write_own(struct press *press, unsigned int thread)
 	return true;
 }
 
-bool press_write_in_turn(void *arg, const char *text, size_t nr_bytes)
+/* False: the press ends before. */
+static bool wait_until_due(struct press *press, struct batch *batch)
 {
-	struct batch *batch = arg;
-	struct press *press = batch->press;
-	bool stopped;
-
 	pthread_mutex_lock(&press->lock);
 	while (press->nr_written != batch->number && !press->ended)
 		if (!press_write_own(press, batch->thread))
 			press_sleep(press, batch->thread);
-	stopped = press->stopped || press->failed || press->ended;
+	batch->due = !press->ended;
 	pthread_mutex_unlock(&press->lock);
+	return batch->due;
+}
+
+bool press_write_in_turn(void *arg, const char *text, size_t nr_bytes)
+{
+	struct batch *batch = arg;
+	struct press *press = batch->press;
+
+	if (!batch->due && !wait_until_due(press, batch))
+		return false;
 	/* Nobody else's turn comes before this batch is written; the text is in its buffer. */
-	stopped = stopped || !write_batch(batch, batch->out.buf + (text - batch->out.buf), nr_bytes);
-	if (!stopped)
+	if (!press_is_over(press) &&
+	    write_batch(batch, batch->out.buf + (text - batch->out.buf), nr_bytes))
 		return true;
-	pthread_mutex_lock(&press->lock);
-	press->stopped = true;
-	pthread_mutex_unlock(&press->lock);
+	__atomic_store_n(&press->stopped, true, __ATOMIC_RELAXED);
 	return false;
 }
 
@@ -183,18 +189,16 @@ static struct batch *waiting_batch(struct press *press, unsigned int thread)
 bool press_tell_once(struct press *press, unsigned int thread)
 {
 	struct batch *batch = waiting_batch(press, thread);
-	bool failed;
 
 	if (!batch)
 		return false;
 	batch->state = BATCH_IN_WORK;
 	batch->thread = thread;
-	failed = press->failed;
 	pthread_mutex_unlock(&press->lock);
-	failed = failed || !tell_batch(press, batch, thread);
+	if (!press_failed(press) && !tell_batch(press, batch, thread))
+		__atomic_store_n(&press->failed, true, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&press->lock);
 	batch->state = BATCH_DONE;
-	press->failed |= failed;
 	if (batch->window)
 		ahead_drop(batch->window);
 	return true;

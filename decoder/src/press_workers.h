@@ -46,6 +46,7 @@ enum batch_state {
  * @home: the thread in whose cache its buffer is.
  * @thread: who words it.
  * @runs: @nr_runs of them; their @records are in @window, or if that is NULL, the batch's.
+ * @due: whoever words it knows that its turn has come.
  * @fresh: @out begins with PAGE_BYTES for the end of the batch before.
  * @out: text that comes before the branches, then all of it.
  */
@@ -57,6 +58,7 @@ struct batch {
 	enum batch_state state;
 	unsigned int thread;
 	struct ahead_window *window;
+	bool due;
 	bool fresh;
 	size_t nr_runs;
 	size_t nr_records;
@@ -94,6 +96,7 @@ struct worker {
  * @read_ahead: into windows of @ahead, for @reader, or NULL; the owner's.
  * @turn_at: the owner is woken when batches up to this one are written.
  * @writing: somebody writes the oldest batch, which is done.
+ * @stopped, @failed: see press_is_over(); any thread may set them.
  * @page: of whose turn it is: @page_bytes that are less than a page.
  * @session: held by who may ask the session; the owner, but in here.
  */
@@ -136,7 +139,10 @@ struct press {
  */
 bool press_get_help(struct press *press);
 
-/** press_hand_over() - the batch that is being filled may go, if there is one; the owner's */
+/** press_begin_batch() - one of @home is to be filled; the owner's; locked; false: none is free */
+bool press_begin_batch(struct press *press, unsigned int home);
+
+/** press_hand_over() - what is being filled may go, if anything is; the owner's; locked */
 void press_hand_over(struct press *press);
 
 /** press_take_window() - of the struct fetch_ahead of the struct press @arg */
@@ -144,6 +150,13 @@ bool press_take_window(void *arg, const struct fetch *fetch, struct fetch_window
 
 /** press_leave_windows() - the same, at the end of a way */
 void press_leave_windows(void *arg, const struct fetch *fetch);
+
+/** press_is_over() - nothing is written any more: the sink has stopped, or wording failed */
+static inline bool press_is_over(const struct press *press)
+{
+	return __atomic_load_n(&press->stopped, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&press->failed, __ATOMIC_RELAXED);
+}
 
 /** press_wake() - @thread has something to do; locked */
 void press_wake(struct press *press, unsigned int thread);
