@@ -6,6 +6,7 @@
  */
 #include "press_workers.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "helper.h"
@@ -194,11 +195,20 @@ static void start_helpers(struct press *press)
 	}
 }
 
+static unsigned int nr_processors(void)
+{
+	cpu_set_t allowed;
+
+	return sched_getaffinity(0, sizeof(allowed), &allowed) ? 1 :
+								 (unsigned int)CPU_COUNT(&allowed);
+}
+
 /* Whoever gets no help goes on alone, and does not ask again. */
 bool press_get_help(struct press *press)
 {
 	if (press->has_help || press->nr_threads < 2)
 		return press->has_help;
+	press->has_processors = press->nr_threads <= nr_processors();
 	press->has_help = ahead_init(&press->ahead, press->nr_threads);
 	if (press->has_help)
 		start_helpers(press);

@@ -3,9 +3,10 @@
 #include "press_workers.h"
 
 #include <sched.h>
+#include <time.h>
 
 /* To be woken takes some 50 us; what is waited for is often there sooner. */
-#define NR_MOMENTS	200
+#define MOMENT_NS	30000
 
 static struct batch *batch_at(struct press *press, uint64_t number)
 {
@@ -47,6 +48,38 @@ void press_wake_any(struct press *press)
 	}
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * With a processor for each thread, nobody else is let in: two threads that wait for each
+ * other on the same one would stay there, while who is woken gets one that is free.
+ */
+static void pause_briefly(bool has_processors)
+{
+	if (!has_processors)
+		sched_yield();
+#ifdef __SSE2__
+	else
+		_mm_pause();
+#endif
+}
+
+static void wait_a_moment(const struct press *press, const struct worker *worker,
+			  unsigned int nr_wakes)
+{
+	uint64_t end_ns = now_ns() + MOMENT_NS;
+
+	while (__atomic_load_n(&worker->nr_wakes, __ATOMIC_RELAXED) == nr_wakes &&
+	       now_ns() < end_ns)
+		pause_briefly(press->has_processors);
+}
+
 void press_sleep(struct press *press, unsigned int thread)
 {
 	struct worker *worker = &press->workers[thread];
@@ -54,11 +87,7 @@ void press_sleep(struct press *press, unsigned int thread)
 
 	worker->idle = true;
 	pthread_mutex_unlock(&press->lock);
-	for (unsigned int i = 0; i < NR_MOMENTS; i++) {
-		if (__atomic_load_n(&worker->nr_wakes, __ATOMIC_RELAXED) != nr_wakes)
-			break;
-		sched_yield();
-	}
+	wait_a_moment(press, worker, nr_wakes);
 	pthread_mutex_lock(&press->lock);
 	if (worker->nr_wakes == nr_wakes)
 		pthread_cond_wait(&worker->woken, &press->lock);

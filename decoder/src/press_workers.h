@@ -88,6 +88,7 @@ struct worker {
  * @text: see press_sink().
  * @out: before there are batches.
  * @nr_threads: wanted, with the owner; @nr_helpers: without it; in @workers.
+ * @has_processors: one for each thread.
  * @has_help: helpers were asked for, and @ahead is there; @alone: it is the owner that words.
  * @nr_lines: given before there are batches; @nr_slots: asked for before there are helpers.
  * @batches: @nr_batches of them, 0 before others word: PRESS_BATCHES_EACH of each thread.
@@ -108,6 +109,7 @@ struct press {
 	unsigned int nr_threads;
 	unsigned int nr_helpers;
 	struct worker workers[PRESS_MAX_THREADS];
+	bool has_processors;
 	bool has_help;
 	bool alone;
 	uint64_t nr_lines;
