@@ -227,7 +227,6 @@ static void make_batches(struct press *press)
 		return;
 	for (size_t i = 0; i < nr_batches; i++) {
 		press->batches[i].press = press;
-		press->batches[i].home = (unsigned int)(i / PRESS_BATCHES_EACH);
 		press->batches[i].sink = (struct btsrec_sink){ .write = press_write_in_turn,
 							       .arg = &press->batches[i] };
 	}

@@ -85,13 +85,11 @@ void press_sleep(struct press *press, unsigned int thread)
 	struct worker *worker = &press->workers[thread];
 	unsigned int nr_wakes = worker->nr_wakes;
 
-	worker->idle = true;
 	pthread_mutex_unlock(&press->lock);
 	wait_a_moment(press, worker, nr_wakes);
 	pthread_mutex_lock(&press->lock);
 	if (worker->nr_wakes == nr_wakes)
 		pthread_cond_wait(&worker->woken, &press->lock);
-	worker->idle = false;
 }
 
 /* --- Writing ------------------------------------------------------------ */
@@ -255,10 +253,13 @@ void *press_help(void *arg)
 	struct press *press = worker->press;
 
 	pthread_mutex_lock(&press->lock);
-	while (!press->ended)
-		if (!press_write_own(press, worker->number) && !press_read_once(press, worker->number) &&
-		    !press_tell_once(press, worker->number))
+	while (!press->ended) {
+		worker->idle = !press_write_own(press, worker->number) &&
+			       !press_read_once(press, worker->number) &&
+			       !press_tell_once(press, worker->number);
+		if (worker->idle)
 			press_sleep(press, worker->number);
+	}
 	pthread_mutex_unlock(&press->lock);
 	return NULL;
 }

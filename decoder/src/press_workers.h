@@ -43,7 +43,6 @@ enum batch_state {
 /**
  * struct batch - branches, and the lines before and of them
  * @sink: of @out: to the press's, in turn.
- * @home: the thread in whose cache its buffer is.
  * @thread: who words it.
  * @runs: @nr_runs of them; their @records are in @window, or if that is NULL, the batch's.
  * @due: whoever words it knows that its turn has come.
@@ -54,7 +53,6 @@ struct batch {
 	struct press *press;
 	struct btsrec_sink sink;
 	uint64_t number;
-	unsigned int home;
 	enum batch_state state;
 	unsigned int thread;
 	struct ahead_window *window;
@@ -70,7 +68,7 @@ struct batch {
 /**
  * struct worker - a thread, number @number; the owner is number 0
  * @nr_wakes: how often there was something to do; signalled by @woken.
- * @idle: it found nothing to do.
+ * @idle: a helper that has found nothing to do.
  * @apart: from what another thread waits for.
  */
 struct worker {
@@ -91,7 +89,8 @@ struct worker {
  * @has_processors: one for each thread.
  * @has_help: helpers were asked for, and @ahead is there; @alone: it is the owner that words.
  * @nr_lines: given before there are batches; @nr_slots: asked for before there are helpers.
- * @batches: @nr_batches of them, 0 before others word: PRESS_BATCHES_EACH of each thread.
+ * @batches: @nr_batches of them, 0 before others word: PRESS_BATCHES_EACH of each thread, in
+ *	whose cache their buffers are.
  * @order: batch number i is at i % @nr_batches, up to @nr_filled.
  * @filling: number @nr_filled, or NULL; the owner's.
  * @read_ahead: into windows of @ahead, for @reader, or NULL; the owner's.
@@ -141,7 +140,11 @@ struct press {
  */
 bool press_get_help(struct press *press);
 
-/** press_begin_batch() - one of @home is to be filled; the owner's; locked; false: none is free */
+/**
+ * press_begin_batch() - one that has its buffer in the cache of thread @home is to be filled
+ *
+ * The owner's; locked.  Return: false: none is free.
+ */
 bool press_begin_batch(struct press *press, unsigned int home);
 
 /** press_hand_over() - what is being filled may go, if anything is; the owner's; locked */
