@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "readat.h"
+
 #define NR_WORDS (AHEAD_SLOTS / RECORD_GROUP / 64)
 
 bool ahead_init(struct ahead *ahead, unsigned int nr_threads)
@@ -11,7 +13,7 @@ bool ahead_init(struct ahead *ahead, unsigned int nr_threads)
 	size_t nr = (size_t)nr_threads * AHEAD_WINDOWS_EACH;
 
 	memset(ahead, 0, sizeof(*ahead));
-	ahead->nr_threads = nr_threads;
+	ahead->nr_windows = nr;
 	ahead->windows = calloc(nr, sizeof(*ahead->windows));
 	ahead->claimed = calloc(nr, sizeof(*ahead->claimed));
 	if (!ahead->windows || !ahead->claimed)
@@ -53,7 +55,7 @@ void ahead_stop(struct ahead *ahead)
 
 bool ahead_idle(const struct ahead *ahead)
 {
-	for (size_t i = 0; i < (size_t)ahead->nr_threads * AHEAD_WINDOWS_EACH; i++)
+	for (size_t i = 0; i < ahead->nr_windows; i++)
 		if (ahead->windows[i].state == AHEAD_CLAIMED)
 			return false;
 	return true;
@@ -95,18 +97,15 @@ struct ahead_window *ahead_claim(struct ahead *ahead, unsigned int thread)
 	window->nr_users = 1;
 	window->ring = ahead->ring;
 	window->slot = ahead->next_slot;
-	window->nr_slots = nr_ring - window->slot < AHEAD_SLOTS ? nr_ring - window->slot :
-								 AHEAD_SLOTS;
+	window->nr_slots = min_u64(nr_ring - window->slot, AHEAD_SLOTS);
 	ahead->next_slot += AHEAD_SLOTS;
-	ahead->claimed[ahead->nr_claimed++ % ((uint64_t)ahead->nr_threads * AHEAD_WINDOWS_EACH)] =
-		window;
+	ahead->claimed[ahead->nr_claimed++ % ahead->nr_windows] = window;
 	return window;
 }
 
 static void look_through(struct ahead_window *window)
 {
 	const struct btsrec_record *records = (const struct btsrec_record *)window->bytes;
-
 	uint64_t nr_groups = window->nr_slots / RECORD_GROUP, group = 0;
 	bool all = window->nr_slots % RECORD_GROUP == 0;
 
@@ -127,12 +126,7 @@ static void look_through(struct ahead_window *window)
 
 enum ahead_state ahead_read(struct ahead_window *window)
 {
-	uint64_t nr_bytes = window->nr_slots * BTSREC_RECORD_BYTES;
-	size_t nr_pages = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
-	const uint64_t *page_pa = window->ring.page_pa +
-				  window->slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
-
-	if (!image_read_pages(window->ring.image, page_pa, nr_pages, window->bytes))
+	if (!fetch_slots(&window->ring, window->slot, window->nr_slots, window->bytes))
 		return AHEAD_FAILED;
 	look_through(window);
 	return AHEAD_READ;

@@ -47,13 +47,13 @@ struct ahead_window {
 
 /**
  * struct ahead - the windows of all threads, and a way through a part of a ring
- * @windows: AHEAD_WINDOWS_EACH of each of @nr_threads; owned.
+ * @windows: @nr_windows of them, AHEAD_WINDOWS_EACH of each thread; owned.
  * @ring: where the way goes; @next_slot: not claimed yet; @end_slot: behind it.
  * @claimed: in the order of the way; numbers @nr_given up to @nr_claimed have not been given.
  * @given: the newest that was, or NULL; one of its users is who asked for it.
  */
 struct ahead {
-	unsigned int nr_threads;
+	size_t nr_windows;
 	struct ahead_window *windows;
 	struct fetch_ring ring;
 	uint64_t next_slot;
@@ -94,8 +94,7 @@ static inline struct ahead_window *ahead_oldest(const struct ahead *ahead)
 {
 	if (ahead->nr_given == ahead->nr_claimed)
 		return NULL;
-	return ahead->claimed[ahead->nr_given %
-			      ((uint64_t)ahead->nr_threads * AHEAD_WINDOWS_EACH)];
+	return ahead->claimed[ahead->nr_given % ahead->nr_windows];
 }
 
 /** ahead_give() - ahead_oldest(), which is AHEAD_READ or AHEAD_FAILED, in place of @given */

@@ -44,17 +44,25 @@ static size_t nr_contiguous(const uint64_t *page_pa, size_t nr)
 	return i;
 }
 
-/* Where the pages of the window are. */
-static const uint64_t *window_pages(const struct fetch *fetch)
+/* Where the pages from @slot on are. */
+static const uint64_t *pages_at(const struct fetch_ring *ring, uint64_t slot)
 {
-	return fetch->ring.page_pa + fetch->window_slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
+	return ring->page_pa + slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
+}
+
+bool fetch_slots(const struct fetch_ring *ring, uint64_t slot, uint64_t nr_slots, void *buf)
+{
+	uint64_t nr_bytes = nr_slots * BTSREC_RECORD_BYTES;
+	size_t nr_pages = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
+
+	return image_read_pages(ring->image, pages_at(ring, slot), nr_pages, buf);
 }
 
 /* Read @nr_bytes from page @page of the window on; mark what is there as valid. */
 static enum btsrec_status read_pages(struct fetch *fetch, size_t page, uint64_t nr_bytes,
 				     size_t *ret_nr_pages)
 {
-	const uint64_t *page_pa = window_pages(fetch) + page;
+	const uint64_t *page_pa = pages_at(&fetch->ring, fetch->window_slot) + page;
 	size_t nr = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
 	enum btsrec_status status;
 	size_t valid_bytes;
@@ -102,14 +110,6 @@ static void expect_windows(struct fetch *fetch, uint64_t slot)
 			     min_u64(end, nr_pages) - first);
 }
 
-/* The first @nr_bytes of the window all at once; false: not all of them are there. */
-static bool read_window(struct fetch *fetch, uint64_t nr_bytes)
-{
-	size_t nr_pages = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
-
-	return image_read_pages(fetch->ring.image, window_pages(fetch), nr_pages, fetch->window);
-}
-
 /* What there is of the first @nr_bytes of the window. */
 static enum btsrec_status read_parts(struct fetch *fetch, uint64_t nr_bytes)
 {
@@ -136,7 +136,7 @@ static enum btsrec_status load_slots(struct fetch *fetch, uint64_t first, uint64
 	fetch->bytes = fetch->window;
 	fetch->all_branches = false;
 	fetch->branches = NULL;
-	fetch->all_valid = read_window(fetch, nr_slots * BTSREC_RECORD_BYTES);
+	fetch->all_valid = fetch_slots(&fetch->ring, first, nr_slots, fetch->window);
 	if (!fetch->all_valid)
 		status = read_parts(fetch, nr_slots * BTSREC_RECORD_BYTES);
 	if (!status)

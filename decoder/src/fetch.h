@@ -86,6 +86,14 @@ struct fetch {
 	uint8_t *window;
 };
 
+/**
+ * fetch_slots() - the @nr_slots slots from @slot on, a multiple of 512, all at once
+ * @buf: has room for whole pages.
+ *
+ * Return: false: not all of them are there.
+ */
+bool fetch_slots(const struct fetch_ring *ring, uint64_t slot, uint64_t nr_slots, void *buf);
+
 /** fetch_init() - BTSREC_OK or BTSREC_ERR_NOMEM; fetch_fini() is allowed after both. */
 enum btsrec_status fetch_init(struct fetch *fetch, const struct fetch_ring *ring);
 

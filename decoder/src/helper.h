@@ -7,6 +7,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/* A line of the cache: it goes from processor to processor as a whole. */
+#define HELPER_LINE_BYTES	64
+
 /**
  * helper_start() - a thread that runs @work with @arg, for pthread_join()
  *

@@ -78,7 +78,7 @@ struct worker {
 	pthread_cond_t woken;
 	unsigned int nr_wakes;
 	bool idle;
-	char apart[TAILS_LINE_BYTES];
+	char apart[HELPER_LINE_BYTES];
 };
 
 /**

@@ -117,12 +117,12 @@ static void watched_expect(void *arg, const uint64_t *page_pa, size_t nr)
 	pthread_mutex_unlock(&rec->reading);
 }
 
-/* Several threads at once; of what cannot be read, read_pa() is asked next. */
+/* For image_read_pages(), from several threads at once; of what cannot be read, read_pa() is asked next. */
 static bool watched_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
 {
 	struct btsrec *rec = arg;
 
-	return image_read_pages(&rec->given, page_pa, nr, buf);
+	return rec->given.read_pages(rec->given.arg, page_pa, nr, buf);
 }
 
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)

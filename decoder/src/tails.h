@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "helper.h"
+
 /* All that is kept: 20 MiB of texts and a table of 16 MiB.  See tails_full(). */
 #define TAILS_MAX_TEXT_BYTES	(20U << 20)
 #define TAILS_MAX_SLOTS		(1U << 19)
@@ -46,9 +48,6 @@ struct tails_slot {
 /** tails_taken - no tail: a slot that some thread is about to fill has it */
 extern const struct tail tails_taken;
 
-/* A line of the cache: it goes from processor to processor as a whole. */
-#define TAILS_LINE_BYTES	64
-
 /* So many texts a thread adds to a shared table before it counts them for all. */
 #define TAILS_COUNT_EACH	64
 
@@ -74,7 +73,7 @@ struct tails {
 	struct tails_slot *slots;
 	size_t nr_slots;
 	bool shared;
-	char apart[TAILS_LINE_BYTES];
+	char apart[HELPER_LINE_BYTES];
 	size_t nr_used;
 	size_t text_bytes;
 };

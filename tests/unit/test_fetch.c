@@ -29,8 +29,8 @@ static void teardown(void)
 	fixture_free(fix);
 }
 
-/* The next run holds slots @slot.. with the branches of these numbers. */
-static void ck_records(uint64_t slot, uint64_t nr)
+/* The next run holds slots @slot.. with the branches of these numbers; has anybody looked? */
+static void ck_looked(uint64_t slot, uint64_t nr, bool all_branches)
 {
 	struct ring_run run;
 
@@ -39,11 +39,17 @@ static void ck_records(uint64_t slot, uint64_t nr)
 	ck_assert_ptr_nonnull(run.records);
 	ck_assert_uint_eq(run.slot, slot);
 	ck_assert_uint_eq(run.nr_slots, nr);
+	ck_assert_int_eq(run.all_branches, all_branches);
 	for (uint64_t i = 0; i < nr; i++) {
 		struct btsrec_record want = fixture_branch(slot + i);
 
 		ck_assert_mem_eq(&run.records[i], &want, sizeof(want));
 	}
+}
+
+static void ck_records(uint64_t slot, uint64_t nr)
+{
+	ck_looked(slot, nr, false);
 }
 
 static void ck_hole(uint64_t slot, uint64_t nr)
@@ -379,23 +385,6 @@ static void leave(void *arg, const struct fetch *asks)
 }
 
 static const struct fetch_ahead ahead = { take, leave, &others };
-
-/* ck_records(), and whether somebody has looked. */
-static void ck_looked(uint64_t slot, uint64_t nr, bool all_branches)
-{
-	struct ring_run run;
-
-	btsrec_ck_ok(fetch_next(&fetch, &run));
-	ck_assert_ptr_nonnull(run.records);
-	ck_assert_uint_eq(run.slot, slot);
-	ck_assert_uint_eq(run.nr_slots, nr);
-	ck_assert_int_eq(run.all_branches, all_branches);
-	for (uint64_t i = 0; i < nr; i++) {
-		struct btsrec_record want = fixture_branch(slot + i);
-
-		ck_assert_mem_eq(&run.records[i], &want, sizeof(want));
-	}
-}
 
 START_TEST(windows_of_others)
 {

@@ -158,11 +158,27 @@ static enum btsrec_status put_lines(struct teller *teller)
 	return press_wait(teller->press);
 }
 
-static char *print(unsigned int nr_threads, size_t *ret_bytes)
+/* A copy of what was written. */
+static char *take_written(size_t *ret_bytes)
+{
+	char *all = malloc(nr_written);
+
+	memcpy(all, written, nr_written);
+	*ret_bytes = nr_written;
+	return all;
+}
+
+/* Was the same written as @one? */
+static void ck_written(const char *one, size_t one_bytes)
+{
+	ck_assert_uint_eq(nr_written, one_bytes);
+	ck_assert(!memcmp(written, one, one_bytes));
+}
+
+static void print(unsigned int nr_threads)
 {
 	struct teller teller = { .fails_at = NEVER };
 	struct press *press = begin(&teller, nr_threads);
-	char *all;
 
 	btsrec_ck_ok(put_lines(&teller));
 	ck_assert(!press_failed(press));
@@ -173,10 +189,6 @@ static char *print(unsigned int nr_threads, size_t *ret_bytes)
 		ck_assert(teller.shared);
 	else
 		ck_assert_uint_eq(teller.others, 0);
-	all = malloc(nr_written);
-	memcpy(all, written, nr_written);
-	*ret_bytes = nr_written;
-	return all;
 }
 
 START_TEST(text_of_one_thread)
@@ -201,16 +213,15 @@ END_TEST
 
 START_TEST(any_number_of_threads_writes_the_same)
 {
-	size_t one_bytes, nr_bytes;
-	char *one, *other;
+	size_t one_bytes;
+	char *one;
 
 	setup();
-	one = print(1, &one_bytes);
+	print(1);
+	one = take_written(&one_bytes);
 	for (unsigned int nr_threads = 2; nr_threads <= PRESS_MAX_THREADS + 1; nr_threads += 5) {
-		other = print(nr_threads, &nr_bytes);
-		ck_assert_uint_eq(nr_bytes, one_bytes);
-		ck_assert(!memcmp(other, one, one_bytes));
-		free(other);
+		print(nr_threads);
+		ck_written(one, one_bytes);
 	}
 	free(one);
 	teardown();
@@ -267,13 +278,12 @@ static void put_slots(struct teller *teller, struct fetch *fetch, uint64_t slot,
 }
 
 /* A ring with holes that begins somewhere, and meanwhile a part of another one. */
-static char *print_ring(unsigned int nr_threads, bool begin_late, size_t *ret_bytes)
+static void print_ring(unsigned int nr_threads, bool begin_late)
 {
 	const struct fetch_ring ring = { &image, page_pa, NR_LINES * BTSREC_RECORD_BYTES, 48 };
 	struct teller teller = { .fails_at = NEVER };
 	struct press *press = begin(&teller, nr_threads);
 	struct fetch fetch, other;
-	char *all;
 
 	btsrec_ck_ok(fetch_init(&fetch, &ring));
 	btsrec_ck_ok(fetch_init(&other, &ring));
@@ -290,27 +300,22 @@ static char *print_ring(unsigned int nr_threads, bool begin_late, size_t *ret_by
 	press_settle(press);
 	btsrec_ck_ok(press_wait(press));
 	press_free(press);
-	all = malloc(nr_written);
-	memcpy(all, written, nr_written);
-	*ret_bytes = nr_written;
-	return all;
 }
 
 START_TEST(what_is_read_ahead)
 {
-	size_t one_bytes, nr_bytes;
-	char *one, *other;
+	size_t one_bytes;
+	char *one;
 
 	setup();
 	for (size_t i = 0; i < NR_RING_PAGES; i++)
 		page_pa[i] = i % 97 == 50 ? 0 : (i + 1) * BTSREC_PAGE_BYTES;
 	for (int begin_late = 0; begin_late < 2; begin_late++) {
-		one = print_ring(1, begin_late, &one_bytes);
+		print_ring(1, begin_late);
+		one = take_written(&one_bytes);
 		for (unsigned int nr_threads = 2; nr_threads <= PRESS_MAX_THREADS; nr_threads += 7) {
-			other = print_ring(nr_threads, begin_late, &nr_bytes);
-			ck_assert_uint_eq(nr_bytes, one_bytes);
-			ck_assert(!memcmp(other, one, one_bytes));
-			free(other);
+			print_ring(nr_threads, begin_late);
+			ck_written(one, one_bytes);
 		}
 		free(one);
 	}
