@@ -22,11 +22,13 @@ struct pageset_page {
 /**
  * struct pageset - a set of page addresses; all zero: empty
  * @slots: owned; @nr_slots of them, a power of two.
+ * @last: of pageset_claim(): most pages are neighbours of the last one; or NULL.
  */
 struct pageset {
 	struct pageset_page *slots;
 	size_t nr_slots;
 	size_t nr;
+	struct pageset_page *last;
 };
 
 /** pageset_fini() - free it and leave an empty one. */
