@@ -6,13 +6,14 @@
 
 #include "readat.h"
 
-#define NR_WORDS (AHEAD_SLOTS / RECORD_GROUP / 64)
+#define NR_WORDS (AHEAD_MAX_SLOTS / RECORD_GROUP / 64)
 
-bool ahead_init(struct ahead *ahead, unsigned int nr_threads)
+bool ahead_init(struct ahead *ahead, unsigned int nr_threads, uint64_t window_slots)
 {
 	size_t nr = (size_t)nr_threads * AHEAD_WINDOWS_EACH;
 
 	memset(ahead, 0, sizeof(*ahead));
+	ahead->window_slots = min_u64(window_slots, AHEAD_MAX_SLOTS);
 	ahead->nr_windows = nr;
 	ahead->windows = calloc(nr, sizeof(*ahead->windows));
 	ahead->claimed = calloc(nr, sizeof(*ahead->claimed));
@@ -37,6 +38,12 @@ static bool same_ring(const struct fetch_ring *a, const struct fetch_ring *b)
 	       a->ring_bytes == b->ring_bytes && a->va_bits == b->va_bits;
 }
 
+/* Of the one that has @slot. */
+static uint64_t window_begin(const struct ahead *ahead, uint64_t slot)
+{
+	return slot / ahead->window_slots * ahead->window_slots;
+}
+
 bool ahead_on_way(const struct ahead *ahead, const struct fetch_ring *ring, uint64_t slot,
 		  uint64_t end_slot)
 {
@@ -44,7 +51,7 @@ bool ahead_on_way(const struct ahead *ahead, const struct fetch_ring *ring, uint
 	uint64_t next_slot = oldest ? oldest->slot : ahead->next_slot;
 
 	return same_ring(&ahead->ring, ring) && ahead->end_slot == end_slot &&
-	       next_slot == slot / AHEAD_SLOTS * AHEAD_SLOTS && next_slot < end_slot;
+	       next_slot == window_begin(ahead, slot) && next_slot < end_slot;
 }
 
 void ahead_stop(struct ahead *ahead)
@@ -67,7 +74,7 @@ void ahead_begin(struct ahead *ahead, const struct fetch_ring *ring, uint64_t sl
 	while (ahead_oldest(ahead))
 		ahead_give(ahead);
 	ahead->ring = *ring;
-	ahead->next_slot = slot / AHEAD_SLOTS * AHEAD_SLOTS;
+	ahead->next_slot = window_begin(ahead, slot);
 	ahead->end_slot = end_slot;
 }
 
@@ -97,8 +104,8 @@ struct ahead_window *ahead_claim(struct ahead *ahead, unsigned int thread)
 	window->nr_users = 1;
 	window->ring = ahead->ring;
 	window->slot = ahead->next_slot;
-	window->nr_slots = min_u64(nr_ring - window->slot, AHEAD_SLOTS);
-	ahead->next_slot += AHEAD_SLOTS;
+	window->nr_slots = min_u64(nr_ring - window->slot, ahead->window_slots);
+	ahead->next_slot += ahead->window_slots;
 	ahead->claimed[ahead->nr_claimed++ % ahead->nr_windows] = window;
 	return window;
 }

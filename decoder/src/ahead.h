@@ -11,11 +11,12 @@
 
 #include "fetch.h"
 
-/* Three pages have 512 slots; the text of four times that fits a cache beside them. */
-#define AHEAD_SLOTS	BOUND(2048, 512)
-#define AHEAD_PAGES	(AHEAD_SLOTS * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES)
+/* Three pages have 512 slots, of which a window has a multiple, at most so many. */
+#define AHEAD_STEP_SLOTS 512
+#define AHEAD_MAX_SLOTS	BOUND(7 * AHEAD_STEP_SLOTS, AHEAD_STEP_SLOTS)
+#define AHEAD_PAGES	(AHEAD_MAX_SLOTS * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES)
 
-_Static_assert(AHEAD_SLOTS <= FETCH_SLOTS, "whoever asks may have to read it");
+_Static_assert(AHEAD_MAX_SLOTS <= FETCH_SLOTS, "whoever asks may have to read it");
 
 /* Windows of each thread: some to be worded, some to be asked for. */
 #define AHEAD_WINDOWS_EACH 4
@@ -41,18 +42,20 @@ struct ahead_window {
 	uint64_t slot;
 	uint64_t nr_slots;
 	bool all_branches;
-	uint64_t branches[AHEAD_SLOTS / RECORD_GROUP / 64];
+	uint64_t branches[AHEAD_MAX_SLOTS / RECORD_GROUP / 64];
 	uint8_t bytes[AHEAD_PAGES * BTSREC_PAGE_BYTES];
 };
 
 /**
  * struct ahead - the windows of all threads, and a way through a part of a ring
+ * @window_slots: of each, but for the last of a ring.
  * @windows: @nr_windows of them, AHEAD_WINDOWS_EACH of each thread; owned.
  * @ring: where the way goes; @next_slot: not claimed yet; @end_slot: behind it.
  * @claimed: in the order of the way; numbers @nr_given up to @nr_claimed have not been given.
  * @given: the newest that was, or NULL; one of its users is who asked for it.
  */
 struct ahead {
+	uint64_t window_slots;
 	size_t nr_windows;
 	struct ahead_window *windows;
 	struct fetch_ring ring;
@@ -64,8 +67,13 @@ struct ahead {
 	struct ahead_window *given;
 };
 
-/** ahead_init() - no way yet; false: out of memory.  ahead_fini() is allowed in both cases. */
-bool ahead_init(struct ahead *ahead, unsigned int nr_threads);
+/**
+ * ahead_init() - no way yet
+ * @window_slots: a multiple of AHEAD_STEP_SLOTS; at most AHEAD_MAX_SLOTS are used.
+ *
+ * Return: false: out of memory.  ahead_fini() is allowed in both cases.
+ */
+bool ahead_init(struct ahead *ahead, unsigned int nr_threads, uint64_t window_slots);
 
 /** ahead_fini() - free everything; no window is being read or used */
 void ahead_fini(struct ahead *ahead);

@@ -51,7 +51,7 @@ bool press_begin_batch(struct press *press, unsigned int home)
 	out_init(&batch->out, &batch->sink);
 	batch->out.stopped = press_is_over(press);
 	batch->due = false;
-	batch->out.at += PAGE_BYTES;
+	batch->out.at += PRESS_PAGE_BYTES;
 	batch->fresh = true;
 	press->order[batch->number % press->nr_batches] = batch;
 	press->filling = batch;
@@ -209,7 +209,8 @@ bool press_get_help(struct press *press)
 	if (press->has_help || press->nr_threads < 2)
 		return press->has_help;
 	press->has_processors = press->nr_threads <= nr_processors();
-	press->has_help = ahead_init(&press->ahead, press->nr_threads);
+	press->has_help = ahead_init(&press->ahead, press->nr_threads,
+				     press->tell.window_slots);
 	if (press->has_help)
 		start_helpers(press);
 	press->nr_threads = press->nr_helpers + 1;

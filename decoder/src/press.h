@@ -21,7 +21,9 @@
 
 /* What was given and is not text yet: so many batches for each thread, of so many branches. */
 #define PRESS_BATCHES_EACH	6
-#define PRESS_MAX_TOGETHER	2048
+#define PRESS_MAX_TOGETHER	3584
+/* Writes begin at whole pages of a file. */
+#define PRESS_PAGE_BYTES	4096
 
 struct aspace_span;
 
@@ -80,12 +82,15 @@ static inline void press_lines(struct out *out, const struct press_run *run,
  *	the others; false: failed, and the press is at its end.
  * @nr_together: branches of a batch, at most PRESS_MAX_TOGETHER: as many as have lines of
  *	OUT_WRITE_BYTES, for more has to wait for its turn.
+ * @window_slots: of a window that is read ahead, see ahead_init().  What is handed from thread
+ *	to thread costs as much whatever its size; but what a large one holds up lasts longer.
  */
 struct press_work {
 	bool (*share)(void *arg);
 	bool (*tell)(void *arg, unsigned int thread, struct out *out,
 		     const struct press_run *run);
 	size_t nr_together;
+	uint64_t window_slots;
 	void *arg;
 };
 

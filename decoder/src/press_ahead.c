@@ -23,21 +23,31 @@ static void begin_ahead(struct press *press, const struct fetch_ring *ring, uint
 		press_wake(press, i);
 }
 
+static bool window_is_there(const struct press *press)
+{
+	const struct ahead_window *window = ahead_oldest(&press->ahead);
+
+	return window && window->state != AHEAD_CLAIMED;
+}
+
+/*
+ * Who words has as many windows as the others, and so as much to word.  Who only looks for
+ * what is no branch gives the others room first; locked.
+ */
+static void read_first(struct press *press)
+{
+	while (press_write_own(press, 0) ||
+	       (press->nr_written < press->nr_filled && press_read_once(press, 0)))
+		;
+}
+
 /* Until the oldest window has been read, by whoever has it; locked. */
 static void wait_for_window(struct press *press)
 {
-	for (;;) {
-		const struct ahead_window *window = ahead_oldest(&press->ahead);
-
-		if (window && window->state != AHEAD_CLAIMED)
-			return;
-		if (press_write_own(press, 0) || press_tell_once(press, 0))
-			continue;
-		if (!window)
-			(void)press_read_once(press, 0);
-		else
+	while (!window_is_there(press))
+		if (!press_write_own(press, 0) && !press_read_once(press, 0) &&
+		    !press_tell_once(press, 0))
 			press_sleep(press, 0);
-	}
 }
 
 /* The next window of the way that @fetch is on; locked. */
@@ -47,8 +57,7 @@ static const struct ahead_window *next_window(struct press *press, const struct 
 
 	if (!ahead_on_way(&press->ahead, &fetch->ring, fetch->next_slot, end_slot))
 		begin_ahead(press, &fetch->ring, fetch->next_slot, end_slot);
-	while (press_write_own(press, 0) || press_read_once(press, 0))
-		;
+	read_first(press);
 	wait_for_window(press);
 	if (press->ahead.given)
 		press_wake(press, press->ahead.given->thread);

@@ -96,7 +96,7 @@ void press_sleep(struct press *press, unsigned int thread)
 
 bool press_write_pages(struct press *press, const char *text, size_t nr_bytes)
 {
-	size_t nr_rest = nr_bytes % PAGE_BYTES;
+	size_t nr_rest = nr_bytes % PRESS_PAGE_BYTES;
 
 	memcpy(press->page, text + nr_bytes - nr_rest, nr_rest);
 	press->page_bytes = nr_rest;
@@ -107,15 +107,15 @@ bool press_write_pages(struct press *press, const char *text, size_t nr_bytes)
 /* Behind what waits, which has no room in front of @text. */
 static bool write_behind(struct press *press, const char *text, size_t nr_bytes)
 {
-	size_t nr_fill = PAGE_BYTES - press->page_bytes;
+	size_t nr_fill = PRESS_PAGE_BYTES - press->page_bytes;
 
 	if (nr_fill > nr_bytes)
 		nr_fill = nr_bytes;
 	memcpy(press->page + press->page_bytes, text, nr_fill);
 	press->page_bytes += nr_fill;
-	if (press->page_bytes < PAGE_BYTES)
+	if (press->page_bytes < PRESS_PAGE_BYTES)
 		return true;
-	return press->sink.write(press->sink.arg, press->page, PAGE_BYTES) &&
+	return press->sink.write(press->sink.arg, press->page, PRESS_PAGE_BYTES) &&
 	       press_write_pages(press, text + nr_fill, nr_bytes - nr_fill);
 }
 
@@ -126,9 +126,9 @@ static bool write_batch(struct batch *batch, char *text, size_t nr_bytes)
 	if (!batch->fresh)
 		return write_behind(press, text, nr_bytes);
 	batch->fresh = false;
-	text += PAGE_BYTES - press->page_bytes;
+	text += PRESS_PAGE_BYTES - press->page_bytes;
 	memcpy(text, press->page, press->page_bytes);
-	return press_write_pages(press, text, nr_bytes - PAGE_BYTES + press->page_bytes);
+	return press_write_pages(press, text, nr_bytes - PRESS_PAGE_BYTES + press->page_bytes);
 }
 
 /* Whose turn it is now may have waited for that. */

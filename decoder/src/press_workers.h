@@ -26,8 +26,6 @@
 
 /* Of a listing of what a filter wants, each may be of one branch. */
 #define BATCH_RUNS	128
-/* Writes begin at whole pages of a file. */
-#define PAGE_BYTES	4096
 
 /* Of a batch that any thread may word. */
 #define ANY_THREAD	UINT_MAX
@@ -46,7 +44,7 @@ enum batch_state {
  * @thread: who words it.
  * @runs: @nr_runs of them; their @records are in @window, or if that is NULL, the batch's.
  * @due: whoever words it knows that its turn has come.
- * @fresh: @out begins with PAGE_BYTES for the end of the batch before.
+ * @fresh: @out begins with PRESS_PAGE_BYTES for the end of the batch before.
  * @out: text that comes before the branches, then all of it.
  */
 struct batch {
@@ -130,7 +128,7 @@ struct press {
 	bool stopped;
 	bool failed;
 	size_t page_bytes;
-	char page[PAGE_BYTES];
+	char page[PRESS_PAGE_BYTES];
 };
 
 /**

@@ -53,6 +53,7 @@ struct renderer {
  *	ends in the same address space.
  * @branches: lines of branches with their tails; writes to @out and knows nothing
  *	else, so any thread may call it.
+ * @plain_bytes: of the line of a branch of whose ends nothing is known, rarely more.
  * @fault: the fault, in front of the branch of event number @n; for a fault that is
  *	not known, of the freeze.
  * @cpu_end: ends the part of one CPU; may be NULL.
@@ -71,6 +72,7 @@ struct render_format {
 	void (*event)(struct renderer *r, const struct btsrec_event *event);
 	void (*branch_tail)(struct renderer *r, const struct btsrec_event *event);
 	press_lines_fn branches;
+	size_t plain_bytes;
 	void (*fault)(struct renderer *r, unsigned int cpu, uint64_t n,
 		      const struct fault *fault);
 	void (*cpu_end)(struct renderer *r, unsigned int cpu);

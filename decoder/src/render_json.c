@@ -254,6 +254,7 @@ const struct render_format render_jsonl = {
 	.event = json_event,
 	.branch_tail = json_branch_tail,
 	.branches = json_branches,
+	.plain_bytes = 128,
 	.fault = json_fault,
 	.block = json_block,
 	.loop = loop_json,

@@ -385,6 +385,7 @@ const struct render_format render_text = {
 	.event = text_event,
 	.branch_tail = text_branch_tail,
 	.branches = text_branches,
+	.plain_bytes = 72,
 	.fault = text_fault,
 	.cpu_end = out_user_summary,
 	.thread_end = out_user_summary_thread,

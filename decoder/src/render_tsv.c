@@ -194,6 +194,7 @@ const struct render_format render_tsv = {
 	.event = tsv_event,
 	.branch_tail = tsv_branch_tail,
 	.branches = tsv_branches,
+	.plain_bytes = 72,
 	.fault = tsv_fault,
 	.block = tsv_block,
 	.loop = loop_tsv,

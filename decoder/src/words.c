@@ -10,6 +10,8 @@
 #define GROUP	32
 /* So many lines that differ fit the buffer of a batch, but for very long ones. */
 #define NR_TOGETHER 1024
+/* They take longer: nobody waits for long for who has the last of them. */
+#define WINDOW_SLOTS (2 * NR_TOGETHER)
 /* Lines that end alike are made so many at a time. */
 #define NR_ALIKE 256
 
@@ -301,12 +303,23 @@ static bool share(void *arg)
 	return true;
 }
 
+/* In front of the lines of a batch is what is left of a page, see struct batch. */
+static size_t nr_plain(const struct render_format *format)
+{
+	size_t nr = (OUT_WRITE_BYTES - PRESS_PAGE_BYTES) / format->plain_bytes;
+
+	return nr < PRESS_MAX_TOGETHER ? nr : PRESS_MAX_TOGETHER;
+}
+
 bool words_open(struct words *words, const struct btsrec_sink *sink, unsigned int nr_threads)
 {
-	const struct press_work work = { .share = share, .tell = tell, .arg = words,
-					 .nr_together = words->alike ? PRESS_MAX_TOGETHER :
-								       NR_TOGETHER };
+	struct press_work work = { .share = share, .tell = tell, .arg = words,
+				   .nr_together = NR_TOGETHER, .window_slots = WINDOW_SLOTS };
 
+	if (words->alike) {
+		work.nr_together = nr_plain(words->format);
+		work.window_slots = PRESS_MAX_TOGETHER;
+	}
 	words->one_kernel = btsrec_root(words->like->rec)->kernel_pgd_pa;
 	words->press = press_new(sink, &work, nr_threads);
 	return words->press;

@@ -2,7 +2,8 @@
 #include "ahead.h"
 #include "check_btsrec.h"
 
-#define NR_SLOTS	(3 * AHEAD_SLOTS + 20)
+#define WINDOW_SLOTS	(2 * AHEAD_STEP_SLOTS)
+#define NR_SLOTS	(3 * WINDOW_SLOTS + 20)
 #define NR_PAGES	(NR_SLOTS * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES + 1)
 
 static struct btsrec_record records[NR_PAGES * BTSREC_PAGE_BYTES / BTSREC_RECORD_BYTES + 1];
@@ -27,7 +28,7 @@ static void setup(unsigned int nr_threads)
 		page_pa[i] = (i + 1) * BTSREC_PAGE_BYTES;
 	for (size_t i = 0; i < NR_SLOTS; i++)
 		records[i] = (struct btsrec_record){ i, 2 * i, 0 };
-	ck_assert(ahead_init(&ahead, nr_threads));
+	ck_assert(ahead_init(&ahead, nr_threads, WINDOW_SLOTS));
 }
 
 static void teardown(void)
@@ -53,7 +54,7 @@ START_TEST(windows_in_order)
 	ck_assert(!ahead_on_way(&ahead, &ring, 5, NR_SLOTS));
 	ahead_begin(&ahead, &ring, 5, NR_SLOTS);
 	ck_assert(ahead_on_way(&ahead, &ring, 7, NR_SLOTS));
-	ck_assert(!ahead_on_way(&ahead, &ring, AHEAD_SLOTS, NR_SLOTS));
+	ck_assert(!ahead_on_way(&ahead, &ring, WINDOW_SLOTS, NR_SLOTS));
 	ck_assert(!ahead_on_way(&ahead, &ring, 5, NR_SLOTS - 1));
 	ck_assert_ptr_null(ahead_oldest(&ahead));
 
@@ -61,13 +62,14 @@ START_TEST(windows_in_order)
 	mine = ahead_claim(&ahead, 0);
 	ck_assert_uint_eq(yours->thread, 1);
 	ck_assert_uint_eq(yours->slot, 0);
-	ck_assert_uint_eq(mine->slot, AHEAD_SLOTS);
-	ck_assert_uint_eq(mine->nr_slots, AHEAD_SLOTS);
+	ck_assert_uint_eq(mine->slot, WINDOW_SLOTS);
+	ck_assert_uint_eq(mine->nr_slots, WINDOW_SLOTS);
 	ck_assert(!ahead_idle(&ahead));
 	mine->state = ahead_read(mine);
 	ck_assert_int_eq(mine->state, AHEAD_READ);
 	ck_assert(mine->all_branches);
-	ck_assert_mem_eq(mine->bytes, &records[AHEAD_SLOTS], sizeof(mine->bytes));
+	ck_assert_mem_eq(mine->bytes, &records[WINDOW_SLOTS],
+			 WINDOW_SLOTS * BTSREC_RECORD_BYTES);
 	ck_assert_ptr_eq(ahead_oldest(&ahead), yours);
 	yours->state = ahead_read(yours);
 	ck_assert(ahead_idle(&ahead));
@@ -77,7 +79,7 @@ START_TEST(windows_in_order)
 	ck_assert(ahead_has(yours, (struct btsrec_record *)yours->bytes));
 	ck_assert(!ahead_has(yours, (struct btsrec_record *)mine->bytes));
 	ck_assert(!ahead_has(NULL, records));
-	ck_assert(ahead_on_way(&ahead, &ring, AHEAD_SLOTS, NR_SLOTS));
+	ck_assert(ahead_on_way(&ahead, &ring, WINDOW_SLOTS, NR_SLOTS));
 	/* Whoever words it needs it longer than who asked for it. */
 	yours->nr_users++;
 	ahead_give(&ahead);
@@ -87,7 +89,7 @@ START_TEST(windows_in_order)
 
 	ck_assert_ptr_nonnull(ahead_claim(&ahead, 1));
 	last = ahead_claim(&ahead, 1);
-	ck_assert_uint_eq(last->slot, 3 * AHEAD_SLOTS);
+	ck_assert_uint_eq(last->slot, 3 * WINDOW_SLOTS);
 	ck_assert_uint_eq(last->nr_slots, 20);
 	ck_assert_ptr_null(ahead_claim(&ahead, 0));
 	teardown();
@@ -103,15 +105,15 @@ START_TEST(each_thread_has_its_own)
 	ahead_stop(&ahead);
 	for (unsigned int i = 0; i < 4; i++)
 		ahead.windows[i].state = AHEAD_READ;
-	ahead_begin(&ahead, &ring, AHEAD_SLOTS, NR_SLOTS);
+	ahead_begin(&ahead, &ring, WINDOW_SLOTS, NR_SLOTS);
 	/* The one that was given last is still needed. */
-	ck_assert_uint_eq(ahead.given->slot, 3 * AHEAD_SLOTS);
+	ck_assert_uint_eq(ahead.given->slot, 3 * WINDOW_SLOTS);
 	for (unsigned int i = 1; i < AHEAD_WINDOWS_EACH; i++)
-		ck_assert_uint_eq(ahead_claim(&ahead, 0)->slot, i * AHEAD_SLOTS);
+		ck_assert_uint_eq(ahead_claim(&ahead, 0)->slot, i * WINDOW_SLOTS);
 	ck_assert_ptr_null(ahead_claim(&ahead, 0));
 	ahead_stop(&ahead);
 	ck_assert_ptr_null(ahead_claim(&ahead, 1));
-	ck_assert(!ahead_on_way(&ahead, &ring, AHEAD_SLOTS, NR_SLOTS));
+	ck_assert(!ahead_on_way(&ahead, &ring, WINDOW_SLOTS, NR_SLOTS));
 	teardown();
 }
 END_TEST
@@ -122,15 +124,15 @@ START_TEST(what_is_no_branch)
 
 	setup(1);
 	records[9].flags = BTSREC_POISON;
-	records[AHEAD_SLOTS - 1].from = 1ULL << 60;
+	records[WINDOW_SLOTS - 1].from = 1ULL << 60;
 	ahead_begin(&ahead, &ring, 0, NR_SLOTS);
 	window = ahead_claim(&ahead, 0);
 	ck_assert_int_eq(ahead_read(window), AHEAD_READ);
 	ck_assert(!window->all_branches);
 	ck_branches(window, 0, 8, true);
 	ck_branches(window, 8, 16, false);
-	ck_branches(window, 16, AHEAD_SLOTS - 8, true);
-	ck_branches(window, AHEAD_SLOTS - 8, AHEAD_SLOTS, false);
+	ck_branches(window, 16, WINDOW_SLOTS - 8, true);
+	ck_branches(window, WINDOW_SLOTS - 8, WINDOW_SLOTS, false);
 	teardown();
 }
 END_TEST
@@ -140,12 +142,12 @@ START_TEST(less_than_a_group_at_the_end)
 	struct ahead_window *window;
 
 	setup(1);
-	ahead_begin(&ahead, &ring, 3 * AHEAD_SLOTS, NR_SLOTS);
+	ahead_begin(&ahead, &ring, 3 * WINDOW_SLOTS, NR_SLOTS);
 	window = ahead_claim(&ahead, 0);
 	ck_assert_int_eq(ahead_read(window), AHEAD_READ);
 	ck_assert(!window->all_branches);
 	ck_branches(window, 0, 16, true);
-	ck_branches(window, 16, AHEAD_SLOTS, false);
+	ck_branches(window, 16, WINDOW_SLOTS, false);
 	teardown();
 }
 END_TEST
@@ -153,7 +155,7 @@ END_TEST
 START_TEST(page_that_is_not_there)
 {
 	setup(1);
-	page_pa[AHEAD_PAGES] = 0;
+	page_pa[WINDOW_SLOTS * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES] = 0;
 	ahead_begin(&ahead, &ring, 0, NR_SLOTS);
 	ck_assert_int_eq(ahead_read(ahead_claim(&ahead, 0)), AHEAD_READ);
 	ck_assert_int_eq(ahead_read(ahead_claim(&ahead, 0)), AHEAD_FAILED);
