@@ -136,7 +136,9 @@ static enum btsrec_status load_slots(struct fetch *fetch, uint64_t first, uint64
 	fetch->bytes = fetch->window;
 	fetch->all_branches = false;
 	fetch->branches = NULL;
-	fetch->all_valid = fetch_slots(&fetch->ring, first, nr_slots, fetch->window);
+	/* What was expected is there for who asks for it page by page. */
+	fetch->all_valid = !fetch->ring.image->expect &&
+			   fetch_slots(&fetch->ring, first, nr_slots, fetch->window);
 	if (!fetch->all_valid)
 		status = read_parts(fetch, nr_slots * BTSREC_RECORD_BYTES);
 	if (!status)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bounds.h"
+#include "helper.h"
 #include "image.h"
 #include "kdump_format.h"
 #include "keptpages.h"
@@ -26,15 +27,20 @@
 /* Entries of the table of pages that are read at once; neighbours are wanted next. */
 #define NR_DESCS		64
 
+/* Of so many threads that are not unpacking it is kept what they need for that. */
+#define MAX_IDLE		16
+
 /**
  * struct flatdump - an open dump
  * @segments: of an ELF dump; else @bitmap says which pages are there, and
  *	@nr_before[i] how many are before its chunk i.
  * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
  *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
- * @kept: pages that were unpacked.
  * @ahead: pages that others unpack, of @nr_threads; NULL: there are none.
+ * @lock: of the rest, which threads of flatdump_read_pages() change, too.
+ * @kept: pages that were unpacked.
  * @descs: @nr_descs entries of the table of pages, from @first_desc on.
+ * @idle: @nr_idle of them, for whoever unpacks next.
  */
 struct flatdump {
 	const struct flatfile *flat;
@@ -52,13 +58,15 @@ struct flatdump {
 	uint64_t end_pfn;
 	uint64_t max_pfn;
 	uint64_t nr_skipped;
+	unsigned int nr_threads;
+	struct unpack_ahead *ahead;
+	pthread_mutex_t lock;
 	struct keptpages kept;
 	struct kdump_page_desc descs[NR_DESCS];
 	uint64_t first_desc;
 	uint64_t nr_descs;
-	struct unpack unpack;
-	unsigned int nr_threads;
-	struct unpack_ahead *ahead;
+	struct unpack idle[MAX_IDLE];
+	size_t nr_idle;
 };
 
 static enum btsrec_status no_memory(struct msg *msg)
@@ -306,7 +314,7 @@ static void load_descs(struct flatdump *dump, uint64_t index, size_t nr_wanted)
 	dump->first_desc = index;
 }
 
-/* Entry @index of the table of pages, or NULL. */
+/* Entry @index of the table of pages, or NULL; locked. */
 static const struct kdump_page_desc *desc_at(struct flatdump *dump, uint64_t index)
 {
 	if (index - dump->first_desc >= dump->nr_descs)
@@ -323,57 +331,121 @@ static bool find_page(struct flatdump *dump, uint64_t pfn, struct unpack_page *r
 	const struct kdump_page_desc *desc;
 	uint64_t index;
 
-	desc = page_index(dump, pfn, &index) ? desc_at(dump, index) : NULL;
-	if (!desc)
+	if (!page_index(dump, pfn, &index))
 		return false;
-	*ret = (struct unpack_page){ desc->offset, desc->size, desc->flags };
-	return true;
+	pthread_mutex_lock(&dump->lock);
+	desc = desc_at(dump, index);
+	if (desc)
+		*ret = (struct unpack_page){ desc->offset, desc->size, desc->flags };
+	pthread_mutex_unlock(&dump->lock);
+	return desc;
 }
 
-/* Page @pfn into @page. */
+static bool is_kept(struct flatdump *dump, uint64_t pfn)
+{
+	bool kept;
+
+	pthread_mutex_lock(&dump->lock);
+	kept = keptpages_find(&dump->kept, pfn);
+	pthread_mutex_unlock(&dump->lock);
+	return kept;
+}
+
+/* If page @pfn is kept, @nr_bytes of it from @offset on. */
+static bool copy_kept(struct flatdump *dump, uint64_t pfn, size_t offset, void *buf,
+		      size_t nr_bytes)
+{
+	const uint8_t *page;
+
+	pthread_mutex_lock(&dump->lock);
+	page = keptpages_find(&dump->kept, pfn);
+	if (page)
+		memcpy(buf, page + offset, nr_bytes);
+	pthread_mutex_unlock(&dump->lock);
+	return page;
+}
+
+/* Without memory for it, it is unpacked again. */
+static void keep(struct flatdump *dump, uint64_t pfn, const uint8_t *page)
+{
+	uint8_t *room;
+
+	pthread_mutex_lock(&dump->lock);
+	room = keptpages_find(&dump->kept, pfn) ? NULL : keptpages_room(&dump->kept);
+	if (room) {
+		memcpy(room, page, BTSREC_PAGE_BYTES);
+		keptpages_add(&dump->kept, pfn);
+	}
+	pthread_mutex_unlock(&dump->lock);
+}
+
+static struct unpack begin_unpack(struct flatdump *dump)
+{
+	struct unpack unpack = { 0 };
+
+	pthread_mutex_lock(&dump->lock);
+	if (dump->nr_idle)
+		unpack = dump->idle[--dump->nr_idle];
+	pthread_mutex_unlock(&dump->lock);
+	return unpack;
+}
+
+static void end_unpack(struct flatdump *dump, struct unpack *unpack)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&dump->lock);
+	has_room = dump->nr_idle < MAX_IDLE;
+	if (has_room)
+		dump->idle[dump->nr_idle++] = *unpack;
+	pthread_mutex_unlock(&dump->lock);
+	if (!has_room)
+		unpack_fini(unpack);
+}
+
+/* Page @pfn into @page, unpacked here. */
+static bool unpack_here(struct flatdump *dump, uint64_t pfn, uint8_t *page)
+{
+	struct unpack_page packed;
+	struct unpack unpack;
+	bool good;
+
+	if (!find_page(dump, pfn, &packed))
+		return false;
+	unpack = begin_unpack(dump);
+	good = unpack_page(&unpack, dump->flat, &packed, page);
+	end_unpack(dump, &unpack);
+	return good;
+}
+
+/* Page @pfn into @page, for the caller of flatdump_read_pa(). */
 static bool load_page(struct flatdump *dump, uint64_t pfn, uint8_t *page)
 {
 	enum unpack_answer answer = UNPACK_NOT_EXPECTED;
-	struct unpack_page packed;
 
 	if (dump->ahead)
 		answer = unpack_ahead_take(dump->ahead, pfn, page);
 	if (answer != UNPACK_NOT_EXPECTED)
 		return answer == UNPACK_DONE;
-	return find_page(dump, pfn, &packed) &&
-	       unpack_page(&dump->unpack, dump->flat, &packed, page);
-}
-
-/* The content of page @pfn, or NULL. */
-static const uint8_t *page_at(struct flatdump *dump, uint64_t pfn)
-{
-	const uint8_t *page = keptpages_find(&dump->kept, pfn);
-	uint8_t *room;
-
-	if (page)
-		return page;
-	room = keptpages_room(&dump->kept);
-	if (!room || !load_page(dump, pfn, room))
-		return NULL;
-	keptpages_add(&dump->kept, pfn);
-	return room;
+	return unpack_here(dump, pfn, page);
 }
 
 static size_t kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf, size_t len_bytes)
 {
-	size_t nr_bytes = BTSREC_PAGE_BYTES - pa % BTSREC_PAGE_BYTES;
+	size_t offset = pa % BTSREC_PAGE_BYTES, nr_bytes = BTSREC_PAGE_BYTES - offset;
 	uint64_t pfn = pa / BTSREC_PAGE_BYTES;
-	const uint8_t *page;
+	uint8_t page[BTSREC_PAGE_BYTES];
 
-	if (nr_bytes == BTSREC_PAGE_BYTES && len_bytes >= BULK_BYTES &&
-	    !keptpages_find(&dump->kept, pfn))
-		return load_page(dump, pfn, buf) ? nr_bytes : 0;
-	page = page_at(dump, pfn);
-	if (!page)
-		return 0;
 	if (nr_bytes > len_bytes)
 		nr_bytes = len_bytes;
-	memcpy(buf, page + pa % BTSREC_PAGE_BYTES, nr_bytes);
+	if (copy_kept(dump, pfn, offset, buf, nr_bytes))
+		return nr_bytes;
+	if (nr_bytes == BTSREC_PAGE_BYTES && len_bytes >= BULK_BYTES)
+		return load_page(dump, pfn, buf) ? nr_bytes : 0;
+	if (!load_page(dump, pfn, page))
+		return 0;
+	keep(dump, pfn, page);
+	memcpy(buf, page + offset, nr_bytes);
 	return nr_bytes;
 }
 
@@ -388,7 +460,7 @@ static void expect_page(struct flatdump *dump, uint64_t pfn)
 {
 	struct unpack_page packed;
 
-	if (!keptpages_find(&dump->kept, pfn) && !unpack_ahead_expects(dump->ahead, pfn) &&
+	if (!is_kept(dump, pfn) && !unpack_ahead_expects(dump->ahead, pfn) &&
 	    find_page(dump, pfn, &packed))
 		unpack_ahead_expect(dump->ahead, pfn, &packed);
 }
@@ -453,6 +525,28 @@ enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *bu
 	return errno == ENOMEM ? BTSREC_ERR_NOMEM : BTSREC_ERR_NODATA;
 }
 
+/* Page @pfn into @page, for any thread. */
+static bool read_whole(struct flatdump *dump, uint64_t pfn, uint8_t *page)
+{
+	if (dump->segments)
+		return elf_read(dump, pfn * BTSREC_PAGE_BYTES, page, BTSREC_PAGE_BYTES) ==
+		       BTSREC_PAGE_BYTES;
+	if (copy_kept(dump, pfn, 0, page, BTSREC_PAGE_BYTES))
+		return true;
+	if (!unpack_here(dump, pfn, page))
+		return false;
+	keep(dump, pfn, page);
+	return true;
+}
+
+bool flatdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, size_t nr, uint8_t *buf)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!read_whole(dump, page_pa[i] / BTSREC_PAGE_BYTES, buf + i * BTSREC_PAGE_BYTES))
+			return false;
+	return true;
+}
+
 const char *flatdump_vmcoreinfo(const struct flatdump *dump)
 {
 	return dump->vmcoreinfo;
@@ -483,7 +577,9 @@ void flatdump_free(struct flatdump *dump)
 	free(dump->nr_before);
 	keptpages_fini(&dump->kept);
 	unpack_ahead_free(dump->ahead);
-	unpack_fini(&dump->unpack);
+	while (dump->nr_idle)
+		unpack_fini(&dump->idle[--dump->nr_idle]);
+	pthread_mutex_destroy(&dump->lock);
 	free(dump);
 }
 
@@ -513,6 +609,7 @@ enum btsrec_status flatdump_new(const struct flatfile *flat, struct msg *msg,
 	if (!dump)
 		return no_memory(msg);
 	dump->flat = flat;
+	helper_lock_init(&dump->lock);
 	status = open_any(dump, msg);
 	if (status) {
 		flatdump_free(dump);

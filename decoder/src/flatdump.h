@@ -35,6 +35,15 @@ void flatdump_expect(struct flatdump *dump, const uint64_t *page_pa, size_t nr);
 enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *buf,
 				    size_t len_bytes, size_t *ret_bytes);
 
+/**
+ * flatdump_read_pages() - the @nr whole pages at @page_pa, one behind the other; by any thread
+ *
+ * The calling thread unpacks them, whatever is expected.
+ *
+ * Return: false: not all can be read; flatdump_read_pa() tells.
+ */
+bool flatdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, size_t nr, uint8_t *buf);
+
 /** flatdump_vmcoreinfo() - the text of the note, or NULL; @dump's */
 const char *flatdump_vmcoreinfo(const struct flatdump *dump);
 

@@ -372,6 +372,13 @@ static enum btsrec_status flat_read_pa(void *arg, uint64_t pa, void *buf, size_t
 	return flatdump_read_pa(dump->flat, pa, buf, len_bytes, ret_bytes);
 }
 
+static bool flat_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
+{
+	struct dump *dump = arg;
+
+	return flatdump_read_pages(dump->flat, page_pa, nr, buf);
+}
+
 static void flat_expect(void *arg, const uint64_t *page_pa, size_t nr)
 {
 	struct dump *dump = arg;
@@ -394,6 +401,7 @@ static void dump_image(struct dump *dump, struct btsrec_image *ret)
 	if (dump->flat) {
 		ret->read_pa = flat_read_pa;
 		ret->expect = flat_expect;
+		ret->read_pages = flat_read_pages;
 		ret->vmcoreinfo = flatdump_vmcoreinfo(dump->flat);
 		ret->max_pa = flatdump_max_pa(dump->flat);
 		return;

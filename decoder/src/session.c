@@ -149,7 +149,7 @@ enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *i
 	rec->given = *image;
 	rec->image = *image;
 	rec->image.read_pa = watched_read_pa;
-	rec->image.expect = watched_expect;
+	rec->image.expect = image->expect ? watched_expect : NULL;
 	rec->image.read_pages = image->read_pages ? watched_read_pages : NULL;
 	rec->image.arg = rec;
 	rec->source = source;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <endian.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include <zlib.h>
@@ -287,6 +288,53 @@ START_TEST(expected)
 }
 END_TEST
 
+/* Three pages from @pfn on, which have to be there. */
+static void ck_three(uint64_t pfn)
+{
+	const uint64_t page_pa[] = { (pfn + 2) * PAGE, pfn * PAGE, (pfn + 1) * PAGE };
+	uint8_t pages[3][PAGE];
+
+	ck_assert(flatdump_read_pages(dump, page_pa, 3, pages[0]));
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(pages[i][0], page_pa[i] / PAGE);
+		ck_assert_mem_eq(pages[i], pages[i] + 1, PAGE - 1);
+	}
+}
+
+static void *read_whole_pages(void *arg)
+{
+	(void)arg;
+	for (unsigned int round = 0; round < 3; round++)
+		for (uint64_t pfn = 0; pfn + 2 < NR_BULK; pfn++)
+			if (pfn + 2 < 80 || pfn > 80)
+				ck_three(pfn);
+	return NULL;
+}
+
+/* What one of them keeps is there for the others; meanwhile the owner expects some. */
+START_TEST(by_several_threads)
+{
+	const uint64_t none_pa[] = { 2 * PAGE, 80 * PAGE }, behind_pa = NR_BULK * PAGE;
+	uint64_t page_pa[NR_BULK];
+	pthread_t threads[3];
+	uint8_t pages[2][PAGE];
+
+	open_many(2);
+	for (uint64_t i = 0; i < NR_BULK; i++)
+		page_pa[i] = i * PAGE;
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_whole_pages, NULL), 0);
+	flatdump_expect(dump, page_pa, NR_BULK);
+	for (uint64_t pfn = 0; pfn < NR_BULK; pfn++)
+		ck_assert_int_eq(page_value(pfn), pfn != 80 ? (int)pfn : -1);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	ck_assert(!flatdump_read_pages(dump, none_pa, 2, pages[0]));
+	ck_assert(!flatdump_read_pages(dump, &behind_pa, 1, pages[0]));
+	teardown();
+}
+END_TEST
+
 START_TEST(damaged_pages)
 {
 	uint8_t garbage[64] = { 1, 2, 3 };
@@ -426,4 +474,4 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("flatdump", plain_and_packed, over_two_pages, many_at_once, expected,
-	       damaged_pages, cut_off, split, vmcoreinfo, refused, no_memory)
+	       by_several_threads, damaged_pages, cut_off, split, vmcoreinfo, refused, no_memory)
