@@ -36,11 +36,12 @@
  *	@nr_before[i] how many are before its chunk i.
  * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
  *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
+ * @unpack: of the caller of flatdump_read_pa().
  * @ahead: pages that others unpack, of @nr_threads; NULL: there are none.
  * @lock: of the rest, which threads of flatdump_read_pages() change, too.
  * @kept: pages that were unpacked.
  * @descs: @nr_descs entries of the table of pages, from @first_desc on.
- * @idle: @nr_idle of them, for whoever unpacks next.
+ * @idle: @nr_idle of them, for the next ones.
  */
 struct flatdump {
 	const struct flatfile *flat;
@@ -58,6 +59,7 @@ struct flatdump {
 	uint64_t end_pfn;
 	uint64_t max_pfn;
 	uint64_t nr_skipped;
+	struct unpack unpack;
 	unsigned int nr_threads;
 	struct unpack_ahead *ahead;
 	pthread_mutex_t lock;
@@ -325,109 +327,56 @@ static const struct kdump_page_desc *desc_at(struct flatdump *dump, uint64_t ind
 	return dump->nr_descs ? &dump->descs[index - dump->first_desc] : NULL;
 }
 
-/* Where page @pfn is; false: the dump does not say. */
+/* Where page @pfn is; false: the dump does not say; locked. */
 static bool find_page(struct flatdump *dump, uint64_t pfn, struct unpack_page *ret)
 {
 	const struct kdump_page_desc *desc;
 	uint64_t index;
 
-	if (!page_index(dump, pfn, &index))
+	desc = page_index(dump, pfn, &index) ? desc_at(dump, index) : NULL;
+	if (!desc)
 		return false;
-	pthread_mutex_lock(&dump->lock);
-	desc = desc_at(dump, index);
-	if (desc)
-		*ret = (struct unpack_page){ desc->offset, desc->size, desc->flags };
-	pthread_mutex_unlock(&dump->lock);
-	return desc;
+	*ret = (struct unpack_page){ desc->offset, desc->size, desc->flags };
+	return true;
 }
 
-static bool is_kept(struct flatdump *dump, uint64_t pfn)
-{
-	bool kept;
-
-	pthread_mutex_lock(&dump->lock);
-	kept = keptpages_find(&dump->kept, pfn);
-	pthread_mutex_unlock(&dump->lock);
-	return kept;
-}
-
-/* If page @pfn is kept, @nr_bytes of it from @offset on. */
+/* If page @pfn is kept, @nr_bytes of it from @offset on; locked. */
 static bool copy_kept(struct flatdump *dump, uint64_t pfn, size_t offset, void *buf,
 		      size_t nr_bytes)
 {
-	const uint8_t *page;
+	const uint8_t *page = keptpages_find(&dump->kept, pfn);
 
-	pthread_mutex_lock(&dump->lock);
-	page = keptpages_find(&dump->kept, pfn);
 	if (page)
 		memcpy(buf, page + offset, nr_bytes);
-	pthread_mutex_unlock(&dump->lock);
 	return page;
 }
 
-/* Without memory for it, it is unpacked again. */
+/* Without memory for it, it is unpacked again; locked. */
 static void keep(struct flatdump *dump, uint64_t pfn, const uint8_t *page)
 {
-	uint8_t *room;
+	uint8_t *room = keptpages_find(&dump->kept, pfn) ? NULL : keptpages_room(&dump->kept);
 
-	pthread_mutex_lock(&dump->lock);
-	room = keptpages_find(&dump->kept, pfn) ? NULL : keptpages_room(&dump->kept);
-	if (room) {
-		memcpy(room, page, BTSREC_PAGE_BYTES);
-		keptpages_add(&dump->kept, pfn);
-	}
-	pthread_mutex_unlock(&dump->lock);
-}
-
-static struct unpack begin_unpack(struct flatdump *dump)
-{
-	struct unpack unpack = { 0 };
-
-	pthread_mutex_lock(&dump->lock);
-	if (dump->nr_idle)
-		unpack = dump->idle[--dump->nr_idle];
-	pthread_mutex_unlock(&dump->lock);
-	return unpack;
-}
-
-static void end_unpack(struct flatdump *dump, struct unpack *unpack)
-{
-	bool has_room;
-
-	pthread_mutex_lock(&dump->lock);
-	has_room = dump->nr_idle < MAX_IDLE;
-	if (has_room)
-		dump->idle[dump->nr_idle++] = *unpack;
-	pthread_mutex_unlock(&dump->lock);
-	if (!has_room)
-		unpack_fini(unpack);
-}
-
-/* Page @pfn into @page, unpacked here. */
-static bool unpack_here(struct flatdump *dump, uint64_t pfn, uint8_t *page)
-{
-	struct unpack_page packed;
-	struct unpack unpack;
-	bool good;
-
-	if (!find_page(dump, pfn, &packed))
-		return false;
-	unpack = begin_unpack(dump);
-	good = unpack_page(&unpack, dump->flat, &packed, page);
-	end_unpack(dump, &unpack);
-	return good;
+	if (!room)
+		return;
+	memcpy(room, page, BTSREC_PAGE_BYTES);
+	keptpages_add(&dump->kept, pfn);
 }
 
 /* Page @pfn into @page, for the caller of flatdump_read_pa(). */
 static bool load_page(struct flatdump *dump, uint64_t pfn, uint8_t *page)
 {
 	enum unpack_answer answer = UNPACK_NOT_EXPECTED;
+	struct unpack_page packed;
+	bool found;
 
 	if (dump->ahead)
 		answer = unpack_ahead_take(dump->ahead, pfn, page);
 	if (answer != UNPACK_NOT_EXPECTED)
 		return answer == UNPACK_DONE;
-	return unpack_here(dump, pfn, page);
+	pthread_mutex_lock(&dump->lock);
+	found = find_page(dump, pfn, &packed);
+	pthread_mutex_unlock(&dump->lock);
+	return found && unpack_page(&dump->unpack, dump->flat, &packed, page);
 }
 
 static size_t kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf, size_t len_bytes)
@@ -435,16 +384,22 @@ static size_t kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf, siz
 	size_t offset = pa % BTSREC_PAGE_BYTES, nr_bytes = BTSREC_PAGE_BYTES - offset;
 	uint64_t pfn = pa / BTSREC_PAGE_BYTES;
 	uint8_t page[BTSREC_PAGE_BYTES];
+	bool kept;
 
 	if (nr_bytes > len_bytes)
 		nr_bytes = len_bytes;
-	if (copy_kept(dump, pfn, offset, buf, nr_bytes))
+	pthread_mutex_lock(&dump->lock);
+	kept = copy_kept(dump, pfn, offset, buf, nr_bytes);
+	pthread_mutex_unlock(&dump->lock);
+	if (kept)
 		return nr_bytes;
 	if (nr_bytes == BTSREC_PAGE_BYTES && len_bytes >= BULK_BYTES)
 		return load_page(dump, pfn, buf) ? nr_bytes : 0;
 	if (!load_page(dump, pfn, page))
 		return 0;
+	pthread_mutex_lock(&dump->lock);
 	keep(dump, pfn, page);
+	pthread_mutex_unlock(&dump->lock);
 	memcpy(buf, page + offset, nr_bytes);
 	return nr_bytes;
 }
@@ -459,9 +414,13 @@ void flatdump_use_threads(struct flatdump *dump, unsigned int nr_threads)
 static void expect_page(struct flatdump *dump, uint64_t pfn)
 {
 	struct unpack_page packed;
+	bool found;
 
-	if (!is_kept(dump, pfn) && !unpack_ahead_expects(dump->ahead, pfn) &&
-	    find_page(dump, pfn, &packed))
+	pthread_mutex_lock(&dump->lock);
+	found = !keptpages_find(&dump->kept, pfn) &&
+		!unpack_ahead_expects(dump->ahead, pfn) && find_page(dump, pfn, &packed);
+	pthread_mutex_unlock(&dump->lock);
+	if (found)
 		unpack_ahead_expect(dump->ahead, pfn, &packed);
 }
 
@@ -525,27 +484,75 @@ enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *bu
 	return errno == ENOMEM ? BTSREC_ERR_NOMEM : BTSREC_ERR_NODATA;
 }
 
-/* Page @pfn into @page, for any thread. */
-static bool read_whole(struct flatdump *dump, uint64_t pfn, uint8_t *page)
+/* --- By any thread ------------------------------------------------------ */
+
+/* Locked. */
+static struct unpack begin_unpack(struct flatdump *dump)
 {
-	if (dump->segments)
-		return elf_read(dump, pfn * BTSREC_PAGE_BYTES, page, BTSREC_PAGE_BYTES) ==
-		       BTSREC_PAGE_BYTES;
+	return dump->nr_idle ? dump->idle[--dump->nr_idle] : (struct unpack){ 0 };
+}
+
+/* Locked. */
+static void end_unpack(struct flatdump *dump, struct unpack *unpack)
+{
+	if (dump->nr_idle < MAX_IDLE)
+		dump->idle[dump->nr_idle++] = *unpack;
+	else
+		unpack_fini(unpack);
+}
+
+/* Page @pfn into @page; locked, but not while it is unpacked. */
+static bool read_whole(struct flatdump *dump, struct unpack *unpack, uint64_t pfn, uint8_t *page)
+{
+	struct unpack_page packed;
+	bool good;
+
 	if (copy_kept(dump, pfn, 0, page, BTSREC_PAGE_BYTES))
 		return true;
-	if (!unpack_here(dump, pfn, page))
+	if (!find_page(dump, pfn, &packed))
 		return false;
-	keep(dump, pfn, page);
-	return true;
+	pthread_mutex_unlock(&dump->lock);
+	good = unpack_page(unpack, dump->flat, &packed, page);
+	pthread_mutex_lock(&dump->lock);
+	if (good)
+		keep(dump, pfn, page);
+	return good;
+}
+
+static bool kdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, size_t nr,
+			     uint8_t *buf)
+{
+	struct unpack unpack;
+	size_t i = 0;
+
+	pthread_mutex_lock(&dump->lock);
+	unpack = begin_unpack(dump);
+	while (i < nr && read_whole(dump, &unpack, page_pa[i] / BTSREC_PAGE_BYTES,
+				    buf + i * BTSREC_PAGE_BYTES))
+		i++;
+	end_unpack(dump, &unpack);
+	pthread_mutex_unlock(&dump->lock);
+	return i == nr;
+}
+
+static bool elf_read_pages(const struct flatdump *dump, const uint64_t *page_pa, size_t nr,
+			   uint8_t *buf)
+{
+	size_t i = 0;
+
+	while (i < nr && elf_read(dump, page_pa[i], buf + i * BTSREC_PAGE_BYTES,
+				  BTSREC_PAGE_BYTES) == BTSREC_PAGE_BYTES)
+		i++;
+	return i == nr;
 }
 
 bool flatdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, size_t nr, uint8_t *buf)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (!read_whole(dump, page_pa[i] / BTSREC_PAGE_BYTES, buf + i * BTSREC_PAGE_BYTES))
-			return false;
-	return true;
+	return dump->segments ? elf_read_pages(dump, page_pa, nr, buf) :
+				kdump_read_pages(dump, page_pa, nr, buf);
 }
+
+/* --- About it ----------------------------------------------------------- */
 
 const char *flatdump_vmcoreinfo(const struct flatdump *dump)
 {
@@ -577,6 +584,7 @@ void flatdump_free(struct flatdump *dump)
 	free(dump->nr_before);
 	keptpages_fini(&dump->kept);
 	unpack_ahead_free(dump->ahead);
+	unpack_fini(&dump->unpack);
 	while (dump->nr_idle)
 		unpack_fini(&dump->idle[--dump->nr_idle]);
 	pthread_mutex_destroy(&dump->lock);
