@@ -88,7 +88,7 @@ BTSREC_API const char *btsrec_errmsg(const struct btsrec *rec);
  * @read_pages: read the @nr whole pages at @page_pa, none of which is 0, one behind the other
  *	into @buf; false: @read_pa has to be asked for them.  NULL: it always has.  With
  *	btsrec_show.nr_threads, several threads may call it at once, also while @read_pa is asked.
- *	Of a source that has @expect, too, only they call it, with what was not expected.
+ *	Of a source that has @expect, too, only they call it; everybody else asks @read_pa.
  * @arg: given to all of them.
  */
 struct btsrec_image {
