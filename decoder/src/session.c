@@ -117,7 +117,10 @@ static void watched_expect(void *arg, const uint64_t *page_pa, size_t nr)
 	pthread_mutex_unlock(&rec->reading);
 }
 
-/* For image_read_pages(), from several threads at once; of what cannot be read, read_pa() is asked next. */
+/*
+ * For image_read_pages(), from several threads at once; of what cannot be read, read_pa() is
+ * asked next.
+ */
 static bool watched_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
 {
 	struct btsrec *rec = arg;

@@ -53,7 +53,8 @@ static bool search_back(struct fault_search *search, struct code *code,
 	const struct code_runs *runs = code_runs(code);
 	bool more = true;
 
-	for (size_t nr = newest->nr - nr_done; more && nr; nr--) {
+	/* A read that succeeded before may fail now, and then there are fewer. */
+	for (size_t nr = newest->nr > nr_done ? newest->nr - nr_done : 0; more && nr; nr--) {
 		const struct btsrec_event *event = &newest->events[nr - 1];
 		struct branch branch = judge(code, event);
 
