@@ -22,14 +22,18 @@ _Static_assert(sizeof(struct code_run) == 64, "a run is a line of the cache");
 /* SDM vol. 3A, "Accessed and Dirty Flags": the processor may set this one in a copy. */
 #define PTE_ACCESSED	(1ULL << 5)
 
-/** struct page - a page of code; @valid_bytes of @bytes are there, the rest has @fault */
+/**
+ * struct page - a page of code; @valid_bytes of @bytes are there, the rest has @fault
+ * @bytes: memory that nobody touches before there is a page for it: to look at memory before
+ *	it is written costs a second page fault, and where there are threads all wait for it.
+ */
 struct page {
 	bool used;
 	uint64_t pgd_pa;
 	uint64_t va;
 	enum code_fault fault;
 	size_t valid_bytes;
-	uint8_t bytes[BTSREC_PAGE_BYTES];
+	uint8_t *bytes;
 };
 
 /** struct space - whether @cr3 still is a page table of this kernel */
@@ -49,6 +53,7 @@ struct code {
 	struct walk walk;
 	uint64_t nr_from_files;
 	struct page pages[NR_PAGES];
+	uint8_t bytes[NR_PAGES][BTSREC_PAGE_BYTES];
 };
 
 const char *code_fault_str(enum code_fault fault)
@@ -193,7 +198,7 @@ static void read_page(struct code *code, struct page *page)
 	page->fault = fault_of_walk(walk_pa(&code->walk, page->pgd_pa, page->va, &pa));
 	if (page->fault)
 		return;
-	if (image_read_some(code->source.image, pa, page->bytes, sizeof(page->bytes),
+	if (image_read_some(code->source.image, pa, page->bytes, BTSREC_PAGE_BYTES,
 			    &page->valid_bytes))
 		page->fault = CODE_NOT_IN_DUMP;
 }
@@ -206,7 +211,7 @@ static void read_file(struct code *code, uint64_t cr3, struct page *page)
 	if (!code->source.file || !cr3 || code_is_kernel(page->va))
 		return;
 	nr_bytes = code->source.file(code->source.arg, cr3, page->va, page->bytes,
-				     sizeof(page->bytes));
+				     BTSREC_PAGE_BYTES);
 	if (nr_bytes <= page->valid_bytes)
 		return;
 	page->valid_bytes = nr_bytes;
@@ -219,13 +224,15 @@ static const struct page *page_at(struct code *code, uint64_t cr3, uint64_t va)
 	uint64_t kernel_pgd_pa = code->source.kernel_pgd_pa;
 	uint64_t pgd_pa = code_is_kernel(va) && kernel_pgd_pa ? kernel_pgd_pa : cr3;
 	uint64_t page_va = va & ~(uint64_t)(BTSREC_PAGE_BYTES - 1);
-	struct page *page = &code->pages[((pgd_pa ^ va) / BTSREC_PAGE_BYTES) % NR_PAGES];
+	size_t place = ((pgd_pa ^ va) / BTSREC_PAGE_BYTES) % NR_PAGES;
+	struct page *page = &code->pages[place];
 
 	if (page->used && page->pgd_pa == pgd_pa && page->va == page_va)
 		return page;
 	page->used = true;
 	page->pgd_pa = pgd_pa;
 	page->va = page_va;
+	page->bytes = code->bytes[place];
 	if (pgd_pa == cr3 && cr3 && !space_alive(code, cr3)) {
 		page->valid_bytes = 0;
 		page->fault = CODE_NO_SPACE;
