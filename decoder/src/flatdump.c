@@ -27,6 +27,9 @@
 /* Entries of the table of pages that are read at once; neighbours are wanted next. */
 #define NR_DESCS		64
 
+/* Pages that a thread asks for at once: between locks there is much to do. */
+#define NR_TOGETHER		32
+
 /* Of so many threads that are not unpacking it is kept what they need for that. */
 #define MAX_IDLE		16
 
@@ -69,6 +72,15 @@ struct flatdump {
 	uint64_t nr_descs;
 	struct unpack idle[MAX_IDLE];
 	size_t nr_idle;
+};
+
+/** struct together - @nr pages that a thread reads into @buf; those not @kept are @packed there */
+struct together {
+	const uint64_t *page_pa;
+	uint8_t *buf;
+	size_t nr;
+	bool kept[NR_TOGETHER];
+	struct unpack_page packed[NR_TOGETHER];
 };
 
 static enum btsrec_status no_memory(struct msg *msg)
@@ -501,38 +513,83 @@ static void end_unpack(struct flatdump *dump, struct unpack *unpack)
 		unpack_fini(unpack);
 }
 
-/* Page @pfn into @page; locked, but not while it is unpacked. */
-static bool read_whole(struct flatdump *dump, struct unpack *unpack, uint64_t pfn, uint8_t *page)
+/* Memory for what is kept next; locked, but not while the system looks for it. */
+static void make_piece(struct flatdump *dump)
 {
-	struct unpack_page packed;
+	uint8_t *piece;
+
+	if (!keptpages_wants(&dump->kept))
+		return;
+	pthread_mutex_unlock(&dump->lock);
+	piece = keptpages_piece();
+	pthread_mutex_lock(&dump->lock);
+	keptpages_give(&dump->kept, piece);
+}
+
+/* Page @i of those to @buf; locked. */
+static bool begin_page(struct flatdump *dump, struct together *together, size_t i)
+{
+	uint64_t pfn = together->page_pa[i] / BTSREC_PAGE_BYTES;
+
+	together->kept[i] = copy_kept(dump, pfn, 0, together->buf + i * BTSREC_PAGE_BYTES,
+				      BTSREC_PAGE_BYTES);
+	return together->kept[i] || find_page(dump, pfn, &together->packed[i]);
+}
+
+/* What begin_page() has said is packed; not locked. */
+static bool unpack_pages(struct flatdump *dump, const struct together *together,
+			 struct unpack *unpack)
+{
+	for (size_t i = 0; i < together->nr; i++)
+		if (!together->kept[i] &&
+		    !unpack_page(unpack, dump->flat, &together->packed[i],
+				 together->buf + i * BTSREC_PAGE_BYTES))
+			return false;
+	return true;
+}
+
+/* Locked, but not while pages are unpacked; false: not all are there. */
+static bool read_together(struct flatdump *dump, struct together *together, struct unpack *unpack)
+{
+	size_t nr_kept = 0;
 	bool good;
 
-	if (copy_kept(dump, pfn, 0, page, BTSREC_PAGE_BYTES))
+	for (size_t i = 0; i < together->nr; i++) {
+		if (!begin_page(dump, together, i))
+			return false;
+		nr_kept += together->kept[i];
+	}
+	if (nr_kept == together->nr)
 		return true;
-	if (!find_page(dump, pfn, &packed))
-		return false;
+	make_piece(dump);
 	pthread_mutex_unlock(&dump->lock);
-	good = unpack_page(unpack, dump->flat, &packed, page);
+	good = unpack_pages(dump, together, unpack);
 	pthread_mutex_lock(&dump->lock);
-	if (good)
-		keep(dump, pfn, page);
+	for (size_t i = 0; good && i < together->nr; i++)
+		if (!together->kept[i])
+			keep(dump, together->page_pa[i] / BTSREC_PAGE_BYTES,
+			     together->buf + i * BTSREC_PAGE_BYTES);
 	return good;
 }
 
 static bool kdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, size_t nr,
 			     uint8_t *buf)
 {
+	struct together together;
 	struct unpack unpack;
-	size_t i = 0;
+	bool good = true;
 
 	pthread_mutex_lock(&dump->lock);
 	unpack = begin_unpack(dump);
-	while (i < nr && read_whole(dump, &unpack, page_pa[i] / BTSREC_PAGE_BYTES,
-				    buf + i * BTSREC_PAGE_BYTES))
-		i++;
+	for (size_t i = 0; good && i < nr; i += together.nr) {
+		together.page_pa = page_pa + i;
+		together.buf = buf + i * BTSREC_PAGE_BYTES;
+		together.nr = nr - i < NR_TOGETHER ? nr - i : NR_TOGETHER;
+		good = read_together(dump, &together, &unpack);
+	}
 	end_unpack(dump, &unpack);
 	pthread_mutex_unlock(&dump->lock);
-	return i == nr;
+	return good;
 }
 
 static bool elf_read_pages(const struct flatdump *dump, const uint64_t *page_pa, size_t nr,

@@ -6,6 +6,8 @@
 #ifndef BTSREC_KEPTPAGES_H
 #define BTSREC_KEPTPAGES_H
 
+#include <stdbool.h>
+
 #include "bounds.h"
 #include <btsrec/decoder.h>
 
@@ -18,11 +20,13 @@
  * struct keptpages - what is kept; all zero: nothing
  * @index: of where pages are; owned.
  * @pieces: of memory, KEPTPAGES_EACH pages each; owned.
+ * @is_promised: keptpages_wants() has said so, and keptpages_give() is going to be called.
  * @nr: pages were kept, of which the newest KEPTPAGES_MAX are.
  */
 struct keptpages {
 	struct keptpages_index *index;
 	uint8_t *pieces[KEPTPAGES_NR_PIECES];
+	bool is_promised;
 	uint64_t nr;
 };
 
@@ -37,6 +41,19 @@ const uint8_t *keptpages_find(const struct keptpages *kept, uint64_t number);
  * Return: BTSREC_PAGE_BYTES; NULL: out of memory.
  */
 uint8_t *keptpages_room(struct keptpages *kept);
+
+/**
+ * keptpages_wants() - is it time for memory for the next pages?  Then the caller must give it
+ *
+ * Without, keptpages_room() waits for the system: who holds a lock gets it before, without it.
+ */
+bool keptpages_wants(struct keptpages *kept);
+
+/** keptpages_piece() - memory for keptpages_give(), provided by the system; NULL: there is none */
+uint8_t *keptpages_piece(void);
+
+/** keptpages_give() - take @piece, from keptpages_piece() */
+void keptpages_give(struct keptpages *kept, uint8_t *piece);
 
 /** keptpages_add() - what is in keptpages_room() now is page @number, which is not kept yet */
 void keptpages_add(struct keptpages *kept, uint64_t number);

@@ -76,6 +76,58 @@ START_TEST(room_that_stays_empty)
 }
 END_TEST
 
+/* At the begin, then from the half of each piece on, once, and up to the last. */
+START_TEST(memory_that_is_given)
+{
+	uint64_t nr_given = 0;
+
+	for (uint64_t i = 0; i < 2 * KEPTPAGES_MAX; i++) {
+		if (keptpages_wants(&kept)) {
+			ck_assert_uint_eq(i, nr_given ? nr_given * KEPTPAGES_EACH -
+							KEPTPAGES_EACH / 2 : 0);
+			ck_assert(!keptpages_wants(&kept));
+			keptpages_give(&kept, keptpages_piece());
+			nr_given++;
+		}
+		add(i);
+	}
+	ck_assert_uint_eq(nr_given, KEPTPAGES_NR_PIECES);
+	for (uint64_t i = 0; i < 2 * KEPTPAGES_MAX; i++)
+		if (is_kept(i) != (i >= KEPTPAGES_MAX))
+			ck_abort_msg("page %ju", (uintmax_t)i);
+	keptpages_fini(&kept);
+}
+END_TEST
+
+/* Others have gone on meanwhile, and have helped themselves; or there is none. */
+START_TEST(memory_that_comes_late)
+{
+	uint8_t *late;
+
+	ck_assert(keptpages_wants(&kept));
+	late = keptpages_piece();
+	ck_assert_ptr_nonnull(late);
+	add(0);
+	keptpages_give(&kept, late);
+	for (uint64_t i = 1; i < KEPTPAGES_EACH / 2; i++)
+		add(i);
+	ck_assert(keptpages_wants(&kept));
+	failing_alloc_arm(1);
+	late = keptpages_piece();
+	ck_assert(failing_alloc_disarm());
+	ck_assert_ptr_null(late);
+	keptpages_give(&kept, late);
+	ck_assert(keptpages_wants(&kept));
+	late = keptpages_piece();
+	for (uint64_t i = KEPTPAGES_EACH / 2; i < KEPTPAGES_MAX; i++)
+		add(i);
+	keptpages_give(&kept, late);
+	for (uint64_t i = 0; i < KEPTPAGES_MAX; i++)
+		ck_assert(is_kept(i));
+	keptpages_fini(&kept);
+}
+END_TEST
+
 START_TEST(every_allocation_fails_once)
 {
 	for (unsigned int nth = 1; nth <= 2; nth++) {
@@ -90,4 +142,5 @@ START_TEST(every_allocation_fails_once)
 END_TEST
 
 BTSREC_CK_MAIN("keptpages", empty, the_first_number_is_a_page, the_newest_are_kept,
-	       room_that_stays_empty, every_allocation_fails_once)
+	       room_that_stays_empty, memory_that_is_given, memory_that_comes_late,
+	       every_allocation_fails_once)

@@ -87,8 +87,9 @@ BTSREC_API const char *btsrec_errmsg(const struct btsrec *rec);
  *	NULL: it makes no difference.
  * @read_pages: read the @nr whole pages at @page_pa, none of which is 0, one behind the other
  *	into @buf; false: @read_pa has to be asked for them.  NULL: it always has.  With
- *	btsrec_show.nr_threads, several threads may call it at once, also while @read_pa is asked.
- *	Of a source that has @expect, too, only they call it; everybody else asks @read_pa.
+ *	btsrec_show.nr_threads or btsrec_set_threads(), several threads may call it at once, also
+ *	while @read_pa is asked.  Of a source that has @expect, too, only they call it, and it
+ *	should keep what it had to unpack; everybody else asks @read_pa.
  * @arg: given to all of them.
  */
 struct btsrec_image {
