@@ -68,7 +68,7 @@ static struct batch *open_batch(struct press *press, unsigned int home)
 	while (!press_begin_batch(press, home))
 		wait_for_turn(press, press->nr_written + 1);
 	pthread_mutex_unlock(&press->lock);
-	pthread_mutex_lock(&press->session);
+	press_take_session(press);
 	return press->filling;
 }
 
@@ -109,7 +109,7 @@ static void hand_over_all(struct press *press)
 	press_hand_over(press);
 	wait_for_turn(press, press->nr_filled);
 	pthread_mutex_unlock(&press->lock);
-	pthread_mutex_lock(&press->session);
+	press_take_session(press);
 }
 
 static bool continues(const struct press_run *last, const struct press_run *run)
@@ -235,13 +235,14 @@ static void make_batches(struct press *press)
 	press->stopped = press->out.stopped ||
 			 !press_write_pages(press, press->out.buf,
 					    (size_t)(press->out.at - press->out.buf));
-	pthread_mutex_lock(&press->session);
+	press_take_session(press);
 }
 
 /* From here on others word, too; if they cannot, nobody asks again. */
 static void share_work(struct press *press)
 {
-	if (press->nr_threads > 1 && press->tell.share(press->tell.arg) && press_get_help(press))
+	if (press->nr_threads > 1 && press->tell.share(press->tell.arg, press->nr_threads) &&
+	    press_get_help(press))
 		make_batches(press);
 	press->alone = !press->nr_batches;
 }
@@ -309,7 +310,7 @@ bool press_failed(struct press *press)
 void press_enter(struct press *press)
 {
 	if (press->nr_batches)
-		pthread_mutex_lock(&press->session);
+		press_take_session(press);
 }
 
 void press_leave(struct press *press)

@@ -77,7 +77,7 @@ static inline void press_lines(struct out *out, const struct press_run *run,
 
 /**
  * struct press_work - what the threads do
- * @share: the owner is not going to be the only one that calls @tell; false: it must.
+ * @share: not only the owner is going to call @tell, but up to @nr_threads; false: it must.
  * @tell: the lines of @run to @out; @thread: 0 of the owner, below PRESS_MAX_THREADS of
  *	the others; false: failed, and the press is at its end.
  * @nr_together: branches of a batch, at most PRESS_MAX_TOGETHER: as many as have lines of
@@ -86,7 +86,7 @@ static inline void press_lines(struct out *out, const struct press_run *run,
  *	to thread costs as much whatever its size; but what a large one holds up lasts longer.
  */
 struct press_work {
-	bool (*share)(void *arg);
+	bool (*share)(void *arg, unsigned int nr_threads);
 	bool (*tell)(void *arg, unsigned int thread, struct out *out,
 		     const struct press_run *run);
 	size_t nr_together;

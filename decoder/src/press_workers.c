@@ -92,6 +92,21 @@ void press_sleep(struct press *press, unsigned int thread)
 		pthread_cond_wait(&worker->woken, &press->lock);
 }
 
+void press_take_session(struct press *press)
+{
+	uint64_t end_ns;
+
+	if (!pthread_mutex_trylock(&press->session))
+		return;
+	end_ns = now_ns() + MOMENT_NS;
+	while (now_ns() < end_ns) {
+		pause_briefly(press->has_processors);
+		if (!pthread_mutex_trylock(&press->session))
+			return;
+	}
+	pthread_mutex_lock(&press->session);
+}
+
 /* --- Writing ------------------------------------------------------------ */
 
 bool press_write_pages(struct press *press, const char *text, size_t nr_bytes)

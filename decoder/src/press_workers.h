@@ -170,6 +170,9 @@ void press_wake_any(struct press *press);
 /** press_sleep() - until @thread, who calls, has something to do, or nearly; locked */
 void press_sleep(struct press *press, unsigned int thread);
 
+/** press_take_session() - wait for the session, which others have for about as long as that */
+void press_take_session(struct press *press);
+
 /** press_write_pages() - whole pages of @text; the rest waits for more; false: stop */
 bool press_write_pages(struct press *press, const char *text, size_t nr_bytes);
 

@@ -28,13 +28,18 @@ static size_t size_of(size_t nr_bytes)
 	return (sizeof(struct tail) + nr_bytes + align - 1) / align * align;
 }
 
+static bool texts_full(const struct tails *tails, size_t nr_bytes)
+{
+	return __atomic_load_n(&tails->text_bytes, __ATOMIC_RELAXED) + size_of(nr_bytes) >
+	       TAILS_MAX_TEXT_BYTES;
+}
+
 bool tails_full(const struct tails *tails, size_t nr_bytes)
 {
 	size_t nr_used = __atomic_load_n(&tails->nr_used, __ATOMIC_RELAXED);
+	size_t nr_slots = tails->shared ? tails->nr_slots : TAILS_MAX_SLOTS;
 
-	return nr_used >= TAILS_MAX_SLOTS / 2 ||
-	       (nr_used && __atomic_load_n(&tails->text_bytes, __ATOMIC_RELAXED) +
-			   size_of(nr_bytes) > TAILS_MAX_TEXT_BYTES);
+	return nr_used >= nr_slots / 2 || (nr_used && texts_full(tails, nr_bytes));
 }
 
 /* --- The table ---------------------------------------------------------- */
@@ -81,10 +86,22 @@ static bool make_slots(struct tails *tails)
 	return grow_to(tails, more_slots(tails->nr_slots));
 }
 
-bool tails_share(struct tails *tails)
+bool tails_grow(struct tails *tails)
 {
+	if (tails->nr_slots == TAILS_MAX_SLOTS || texts_full(tails, 0))
+		return false;
+	return grow_to(tails, more_slots(tails->nr_slots));
+}
+
+/* Whenever it is not full, three quarters of the table are enough for all. */
+bool tails_share(struct tails *tails, size_t nr_spare)
+{
+	size_t nr_slots = tails->nr_slots ? tails->nr_slots : MIN_SLOTS;
+
+	while (nr_slots < 4 * nr_spare)
+		nr_slots = more_slots(nr_slots);
 	if (!tails->shared)
-		tails->shared = grow_to(tails, TAILS_MAX_SLOTS);
+		tails->shared = nr_slots == tails->nr_slots || grow_to(tails, nr_slots);
 	return tails->shared;
 }
 

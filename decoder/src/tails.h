@@ -19,7 +19,7 @@
 /* All that is kept: 20 MiB of texts and a table of 16 MiB.  See tails_full(). */
 #define TAILS_MAX_TEXT_BYTES	(20U << 20)
 #define TAILS_MAX_SLOTS		(1U << 19)
-/* So many may be added behind tails_full(): the way to a slot stays short. */
+/* So many may be added to the largest table behind tails_full(): the way to a slot stays short. */
 #define TAILS_SPARE_SLOTS	(TAILS_MAX_SLOTS / 4)
 
 /* Of memory behind each text that may be read, so that copies may be of constant size. */
@@ -65,7 +65,7 @@ struct tails_texts {
  * struct tails - what is kept; all zero: nothing
  * @slots: @nr_slots of them, a power of two, of which @nr_used are used; owned.
  * @text_bytes: of all texts.
- * @shared: the table stays where it is.
+ * @shared: the table stays where it is, until tails_grow().
  *
  * What all threads read all the time is in another line of the cache than what they count.
  */
@@ -129,12 +129,20 @@ static inline const struct tail *tails_find(const struct tails *tails, uint64_t 
 }
 
 /**
- * tails_full() - is there no room for one more text of @nr_bytes?  Then forget all
+ * tails_full() - is there no room for one more text of @nr_bytes?
  *
- * Threads that are at work may still add TAILS_SPARE_SLOTS, with their texts; what they have
- * not counted yet is among them.
+ * Then tails_grow(), or forget all.  A table that is not shared grows by itself.  Threads that
+ * are at work may still add what tails_share() was told, with their texts; what they have not
+ * counted yet is among it.
  */
 bool tails_full(const struct tails *tails, size_t nr_bytes);
+
+/**
+ * tails_grow() - a larger table, for one that is full; nobody else may be at it
+ *
+ * Return: false: it is as large as it gets, or the texts are too many, or out of memory.
+ */
+bool tails_grow(struct tails *tails);
 
 /**
  * tails_add() - keep a copy of @text for @key, if there is none yet
@@ -149,10 +157,11 @@ const struct tail *tails_add(struct tails *tails, struct tails_texts *texts,
 
 /**
  * tails_share() - before other threads than the caller's ask and add
+ * @nr_spare: so many they may add behind tails_full(); at most TAILS_SPARE_SLOTS.
  *
  * Return: false: out of memory, and nothing has changed.
  */
-bool tails_share(struct tails *tails);
+bool tails_share(struct tails *tails, size_t nr_spare);
 
 /**
  * tails_forget() - keep nothing; nobody else may be at it

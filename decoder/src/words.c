@@ -282,16 +282,19 @@ static bool tell(void *arg, unsigned int thread, struct out *out, const struct p
 			      tell_differing(words, worder, out, run);
 }
 
-_Static_assert(PRESS_MAX_THREADS * (PRESS_BATCHES_EACH * NR_TOGETHER + TAILS_COUNT_EACH) <=
-	       TAILS_SPARE_SLOTS, "the table must not become full");
+/* Lines that a thread may have at hand, and texts that it has not counted. */
+#define NR_SPARE	(PRESS_BATCHES_EACH * NR_TOGETHER + TAILS_COUNT_EACH)
 
-static bool share(void *arg)
+_Static_assert(PRESS_MAX_THREADS * NR_SPARE <= TAILS_SPARE_SLOTS,
+	       "the table must not become full");
+
+static bool share(void *arg, unsigned int nr_threads)
 {
 	struct words *words = arg;
 
 	if (words->alike)
 		return true;
-	if (!tails_share(&words->tails))
+	if (!tails_share(&words->tails, nr_threads * NR_SPARE))
 		return false;
 	symbols_share(words->like->rec, &words->shared);
 	if (words->like->has_types)
@@ -331,6 +334,8 @@ static void make_room(struct words *words)
 	if (!tails_full(&words->tails, 0))
 		return;
 	press_settle(words->press);
+	if (tails_grow(&words->tails))
+		return;
 	tails_forget(&words->tails);
 	for (size_t i = 0; i < PRESS_MAX_THREADS; i++)
 		if (words->worders[i])

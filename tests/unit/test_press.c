@@ -46,7 +46,7 @@ static const struct btsrec_sink sink = { .write = take };
 /**
  * struct teller - how the lines are told
  * @fails_at: of this line.
- * @refuses: to be shared.
+ * @refuses: to be shared; @nr_threads: between at most so many.
  * @session: what only one may change at a time: how many lines have been told.
  * @others: lines of other threads than the owner.
  */
@@ -55,6 +55,7 @@ struct teller {
 	uint64_t fails_at;
 	bool refuses;
 	bool shared;
+	unsigned int nr_threads;
 	uint64_t session;
 	uint64_t others;
 };
@@ -68,11 +69,12 @@ static void head(struct out *out, unsigned int cpu, uint64_t n, const struct bts
 	out_hex(out, branch->from);
 }
 
-static bool share(void *arg)
+static bool share(void *arg, unsigned int nr_threads)
 {
 	struct teller *teller = arg;
 
 	teller->shared = !teller->refuses;
+	teller->nr_threads = nr_threads;
 	return teller->shared;
 }
 
@@ -81,7 +83,8 @@ static bool tell(void *arg, unsigned int thread, struct out *out, const struct p
 	struct teller *teller = arg;
 
 	press_enter(teller->press);
-	if (thread >= PRESS_MAX_THREADS || (thread && !teller->shared))
+	if (thread >= PRESS_MAX_THREADS ||
+	    (thread && (!teller->shared || thread >= teller->nr_threads)))
 		abort();
 	teller->session += run->nr;
 	teller->others += thread ? run->nr : 0;

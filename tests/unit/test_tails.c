@@ -153,8 +153,7 @@ START_TEST(threads_that_add_the_same)
 	/* Some are there before. */
 	for (uint64_t i = 0; i < NR_COMMON; i += 3)
 		add(i);
-	ck_assert(tails_share(&tails));
-	ck_assert_uint_eq(tails.nr_slots, TAILS_MAX_SLOTS);
+	ck_assert(tails_share(&tails, TAILS_SPARE_SLOTS));
 	for (size_t i = 0; i < NR_THREADS; i++)
 		ck_assert(!pthread_create(&threads[i], NULL, add_all, &of_threads[i]));
 	for (size_t i = 0; i < NR_THREADS; i++) {
@@ -184,8 +183,10 @@ START_TEST(what_is_shared_stays_so)
 	uint64_t i = 0;
 
 	add(1);
-	ck_assert(tails_share(&tails));
-	ck_assert(tails_share(&tails));
+	ck_assert(tails_share(&tails, TAILS_SPARE_SLOTS));
+	ck_assert(tails_share(&tails, TAILS_SPARE_SLOTS));
+	ck_assert_uint_eq(tails.nr_slots, TAILS_MAX_SLOTS);
+	ck_assert(!tails_grow(&tails));
 	ck_assert_ptr_nonnull(find(1));
 	while (!tails_full(&tails, 16))
 		ck_assert_ptr_nonnull(add(i++));
@@ -209,6 +210,38 @@ START_TEST(what_is_shared_stays_so)
 }
 END_TEST
 
+/* Whatever was there: a slot of each that is used and of each that may be added is free. */
+START_TEST(what_is_shared_grows_when_it_is_full)
+{
+	const size_t nr_spare = 1000;
+	size_t nr_slots;
+	uint64_t i = 0;
+
+	ck_assert(tails_share(&tails, nr_spare));
+	do {
+		nr_slots = tails.nr_slots;
+		ck_assert_uint_le(nr_slots, TAILS_MAX_SLOTS);
+		while (!tails_full(&tails, 16))
+			ck_assert_ptr_nonnull(add(i++));
+		for (size_t nr = 0; nr < nr_spare; nr++)
+			ck_assert_ptr_nonnull(add(i++));
+		ck_assert_uint_eq(tails.nr_slots, nr_slots);
+		ck_assert_uint_le(tails.nr_used + texts.nr_new, nr_slots / 4 * 3 + TAILS_COUNT_EACH);
+		for (uint64_t known = 0; known < i; known++)
+			if (!find(known) || find(known)->cookie != known)
+				ck_abort_msg("text %llu is not there", (unsigned long long)known);
+	} while (tails_grow(&tails));
+	ck_assert_uint_eq(nr_slots, TAILS_MAX_SLOTS);
+	forget();
+
+	/* A larger table does not help where texts are too long. */
+	ck_assert(tails_share(&tails, 1));
+	tails.text_bytes = TAILS_MAX_TEXT_BYTES;
+	ck_assert(!tails_grow(&tails));
+	forget();
+}
+END_TEST
+
 START_TEST(out_of_memory)
 {
 	/* The table, and where texts are. */
@@ -224,9 +257,14 @@ START_TEST(out_of_memory)
 	}
 	ck_assert_ptr_nonnull(add(1));
 	failing_alloc_arm(1);
-	ck_assert(!tails_share(&tails));
+	ck_assert(!tails_share(&tails, TAILS_SPARE_SLOTS));
 	ck_assert(failing_alloc_disarm());
 	ck_assert(!tails.shared);
+	ck_assert_ptr_nonnull(find(1));
+	ck_assert(tails_share(&tails, 1));
+	failing_alloc_arm(1);
+	ck_assert(!tails_grow(&tails));
+	ck_assert(failing_alloc_disarm());
 	ck_assert_ptr_nonnull(find(1));
 	forget();
 }
@@ -234,4 +272,5 @@ END_TEST
 
 BTSREC_CK_MAIN("tails", empty, texts_stay_in_place, every_part_of_the_key_counts,
 	       is_full_before_it_is_too_big, long_texts, the_first_one_stays,
-	       threads_that_add_the_same, what_is_shared_stays_so, out_of_memory)
+	       threads_that_add_the_same, what_is_shared_stays_so,
+	       what_is_shared_grows_when_it_is_full, out_of_memory)
