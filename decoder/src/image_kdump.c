@@ -3,6 +3,8 @@
  * Dump files through libkdumpfile; the only file that includes its header.
  * Compressed, split and flattened ones are read by flatdump.c if that can unpack them.
  */
+#include "image_kdump.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +39,7 @@ struct dump {
 	struct extract_file *extract;
 };
 
-static void dump_free(void *data)
+void dump_free(void *data)
 {
 	struct dump *dump = data;
 
@@ -394,8 +396,7 @@ static enum btsrec_status extract_read(void *arg, uint64_t pa, void *buf, size_t
 	return extract_read_pa(dump->extract, pa, buf, len_bytes, ret_bytes);
 }
 
-/* The source as the session sees it. */
-static void dump_image(struct dump *dump, struct btsrec_image *ret)
+void dump_image(struct dump *dump, struct btsrec_image *ret)
 {
 	*ret = (struct btsrec_image){ .arg = dump };
 	if (dump->flat) {
@@ -419,54 +420,12 @@ static void dump_image(struct dump *dump, struct btsrec_image *ret)
 	ret->max_pa = dump_max_pa(dump);
 }
 
-/* The files of a split dump differ in which pages they have. */
-struct split {
-	size_t nr_parts;
-	struct split_part {
-		struct dump *dump;
-		struct btsrec_image image;
-		struct flatdump_part has;
-	} parts[];
-};
-
-static void split_free(void *data)
+bool dump_part(const struct dump *dump, struct flatdump_part *ret)
 {
-	struct split *split = data;
-
-	for (size_t i = 0; split && i < split->nr_parts; i++)
-		dump_free(split->parts[i].dump);
-	free(split);
+	return dump->flat && flatdump_part(dump->flat, ret);
 }
 
-static void cleanup_split(struct split **split)
-{
-	split_free(*split);
-}
-
-static enum btsrec_status split_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
-					size_t *ret_bytes)
-{
-	struct split *split = arg;
-	size_t i = 0, nr_bytes;
-
-	*ret_bytes = 0;
-	while (i < split->nr_parts && *ret_bytes < len_bytes) {
-		const struct split_part *part = &split->parts[i++];
-		uint64_t pfn = (pa + *ret_bytes) / BTSREC_PAGE_BYTES;
-
-		if (pfn < part->has.first_pfn || pfn >= part->has.end_pfn)
-			continue;
-		part->image.read_pa(part->dump, pa + *ret_bytes, (uint8_t *)buf + *ret_bytes,
-				    len_bytes - *ret_bytes, &nr_bytes);
-		*ret_bytes += nr_bytes;
-		if (!nr_bytes)
-			break;
-		i = 0;
-	}
-	return *ret_bytes == len_bytes ? BTSREC_OK : BTSREC_ERR_NODATA;
-}
-
-static enum btsrec_status open_one(struct btsrec *rec, const char *path, struct dump **ret)
+enum btsrec_status dump_open_path(struct btsrec *rec, const char *path, struct dump **ret)
 {
 	_cleanup_dump_ struct dump *dump = calloc(1, sizeof(*dump));
 	enum btsrec_status status;
@@ -487,75 +446,12 @@ static enum btsrec_status open_one(struct btsrec *rec, const char *path, struct 
 	return BTSREC_OK;
 }
 
-static enum btsrec_status open_part(struct btsrec *rec, const char *path, struct split *split)
-{
-	struct split_part *part = &split->parts[split->nr_parts];
-	const char *first = split->parts[0].image.vmcoreinfo;
-	enum btsrec_status status = open_one(rec, path, &part->dump);
-
-	if (status)
-		return status;
-	split->nr_parts++;
-	dump_image(part->dump, &part->image);
-	if (!part->dump->flat || !flatdump_part(part->dump->flat, &part->has))
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
-			       "%s: several files must be parts of one split dump, and this is "
-			       "none", path);
-	if (split->nr_parts > 1 && first && part->image.vmcoreinfo &&
-	    strcmp(first, part->image.vmcoreinfo))
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
-			       "%s: this is a part of another dump than the first file", path);
-	return BTSREC_OK;
-}
-
-/* Do the parts have all page frames? */
-static bool split_is_whole(const struct split *split)
-{
-	uint64_t pfn = 0;
-	size_t i = 0;
-
-	while (i < split->nr_parts && pfn < split->parts[0].has.max_pfn) {
-		const struct flatdump_part *has = &split->parts[i++].has;
-
-		if (pfn < has->first_pfn || pfn >= has->end_pfn)
-			continue;
-		pfn = has->end_pfn;
-		i = 0;
-	}
-	return pfn >= split->parts[0].has.max_pfn;
-}
-
-static enum btsrec_status open_split(struct btsrec *rec, const char *const *paths,
-				     size_t nr_paths)
-{
-	__attribute__((cleanup(cleanup_split))) struct split *split =
-		calloc(1, sizeof(*split) + nr_paths * sizeof(*split->parts));
-	enum btsrec_status status = BTSREC_OK;
-	struct btsrec_image image;
-
-	if (!split)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	for (size_t i = 0; i < nr_paths && !status; i++)
-		status = open_part(rec, paths[i], split);
-	if (status)
-		return status;
-	image = image_over(&split->parts[0].image, split_read_pa, split);
-	if (!split_is_whole(split)) {
-		rec->incomplete = true;
-		snprintf(rec->notice, sizeof(rec->notice), "files of the split dump are missing");
-	}
-	status = session_open(rec, &image, (struct session_part){ split, split_free });
-	if (!status)
-		(void)take_ptr(split);
-	return status;
-}
-
 /* One file of several is better than nothing, if that is said. */
 static void part_notice(const struct dump *dump, struct btsrec *rec)
 {
 	struct flatdump_part part;
 
-	if (rec->incomplete || !dump->flat || !flatdump_part(dump->flat, &part) ||
+	if (rec->incomplete || !dump_part(dump, &part) ||
 	    (!part.first_pfn && part.end_pfn >= part.max_pfn))
 		return;
 	rec->incomplete = true;
@@ -571,7 +467,7 @@ enum btsrec_status btsrec_open_dump(struct btsrec *rec, const char *path)
 
 	if (!strcmp(path, LIVE_CORE))
 		return btsrec_open_live(rec);
-	status = open_one(rec, path, &dump);
+	status = dump_open_path(rec, path, &dump);
 	if (status)
 		return status;
 	part_notice(dump, rec);
@@ -580,12 +476,4 @@ enum btsrec_status btsrec_open_dump(struct btsrec *rec, const char *path)
 	if (!status)
 		(void)take_ptr(dump);
 	return status;
-}
-
-enum btsrec_status btsrec_open_split(struct btsrec *rec, const char *const *paths,
-				     size_t nr_paths)
-{
-	if (!nr_paths)
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no file");
-	return nr_paths == 1 ? btsrec_open_dump(rec, *paths) : open_split(rec, paths, nr_paths);
 }
