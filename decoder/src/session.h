@@ -11,6 +11,7 @@
 #include "findings.h"
 #include "locate.h"
 #include "ring.h"
+#include "rings_ahead.h"
 #include "status.h"
 
 /**
@@ -34,6 +35,7 @@ struct session_part {
  * @nomem: some part went on without something for want of memory.
  * @located: NULL before btsrec_locate() has succeeded.
  * @ahead: NULL, or who may read rings ahead while a view is told; borrowed.
+ * @rings_ahead: rings that are read while there is something else to be done.
  * @findings: of the last btsrec_locate(), whether it succeeded or not.
  * @resolver: valid if @has_resolver.
  * @nr_threads: of btsrec_set_threads().
@@ -59,6 +61,7 @@ struct btsrec {
 	pthread_mutex_t reading;
 	bool nomem;
 	const struct fetch_ahead *ahead;
+	struct rings_ahead rings_ahead;
 	struct session_part source;
 	struct located *located;
 	struct findings findings;

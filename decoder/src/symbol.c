@@ -76,6 +76,19 @@ static struct symbol_dump *symbols_dump(struct btsrec *rec)
 	return rec->no_dump_names ? NULL : dump_get(rec);
 }
 
+/* symbol_dump_kernel(), beside which the rings may be read that the names are for. */
+static size_t kernel_names(struct btsrec *rec, struct symbol_dump *dump)
+{
+	size_t nr_names;
+
+	if (symbol_dump_tried(dump))
+		return symbol_dump_kernel(dump, NULL);
+	rings_ahead_begin(rec);
+	nr_names = symbol_dump_kernel(dump, NULL);
+	rings_ahead_end(rec);
+	return nr_names;
+}
+
 bool symbols_present(struct btsrec *rec)
 {
 	const struct symbols *symbols = rec->symbols.data;
@@ -84,7 +97,7 @@ bool symbols_present(struct btsrec *rec)
 	if (rec->has_resolver || (symbols && symbols->files))
 		return true;
 	dump = symbols_dump(rec);
-	return dump && symbol_dump_kernel(dump, NULL);
+	return dump && kernel_names(rec, dump);
 }
 
 const char *symbols_missing(struct btsrec *rec)
@@ -122,6 +135,7 @@ struct user *symbols_user(struct btsrec *rec)
 		return NULL;
 	if (!dump || symbols->user)
 		return dump ? symbols->user : NULL;
+	rings_ahead_begin(rec);
 	symbol_dump_kernel(dump, NULL);
 	source.kread = symbol_dump_kread(dump);
 	source.root = btsrec_root(rec);
@@ -132,6 +146,7 @@ struct user *symbols_user(struct btsrec *rec)
 	if (rec->debuginfo)
 		source.debuginfo = rec->debuginfo;
 	symbols->user = user_new(&source);
+	rings_ahead_end(rec);
 	if (!symbols->user)
 		rec->nomem = true;
 	return symbols->user;

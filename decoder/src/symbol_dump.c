@@ -166,6 +166,11 @@ static enum btsrec_status kernel_read(struct symbol_dump *dump)
 	return status;
 }
 
+bool symbol_dump_tried(const struct symbol_dump *dump)
+{
+	return dump->kernel_tried;
+}
+
 size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why)
 {
 	if (!dump->kernel_tried)

@@ -36,6 +36,9 @@ void symbol_dump_free(struct symbol_dump *dump);
  */
 size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why);
 
+/** symbol_dump_tried() - was symbol_dump_kernel() called?  Then it takes no time any more */
+bool symbol_dump_tried(const struct symbol_dump *dump);
+
 /** symbol_dump_table() - table @i of the kernel and its modules, from 0; NULL: it has no names */
 const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i);
 

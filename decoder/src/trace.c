@@ -332,6 +332,8 @@ enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned 
 		trace->status = begin(trace, rec, cpu);
 	if (!trace->status)
 		trace->status = history_init(&trace->history, rec, cpu, max_events);
+	if (!trace->status)
+		rings_ahead_behind(rec, cpu);
 	return trace->status;
 }
 
@@ -396,6 +398,7 @@ void trace_next_plain(struct trace *trace, struct trace_way *way, const struct c
 
 void trace_close(struct trace *trace)
 {
+	rings_ahead_end(trace->rec);
 	history_fini(&trace->history);
 	aspace_fini(&trace->spaces);
 }

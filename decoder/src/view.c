@@ -11,6 +11,7 @@ enum btsrec_status view_check(struct btsrec *rec, const unsigned int *cpus, size
 		if (!btsrec_cpu(rec, cpus[i]))
 			return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring",
 				       cpus[i]);
+	rings_ahead_want(rec, cpus, nr_cpus);
 	return BTSREC_OK;
 }
 

@@ -6,7 +6,7 @@
 #include <btsrec/decoder.h>
 
 /**
- * view_check() - can these CPUs be shown? Before the first byte of output
+ * view_check() - can these CPUs be shown? Before the first byte of output, and before names
  * @cpus: @nr_cpus numbers; NULL: all.
  *
  * Return: BTSREC_OK; BTSREC_ERR_INVAL before btsrec_locate(); BTSREC_ERR_NO_CPU for
