@@ -190,11 +190,14 @@ class History:
     log: truth.Log
     base: int
     events: list[int]
-    thunks: set[int]
+    names: "Names"
 
     def ends(self, record: int) -> tuple[int, int]:
         """(from, to) of that record of the model."""
         return self.log.record(self.log.total - 1 - record)[:2]
+
+    def is_interrupt(self, record: int) -> bool:
+        return self.log.record(self.log.total - 1 - record)[4] == truth.INTERRUPT
 
     def is_same(self, frame: Frame, call: Call) -> bool:
         """A call through a thunk is shown where the thunk is left, whatever came in between."""
@@ -202,7 +205,7 @@ class History:
         shown = self.base + bisect.bisect_left(self.events, call.n)
         return source == call.source and (
             shown == frame.record or
-            shown > frame.record and _in_thunk(self.thunks, target, self.ends(shown)[0]))
+            shown > frame.record and _in_thunk(self.names.thunks, target, self.ends(shown)[0]))
 
     def is_equal(self, frames: list[Frame], calls: list[Call]) -> bool:
         """Each frame is a call, and each call is a frame unless older than a gap or switch."""
@@ -214,27 +217,37 @@ class History:
                 return False
         return not left
 
-    def through_thunks(self, frames: list[Frame], record: int) -> list[Frame]:
-        """Without the calls of thunks that have not reached their function by that RECORD.
+    def has_left_thunk(self, frame: Frame, record: int) -> bool:
+        """Has the thunk that FRAME calls reached its function by that RECORD?
 
-        What ran last below such a call is still in the thunk, where an interrupt hit it, once
-        or more often, or has just returned to.
+        An interrupt may hit it, once or more often, and call through the same thunk; and
+        the function may end with a jump through it.
         """
-        through = []
-        for place, frame in enumerate(frames):
-            if place + 1 < len(frames):
-                last_ip = self.ends(frames[place + 1].record)[0]
-            else:
-                last_ip = self.ends(record)[1]
-            if not _in_thunk(self.thunks, self.ends(frame.record)[1], last_ip):
-                through.append(frame)
-        return through
+        thunk_ip = self.ends(frame.record)[1]
+        interrupted: list[int] = []
+        for number in range(frame.record + 1, record + 1):
+            source, target = self.ends(number)
+            is_inside = _in_thunk(self.names.thunks, thunk_ip, source)
+            if is_inside and self.is_interrupt(number):
+                interrupted.append(source)
+            elif interrupted:
+                if (source, target) == (self.names.iret_ip, interrupted[-1]):
+                    interrupted.pop()
+            elif is_inside and not _in_thunk(self.names.thunks, thunk_ip, target):
+                return True
+        return False
+
+    def through_thunks(self, frames: list[Frame], record: int) -> list[Frame]:
+        """Without the calls of thunks that have not reached their function by that RECORD."""
+        return [frame for frame in frames
+                if self.ends(frame.record)[1] not in self.names.thunks or
+                self.has_left_thunk(frame, record)]
 
 
 def _compare(cpu: int, events, tree: Tree, log, samples, names: "Names") -> Count:
     branches = [event["n"] for event in events if event["kind"] == "branch"]
     base = log.total - len(branches)
-    history = History(log, base, branches, names.thunks)
+    history = History(log, base, branches, names)
     count = Count()
     for record, known in samples:
         if record < base:
@@ -316,6 +329,7 @@ class Names:
 
     switch_ip: int = 0
     new_ip: int = 0
+    iret_ip: int = 0
     thunks: set[int] = field(default_factory=set)
 
 
@@ -329,9 +343,11 @@ def _names(context) -> Names:
             names.switch_ip = int(address, 16)
         elif symbol == "wake_up_new_task":
             names.new_ip = int(address, 16)
+        elif symbol == "native_irq_return_iret":
+            names.iret_ip = int(address, 16)
         elif symbol.startswith("__x86_indirect_"):
             names.thunks.add(int(address, 16))
-    if not names.switch_ip or not names.new_ip:
+    if not (names.switch_ip and names.new_ip and names.iret_ip):
         raise Failure(f"{context.os.system_map} lacks a name")
     return names
 
@@ -363,7 +379,7 @@ def run(context):
     path = context.out / "dump"
     path.unlink(missing_ok=True)
     names = _names(context)
-    plugin = {"stacks": 40000, "stacks_every": options.every,
+    plugin = {"stacks": 200000, "stacks_every": options.every,
               "switch_ip": names.switch_ip, "new_ip": names.new_ip}
     tree = ("modules/btstree.ko", context.guest_module("btstree").read_bytes())
     with context.boot(SCRIPT, context.recorder_modules(f"ring_bytes={options.ring_bytes}"),
