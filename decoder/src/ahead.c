@@ -8,12 +8,11 @@
 
 #define NR_WORDS (AHEAD_MAX_SLOTS / RECORD_GROUP / 64)
 
-bool ahead_init(struct ahead *ahead, unsigned int nr_threads, uint64_t window_slots)
+bool ahead_init(struct ahead *ahead, unsigned int nr_threads)
 {
 	size_t nr = (size_t)nr_threads * AHEAD_WINDOWS_EACH;
 
 	memset(ahead, 0, sizeof(*ahead));
-	ahead->window_slots = min_u64(window_slots, AHEAD_MAX_SLOTS);
 	ahead->nr_windows = nr;
 	ahead->windows = calloc(nr, sizeof(*ahead->windows));
 	ahead->claimed = calloc(nr, sizeof(*ahead->claimed));
@@ -69,10 +68,11 @@ bool ahead_idle(const struct ahead *ahead)
 }
 
 void ahead_begin(struct ahead *ahead, const struct fetch_ring *ring, uint64_t slot,
-		 uint64_t end_slot)
+		 uint64_t end_slot, uint64_t window_slots)
 {
 	while (ahead_oldest(ahead))
 		ahead_give(ahead);
+	ahead->window_slots = min_u64(window_slots, AHEAD_MAX_SLOTS);
 	ahead->ring = *ring;
 	ahead->next_slot = window_begin(ahead, slot);
 	ahead->end_slot = end_slot;
@@ -110,25 +110,38 @@ struct ahead_window *ahead_claim(struct ahead *ahead, unsigned int thread)
 	return window;
 }
 
-static void look_through(struct ahead_window *window)
+static bool group_is_branches(const struct ahead_window *window, uint64_t group)
 {
 	const struct btsrec_record *records = (const struct btsrec_record *)window->bytes;
-	uint64_t nr_groups = window->nr_slots / RECORD_GROUP, group = 0;
-	bool all = window->nr_slots % RECORD_GROUP == 0;
 
+	return record_are_branches(records + group * RECORD_GROUP, RECORD_GROUP,
+				   window->ring.va_bits);
+}
+
+/* Most windows have nothing else, and to see just that is faster. */
+static bool all_are_branches(const struct ahead_window *window)
+{
+	uint64_t nr_groups = window->nr_slots / RECORD_GROUP, group = 0;
+
+	while (group < nr_groups && group_is_branches(window, group))
+		group++;
+	return group * RECORD_GROUP == window->nr_slots;
+}
+
+static void look_through(struct ahead_window *window)
+{
+	uint64_t nr_groups = window->nr_slots / RECORD_GROUP, group = 0;
+
+	window->all_branches = all_are_branches(window);
+	if (window->all_branches)
+		return;
 	for (size_t i = 0; i < NR_WORDS; i++) {
 		uint64_t word = 0;
 
-		for (; group < nr_groups && group < (i + 1) * 64; group++) {
-			bool are = record_are_branches(records + group * RECORD_GROUP, RECORD_GROUP,
-						       window->ring.va_bits);
-
-			word |= (uint64_t)are << group % 64;
-			all &= are;
-		}
+		for (; group < nr_groups && group < (i + 1) * 64; group++)
+			word |= (uint64_t)group_is_branches(window, group) << group % 64;
 		window->branches[i] = word;
 	}
-	window->all_branches = all;
 }
 
 enum ahead_state ahead_read(struct ahead_window *window)

@@ -13,13 +13,13 @@
 
 /* Three pages have 512 slots, of which a window has a multiple, at most so many. */
 #define AHEAD_STEP_SLOTS 512
-#define AHEAD_MAX_SLOTS	BOUND(7 * AHEAD_STEP_SLOTS, AHEAD_STEP_SLOTS)
+#define AHEAD_MAX_SLOTS	BOUND(14 * AHEAD_STEP_SLOTS, AHEAD_STEP_SLOTS)
 #define AHEAD_PAGES	(AHEAD_MAX_SLOTS * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES)
 
 _Static_assert(AHEAD_MAX_SLOTS <= FETCH_SLOTS, "whoever asks may have to read it");
 
 /* Windows of each thread: some to be worded, some to be asked for. */
-#define AHEAD_WINDOWS_EACH 4
+#define AHEAD_WINDOWS_EACH 3
 
 enum ahead_state {
 	AHEAD_FREE,
@@ -48,7 +48,7 @@ struct ahead_window {
 
 /**
  * struct ahead - the windows of all threads, and a way through a part of a ring
- * @window_slots: of each, but for the last of a ring.
+ * @window_slots: of each of the way, but for the last of a ring.
  * @windows: @nr_windows of them, AHEAD_WINDOWS_EACH of each thread; owned.
  * @ring: where the way goes; @next_slot: not claimed yet; @end_slot: behind it.
  * @claimed: in the order of the way; numbers @nr_given up to @nr_claimed have not been given.
@@ -67,13 +67,8 @@ struct ahead {
 	struct ahead_window *given;
 };
 
-/**
- * ahead_init() - no way yet
- * @window_slots: a multiple of AHEAD_STEP_SLOTS; at most AHEAD_MAX_SLOTS are used.
- *
- * Return: false: out of memory.  ahead_fini() is allowed in both cases.
- */
-bool ahead_init(struct ahead *ahead, unsigned int nr_threads, uint64_t window_slots);
+/** ahead_init() - no way yet; false: out of memory.  ahead_fini() is allowed in both cases. */
+bool ahead_init(struct ahead *ahead, unsigned int nr_threads);
 
 /** ahead_fini() - free everything; no window is being read or used */
 void ahead_fini(struct ahead *ahead);
@@ -82,14 +77,15 @@ void ahead_fini(struct ahead *ahead);
  * ahead_on_way() - is the window of @slot the next one to be given, on a way to @end_slot?
  *
  * If not, ahead_stop() keeps everybody from claiming more, and when ahead_idle() says that
- * nobody is reading, ahead_begin() makes it so.
+ * nobody is reading, ahead_begin() makes it so, with windows of @window_slots, a multiple of
+ * AHEAD_STEP_SLOTS, or AHEAD_MAX_SLOTS if that is less.
  */
 bool ahead_on_way(const struct ahead *ahead, const struct fetch_ring *ring, uint64_t slot,
 		  uint64_t end_slot);
 void ahead_stop(struct ahead *ahead);
 bool ahead_idle(const struct ahead *ahead);
 void ahead_begin(struct ahead *ahead, const struct fetch_ring *ring, uint64_t slot,
-		 uint64_t end_slot);
+		 uint64_t end_slot, uint64_t window_slots);
 
 /** ahead_claim() - the next window, for @thread to read; NULL: none, or none of its is free */
 struct ahead_window *ahead_claim(struct ahead *ahead, unsigned int thread);

@@ -33,7 +33,8 @@ struct fetch_ring {
  * struct fetch_window - @nr_slots slots from @slot on, a multiple of 512, somewhere else
  * @bytes: the records, all valid; NULL: they could not be read all at once.
  * @all_branches: all records are branches.
- * @branches: bit i: the RECORD_GROUP records from i * RECORD_GROUP on are branches.
+ * @branches: unless @all_branches, bit i: the RECORD_GROUP records from i * RECORD_GROUP on are
+ *	branches.
  */
 struct fetch_window {
 	uint64_t slot;
@@ -60,6 +61,7 @@ struct fetch_ahead {
 /**
  * struct fetch - a reader of one ring
  * @ahead: NULL, or asked first; borrowed.
+ * @only_looks: nobody words what it hands out.
  * @next_slot, @nr_left: still to be handed out.
  * @window_slot: multiple of 512, first slot in the window; @nr_window: slots in it, 0: none
  *	yet.
@@ -73,6 +75,7 @@ struct fetch_ahead {
 struct fetch {
 	struct fetch_ring ring;
 	const struct fetch_ahead *ahead;
+	bool only_looks;
 	uint64_t next_slot;
 	uint64_t nr_left;
 	uint64_t window_slot;

@@ -482,6 +482,7 @@ enum btsrec_status btsrec_other_events(struct btsrec *rec, unsigned int cpu, bts
 
 	history_init(&history, rec, cpu, 0);
 	history.marks = marks;
+	history.fetch.only_looks = true;
 	while (wanted && history_next_other(&history, &event))
 		wanted = fn(arg, &event);
 	if (ret_nr_events)

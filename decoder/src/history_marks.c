@@ -28,16 +28,16 @@ void history_marks_add(struct history_marks *marks, const struct history *histor
 bool history_marks_restore(const struct history_marks *marks, uint64_t n,
 			   struct history *history)
 {
-	const struct fetch_ahead *ahead = history->fetch.ahead;
-	uint8_t *window = history->fetch.window;
+	const struct fetch own = history->fetch;
 
 	for (size_t i = 1; i <= marks->nr && i <= HISTORY_NR_MARKS; i++) {
 		if (place_at(marks, i)->timeline.n > n)
 			continue;
 		*history = *place_at(marks, i);
 		history->marks = NULL;
-		history->fetch.ahead = ahead;
-		history->fetch.window = window;
+		history->fetch.ahead = own.ahead;
+		history->fetch.only_looks = own.only_looks;
+		history->fetch.window = own.window;
 		fetch_forget(&history->fetch);
 		return true;
 	}

@@ -209,8 +209,7 @@ bool press_get_help(struct press *press)
 	if (press->has_help || press->nr_threads < 2)
 		return press->has_help;
 	press->has_processors = press->nr_threads <= nr_processors();
-	press->has_help = ahead_init(&press->ahead, press->nr_threads,
-				     press->tell.window_slots);
+	press->has_help = ahead_init(&press->ahead, press->nr_threads);
 	if (press->has_help)
 		start_helpers(press);
 	press->nr_threads = press->nr_helpers + 1;

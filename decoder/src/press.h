@@ -82,7 +82,7 @@ static inline void press_lines(struct out *out, const struct press_run *run,
  *	the others; false: failed, and the press is at its end.
  * @nr_together: branches of a batch, at most PRESS_MAX_TOGETHER: as many as have lines of
  *	OUT_WRITE_BYTES, for more has to wait for its turn.
- * @window_slots: of a window that is read ahead, see ahead_init().  What is handed from thread
+ * @window_slots: of a window that is worded, see ahead_begin().  What is handed from thread
  *	to thread costs as much whatever its size; but what a large one holds up lasts longer.
  */
 struct press_work {

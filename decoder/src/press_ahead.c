@@ -12,13 +12,14 @@ static void wait_for_readers(struct press *press)
 			press_sleep(press, 0);
 }
 
-/* Others begin to read at @slot; locked. */
-static void begin_ahead(struct press *press, const struct fetch_ring *ring, uint64_t slot,
-			uint64_t end_slot)
+/* Others begin to read where @fetch is; locked. */
+static void begin_ahead(struct press *press, const struct fetch *fetch)
 {
 	ahead_stop(&press->ahead);
 	wait_for_readers(press);
-	ahead_begin(&press->ahead, ring, slot, end_slot);
+	ahead_begin(&press->ahead, &fetch->ring, fetch->next_slot,
+		    fetch->next_slot + fetch->nr_left,
+		    fetch->only_looks ? AHEAD_MAX_SLOTS : press->tell.window_slots);
 	for (unsigned int i = 1; i <= press->nr_helpers; i++)
 		press_wake(press, i);
 }
@@ -56,7 +57,7 @@ static const struct ahead_window *next_window(struct press *press, const struct 
 	uint64_t end_slot = fetch->next_slot + fetch->nr_left;
 
 	if (!ahead_on_way(&press->ahead, &fetch->ring, fetch->next_slot, end_slot))
-		begin_ahead(press, &fetch->ring, fetch->next_slot, end_slot);
+		begin_ahead(press, fetch);
 	read_first(press);
 	wait_for_window(press);
 	if (press->ahead.given)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "ahead.h"
 #include "session.h"
 #include "trace.h"
 
@@ -321,7 +322,8 @@ bool words_open(struct words *words, const struct btsrec_sink *sink, unsigned in
 
 	if (words->alike) {
 		work.nr_together = nr_plain(words->format);
-		work.window_slots = PRESS_MAX_TOGETHER;
+		/* To read costs much whatever the size; of more batches too few would be free. */
+		work.window_slots = 2 * work.nr_together / AHEAD_STEP_SLOTS * AHEAD_STEP_SLOTS;
 	}
 	words->one_kernel = btsrec_root(words->like->rec)->kernel_pgd_pa;
 	words->press = press_new(sink, &work, nr_threads);

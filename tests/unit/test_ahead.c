@@ -28,7 +28,7 @@ static void setup(unsigned int nr_threads)
 		page_pa[i] = (i + 1) * BTSREC_PAGE_BYTES;
 	for (size_t i = 0; i < NR_SLOTS; i++)
 		records[i] = (struct btsrec_record){ i, 2 * i, 0 };
-	ck_assert(ahead_init(&ahead, nr_threads, WINDOW_SLOTS));
+	ck_assert(ahead_init(&ahead, nr_threads));
 }
 
 static void teardown(void)
@@ -52,7 +52,7 @@ START_TEST(windows_in_order)
 	setup(2);
 	ck_assert_ptr_null(ahead_claim(&ahead, 0));
 	ck_assert(!ahead_on_way(&ahead, &ring, 5, NR_SLOTS));
-	ahead_begin(&ahead, &ring, 5, NR_SLOTS);
+	ahead_begin(&ahead, &ring, 5, NR_SLOTS, WINDOW_SLOTS);
 	ck_assert(ahead_on_way(&ahead, &ring, 7, NR_SLOTS));
 	ck_assert(!ahead_on_way(&ahead, &ring, WINDOW_SLOTS, NR_SLOTS));
 	ck_assert(!ahead_on_way(&ahead, &ring, 5, NR_SLOTS - 1));
@@ -99,21 +99,55 @@ END_TEST
 START_TEST(each_thread_has_its_own)
 {
 	setup(2);
-	ahead_begin(&ahead, &ring, 0, NR_SLOTS);
-	for (unsigned int i = 0; i < 4; i++)
+	ahead_begin(&ahead, &ring, 0, NR_SLOTS, WINDOW_SLOTS);
+	for (unsigned int i = 0; i < AHEAD_WINDOWS_EACH; i++)
 		ck_assert_ptr_nonnull(ahead_claim(&ahead, 0));
+	ck_assert_ptr_null(ahead_claim(&ahead, 0));
 	ahead_stop(&ahead);
-	for (unsigned int i = 0; i < 4; i++)
+	for (unsigned int i = 0; i < AHEAD_WINDOWS_EACH; i++)
 		ahead.windows[i].state = AHEAD_READ;
-	ahead_begin(&ahead, &ring, WINDOW_SLOTS, NR_SLOTS);
+	ahead_begin(&ahead, &ring, WINDOW_SLOTS, NR_SLOTS, WINDOW_SLOTS);
 	/* The one that was given last is still needed. */
-	ck_assert_uint_eq(ahead.given->slot, 3 * WINDOW_SLOTS);
+	ck_assert_uint_eq(ahead.given->slot, (AHEAD_WINDOWS_EACH - 1) * WINDOW_SLOTS);
 	for (unsigned int i = 1; i < AHEAD_WINDOWS_EACH; i++)
 		ck_assert_uint_eq(ahead_claim(&ahead, 0)->slot, i * WINDOW_SLOTS);
 	ck_assert_ptr_null(ahead_claim(&ahead, 0));
 	ahead_stop(&ahead);
 	ck_assert_ptr_null(ahead_claim(&ahead, 1));
 	ck_assert(!ahead_on_way(&ahead, &ring, WINDOW_SLOTS, NR_SLOTS));
+	teardown();
+}
+END_TEST
+
+START_TEST(each_way_has_its_size)
+{
+	struct ahead_window *window;
+
+	setup(1);
+	ahead_begin(&ahead, &ring, 5, NR_SLOTS, AHEAD_STEP_SLOTS);
+	ck_assert_uint_eq(ahead_claim(&ahead, 0)->nr_slots, AHEAD_STEP_SLOTS);
+	window = ahead_claim(&ahead, 0);
+	ck_assert_uint_eq(window->slot, AHEAD_STEP_SLOTS);
+	ahead_stop(&ahead);
+	for (unsigned int i = 0; i < 2; i++)
+		ahead.windows[i].state = AHEAD_READ;
+	ahead_begin(&ahead, &ring, 5, NR_SLOTS, 2 * AHEAD_MAX_SLOTS);
+	window = ahead_claim(&ahead, 0);
+	ck_assert_uint_eq(window->slot, 0);
+	ck_assert_uint_eq(window->nr_slots, NR_SLOTS < AHEAD_MAX_SLOTS ? NR_SLOTS : AHEAD_MAX_SLOTS);
+	teardown();
+}
+END_TEST
+
+START_TEST(nothing_but_branches)
+{
+	struct ahead_window *window;
+
+	setup(1);
+	ahead_begin(&ahead, &ring, 0, NR_SLOTS, WINDOW_SLOTS);
+	window = ahead_claim(&ahead, 0);
+	ck_assert_int_eq(ahead_read(window), AHEAD_READ);
+	ck_assert(window->all_branches);
 	teardown();
 }
 END_TEST
@@ -125,7 +159,7 @@ START_TEST(what_is_no_branch)
 	setup(1);
 	records[9].flags = BTSREC_POISON;
 	records[WINDOW_SLOTS - 1].from = 1ULL << 60;
-	ahead_begin(&ahead, &ring, 0, NR_SLOTS);
+	ahead_begin(&ahead, &ring, 0, NR_SLOTS, WINDOW_SLOTS);
 	window = ahead_claim(&ahead, 0);
 	ck_assert_int_eq(ahead_read(window), AHEAD_READ);
 	ck_assert(!window->all_branches);
@@ -142,7 +176,7 @@ START_TEST(less_than_a_group_at_the_end)
 	struct ahead_window *window;
 
 	setup(1);
-	ahead_begin(&ahead, &ring, 3 * WINDOW_SLOTS, NR_SLOTS);
+	ahead_begin(&ahead, &ring, 3 * WINDOW_SLOTS, NR_SLOTS, WINDOW_SLOTS);
 	window = ahead_claim(&ahead, 0);
 	ck_assert_int_eq(ahead_read(window), AHEAD_READ);
 	ck_assert(!window->all_branches);
@@ -156,12 +190,12 @@ START_TEST(page_that_is_not_there)
 {
 	setup(1);
 	page_pa[WINDOW_SLOTS * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES] = 0;
-	ahead_begin(&ahead, &ring, 0, NR_SLOTS);
+	ahead_begin(&ahead, &ring, 0, NR_SLOTS, WINDOW_SLOTS);
 	ck_assert_int_eq(ahead_read(ahead_claim(&ahead, 0)), AHEAD_READ);
 	ck_assert_int_eq(ahead_read(ahead_claim(&ahead, 0)), AHEAD_FAILED);
 	teardown();
 }
 END_TEST
 
-BTSREC_CK_MAIN("ahead", windows_in_order, each_thread_has_its_own, what_is_no_branch,
-	       less_than_a_group_at_the_end, page_that_is_not_there)
+BTSREC_CK_MAIN("ahead", windows_in_order, each_thread_has_its_own, each_way_has_its_size,
+	       nothing_but_branches, what_is_no_branch, less_than_a_group_at_the_end, page_that_is_not_there)
