@@ -190,6 +190,9 @@ static enum btsrec_status search_root(struct search *search, uint64_t root_pa,
 
 /* --- Load --------------------------------------------------------------- */
 
+/* List pages that are read at once, half of those of a ring of 64 MiB. */
+#define LISTS_TOGETHER 16
+
 /** struct load - what is needed to follow a valid root */
 struct load {
 	const struct btsrec_image *image;
@@ -200,11 +203,12 @@ struct load {
 
 /*
  * Claim and read a page that a valid structure names.
+ * @is_read: @buf has it already.
  *
  * Return: BTSREC_OK; a fatal status; or another, which is a finding already.
  */
-static enum btsrec_status load_page(struct load *load, uint32_t cpu, uint64_t pa, void *buf,
-				    size_t bytes, const char *what)
+static enum btsrec_status claim_page(struct load *load, uint32_t cpu, uint64_t pa, void *buf,
+				     size_t bytes, bool is_read, const char *what)
 {
 	enum btsrec_status status = pageset_claim(&load->pages, pa);
 
@@ -213,12 +217,18 @@ static enum btsrec_status load_page(struct load *load, uint32_t cpu, uint64_t pa
 			     "%s is a page that something else uses", what);
 		return status;
 	}
-	if (status == BTSREC_OK)
+	if (status == BTSREC_OK && !is_read)
 		status = image_read(load->image, pa, buf, bytes);
 	if (status != BTSREC_OK && !is_fatal(status))
 		findings_add(load->findings, status, cpu, pa, "%s: %s", what,
 			     btsrec_status_str(status));
 	return status;
+}
+
+static enum btsrec_status load_page(struct load *load, uint32_t cpu, uint64_t pa, void *buf,
+				    size_t bytes, const char *what)
+{
+	return claim_page(load, cpu, pa, buf, bytes, false, what);
 }
 
 /* Entries that cannot be a page of this ring are dropped, the others stay useful. */
@@ -247,20 +257,38 @@ static enum btsrec_status load_list(struct load *load, struct located_cpu *lc, u
 	return BTSREC_OK;
 }
 
-static enum btsrec_status load_lists(struct load *load, struct located_cpu *lc)
+/* List pages @first to @first + @nr. */
+static enum btsrec_status load_some_lists(struct load *load, struct located_cpu *lc, uint32_t first,
+					  uint32_t nr)
 {
-	uint64_t list[BTSREC_PAS_PER_PAGE];
+	uint64_t list_pa[LISTS_TOGETHER], lists[LISTS_TOGETHER][BTSREC_PAS_PER_PAGE];
 	enum btsrec_status status;
+	bool are_read;
 
-	for (uint32_t i = 0; i < lc->page.nr_list_pages; i++) {
-		status = load_page(load, lc->page.cpu, lc->page.list_pa[i], list, sizeof(list),
-				   "list page");
+	for (uint32_t i = 0; i < nr; i++)
+		list_pa[i] = lc->page.list_pa[first + i];
+	/* What a source has to unpack is asked for page by page, see struct btsrec_image. */
+	are_read = !load->image->expect && image_read_pages(load->image, list_pa, nr, lists);
+	for (uint32_t i = 0; i < nr; i++) {
+		status = claim_page(load, lc->page.cpu, list_pa[i], lists[i], sizeof(lists[i]),
+				    are_read, "list page");
 		if (status == BTSREC_OK)
-			status = load_list(load, lc, i * BTSREC_PAS_PER_PAGE, list);
+			status = load_list(load, lc, (first + i) * BTSREC_PAS_PER_PAGE, lists[i]);
 		if (is_fatal(status))
 			return status;
 	}
 	return BTSREC_OK;
+}
+
+static enum btsrec_status load_lists(struct load *load, struct located_cpu *lc)
+{
+	enum btsrec_status status = BTSREC_OK;
+	uint32_t nr = lc->page.nr_list_pages;
+
+	for (uint32_t i = 0; i < nr && !status; i += LISTS_TOGETHER)
+		status = load_some_lists(load, lc, i, nr - i < LISTS_TOGETHER ? nr - i :
+									      LISTS_TOGETHER);
+	return status;
 }
 
 /* Return: BTSREC_OK, also for a CPU that is not usable, or a fatal status. */
