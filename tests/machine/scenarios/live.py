@@ -60,10 +60,15 @@ echo 'somebody:x:1000:1000::/:/bin/sh' >/etc/passwd
 chmod 755 /tmp
 su somebody -c 'btsrec info --live' 2>/tmp/user && fail "anybody may read"
 grep -q "be root" /tmp/user || fail "to a user it says: $(cat /tmp/user)"
-echo arm >/dev/btsrec && echo disarm >/dev/btsrec || fail "cannot disarm"
-btsrec info --no-names --live >/dev/null || fail "disarmed: btsrec info: $?"
-btsrec prove --no-names --live --format jsonl >/tmp/disarmed
-[ $? -le 1 ] || fail "disarmed: btsrec prove"
+# The newest switch of a CPU is overwritten if much runs behind it.
+for try in 1 2 3 4 5; do
+	echo arm >/dev/btsrec && echo disarm >/dev/btsrec || fail "cannot disarm"
+	btsrec info --no-names --live >/dev/null || fail "disarmed: btsrec info: $?"
+	btsrec prove --no-names --live --format jsonl >/tmp/try
+	[ $? -le 1 ] || fail "disarmed: btsrec prove"
+	cat /tmp/try >>/tmp/disarmed
+	grep -q '"patched":0,' /tmp/try || break
+done
 send /tmp/disarmed
 finish 0
 """ % RING
@@ -115,12 +120,16 @@ def _check_gaps(histories):
 
 
 def _check_disarmed(text: str):
-    """At the newest switch of each CPU at least the probe of sched_switch is gone."""
+    """At a switch of each CPU at least the probe of sched_switch is gone."""
+    patched: dict[int, int] = {}
     for proof in map(json.loads, text.splitlines()):
         broken = proof.get("first_broken")
         # Pages of processes that are gone, and of trampolines, may have other code by now.
-        if not proof["patched"] or (broken and int(broken["at"], 16) in KERNEL_IMAGE):
+        if broken and int(broken["at"], 16) in KERNEL_IMAGE:
             raise Failure(f"disarmed: {proof}")
+        patched[proof["cpu"]] = patched.get(proof["cpu"], 0) + proof["patched"]
+    if not patched or not all(patched.values()):
+        raise Failure(f"disarmed: branches at hooks that are gone, by CPU: {patched}")
 
 
 def run(context):
