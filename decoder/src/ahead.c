@@ -110,26 +110,19 @@ struct ahead_window *ahead_claim(struct ahead *ahead, unsigned int thread)
 	return window;
 }
 
-static bool group_is_branches(const struct ahead_window *window, uint64_t group)
-{
-	const struct btsrec_record *records = (const struct btsrec_record *)window->bytes;
-
-	return record_are_branches(records + group * RECORD_GROUP, RECORD_GROUP,
-				   window->ring.va_bits);
-}
-
 /* Most windows have nothing else, and to see just that is faster. */
 static bool all_are_branches(const struct ahead_window *window)
 {
-	uint64_t nr_groups = window->nr_slots / RECORD_GROUP, group = 0;
+	const struct btsrec_record *records = (const struct btsrec_record *)window->bytes;
 
-	while (group < nr_groups && group_is_branches(window, group))
-		group++;
-	return group * RECORD_GROUP == window->nr_slots;
+	return window->nr_slots % RECORD_GROUP == 0 &&
+	       record_nr_branches(records, window->nr_slots, window->ring.va_bits) ==
+	       window->nr_slots;
 }
 
 static void look_through(struct ahead_window *window)
 {
+	const struct btsrec_record *records = (const struct btsrec_record *)window->bytes;
 	uint64_t nr_groups = window->nr_slots / RECORD_GROUP, group = 0;
 
 	window->all_branches = all_are_branches(window);
@@ -138,8 +131,12 @@ static void look_through(struct ahead_window *window)
 	for (size_t i = 0; i < NR_WORDS; i++) {
 		uint64_t word = 0;
 
-		for (; group < nr_groups && group < (i + 1) * 64; group++)
-			word |= (uint64_t)group_is_branches(window, group) << group % 64;
+		for (; group < nr_groups && group < (i + 1) * 64; group++) {
+			bool are = record_are_branches(records + group * RECORD_GROUP, RECORD_GROUP,
+						       window->ring.va_bits);
+
+			word |= (uint64_t)are << group % 64;
+		}
 		window->branches[i] = word;
 	}
 }

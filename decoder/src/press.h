@@ -80,17 +80,15 @@ static inline void press_lines(struct out *out, const struct press_run *run,
  * @share: not only the owner is going to call @tell, but up to @nr_threads; false: it must.
  * @tell: the lines of @run to @out; @thread: 0 of the owner, below PRESS_MAX_THREADS of
  *	the others; false: failed, and the press is at its end.
- * @nr_together: branches of a batch, at most PRESS_MAX_TOGETHER: as many as have lines of
- *	OUT_WRITE_BYTES, for more has to wait for its turn.
- * @window_slots: of a window that is worded, see ahead_begin().  What is handed from thread
- *	to thread costs as much whatever its size; but what a large one holds up lasts longer.
+ * @nr_together: branches of a batch, 256 to PRESS_MAX_TOGETHER: as many as have lines of
+ *	OUT_WRITE_BYTES, for more has to wait for its turn.  What is handed from thread to
+ *	thread costs as much whatever its size; but what a large batch holds up lasts longer.
  */
 struct press_work {
 	bool (*share)(void *arg, unsigned int nr_threads);
 	bool (*tell)(void *arg, unsigned int thread, struct out *out,
 		     const struct press_run *run);
 	size_t nr_together;
-	uint64_t window_slots;
 	void *arg;
 };
 

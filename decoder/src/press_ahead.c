@@ -12,14 +12,21 @@ static void wait_for_readers(struct press *press)
 			press_sleep(press, 0);
 }
 
+/* Two batches: to read costs much whatever the size; of more batches too few would be free. */
+static uint64_t window_slots(const struct press *press, const struct fetch *fetch)
+{
+	if (fetch->only_looks)
+		return AHEAD_MAX_SLOTS;
+	return 2 * press->tell.nr_together / AHEAD_STEP_SLOTS * AHEAD_STEP_SLOTS;
+}
+
 /* Others begin to read where @fetch is; locked. */
 static void begin_ahead(struct press *press, const struct fetch *fetch)
 {
 	ahead_stop(&press->ahead);
 	wait_for_readers(press);
 	ahead_begin(&press->ahead, &fetch->ring, fetch->next_slot,
-		    fetch->next_slot + fetch->nr_left,
-		    fetch->only_looks ? AHEAD_MAX_SLOTS : press->tell.window_slots);
+		    fetch->next_slot + fetch->nr_left, window_slots(press, fetch));
 	for (unsigned int i = 1; i <= press->nr_helpers; i++)
 		press_wake(press, i);
 }

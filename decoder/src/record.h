@@ -56,6 +56,20 @@ static inline bool record_is_branch(const struct btsrec_record *record, unsigned
 	return record_are_branches(record, 1, va_bits);
 }
 
+/** record_nr_branches() - how many of the first @nr_max records are branches */
+static inline uint64_t record_nr_branches(const struct btsrec_record *records, uint64_t nr_max,
+					  unsigned int va_bits)
+{
+	uint64_t nr = 0;
+
+	while (nr_max - nr >= RECORD_GROUP &&
+	       record_are_branches(records + nr, RECORD_GROUP, va_bits))
+		nr += RECORD_GROUP;
+	while (nr < nr_max && record_is_branch(&records[nr], va_bits))
+		nr++;
+	return nr;
+}
+
 /**
  * record_classify() - what the three words are
  * @va_bits: width of a linear address, 48 or 57.

@@ -204,19 +204,6 @@ bool timeline_next(struct timeline *tl, struct btsrec_event *ret)
 	return tl->ended && finish(tl, ret);
 }
 
-/* How many of the first @nr_max records are branches. */
-static uint64_t nr_branches(const struct btsrec_record *records, uint64_t nr_max,
-			    unsigned int va_bits)
-{
-	uint64_t nr = 0;
-
-	while (nr_max - nr >= RECORD_GROUP && record_are_branches(records + nr, RECORD_GROUP, va_bits))
-		nr += RECORD_GROUP;
-	while (nr < nr_max && record_is_branch(&records[nr], va_bits))
-		nr++;
-	return nr;
-}
-
 bool timeline_branches(struct timeline *tl, uint64_t end_n, struct timeline_branches *ret)
 {
 	const struct btsrec_record *records;
@@ -230,7 +217,7 @@ bool timeline_branches(struct timeline *tl, uint64_t end_n, struct timeline_bran
 	nr_max = tl->run.nr_slots - tl->pos;
 	if (nr_max > end_n - tl->n)
 		nr_max = end_n - tl->n;
-	nr = tl->run.all_branches ? nr_max : nr_branches(records, nr_max, tl->va_bits);
+	nr = tl->run.all_branches ? nr_max : record_nr_branches(records, nr_max, tl->va_bits);
 	*ret = (struct timeline_branches){ records, nr, tl->n, tl->run.slot + tl->pos };
 	tl->n += nr;
 	tl->pos += nr;

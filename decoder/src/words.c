@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "ahead.h"
 #include "session.h"
 #include "trace.h"
 
@@ -11,8 +10,6 @@
 #define GROUP	32
 /* So many lines that differ fit the buffer of a batch, but for very long ones. */
 #define NR_TOGETHER 1024
-/* They take longer: nobody waits for long for who has the last of them. */
-#define WINDOW_SLOTS (2 * NR_TOGETHER)
 /* Lines that end alike are made so many at a time. */
 #define NR_ALIKE 256
 
@@ -318,13 +315,10 @@ static size_t nr_plain(const struct render_format *format)
 bool words_open(struct words *words, const struct btsrec_sink *sink, unsigned int nr_threads)
 {
 	struct press_work work = { .share = share, .tell = tell, .arg = words,
-				   .nr_together = NR_TOGETHER, .window_slots = WINDOW_SLOTS };
+				   .nr_together = NR_TOGETHER };
 
-	if (words->alike) {
+	if (words->alike)
 		work.nr_together = nr_plain(words->format);
-		/* To read costs much whatever the size; of more batches too few would be free. */
-		work.window_slots = 2 * work.nr_together / AHEAD_STEP_SLOTS * AHEAD_STEP_SLOTS;
-	}
 	words->one_kernel = btsrec_root(words->like->rec)->kernel_pgd_pa;
 	words->press = press_new(sink, &work, nr_threads);
 	return words->press;

@@ -101,7 +101,7 @@ static bool tell(void *arg, unsigned int thread, struct out *out, const struct p
 
 static struct press *begin(struct teller *teller, unsigned int nr_threads)
 {
-	const struct press_work work = { share, tell, PRESS_MAX_TOGETHER, PRESS_MAX_TOGETHER, teller };
+	const struct press_work work = { share, tell, PRESS_MAX_TOGETHER, teller };
 
 	nr_written = 0;
 	nr_parts = 0;
