@@ -312,7 +312,11 @@ static enum code_class classify(const ZydisDecodedInstruction *insn)
 
 static enum code_thunk thunk_at(const struct code *code, uint64_t va)
 {
-	if (!code->source.thunk || !code_is_kernel(va))
+	const struct code_thunks *thunks = &code->source.thunks;
+
+	if (!code->source.thunk || !code_is_kernel(va) ||
+	    (va - thunks->image_kva < thunks->image_bytes &&
+	     va - thunks->begin_kva >= thunks->nr_bytes))
 		return CODE_NO_THUNK;
 	return code->source.thunk(code->source.arg, va);
 }

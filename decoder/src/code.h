@@ -127,10 +127,23 @@ struct code_run {
 };
 
 /**
+ * struct code_thunks - a part of the kernel of which is known where thunks can be
+ * @image_kva, @image_bytes: that part; empty: nothing is known.
+ * @begin_kva, @nr_bytes: nowhere else in it.
+ */
+struct code_thunks {
+	uint64_t image_kva;
+	uint64_t image_bytes;
+	uint64_t begin_kva;
+	uint64_t nr_bytes;
+};
+
+/**
  * struct code_source - where code comes from
  * @image: borrowed.
  * @kernel_pgd_pa: page table for kernel addresses; 0: that of the address space.
  * @thunk: which thunk the kernel address @va is in; NULL: none is known.
+ * @thunks: where it needs no asking.
  * @file: what is mapped at the user address @va, from a file, for pages that the dump lacks;
  *	returns how many leading bytes of @buf are valid; NULL: there are no files.
  * @mode: of the code at the user address @va; NULL: not known of any.
@@ -141,6 +154,7 @@ struct code_source {
 	uint64_t kernel_pgd_pa;
 	bool la57;
 	enum code_thunk (*thunk)(void *arg, uint64_t va);
+	struct code_thunks thunks;
 	size_t (*file)(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
 	enum code_mode (*mode)(void *arg, uint64_t cr3, uint64_t va);
 	size_t max_runs;

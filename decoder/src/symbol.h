@@ -8,6 +8,7 @@
 
 #include <btsrec/decoder.h>
 
+#include "code.h"
 #include "symbol_table.h"
 
 /*
@@ -116,7 +117,7 @@ bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t
 /**
  * struct symbols_shared - names of kernel addresses for several threads at once
  * @files, @kernel: what has been read; tables stay as they are, so any thread may ask them.
- * @thunk_array_kva: of symbols_thunk_array(), for who needs it.
+ * @thunk_array_kva: of symbols_thunk_array(), @thunks: of thunks_where(), for who needs them.
  * @enter, @leave: around what only the session knows, with @arg.
  */
 struct symbols_shared {
@@ -124,6 +125,7 @@ struct symbols_shared {
 	const struct symbol_table *files;
 	const struct symbol_table *kernel;
 	uint64_t thunk_array_kva;
+	struct code_thunks thunks;
 	void (*enter)(void *arg);
 	void (*leave)(void *arg);
 	void *arg;

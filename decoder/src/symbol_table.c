@@ -286,6 +286,29 @@ bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char
 	return true;
 }
 
+static bool is_wanted(const struct symbol_table *table, size_t i,
+		      bool (*wanted)(const char *name, size_t name_bytes))
+{
+	return wanted(table->names + table->name_at[i], table->name_at[i + 1] - table->name_at[i]);
+}
+
+bool symbol_table_part(const struct symbol_table *table,
+		       bool (*wanted)(const char *name, size_t name_bytes), uint64_t *ret_va,
+		       uint64_t *ret_end_va)
+{
+	size_t first = 0, end = table->nr_symbols;
+
+	while (first < end && !is_wanted(table, first, wanted))
+		first++;
+	while (end > first && !is_wanted(table, end - 1, wanted))
+		end--;
+	if (first == end)
+		return false;
+	*ret_va = table->vas[first] + table->shift;
+	*ret_end_va = (end < table->nr_symbols ? table->vas[end] : table->end_va) + table->shift;
+	return true;
+}
+
 bool symbol_table_by_name(const struct symbol_table *table, const char *name, size_t *at,
 			  uint64_t *ret_va)
 {

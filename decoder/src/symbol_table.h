@@ -115,6 +115,16 @@ bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char
 		       size_t *ret_name_bytes, uint64_t *ret_offset_bytes);
 
 /**
+ * symbol_table_part() - from the first to the last symbol whose printed name is @wanted
+ * @ret_va, @ret_end_va: what they are in, and what lies between; with the shift.
+ *
+ * Return: false: there is none.
+ */
+bool symbol_table_part(const struct symbol_table *table,
+		       bool (*wanted)(const char *name, size_t name_bytes), uint64_t *ret_va,
+		       uint64_t *ret_end_va);
+
+/**
  * symbol_table_by_name() - where a symbol with this name is, be it the one that is printed
  *	or another of its address
  * @at: number of the name to begin with, behind the one found afterwards; from 0.

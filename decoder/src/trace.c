@@ -6,6 +6,7 @@
 
 #include "bounds.h"
 #include "symbol.h"
+#include "thunks.h"
 #include "user.h"
 
 /* The recorder's own module, as the module map has it. */
@@ -15,80 +16,6 @@
 #define MAX_KEPT_SPANS	BOUND(65536, 64)
 
 /* --- Code --------------------------------------------------------------- */
-
-static bool name_begins(const struct symbol_name *name, const char *prefix)
-{
-	size_t nr_bytes = strlen(prefix);
-
-	return name->name_bytes >= nr_bytes && !memcmp(name->name, prefix, nr_bytes);
-}
-
-/* 16 registers, RETPOLINE_THUNK_SIZE each (asm/nospec-branch.h). */
-#define THUNK_ARRAY_BYTES	(16 * 32)
-
-/* The same code has another name for what starts the kernel (SYM_PIC_ALIAS, asm/linkage.h). */
-static void skip_prefix(struct symbol_name *name)
-{
-	static const char prefix[] = "__pi_";
-
-	if (!name_begins(name, prefix))
-		return;
-	name->name += sizeof(prefix) - 1;
-	name->name_bytes -= sizeof(prefix) - 1;
-}
-
-static bool is_return_thunk(const struct symbol_name *name)
-{
-	static const char *const names[] = { "__x86_return_thunk", "srso_return_thunk",
-					     "srso_alias_return_thunk", "retbleed_return_thunk",
-					     "its_return_thunk" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (name_begins(name, names[i]))
-			return true;
-	return false;
-}
-
-/*
- * The names of arch/x86/lib/retpoline.S.  The first of the array shares its address with
- * others, which may be printed instead.
- */
-static enum code_thunk thunk_by_name(struct symbol_name *name)
-{
-	skip_prefix(name);
-	if (name_begins(name, "__x86_indirect_"))
-		return CODE_THUNK_INDIRECT;
-	return is_return_thunk(name) ? CODE_THUNK_RETURN : CODE_NO_THUNK;
-}
-
-static enum code_thunk thunk_in_array(uint64_t array_kva, uint64_t va)
-{
-	return array_kva && va - array_kva < THUNK_ARRAY_BYTES ? CODE_THUNK_INDIRECT :
-								 CODE_NO_THUNK;
-}
-
-static enum code_thunk thunk_at(void *arg, uint64_t va)
-{
-	enum code_thunk thunk;
-	struct symbol_name name;
-
-	if (!symbol_find(arg, va, &name))
-		return CODE_NO_THUNK;
-	thunk = thunk_by_name(&name);
-	return thunk ? thunk : thunk_in_array(symbols_thunk_array(arg), va);
-}
-
-static enum code_thunk thunk_at_shared(void *arg, uint64_t va)
-{
-	const struct symbols_shared *shared = arg;
-	enum code_thunk thunk;
-	struct symbol_name name;
-
-	if (!symbol_find_shared(shared, va, &name))
-		return CODE_NO_THUNK;
-	thunk = thunk_by_name(&name);
-	return thunk ? thunk : thunk_in_array(shared->thunk_array_kva, va);
-}
 
 /* SYSCALL_DEFINE makes __x64_sys_NAME and __ia32_sys_NAME (asm/syscall_wrapper.h). */
 const char *trace_syscall(const struct symbol_name *name, size_t *ret_bytes)
@@ -150,8 +77,10 @@ struct code *trace_code(struct btsrec *rec)
 	if (rec->code.data)
 		return rec->code.data;
 	source = kernel_code(rec);
-	if (symbols_present(rec))
-		source.thunk = thunk_at;
+	if (symbols_present(rec)) {
+		source.thunk = thunks_at;
+		thunks_where(rec, &source.thunks);
+	}
 	source.file = code_of_file;
 	source.mode = mode_of_code;
 	source.arg = rec;
@@ -164,8 +93,10 @@ struct code *trace_code_shared(struct symbols_shared *shared, bool named, size_t
 {
 	struct code_source source = kernel_code(shared->rec);
 
-	if (named)
-		source.thunk = thunk_at_shared;
+	if (named) {
+		source.thunk = thunks_at_shared;
+		source.thunks = shared->thunks;
+	}
 	source.max_runs = max_runs;
 	source.arg = shared;
 	return code_new(&source);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "session.h"
+#include "thunks.h"
 #include "trace.h"
 
 /* Cache misses of so many look-ups are waited for together. */
@@ -295,8 +296,10 @@ static bool share(void *arg, unsigned int nr_threads)
 	if (!tails_share(&words->tails, nr_threads * NR_SPARE))
 		return false;
 	symbols_share(words->like->rec, &words->shared);
-	if (words->like->has_types)
+	if (words->like->has_types) {
 		words->shared.thunk_array_kva = symbols_thunk_array(words->like->rec);
+		thunks_where(words->like->rec, &words->shared.thunks);
+	}
 	words->shared.enter = enter;
 	words->shared.leave = leave;
 	words->shared.arg = words->press;

@@ -263,6 +263,36 @@ START_TEST(thunks)
 }
 END_TEST
 
+/* Nobody is asked of addresses at which there can be no thunk. */
+START_TEST(thunks_in_a_part)
+{
+	unsigned int nr_asked = 0;
+	struct code_source source = { .kernel_pgd_pa = KERNEL_PGD, .thunk = name_thunks,
+				      .thunks = { TEXT, 0x810, TEXT + 0x800, 0x8 },
+				      .arg = &nr_asked };
+	struct code *code;
+
+	cf_setup();
+	source.image = &cf_image;
+	for (uint64_t va = TEXT + 0x7f8; va <= TEXT + 0x818; va += 8)
+		cf_put(va, "\xff\xe0");
+	code = code_new(&source);
+	ck_assert_int_eq(code_run(code, 0, TEXT + 0x7f8, TEXT + 0x7f8)->last.here, CODE_NO_THUNK);
+	ck_assert_uint_eq(nr_asked, 0);
+	ck_assert_int_eq(code_run(code, 0, TEXT + 0x800, TEXT + 0x800)->last.here,
+			 CODE_THUNK_INDIRECT);
+	ck_assert_uint_eq(nr_asked, 1);
+	ck_assert_int_eq(code_run(code, 0, TEXT + 0x808, TEXT + 0x808)->last.here, CODE_NO_THUNK);
+	ck_assert_uint_eq(nr_asked, 1);
+	/* Behind the part of which that is known. */
+	ck_assert_int_eq(code_run(code, 0, TEXT + 0x810, TEXT + 0x810)->last.here,
+			 CODE_THUNK_INDIRECT);
+	ck_assert_uint_eq(nr_asked, 2);
+	code_free(code);
+	cf_finish();
+}
+END_TEST
+
 START_TEST(texts)
 {
 	uint8_t bytes[CODE_INSN_MAX_BYTES];
@@ -352,6 +382,7 @@ int main(void)
 	tcase_add_test(tcase, compat_code);
 	tcase_add_loop_test(tcase, modes, 0, 3);
 	tcase_add_test(tcase, thunks);
+	tcase_add_test(tcase, thunks_in_a_part);
 	tcase_add_test(tcase, texts);
 	tcase_add_test(tcase, many_runs);
 	tcase_add_test(tcase, no_memory);

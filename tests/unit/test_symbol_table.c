@@ -294,6 +294,45 @@ START_TEST(other_names)
 }
 END_TEST
 
-BTSREC_CK_MAIN("symbol_table", other_names, nearest_below, any_order, outside, shifted, empty, aliases,
-	       no_symbols_of_the_image, hostile_name_is_escaped, any_byte_is_escaped,
+static bool begins_with_u(const char *name, size_t name_bytes)
+{
+	return name_bytes && *name == 'u';
+}
+
+/* From the first name that is wanted to where the symbol behind the last one begins. */
+START_TEST(part_of_some_names)
+{
+	uint64_t va = 1, end_va = 2;
+	struct symbol_table *table;
+
+	add(BEGIN + 0x10, 'T', "first");
+	add(BEGIN + 0x20, 'T', "u1");
+	add(BEGIN + 0x30, 'T', "between");
+	add(BEGIN + 0x40, 'T', "u2");
+	add(BEGIN + 0x50, 'T', "behind");
+	/* Another name is printed here. */
+	add(BEGIN + 0x50, 't', "u3");
+	table = table_new();
+	table->shift = 0x1000000;
+	ck_assert(symbol_table_part(table, begins_with_u, &va, &end_va));
+	ck_assert_uint_eq(va, BEGIN + 0x1000020);
+	ck_assert_uint_eq(end_va, BEGIN + 0x1000050);
+	symbol_table_free(table);
+
+	add(BEGIN + 0x20, 'T', "last");
+	table = table_new();
+	ck_assert(!symbol_table_part(table, begins_with_u, &va, &end_va));
+	symbol_table_free(table);
+
+	add(BEGIN + 0x20, 'T', "u");
+	table = table_new();
+	ck_assert(symbol_table_part(table, begins_with_u, &va, &end_va));
+	ck_assert_uint_eq(va, BEGIN + 0x20);
+	ck_assert_uint_eq(end_va, END);
+	symbol_table_free(table);
+}
+END_TEST
+
+BTSREC_CK_MAIN("symbol_table", other_names, part_of_some_names, nearest_below, any_order, outside, shifted,
+	       empty, aliases, no_symbols_of_the_image, hostile_name_is_escaped, any_byte_is_escaped,
 	       long_name_is_cut, by_name, all_of_a_name, no_memory)
