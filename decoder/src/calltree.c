@@ -1,101 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "calltree_impl.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "clock.h"
 #include "frames_plain.h"
 #include "grow.h"
-#include "large.h"
 #include "symbol.h"
 
 /* A shorter loop is no news; filling the return stack buffer is 16 rounds. */
 #define MIN_ROUNDS 32
 
-#define CHUNK_BYTES	(((size_t)CALLTREE_CHUNK_LINES * sizeof(struct calltree_line) + \
-			  LARGE_PAGE_BYTES - 1) / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES)
-
 /* --- Lines -------------------------------------------------------------- */
-
-/* Segments up to @segment are listed; false: out of memory. */
-static bool list_segment(struct calltree_reader *r, uint32_t segment)
-{
-	struct calltree *tree = r->tree;
-
-	while (tree->nr_segments <= segment) {
-		if (!grow(&tree->segments, sizeof(*tree->segments), tree->nr_segments,
-			  &tree->nr_segments_room)) {
-			r->nomem = true;
-			return false;
-		}
-		tree->segments[tree->nr_segments++] = (struct calltree_segment){
-			.lowest = INT64_MAX,
-		};
-	}
-	return true;
-}
-
-/* Room for more lines at the end of a chunk; false: out of memory, or there are too many. */
-static bool make_room(struct calltree_reader *r)
-{
-	struct calltree *tree = r->tree;
-	size_t number = tree->nr_lines / CALLTREE_CHUNK_LINES;
-
-	if (tree->nr_lines == CALLTREE_MAX_LINES) {
-		tree->complete = false;
-		return false;
-	}
-	if (tree->chunks[number])
-		return true;
-	/* Most trees are small. */
-	tree->chunks[number] = large_alloc(CHUNK_BYTES, number ? 0 : LARGE_PAGE_BYTES);
-	if (!tree->chunks[number])
-		r->nomem = true;
-	return tree->chunks[number];
-}
-
-/* So many lines take longer than to fetch one that was never used. */
-#define LINES_AHEAD 8
-
-/* One more line, not yet filled, at this level; NULL: no room. */
-static inline struct calltree_line *next_line(struct calltree_reader *r, int64_t level,
-					      uint32_t segment)
-{
-	struct calltree *tree = r->tree;
-	struct calltree_line *line;
-
-	if (tree->nr_lines % CALLTREE_CHUNK_LINES == 0 && !make_room(r))
-		return NULL;
-	if (segment >= tree->nr_segments && !list_segment(r, segment))
-		return NULL;
-	if (level < tree->segments[segment].lowest)
-		tree->segments[segment].lowest = level;
-	line = calltree_line(tree, tree->nr_lines++);
-	__builtin_prefetch(line + LINES_AHEAD, 1);
-	return line;
-}
 
 static struct calltree_line *add_line_at(struct calltree_reader *r, enum calltree_kind kind,
 					 const struct btsrec_event *event, int64_t level,
 					 uint32_t segment)
 {
-	struct calltree_line *line = next_line(r, level, segment);
-
-	if (!line)
-		return NULL;
-	*line = (struct calltree_line){
+	struct calltree_line line = {
 		.kind = kind,
 		.n = event->n,
 		.last_n = UINT64_MAX,
 		.level = (int32_t)level,
 		.segment = segment,
 	};
+
 	if (event->kind == BTSREC_EVENT_BRANCH) {
-		line->from = event->branch.from;
-		line->to = event->branch.to;
+		line.from = event->branch.from;
+		line.to = event->branch.to;
 	}
-	return line;
+	return calltree_put(r->tree, &line);
 }
 
 struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree_kind kind,
@@ -103,30 +35,6 @@ struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree
 					const struct frames_step *step)
 {
 	return add_line_at(r, kind, event, step->level, step->segment);
-}
-
-static inline void add_call(struct calltree_reader *r, struct frame *frame)
-{
-	struct calltree_line *line = next_line(r, frame->level, frame->segment);
-	size_t nr_times = r->tree->nr_times;
-
-	if (!line)
-		return;
-	while (nr_times && r->tree->times[nr_times - 1].n > frame->n)
-		nr_times--;
-	frame->cookie = r->tree->nr_lines;
-	*line = (struct calltree_line){
-		.n = frame->n,
-		.last_n = UINT64_MAX,
-		.from = frame->from,
-		.to = frame->entered,
-		.level = (int32_t)frame->level,
-		.segment = frame->segment,
-		.kind = CALLTREE_CALL,
-		.frame = frame->kind,
-		.vector = (int16_t)frame->vector,
-		.nr_times_begin = (uint32_t)nr_times,
-	};
 }
 
 static bool is_handler(struct btsrec *rec, uint64_t va)
@@ -148,16 +56,15 @@ static void name_syscall(struct calltree_reader *r, const struct stack *stack, s
 			 uint64_t entered)
 {
 	size_t entry = nr ? stack->frames[nr - 1].entry : 0;
-	struct calltree_line *line;
+	uint64_t cookie;
 
 	if (!code_is_kernel(entered) || !entry ||
-	    !can_be_syscall(stack->frames[entry - 1].kind) || !stack->frames[entry - 1].cookie)
+	    !can_be_syscall(stack->frames[entry - 1].kind))
 		return;
-	line = calltree_line(r->tree, stack->frames[entry - 1].cookie - 1);
-	/* The kernel's functions are where an address of 32 bits, sign-extended, leads. */
-	if (!line->call.handler && (uint64_t)(int32_t)entered == entered &&
+	cookie = stack->frames[entry - 1].cookie;
+	if (cookie && !calltree_line(r->tree, cookie - 1).call.handler &&
 	    is_handler(r->rec, entered))
-		line->call.handler = (int32_t)entered;
+		calltree_name(r->tree, cookie - 1, entered);
 }
 
 /* What is known to be open and has no line yet. */
@@ -169,7 +76,7 @@ static void add_open(struct calltree_reader *r, struct frames *frames)
 	for (size_t i = first; i < stack->nr; i++) {
 		if (stack->frames[i].cookie)
 			continue;
-		add_call(r, &stack->frames[i]);
+		calltree_put_call(r->tree, &stack->frames[i]);
 		name_syscall(r, stack, i, stack->frames[i].entered);
 	}
 }
@@ -182,7 +89,7 @@ static size_t add_side(struct calltree_reader *r, const struct btsrec_side *side
 	if (!side)
 		return SIZE_MAX;
 	if (!grow(&tree->sides, sizeof(*side), tree->nr_sides, &tree->nr_sides_room)) {
-		r->nomem = true;
+		r->tree->nomem = true;
 		return SIZE_MAX;
 	}
 	tree->sides[tree->nr_sides] = *side;
@@ -221,7 +128,7 @@ static void add_event(struct calltree_reader *r, const struct btsrec_event *even
 	struct calltree_line *line;
 
 	if (!grow(&tree->events, sizeof(*event), tree->nr_events, &tree->nr_events_room)) {
-		r->nomem = true;
+		r->tree->nomem = true;
 		return;
 	}
 	line = calltree_add_line(r, CALLTREE_EVENT, event, step);
@@ -233,27 +140,13 @@ static void add_event(struct calltree_reader *r, const struct btsrec_event *even
 
 /* --- Calls -------------------------------------------------------------- */
 
-static void end_call(struct calltree_reader *r, const struct frame *frame, uint64_t n)
-{
-	struct calltree_line *line;
-
-	if (!frame->cookie)
-		return;
-	line = calltree_line(r->tree, frame->cookie - 1);
-	line->last_n = n;
-	line->call.nr_branches = frame->nr_branches;
-	line->call.nr_times_end = (uint32_t)r->tree->nr_times;
-	if (frame->n < r->lost_n)
-		line->more = true;
-}
-
 static void join_segments(struct calltree_reader *r, const struct frames_step *step)
 {
 	struct calltree_segment *segment;
 
-	if (step->segment >= r->tree->nr_segments && !list_segment(r, step->segment))
+	if (step->segment >= r->tree->nr_segments && !calltree_list_segment(r->tree, step->segment))
 		return;
-	if (!step->bridged || !list_segment(r, step->bridged_segment) ||
+	if (!step->bridged || !calltree_list_segment(r->tree, step->bridged_segment) ||
 	    step->segment >= step->bridged_segment)
 		return;
 	segment = &r->tree->segments[step->bridged_segment];
@@ -271,7 +164,7 @@ static void end_calls(struct calltree_reader *r, const struct btsrec_event *even
 		      const struct frames_step *step, const struct frames *frames)
 {
 	for (unsigned int i = 0; i < step->nr_left; i++)
-		end_call(r, frames_left(frames, i), event->n);
+		calltree_end_call(r->tree, frames_left(frames, i), event->n, r->lost_n);
 }
 
 static void begin_calls(struct calltree_reader *r, const struct frames_step *step,
@@ -279,12 +172,12 @@ static void begin_calls(struct calltree_reader *r, const struct frames_step *ste
 {
 	const struct stack *stack = frames_stack(frames);
 
-	for (unsigned int i = 0; i < step->nr_entered && !r->nomem; i++) {
+	for (unsigned int i = 0; i < step->nr_entered && !r->tree->nomem; i++) {
 		struct frame *frame = frames_entered(frames, i);
 
 		if (frame->cookie)
 			continue;
-		add_call(r, frame);
+		calltree_put_call(r->tree, frame);
 		name_syscall(r, stack, stack->nr - step->nr_entered + i, frame->entered);
 	}
 }
@@ -318,10 +211,9 @@ void calltree_end_spin(struct calltree_reader *r, uint64_t n)
 	if (!cycles_end(&r->spin, &cycle) || cycle.nr_rounds + 2 < MIN_ROUNDS ||
 	    r->spin_lines != r->tree->nr_lines)
 		return;
-	line = next_line(r, r->spin_line.level, r->spin_line.segment);
+	line = calltree_put(r->tree, &r->spin_line);
 	if (!line)
 		return;
-	*line = r->spin_line;
 	line->last_n = n - 1 - cycle.nr_rest;
 	line->cycle.period = cycle.period;
 	line->cycle.nr_rounds = cycle.nr_rounds + 2;
@@ -380,7 +272,7 @@ static void read_time(struct calltree_reader *r, const struct btsrec_event *even
 	if (!clock_event(event, &tsc))
 		return;
 	if (!grow(&tree->times, sizeof(*tree->times), tree->nr_times, &tree->nr_times_room)) {
-		r->nomem = true;
+		r->tree->nomem = true;
 		return;
 	}
 	tree->times[tree->nr_times++] = (struct calltree_time){ event->n, tsc };
@@ -408,7 +300,7 @@ static void list_open(struct calltree_reader *r, const struct stack *stack)
 		if (!stack->frames[i].cookie)
 			continue;
 		if (!grow(&tree->open, sizeof(*tree->open), tree->nr_open, &tree->nr_open_room)) {
-			r->nomem = true;
+			r->tree->nomem = true;
 			return;
 		}
 		tree->open[tree->nr_open++] = stack->frames[i].cookie - 1;
@@ -425,12 +317,10 @@ static void end_open(struct calltree_reader *r, const struct frames *frames)
 
 		for (size_t j = 0; j < stack->nr; j++) {
 			const struct frame *frame = &stack->frames[j];
-			struct calltree_line *line;
 
-			if (!frame->cookie)
-				continue;
-			line = calltree_line(r->tree, frame->cookie - 1);
-			line->call.nr_branches = stack->nr_branches - frame->nr_before;
+			if (frame->cookie)
+				calltree_count(r->tree, frame->cookie - 1,
+					       stack->nr_branches - frame->nr_before);
 		}
 	}
 }
@@ -473,7 +363,7 @@ bool calltree_event(void *arg, const struct trace_event *traced, const struct fr
 	if (event->kind != BTSREC_EVENT_BRANCH)
 		read_time(r, event);
 	if (event->n < r->last_n)
-		return !r->nomem && r->tree->complete;
+		return !r->tree->nomem && r->tree->complete;
 	calltree_end(r, frames);
 	return false;
 }
@@ -489,10 +379,10 @@ static inline void read_plain(struct calltree_reader *r, uint64_t n,
 	if (!frame)
 		return;
 	if (move == FRAMES_LEAVES) {
-		end_call(r, frame, n);
+		calltree_end_call(r->tree, frame, n, r->lost_n);
 		return;
 	}
-	add_call(r, frame);
+	calltree_put_call(r->tree, frame);
 	/* In what has entered the kernel, which may be a system call. */
 	if (frame->entry)
 		name_syscall(r, stack, stack->nr - 1, branch->to);
@@ -521,7 +411,7 @@ static bool read_plain_branches(void *arg, struct trace *trace, struct frames *f
 		read_plain(r, n, branch, move, frame, frames_plain_stack(frames));
 		/* A line was added. */
 		if (frame)
-			goes_on = !r->nomem && r->tree->complete;
+			goes_on = !r->tree->nomem && r->tree->complete;
 	}
 	trace_way_end(trace, &way);
 	return goes_on;
@@ -570,8 +460,7 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 					      .plain = read_plain_branches, .arg = &r };
 	enum btsrec_status status = BTSREC_OK;
 
-	memset(tree, 0, sizeof(*tree));
-	tree->complete = true;
+	calltree_clear(tree);
 	if (max_events)
 		status = find_newest(&r, cpu, max_events);
 	if (status)
@@ -579,20 +468,8 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 	cycles_init(&r.spin);
 	want_plain(&r);
 	status = trace_frames(rec, cpu, &fns);
-	if (r.nomem)
+	if (tree->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	calltree_settle(tree);
 	return status == BTSREC_ERR_STOPPED ? BTSREC_OK : status;
-}
-
-void calltree_fini(struct calltree *tree)
-{
-	for (size_t i = 0; i < sizeof(tree->chunks) / sizeof(tree->chunks[0]); i++)
-		free(tree->chunks[i]);
-	free(tree->events);
-	free(tree->sides);
-	free(tree->times);
-	free(tree->segments);
-	free(tree->open);
-	memset(tree, 0, sizeof(*tree));
 }

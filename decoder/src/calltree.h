@@ -10,7 +10,9 @@
 
 /* What a view may hold in memory; a ring of 1 MiB has at most 43,690 records. */
 #define CALLTREE_MAX_LINES	BOUND(8U << 20, 1U << 12)
-/* A power of two; 8 large pages. */
+/* So many of them may be whole, see struct calltree_cell: 512 MiB with the cells. */
+#define CALLTREE_MAX_WHOLE	(CALLTREE_MAX_LINES / 8 * 3)
+/* A power of two; 5 large pages. */
 #define CALLTREE_CHUNK_LINES	BOUND(1U << 18, 1U << 8)
 
 /** enum calltree_kind - what a line is */
@@ -26,22 +28,21 @@ enum calltree_kind {
 	CALLTREE_BREAK,		/* the history contradicts the code */
 	CALLTREE_FAULT,		/* what follows dealt with the fault */
 	CALLTREE_EVENT,		/* no branch */
+	CALLTREE_WHOLE,		/* of cells alone */
 };
 
 /**
- * struct calltree_line - a line; a tree has millions of them
+ * struct calltree_line - a line
  * @n: event that made it; @last_n: event that ended the call, UINT64_MAX: none.
  * @from, @to: of that branch.
  * @segment, @level: see struct stack; of @to.  2^31 levels take 48 GiB of rings.
  * @frame, @vector: of a call: see struct frame.  @form: all of what kind of line it is.
  * @nr_branches: between @n and @last_n, or up to now; @more: and maybe others that
  *	are lost.
- * @nr_times_begin, @nr_times_end: how many of the tree's times are before @n and
- *	before @last_n.  As many as a number has room for would take 100 GiB.
- * @handler: see calltree_handler().
+ * @handler: of a system call: the function that its number stands for; 0: none seen.
  */
 struct calltree_line {
-	_Alignas(64) uint64_t n;
+	uint64_t n;
 	uint64_t last_n;
 	uint64_t from;
 	uint64_t to;
@@ -56,12 +57,10 @@ struct calltree_line {
 		};
 		uint32_t form;
 	};
-	uint32_t nr_times_begin;
 	union {
 		struct {
 			uint64_t nr_branches;
-			uint32_t nr_times_end;
-			int32_t handler;
+			uint64_t handler;
 		} call;
 		struct {
 			unsigned int period;
@@ -78,21 +77,58 @@ struct calltree_line {
 	};
 };
 
-_Static_assert(sizeof(struct calltree_line) == 64, "a line is one of the cache");
+/**
+ * struct calltree_cell - how a tree keeps a line, as it has millions of them
+ * @nr_events: how far behind @n it ended; UINT32_MAX: it did not.
+ * @at: of a CALLTREE_WHOLE, which has nothing else but @to: the line, among those that are
+ *	kept whole.
+ *
+ * A CALLTREE_CALL without a handler of which all numbers have room here; else as in struct
+ * calltree_line.
+ */
+struct calltree_cell {
+	uint64_t from;
+	uint64_t to;
+	int32_t level;
+	uint32_t segment;
+	union {
+		struct {
+			enum calltree_kind kind : 8;
+			enum frame_kind frame : 7;
+			bool more : 1;
+			int16_t vector;
+		};
+		uint32_t form;
+	};
+	uint32_t n;
+	uint32_t nr_events;
+	union {
+		uint32_t nr_branches;
+		uint32_t at;
+	};
+};
+
+_Static_assert(sizeof(struct calltree_cell) == 40, "memory is what a tree costs most");
 
 /**
  * struct calltree - lines of one CPU or thread, oldest first; all arrays are owned
  * @chunks: of CALLTREE_CHUNK_LINES each, as many as @nr_lines need; see calltree_line().
+ * @whole: lines that a cell has no room for.
  * @sides: who ran, where that is told.
- * @times: of all events that carry one, also of those without a line.
+ * @times: of all events that carry one, also of those without a line, oldest first;
+ *	@near: where the last question about them led.
  * @segments: how to make levels comparable: in segment @to they are more by @shift.
  *	@lowest: of the lines of this segment; @base: what calltree_indent() takes off.
  * @open: the calls that are open at the end, outermost first: numbers of lines.
- * @complete: nothing is missing at the end for lack of CALLTREE_MAX_LINES.
+ * @complete: nothing is missing at the end for lack of room for lines; @nomem: nor is the
+ *	tree of any use, for lack of memory.
  */
 struct calltree {
-	struct calltree_line *chunks[CALLTREE_MAX_LINES / CALLTREE_CHUNK_LINES];
+	struct calltree_cell *chunks[CALLTREE_MAX_LINES / CALLTREE_CHUNK_LINES];
 	size_t nr_lines;
+	struct calltree_line *whole;
+	size_t nr_whole;
+	size_t nr_whole_room;
 	struct btsrec_event *events;
 	size_t nr_events;
 	size_t nr_events_room;
@@ -105,6 +141,7 @@ struct calltree {
 	} *times;
 	size_t nr_times;
 	size_t nr_times_room;
+	size_t near;
 	struct calltree_segment {
 		bool joined;
 		uint32_t to;		/* smaller than its own number */
@@ -118,10 +155,12 @@ struct calltree {
 	size_t nr_open;
 	size_t nr_open_room;
 	bool complete;
+	bool nomem;
 };
 
 /**
  * calltree_read() - the lines of events @first_n to @last_n of @cpu
+ * @tree: zero-filled, or cleared, or with lines, which are forgotten.
  * @last_n: UINT64_MAX: to the end.
  * @max_events: only if among the newest so many up to @last_n; 0: all.
  * @fault: of @cpu.
@@ -156,15 +195,42 @@ enum btsrec_status calltree_read_thread(struct calltree *tree, struct thread *th
 					struct thread_places *places,
 					const struct calltree_part *part);
 
+/** calltree_clear() - no lines, but room for them: memory that the system need not provide again */
+void calltree_clear(struct calltree *tree);
+
 /** calltree_fini() - free all; an empty tree is left. */
 void calltree_fini(struct calltree *tree);
 
 struct symbol_name;
 
-/** calltree_line() - line @i, below @nr_lines; it stays where it is */
-static inline struct calltree_line *calltree_line(const struct calltree *tree, size_t i)
+/** calltree_cell() - of line @i, below @nr_lines; it stays where it is */
+static inline struct calltree_cell *calltree_cell(const struct calltree *tree, size_t i)
 {
 	return &tree->chunks[i / CALLTREE_CHUNK_LINES][i % CALLTREE_CHUNK_LINES];
+}
+
+/** calltree_unpack() - the line that @cell, a CALLTREE_CALL, stands for */
+static inline struct calltree_line calltree_unpack(const struct calltree_cell *cell)
+{
+	return (struct calltree_line){
+		.n = cell->n,
+		.last_n = cell->nr_events == UINT32_MAX ? UINT64_MAX :
+							  (uint64_t)cell->n + cell->nr_events,
+		.from = cell->from,
+		.to = cell->to,
+		.level = cell->level,
+		.segment = cell->segment,
+		.form = cell->form,
+		.call.nr_branches = cell->nr_branches,
+	};
+}
+
+/** calltree_line() - line @i, below @nr_lines */
+static inline struct calltree_line calltree_line(const struct calltree *tree, size_t i)
+{
+	const struct calltree_cell *cell = calltree_cell(tree, i);
+
+	return cell->kind == CALLTREE_WHOLE ? tree->whole[cell->at] : calltree_unpack(cell);
 }
 
 /** calltree_indent() - how deep @line is below the outermost line of its thread */
@@ -172,12 +238,6 @@ static inline uint32_t calltree_indent(const struct calltree *tree,
 				       const struct calltree_line *line)
 {
 	return (uint32_t)(line->level - tree->segments[line->segment].base);
-}
-
-/** calltree_handler() - of a system call: the function that its number stands for; 0: none seen */
-static inline uint64_t calltree_handler(const struct calltree_line *line)
-{
-	return (uint64_t)(int64_t)line->call.handler;
 }
 
 /** calltree_side() - who ran, of a CALLTREE_THREAD; NULL: not known */
@@ -193,7 +253,7 @@ static inline const struct btsrec_side *calltree_side(const struct calltree *tre
  * In TSC ticks, from the annotations around and within; includes the time in which
  * other threads ran.  Return: false if there is no upper bound.
  */
-bool calltree_ticks(const struct calltree *tree, const struct calltree_line *line,
+bool calltree_ticks(struct calltree *tree, const struct calltree_line *line,
 		    uint64_t *ret_min, uint64_t *ret_max);
 
 #endif /* BTSREC_CALLTREE_H */

@@ -6,6 +6,103 @@
 #include "calltree.h"
 #include "cycles.h"
 
+/* --- Lines -------------------------------------------------------------- */
+
+/*
+ * What has no room for a line returns NULL or false, and says why in @complete or @nomem of
+ * the tree; then the reading ends.
+ */
+
+/** calltree_list_segment() - segments up to @segment are listed */
+bool calltree_list_segment(struct calltree *tree, uint32_t segment);
+
+/** calltree_make_room() - room for one more line at the end of a chunk */
+bool calltree_make_room(struct calltree *tree);
+
+/** calltree_put() - one more line, @line; to be changed until there is another one */
+struct calltree_line *calltree_put(struct calltree *tree, const struct calltree_line *line);
+
+/** calltree_count() - the call of line @i, which has not ended, has @nr_branches */
+void calltree_count(struct calltree *tree, size_t i, uint64_t nr_branches);
+
+/** calltree_name() - the call of line @i is a system call with this handler */
+void calltree_name(struct calltree *tree, size_t i, uint64_t handler);
+
+/** calltree_put_whole_call(), calltree_end_whole_call() - if the line is whole, or must be */
+void calltree_put_whole_call(struct calltree *tree, const struct frame *frame);
+void calltree_end_whole_call(struct calltree *tree, const struct frame *frame, uint64_t n,
+			     bool more);
+
+/* So many lines take longer than to fetch one that was never used. */
+#define CALLTREE_LINES_AHEAD 16
+
+/** calltree_next_cell() - of one more line, not yet filled, at this level; NULL: no room */
+static inline struct calltree_cell *calltree_next_cell(struct calltree *tree, int64_t level,
+						       uint32_t segment)
+{
+	struct calltree_cell *cell;
+
+	if (tree->nr_lines % CALLTREE_CHUNK_LINES == 0 && !calltree_make_room(tree))
+		return NULL;
+	if (segment >= tree->nr_segments && !calltree_list_segment(tree, segment))
+		return NULL;
+	if (level < tree->segments[segment].lowest)
+		tree->segments[segment].lowest = level;
+	cell = calltree_cell(tree, tree->nr_lines++);
+	__builtin_prefetch(cell + CALLTREE_LINES_AHEAD, 1);
+	return cell;
+}
+
+/** calltree_put_call() - one more line about @frame, which gets its number, from 1, as cookie */
+static inline void calltree_put_call(struct calltree *tree, struct frame *frame)
+{
+	size_t nr_lines = tree->nr_lines;
+	struct calltree_cell *cell;
+
+	if (frame->n > UINT32_MAX) {
+		calltree_put_whole_call(tree, frame);
+	} else if ((cell = calltree_next_cell(tree, frame->level, frame->segment)) != NULL) {
+		*cell = (struct calltree_cell){
+			.from = frame->from,
+			.to = frame->entered,
+			.level = (int32_t)frame->level,
+			.segment = frame->segment,
+			.kind = CALLTREE_CALL,
+			.frame = frame->kind,
+			.vector = (int16_t)frame->vector,
+			.n = (uint32_t)frame->n,
+			.nr_events = UINT32_MAX,
+		};
+	}
+	if (tree->nr_lines > nr_lines)
+		frame->cookie = tree->nr_lines;
+}
+
+/**
+ * calltree_end_call() - @frame was left by event @n
+ * @lost_n: before this event something is missing.
+ */
+static inline void calltree_end_call(struct calltree *tree, const struct frame *frame, uint64_t n,
+				     uint64_t lost_n)
+{
+	bool more = frame->n < lost_n;
+	struct calltree_cell *cell;
+
+	if (!frame->cookie)
+		return;
+	cell = calltree_cell(tree, frame->cookie - 1);
+	if (cell->kind == CALLTREE_WHOLE || n - frame->n >= UINT32_MAX ||
+	    frame->nr_branches > UINT32_MAX) {
+		calltree_end_whole_call(tree, frame, n, more);
+		return;
+	}
+	cell->nr_events = (uint32_t)(n - frame->n);
+	cell->nr_branches = (uint32_t)frame->nr_branches;
+	cell->more = more;
+}
+
+/* --- Reading ------------------------------------------------------------ */
+
 /**
  * struct calltree_reader - lines that are being read
  * @plain_first_n, @plain_end_n: events that may be read as plain branches.
@@ -24,7 +121,6 @@ struct calltree_reader {
 	const struct fault *fault;
 	bool started;
 	bool was_gap;
-	bool nomem;
 	uint64_t lost_n;
 	struct cycles spin;
 	struct calltree_line spin_line;

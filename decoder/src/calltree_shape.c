@@ -40,14 +40,42 @@ void calltree_settle(struct calltree *tree)
 	}
 }
 
-bool calltree_ticks(const struct calltree *tree, const struct calltree_line *line,
-		    uint64_t *ret_min, uint64_t *ret_max)
+/* How many times are of events before @n; @near: a guess, which only costs time. */
+static size_t nr_times_before(const struct calltree *tree, uint64_t n, size_t near)
 {
-	size_t begin = line->nr_times_begin, end = line->call.nr_times_end;
 	const struct calltree_time *times = tree->times;
+	size_t least = near, most = near, step, middle;
 
-	if (line->kind != CALLTREE_CALL || line->last_n == UINT64_MAX || !begin ||
-	    end >= tree->nr_times || times[end].tsc < times[begin - 1].tsc)
+	for (step = 1; least && times[least - 1].n >= n; step *= 2) {
+		most = least - 1;
+		least = step < least ? least - step : 0;
+	}
+	for (step = 1; most < tree->nr_times && times[most].n < n; step *= 2) {
+		least = most + 1;
+		most = step < tree->nr_times - most ? most + step : tree->nr_times;
+	}
+	while (least < most) {
+		middle = least + (most - least) / 2;
+		if (times[middle].n < n)
+			least = middle + 1;
+		else
+			most = middle;
+	}
+	return least;
+}
+
+bool calltree_ticks(struct calltree *tree, const struct calltree_line *line, uint64_t *ret_min,
+		    uint64_t *ret_max)
+{
+	const struct calltree_time *times = tree->times;
+	size_t begin, end;
+
+	if (line->kind != CALLTREE_CALL || line->last_n == UINT64_MAX)
+		return false;
+	begin = nr_times_before(tree, line->n + 1, tree->near);
+	end = nr_times_before(tree, line->last_n, begin);
+	tree->near = begin;
+	if (!begin || end >= tree->nr_times || times[end].tsc < times[begin - 1].tsc)
 		return false;
 	*ret_max = times[end].tsc - times[begin - 1].tsc;
 	*ret_min = 0;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The calls of one thread over all CPUs. */
-#include <string.h>
-
 #include "calltree_impl.h"
 
 /**
@@ -98,11 +96,10 @@ enum btsrec_status calltree_read_thread(struct calltree *tree, struct thread *th
 	t.reader = (struct calltree_reader){ .tree = tree, .rec = thread->rec,
 					     .first_n = UINT64_MAX, .last_n = UINT64_MAX,
 					     .was_gap = true };
-	memset(tree, 0, sizeof(*tree));
-	tree->complete = true;
+	calltree_clear(tree);
 	cycles_init(&t.reader.spin);
 	status = thread_frames(thread, places, &fns);
-	if (t.reader.nomem)
+	if (tree->nomem)
 		return msg_set(&thread->rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	calltree_settle(tree);
 	return status;

@@ -118,15 +118,15 @@ static void put_calls(struct report *report, const struct calltree *tree)
 	char kind[BRANCH_TEXT_BYTES];
 
 	for (size_t i = 0; i < tree->nr_lines; i++) {
-		const struct calltree_line *line = calltree_line(tree, i);
+		struct calltree_line line = calltree_line(tree, i);
 
-		if (line->kind != CALLTREE_CALL)
+		if (line.kind != CALLTREE_CALL)
 			continue;
-		frame_text(kind, line->frame, line->vector);
-		base64_u32(&base64, (uint32_t)line->n);
-		base64_u32(&base64, (uint32_t)line->last_n);
-		base64_u32(&base64, calltree_indent(tree, line));
-		base64_u32(&base64, report_address(report, NULL, line->to));
+		frame_text(kind, line.frame, line.vector);
+		base64_u32(&base64, (uint32_t)line.n);
+		base64_u32(&base64, (uint32_t)line.last_n);
+		base64_u32(&base64, calltree_indent(tree, &line));
+		base64_u32(&base64, report_address(report, NULL, line.to));
 		base64_u32(&base64, report_kind(report, kind));
 	}
 	base64_end(&base64);
@@ -139,16 +139,16 @@ static void put_threads(struct report *report, const struct calltree *tree)
 	bool first = true;
 
 	for (size_t i = 0; i < tree->nr_lines; i++) {
-		const struct calltree_line *line = calltree_line(tree, i);
+		struct calltree_line line = calltree_line(tree, i);
 		const struct btsrec_side *side = NULL;
 
-		if (line->kind == CALLTREE_THREAD)
-			side = calltree_side(tree, line);
+		if (line.kind == CALLTREE_THREAD)
+			side = calltree_side(tree, &line);
 		if (!side)
 			continue;
 		out_str(out, first ? "[" : ",[");
 		first = false;
-		out_dec(out, line->n, 0);
+		out_dec(out, line.n, 0);
 		out_char(out, ',');
 		out_dec(out, side->pid, 0);
 		out_char(out, ',');

@@ -37,7 +37,7 @@ struct proof_step calls_break(const struct calltree_line *line)
 	};
 }
 
-bool calls_duration_timed(const struct calls *view, const struct calltree_line *line,
+bool calls_duration_timed(struct calls *view, const struct calltree_line *line,
 			  uint64_t *ret_min, uint64_t *ret_max)
 {
 	if (!calltree_ticks(&view->tree, line, ret_min, ret_max) || !*ret_min)
@@ -65,7 +65,7 @@ struct fold {
 };
 
 /* Can it be said by what line_key() tells, but for its number? */
-static inline bool can_fold(const struct calls *view, const struct calltree_line *line)
+static inline bool can_fold(struct calls *view, const struct calltree_line *line)
 {
 	uint64_t min, max;
 
@@ -153,12 +153,12 @@ static inline void print_line(struct calls *view, const struct calltree_line *li
 
 static void print_cycle(struct calls *view, const struct fold *fold, const struct cycle *cycle)
 {
-	const struct calltree_line *first = calltree_line(&view->tree, fold->first);
+	struct calltree_line first = calltree_line(&view->tree, fold->first);
 	uint64_t last = cycle->nr_rounds * cycle->period - 1;
 	size_t held = fold->held[last % CYCLES_MAX_PERIOD];
 
-	view->lines->fold(view, first, indent_of(view, first), cycle->period, cycle->nr_rounds,
-			  calltree_line(&view->tree, held)->last_n);
+	view->lines->fold(view, &first, indent_of(view, &first), cycle->period, cycle->nr_rounds,
+			  calltree_line(&view->tree, held).last_n);
 }
 
 static void end_fold(struct calls *view, struct fold *fold)
@@ -174,9 +174,10 @@ static void end_fold(struct calls *view, struct fold *fold)
 	else
 		print_cycle(view, fold, &cycle);
 	for (uint64_t i = nr_folded; i < nr_held; i++) {
-		size_t line = fold->held[i % CYCLES_MAX_PERIOD];
+		size_t held = fold->held[i % CYCLES_MAX_PERIOD];
+		struct calltree_line line = calltree_line(&view->tree, held);
 
-		print_line(view, calltree_line(&view->tree, line));
+		print_line(view, &line);
 	}
 }
 
@@ -231,14 +232,14 @@ static inline void tell_line(struct calls *view, struct fold *fold, size_t i,
 #define AHEAD 8
 
 /* Where the name that a line needs soon is kept, for the caller to fetch; NULL: not known. */
-static inline const struct name_text *expected_text(const struct calls *view, size_t i,
-						    const struct calltree_line *line, size_t end)
+static inline const struct name_text *expected_text(const struct calls *view, size_t i, size_t end)
 {
 	size_t in_chunk = CALLTREE_CHUNK_LINES - i % CALLTREE_CHUNK_LINES;
+	const struct calltree_cell *cell = calltree_cell(&view->tree, i);
 
 	if (!view->name_texts || end - i <= AHEAD || in_chunk <= AHEAD)
 		return NULL;
-	return name_texts_place(view->name_texts, line[AHEAD].to);
+	return name_texts_place(view->name_texts, cell[AHEAD].to);
 }
 
 void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth)
@@ -249,21 +250,23 @@ void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_dept
 
 	cycles_init(&fold.cycles);
 	for (size_t i = first; i < end && !view->renderer.out.stopped; i++) {
-		const struct calltree_line *line = calltree_line(&view->tree, i);
+		struct calltree_line line = calltree_line(&view->tree, i);
 
-		__builtin_prefetch(expected_text(view, i, line, end));
+		__builtin_prefetch(expected_text(view, i, end));
 		if (view->wanted)
-			wish = calls_wish(view, line);
+			wish = calls_wish(view, &line);
 		if (wish == CALLS_HOLD)
 			held = i;
 		if (wish == CALLS_HOLD || wish == CALLS_SKIP ||
-		    (max_depth && has_depth(line) && indent_of(view, line) >= max_depth))
+		    (max_depth && has_depth(&line) && indent_of(view, &line) >= max_depth))
 			continue;
 		if (held != SIZE_MAX && wish == CALLS_TAKE) {
-			tell_line(view, &fold, held, calltree_line(&view->tree, held));
+			struct calltree_line before = calltree_line(&view->tree, held);
+
+			tell_line(view, &fold, held, &before);
 			held = SIZE_MAX;
 		}
-		tell_line(view, &fold, i, line);
+		tell_line(view, &fold, i, &line);
 	}
 	end_fold(view, &fold);
 }
@@ -315,7 +318,6 @@ static enum btsrec_status calls_selected(struct calls *view, unsigned int cpu,
 	if (!status && view->format->cpu_end)
 		view->format->cpu_end(&view->renderer, cpu);
 	view->wanted = NULL;
-	calltree_fini(&view->tree);
 	aspace_fini(&view->spaces);
 	return status;
 }
@@ -371,6 +373,7 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 	if (view->format->end)
 		view->format->end(&view->renderer);
 	flushed = out_flush(&view->renderer.out);
+	calltree_fini(&view->tree);
 	free(view->name_texts);
 	return session_end(rec, status ? status : flushed);
 }

@@ -127,11 +127,11 @@ void calls_syscall(struct renderer *r, uint64_t handler_va);
 struct proof_step calls_break(const struct calltree_line *line);
 
 /** calls_duration_timed() - calls_duration() in a tree with times */
-bool calls_duration_timed(const struct calls *view, const struct calltree_line *line,
+bool calls_duration_timed(struct calls *view, const struct calltree_line *line,
 			  uint64_t *ret_min, uint64_t *ret_max);
 
 /** calls_duration() - bounds of a call in ns, or in ticks; false: nothing to tell */
-static inline bool calls_duration(const struct calls *view, const struct calltree_line *line,
+static inline bool calls_duration(struct calls *view, const struct calltree_line *line,
 				  uint64_t *ret_min, uint64_t *ret_max)
 {
 	return view->tree.nr_times && calls_duration_timed(view, line, ret_min, ret_max);

@@ -83,7 +83,7 @@ static void json_call(struct calls *view, const struct calltree_line *line, uint
 	if (ended)
 		json_last(view, line);
 	json_bool(out, "complete", ended && !line->more);
-	json_syscall(&view->renderer, calltree_handler(line));
+	json_syscall(&view->renderer, line->call.handler);
 	json_duration(view, line);
 	if (view->source)
 		json_line(&view->renderer, "from_file", "from_line", line->from);
@@ -159,6 +159,7 @@ static void json_tree_line(struct calls *view, const struct calltree_line *line,
 	case CALLTREE_STRETCH:
 	case CALLTREE_FAULT:
 	case CALLTREE_EVENT:
+	case CALLTREE_WHOLE:
 		break;
 	}
 	out_literal(&view->renderer.out, "}\n");

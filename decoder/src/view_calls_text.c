@@ -206,7 +206,7 @@ static void text_source(struct calls *view, const struct calltree_line *line)
 /* What few calls have behind their names. */
 static void text_call_more(struct calls *view, const struct calltree_line *line)
 {
-	calls_syscall(&view->renderer, calltree_handler(line));
+	calls_syscall(&view->renderer, line->call.handler);
 	text_duration(view, line);
 	text_end(view, line);
 	text_source(view, line);
@@ -326,6 +326,7 @@ static void text_line(struct calls *view, const struct calltree_line *line, uint
 	case CALLTREE_STRETCH:
 	case CALLTREE_FAULT:
 	case CALLTREE_EVENT:
+	case CALLTREE_WHOLE:
 		break;
 	}
 	out_char(&view->renderer.out, '\n');

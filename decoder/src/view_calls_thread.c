@@ -82,7 +82,6 @@ enum btsrec_status calls_thread(struct calls *view)
 		view_thread_end(&followed, &view->renderer, view->format);
 	view->followed = NULL;
 	view->wanted = NULL;
-	calltree_fini(&view->tree);
 	thread_places_fini(&view->places);
 	view_thread_close(&followed);
 	return status;

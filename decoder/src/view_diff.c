@@ -51,11 +51,11 @@ struct diff {
 
 static void name_call(const struct diff_side *side, size_t call, char ret[SIGNATURE_NAME_BYTES])
 {
-	const struct calltree_line *line = calltree_line(&side->tree, side->calls[call]);
+	struct calltree_line line = calltree_line(&side->tree, side->calls[call]);
 	struct symbol_name name;
 
 	memcpy(ret, "-", 2);
-	if (symbol_find(side->rec, line->to, &name) && name.name_bytes)
+	if (symbol_find(side->rec, line.to, &name) && name.name_bytes)
 		signature_name(name.name, name.name_bytes, name.module, ret);
 }
 
@@ -65,11 +65,9 @@ static bool is_interrupt(const struct calltree_line *line)
 	       (line->frame == FRAME_IRQ || line->frame == FRAME_NMI);
 }
 
-/* Is @thread, the line that began it or NULL, the one that is compared? */
-static bool is_thread(const struct diff_side *side, const struct calltree_line *thread)
+/* Is the thread @known, NULL if it is not, the one that is compared? */
+static bool is_thread(const struct diff_side *side, const struct btsrec_side *known)
 {
-	const struct btsrec_side *known = thread ? calltree_side(&side->tree, thread) : NULL;
-
 	return side->has_thread ? known && known->pid == side->thread.pid : !known;
 }
 
@@ -79,11 +77,11 @@ static void find_thread(struct diff_side *side, const struct btsrec_diff *opts, 
 	const struct btsrec_side *known;
 
 	for (size_t i = 0; i < side->tree.nr_lines; i++) {
-		const struct calltree_line *line = calltree_line(&side->tree, i);
+		struct calltree_line line = calltree_line(&side->tree, i);
 
-		if (line->kind != CALLTREE_THREAD || line->n >= end_n)
+		if (line.kind != CALLTREE_THREAD || line.n >= end_n)
 			continue;
-		known = calltree_side(&side->tree, line);
+		known = calltree_side(&side->tree, &line);
 		if (opts->has_pid && (!known || known->pid != opts->pid))
 			continue;
 		side->has_thread = known;
@@ -99,22 +97,24 @@ static uint64_t end_of(const struct diff_side *side)
 
 static bool choose_calls(struct diff_side *side, uint64_t end_n)
 {
-	const struct calltree_line *thread = NULL;
+	const struct btsrec_side *thread = NULL;
 	uint64_t interrupt_end_n = 0;
 
-	for (size_t i = 0; i < side->tree.nr_lines && calltree_line(&side->tree, i)->n < end_n; i++) {
-		const struct calltree_line *line = calltree_line(&side->tree, i);
+	for (size_t i = 0; i < side->tree.nr_lines; i++) {
+		struct calltree_line line = calltree_line(&side->tree, i);
 
-		if (line->kind == CALLTREE_THREAD)
-			thread = line;
-		if (line->kind != CALLTREE_CALL || !is_thread(side, thread) ||
-		    line->n < interrupt_end_n)
+		if (line.n >= end_n)
+			break;
+		if (line.kind == CALLTREE_THREAD)
+			thread = calltree_side(&side->tree, &line);
+		if (line.kind != CALLTREE_CALL || !is_thread(side, thread) ||
+		    line.n < interrupt_end_n)
 			continue;
-		if (is_interrupt(line) && line->last_n < end_n) {
-			interrupt_end_n = line->last_n;
+		if (is_interrupt(&line) && line.last_n < end_n) {
+			interrupt_end_n = line.last_n;
 			continue;
 		}
-		if (!code_is_kernel(line->to))
+		if (!code_is_kernel(line.to))
 			continue;
 		if (!grow(&side->calls, sizeof(*side->calls), side->nr_calls, &side->nr_room))
 			return false;
@@ -190,14 +190,14 @@ static void text_side(struct out *out, const struct diff_side *side)
 static void text_call(struct out *out, const struct diff_side *side, size_t call,
 		      const char *mark)
 {
-	const struct calltree_line *line = calltree_line(&side->tree, side->calls[call]);
-	uint32_t indent = calltree_indent(&side->tree, line);
+	struct calltree_line line = calltree_line(&side->tree, side->calls[call]);
+	uint32_t indent = calltree_indent(&side->tree, &line);
 	char name[SIGNATURE_NAME_BYTES];
 
 	name_call(side, call, name);
 	out_str(out, mark);
 	out_char(out, ' ');
-	out_dec(out, line->n, 9);
+	out_dec(out, line.n, 9);
 	for (uint32_t i = side->least; i <= indent && i < side->least + MAX_LEVELS; i++)
 		out_literal(out, "  ");
 	out_str(out, name);
@@ -242,11 +242,12 @@ static void text_same(struct diff *diff)
 static void find_least(const struct diff *diff, struct diff_side *side)
 {
 	size_t nr = diff->nr_same + (differs(diff) ? MAX_SHOWN : 0);
-	uint32_t least;
 
 	side->least = UINT32_MAX;
 	for (size_t i = side->nr_calls > nr ? side->nr_calls - nr : 0; i < side->nr_calls; i++) {
-		least = calltree_indent(&side->tree, calltree_line(&side->tree, side->calls[i]));
+		struct calltree_line line = calltree_line(&side->tree, side->calls[i]);
+		uint32_t least = calltree_indent(&side->tree, &line);
+
 		if (least < side->least)
 			side->least = least;
 	}
@@ -296,7 +297,7 @@ static void json_only(struct diff *diff, const struct diff_side *side)
 	for (size_t i = end > MAX_SHOWN ? end - MAX_SHOWN : 0; i < end; i++) {
 		out_literal(&diff->out, "{\"kind\":\"only\"");
 		json_word(&diff->out, "side", side->letter == 'A' ? "a" : "b");
-		json_number(&diff->out, "n", calltree_line(&side->tree, side->calls[i])->n);
+		json_number(&diff->out, "n", calltree_line(&side->tree, side->calls[i]).n);
 		json_function_of(&diff->out, side, i);
 		out_literal(&diff->out, "}\n");
 	}
@@ -315,8 +316,8 @@ static void json_diff(struct diff *diff)
 	out_literal(out, "}\n");
 	for (size_t i = diff->nr_same; i && !out->stopped; i--) {
 		out_literal(out, "{\"kind\":\"same\"");
-		json_number(out, "a_n", calltree_line(&a->tree, a->calls[a->nr_calls - i])->n);
-		json_number(out, "b_n", calltree_line(&b->tree, b->calls[b->nr_calls - i])->n);
+		json_number(out, "a_n", calltree_line(&a->tree, a->calls[a->nr_calls - i]).n);
+		json_number(out, "b_n", calltree_line(&b->tree, b->calls[b->nr_calls - i]).n);
 		json_function_of(out, a, a->nr_calls - i);
 		out_literal(out, "}\n");
 	}

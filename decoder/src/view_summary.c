@@ -44,10 +44,13 @@ static size_t nr_calls_to_fault(struct summary *view)
 	size_t nr = 0;
 
 	view->ip = fault->from;
-	while (nr < tree->nr_open && (calltree_line(tree, tree->open[nr])->n < fault->n ||
-				      (calltree_line(tree, tree->open[nr])->n == fault->n &&
-				       fault->kind != FAULT_STOP)))
+	while (nr < tree->nr_open) {
+		uint64_t n = calltree_line(tree, tree->open[nr]).n;
+
+		if (n > fault->n || (n == fault->n && fault->kind == FAULT_STOP))
+			break;
 		nr++;
+	}
 	return nr;
 }
 
@@ -65,9 +68,9 @@ static size_t nr_own_calls(struct summary *view, const struct btsrec_cpu *cpu)
 	if (view->calls.fault.kind)
 		return nr_calls_to_fault(view);
 	for (size_t i = tree->nr_open; i; i--) {
-		const struct calltree_line *line = calltree_line(tree, tree->open[i - 1]);
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
 
-		if (cpu->freeze.ip - line->from < CODE_INSN_MAX_BYTES + 1)
+		if (cpu->freeze.ip - line.from < CODE_INSN_MAX_BYTES + 1)
 			return i - 1;
 	}
 	return tree->nr_open;
@@ -93,6 +96,7 @@ static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsig
 	view->oldest_tsc = 0;
 	view->ip = 0;
 	memset(view->nr_gaps, 0, sizeof(view->nr_gaps));
+	calltree_clear(&view->calls.tree);
 	status = btsrec_events(rec, cpu, digest_event, view);
 	if (!status)
 		status = trace_fault(rec, cpu, &view->calls.fault);
@@ -113,12 +117,19 @@ static size_t first_of_path(const struct summary *view)
 	size_t first = view->nr_open;
 
 	while (first && view->nr_open - first < MAX_PATH_LINES - 1) {
-		const struct calltree_line *line = calltree_line(tree, tree->open[--first]);
+		struct calltree_line line = calltree_line(tree, tree->open[--first]);
 
-		if (frame_is_entry(line->frame) && !code_is_kernel(line->from))
+		if (frame_is_entry(line.frame) && !code_is_kernel(line.from))
 			break;
 	}
 	return first;
+}
+
+static uint32_t indent_of(const struct calltree *tree, size_t i)
+{
+	struct calltree_line line = calltree_line(tree, i);
+
+	return calltree_indent(tree, &line);
 }
 
 /*
@@ -132,15 +143,14 @@ static void choose_lines(const struct summary *view, size_t first_open, bool *re
 	size_t end = open < tree->nr_open ? tree->open[open] : tree->nr_lines;
 
 	for (size_t i = end; open > first_open; i--) {
-		const struct calltree_line *line = calltree_line(tree, i - 1);
+		struct calltree_line line = calltree_line(tree, i - 1);
 
 		if (tree->open[open - 1] == i - 1) {
 			ret[i - 1] = true;
 			open--;
-		} else if (nr_room && line->kind != CALLTREE_EVENT &&
-			   line->kind != CALLTREE_FAULT &&
-			   calltree_indent(tree, line) <=
-			   calltree_indent(tree, calltree_line(tree, tree->open[open - 1])) + 1) {
+		} else if (nr_room && line.kind != CALLTREE_EVENT &&
+			   line.kind != CALLTREE_FAULT &&
+			   calltree_indent(tree, &line) <= indent_of(tree, tree->open[open - 1]) + 1) {
 			ret[i - 1] = true;
 			nr_room--;
 		}
@@ -158,7 +168,7 @@ static enum btsrec_status print_path(struct summary *view, struct btsrec *rec)
 	if (first_open == view->nr_open)
 		return BTSREC_OK;
 	choose_lines(view, first_open, chosen);
-	view->calls.least = calltree_indent(tree, calltree_line(tree, tree->open[first_open]));
+	view->calls.least = indent_of(tree, tree->open[first_open]);
 	for (size_t i = 0; i < tree->nr_lines; i++)
 		if (chosen[i])
 			calls_lines(&view->calls, i, i + 1, 0);
@@ -184,11 +194,11 @@ static uint64_t doubt_n(const struct summary *view)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < tree->nr_lines; i++) {
-		const struct calltree_line *line = calltree_line(tree, i);
+		struct calltree_line line = calltree_line(tree, i);
 
-		if ((line->kind == CALLTREE_ASTRAY || line->kind == CALLTREE_LOST ||
-		     line->kind == CALLTREE_BREAK) && line->n < view->calls.fault.n)
-			n = line->n;
+		if ((line.kind == CALLTREE_ASTRAY || line.kind == CALLTREE_LOST ||
+		     line.kind == CALLTREE_BREAK) && line.n < view->calls.fault.n)
+			n = line.n;
 	}
 	return n;
 }
@@ -214,14 +224,13 @@ static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_c
 	if (!complete)
 		(void)sign_function(view, rec, view->ip);
 	for (i = view->nr_open; i && !complete; i--) {
-		const struct calltree_line *line = calltree_line(tree, tree->open[i - 1]);
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
 
-		if (line->n < doubt)
+		if (line.n < doubt)
 			break;
-		complete = !code_is_kernel(line->from) ||
-			   (frame_is_entry(line->frame) &&
-			    line->frame != FRAME_EXCEPTION) ||
-			   !sign_function(view, rec, line->from);
+		complete = !code_is_kernel(line.from) ||
+			   (frame_is_entry(line.frame) && line.frame != FRAME_EXCEPTION) ||
+			   !sign_function(view, rec, line.from);
 	}
 	signature_end(&view->signature, complete);
 	if (view->signature.nr_names)
@@ -259,7 +268,6 @@ static enum btsrec_status other_cpu(void *arg, unsigned int cpu)
 	status = digest(view, rec, cpu);
 	if (!status)
 		status = show_cpu(view, rec, false);
-	calltree_fini(&view->calls.tree);
 	return status;
 }
 
@@ -281,7 +289,6 @@ static enum btsrec_status first_cpu(struct summary *view, struct btsrec *rec)
 		view->format->begin(view);
 	if (known && !status)
 		status = show_cpu(view, rec, true);
-	calltree_fini(&view->calls.tree);
 	return status;
 }
 
@@ -316,5 +323,6 @@ enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 	view->format = format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
 	status = summary_cpus(view, rec);
 	flushed = out_flush(&view->calls.renderer.out);
+	calltree_fini(&view->calls.tree);
 	return session_end(rec, status ? status : flushed);
 }

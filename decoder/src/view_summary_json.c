@@ -64,8 +64,11 @@ static void json_stack(struct summary *view)
 	json_address(&r->out, "ip", view->ip);
 	json_sym(r, "ip_sym", view->ip);
 	out_char(&r->out, '}');
-	for (size_t i = view->nr_open; i; i--)
-		json_frame(view, calltree_line(tree, tree->open[i - 1]));
+	for (size_t i = view->nr_open; i; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		json_frame(view, &line);
+	}
 	out_char(&r->out, ']');
 }
 

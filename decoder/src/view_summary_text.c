@@ -63,7 +63,7 @@ static void text_entry(struct summary *view, const struct calltree_line *line)
 	frame_text(kind, line->frame, line->vector);
 	out_literal(out, " < [");
 	out_str(out, kind);
-	calls_syscall(&view->calls.renderer, calltree_handler(line));
+	calls_syscall(&view->calls.renderer, line->call.handler);
 	out_char(out, ']');
 }
 
@@ -76,19 +76,19 @@ static void text_stack(struct summary *view)
 
 	calls_function(r, view->ip);
 	for (size_t i = view->nr_open; i; i--) {
-		const struct calltree_line *line = calltree_line(tree, tree->open[i - 1]);
-		bool entry = frame_is_entry(line->frame);
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+		bool entry = frame_is_entry(line.frame);
 
 		if (nr_names++ == MAX_STACK_NAMES) {
 			out_literal(&r->out, " < ...");
 			return;
 		}
 		if (entry)
-			text_entry(view, line);
-		if (entry && !code_is_kernel(line->from))
+			text_entry(view, &line);
+		if (entry && !code_is_kernel(line.from))
 			return;
 		out_literal(&r->out, " < ");
-		calls_function(r, line->from);
+		calls_function(r, line.from);
 	}
 }
 
