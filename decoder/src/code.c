@@ -132,6 +132,11 @@ uint64_t code_from_files(const struct code *code)
 	return code->nr_from_files;
 }
 
+const struct code_thunks *code_thunks(const struct code *code)
+{
+	return &code->source.thunks;
+}
+
 const struct gates *code_gates(const struct code *code)
 {
 	return &code->gates;

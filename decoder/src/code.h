@@ -173,6 +173,9 @@ void code_free(struct code *code);
 /** code_from_files() - how many pages of code came from files instead of the dump */
 uint64_t code_from_files(const struct code *code);
 
+/** code_thunks() - where it needs no asking for thunks, as its source says */
+const struct code_thunks *code_thunks(const struct code *code);
+
 /** code_gates() - the interrupt entries of the dump's kernel. */
 const struct gates *code_gates(const struct code *code);
 

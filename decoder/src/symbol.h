@@ -117,7 +117,7 @@ bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t
 /**
  * struct symbols_shared - names of kernel addresses for several threads at once
  * @files, @kernel: what has been read; tables stay as they are, so any thread may ask them.
- * @thunk_array_kva: of symbols_thunk_array(), @thunks: of thunks_where(), for who needs them.
+ * @thunk_array_kva: of symbols_thunk_array(), @thunks: of code_thunks(), for who needs them.
  * @enter, @leave: around what only the session knows, with @arg.
  */
 struct symbols_shared {

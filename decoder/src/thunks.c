@@ -47,8 +47,11 @@ static enum code_thunk thunk_by_name(const char *name, size_t name_bytes)
 	return is_return_thunk(name, name_bytes) ? CODE_THUNK_RETURN : CODE_NO_THUNK;
 }
 
+/* Most names are none by their first letter, and all of a table are gone through. */
 static bool is_thunk(const char *name, size_t name_bytes)
 {
+	if (!name_bytes || (*name != '_' && *name != 'r' && *name != 's' && *name != 'i'))
+		return false;
 	return thunk_by_name(name, name_bytes) != CODE_NO_THUNK;
 }
 

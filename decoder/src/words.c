@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "session.h"
-#include "thunks.h"
 #include "trace.h"
 
 /* Cache misses of so many look-ups are waited for together. */
@@ -287,6 +286,18 @@ static bool tell(void *arg, unsigned int thread, struct out *out, const struct p
 _Static_assert(PRESS_MAX_THREADS * NR_SPARE <= TAILS_SPARE_SLOTS,
 	       "the table must not become full");
 
+/* What the session's code knows of thunks; false: out of memory. */
+static bool share_code(struct words *words, struct btsrec *rec)
+{
+	const struct code *code = trace_code(rec);
+
+	if (!code)
+		return false;
+	words->shared.thunk_array_kva = symbols_thunk_array(rec);
+	words->shared.thunks = *code_thunks(code);
+	return true;
+}
+
 static bool share(void *arg, unsigned int nr_threads)
 {
 	struct words *words = arg;
@@ -296,10 +307,8 @@ static bool share(void *arg, unsigned int nr_threads)
 	if (!tails_share(&words->tails, nr_threads * NR_SPARE))
 		return false;
 	symbols_share(words->like->rec, &words->shared);
-	if (words->like->has_types) {
-		words->shared.thunk_array_kva = symbols_thunk_array(words->like->rec);
-		thunks_where(words->like->rec, &words->shared.thunks);
-	}
+	if (words->like->has_types && !share_code(words, words->like->rec))
+		return false;
 	words->shared.enter = enter;
 	words->shared.leave = leave;
 	words->shared.arg = words->press;
