@@ -9,6 +9,7 @@
 #include "head.h"
 #include "history_marks.h"
 #include "image.h"
+#include "readat.h"
 
 /* --- Ring --------------------------------------------------------------- */
 
@@ -454,6 +455,48 @@ bool history_next_other(struct history *history, struct btsrec_event *ret)
 			return false;
 	} while (ret->kind == BTSREC_EVENT_BRANCH);
 	return true;
+}
+
+/* --- What is to come ---------------------------------------------------- */
+
+static uint64_t nr_slots_left(const struct history *history)
+{
+	uint64_t nr = history->fetch.nr_left;
+
+	for (unsigned int i = history->span; i < history->ring.layout.nr_spans; i++)
+		nr += history->ring.layout.spans[i].nr_slots;
+	return nr;
+}
+
+/* How many branches the slots that @fetch was sought for hold, if not more than @nr_wanted. */
+static uint64_t count_branches(struct fetch *fetch, uint64_t nr_wanted)
+{
+	uint64_t nr = 0;
+	struct ring_run run;
+
+	while (nr < nr_wanted && !fetch_next(fetch, &run) && run.nr_slots)
+		for (uint64_t i = 0; run.records && i < run.nr_slots; i++)
+			nr += record_is_branch(&run.records[i], fetch->ring.va_bits);
+	return nr;
+}
+
+bool history_has_more(const struct history *history, uint64_t nr)
+{
+	uint64_t nr_slots = 2 * nr, nr_found = 0;
+	struct fetch fetch;
+
+	if (nr_slots_left(history) < nr_slots || fetch_init(&fetch, &history->fetch.ring))
+		return false;
+	for (unsigned int i = history->ring.layout.nr_spans; i && nr_found < nr; i--) {
+		const struct ring_span *span = &history->ring.layout.spans[i - 1];
+		uint64_t nr_here = min_u64(nr_slots, span->nr_slots);
+
+		fetch_seek(&fetch, span->slot + span->nr_slots - nr_here, nr_here);
+		nr_found += count_branches(&fetch, nr - nr_found);
+		nr_slots -= nr_here;
+	}
+	fetch_fini(&fetch);
+	return nr_found >= nr;
 }
 
 /* --- By callback -------------------------------------------------------- */

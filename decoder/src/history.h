@@ -77,6 +77,15 @@ bool history_branches(struct history *history, uint64_t end_n, struct timeline_b
 bool history_next_other(struct history *history, struct btsrec_event *ret);
 
 /**
+ * history_has_more() - are there at least @nr branches behind where @history is?
+ *
+ * Looks at the newest slots only, twice as many as branches at most; nothing changes.
+ *
+ * Return: false: there are less, or that is not known.
+ */
+bool history_has_more(const struct history *history, uint64_t nr);
+
+/**
  * history_end() - history_fini() with what came of it
  * @wanted: false: whom the events were told did not want to go on.
  *

@@ -7,6 +7,7 @@
 #include "bounds.h"
 #include "symbol.h"
 #include "thunks.h"
+#include "trace_fault.h"
 #include "user.h"
 
 /* The recorder's own module, as the module map has it. */
@@ -201,6 +202,48 @@ enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct asp
 	if (!status)
 		forget_lost(rec, spaces);
 	return status;
+}
+
+/* Among so many of the oldest events somebody else comes to run, as a rule. */
+#define FIRST_EVENTS	BOUND(32768, 64)
+
+/* False: not one of them tells who runs next, or they are all that there are. */
+static bool feed_first(struct history *history, struct aspace *spaces)
+{
+	struct timeline_branches branches;
+	struct btsrec_event event;
+
+	aspace_begin(spaces, 0);
+	while (!history->status && history->timeline.n < FIRST_EVENTS) {
+		if (history_branches(history, UINT64_MAX, &branches))
+			continue;
+		if (!history_next(history, &event))
+			return false;
+		if (event.kind != BTSREC_EVENT_BRANCH)
+			aspace_feed(spaces, &event);
+	}
+	return !history->status && !spaces->nomem && spaces->nr > 1;
+}
+
+bool trace_first_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces,
+			uint64_t *ret_end_n)
+{
+	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+	struct history history;
+	bool known;
+
+	/* What is recorded meanwhile moves what is oldest. */
+	if (!page || !page->frozen || kept_spaces(rec, cpu))
+		return false;
+	history_init(&history, rec, cpu, 0);
+	known = feed_first(&history, spaces) && history_has_more(&history, TRACE_FAULT_MAX_EVENTS);
+	history_fini(&history);
+	if (!known)
+		return false;
+	/* The last span goes on. */
+	*ret_end_n = spaces->spans[spaces->nr - 1].first_n;
+	forget_lost(rec, spaces);
+	return true;
 }
 
 /* --- Types -------------------------------------------------------------- */

@@ -194,6 +194,16 @@ struct code *trace_code_shared(struct symbols_shared *shared, bool named, size_t
 enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces);
 
 /**
+ * trace_first_spaces() - who ran in the oldest events of @cpu, before all of it is read
+ * @spaces: as of trace_spaces(), which says the same of these events.
+ * @ret_end_n: they are those before this one, which is older than the fault.
+ *
+ * Return: false: nothing is known so soon, or all of it has been read before.
+ */
+bool trace_first_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces,
+			uint64_t *ret_end_n);
+
+/**
  * struct trace_types - kinds of branches without the way to them, in any order
  * @spaces: borrowed; of the CPU.
  */

@@ -130,30 +130,41 @@ static bool is_plain(const struct show *show)
 	       !show->opts->newest_first;
 }
 
-/* So far as to the fault, which stands in front of its branch. */
+/* From event @n on so far as to the fault, which stands in front of its branch. */
 static uint64_t end_of_branches(const struct show *show, uint64_t n)
 {
-	return show->fault->kind && n <= show->fault->n ? show->fault->n : UINT64_MAX;
+	if (n < show->first_n)
+		return show->first_n;
+	return show->fault->kind && n <= show->fault->n ? show->fault->n : show->end_n;
+}
+
+/* False: whom the events were told did not want to go on. */
+static bool show_part(struct show *show, unsigned int cpu, struct history *history)
+{
+	struct timeline_branches branches;
+	struct btsrec_event event;
+	bool goes_on = true;
+
+	while (!history->status && goes_on && history->timeline.n < show->end_n) {
+		if (history_branches(history, end_of_branches(show, history->timeline.n),
+				     &branches))
+			goes_on = branches.n < show->first_n || show_branches(show, cpu, &branches);
+		else if (history_next(history, &event))
+			goes_on = event.n < show->first_n || show_event(show, &event);
+		else
+			break;
+	}
+	return goes_on;
 }
 
 /* What session_tail() does, with many branches at a time. */
 static enum btsrec_status show_plain(struct show *show, unsigned int cpu)
 {
-	struct timeline_branches branches;
-	struct btsrec_event event;
 	struct history history;
-	bool goes_on = true;
+	bool goes_on;
 
 	history_init(&history, show->renderer.rec, cpu, show->selector->nr_tail);
-	while (!history.status && goes_on) {
-		if (history_branches(&history, end_of_branches(show, history.timeline.n),
-				     &branches))
-			goes_on = show_branches(show, cpu, &branches);
-		else if (history_next(&history, &event))
-			goes_on = show_event(show, &event);
-		else
-			break;
-	}
+	goes_on = show_part(show, cpu, &history);
 	return history_end(&history, show->renderer.rec, cpu, goes_on);
 }
 
@@ -238,6 +249,70 @@ static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
 	return status;
 }
 
+/* Is there no need to know more of a history than who ran? */
+static bool may_begin(const struct show *show)
+{
+	const struct btsrec_show *opts = show->opts;
+	struct filter filter;
+
+	return !show->begun && !opts->fold && !opts->newest_first && !opts->max_events &&
+	       !show->splayed && !selector_filter(show->renderer.rec, &show->filter, &filter) &&
+	       !filter.any;
+}
+
+/* The events before @show->end_n, with what @selector knows of them. */
+static enum btsrec_status show_before(struct show *show, unsigned int cpu,
+				      struct selector *selector, const struct session_ring *ring)
+{
+	static const struct fault no_fault = { .why = FAULT_NO_FAULT };
+	struct renderer *r = &show->renderer;
+	enum btsrec_status status = BTSREC_OK;
+	struct history history;
+	bool goes_on;
+
+	show->selector = selector;
+	show->fault = &no_fault;
+	r->types = show->opts->types ? &selector->types : NULL;
+	if (show->format->cpu)
+		show->format->cpu(r, btsrec_cpu(r->rec, cpu), ring);
+	history_init(&history, r->rec, cpu, 0);
+	goes_on = show_part(show, cpu, &history);
+	if (history.status || !goes_on)
+		status = history_end(&history, r->rec, cpu, goes_on);
+	else
+		history_fini(&history);
+	r->types = NULL;
+	r->side = NULL;
+	show_settle(show);
+	return status ? status : show_flush(show);
+}
+
+/*
+ * Where the fault is, and who ran when, is known only when all of the ring was read, which
+ * takes as long as it is large: the first lines come before, from what is known by then.
+ */
+static enum btsrec_status show_first(struct show *show, unsigned int cpu,
+				     const struct session_ring *ring)
+{
+	struct selector selector = { .rec = show->renderer.rec };
+	enum btsrec_status status = BTSREC_OK;
+
+	show->first_n = 0;
+	show->end_n = UINT64_MAX;
+	if (!may_begin(show))
+		return BTSREC_OK;
+	show->begun = true;
+	if (trace_first_spaces(selector.rec, cpu, &selector.spaces, &show->end_n)) {
+		status = trace_types_init(&selector.types, selector.rec, &selector.spaces);
+		if (!status)
+			status = show_before(show, cpu, &selector, ring);
+		show->first_n = show->end_n;
+		show->end_n = UINT64_MAX;
+	}
+	selector_fini(&selector);
+	return status;
+}
+
 static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
 {
 	struct show *show = arg;
@@ -248,12 +323,14 @@ static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
 	enum btsrec_status status = session_ring(rec, cpu, &ring);
 
 	if (!status)
+		status = show_first(show, cpu, &ring);
+	if (!status)
 		status = trace_fault(rec, cpu, &fault);
 	if (status)
 		return status;
 	show->selector = &selector;
 	show->fault = &fault;
-	if (show->format->cpu)
+	if (show->format->cpu && !show->first_n)
 		show->format->cpu(&show->renderer, btsrec_cpu(rec, cpu), &ring);
 	status = show_selected(show, cpu);
 	if (!status && show->format->cpu_end)

@@ -17,6 +17,9 @@
  * @nomem: a line was lost for lack of memory.
  * @fault, @selector: of the CPU being told; borrowed.
  * @filter: that of @opts; without the level if that is @splayed.
+ * @begun: lines of a CPU have been told.
+ * @first_n, @end_n: a part of a history, in events: what was told before all of it was read,
+ *	or what was not; if each event is a line as it is.
  * @counting: lines are counted in @nr_lines, not shown.
  * @nr_skip: so many lines are too old to be shown.
  * @nr_told: so many were shown of this CPU.
@@ -34,6 +37,9 @@ struct show {
 	struct selector *selector;
 	bool splayed;
 	struct splay splay;
+	bool begun;
+	uint64_t first_n;
+	uint64_t end_n;
 	bool counting;
 	uint64_t nr_lines;
 	uint64_t nr_skip;
@@ -85,8 +91,11 @@ bool show_branches(struct show *show, unsigned int cpu, const struct timeline_br
  */
 void show_settle(struct show *show);
 
+/** show_flush() - until all output has gone to the sink; BTSREC_OK or BTSREC_ERR_STOPPED */
+enum btsrec_status show_flush(struct show *show);
+
 /**
- * show_end_branches() - until all output has gone to the sink; also if it was never begun
+ * show_end_branches() - show_flush(), and no more output; also if it was never begun
  *
  * Return: BTSREC_OK or BTSREC_ERR_STOPPED.
  */

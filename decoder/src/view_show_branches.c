@@ -25,14 +25,19 @@ bool show_begin_branches(struct show *show, const struct btsrec_sink *sink)
 	return true;
 }
 
+enum btsrec_status show_flush(struct show *show)
+{
+	(void)out_flush(&show->renderer.out);
+	return press_wait(show->words.press);
+}
+
 enum btsrec_status show_end_branches(struct show *show)
 {
 	enum btsrec_status status = BTSREC_OK;
 
 	show->renderer.rec->ahead = NULL;
 	if (show->words.press) {
-		(void)out_flush(&show->renderer.out);
-		status = press_wait(show->words.press);
+		status = show_flush(show);
 		show->nomem |= press_failed(show->words.press);
 	}
 	words_close(&show->words);

@@ -11,6 +11,7 @@ branches between switches, and one CPU that follows another.
 """
 
 import argparse
+import fcntl
 import pathlib
 import subprocess
 import sys
@@ -55,7 +56,9 @@ def switches(nr):
 def describe(form):
     yield HEAD + form
     yield f"cpu 0\narm tsc=1 now={INIT}\n"
-    yield SAME * 20 + NEW + SAME * 5
+    yield SAME * 16
+    yield from switches(200)
+    yield SAME * 4 + NEW + SAME * 5
     yield from switches(1500)
     yield NEW.replace("0x5", "0x6") + SAME
     yield "freeze reason=panic tsc=90000 ip=0xffffffff81000012 stop_ip=0xffffffff81000010\n"
@@ -82,6 +85,37 @@ def same(args, dump, words, threads):
     return True
 
 
+def first_come_first(args, dump, words):
+    """Are the first lines, which are told before all of a ring is read, those that they are where
+    all of it was read before?  The newest so many events are all that there are."""
+    for nr_threads in (1, 3):
+        if answer(args.btsrec, dump, words, nr_threads) != \
+           answer(args.btsrec, dump, [*words, "-n", "99999999"], nr_threads):
+            print(f"{' '.join(words)}: {nr_threads} threads tell other lines first")
+            return False
+    return True
+
+
+def read_until_first(args, dump, words):
+    """How many bytes were read when the first line comes out of a pipe that holds little."""
+    with subprocess.Popen([args.btsrec, "show", "--sysroot", "nowhere", "--threads", "1", *words,
+                           dump], stdout=subprocess.PIPE, bufsize=0) as process:
+        fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        process.stdout.read(1)
+        counts = pathlib.Path(f"/proc/{process.pid}/io").read_text(encoding="ascii")
+        process.kill()
+    return int(counts.split()[1])
+
+
+def first_come_soon(args, dump):
+    """Do they come before the ring is read, and would this notice if they did not?"""
+    soon, late = (read_until_first(args, dump, words) for words in ([], ["-n", "99999999"]))
+    if soon < late / 4:
+        return True
+    print(f"{soon} bytes are read before the first line, and {late} where all must be")
+    return False
+
+
 def make_dump(mkimage, path, form):
     """Of a packed dump the pages are unpacked ahead, of another one the ring is read ahead."""
     subprocess.run([mkimage, path], input="".join(describe(form)).encode(), check=True)
@@ -106,7 +140,11 @@ def main():
                 same(args, plain, ["--no-names"], threads),
                 same(args, plain, ["-n", "400000", "--types"], threads[:1]),
                 same(args, plain, ["--kernel", "--types"], threads[:1]),
-                same(args, plain, ["--thread", "4242"], threads[:1])]
+                same(args, plain, ["--thread", "4242"], threads[:1]),
+                first_come_first(args, packed, ["--types"]),
+                first_come_first(args, plain, ["--format", "jsonl", "--cpu", "0"]),
+                first_come_first(args, plain, ["--no-names"]),
+                first_come_soon(args, plain)]
     sys.exit(not all(good))
 
 

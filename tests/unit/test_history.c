@@ -485,6 +485,83 @@ START_TEST(a_cpu_that_goes_on_is_read_again)
 }
 END_TEST
 
+/* A ring of 3,000 slots; the newest is number 499, and of those from 400 on 60 hold annotations. */
+static void start_of_many(struct history *history)
+{
+	setup(3000);
+	fixture_branches(fix, 1, 500, 2500, 0);
+	fixture_branches(fix, 1, 0, 500, 0);
+	for (uint64_t i = 0; i < 20; i++)
+		fixture_annotation(fix, 1, 400 + 5 * i, BTSREC_ANNOT_SWITCH, 3, (uint32_t)i);
+	fixture_freeze(fix, 1, 500);
+	open_and_locate();
+	btsrec_ck_ok(history_init(history, rec, 1, 0));
+}
+
+START_TEST(more_is_to_come)
+{
+	struct history history;
+	struct btsrec_event event;
+
+	start_of_many(&history);
+	ck_assert(history_has_more(&history, 0));
+	ck_assert(history_has_more(&history, 1));
+	/* 32 of 80 slots. */
+	ck_assert(!history_has_more(&history, 40));
+	ck_assert(history_has_more(&history, 200));
+	ck_assert(history_has_more(&history, 1500));
+	/* There are so many, but not twice as many slots. */
+	ck_assert(!history_has_more(&history, 1501));
+	/* It goes on as if nobody had looked. */
+	for (uint64_t n = 0; n < 2000; n++) {
+		ck_assert(history_next(&history, &event));
+		ck_assert_uint_eq(event.n, n);
+	}
+	history_fini(&history);
+	teardown();
+}
+END_TEST
+
+/* What is not in the dump may hold anything. */
+START_TEST(more_that_is_missing)
+{
+	struct history history;
+
+	start_of_many(&history);
+	/* The 500 newest slots, and a few of the oldest. */
+	for (uint64_t page = 0; page < 3; page++)
+		mem_cut(&fix->mem, fixture_ring_page_pa(fix, 1, page), 0);
+	ck_assert(!history_has_more(&history, 100));
+	ck_assert(!history_has_more(&history, 499));
+	ck_assert(history_has_more(&history, 500));
+	history_fini(&history);
+	teardown();
+}
+END_TEST
+
+START_TEST(no_more)
+{
+	struct history history;
+	struct btsrec_event event;
+
+	setup(3000);
+	fixture_branches(fix, 1, 0, 3000, 0);
+	fixture_freeze(fix, 1, 2999);
+	open_and_locate();
+	btsrec_ck_ok(history_init(&history, rec, 1, 0));
+	while (history_next(&history, &event) && event.n < 2900)
+		;
+	/* What is on its way is left out. */
+	ck_assert(!history_has_more(&history, 100));
+	ck_assert(history_has_more(&history, 0));
+	failing_alloc_arm(1);
+	ck_assert(!history_has_more(&history, 0));
+	ck_assert(failing_alloc_disarm());
+	history_fini(&history);
+	teardown();
+}
+END_TEST
+
 START_TEST(tail_of_nothing)
 {
 	setup(33);
@@ -591,6 +668,6 @@ BTSREC_CK_MAIN("history", index_words, never_armed, armed_uses_the_ds_area,
 	       stopped_by_the_caller, tails_of_every_kind_of_length,
 	       tails_equal_the_end_of_the_whole, a_short_tail_reads_little_twice,
 	       what_was_read_is_not_read_again, tails_that_begin_around_a_mark,
-	       a_cpu_that_goes_on_is_read_again, tail_of_nothing,
-	       medium_fails, medium_fails_far_from_the_head, every_allocation_fails_once,
+	       a_cpu_that_goes_on_is_read_again, more_is_to_come, more_that_is_missing, no_more,
+	       tail_of_nothing, medium_fails, medium_fails_far_from_the_head, every_allocation_fails_once,
 	       every_read_fails_once)
