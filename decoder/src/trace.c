@@ -204,17 +204,30 @@ enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct asp
 	return status;
 }
 
-/* Among so many of the oldest events somebody else comes to run, as a rule. */
-#define FIRST_EVENTS	BOUND(32768, 64)
+/* A screen of events, many screens, and what is read at most to have one of them. */
+#define FIRST_MIN_EVENTS	BOUND(64, 4)
+#define FIRST_EVENTS		BOUND(8192, 64)
+#define FIRST_MAX_EVENTS	BOUND(262144, 256)
 
-/* False: not one of them tells who runs next, or they are all that there are. */
+/* So many events are in spans that have ended: what is known of these is final. */
+static uint64_t nr_settled(const struct aspace *spaces)
+{
+	return spaces->nr ? spaces->spans[spaces->nr - 1].first_n : 0;
+}
+
+static uint64_t nr_to_read(const struct aspace *spaces)
+{
+	return nr_settled(spaces) < FIRST_MIN_EVENTS ? FIRST_MAX_EVENTS : FIRST_EVENTS;
+}
+
+/* False: too few are settled, or these are all that there are. */
 static bool feed_first(struct history *history, struct aspace *spaces)
 {
 	struct timeline_branches branches;
 	struct btsrec_event event;
 
 	aspace_begin(spaces, 0);
-	while (!history->status && history->timeline.n < FIRST_EVENTS) {
+	while (!history->status && history->timeline.n < nr_to_read(spaces)) {
 		if (history_branches(history, UINT64_MAX, &branches))
 			continue;
 		if (!history_next(history, &event))
@@ -222,7 +235,7 @@ static bool feed_first(struct history *history, struct aspace *spaces)
 		if (event.kind != BTSREC_EVENT_BRANCH)
 			aspace_feed(spaces, &event);
 	}
-	return !history->status && !spaces->nomem && spaces->nr > 1;
+	return !history->status && !spaces->nomem && nr_settled(spaces) >= FIRST_MIN_EVENTS;
 }
 
 bool trace_first_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces,
@@ -240,8 +253,7 @@ bool trace_first_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spa
 	history_fini(&history);
 	if (!known)
 		return false;
-	/* The last span goes on. */
-	*ret_end_n = spaces->spans[spaces->nr - 1].first_n;
+	*ret_end_n = nr_settled(spaces);
 	forget_lost(rec, spaces);
 	return true;
 }
