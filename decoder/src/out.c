@@ -43,14 +43,31 @@ bool out_text_take(void *arg, const char *text, size_t nr_bytes)
 	return true;
 }
 
-void out_drain(struct out *out)
+/* The first @nr_bytes, more than there are behind them. */
+static void hand_over(struct out *out, size_t nr_bytes)
 {
-	size_t rest_bytes = (size_t)(out->at - out->buf) - OUT_WRITE_BYTES;
+	size_t rest_bytes = (size_t)(out->at - out->buf) - nr_bytes;
 
 	if (!out->stopped)
-		out->stopped = !out->sink->write(out->sink->arg, out->buf, OUT_WRITE_BYTES);
-	memcpy(out->buf, out->buf + OUT_WRITE_BYTES, rest_bytes);
+		out->stopped = !out->sink->write(out->sink->arg, out->buf, nr_bytes);
+	memcpy(out->buf, out->buf + nr_bytes, rest_bytes);
 	out->at = out->buf + rest_bytes;
+}
+
+void out_drain(struct out *out)
+{
+	hand_over(out, OUT_WRITE_BYTES);
+}
+
+enum btsrec_status out_pages(struct out *out)
+{
+	size_t nr_bytes;
+
+	out_room(out);
+	nr_bytes = (size_t)(out->at - out->buf) / OUT_PAGE_BYTES * OUT_PAGE_BYTES;
+	if (nr_bytes)
+		hand_over(out, nr_bytes);
+	return out->stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
 const char out_digit_pairs[] =

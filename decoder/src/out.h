@@ -20,6 +20,7 @@
 /* The longest text that is put into the buffer at once. */
 #define OUT_BUFFER_BYTES	(64 * 1024)
 #define OUT_WRITE_BYTES		(256 * 1024)
+#define OUT_PAGE_BYTES		4096
 
 /**
  * struct out - bytes on their way to a sink
@@ -50,6 +51,9 @@ void out_init(struct out *out, const struct btsrec_sink *sink);
 
 /** out_flush() - hand everything to the sink; BTSREC_OK or BTSREC_ERR_STOPPED */
 enum btsrec_status out_flush(struct out *out);
+
+/** out_pages() - the same of whole pages, so that the next write begins at one, too */
+enum btsrec_status out_pages(struct out *out);
 
 /** out_drain() - hand OUT_WRITE_BYTES to the sink, of more */
 void out_drain(struct out *out);

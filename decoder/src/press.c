@@ -51,7 +51,7 @@ bool press_begin_batch(struct press *press, unsigned int home)
 	out_init(&batch->out, &batch->sink);
 	batch->out.stopped = press_is_over(press);
 	batch->due = false;
-	batch->out.at += PRESS_PAGE_BYTES;
+	batch->out.at += OUT_PAGE_BYTES;
 	batch->fresh = true;
 	press->order[batch->number % press->nr_batches] = batch;
 	press->filling = batch;
@@ -285,6 +285,14 @@ void press_settle(struct press *press)
 {
 	if (press->nr_batches)
 		hand_over_all(press);
+}
+
+enum btsrec_status press_send(struct press *press)
+{
+	if (!press->nr_batches)
+		return out_pages(&press->out);
+	hand_over_all(press);
+	return press_is_over(press) ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
 enum btsrec_status press_wait(struct press *press)

@@ -22,8 +22,6 @@
 /* What was given and is not text yet: so many batches for each thread, of so many branches. */
 #define PRESS_BATCHES_EACH	6
 #define PRESS_MAX_TOGETHER	3584
-/* Writes begin at whole pages of a file. */
-#define PRESS_PAGE_BYTES	4096
 
 struct aspace_span;
 
@@ -125,6 +123,13 @@ bool press_put(struct press *press, const struct press_run *run);
 
 /** press_settle() - until all branches have been told; their text may be on its way */
 void press_settle(struct press *press);
+
+/**
+ * press_send() - press_settle(), and all text that is whole pages is on its way
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_STOPPED: as far as is known by now.
+ */
+enum btsrec_status press_send(struct press *press);
 
 /**
  * press_wait() - until everything has gone to the sink

@@ -111,7 +111,7 @@ void press_take_session(struct press *press)
 
 bool press_write_pages(struct press *press, const char *text, size_t nr_bytes)
 {
-	size_t nr_rest = nr_bytes % PRESS_PAGE_BYTES;
+	size_t nr_rest = nr_bytes % OUT_PAGE_BYTES;
 
 	memcpy(press->page, text + nr_bytes - nr_rest, nr_rest);
 	press->page_bytes = nr_rest;
@@ -122,15 +122,15 @@ bool press_write_pages(struct press *press, const char *text, size_t nr_bytes)
 /* Behind what waits, which has no room in front of @text. */
 static bool write_behind(struct press *press, const char *text, size_t nr_bytes)
 {
-	size_t nr_fill = PRESS_PAGE_BYTES - press->page_bytes;
+	size_t nr_fill = OUT_PAGE_BYTES - press->page_bytes;
 
 	if (nr_fill > nr_bytes)
 		nr_fill = nr_bytes;
 	memcpy(press->page + press->page_bytes, text, nr_fill);
 	press->page_bytes += nr_fill;
-	if (press->page_bytes < PRESS_PAGE_BYTES)
+	if (press->page_bytes < OUT_PAGE_BYTES)
 		return true;
-	return press->sink.write(press->sink.arg, press->page, PRESS_PAGE_BYTES) &&
+	return press->sink.write(press->sink.arg, press->page, OUT_PAGE_BYTES) &&
 	       press_write_pages(press, text + nr_fill, nr_bytes - nr_fill);
 }
 
@@ -141,9 +141,9 @@ static bool write_batch(struct batch *batch, char *text, size_t nr_bytes)
 	if (!batch->fresh)
 		return write_behind(press, text, nr_bytes);
 	batch->fresh = false;
-	text += PRESS_PAGE_BYTES - press->page_bytes;
+	text += OUT_PAGE_BYTES - press->page_bytes;
 	memcpy(text, press->page, press->page_bytes);
-	return press_write_pages(press, text, nr_bytes - PRESS_PAGE_BYTES + press->page_bytes);
+	return press_write_pages(press, text, nr_bytes - OUT_PAGE_BYTES + press->page_bytes);
 }
 
 /* Whose turn it is now may have waited for that. */

@@ -44,7 +44,7 @@ enum batch_state {
  * @thread: who words it.
  * @runs: @nr_runs of them; their @records are in @window, or if that is NULL, the batch's.
  * @due: whoever words it knows that its turn has come.
- * @fresh: @out begins with PRESS_PAGE_BYTES for the end of the batch before.
+ * @fresh: @out begins with OUT_PAGE_BYTES for the end of the batch before.
  * @out: text that comes before the branches, then all of it.
  */
 struct batch {
@@ -128,7 +128,7 @@ struct press {
 	bool stopped;
 	bool failed;
 	size_t page_bytes;
-	char page[PRESS_PAGE_BYTES];
+	char page[OUT_PAGE_BYTES];
 };
 
 /**

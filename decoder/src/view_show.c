@@ -266,7 +266,7 @@ static enum btsrec_status show_before(struct show *show, unsigned int cpu,
 {
 	static const struct fault no_fault = { .why = FAULT_NO_FAULT };
 	struct renderer *r = &show->renderer;
-	enum btsrec_status status = BTSREC_OK;
+	enum btsrec_status status = BTSREC_OK, sent;
 	struct history history;
 	bool goes_on;
 
@@ -283,8 +283,8 @@ static enum btsrec_status show_before(struct show *show, unsigned int cpu,
 		history_fini(&history);
 	r->types = NULL;
 	r->side = NULL;
-	show_settle(show);
-	return status ? status : show_flush(show);
+	sent = show_send(show);
+	return status ? status : sent;
 }
 
 /*

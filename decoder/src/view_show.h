@@ -91,11 +91,11 @@ bool show_branches(struct show *show, unsigned int cpu, const struct timeline_br
  */
 void show_settle(struct show *show);
 
-/** show_flush() - until all output has gone to the sink; BTSREC_OK or BTSREC_ERR_STOPPED */
-enum btsrec_status show_flush(struct show *show);
+/** show_send() - show_settle(), and what was told is on its way, as of press_send() */
+enum btsrec_status show_send(struct show *show);
 
 /**
- * show_end_branches() - show_flush(), and no more output; also if it was never begun
+ * show_end_branches() - until all output has gone to the sink; also if it was never begun
  *
  * Return: BTSREC_OK or BTSREC_ERR_STOPPED.
  */

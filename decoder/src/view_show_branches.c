@@ -25,10 +25,11 @@ bool show_begin_branches(struct show *show, const struct btsrec_sink *sink)
 	return true;
 }
 
-enum btsrec_status show_flush(struct show *show)
+enum btsrec_status show_send(struct show *show)
 {
 	(void)out_flush(&show->renderer.out);
-	return press_wait(show->words.press);
+	show_settle(show);
+	return press_send(show->words.press);
 }
 
 enum btsrec_status show_end_branches(struct show *show)
@@ -37,7 +38,8 @@ enum btsrec_status show_end_branches(struct show *show)
 
 	show->renderer.rec->ahead = NULL;
 	if (show->words.press) {
-		status = show_flush(show);
+		(void)out_flush(&show->renderer.out);
+		status = press_wait(show->words.press);
 		show->nomem |= press_failed(show->words.press);
 	}
 	words_close(&show->words);

@@ -319,7 +319,7 @@ static bool share(void *arg, unsigned int nr_threads)
 /* In front of the lines of a batch is what is left of a page, see struct batch. */
 static size_t nr_plain(const struct render_format *format)
 {
-	size_t nr = (OUT_WRITE_BYTES - PRESS_PAGE_BYTES) / format->plain_bytes;
+	size_t nr = (OUT_WRITE_BYTES - OUT_PAGE_BYTES) / format->plain_bytes;
 
 	return nr < PRESS_MAX_TOGETHER ? nr : PRESS_MAX_TOGETHER;
 }

@@ -140,4 +140,34 @@ START_TEST(drops_what_follows_a_stop)
 }
 END_TEST
 
-BTSREC_CK_MAIN("out", decimal, hexadecimal, sixteen_digits, longer_than_the_buffer, drops_what_follows_a_stop)
+/* What is less than a page stays, so that a page begins with the next write. */
+START_TEST(whole_pages)
+{
+	static char text[3 * OUT_PAGE_BYTES + 100];
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (char)(' ' + i % 95);
+	start();
+	btsrec_ck_ok(out_pages(&out));
+	out_bytes(&out, text, OUT_PAGE_BYTES - 1);
+	btsrec_ck_ok(out_pages(&out));
+	ck_assert_uint_eq(nr_written, 0);
+	out_bytes(&out, text + OUT_PAGE_BYTES - 1, 1);
+	btsrec_ck_ok(out_pages(&out));
+	ck_assert_uint_eq(nr_written, OUT_PAGE_BYTES);
+	out_bytes(&out, text + OUT_PAGE_BYTES, sizeof(text) - OUT_PAGE_BYTES);
+	btsrec_ck_ok(out_pages(&out));
+	ck_assert_uint_eq(nr_written, 3 * OUT_PAGE_BYTES);
+	btsrec_ck_ok(out_flush(&out));
+	ck_assert_uint_eq(nr_written, sizeof(text));
+	ck_assert_mem_eq(written, text, sizeof(text));
+
+	nr_allowed = nr_written;
+	out_bytes(&out, text, OUT_PAGE_BYTES);
+	btsrec_ck_status(out_pages(&out), BTSREC_ERR_STOPPED);
+	btsrec_ck_status(out_pages(&out), BTSREC_ERR_STOPPED);
+}
+END_TEST
+
+BTSREC_CK_MAIN("out", decimal, hexadecimal, sixteen_digits, longer_than_the_buffer, whole_pages,
+	       drops_what_follows_a_stop)

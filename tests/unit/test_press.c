@@ -326,6 +326,47 @@ START_TEST(what_is_read_ahead)
 }
 END_TEST
 
+/* In two parts, of which the first is sent if @sends. */
+static void print_parts(unsigned int nr_threads, bool sends)
+{
+	struct teller teller = { .fails_at = NEVER };
+	struct press *press = begin(&teller, nr_threads);
+
+	put_run(press, 0, 5000);
+	if (sends)
+		btsrec_ck_ok(press_send(press));
+	if (sends && nr_threads == 1)
+		ck_assert_uint_gt(nr_written, 4 * PAGE_BYTES);
+	put_run(press, 5000, 10000);
+	btsrec_ck_ok(press_wait(press));
+	press_free(press);
+	ck_assert_uint_eq(nr_parts, 0);
+}
+
+/* Whatever is sent before the end, writes begin at whole pages, and are of the same text. */
+START_TEST(sends)
+{
+	struct teller stopped = { .fails_at = NEVER };
+	size_t one_bytes;
+	char *one;
+
+	setup();
+	print_parts(1, false);
+	one = take_written(&one_bytes);
+	for (unsigned int nr_threads = 1; nr_threads <= 4; nr_threads++) {
+		print_parts(nr_threads, true);
+		ck_written(one, one_bytes);
+	}
+	nr_allowed = 0;
+	begin(&stopped, 1);
+	put_run(stopped.press, 0, 5000);
+	btsrec_ck_status(press_send(stopped.press), BTSREC_ERR_STOPPED);
+	press_free(stopped.press);
+	free(one);
+	teardown();
+}
+END_TEST
+
 START_TEST(settles)
 {
 	struct teller teller = { .fails_at = NEVER };
@@ -443,6 +484,6 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("press", text_of_one_thread, any_number_of_threads_writes_the_same, settles,
+BTSREC_CK_MAIN("press", text_of_one_thread, any_number_of_threads_writes_the_same, sends, settles,
 	       what_is_read_ahead, one_thread_if_it_cannot_be_shared, stops_with_the_sink, ends_with_who_tells,
 	       ends_with_lines_left, out_of_memory)
