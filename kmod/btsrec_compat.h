@@ -75,9 +75,10 @@ static inline void *btsrec_module_rodata(const struct module *mod, u64 *bytes)
 
 /*
  * struct syscore with a data pointer replaced struct syscore_ops' callbacks
- * ("syscore: Pass context data to callbacks", v6.19).
+ * ("syscore: Pass context data to callbacks", v6.19).  Stable releases have it, too, Debian's
+ * 6.12.117 among them, so Kbuild asks the header and not the version.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+#ifdef BTSREC_HAVE_SYSCORE
 #define BTSREC_SYSCORE(name, suspend_fn, resume_fn)				\
 	static int name##_suspend(void *data) { return suspend_fn(); }		\
 	static void name##_resume(void *data) { resume_fn(); }			\
