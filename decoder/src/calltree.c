@@ -4,7 +4,6 @@
 #include "clock.h"
 #include "frames_plain.h"
 #include "grow.h"
-#include "symbol.h"
 
 /* A shorter loop is no news; filling the return stack buffer is 16 rounds. */
 #define MIN_ROUNDS 32
@@ -37,15 +36,6 @@ struct calltree_line *calltree_add_line(struct calltree_reader *r, enum calltree
 	return add_line_at(r, kind, event, step->level, step->segment);
 }
 
-static bool is_handler(struct btsrec *rec, uint64_t va)
-{
-	struct symbol_name name;
-	size_t nr_bytes;
-
-	return symbol_find(rec, va, &name) && !name.offset_bytes &&
-	       trace_syscall(&name, &nr_bytes);
-}
-
 static bool can_be_syscall(enum frame_kind kind)
 {
 	return kind == FRAME_SYSCALL || kind == FRAME_INT || kind == FRAME_ENTRY;
@@ -63,7 +53,7 @@ static void name_syscall(struct calltree_reader *r, const struct stack *stack, s
 		return;
 	cookie = stack->frames[entry - 1].cookie;
 	if (cookie && !calltree_line(r->tree, cookie - 1).call.handler &&
-	    is_handler(r->rec, entered))
+	    trace_is_syscall(r->rec, entered))
 		calltree_name(r->tree, cookie - 1, entered);
 }
 

@@ -53,27 +53,32 @@ static inline struct calltree_cell *calltree_next_cell(struct calltree *tree, in
 	return cell;
 }
 
+/** calltree_pack() - what is known of @frame when it is entered; of its number the low half */
+static inline void calltree_pack(const struct frame *frame, struct calltree_cell *ret)
+{
+	*ret = (struct calltree_cell){
+		.from = frame->from,
+		.to = frame->entered,
+		.level = (int32_t)frame->level,
+		.segment = frame->segment,
+		.kind = CALLTREE_CALL,
+		.frame = frame->kind,
+		.vector = (int16_t)frame->vector,
+		.n = (uint32_t)frame->n,
+		.nr_events = UINT32_MAX,
+	};
+}
+
 /** calltree_put_call() - one more line about @frame, which gets its number, from 1, as cookie */
 static inline void calltree_put_call(struct calltree *tree, struct frame *frame)
 {
 	size_t nr_lines = tree->nr_lines;
 	struct calltree_cell *cell;
 
-	if (frame->n > UINT32_MAX) {
+	if (frame->n > UINT32_MAX)
 		calltree_put_whole_call(tree, frame);
-	} else if ((cell = calltree_next_cell(tree, frame->level, frame->segment)) != NULL) {
-		*cell = (struct calltree_cell){
-			.from = frame->from,
-			.to = frame->entered,
-			.level = (int32_t)frame->level,
-			.segment = frame->segment,
-			.kind = CALLTREE_CALL,
-			.frame = frame->kind,
-			.vector = (int16_t)frame->vector,
-			.n = (uint32_t)frame->n,
-			.nr_events = UINT32_MAX,
-		};
-	}
+	else if ((cell = calltree_next_cell(tree, frame->level, frame->segment)) != NULL)
+		calltree_pack(frame, cell);
 	if (tree->nr_lines > nr_lines)
 		frame->cookie = tree->nr_lines;
 }

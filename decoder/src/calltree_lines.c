@@ -96,18 +96,12 @@ struct calltree_line *calltree_put(struct calltree *tree, const struct calltree_
 
 void calltree_put_whole_call(struct calltree *tree, const struct frame *frame)
 {
-	struct calltree_line line = {
-		.n = frame->n,
-		.last_n = UINT64_MAX,
-		.from = frame->from,
-		.to = frame->entered,
-		.level = (int32_t)frame->level,
-		.segment = frame->segment,
-		.kind = CALLTREE_CALL,
-		.frame = frame->kind,
-		.vector = (int16_t)frame->vector,
-	};
+	struct calltree_cell cell;
+	struct calltree_line line;
 
+	calltree_pack(frame, &cell);
+	line = calltree_unpack(&cell);
+	line.n = frame->n;
 	(void)calltree_put(tree, &line);
 }
 

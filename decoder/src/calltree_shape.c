@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What needs no more than the lines that have been read, or a name. */
 #include "calltree_impl.h"
+#include "sorted.h"
 
 /* Where the levels of segment @i count; the shift to there is its own. */
 static struct calltree_segment *joined_to(const struct calltree *tree, uint32_t i)
@@ -44,7 +45,7 @@ void calltree_settle(struct calltree *tree)
 static size_t nr_times_before(const struct calltree *tree, uint64_t n, size_t near)
 {
 	const struct calltree_time *times = tree->times;
-	size_t least = near, most = near, step, middle;
+	size_t least = near, most = near, step;
 
 	for (step = 1; least && times[least - 1].n >= n; step *= 2) {
 		most = least - 1;
@@ -54,14 +55,7 @@ static size_t nr_times_before(const struct calltree *tree, uint64_t n, size_t ne
 		least = most + 1;
 		most = step < tree->nr_times - most ? most + step : tree->nr_times;
 	}
-	while (least < most) {
-		middle = least + (most - least) / 2;
-		if (times[middle].n < n)
-			least = middle + 1;
-		else
-			most = middle;
-	}
-	return least;
+	return n ? least + sorted_up_to(times + least, most - least, n, n - 1) : 0;
 }
 
 bool calltree_ticks(struct calltree *tree, const struct calltree_line *line, uint64_t *ret_min,

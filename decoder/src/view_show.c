@@ -249,20 +249,17 @@ static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
 	return status;
 }
 
-/* Is there no need to know more of a history than who ran? */
+/* Is there no need to know more of a history than who ran?  By @show->selector. */
 static bool may_begin(const struct show *show)
 {
-	const struct btsrec_show *opts = show->opts;
-	struct filter filter;
-
-	return !show->begun && !opts->fold && !opts->newest_first && !opts->max_events &&
-	       !show->splayed && !selector_filter(show->renderer.rec, &show->filter, &filter) &&
-	       !filter.any;
+	return !show->begun && !show->opts->max_events &&
+	       !selector_filter(show->renderer.rec, &show->filter, &show->selector->filter) &&
+	       is_plain(show);
 }
 
-/* The events before @show->end_n, with what @selector knows of them. */
+/* The events before @show->end_n. */
 static enum btsrec_status show_before(struct show *show, unsigned int cpu,
-				      struct selector *selector, const struct session_ring *ring)
+				      const struct session_ring *ring)
 {
 	static const struct fault no_fault = { .why = FAULT_NO_FAULT };
 	struct renderer *r = &show->renderer;
@@ -270,9 +267,8 @@ static enum btsrec_status show_before(struct show *show, unsigned int cpu,
 	struct history history;
 	bool goes_on;
 
-	show->selector = selector;
 	show->fault = &no_fault;
-	r->types = show->opts->types ? &selector->types : NULL;
+	r->types = show->opts->types ? &show->selector->types : NULL;
 	if (show->format->cpu)
 		show->format->cpu(r, btsrec_cpu(r->rec, cpu), ring);
 	history_init(&history, r->rec, cpu, 0);
@@ -294,22 +290,23 @@ static enum btsrec_status show_before(struct show *show, unsigned int cpu,
 static enum btsrec_status show_first(struct show *show, unsigned int cpu,
 				     const struct session_ring *ring)
 {
-	struct selector selector = { .rec = show->renderer.rec };
+	struct selector *selector = show->selector;
 	enum btsrec_status status = BTSREC_OK;
 
+	*selector = (struct selector){ .rec = show->renderer.rec };
 	show->first_n = 0;
 	show->end_n = UINT64_MAX;
 	if (!may_begin(show))
 		return BTSREC_OK;
 	show->begun = true;
-	if (trace_first_spaces(selector.rec, cpu, &selector.spaces, &show->end_n)) {
-		status = trace_types_init(&selector.types, selector.rec, &selector.spaces);
+	if (trace_first_spaces(selector->rec, cpu, &selector->spaces, &show->end_n)) {
+		status = trace_types_init(&selector->types, selector->rec, &selector->spaces);
 		if (!status)
-			status = show_before(show, cpu, &selector, ring);
+			status = show_before(show, cpu, ring);
 		show->first_n = show->end_n;
 		show->end_n = UINT64_MAX;
 	}
-	selector_fini(&selector);
+	selector_fini(selector);
 	return status;
 }
 
@@ -322,13 +319,13 @@ static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
 	struct session_ring ring;
 	enum btsrec_status status = session_ring(rec, cpu, &ring);
 
+	show->selector = &selector;
 	if (!status)
 		status = show_first(show, cpu, &ring);
 	if (!status)
 		status = trace_fault(rec, cpu, &fault);
 	if (status)
 		return status;
-	show->selector = &selector;
 	show->fault = &fault;
 	if (show->format->cpu && !show->first_n)
 		show->format->cpu(&show->renderer, btsrec_cpu(rec, cpu), &ring);

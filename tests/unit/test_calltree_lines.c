@@ -34,6 +34,15 @@ static void is_frame(const struct calltree_line *line, const struct frame *frame
 	ck_assert_uint_eq(line->segment, frame->segment);
 }
 
+static void is_ended(const struct calltree_line *line, const struct frame *frame, uint64_t last_n,
+		     bool more)
+{
+	is_frame(line, frame);
+	ck_assert_uint_eq(line->last_n, last_n);
+	ck_assert_uint_eq(line->call.nr_branches, frame->nr_branches);
+	ck_assert(line->more == more);
+}
+
 /* Numbers with and without room in a cell: when the call begins, and how long it takes. */
 static const uint64_t begins[] = { 0, 1, UINT32_MAX, UINT32_MAX + 1ULL, 1ULL << 50 };
 static const uint64_t lengths[] = { 0, 1, UINT32_MAX - 1ULL, UINT32_MAX, UINT32_MAX + 1ULL,
@@ -63,27 +72,18 @@ static void check_call(uint64_t n, uint64_t length, bool more)
 	frame.nr_branches = nr_branches;
 	calltree_end_call(&tree, &frame, n + length, n + more);
 	line = calltree_line(&tree, 0);
-	is_frame(&line, &frame);
-	ck_assert_uint_eq(line.last_n, n + length);
-	ck_assert_uint_eq(line.call.nr_branches, nr_branches);
-	ck_assert(line.more == more);
+	is_ended(&line, &frame, n + length, more);
 
 	calltree_name(&tree, 0, HANDLER);
 	line = calltree_line(&tree, 0);
-	is_frame(&line, &frame);
-	ck_assert_uint_eq(line.last_n, n + length);
-	ck_assert_uint_eq(line.call.nr_branches, nr_branches);
+	is_ended(&line, &frame, n + length, more);
 	ck_assert_uint_eq(line.call.handler, HANDLER);
-	ck_assert(line.more == more);
 
 	/* The end is all that makes it whole, if it is. */
 	calltree_put_call(&tree, &frame);
 	calltree_end_call(&tree, &frame, n + length, n + more);
 	line = calltree_line(&tree, 1);
-	is_frame(&line, &frame);
-	ck_assert_uint_eq(line.last_n, n + length);
-	ck_assert_uint_eq(line.call.nr_branches, nr_branches);
-	ck_assert(line.more == more);
+	is_ended(&line, &frame, n + length, more);
 	ck_assert_uint_eq(tree.nr_lines, 2);
 }
 
@@ -109,8 +109,7 @@ START_TEST(named_first)
 	calltree_end_call(&tree, &frame, 10, 0);
 	calltree_end_call(&tree, &unknown, 10, 0);
 	line = calltree_line(&tree, 0);
-	is_frame(&line, &frame);
-	ck_assert_uint_eq(line.last_n, 10);
+	is_ended(&line, &frame, 10, false);
 	ck_assert_uint_eq(line.call.nr_branches, 3);
 	ck_assert_uint_eq(line.call.handler, 1);
 	ck_assert_uint_eq(tree.nr_lines, 1);
