@@ -6,12 +6,15 @@
 
 #include "cleanup.h"
 
-/* What struct count counts; BRANCHES and CALLS of groups and of places. */
+/* What struct count counts of a place. */
 enum {
 	BRANCHES,
 	CALLS,
-	OTHER,		/* of a group: its number from 1; of a place: an address in it */
+	ADDRESS,	/* one that is in it */
 };
+
+/* And of a group: its number, from 1. */
+#define NUMBER 0
 
 /* The words of the key of a place. */
 enum {
@@ -21,29 +24,80 @@ enum {
 	WHY,
 };
 
-bool profile_add(struct profile *profile, const uint64_t *group,
-		 const struct profile_place *place, uint64_t nr_branches, uint64_t nr_calls)
+uint32_t profile_group(struct profile *profile, const uint64_t *key)
 {
-	struct count *count = counts_get(&profile->groups, group);
-	uint64_t key[COUNTS_KEY_WORDS] = {
-		[CR3] = place->cr3, [START] = place->start, [WHY] = place->why,
-	};
+	struct count *count = counts_get(&profile->groups, key);
+
+	if (!count)
+		return 0;
+	if (!count->nr[NUMBER])
+		count->nr[NUMBER] = profile->groups.nr;
+	return (uint32_t)count->nr[NUMBER];
+}
+
+static bool add(struct profile *profile, const uint64_t *key, uint64_t va, uint64_t nr_branches,
+		uint64_t nr_calls)
+{
+	struct count *count = counts_get(&profile->places, key);
 
 	if (!count)
 		return false;
-	if (!count->nr[OTHER])
-		count->nr[OTHER] = profile->groups.nr;
-	key[GROUP] = count->nr[OTHER];
 	count->nr[BRANCHES] += nr_branches;
 	count->nr[CALLS] += nr_calls;
-	count = counts_get(&profile->places, key);
-	if (!count)
-		return false;
-	count->nr[BRANCHES] += nr_branches;
-	count->nr[CALLS] += nr_calls;
-	count->nr[OTHER] = place->va;
+	count->nr[ADDRESS] = va;
 	profile->nr_branches += nr_branches;
 	profile->nr_calls += nr_calls;
+	return true;
+}
+
+bool profile_add(struct profile *profile, uint32_t group, const struct profile_place *place,
+		 uint64_t nr_branches, uint64_t nr_calls)
+{
+	const uint64_t key[COUNTS_KEY_WORDS] = {
+		[GROUP] = group, [CR3] = place->cr3, [START] = place->start, [WHY] = place->why,
+	};
+
+	return add(profile, key, place->va, nr_branches, nr_calls);
+}
+
+/* --- Merging ------------------------------------------------------------ */
+
+/* By the numbers of @from, those of the same groups in @into; NULL: out of memory. */
+static uint32_t *map_groups(struct profile *into, const struct profile *from)
+{
+	_cleanup_free_ uint32_t *map = calloc(from->groups.nr + 1, sizeof(*map));
+
+	for (size_t i = 0; map && i < from->groups.nr_room; i++) {
+		const struct count *group = &from->groups.table[i];
+		uint32_t number;
+
+		if (!group->used)
+			continue;
+		number = profile_group(into, group->key);
+		if (!number)
+			return NULL;
+		map[group->nr[NUMBER]] = number;
+	}
+	return take_ptr(map);
+}
+
+bool profile_merge(struct profile *into, const struct profile *from)
+{
+	_cleanup_free_ uint32_t *map = map_groups(into, from);
+
+	if (!map)
+		return false;
+	for (size_t i = 0; i < from->places.nr_room; i++) {
+		const struct count *place = &from->places.table[i];
+		uint64_t key[COUNTS_KEY_WORDS];
+
+		if (!place->used)
+			continue;
+		memcpy(key, place->key, sizeof(key));
+		key[GROUP] = map[key[GROUP]];
+		if (!add(into, key, place->nr[ADDRESS], place->nr[BRANCHES], place->nr[CALLS]))
+			return false;
+	}
 	return true;
 }
 
@@ -94,21 +148,40 @@ static int compare_rows(const void *left, const void *right)
 
 /* --- The list ----------------------------------------------------------- */
 
+/* Each at the place of its number, which is from 1. */
+static void list_groups(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->groups.nr_room; i++) {
+		const struct count *count = &profile->groups.table[i];
+		struct profile_group *group;
+
+		if (!count->used)
+			continue;
+		group = &profile->sorted[count->nr[NUMBER] - 1];
+		memcpy(group->key, count->key, sizeof(group->key));
+		group->number = (uint32_t)count->nr[NUMBER];
+	}
+}
+
+static void sum_groups(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->places.nr; i++) {
+		const struct count *count = &profile->places.table[i];
+		struct profile_group *group = &profile->sorted[count->key[GROUP] - 1];
+
+		group->nr_branches += count->nr[BRANCHES];
+		group->nr_calls += count->nr[CALLS];
+	}
+}
+
 static bool sort_groups(struct profile *profile)
 {
-	counts_sort(&profile->groups);
 	profile->sorted = calloc(profile->groups.nr + 1, sizeof(*profile->sorted));
 	if (!profile->sorted)
 		return false;
-	for (; profile->nr_sorted < profile->groups.nr; profile->nr_sorted++) {
-		const struct count *count = &profile->groups.table[profile->nr_sorted];
-		struct profile_group *group = &profile->sorted[profile->nr_sorted];
-
-		memcpy(group->key, count->key, sizeof(group->key));
-		group->number = count->nr[OTHER];
-		group->nr_branches = count->nr[BRANCHES];
-		group->nr_calls = count->nr[CALLS];
-	}
+	profile->nr_sorted = profile->groups.nr;
+	list_groups(profile);
+	sum_groups(profile);
 	qsort(profile->sorted, profile->nr_sorted, sizeof(*profile->sorted), compare_groups);
 	return true;
 }
@@ -127,7 +200,7 @@ static bool make_row(struct profile *profile, const struct count *count,
 		     const struct profile_group *group, profile_name_fn name, void *arg)
 {
 	struct profile_place place = {
-		.va = count->nr[OTHER],
+		.va = count->nr[ADDRESS],
 		.cr3 = count->key[CR3],
 		.start = count->key[START],
 		.why = count->key[WHY],
@@ -146,9 +219,8 @@ static bool make_row(struct profile *profile, const struct count *count,
 static bool make_rows(struct profile *profile, profile_name_fn name, void *arg)
 {
 	_cleanup_free_ const struct profile_group **groups = number_groups(profile);
-	struct counts *places = &profile->places;
+	const struct counts *places = &profile->places;
 
-	counts_sort(places);
 	profile->rows = calloc(places->nr + 1, sizeof(*profile->rows));
 	if (!groups || !profile->rows)
 		return false;
@@ -179,6 +251,7 @@ static void merge_rows(struct profile *profile)
 
 bool profile_end(struct profile *profile, profile_name_fn name, void *arg)
 {
+	counts_sort(&profile->places);
 	if (!sort_groups(profile) || !make_rows(profile, name, arg))
 		return false;
 	qsort(profile->rows, profile->nr_rows, sizeof(*profile->rows), compare_identity);

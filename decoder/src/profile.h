@@ -27,7 +27,7 @@ struct profile_place {
 /** struct profile_group - all of one @key; @number: in the order of appearance, from 1 */
 struct profile_group {
 	uint64_t key[COUNTS_KEY_WORDS];
-	uint64_t number;
+	uint32_t number;
 	uint64_t nr_branches;
 	uint64_t nr_calls;
 };
@@ -62,13 +62,33 @@ struct profile {
 };
 
 /**
+ * profile_group() - the number of the group @key, as of struct profile_group
+ * @key: COUNTS_KEY_WORDS numbers.
+ *
+ * A group of which nothing is counted is in no row.
+ *
+ * Return: 0: out of memory.
+ */
+uint32_t profile_group(struct profile *profile, const uint64_t *key);
+
+/**
  * profile_add() - count branches that left @place, and calls that entered it
- * @group: COUNTS_KEY_WORDS numbers.
+ * @group: its number.
  *
  * Return: false: out of memory.
  */
-bool profile_add(struct profile *profile, const uint64_t *group,
-		 const struct profile_place *place, uint64_t nr_branches, uint64_t nr_calls);
+bool profile_add(struct profile *profile, uint32_t group, const struct profile_place *place,
+		 uint64_t nr_branches, uint64_t nr_calls);
+
+/**
+ * profile_merge() - add all that @from has counted
+ *
+ * Before profile_end() of either.  Groups are the same if their keys are; their numbers are
+ * each profile's own.
+ *
+ * Return: false: out of memory, and a part of it has been added.
+ */
+bool profile_merge(struct profile *into, const struct profile *from);
 
 /** profile_name_fn - the name of @place, for free(); NULL: out of memory. */
 typedef char *(*profile_name_fn)(void *arg, const struct profile_place *place);

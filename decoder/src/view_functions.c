@@ -97,8 +97,9 @@ static void count(struct functions *view, const struct btsrec_side *side, uint64
 		  uint64_t nr_branches, uint64_t nr_calls)
 {
 	struct profile_place place = place_of(view->renderer.rec, side, va);
+	uint32_t group = profile_group(&view->profile, view->group);
 
-	if (!profile_add(&view->profile, view->group, &place, nr_branches, nr_calls))
+	if (!group || !profile_add(&view->profile, group, &place, nr_branches, nr_calls))
 		view->nomem = true;
 }
 
