@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "frames_plain.h"
 #include "selector.h"
 #include "trace_frames.h"
 #include "view.h"
@@ -93,27 +94,77 @@ static struct profile_place place_of(struct btsrec *rec, const struct btsrec_sid
 
 /* --- Counting ----------------------------------------------------------- */
 
-static void count(struct functions *view, const struct btsrec_side *side, uint64_t va,
-		  uint64_t nr_branches, uint64_t nr_calls)
-{
-	struct profile_place place = place_of(view->renderer.rec, side, va);
-	uint32_t group = profile_group(&view->profile, view->group);
+/* No page table: who ran is not known. */
+#define NOBODYS_SPACE UINT64_MAX
 
-	if (!group || !profile_add(&view->profile, group, &place, nr_branches, nr_calls))
-		view->nomem = true;
+/* Names are asked for when an address is done with, not at each of its branches. */
+static bool count_hit(void *arg, const struct hit *hit)
+{
+	struct functions *view = arg;
+	const struct btsrec_side side = { .cr3 = hit->space };
+	struct profile_place place = place_of(view->renderer.rec,
+					      hit->space == NOBODYS_SPACE ? NULL : &side,
+					      hit->va);
+
+	return profile_add(&view->profile, hit->group, &place, hit->nr[HIT_BRANCH],
+			   hit->nr[HIT_CALL]);
 }
 
-/* One CPU. */
+/**
+ * struct counting - one CPU
+ * @group: of @side in the profile; 0: not asked for yet.
+ * @stretch_end_n: up to here all plain branches are of one thread, and wanted or not, as
+ *	@stretch_wanted says.
+ */
 struct counting {
 	struct functions *view;
+	unsigned int cpu;
 	struct selector selector;
+	const struct btsrec_side *side;
+	uint32_t group;
+	uint64_t stretch_end_n;
+	bool stretch_wanted;
 };
+
+/* Events are of @side from here on; false: out of memory. */
+static bool set_side(struct counting *counting, const struct btsrec_side *side)
+{
+	struct functions *view = counting->view;
+	uint64_t key[COUNTS_KEY_WORDS] = { 0 };
+
+	if (counting->group && (counting->side == side || view->opts->by != BTSREC_BY_TASK))
+		return true;
+	if (view->opts->by == BTSREC_BY_CPU)
+		key[0] = counting->cpu;
+	if (view->opts->by == BTSREC_BY_TASK)
+		group_task(key, side);
+	counting->side = side;
+	counting->group = profile_group(&view->profile, key);
+	return counting->group;
+}
+
+static uint64_t space_of(const struct btsrec_side *side, uint64_t va)
+{
+	if (code_is_kernel(va))
+		return 0;
+	return side ? side->cr3 : NOBODYS_SPACE;
+}
+
+static void count(struct counting *counting, const struct btsrec_side *side, uint64_t va,
+		  enum hit_kind kind)
+{
+	struct functions *view = counting->view;
+
+	if (!set_side(counting, side) ||
+	    !hits_add(&view->hits, counting->group, space_of(side, va), va, kind))
+		view->nomem = true;
+}
 
 /* A branch is of the level that it leaves; what it enters may not be wanted. */
 static void count_entered(struct counting *counting, const struct btsrec_side *side, uint64_t va)
 {
 	if (filter_level(&counting->selector.filter, va))
-		count(counting->view, side, va, 0, 1);
+		count(counting, side, va, HIT_CALL);
 }
 
 static bool count_event(void *arg, const struct trace_event *traced,
@@ -125,14 +176,102 @@ static bool count_event(void *arg, const struct trace_event *traced,
 
 	if (!selector_wants(&counting->selector, event))
 		return true;
-	if (view->opts->by == BTSREC_BY_TASK)
-		group_task(view->group, traced->side);
 	if (event->kind == BTSREC_EVENT_GAP)
 		view->nr_gaps += event->gap.kind != BTSREC_GAP_OVERWRITTEN;
 	if (event->kind == BTSREC_EVENT_BRANCH)
-		count(view, traced->side, event->branch.from, 1, 0);
+		count(counting, traced->side, event->branch.from, HIT_BRANCH);
 	for (unsigned int i = 0; i < step->nr_entered; i++)
 		count_entered(counting, traced->side, frames_entered(frames, i)->entered);
+	return !view->nomem;
+}
+
+/* --- Plain branches ----------------------------------------------------- */
+
+static uint64_t min_n(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Who runs at event @n does so until there. */
+static uint64_t span_end_n(struct aspace *spaces, uint64_t n)
+{
+	const struct aspace_span *span = aspace_span(spaces, n);
+
+	if (!span)
+		return spaces->nr ? spaces->spans[0].first_n : UINT64_MAX;
+	return spaces->at + 1 < spaces->nr ? span[1].first_n : UINT64_MAX;
+}
+
+/* A filter that does not look at branches wants all of a thread in a window, or none. */
+static uint64_t filter_end_n(struct selector *selector, uint64_t n)
+{
+	const struct filter_window *window = &selector->window;
+	uint64_t end_n;
+
+	if (!selector->filter.any)
+		return UINT64_MAX;
+	end_n = span_end_n(&selector->spaces, n);
+	if (n < window->first_n)
+		return min_n(end_n, window->first_n);
+	return n < window->end_n ? min_n(end_n, window->end_n) : end_n;
+}
+
+/* From the plain branch @n on; false: out of memory. */
+static bool begin_stretch(struct counting *counting, struct aspace *spaces, uint64_t n,
+			  const struct btsrec_record *branch)
+{
+	const struct btsrec_event event = { .kind = BTSREC_EVENT_BRANCH, .n = n,
+					    .branch = *branch };
+
+	counting->stretch_wanted = selector_wants(&counting->selector, &event);
+	counting->stretch_end_n = min_n(span_end_n(spaces, n),
+					filter_end_n(&counting->selector, n));
+	return set_side(counting, aspace_at(spaces, n));
+}
+
+/*
+ * What count_event() does of such a branch; false: out of memory.
+ *
+ * As in trace_ahead(), and whether a branch that comes soon is a call costs more to find out.
+ */
+static inline bool count_plain(struct hits *hits, uint32_t group, enum frames_move move,
+			       const struct btsrec_record *branch, const struct btsrec_record *end)
+{
+	if (end - branch > TRACE_AHEAD) {
+		__builtin_prefetch(hits_place(hits, group, 0, branch[TRACE_AHEAD].from));
+		__builtin_prefetch(hits_place(hits, group, 0, branch[TRACE_AHEAD].to));
+	}
+	return hits_add(hits, group, 0, branch->from, HIT_BRANCH) &&
+	       (move != FRAMES_ENTERS || hits_add(hits, group, 0, branch->to, HIT_CALL));
+}
+
+/* A trace_frames_plain_fn.  Inlined it all is, because most of a history comes this way. */
+static bool count_plain_branches(void *arg, struct trace *trace, struct frames *frames)
+{
+	struct trace_way way = trace_way_begin(trace);
+	struct counting *counting = arg;
+	struct functions *view = counting->view;
+	const struct code_run *run;
+
+	while (!view->nomem && (run = trace_way_run(trace, &way)) != NULL) {
+		const struct btsrec_record *branch = way.branch;
+		enum frames_move move;
+		struct frame *frame;
+
+		if (way.n >= counting->stretch_end_n &&
+		    !begin_stretch(counting, &trace->spaces, way.n, branch)) {
+			view->nomem = true;
+			break;
+		}
+		move = frames_plain(frames, way.n, branch, run, &frame);
+		if (move == FRAMES_NOT_PLAIN)
+			break;
+		trace_way_pass(trace, &way, run);
+		if (!counting->stretch_wanted)
+			continue;
+		view->nomem = !count_plain(&view->hits, counting->group, move, branch, way.end);
+	}
+	trace_way_end(trace, &way);
 	return !view->nomem;
 }
 
@@ -140,14 +279,15 @@ static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
 {
 	struct functions *view = arg;
 	struct btsrec *rec = view->renderer.rec;
-	struct counting counting = { .view = view };
-	const struct trace_frames_fns fns = { .event = count_event, .arg = &counting };
+	struct counting counting = { .view = view, .cpu = cpu };
+	struct trace_frames_fns fns = { .event = count_event, .arg = &counting };
 	enum btsrec_status status = selector_init(&counting.selector, rec, cpu,
 						  &view->opts->filter, 0);
 
 	view->nr_cpus++;
-	if (view->opts->by == BTSREC_BY_CPU)
-		view->group[0] = cpu;
+	/* Some branches of one thread may be wanted and others not. */
+	if (!counting.selector.filter.by_branch)
+		fns.plain = count_plain_branches;
 	if (!status)
 		status = trace_frames(rec, cpu, &fns);
 	selector_fini(&counting.selector);
@@ -186,6 +326,20 @@ static enum btsrec_status functions_check(struct btsrec *rec, const struct btsre
 	return selector_check(rec, &opts->filter);
 }
 
+static enum btsrec_status count_all(struct functions *view)
+{
+	struct btsrec *rec = view->renderer.rec;
+	enum btsrec_status status = BTSREC_OK;
+
+	view->nomem = !hits_init(&view->hits, count_hit, view);
+	if (!view->nomem)
+		status = view_cpus(rec, view->opts->cpus, view->opts->nr_cpus, count_cpu, view);
+	if (!status && !view->nomem)
+		view->nomem = !hits_drain(&view->hits) ||
+			      !profile_end(&view->profile, place_name, view);
+	return view->nomem ? msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory") : status;
+}
+
 enum btsrec_status btsrec_functions(struct btsrec *rec, const struct btsrec_functions *opts,
 				    const struct btsrec_sink *sink)
 {
@@ -201,13 +355,12 @@ enum btsrec_status btsrec_functions(struct btsrec *rec, const struct btsrec_func
 	view->opts = opts;
 	view->format = functions_format_of(opts->format);
 	out_init(&view->renderer.out, sink);
-	status = view_cpus(rec, opts->cpus, opts->nr_cpus, count_cpu, view);
-	if (!status && !profile_end(&view->profile, place_name, view))
-		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	status = count_all(view);
 	if (!status) {
 		show_rows(view);
 		status = out_flush(&view->renderer.out);
 	}
+	hits_fini(&view->hits);
 	profile_fini(&view->profile);
 	return session_end(rec, status);
 }

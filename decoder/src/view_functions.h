@@ -3,12 +3,13 @@
 #ifndef BTSREC_VIEW_FUNCTIONS_H
 #define BTSREC_VIEW_FUNCTIONS_H
 
+#include "hits.h"
 #include "profile.h"
 #include "render.h"
 
 /**
  * struct functions - one profile under way
- * @group: of the event being counted.
+ * @hits: what is not in @profile yet, where it has its groups.
  * @nr_cpus: that were counted.
  * @nr_gaps: parts of the histories that are missing, but for what rings have forgotten.
  * @nomem: something was not counted for lack of memory.
@@ -17,8 +18,8 @@ struct functions {
 	struct renderer renderer;
 	const struct btsrec_functions *opts;
 	const struct functions_format *format;
+	struct hits hits;
 	struct profile profile;
-	uint64_t group[COUNTS_KEY_WORDS];
 	uint64_t nr_cpus;
 	uint64_t nr_gaps;
 	bool nomem;
