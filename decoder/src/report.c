@@ -11,6 +11,7 @@
 #include "cleanup.h"
 #include "json.h"
 #include "lines.h"
+#include "render_branch.h"
 #include "symbol.h"
 #include "trace_fault.h"
 #include "view.h"
@@ -42,7 +43,8 @@ static void put_address(struct report *report, const struct btsrec_side *side, u
 	out_char(&r->out, '}');
 }
 
-uint32_t report_address(struct report *report, const struct btsrec_side *side, uint64_t va)
+uint32_t report_find_address(struct report *report, const struct btsrec_side *side, uint64_t va,
+			     struct report_recent *recent)
 {
 	const uint64_t key[COUNTS_KEY_WORDS] = { va, side && !code_is_kernel(va) ? side->cr3 : 0 };
 	struct count *count = report->nomem ? NULL : counts_get(&report->addresses, key);
@@ -55,10 +57,12 @@ uint32_t report_address(struct report *report, const struct btsrec_side *side, u
 		put_address(report, side, va);
 		count->nr[0] = report->addresses.nr;
 	}
-	return (uint32_t)(count->nr[0] - 1);
+	*recent = (struct report_recent){ key[0], key[1], (uint32_t)count->nr[0] };
+	return recent->number - 1;
 }
 
-unsigned int report_kind(struct report *report, const char *kind)
+/* The number of the word @kind. */
+static unsigned int find_kind(struct report *report, const char *kind)
 {
 	unsigned int i;
 
@@ -70,6 +74,26 @@ unsigned int report_kind(struct report *report, const char *kind)
 	strncpy(report->kinds[i], kind, sizeof(report->kinds[i]) - 1);
 	report->nr_kinds++;
 	return i;
+}
+
+unsigned int report_word_branch(struct report *report, const struct branch *branch,
+				uint16_t *number)
+{
+	char kind[BRANCH_TEXT_BYTES];
+
+	branch_text(kind, branch);
+	*number = (uint16_t)(find_kind(report, kind) + 1);
+	return *number - 1U;
+}
+
+unsigned int report_word_frame(struct report *report, enum frame_kind frame, int vector,
+			       uint16_t *number)
+{
+	char kind[BRANCH_TEXT_BYTES];
+
+	frame_text(kind, frame, vector);
+	*number = (uint16_t)(find_kind(report, kind) + 1);
+	return *number - 1U;
 }
 
 /* --- Sinks -------------------------------------------------------------- */

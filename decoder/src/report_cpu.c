@@ -15,119 +15,93 @@
 
 #include <stdlib.h>
 
-#include "cleanup.h"
+#include "base64.h"
 #include "grow.h"
-#include "render_branch.h"
 #include "trace.h"
 #include "trace_fault.h"
 
-/* --- Base 64 (RFC 4648) ------------------------------------------------- */
-
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-void base64_byte(struct base64 *base64, uint8_t value)
-{
-	base64->bits = base64->bits << 8 | value;
-	base64->nr_bits += 8;
-	while (base64->nr_bits >= 6) {
-		base64->nr_bits -= 6;
-		out_char(base64->out, digits[base64->bits >> base64->nr_bits & 63]);
-	}
-}
-
-void base64_u32(struct base64 *base64, uint32_t value)
-{
-	for (unsigned int shift = 0; shift < 32; shift += 8)
-		base64_byte(base64, (uint8_t)(value >> shift));
-}
-
-/* 2 bits left: two bytes of the last three are missing; 4 bits: one. */
-void base64_end(struct base64 *base64)
-{
-	if (base64->nr_bits)
-		out_char(base64->out, digits[base64->bits << (6 - base64->nr_bits) & 63]);
-	for (; base64->nr_bits && base64->nr_bits < 6; base64->nr_bits += 2)
-		out_char(base64->out, '=');
-	base64->bits = 0;
-	base64->nr_bits = 0;
-}
-
 /* --- Events ------------------------------------------------------------- */
 
+/** struct others - events that are no branches on their way; @nr: so many were */
+struct others {
+	struct report *report;
+	size_t nr;
+};
+
+static bool put_other(void *arg, const struct btsrec_event *event)
+{
+	struct others *others = arg;
+	struct renderer *r = &others->report->html;
+
+	if (others->nr++)
+		out_char(&r->out, ',');
+	render_jsonl.event(r, event);
+	return !r->out.stopped;
+}
+
 /**
- * struct pass - the events of one CPU on their way into arrays
- * @first: nothing is in the array of other events yet.
+ * struct pass - the branches of one CPU on their way into arrays
  * @types: of the @nr_types branches so far; owned.
  */
 struct pass {
 	struct report *report;
 	struct base64 base64;
-	bool first;
 	uint8_t *types;
 	size_t nr_types;
 	size_t nr_types_room;
 };
 
-static void separate(struct pass *pass)
+static void add_type(struct pass *pass, const struct branch *branch)
 {
-	if (!pass->first)
-		out_char(&pass->report->html.out, ',');
-	pass->first = false;
-}
-
-static bool put_other(void *arg, const struct btsrec_event *event)
-{
-	struct pass *pass = arg;
-	struct renderer *r = &pass->report->html;
-
-	separate(pass);
-	render_jsonl.event(r, event);
-	return !r->out.stopped;
-}
-
-static void add_type(struct pass *pass, const struct proof_step *step)
-{
-	char kind[BRANCH_TEXT_BYTES];
-
 	if (!grow(&pass->types, sizeof(*pass->types), pass->nr_types, &pass->nr_types_room)) {
 		pass->report->nomem = true;
 		return;
 	}
-	branch_text(kind, &step->branch);
-	pass->types[pass->nr_types++] = (uint8_t)report_kind(pass->report, kind);
+	pass->types[pass->nr_types++] = (uint8_t)report_branch_kind(pass->report, branch);
 }
 
-static bool put_branch(void *arg, const struct trace_event *event)
+static void put_branch(struct pass *pass, const struct btsrec_side *side,
+		       const struct btsrec_record *record, const struct branch *branch)
 {
-	const struct btsrec_event *what = event->event;
-	struct pass *pass = arg;
+	base64_u32(&pass->base64, report_address(pass->report, side, record->from));
+	base64_u32(&pass->base64, report_address(pass->report, side, record->to));
+	add_type(pass, branch);
+}
 
-	if (what->kind != BTSREC_EVENT_BRANCH || !event->step)
-		return true;
-	base64_u32(&pass->base64, report_address(pass->report, event->side, what->branch.from));
-	base64_u32(&pass->base64, report_address(pass->report, event->side, what->branch.to));
-	add_type(pass, event->step);
-	return !pass->report->html.out.stopped && !pass->report->nomem;
+/* As many as there are now of those that are all in the kernel, where nobody asks who ran. */
+static void put_plain_branches(struct pass *pass, struct trace *trace)
+{
+	struct trace_way way = trace_way_begin(trace);
+	const struct code_run *run;
+
+	if (!proof_is_plain(&trace->proof))
+		return;
+	while ((run = trace_way_run(trace, &way)) != NULL) {
+		const struct branch branch = { .type = run->judged, .vector = -1 };
+
+		put_branch(pass, NULL, way.branch, &branch);
+		trace_way_pass(trace, &way, run);
+	}
+	trace_way_end(trace, &way);
 }
 
 /* --- Calls -------------------------------------------------------------- */
 
 static void put_calls(struct report *report, const struct calltree *tree)
 {
-	struct base64 base64 = { .out = &report->html.out };
-	char kind[BRANCH_TEXT_BYTES];
+	struct base64 base64;
 
+	base64_begin(&base64, &report->html.out);
 	for (size_t i = 0; i < tree->nr_lines; i++) {
 		struct calltree_line line = calltree_line(tree, i);
 
 		if (line.kind != CALLTREE_CALL)
 			continue;
-		frame_text(kind, line.frame, line.vector);
 		base64_u32(&base64, (uint32_t)line.n);
 		base64_u32(&base64, (uint32_t)line.last_n);
 		base64_u32(&base64, calltree_indent(tree, &line));
 		base64_u32(&base64, report_address(report, NULL, line.to));
-		base64_u32(&base64, report_kind(report, kind));
+		base64_u32(&base64, report_frame_kind(report, line.frame, line.vector));
 	}
 	base64_end(&base64);
 }
@@ -180,18 +154,37 @@ static enum btsrec_status report_calls(struct report *report, unsigned int cpu)
 
 /* --- CPU ---------------------------------------------------------------- */
 
+/* Until the end, or until there is no use in going on. */
+static enum btsrec_status read_branches(struct pass *pass, struct trace *trace)
+{
+	struct trace_event event;
+
+	while (!pass->report->html.out.stopped && !pass->report->nomem) {
+		put_plain_branches(pass, trace);
+		if (!trace_next(trace, &event))
+			return trace->status;
+		if (event.event->kind == BTSREC_EVENT_BRANCH && event.step)
+			put_branch(pass, event.side, &event.event->branch, &event.step->branch);
+	}
+	return trace_stopped(trace);
+}
+
 /* Types wait in memory, so that the code is followed once. */
 static enum btsrec_status put_branches(struct report *report, unsigned int cpu)
 {
-	struct pass pass = { .report = report, .base64.out = &report->html.out };
+	struct pass pass = { .report = report };
+	struct trace trace;
 	enum btsrec_status status;
 
 	out_literal(&report->html.out, "\",\"branches\":\"");
-	status = trace_events(report->html.rec, cpu, 0, put_branch, &pass, NULL);
+	base64_begin(&pass.base64, &report->html.out);
+	status = trace_open(&trace, report->html.rec, cpu, 0, true);
+	if (!status)
+		status = read_branches(&pass, &trace);
+	trace_close(&trace);
 	base64_end(&pass.base64);
 	out_literal(&report->html.out, "\",\"types\":\"");
-	for (size_t i = 0; i < pass.nr_types; i++)
-		base64_byte(&pass.base64, pass.types[i]);
+	base64_bytes(&pass.base64, pass.types, pass.nr_types);
 	base64_end(&pass.base64);
 	free(pass.types);
 	return status;
@@ -199,7 +192,7 @@ static enum btsrec_status put_branches(struct report *report, unsigned int cpu)
 
 enum btsrec_status report_cpu(struct report *report, unsigned int cpu)
 {
-	struct pass others = { .report = report, .first = true };
+	struct others others = { .report = report };
 	struct btsrec *rec = report->html.rec;
 	struct out *out = &report->html.out;
 	enum btsrec_status status;
