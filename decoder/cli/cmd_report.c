@@ -4,8 +4,13 @@
 static enum btsrec_status write_report(struct btsrec *rec, const struct cli_options *options,
 				      const struct btsrec_sink *sink)
 {
-	(void)options;
-	return btsrec_report(rec, sink);
+	/* Who asks for a number gets it, and of 0 all, however large the page becomes. */
+	const struct btsrec_report opts = {
+		.max_events = options->show.max_events,
+		.max_all_events = options->has_count ? 0 : BTSREC_REPORT_EVENTS,
+	};
+
+	return btsrec_report(rec, &opts, sink);
 }
 
 enum cli_exit cmd_report(struct btsrec *rec, const struct cli_options *options)

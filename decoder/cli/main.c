@@ -35,7 +35,7 @@ const struct cli_command cli_commands[] = {
 	{ "stack", "The call stack, rebuilt from calls and returns.", "cHafmvYDNiRsj", cmd_stack, NULL },
 	{ "prove", "Whether each history fits the code in the dump; if not, exit status 1.",
 	  "fmvYDNiRsj", cmd_prove, NULL },
-	{ "report", "All histories as one page for a browser.", "wmvYDNiRsj", cmd_report, "OUT" },
+	{ "report", "All histories as one page for a browser.", "nwmvYDNiRsj", cmd_report, "OUT" },
 	{ "gdbserver", "A remote target for gdb: history, registers and memory of one CPU.",
 	  "cPUODNiRsj", cmd_gdbserver, NULL },
 	{ "export", "The histories as a file for other tools: perf, viewers of traces, lcov.",

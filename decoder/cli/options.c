@@ -96,7 +96,8 @@ static bool set_cpus(struct cli_options *options, const char *at)
 
 static bool set_count(struct cli_options *options, const char *argument)
 {
-	return parse_number(argument, 10, &options->show.max_events) && options->show.max_events;
+	options->has_count = parse_number(argument, 10, &options->show.max_events);
+	return options->has_count && (options->show.max_events || options->has_all);
 }
 
 static bool set_threads(struct cli_options *options, const char *argument)
@@ -537,6 +538,7 @@ enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv
 
 	memset(ret, 0, sizeof(*ret));
 	ret->live = is_always_live(command);
+	ret->has_all = command->run == cmd_report;
 	*ret_done = false;
 	status = parse_options(command, argc, argv, ret, ret_done);
 	if (status || *ret_done)

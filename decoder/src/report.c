@@ -12,6 +12,7 @@
 #include "json.h"
 #include "lines.h"
 #include "render_branch.h"
+#include "share.h"
 #include "symbol.h"
 #include "trace_fault.h"
 #include "view.h"
@@ -159,6 +160,56 @@ static bool put_in_string(void *arg, const char *text, size_t len_bytes)
 	return !out->stopped;
 }
 
+/* --- How much ----------------------------------------------------------- */
+
+/* The events of each CPU that has a ring, @nr_cpus of them; @nr is owned. */
+struct sizes {
+	struct btsrec *rec;
+	uint64_t *nr;
+	size_t nr_cpus;
+};
+
+static enum btsrec_status add_size(void *arg, unsigned int cpu)
+{
+	struct sizes *sizes = arg;
+
+	return session_nr_events(sizes->rec, cpu, &sizes->nr[sizes->nr_cpus++]);
+}
+
+/* Nearly every event takes a slot: where these are few, nothing is read to count those. */
+static enum btsrec_status add_slots(void *arg, unsigned int cpu)
+{
+	struct sizes *sizes = arg;
+
+	sizes->nr[sizes->nr_cpus++] = btsrec_cpu(sizes->rec, cpu)->ring_bytes / BTSREC_RECORD_BYTES;
+	return BTSREC_OK;
+}
+
+/* Of each CPU: by what is asked for, and by how many there are of all. */
+static enum btsrec_status limit(struct report *report, const struct btsrec_report *opts)
+{
+	struct btsrec *rec = report->html.rec;
+	_cleanup_free_ uint64_t *nr = calloc(btsrec_nr_cpu_ids(rec) + 1UL, sizeof(*nr));
+	struct sizes sizes = { .rec = rec, .nr = nr };
+	enum btsrec_status status;
+	uint64_t max_events;
+
+	report->max_events = opts->max_events;
+	report->nomem = !nr;
+	if (!nr)
+		return BTSREC_ERR_NOMEM;
+	status = view_cpus(rec, NULL, 0, add_slots, &sizes);
+	if (status || !opts->max_all_events ||
+	    share_fits(nr, sizes.nr_cpus, UINT64_MAX, opts->max_all_events))
+		return status;
+	sizes.nr_cpus = 0;
+	status = view_cpus(rec, NULL, 0, add_size, &sizes);
+	max_events = share_evenly(nr, sizes.nr_cpus, opts->max_all_events);
+	if (max_events < UINT64_MAX && (!opts->max_events || max_events < opts->max_events))
+		report->max_events = max_events;
+	return status;
+}
+
 /* --- Report ------------------------------------------------------------- */
 
 static enum btsrec_status put_summary(struct report *report)
@@ -244,6 +295,8 @@ static enum btsrec_status put_data(struct report *report)
 	out_char(out, '"');
 	json_text(out, "kernel", root->release, sizeof(root->release));
 	json_number(out, "tsc_khz", root->tsc_khz);
+	if (report->max_events)
+		json_number(out, "max_events", report->max_events);
 	status = put_fault(report);
 	if (!status)
 		status = put_summary(report);
@@ -270,7 +323,8 @@ static enum btsrec_status put_page(struct report *report, const struct btsrec_si
 		BTSREC_OK : BTSREC_ERR_STOPPED;
 }
 
-enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_sink *sink)
+enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_report *opts,
+				 const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = view_check(rec, NULL, 0);
 	_cleanup_free_ struct report *report = NULL;
@@ -287,10 +341,12 @@ enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_sink *s
 	report->html.names = symbols_present(rec);
 	report->names.names = report->html.names;
 	out_init(&report->names.out, &memory);
-	status = put_page(report, sink);
+	status = limit(report, opts);
+	if (!status)
+		status = put_page(report, sink);
 	free(report->text);
 	counts_fini(&report->addresses);
-	if (status == BTSREC_ERR_NOMEM || report->nomem)
+	if (report->nomem || (status == BTSREC_ERR_NOMEM && !report->too_many))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return session_end(rec, status);
 }

@@ -35,8 +35,10 @@ struct report_recent {
  * @kinds: the words for kinds of branches, @nr_kinds of them.
  * @of_branches, @of_frames: the number + 1 of the word for such a branch or frame; 0: nobody
  *	has asked yet.
+ * @max_events: the newest so many of each CPU; 0: all.
  * @nr_cpus: written so far.
  * @nomem: something was left out for lack of memory.
+ * @too_many: of one CPU the calls are, and the message says so.
  */
 struct report {
 	struct renderer html;
@@ -50,8 +52,10 @@ struct report {
 	unsigned int nr_kinds;
 	uint16_t of_branches[BRANCH_THUNK + 1][REPORT_NR_VECTORS];
 	uint16_t of_frames[FRAME_DIVERT + 1][REPORT_NR_VECTORS];
+	uint64_t max_events;
 	unsigned int nr_cpus;
 	bool nomem;
+	bool too_many;
 };
 
 /** report_find_address() - report_address() of what is not at @recent, where it is noted */

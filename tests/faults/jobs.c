@@ -188,7 +188,16 @@ JOB(export_lcov)
 
 JOB(report)
 {
-	return btsrec_report(rec, sink);
+	const struct btsrec_report opts = { 0 };
+
+	return btsrec_report(rec, &opts, sink);
+}
+
+JOB(report_cut)
+{
+	const struct btsrec_report opts = { .max_events = 7, .max_all_events = 9 };
+
+	return btsrec_report(rec, &opts, sink);
 }
 
 JOB(extract)
@@ -249,6 +258,7 @@ const struct job jobs[] = {
 	{ "export --to folded", export_folded, false },
 	{ "export --to lcov", export_lcov, false },
 	{ "report", report, false },
+	{ "report-cut", report_cut, false },
 	{ "extract", extract, false },
 	{ "gdbserver", gdbserver, false },
 	{ NULL, NULL, false },

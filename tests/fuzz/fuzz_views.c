@@ -108,12 +108,15 @@ static void write_files(struct btsrec *rec)
 {
 	struct btsrec_export export = { 0 };
 	struct btsrec_extract extract = { .no_user = true };
+	struct btsrec_report report = { 0 };
 
 	(void)btsrec_export_perf(rec, &export, &fuzz_sink);
 	(void)btsrec_export_chrome(rec, &export, &fuzz_text);
 	(void)btsrec_export_folded(rec, &export, &fuzz_text);
 	(void)btsrec_export_lcov(rec, &export, &fuzz_text);
-	(void)btsrec_report(rec, &fuzz_sink);
+	(void)btsrec_report(rec, &report, &fuzz_sink);
+	report.max_all_events = 8;
+	(void)btsrec_report(rec, &report, &fuzz_sink);
 	(void)btsrec_extract(rec, &extract, &fuzz_sink);
 	extract = (struct btsrec_extract){ .no_paths = true };
 	(void)btsrec_extract(rec, &extract, &fuzz_sink);

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # usage: browser.sh CHROMIUM BTSREC MKIMAGE [DUMP [SCREENSHOT]]
 # The report in a real browser: it draws, a search finds calls, a click on a call shows its
-# branches, folding a CPU makes the page shorter, and a hostile name stays a name.
+# branches, folding a CPU makes the page shorter, and a hostile name stays a name.  So does a
+# page of the newest events, which says what it leaves out and numbers the rest as before.
 set -u
 chromium=$1 btsrec=$2 mkimage=$3 dump=${4:-} screenshot=${5:-}
-names=()
+names=() newest=5000
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -44,9 +45,8 @@ if [ -z "$dump" ]; then
 		branch 0xffffffff81000001 0xffffffff81000100
 		freeze reason=panic via_nmi=1 tsc=9100 stop_ip=0xffffffff81000100
 	END
-	names=(--system-map "$work/map" --no-names)
+	names=(--system-map "$work/map" --no-names) newest=5
 fi
-"$btsrec" report "${names[@]}" "$dump" "$work/plain.html" || exit 1
 
 # What a user would do, behind the page's own script; the outcome is the page's title.
 cat >"$work/user.html" <<'END'
@@ -73,6 +73,16 @@ check("every address is known", D.cpus.every((cpu) => cpu.branches.every((a) => 
 check("every branch has a kind", D.cpus.every((cpu) => cpu.types.length === cpu.branches.length / 2));
 check("events are numbered", D.cpus.every((cpu) => cpu.branches.length / 2 === 0 ||
 	cpu.branchOf(cpu.eventOf(cpu.branches.length / 2 - 1)) === cpu.branches.length / 2 - 1));
+check("the newest event is the last", D.cpus.every((cpu) => !cpu.others.length ||
+	cpu.others[cpu.others.length - 1].n < cpu.end));
+check("what is left out is told", $("left").hidden !== D.cpus.some((cpu) => cpu.omitted));
+for (const cpu of D.cpus.filter((one) => one.omitted)) {
+	check("no more than asked for", cpu.end - cpu.first === D.max_events);
+	check("CPU " + cpu.cpu + " says what it lacks", $("lefts").textContent.includes(
+		`CPU ${cpu.cpu}: ${cpu.omitted.toLocaleString("en")} older events are left out: btsrec show --cpu ${cpu.cpu}\n`));
+	check("no other event is older", cpu.others.every((event) => event.n >= cpu.first));
+	check("time goes on from what is left out", !cpu.before || cpu.tscOf(cpu.first) >= cpu.before[1]);
+}
 
 const some = D.cpus.find((cpu) => cpu.calls.length), name = functionOf(some.calls[3]);
 $("search").value = name;
@@ -96,6 +106,14 @@ tap(20, some.top + 5);
 paint();
 check("a CPU can be folded", parseInt($("tall").style.height) < parseInt(before));
 tap(20, some.top + 5);
+for (const cpu of D.cpus.filter((one) => one.omitted && one.calls.length)) {
+	select(cpu, 0, false);
+	while (listed)
+		$("older").onclick();
+	check("the list begins with what is left out", $("branches").rows[0].textContent.includes(
+		`left outlisted by btsrec show --cpu ${cpu.cpu}`));
+	check("and goes on behind it", $("branches").rows[1].cells[0].textContent === String(cpu.first));
+}
 const wide = view[1] - view[0];
 $("in").onclick();
 check("zoom", view[1] - view[0] < wide);
@@ -104,16 +122,69 @@ paint();
 document.title = found.length ? "WRONG: " + found.join("; ") : "ALL RIGHT";
 </script>
 END
-sed "/<\/body>/{
-	r $work/user.html
-	N
-}" "$work/plain.html" >"$work/report.html"
+# What only the dump of tests/golden/report-newest.in can show: a thread whose calls began in
+# what is left out, and that comes to run later.
+cat >"$work/carried.html" <<'END'
+<script>
+"use strict";
+const cpu = D.cpus.find((one) => one.cpu === 0), wrong = [];
+const began = (depth) => cpu.rows[depth].map((piece) => [cpu.calls[piece[2]], piece[0]]);
+const at = (n) => cpu.tscOf(n);
+if (JSON.stringify(began(0)) !== JSON.stringify([[2, at(13)]]))
+	wrong.push("helper: " + JSON.stringify(began(0)));
+if (JSON.stringify(began(1)) !== JSON.stringify([[9, at(9)], [3, at(13)]]))
+	wrong.push("schedule: " + JSON.stringify(began(1)));
+select(cpu, 4 * 5, false);
+if (!$("what").textContent.includes("call at event 2 of CPU 0, which is left out") ||
+	!$("what").textContent.includes("init, pid 7"))
+	wrong.push($("what").textContent);
+const numbers = [...$("branches").rows].map((one) => one.cells[0].textContent).join(" ");
+if (numbers !== "0–5 6 7 8 9 10 11 12 13 14 15 16")
+	wrong.push("events " + numbers);
+if (at(4) !== 1500 || at(6) !== 1500 + 2 / 7 * 100)
+	wrong.push("event 6 at " + at(6));
+document.title = wrong.length ? "WRONG: " + wrong.join("; ") : "ALL RIGHT";
+</script>
+END
+
+# open_page USER DUMP OPTION...: the report of a dump, with a user.
+open_page() {
+	user=$1 dump=$2
+	shift 2
+	"$btsrec" report --force "$@" "$dump" "$work/plain.html" || exit 1
+	sed "/<\/body>/{
+		r $user
+		N
+	}" "$work/plain.html" >"$work/report.html"
+	title=$(browse --dump-dom "file://$work/report.html" |
+		sed -n 's/.*<title>\(.*\)<\/title>.*/\1/p' | head -n 1)
+	echo "$title"
+	[ "$title" = "ALL RIGHT" ] || {
+		tail -n 5 "$work/log"
+		exit 1
+	}
+}
+
+# leaves_out WHETHER: does the page, as it should?
+leaves_out() {
+	if grep -q '"omitted":' "$work/plain.html"; then found=yes; else found=no; fi
+	[ "$found" = "$1" ] || {
+		echo "something is left out: $found"
+		exit 1
+	}
+}
+
+if [ ${#names[@]} -gt 0 ]; then
+	case=$(dirname "$0")/../golden/report-newest.in
+	sed '1,/^@file/d;/^@end/,$d' "$case" >"$work/carried.map"
+	sed '1,/^@end/d' "$case" | "$mkimage" "$work/carried"
+	open_page "$work/carried.html" "$work/carried" -n 11 --no-names --system-map "$work/carried.map"
+fi
+open_page "$work/user.html" "$dump" -n "$newest" "${names[@]}"
+leaves_out yes
+open_page "$work/user.html" "$dump" -n 0 "${names[@]}"
+leaves_out no
+open_page "$work/user.html" "$dump" "${names[@]}"
 if [ -n "$screenshot" ]; then
 	browse --screenshot="$screenshot" "file://$work/report.html" >/dev/null
 fi
-title=$(browse --dump-dom "file://$work/report.html" | sed -n 's/.*<title>\(.*\)<\/title>.*/\1/p' | head -n 1)
-echo "$title"
-[ "$title" = "ALL RIGHT" ] || {
-	tail -n 5 "$work/log"
-	exit 1
-}

@@ -713,17 +713,35 @@ BTSREC_API enum btsrec_status
 btsrec_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
 		const struct btsrec_sink *sink);
 
+/* What a browser opens in seconds: a page of some 100 MB. */
+#define BTSREC_REPORT_EVENTS	(4ULL << 20)
+
 /**
- * btsrec_report() - all histories as one HTML page that needs nothing else
+ * struct btsrec_report - how much of the histories is on the page
+ * @max_events: the newest so many of each CPU; 0: all.
+ * @max_all_events: the newest of each CPU, as many of one as of another that has them, so
+ *	that those of all CPUs together are no more than this, but one of each; 0: all.
+ *
+ * Both hold.  What is left out is told on the page, by CPU.
+ */
+struct btsrec_report {
+	uint64_t max_events;
+	uint64_t max_all_events;
+};
+
+/**
+ * btsrec_report() - the histories as one HTML page that needs nothing else
  *
  * For a browser: the summary, a timeline of all CPUs with their threads and calls, and
- * the branches behind each.  Takes some 12 bytes per branch.  In libbtsrec only, not
+ * the branches behind each.  Takes some 24 bytes per branch.  In libbtsrec only, not
  * in the part that the crash extension links.
  *
- * Return: as btsrec_show(); what @sink has is then no whole page.
+ * Return: as btsrec_show(); BTSREC_ERR_NOMEM also if fewer events must be asked for
+ * because a CPU has too many calls.  What @sink has is then no whole page.
  */
 BTSREC_API enum btsrec_status
-btsrec_report(struct btsrec *rec, const struct btsrec_sink *sink);
+btsrec_report(struct btsrec *rec, const struct btsrec_report *opts,
+	      const struct btsrec_sink *sink);
 
 /* --- gdb ---------------------------------------------------------------- */
 
