@@ -444,17 +444,38 @@ bool history_branches(struct history *history, uint64_t end_n, struct timeline_b
 	}
 }
 
-bool history_next_other(struct history *history, struct btsrec_event *ret)
+/* There are @nr more branches, the newest is @newest, event @newest_n. */
+static void pass_branches(struct history_passed *passed, uint64_t nr, uint64_t newest_n,
+			  const struct btsrec_record *newest)
 {
+	passed->nr_branches += nr;
+	passed->newest_n = newest_n;
+	passed->newest = *newest;
+}
+
+static bool next_other(struct history *history, struct btsrec_event *ret)
+{
+	struct history_passed *passed = &history->passed;
 	struct timeline_branches branches;
 
-	do {
+	for (;;) {
 		while (history_branches(history, UINT64_MAX, &branches))
-			;
+			pass_branches(passed, branches.nr, branches.n + branches.nr - 1,
+				      &branches.records[branches.nr - 1]);
 		if (!history_next(history, ret))
 			return false;
-	} while (ret->kind == BTSREC_EVENT_BRANCH);
-	return true;
+		if (ret->kind != BTSREC_EVENT_BRANCH)
+			return true;
+		pass_branches(passed, 1, ret->n, &ret->branch);
+	}
+}
+
+bool history_next_other(struct history *history, struct btsrec_event *ret)
+{
+	bool any = next_other(history, ret);
+
+	history->passed.nr_events = history->timeline.n;
+	return any;
 }
 
 /* --- What is to come ---------------------------------------------------- */
@@ -514,8 +535,8 @@ enum btsrec_status session_tail(struct btsrec *rec, unsigned int cpu, uint64_t m
 	return history_end(&history, rec, cpu, wanted);
 }
 
-enum btsrec_status btsrec_other_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
-				       void *arg, uint64_t *ret_nr_events)
+enum btsrec_status history_others(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
+				  void *arg, struct history_passed *ret)
 {
 	struct history_marks *marks = history_marks_new(HISTORY_MARK_DISTANCE);
 	struct btsrec_event event;
@@ -528,8 +549,8 @@ enum btsrec_status btsrec_other_events(struct btsrec *rec, unsigned int cpu, bts
 	history.fetch.only_looks = true;
 	while (wanted && history_next_other(&history, &event))
 		wanted = fn(arg, &event);
-	if (ret_nr_events)
-		*ret_nr_events = history.timeline.n;
+	if (ret)
+		*ret = history.passed;
 	status = history_end(&history, rec, cpu, wanted);
 	if (status || !marks) {
 		free(marks);
@@ -538,6 +559,17 @@ enum btsrec_status btsrec_other_events(struct btsrec *rec, unsigned int cpu, bts
 	marks->nr_events = history.timeline.n;
 	history_marks_keep(rec, cpu, marks);
 	return BTSREC_OK;
+}
+
+enum btsrec_status btsrec_other_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
+				       void *arg, uint64_t *ret_nr_events)
+{
+	struct history_passed passed;
+	enum btsrec_status status = history_others(rec, cpu, fn, arg, &passed);
+
+	if (ret_nr_events)
+		*ret_nr_events = passed.nr_events;
+	return status;
 }
 
 static bool pass_event(void *arg, const struct btsrec_event *event)

@@ -24,6 +24,18 @@ enum history_step {
 };
 
 /**
+ * struct history_passed - what history_next_other() has come by
+ * @nr_events: of which @nr_branches are branches.
+ * @newest: the last branch, event @newest_n; if there is one.
+ */
+struct history_passed {
+	uint64_t nr_events;
+	uint64_t nr_branches;
+	uint64_t newest_n;
+	struct btsrec_record newest;
+};
+
+/**
  * struct history - one way through one history
  * @cpu: borrowed.
  * @first_n: the first event that is told.
@@ -44,6 +56,7 @@ struct history {
 	struct timeline timeline;
 	uint64_t first_n;
 	struct located_losses losses;
+	struct history_passed passed;
 	struct history_marks *marks;
 	bool init_failed;
 	enum btsrec_status status;
@@ -75,6 +88,15 @@ bool history_branches(struct history *history, uint64_t end_n, struct timeline_b
 
 /** history_next_other() - the next event that is no branch; as history_next() */
 bool history_next_other(struct history *history, struct btsrec_event *ret);
+
+/**
+ * history_others() - all events of @cpu that are no branches, oldest first
+ * @ret: NULL, or what there is, up to where @fn stopped.
+ *
+ * Return: as btsrec_events().
+ */
+enum btsrec_status history_others(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
+				  void *arg, struct history_passed *ret);
 
 /**
  * history_has_more() - are there at least @nr branches behind where @history is?

@@ -71,7 +71,7 @@ static enum btsrec_status find_window(struct btsrec *rec, unsigned int cpu,
 	enum btsrec_status status = BTSREC_OK;
 
 	if (filter->from.kind == FILTER_TSC || filter->to.kind == FILTER_TSC)
-		status = btsrec_events(rec, cpu, feed_window, &windowing);
+		status = btsrec_other_events(rec, cpu, feed_window, &windowing, NULL);
 	if (!status)
 		*ret = windowing.window;
 	return status;

@@ -18,10 +18,9 @@
 #include <stdlib.h>
 
 #include "clock.h"
-#include "fetch.h"
+#include "history.h"
 #include "record.h"
 #include "render.h"
-#include "session.h"
 
 #define NR_GAP_KINDS	(BTSREC_GAP_NO_INDEX + 1)
 
@@ -239,9 +238,6 @@ static bool history_event(void *arg, const struct btsrec_event *event)
 	history_tsc(history, event);
 	history->status = history_sequence(check, event);
 	switch (event->kind) {
-	case BTSREC_EVENT_BRANCH:
-		history->newest = event->branch;
-		break;
 	case BTSREC_EVENT_SWITCH:
 	case BTSREC_EVENT_EXEC:
 		history->has_switch = true;
@@ -253,8 +249,6 @@ static bool history_event(void *arg, const struct btsrec_event *event)
 	default:
 		break;
 	}
-	if (event->kind != BTSREC_EVENT_FREEZE)
-		history->newest_is_branch = event->kind == BTSREC_EVENT_BRANCH;
 	return !history->status;
 }
 
@@ -394,16 +388,27 @@ static enum btsrec_status check_poison(struct check *check)
 
 /* --- The view ----------------------------------------------------------- */
 
+/* But for the stop, which only tells of itself, is a branch the last event? */
+static bool ends_with_branch(const struct check *check, const struct history_passed *passed)
+{
+	return passed->nr_branches &&
+	       passed->newest_n + 1 + (check->page->frozen != 0) == passed->nr_events;
+}
+
 static enum btsrec_status check_history(struct check *check)
 {
+	struct history_check *history = &check->history;
+	struct history_passed passed;
 	enum btsrec_status status;
 
-	memset(&check->history, 0, sizeof(check->history));
-	status = btsrec_events(check->rec, check->cpu, history_event, check);
-	if (check->history.status)
-		return check->history.status;
+	memset(history, 0, sizeof(*history));
+	status = history_others(check->rec, check->cpu, history_event, check, &passed);
+	if (history->status)
+		return history->status;
 	if (status)
 		return status;
+	history->newest_is_branch = ends_with_branch(check, &passed);
+	history->newest = passed.newest;
 	check_gaps(check);
 	check_annotations(check);
 	check_context(check);

@@ -102,11 +102,10 @@ struct info_view {
 	struct cpu_info *infos;
 };
 
-static bool count_event(void *arg, const struct btsrec_event *event)
+static bool count_gap(void *arg, const struct btsrec_event *event)
 {
 	struct cpu_info *info = arg;
 
-	info->nr_events++;
 	if (event->kind == BTSREC_EVENT_GAP) {
 		info->nr_gaps[event->gap.kind]++;
 		info->nr_gap_slots[event->gap.kind] += event->gap.nr_slots;
@@ -126,7 +125,7 @@ static enum btsrec_status cpu_info_init(struct cpu_info *info, struct btsrec *re
 	if (!info->ring.index_status)
 		for (i = 0; i < info->ring.layout.nr_spans; i++)
 			info->nr_valid_slots += info->ring.layout.spans[i].nr_slots;
-	return btsrec_events(rec, cpu, count_event, info);
+	return btsrec_other_events(rec, cpu, count_gap, info, &info->nr_events);
 }
 
 static enum btsrec_status info_cpu(void *arg, unsigned int cpu)

@@ -20,7 +20,7 @@
 /**
  * struct lane - one CPU
  * @event: its next line, if @has_event; at @tsc, or not before @tsc if not @timed.
- * @nr_branches: between that and its line before.
+ * @nr_branches: between that and its line before; @nr_passed: up to there.
  */
 struct lane {
 	struct history history;
@@ -29,6 +29,7 @@ struct lane {
 	bool timed;
 	uint64_t tsc;
 	uint64_t nr_branches;
+	uint64_t nr_passed;
 	struct btsrec_event event;
 };
 
@@ -59,16 +60,13 @@ static void lane_fini(struct lane *lane)
 static enum btsrec_status lane_advance(struct lane *lane)
 {
 	lane->has_event = false;
-	lane->nr_branches = 0;
-	while (history_next(&lane->history, &lane->event)) {
-		if (lane->event.kind == BTSREC_EVENT_BRANCH) {
-			lane->nr_branches++;
-			continue;
-		}
+	while (history_next_other(&lane->history, &lane->event)) {
 		lane->timed = clock_event(&lane->event, &lane->tsc);
 		if (!selector_wants(&lane->selector, &lane->event))
 			continue;
 		lane->has_event = true;
+		lane->nr_branches = lane->history.passed.nr_branches - lane->nr_passed;
+		lane->nr_passed = lane->history.passed.nr_branches;
 		break;
 	}
 	return lane->history.status;

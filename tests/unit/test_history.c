@@ -345,9 +345,26 @@ static void ck_by_branches(const struct btsrec_event *all, size_t nr_all, size_t
 	history_fini(&history);
 }
 
+/* What is no branch in @all was told, the branches were passed. */
+static void ck_passed(const struct btsrec_event *all, size_t nr_all,
+		      const struct history_passed *passed)
+{
+	size_t newest = nr_all;
+
+	ck_assert_uint_eq(passed->nr_events, nr_all);
+	ck_assert_uint_eq(passed->nr_branches, nr_all - nr_events);
+	while (newest && all[newest - 1].kind != BTSREC_EVENT_BRANCH)
+		newest--;
+	if (!newest)
+		return;
+	ck_assert_uint_eq(passed->newest_n, all[newest - 1].n);
+	ck_assert_mem_eq(&passed->newest, &all[newest - 1].branch, sizeof(passed->newest));
+}
+
 /* What is no branch in @all, alone. */
 static void ck_others(const struct btsrec_event *all, size_t nr_all)
 {
+	struct history_passed passed;
 	uint64_t nr;
 	size_t at = 0;
 
@@ -361,6 +378,9 @@ static void ck_others(const struct btsrec_event *all, size_t nr_all)
 		at++;
 	}
 	ck_assert_uint_eq(nr_events, at);
+	nr_events = 0;
+	btsrec_ck_ok(history_others(rec, 1, take, &nr_events, &passed));
+	ck_passed(all, nr_all, &passed);
 }
 
 static void ck_end_of(const struct btsrec_event *all, size_t nr_all, uint64_t max_events)
