@@ -105,12 +105,22 @@ struct code *trace_code_shared(struct symbols_shared *shared, bool named, size_t
 
 /* --- Who ran ------------------------------------------------------------ */
 
+/**
+ * struct others - events that are no branches, under way
+ * @fn: NULL, or told of them as well.
+ */
+struct others {
+	struct aspace *spaces;
+	btsrec_event_fn fn;
+	void *arg;
+};
+
 static bool feed_space(void *arg, const struct btsrec_event *event)
 {
-	struct aspace *spaces = arg;
+	const struct others *others = arg;
 
-	aspace_feed(spaces, event);
-	return !spaces->nomem;
+	aspace_feed(others->spaces, event);
+	return !others->spaces->nomem && (!others->fn || others->fn(others->arg, event));
 }
 
 /* What is in such a space now is not what ran. */
@@ -127,13 +137,15 @@ static void forget_lost(struct btsrec *rec, struct aspace *spaces)
 }
 
 /* As the history says, whatever has become of them since. */
-static enum btsrec_status read_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces)
+static enum btsrec_status read_spaces(struct btsrec *rec, unsigned int cpu,
+				      struct others *others, struct history_passed *ret)
 {
 	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+	struct aspace *spaces = others->spaces;
 	enum btsrec_status status;
 
 	aspace_begin(spaces, 0);
-	status = btsrec_other_events(rec, cpu, feed_space, spaces, NULL);
+	status = history_others(rec, cpu, feed_space, others, ret);
 	if (spaces->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (status)
@@ -186,16 +198,33 @@ static void keep_spaces(struct btsrec *rec, unsigned int cpu, const struct aspac
 		free(copy);
 }
 
+enum btsrec_status trace_others(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
+				void *arg, struct history_passed *ret)
+{
+	struct aspace spaces = { 0 };
+	struct others others = { .spaces = &spaces, .fn = fn, .arg = arg };
+	enum btsrec_status status;
+
+	if (kept_spaces(rec, cpu))
+		return history_others(rec, cpu, fn, arg, ret);
+	status = read_spaces(rec, cpu, &others, ret);
+	if (!status)
+		keep_spaces(rec, cpu, &spaces);
+	aspace_fini(&spaces);
+	return status;
+}
+
 enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces)
 {
 	const struct aspace *kept = kept_spaces(rec, cpu);
+	struct others others = { .spaces = spaces };
 	enum btsrec_status status = BTSREC_OK;
 
 	if (kept) {
 		if (!aspace_copy(spaces, kept))
 			return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	} else {
-		status = read_spaces(rec, cpu, spaces);
+		status = read_spaces(rec, cpu, &others, NULL);
 		if (!status)
 			keep_spaces(rec, cpu, spaces);
 	}
@@ -380,6 +409,18 @@ void trace_next_plain(struct trace *trace, struct trace_way *way, const struct c
 	ret->event = &trace->event;
 	ret->side = aspace_at(&trace->spaces, trace->event.n);
 	ret->step = NULL;
+}
+
+void trace_pass(struct trace *trace)
+{
+	struct trace_way way = trace_way_begin(trace);
+	const struct code_run *run;
+
+	if (!proof_is_plain(&trace->proof))
+		return;
+	while ((run = trace_way_run(trace, &way)) != NULL)
+		trace_way_pass(trace, &way, run);
+	trace_way_end(trace, &way);
 }
 
 void trace_close(struct trace *trace)

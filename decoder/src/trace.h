@@ -158,6 +158,9 @@ static inline void trace_way_end(struct trace *trace, const struct trace_way *wa
 void trace_next_plain(struct trace *trace, struct trace_way *way, const struct code_run *run,
 		      struct trace_event *ret);
 
+/** trace_pass() - past the plain branches that come next: @trace->proof counts them */
+void trace_pass(struct trace *trace);
+
 /** trace_stopped() - BTSREC_ERR_STOPPED, with a message: whom it was told wanted no more */
 enum btsrec_status trace_stopped(const struct trace *trace);
 
@@ -192,6 +195,16 @@ struct code *trace_code_shared(struct symbols_shared *shared, bool named, size_t
  * Return: as btsrec_events().
  */
 enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces);
+
+/**
+ * trace_others() - history_others(), from which trace_spaces() learns, too
+ *
+ * For who is going to ask it anyway: it need not read all of the history once more.
+ *
+ * Return: as btsrec_events().
+ */
+enum btsrec_status trace_others(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
+				void *arg, struct history_passed *ret);
 
 /**
  * trace_first_spaces() - who ran in the oldest events of @cpu, before all of it is read

@@ -119,19 +119,39 @@ static void note_broken(struct prove *prove, const struct trace_event *traced)
 	note_first(patched ? &prove->patched : &prove->broken, traced);
 }
 
-static bool prove_event(void *arg, const struct trace_event *traced)
+static void prove_event(struct prove *prove, const struct trace_event *traced)
 {
-	struct prove *prove = arg;
-
 	if (!traced->step)
-		return true;
+		return;
 	if (traced->event->kind == BTSREC_EVENT_FREEZE)
 		prove->stop_proven = traced->step->kind == PROOF_PROVEN;
 	if (traced->step->kind == PROOF_BROKEN)
 		note_broken(prove, traced);
 	else if (traced->step->kind == PROOF_UNKNOWN)
 		note_first(&prove->unknown, traced);
-	return true;
+}
+
+/* Of plain branches there is nothing to say but how many they are. */
+static bool next_event(struct trace *trace, struct trace_event *ret)
+{
+	trace_pass(trace);
+	return trace_next(trace, ret);
+}
+
+static enum btsrec_status prove_events(struct btsrec *rec, unsigned int cpu, struct prove *prove,
+				       struct proof *ret)
+{
+	struct trace_event event;
+	struct trace trace;
+	enum btsrec_status status = trace_open(&trace, rec, cpu, 0, true);
+
+	while (!status && next_event(&trace, &event))
+		prove_event(prove, &event);
+	if (!status)
+		status = trace.status;
+	*ret = trace.proof;
+	trace_close(&trace);
+	return status;
 }
 
 /* What most likely made a pair impossible. */
@@ -302,7 +322,7 @@ static enum btsrec_status prove_cpu(struct btsrec *rec, unsigned int cpu, struct
 {
 	struct code *code = trace_code(rec);
 	uint64_t nr_before = code ? code_from_files(code) : 0;
-	enum btsrec_status status = trace_events(rec, cpu, 0, prove_event, prove, proof);
+	enum btsrec_status status = prove_events(rec, cpu, prove, proof);
 
 	prove->nr_file_pages = code ? code_from_files(code) - nr_before : 0;
 	return status;
