@@ -407,6 +407,15 @@ static bool read_plain_branches(void *arg, struct trace *trace, struct frames *f
 	return goes_on;
 }
 
+/* The same where before the first wanted line nothing is told. */
+static bool read_plain_window(void *arg, struct trace *trace, struct frames *frames)
+{
+	const struct calltree_reader *r = arg;
+
+	(void)trace_frames_pass(trace, frames, r->first_n, 0);
+	return read_plain_branches(arg, trace, frames);
+}
+
 /* From behind the first wanted event to before the one that tells of the fault or is the last. */
 static void want_plain(struct calltree_reader *r)
 {
@@ -446,8 +455,8 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 {
 	struct calltree_reader r = { .tree = tree, .rec = rec, .first_n = first_n,
 				     .last_n = last_n, .fault = fault, .was_gap = true };
-	const struct trace_frames_fns fns = { .event = calltree_event, .end = end_of_cpu,
-					      .plain = read_plain_branches, .arg = &r };
+	struct trace_frames_fns fns = { .event = calltree_event, .end = end_of_cpu,
+					.plain = read_plain_branches, .arg = &r };
 	enum btsrec_status status = BTSREC_OK;
 
 	calltree_clear(tree);
@@ -457,6 +466,8 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 		return status;
 	cycles_init(&r.spin);
 	want_plain(&r);
+	if (r.first_n)
+		fns.plain = read_plain_window;
 	status = trace_frames(rec, cpu, &fns);
 	if (tree->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");

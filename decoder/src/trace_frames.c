@@ -133,6 +133,28 @@ static const struct frames_step *next_step(struct trace *trace, struct frames *f
 	return frames_feed(frames, ret->event, ret->side, ret->step);
 }
 
+uint64_t trace_frames_pass(struct trace *trace, struct frames *frames, uint64_t end_n,
+			   uint64_t cookie)
+{
+	struct trace_way way = trace_way_begin(trace);
+	const uint64_t first_n = way.n;
+	const struct code_run *run;
+
+	while (way.n < end_n && (run = trace_way_run(trace, &way)) != NULL) {
+		enum frames_move move;
+		struct frame *frame;
+
+		move = frames_plain(frames, way.n, way.branch, run, &frame);
+		if (move == FRAMES_NOT_PLAIN)
+			break;
+		if (move == FRAMES_ENTERS && frame)
+			frame->cookie = cookie;
+		trace_way_pass(trace, &way, run);
+	}
+	trace_way_end(trace, &way);
+	return way.n - first_n;
+}
+
 static enum btsrec_status feed_all(struct trace *trace, struct frames *frames,
 				   const struct trace_frames_fns *fns)
 {

@@ -28,6 +28,17 @@ typedef bool (*trace_frames_fn)(void *arg, const struct trace_event *event,
  */
 typedef bool (*trace_frames_plain_fn)(void *arg, struct trace *trace, struct frames *frames);
 
+/**
+ * trace_frames_pass() - past plain branches that come next, but none from event @end_n on
+ * @cookie: of each frame that they enter.
+ *
+ * For a trace_frames_plain_fn that has nothing to tell of them.
+ *
+ * Return: how many.
+ */
+uint64_t trace_frames_pass(struct trace *trace, struct frames *frames, uint64_t end_n,
+			   uint64_t cookie);
+
 /** trace_frames_end_fn - there are no more events, and nobody has stopped */
 typedef void (*trace_frames_end_fn)(void *arg, struct frames *frames);
 

@@ -21,20 +21,29 @@ static bool digest_event(void *arg, const struct btsrec_event *event)
 	struct summary *view = arg;
 	uint64_t tsc;
 
-	view->nr_events++;
-	if (event->kind == BTSREC_EVENT_BRANCH) {
-		view->nr_branches++;
-		view->ip = event->branch.to;
-	} else if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only) {
+	if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only)
 		view->switches[view->nr_switches++ % SUMMARY_SWITCHES] = *event;
-	} else if (event->kind == BTSREC_EVENT_GAP && event->gap.kind < SUMMARY_GAP_KINDS) {
+	else if (event->kind == BTSREC_EVENT_GAP && event->gap.kind < SUMMARY_GAP_KINDS)
 		view->nr_gaps[event->gap.kind]++;
-	} else if (event->kind == BTSREC_EVENT_FREEZE) {
-		view->ip = event->freeze.ip;
-	}
 	if (!view->oldest_tsc && clock_event(event, &tsc))
 		view->oldest_tsc = tsc;
 	return true;
+}
+
+static enum btsrec_status digest_events(struct summary *view, struct btsrec *rec, unsigned int cpu)
+{
+	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+	struct history_passed passed;
+	enum btsrec_status status;
+
+	view->nr_switches = 0;
+	view->oldest_tsc = 0;
+	memset(view->nr_gaps, 0, sizeof(view->nr_gaps));
+	status = trace_others(rec, cpu, digest_event, view, &passed);
+	view->nr_events = passed.nr_events;
+	view->nr_branches = passed.nr_branches;
+	view->ip = page->frozen ? page->freeze.ip : passed.newest.to;
+	return status;
 }
 
 static size_t nr_calls_to_fault(struct summary *view)
@@ -90,14 +99,8 @@ static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsig
 	enum btsrec_status status;
 
 	view->calls.cpu = cpu;
-	view->nr_events = 0;
-	view->nr_branches = 0;
-	view->nr_switches = 0;
-	view->oldest_tsc = 0;
-	view->ip = 0;
-	memset(view->nr_gaps, 0, sizeof(view->nr_gaps));
 	calltree_clear(&view->calls.tree);
-	status = btsrec_events(rec, cpu, digest_event, view);
+	status = digest_events(view, rec, cpu);
 	if (!status)
 		status = trace_fault(rec, cpu, &view->calls.fault);
 	if (!status && view->nr_events)
