@@ -123,6 +123,16 @@ void doubts_feed(struct doubts *doubts, const struct trace_event *event,
 		frames_entered(frames, i)->cookie = newest_unseen(doubts, stack);
 }
 
+uint64_t doubts_cookie(struct doubts *doubts, const struct stack *stack)
+{
+	return newest_unseen(doubts, stack);
+}
+
+void doubts_feed_plain(struct doubts *doubts)
+{
+	doubts->recovers = false;
+}
+
 void doubts_thread(struct doubts *doubts, uint32_t pid, const struct doubt *doubt)
 {
 	doubt_thread(of_thread(doubts, &doubts->threads, pid), doubt->why, doubt->n, doubt->cpu);

@@ -60,6 +60,12 @@ void doubts_init(struct doubts *doubts, const struct sightings *sightings);
 void doubts_feed(struct doubts *doubts, const struct trace_event *event,
 		 const struct frames_step *step, struct frames *frames);
 
+/** doubts_cookie() - of each frame that plain branches enter on @stack, the one that runs */
+uint64_t doubts_cookie(struct doubts *doubts, const struct stack *stack);
+
+/** doubts_feed_plain() - doubts_feed() of plain branches, but for doubts_cookie() */
+void doubts_feed_plain(struct doubts *doubts);
+
 /** doubts_thread() - whoever follows thread @pid knows better: @doubt is about its frames */
 void doubts_thread(struct doubts *doubts, uint32_t pid, const struct doubt *doubt);
 

@@ -84,6 +84,12 @@ bool sightings_feed(struct sightings *sightings, const struct btsrec_event *even
 	}
 }
 
+void sightings_ran(struct sightings *sightings, unsigned int cpu)
+{
+	if (cpu < sightings->nr_cpus)
+		sightings->cpus[cpu].ran = true;
+}
+
 bool sightings_is_told(const struct sightings *sightings, unsigned int cpu)
 {
 	return cpu >= sightings->nr_cpus || sightings->cpus[cpu].told;

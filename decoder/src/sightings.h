@@ -64,8 +64,15 @@ enum sighted {
 /** sightings_init() - false: out of memory. */
 bool sightings_init(struct sightings *sightings, unsigned int nr_cpus);
 
-/** sightings_feed() - the next event of its CPU, oldest first; false: out of memory. */
+/**
+ * sightings_feed() - the next event of its CPU, oldest first; false: out of memory
+ *
+ * Branches may be left out, see sightings_ran().
+ */
 bool sightings_feed(struct sightings *sightings, const struct btsrec_event *event);
+
+/** sightings_ran() - @cpu has a history, of which branches were not fed */
+void sightings_ran(struct sightings *sightings, unsigned int cpu);
 
 /** sightings_is_told() - has the history of @cpu said who runs, in what was fed? */
 bool sightings_is_told(const struct sightings *sightings, unsigned int cpu);

@@ -222,6 +222,16 @@ static bool is_wanted(struct stacks_view *view, const struct btsrec_event *event
 	return view->at < opts->nr_at && opts->at[view->at].first <= event->n;
 }
 
+/* Of what is_wanted() was not asked about, no event of @cpu before this one is wanted. */
+static uint64_t next_wanted(const struct stacks_view *view, unsigned int cpu)
+{
+	const struct btsrec_stack *opts = view->opts;
+
+	if (!opts->at)
+		return view->last_n[cpu];
+	return view->at < opts->nr_at ? opts->at[view->at].first : UINT64_MAX;
+}
+
 void stacks_tell(struct stacks_view *view, const struct frames *frames,
 		 const struct btsrec_event *event, struct stack_told *told)
 {
@@ -254,11 +264,25 @@ static bool stack_event(void *arg, const struct trace_event *event,
 	return !r->out.stopped && !view->doubts.nomem;
 }
 
+/* Plain branches that are not wanted leave nothing but where they lead. */
+static bool stack_plain(void *arg, struct trace *trace, struct frames *frames)
+{
+	struct stacks_view *view = arg;
+	uint64_t cookie = doubts_cookie(&view->doubts, frames_stack(frames));
+
+	if (trace_frames_pass(trace, frames, next_wanted(view, trace->history.cpu->cpu), cookie)) {
+		doubts_feed_plain(&view->doubts);
+		view->ip = trace->proof.prev_to;
+	}
+	return !view->doubts.nomem;
+}
+
 static enum btsrec_status stack_cpu(void *arg, unsigned int cpu)
 {
 	struct stacks_view *view = arg;
 	struct btsrec *rec = view->renderer.rec;
-	const struct trace_frames_fns fns = { .event = stack_event, .arg = view };
+	const struct trace_frames_fns fns = { .event = stack_event, .plain = stack_plain,
+					      .arg = view };
 	enum btsrec_status status;
 
 	view->at = 0;
@@ -275,30 +299,63 @@ static enum btsrec_status stack_cpu(void *arg, unsigned int cpu)
 
 /* --- All CPUs ----------------------------------------------------------- */
 
-/* Only who asks for an event can get one so close to a beginning. */
-static bool may_be_stranger(const struct stacks_view *view, const struct btsrec_event *event)
-{
-	return view->opts->at && event->kind == BTSREC_EVENT_BRANCH &&
-	       !sightings_is_told(&view->sightings, event->cpu);
-}
-
 static bool sight(void *arg, const struct btsrec_event *event)
 {
 	struct stacks_view *view = arg;
 
-	view->last_n[event->cpu] = event->n;
 	view->nomem = !sightings_feed(&view->sightings, event);
-	if (may_be_stranger(view, event) && trace_is_switch(view->renderer.rec, event->branch.from))
+	if (event->kind == BTSREC_EVENT_BRANCH &&
+	    trace_is_switch(view->renderer.rec, event->branch.from))
 		view->nomem |= !sightings_switched(&view->sightings, event->cpu, event->n);
 	return !view->nomem;
+}
+
+/* Where nothing has told yet who runs a branch may tell that somebody else did. */
+static bool next_sight(const struct stacks_view *view, struct history *history,
+		       unsigned int cpu, struct btsrec_event *ret)
+{
+	if (sightings_is_told(&view->sightings, cpu))
+		return history_next_other(history, ret);
+	return history_next(history, ret);
+}
+
+static enum btsrec_status sight_strangers(struct stacks_view *view, unsigned int cpu)
+{
+	struct btsrec *rec = view->renderer.rec;
+	struct btsrec_event event;
+	struct history history;
+	bool wanted = true;
+
+	history_init(&history, rec, cpu, 0);
+	while (wanted && next_sight(view, &history, cpu, &event))
+		wanted = sight(view, &event);
+	return history_end(&history, rec, cpu, wanted);
+}
+
+static enum btsrec_status sight_others(struct stacks_view *view, unsigned int cpu)
+{
+	struct history_passed passed;
+	enum btsrec_status status;
+
+	status = trace_others(view->renderer.rec, cpu, sight, view, &passed);
+	if (passed.nr_events) {
+		view->last_n[cpu] = passed.nr_events - 1;
+		sightings_ran(&view->sightings, cpu);
+	}
+	return status;
 }
 
 static enum btsrec_status sight_cpu(void *arg, unsigned int cpu)
 {
 	struct stacks_view *view = arg;
 	struct btsrec *rec = view->renderer.rec;
-	enum btsrec_status status = btsrec_events(rec, cpu, sight, view);
+	enum btsrec_status status;
 
+	/* Only who asks for an event can get one so close to a beginning. */
+	if (view->opts->at)
+		status = sight_strangers(view, cpu);
+	else
+		status = sight_others(view, cpu);
 	return view->nomem ? msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory") : status;
 }
 

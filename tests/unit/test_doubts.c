@@ -162,6 +162,29 @@ START_TEST(a_return_that_does_not_fit)
 }
 END_TEST
 
+/* What does not fit is a doubt of its own, but for the next branch behind a gap. */
+START_TEST(plain_branches_behind_a_gap)
+{
+	const struct btsrec_event event = { .kind = BTSREC_EVENT_BRANCH, .n = 7 };
+	const struct proof_step broken = { .kind = PROOF_BROKEN };
+	const struct frames_step lost = { .lost = true };
+	struct trace_event traced = { .event = &event, .step = &broken };
+
+	start();
+	doubts_feed(&doubts, &traced, &lost, frames);
+	traced.step = NULL;
+	doubts_feed(&doubts, &traced, &lost, frames);
+	ck_doubt(DOUBT_GAP, 7);
+	traced.step = &broken;
+	doubts_feed(&doubts, &traced, &lost, frames);
+	doubts_feed_plain(&doubts);
+	traced.step = NULL;
+	doubts_feed(&doubts, &traced, &lost, frames);
+	ck_doubt(DOUBT_UNFIT, 7);
+	finish();
+}
+END_TEST
+
 START_TEST(code_that_nobody_saw)
 {
 	const struct stack *stack;
@@ -172,8 +195,11 @@ START_TEST(code_that_nobody_saw)
 	branch(BRANCH_CALL, U(2), U(3));
 	stack = frames_stack(frames);
 	ck_assert(!doubts_unseen(&doubts, stack, &stack->frames[1], NULL, &doubt));
+	ck_assert_uint_eq(doubts_cookie(&doubts, stack), 0);
 	branch(BRANCH_UNKNOWN, U(3), U(4));
 	branch(BRANCH_CALL, U(4), U(5));
+	ck_assert_uint_eq(doubts_cookie(&doubts, stack), 3);
+	ck_assert_uint_eq(stack->frames[2].cookie, 3);
 	ck_assert(!doubts_unseen(&doubts, stack, &stack->frames[2], NULL, &doubt));
 	ck_assert(doubts_unseen(&doubts, stack, &stack->frames[1], &stack->frames[2], &doubt));
 	ck_assert_int_eq(doubt.why, DOUBT_UNSEEN);
@@ -196,4 +222,5 @@ END_TEST
 
 BTSREC_CK_MAIN("doubts", a_thread_that_stayed, a_thread_that_was_elsewhere,
 	       a_history_that_begins_too_late, a_gap_is_about_everybody,
-	       a_return_that_does_not_fit, code_that_nobody_saw, no_memory)
+	       a_return_that_does_not_fit, plain_branches_behind_a_gap, code_that_nobody_saw,
+	       no_memory)

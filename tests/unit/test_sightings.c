@@ -109,6 +109,16 @@ START_TEST(a_cpu_without_history)
 }
 END_TEST
 
+START_TEST(a_history_of_branches_alone)
+{
+	start();
+	sightings_ran(&all, 2);
+	sightings_ran(&all, 3);
+	sightings_end(&all);
+	ck_between(7, 100, 200, SIGHTED_UNKNOWN, 2);
+}
+END_TEST
+
 static void arm(unsigned int cpu)
 {
 	const struct btsrec_event event = { .kind = BTSREC_EVENT_ARM, .cpu = cpu };
@@ -194,5 +204,5 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("sightings", here_and_there, a_history_that_does_not_reach, a_hole_in_a_history,
-	       a_cpu_without_history, a_switch_that_nothing_announces,
+	       a_cpu_without_history, a_history_of_branches_alone, a_switch_that_nothing_announces,
 	       many_gaps_that_nothing_announces, a_gap_that_tells_who_runs, no_memory)
