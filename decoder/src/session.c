@@ -58,6 +58,13 @@ void **session_per_cpu(struct btsrec *rec, struct session_part *part, unsigned i
 	return all && cpu < all->nr_cpus ? &all->of_cpu[cpu] : NULL;
 }
 
+void *session_kept(const struct session_part *part, unsigned int cpu)
+{
+	const struct per_cpu *all = part->data;
+
+	return all && cpu < all->nr_cpus ? all->of_cpu[cpu] : NULL;
+}
+
 struct btsrec *btsrec_new(void)
 {
 	struct btsrec *rec = calloc(1, sizeof(*rec));
@@ -76,13 +83,37 @@ void btsrec_free(struct btsrec *rec)
 	part_free(&rec->lines);
 	part_free(&rec->code);
 	part_free(&rec->symbols);
-	located_free(rec->located);
 	findings_fini(&rec->findings);
 	part_free(&rec->source);
-	free(rec->sysroot);
-	free(rec->debuginfo);
+	if (!rec->twin_of) {
+		located_free(rec->located);
+		free(rec->sysroot);
+		free(rec->debuginfo);
+	}
 	pthread_mutex_destroy(&rec->reading);
 	free(rec);
+}
+
+/*
+ * Pages that are expected would be unpacked by one thread for all; each does so for itself.
+ * What the source refuses is noted in @rec, whose image it is.
+ */
+struct btsrec *session_twin(struct btsrec *rec)
+{
+	struct btsrec *twin = btsrec_new();
+
+	if (!twin)
+		return NULL;
+	twin->twin_of = rec;
+	twin->has_image = true;
+	twin->image = rec->image;
+	twin->image.expect = NULL;
+	twin->located = rec->located;
+	twin->no_dump_names = rec->no_dump_names;
+	twin->no_user_names = rec->no_user_names;
+	twin->sysroot = rec->sysroot;
+	twin->debuginfo = rec->debuginfo;
+	return twin;
 }
 
 const char *btsrec_errmsg(const struct btsrec *rec)

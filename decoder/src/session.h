@@ -26,6 +26,7 @@ struct session_part {
 
 /**
  * struct btsrec - a session
+ * @twin_of: NULL, or whose memory @located, @sysroot and @debuginfo are; see session_twin().
  * @image: valid if @has_image; @source frees what is behind it.  It reads @given, and
  *	remembers in @trouble what that refuses.
  * @trouble: BTSREC_OK, or the first refusal of @given, at @trouble_pa: whoever read there may
@@ -52,6 +53,7 @@ struct session_part {
  * @incomplete: @notice tells of a loss, not of how the file was made.
  */
 struct btsrec {
+	const struct btsrec *twin_of;
 	struct msg msg;
 	bool has_image;
 	struct btsrec_image image;
@@ -91,6 +93,17 @@ enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *i
 				struct session_part source);
 
 /**
+ * session_twin() - @rec once more, for another thread
+ *
+ * It has the source of @rec, and what was located; names are for symbols_twin().  Everything
+ * else is its own, so that nobody waits for anybody but for reading.  @rec must have read_pages,
+ * no resolver, and outlive it.
+ *
+ * Return: for btsrec_free(); NULL: out of memory.
+ */
+struct btsrec *session_twin(struct btsrec *rec);
+
+/**
  * session_end() - the status with which a view ends that would end with @status
  *
  * A name that could not be read because the system refused, or for want of memory, looks like
@@ -111,6 +124,9 @@ enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status);
  */
 void **session_per_cpu(struct btsrec *rec, struct session_part *part, unsigned int cpu,
 		       void (*free_one)(void *data));
+
+/** session_kept() - what @part has of @cpu; NULL: nothing */
+void *session_kept(const struct session_part *part, unsigned int cpu);
 
 /** session_cpu() - the validated CPU page and ring of @cpu; NULL: not usable */
 const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu);

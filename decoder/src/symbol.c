@@ -18,11 +18,13 @@
  * struct symbols - the sources of a session besides the front end's resolver
  * @files: tables of files, in the order in which they are asked.
  * @dump, @user: NULL before the first name was asked for.
+ * @is_twin: @files are another session's.
  */
 struct symbols {
 	struct symbol_table *files;
 	struct symbol_dump *dump;
 	struct user *user;
+	bool is_twin;
 };
 
 static void symbols_free(void *data)
@@ -30,7 +32,7 @@ static void symbols_free(void *data)
 	struct symbols *symbols = data;
 	struct symbol_table *table, *next;
 
-	for (table = symbols->files; table; table = next) {
+	for (table = symbols->is_twin ? NULL : symbols->files; table; table = next) {
 		next = table->next;
 		symbol_table_free(table);
 	}
@@ -112,6 +114,25 @@ const char *symbols_missing(struct btsrec *rec)
 		return "out of memory";
 	symbol_dump_kernel(dump, &why);
 	return why;
+}
+
+bool symbols_twin(struct btsrec *twin, struct btsrec *rec)
+{
+	const struct symbols *symbols;
+	struct symbols *ret;
+
+	if (symbols_present(rec))
+		(void)dump_get(rec);
+	symbols = rec->symbols.data;
+	ret = symbols_get(twin);
+	if (!ret)
+		return false;
+	ret->is_twin = true;
+	ret->files = symbols ? symbols->files : NULL;
+	if (!symbols || !symbols->dump)
+		return true;
+	ret->dump = symbol_dump_twin(symbols->dump, &twin->image, &twin->nomem);
+	return ret->dump;
 }
 
 void btsrec_set_resolver(struct btsrec *rec, const struct btsrec_resolver *resolver)

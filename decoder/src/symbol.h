@@ -139,6 +139,16 @@ bool symbol_find_shared(const struct symbols_shared *shared, uint64_t va,
 			struct symbol_name *ret);
 
 /**
+ * symbols_twin() - give @twin, which has no names yet, those of the kernel that @rec has
+ *
+ * They are read in @rec if they have not been; those of modules and of user addresses are
+ * read by each.
+ *
+ * Return: false: out of memory.
+ */
+bool symbols_twin(struct btsrec *twin, struct btsrec *rec);
+
+/**
  * symbols_user() - what knows of user addresses; NULL: nothing does
  */
 struct user *symbols_user(struct btsrec *rec);

@@ -16,9 +16,11 @@
 
 /**
  * struct symbol_dump - what has been read so far
+ * @is_twin: @kernel and the types of @btf are another one's.
  * @module_tried: per entry of the module map; @modules: NULL: no names.
  */
 struct symbol_dump {
+	bool is_twin;
 	const struct btsrec_image *image;
 	const struct located *located;
 	struct walk walk;
@@ -61,13 +63,15 @@ void symbol_dump_free(struct symbol_dump *dump)
 
 	if (!dump)
 		return;
-	symbol_table_free(dump->kernel);
+	if (!dump->is_twin) {
+		symbol_table_free(dump->kernel);
+		layout_btf_fini(&dump->btf);
+	}
 	for (i = 0; dump->modules && i < dump->located->nr_modules; i++)
 		symbol_table_free(dump->modules[i]);
 	free(dump->modules);
 	free(dump->module_tried);
 	madesyms_fini(&dump->made);
-	layout_btf_fini(&dump->btf);
 	free(dump);
 }
 
@@ -179,6 +183,27 @@ size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why)
 	if (ret_why)
 		*ret_why = dump->kernel_msg.text;
 	return dump->kernel ? dump->kernel->nr_symbols : 0;
+}
+
+/* --- Twins --------------------------------------------------------------- */
+
+struct symbol_dump *symbol_dump_twin(struct symbol_dump *dump, const struct btsrec_image *image,
+				     bool *nomem)
+{
+	struct symbol_dump *twin = symbol_dump_new(image, dump->located, nomem);
+
+	if (!twin)
+		return NULL;
+	(void)symbol_dump_kernel(dump, NULL);
+	(void)layout_types(&dump->btf, NULL);
+	twin->is_twin = true;
+	twin->kernel_msg = dump->kernel_msg;
+	twin->kernel_tried = true;
+	twin->kernel = dump->kernel;
+	memcpy(twin->places, dump->places, sizeof(twin->places));
+	twin->btf = dump->btf;
+	twin->btf.kernel = &twin->kread;
+	return twin;
 }
 
 /* --- Modules ------------------------------------------------------------ */

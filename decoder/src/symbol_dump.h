@@ -25,6 +25,14 @@ struct symbol_dump;
 struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
 				    const struct located *located, bool *nomem);
 
+/**
+ * symbol_dump_twin() - one for another thread, with the kernel's names and types of @dump
+ * @dump: must outlive it; these are read now if they have not been.
+ * @image, @nomem: as of symbol_dump_new(), which returns the same.
+ */
+struct symbol_dump *symbol_dump_twin(struct symbol_dump *dump, const struct btsrec_image *image,
+				     bool *nomem);
+
 /** symbol_dump_free() - NULL is allowed */
 void symbol_dump_free(struct symbol_dump *dump);
 

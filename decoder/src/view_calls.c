@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
+#include "crew.h"
 #include "cycles.h"
 #include "selector.h"
 #include "symbol.h"
@@ -348,17 +348,13 @@ static enum btsrec_status calls_check(struct btsrec *rec, const struct btsrec_ca
 	return view_thread_check(rec, opts->cpus, opts->nr_cpus, &opts->filter, opts->thread);
 }
 
-enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *opts,
-				const struct btsrec_sink *sink)
+static void *calls_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
 {
-	enum btsrec_status status = calls_check(rec, opts), flushed;
-	_cleanup_free_ struct calls *view = NULL;
+	const struct btsrec_calls *opts = arg;
+	struct calls *view = calloc(1, sizeof(*view));
 
-	if (status)
-		return status;
-	view = calloc(1, sizeof(*view));
 	if (!view)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+		return NULL;
 	calls_init(view, rec, opts->format, sink);
 	view->opts = opts;
 	view->source = opts->lines;
@@ -366,14 +362,54 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 	/* Without them names are looked up again. */
 	if (opts->format == BTSREC_FORMAT_TEXT)
 		view->name_texts = name_texts_new();
-	if (opts->thread)
-		status = calls_thread(view);
-	else
-		status = view_cpus(rec, opts->cpus, opts->nr_cpus, calls_cpu, view);
+	return view;
+}
+
+static void calls_flush(void *arg)
+{
+	struct calls *view = arg;
+
+	(void)out_flush(&view->renderer.out);
+}
+
+static enum btsrec_status calls_close(void *arg, void *data)
+{
+	struct calls *view = data;
+	enum btsrec_status flushed;
+
+	(void)arg;
 	if (view->format->end)
 		view->format->end(&view->renderer);
 	flushed = out_flush(&view->renderer.out);
 	calltree_fini(&view->tree);
 	free(view->name_texts);
-	return session_end(rec, status ? status : flushed);
+	free(view);
+	return flushed;
+}
+
+static enum btsrec_status calls_followed(struct btsrec *rec, const struct btsrec_calls *opts,
+					 const struct btsrec_sink *sink)
+{
+	struct calls *view = calls_open((void *)opts, rec, sink);
+	enum btsrec_status status, closed;
+
+	if (!view)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	status = calls_thread(view);
+	closed = calls_close(NULL, view);
+	return status ? status : closed;
+}
+
+enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *opts,
+				const struct btsrec_sink *sink)
+{
+	static const struct crew_work work = { calls_open, calls_cpu, calls_flush, calls_close };
+	enum btsrec_status status = calls_check(rec, opts);
+
+	if (!status && opts->thread)
+		status = calls_followed(rec, opts, sink);
+	else if (!status)
+		status = crew_tell(rec, opts->cpus, opts->nr_cpus, opts->lines, &work,
+				   (void *)opts, sink);
+	return session_end(rec, status);
 }

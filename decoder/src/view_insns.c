@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "crew.h"
 #include "insn_lines.h"
 #include "json.h"
 #include "render_branch.h"
@@ -364,6 +365,14 @@ static bool insns_event(void *arg, const struct trace_event *traced)
 	return !view->renderer.out.stopped && !view->nomem;
 }
 
+/* Whoever has no memory stops, and that is why. */
+static enum btsrec_status insns_status(const struct insns *view, enum btsrec_status status)
+{
+	if (view->nomem || view->lines.source.nomem)
+		return msg_set(&view->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	return status;
+}
+
 static enum btsrec_status insns_selected(struct insns *view, unsigned int cpu)
 {
 	struct btsrec *rec = view->renderer.rec;
@@ -400,7 +409,7 @@ static enum btsrec_status insns_cpu(void *arg, unsigned int cpu)
 	status = insns_selected(view, cpu);
 	if (!status && view->format->cpu_end)
 		view->format->cpu_end(&view->renderer, cpu);
-	return status;
+	return insns_status(view, status);
 }
 
 /* --- One thread --------------------------------------------------------- */
@@ -457,7 +466,7 @@ static enum btsrec_status insns_thread(struct insns *view)
 	if (!status)
 		view_thread_end(&all, &view->renderer, view->format);
 	view_thread_close(&all);
-	return status;
+	return insns_status(view, status);
 }
 
 /* --- All of them -------------------------------------------------------- */
@@ -470,18 +479,14 @@ static enum btsrec_status insns_check(struct btsrec *rec, const struct btsrec_in
 	return view_thread_check(rec, opts->cpus, opts->nr_cpus, &opts->filter, opts->thread);
 }
 
-enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *opts,
-				const struct btsrec_sink *sink)
+static void *insns_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
 {
-	enum btsrec_status status = insns_check(rec, opts), flushed;
-	struct insns *view;
+	const struct btsrec_insns *opts = arg;
+	struct insns *view = calloc(1, sizeof(*view));
 
-	if (status)
-		return status;
-	view = calloc(1, sizeof(*view));
 	if (!view || !trace_code(rec)) {
 		free(view);
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+		return NULL;
 	}
 	view->renderer.rec = rec;
 	view->renderer.names = symbols_present(rec);
@@ -491,15 +496,52 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 	view->opts = opts;
 	insn_lines_init(&view->lines, &view->renderer, opts);
 	out_init(&view->renderer.out, sink);
-	if (opts->thread)
-		status = insns_thread(view);
-	else
-		status = view_cpus(rec, opts->cpus, opts->nr_cpus, insns_cpu, view);
+	return view;
+}
+
+static void insns_flush(void *arg)
+{
+	struct insns *view = arg;
+
+	(void)out_flush(&view->renderer.out);
+}
+
+static enum btsrec_status insns_close(void *arg, void *data)
+{
+	struct insns *view = data;
+	enum btsrec_status status;
+
+	(void)arg;
 	view->format->end(&view->renderer);
-	flushed = out_flush(&view->renderer.out);
-	if (view->nomem || view->lines.source.nomem)
-		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	status = insns_status(view, out_flush(&view->renderer.out));
 	insn_lines_fini(&view->lines);
 	free(view);
-	return session_end(rec, status ? status : flushed);
+	return status;
+}
+
+static enum btsrec_status insns_followed(struct btsrec *rec, const struct btsrec_insns *opts,
+					 const struct btsrec_sink *sink)
+{
+	struct insns *view = insns_open((void *)opts, rec, sink);
+	enum btsrec_status status, closed;
+
+	if (!view)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	status = insns_thread(view);
+	closed = insns_close(NULL, view);
+	return status ? status : closed;
+}
+
+enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *opts,
+				const struct btsrec_sink *sink)
+{
+	static const struct crew_work work = { insns_open, insns_cpu, insns_flush, insns_close };
+	enum btsrec_status status = insns_check(rec, opts);
+
+	if (!status && opts->thread)
+		status = insns_followed(rec, opts, sink);
+	else if (!status)
+		status = crew_tell(rec, opts->cpus, opts->nr_cpus, opts->lines || opts->source_folder,
+				   &work, (void *)opts, sink);
+	return session_end(rec, status);
 }

@@ -115,7 +115,10 @@ btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image);
  * btsrec_set_threads() - how many processors a dump that is opened after this may keep busy
  * @nr_threads: with the caller's; 0 or 1: no others.
  *
- * They unpack pages that will be read soon.
+ * They unpack pages that will be read soon.  Views other than btsrec_show() tell CPUs side by
+ * side, if the source has read_pages, there is no resolver and no source lines are asked for;
+ * each thread takes the memory that one does.  The sink is then called by all of them, one at a
+ * time.
  */
 BTSREC_API void btsrec_set_threads(struct btsrec *rec, unsigned int nr_threads);
 

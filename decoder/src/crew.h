@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * CPUs that are told side by side.  Each thread of a crew has a session and a view of its
+ * own, and takes the next CPU when it is done with one.  What is told leaves for the sink in
+ * the order of the CPUs, as if one thread had told all of them.
+ */
+#ifndef BTSREC_CREW_H
+#define BTSREC_CREW_H
+
+#include <btsrec/decoder.h>
+
+#include "bounds.h"
+
+/* Each has runs and pages of code, names and calls of its own. */
+#define CREW_MAX_THREADS	8
+
+/* What all have told before it was their turn. */
+#define CREW_MAX_TEXT_BYTES	BOUND((size_t)64 << 20, (size_t)1 << 10)
+
+/**
+ * struct crew_work - a view over CPUs
+ * @open: a view of one thread's own: of @rec, with its text for @sink; NULL: out of memory.
+ * @cpu: tell @cpu; anything but BTSREC_OK ends it all, with a message in the session.
+ * @flush: all text goes to the sink, because another CPU's is next; NULL: @cpu tells nothing.
+ * @close: no more CPUs: add what was counted to @arg, say the last words, free @view.
+ *
+ * @cpu and @flush are called by several threads at once, of different views; the others by
+ * whoever called crew_tell().
+ */
+struct crew_work {
+	void *(*open)(void *arg, struct btsrec *rec, const struct btsrec_sink *sink);
+	enum btsrec_status (*cpu)(void *view, unsigned int cpu);
+	void (*flush)(void *view);
+	enum btsrec_status (*close)(void *arg, void *view);
+};
+
+/**
+ * crew_tell() - tell each of @cpus
+ * @cpus: as of view_cpus().
+ * @alone: one thread, with @rec itself, whatever btsrec_set_threads() has said.
+ * @sink: borrowed; called by all threads, one at a time.
+ *
+ * It is also alone where the source reads no whole pages, and where there is a resolver.
+ * Once a CPU has failed no more text leaves than up to there.
+ *
+ * Return: the first status of @cpu that is not BTSREC_OK, else that of @close;
+ * BTSREC_ERR_STOPPED: the sink wanted no more.
+ */
+enum btsrec_status crew_tell(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus,
+			     bool alone, const struct crew_work *work, void *arg,
+			     const struct btsrec_sink *sink);
+
+#endif /* BTSREC_CREW_H */
