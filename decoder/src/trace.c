@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bounds.h"
+#include "readat.h"
 #include "symbol.h"
 #include "thunks.h"
 #include "trace_fault.h"
@@ -238,51 +239,92 @@ enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct asp
 #define FIRST_EVENTS		BOUND(8192, 64)
 #define FIRST_MAX_EVENTS	BOUND(262144, 256)
 
+/**
+ * struct first - the oldest events of a CPU
+ * @has_kernel: kernel addresses are the same whoever runs.
+ * @open_n: the first one of which who runs has to be known, and is not yet; UINT64_MAX: none.
+ */
+struct first {
+	struct history history;
+	struct aspace *spaces;
+	bool has_kernel;
+	uint64_t open_n;
+};
+
 /* So many events are in spans that have ended: what is known of these is final. */
 static uint64_t nr_settled(const struct aspace *spaces)
 {
 	return spaces->nr ? spaces->spans[spaces->nr - 1].first_n : 0;
 }
 
-static uint64_t nr_to_read(const struct aspace *spaces)
+static uint64_t nr_told(const struct first *first)
 {
-	return nr_settled(spaces) < FIRST_MIN_EVENTS ? FIRST_MAX_EVENTS : FIRST_EVENTS;
+	return min_u64(first->open_n, first->history.timeline.n);
 }
 
-/* False: too few are settled, or these are all that there are. */
-static bool feed_first(struct history *history, struct aspace *spaces)
+static uint64_t nr_to_read(const struct first *first)
 {
+	return first->open_n < FIRST_MIN_EVENTS ? FIRST_MAX_EVENTS : FIRST_EVENTS;
+}
+
+static void first_branches(struct first *first, const struct btsrec_record *records, uint64_t nr,
+			   uint64_t n)
+{
+	for (uint64_t i = 0; first->open_n == UINT64_MAX && i < nr; i++)
+		if (!first->has_kernel || !code_is_kernel(records[i].from & records[i].to))
+			first->open_n = n + i;
+}
+
+static void first_event(struct first *first, const struct btsrec_event *event)
+{
+	if (event->kind == BTSREC_EVENT_BRANCH) {
+		first_branches(first, &event->branch, 1, event->n);
+		return;
+	}
+	aspace_feed(first->spaces, event);
+	/* Who ran before is known now. */
+	if (first->open_n < nr_settled(first->spaces))
+		first->open_n = UINT64_MAX;
+}
+
+/* False: too few can be told, or these are all that there are. */
+static bool feed_first(struct first *first)
+{
+	struct history *history = &first->history;
 	struct timeline_branches branches;
 	struct btsrec_event event;
 
-	aspace_begin(spaces, 0);
-	while (!history->status && history->timeline.n < nr_to_read(spaces)) {
-		if (history_branches(history, UINT64_MAX, &branches))
+	aspace_begin(first->spaces, 0);
+	while (!history->status && history->timeline.n < nr_to_read(first)) {
+		if (history_branches(history, UINT64_MAX, &branches)) {
+			first_branches(first, branches.records, branches.nr, branches.n);
 			continue;
+		}
 		if (!history_next(history, &event))
 			return false;
-		if (event.kind != BTSREC_EVENT_BRANCH)
-			aspace_feed(spaces, &event);
+		first_event(first, &event);
 	}
-	return !history->status && !spaces->nomem && nr_settled(spaces) >= FIRST_MIN_EVENTS;
+	return !history->status && !first->spaces->nomem && nr_told(first) >= FIRST_MIN_EVENTS;
 }
 
 bool trace_first_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spaces,
 			uint64_t *ret_end_n)
 {
 	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
-	struct history history;
+	struct first first = { .spaces = spaces, .open_n = UINT64_MAX };
 	bool known;
 
 	/* What is recorded meanwhile moves what is oldest. */
 	if (!page || !page->frozen || kept_spaces(rec, cpu))
 		return false;
-	history_init(&history, rec, cpu, 0);
-	known = feed_first(&history, spaces) && history_has_more(&history, TRACE_FAULT_MAX_EVENTS);
-	history_fini(&history);
+	/* Else its code is looked for in the page table of who ran. */
+	first.has_kernel = btsrec_root(rec)->kernel_pgd_pa;
+	history_init(&first.history, rec, cpu, 0);
+	known = feed_first(&first) && history_has_more(&first.history, TRACE_FAULT_MAX_EVENTS);
+	history_fini(&first.history);
 	if (!known)
 		return false;
-	*ret_end_n = nr_settled(spaces);
+	*ret_end_n = nr_told(&first);
 	forget_lost(rec, spaces);
 	return true;
 }

@@ -208,7 +208,8 @@ enum btsrec_status trace_others(struct btsrec *rec, unsigned int cpu, btsrec_eve
 
 /**
  * trace_first_spaces() - who ran in the oldest events of @cpu, before all of it is read
- * @spaces: as of trace_spaces(), which says the same of these events.
+ * @spaces: as of trace_spaces(), which says the same of these events, but for branches within
+ *	the kernel, of which it may be unknown here.
  * @ret_end_n: they are those before this one, which is older than the fault.
  *
  * Return: false: nothing is known so soon, or all of it has been read before.
