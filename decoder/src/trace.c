@@ -162,15 +162,15 @@ static void free_spaces(void *data)
 	free(data);
 }
 
-/* What was read of @cpu, or NULL. */
-static const struct aspace *kept_spaces(struct btsrec *rec, unsigned int cpu)
+/* What was read of @cpu, before there were twins or by this one; or NULL. */
+static const struct aspace *kept_spaces(const struct btsrec *rec, unsigned int cpu)
 {
-	void **kept = session_per_cpu(rec, &rec->spaces, cpu, free_spaces);
+	const struct aspace *kept = session_kept(&rec->spaces, cpu);
 
-	return kept ? *kept : NULL;
+	return kept || !rec->twin_of ? kept : session_kept(&rec->twin_of->spaces, cpu);
 }
 
-static size_t nr_kept_spans(struct btsrec *rec)
+static size_t nr_kept_spans(const struct btsrec *rec)
 {
 	size_t nr_spans = 0;
 

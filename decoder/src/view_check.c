@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "crew.h"
 #include "history.h"
 #include "record.h"
 #include "render.h"
@@ -454,45 +455,77 @@ static void check_summary(struct check *check, unsigned int nr_cpus)
 	out_str(out, check->nr_faults == 1 ? " fault\n" : " faults\n");
 }
 
-static enum btsrec_status check_run(struct check *check)
+static enum btsrec_status check_one(void *arg, unsigned int cpu)
 {
-	const struct located *located = check->rec->located;
-	unsigned int cpu, nr_cpus = 0;
+	struct check *check = arg;
 
-	check_findings(check);
-	check_root(check);
-	for (cpu = 0; cpu < located->nr_cpus; cpu++) {
-		enum btsrec_status status;
+	return check_cpu(check, session_cpu(check->rec, cpu));
+}
 
-		if (!located->cpus[cpu])
-			continue;
-		status = check_cpu(check, located->cpus[cpu]);
-		if (status)
-			return status;
-		nr_cpus++;
-	}
-	check_summary(check, nr_cpus);
-	return BTSREC_OK;
+static void *check_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+{
+	struct check *check = calloc(1, sizeof(*check));
+
+	(void)arg;
+	if (!check)
+		return NULL;
+	check->rec = rec;
+	check->cpu = FINDING_NO_CPU;
+	out_init(&check->out, sink);
+	return check;
+}
+
+static void check_flush(void *arg)
+{
+	struct check *check = arg;
+
+	(void)out_flush(&check->out);
+}
+
+static enum btsrec_status check_close(void *arg, void *data)
+{
+	struct check *all = arg, *check = data;
+	enum btsrec_status flushed = out_flush(&check->out);
+
+	all->nr_faults += check->nr_faults;
+	free(check);
+	return flushed;
+}
+
+static enum btsrec_status check_run(struct check *all, const struct btsrec_sink *sink)
+{
+	static const struct crew_work work = { check_open, check_one, check_flush, check_close };
+	const struct located *located = all->rec->located;
+	enum btsrec_status status;
+	unsigned int nr_cpus = 0;
+
+	check_findings(all);
+	check_root(all);
+	status = out_flush(&all->out);
+	if (!status)
+		status = crew_tell(all->rec, NULL, 0, false, &work, all, sink);
+	if (status)
+		return status;
+	for (unsigned int cpu = 0; cpu < located->nr_cpus; cpu++)
+		nr_cpus += located->cpus[cpu] != NULL;
+	check_summary(all, nr_cpus);
+	return out_flush(&all->out);
 }
 
 enum btsrec_status btsrec_check(struct btsrec *rec, const struct btsrec_sink *sink,
 				uint64_t *ret_nr_faults)
 {
-	enum btsrec_status status, flushed;
-	struct check *check;
+	enum btsrec_status status;
+	struct check *all;
 
 	if (!btsrec_root(rec))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
-	check = calloc(1, sizeof(*check));
-	if (!check)
+	all = check_open(NULL, rec, sink);
+	if (!all)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	check->rec = rec;
-	check->cpu = FINDING_NO_CPU;
-	out_init(&check->out, sink);
-	status = check_run(check);
-	flushed = out_flush(&check->out);
-	if (!status && !flushed)
-		*ret_nr_faults = check->nr_faults;
-	free(check);
-	return session_end(rec, status ? status : flushed);
+	status = check_run(all, sink);
+	if (!status)
+		*ret_nr_faults = all->nr_faults;
+	free(all);
+	return session_end(rec, status);
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cleanup.h"
+#include "crew.h"
 #include "frames_plain.h"
 #include "selector.h"
 #include "trace_frames.h"
@@ -93,6 +93,11 @@ static struct profile_place place_of(struct btsrec *rec, const struct btsrec_sid
 }
 
 /* --- Counting ----------------------------------------------------------- */
+
+static enum btsrec_status functions_nomem(const struct functions *view)
+{
+	return msg_set(&view->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+}
 
 /* No page table: who ran is not known. */
 #define NOBODYS_SPACE UINT64_MAX
@@ -291,7 +296,7 @@ static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
 	if (!status)
 		status = trace_frames(rec, cpu, &fns);
 	selector_fini(&counting.selector);
-	return view->nomem ? msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory") : status;
+	return view->nomem ? functions_nomem(view) : status;
 }
 
 /* --- The view ----------------------------------------------------------- */
@@ -326,41 +331,78 @@ static enum btsrec_status functions_check(struct btsrec *rec, const struct btsre
 	return selector_check(rec, &opts->filter);
 }
 
-static enum btsrec_status count_all(struct functions *view)
+static void functions_free(struct functions *view)
 {
-	struct btsrec *rec = view->renderer.rec;
-	enum btsrec_status status = BTSREC_OK;
+	if (!view)
+		return;
+	hits_fini(&view->hits);
+	profile_fini(&view->profile);
+	free(view);
+}
 
-	view->nomem = !hits_init(&view->hits, count_hit, view);
-	if (!view->nomem)
-		status = view_cpus(rec, view->opts->cpus, view->opts->nr_cpus, count_cpu, view);
-	if (!status && !view->nomem)
-		view->nomem = !hits_drain(&view->hits) ||
-			      !profile_end(&view->profile, place_name, view);
-	return view->nomem ? msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory") : status;
+/* What is counted by one thread, or by all. */
+static struct functions *functions_new(struct btsrec *rec, const struct btsrec_functions *opts,
+				       const struct btsrec_sink *sink)
+{
+	struct functions *view = calloc(1, sizeof(*view));
+
+	if (!view)
+		return NULL;
+	view->renderer.rec = rec;
+	view->opts = opts;
+	view->format = functions_format_of(opts->format);
+	out_init(&view->renderer.out, sink);
+	if (hits_init(&view->hits, count_hit, view))
+		return view;
+	functions_free(view);
+	return NULL;
+}
+
+static void *functions_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+{
+	const struct functions *all = arg;
+
+	return functions_new(rec, all->opts, sink);
+}
+
+static enum btsrec_status functions_close(void *arg, void *data)
+{
+	struct functions *all = arg, *view = data;
+	bool added = hits_drain(&view->hits) && profile_merge(&all->profile, &view->profile);
+
+	all->nr_cpus += view->nr_cpus;
+	all->nr_gaps += view->nr_gaps;
+	functions_free(view);
+	return added ? BTSREC_OK : functions_nomem(all);
+}
+
+static enum btsrec_status functions_show(struct functions *all, const struct btsrec_sink *sink)
+{
+	static const struct crew_work work = { .open = functions_open, .cpu = count_cpu,
+					       .close = functions_close };
+	enum btsrec_status status = crew_tell(all->renderer.rec, all->opts->cpus,
+					      all->opts->nr_cpus, false, &work, all, sink);
+
+	if (!status && !profile_end(&all->profile, place_name, all))
+		status = functions_nomem(all);
+	if (status)
+		return status;
+	show_rows(all);
+	return out_flush(&all->renderer.out);
 }
 
 enum btsrec_status btsrec_functions(struct btsrec *rec, const struct btsrec_functions *opts,
 				    const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = functions_check(rec, opts);
-	_cleanup_free_ struct functions *view = NULL;
+	struct functions *all;
 
 	if (status)
 		return status;
-	view = calloc(1, sizeof(*view));
-	if (!view)
+	all = functions_new(rec, opts, sink);
+	if (!all)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	view->renderer.rec = rec;
-	view->opts = opts;
-	view->format = functions_format_of(opts->format);
-	out_init(&view->renderer.out, sink);
-	status = count_all(view);
-	if (!status) {
-		show_rows(view);
-		status = out_flush(&view->renderer.out);
-	}
-	hits_fini(&view->hits);
-	profile_fini(&view->profile);
+	status = functions_show(all, sink);
+	functions_free(all);
 	return session_end(rec, status);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "crew.h"
 #include "symbol.h"
 #include "view.h"
 
@@ -139,18 +140,6 @@ static enum btsrec_status info_cpu(void *arg, unsigned int cpu)
 	return status;
 }
 
-static enum btsrec_status info_run(struct info_view *view)
-{
-	struct btsrec *rec = view->renderer.rec;
-	enum btsrec_status status;
-
-	view->format->begin(&view->renderer);
-	status = view_cpus(rec, NULL, 0, info_cpu, view);
-	if (!status && view->format->end)
-		view->format->end(&view->renderer, view->infos, btsrec_nr_cpu_ids(rec));
-	return status;
-}
-
 static const struct info_format *info_format_of(enum btsrec_format format)
 {
 	switch (format) {
@@ -164,12 +153,59 @@ static const struct info_format *info_format_of(enum btsrec_format format)
 	return NULL;
 }
 
+static void *info_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+{
+	const struct info_view *all = arg;
+	struct info_view *view = calloc(1, sizeof(*view));
+
+	if (!view)
+		return NULL;
+	view->renderer.rec = rec;
+	view->renderer.names = symbols_present(rec);
+	view->format = all->format;
+	view->infos = all->infos;
+	out_init(&view->renderer.out, sink);
+	return view;
+}
+
+static void info_flush(void *arg)
+{
+	struct info_view *view = arg;
+
+	(void)out_flush(&view->renderer.out);
+}
+
+static enum btsrec_status info_close(void *arg, void *data)
+{
+	struct info_view *view = data;
+	enum btsrec_status flushed = out_flush(&view->renderer.out);
+
+	(void)arg;
+	free(view);
+	return flushed;
+}
+
+static enum btsrec_status info_run(struct info_view *all, const struct btsrec_sink *sink)
+{
+	static const struct crew_work work = { info_open, info_cpu, info_flush, info_close };
+	struct btsrec *rec = all->renderer.rec;
+	enum btsrec_status status;
+
+	all->format->begin(&all->renderer);
+	status = out_flush(&all->renderer.out);
+	if (!status)
+		status = crew_tell(rec, NULL, 0, false, &work, all, sink);
+	if (!status && all->format->end)
+		all->format->end(&all->renderer, all->infos, btsrec_nr_cpu_ids(rec));
+	return status ? status : out_flush(&all->renderer.out);
+}
+
 enum btsrec_status btsrec_info(struct btsrec *rec, enum btsrec_format format,
 			       const struct btsrec_sink *sink)
 {
 	_cleanup_free_ struct info_view *view = calloc(1, sizeof(*view));
 	_cleanup_free_ struct cpu_info *infos = NULL;
-	enum btsrec_status status = view_check(rec, NULL, 0), flushed;
+	enum btsrec_status status = view_check(rec, NULL, 0);
 
 	if (status)
 		return status;
@@ -183,7 +219,5 @@ enum btsrec_status btsrec_info(struct btsrec *rec, enum btsrec_format format,
 	view->format = info_format_of(format);
 	view->infos = infos;
 	out_init(&view->renderer.out, sink);
-	status = info_run(view);
-	flushed = out_flush(&view->renderer.out);
-	return session_end(rec, status ? status : flushed);
+	return session_end(rec, info_run(view, sink));
 }

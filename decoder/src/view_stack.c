@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crew.h"
 #include "render_branch.h"
 #include "symbol.h"
 #include "view.h"
@@ -402,30 +403,80 @@ static enum btsrec_status stack_check(struct btsrec *rec, const struct btsrec_st
 	return view_check(rec, opts->cpus, opts->nr_cpus);
 }
 
+/* One thread's; @arg: what is known of all CPUs. */
+static void *stacks_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+{
+	const struct stacks_view *all = arg;
+	struct stacks_view *view = calloc(1, sizeof(*view));
+
+	if (!view)
+		return NULL;
+	view->renderer.rec = rec;
+	view->renderer.names = symbols_present(rec);
+	view->opts = all->opts;
+	view->sightings = all->sightings;
+	view->last_n = all->last_n;
+	out_init(&view->renderer.out, sink);
+	return view;
+}
+
+static void stacks_flush(void *arg)
+{
+	struct stacks_view *view = arg;
+
+	(void)out_flush(&view->renderer.out);
+}
+
+static enum btsrec_status stacks_close(void *arg, void *data)
+{
+	struct stacks_view *view = data;
+	enum btsrec_status flushed = out_flush(&view->renderer.out);
+
+	(void)arg;
+	free(view);
+	return flushed;
+}
+
+static enum btsrec_status stacks_of_cpus(struct stacks_view *all, const struct btsrec_sink *sink)
+{
+	static const struct crew_work work = { stacks_open, stack_cpu, stacks_flush,
+					       stacks_close };
+	enum btsrec_status status = sight_all(all);
+
+	if (!status)
+		status = crew_tell(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus, false,
+				   &work, all, sink);
+	sightings_fini(&all->sightings);
+	free(all->last_n);
+	return status;
+}
+
+static enum btsrec_status stack_of_thread(struct stacks_view *all, const struct btsrec_sink *sink)
+{
+	struct stacks_view *view = stacks_open(all, all->renderer.rec, sink);
+	enum btsrec_status status, closed;
+
+	if (!view)
+		return msg_set(&all->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	status = stacks_thread(view);
+	closed = stacks_close(all, view);
+	return status ? status : closed;
+}
+
 enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *opts,
 				const struct btsrec_sink *sink)
 {
-	enum btsrec_status status = stack_check(rec, opts), flushed;
-	struct stacks_view *view;
+	enum btsrec_status status = stack_check(rec, opts);
+	struct stacks_view *all;
 
 	if (status)
 		return status;
-	view = calloc(1, sizeof(*view));
-	if (!view)
+	all = calloc(1, sizeof(*all));
+	if (!all)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	view->renderer.rec = rec;
-	view->renderer.names = symbols_present(rec);
-	view->opts = opts;
-	out_init(&view->renderer.out, sink);
-	if (opts->thread)
-		status = stacks_thread(view);
-	else
-		status = sight_all(view);
-	if (!status && !opts->thread)
-		status = view_cpus(rec, opts->cpus, opts->nr_cpus, stack_cpu, view);
-	flushed = out_flush(&view->renderer.out);
-	sightings_fini(&view->sightings);
-	free(view->last_n);
-	free(view);
-	return session_end(rec, status ? status : flushed);
+	all->renderer.rec = rec;
+	all->opts = opts;
+	status = opts->thread ? stack_of_thread(all, sink) : stacks_of_cpus(all, sink);
+	free(all);
+	return session_end(rec, status);
 }

@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "crew.h"
 #include "symbol.h"
 #include "view.h"
 
@@ -295,13 +296,6 @@ static enum btsrec_status first_cpu(struct summary *view, struct btsrec *rec)
 	return status;
 }
 
-static enum btsrec_status summary_cpus(struct summary *view, struct btsrec *rec)
-{
-	enum btsrec_status status = first_cpu(view, rec);
-
-	return status ? status : view_cpus(rec, NULL, 0, other_cpu, view);
-}
-
 static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format format)
 {
 	if (format != BTSREC_FORMAT_TEXT && format != BTSREC_FORMAT_JSONL)
@@ -310,22 +304,60 @@ static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format f
 	return view_check(rec, NULL, 0);
 }
 
+static void *summary_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+{
+	const enum btsrec_format *format = arg;
+	struct summary *view = calloc(1, sizeof(*view));
+
+	if (!view)
+		return NULL;
+	calls_init(&view->calls, rec, *format, sink);
+	view->calls.source = true;
+	view->format = *format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
+	return view;
+}
+
+static void summary_flush(void *arg)
+{
+	struct summary *view = arg;
+
+	(void)out_flush(&view->calls.renderer.out);
+}
+
+static enum btsrec_status summary_close(void *arg, void *data)
+{
+	struct summary *view = data;
+	enum btsrec_status flushed = out_flush(&view->calls.renderer.out);
+
+	(void)arg;
+	calltree_fini(&view->calls.tree);
+	free(view);
+	return flushed;
+}
+
+static enum btsrec_status summary_begin(struct btsrec *rec, enum btsrec_format *format,
+					const struct btsrec_sink *sink)
+{
+	struct summary *view = summary_open(format, rec, sink);
+	enum btsrec_status status, closed;
+
+	if (!view)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	status = first_cpu(view, rec);
+	closed = summary_close(format, view);
+	return status ? status : closed;
+}
+
 enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 				  const struct btsrec_sink *sink)
 {
-	enum btsrec_status status = summary_check(rec, format), flushed;
-	_cleanup_free_ struct summary *view = NULL;
+	static const struct crew_work work = { summary_open, other_cpu, summary_flush,
+					       summary_close };
+	enum btsrec_status status = summary_check(rec, format);
 
-	if (status)
-		return status;
-	view = calloc(1, sizeof(*view));
-	if (!view)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	calls_init(&view->calls, rec, format, sink);
-	view->calls.source = true;
-	view->format = format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
-	status = summary_cpus(view, rec);
-	flushed = out_flush(&view->calls.renderer.out);
-	calltree_fini(&view->calls.tree);
-	return session_end(rec, status ? status : flushed);
+	if (!status)
+		status = summary_begin(rec, &format, sink);
+	if (!status)
+		status = crew_tell(rec, NULL, 0, false, &work, &format, sink);
+	return session_end(rec, status);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A listing is the same for every number of threads, whatever they meet.
+"""A listing, and any other view, is the same for every number of threads, whatever they meet.
 
 usage: threads.py --btsrec PROGRAM --mkimage PROGRAM [--threads LIST]
 
@@ -53,6 +53,19 @@ def switches(nr):
         yield f"switch tsc={10 + i} task=0x0 prev={sides[0]} next={sides[1]}\n{USER}"
 
 
+def describe_many(form):
+    """More CPUs than threads, of different length."""
+    yield HEAD.replace("cpus=3 ring=700000", "cpus=9 ring=40000") + form
+    for cpu in range(9):
+        yield f"cpu {cpu}\narm tsc=1 now={PROG if cpu % 2 else INIT}\n"
+        yield SAME * (cpu * 5 % 7)
+        yield from switches(20 * cpu + 2)
+        yield "fill 500 0xffffffff81000000 0xffffffff81400000 0x5\n"
+        if cpu != 4:
+            yield f"freeze reason=panic tsc=90000 ip=0xffffffff81000012 " \
+                  f"stop_ip=0xffffffff81000010 via_nmi={int(cpu != 3)}\n"
+
+
 def describe(form):
     yield HEAD + form
     yield f"cpu 0\narm tsc=1 now={INIT}\n"
@@ -67,9 +80,18 @@ def describe(form):
     yield f"cpu 2\narm tsc=1 now={PROG}\n{SAME}"
 
 
-def answer(btsrec, dump, words, nr_threads):
-    done = subprocess.run([btsrec, "show", "--sysroot", "nowhere", *words, "--threads",
-                           str(nr_threads), dump], capture_output=True, check=False)
+# Of which each CPU is told by one thread, beside the others.
+VIEWS = (["calls"], ["calls", "--format", "jsonl", "--kernel"], ["calls", "-n", "3000"],
+         ["insns", "-n", "200000"], ["insns", "--format", "jsonl", "-n", "9000", "--cpu", "2,0"],
+         ["functions"], ["functions", "--by", "task"], ["functions", "--by", "cpu"],
+         ["stack"], ["stack", "--format", "jsonl"], ["prove"], ["summary"],
+         ["summary", "--format", "jsonl"], ["info"], ["check"])
+
+
+def answer(btsrec, dump, words, nr_threads, view="show"):
+    files = [] if view == "check" else ["--sysroot", "nowhere"]
+    done = subprocess.run([btsrec, view, *files, *words, "--threads", str(nr_threads), dump],
+                          capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -81,6 +103,18 @@ def same(args, dump, words, threads):
     for nr_threads in threads:
         if answer(args.btsrec, dump, words, nr_threads) != one:
             print(f"{' '.join(words)}: {nr_threads} threads answer other than one")
+            return False
+    return True
+
+
+def same_views(args, dump, nr_threads):
+    """The same of all other views, of many CPUs."""
+    for view, *words in VIEWS:
+        one, more = (answer(args.btsrec, dump, words, nr, view) for nr in (1, nr_threads))
+        if one[0] not in (0, 1) or not one[1]:
+            raise SystemExit(f"one thread, {view} {words}: exit {one[0]}, {one[2].decode()}")
+        if more != one:
+            print(f"{view} {' '.join(words)}: {nr_threads} threads answer other than one")
             return False
     return True
 
@@ -107,18 +141,32 @@ def read_until_first(args, dump, words):
     return int(counts.split()[1])
 
 
-def first_come_soon(args, dump):
+def first_come_soon(args, dump, cpu="0"):
     """Do they come before the ring is read, and would this notice if they did not?"""
-    soon, late = (read_until_first(args, dump, words) for words in ([], ["-n", "99999999"]))
+    soon, late = (read_until_first(args, dump, ["--cpu", cpu, *words])
+                  for words in ([], ["-n", "99999999"]))
     if soon < late / 4:
         return True
     print(f"{soon} bytes are read before the first line, and {late} where all must be")
     return False
 
 
-def make_dump(mkimage, path, form):
+def describe_alone(form):
+    """Long nobody comes to run, and nothing but the kernel does; or the program that is told of
+    by the first switch only, at once, soon or too late."""
+    begins = (SAME * 200, USER * 300 + SAME * 20,
+              SAME + USER + "mark tsc=2 text=a\n" + SAME * 20, USER * 5000)
+    end = "freeze reason=panic tsc=90000 ip=0xffffffff81000012 stop_ip=0xffffffff81000010\n"
+    yield HEAD.replace("cpus=3", "cpus=4") + form
+    for cpu, begin in enumerate(begins):
+        yield f"cpu {cpu}\n{begin}switch tsc=5 task=0x0 prev={PROG} next={INIT}\n"
+        yield SAME * 200
+        yield end
+
+
+def make_dump(mkimage, path, text):
     """Of a packed dump the pages are unpacked ahead, of another one the ring is read ahead."""
-    subprocess.run([mkimage, path], input="".join(describe(form)).encode(), check=True)
+    subprocess.run([mkimage, path], input="".join(text).encode(), check=True)
     return path
 
 
@@ -130,8 +178,13 @@ def main():
     args = parser.parse_args()
     threads = [int(word) for word in args.threads.split(",")]
     with tempfile.TemporaryDirectory() as name:
-        packed = make_dump(args.mkimage, pathlib.Path(name) / "packed", "format kdump\n")
-        plain = make_dump(args.mkimage, pathlib.Path(name) / "plain", "")
+        folder = pathlib.Path(name)
+        packed = make_dump(args.mkimage, folder / "packed", describe("format kdump\n"))
+        plain = make_dump(args.mkimage, folder / "plain", describe(""))
+        alone = make_dump(args.mkimage, folder / "alone", describe_alone(""))
+        many_packed = make_dump(args.mkimage, folder / "many_packed",
+                                describe_many("format kdump\n"))
+        many_plain = make_dump(args.mkimage, folder / "many", describe_many(""))
         good = [same(args, packed, ["--types"], threads),
                 same(args, packed, ["--format", "jsonl"], threads[:1]),
                 same(args, packed, ["--pid", "4242", "--types"], threads[:1]),
@@ -141,10 +194,14 @@ def main():
                 same(args, plain, ["-n", "400000", "--types"], threads[:1]),
                 same(args, plain, ["--kernel", "--types"], threads[:1]),
                 same(args, plain, ["--thread", "4242"], threads[:1]),
+                *(same_views(args, dump, nr) for dump in (many_packed, many_plain)
+                  for nr in (threads[0], threads[-1])),
                 first_come_first(args, packed, ["--types"]),
                 first_come_first(args, plain, ["--format", "jsonl", "--cpu", "0"]),
                 first_come_first(args, plain, ["--no-names"]),
-                first_come_soon(args, plain)]
+                *(first_come_first(args, alone, ["--types", "--cpu", cpu]) for cpu in "0123"),
+                first_come_soon(args, plain),
+                *(first_come_soon(args, alone, cpu) for cpu in "012")]
     sys.exit(not all(good))
 
 
