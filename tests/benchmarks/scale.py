@@ -144,17 +144,17 @@ def _place_shared(writer: _Writer, template: Template) -> list[tuple[int, int, i
     return runs
 
 
-def write(path: Path, template_path: Path):
-    """The dump PATH. The template's root must say that there are 512 CPUs."""
+def write(path: Path, template_path: Path, nr_cpus: int = NR_CPUS):
+    """The dump PATH. The template's root must say that there are NR_CPUS CPUs."""
     template = Template(template_path)
-    writer = _Writer(path, 4 * NR_CPUS + 64)
+    writer = _Writer(path, 4 * nr_cpus + 64)
     note_at = writer.place(template.note)
     writer.segments.append((PT_NOTE, 0, note_at, 0, 0, len(template.note), 0, 0))
     ring_at = writer.place(b"".join(map(template.page, template.ring)))
     runs = _place_shared(writer, template)
     metas = [(writer.place(content), len(content)) for content in (
         _meta(template, n, n * STRIDE + RING_AT - MAX_META, n * STRIDE + RING_AT)
-        for n in range(NR_CPUS))]
+        for n in range(nr_cpus))]
     hole_at, at_pa = writer.at, 0
     for number, (meta_at, meta_bytes) in enumerate(metas):
         meta_pa, ring_pa = (number * STRIDE + RING_AT - MAX_META, number * STRIDE + RING_AT)
