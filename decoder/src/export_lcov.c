@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "cleanup.h"
 #include "counts.h"
 #include "grow.h"
@@ -22,9 +23,18 @@
 /* No range is longer: a straight run, and the branch at its end. */
 #define MAX_RANGE_BYTES (CODE_RUN_MAX_BYTES + CODE_INSN_MAX_BYTES)
 
+/* A power of two. */
+#define NR_RECENT BOUND(1U << 12, 1U << 2)
+
+/** struct recent - a range that ran not long ago, @nr times that are not counted yet */
+struct recent {
+	struct proof_range range;
+	uint64_t nr;
+};
+
 /**
  * struct lcov - one btsrec_export_lcov() under way
- * @ranges: code that ran, by start and end.
+ * @ranges: code that ran, by start and end; without what is in @recent.
  * @paths: names of source files, @nr_paths of them, borrowed from the session.
  * @files: the number of a path, by its pointer, of which one path may have several.
  * @lines: by file, line and function.
@@ -36,6 +46,7 @@ struct lcov {
 	struct selector selector;
 	struct code *code;
 	struct counts ranges;
+	struct recent recent[NR_RECENT];
 	const char **paths;
 	size_t nr_paths;
 	size_t nr_paths_room;
@@ -60,32 +71,80 @@ static void add(struct lcov *lcov, struct counts *counts, const uint64_t *key, u
 		count->nr[0] = nr;
 }
 
-static bool count_event(void *arg, const struct trace_event *traced)
+static void count_recent(struct lcov *lcov, struct recent *recent)
+{
+	const uint64_t key[COUNTS_KEY_WORDS] = { recent->range.start, recent->range.stop };
+
+	if (recent->nr)
+		add(lcov, &lcov->ranges, key, recent->nr, false);
+	recent->nr = 0;
+}
+
+static void count_range(struct lcov *lcov, uint64_t start, uint64_t stop)
+{
+	uint64_t sum = (start ^ stop << 20) * 0x9e3779b97f4a7c15ULL;
+	struct recent *recent = &lcov->recent[(sum >> 32) % NR_RECENT];
+
+	if (recent->range.start != start || recent->range.stop != stop) {
+		count_recent(lcov, recent);
+		recent->range = (struct proof_range){ start, stop };
+	}
+	recent->nr++;
+}
+
+static void count_event(struct lcov *lcov, const struct trace_event *traced)
 {
 	const struct proof_step *step = traced->step;
-	struct lcov *lcov = arg;
 
 	if (!selector_wants(&lcov->selector, traced->event) || !step)
-		return true;
-	for (unsigned int i = 0; i < step->nr_ranges; i++) {
-		const uint64_t key[COUNTS_KEY_WORDS] = { step->ranges[i].start,
-							 step->ranges[i].stop };
+		return;
+	for (unsigned int i = 0; i < step->nr_ranges; i++)
+		if (code_is_kernel(step->ranges[i].start))
+			count_range(lcov, step->ranges[i].start, step->ranges[i].stop);
+}
 
-		if (code_is_kernel(key[0]))
-			add(lcov, &lcov->ranges, key, 1, false);
+/* Of these proof_feed() would tell one range each, up to and with the branch. */
+static void count_plain(struct lcov *lcov, struct trace *trace)
+{
+	struct trace_way way = trace_way_begin(trace);
+	const struct code_run *run;
+
+	if (lcov->selector.filter.any || !proof_is_plain(&trace->proof))
+		return;
+	while ((run = trace_way_run(trace, &way)) != NULL) {
+		count_range(lcov, way.prev_to, way.branch->from + run->last.length_bytes);
+		trace_way_pass(trace, &way, run);
 	}
-	return !lcov->nomem;
+	trace_way_end(trace, &way);
+}
+
+static enum btsrec_status count_events(struct lcov *lcov, struct trace *trace)
+{
+	struct trace_event event;
+
+	while (!lcov->nomem) {
+		count_plain(lcov, trace);
+		if (!trace_next(trace, &event))
+			return trace->status;
+		count_event(lcov, &event);
+	}
+	return BTSREC_ERR_NOMEM;
 }
 
 static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
 {
 	struct lcov *lcov = arg;
 	struct btsrec *rec = lcov->r.rec;
+	struct trace trace;
 	enum btsrec_status status = selector_init(&lcov->selector, rec, cpu, &lcov->opts->filter,
 						  0);
 
-	if (!status)
-		status = trace_events(rec, cpu, 0, count_event, lcov, NULL);
+	if (!status) {
+		status = trace_open(&trace, rec, cpu, 0, true);
+		if (!status)
+			status = count_events(lcov, &trace);
+		trace_close(&trace);
+	}
 	selector_fini(&lcov->selector);
 	return lcov->nomem ? BTSREC_ERR_NOMEM : status;
 }
@@ -330,6 +389,8 @@ static enum btsrec_status write_lcov(struct lcov *lcov)
 	enum btsrec_status status;
 
 	status = view_cpus(rec, opts->cpus, opts->nr_cpus, count_cpu, lcov);
+	for (size_t i = 0; i < NR_RECENT; i++)
+		count_recent(lcov, &lcov->recent[i]);
 	if (!status)
 		count_functions(lcov);
 	if (lcov->nomem)
