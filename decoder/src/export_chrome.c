@@ -15,6 +15,7 @@
 
 #include "cleanup.h"
 #include "counts.h"
+#include "frames_plain.h"
 #include "grow.h"
 #include "instants.h"
 #include "json.h"
@@ -92,8 +93,8 @@ static void put_us(struct out *out, const char *key, uint64_t ps)
 	json_key(out, key);
 	out_dec(out, ps / PS_PER_US, 0);
 	out_char(out, '.');
-	for (uint64_t digit = PS_PER_US / 10; digit; digit /= 10)
-		out_char(out, (char)('0' + ps / digit % 10));
+	for (uint32_t rest = (uint32_t)(ps % PS_PER_US), unit = PS_PER_US / 100; unit; unit /= 100)
+		out_bytes(out, &out_digit_pairs[rest / unit % 100 * 2], 2);
 }
 
 static void put_time(struct chrome *chrome, uint64_t n, unsigned int part, unsigned int nr_parts)
@@ -310,17 +311,18 @@ static void end_slices(struct chrome *chrome, uint64_t n)
 }
 
 /* All that event @n did: an end or a begin each has a part of the time up to the next one. */
-static void draw(struct chrome *chrome, const struct drawn *drawn, uint64_t n)
+static void draw(struct chrome *chrome, const struct stack *stack, uint64_t n)
 {
-	size_t next, nr_same = common(chrome, drawn, &next);
-	unsigned int nr_begun = nr_new(chrome, drawn, next), part = 0;
+	const struct drawn drawn = { stack, stack->attached ? 0 : stack->nr_old };
+	size_t next, nr_same = common(chrome, &drawn, &next);
+	unsigned int nr_begun = nr_new(chrome, &drawn, next), part = 0;
 	unsigned int nr_parts = (unsigned int)(chrome->nr_slices - nr_same) + nr_begun;
 
 	while (chrome->nr_slices > nr_same)
 		end_slice(chrome, n, part++, nr_parts);
-	for (size_t i = next; i < drawn->stack->nr && !chrome->nomem; i++)
-		if (is_drawn(chrome, &drawn->stack->frames[i]))
-			begin_slice(chrome, &drawn->stack->frames[i], n, part++, nr_parts);
+	for (size_t i = next; i < stack->nr && !chrome->nomem; i++)
+		if (is_drawn(chrome, &stack->frames[i]))
+			begin_slice(chrome, &stack->frames[i], n, part++, nr_parts);
 }
 
 static bool same_thread(const struct btsrec_side *a, const struct btsrec_side *b)
@@ -342,7 +344,6 @@ static void draw_calls(struct chrome *chrome, const struct trace_event *traced,
 		       const struct frames_step *step, struct frames *frames)
 {
 	const struct stack *stack = frames_stack(frames);
-	struct drawn drawn = { stack, stack->attached ? 0 : stack->nr_old };
 
 	for (unsigned int i = 0; i < step->nr_entered; i++) {
 		struct frame *frame = frames_entered(frames, i);
@@ -354,7 +355,7 @@ static void draw_calls(struct chrome *chrome, const struct trace_event *traced,
 	    (traced->side && !stack->known && !same_thread(traced->side, &chrome->side)))
 		change_track(chrome, traced->side, traced->event->n);
 	if (chrome->calls.known)
-		draw(chrome, &drawn, traced->event->n);
+		draw(chrome, stack, traced->event->n);
 }
 
 /* Where the time of one event is from. */
@@ -460,6 +461,33 @@ static bool draw_event(void *arg, const struct trace_event *traced,
 	return !chrome->nomem && !chrome->r.out.stopped;
 }
 
+/*
+ * A trace_frames_plain_fn.  The thread is the one of the event before, and so is what is drawn,
+ * unless a frame was entered or left.
+ */
+static bool draw_plain_branches(void *arg, struct trace *trace, struct frames *frames)
+{
+	struct trace_way way = trace_way_begin(trace);
+	struct chrome *chrome = arg;
+	const struct code_run *run;
+
+	while (!chrome->nomem && (run = trace_way_run(trace, &way)) != NULL) {
+		struct frame *frame;
+		enum frames_move move = frames_plain(frames, way.n, way.branch, run, &frame);
+
+		if (move == FRAMES_NOT_PLAIN)
+			break;
+		chrome->lead_n = way.n;
+		trace_way_pass(trace, &way, run);
+		if (frame && move == FRAMES_ENTERS)
+			frame->cookie = ++chrome->nr_cookies;
+		if (frame && chrome->calls.known)
+			draw(chrome, frames_plain_stack(frames), chrome->lead_n);
+	}
+	trace_way_end(trace, &way);
+	return !chrome->nomem && !chrome->r.out.stopped;
+}
+
 static bool feed_event(void *arg, const struct btsrec_event *event)
 {
 	struct chrome *chrome = arg;
@@ -473,7 +501,7 @@ static enum btsrec_status read_instants(struct chrome *chrome, unsigned int cpu)
 	enum btsrec_status status;
 
 	instants_fini(&chrome->instants);
-	status = btsrec_events(chrome->r.rec, cpu, feed_event, chrome);
+	status = btsrec_other_events(chrome->r.rec, cpu, feed_event, chrome, NULL);
 	return chrome->nomem ? BTSREC_ERR_NOMEM : status;
 }
 
@@ -496,7 +524,8 @@ static enum btsrec_status measure_cpu(void *arg, unsigned int cpu)
 static enum btsrec_status draw_cpu(void *arg, unsigned int cpu)
 {
 	struct chrome *chrome = arg;
-	const struct trace_frames_fns fns = { .event = draw_event, .arg = chrome };
+	const struct trace_frames_fns fns = { .event = draw_event, .plain = draw_plain_branches,
+					      .arg = chrome };
 	enum btsrec_status status = read_instants(chrome, cpu);
 
 	if (status)
