@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "cleanup.h"
 #include "counts.h"
+#include "frames_plain.h"
 #include "grow.h"
 #include "render.h"
 #include "selector.h"
@@ -46,6 +48,16 @@ struct node {
 	uint64_t nr_branches;
 };
 
+/* A power of two. */
+#define NR_RECENT BOUND(1U << 14, 1U << 2)
+
+/** struct recent - what was found for @va of the kernel; 0: nothing was; rest as in a node */
+struct recent {
+	uint64_t va;
+	uint64_t start;
+	enum symbol_why why;
+};
+
 /** struct level - a frame that is open, and its node; @cookie: see struct frame */
 struct level {
 	uint64_t cookie;
@@ -55,6 +67,7 @@ struct level {
 /**
  * struct folded - one btsrec_export_folded() under way
  * @keys: of the @nr_nodes nodes; the first is number 1.
+ * @recent: addresses that were asked about not long ago.
  * @known: it is known who runs.
  * @side: whose stack @levels is; @thread: its node, @outside: that of who called the
  *	outermost frame, or @thread.
@@ -67,6 +80,7 @@ struct folded {
 	struct node *nodes;
 	size_t nr_nodes;
 	size_t nr_nodes_room;
+	struct recent recent[NR_RECENT];
 	bool known;
 	struct btsrec_side side;
 	uint32_t thread;
@@ -112,15 +126,32 @@ static uint32_t thread_node(struct folded *folded, const struct btsrec_side *sid
 	return node_get(folded, key, &node);
 }
 
-/* What is at @va; without its parent. */
-static struct node describe(struct folded *folded, uint64_t va)
+/* The start of the function that @va is in; 0: it has no name, see *@ret_why. */
+static uint64_t start_of(struct folded *folded, uint64_t va, enum symbol_why *ret_why)
 {
-	struct node node = { .va = va, .cr3 = code_is_kernel(va) ? 0 : folded->side.cr3 };
 	struct symbol_name name;
 
-	if (symbol_find_in(folded->r.rec, &folded->side, va, &name, &node.why) &&
-	    va > name.offset_bytes)
-		node.start = va - name.offset_bytes;
+	return symbol_find_in(folded->r.rec, &folded->side, va, &name, ret_why) &&
+	       va > name.offset_bytes ? va - name.offset_bytes : 0;
+}
+
+/* What is at @va; without its parent. */
+static inline struct node describe(struct folded *folded, uint64_t va)
+{
+	struct recent *recent = &folded->recent[(va * 0x9e3779b97f4a7c15ULL >> 32) % NR_RECENT];
+	struct node node = { .va = va };
+
+	if (!code_is_kernel(va)) {
+		node.cr3 = folded->side.cr3;
+		node.start = start_of(folded, va, &node.why);
+		return node;
+	}
+	if (recent->va != va) {
+		recent->start = start_of(folded, va, &recent->why);
+		recent->va = va;
+	}
+	node.start = recent->start;
+	node.why = recent->why;
 	return node;
 }
 
@@ -250,11 +281,42 @@ static bool fold_event(void *arg, const struct trace_event *traced,
 	return !folded->nomem;
 }
 
+/*
+ * A trace_frames_plain_fn.  Who runs is known, or not, since the event before.  What is chosen
+ * by a filter is asked about event by event.
+ */
+static bool fold_plain_branches(void *arg, struct trace *trace, struct frames *frames)
+{
+	struct trace_way way = trace_way_begin(trace);
+	struct folded *folded = arg;
+	const struct code_run *run;
+
+	while (!folded->selector.filter.any && !folded->nomem &&
+	       (run = trace_way_run(trace, &way)) != NULL) {
+		uint64_t from = way.branch->from;
+		struct frame *frame;
+		enum frames_move move = frames_plain(frames, way.n, way.branch, run, &frame);
+
+		if (move == FRAMES_NOT_PLAIN)
+			break;
+		trace_way_pass(trace, &way, run);
+		count_branch(folded, from);
+		if (!frame)
+			continue;
+		if (move == FRAMES_ENTERS)
+			frame->cookie = ++folded->nr_cookies;
+		follow(folded, frames_plain_stack(frames));
+	}
+	trace_way_end(trace, &way);
+	return !folded->nomem;
+}
+
 static enum btsrec_status fold_cpu(void *arg, unsigned int cpu)
 {
 	struct folded *folded = arg;
 	struct btsrec *rec = folded->r.rec;
-	const struct trace_frames_fns fns = { .event = fold_event, .arg = folded };
+	const struct trace_frames_fns fns = { .event = fold_event, .plain = fold_plain_branches,
+					      .arg = folded };
 	enum btsrec_status status = selector_init(&folded->selector, rec, cpu,
 						  &folded->opts->filter, 0);
 
