@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "bounds.h"
 #include "clock.h"
 #include "kread.h"
 #include "perf_file.h"
@@ -30,10 +31,21 @@ struct told {
 	uint32_t tgid;
 };
 
+/* A power of two. */
+#define NR_TYPED BOUND(1U << 14, 1U << 2)
+
+/** struct typed - a branch that was judged not long ago; @type: of perf, + 1; 0: none was */
+struct typed {
+	uint64_t from;
+	uint64_t to;
+	uint64_t cr3;
+	uint64_t type;
+};
+
 /**
  * struct export - one btsrec_export_perf() under way
  * @counting: nothing is written, only @nr_bytes.
- * @tsc: of the last annotation; before the first one, of that.
+ * @tsc: of the last annotation; before the first one, of that.  @time_ns: the same for perf.
  * @side: who ran at the event before; NULL: unknown.
  * @user: NULL: nothing knows of user addresses, or no time tells perf before which samples
  *	a program was executed.
@@ -47,10 +59,12 @@ struct export {
 	bool counting;
 	uint64_t nr_bytes;
 	uint64_t tsc;
+	uint64_t time_ns;
 	unsigned int cpu;
 	const struct btsrec_side *side;
 	struct user *user;
 	struct told told[NR_TOLD];
+	struct typed typed[NR_TYPED];
 	struct out out;
 };
 
@@ -62,7 +76,7 @@ static void put(struct export *export, const void *record, size_t nr_bytes)
 }
 
 /* Time since boot, as perf's own clock counts about; 0 without a known frequency. */
-static uint64_t time_ns(const struct export *export)
+static uint64_t make_time_ns(const struct export *export)
 {
 	const struct clock *clock = &export->clock;
 	uint64_t before_ns;
@@ -77,6 +91,12 @@ static uint64_t time_ns(const struct export *export)
 	return clock->anchor_boottime_ns + clock_ns(clock, export->tsc - clock->anchor_tsc);
 }
 
+static void set_time(struct export *export, uint64_t tsc)
+{
+	export->tsc = tsc;
+	export->time_ns = make_time_ns(export);
+}
+
 /* --- Records ------------------------------------------------------------ */
 
 static struct trailer trailer_of(const struct export *export)
@@ -84,7 +104,7 @@ static struct trailer trailer_of(const struct export *export)
 	return (struct trailer){
 		.pid = export->side ? export->side->tgid : UNKNOWN_PID,
 		.tid = export->side ? export->side->pid : UNKNOWN_PID,
-		.time_ns = time_ns(export),
+		.time_ns = export->time_ns,
 		.cpu = export->cpu,
 	};
 }
@@ -136,13 +156,29 @@ static uint64_t perf_type(const struct branch *branch)
 	}
 }
 
+/* The same branch is of the same type as long as its code is the same. */
+static uint64_t branch_type(struct export *export, const struct btsrec_event *event)
+{
+	const struct btsrec_record *record = &event->branch;
+	uint64_t cr3 = export->side ? export->side->cr3 : 0;
+	uint64_t sum = (record->from ^ record->to << 20 ^ cr3) * 0x9e3779b97f4a7c15ULL;
+	struct typed *typed = &export->typed[(sum >> 32) % NR_TYPED];
+	struct branch branch;
+
+	if (!typed->type || typed->from != record->from || typed->to != record->to ||
+	    typed->cr3 != cr3) {
+		branch = trace_type(&export->selector.types, event);
+		*typed = (struct typed){ record->from, record->to, cr3, perf_type(&branch) + 1 };
+	}
+	return typed->type - 1;
+}
+
 /* The bit-field at the end of struct perf_branch_entry. */
 static uint64_t branch_flags(struct export *export, const struct btsrec_event *event)
 {
-	struct branch branch = trace_type(&export->selector.types, event);
 	bool predicted = event->branch.flags & BTSREC_FLAG_PREDICTED;
 
-	return (predicted ? 2 : 1) | perf_type(&branch) << 20;
+	return (predicted ? 2 : 1) | branch_type(export, event) << 20;
 }
 
 static void put_branch(struct export *export, const struct btsrec_event *event)
@@ -199,7 +235,7 @@ static void put_mapping(struct export *export, const struct user_mapping *mappin
 
 /*
  * Before the first sample at a user address, not before everything: a process may have run
- * another program earlier.  What perf already has in the place it replaces.
+ * another program earlier.  What perf already has in the place it replaces.  Of user addresses.
  */
 static void tell_mapping(struct export *export, uint64_t va)
 {
@@ -209,7 +245,7 @@ static void tell_mapping(struct export *export, uint64_t va)
 					   BTSREC_PAGE_BYTES) % NR_TOLD];
 	struct user_mapping mapping;
 
-	if (!export->user || !side || code_is_kernel(va) ||
+	if (!export->user || !side ||
 	    (told->page_va == page_va && told->cr3 == side->cr3 && told->tgid == side->tgid))
 		return;
 	*told = (struct told){ page_va, side->cr3, side->tgid };
@@ -294,24 +330,32 @@ static void put_modules(struct export *export)
 static bool find_tsc(void *arg, const struct btsrec_event *event)
 {
 	struct export *export = arg;
+	uint64_t tsc;
 
-	return !clock_event(event, &export->tsc);
+	if (!clock_event(event, &tsc))
+		return true;
+	set_time(export, tsc);
+	return false;
 }
 
 static bool put_event(void *arg, const struct btsrec_event *event)
 {
 	struct export *export = arg;
 	const struct btsrec_side *side = aspace_at(&export->selector.spaces, event->n);
+	uint64_t tsc;
 
-	(void)clock_event(event, &export->tsc);
+	if (clock_event(event, &tsc))
+		set_time(export, tsc);
 	if (side != export->side) {
 		export->side = side;
 		if (side)
 			put_comm(export);
 	}
 	if (selector_wants(&export->selector, event) && event->kind == BTSREC_EVENT_BRANCH) {
-		tell_mapping(export, event->branch.from);
-		tell_mapping(export, event->branch.to);
+		if (!code_is_kernel(event->branch.from))
+			tell_mapping(export, event->branch.from);
+		if (!code_is_kernel(event->branch.to))
+			tell_mapping(export, event->branch.to);
 		put_branch(export, event);
 	}
 	if (event->kind == BTSREC_EVENT_GAP && event->gap.kind != BTSREC_GAP_OVERWRITTEN)
@@ -343,7 +387,7 @@ static enum btsrec_status put_data(struct export *export)
 {
 	export->side = NULL;
 	export->cpu = 0;
-	export->tsc = export->clock.anchor_tsc;
+	set_time(export, export->clock.anchor_tsc);
 	put_kernel(export);
 	put_modules(export);
 	return view_cpus(export->rec, export->opts->cpus, export->opts->nr_cpus, put_cpu, export);
