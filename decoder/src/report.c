@@ -72,7 +72,7 @@ static unsigned int find_kind(struct report *report, const char *kind)
 			return i;
 	if (i == REPORT_MAX_KINDS)
 		return REPORT_MAX_KINDS;
-	strncpy(report->kinds[i], kind, sizeof(report->kinds[i]) - 1);
+	memcpy(report->kinds[i], kind, strnlen(kind, sizeof(report->kinds[i]) - 1));
 	report->nr_kinds++;
 	return i;
 }
