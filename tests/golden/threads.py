@@ -58,8 +58,8 @@ def describe_many(form):
     yield HEAD.replace("cpus=3 ring=700000", "cpus=9 ring=40000") + form
     for cpu in range(9):
         yield f"cpu {cpu}\narm tsc=1 now={PROG if cpu % 2 else INIT}\n"
-        yield SAME * (cpu * 5 % 7)
-        yield from switches(20 * cpu + 2)
+        yield SAME * (cpu * 5 % 3)
+        yield from switches(7 * cpu + 2)
         yield "fill 500 0xffffffff81000000 0xffffffff81400000 0x5\n"
         if cpu != 4:
             yield f"freeze reason=panic tsc=90000 ip=0xffffffff81000012 " \
@@ -82,7 +82,7 @@ def describe(form):
 
 # Of which each CPU is told by one thread, beside the others.
 VIEWS = (["calls"], ["calls", "--format", "jsonl", "--kernel"], ["calls", "-n", "3000"],
-         ["insns", "-n", "200000"], ["insns", "--format", "jsonl", "-n", "9000", "--cpu", "2,0"],
+         ["insns", "-n", "4000"], ["insns", "--format", "jsonl", "-n", "900", "--cpu", "2,0"],
          ["functions"], ["functions", "--by", "task"], ["functions", "--by", "cpu"],
          ["stack"], ["stack", "--format", "jsonl"], ["prove"], ["summary"],
          ["summary", "--format", "jsonl"], ["info"], ["check"])
@@ -154,13 +154,13 @@ def first_come_soon(args, dump, cpu="0"):
 def describe_alone(form):
     """Long nobody comes to run, and nothing but the kernel does; or the program that is told of
     by the first switch only, at once, soon or too late."""
-    begins = (SAME * 200, USER * 300 + SAME * 20,
-              SAME + USER + "mark tsc=2 text=a\n" + SAME * 20, USER * 5000)
+    parts = ((SAME * 150, 20), (USER * 300 + SAME * 20, 150),
+             (SAME + USER + "mark tsc=2 text=a\n" + SAME * 20, 70), (USER * 4700, 1))
     end = "freeze reason=panic tsc=90000 ip=0xffffffff81000012 stop_ip=0xffffffff81000010\n"
     yield HEAD.replace("cpus=3", "cpus=4") + form
-    for cpu, begin in enumerate(begins):
+    for cpu, (begin, nr_more) in enumerate(parts):
         yield f"cpu {cpu}\n{begin}switch tsc=5 task=0x0 prev={PROG} next={INIT}\n"
-        yield SAME * 200
+        yield SAME * nr_more
         yield end
 
 
@@ -194,8 +194,8 @@ def main():
                 same(args, plain, ["-n", "400000", "--types"], threads[:1]),
                 same(args, plain, ["--kernel", "--types"], threads[:1]),
                 same(args, plain, ["--thread", "4242"], threads[:1]),
-                *(same_views(args, dump, nr) for dump in (many_packed, many_plain)
-                  for nr in (threads[0], threads[-1])),
+                same_views(args, many_packed, threads[0]),
+                same_views(args, many_plain, threads[-1]),
                 first_come_first(args, packed, ["--types"]),
                 first_come_first(args, plain, ["--format", "jsonl", "--cpu", "0"]),
                 first_come_first(args, plain, ["--no-names"]),
