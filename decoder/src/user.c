@@ -21,8 +21,11 @@
 /* The vDSO has two or three pages. */
 #define VDSO_MAX_BYTES	(1u << 20)
 
-/* Descriptors that may stay open for code; the usual limit of a process is 1024. */
-#define MAX_OPEN_FILES	256
+/*
+ * Descriptors that may stay open for code.  The usual limit of a process is 1024, and each
+ * thread of a crew has a session of its own.
+ */
+#define MAX_OPEN_FILES	96
 
 #define DELETED		" (deleted)"
 
