@@ -37,7 +37,7 @@ struct member {
 
 /**
  * struct crew - CPUs on their way
- * @lock: of what follows.
+ * @lock: of what follows up to @failed.
  * @turned: @turn has moved, or @ended.
  * @nr_taken: of @places, by somebody.
  * @turn: whose text may go to the sink; written by the thread whose it is.
@@ -49,8 +49,6 @@ struct member {
 struct crew {
 	const struct crew_work *work;
 	const struct btsrec_sink *sink;
-	struct place *places;
-	size_t nr_places;
 	pthread_mutex_t lock;
 	pthread_cond_t turned;
 	size_t nr_taken;
@@ -61,6 +59,8 @@ struct crew {
 	const struct place *failed;
 	struct member members[CREW_MAX_THREADS];
 	unsigned int nr_members;
+	size_t nr_places;
+	struct place places[];
 };
 
 /* --- Text --------------------------------------------------------------- */
@@ -297,7 +297,6 @@ static void disband(struct crew *crew)
 {
 	for (size_t i = 0; i < crew->nr_places; i++)
 		free(crew->places[i].text.bytes);
-	free(crew->places);
 	pthread_cond_destroy(&crew->turned);
 	pthread_mutex_destroy(&crew->lock);
 	free(crew);
@@ -306,19 +305,14 @@ static void disband(struct crew *crew)
 /* For CPUs of @rec; NULL: out of memory. */
 static struct crew *crew_new(const struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus)
 {
-	struct crew *crew = calloc(1, sizeof(*crew));
+	struct crew *crew = calloc(1, sizeof(*crew) + (nr_cpus + 1) * sizeof(crew->places[0]));
 
 	if (!crew)
 		return NULL;
 	helper_lock_init(&crew->lock);
 	pthread_cond_init(&crew->turned, NULL);
-	crew->places = calloc(nr_cpus + 1, sizeof(*crew->places));
-	if (crew->places) {
-		list_places(crew, rec, cpus, nr_cpus);
-		return crew;
-	}
-	disband(crew);
-	return NULL;
+	list_places(crew, rec, cpus, nr_cpus);
+	return crew;
 }
 
 static enum btsrec_status tell_alone(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus,
