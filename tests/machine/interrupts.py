@@ -11,6 +11,8 @@ NMIs are no interrupts, an interrupt that did not return is not over, and a gap 
 history hides who returned.
 """
 
+import re
+
 import truth
 
 SYMBOLS = ("asm_sysvec_.*", "irq_entries_start", "spurious_entries_start",
@@ -21,8 +23,10 @@ USER_END = 1 << 63
 
 def send(symbols=SYMBOLS) -> str:
     """What the guest's shell does to tell the addresses of SYMBOLS, patterns, to sent()."""
+    # What they begin with first: a regular expression takes the guest a millisecond a line.
+    begins = " ".join(f"-e ' {re.match('[A-Za-z0-9_]*', symbol)[0]}'" for symbol in symbols)
     return f"""
-grep -E ' ({"|".join(symbols)})$' /proc/kallsyms >/tmp/symbols
+grep -F {begins} /proc/kallsyms | grep -E ' ({"|".join(symbols)})$' >/tmp/symbols
 send /tmp/symbols
 """
 
