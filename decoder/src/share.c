@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "share.h"
 
+#include "readat.h"
+
 bool share_fits(const uint64_t *nr, size_t nr_shares, uint64_t max_each, uint64_t max)
 {
 	for (size_t i = 0; i < nr_shares; i++) {
-		uint64_t nr_each = nr[i] < max_each ? nr[i] : max_each;
+		uint64_t nr_each = min_u64(nr[i], max_each);
 
 		if (nr_each > max)
 			return false;

@@ -7,6 +7,7 @@
 
 #include "crew.h"
 #include "frames_plain.h"
+#include "readat.h"
 #include "selector.h"
 #include "trace_frames.h"
 #include "view.h"
@@ -192,11 +193,6 @@ static bool count_event(void *arg, const struct trace_event *traced,
 
 /* --- Plain branches ----------------------------------------------------- */
 
-static uint64_t min_n(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Who runs at event @n does so until there. */
 static uint64_t span_end_n(struct aspace *spaces, uint64_t n)
 {
@@ -217,8 +213,8 @@ static uint64_t filter_end_n(struct selector *selector, uint64_t n)
 		return UINT64_MAX;
 	end_n = span_end_n(&selector->spaces, n);
 	if (n < window->first_n)
-		return min_n(end_n, window->first_n);
-	return n < window->end_n ? min_n(end_n, window->end_n) : end_n;
+		return min_u64(end_n, window->first_n);
+	return n < window->end_n ? min_u64(end_n, window->end_n) : end_n;
 }
 
 /* From the plain branch @n on; false: out of memory. */
@@ -229,8 +225,8 @@ static bool begin_stretch(struct counting *counting, struct aspace *spaces, uint
 					    .branch = *branch };
 
 	counting->stretch_wanted = selector_wants(&counting->selector, &event);
-	counting->stretch_end_n = min_n(span_end_n(spaces, n),
-					filter_end_n(&counting->selector, n));
+	counting->stretch_end_n = min_u64(span_end_n(spaces, n),
+					  filter_end_n(&counting->selector, n));
 	return set_side(counting, aspace_at(spaces, n));
 }
 
