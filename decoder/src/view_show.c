@@ -310,16 +310,13 @@ static enum btsrec_status show_first(struct show *show, unsigned int cpu,
 	return status;
 }
 
-static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
+static enum btsrec_status show_ring(struct show *show, unsigned int cpu)
 {
-	struct show *show = arg;
-	struct selector selector;
-	struct fault fault;
 	struct btsrec *rec = show->renderer.rec;
 	struct session_ring ring;
 	enum btsrec_status status = session_ring(rec, cpu, &ring);
+	struct fault fault;
 
-	show->selector = &selector;
 	if (!status)
 		status = show_first(show, cpu, &ring);
 	if (!status)
@@ -332,6 +329,19 @@ static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
 	status = show_selected(show, cpu);
 	if (!status && show->format->cpu_end)
 		show->format->cpu_end(&show->renderer, cpu);
+	show->fault = NULL;
+	return status;
+}
+
+static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
+{
+	struct show *show = arg;
+	struct selector selector;
+	enum btsrec_status status;
+
+	show->selector = &selector;
+	status = show_ring(show, cpu);
+	show->selector = NULL;
 	return status;
 }
 
