@@ -63,6 +63,37 @@ struct crew {
 	struct place places[];
 };
 
+/* --- Views -------------------------------------------------------------- */
+
+static struct out *out_of(const struct crew_work *work, void *view)
+{
+	return (struct out *)((char *)view + work->out_at);
+}
+
+/* NULL: out of memory. */
+static void *open_view(const struct crew_work *work, void *arg, struct btsrec *rec,
+		       const struct btsrec_sink *sink)
+{
+	void *view = calloc(1, work->view_bytes);
+
+	if (!view)
+		return NULL;
+	out_init(out_of(work, view), sink);
+	if (work->open(arg, view, rec))
+		return view;
+	free(view);
+	return NULL;
+}
+
+static enum btsrec_status close_view(const struct crew_work *work, void *arg, void *view)
+{
+	enum btsrec_status status = work->close ? work->close(arg, view) : BTSREC_OK;
+	enum btsrec_status flushed = out_flush(out_of(work, view));
+
+	free(view);
+	return status ? status : flushed;
+}
+
 /* --- Text --------------------------------------------------------------- */
 
 static bool has_turn(const struct crew *crew, const struct place *place)
@@ -212,8 +243,7 @@ static void *work(void *arg)
 
 	while (!status && (member->place = take_place(crew)) != NULL) {
 		status = crew->work->cpu(member->view, member->place->cpu);
-		if (crew->work->flush)
-			crew->work->flush(member->view);
+		(void)out_flush(out_of(crew->work, member->view));
 		finish(crew, member->place, status);
 	}
 	return NULL;
@@ -244,7 +274,7 @@ static bool gather(struct crew *crew, struct btsrec *rec, const struct crew_work
 		member->sink = (struct btsrec_sink){ .write = write_text, .arg = member };
 		member->rec = session_twin(rec);
 		if (member->rec && symbols_twin(member->rec, rec))
-			member->view = work->open(arg, member->rec, &member->sink);
+			member->view = open_view(work, arg, member->rec, &member->sink);
 		if (!member->view) {
 			btsrec_free(member->rec);
 			break;
@@ -285,7 +315,7 @@ static enum btsrec_status close_member(struct member *member, struct btsrec *rec
 
 	/* Its last words are behind those of all CPUs. */
 	member->place = &crew->places[crew->nr_places];
-	status = crew->work->close(arg, member->view);
+	status = close_view(crew->work, arg, member->view);
 	if (status && !crew->failed)
 		rec->msg = member->rec->msg;
 	rec->nomem |= member->rec->nomem;
@@ -315,17 +345,42 @@ static struct crew *crew_new(const struct btsrec *rec, const unsigned int *cpus,
 	return crew;
 }
 
+/* NULL: out of memory, with a message. */
+static void *open_only(struct btsrec *rec, const struct crew_work *work, void *arg,
+		       const struct btsrec_sink *sink)
+{
+	void *view = open_view(work, arg, rec, sink);
+
+	if (!view)
+		(void)msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	return view;
+}
+
 static enum btsrec_status tell_alone(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus,
 				     const struct crew_work *work, void *arg,
 				     const struct btsrec_sink *sink)
 {
+	void *view = open_only(rec, work, arg, sink);
 	enum btsrec_status status, closed;
-	void *view = work->open(arg, rec, sink);
 
 	if (!view)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+		return BTSREC_ERR_NOMEM;
 	status = view_cpus(rec, cpus, nr_cpus, work->cpu, view);
-	closed = work->close(arg, view);
+	closed = close_view(work, arg, view);
+	return status ? status : closed;
+}
+
+enum btsrec_status crew_one(struct btsrec *rec, const struct crew_work *work,
+			    enum btsrec_status (*tell)(void *view), void *arg,
+			    const struct btsrec_sink *sink)
+{
+	void *view = open_only(rec, work, arg, sink);
+	enum btsrec_status status, closed;
+
+	if (!view)
+		return BTSREC_ERR_NOMEM;
+	status = tell(view);
+	closed = close_view(work, arg, view);
 	return status ? status : closed;
 }
 

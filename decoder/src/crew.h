@@ -19,20 +19,34 @@
 
 /**
  * struct crew_work - a view over CPUs
- * @open: a view of one thread's own: of @rec, with its text for @sink; NULL: out of memory.
+ * @view_bytes: of a view, which is cleared, and freed behind @close.
+ * @out_at: where in it its struct out is, for the sink; flushed behind each CPU and @close.
+ * @open: the rest of @view, of @rec; false: out of memory, and @close is not called.
  * @cpu: tell @cpu; anything but BTSREC_OK ends it all, with a message in the session.
- * @flush: all text goes to the sink, because another CPU's is next; NULL: @cpu tells nothing.
- * @close: no more CPUs: add what was counted to @arg, say the last words, free @view.
+ * @close: no more CPUs: add what was counted to @arg, say the last words, free what @view
+ *	has; NULL: nothing of that.
  *
- * @cpu and @flush are called by several threads at once, of different views; the others by
- * whoever called crew_tell().
+ * @cpu is called by several threads at once, of different views; the others by whoever
+ * called crew_tell().
  */
 struct crew_work {
-	void *(*open)(void *arg, struct btsrec *rec, const struct btsrec_sink *sink);
+	size_t view_bytes;
+	size_t out_at;
+	bool (*open)(void *arg, void *view, struct btsrec *rec);
 	enum btsrec_status (*cpu)(void *view, unsigned int cpu);
-	void (*flush)(void *view);
 	enum btsrec_status (*close)(void *arg, void *view);
 };
+
+/**
+ * crew_one() - what one view tells of all of them
+ * @tell: all there is to tell, in place of @work->cpu.
+ *
+ * Return: that of @tell, if it is not BTSREC_OK, else of @close; BTSREC_ERR_STOPPED: the sink
+ * wanted no more; BTSREC_ERR_NOMEM.
+ */
+enum btsrec_status crew_one(struct btsrec *rec, const struct crew_work *work,
+			    enum btsrec_status (*tell)(void *view), void *arg,
+			    const struct btsrec_sink *sink);
 
 /**
  * crew_tell() - tell each of @cpus

@@ -13,17 +13,14 @@
 
 #define NS_PER_MS 1000000
 
-void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format format,
-		const struct btsrec_sink *sink)
+void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format format)
 {
-	memset(view, 0, sizeof(*view));
 	view->renderer.rec = rec;
 	view->renderer.names = symbols_present(rec);
 	view->format = render_format_of(format);
 	view->lines = format == BTSREC_FORMAT_JSONL ? &calls_json : &calls_text;
 	view->tsc_khz = btsrec_root(rec)->tsc_khz;
 	view->heads.more = "";
-	out_init(&view->renderer.out, sink);
 }
 
 struct proof_step calls_break(const struct calltree_line *line)
@@ -348,66 +345,47 @@ static enum btsrec_status calls_check(struct btsrec *rec, const struct btsrec_ca
 	return view_thread_check(rec, opts->cpus, opts->nr_cpus, &opts->filter, opts->thread);
 }
 
-static void *calls_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+static bool calls_open(void *arg, void *data, struct btsrec *rec)
 {
 	const struct btsrec_calls *opts = arg;
-	struct calls *view = calloc(1, sizeof(*view));
+	struct calls *view = data;
 
-	if (!view)
-		return NULL;
-	calls_init(view, rec, opts->format, sink);
+	calls_init(view, rec, opts->format);
 	view->opts = opts;
 	view->source = opts->lines;
 	view->renderer.lines = opts->lines;
 	/* Without them names are looked up again. */
 	if (opts->format == BTSREC_FORMAT_TEXT)
 		view->name_texts = name_texts_new();
-	return view;
-}
-
-static void calls_flush(void *arg)
-{
-	struct calls *view = arg;
-
-	(void)out_flush(&view->renderer.out);
+	return true;
 }
 
 static enum btsrec_status calls_close(void *arg, void *data)
 {
 	struct calls *view = data;
-	enum btsrec_status flushed;
 
 	(void)arg;
 	if (view->format->end)
 		view->format->end(&view->renderer);
-	flushed = out_flush(&view->renderer.out);
 	calltree_fini(&view->tree);
 	free(view->name_texts);
-	free(view);
-	return flushed;
-}
-
-static enum btsrec_status calls_followed(struct btsrec *rec, const struct btsrec_calls *opts,
-					 const struct btsrec_sink *sink)
-{
-	struct calls *view = calls_open((void *)opts, rec, sink);
-	enum btsrec_status status, closed;
-
-	if (!view)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	status = calls_thread(view);
-	closed = calls_close(NULL, view);
-	return status ? status : closed;
+	return BTSREC_OK;
 }
 
 enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *opts,
 				const struct btsrec_sink *sink)
 {
-	static const struct crew_work work = { calls_open, calls_cpu, calls_flush, calls_close };
+	static const struct crew_work work = {
+		.view_bytes = sizeof(struct calls),
+		.out_at = offsetof(struct calls, renderer.out),
+		.open = calls_open,
+		.cpu = calls_cpu,
+		.close = calls_close,
+	};
 	enum btsrec_status status = calls_check(rec, opts);
 
 	if (!status && opts->thread)
-		status = calls_followed(rec, opts, sink);
+		status = crew_one(rec, &work, calls_thread, (void *)opts, sink);
 	else if (!status)
 		status = crew_tell(rec, opts->cpus, opts->nr_cpus, opts->lines, &work,
 				   (void *)opts, sink);

@@ -89,9 +89,11 @@ struct calls_format {
 extern const struct calls_format calls_text;
 extern const struct calls_format calls_json;
 
-/** calls_init() - a view of @rec in text or JSON lines; its options are the caller's */
-void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format format,
-		const struct btsrec_sink *sink);
+/**
+ * calls_init() - a view of @rec in text or JSON lines
+ * @view: cleared but for its struct out; its options are the caller's.
+ */
+void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format format);
 
 /** calls_lines() - print lines @first to @end - 1 of the tree in view->cpu */
 void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth);
@@ -108,8 +110,8 @@ static inline uint64_t calls_place(const struct calls *view, uint64_t n, unsigne
 	return n;
 }
 
-/** calls_thread() - the tree of the thread of @view->opts; as btsrec_events() */
-enum btsrec_status calls_thread(struct calls *view);
+/** calls_thread() - of a struct calls, the tree of the thread of its options; for crew_one() */
+enum btsrec_status calls_thread(void *arg);
 
 /** calls_print_tree() - print all lines of the tree, as @view->opts wants them */
 enum btsrec_status calls_print_tree(struct calls *view, struct btsrec *rec);

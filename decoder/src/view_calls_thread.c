@@ -62,8 +62,9 @@ static enum btsrec_status read_tree(struct calls *view, struct view_thread *foll
 	return status;
 }
 
-enum btsrec_status calls_thread(struct calls *view)
+enum btsrec_status calls_thread(void *arg)
 {
+	struct calls *view = arg;
 	struct btsrec *rec = view->renderer.rec;
 	struct calls_filter wanted = { 0 };
 	struct view_thread followed;

@@ -462,39 +462,36 @@ static enum btsrec_status check_one(void *arg, unsigned int cpu)
 	return check_cpu(check, session_cpu(check->rec, cpu));
 }
 
-static void *check_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+static bool check_open(void *arg, void *data, struct btsrec *rec)
 {
-	struct check *check = calloc(1, sizeof(*check));
+	struct check *check = data;
 
 	(void)arg;
-	if (!check)
-		return NULL;
 	check->rec = rec;
 	check->cpu = FINDING_NO_CPU;
-	out_init(&check->out, sink);
-	return check;
-}
-
-static void check_flush(void *arg)
-{
-	struct check *check = arg;
-
-	(void)out_flush(&check->out);
+	return true;
 }
 
 static enum btsrec_status check_close(void *arg, void *data)
 {
-	struct check *all = arg, *check = data;
-	enum btsrec_status flushed = out_flush(&check->out);
+	const struct check *check = data;
+	uint64_t *nr_faults = arg;
 
-	all->nr_faults += check->nr_faults;
-	free(check);
-	return flushed;
+	*nr_faults += check->nr_faults;
+	return BTSREC_OK;
 }
 
-static enum btsrec_status check_run(struct check *all, const struct btsrec_sink *sink)
+static const struct crew_work check_work = {
+	.view_bytes = sizeof(struct check),
+	.out_at = offsetof(struct check, out),
+	.open = check_open,
+	.cpu = check_one,
+	.close = check_close,
+};
+
+static enum btsrec_status check_all(void *arg)
 {
-	static const struct crew_work work = { check_open, check_one, check_flush, check_close };
+	struct check *all = arg;
 	const struct located *located = all->rec->located;
 	enum btsrec_status status;
 	unsigned int nr_cpus = 0;
@@ -503,29 +500,26 @@ static enum btsrec_status check_run(struct check *all, const struct btsrec_sink 
 	check_root(all);
 	status = out_flush(&all->out);
 	if (!status)
-		status = crew_tell(all->rec, NULL, 0, false, &work, all, sink);
+		status = crew_tell(all->rec, NULL, 0, false, &check_work, &all->nr_faults,
+				   all->out.sink);
 	if (status)
 		return status;
 	for (unsigned int cpu = 0; cpu < located->nr_cpus; cpu++)
 		nr_cpus += located->cpus[cpu] != NULL;
 	check_summary(all, nr_cpus);
-	return out_flush(&all->out);
+	return BTSREC_OK;
 }
 
 enum btsrec_status btsrec_check(struct btsrec *rec, const struct btsrec_sink *sink,
 				uint64_t *ret_nr_faults)
 {
 	enum btsrec_status status;
-	struct check *all;
+	uint64_t nr_faults = 0;
 
 	if (!btsrec_root(rec))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
-	all = check_open(NULL, rec, sink);
-	if (!all)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	status = check_run(all, sink);
+	status = crew_one(rec, &check_work, check_all, &nr_faults, sink);
 	if (!status)
-		*ret_nr_faults = all->nr_faults;
-	free(all);
+		*ret_nr_faults = nr_faults;
 	return session_end(rec, status);
 }

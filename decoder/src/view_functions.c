@@ -327,38 +327,22 @@ static enum btsrec_status functions_check(struct btsrec *rec, const struct btsre
 	return selector_check(rec, &opts->filter);
 }
 
-static void functions_free(struct functions *view)
+/* What is counted of some CPUs, or shown of all. */
+static void functions_init(struct functions *view, struct btsrec *rec,
+			   const struct btsrec_functions *opts)
 {
-	if (!view)
-		return;
-	hits_fini(&view->hits);
-	profile_fini(&view->profile);
-	free(view);
-}
-
-/* What is counted by one thread, or by all. */
-static struct functions *functions_new(struct btsrec *rec, const struct btsrec_functions *opts,
-				       const struct btsrec_sink *sink)
-{
-	struct functions *view = calloc(1, sizeof(*view));
-
-	if (!view)
-		return NULL;
 	view->renderer.rec = rec;
 	view->opts = opts;
 	view->format = functions_format_of(opts->format);
-	out_init(&view->renderer.out, sink);
-	if (hits_init(&view->hits, count_hit, view))
-		return view;
-	functions_free(view);
-	return NULL;
 }
 
-static void *functions_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+static bool functions_open(void *arg, void *data, struct btsrec *rec)
 {
 	const struct functions *all = arg;
+	struct functions *view = data;
 
-	return functions_new(rec, all->opts, sink);
+	functions_init(view, rec, all->opts);
+	return hits_init(&view->hits, count_hit, view);
 }
 
 static enum btsrec_status functions_close(void *arg, void *data)
@@ -368,14 +352,20 @@ static enum btsrec_status functions_close(void *arg, void *data)
 
 	all->nr_cpus += view->nr_cpus;
 	all->nr_gaps += view->nr_gaps;
-	functions_free(view);
+	hits_fini(&view->hits);
+	profile_fini(&view->profile);
 	return added ? BTSREC_OK : functions_nomem(all);
 }
 
 static enum btsrec_status functions_show(struct functions *all, const struct btsrec_sink *sink)
 {
-	static const struct crew_work work = { .open = functions_open, .cpu = count_cpu,
-					       .close = functions_close };
+	static const struct crew_work work = {
+		.view_bytes = sizeof(struct functions),
+		.out_at = offsetof(struct functions, renderer.out),
+		.open = functions_open,
+		.cpu = count_cpu,
+		.close = functions_close,
+	};
 	enum btsrec_status status = crew_tell(all->renderer.rec, all->opts->cpus,
 					      all->opts->nr_cpus, false, &work, all, sink);
 
@@ -395,10 +385,13 @@ enum btsrec_status btsrec_functions(struct btsrec *rec, const struct btsrec_func
 
 	if (status)
 		return status;
-	all = functions_new(rec, opts, sink);
+	all = calloc(1, sizeof(*all));
 	if (!all)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	functions_init(all, rec, opts);
+	out_init(&all->renderer.out, sink);
 	status = functions_show(all, sink);
-	functions_free(all);
+	profile_fini(&all->profile);
+	free(all);
 	return session_end(rec, status);
 }

@@ -94,13 +94,18 @@ void info_build_id(struct out *out, const struct btsrec_root *root)
 /* --- The view ----------------------------------------------------------- */
 
 /**
- * struct info_view - one btsrec_info() under way
+ * struct info_all - one btsrec_info() under way
  * @infos: by CPU number; kept, because losses come after the table.
  */
-struct info_view {
-	struct renderer renderer;
+struct info_all {
 	const struct info_format *format;
 	struct cpu_info *infos;
+};
+
+/** struct info_view - what one thread tells of @all */
+struct info_view {
+	struct renderer renderer;
+	const struct info_all *all;
 };
 
 static bool count_gap(void *arg, const struct btsrec_event *event)
@@ -133,10 +138,11 @@ static enum btsrec_status info_cpu(void *arg, unsigned int cpu)
 {
 	struct info_view *view = arg;
 	struct btsrec *rec = view->renderer.rec;
-	enum btsrec_status status = cpu_info_init(&view->infos[cpu], rec, cpu);
+	struct cpu_info *info = &view->all->infos[cpu];
+	enum btsrec_status status = cpu_info_init(info, rec, cpu);
 
 	if (!status)
-		view->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), &view->infos[cpu]);
+		view->all->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), info);
 	return status;
 }
 
@@ -153,71 +159,53 @@ static const struct info_format *info_format_of(enum btsrec_format format)
 	return NULL;
 }
 
-static void *info_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
-{
-	const struct info_view *all = arg;
-	struct info_view *view = calloc(1, sizeof(*view));
-
-	if (!view)
-		return NULL;
-	view->renderer.rec = rec;
-	view->renderer.names = symbols_present(rec);
-	view->format = all->format;
-	view->infos = all->infos;
-	out_init(&view->renderer.out, sink);
-	return view;
-}
-
-static void info_flush(void *arg)
-{
-	struct info_view *view = arg;
-
-	(void)out_flush(&view->renderer.out);
-}
-
-static enum btsrec_status info_close(void *arg, void *data)
+static bool info_open(void *arg, void *data, struct btsrec *rec)
 {
 	struct info_view *view = data;
-	enum btsrec_status flushed = out_flush(&view->renderer.out);
 
-	(void)arg;
-	free(view);
-	return flushed;
+	view->renderer.rec = rec;
+	view->renderer.names = symbols_present(rec);
+	view->all = arg;
+	return true;
 }
 
-static enum btsrec_status info_run(struct info_view *all, const struct btsrec_sink *sink)
+static const struct crew_work info_work = {
+	.view_bytes = sizeof(struct info_view),
+	.out_at = offsetof(struct info_view, renderer.out),
+	.open = info_open,
+	.cpu = info_cpu,
+};
+
+static enum btsrec_status info_tell(void *arg)
 {
-	static const struct crew_work work = { info_open, info_cpu, info_flush, info_close };
-	struct btsrec *rec = all->renderer.rec;
+	struct info_view *view = arg;
+	struct renderer *r = &view->renderer;
+	const struct info_all *all = view->all;
 	enum btsrec_status status;
 
-	all->format->begin(&all->renderer);
-	status = out_flush(&all->renderer.out);
+	all->format->begin(r);
+	status = out_flush(&r->out);
 	if (!status)
-		status = crew_tell(rec, NULL, 0, false, &work, all, sink);
+		status = crew_tell(r->rec, NULL, 0, false, &info_work, (void *)all, r->out.sink);
 	if (!status && all->format->end)
-		all->format->end(&all->renderer, all->infos, btsrec_nr_cpu_ids(rec));
-	return status ? status : out_flush(&all->renderer.out);
+		all->format->end(r, all->infos, btsrec_nr_cpu_ids(r->rec));
+	return status;
 }
 
 enum btsrec_status btsrec_info(struct btsrec *rec, enum btsrec_format format,
 			       const struct btsrec_sink *sink)
 {
-	_cleanup_free_ struct info_view *view = calloc(1, sizeof(*view));
+	struct info_all all = { .format = info_format_of(format) };
 	_cleanup_free_ struct cpu_info *infos = NULL;
 	enum btsrec_status status = view_check(rec, NULL, 0);
 
 	if (status)
 		return status;
-	if (!info_format_of(format))
+	if (!all.format)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no such output format");
 	infos = calloc(btsrec_nr_cpu_ids(rec) + 1U, sizeof(*infos));
-	if (!view || !infos)
+	if (!infos)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	view->renderer.rec = rec;
-	view->renderer.names = symbols_present(rec);
-	view->format = info_format_of(format);
-	view->infos = infos;
-	out_init(&view->renderer.out, sink);
-	return session_end(rec, info_run(view, sink));
+	all.infos = infos;
+	return session_end(rec, crew_one(rec, &info_work, info_tell, &all, sink));
 }

@@ -450,8 +450,9 @@ static enum btsrec_status count_events(struct insns *view, struct view_thread *a
 	return status;
 }
 
-static enum btsrec_status insns_thread(struct insns *view)
+static enum btsrec_status insns_thread(void *arg)
 {
+	struct insns *view = arg;
 	struct view_thread all;
 	enum btsrec_status status;
 
@@ -479,15 +480,13 @@ static enum btsrec_status insns_check(struct btsrec *rec, const struct btsrec_in
 	return view_thread_check(rec, opts->cpus, opts->nr_cpus, &opts->filter, opts->thread);
 }
 
-static void *insns_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+static bool insns_open(void *arg, void *data, struct btsrec *rec)
 {
 	const struct btsrec_insns *opts = arg;
-	struct insns *view = calloc(1, sizeof(*view));
+	struct insns *view = data;
 
-	if (!view || !trace_code(rec)) {
-		free(view);
-		return NULL;
-	}
+	if (!trace_code(rec))
+		return false;
 	view->renderer.rec = rec;
 	view->renderer.names = symbols_present(rec);
 	view->renderer.lines = opts->lines;
@@ -495,15 +494,7 @@ static void *insns_open(void *arg, struct btsrec *rec, const struct btsrec_sink 
 	view->json = opts->format == BTSREC_FORMAT_JSONL;
 	view->opts = opts;
 	insn_lines_init(&view->lines, &view->renderer, opts);
-	out_init(&view->renderer.out, sink);
-	return view;
-}
-
-static void insns_flush(void *arg)
-{
-	struct insns *view = arg;
-
-	(void)out_flush(&view->renderer.out);
+	return true;
 }
 
 static enum btsrec_status insns_close(void *arg, void *data)
@@ -513,33 +504,25 @@ static enum btsrec_status insns_close(void *arg, void *data)
 
 	(void)arg;
 	view->format->end(&view->renderer);
-	status = insns_status(view, out_flush(&view->renderer.out));
+	status = insns_status(view, BTSREC_OK);
 	insn_lines_fini(&view->lines);
-	free(view);
 	return status;
-}
-
-static enum btsrec_status insns_followed(struct btsrec *rec, const struct btsrec_insns *opts,
-					 const struct btsrec_sink *sink)
-{
-	struct insns *view = insns_open((void *)opts, rec, sink);
-	enum btsrec_status status, closed;
-
-	if (!view)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	status = insns_thread(view);
-	closed = insns_close(NULL, view);
-	return status ? status : closed;
 }
 
 enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *opts,
 				const struct btsrec_sink *sink)
 {
-	static const struct crew_work work = { insns_open, insns_cpu, insns_flush, insns_close };
+	static const struct crew_work work = {
+		.view_bytes = sizeof(struct insns),
+		.out_at = offsetof(struct insns, renderer.out),
+		.open = insns_open,
+		.cpu = insns_cpu,
+		.close = insns_close,
+	};
 	enum btsrec_status status = insns_check(rec, opts);
 
 	if (!status && opts->thread)
-		status = insns_followed(rec, opts, sink);
+		status = crew_one(rec, &work, insns_thread, (void *)opts, sink);
 	else if (!status)
 		status = crew_tell(rec, opts->cpus, opts->nr_cpus, opts->lines || opts->source_folder,
 				   &work, (void *)opts, sink);

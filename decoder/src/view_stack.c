@@ -404,63 +404,36 @@ static enum btsrec_status stack_check(struct btsrec *rec, const struct btsrec_st
 }
 
 /* One thread's; @arg: what is known of all CPUs. */
-static void *stacks_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+static bool stacks_open(void *arg, void *data, struct btsrec *rec)
 {
 	const struct stacks_view *all = arg;
-	struct stacks_view *view = calloc(1, sizeof(*view));
+	struct stacks_view *view = data;
 
-	if (!view)
-		return NULL;
 	view->renderer.rec = rec;
 	view->renderer.names = symbols_present(rec);
 	view->opts = all->opts;
 	view->sightings = all->sightings;
 	view->last_n = all->last_n;
-	out_init(&view->renderer.out, sink);
-	return view;
+	return true;
 }
 
-static void stacks_flush(void *arg)
-{
-	struct stacks_view *view = arg;
-
-	(void)out_flush(&view->renderer.out);
-}
-
-static enum btsrec_status stacks_close(void *arg, void *data)
-{
-	struct stacks_view *view = data;
-	enum btsrec_status flushed = out_flush(&view->renderer.out);
-
-	(void)arg;
-	free(view);
-	return flushed;
-}
+static const struct crew_work stacks_work = {
+	.view_bytes = sizeof(struct stacks_view),
+	.out_at = offsetof(struct stacks_view, renderer.out),
+	.open = stacks_open,
+	.cpu = stack_cpu,
+};
 
 static enum btsrec_status stacks_of_cpus(struct stacks_view *all, const struct btsrec_sink *sink)
 {
-	static const struct crew_work work = { stacks_open, stack_cpu, stacks_flush,
-					       stacks_close };
 	enum btsrec_status status = sight_all(all);
 
 	if (!status)
 		status = crew_tell(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus, false,
-				   &work, all, sink);
+				   &stacks_work, all, sink);
 	sightings_fini(&all->sightings);
 	free(all->last_n);
 	return status;
-}
-
-static enum btsrec_status stack_of_thread(struct stacks_view *all, const struct btsrec_sink *sink)
-{
-	struct stacks_view *view = stacks_open(all, all->renderer.rec, sink);
-	enum btsrec_status status, closed;
-
-	if (!view)
-		return msg_set(&all->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	status = stacks_thread(view);
-	closed = stacks_close(all, view);
-	return status ? status : closed;
 }
 
 enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *opts,
@@ -476,7 +449,8 @@ enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *o
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	all->renderer.rec = rec;
 	all->opts = opts;
-	status = opts->thread ? stack_of_thread(all, sink) : stacks_of_cpus(all, sink);
+	status = opts->thread ? crew_one(rec, &stacks_work, stacks_thread, all, sink) :
+				stacks_of_cpus(all, sink);
 	free(all);
 	return session_end(rec, status);
 }

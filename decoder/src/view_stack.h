@@ -107,8 +107,11 @@ void stacks_follow(struct stacks_view *view, const struct trace_event *traced,
 void stacks_tell(struct stacks_view *view, const struct frames *frames,
 		 const struct btsrec_event *event, struct stack_told *told);
 
-/** stacks_thread() - that of the thread of @view->opts at its end; as btsrec_events() */
-enum btsrec_status stacks_thread(struct stacks_view *view);
+/**
+ * stacks_thread() - of a struct stacks_view, the stack of the thread of its options at its end;
+ * for crew_one()
+ */
+enum btsrec_status stacks_thread(void *arg);
 
 /** stack_n() - the number that event @n has on its CPU, *@ret_cpu */
 uint64_t stack_n(const struct stack_told *told, uint64_t n, unsigned int *ret_cpu);

@@ -83,8 +83,9 @@ static void tell_stack(void *arg, struct frames *frames)
 		stacks_tell(all->view, frames, &all->event, &told);
 }
 
-enum btsrec_status stacks_thread(struct stacks_view *view)
+enum btsrec_status stacks_thread(void *arg)
 {
+	struct stacks_view *view = arg;
 	struct btsrec *rec = view->renderer.rec;
 	struct thread_stack all = { .view = view };
 	const struct thread_frames_fns fns = { begin_stretch, follow_event, tell_stack, &all };

@@ -276,8 +276,10 @@ static enum btsrec_status other_cpu(void *arg, unsigned int cpu)
 }
 
 /* What it begins with tells of the CPU that failed first. */
-static enum btsrec_status first_cpu(struct summary *view, struct btsrec *rec)
+static enum btsrec_status first_cpu(void *arg)
 {
+	struct summary *view = arg;
+	struct btsrec *rec = view->calls.renderer.rec;
 	const struct btsrec_root *root = btsrec_root(rec);
 	bool known = root->freeze_reason && btsrec_cpu(rec, root->freeze_cpu);
 	enum btsrec_status status = BTSREC_OK;
@@ -304,59 +306,40 @@ static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format f
 	return view_check(rec, NULL, 0);
 }
 
-static void *summary_open(void *arg, struct btsrec *rec, const struct btsrec_sink *sink)
+static bool summary_open(void *arg, void *data, struct btsrec *rec)
 {
 	const enum btsrec_format *format = arg;
-	struct summary *view = calloc(1, sizeof(*view));
+	struct summary *view = data;
 
-	if (!view)
-		return NULL;
-	calls_init(&view->calls, rec, *format, sink);
+	calls_init(&view->calls, rec, *format);
 	view->calls.source = true;
 	view->format = *format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
-	return view;
-}
-
-static void summary_flush(void *arg)
-{
-	struct summary *view = arg;
-
-	(void)out_flush(&view->calls.renderer.out);
+	return true;
 }
 
 static enum btsrec_status summary_close(void *arg, void *data)
 {
 	struct summary *view = data;
-	enum btsrec_status flushed = out_flush(&view->calls.renderer.out);
 
 	(void)arg;
 	calltree_fini(&view->calls.tree);
-	free(view);
-	return flushed;
-}
-
-static enum btsrec_status summary_begin(struct btsrec *rec, enum btsrec_format *format,
-					const struct btsrec_sink *sink)
-{
-	struct summary *view = summary_open(format, rec, sink);
-	enum btsrec_status status, closed;
-
-	if (!view)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	status = first_cpu(view, rec);
-	closed = summary_close(format, view);
-	return status ? status : closed;
+	return BTSREC_OK;
 }
 
 enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 				  const struct btsrec_sink *sink)
 {
-	static const struct crew_work work = { summary_open, other_cpu, summary_flush,
-					       summary_close };
+	static const struct crew_work work = {
+		.view_bytes = sizeof(struct summary),
+		.out_at = offsetof(struct summary, calls.renderer.out),
+		.open = summary_open,
+		.cpu = other_cpu,
+		.close = summary_close,
+	};
 	enum btsrec_status status = summary_check(rec, format);
 
 	if (!status)
-		status = summary_begin(rec, &format, sink);
+		status = crew_one(rec, &work, first_cpu, &format, sink);
 	if (!status)
 		status = crew_tell(rec, NULL, 0, false, &work, &format, sink);
 	return session_end(rec, status);

@@ -70,18 +70,17 @@ static bool take(void *arg, const char *text, size_t nr_bytes)
 
 static const struct btsrec_sink sink = { .write = take };
 
-static void *view_open(void *arg, struct btsrec *of, const struct btsrec_sink *to)
+static bool view_open(void *arg, void *data, struct btsrec *of)
 {
-	struct view *view;
+	struct view *view = data;
 
 	ck_assert_ptr_eq(arg, &plan);
 	if (nr_open == nr_may_open)
-		return NULL;
+		return false;
 	nr_open++;
-	view = calloc(1, sizeof(*view));
+	ck_assert_uint_eq(view->nr, 0);
 	view->rec = of;
-	out_init(&view->out, to);
-	return view;
+	return true;
 }
 
 static enum btsrec_status tell_cpu(void *data, unsigned int cpu)
@@ -107,28 +106,24 @@ static enum btsrec_status tell_cpu(void *data, unsigned int cpu)
 	return msg_set(&view->rec->msg, BTSREC_ERR_IO, "CPU %u is lost", cpu);
 }
 
-static void flush(void *data)
-{
-	struct view *view = data;
-
-	(void)out_flush(&view->out);
-}
-
 static enum btsrec_status view_close(void *arg, void *data)
 {
 	struct view *view = data;
-	enum btsrec_status status;
 
 	ck_assert_ptr_eq(arg, &plan);
 	plan.nr_counted += view->nr;
 	out_char(&view->out, '.');
-	status = out_flush(&view->out);
-	free(view);
 	nr_closed++;
-	return status;
+	return BTSREC_OK;
 }
 
-static const struct crew_work work = { view_open, tell_cpu, flush, view_close };
+static const struct crew_work work = {
+	.view_bytes = sizeof(struct view),
+	.out_at = offsetof(struct view, out),
+	.open = view_open,
+	.cpu = tell_cpu,
+	.close = view_close,
+};
 
 static bool read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
 {
@@ -329,6 +324,44 @@ START_TEST(without_memory)
 }
 END_TEST
 
+/* What is told of all at once, with the session itself. */
+static enum btsrec_status tell_all(void *data)
+{
+	struct view *view = data;
+
+	ck_assert_ptr_eq(view->rec, rec);
+	out_literal(&view->out, "all");
+	if (plan.fails == NOBODY)
+		return BTSREC_OK;
+	return msg_set(&rec->msg, BTSREC_ERR_IO, "all are lost");
+}
+
+START_TEST(one)
+{
+	struct crew_work closes_nothing = work;
+
+	setup();
+	btsrec_ck_ok(crew_one(rec, &work, tell_all, &plan, &sink));
+	ck_assert_uint_eq(nr_told, 4);
+	ck_assert_mem_eq(told, "all.", 4);
+	closes_nothing.close = NULL;
+	btsrec_ck_ok(crew_one(rec, &closes_nothing, tell_all, &plan, &sink));
+	ck_assert_uint_eq(nr_told, 7);
+	ck_assert_uint_eq(nr_closed, 1);
+	nr_allowed = 0;
+	btsrec_ck_status(crew_one(rec, &work, tell_all, &plan, &sink), BTSREC_ERR_STOPPED);
+	plan.fails = 0;
+	btsrec_ck_fails(crew_one(rec, &work, tell_all, &plan, &sink), BTSREC_ERR_IO,
+			btsrec_errmsg(rec), "all are lost");
+	ck_assert_uint_eq(nr_closed, 3);
+	nr_may_open = nr_open;
+	btsrec_ck_fails(crew_one(rec, &work, tell_all, &plan, &sink), BTSREC_ERR_NOMEM,
+			btsrec_errmsg(rec), "out of memory");
+	ck_assert_uint_eq(nr_closed, 3);
+	teardown();
+}
+END_TEST
+
 /* What a twin had to leave out is left out of the whole. */
 static enum btsrec_status forget(void *data, unsigned int cpu)
 {
@@ -340,8 +373,9 @@ static enum btsrec_status forget(void *data, unsigned int cpu)
 
 START_TEST(twin_without_memory)
 {
-	static const struct crew_work forgets = { view_open, forget, NULL, view_close };
+	struct crew_work forgets = work;
 
+	forgets.cpu = forget;
 	setup();
 	btsrec_ck_ok(tell(2, false));
 	ck_assert(!rec->nomem);
@@ -379,4 +413,4 @@ END_TEST
 
 BTSREC_CK_MAIN("crew", in_order, first_is_last, more_than_is_kept, some_of_them, fails,
 	       fails_out_of_turn, stops, alone, alone_with_callbacks, without_memory,
-	       twin_without_memory, twin_reads)
+	       one, twin_without_memory, twin_reads)
