@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Take each check of the decoder away, one at a time, and see a unit test fail.
 
-    tests/unit/mutate.py [--cc CC] [--stem STEM] [-v]
+    tests/unit/mutate.py [--build DIR] [--cc CC] [--stem FILE] [-v]
 
 A check is a condition whose body leaves the ordinary way, each operand of such a
 condition, and each operand of a returned condition.  An operand is replaced
 by the constant that makes it without effect; the stem's tests are built against
 the changed source and must fail.  Exit status 1 names the checks that no test
-misses.
+misses.  What each test is made of is in the build folder (build/dev).
 """
 import argparse
 import concurrent.futures
+import json
+import os
 import pathlib
 import re
 import shutil
@@ -26,36 +28,42 @@ UNIT = ROOT / "tests/unit"
 # Libraries that a stage may need; those that none of its code calls are left out.
 LIBRARIES = ["-lz", "-lZydis", "-lzstd", "-lelf", "-ldw", "-lbpf", "-llzo2", "-lsnappy",
              "-lcheck", "-lsubunit", "-lrt", "-lpthread", "-lm", "-ldl"]
-# What has no test of its own name is tested by another one.
-TESTED_BY = {"stacks": ["frames"], "history": ["session"]}
-# Tests that tests/CMakeLists.txt makes otherwise, and one that reads lines of its own program.
-MORE_TESTS = {"extract": ["extract_read", "extract_write", "status"]}
+# A stage is tested by the test of its name and those whose names go on from it, and by these.
+FRAMES = ["frames", "frames_levels", "frames_threads"]
+HISTORY = ["session", "history", "losses"]
+TESTED_BY = {"stacks": FRAMES, "frames_calls": FRAMES, "frames_entries": FRAMES,
+             "history": HISTORY, "history_marks": HISTORY, "session": HISTORY,
+             "locate": ["located"], "calltree_shape": ["calltree_lines"]}
+# It reads lines of its own program.
 NOT_HERE = ("dwarf_file",)
 
 
-def unit_tests():
-    """Test program -> the stems that it is linked with, as tests/CMakeLists.txt says."""
-    text = (ROOT / "tests/CMakeLists.txt").read_text()
-    sets = {name: words.split() for name, words in re.findall(r"^set\((\w+) ([^)$]*)\)", text, re.M)}
-    tests = dict(MORE_TESTS)
-    for words in re.findall(r"^btsrec_add_unit_test\(([^)]*)\)", text, re.M):
-        words = re.sub(r"\$\{(\w+)\}", lambda match: " ".join(sets[match.group(1)]), words)
-        tests[words.split()[0]] = words.split()
-    return tests
+def unit_tests(build):
+    """Test program -> the stems that it is linked with, and what is defined for them."""
+    tests, defines = {}, {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        found = re.search(r"test_(\w+)\.dir/\S*decoder/src/(\w+)\.c\.o", entry["command"])
+        if found:
+            tests.setdefault(found[1], []).append(found[2])
+            defines[found[1]] = re.findall(r"-DBTSREC_HAVE\w+", entry["command"])
+    return tests, defines
+
+
+def tests_of(stem, tests):
+    names = {name for name in tests if (name + "_").startswith(stem + "_") or
+             stem.startswith(name + "_")}
+    return sorted(names | set(TESTED_BY.get(stem, [])))
 
 
 def stem_files(tests):
-    """File of the decoder -> the tests that stand for it, each with its stems."""
-    files = {"image.h": [(name, tests[name]) for name in ("image", "locate")]}
+    """File of the decoder -> the tests that stand for it."""
+    files = {"image.h": ["image", "locate"]}
     for stem in sorted({stem for stems in tests.values() for stem in stems}):
-        names = [stem] if stem in tests else TESTED_BY.get(
-            stem, [name for name in tests if stem.startswith(name + "_")])
+        names = tests_of(stem, tests)
         if names and stem not in NOT_HERE:
-            files[f"{stem}.c"] = [(name, tests[name]) for name in names]
+            files[f"{stem}.c"] = names
     return files
 
-
-TESTS = stem_files(unit_tests())
 
 # What makes an if statement a check.
 REJECTS = re.compile(
@@ -128,63 +136,83 @@ def mutants(text):
                        replace(text, begin, stop, constant))
 
 
+class Builder:
+    """@files: as of stem_files(); @work: a folder."""
 
+    def __init__(self, build, compiler, work):
+        self.stems, self.defines = unit_tests(build)
+        self.files = stem_files(self.stems)
+        self.compiler = compiler
+        self.work = work
 
-def build_and_run(cc, work, name, what, changed, stem_file):
-    """What the test that missed the check said; None: no test did."""
-    for test, stems in TESTS[stem_file]:
-        out = work / f"{name}-{test}"
+    def command(self, test, tree, out):
+        sources = [tree / f"{stem}.c" for stem in self.stems[test]]
+        return [self.compiler, "-std=gnu11", "-O0", "-w", "-D_GNU_SOURCE",
+                '-DBTSREC_VERSION="0"', *self.defines[test],
+                "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+                f"-I{tree}", f"-I{ROOT}/tests", f"-I{UNIT}",
+                f"-I{ROOT}/decoder/include", f"-I{ROOT}/kmod/include", "-o", out,
+                UNIT / f"test_{test}.c", UNIT / "fixture.c", UNIT / "failing_alloc.c",
+                *sources, "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,"
+                "--wrap=aligned_alloc,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf",
+                "-Wl,--as-needed", *LIBRARIES,
+                *["-ldeflate"] * ("-DBTSREC_HAVE_LIBDEFLATE" in self.defines[test])]
+
+    def run(self, name, what, changed, stem_file):
+        """What the test that missed the check said; None: no test did."""
         # All of them, because a source finds the headers beside it first.
-        tree = work / name
-        if not tree.exists():
-            shutil.copytree(SRC, tree, ignore=shutil.ignore_patterns("view*", "export*", "report*"))
+        tree = self.work / name
+        shutil.copytree(SRC, tree, ignore=shutil.ignore_patterns("view_*", "export*", "report*"))
         (tree / stem_file).write_text(changed)
-        sources = [tree / f"{stem}.c" for stem in stems]
-        command = [cc, "-std=gnu11", "-O0", "-w", "-D_GNU_SOURCE", '-DBTSREC_VERSION="0"',
-                   "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-                   f"-I{tree}", f"-I{ROOT}/tests", f"-I{UNIT}",
-                   f"-I{ROOT}/decoder/include", f"-I{ROOT}/kmod/include", "-o", out,
-                   UNIT / f"test_{test}.c", UNIT / "fixture.c", UNIT / "failing_alloc.c",
-                   *sources, "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,"
-                   "--wrap=aligned_alloc,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf",
-                   "-Wl,--as-needed", *LIBRARIES]
-        built = subprocess.run(command, capture_output=True, text=True, check=False)
-        if built.returncode:
-            raise RuntimeError(f"{name}: {what}: {built.stderr}")
-        with subprocess.Popen([out], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                              start_new_session=True) as ran:
-            try:
-                output, _ = ran.communicate(timeout=120)
-            except subprocess.TimeoutExpired:
-                # check runs each test in a process group of its own, but in this session.
-                subprocess.run(["pkill", "-KILL", "-s", str(ran.pid)], check=False)
-                return "hangs"
-            finally:
-                out.unlink()
-        if ran.returncode:
-            failed = [line for line in output.splitlines() if ":F:" in line or ":E:" in line]
-            return failed[0].split("/")[-1][:90] if failed else "fails"
-    return None
+        for test in self.files[stem_file]:
+            out = self.work / f"{name}-{test}"
+            built = subprocess.run(self.command(test, tree, out), capture_output=True, text=True,
+                                   check=False)
+            if built.returncode:
+                raise RuntimeError(f"{name}: {what}: {built.stderr}")
+            failed = failure_of(out)
+            out.unlink()
+            if failed:
+                break
+        shutil.rmtree(tree)
+        return failed
+
+
+def failure_of(program):
+    """Its first failure; None: it has none."""
+    with subprocess.Popen([program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          start_new_session=True) as ran:
+        try:
+            output, _ = ran.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            # check runs each test in a process group of its own, but in this session.
+            subprocess.run(["pkill", "-KILL", "-s", str(ran.pid)], check=False)
+            return "hangs"
+    if not ran.returncode:
+        return None
+    failed = [line for line in output.splitlines() if ":F:" in line or ":E:" in line]
+    return failed[0].split("/")[-1][:90] if failed else "fails"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/dev", metavar="DIR")
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--stem", action="append", help="only this file, for example ring.c")
     parser.add_argument("-v", "--verbose", action="store_true")
     args = parser.parse_args()
     survivors, nr, jobs = [], 0, {}
     with tempfile.TemporaryDirectory() as work, \
-            concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        for stem_file in args.stem or TESTS:
+            concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        builder = Builder(args.build, args.cc, pathlib.Path(work))
+        for stem_file in args.stem or builder.files:
             text = (SRC / stem_file).read_text()
-            failed = build_and_run(args.cc, pathlib.Path(work), "as-it-is", "", text, stem_file)
+            failed = builder.run("as-it-is", "", text, stem_file)
             if failed:
                 raise SystemExit(f"{stem_file}: fails as it is: {failed}")
             for line, what, changed in mutants(text):
                 nr += 1
-                job = pool.submit(build_and_run, args.cc, pathlib.Path(work), f"m{nr}", what,
-                                  changed, stem_file)
+                job = pool.submit(builder.run, f"m{nr}", what, changed, stem_file)
                 jobs[job] = (stem_file, line, " ".join(what.split()))
         for job in concurrent.futures.as_completed(jobs):
             stem_file, line, what = jobs[job]

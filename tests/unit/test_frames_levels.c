@@ -177,6 +177,19 @@ START_TEST(exec_behind_a_gap)
 }
 END_TEST
 
+/* Nothing is known of how the kernel was entered: then nothing of the stack is known to go. */
+START_TEST(exec_without_an_entry)
+{
+	start();
+	annotate(BTSREC_EVENT_EXEC, 1, 1);
+	ck_assert_uint_eq(depth(), 0);
+	call(U(1), U(2));
+	annotate(BTSREC_EVENT_EXEC, 1, 1);
+	ck_assert_uint_eq(depth(), 1);
+	finish();
+}
+END_TEST
+
 START_TEST(kernel_entered_before)
 {
 	start();
@@ -211,4 +224,4 @@ END_TEST
 
 BTSREC_CK_MAIN("frames_levels", system_call, system_call_from_unreadable_code, nested_entries,
 	       return_in_an_entry, iret_to_itself, fixed_up, emulated_call, signal_handler, exec,
-	       exec_behind_a_gap, kernel_entered_before, unseen_levels)
+	       exec_behind_a_gap, exec_without_an_entry, kernel_entered_before, unseen_levels)
