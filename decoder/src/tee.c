@@ -29,11 +29,37 @@ static enum btsrec_status remember(struct tee *tee, uint64_t pa, size_t nr_bytes
 	return BTSREC_OK;
 }
 
+/* A window of a ring has fewer. */
+#define MAX_TOGETHER	64
+
+/* Whole pages, as of a ring, without waiting for who reads something else; false: not all. */
+static bool read_whole(const struct btsrec_image *image, uint64_t pa, uint8_t *buf,
+		       size_t len_bytes)
+{
+	uint64_t page_pa[MAX_TOGETHER];
+	size_t nr = len_bytes / BTSREC_PAGE_BYTES;
+
+	if (!nr || nr > MAX_TOGETHER || len_bytes % BTSREC_PAGE_BYTES)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		page_pa[i] = pa + i * BTSREC_PAGE_BYTES;
+	return image_read_pages(image, page_pa, nr, buf);
+}
+
+static enum btsrec_status read_below(const struct btsrec_image *image, uint64_t pa, void *buf,
+				     size_t len_bytes, size_t *ret_bytes)
+{
+	if (!read_whole(image, pa, buf, len_bytes))
+		return image_read_some(image, pa, buf, len_bytes, ret_bytes);
+	*ret_bytes = len_bytes;
+	return BTSREC_OK;
+}
+
 enum btsrec_status tee_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
 			       size_t *ret_bytes)
 {
 	struct tee *tee = arg;
-	enum btsrec_status status = image_read_some(tee->below, pa, buf, len_bytes, ret_bytes);
+	enum btsrec_status status = read_below(tee->below, pa, buf, len_bytes, ret_bytes);
 	enum btsrec_status remembered = remember(tee, pa, *ret_bytes);
 
 	return remembered ? remembered : status;

@@ -83,6 +83,61 @@ START_TEST(page_zero_is_read_only)
 }
 END_TEST
 
+static size_t nr_asked_for;
+
+static bool read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *to)
+{
+	struct mem *from = arg;
+
+	nr_asked_for += nr;
+	for (size_t i = 0; i < nr; i++) {
+		if (page_pa[i] >= 4 * BTSREC_PAGE_BYTES)
+			return false;
+		memcpy((uint8_t *)to + i * BTSREC_PAGE_BYTES, mem_page(from, page_pa[i]),
+		       BTSREC_PAGE_BYTES);
+	}
+	return true;
+}
+
+/* Nothing else is: what is behind the last byte that somebody wants may be anybody's. */
+START_TEST(whole_pages_are_read_as_such)
+{
+	setup();
+	below.read_pages = read_pages;
+	btsrec_ck_ok(tee_read_pa(&tee, 0x1000, buf, 2 * BTSREC_PAGE_BYTES, &got_bytes));
+	ck_assert_uint_eq(nr_asked_for, 2);
+	ck_assert_uint_eq(got_bytes, 2 * BTSREC_PAGE_BYTES);
+	ck_assert_uint_eq(buf[BTSREC_PAGE_BYTES], 3);
+	ck_assert_uint_eq(lines_of(0x1000), UINT64_MAX);
+	ck_assert_uint_eq(lines_of(0x2000), UINT64_MAX);
+	btsrec_ck_ok(tee_read_pa(&tee, 0x1000, buf, BTSREC_PAGE_BYTES + 8, &got_bytes));
+	btsrec_ck_ok(tee_read_pa(&tee, 0x1008, buf, BTSREC_PAGE_BYTES, &got_bytes));
+	btsrec_ck_ok(tee_read_pa(&tee, 0x3000, buf, 0, &got_bytes));
+	ck_assert_uint_eq(nr_asked_for, 2);
+	btsrec_ck_status(tee_read_pa(&tee, 0x3000, buf, 2 * BTSREC_PAGE_BYTES, &got_bytes),
+			 BTSREC_ERR_NODATA);
+	ck_assert_uint_eq(nr_asked_for, 4);
+	ck_assert_uint_eq(got_bytes, BTSREC_PAGE_BYTES);
+	ck_assert_uint_eq(lines_of(0x3000), UINT64_MAX);
+	teardown();
+}
+END_TEST
+
+START_TEST(too_many_for_once)
+{
+	static uint8_t much[65 * BTSREC_PAGE_BYTES];
+
+	setup();
+	below.read_pages = read_pages;
+	nr_asked_for = 0;
+	btsrec_ck_status(tee_read_pa(&tee, 0x1000, much, sizeof(much), &got_bytes),
+			 BTSREC_ERR_NODATA);
+	ck_assert_uint_eq(got_bytes, 3 * BTSREC_PAGE_BYTES);
+	ck_assert_uint_eq(nr_asked_for, 0);
+	teardown();
+}
+END_TEST
+
 START_TEST(no_memory)
 {
 	setup();
@@ -94,4 +149,5 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("tee", lines_that_are_touched, over_pages, what_is_not_there_is_not_remembered,
-	       page_zero_is_read_only, no_memory)
+	       page_zero_is_read_only, whole_pages_are_read_as_such, too_many_for_once,
+	       no_memory)
