@@ -420,24 +420,20 @@ static enum btsrec_status show_all(struct show *show)
 	return status;
 }
 
-enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
-			       const struct btsrec_sink *sink)
+static enum btsrec_status show_as(struct btsrec *rec, const struct btsrec_show *opts,
+				  const struct render_format *format,
+				  const struct btsrec_sink *sink)
 {
-	enum btsrec_status status = view_check(rec, opts->cpus, opts->nr_cpus), flushed;
-	struct show *show;
+	enum btsrec_status status = BTSREC_OK, flushed;
+	struct show *show = calloc(1, sizeof(*show));
 
-	if (!status)
-		status = show_check(rec, opts);
-	if (status)
-		return status;
-	show = calloc(1, sizeof(*show));
 	if (!show)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	show->renderer.rec = rec;
 	show->renderer.names = symbols_present(rec);
 	show->renderer.has_types = opts->types;
 	show->renderer.lines = opts->lines;
-	show->format = render_format_of(opts->format);
+	show->format = format;
 	show->opts = opts;
 	show->filter = opts->filter;
 	show->splayed = is_splayed(&opts->filter);
@@ -454,4 +450,33 @@ enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opt
 	if (!status)
 		status = flushed;
 	return session_end(rec, status ? status : show_missing(rec, opts));
+}
+
+enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
+			       const struct btsrec_sink *sink)
+{
+	enum btsrec_status status = view_check(rec, opts->cpus, opts->nr_cpus);
+
+	if (!status)
+		status = show_check(rec, opts);
+	return status ? status : show_as(rec, opts, render_format_of(opts->format), sink);
+}
+
+/* --- To nobody ---------------------------------------------------------- */
+
+static void no_lines(struct out *out, const struct press_run *run, const struct tail *const *tails)
+{
+	(void)out;
+	(void)run;
+	(void)tails;
+}
+
+/* Ends of lines are worded: names and types are read for them, once for the same ones. */
+enum btsrec_status show_to_nobody(struct btsrec *rec, const struct btsrec_sink *nowhere)
+{
+	const struct btsrec_show opts = { .types = true };
+	struct render_format format = render_tsv;
+
+	format.branches = no_lines;
+	return show_as(rec, &opts, &format, nowhere);
 }

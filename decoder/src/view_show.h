@@ -104,4 +104,12 @@ enum btsrec_status show_end_branches(struct show *show);
 /** show_thread() - the thread of @show->opts over all CPUs; as btsrec_events() */
 enum btsrec_status show_thread(struct show *show);
 
+/**
+ * show_to_nobody() - read all that is read to show every event with names and types
+ * @nowhere: a sink that forgets.
+ *
+ * Return: as btsrec_show() of a session whose recorder is located.
+ */
+enum btsrec_status show_to_nobody(struct btsrec *rec, const struct btsrec_sink *nowhere);
+
 #endif /* BTSREC_VIEW_SHOW_H */
