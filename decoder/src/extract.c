@@ -159,28 +159,68 @@ static enum btsrec_status read_lines(const struct btsrec_image *image, uint64_t 
 	return BTSREC_OK;
 }
 
+static enum btsrec_status write_page(struct extract_writer *writer,
+				     const struct btsrec_image *image,
+				     const struct pageset_page *wanted)
+{
+	struct extract_page page = { .pa = wanted->pa };
+	enum btsrec_status status;
+	size_t nr_room;
+
+	status = read_lines(image, wanted->bits, &page, extract_room(writer, &nr_room));
+	if (!status && page.lines)
+		status = extract_add(writer, &page);
+	return status;
+}
+
+/* Of @nr pages the first ones that are wanted as a whole, read at once; returns how many. */
+static size_t read_whole_pages(struct extract_writer *writer, const struct btsrec_image *image,
+			       const struct pageset_page *wanted, size_t nr)
+{
+	uint64_t page_pa[EXTRACT_FRAME_PAGES];
+	size_t nr_whole = 0, nr_room;
+	uint8_t *room = extract_room(writer, &nr_room);
+
+	for (; nr_whole < nr && nr_whole < nr_room && wanted[nr_whole].bits == UINT64_MAX; nr_whole++)
+		page_pa[nr_whole] = wanted[nr_whole].pa;
+	return nr_whole && image_read_pages(image, page_pa, nr_whole, room) ? nr_whole : 0;
+}
+
+/* Some of the @nr pages, at least one. */
+static enum btsrec_status write_some(struct extract_writer *writer,
+				     const struct btsrec_image *image,
+				     const struct pageset_page *wanted, size_t nr, size_t *ret_nr)
+{
+	size_t nr_whole = read_whole_pages(writer, image, wanted, nr);
+	enum btsrec_status status = BTSREC_OK;
+
+	*ret_nr = nr_whole ? nr_whole : 1;
+	if (!nr_whole)
+		return write_page(writer, image, wanted);
+	for (size_t i = 0; !status && i < nr_whole; i++)
+		status = extract_add(writer, &(struct extract_page){ wanted[i].pa, UINT64_MAX });
+	return status;
+}
+
 static enum btsrec_status write_pages(struct extract_writer *writer,
 				      const struct btsrec_image *image, struct pageset *pages)
 {
-	enum btsrec_status status = BTSREC_OK;
-	uint8_t lines[BTSREC_PAGE_BYTES];
+	enum btsrec_status status = BTSREC_OK, before;
+	size_t nr;
 
 	pageset_sort(pages);
-	for (size_t i = 0; !status && i < pages->nr; i++) {
-		struct extract_page page = { .pa = pages->slots[i].pa };
-
-		status = read_lines(image, pages->slots[i].bits, &page, lines);
-		if (!status && page.lines)
-			status = extract_add(writer, &page, lines);
-	}
-	return status;
+	for (size_t i = 0; !status && i < pages->nr; i += nr)
+		status = write_some(writer, image, &pages->slots[i], pages->nr - i, &nr);
+	/* What is in front of a page that cannot be read is written, unless it fails first. */
+	before = extract_settle(writer);
+	return before ? before : status;
 }
 
 static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extract *opts,
 				    const struct btsrec_image *image, struct pageset *pages,
 				    const struct btsrec_sink *sink)
 {
-	struct extract_writer *writer = extract_writer_new(sink);
+	struct extract_writer *writer = extract_writer_new(sink, rec->nr_threads);
 	struct extract_header header = {
 		.flags = (opts->no_user ? EXTRACT_F_NO_USER : 0) |
 			 (opts->no_paths ? EXTRACT_F_NO_PATHS : 0) |
