@@ -7,115 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "extract_watch.h"
 #include "extract_write.h"
-#include "redact.h"
 #include "session.h"
 #include "tee.h"
-
-/* --- Watching ----------------------------------------------------------- */
-
-static bool forget(void *arg, const char *text, size_t len_bytes)
-{
-	(void)arg;
-	(void)text;
-	(void)len_bytes;
-	return true;
-}
-
-static const struct btsrec_sink nowhere = { .write = forget };
-
-static enum btsrec_status look_at_info(struct btsrec *rec)
-{
-	return btsrec_info(rec, BTSREC_FORMAT_TEXT, &nowhere);
-}
-
-static enum btsrec_status look_at_check(struct btsrec *rec)
-{
-	uint64_t nr_faults;
-
-	return btsrec_check(rec, &nowhere, &nr_faults);
-}
-
-static enum btsrec_status look_at_show(struct btsrec *rec)
-{
-	struct btsrec_show opts = { .types = true, .format = BTSREC_FORMAT_TSV };
-
-	return btsrec_show(rec, &opts, &nowhere);
-}
-
-static enum btsrec_status look_at_prove(struct btsrec *rec)
-{
-	uint64_t nr_faults;
-
-	return btsrec_prove(rec, BTSREC_FORMAT_TEXT, &nowhere, &nr_faults);
-}
-
-/* The memory of the stacks at the freeze; it holds data of whoever ran. */
-static enum btsrec_status look_at_stack(struct btsrec *rec)
-{
-	struct btsrec_stack opts = { .format = BTSREC_FORMAT_TEXT };
-
-	return rec->no_user_names ? BTSREC_OK : btsrec_stack(rec, &opts, &nowhere);
-}
-
-/*
- * Between them they read all that any view reads: the recorder's structures, the
- * rings, names, page tables, the code of everything that ran, and stacks.
- */
-static enum btsrec_status (*const looks[])(struct btsrec *rec) = {
-	look_at_info,
-	look_at_check,
-	look_at_show,
-	look_at_prove,
-	look_at_stack,
-};
-
-#define NR_LOOKS (sizeof(looks) / sizeof(looks[0]))
-
-/* What is wrong with the recorder is no reason not to keep the rest. */
-static bool ends_extract(enum btsrec_status status)
-{
-	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO;
-}
-
-static enum btsrec_status watch(struct btsrec *watched, const struct btsrec_image *image)
-{
-	enum btsrec_status status = btsrec_open_image(watched, image);
-
-	/* As whoever opens the small file is going to. */
-	if (!status)
-		status = btsrec_locate(watched, 0, BTSREC_SCAN_NONE);
-	if (!status && btsrec_root(watched)->self_pa != image->root_pa_hint)
-		status = msg_set(&watched->msg, BTSREC_ERR_INVAL,
-				 "VMCOREINFO names another recorder than the one to be kept");
-	for (size_t i = 0; !status && i < NR_LOOKS; i++) {
-		enum btsrec_status looked = looks[i](watched);
-
-		if (ends_extract(looked))
-			status = looked;
-	}
-	return status;
-}
-
-/* Everything that decoding @rec reads, seen by @tee. */
-static enum btsrec_status watch_all(struct btsrec *rec, const struct redact *redact,
-				    struct tee *tee)
-{
-	struct btsrec_image image = image_over(&rec->image, tee_read_pa, tee);
-	struct btsrec *watched = btsrec_new();
-	enum btsrec_status status;
-
-	if (!watched)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	image.root_pa_hint = rec->located->root.self_pa;
-	/* Who mapped what, and from where, is part of what is to be left out. */
-	watched->no_user_names = redact->no_user || redact->no_paths;
-	status = watch(watched, &image);
-	if (status)
-		msg_set(&rec->msg, status, "%s", btsrec_errmsg(watched));
-	btsrec_free(watched);
-	return status;
-}
 
 /* --- Writing ------------------------------------------------------------ */
 
@@ -247,14 +142,14 @@ static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extr
 static enum btsrec_status watch_and_write(struct btsrec *rec, const struct btsrec_extract *opts,
 					  struct redact *redact, const struct btsrec_sink *sink)
 {
-	struct btsrec_image image = image_over(&rec->image, redact_read_pa, redact);
-	struct tee tee = { .below = &image };
+	struct btsrec_image image = redact_image(redact);
+	struct pageset pages = { 0 };
 	enum btsrec_status status;
 
-	status = watch_all(rec, redact, &tee);
+	status = extract_watch(rec, redact, &pages);
 	if (!status)
-		status = write_all(rec, opts, &image, &tee.pages, sink);
-	tee_fini(&tee);
+		status = write_all(rec, opts, &image, &pages, sink);
+	pageset_fini(&pages);
 	return status;
 }
 

@@ -91,6 +91,21 @@ enum btsrec_status pageset_claim(struct pageset *set, uint64_t pa)
 	return BTSREC_OK;
 }
 
+enum btsrec_status pageset_merge(struct pageset *set, const struct pageset *other)
+{
+	for (size_t i = 0; i < other->nr_slots; i++) {
+		struct pageset_page *page;
+
+		if (!other->slots[i].pa)
+			continue;
+		page = pageset_get(set, other->slots[i].pa);
+		if (!page)
+			return BTSREC_ERR_NOMEM;
+		page->bits |= other->slots[i].bits;
+	}
+	return BTSREC_OK;
+}
+
 static int compare_pages(const void *a, const void *b)
 {
 	const struct pageset_page *page_a = a, *page_b = b;

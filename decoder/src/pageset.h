@@ -53,6 +53,13 @@ const struct pageset_page *pageset_find(const struct pageset *set, uint64_t pa);
 enum btsrec_status pageset_claim(struct pageset *set, uint64_t pa);
 
 /**
+ * pageset_merge() - add all pages and bits of @other
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NOMEM: some are missing.
+ */
+enum btsrec_status pageset_merge(struct pageset *set, const struct pageset *other);
+
+/**
  * pageset_sort() - put all pages in ascending order into the first @set->nr slots
  *
  * Nothing but pageset_fini() may follow.

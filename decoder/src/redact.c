@@ -153,3 +153,11 @@ enum btsrec_status redact_read_pa(void *arg, uint64_t pa, void *buf, size_t len_
 	}
 	return status;
 }
+
+/* Where nothing is to be left out, it reads as much at once as the source can. */
+struct btsrec_image redact_image(struct redact *redact)
+{
+	if (!redact->pages.nr)
+		return *redact->below;
+	return image_over(redact->below, redact_read_pa, redact);
+}

@@ -34,6 +34,9 @@ struct redact {
 enum btsrec_status redact_init(struct redact *redact);
 void redact_fini(struct redact *redact);
 
+/** redact_image() - @redact->below with all that left out; borrows @redact */
+struct btsrec_image redact_image(struct redact *redact);
+
 /** redact_read_pa() - as read_pa of struct btsrec_image; its arg is a struct redact. */
 enum btsrec_status redact_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
 				  size_t *ret_bytes);

@@ -2,17 +2,20 @@
 /*
  * Faults injected into the library, one at a time, at every place in turn.
  *
- * usage: faults alloc|read|page [-e EVERY] [-v] FILE...
+ * usage: faults alloc|read|page|threads [-e EVERY] [-v] FILE...
  *
  * FILE is memory as "mkimage --pages" writes it.  Each view is asked without a fault
  * first, then again with the Nth allocation failing (alloc), with the Nth read of memory
- * failing or ending early (read), with the Nth page of the dump missing (page), for every
- * EVERYth N from 1 on.  What must hold then:
+ * failing or ending early (read), with the Nth page of the dump missing (page), or with that or
+ * reads of it failing, at once or from the first text on, for a sink with room for all or for
+ * a little (threads), for every EVERYth N from 1 on.  What must hold then:
  *
  * alloc  the answer is the whole one, or the view ends with BTSREC_ERR_NOMEM.
  * read   a read that the system refuses: the whole answer or BTSREC_ERR_IO.
  * page   a status that is documented; a message of one line where there is one; the
  *	answer is not longer than a multiple of the whole one; "check" says nothing twice.
+ * threads  of "extract": several threads end as one does, with as much written and the same
+ *	message.
  *
  * A leak is found by the sanitizer that this is built with, a hang by the time limit.
  * Exit status 1: something did not hold, and was printed.
@@ -34,6 +37,9 @@
 #define MAX_READS	2000
 #define NR_SAMPLES	20
 
+/* Of a small file the header and VMCOREINFO, but not the first frame. */
+#define LITTLE_ROOM_BYTES	1500
+
 /** enum refusal - how a read fails */
 enum refusal { REFUSE_NODATA, REFUSE_SHORT, REFUSE_IO, NR_REFUSALS };
 
@@ -42,7 +48,9 @@ static const char *const refusal_names[] = { "no data", "short", "I/O error" };
 /**
  * struct memory - a file's pages, and what is wrong with them
  * @fail_nth: which read from now on fails, from 1; 0: none.
- * @missing: which page is not there, from 1; 0: none.
+ * @missing: which page is not there, from 1; 0: none.  If it @is_refused, it is, but cannot be
+ *	read; with @refused_behind, as soon as that is not 0 any more.
+ * @nr_threads: 0: of a source for one thread.
  */
 struct memory {
 	struct fuzz_memory input;
@@ -51,6 +59,9 @@ struct memory {
 	uint64_t fail_nth;
 	enum refusal refusal;
 	uint64_t missing;
+	bool is_refused;
+	const size_t *refused_behind;
+	unsigned int nr_threads;
 };
 
 /** struct answer - what a view said */
@@ -86,7 +97,7 @@ static bool is_missing(const struct memory *memory, uint64_t pa, size_t len_byte
 {
 	uint64_t page_pa;
 
-	if (!memory->missing)
+	if (!memory->missing || (memory->refused_behind && !*memory->refused_behind))
 		return false;
 	memcpy(&page_pa, memory->input.bytes + (memory->missing - 1) * FUZZ_PAGE_BYTES,
 	       sizeof(page_pa));
@@ -101,7 +112,7 @@ static enum btsrec_status read_pa(void *arg, uint64_t pa, void *buf, size_t len_
 
 	*ret_bytes = 0;
 	if (is_missing(memory, pa, len_bytes))
-		return BTSREC_ERR_NODATA;
+		return memory->is_refused ? BTSREC_ERR_IO : BTSREC_ERR_NODATA;
 	if (++memory->nr_reads != memory->fail_nth)
 		return memory->plain.read_pa(memory->plain.arg, pa, buf, len_bytes, ret_bytes);
 	if (memory->refusal == REFUSE_IO)
@@ -110,6 +121,23 @@ static enum btsrec_status read_pa(void *arg, uint64_t pa, void *buf, size_t len_
 		return BTSREC_ERR_NODATA;
 	status = memory->plain.read_pa(memory->plain.arg, pa, buf, len_bytes / 2, ret_bytes);
 	return status ? status : BTSREC_ERR_NODATA;
+}
+
+static bool read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
+{
+	const struct memory *memory = arg;
+	size_t nr_bytes;
+
+	for (size_t i = 0; i < nr; i++) {
+		uint8_t *to = (uint8_t *)buf + i * BTSREC_PAGE_BYTES;
+
+		if (is_missing(memory, page_pa[i], BTSREC_PAGE_BYTES) ||
+		    memory->plain.read_pa(memory->plain.arg, page_pa[i], to, BTSREC_PAGE_BYTES,
+					  &nr_bytes) ||
+		    nr_bytes < BTSREC_PAGE_BYTES)
+			return false;
+	}
+	return true;
 }
 
 /* --- One view ----------------------------------------------------------- */
@@ -134,11 +162,14 @@ static void ask(const struct job *job, struct memory *memory, struct answer *ret
 
 	nr_runs++;
 	image.read_pa = read_pa;
+	image.read_pages = memory->nr_threads ? read_pages : NULL;
 	image.arg = memory;
 	memory->nr_reads = 0;
 	ret->nr_bytes = 0;
 	*ret->errmsg = '\0';
 	rec = btsrec_new();
+	if (rec)
+		btsrec_set_threads(rec, memory->nr_threads);
 	ret->status = rec ? btsrec_open_image(rec, &image) : BTSREC_ERR_NOMEM;
 	if (!ret->status)
 		ret->status = btsrec_locate(rec, 0, BTSREC_SCAN_DMA);
@@ -246,6 +277,64 @@ static void drop_pages(const struct job *job, struct memory *memory)
 	memory->missing = 0;
 }
 
+/* --- Threads ------------------------------------------------------------ */
+
+/** struct when - what else is wrong: @behind the first text; a sink with @room_bytes, 0: enough */
+struct when {
+	bool behind;
+	size_t room_bytes;
+};
+
+static void ask_threads(const struct job *job, struct memory *memory, unsigned int nr,
+			const struct when *when, struct answer *ret)
+{
+	size_t usual_bytes = ret->nr_room;
+
+	memory->nr_threads = nr;
+	memory->refused_behind = when->behind ? &ret->nr_bytes : NULL;
+	if (when->room_bytes)
+		ret->nr_room = when->room_bytes;
+	ask(job, memory, ret);
+	ret->nr_room = usual_bytes;
+	memory->refused_behind = NULL;
+}
+
+/* The source for one thread reads no pages at once, either. */
+static void compare_threads(const struct job *job, struct memory *memory,
+			    const struct when *when)
+{
+	static const unsigned int numbers[] = { 1, 2, 5 };
+
+	ask_threads(job, memory, 0, when, &whole);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		ask_threads(job, memory, numbers[i], when, &faulty);
+		if (!same_answer())
+			wrong(job, "page %lu%s: %u threads: status %d (%s), %zu bytes instead of "
+			      "%d (%s), %zu", (unsigned long)memory->missing,
+			      when->behind ? " refused late" : memory->is_refused ? " refused" : "",
+			      numbers[i], faulty.status,
+			      faulty.errmsg, faulty.nr_bytes, whole.status, whole.errmsg,
+			      whole.nr_bytes);
+	}
+}
+
+static void share_faults(const struct job *job, struct memory *memory)
+{
+	uint64_t nr_pages = memory->input.nr_bytes / FUZZ_PAGE_BYTES;
+
+	for (memory->missing = 0; memory->missing <= nr_pages; memory->missing += every) {
+		memory->is_refused = false;
+		compare_threads(job, memory, &(struct when){ 0 });
+		memory->is_refused = true;
+		compare_threads(job, memory, &(struct when){ 0 });
+		compare_threads(job, memory, &(struct when){ .behind = true });
+		compare_threads(job, memory, &(struct when){ true, LITTLE_ROOM_BYTES });
+	}
+	memory->is_refused = false;
+	memory->missing = 0;
+	memory->nr_threads = 0;
+}
+
 /* --- All ---------------------------------------------------------------- */
 
 static void (*mode_of(const char *name))(const struct job *job, struct memory *memory)
@@ -254,7 +343,15 @@ static void (*mode_of(const char *name))(const struct job *job, struct memory *m
 		return fail_allocs;
 	if (!strcmp(name, "read"))
 		return fail_reads;
+	if (!strcmp(name, "threads"))
+		return share_faults;
 	return strcmp(name, "page") ? NULL : drop_pages;
+}
+
+/* Of other views the tests compare answers where nothing fails. */
+static bool suits(const struct job *job, void (*mode)(const struct job *, struct memory *))
+{
+	return mode != share_faults || !strncmp(job->name, "extract", strlen("extract"));
 }
 
 static bool load(const char *path, struct memory *ret)
@@ -286,6 +383,8 @@ static void run_file(const char *path, void (*mode)(const struct job *, struct m
 	for (const struct job *job = jobs; job->name; job++) {
 		unsigned long nr_before = nr_runs;
 
+		if (!suits(job, mode))
+			continue;
 		ask(job, &memory, &whole);
 		mode(job, &memory);
 		if (verbose)
@@ -315,7 +414,7 @@ int main(int argc, char **argv)
 			mode = NULL;
 	}
 	if (!mode || !every) {
-		fprintf(stderr, "usage: faults alloc|read|page [-e EVERY] [-v] FILE...\n");
+		fprintf(stderr, "usage: faults alloc|read|page|threads [-e EVERY] [-v] FILE...\n");
 		return 2;
 	}
 	if (!make_room(&whole) || !make_room(&faulty))

@@ -202,6 +202,13 @@ JOB(report_cut)
 
 JOB(extract)
 {
+	struct btsrec_extract opts = { 0 };
+
+	return btsrec_extract(rec, &opts, sink);
+}
+
+JOB(extract_no_user)
+{
 	struct btsrec_extract opts = { .no_user = true };
 
 	return btsrec_extract(rec, &opts, sink);
@@ -260,6 +267,7 @@ const struct job jobs[] = {
 	{ "report", report, false },
 	{ "report-cut", report_cut, false },
 	{ "extract", extract, false },
+	{ "extract --no-user", extract_no_user, false },
 	{ "gdbserver", gdbserver, false },
 	{ NULL, NULL, false },
 };

@@ -119,6 +119,30 @@ def same_views(args, dump, nr_threads):
     return True
 
 
+def extract(args, dump, words, nr_threads, out):
+    """How it ends, what it says, and what it has written by then."""
+    with open(out, "wb") as file:
+        done = subprocess.run([args.btsrec, "extract", *words, "--threads", str(nr_threads), dump,
+                               "-"], stdout=file, stderr=subprocess.PIPE, check=False)
+    return done.returncode, done.stderr, b"" if out.is_char_device() else out.read_bytes()
+
+
+def same_extract(args, dump, words, threads, out):
+    """Is the small file that of one thread?  OUT may be where nothing can be written."""
+    one = extract(args, dump, words, 1, out)
+    if out.is_char_device():
+        good = one[0] == 7 and one[1]
+    else:
+        good = not one[0] and not one[1] and len(one[2]) > 1000
+    if not good:
+        raise SystemExit(f"one thread, extract {words}: exit {one[0]}, {one[1].decode()}")
+    for nr_threads in threads:
+        if extract(args, dump, words, nr_threads, out) != one:
+            print(f"extract {' '.join(words)}: {nr_threads} threads write other than one")
+            return False
+    return True
+
+
 def first_come_first(args, dump, words):
     """Are the first lines, which are told before all of a ring is read, those that they are where
     all of it was read before?  The newest so many events are all that there are."""
@@ -164,6 +188,13 @@ def describe_alone(form):
         yield end
 
 
+def describe_holes():
+    """Some pages of each ring are not in the dump."""
+    yield from describe("format kdump\n")
+    for cpu in range(3):
+        yield from (f"hole ring{cpu}.{page}\n" for page in range(cpu * 3, 1500, 37))
+
+
 def make_dump(mkimage, path, text):
     """Of a packed dump the pages are unpacked ahead, of another one the ring is read ahead."""
     subprocess.run([mkimage, path], input="".join(text).encode(), check=True)
@@ -185,6 +216,8 @@ def main():
         many_packed = make_dump(args.mkimage, folder / "many_packed",
                                 describe_many("format kdump\n"))
         many_plain = make_dump(args.mkimage, folder / "many", describe_many(""))
+        small = folder / "small"
+        holes = make_dump(args.mkimage, folder / "holes", describe_holes())
         good = [same(args, packed, ["--types"], threads),
                 same(args, packed, ["--format", "jsonl"], threads[:1]),
                 same(args, packed, ["--pid", "4242", "--types"], threads[:1]),
@@ -196,6 +229,11 @@ def main():
                 same(args, plain, ["--thread", "4242"], threads[:1]),
                 same_views(args, many_packed, threads[0]),
                 same_views(args, many_plain, threads[-1]),
+                same_extract(args, packed, [], threads[:1], small),
+                same_extract(args, plain, [], threads[-1:], small),
+                same_extract(args, holes, [], threads, small),
+                same_extract(args, plain, ["--no-user", "--no-paths"], threads[:1], small),
+                same_extract(args, many_packed, [], threads[-1:], pathlib.Path("/dev/full")),
                 first_come_first(args, packed, ["--types"]),
                 first_come_first(args, plain, ["--format", "jsonl", "--cpu", "0"]),
                 first_come_first(args, plain, ["--no-names"]),

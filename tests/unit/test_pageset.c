@@ -66,6 +66,33 @@ START_TEST(bits_stay_and_sort)
 }
 END_TEST
 
+START_TEST(merged)
+{
+	struct pageset other = { 0 };
+
+	for (uint64_t i = 1; i <= 3000; i++) {
+		pageset_get(&set, 2 * i * BTSREC_PAGE_BYTES)->bits |= 1;
+		pageset_get(&other, 3 * i * BTSREC_PAGE_BYTES)->bits |= 2;
+	}
+	btsrec_ck_ok(pageset_merge(&set, &other));
+	ck_assert_uint_eq(set.nr, 5000);
+	for (uint64_t i = 1; i <= 6000; i++) {
+		const struct pageset_page *page = pageset_find(&set, i * BTSREC_PAGE_BYTES);
+
+		if ((page ? page->bits : 0) != (i % 2 ? 0 : 1U) + (i % 3 ? 0 : 2U))
+			ck_abort_msg("page %ju", (uintmax_t)i);
+	}
+	pageset_fini(&set);
+	btsrec_ck_ok(pageset_merge(&set, &set));
+	ck_assert_uint_eq(set.nr, 0);
+	failing_alloc_arm(1);
+	btsrec_ck_status(pageset_merge(&set, &other), BTSREC_ERR_NOMEM);
+	ck_assert(failing_alloc_disarm());
+	pageset_fini(&set);
+	pageset_fini(&other);
+}
+END_TEST
+
 START_TEST(no_memory)
 {
 	failing_alloc_arm(1);
@@ -77,4 +104,4 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("pageset", empty, twice_is_corrupt, growth_forgets_nothing,
-	       neighbours_share_a_slot, bits_stay_and_sort, no_memory)
+	       neighbours_share_a_slot, bits_stay_and_sort, merged, no_memory)
