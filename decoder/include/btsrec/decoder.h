@@ -118,7 +118,7 @@ btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image);
  * They unpack pages that will be read soon.  Views other than btsrec_show() tell CPUs side by
  * side, if the source has read_pages, there is no resolver and no source lines are asked for;
  * each thread takes the memory that one does.  The sink is then called by all of them, one at a
- * time.
+ * time.  For btsrec_extract() see there.
  */
 BTSREC_API void btsrec_set_threads(struct btsrec *rec, unsigned int nr_threads);
 
@@ -849,7 +849,10 @@ struct btsrec_extract {
  * btsrec_extract() - write all that decoding needs of the dump to @sink
  *
  * The bytes are a file that btsrec_open_dump() opens and that every view answers
- * from as from the dump; see btsrec-extract(5).  Memory grows with what is kept by
+ * from as from the dump; see btsrec-extract(5).  They are the same, and as many when
+ * something fails, whatever btsrec_set_threads() has said.  Up to 16 threads pack them, in
+ * 2 MiB each, and where the source has read_pages two look for them, each in the memory
+ * that one does; @sink is called by the caller's.  Memory grows with what is kept by
  * less than one hundredth of it.  In libbtsrec only, not in the part that the
  * crash extension links.
  *
