@@ -147,11 +147,29 @@ document.title = wrong.length ? "WRONG: " + wrong.join("; ") : "ALL RIGHT";
 </script>
 END
 
+# Of calls that nobody saw the end of, in tests/golden: they are not drawn over others.
+cat >"$work/drawn.html" <<'END'
+<script>
+"use strict";
+const over = D.cpus.flatMap((cpu) => cpu.rows.flatMap((row) =>
+	row.filter((one, i) => i && row[i - 1][1] > one[0]).map((one) => `CPU ${cpu.cpu}: call ${cpu.calls[one[2]]}`)));
+document.title = over.length ? "WRONG: " + over.join("; ") : "ALL RIGHT";
+</script>
+END
+
+# make_case NAME: the dump and the symbols of a case of tests/golden, as $work/NAME and NAME.map
+make_case() {
+	local case
+	case=$(dirname "$0")/../golden/$1.in
+	sed '1,/^@file/d;/^@end/,$d' "$case" >"$work/$1.map"
+	sed '1,/^@end/d' "$case" | "$mkimage" "$work/$1"
+}
+
 # open_page USER DUMP OPTION...: the report of a dump, with a user.
 open_page() {
-	user=$1 dump=$2
+	local user=$1 from=$2 title
 	shift 2
-	"$btsrec" report --force "$@" "$dump" "$work/plain.html" || exit 1
+	"$btsrec" report --force "$@" "$from" "$work/plain.html" || exit 1
 	sed "/<\/body>/{
 		r $user
 		N
@@ -175,10 +193,13 @@ leaves_out() {
 }
 
 if [ ${#names[@]} -gt 0 ]; then
-	case=$(dirname "$0")/../golden/report-newest.in
-	sed '1,/^@file/d;/^@end/,$d' "$case" >"$work/carried.map"
-	sed '1,/^@end/d' "$case" | "$mkimage" "$work/carried"
-	open_page "$work/carried.html" "$work/carried" -n 11 --no-names --system-map "$work/carried.map"
+	make_case report-newest
+	open_page "$work/carried.html" "$work/report-newest" -n 11 --no-names \
+		--system-map "$work/report-newest.map"
+	for name in functions stack-begin; do
+		make_case "$name"
+		open_page "$work/drawn.html" "$work/$name" --no-names --system-map "$work/$name.map"
+	done
 fi
 open_page "$work/user.html" "$dump" -n "$newest" "${names[@]}"
 leaves_out yes
