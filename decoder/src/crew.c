@@ -85,13 +85,17 @@ static void *open_view(const struct crew_work *work, void *arg, struct btsrec *r
 	return NULL;
 }
 
-static enum btsrec_status close_view(const struct crew_work *work, void *arg, void *view)
+/* @told: what has become of it so far; returns that, or what comes next. */
+static enum btsrec_status close_view(const struct crew_work *work, void *arg, void *view,
+				     enum btsrec_status told)
 {
-	enum btsrec_status status = work->close ? work->close(arg, view) : BTSREC_OK;
+	enum btsrec_status closed = work->close ? work->close(arg, view) : BTSREC_OK;
 	enum btsrec_status flushed = out_flush(out_of(work, view));
 
 	free(view);
-	return status ? status : flushed;
+	if (told)
+		return told;
+	return closed ? closed : flushed;
 }
 
 /* --- Text --------------------------------------------------------------- */
@@ -315,7 +319,7 @@ static enum btsrec_status close_member(struct member *member, struct btsrec *rec
 
 	/* Its last words are behind those of all CPUs. */
 	member->place = &crew->places[crew->nr_places];
-	status = close_view(crew->work, arg, member->view);
+	status = close_view(crew->work, arg, member->view, BTSREC_OK);
 	if (status && !crew->failed)
 		rec->msg = member->rec->msg;
 	rec->nomem |= member->rec->nomem;
@@ -361,13 +365,10 @@ static enum btsrec_status tell_alone(struct btsrec *rec, const unsigned int *cpu
 				     const struct btsrec_sink *sink)
 {
 	void *view = open_only(rec, work, arg, sink);
-	enum btsrec_status status, closed;
 
 	if (!view)
 		return BTSREC_ERR_NOMEM;
-	status = view_cpus(rec, cpus, nr_cpus, work->cpu, view);
-	closed = close_view(work, arg, view);
-	return status ? status : closed;
+	return close_view(work, arg, view, view_cpus(rec, cpus, nr_cpus, work->cpu, view));
 }
 
 enum btsrec_status crew_one(struct btsrec *rec, const struct crew_work *work,
@@ -375,13 +376,8 @@ enum btsrec_status crew_one(struct btsrec *rec, const struct crew_work *work,
 			    const struct btsrec_sink *sink)
 {
 	void *view = open_only(rec, work, arg, sink);
-	enum btsrec_status status, closed;
 
-	if (!view)
-		return BTSREC_ERR_NOMEM;
-	status = tell(view);
-	closed = close_view(work, arg, view);
-	return status ? status : closed;
+	return view ? close_view(work, arg, view, tell(view)) : BTSREC_ERR_NOMEM;
 }
 
 /* A resolver, and a source that is read by callbacks alone, are for one thread. */
