@@ -9,7 +9,7 @@
 
 #include <elfutils/libdwfl.h>
 
-#include "cleanup.h"
+#include "filestore.h"
 #include "grow.h"
 #include "sorted.h"
 
@@ -163,33 +163,16 @@ enum dwarf_fault dwarf_file_open(const char *path, const struct dwarf_build_id *
 	return fd < 0 ? DWARF_NO_FILE : open_fd(path, fd, id, debug_path, ret);
 }
 
-/* The library looks a build-id up for a module of which it has nothing else. */
-static int find_fd(struct dwarf_file *file, const struct dwarf_build_id *id, char **ret_path)
-{
-	Dwfl_Module *module;
-	int fd = -1;
-
-	dwfl_report_begin(file->dwfl);
-	module = dwfl_report_module(file->dwfl, "wanted", LAYOUT_BASE, LAYOUT_BASE + 1);
-	if (module && !dwfl_module_report_build_id(module, id->bytes, id->nr_bytes, 0))
-		fd = dwfl_standard_find_debuginfo(module, NULL, "wanted", LAYOUT_BASE, NULL, NULL,
-						  0, ret_path);
-	dwfl_report_end(file->dwfl, NULL, NULL);
-	return fd;
-}
-
+/*
+ * Not by libdwfl: of a module of which it has nothing but a build-id, it closes descriptor 0 with
+ * the file that it has found (0.188), which is the standard input of the program that we are in.
+ */
 enum dwarf_fault dwarf_file_find(const struct dwarf_build_id *id, char *debug_path,
 				 struct dwarf_file **ret)
 {
-	struct dwarf_file *file = id->nr_bytes ? file_new(debug_path) : NULL;
-	_cleanup_free_ char *path = NULL;
-	int fd;
+	int fd = filestore_find_debug(debug_path, id->bytes, id->nr_bytes);
 
-	if (!file)
-		return id->nr_bytes ? DWARF_NO_MEMORY : DWARF_NO_FILE;
-	fd = find_fd(file, id, &path);
-	dwarf_file_close(file);
-	return fd < 0 ? DWARF_NO_FILE : open_fd(path ? path : "", fd, id, debug_path, ret);
+	return fd < 0 ? DWARF_NO_FILE : open_fd("", fd, id, debug_path, ret);
 }
 
 /* --- Symbols ------------------------------------------------------------ */

@@ -47,7 +47,7 @@ enum dwarf_fault dwarf_file_open(const char *path, const struct dwarf_build_id *
 
 /**
  * dwarf_file_find() - the debug file with this build-id, wherever it is
- * @debug_path: looked at for .build-id/xx/yyyy.debug; then the servers that
+ * @debug_path: folders that are looked at for .build-id/xx/yyyy.debug; then the servers that
  *	DEBUGINFOD_URLS names, which may take long.
  */
 enum dwarf_fault dwarf_file_find(const struct dwarf_build_id *id, char *debug_path,

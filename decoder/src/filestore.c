@@ -3,10 +3,11 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -86,13 +87,19 @@ static int ask_servers(void *library, const uint8_t *build_id, size_t build_id_b
 	return fd < 0 ? -1 : fd;
 }
 
-static int open_from_servers(const uint8_t *build_id, size_t build_id_bytes)
+bool filestore_has_servers(void)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	return urls && *urls;
+}
+
+static int open_from_servers(const uint8_t *build_id, size_t build_id_bytes)
+{
 	void *library;
 	int fd;
 
-	if (!urls || !*urls)
+	if (!filestore_has_servers())
 		return -1;
 	library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 	if (!library)
@@ -110,5 +117,32 @@ int filestore_open_debug(const char *folder, const uint8_t *build_id, size_t bui
 	if (!build_id_path(path, sizeof(path), build_id, build_id_bytes))
 		return -1;
 	fd = filestore_open(folder, path);
+	return fd >= 0 ? fd : open_from_servers(build_id, build_id_bytes);
+}
+
+/* In the folder whose name has @name_bytes. */
+static int open_in(const char *name, size_t name_bytes, const char *path)
+{
+	char whole[PATH_MAX];
+	int nr_bytes = snprintf(whole, sizeof(whole), "%.*s/%s", (int)name_bytes, name, path);
+
+	if (!name_bytes || nr_bytes < 0 || (size_t)nr_bytes >= sizeof(whole))
+		return -1;
+	return open(whole, O_RDONLY | O_CLOEXEC);
+}
+
+int filestore_find_debug(const char *folders, const uint8_t *build_id, size_t build_id_bytes)
+{
+	char path[32 + 2 * BUILD_ID_MAX_BYTES];
+	int fd = -1;
+
+	if (!build_id_path(path, sizeof(path), build_id, build_id_bytes))
+		return -1;
+	while (fd < 0 && *folders) {
+		size_t name_bytes = strcspn(folders, ":");
+
+		fd = open_in(folders, name_bytes, path);
+		folders += name_bytes + (folders[name_bytes] == ':');
+	}
 	return fd >= 0 ? fd : open_from_servers(build_id, build_id_bytes);
 }

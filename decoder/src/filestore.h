@@ -6,6 +6,7 @@
 #ifndef BTSREC_FILESTORE_H
 #define BTSREC_FILESTORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,9 @@
  */
 int filestore_open(const char *sysroot, const char *path);
 
+/** filestore_has_servers() - does DEBUGINFOD_URLS name one to ask? */
+bool filestore_has_servers(void);
+
 /**
  * filestore_open_debug() - debug information by build-id
  * @folder: has .build-id/xx/yyyy.debug, as /usr/lib/debug has.
@@ -29,5 +33,12 @@ int filestore_open(const char *sysroot, const char *path);
  * Return: a descriptor, the caller's; -1: there is none.
  */
 int filestore_open_debug(const char *folder, const uint8_t *build_id, size_t build_id_bytes);
+
+/**
+ * filestore_find_debug() - the same in the first that has it of @folders, joined by colons
+ *
+ * Their links may lead anywhere: what they are called and have in them is the user's.
+ */
+int filestore_find_debug(const char *folders, const uint8_t *build_id, size_t build_id_bytes);
 
 #endif /* BTSREC_FILESTORE_H */

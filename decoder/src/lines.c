@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filestore.h"
 #include "kread.h"
 #include "lines_files.h"
 #include "lines_place.h"
@@ -157,12 +158,11 @@ static void object_place(struct btsrec *rec, struct lines_object *object,
 /* Nobody has the file: who was asked? */
 static const char *why_no_file(void)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
-
-	return urls && *urls ? "no file with debug information found, nor has a server of "
-			       "DEBUGINFOD_URLS one" :
-			       "no file with debug information found; DEBUGINFOD_URLS names no "
-			       "server to ask";
+	return filestore_has_servers() ?
+		       "no file with debug information found, nor has a server of "
+		       "DEBUGINFOD_URLS one" :
+		       "no file with debug information found; DEBUGINFOD_URLS names no server "
+		       "to ask";
 }
 
 static void object_open(struct btsrec *rec, struct lines *lines, struct lines_object *object,

@@ -4,6 +4,12 @@
 #include "check_btsrec.h"
 #include "dwarf_file.h"
 
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SELF "/proc/self/exe"
@@ -83,6 +89,92 @@ START_TEST(other_build)
 }
 END_TEST
 
+/* The build-id of the program, which is told first. */
+static int own_build_id(struct dl_phdr_info *info, size_t nr_bytes, void *arg)
+{
+	struct dwarf_build_id *id = arg;
+
+	(void)nr_bytes;
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		const uint8_t *at = (const uint8_t *)info->dlpi_addr + segment->p_vaddr;
+		const uint8_t *end = at + segment->p_memsz;
+
+		while (segment->p_type == PT_NOTE && at < end) {
+			const ElfW(Nhdr) *note = (const void *)at;
+			const uint8_t *desc = at + sizeof(*note) + (note->n_namesz + 3) / 4 * 4;
+
+			if (note->n_type == NT_GNU_BUILD_ID)
+				*id = (struct dwarf_build_id){ desc, note->n_descsz };
+			at = desc + (note->n_descsz + 3) / 4 * 4;
+		}
+	}
+	return 1;
+}
+
+/** struct folder - "@path/.build-id/xx/yyyy.debug" is the program */
+struct folder {
+	char path[32];
+	char paths[3][4096];
+};
+
+static void make_folder(struct folder *folder, const struct dwarf_build_id *id)
+{
+	char self[4096] = { 0 };
+	int at;
+
+	ck_assert_int_gt(readlink(SELF, self, sizeof(self) - 1), 0);
+	strcpy(folder->path, "/tmp/btsrec-dwarf-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder->path));
+	sprintf(folder->paths[0], "%s/.build-id", folder->path);
+	sprintf(folder->paths[1], "%s/.build-id/%02x", folder->path, id->bytes[0]);
+	at = sprintf(folder->paths[2], "%s/.build-id/%02x/", folder->path, id->bytes[0]);
+	for (size_t i = 1; i < id->nr_bytes; i++)
+		at += sprintf(folder->paths[2] + at, "%02x", id->bytes[i]);
+	strcpy(folder->paths[2] + at, ".debug");
+	ck_assert_int_eq(mkdir(folder->paths[0], 0700), 0);
+	ck_assert_int_eq(mkdir(folder->paths[1], 0700), 0);
+	ck_assert_int_eq(symlink(self, folder->paths[2]), 0);
+}
+
+static void remove_folder(const struct folder *folder)
+{
+	for (size_t i = 3; i--;)
+		(void)remove(folder->paths[i]);
+	ck_assert_int_eq(rmdir(folder->path), 0);
+}
+
+/* In the folder, also if there are servers; what could ask one is not loaded if there is none. */
+START_TEST(by_build_id)
+{
+	static const char *const servers[] = { NULL, "", "http://127.0.0.1:1/" };
+	struct dwarf_build_id id = { 0 };
+	struct dwarf_file *file = NULL;
+	struct folder folder;
+	char folders[64];
+
+	(void)dl_iterate_phdr(own_build_id, &id);
+	ck_assert_uint_gt(id.nr_bytes, 2);
+	make_folder(&folder, &id);
+	sprintf(folders, ":/nowhere:%s:/", folder.path);
+	for (size_t i = 0; i < 3; i++) {
+		if (servers[i])
+			setenv("DEBUGINFOD_URLS", servers[i], 1);
+		else
+			unsetenv("DEBUGINFOD_URLS");
+		ck_assert_int_eq(dwarf_file_find(&id, folders, &file), DWARF_OK);
+		dwarf_file_close(file);
+		ck_assert_int_ne(fcntl(STDIN_FILENO, F_GETFD), -1);
+		if (!servers[i] || !*servers[i]) {
+			ck_assert_int_eq(dwarf_file_find(&id, no_folders, &file), DWARF_NO_FILE);
+			ck_assert_ptr_null(dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_NOLOAD));
+		}
+	}
+	unsetenv("DEBUGINFOD_URLS");
+	remove_folder(&folder);
+}
+END_TEST
+
 START_TEST(no_such_file)
 {
 	struct dwarf_file *file = NULL;
@@ -97,4 +189,5 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-BTSREC_CK_MAIN("dwarf_file", line_of_a_function, line_without_aranges, other_build, no_such_file)
+BTSREC_CK_MAIN("dwarf_file", line_of_a_function, line_without_aranges, other_build,
+	       by_build_id, no_such_file)

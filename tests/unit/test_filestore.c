@@ -126,4 +126,40 @@ START_TEST(by_build_id)
 }
 END_TEST
 
-BTSREC_CK_MAIN("filestore", a_file, nothing_leads_out, only_regular_files, by_build_id)
+/* The first folder that has it; a name that is too long is none. */
+START_TEST(in_several_folders)
+{
+	static const uint8_t build_id[80] = { 0xab, 0xcd, 0x0f };
+	static char folders[2 * 4096];
+
+	setup();
+	snprintf(folders, sizeof(folders), "%s", root());
+	expect(filestore_find_debug(folders, build_id, 3), "debug");
+	snprintf(folders, sizeof(folders), "::/nowhere:%s:/", root());
+	expect(filestore_find_debug(folders, build_id, 3), "debug");
+	memset(folders, '/', 4096);
+	snprintf(folders + 4096, 4096, ":%s", root());
+	expect(filestore_find_debug(folders, build_id, 3), "debug");
+	ck_assert_int_eq(filestore_find_debug(folders, build_id, 2), -1);
+	ck_assert_int_eq(filestore_find_debug(folders, build_id, 1), -1);
+	ck_assert_int_eq(filestore_find_debug(folders, build_id, 65), -1);
+	ck_assert_int_eq(filestore_find_debug("", build_id, 3), -1);
+	ck_assert_int_eq(filestore_find_debug("/nowhere", build_id, 3), -1);
+	teardown();
+}
+END_TEST
+
+START_TEST(servers)
+{
+	unsetenv("DEBUGINFOD_URLS");
+	ck_assert(!filestore_has_servers());
+	setenv("DEBUGINFOD_URLS", "", 1);
+	ck_assert(!filestore_has_servers());
+	setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1/", 1);
+	ck_assert(filestore_has_servers());
+	unsetenv("DEBUGINFOD_URLS");
+}
+END_TEST
+
+BTSREC_CK_MAIN("filestore", a_file, nothing_leads_out, only_regular_files, by_build_id,
+	       in_several_folders, servers)
