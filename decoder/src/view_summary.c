@@ -250,52 +250,64 @@ void out_signature(struct out *out, const struct signature *signature)
 
 /* --- Summary ------------------------------------------------------------ */
 
-static enum btsrec_status show_cpu(struct summary *view, struct btsrec *rec, bool failed)
+/* The one that failed first, if its history is known; or NULL. */
+static const struct btsrec_cpu *failed_cpu(const struct btsrec *rec)
 {
-	enum btsrec_status status = BTSREC_OK;
+	const struct btsrec_root *root = btsrec_root(rec);
 
-	view->format->cpu(view, btsrec_cpu(rec, view->calls.cpu), failed);
+	return root->freeze_reason ? btsrec_cpu(rec, root->freeze_cpu) : NULL;
+}
+
+/* With what the summary begins. */
+static void begin_failed(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *cpu)
+{
+	sign(view, rec, cpu);
+	view->format->begin(view);
+}
+
+static enum btsrec_status begin_without(void *arg)
+{
+	struct summary *view = arg;
+
+	view->no_signature = btsrec_root(view->calls.renderer.rec)->freeze_reason ?
+			     "the history of that CPU is not known" : "there was no fault";
+	view->format->begin(view);
+	return BTSREC_OK;
+}
+
+static enum btsrec_status show_cpu(void *arg, unsigned int number)
+{
+	struct summary *view = arg;
+	struct btsrec *rec = view->calls.renderer.rec;
+	const struct btsrec_cpu *cpu = btsrec_cpu(rec, number);
+	bool failed = cpu == failed_cpu(rec);
+	enum btsrec_status status = digest(view, rec, number);
+
+	if (status)
+		return status;
+	if (failed)
+		begin_failed(view, rec, cpu);
+	view->format->cpu(view, cpu, failed);
 	if (failed)
 		status = print_path(view, rec);
 	return status ? status : view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
-static enum btsrec_status other_cpu(void *arg, unsigned int cpu)
+/* All that have a ring, the one that failed before the others. */
+static size_t list_cpus(const struct btsrec *rec, unsigned int *ret)
 {
-	struct summary *view = arg;
-	struct btsrec *rec = view->calls.renderer.rec;
-	const struct btsrec_root *root = btsrec_root(rec);
-	enum btsrec_status status;
+	const struct btsrec_cpu *failed = failed_cpu(rec);
+	size_t nr = 0;
 
-	if (root->freeze_reason && root->freeze_cpu == cpu)
-		return BTSREC_OK;
-	status = digest(view, rec, cpu);
-	if (!status)
-		status = show_cpu(view, rec, false);
-	return status;
-}
+	if (failed)
+		ret[nr++] = failed->cpu;
+	for (unsigned int i = 0; i < btsrec_nr_cpu_ids(rec); i++) {
+		const struct btsrec_cpu *cpu = btsrec_cpu(rec, i);
 
-/* What it begins with tells of the CPU that failed first. */
-static enum btsrec_status first_cpu(void *arg)
-{
-	struct summary *view = arg;
-	struct btsrec *rec = view->calls.renderer.rec;
-	const struct btsrec_root *root = btsrec_root(rec);
-	bool known = root->freeze_reason && btsrec_cpu(rec, root->freeze_cpu);
-	enum btsrec_status status = BTSREC_OK;
-
-	view->no_signature = "there was no fault";
-	if (root->freeze_reason)
-		view->no_signature = "the history of that CPU is not known";
-	if (known)
-		status = digest(view, rec, root->freeze_cpu);
-	if (known && !status)
-		sign(view, rec, btsrec_cpu(rec, root->freeze_cpu));
-	if (!status)
-		view->format->begin(view);
-	if (known && !status)
-		status = show_cpu(view, rec, true);
-	return status;
+		if (cpu && cpu != failed)
+			ret[nr++] = i;
+	}
+	return nr;
 }
 
 static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format format)
@@ -333,14 +345,19 @@ enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 		.view_bytes = sizeof(struct summary),
 		.out_at = offsetof(struct summary, calls.renderer.out),
 		.open = summary_open,
-		.cpu = other_cpu,
+		.cpu = show_cpu,
 		.close = summary_close,
 	};
 	enum btsrec_status status = summary_check(rec, format);
+	_cleanup_free_ unsigned int *cpus = NULL;
 
 	if (!status)
-		status = crew_one(rec, &work, first_cpu, &format, sink);
+		cpus = calloc(btsrec_nr_cpu_ids(rec) + 1UL, sizeof(*cpus));
+	if (!status && !cpus)
+		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (!status && !failed_cpu(rec))
+		status = crew_one(rec, &work, begin_without, &format, sink);
 	if (!status)
-		status = crew_tell(rec, NULL, 0, false, &work, &format, sink);
+		status = crew_tell(rec, cpus, list_cpus(rec, cpus), false, &work, &format, sink);
 	return session_end(rec, status);
 }
