@@ -404,6 +404,7 @@ enum btsrec_status crew_tell(struct btsrec *rec, const unsigned int *cpus, size_
 			disband(crew);
 		return tell_alone(rec, cpus, nr_cpus, work, arg, sink);
 	}
+	rings_ahead_end(rec);
 	work_together(crew);
 	status = outcome(crew, rec);
 	for (unsigned int i = 0; i < crew->nr_members; i++) {

@@ -41,7 +41,8 @@
  *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
  * @unpack: of the caller of flatdump_read_pa().
  * @ahead: pages that others unpack, of @nr_threads; NULL: there are none.
- * @lock: of the rest, which threads of flatdump_read_pages() change, too.
+ * @nr_reading: threads in flatdump_read_pages().
+ * @lock: of the rest, which these threads change, too.
  * @kept: pages that were unpacked.
  * @descs: @nr_descs entries of the table of pages, from @first_desc on.
  * @idle: @nr_idle of them, for the next ones.
@@ -65,6 +66,7 @@ struct flatdump {
 	struct unpack unpack;
 	unsigned int nr_threads;
 	struct unpack_ahead *ahead;
+	unsigned int nr_reading;
 	pthread_mutex_t lock;
 	struct keptpages kept;
 	struct kdump_page_desc descs[NR_DESCS];
@@ -440,8 +442,16 @@ static void expect_page(struct flatdump *dump, uint64_t pfn)
 static bool can_expect(struct flatdump *dump)
 {
 	if (!dump->ahead && !dump->segments)
-		dump->ahead = unpack_ahead_new(dump->flat, dump->nr_threads);
+		__atomic_store_n(&dump->ahead, unpack_ahead_new(dump->flat, dump->nr_threads),
+				 __ATOMIC_RELEASE);
 	return dump->ahead;
+}
+
+/* Those who read help; if they are as many as there may be, they do with what is expected, too. */
+static void start_ahead(struct flatdump *dump)
+{
+	if (__atomic_load_n(&dump->nr_reading, __ATOMIC_RELAXED) + 1 < dump->nr_threads)
+		unpack_ahead_start(dump->ahead);
 }
 
 void flatdump_expect(struct flatdump *dump, const uint64_t *page_pa, size_t nr)
@@ -451,7 +461,7 @@ void flatdump_expect(struct flatdump *dump, const uint64_t *page_pa, size_t nr)
 	for (size_t i = 0; i < nr; i++)
 		if (page_pa[i])
 			expect_page(dump, page_pa[i] / BTSREC_PAGE_BYTES);
-	unpack_ahead_start(dump->ahead);
+	start_ahead(dump);
 }
 
 /* Of a long read that is at @pa now the next pages up to @end_pa; every so often. */
@@ -465,7 +475,7 @@ static void expect_bulk(struct flatdump *dump, uint64_t pa, uint64_t end_pa)
 		end_pfn = pfn + 2 * BULK_PAGES;
 	for (; pfn < end_pfn; pfn++)
 		expect_page(dump, pfn);
-	unpack_ahead_start(dump->ahead);
+	start_ahead(dump);
 }
 
 /* --- Any ---------------------------------------------------------------- */
@@ -536,6 +546,15 @@ static bool begin_page(struct flatdump *dump, struct together *together, size_t 
 	return together->kept[i] || find_page(dump, pfn, &together->packed[i]);
 }
 
+/* Somebody waits for what is expected. */
+static void help_first(struct flatdump *dump, struct unpack *unpack)
+{
+	struct unpack_ahead *ahead = __atomic_load_n(&dump->ahead, __ATOMIC_ACQUIRE);
+
+	if (ahead)
+		unpack_ahead_help(ahead, unpack);
+}
+
 /* What begin_page() has said is packed; not locked. */
 static bool unpack_pages(struct flatdump *dump, const struct together *together,
 			 struct unpack *unpack)
@@ -563,6 +582,7 @@ static bool read_together(struct flatdump *dump, struct together *together, stru
 		return true;
 	make_piece(dump);
 	pthread_mutex_unlock(&dump->lock);
+	help_first(dump, unpack);
 	good = unpack_pages(dump, together, unpack);
 	pthread_mutex_lock(&dump->lock);
 	for (size_t i = 0; good && i < together->nr; i++)
@@ -579,6 +599,7 @@ static bool kdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, siz
 	struct unpack unpack;
 	bool good = true;
 
+	__atomic_fetch_add(&dump->nr_reading, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&dump->lock);
 	unpack = begin_unpack(dump);
 	for (size_t i = 0; good && i < nr; i += together.nr) {
@@ -589,6 +610,7 @@ static bool kdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, siz
 	}
 	end_unpack(dump, &unpack);
 	pthread_mutex_unlock(&dump->lock);
+	__atomic_fetch_sub(&dump->nr_reading, 1, __ATOMIC_RELAXED);
 	return good;
 }
 

@@ -23,22 +23,21 @@ static size_t nr_ahead(const struct btsrec *rec)
 	return nr;
 }
 
-/* The next pages that are there; 0: that is far enough. */
-static size_t next_pages(struct btsrec *rec, uint64_t *page_pa)
+static void next_ring(struct rings_ahead *rings)
 {
-	struct rings_ahead *rings = &rec->rings_ahead;
-	size_t nr = 0, nr_max = min_u64(RINGS_AHEAD_MAX_PAGES - nr_ahead(rec), NR_TOGETHER);
+	rings->cpu++;
+	rings->page = 0;
+}
 
-	while (rings->cpu < rings->end_cpu && nr < nr_max) {
-		const struct located_cpu *cpu = session_cpu(rec, rings->cpu);
+/* The next pages of @cpu's ring that are there, up to @nr_max; 0: there are no more. */
+static size_t next_pages(struct rings_ahead *rings, const struct located_cpu *cpu, size_t nr_max,
+			 uint64_t *page_pa)
+{
+	size_t nr = 0;
 
-		if (!cpu || rings->page >= cpu->page.nr_ring_pages) {
-			rings->cpu++;
-			rings->page = 0;
-		} else {
-			page_pa[nr] = cpu->ring_pa[rings->page++];
-			nr += page_pa[nr] != 0;
-		}
+	while (cpu && nr < nr_max && rings->page < cpu->page.nr_ring_pages) {
+		page_pa[nr] = cpu->ring_pa[rings->page++];
+		nr += page_pa[nr] != 0;
 	}
 	return nr;
 }
@@ -53,17 +52,35 @@ static bool is_far_enough(const struct btsrec *rec)
 static void *work(void *arg)
 {
 	struct btsrec *rec = arg;
+	struct rings_ahead *rings = &rec->rings_ahead;
 	uint8_t pages[NR_TOGETHER * BTSREC_PAGE_BYTES];
 	uint64_t page_pa[NR_TOGETHER];
+	size_t nr;
 
-	while (!is_far_enough(rec) &&
-	       !__atomic_load_n(&rec->rings_ahead.ended, __ATOMIC_RELAXED)) {
-		size_t nr = next_pages(rec, page_pa);
-
-		if (nr)
-			(void)image_read_pages(&rec->image, page_pa, nr, pages);
+	while (!is_far_enough(rec) && !__atomic_load_n(&rings->ended, __ATOMIC_RELAXED)) {
+		nr = next_pages(rings, session_cpu(rec, rings->cpu),
+				min_u64(RINGS_AHEAD_MAX_PAGES - nr_ahead(rec), NR_TOGETHER),
+				page_pa);
+		if (nr) {
+			__atomic_store_n(&rings->at_pa, *page_pa, __ATOMIC_RELAXED);
+			(void)image_read_pages(&rec->given, page_pa, nr, pages);
+		}
+		if (!nr || __atomic_load_n(&rings->met_pa, __ATOMIC_RELAXED) == *page_pa)
+			next_ring(rings);
 	}
+	__atomic_store_n(&rings->at_pa, 0, __ATOMIC_RELAXED);
 	return NULL;
+}
+
+/* The pages would be unpacked twice; those of the next ring will be wanted, too. */
+void rings_ahead_meet(struct btsrec *rec, const uint64_t *page_pa, size_t nr)
+{
+	struct rings_ahead *rings = &rec->rings_ahead;
+	uint64_t at_pa = __atomic_load_n(&rings->at_pa, __ATOMIC_RELAXED);
+
+	for (size_t i = 0; at_pa && i < nr; i++)
+		if (page_pa[i] == at_pa)
+			__atomic_store_n(&rings->met_pa, at_pa, __ATOMIC_RELAXED);
 }
 
 void rings_ahead_want(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus)
@@ -113,4 +130,10 @@ void rings_ahead_end(struct btsrec *rec)
 	__atomic_store_n(&rings->ended, true, __ATOMIC_RELAXED);
 	pthread_join(rings->thread, NULL);
 	rings->running = false;
+}
+
+void rings_ahead_forget(struct btsrec *rec)
+{
+	rings_ahead_end(rec);
+	rec->rings_ahead.cpu = rec->rings_ahead.end_cpu = 0;
 }

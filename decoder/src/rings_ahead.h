@@ -23,6 +23,8 @@
  * @first_cpu, @end_cpu: whose rings the session is going to read.
  * @cpu, @page: where reading goes on; @page is of the ring.
  * @thread: valid if @running; it has all of the above, until @ended.
+ * @at_pa: the first of the pages that it is reading; 0: none.
+ * @met_pa: where it was when the session came there: the rest of that ring is the session's.
  */
 struct rings_ahead {
 	unsigned int first_cpu;
@@ -32,6 +34,8 @@ struct rings_ahead {
 	pthread_t thread;
 	bool running;
 	bool ended;
+	uint64_t at_pa;
+	uint64_t met_pa;
 };
 
 /** rings_ahead_want() - a view is going to read the rings of @cpus, NULL: of all, in this order */
@@ -47,7 +51,17 @@ void rings_ahead_begin(struct btsrec *rec);
 /** rings_ahead_behind() - the same for rings behind that of @cpu, which was read once */
 void rings_ahead_behind(struct btsrec *rec, unsigned int cpu);
 
-/** rings_ahead_end() - it is over, whether it has begun or not */
+/**
+ * rings_ahead_meet() - the session is going to read the @nr pages at @page_pa
+ *
+ * By any thread of the session but that one.
+ */
+void rings_ahead_meet(struct btsrec *rec, const uint64_t *page_pa, size_t nr);
+
+/** rings_ahead_end() - it is over, whether it has begun or not; it may begin again */
 void rings_ahead_end(struct btsrec *rec);
+
+/** rings_ahead_forget() - it is over, and no ring is wanted: the view ends */
+void rings_ahead_forget(struct btsrec *rec);
 
 #endif /* BTSREC_RINGS_AHEAD_H */

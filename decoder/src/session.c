@@ -78,6 +78,7 @@ void btsrec_free(struct btsrec *rec)
 {
 	if (!rec)
 		return;
+	rings_ahead_end(rec);
 	part_free(&rec->spaces);
 	part_free(&rec->marks);
 	part_free(&rec->lines);
@@ -143,6 +144,7 @@ static void watched_expect(void *arg, const uint64_t *page_pa, size_t nr)
 {
 	struct btsrec *rec = arg;
 
+	rings_ahead_meet(rec, page_pa, nr);
 	pthread_mutex_lock(&rec->reading);
 	image_expect(&rec->given, page_pa, nr);
 	pthread_mutex_unlock(&rec->reading);
@@ -156,11 +158,13 @@ static bool watched_read_pages(void *arg, const uint64_t *page_pa, size_t nr, vo
 {
 	struct btsrec *rec = arg;
 
+	rings_ahead_meet(rec, page_pa, nr);
 	return rec->given.read_pages(rec->given.arg, page_pa, nr, buf);
 }
 
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)
 {
+	rings_ahead_forget(rec);
 	if (status == BTSREC_ERR_STOPPED)
 		return status;
 	if (rec->nomem || rec->trouble == BTSREC_ERR_NOMEM)

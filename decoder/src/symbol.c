@@ -81,14 +81,9 @@ static struct symbol_dump *symbols_dump(struct btsrec *rec)
 /* symbol_dump_kernel(), beside which the rings may be read that the names are for. */
 static size_t kernel_names(struct btsrec *rec, struct symbol_dump *dump)
 {
-	size_t nr_names;
-
-	if (symbol_dump_tried(dump))
-		return symbol_dump_kernel(dump, NULL);
-	rings_ahead_begin(rec);
-	nr_names = symbol_dump_kernel(dump, NULL);
-	rings_ahead_end(rec);
-	return nr_names;
+	if (!symbol_dump_tried(dump))
+		rings_ahead_begin(rec);
+	return symbol_dump_kernel(dump, NULL);
 }
 
 bool symbols_present(struct btsrec *rec)
@@ -127,6 +122,8 @@ bool symbols_twin(struct btsrec *twin, struct btsrec *rec)
 	ret = symbols_get(twin);
 	if (!ret)
 		return false;
+	/* Types are read now. */
+	rings_ahead_begin(rec);
 	ret->is_twin = true;
 	ret->files = symbols ? symbols->files : NULL;
 	if (!symbols || !symbols->dump)
@@ -167,7 +164,6 @@ struct user *symbols_user(struct btsrec *rec)
 	if (rec->debuginfo)
 		source.debuginfo = rec->debuginfo;
 	symbols->user = user_new(&source);
-	rings_ahead_end(rec);
 	if (!symbols->user)
 		rec->nomem = true;
 	return symbols->user;

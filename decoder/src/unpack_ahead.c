@@ -99,6 +99,14 @@ static void *work(void *arg)
 	return NULL;
 }
 
+void unpack_ahead_help(struct unpack_ahead *ahead, struct unpack *unpack)
+{
+	pthread_mutex_lock(&ahead->lock);
+	while (ahead->nr_begun < ahead->nr_expected)
+		work_once(ahead, unpack);
+	pthread_mutex_unlock(&ahead->lock);
+}
+
 /* --- The owner ---------------------------------------------------------- */
 
 /* Until nobody works on @job; meanwhile on what waits, that is, on @job if it does; locked. */

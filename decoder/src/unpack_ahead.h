@@ -53,6 +53,9 @@ void unpack_ahead_start(struct unpack_ahead *ahead);
  */
 enum unpack_answer unpack_ahead_take(struct unpack_ahead *ahead, uint64_t number, uint8_t *ret);
 
+/** unpack_ahead_help() - unpack all that waits, by any thread, with @unpack, its own */
+void unpack_ahead_help(struct unpack_ahead *ahead, struct unpack *unpack);
+
 /** unpack_ahead_free() - end the threads; NULL is allowed */
 void unpack_ahead_free(struct unpack_ahead *ahead);
 

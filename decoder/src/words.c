@@ -302,6 +302,8 @@ static bool share(void *arg, unsigned int nr_threads)
 {
 	struct words *words = arg;
 
+	/* Who would read them now is here. */
+	rings_ahead_end(words->like->rec);
 	if (words->alike)
 		return true;
 	if (!tails_share(&words->tails, nr_threads * NR_SPARE))

@@ -7,10 +7,18 @@
 /* Their last page is not full. */
 #define NR_SLOTS	800
 #define NR_PAGES	5
-#define MAX_READ	64
+/* Three times what is read at once, but for one. */
+#define NR_MANY_PAGES	47
+#define NR_MANY_SLOTS	(NR_MANY_PAGES * BTSREC_PAGE_BYTES / BTSREC_RECORD_BYTES)
+#define NR_AT_ONCE	16
+#define MAX_READ	(2 * NR_MANY_PAGES)
 
 static uint64_t read_pa[MAX_READ];
 static size_t nr_read;
+
+/* So many pages were read when the session comes to @meets_pa; 0: it does not. */
+static size_t nr_before_meets;
+static uint64_t meets_pa;
 
 static void expect(void *arg, const uint64_t *page_pa, size_t nr)
 {
@@ -25,17 +33,19 @@ static bool read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
 	(void)arg;
 	if (nr_before + nr > MAX_READ)
 		ck_abort_msg("%zu pages", nr_before + nr);
+	if (meets_pa && nr_before == nr_before_meets)
+		rings_ahead_meet(rec, (const uint64_t[]){ 0, meets_pa }, 2);
 	memset(buf, DIRT, nr * BTSREC_PAGE_BYTES);
 	memcpy(read_pa + nr_before, page_pa, nr * sizeof(*page_pa));
 	__atomic_store_n(&nr_read, nr_before + nr, __ATOMIC_RELEASE);
 	return page_pa[nr - 1] != fixture_ring_page_pa(fix, 1, NR_PAGES - 1);
 }
 
-static void setup_source(unsigned int nr_threads)
+static void setup_slots(unsigned int nr_threads, uint64_t nr_slots)
 {
 	struct btsrec_image image;
 
-	setup(NR_SLOTS);
+	setup(nr_slots);
 	image = mem_image(&fix->mem);
 	image.expect = expect;
 	image.read_pages = read_pages;
@@ -43,6 +53,12 @@ static void setup_source(unsigned int nr_threads)
 	btsrec_ck_ok(btsrec_open_image(rec, &image));
 	btsrec_ck_ok(btsrec_locate(rec, FIX_ROOT_PA, BTSREC_SCAN_NONE));
 	nr_read = 0;
+	meets_pa = 0;
+}
+
+static void setup_source(unsigned int nr_threads)
+{
+	setup_slots(nr_threads, NR_SLOTS);
 }
 
 static void wait_for(size_t nr)
@@ -212,5 +228,60 @@ START_TEST(room_for_both)
 }
 END_TEST
 
+/* The session comes to page @page of ring 0 when @nr_before pages of it were read. */
+static size_t nr_read_when_met(size_t nr_before, size_t page)
+{
+	size_t nr;
+
+	setup_slots(2, NR_MANY_SLOTS);
+	nr_before_meets = nr_before;
+	meets_pa = fixture_ring_page_pa(fix, 0, page);
+	rings_ahead_want(rec, NULL, 0);
+	rings_ahead_meet(rec, &meets_pa, 1);
+	rings_ahead_begin(rec);
+	/* Until it has come to the end of ring 1. */
+	while (!__atomic_load_n(&nr_read, __ATOMIC_ACQUIRE) ||
+	       read_pa[__atomic_load_n(&nr_read, __ATOMIC_ACQUIRE) - 1] !=
+		       fixture_ring_page_pa(fix, 1, NR_MANY_PAGES - 1))
+		sched_yield();
+	rings_ahead_end(rec);
+	nr = nr_read;
+	teardown();
+	return nr - NR_MANY_PAGES;
+}
+
+/* What is left of a ring is left to whom it has met there; it goes on with the next ring. */
+START_TEST(meets_the_session)
+{
+	ck_assert_uint_eq(nr_read_when_met(0, 0), NR_AT_ONCE);
+	ck_assert_uint_eq(nr_read_when_met(NR_AT_ONCE, NR_AT_ONCE), 2 * NR_AT_ONCE);
+	ck_assert_uint_eq(nr_read_when_met(2 * NR_AT_ONCE, 2 * NR_AT_ONCE), NR_MANY_PAGES);
+	/* Before that, and behind it. */
+	ck_assert_uint_eq(nr_read_when_met(NR_AT_ONCE, 0), NR_MANY_PAGES);
+	ck_assert_uint_eq(nr_read_when_met(0, NR_AT_ONCE), NR_MANY_PAGES);
+}
+END_TEST
+
+START_TEST(forgotten)
+{
+	setup_source(2);
+	rings_ahead_want(rec, NULL, 0);
+	rings_ahead_begin(rec);
+	wait_for(2 * NR_PAGES);
+	rings_ahead_forget(rec);
+	ck_assert(!rec->rings_ahead.running);
+	rec->rings_ahead.cpu = 0;
+	nr_read = 0;
+	ck_does_not_begin();
+
+	/* With the session, it ends as well. */
+	setup_source(2);
+	rings_ahead_want(rec, NULL, 0);
+	rings_ahead_begin(rec);
+	teardown();
+}
+END_TEST
+
 BTSREC_CK_MAIN("rings_ahead", all_rings_in_order, only_what_is_wanted, a_page_that_is_not_there,
-	       goes_on_where_it_was, when_not, behind_a_ring, room_for_both)
+	       goes_on_where_it_was, when_not, behind_a_ring, room_for_both,
+	       meets_the_session, forgotten)

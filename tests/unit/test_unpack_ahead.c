@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check_btsrec.h"
 #include "failing_alloc.h"
@@ -115,6 +117,36 @@ START_TEST(in_any_order)
 }
 END_TEST
 
+static void *help(void *arg)
+{
+	struct unpack unpack = { 0 };
+
+	(void)arg;
+	unpack_ahead_help(ahead, &unpack);
+	unpack_fini(&unpack);
+	return NULL;
+}
+
+/* When the file is gone, all that was expected has been unpacked. */
+START_TEST(by_a_passer_by)
+{
+	pthread_t thread;
+
+	setup(2);
+	ck_assert(!help(NULL));
+	for (uint64_t i = 0; i < 64; i++)
+		expect(i);
+	ck_assert_int_eq(pthread_create(&thread, NULL, help, NULL), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(ftruncate(fileno(file), 0), 0);
+	for (uint64_t i = 0; i < 64; i++)
+		ck_assert_int_eq(take(i), UNPACK_DONE);
+	expect(64);
+	ck_assert_int_eq(take(64), UNPACK_FAILED);
+	teardown();
+}
+END_TEST
+
 START_TEST(the_oldest_is_forgotten)
 {
 	setup(2);
@@ -166,5 +198,5 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("unpack_ahead", alone_there_is_none, nothing_is_expected, in_order, in_any_order,
+BTSREC_CK_MAIN("unpack_ahead", alone_there_is_none, nothing_is_expected, in_order, in_any_order, by_a_passer_by,
 	       the_oldest_is_forgotten, what_cannot_be_read, ended_in_between, no_memory)
