@@ -2,15 +2,16 @@
 /*
  * Faults injected into the library, one at a time, at every place in turn.
  *
- * usage: faults alloc|read|page|threads [-e EVERY] [-v] FILE...
+ * usage: faults alloc|helpers|read|page|threads [-e EVERY] [-v] FILE...
  *
  * FILE is memory as "mkimage --pages" writes it.  Each view is asked without a fault
- * first, then again with the Nth allocation failing (alloc), with the Nth read of memory
+ * first, then again with the Nth allocation failing (alloc), also of two threads, of whichever
+ * comes Nth (helpers), with the Nth read of memory
  * failing or ending early (read), with the Nth page of the dump missing (page), or with that or
  * reads of it failing, at once or from the first text on, for a sink with room for all or for
  * a little (threads), for every EVERYth N from 1 on.  What must hold then:
  *
- * alloc  the answer is the whole one, or the view ends with BTSREC_ERR_NOMEM.
+ * alloc, helpers  the answer is the whole one, or the view ends with BTSREC_ERR_NOMEM.
  * read   a read that the system refuses: the whole answer or BTSREC_ERR_IO.
  * page   a status that is documented; a message of one line where there is one; the
  *	answer is not longer than a multiple of the whole one; "check" says nothing twice.
@@ -221,6 +222,13 @@ static void fail_allocs(const struct job *job, struct memory *memory)
 	}
 }
 
+static void fail_allocs_of_two(const struct job *job, struct memory *memory)
+{
+	memory->nr_threads = 2;
+	fail_allocs(job, memory);
+	memory->nr_threads = 0;
+}
+
 /* --- Reads -------------------------------------------------------------- */
 
 static void check_read(const struct job *job, const char *fault, enum refusal refusal,
@@ -343,6 +351,8 @@ static void (*mode_of(const char *name))(const struct job *job, struct memory *m
 		return fail_allocs;
 	if (!strcmp(name, "read"))
 		return fail_reads;
+	if (!strcmp(name, "helpers"))
+		return fail_allocs_of_two;
 	if (!strcmp(name, "threads"))
 		return share_faults;
 	return strcmp(name, "page") ? NULL : drop_pages;
@@ -414,7 +424,8 @@ int main(int argc, char **argv)
 			mode = NULL;
 	}
 	if (!mode || !every) {
-		fprintf(stderr, "usage: faults alloc|read|page|threads [-e EVERY] [-v] FILE...\n");
+		fprintf(stderr, "usage: faults alloc|helpers|read|page|threads [-e EVERY] [-v] "
+			"FILE...\n");
 		return 2;
 	}
 	if (!make_room(&whole) || !make_room(&faulty))

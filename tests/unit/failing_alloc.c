@@ -21,26 +21,27 @@ char *__wrap_strdup(const char *text);
 int __wrap_vasprintf(char **ret, const char *fmt, va_list args);
 int __wrap_asprintf(char **ret, const char *fmt, ...);
 
-static unsigned int countdown;
-static bool failed;
+/* Of all threads; @nth: 0: none fails. */
+static unsigned int nth, nr_done;
 
-void failing_alloc_arm(unsigned int nth)
+void failing_alloc_arm(unsigned int number)
 {
-	countdown = nth;
-	failed = false;
+	nr_done = 0;
+	nth = number;
 }
 
 bool failing_alloc_disarm(void)
 {
-	countdown = 0;
+	bool failed = nth && nr_done >= nth;
+
+	nth = 0;
 	return failed;
 }
 
 static bool fails_now(void)
 {
-	if (!countdown || --countdown)
+	if (!nth || __atomic_add_fetch(&nr_done, 1, __ATOMIC_RELAXED) != nth)
 		return false;
-	failed = true;
 	errno = ENOMEM;
 	return true;
 }
