@@ -103,6 +103,7 @@ void rings_ahead_begin(struct btsrec *rec)
 	    !rec->image.read_pages || is_far_enough(rec))
 		return;
 	rings->ended = false;
+	rings->met_pa = 0;
 	rings->running = helper_start(&rings->thread, work, rec);
 }
 

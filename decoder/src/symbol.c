@@ -153,6 +153,7 @@ struct user *symbols_user(struct btsrec *rec)
 		return NULL;
 	if (!dump || symbols->user)
 		return dump ? symbols->user : NULL;
+	/* Types are read next. */
 	rings_ahead_begin(rec);
 	symbol_dump_kernel(dump, NULL);
 	source.kread = symbol_dump_kread(dump);

@@ -262,6 +262,25 @@ START_TEST(meets_the_session)
 }
 END_TEST
 
+/* What it has met on the way before does not count on the next. */
+START_TEST(begins_anew)
+{
+	setup_slots(2, NR_MANY_SLOTS);
+	meets_pa = fixture_ring_page_pa(fix, 0, 0);
+	nr_before_meets = 0;
+	for (unsigned int way = 0; way < 2; way++) {
+		nr_read = 0;
+		rings_ahead_want(rec, (const unsigned int[]){ 0 }, 1);
+		rings_ahead_begin(rec);
+		wait_for(way ? NR_MANY_PAGES : NR_AT_ONCE);
+		rings_ahead_end(rec);
+		ck_assert_uint_eq(nr_read, way ? NR_MANY_PAGES : NR_AT_ONCE);
+		meets_pa = 0;
+	}
+	teardown();
+}
+END_TEST
+
 START_TEST(forgotten)
 {
 	setup_source(2);
@@ -284,4 +303,4 @@ END_TEST
 
 BTSREC_CK_MAIN("rings_ahead", all_rings_in_order, only_what_is_wanted, a_page_that_is_not_there,
 	       goes_on_where_it_was, when_not, behind_a_ring, room_for_both,
-	       meets_the_session, forgotten)
+	       meets_the_session, begins_anew, forgotten)
