@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "helper.h"
+#include "lines.h"
 #include "out.h"
 #include "session.h"
 #include "symbol.h"
@@ -277,7 +278,7 @@ static bool gather(struct crew *crew, struct btsrec *rec, const struct crew_work
 		member->crew = crew;
 		member->sink = (struct btsrec_sink){ .write = write_text, .arg = member };
 		member->rec = session_twin(rec);
-		if (member->rec && symbols_twin(member->rec, rec))
+		if (member->rec && symbols_twin(member->rec, rec) && lines_twin(member->rec, rec))
 			member->view = open_view(work, arg, member->rec, &member->sink);
 		if (!member->view) {
 			btsrec_free(member->rec);

@@ -98,6 +98,13 @@ enum btsrec_status btsrec_set_debuginfo(struct btsrec *rec, const char *vmlinux,
 	return BTSREC_OK;
 }
 
+bool lines_twin(struct btsrec *twin, const struct btsrec *rec)
+{
+	const struct lines *lines = rec->lines.data;
+
+	return !lines || !btsrec_set_debuginfo(twin, lines->vmlinux, lines->debug_path);
+}
+
 /* Room for answers; false: out of memory, now as then. */
 static bool lines_ready(struct lines *lines, const struct located *located)
 {

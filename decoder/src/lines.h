@@ -13,6 +13,9 @@
 
 #include "session.h"
 
+/** lines_twin() - what the user chose for @rec is for @twin, too; false: out of memory */
+bool lines_twin(struct btsrec *twin, const struct btsrec *rec);
+
 /**
  * struct line - a place in a source file
  * @file: as the compiler noted it; hostile text, only for out_escaped() and

@@ -279,16 +279,16 @@ static enum btsrec_status show_cpu(void *arg, unsigned int number)
 {
 	struct summary *view = arg;
 	struct btsrec *rec = view->calls.renderer.rec;
-	const struct btsrec_cpu *cpu = btsrec_cpu(rec, number);
-	bool failed = cpu == failed_cpu(rec);
+	const struct btsrec_cpu *failed = failed_cpu(rec);
+	bool has_failed = failed && failed->cpu == number;
 	enum btsrec_status status = digest(view, rec, number);
 
 	if (status)
 		return status;
-	if (failed)
-		begin_failed(view, rec, cpu);
-	view->format->cpu(view, cpu, failed);
-	if (failed)
+	if (has_failed)
+		begin_failed(view, rec, failed);
+	view->format->cpu(view, btsrec_cpu(rec, number), has_failed);
+	if (has_failed)
 		status = print_path(view, rec);
 	return status ? status : view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
@@ -348,13 +348,11 @@ enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 		.cpu = show_cpu,
 		.close = summary_close,
 	};
+	_cleanup_free_ unsigned int *cpus = calloc(btsrec_nr_cpu_ids(rec) + 1UL, sizeof(*cpus));
 	enum btsrec_status status = summary_check(rec, format);
-	_cleanup_free_ unsigned int *cpus = NULL;
 
-	if (!status)
-		cpus = calloc(btsrec_nr_cpu_ids(rec) + 1UL, sizeof(*cpus));
-	if (!status && !cpus)
-		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (!cpus)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!status && !failed_cpu(rec))
 		status = crew_one(rec, &work, begin_without, &format, sink);
 	if (!status)

@@ -5,6 +5,7 @@
 #include "check_btsrec.h"
 #include "crew.h"
 #include "fixture.h"
+#include "lines.h"
 #include "out.h"
 #include "session.h"
 #include "symbol.h"
@@ -47,6 +48,12 @@ bool symbols_twin(struct btsrec *twin, struct btsrec *of)
 {
 	ck_assert_ptr_eq(twin->twin_of, of);
 	nr_twins++;
+	return true;
+}
+
+bool lines_twin(struct btsrec *twin, const struct btsrec *of)
+{
+	ck_assert_ptr_eq(twin->twin_of, of);
 	return true;
 }
 
