@@ -147,7 +147,7 @@ static void join_segments(struct calltree_reader *r, const struct frames_step *s
 
 static bool is_broken(const struct trace_event *traced)
 {
-	return traced->step && traced->step->kind == PROOF_BROKEN;
+	return traced->step && proof_fails(traced->step);
 }
 
 static void end_calls(struct calltree_reader *r, const struct btsrec_event *event,

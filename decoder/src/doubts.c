@@ -99,7 +99,7 @@ static bool is_gap(const struct trace_event *event)
 	const struct proof_step *step = event->step;
 
 	return event->event->kind == BTSREC_EVENT_GAP || event->event->kind == BTSREC_EVENT_ARM ||
-	       (step && (step->kind == PROOF_BROKEN || step->branch.type == BRANCH_NONE));
+	       (step && (proof_fails(step) || step->branch.type == BRANCH_NONE));
 }
 
 void doubts_feed(struct doubts *doubts, const struct trace_event *event,

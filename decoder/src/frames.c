@@ -174,7 +174,7 @@ static void follow_level(struct frames *f, uint64_t from)
 static void feed_branch(struct frames *f, const struct btsrec_record *branch,
 			const struct btsrec_side *side, const struct proof_step *step)
 {
-	if (step && step->kind == PROOF_BROKEN)
+	if (step && proof_fails(step))
 		f->lost = true;
 	if (f->lost)
 		recover(f, side, branch->from);

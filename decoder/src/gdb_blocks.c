@@ -102,7 +102,7 @@ static void add_step(struct making *making, const struct proof_step *step,
 	if (making->wanted->user_only && code_is_kernel(step->start) &&
 	    code_is_kernel(step->end))
 		return;
-	if (step->compat || step->kind == PROOF_UNKNOWN || step->kind == PROOF_BROKEN) {
+	if (step->compat || step->kind == PROOF_UNKNOWN || proof_fails(step)) {
 		if (is_wanted(making, side))
 			add_gap(making);
 		return;

@@ -3,7 +3,11 @@
 
 #include <string.h>
 
+#include "patched.h"
 #include "record.h"
+
+/* The recorder's own module, as the module map has it. */
+#define RECORDER_MODULE "btsrec"
 
 /* WRMSR is 0F 30 (SDM vol. 2D); its two bytes are how far behind it code goes on. */
 #define WRMSR_BYTES	2
@@ -12,16 +16,29 @@ static const uint8_t wrmsr[WRMSR_BYTES] = { 0x0f, 0x30 };
 /* How far the WRMSRs of a probe may be from the branches next to them. */
 #define PAUSE_MAX_BYTES	1024
 
-void proof_init(struct proof *proof, struct code *code, uint64_t recorder_kva,
-		uint64_t recorder_bytes, bool filtered)
+static void find_recorder(struct proof *proof, const struct located *located)
+{
+	for (size_t i = 0; i < located->nr_modules; i++) {
+		const struct btsrec_module *module = &located->modules[i];
+
+		if (module->state != BTSREC_MODULE_LIVE || strcmp(module->name, RECORDER_MODULE))
+			continue;
+		proof->recorder_kva = module->text_kva;
+		proof->recorder_bytes = module->text_bytes;
+		return;
+	}
+}
+
+void proof_init(struct proof *proof, struct code *code, const struct located *located,
+		bool filtered)
 {
 	memset(proof, 0, sizeof(*proof));
 	proof->code = code;
 	proof->runs = code_runs(code);
 	proof->gates = code_gates(code);
-	proof->recorder_kva = recorder_kva;
-	proof->recorder_bytes = recorder_bytes;
+	proof->located = located;
 	proof->filtered = filtered;
+	find_recorder(proof, located);
 }
 
 const char *proof_kind_str(enum proof_kind kind)
@@ -35,6 +52,8 @@ const char *proof_kind_str(enum proof_kind kind)
 		return "filtered";
 	case PROOF_UNKNOWN:
 		return "unknown";
+	case PROOF_PATCHED:
+		return "patched";
 	case PROOF_BROKEN:
 		return "broken";
 	}
@@ -225,6 +244,9 @@ static void feed_branch(struct proof *proof, const struct btsrec_record *branch,
 		judge_pair(proof, branch, cr3, step);
 	else
 		judge_alone(proof, branch, cr3, step);
+	if (step->kind == PROOF_BROKEN &&
+	    patched_since(proof->code, proof->located, branch, step->fault))
+		step->kind = PROOF_PATCHED;
 	proof->has_prev = true;
 	proof->annotated = false;
 	proof->prev_to = branch->to;

@@ -13,6 +13,7 @@
 #define BTSREC_PROOF_H
 
 #include "branch.h"
+#include "locate.h"
 
 /** enum proof_kind - what is known of one branch and the way to it */
 enum proof_kind {
@@ -20,6 +21,7 @@ enum proof_kind {
 	PROOF_START,		/* nothing before it: history begins here, or after a gap */
 	PROOF_FILTERED,		/* between two levels, of which one was not recorded */
 	PROOF_UNKNOWN,		/* the dump lacks code or page tables */
+	PROOF_PATCHED,		/* the kernel has changed the branch there since it ran */
 	PROOF_BROKEN,		/* cannot have happened as recorded */
 };
 
@@ -64,6 +66,7 @@ struct proof_tally {
 /**
  * struct proof - one CPU under way
  * @code: borrowed; @runs, @gates: of it.
+ * @located: borrowed.
  * @recorder_kva, @recorder_bytes: the recorder's text; 0 bytes: not known.
  * @filtered: one level was not recorded.
  * @has_prev, @prev_to: the run that is open; @annotated: since then.
@@ -73,6 +76,7 @@ struct proof {
 	struct code *code;
 	const struct code_runs *runs;
 	const struct gates *gates;
+	const struct located *located;
 	uint64_t recorder_kva;
 	uint64_t recorder_bytes;
 	bool filtered;
@@ -84,9 +88,9 @@ struct proof {
 	uint64_t nr_insns;
 };
 
-/** proof_init() - nothing seen yet */
-void proof_init(struct proof *proof, struct code *code, uint64_t recorder_kva,
-		uint64_t recorder_bytes, bool filtered);
+/** proof_init() - nothing seen yet; @located: whose modules are known. */
+void proof_init(struct proof *proof, struct code *code, const struct located *located,
+		bool filtered);
 
 /**
  * proof_feed() - the next event
@@ -96,6 +100,12 @@ void proof_init(struct proof *proof, struct code *code, uint64_t recorder_kva,
  */
 bool proof_feed(struct proof *proof, const struct btsrec_event *event, uint64_t cr3,
 		struct proof_step *ret);
+
+/** proof_fails() - the code as it is now has not run so: nobody knows what @step entered or left */
+static inline bool proof_fails(const struct proof_step *step)
+{
+	return step->kind == PROOF_PATCHED || step->kind == PROOF_BROKEN;
+}
 
 /**
  * proof_leads_to() - does @last lead to @to, as far as is known without a search?

@@ -11,9 +11,6 @@
 #include "trace_fault.h"
 #include "user.h"
 
-/* The recorder's own module, as the module map has it. */
-#define RECORDER_MODULE "btsrec"
-
 /* Of all CPUs together, some 5 MB: to read a history once more takes longer than all that. */
 #define MAX_KEPT_SPANS	BOUND(65536, 64)
 
@@ -350,27 +347,13 @@ struct branch trace_type(struct trace_types *types, const struct btsrec_event *e
 
 /* --- Events ------------------------------------------------------------- */
 
-static const struct btsrec_module *find_recorder(const struct btsrec *rec)
-{
-	for (size_t i = 0; i < rec->located->nr_modules; i++) {
-		const struct btsrec_module *module = &rec->located->modules[i];
-
-		if (module->state == BTSREC_MODULE_LIVE && !strcmp(module->name, RECORDER_MODULE))
-			return module;
-	}
-	return NULL;
-}
-
 static enum btsrec_status begin(struct trace *trace, struct btsrec *rec, unsigned int cpu)
 {
-	const struct btsrec_module *recorder = find_recorder(rec);
 	struct code *code = trace_code(rec);
 
 	if (!code)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	proof_init(&trace->proof, code, recorder ? recorder->text_kva : 0,
-		   recorder ? recorder->text_bytes : 0,
-		   btsrec_root(rec)->mode != BTSREC_MODE_ALL);
+	proof_init(&trace->proof, code, rec->located, btsrec_root(rec)->mode != BTSREC_MODE_ALL);
 	return trace_spaces(rec, cpu, &trace->spaces);
 }
 

@@ -11,13 +11,6 @@
 /* The same address broken so often is no damaged record. */
 #define NR_BREAKS_OF_CHANGED_CODE 3
 
-/*
- * What the kernel has where it has taken a jump or a call out: BYTES_NOP2 and BYTES_NOP5 of
- * arch/x86/include/asm/nops.h, in 6.1, 6.12 and 7.2.
- */
-static const uint8_t nop2[] = { 0x66, 0x90 };
-static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
-
 /**
  * struct prove_first - the first step of one kind, with both its neighbours
  * @record: the branch; none if @is_stop.
@@ -39,13 +32,10 @@ struct prove_first {
  * struct prove - one CPU under way
  * @nr_file_pages: pages of code that this CPU was the first to need and that came from
  *	files.
- * @nr_patched: broken pairs that stand in @patched, not in @broken.
  */
 struct prove {
-	struct btsrec *rec;
 	bool stop_proven;
 	uint64_t nr_file_pages;
-	uint64_t nr_patched;
 	struct prove_first broken;
 	struct prove_first patched;
 	struct prove_first unknown;
@@ -70,54 +60,7 @@ static void note_first(struct prove_first *first, const struct trace_event *trac
 			  step->fault_va == first->step.fault_va;
 }
 
-/* --- Code that was patched since it ran --------------------------------- */
-
-static bool is_nop(struct code *code, uint64_t va)
-{
-	uint8_t bytes[sizeof(nop5)];
-	size_t nr_bytes;
-
-	code_bytes(code, 0, va, bytes, sizeof(bytes), &nr_bytes);
-	return (nr_bytes >= sizeof(nop2) && !memcmp(bytes, nop2, sizeof(nop2))) ||
-	       (nr_bytes >= sizeof(nop5) && !memcmp(bytes, nop5, sizeof(nop5)));
-}
-
-static bool is_direct(struct code *code, uint64_t va)
-{
-	struct code_insn insn;
-
-	return !code_insn(code, 0, va, false, &insn) && insn.has_target &&
-	       (insn.class == CODE_CALL || insn.class == CODE_JUMP);
-}
-
-/*
- * Of a broken pair: has the kernel taken out what branched there?  Tracepoints, static keys
- * and ftrace leave a NOP behind; and a direct call from outside of all modules into one, which
- * leads elsewhere now, was made by patching: a probe of a tracepoint.  The recorder's own go
- * when it disarms.
- */
-static bool is_patched(struct btsrec *rec, const struct trace_event *traced)
-{
-	const struct btsrec_record *branch = &traced->event->branch;
-	struct code *code = trace_code(rec);
-
-	if (traced->event->kind != BTSREC_EVENT_BRANCH || !code || !code_is_kernel(branch->from))
-		return false;
-	if (traced->step->fault == CODE_NO_BRANCH)
-		return is_nop(code, branch->from);
-	return traced->step->fault == CODE_OTHER_TARGET && is_direct(code, branch->from) &&
-	       !btsrec_module_at(rec, branch->from) && btsrec_module_at(rec, branch->to);
-}
-
 /* --- Steps -------------------------------------------------------------- */
-
-static void note_broken(struct prove *prove, const struct trace_event *traced)
-{
-	bool patched = is_patched(prove->rec, traced);
-
-	prove->nr_patched += patched;
-	note_first(patched ? &prove->patched : &prove->broken, traced);
-}
 
 static void prove_event(struct prove *prove, const struct trace_event *traced)
 {
@@ -126,7 +69,9 @@ static void prove_event(struct prove *prove, const struct trace_event *traced)
 	if (traced->event->kind == BTSREC_EVENT_FREEZE)
 		prove->stop_proven = traced->step->kind == PROOF_PROVEN;
 	if (traced->step->kind == PROOF_BROKEN)
-		note_broken(prove, traced);
+		note_first(&prove->broken, traced);
+	else if (traced->step->kind == PROOF_PATCHED)
+		note_first(&prove->patched, traced);
 	else if (traced->step->kind == PROOF_UNKNOWN)
 		note_first(&prove->unknown, traced);
 }
@@ -167,11 +112,6 @@ static const char *likely_cause(const struct prove_first *first)
 static uint64_t tally(const struct proof *proof, enum proof_kind kind)
 {
 	return proof->kernel.nr[kind] + proof->user.nr[kind];
-}
-
-static uint64_t nr_broken(const struct proof *proof, const struct prove *prove)
-{
-	return tally(proof, PROOF_BROKEN) - prove->nr_patched;
 }
 
 /* --- Text --------------------------------------------------------------- */
@@ -259,11 +199,11 @@ static void text_cpu(struct renderer *r, unsigned int cpu, const struct proof *p
 	}
 	if (prove->patched.any) {
 		text_pairs(r, "note", cpu, "pairs at code that was patched since it ran",
-			   prove->nr_patched, &prove->patched);
+			   tally(proof, PROOF_PATCHED), &prove->patched);
 		out_char(out, '\n');
 	}
 	if (prove->broken.any) {
-		text_pairs(r, "fault", cpu, "impossible pairs", nr_broken(proof, prove),
+		text_pairs(r, "fault", cpu, "impossible pairs", tally(proof, PROOF_BROKEN),
 			   &prove->broken);
 		out_literal(out, "; ");
 		out_str(out, likely_cause(&prove->broken));
@@ -303,8 +243,8 @@ static void json_cpu(struct renderer *r, unsigned int cpu, const struct proof *p
 	json_number(out, "kernel_proven", proof->kernel.nr[PROOF_PROVEN]);
 	json_number(out, "user_proven", proof->user.nr[PROOF_PROVEN]);
 	json_number(out, "unknown", tally(proof, PROOF_UNKNOWN));
-	json_number(out, "patched", prove->nr_patched);
-	json_number(out, "broken", nr_broken(proof, prove));
+	json_number(out, "patched", tally(proof, PROOF_PATCHED));
+	json_number(out, "broken", tally(proof, PROOF_BROKEN));
 	json_number(out, "filtered", tally(proof, PROOF_FILTERED));
 	json_number(out, "instructions", proof->nr_insns);
 	json_number(out, "file_pages", prove->nr_file_pages);
@@ -331,7 +271,7 @@ static enum btsrec_status prove_cpu(struct btsrec *rec, unsigned int cpu, struct
 static enum btsrec_status prove_cpus(struct renderer *r, bool json, uint64_t *nr_faults)
 {
 	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(r->rec); cpu++) {
-		struct prove prove = { .rec = r->rec };
+		struct prove prove = { 0 };
 		enum btsrec_status status;
 		struct proof proof;
 
@@ -340,7 +280,7 @@ static enum btsrec_status prove_cpus(struct renderer *r, bool json, uint64_t *nr
 		status = prove_cpu(r->rec, cpu, &prove, &proof);
 		if (status)
 			return status;
-		*nr_faults += nr_broken(&proof, &prove);
+		*nr_faults += tally(&proof, PROOF_BROKEN);
 		if (json)
 			json_cpu(r, cpu, &proof, &prove);
 		else

@@ -38,6 +38,12 @@ static void setup(void)
 	nr_events = 0;
 }
 
+static struct btsrec_module recorder = {
+	.text_kva = MODULE, .text_bytes = 0x1000, .state = BTSREC_MODULE_LIVE, .name = "btsrec",
+};
+static const struct located with_recorder = { .modules = &recorder, .nr_modules = 1 };
+static const struct located no_modules;
+
 static struct btsrec_event *add(enum btsrec_event_kind kind)
 {
 	struct btsrec_event *event = &events[nr_events];
@@ -79,7 +85,7 @@ static void add_history(void)
 
 static void prove(bool filtered)
 {
-	proof_init(&proof, cf_code, MODULE, 0x1000, filtered);
+	proof_init(&proof, cf_code, &with_recorder, filtered);
 	for (size_t i = 0; i < nr_events; i++)
 		has_step[i] = proof_feed(&proof, &events[i], USER_PGD, &steps[i]);
 }
@@ -233,6 +239,30 @@ START_TEST(text_changed)
 }
 END_TEST
 
+/* Of a jump and a call that were taken out, and of a call that leads past the recorder now. */
+START_TEST(text_patched)
+{
+	setup();
+	cf_put(TEXT + 0x80, "\x90\x66\x90\x0f\x1f\x44\x00\x00\xe8\x73\x00\x00\x00");
+	cf_start();
+	branch(TEXT + 0x81, TEXT + 0x83);
+	branch(TEXT + 0x83, TEXT + 0x88);
+	branch(TEXT + 0x88, MODULE);
+	branch(MODULE + 1, TEXT + 0x88);
+	branch(TEXT + 0x88, TEXT + 0x200);	/* 4: into no module */
+	branch(TEXT + 0x200, TEXT + 0x80);
+	branch(TEXT + 0x80, TEXT + 0x83);	/* 6: a NOP of one byte */
+	prove(false);
+	for (size_t i = 1; i < 3; i++)
+		ck_assert_int_eq(steps[i].kind, PROOF_PATCHED);
+	ck_broken(4, CODE_OTHER_TARGET);
+	ck_broken(6, CODE_NO_BRANCH);
+	ck_assert_uint_eq(tally(PROOF_PATCHED), 2);
+	ck_assert_uint_eq(steps[1].nr_ranges, 0);
+	cf_finish();
+}
+END_TEST
+
 START_TEST(excluded_pages)
 {
 	setup();
@@ -320,7 +350,7 @@ START_TEST(annotation_elsewhere)
 	/* The recorder's text is not known. */
 	nr_events = 0;
 	add_switch();
-	proof_init(&proof, cf_code, 0, 0, false);
+	proof_init(&proof, cf_code, &no_modules, false);
 	for (size_t i = 0; i < nr_events; i++)
 		proof_feed(&proof, &events[i], USER_PGD, &steps[i]);
 	ck_assert_int_eq(steps[2].kind, PROOF_UNKNOWN);
@@ -424,6 +454,7 @@ START_TEST(words)
 END_TEST
 
 BTSREC_CK_MAIN("proof", all_proven, nothing_ran_before_an_interrupt, flipped_bits,
-	       dropped_and_swapped_records, kinds_of_breaks, text_changed, excluded_pages,
+	       dropped_and_swapped_records, kinds_of_breaks, text_changed, text_patched,
+	       excluded_pages,
 	       paused_for_an_annotation, no_annotation_no_pause, annotation_elsewhere,
 	       stopped_while_paused, gaps_begin_anew, own_pauses_do_not, one_level_only, words)
