@@ -170,9 +170,15 @@ enum dwarf_fault dwarf_file_open(const char *path, const struct dwarf_build_id *
 enum dwarf_fault dwarf_file_find(const struct dwarf_build_id *id, char *debug_path,
 				 struct dwarf_file **ret)
 {
-	int fd = filestore_find_debug(debug_path, id->bytes, id->nr_bytes);
+	struct filestore_debug search = { debug_path, id->bytes, id->nr_bytes, false };
+	enum dwarf_fault fault = DWARF_NO_FILE;
+	int fd;
 
-	return fd < 0 ? DWARF_NO_FILE : open_fd("", fd, id, debug_path, ret);
+	/* One that is called so may yet be of another build. */
+	while (fault != DWARF_OK && fault != DWARF_NO_MEMORY &&
+	       (fd = filestore_next_debug(&search)) >= 0)
+		fault = open_fd("", fd, id, debug_path, ret);
+	return fault;
 }
 
 /* --- Symbols ------------------------------------------------------------ */

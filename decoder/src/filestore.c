@@ -109,17 +109,6 @@ static int open_from_servers(const uint8_t *build_id, size_t build_id_bytes)
 	return fd;
 }
 
-int filestore_open_debug(const char *folder, const uint8_t *build_id, size_t build_id_bytes)
-{
-	char path[32 + 2 * BUILD_ID_MAX_BYTES];
-	int fd;
-
-	if (!build_id_path(path, sizeof(path), build_id, build_id_bytes))
-		return -1;
-	fd = filestore_open(folder, path);
-	return fd >= 0 ? fd : open_from_servers(build_id, build_id_bytes);
-}
-
 /* In the folder whose name has @name_bytes. */
 static int open_in(const char *name, size_t name_bytes, const char *path)
 {
@@ -128,21 +117,24 @@ static int open_in(const char *name, size_t name_bytes, const char *path)
 
 	if (!name_bytes || nr_bytes < 0 || (size_t)nr_bytes >= sizeof(whole))
 		return -1;
-	return open(whole, O_RDONLY | O_CLOEXEC);
+	return reopen(open(whole, O_PATH | O_CLOEXEC));
 }
 
-int filestore_find_debug(const char *folders, const uint8_t *build_id, size_t build_id_bytes)
+int filestore_next_debug(struct filestore_debug *search)
 {
 	char path[32 + 2 * BUILD_ID_MAX_BYTES];
 	int fd = -1;
 
-	if (!build_id_path(path, sizeof(path), build_id, build_id_bytes))
+	if (!build_id_path(path, sizeof(path), search->build_id, search->build_id_bytes))
 		return -1;
-	while (fd < 0 && *folders) {
-		size_t name_bytes = strcspn(folders, ":");
+	while (fd < 0 && *search->folders) {
+		size_t name_bytes = strcspn(search->folders, ":");
 
-		fd = open_in(folders, name_bytes, path);
-		folders += name_bytes + (folders[name_bytes] == ':');
+		fd = open_in(search->folders, name_bytes, path);
+		search->folders += name_bytes + (search->folders[name_bytes] == ':');
 	}
-	return fd >= 0 ? fd : open_from_servers(build_id, build_id_bytes);
+	if (fd >= 0 || search->asked)
+		return fd;
+	search->asked = true;
+	return open_from_servers(search->build_id, search->build_id_bytes);
 }

@@ -24,21 +24,30 @@ int filestore_open(const char *sysroot, const char *path);
 bool filestore_has_servers(void);
 
 /**
- * filestore_open_debug() - debug information by build-id
- * @folder: has .build-id/xx/yyyy.debug, as /usr/lib/debug has.
+ * struct filestore_debug - a search for debug information by build-id
+ * @folders: "DIR:DIR", each maybe with .build-id/xx/yyyy.debug, as /usr/lib/debug has it; those
+ *	that have not been looked at yet.
+ * @build_id: @build_id_bytes of it.
+ * @asked: so have been the servers.
  *
- * Where DEBUGINFOD_URLS is set, the servers there are asked next, through
- * libdebuginfod if it is installed.
+ * @asked is false at first.  All is borrowed.
+ */
+struct filestore_debug {
+	const char *folders;
+	const uint8_t *build_id;
+	size_t build_id_bytes;
+	bool asked;
+};
+
+/**
+ * filestore_next_debug() - the next file that is called as debug information of that build is
+ *
+ * First those in the folders: their links may lead anywhere, because what they are called and
+ * have in them is the user's.  Where DEBUGINFOD_URLS is set, the servers there are asked last,
+ * through libdebuginfod if it is installed.
  *
  * Return: a descriptor, the caller's; -1: there is none.
  */
-int filestore_open_debug(const char *folder, const uint8_t *build_id, size_t build_id_bytes);
-
-/**
- * filestore_find_debug() - the same in the first that has it of @folders, joined by colons
- *
- * Their links may lead anywhere: what they are called and have in them is the user's.
- */
-int filestore_find_debug(const char *folders, const uint8_t *build_id, size_t build_id_bytes);
+int filestore_next_debug(struct filestore_debug *search);
 
 #endif /* BTSREC_FILESTORE_H */

@@ -99,16 +99,19 @@ static void take_build_id(struct mapped *mapped, const struct lookup *lookup)
 static void open_debug(struct lookup *lookup, const char *debuginfo)
 {
 	const struct elffile *of = build_of(lookup);
+	struct filestore_debug search = { .folders = debuginfo };
 	struct msg msg;
 	int fd;
 
 	if (!of)
 		return;
-	fd = filestore_open_debug(debuginfo, of->build_id, of->build_id_bytes);
-	if (fd < 0)
-		return;
-	lookup->has_debug = !elffile_init(&lookup->debug, &msg, fd) &&
-			    elffile_same(of, &lookup->debug);
+	search.build_id = of->build_id;
+	search.build_id_bytes = of->build_id_bytes;
+	while (!lookup->has_debug && (fd = filestore_next_debug(&search)) >= 0) {
+		elffile_fini(&lookup->debug);
+		lookup->has_debug = !elffile_init(&lookup->debug, &msg, fd) &&
+				    elffile_same(of, &lookup->debug);
+	}
 }
 
 /* Of what was in memory, else of the file that is proven to be the same. */

@@ -112,18 +112,16 @@ static int own_build_id(struct dl_phdr_info *info, size_t nr_bytes, void *arg)
 	return 1;
 }
 
-/** struct folder - "@path/.build-id/xx/yyyy.debug" is the program */
+/** struct folder - "@path/.build-id/xx/yyyy.debug" is a link to a program */
 struct folder {
 	char path[32];
 	char paths[3][4096];
 };
 
-static void make_folder(struct folder *folder, const struct dwarf_build_id *id)
+static void make_folder(struct folder *folder, const struct dwarf_build_id *id, const char *program)
 {
-	char self[4096] = { 0 };
 	int at;
 
-	ck_assert_int_gt(readlink(SELF, self, sizeof(self) - 1), 0);
 	strcpy(folder->path, "/tmp/btsrec-dwarf-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder->path));
 	sprintf(folder->paths[0], "%s/.build-id", folder->path);
@@ -134,7 +132,7 @@ static void make_folder(struct folder *folder, const struct dwarf_build_id *id)
 	strcpy(folder->paths[2] + at, ".debug");
 	ck_assert_int_eq(mkdir(folder->paths[0], 0700), 0);
 	ck_assert_int_eq(mkdir(folder->paths[1], 0700), 0);
-	ck_assert_int_eq(symlink(self, folder->paths[2]), 0);
+	ck_assert_int_eq(symlink(program, folder->paths[2]), 0);
 }
 
 static void remove_folder(const struct folder *folder)
@@ -150,12 +148,13 @@ START_TEST(by_build_id)
 	static const char *const servers[] = { NULL, "", "http://127.0.0.1:1/" };
 	struct dwarf_build_id id = { 0 };
 	struct dwarf_file *file = NULL;
+	char self[4096] = { 0 }, folders[64];
 	struct folder folder;
-	char folders[64];
 
 	(void)dl_iterate_phdr(own_build_id, &id);
 	ck_assert_uint_gt(id.nr_bytes, 2);
-	make_folder(&folder, &id);
+	ck_assert_int_gt(readlink(SELF, self, sizeof(self) - 1), 0);
+	make_folder(&folder, &id, self);
 	sprintf(folders, ":/nowhere:%s:/", folder.path);
 	for (size_t i = 0; i < 3; i++) {
 		if (servers[i])
@@ -175,6 +174,31 @@ START_TEST(by_build_id)
 }
 END_TEST
 
+/* What is called by that build-id may be of another build, or nothing at all. */
+START_TEST(by_build_id_after_others)
+{
+	static const char *const programs[] = { "/bin/sh", "/etc/passwd", "/nowhere", NULL };
+	struct dwarf_build_id id = { 0 };
+	struct dwarf_file *file = NULL;
+	struct folder made[4];
+	char self[4096] = { 0 }, folders[256];
+	size_t at = 0;
+
+	(void)dl_iterate_phdr(own_build_id, &id);
+	ck_assert_int_gt(readlink(SELF, self, sizeof(self) - 1), 0);
+	for (size_t i = 0; i < 4; i++) {
+		make_folder(&made[i], &id, programs[i] ? programs[i] : self);
+		at += (size_t)sprintf(folders + at, "%s:", made[i].path);
+	}
+	ck_assert_int_eq(dwarf_file_find(&id, folders, &file), DWARF_OK);
+	dwarf_file_close(file);
+	remove_folder(&made[3]);
+	ck_assert_int_eq(dwarf_file_find(&id, folders, &file), DWARF_NO_ELF);
+	for (size_t i = 0; i < 3; i++)
+		remove_folder(&made[i]);
+}
+END_TEST
+
 START_TEST(no_such_file)
 {
 	struct dwarf_file *file = NULL;
@@ -190,4 +214,4 @@ START_TEST(no_such_file)
 END_TEST
 
 BTSREC_CK_MAIN("dwarf_file", line_of_a_function, line_without_aranges, other_build,
-	       by_build_id, no_such_file)
+	       by_build_id, by_build_id_after_others, no_such_file)

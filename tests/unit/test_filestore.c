@@ -111,40 +111,49 @@ START_TEST(only_regular_files)
 }
 END_TEST
 
-START_TEST(by_build_id)
+static int next_debug(const char *folders, size_t build_id_bytes)
 {
 	static const uint8_t build_id[80] = { 0xab, 0xcd, 0x0f };
+	struct filestore_debug search = { folders, build_id, build_id_bytes, false };
 
+	return filestore_next_debug(&search);
+}
+
+START_TEST(by_build_id)
+{
 	setup();
-	expect(filestore_open_debug(root(), build_id, 3), "debug");
-	ck_assert_int_eq(filestore_open_debug(root(), build_id, 2), -1);
-	ck_assert_int_eq(filestore_open_debug(root(), build_id, 1), -1);
-	ck_assert_int_eq(filestore_open_debug(root(), build_id, 0), -1);
-	ck_assert_int_eq(filestore_open_debug(root(), build_id, 64), -1);
-	ck_assert_int_eq(filestore_open_debug(root(), build_id, 65), -1);
+	expect(next_debug(root(), 3), "debug");
+	ck_assert_int_eq(next_debug(root(), 2), -1);
+	ck_assert_int_eq(next_debug(root(), 1), -1);
+	ck_assert_int_eq(next_debug(root(), 0), -1);
+	ck_assert_int_eq(next_debug(root(), 64), -1);
+	ck_assert_int_eq(next_debug(root(), 65), -1);
+	/* What is no file is not opened: of this one nobody is going to write. */
+	ck_assert_int_eq(unlink(in("root/.build-id/ab/cd0f.debug")), 0);
+	ck_assert_int_eq(mkfifo(in("root/.build-id/ab/cd0f.debug"), 0600), 0);
+	ck_assert_int_eq(next_debug(root(), 3), -1);
 	teardown();
 }
 END_TEST
 
-/* The first folder that has it; a name that is too long is none. */
+/* All that have it, one after the other; a name that is too long is none. */
 START_TEST(in_several_folders)
 {
-	static const uint8_t build_id[80] = { 0xab, 0xcd, 0x0f };
+	static const uint8_t build_id[3] = { 0xab, 0xcd, 0x0f };
+	struct filestore_debug search = { NULL, build_id, sizeof(build_id), false };
 	static char folders[2 * 4096];
 
 	setup();
-	snprintf(folders, sizeof(folders), "%s", root());
-	expect(filestore_find_debug(folders, build_id, 3), "debug");
-	snprintf(folders, sizeof(folders), "::/nowhere:%s:/", root());
-	expect(filestore_find_debug(folders, build_id, 3), "debug");
+	snprintf(folders, sizeof(folders), "::/nowhere:%s:/:%s", root(), root());
+	search.folders = folders;
+	expect(filestore_next_debug(&search), "debug");
+	expect(filestore_next_debug(&search), "debug");
+	ck_assert_int_eq(filestore_next_debug(&search), -1);
 	memset(folders, '/', 4096);
 	snprintf(folders + 4096, 4096, ":%s", root());
-	expect(filestore_find_debug(folders, build_id, 3), "debug");
-	ck_assert_int_eq(filestore_find_debug(folders, build_id, 2), -1);
-	ck_assert_int_eq(filestore_find_debug(folders, build_id, 1), -1);
-	ck_assert_int_eq(filestore_find_debug(folders, build_id, 65), -1);
-	ck_assert_int_eq(filestore_find_debug("", build_id, 3), -1);
-	ck_assert_int_eq(filestore_find_debug("/nowhere", build_id, 3), -1);
+	expect(next_debug(folders, 3), "debug");
+	ck_assert_int_eq(next_debug("", 3), -1);
+	ck_assert_int_eq(next_debug("/nowhere", 3), -1);
 	teardown();
 }
 END_TEST

@@ -41,8 +41,11 @@ static void setup(void)
 
 static void teardown(void)
 {
-	static const char *const names[] = { "prog", ".build-id/12/3456789abcdef0.debug",
-					     ".build-id/12", ".build-id", "" };
+	static const char *const names[] = {
+		"prog", ".build-id/12/3456789abcdef0.debug", ".build-id/12", ".build-id",
+		"other/.build-id/12/3456789abcdef0.debug", "other/.build-id/12",
+		"other/.build-id", "other", ""
+	};
 	char path[128];
 
 	mapped_fini(&mapped);
@@ -52,14 +55,18 @@ static void teardown(void)
 	}
 }
 
-static void put_debug(void)
+static void make_folder(const char *name)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/.build-id", folder);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
-	strcat(path, "/12");
-	ck_assert_int_eq(mkdir(path, 0700), 0);
+}
+
+static void put_debug(void)
+{
+	make_folder(".build-id");
+	make_folder(".build-id/12");
 	write_file(".build-id/12/3456789abcdef0.debug", page, sizeof(page));
 }
 
@@ -250,6 +257,32 @@ START_TEST(a_debug_file_of_another_build)
 }
 END_TEST
 
+/* The first folder has no ELF file, then one of another build; the second has it. */
+START_TEST(a_debug_file_behind_others)
+{
+	char folders[256];
+
+	setup();
+	put_debug();
+	make_folder("other");
+	make_folder("other/.build-id");
+	make_folder("other/.build-id/12");
+	write_file("other/.build-id/12/3456789abcdef0.debug", "no", 2);
+	facts.path = "/none";
+	snprintf(folders, sizeof(folders), "%s/other:%s", folder, folder);
+	mapped_init(&mapped, &facts, folder, folders);
+	ck_assert_int_eq(mapped.why, MAPPED_OK);
+	expect_symbol(0x800, 0);
+	mapped_fini(&mapped);
+	((struct uk_elf *)page)->note.build_id[7]++;
+	write_file("other/.build-id/12/3456789abcdef0.debug", page, sizeof(page));
+	mapped_init(&mapped, &facts, folder, folders);
+	ck_assert_int_eq(mapped.why, MAPPED_OK);
+	expect_symbol(0x800, 0);
+	teardown();
+}
+END_TEST
+
 START_TEST(an_image_in_memory)
 {
 	memset(&mapped, DIRT, sizeof(mapped));
@@ -323,4 +356,5 @@ END_TEST
 
 BTSREC_CK_MAIN("mapped", the_same_file, another_build, not_found, no_elf_file, by_size_and_time,
 	       stripped, symbols_of_a_debug_file, a_debug_file_of_another_build,
-	       an_image_in_memory, an_image_cut_off, an_image_of_any_size, out_of_memory)
+	       a_debug_file_behind_others, an_image_in_memory, an_image_cut_off,
+	       an_image_of_any_size, out_of_memory)

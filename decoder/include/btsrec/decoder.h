@@ -237,7 +237,7 @@ BTSREC_API void btsrec_set_dump_names(struct btsrec *rec, bool wanted);
 /**
  * btsrec_set_files() - where the files are that processes had mapped
  * @sysroot: folder that stands for the root of the machine in the dump; NULL: "/".
- * @debuginfo: folder with debug files by build-id; NULL: /usr/lib/debug.
+ * @debuginfo: "DIR:DIR", folders with debug files by build-id; NULL: /usr/lib/debug.
  *
  * User addresses are named by what the dump tells of each process and by these
  * files.  A file is used only if it is the one that was mapped: if it has the build-id
