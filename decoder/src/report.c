@@ -225,18 +225,18 @@ static enum btsrec_status put_summary(struct report *report)
 
 static enum btsrec_status put_fault(struct report *report)
 {
-	const struct btsrec_root *root = btsrec_root(report->html.rec);
+	const struct btsrec_cpu *failed = session_failed_cpu(report->html.rec);
 	struct out *out = &report->html.out;
 	enum btsrec_status status;
 	struct fault fault;
 
-	if (!root->freeze_reason || !btsrec_cpu(report->html.rec, root->freeze_cpu))
+	if (!failed)
 		return BTSREC_OK;
-	status = trace_fault(report->html.rec, root->freeze_cpu, &fault);
+	status = trace_fault(report->html.rec, failed->cpu, &fault);
 	if (status)
 		return status;
-	json_number(out, "fault_cpu", root->freeze_cpu);
-	json_word(out, "reason", btsrec_reason_str(root->freeze_reason));
+	json_number(out, "fault_cpu", failed->cpu);
+	json_word(out, "reason", btsrec_reason_str(btsrec_root(report->html.rec)->freeze_reason));
 	if (fault.kind != FAULT_UNKNOWN)
 		json_number(out, "fault_n", fault.n);
 	return BTSREC_OK;

@@ -250,6 +250,13 @@ const struct btsrec_cpu *btsrec_cpu(const struct btsrec *rec, unsigned int cpu)
 	return lc ? &lc->page : NULL;
 }
 
+const struct btsrec_cpu *session_failed_cpu(const struct btsrec *rec)
+{
+	const struct btsrec_root *root = btsrec_root(rec);
+
+	return root->freeze_reason ? btsrec_cpu(rec, root->freeze_cpu) : NULL;
+}
+
 const struct btsrec_module *btsrec_module_at(const struct btsrec *rec, uint64_t kva)
 {
 	return rec->located ? located_module_at(rec->located, kva) : NULL;

@@ -131,6 +131,9 @@ void *session_kept(const struct session_part *part, unsigned int cpu);
 /** session_cpu() - the validated CPU page and ring of @cpu; NULL: not usable */
 const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu);
 
+/** session_failed_cpu() - the one that failed first; NULL: none, or its history is not known */
+const struct btsrec_cpu *session_failed_cpu(const struct btsrec *rec);
+
 /** enum session_index - where the position of the newest record came from */
 enum session_index {
 	SESSION_INDEX_NEVER,	/* CPU never armed: no history */

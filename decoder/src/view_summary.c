@@ -250,21 +250,6 @@ void out_signature(struct out *out, const struct signature *signature)
 
 /* --- Summary ------------------------------------------------------------ */
 
-/* The one that failed first, if its history is known; or NULL. */
-static const struct btsrec_cpu *failed_cpu(const struct btsrec *rec)
-{
-	const struct btsrec_root *root = btsrec_root(rec);
-
-	return root->freeze_reason ? btsrec_cpu(rec, root->freeze_cpu) : NULL;
-}
-
-/* With what the summary begins. */
-static void begin_failed(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *cpu)
-{
-	sign(view, rec, cpu);
-	view->format->begin(view);
-}
-
 static enum btsrec_status begin_without(void *arg)
 {
 	struct summary *view = arg;
@@ -279,14 +264,16 @@ static enum btsrec_status show_cpu(void *arg, unsigned int number)
 {
 	struct summary *view = arg;
 	struct btsrec *rec = view->calls.renderer.rec;
-	const struct btsrec_cpu *failed = failed_cpu(rec);
+	const struct btsrec_cpu *failed = session_failed_cpu(rec);
 	bool has_failed = failed && failed->cpu == number;
 	enum btsrec_status status = digest(view, rec, number);
 
 	if (status)
 		return status;
-	if (has_failed)
-		begin_failed(view, rec, failed);
+	if (has_failed) {
+		sign(view, rec, failed);
+		view->format->begin(view);
+	}
 	view->format->cpu(view, btsrec_cpu(rec, number), has_failed);
 	if (has_failed)
 		status = print_path(view, rec);
@@ -296,7 +283,7 @@ static enum btsrec_status show_cpu(void *arg, unsigned int number)
 /* All that have a ring, the one that failed before the others. */
 static size_t list_cpus(const struct btsrec *rec, unsigned int *ret)
 {
-	const struct btsrec_cpu *failed = failed_cpu(rec);
+	const struct btsrec_cpu *failed = session_failed_cpu(rec);
 	size_t nr = 0;
 
 	if (failed)
@@ -353,7 +340,7 @@ enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 
 	if (!cpus)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	if (!status && !failed_cpu(rec))
+	if (!status && !session_failed_cpu(rec))
 		status = crew_one(rec, &work, begin_without, &format, sink);
 	if (!status)
 		status = crew_tell(rec, cpus, list_cpus(rec, cpus), false, &work, &format, sink);
