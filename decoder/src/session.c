@@ -254,7 +254,7 @@ const struct btsrec_cpu *session_failed_cpu(const struct btsrec *rec)
 {
 	const struct btsrec_root *root = btsrec_root(rec);
 
-	return root->freeze_reason ? btsrec_cpu(rec, root->freeze_cpu) : NULL;
+	return root && root->freeze_reason ? btsrec_cpu(rec, root->freeze_cpu) : NULL;
 }
 
 const struct btsrec_module *btsrec_module_at(const struct btsrec *rec, uint64_t kva)
