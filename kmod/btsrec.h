@@ -34,7 +34,7 @@ struct tracepoint;
  * @foreign: somebody else stopped BTS or moved its area; a GAP is due
  * @suspect: why it has paused at what may become a crash; NONE: it has not
  * @suspect_regs: the registers of that exception: which one it is; NULL: a report
- * @nmi_taken: this CPU has had the NMI of the current freeze
+ * @frozen_tsc: when an NMI found the current freeze; 1: it began here; 0: neither
  * @ds: the kernel's debug store of this CPU, in the cpu_entry_area
  * @page: what the dump reader sees; NULL: this CPU has no ring
  * @base_kva: first byte of the ring
@@ -46,7 +46,7 @@ struct tracepoint;
  * @nmi_stop_tsc: when btsrec_nmi_pause() paused; 0: it did not
  * @nmi_stop_ip: code address behind the write that stopped BTS then
  * @hold_tsc: when btsrec_hold() paused; 0: it did not
- * @stop_ip: code address behind the write of the newest other pause; set before it
+ * @stop_ip: code address behind the write of another pause, set before it; 0: there is none
  * @saved_fields: the four BTS fields before us
  * @saved_off_bits: DEBUGCTL.BTS_OFF_* before us
  * @scratch: page of the self-test, and target of stray records after a freeze
@@ -58,7 +58,6 @@ struct btsrec_pcpu {
 	bool held;
 	bool area_written;
 	bool foreign;
-	bool nmi_taken;
 	enum btsrec_reason suspect;
 	const struct pt_regs *suspect_regs;
 	struct debug_store *ds;
@@ -69,6 +68,7 @@ struct btsrec_pcpu {
 	u64 last_cr3;
 	u64 last_index_kva;
 	u64 stop_tsc;
+	u64 frozen_tsc;
 	u64 nmi_stop_tsc;
 	u64 nmi_stop_ip;
 	u64 hold_tsc;
@@ -151,6 +151,7 @@ int btsrec_freeze_register(bool freeze_on_fault);
 void btsrec_freeze_unregister(void);
 void btsrec_freeze_exit(void);
 void btsrec_freeze_now(void);
+bool btsrec_freeze_missed(void);
 void btsrec_thaw(void);
 bool btsrec_is_frozen(void);
 

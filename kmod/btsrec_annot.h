@@ -64,6 +64,7 @@ static __always_inline void btsrec_resume(struct btsrec_pcpu *pc, u64 debugctl)
 	if (unlikely(!READ_ONCE(pc->live)))
 		return;
 	bts_write_debugctl(debugctl);
+	WRITE_ONCE(pc->stop_ip, 0);	/* behind it: a freeze between the two finds BTS on */
 	if (unlikely(!READ_ONCE(pc->live)))
 		btsrec_resume_frozen(pc);
 }

@@ -281,11 +281,10 @@ int bts_claim(struct btsrec_pcpu *pc, unsigned int cpu, enum btsrec_mode mode)
 void bts_release(struct btsrec_pcpu *pc)
 {
 	u64 area, debugctl = bts_read_debugctl();
+	bool has_fields = bts_fields_are_held(pc);
 
-	if (!pc->held)
-		return;
 	pc->held = false;
-	if (!bts_fields_are_ours(pc) && READ_ONCE(pc->ds->bts_buffer_base) != pc->scratch_kva)
+	if (!has_fields)
 		return;
 	bts_write_debugctl((debugctl & ~(BTS_ON | BTS_OFF_BITS)) | pc->saved_off_bits);
 	if (pc->area_written && !btsrec_rdmsr_safe(MSR_IA32_DS_AREA, &area) &&

@@ -102,6 +102,13 @@ static __always_inline bool bts_fields_are_ours(const struct btsrec_pcpu *pc)
 	return READ_ONCE(pc->ds->bts_buffer_base) == pc->base_kva;
 }
 
+/* They describe our ring or our scratch page. */
+static __always_inline bool bts_fields_are_held(const struct btsrec_pcpu *pc)
+{
+	return pc->held && (bts_fields_are_ours(pc) ||
+			    READ_ONCE(pc->ds->bts_buffer_base) == pc->scratch_kva);
+}
+
 /* Where the ring ends.  If somebody took the fields, the best we know. */
 static __always_inline u64 bts_last_index(const struct btsrec_pcpu *pc)
 {

@@ -10,6 +10,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/capability.h>
+#include <linux/cpu.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/miscdevice.h>
@@ -77,12 +78,14 @@ static int dev_show(struct seq_file *m, void *unused)
 	seq_printf(m, "execs: %llu\n", READ_ONCE(root->nr_execs));
 	seq_printf(m, "freeze_reason: %u\n", READ_ONCE(root->freeze_reason));
 	seq_printf(m, "held: %u\n", btsrec_is_held());
+	cpus_read_lock();	/* one that comes up may get a page and lose it again */
 	for_each_possible_cpu(cpu) {
 		const struct btsrec_cpu *page = per_cpu(btsrec_pcpu, cpu).page;
 
 		if (page)
 			show_cpu(m, cpu, page);
 	}
+	cpus_read_unlock();
 	mutex_unlock(&btsrec_command_mutex);
 	return 0;
 }

@@ -31,8 +31,7 @@
 #define NMI_HANDLER_NAME	"btsrec"
 #define WAIT_MS			50
 
-/* 1 from the first freeze on; only the CPU that sets it writes the root. */
-static u32 freezing;
+/* NONE until the first freeze; only the CPU that sets it writes the root. */
 static u32 freeze_reason;
 
 /* Without @regs: of this very place. */
@@ -80,17 +79,36 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
 }
 
 /*
+ * Of a CPU that does not record any more.  BTS may yet be on: KVM writes back at a VM exit what it
+ * found at the entry, and we may have come between two instructions of whoever switches it.
+ * Nothing would switch it off in the next kernel, where the buffer is not mapped.
+ */
+static noinline void keep_off(const struct btsrec_pcpu *pc)
+{
+	u64 debugctl;
+
+	if (!bts_fields_are_held(pc))
+		return;
+	debugctl = bts_read_debugctl();
+	if (debugctl & BTS_ON)
+		bts_write_debugctl(debugctl & ~BTS_ON);
+}
+
+/*
  * Stops this CPU; interrupts are off.  Up to the write of DEBUGCTL every branch would be in the
  * history, so there is none.  In an NMI handler, or if the switch path was interrupted
- * while paused, BTS is off already and it is known where it was stopped.
+ * while paused, BTS is off already and it is known where it was stopped; it is not if somebody
+ * else switched it off, such as KVM for its guest.
  */
 static __always_inline void freeze_cpu(const struct pt_regs *regs, u32 reason, bool via_nmi)
 {
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	u64 debugctl, stop_ip;
 
-	if (unlikely(!xchg(&pc->live, 0)))
+	if (unlikely(!xchg(&pc->live, 0))) {
+		keep_off(pc);
 		return;
+	}
 	debugctl = bts_read_debugctl();
 	stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
 	if ((debugctl & BTS_ON) != BTS_ON)
@@ -118,11 +136,9 @@ static noinline void freeze_others(u32 reason)
 {
 	struct btsrec_root *root = btsrec_root_page;
 
-	if (xchg(&freezing, 1))
+	if (cmpxchg(&freeze_reason, BTSREC_REASON_NONE, reason) != BTSREC_REASON_NONE)
 		return;
-	WRITE_ONCE(freeze_reason, reason);
-	smp_wmb();	/* pairs with the NMI: it reads the reason */
-	this_cpu_write(btsrec_pcpu.nmi_taken, true);
+	this_cpu_write(btsrec_pcpu.frozen_tsc, 1);
 	apic->send_IPI_mask_allbutself(cpu_online_mask, NMI_VECTOR);
 	wait_for_others();
 	root->freeze_tsc = rdtsc_ordered();
@@ -132,15 +148,27 @@ static noinline void freeze_others(u32 reason)
 	WRITE_ONCE(root->freeze_reason, reason);
 }
 
+/*
+ * An NMI of somebody else may have found the freeze before ours came, which nobody would know
+ * then: the kernel complains of such, or panics.
+ */
+static bool may_be_ours(void)
+{
+	return rdtsc() - this_cpu_read(btsrec_pcpu.frozen_tsc) <
+	       (u64)(tsc_khz ?: 1000000) * WAIT_MS;
+}
+
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
+	u32 reason = READ_ONCE(freeze_reason);
+
 	/* Laid out for the freeze: there a taken branch would be a record. */
-	if (unlikely(!READ_ONCE(freezing) || this_cpu_read(btsrec_pcpu.nmi_taken))) {
+	if (unlikely(!reason || this_cpu_read(btsrec_pcpu.frozen_tsc))) {
 		btsrec_nmi_pause();
-		return NMI_DONE;
+		return reason && may_be_ours() ? NMI_HANDLED : NMI_DONE;
 	}
-	freeze_cpu(regs, READ_ONCE(freeze_reason), true);
-	this_cpu_write(btsrec_pcpu.nmi_taken, true);
+	freeze_cpu(regs, reason, true);
+	this_cpu_write(btsrec_pcpu.frozen_tsc, rdtsc());
 	return NMI_HANDLED;
 }
 
@@ -187,7 +215,7 @@ static noinline void freeze_others_at_panic(const struct pt_regs *regs)
 	struct btsrec_cpu *page = this_cpu_read(btsrec_pcpu.page);
 	u32 reason = panic_reason(regs);
 
-	if (page && page->frozen && !READ_ONCE(freezing))
+	if (page && page->frozen && !btsrec_is_frozen())
 		page->freeze.reason = reason;
 	freeze_others(reason);
 }
@@ -311,7 +339,7 @@ static struct hook hooks[] = {
 	  .ops = { .func = on_oops_exit, .flags = HOOK_FLAGS } },
 	{ .name = "make_task_dead", .optional = true,
 	  .ops = { .func = on_make_task_dead, .flags = HOOK_FLAGS } },
-	{ .name = "kdump_nmi_callback", .optional = true,
+	{ .name = "kdump_nmi_callback", .guard = true, .optional = true,
 	  .ops = { .func = on_kdump_nmi, .flags = HOOK_FLAGS } },
 	{ .name = "machine_crash_shutdown", .guard = true, .optional = true,
 	  .ops = { .func = on_crash_shutdown, .flags = HOOK_FLAGS } },
@@ -446,22 +474,41 @@ void btsrec_freeze_now(void)
  */
 bool btsrec_is_frozen(void)
 {
-	return READ_ONCE(freezing);
+	return READ_ONCE(freeze_reason);
+}
+
+/**
+ * btsrec_freeze_missed() - freeze this CPU, too, if its NMI came before it was live
+ *
+ * Interrupts are off, BTS is off.
+ *
+ * Return: whether it is frozen now.
+ */
+bool btsrec_freeze_missed(void)
+{
+	u32 reason;
+
+	smp_mb();	/* live before this; freeze_others() looks the other way round */
+	reason = READ_ONCE(freeze_reason);
+	if (reason)
+		freeze_cpu(NULL, reason, false);
+	return reason;
 }
 
 /**
  * btsrec_thaw() - allow a new freeze
  *
  * No CPU may be live.  What each CPU's page says about the last freeze stays
- * until the CPU is armed again.
+ * until the CPU is armed again; the recorder as a whole is disarmed.
  */
 void btsrec_thaw(void)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		per_cpu(btsrec_pcpu, cpu).nmi_taken = false;
+		per_cpu(btsrec_pcpu, cpu).frozen_tsc = 0;
+	if (btsrec_root_page->state == BTSREC_ROOT_FROZEN)
+		WRITE_ONCE(btsrec_root_page->state, BTSREC_ROOT_DISARMED);
 	btsrec_root_page->freeze_reason = BTSREC_REASON_NONE;
 	WRITE_ONCE(freeze_reason, BTSREC_REASON_NONE);
-	WRITE_ONCE(freezing, 0);
 }

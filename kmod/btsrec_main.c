@@ -65,6 +65,9 @@ MODULE_PARM_DESC(console_records,
 static int cpuhp_state;
 static enum btsrec_reason stop_reason = BTSREC_REASON_DISARM;
 
+/* Set by the reboot notifier: nobody would switch BTS off before the next kernel. */
+static bool leaving;
+
 /* The index of a stopped or frozen CPU, and what the next ARM or GAP says. */
 static u64 last_stop(const struct btsrec_pcpu *pc, u64 *index_kva, enum btsrec_reason *reason)
 {
@@ -97,6 +100,7 @@ static void publish_armed(struct btsrec_pcpu *pc)
 	pc->foreign = false;
 	pc->suspect = BTSREC_REASON_NONE;
 	pc->hold_tsc = 0;
+	pc->stop_ip = 0;
 	barrier();	/* an NMI that finds the CPU live may freeze it */
 	WRITE_ONCE(pc->live, 1);
 }
@@ -114,6 +118,8 @@ static void begin_recording(struct btsrec_pcpu *pc, const struct btsrec_time *ti
 	bts_point_at(pc, pc->base_kva, index_kva, pc->end_kva);
 	btsrec_annot_forget_torn(pc);
 	publish_armed(pc);
+	if (btsrec_freeze_missed())
+		return;
 	if (first)
 		btsrec_annot_time(pc, time);
 	btsrec_annot_resume(pc, resume_kind(reason), reason, stop_tsc);
@@ -129,6 +135,10 @@ static int recording_start(void)
 	int err;
 
 	local_irq_save(flags);
+	if (READ_ONCE(leaving)) {
+		local_irq_restore(flags);
+		return -ESHUTDOWN;
+	}
 	time = (struct btsrec_time){
 		.tsc = rdtsc_ordered(),
 		.realtime_ns = ktime_get_real_fast_ns(),
@@ -229,6 +239,7 @@ static void stop_for_reboot(void *unused)
 /* kexec comes this way too, and the next kernel would not switch BTS off. */
 static int on_reboot(struct notifier_block *nb, unsigned long action, void *data)
 {
+	WRITE_ONCE(leaving, true);
 	on_each_cpu(stop_for_reboot, NULL, 1);
 	return NOTIFY_DONE;
 }
@@ -287,7 +298,7 @@ static bool all_record(void)
  *
  * Rings keep what they hold.  A frozen recorder is disarmed first and forgets
  * its freeze; so is one of which a CPU does not record.  Does nothing if all
- * record already.  The caller serialises.
+ * record already.  If it fails, nothing records.  The caller serialises.
  *
  * Return: 0; a negative errno after a printed sentence that says why not:
  * -ENODEV, -EOPNOTSUPP (see bts_check()), -EBUSY (perf records branches, BTS
@@ -297,7 +308,7 @@ static bool all_record(void)
 int btsrec_arm(void)
 {
 	struct btsrec_root *root = btsrec_root_page;
-	u32 old_state = root->state;
+	u32 old_state;
 	int err;
 
 	if (btsrec_is_armed() && !btsrec_is_frozen() && all_record())
@@ -317,6 +328,7 @@ int btsrec_arm(void)
 	err = btsrec_freeze_register(freeze);
 	if (err)
 		goto unregister_probes;
+	old_state = root->state;
 	WRITE_ONCE(root->state, BTSREC_ROOT_ARMED);
 	err = cpus_start();
 	if (err)

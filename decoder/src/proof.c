@@ -290,8 +290,10 @@ bool proof_feed(struct proof *proof, const struct btsrec_event *event, uint64_t 
 		feed_branch(proof, &event->branch, cr3, ret);
 		break;
 	case BTSREC_EVENT_FREEZE:
-		if (!proof->has_prev)
+		if (!proof->has_prev || !event->freeze.stop_ip) {
+			proof->has_prev = false;
 			return false;
+		}
 		memset(ret, 0, sizeof(*ret));
 		feed_freeze(proof, &event->freeze, cr3, ret);
 		break;

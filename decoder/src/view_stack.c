@@ -205,7 +205,7 @@ void stacks_follow(struct stacks_view *view, const struct trace_event *traced,
 	note_astray(view, traced, step, frames);
 	if (event->kind == BTSREC_EVENT_BRANCH)
 		view->ip = event->branch.to;
-	else if (event->kind == BTSREC_EVENT_FREEZE)
+	else if (event->kind == BTSREC_EVENT_FREEZE && event->freeze.stop_ip)
 		view->ip = event->freeze.stop_ip;
 	else if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only)
 		view->sw = event->sw;

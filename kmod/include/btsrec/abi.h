@@ -201,7 +201,8 @@ struct btsrec_freeze {
 	__u64 tsc;
 	__u64 index_kva;		/* bts_index: next slot to be written */
 	__u64 stop_ip;			/* instruction after the write that stopped BTS;
-					 * the newest branch leads straight to it */
+					 * the newest branch leads straight to it;
+					 * 0: somebody else had switched BTS off */
 	__u64 ip;			/* the interrupted or reporting code */
 	__u64 sp;
 	__u64 bp;

@@ -5,6 +5,8 @@
  *   cat /sys/module/btsmsr/parameters/state	DEBUGCTL, IA32_DS_AREA and the BTS fields of
  *						the debug_store, a line for each CPU online
  *   echo CPU >/sys/module/btsmsr/parameters/off	switches BTS off there, unasked
+ *   echo CPU >/sys/module/btsmsr/parameters/on	switches it on, as KVM does at a VM exit with
+ *						what it found at the entry
  */
 #include <linux/cpumask.h>
 #include <linux/module.h>
@@ -54,19 +56,29 @@ static const struct kernel_param_ops state_ops = { .get = state_get };
 module_param_cb(state, &state_ops, NULL, 0444);
 MODULE_PARM_DESC(state, "DEBUGCTL, IA32_DS_AREA and the BTS fields of each CPU");
 
+#define BTS_BITS ((u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS))
+
 static void switch_off(void *unused)
 {
-	u64 debugctl = native_read_msr(MSR_IA32_DEBUGCTLMSR);
-
-	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, debugctl & ~(u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS));
+	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, native_read_msr(MSR_IA32_DEBUGCTLMSR) & ~BTS_BITS);
 }
 
-static int off_set(const char *value, const struct kernel_param *param)
+static void switch_on(void *unused)
+{
+	native_wrmsrl(MSR_IA32_DEBUGCTLMSR, native_read_msr(MSR_IA32_DEBUGCTLMSR) | BTS_BITS);
+}
+
+static int call_on(const char *value, smp_call_func_t function)
 {
 	unsigned int cpu;
 	int err = kstrtouint(value, 0, &cpu);
 
-	return err ?: smp_call_function_single(cpu, switch_off, NULL, 1);
+	return err ?: smp_call_function_single(cpu, function, NULL, 1);
+}
+
+static int off_set(const char *value, const struct kernel_param *param)
+{
+	return call_on(value, switch_off);
 }
 
 static const struct kernel_param_ops off_ops = { .set = off_set };
@@ -74,5 +86,15 @@ static const struct kernel_param_ops off_ops = { .set = off_set };
 module_param_cb(off, &off_ops, NULL, 0200);
 MODULE_PARM_DESC(off, "switch BTS off on this CPU");
 
-MODULE_DESCRIPTION("State of Branch Trace Store, and somebody who switches it off");
+static int on_set(const char *value, const struct kernel_param *param)
+{
+	return call_on(value, switch_on);
+}
+
+static const struct kernel_param_ops on_ops = { .set = on_set };
+
+module_param_cb(on, &on_ops, NULL, 0200);
+MODULE_PARM_DESC(on, "switch BTS on on this CPU");
+
+MODULE_DESCRIPTION("State of Branch Trace Store, and somebody who switches it off and on");
 MODULE_LICENSE("GPL");

@@ -81,6 +81,13 @@ taskset 2 usleep 100000
 grep 'cpu1: armed .*foreign_stops=1$' /dev/btsrec || fail "no foreign stop: $(cat /dev/btsrec)"
 echo freeze >/dev/btsrec
 ask dump
+echo disarm >/dev/btsrec
+grep '^state: frozen$' /dev/btsrec || fail "what it has frozen is forgotten: $(cat /dev/btsrec)"
+/bin/perfevents lbr 1 1500 &
+usleep 500000
+echo arm >/dev/btsrec && fail "the recorder arms beside LBR"
+grep '^state: disarmed$' /dev/btsrec || fail "after a refusal: $(cat /dev/btsrec)"
+wait
 rmmod btsrec || fail "the recorder does not unload"
 [ "$(state)" = "$before" ] || fail "before: $before; after: $(state)"
 for event in "intel_bts -1" "intel_bts 1" "lbr 1" "bts-samples -1"; do

@@ -5,6 +5,9 @@ The guest crashes into a kernel that kexec loaded. There btsrec extracts, and ma
 writes filtered and flattened dumps. On the host the history in each must be what the CPUs
 recorded, and the same text from each. The small file was made of memory that was not filtered:
 it must prove more of user space than the filtered dump.
+
+In another boot somebody switches BTS on again behind a freeze, as KVM may. It must be off on all
+CPUs when the capture kernel starts, which has no ring where the processor would store.
 """
 
 import json
@@ -30,6 +33,23 @@ sleep 2
 echo c >/proc/sysrq-trigger
 """ % RING
 
+RUDE_SCRIPT = """
+kexec -p /vmlinuz --initrd=/capture --append="console=ttyS0 quiet panic=0 nokaslr maxcpus=1 \\
+rdinit=/init reset_devices" || fail "the capture kernel does not load"
+insmod /modules/btsrec.ko || fail "the recorder does not load"
+echo freeze >/dev/btsrec
+for cpu in 0 1; do
+	echo $cpu >/sys/module/btsmsr/parameters/on
+	grep "^cpu=$cpu debugctl=c0 " /sys/module/btsmsr/parameters/state || fail "BTS is off"
+done
+echo c >/proc/sysrq-trigger
+"""
+
+RUDE_CAPTURE = """
+[ -s /proc/vmcore ] || fail "there is no /proc/vmcore"
+finish 0
+"""
+
 CAPTURE = """
 [ -s /proc/vmcore ] || fail "there is no /proc/vmcore"
 at() { say "$1 at $(cut -d' ' -f1 /proc/uptime)"; }
@@ -54,13 +74,13 @@ def _capture(context) -> bytes:
     return initramfs.build(context.os.busybox, CAPTURE, files=files)
 
 
-def _boot(context):
+def _boot(context, script, capture, modules=(), **options):
     files = [("modules/btsrec.ko", context.recorder.read_bytes()),
              *programs.files("kexec-tools", "sbin/kexec"),
-             ("vmlinuz", context.os.vmlinuz.read_bytes()), ("capture", _capture(context))]
-    return context.boot(SCRIPT, [context.os.module("qemu_fw_cfg")], files=files, disk_mib=128,
+             ("vmlinuz", context.os.vmlinuz.read_bytes()), ("capture", capture)]
+    return context.boot(script, [context.os.module("qemu_fw_cfg"), *modules], files=files,
                         append="nopti crashkernel=256M",
-                        memory_mib=context.options.memory + 512)
+                        memory_mib=context.options.memory + 512, **options)
 
 
 def _compare(context, machine, paths):
@@ -83,7 +103,7 @@ def _proven(context, path) -> int:
 
 def run(context):
     paths = {name: context.out / name for name in ("small", "filtered", "flattened")}
-    with _boot(context) as machine:
+    with _boot(context, SCRIPT, _capture(context), disk_mib=128) as machine:
         machine.expect_finish(context.seconds(180))
         machine.quit()
     for name, path in paths.items():
@@ -96,3 +116,8 @@ def run(context):
                       "the filtered dump: no user code was kept")
     context.say(f"pairs proven in user space: {whole} with the small file, {filtered} with the "
                 "filtered dump")
+    with _boot(context, RUDE_SCRIPT, initramfs.build(context.os.busybox, RUDE_CAPTURE),
+               [context.guest_module("btsmsr")]) as rude:
+        rude.expect_finish(context.seconds(120))
+        rude.quit()
+    context.say("BTS was on again behind a freeze, and off in the capture kernel")
