@@ -26,6 +26,7 @@
  * @selector, @fault: of the CPU being told; borrowed.
  * @cr3, @cpu, @n: of the event being printed.
  * @begin: what all its lines begin with, @begin_bytes.
+ * @before: who made the branch before, if @has_before.
  * @nr_skip: so many events are too old to be told.
  * @stretch: NULL, or to be told in front of the next event; @stretch_before: before it.
  * @line: of the instruction printed last; @line.number 0: it has none.
@@ -45,6 +46,8 @@ struct insns {
 	char begin[BEGIN_MAX_BYTES];
 	size_t begin_bytes;
 	const struct fault *fault;
+	bool has_before;
+	struct btsrec_side before;
 	uint64_t nr_skip;
 	const struct stretch *stretch;
 	const struct stretch *stretch_before;
@@ -301,9 +304,13 @@ static void show_range(struct insns *view, const struct proof_range *range,
 static void show_ranges(struct insns *view, const struct trace_event *traced)
 {
 	const struct proof_step *step = traced->step;
+	struct trace_event before = *traced;
 
+	/* Of two the first ran before an annotation, maybe in another thread. */
+	if (view->has_before)
+		before.side = &view->before;
 	for (unsigned int i = 0; i < step->nr_ranges; i++)
-		show_range(view, &step->ranges[i], traced);
+		show_range(view, &step->ranges[i], i + 1 < step->nr_ranges ? &before : traced);
 }
 
 static bool is_entry(const struct branch *branch)
@@ -341,9 +348,17 @@ static void tell_stretch(struct insns *view)
 	view->stretch = NULL;
 }
 
-static bool insns_event(void *arg, const struct trace_event *traced)
+static void keep_before(struct insns *view, const struct trace_event *traced)
 {
-	struct insns *view = arg;
+	if (!traced->step)
+		return;
+	view->has_before = traced->side;
+	if (traced->side)
+		view->before = *traced->side;
+}
+
+static bool show_event(struct insns *view, const struct trace_event *traced)
+{
 	const struct btsrec_event *event = traced->event;
 
 	if (!selector_wants(view->selector, event))
@@ -363,6 +378,15 @@ static bool insns_event(void *arg, const struct trace_event *traced)
 	if (event->kind != BTSREC_EVENT_BRANCH)
 		view->format->event(&view->renderer, event);
 	return !view->renderer.out.stopped && !view->nomem;
+}
+
+static bool insns_event(void *arg, const struct trace_event *traced)
+{
+	struct insns *view = arg;
+	bool goes_on = show_event(view, traced);
+
+	keep_before(view, traced);
+	return goes_on;
 }
 
 /* Whoever has no memory stops, and that is why. */
@@ -404,6 +428,7 @@ static enum btsrec_status insns_cpu(void *arg, unsigned int cpu)
 		return status;
 	view->selector = &selector;
 	view->fault = &fault;
+	view->has_before = false;
 	if (view->format->cpu)
 		view->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), &ring);
 	status = insns_selected(view, cpu);
