@@ -241,8 +241,9 @@ static bool stays(struct frames *f, uint64_t from, uint64_t to, uint64_t return_
 
 	if (place == FRAMES_SWITCHED)
 		begin_switch(f);
-	return place == FRAMES_SAME || place == FRAMES_SWITCHED ||
-	       (place == FRAMES_UNKNOWN && return_va && to - return_va <= NEAR_CALL_BYTES);
+	return place == FRAMES_SWITCHED ||
+	       ((place == FRAMES_SAME || place == FRAMES_UNKNOWN) &&
+		return_va && to - return_va <= NEAR_CALL_BYTES);
 }
 
 static void do_call(struct frames *f, enum branch_type type, uint64_t from, uint64_t to,

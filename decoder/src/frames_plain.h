@@ -13,8 +13,7 @@
 static inline enum frames_move frames_move_of(const struct code_run *run)
 {
 	static const uint8_t moves[BRANCH_COND + 1][FRAMES_NR_NOTES] = {
-		[BRANCH_CALL] = { [FRAMES_NOTE(FRAMES_START)] = FRAMES_ENTERS,
-				  [FRAMES_NOTE(FRAMES_SAME)] = FRAMES_STAYS },
+		[BRANCH_CALL] = { [FRAMES_NOTE(FRAMES_START)] = FRAMES_ENTERS },
 		[BRANCH_JUMP] = { [FRAMES_NOTE(FRAMES_SAME)] = FRAMES_STAYS,
 				  [FRAMES_NOTE(FRAMES_SAME_START)] = FRAMES_STAYS },
 		[BRANCH_COND] = { [FRAMES_NOTE(FRAMES_SAME)] = FRAMES_STAYS,

@@ -101,6 +101,34 @@ START_TEST(calls_that_stay)
 }
 END_TEST
 
+/*
+ * clear_bhb_loop(), with which 6.1.85 and 6.9 begin each system call on many processors, calls
+ * lines of its own, farther away than the next, which return.
+ */
+START_TEST(calls_within_a_function)
+{
+	start();
+	call(K(1), K(2));
+	call(K(2), K(2) + 0x40);
+	ck_entered(FRAME_CALL, K(2) + 0x40, 2);
+	call(K(2) + 0x40, K(2) + 0x80);
+	ck_entered(FRAME_CALL, K(2) + 0x80, 3);
+	branch(BRANCH_COND, K(2) + 0x88, K(2) + 0x40);
+	ck_nothing(3);
+	call(K(2) + 0x40, K(2) + 0x80);
+	ck_entered(FRAME_CALL, K(2) + 0x80, 4);
+	ret(K(2) + 0x90, K(2) + 0x40 + CALL_BYTES);
+	ck_left(1, K(2) + 0x80, 3);
+	ret(K(2) + 0x45, K(2) + 0x40 + CALL_BYTES);
+	ck_left(1, K(2) + 0x80, 2);
+	ret(K(2) + 0x45, K(2) + CALL_BYTES);
+	ck_left(1, K(2) + 0x40, 1);
+	ret(K(2) + 0xa0, K(1) + CALL_BYTES);
+	ck_left(1, K(2), 0);
+	finish();
+}
+END_TEST
+
 START_TEST(tail_calls)
 {
 	start();
@@ -346,6 +374,6 @@ START_TEST(kind_names)
 END_TEST
 
 BTSREC_CK_MAIN("frames", call_and_return, recursion, deeper, outer_return, mismatch,
-	       calls_that_stay, tail_calls, jumps_that_stay, tail_of_the_base, tails_in_turn,
-	       thunks, interrupted_thunk, hooks, unreadable_code, too_deep, too_many_threads,
-	       no_memory, plain_ways, kind_names)
+	       calls_that_stay, calls_within_a_function, tail_calls, jumps_that_stay,
+	       tail_of_the_base, tails_in_turn, thunks, interrupted_thunk, hooks, unreadable_code,
+	       too_deep, too_many_threads, no_memory, plain_ways, kind_names)
