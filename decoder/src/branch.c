@@ -65,6 +65,7 @@ static struct branch judge_insn(const struct code_insn *last, const struct gates
 		return is_type(BRANCH_UNKNOWN);
 	case CODE_PLAIN:
 	case CODE_WRMSR:
+	case CODE_VMENTRY:
 	case CODE_INT:
 	case CODE_TRAP:
 		break;

@@ -65,6 +65,7 @@ const char *code_fault_str(enum code_fault fault)
 	case CODE_NO_TABLE:	return "page table not in the dump";
 	case CODE_NOT_IN_DUMP:	return "page not in the dump";
 	case CODE_NO_RECORDER:	return "the recorder is not in the module map";
+	case CODE_GUEST:	return "a guest ran, and what follows its end was not recorded";
 	case CODE_NO_INSN:	return "bytes are no instruction";
 	case CODE_LEAVES:	return "an instruction on the way does not go on to the next";
 	case CODE_INSIDE:	return "from is inside an instruction";
@@ -275,6 +276,9 @@ static enum code_class class_of_mnemonic(ZydisMnemonic mnemonic)
 	switch (mnemonic) {
 	case ZYDIS_MNEMONIC_WRMSR:
 		return CODE_WRMSR;
+	case ZYDIS_MNEMONIC_VMLAUNCH:
+	case ZYDIS_MNEMONIC_VMRESUME:
+		return CODE_VMENTRY;
 	case ZYDIS_MNEMONIC_UD0:
 	case ZYDIS_MNEMONIC_UD1:
 	case ZYDIS_MNEMONIC_UD2:
@@ -403,7 +407,8 @@ size_t code_text(struct code *code, uint64_t cr3, uint64_t va, bool compat, uint
 
 static bool goes_on(enum code_class class)
 {
-	return class == CODE_PLAIN || class == CODE_WRMSR || class == CODE_COND;
+	return class == CODE_PLAIN || class == CODE_WRMSR || class == CODE_VMENTRY ||
+	       class == CODE_COND;
 }
 
 static enum code_fault follow(struct code *code, struct code_run *run)
@@ -451,6 +456,27 @@ static enum code_fault follow_in_mode(struct code *code, struct code_run *run)
 	return follow(code, run);
 }
 
+/*
+ * A VM exit clears DEBUGCTL (SDM vol. 3C, "Loading Host Control Registers"), and KVM writes it
+ * back after some branches more.  What is recorded next may be anywhere.
+ */
+static bool enters_guest(struct code *code, const struct code_run *run, uint64_t *ret_va)
+{
+	struct code_insn insn = { .class = CODE_PLAIN };
+	uint64_t va = run->start;
+
+	while (code_is_kernel(run->start) && goes_on(insn.class) &&
+	       va - run->start < CODE_RUN_MAX_BYTES &&
+	       !decode(code, run->cr3, va, false, &insn)) {
+		if (insn.class == CODE_VMENTRY) {
+			*ret_va = va;
+			return true;
+		}
+		va += insn.length_bytes;
+	}
+	return false;
+}
+
 static void find_run(struct code *code, struct code_run *run)
 {
 	run->fault_va = run->start;
@@ -460,6 +486,9 @@ static void find_run(struct code *code, struct code_run *run)
 		run->fault = CODE_TOO_LONG;
 	else
 		run->fault = follow_in_mode(code, run);
+	if (run->fault && !code_fault_unknown(run->fault) &&
+	    enters_guest(code, run, &run->fault_va))
+		run->fault = CODE_GUEST;
 	code_insn(code, run->cr3, run->end, run->compat, &run->last);
 }
 

@@ -26,6 +26,7 @@ static inline bool code_is_kernel(uint64_t va)
 enum code_class {
 	CODE_PLAIN,
 	CODE_WRMSR,		/* as plain, but BTS may be switched by it */
+	CODE_VMENTRY,		/* VMLAUNCH, VMRESUME: as plain if they fail */
 	CODE_COND,
 	CODE_JUMP,
 	CODE_JUMP_IND,
@@ -70,6 +71,7 @@ enum code_fault {
 	CODE_NO_TABLE,
 	CODE_NOT_IN_DUMP,
 	CODE_NO_RECORDER,	/* around an annotation: the recorder's code is not known */
+	CODE_GUEST,		/* a guest ran; the processor stops BTS at its end */
 	/* cannot be: */
 	CODE_NO_INSN,		/* the bytes are no instruction */
 	CODE_LEAVES,		/* an instruction before the end does not go on to the next */
@@ -87,7 +89,7 @@ const char *code_fault_str(enum code_fault fault);
 /** code_fault_unknown() - the dump lacks what would tell; not a contradiction. */
 static inline bool code_fault_unknown(enum code_fault fault)
 {
-	return fault >= CODE_NO_SPACE && fault <= CODE_NO_RECORDER;
+	return fault >= CODE_NO_SPACE && fault <= CODE_GUEST;
 }
 
 /**

@@ -261,11 +261,13 @@ static void feed_freeze(struct proof *proof, const struct btsrec_freeze *freeze,
 	step->start = proof->prev_to;
 	step->end = freeze->stop_ip;
 	step->branch.vector = -1;
-	if (proof->annotated && run->fault)
+	if (proof->filtered && other_level(step->start, step->end))
+		step->kind = PROOF_FILTERED;
+	else if (proof->annotated && run->fault)
 		run = judge_pause(proof, cr3, step);
 	else if (run->fault)
 		step_fails(step, run->fault, run->fault_va);
-	if (run && !step->fault) {
+	if (run && step->kind == PROOF_PROVEN) {
 		step->compat = run->compat;
 		step->guessed = run->guessed;
 		add_range(step, run->start, run->end, run->nr_insns);

@@ -101,10 +101,11 @@ void proof_init(struct proof *proof, struct code *code, const struct located *lo
 bool proof_feed(struct proof *proof, const struct btsrec_event *event, uint64_t cr3,
 		struct proof_step *ret);
 
-/** proof_fails() - the code as it is now has not run so: nobody knows what @step entered or left */
+/** proof_fails() - nobody knows what @step entered or left, because something else has run */
 static inline bool proof_fails(const struct proof_step *step)
 {
-	return step->kind == PROOF_PATCHED || step->kind == PROOF_BROKEN;
+	return step->kind == PROOF_PATCHED || step->kind == PROOF_BROKEN ||
+	       step->fault == CODE_GUEST;
 }
 
 /**

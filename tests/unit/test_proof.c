@@ -263,6 +263,30 @@ START_TEST(text_patched)
 }
 END_TEST
 
+/* VMRESUME, behind which BTS was off until KVM had switched it on again. */
+START_TEST(a_guest_ran)
+{
+	setup();
+	cf_put(TEXT + 0x80, "\x90\x0f\x01\xc3\x76\x02\xeb\xfe");
+	cf_start();
+	branch(TEXT + 0x13, TEXT + 0x80);
+	branch(TEXT + 8, TEXT + 0x10);		/* before it */
+	branch(TEXT + 0x13, TEXT + 0x80);
+	branch(TEXT + 0x84, TEXT + 0x88);	/* it failed, and the code goes on */
+	branch(TEXT + 0x13, TEXT + 0x81);
+	branch(TEXT + 0x13, TEXT);		/* after a jump that nobody has seen */
+	prove(false);
+	for (size_t i = 1; i < 6; i += 4) {
+		ck_assert_int_eq(steps[i].kind, PROOF_UNKNOWN);
+		ck_assert_int_eq(steps[i].fault, CODE_GUEST);
+		ck_assert_uint_eq(steps[i].fault_va, TEXT + 0x81);
+		ck_assert(proof_fails(&steps[i]));
+	}
+	ck_assert_int_eq(steps[3].kind, PROOF_PROVEN);
+	cf_finish();
+}
+END_TEST
+
 START_TEST(excluded_pages)
 {
 	setup();
@@ -441,6 +465,19 @@ START_TEST(one_level_only)
 	ck_assert_uint_eq(tally(PROOF_PROVEN), 2);
 	prove(false);
 	ck_broken(2, CODE_BACKWARD);
+	/* Of user code alone: the stop is in the kernel. */
+	nr_events = 0;
+	branch(USER + 5, USER);
+	freeze(TEXT + 8);
+	prove(true);
+	ck_assert_int_eq(steps[1].kind, PROOF_FILTERED);
+	ck_assert_uint_eq(steps[1].nr_ranges, 0);
+	prove(false);
+	ck_broken(1, CODE_TOO_LONG);
+	/* Somebody else had switched BTS off. */
+	events[1].freeze.stop_ip = 0;
+	prove(false);
+	ck_assert(!has_step[1]);
 	cf_finish();
 }
 END_TEST
@@ -454,7 +491,7 @@ START_TEST(words)
 END_TEST
 
 BTSREC_CK_MAIN("proof", all_proven, nothing_ran_before_an_interrupt, flipped_bits,
-	       dropped_and_swapped_records, kinds_of_breaks, text_changed, text_patched,
+	       dropped_and_swapped_records, kinds_of_breaks, text_changed, text_patched, a_guest_ran,
 	       excluded_pages,
 	       paused_for_an_annotation, no_annotation_no_pause, annotation_elsewhere,
 	       stopped_while_paused, gaps_begin_anew, own_pauses_do_not, one_level_only, words)
