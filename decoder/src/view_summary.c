@@ -136,25 +136,39 @@ static uint32_t indent_of(const struct calltree *tree, size_t i)
 	return calltree_indent(tree, &line);
 }
 
+/* The newest of the first @nr lines that is chosen, from 1; 0: none is. */
+static size_t newest_chosen(const bool *chosen, size_t nr)
+{
+	while (nr && !chosen[nr - 1])
+		nr--;
+	return nr;
+}
+
+static bool fits_path(const struct calltree *tree, size_t i, uint32_t most)
+{
+	struct calltree_line line = calltree_line(tree, i);
+
+	return line.kind != CALLTREE_EVENT && line.kind != CALLTREE_FAULT &&
+	       calltree_indent(tree, &line) <= most;
+}
+
 /*
  * The lines of a path: what is open from call @first_open on, and of what has returned
- * the newest calls that these made.
+ * the newest calls that these made.  What is open need not be in the order of its lines:
+ * a caller that is known again only when its thread comes back has a late one.
  */
 static void choose_lines(const struct summary *view, size_t first_open, bool *ret)
 {
 	const struct calltree *tree = &view->calls.tree;
-	size_t nr_room = MAX_PATH_LINES - (view->nr_open - first_open), open = view->nr_open;
-	size_t end = open < tree->nr_open ? tree->open[open] : tree->nr_lines;
+	size_t nr_room = MAX_PATH_LINES - (view->nr_open - first_open), open, i;
 
-	for (size_t i = end; open > first_open; i--) {
-		struct calltree_line line = calltree_line(tree, i - 1);
-
-		if (tree->open[open - 1] == i - 1) {
-			ret[i - 1] = true;
-			open--;
-		} else if (nr_room && line.kind != CALLTREE_EVENT &&
-			   line.kind != CALLTREE_FAULT &&
-			   calltree_indent(tree, &line) <= indent_of(tree, tree->open[open - 1]) + 1) {
+	for (i = first_open; i < view->nr_open; i++)
+		ret[tree->open[i]] = true;
+	i = view->nr_open < tree->nr_open ? tree->open[view->nr_open] : tree->nr_lines;
+	for (open = newest_chosen(ret, i); open && nr_room; i--) {
+		if (i == open) {
+			open = newest_chosen(ret, i - 1);
+		} else if (fits_path(tree, i - 1, indent_of(tree, open - 1) + 1)) {
 			ret[i - 1] = true;
 			nr_room--;
 		}
