@@ -277,7 +277,7 @@ enum btsrec_status calls_print_tree(struct calls *view, struct btsrec *rec)
 	calls_lines(view, 0, view->tree.nr_lines, view->opts->max_depth);
 	if (view->wanted) {
 		nomem = view->wanted->nomem;
-		free(view->wanted->scopes);
+		counts_fini(&view->wanted->scopes);
 		*view->wanted = (struct calls_filter){ .selector = view->wanted->selector };
 	}
 	if (nomem)

@@ -4,32 +4,24 @@
 #define BTSREC_VIEW_CALLS_H
 
 #include "calltree.h"
+#include "counts.h"
 #include "name_texts.h"
 #include "render.h"
 #include "text_lines.h"
 #include "view_thread.h"
 
-/** struct calls_scope - in this thread a function that is wanted runs up to event @last_n */
-struct calls_scope {
-	bool known;
-	uint32_t pid;
-	bool any;
-	uint64_t last_n;
-};
-
 /**
  * struct calls_filter - which lines of a tree are wanted
  * @selector: of the CPU of the line; borrowed.
  * @thread: what the thread that runs does is wanted.
- * @scopes: by thread, owned; @at: of the one that runs.
+ * @scopes: by thread, owned: in which events a function that is wanted runs; @scope: of the
+ *	thread that runs, NULL: none is known yet.
  */
 struct calls_filter {
 	struct selector *selector;
 	bool thread;
-	struct calls_scope *scopes;
-	size_t nr_scopes;
-	size_t nr_scopes_room;
-	size_t at;
+	struct counts scopes;
+	struct count *scope;
 	bool nomem;
 };
 

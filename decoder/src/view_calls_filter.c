@@ -3,25 +3,16 @@
  * Which lines of a tree of calls a filter wants.  A function that is wanted is told with
  * all that it calls.
  */
-#include "grow.h"
 #include "view_calls.h"
 
 /* --- Threads ------------------------------------------------------------ */
 
 static void enter_thread(struct calls_filter *wanted, bool known, uint32_t pid)
 {
-	for (size_t i = 0; i < wanted->nr_scopes; i++) {
-		wanted->at = i;
-		if (wanted->scopes[i].known == known && wanted->scopes[i].pid == pid)
-			return;
-	}
-	if (!grow(&wanted->scopes, sizeof(*wanted->scopes), wanted->nr_scopes,
-		  &wanted->nr_scopes_room)) {
-		wanted->nomem = true;
-		return;
-	}
-	wanted->at = wanted->nr_scopes;
-	wanted->scopes[wanted->nr_scopes++] = (struct calls_scope){ known, pid, false, 0 };
+	const uint64_t key[COUNTS_KEY_WORDS] = { known, pid };
+
+	wanted->scope = counts_get(&wanted->scopes, key);
+	wanted->nomem = wanted->nomem || !wanted->scope;
 }
 
 static enum calls_wish wish_thread(struct calls_filter *wanted, const struct btsrec_side *side)
@@ -33,21 +24,25 @@ static enum calls_wish wish_thread(struct calls_filter *wanted, const struct bts
 
 /* --- Functions ---------------------------------------------------------- */
 
+/* What is kept of a thread: the events in which a function that is wanted runs; at first none. */
+enum { SCOPE_FIRST_N, SCOPE_END_N };
+
+/* A line may be behind those of what it called: that of a caller which was hidden by a gap. */
 static bool in_scope(struct calls *view, const struct calltree_line *line, uint64_t n)
 {
 	struct calls_filter *wanted = view->wanted;
 	const struct filter *filter = &wanted->selector->filter;
-	struct calls_scope *scope = wanted->nr_scopes ? &wanted->scopes[wanted->at] : NULL;
+	struct count *scope = wanted->scope;
 
 	if (!filter->symbols && !filter->nr_ranges)
 		return true;
-	if (scope && scope->any && line->n <= scope->last_n)
+	if (scope && line->n >= scope->nr[SCOPE_FIRST_N] && line->n < scope->nr[SCOPE_END_N])
 		return true;
 	if (!selector_place(wanted->selector, n, line->to))
 		return false;
 	if (scope && line->kind == CALLTREE_CALL) {
-		scope->any = true;
-		scope->last_n = line->last_n;
+		scope->nr[SCOPE_FIRST_N] = line->n;
+		scope->nr[SCOPE_END_N] = line->last_n + (line->last_n < UINT64_MAX);
 	}
 	return true;
 }
