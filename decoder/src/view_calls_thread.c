@@ -5,20 +5,34 @@
 #include "cleanup.h"
 #include "view_calls.h"
 
-/* Where the newest events begin, as many as are wanted. */
+/* The events of @stretch that its window leaves. */
+static struct filter_window wanted_of(const struct stretch *stretch,
+				      const struct filter_window *windows)
+{
+	struct filter_window wanted = windows[stretch->cpu];
+
+	if (wanted.first_n < stretch->first_n)
+		wanted.first_n = stretch->first_n;
+	if (wanted.end_n > stretch->last_n)
+		wanted.end_n = stretch->last_n + 1;
+	return wanted;
+}
+
+/* Where the newest events begin, as many as are wanted; with the first if there are no more. */
 static void find_newest(const struct stretches *stretches, uint64_t max_events,
 			struct calltree_part *part)
 {
 	size_t i = stretches->nr;
 
 	while (max_events && i--) {
-		const struct stretch *stretch = &stretches->list[i];
-		uint64_t nr = stretch->last_n - stretch->first_n + 1;
+		struct filter_window wanted = wanted_of(&stretches->list[i], part->windows);
+		uint64_t nr = 0;
 
-		part->first_stretch = i;
-		part->first_cpu_n = stretch->first_n;
+		if (wanted.first_n < wanted.end_n)
+			nr = wanted.end_n - wanted.first_n;
 		if (nr >= max_events) {
-			part->first_cpu_n += nr - max_events;
+			part->first_stretch = i;
+			part->first_cpu_n = wanted.end_n - max_events;
 			return;
 		}
 		max_events -= nr;
@@ -54,12 +68,11 @@ static enum btsrec_status read_tree(struct calls *view, struct view_thread *foll
 	if (!windows)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	part.windows = windows;
-	find_newest(&followed->thread.stretches, view->opts->max_events, &part);
 	status = find_windows(followed, windows);
-	if (!status)
-		status = calltree_read_thread(&view->tree, &followed->thread, &view->places,
-					      &part);
-	return status;
+	if (status)
+		return status;
+	find_newest(&followed->thread.stretches, view->opts->max_events, &part);
+	return calltree_read_thread(&view->tree, &followed->thread, &view->places, &part);
 }
 
 enum btsrec_status calls_thread(void *arg)
