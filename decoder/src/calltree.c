@@ -317,6 +317,8 @@ static void end_open(struct calltree_reader *r, const struct frames *frames)
 
 void calltree_end(struct calltree_reader *r, struct frames *frames)
 {
+	/* What goes round at the end has nothing behind that would tell. */
+	calltree_end_spin(r, r->next_n);
 	end_open(r, frames);
 	list_open(r, frames_stack(frames));
 }
@@ -346,6 +348,7 @@ bool calltree_event(void *arg, const struct trace_event *traced, const struct fr
 	struct calltree_reader *r = arg;
 	const struct btsrec_event *event = traced->event;
 
+	r->next_n = event->n + 1;
 	if (step->lost)
 		r->lost_n = event->n;
 	if (event->n >= r->first_n)
@@ -403,6 +406,9 @@ static bool read_plain_branches(void *arg, struct trace *trace, struct frames *f
 		if (frame)
 			goes_on = !r->tree->nomem && r->tree->complete;
 	}
+	/* Without any, the way may begin before what has been read since the last one. */
+	if (way.n > r->next_n)
+		r->next_n = way.n;
 	trace_way_end(trace, &way);
 	return goes_on;
 }

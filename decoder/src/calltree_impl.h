@@ -111,6 +111,7 @@ static inline void calltree_end_call(struct calltree *tree, const struct frame *
 /**
  * struct calltree_reader - lines that are being read
  * @plain_first_n, @plain_end_n: events that may be read as plain branches.
+ * @next_n: behind the newest event that has been read.
  * @was_gap: the last event that was no branch was a gap, or nothing was before.
  * @lost_n: before this event something is missing.
  * @spin: the branches; @spin_line: of the cycle that goes round; @spin_lines: how many
@@ -123,6 +124,7 @@ struct calltree_reader {
 	uint64_t last_n;
 	uint64_t plain_first_n;
 	uint64_t plain_end_n;
+	uint64_t next_n;
 	const struct fault *fault;
 	bool started;
 	bool was_gap;
