@@ -328,8 +328,11 @@ static void read_wanted(struct calltree_reader *r, const struct trace_event *tra
 {
 	const struct btsrec_event *event = traced->event;
 
-	if (fault_is_here(r->fault, event))
+	if (fault_is_here(r->fault, event)) {
+		/* A loop is told only while there is no line behind it. */
+		calltree_end_spin(r, event->n);
 		calltree_add_line(r, CALLTREE_FAULT, event, step);
+	}
 	if (event->kind == BTSREC_EVENT_BRANCH) {
 		read_spin(r, event->n, &event->branch, frames_stack(frames),
 			  step->nr_entered || step->nr_left);
