@@ -106,8 +106,11 @@ static bool add_place(struct walk_thread *walk, size_t i)
 static enum btsrec_status walk_stretch(struct walk_thread *walk, size_t i)
 {
 	const struct stretch *stretch = &walk->thread->stretches.list[i];
-	enum btsrec_status status;
+	struct thread_lane *lane;
+	enum btsrec_status status = thread_lane(walk->thread, stretch->cpu, &lane);
 
+	if (status)
+		return status;
 	if (!add_place(walk, i))
 		return msg_set(&walk->thread->rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (stretch->begins)

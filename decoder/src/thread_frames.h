@@ -38,8 +38,7 @@ void thread_places_fini(struct thread_places *places);
 
 /**
  * struct thread_frames_fns - who listens
- * @stretch: a stretch begins; valid in places is its number.  @doubtful: the thread may
- *	have run unseen before it, or the order is not proven.
+ * @stretch: a stretch begins; valid in places is its number.  The lane of its CPU is open.
  * @event: as in trace_frames().  Branches are told while the stack is that of the thread,
  *	other events in its stretches.
  * @end: after the last event, with what is open then.
