@@ -285,14 +285,29 @@ static bool next_event(struct history *history, struct btsrec_event *ret)
 	return true;
 }
 
+/* Sessions of several threads share what was located, and may read the history of one CPU. */
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+
 /* All of the history of @cpu was told. */
 static void keep_losses(const struct history *history, struct btsrec *rec, unsigned int cpu)
 {
-	struct located_losses *losses = &rec->located->cpus[cpu]->losses;
+	struct located_losses losses = history->losses;
 
-	*losses = history->losses;
-	losses->nr_events = history->timeline.n;
-	losses->known = true;
+	losses.nr_events = history->timeline.n;
+	losses.known = true;
+	pthread_mutex_lock(&keeping);
+	rec->located->cpus[cpu]->losses = losses;
+	pthread_mutex_unlock(&keeping);
+}
+
+static struct located_losses kept_losses(const struct located_cpu *located)
+{
+	struct located_losses losses;
+
+	pthread_mutex_lock(&keeping);
+	losses = located->losses;
+	pthread_mutex_unlock(&keeping);
+	return losses;
 }
 
 /* --- Events ------------------------------------------------------------- */
@@ -582,10 +597,13 @@ static bool pass_event(void *arg, const struct btsrec_event *event)
 enum btsrec_status session_nr_events(struct btsrec *rec, unsigned int cpu, uint64_t *ret)
 {
 	const struct located_cpu *located = session_cpu(rec, cpu);
+	struct located_losses losses = { 0 };
 
-	if (!located || !located->losses.known)
+	if (located)
+		losses = kept_losses(located);
+	if (!losses.known)
 		return btsrec_other_events(rec, cpu, pass_event, NULL, ret);
-	*ret = located->losses.nr_events;
+	*ret = losses.nr_events;
 	return BTSREC_OK;
 }
 
@@ -594,14 +612,15 @@ enum btsrec_status btsrec_has_losses(struct btsrec *rec, unsigned int cpu, uint6
 {
 	const struct located_cpu *located = session_cpu(rec, cpu);
 	enum btsrec_status status = BTSREC_OK;
+	struct located_losses losses;
 
-	if (!located || !located->losses.known)
+	if (!located || !kept_losses(located).known)
 		status = btsrec_other_events(rec, cpu, pass_event, NULL, NULL);
 	if (status || !located)
 		return status;
-	*ret = located->losses.any &&
-	       (!max_events ||
-		located->losses.nr_events - 1 - located->losses.newest_n < max_events);
+	losses = kept_losses(located);
+	*ret = losses.any &&
+	       (!max_events || losses.nr_events - 1 - losses.newest_n < max_events);
 	return BTSREC_OK;
 }
 
