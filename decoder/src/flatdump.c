@@ -11,6 +11,7 @@
 #include "image.h"
 #include "kdump_format.h"
 #include "keptpages.h"
+#include "readat.h"
 #include "unpack_ahead.h"
 
 /* A bitmap for 32 TiB of memory. */
@@ -95,21 +96,45 @@ static enum btsrec_status headers_cut(struct msg *msg)
 	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
 }
 
-static bool read_all(const struct flatdump *dump, uint64_t offset, void *buf, size_t nr_bytes)
+static enum btsrec_status failed_read(struct msg *msg)
 {
-	return flatfile_read(dump->flat, offset, buf, nr_bytes) == nr_bytes;
+	return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
+}
+
+/* All of a header, without which there is no dump. */
+static enum btsrec_status read_header(const struct flatdump *dump, uint64_t offset, void *buf,
+				      size_t nr_bytes, struct msg *msg)
+{
+	switch (flatfile_read_all(dump->flat, offset, buf, nr_bytes)) {
+	case BTSREC_OK:
+		return BTSREC_OK;
+	case BTSREC_ERR_IO:
+		return failed_read(msg);
+	default:
+		return headers_cut(msg);
+	}
+}
+
+/* As much as is there; the rest of @buf stays as it is. */
+static enum btsrec_status read_there(const struct flatdump *dump, uint64_t offset, void *buf,
+				     size_t nr_bytes, struct msg *msg, size_t *ret_bytes)
+{
+	if (flatfile_read(dump->flat, offset, buf, nr_bytes, ret_bytes) == BTSREC_ERR_IO)
+		return failed_read(msg);
+	return BTSREC_OK;
 }
 
 static enum btsrec_status read_vmcoreinfo(struct flatdump *dump, uint64_t offset,
 					  uint64_t nr_bytes, struct msg *msg)
 {
+	size_t there_bytes;
+
 	if (!nr_bytes || nr_bytes > VMCOREINFO_MAX_BYTES || dump->vmcoreinfo)
 		return BTSREC_OK;
 	dump->vmcoreinfo = calloc(1, nr_bytes + 1);
 	if (!dump->vmcoreinfo)
 		return no_memory(msg);
-	flatfile_read(dump->flat, offset, dump->vmcoreinfo, nr_bytes);
-	return BTSREC_OK;
+	return read_there(dump, offset, dump->vmcoreinfo, nr_bytes, msg, &there_bytes);
 }
 
 /* --- ELF ---------------------------------------------------------------- */
@@ -134,6 +159,7 @@ static enum btsrec_status elf_notes(struct flatdump *dump, const Elf64_Phdr *seg
 {
 	uint64_t at = segment->p_offset, end = at + segment->p_filesz;
 	enum btsrec_status status = BTSREC_OK;
+	size_t nr_bytes;
 
 	if (segment->p_filesz > NOTE_MAX_BYTES || end < at)
 		return BTSREC_OK;
@@ -142,12 +168,14 @@ static enum btsrec_status elf_notes(struct flatdump *dump, const Elf64_Phdr *seg
 		uint64_t desc_at, next;
 		Elf64_Nhdr note;
 
-		if (!read_all(dump, at, &note, sizeof(note)))
+		status = read_there(dump, at, &note, sizeof(note), msg, &nr_bytes);
+		if (status || nr_bytes < sizeof(note))
 			break;
 		desc_at = at + sizeof(note) + round_up_4(note.n_namesz);
 		next = desc_at + round_up_4(note.n_descsz);
-		flatfile_read(dump->flat, at + sizeof(note), name, sizeof(name));
-		if (note.n_namesz == sizeof(name) && !memcmp(name, "VMCOREINFO", sizeof(name)))
+		status = read_there(dump, at + sizeof(note), name, sizeof(name), msg, &nr_bytes);
+		if (!status && note.n_namesz == sizeof(name) &&
+		    !memcmp(name, "VMCOREINFO", sizeof(name)))
 			status = read_vmcoreinfo(dump, desc_at, note.n_descsz, msg);
 		if (next > end)
 			break;
@@ -157,32 +185,38 @@ static enum btsrec_status elf_notes(struct flatdump *dump, const Elf64_Phdr *seg
 }
 
 /* The number of program headers, also if there are too many for the field. */
-static uint64_t elf_nr_segments(const struct flatdump *dump, const Elf64_Ehdr *header)
+static enum btsrec_status elf_nr_segments(const struct flatdump *dump, const Elf64_Ehdr *header,
+					  struct msg *msg, uint64_t *ret)
 {
-	Elf64_Shdr section;
+	Elf64_Shdr section = { .sh_info = header->e_phnum };
+	enum btsrec_status status = BTSREC_OK;
 
-	if (header->e_phnum != PN_XNUM)
-		return header->e_phnum;
-	return read_all(dump, header->e_shoff, &section, sizeof(section)) ? section.sh_info : 0;
+	if (header->e_phnum == PN_XNUM)
+		status = read_header(dump, header->e_shoff, &section, sizeof(section), msg);
+	if (!status && (!section.sh_info || section.sh_info > MAX_SEGMENTS))
+		return headers_cut(msg);
+	*ret = section.sh_info;
+	return status;
 }
 
 static enum btsrec_status elf_open(struct flatdump *dump, const Elf64_Ehdr *header,
 				   struct msg *msg)
 {
-	uint64_t nr_segments = elf_nr_segments(dump, header), i;
-	enum btsrec_status status = BTSREC_OK;
+	uint64_t nr_segments = 0, i;
+	enum btsrec_status status = elf_nr_segments(dump, header, msg, &nr_segments);
 
-	if (!nr_segments || nr_segments > MAX_SEGMENTS)
-		return headers_cut(msg);
+	if (status)
+		return status;
 	dump->segments = calloc(nr_segments, sizeof(*dump->segments));
 	if (!dump->segments)
 		return no_memory(msg);
 	for (i = 0; i < nr_segments && !status; i++) {
 		Elf64_Phdr segment;
 
-		if (!read_all(dump, header->e_phoff + i * sizeof(segment), &segment,
-			      sizeof(segment)))
-			return headers_cut(msg);
+		status = read_header(dump, header->e_phoff + i * sizeof(segment), &segment,
+				     sizeof(segment), msg);
+		if (status)
+			return status;
 		if (segment.p_type == PT_LOAD)
 			elf_add_memory(dump, &segment);
 		if (segment.p_type == PT_NOTE)
@@ -198,22 +232,25 @@ static bool is_elf_core(const Elf64_Ehdr *header)
 	       header->e_phentsize == sizeof(Elf64_Phdr);
 }
 
-/* How many of the bytes at @pa one segment has, read into @buf. */
-static size_t elf_read(const struct flatdump *dump, uint64_t pa, void *buf, size_t len_bytes)
+/* The bytes at @pa, *@ret_bytes of which one segment has, into @buf. */
+static enum btsrec_status elf_read(const struct flatdump *dump, uint64_t pa, void *buf,
+				   size_t len_bytes, size_t *ret_bytes)
 {
-	size_t i, nr_bytes = 0;
+	enum btsrec_status status = BTSREC_ERR_NODATA;
 
-	for (i = 0; i < dump->nr_segments && !nr_bytes; i++) {
+	*ret_bytes = 0;
+	for (size_t i = 0; i < dump->nr_segments && status == BTSREC_ERR_NODATA && !*ret_bytes;
+	     i++) {
 		const Elf64_Phdr *segment = &dump->segments[i];
-		uint64_t distance = pa - segment->p_paddr, rest_bytes;
+		uint64_t distance = pa - segment->p_paddr;
 
 		if (pa < segment->p_paddr || distance >= segment->p_filesz)
 			continue;
-		rest_bytes = segment->p_filesz - distance;
-		nr_bytes = flatfile_read(dump->flat, segment->p_offset + distance, buf,
-					 rest_bytes < len_bytes ? rest_bytes : len_bytes);
+		status = flatfile_read(dump->flat, segment->p_offset + distance, buf,
+				       min_u64(segment->p_filesz - distance, len_bytes),
+				       ret_bytes);
 	}
-	return nr_bytes;
+	return status;
 }
 
 /* --- Compressed --------------------------------------------------------- */
@@ -238,6 +275,8 @@ static enum btsrec_status read_bitmap(struct flatdump *dump, const struct kdump_
 {
 	uint64_t nr_bytes = (uint64_t)header->bitmap_blocks / 2 * header->block_size;
 	uint64_t nr_chunks = nr_bytes / BITMAP_CHUNK_BYTES, i;
+	enum btsrec_status status;
+	size_t there_bytes;
 
 	dump->bitmap = calloc(1, nr_bytes + 1);
 	dump->nr_before = calloc(nr_chunks + 1, sizeof(*dump->nr_before));
@@ -245,11 +284,12 @@ static enum btsrec_status read_bitmap(struct flatdump *dump, const struct kdump_
 		return no_memory(msg);
 	dump->bitmap_bytes = nr_bytes;
 	dump->max_pa = 8 * nr_bytes * BTSREC_PAGE_BYTES;
-	flatfile_read(dump->flat, dump->table_offset - nr_bytes, dump->bitmap, nr_bytes);
+	status = read_there(dump, dump->table_offset - nr_bytes, dump->bitmap, nr_bytes, msg,
+			    &there_bytes);
 	for (i = 0; i < nr_chunks; i++)
 		dump->nr_before[i + 1] = dump->nr_before[i] +
 			count_bits(dump->bitmap + i * BITMAP_CHUNK_BYTES, BITMAP_CHUNK_BYTES);
-	return BTSREC_OK;
+	return status;
 }
 
 static bool header_is_possible(const struct kdump_header *header)
@@ -297,8 +337,9 @@ static enum btsrec_status kdump_open(struct flatdump *dump, const struct kdump_h
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
 			       "a flattened dump packed with %s; make a plain one of it with "
 			       "\"makedumpfile -R OUT < DUMP\"", packer);
-	if (!read_all(dump, header->block_size, &sub, sizeof(sub)))
-		return headers_cut(msg);
+	status = read_header(dump, header->block_size, &sub, sizeof(sub), msg);
+	if (status)
+		return status;
 	dump->table_offset = kdump_table_offset(header);
 	if (dump->table_offset > dump->flat->end)
 		return headers_cut(msg);
@@ -320,38 +361,48 @@ static bool page_index(const struct flatdump *dump, uint64_t pfn, uint64_t *ret)
 	return true;
 }
 
-static void load_descs(struct flatdump *dump, uint64_t index, size_t nr_wanted)
+static enum btsrec_status load_descs(struct flatdump *dump, uint64_t index, size_t nr_wanted)
 {
 	uint64_t offset = dump->table_offset + index * sizeof(*dump->descs);
-	size_t nr_bytes = nr_wanted * sizeof(*dump->descs);
+	enum btsrec_status status;
+	size_t nr_bytes;
 
-	dump->nr_descs = flatfile_read(dump->flat, offset, dump->descs, nr_bytes) /
-			 sizeof(*dump->descs);
+	status = flatfile_read(dump->flat, offset, dump->descs, nr_wanted * sizeof(*dump->descs),
+			       &nr_bytes);
+	dump->nr_descs = nr_bytes / sizeof(*dump->descs);
 	dump->first_desc = index;
+	return dump->nr_descs ? BTSREC_OK : status;
 }
 
-/* Entry @index of the table of pages, or NULL; locked. */
-static const struct kdump_page_desc *desc_at(struct flatdump *dump, uint64_t index)
+/* Entry @index of the table of pages; locked. */
+static enum btsrec_status desc_at(struct flatdump *dump, uint64_t index,
+				  const struct kdump_page_desc **ret)
 {
+	enum btsrec_status status = BTSREC_OK;
+
 	if (index - dump->first_desc >= dump->nr_descs)
-		load_descs(dump, index, NR_DESCS);
+		status = load_descs(dump, index, NR_DESCS);
 	/* What cannot be read may be a neighbour. */
-	if (!dump->nr_descs)
-		load_descs(dump, index, 1);
-	return dump->nr_descs ? &dump->descs[index - dump->first_desc] : NULL;
+	if (status)
+		status = load_descs(dump, index, 1);
+	if (!status)
+		*ret = &dump->descs[index - dump->first_desc];
+	return status;
 }
 
-/* Where page @pfn is; false: the dump does not say; locked. */
-static bool find_page(struct flatdump *dump, uint64_t pfn, struct unpack_page *ret)
+/* Where page @pfn is; BTSREC_ERR_NODATA: the dump does not say; locked. */
+static enum btsrec_status find_page(struct flatdump *dump, uint64_t pfn, struct unpack_page *ret)
 {
 	const struct kdump_page_desc *desc;
+	enum btsrec_status status;
 	uint64_t index;
 
-	desc = page_index(dump, pfn, &index) ? desc_at(dump, index) : NULL;
-	if (!desc)
-		return false;
-	*ret = (struct unpack_page){ desc->offset, desc->size, desc->flags };
-	return true;
+	if (!page_index(dump, pfn, &index))
+		return BTSREC_ERR_NODATA;
+	status = desc_at(dump, index, &desc);
+	if (!status)
+		*ret = (struct unpack_page){ desc->offset, desc->size, desc->flags };
+	return status;
 }
 
 /* If page @pfn is kept, @nr_bytes of it from @offset on; locked. */
@@ -377,45 +428,54 @@ static void keep(struct flatdump *dump, uint64_t pfn, const uint8_t *page)
 }
 
 /* Page @pfn into @page, for the caller of flatdump_read_pa(). */
-static bool load_page(struct flatdump *dump, uint64_t pfn, uint8_t *page)
+static enum btsrec_status load_page(struct flatdump *dump, uint64_t pfn, uint8_t *page)
 {
-	enum unpack_answer answer = UNPACK_NOT_EXPECTED;
 	struct unpack_page packed;
-	bool found;
+	enum btsrec_status status;
 
-	if (dump->ahead)
-		answer = unpack_ahead_take(dump->ahead, pfn, page);
-	if (answer != UNPACK_NOT_EXPECTED)
-		return answer == UNPACK_DONE;
+	if (dump->ahead && unpack_ahead_take(dump->ahead, pfn, page, &status))
+		return status;
 	pthread_mutex_lock(&dump->lock);
-	found = find_page(dump, pfn, &packed);
+	status = find_page(dump, pfn, &packed);
 	pthread_mutex_unlock(&dump->lock);
-	return found && unpack_page(&dump->unpack, dump->flat, &packed, page);
+	return status ? status : unpack_page(&dump->unpack, dump->flat, &packed, page);
 }
 
-static size_t kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf, size_t len_bytes)
+/* @nr_bytes of page @pfn from @offset on, by way of those that are kept. */
+static enum btsrec_status load_kept(struct flatdump *dump, uint64_t pfn, size_t offset, void *buf,
+				    size_t nr_bytes)
 {
-	size_t offset = pa % BTSREC_PAGE_BYTES, nr_bytes = BTSREC_PAGE_BYTES - offset;
-	uint64_t pfn = pa / BTSREC_PAGE_BYTES;
 	uint8_t page[BTSREC_PAGE_BYTES];
-	bool kept;
+	enum btsrec_status status = load_page(dump, pfn, page);
 
-	if (nr_bytes > len_bytes)
-		nr_bytes = len_bytes;
-	pthread_mutex_lock(&dump->lock);
-	kept = copy_kept(dump, pfn, offset, buf, nr_bytes);
-	pthread_mutex_unlock(&dump->lock);
-	if (kept)
-		return nr_bytes;
-	if (nr_bytes == BTSREC_PAGE_BYTES && len_bytes >= BULK_BYTES)
-		return load_page(dump, pfn, buf) ? nr_bytes : 0;
-	if (!load_page(dump, pfn, page))
-		return 0;
+	if (status)
+		return status;
 	pthread_mutex_lock(&dump->lock);
 	keep(dump, pfn, page);
 	pthread_mutex_unlock(&dump->lock);
 	memcpy(buf, page + offset, nr_bytes);
-	return nr_bytes;
+	return BTSREC_OK;
+}
+
+/* The bytes at @pa, *@ret_bytes of which are in one page, into @buf. */
+static enum btsrec_status kdump_read_page(struct flatdump *dump, uint64_t pa, void *buf,
+					  size_t len_bytes, size_t *ret_bytes)
+{
+	size_t offset = pa % BTSREC_PAGE_BYTES;
+	size_t nr_bytes = min_u64(BTSREC_PAGE_BYTES - offset, len_bytes);
+	uint64_t pfn = pa / BTSREC_PAGE_BYTES;
+	enum btsrec_status status = BTSREC_OK;
+	bool kept;
+
+	pthread_mutex_lock(&dump->lock);
+	kept = copy_kept(dump, pfn, offset, buf, nr_bytes);
+	pthread_mutex_unlock(&dump->lock);
+	if (!kept && nr_bytes == BTSREC_PAGE_BYTES && len_bytes >= BULK_BYTES)
+		status = load_page(dump, pfn, buf);
+	else if (!kept)
+		status = load_kept(dump, pfn, offset, buf, nr_bytes);
+	*ret_bytes = status ? 0 : nr_bytes;
+	return status;
 }
 
 /* --- Ahead -------------------------------------------------------------- */
@@ -432,7 +492,7 @@ static void expect_page(struct flatdump *dump, uint64_t pfn)
 
 	pthread_mutex_lock(&dump->lock);
 	found = !keptpages_find(&dump->kept, pfn) &&
-		!unpack_ahead_expects(dump->ahead, pfn) && find_page(dump, pfn, &packed);
+		!unpack_ahead_expects(dump->ahead, pfn) && !find_page(dump, pfn, &packed);
 	pthread_mutex_unlock(&dump->lock);
 	if (found)
 		unpack_ahead_expect(dump->ahead, pfn, &packed);
@@ -483,27 +543,23 @@ static void expect_bulk(struct flatdump *dump, uint64_t pa, uint64_t end_pa)
 enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *buf,
 				    size_t len_bytes, size_t *ret_bytes)
 {
-	size_t nr_done = 0, nr_bytes;
+	enum btsrec_status status = BTSREC_OK;
+	size_t nr_done = 0, nr_bytes = 1;
 
-	errno = 0;
-	while (nr_done < len_bytes) {
+	while (nr_done < len_bytes && nr_bytes) {
 		uint8_t *to = (uint8_t *)buf + nr_done;
+		size_t rest_bytes = len_bytes - nr_done;
 
-		if (len_bytes - nr_done >= BULK_BYTES)
+		if (rest_bytes >= BULK_BYTES)
 			expect_bulk(dump, pa + nr_done, pa + len_bytes);
 		if (dump->segments)
-			nr_bytes = elf_read(dump, pa + nr_done, to, len_bytes - nr_done);
+			status = elf_read(dump, pa + nr_done, to, rest_bytes, &nr_bytes);
 		else
-			nr_bytes = kdump_read_page(dump, pa + nr_done, to, len_bytes - nr_done);
-		if (!nr_bytes)
-			break;
+			status = kdump_read_page(dump, pa + nr_done, to, rest_bytes, &nr_bytes);
 		nr_done += nr_bytes;
 	}
 	*ret_bytes = nr_done;
-	if (nr_done == len_bytes)
-		return BTSREC_OK;
-	/* Of the libraries that unpack not all tell it apart from a damaged page. */
-	return errno == ENOMEM ? BTSREC_ERR_NOMEM : BTSREC_ERR_NODATA;
+	return nr_done == len_bytes ? BTSREC_OK : status;
 }
 
 /* --- By any thread ------------------------------------------------------ */
@@ -543,7 +599,7 @@ static bool begin_page(struct flatdump *dump, struct together *together, size_t 
 
 	together->kept[i] = copy_kept(dump, pfn, 0, together->buf + i * BTSREC_PAGE_BYTES,
 				      BTSREC_PAGE_BYTES);
-	return together->kept[i] || find_page(dump, pfn, &together->packed[i]);
+	return together->kept[i] || !find_page(dump, pfn, &together->packed[i]);
 }
 
 /* Somebody waits for what is expected. */
@@ -561,8 +617,8 @@ static bool unpack_pages(struct flatdump *dump, const struct together *together,
 {
 	for (size_t i = 0; i < together->nr; i++)
 		if (!together->kept[i] &&
-		    !unpack_page(unpack, dump->flat, &together->packed[i],
-				 together->buf + i * BTSREC_PAGE_BYTES))
+		    unpack_page(unpack, dump->flat, &together->packed[i],
+				together->buf + i * BTSREC_PAGE_BYTES))
 			return false;
 	return true;
 }
@@ -617,11 +673,12 @@ static bool kdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, siz
 static bool elf_read_pages(const struct flatdump *dump, const uint64_t *page_pa, size_t nr,
 			   uint8_t *buf)
 {
-	size_t i = 0;
+	size_t i = 0, nr_bytes = BTSREC_PAGE_BYTES;
 
-	while (i < nr && elf_read(dump, page_pa[i], buf + i * BTSREC_PAGE_BYTES,
-				  BTSREC_PAGE_BYTES) == BTSREC_PAGE_BYTES)
-		i++;
+	while (i < nr && nr_bytes == BTSREC_PAGE_BYTES) {
+		elf_read(dump, page_pa[i], buf + i * BTSREC_PAGE_BYTES, BTSREC_PAGE_BYTES, &nr_bytes);
+		i += nr_bytes == BTSREC_PAGE_BYTES;
+	}
 	return i == nr;
 }
 
@@ -676,8 +733,12 @@ static enum btsrec_status open_any(struct flatdump *dump, struct msg *msg)
 		Elf64_Ehdr elf;
 		struct kdump_header kdump;
 	} head = { 0 };
-	size_t nr_bytes = flatfile_read(dump->flat, 0, &head, sizeof(head));
+	enum btsrec_status status;
+	size_t nr_bytes;
 
+	status = read_there(dump, 0, &head, sizeof(head), msg, &nr_bytes);
+	if (status)
+		return status;
 	if (nr_bytes >= sizeof(head.elf) && is_elf_core(&head.elf))
 		return elf_open(dump, &head.elf, msg);
 	if (nr_bytes < sizeof(head))

@@ -17,7 +17,7 @@ struct flatdump;
  *
  * Return: BTSREC_OK and *@ret for flatdump_free(); BTSREC_ERR_NOT_DUMP: no dump of
  * a 64-bit kernel, or packed in a way that this build cannot unpack;
- * BTSREC_ERR_NOMEM; with @msg.
+ * BTSREC_ERR_IO; BTSREC_ERR_NOMEM; with @msg.
  */
 enum btsrec_status flatdump_new(const struct flatfile *flat, struct msg *msg,
 				struct flatdump **ret);

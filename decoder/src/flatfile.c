@@ -197,22 +197,29 @@ static const struct flatfile_piece *piece_at(const struct flatfile *flat, uint64
 	return found;
 }
 
-size_t flatfile_read(const struct flatfile *flat, uint64_t offset, void *buf, size_t len_bytes)
+enum btsrec_status flatfile_read(const struct flatfile *flat, uint64_t offset, void *buf,
+				 size_t len_bytes, size_t *ret_bytes)
 {
-	size_t nr_done = 0;
-
-	while (nr_done < len_bytes) {
-		uint64_t nr_bytes, from = offset + nr_done;
+	*ret_bytes = 0;
+	while (*ret_bytes < len_bytes) {
+		uint64_t nr_bytes, from = offset + *ret_bytes;
 		const struct flatfile_piece *piece = piece_at(flat, from, &nr_bytes);
 
 		if (!piece)
-			break;
-		if (nr_bytes > len_bytes - nr_done)
-			nr_bytes = len_bytes - nr_done;
+			return BTSREC_ERR_NODATA;
+		nr_bytes = min_u64(nr_bytes, len_bytes - *ret_bytes);
 		if (!read_at(flat->fd, piece->at + (from - piece->offset),
-			     (uint8_t *)buf + nr_done, nr_bytes))
-			break;
-		nr_done += nr_bytes;
+			     (uint8_t *)buf + *ret_bytes, nr_bytes))
+			return errno ? BTSREC_ERR_IO : BTSREC_ERR_NODATA;
+		*ret_bytes += nr_bytes;
 	}
-	return nr_done;
+	return BTSREC_OK;
+}
+
+enum btsrec_status flatfile_read_all(const struct flatfile *flat, uint64_t offset, void *buf,
+				     size_t len_bytes)
+{
+	size_t nr_bytes;
+
+	return flatfile_read(flat, offset, buf, len_bytes, &nr_bytes);
 }

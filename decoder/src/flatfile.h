@@ -58,10 +58,16 @@ void flatfile_fini(struct flatfile *flat);
 
 /**
  * flatfile_read() - bytes of the rearranged file
+ * @ret_bytes: how many of the @len_bytes bytes from @offset on were read; in every case.
  *
- * Return: how many of the @len_bytes bytes from @offset on are there; what no piece
- * covers is not.
+ * Return: BTSREC_OK: all; BTSREC_ERR_NODATA: what no piece covers, or lies behind the end of
+ * the file, is not there; BTSREC_ERR_IO with errno: the medium failed.
  */
-size_t flatfile_read(const struct flatfile *flat, uint64_t offset, void *buf, size_t len_bytes);
+enum btsrec_status flatfile_read(const struct flatfile *flat, uint64_t offset, void *buf,
+				 size_t len_bytes, size_t *ret_bytes);
+
+/** flatfile_read_all() - the same for whom a part is of no use */
+enum btsrec_status flatfile_read_all(const struct flatfile *flat, uint64_t offset, void *buf,
+				     size_t len_bytes);
 
 #endif /* BTSREC_FLATFILE_H */

@@ -267,16 +267,18 @@ static void dump_notice(const struct dumpfile *file, struct btsrec *rec)
  * page that makedumpfile left out: compressed dumps are for our own reader, too, unless
  * they are cut off or it cannot unpack them.  It does not know split ones.
  */
-static enum btsrec_status dump_open_compressed(struct dump *dump)
+static enum btsrec_status dump_open_compressed(struct dump *dump, struct msg *msg)
 {
-	struct msg ignored = { 0 };
+	enum btsrec_status status;
+	struct msg own = { 0 };
 
 	if (dump->file.kind != DUMPFILE_COMPRESSED ||
 	    (dumpfile_is_cut(&dump->file) && !dump->file.is_split))
 		return BTSREC_ERR_NOT_DUMP;
 	if (!flatfile_init_plain(&dump->flat_index, dump->fd, dump->file.file_bytes))
 		return BTSREC_ERR_NOMEM;
-	return flatdump_new(&dump->flat_index, &ignored, &dump->flat);
+	status = flatdump_new(&dump->flat_index, &own, &dump->flat);
+	return status == BTSREC_ERR_IO ? msg_set(msg, status, "%s", own.text) : status;
 }
 
 static enum btsrec_status dump_open_plain(struct dump *dump, struct btsrec *rec,
@@ -286,9 +288,11 @@ static enum btsrec_status dump_open_plain(struct dump *dump, struct btsrec *rec,
 
 	if (status)
 		return status;
-	status = dump_open_compressed(dump);
+	status = dump_open_compressed(dump, &rec->msg);
 	if (status == BTSREC_ERR_NOMEM)
 		return msg_set(&rec->msg, status, "out of memory");
+	if (status == BTSREC_ERR_IO)
+		return status;
 	if (status)
 		status = dump_open_kdump(dump, &rec->msg);
 	if (!status)

@@ -49,20 +49,23 @@ static const struct split_part *part_at(const struct split *split, uint64_t pa)
 static enum btsrec_status split_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
 					size_t *ret_bytes)
 {
+	enum btsrec_status status = BTSREC_OK;
 	size_t nr_bytes = 1;
 
 	*ret_bytes = 0;
-	while (nr_bytes && *ret_bytes < len_bytes) {
+	/* What is not in one part may be in the next; that it cannot be read ends it. */
+	while ((!status || status == BTSREC_ERR_NODATA) && nr_bytes && *ret_bytes < len_bytes) {
 		const struct split_part *part = part_at(arg, pa + *ret_bytes);
 
 		nr_bytes = 0;
+		status = BTSREC_ERR_NODATA;
 		if (part)
-			part->image.read_pa(part->dump, pa + *ret_bytes,
-					    (uint8_t *)buf + *ret_bytes, len_bytes - *ret_bytes,
-					    &nr_bytes);
+			status = part->image.read_pa(part->dump, pa + *ret_bytes,
+						     (uint8_t *)buf + *ret_bytes,
+						     len_bytes - *ret_bytes, &nr_bytes);
 		*ret_bytes += nr_bytes;
 	}
-	return *ret_bytes == len_bytes ? BTSREC_OK : BTSREC_ERR_NODATA;
+	return *ret_bytes == len_bytes ? BTSREC_OK : status;
 }
 
 /* How many of the @nr pages, with the first one, @part has in a row. */

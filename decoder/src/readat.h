@@ -20,16 +20,24 @@ static inline uint64_t min_u64(uint64_t a, uint64_t b)
  */
 static inline bool read_at(int fd, uint64_t offset, void *buf, size_t nr_bytes)
 {
-	ssize_t nr_read;
+	size_t nr_done = 0;
 
 	errno = 0;
-	if (offset > INT64_MAX)
-		return false;
-	do {
+	/* Where the medium fails, what is before comes first; only the next read says why. */
+	while (nr_done < nr_bytes && offset <= INT64_MAX - nr_done) {
+		uint64_t at = offset + nr_done;
+		/* No file is longer, but the system would refuse to look. */
+		size_t len_bytes = min_u64(nr_bytes - nr_done, INT64_MAX - at);
+		ssize_t nr_read = pread(fd, (char *)buf + nr_done, len_bytes, (off_t)at);
+
+		if (nr_read < 0 && errno != EINTR)
+			return false;
 		errno = 0;
-		nr_read = pread(fd, buf, nr_bytes, (off_t)offset);
-	} while (nr_read < 0 && errno == EINTR);
-	return nr_read == (ssize_t)nr_bytes;
+		if (!nr_read)
+			return false;
+		nr_done += nr_read > 0 ? (size_t)nr_read : 0;
+	}
+	return nr_done == nr_bytes;
 }
 
 #endif /* BTSREC_READAT_H */

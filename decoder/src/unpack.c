@@ -9,6 +9,7 @@
 #include <zlib.h>
 #endif
 #include <zstd.h>
+#include <zstd_errors.h>
 #ifdef BTSREC_HAVE_LZO
 #include <lzo/lzo1x.h>
 #endif
@@ -37,16 +38,23 @@ const char *unpack_missing(uint32_t flags)
 	return NULL;
 }
 
+static enum btsrec_status whole_or_damaged(bool whole)
+{
+	return whole ? BTSREC_OK : BTSREC_ERR_NODATA;
+}
+
 #ifdef BTSREC_HAVE_LIBDEFLATE
 /* Without a pointer to tell its size, a page is a success only if it is whole. */
-static bool unpack_zlib(struct unpack *unpack, const uint8_t *packed, size_t nr_bytes,
-			uint8_t *page)
+static enum btsrec_status unpack_zlib(struct unpack *unpack, const uint8_t *packed,
+				      size_t nr_bytes, uint8_t *page)
 {
 	if (!unpack->deflate)
 		unpack->deflate = libdeflate_alloc_decompressor();
-	return unpack->deflate &&
-	       libdeflate_zlib_decompress(unpack->deflate, packed, nr_bytes, page, BTSREC_PAGE_BYTES,
-					  NULL) == LIBDEFLATE_SUCCESS;
+	if (!unpack->deflate)
+		return BTSREC_ERR_NOMEM;
+	return whole_or_damaged(libdeflate_zlib_decompress(unpack->deflate, packed, nr_bytes, page,
+							   BTSREC_PAGE_BYTES, NULL) ==
+				LIBDEFLATE_SUCCESS);
 }
 
 static void unpack_zlib_end(struct unpack *unpack)
@@ -54,14 +62,16 @@ static void unpack_zlib_end(struct unpack *unpack)
 	libdeflate_free_decompressor(unpack->deflate);
 }
 #else
-static bool unpack_zlib(struct unpack *unpack, const uint8_t *packed, size_t nr_bytes,
-			uint8_t *page)
+static enum btsrec_status unpack_zlib(struct unpack *unpack, const uint8_t *packed,
+				      size_t nr_bytes, uint8_t *page)
 {
 	uLongf page_bytes = BTSREC_PAGE_BYTES;
+	int result = uncompress(page, &page_bytes, packed, nr_bytes);
 
 	(void)unpack;
-	return uncompress(page, &page_bytes, packed, nr_bytes) == Z_OK &&
-	       page_bytes == BTSREC_PAGE_BYTES;
+	if (result == Z_MEM_ERROR)
+		return BTSREC_ERR_NOMEM;
+	return whole_or_damaged(result == Z_OK && page_bytes == BTSREC_PAGE_BYTES);
 }
 
 static void unpack_zlib_end(struct unpack *unpack)
@@ -71,36 +81,43 @@ static void unpack_zlib_end(struct unpack *unpack)
 #endif
 
 #ifdef BTSREC_HAVE_LZO
-static bool unpack_lzo(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
+static enum btsrec_status unpack_lzo(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
 {
 	lzo_uint page_bytes = BTSREC_PAGE_BYTES;
+	int result = lzo1x_decompress_safe(packed, nr_bytes, page, &page_bytes, NULL);
 
-	return lzo1x_decompress_safe(packed, nr_bytes, page, &page_bytes, NULL) == LZO_E_OK &&
-	       page_bytes == BTSREC_PAGE_BYTES;
+	return whole_or_damaged(result == LZO_E_OK && page_bytes == BTSREC_PAGE_BYTES);
 }
 #endif
 
 #ifdef BTSREC_HAVE_SNAPPY
-static bool unpack_snappy(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
+static enum btsrec_status unpack_snappy(const uint8_t *packed, size_t nr_bytes, uint8_t *page)
 {
 	size_t page_bytes = BTSREC_PAGE_BYTES;
+	snappy_status result = snappy_uncompress((const char *)packed, nr_bytes, (char *)page,
+						 &page_bytes);
 
-	return snappy_uncompress((const char *)packed, nr_bytes, (char *)page, &page_bytes) ==
-	       SNAPPY_OK && page_bytes == BTSREC_PAGE_BYTES;
+	return whole_or_damaged(result == SNAPPY_OK && page_bytes == BTSREC_PAGE_BYTES);
 }
 #endif
 
-static bool unpack_zstd(struct unpack *unpack, const uint8_t *packed, size_t nr_bytes,
-			uint8_t *page)
+static enum btsrec_status unpack_zstd(struct unpack *unpack, const uint8_t *packed,
+				      size_t nr_bytes, uint8_t *page)
 {
+	size_t result;
+
 	if (!unpack->zstd)
 		unpack->zstd = ZSTD_createDCtx();
-	return unpack->zstd && ZSTD_decompressDCtx(unpack->zstd, page, BTSREC_PAGE_BYTES, packed,
-						 nr_bytes) == BTSREC_PAGE_BYTES;
+	if (!unpack->zstd)
+		return BTSREC_ERR_NOMEM;
+	result = ZSTD_decompressDCtx(unpack->zstd, page, BTSREC_PAGE_BYTES, packed, nr_bytes);
+	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+		return BTSREC_ERR_NOMEM;
+	return whole_or_damaged(result == BTSREC_PAGE_BYTES);
 }
 
-static bool unpack_bytes(struct unpack *unpack, uint32_t flags, const uint8_t *packed,
-			 size_t nr_bytes, uint8_t *page)
+static enum btsrec_status unpack_bytes(struct unpack *unpack, uint32_t flags,
+				       const uint8_t *packed, size_t nr_bytes, uint8_t *page)
 {
 	if (flags & KDUMP_PACKED_ZLIB)
 		return unpack_zlib(unpack, packed, nr_bytes, page);
@@ -114,21 +131,24 @@ static bool unpack_bytes(struct unpack *unpack, uint32_t flags, const uint8_t *p
 #endif
 	if (flags & KDUMP_PACKED_ZSTD)
 		return unpack_zstd(unpack, packed, nr_bytes, page);
-	return false;
+	return BTSREC_ERR_NODATA;
 }
 
-bool unpack_page(struct unpack *unpack, const struct flatfile *flat,
-		 const struct unpack_page *page, uint8_t *ret)
+enum btsrec_status unpack_page(struct unpack *unpack, const struct flatfile *flat,
+			       const struct unpack_page *page, uint8_t *ret)
 {
 	uint8_t packed[PACKED_MAX_BYTES];
+	enum btsrec_status status;
 
-	if (!page->nr_bytes || page->nr_bytes > sizeof(packed) ||
-	    flatfile_read(flat, page->offset, packed, page->nr_bytes) != page->nr_bytes)
-		return false;
+	if (!page->nr_bytes || page->nr_bytes > sizeof(packed))
+		return BTSREC_ERR_NODATA;
+	status = flatfile_read_all(flat, page->offset, packed, page->nr_bytes);
+	if (status)
+		return status;
 	if (page->flags || page->nr_bytes != BTSREC_PAGE_BYTES)
 		return unpack_bytes(unpack, page->flags, packed, page->nr_bytes, ret);
 	memcpy(ret, packed, BTSREC_PAGE_BYTES);
-	return true;
+	return BTSREC_OK;
 }
 
 void unpack_fini(struct unpack *unpack)

@@ -31,10 +31,11 @@ const char *unpack_missing(uint32_t flags);
 /**
  * unpack_page() - read it from @flat to @ret, BTSREC_PAGE_BYTES
  *
- * Return: false: it is not there, or damaged, or, with errno ENOMEM, there is no memory.
+ * Return: BTSREC_OK; BTSREC_ERR_NODATA: it is not there, or damaged; BTSREC_ERR_IO: the medium
+ * failed; BTSREC_ERR_NOMEM.
  */
-bool unpack_page(struct unpack *unpack, const struct flatfile *flat,
-		 const struct unpack_page *page, uint8_t *ret);
+enum btsrec_status unpack_page(struct unpack *unpack, const struct flatfile *flat,
+			       const struct unpack_page *page, uint8_t *ret);
 
 /** unpack_fini() - free what is kept */
 void unpack_fini(struct unpack *unpack);

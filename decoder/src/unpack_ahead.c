@@ -9,7 +9,6 @@
  */
 #include "unpack_ahead.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,12 +24,11 @@ enum job_state {
 /* Of a page that somebody has taken, or nobody wants any more. */
 #define NO_NUMBER UINT64_MAX
 
-/** struct job - a page; @error: errno, if it is done and not @good */
+/** struct job - a page; @status: of unpack_page(), once it is done */
 struct job {
 	struct unpack_page page;
 	enum job_state state;
-	bool good;
-	int error;
+	enum btsrec_status status;
 	uint8_t bytes[BTSREC_PAGE_BYTES];
 };
 
@@ -69,15 +67,13 @@ static struct job *job_at(struct unpack_ahead *ahead, uint64_t i)
 static void work_once(struct unpack_ahead *ahead, struct unpack *unpack)
 {
 	struct job *job = job_at(ahead, ahead->nr_begun++);
-	bool good;
+	enum btsrec_status status;
 
 	job->state = JOB_IN_WORK;
 	pthread_mutex_unlock(&ahead->lock);
-	errno = 0;
-	good = unpack_page(unpack, ahead->flat, &job->page, job->bytes);
+	status = unpack_page(unpack, ahead->flat, &job->page, job->bytes);
 	pthread_mutex_lock(&ahead->lock);
-	job->error = errno;
-	job->good = good;
+	job->status = status;
 	job->state = JOB_DONE;
 	pthread_cond_signal(&ahead->done);
 }
@@ -178,27 +174,26 @@ void unpack_ahead_start(struct unpack_ahead *ahead)
 	pthread_cond_broadcast(&ahead->work);
 }
 
-enum unpack_answer unpack_ahead_take(struct unpack_ahead *ahead, uint64_t number, uint8_t *ret)
+bool unpack_ahead_take(struct unpack_ahead *ahead, uint64_t number, uint8_t *ret,
+		       enum btsrec_status *ret_status)
 {
 	const struct job *job;
-	bool good;
 	uint64_t i;
 
 	if (!find(ahead, number, &i))
-		return UNPACK_NOT_EXPECTED;
+		return false;
 	job = job_at(ahead, i);
 	pthread_mutex_lock(&ahead->lock);
 	finish(ahead, job);
-	good = job->good;
-	errno = job->error;
+	*ret_status = job->status;
 	pthread_mutex_unlock(&ahead->lock);
 	/* Its place is not used again before it is forgotten. */
-	if (good)
+	if (!*ret_status)
 		memcpy(ret, job->bytes, sizeof(job->bytes));
 	pthread_mutex_lock(&ahead->lock);
 	forget(ahead, i);
 	pthread_mutex_unlock(&ahead->lock);
-	return good ? UNPACK_DONE : UNPACK_FAILED;
+	return true;
 }
 
 /* --- Life --------------------------------------------------------------- */

@@ -14,13 +14,6 @@
 
 #define UNPACK_AHEAD_MAX_THREADS 16
 
-/** enum unpack_answer - what has become of a page */
-enum unpack_answer {
-	UNPACK_NOT_EXPECTED,
-	UNPACK_DONE,
-	UNPACK_FAILED,		/* errno as of unpack_page() */
-};
-
 struct unpack_ahead;
 
 /**
@@ -47,11 +40,15 @@ void unpack_ahead_expect(struct unpack_ahead *ahead, uint64_t number,
 void unpack_ahead_start(struct unpack_ahead *ahead);
 
 /**
- * unpack_ahead_take() - page @number to @ret, BTSREC_PAGE_BYTES
+ * unpack_ahead_take() - page @number to @ret, BTSREC_PAGE_BYTES, if it is expected
+ * @ret_status: of unpack_page(), whichever thread has asked it.
  *
  * It is no longer expected then.
+ *
+ * Return: false: it was not expected; *@ret_status is untouched.
  */
-enum unpack_answer unpack_ahead_take(struct unpack_ahead *ahead, uint64_t number, uint8_t *ret);
+bool unpack_ahead_take(struct unpack_ahead *ahead, uint64_t number, uint8_t *ret,
+		       enum btsrec_status *ret_status);
 
 /** unpack_ahead_help() - unpack all that waits, by any thread, with @unpack, its own */
 void unpack_ahead_help(struct unpack_ahead *ahead, struct unpack *unpack);

@@ -17,7 +17,7 @@ static void use(const struct flatfile *flat)
 	size_t nr_bytes;
 	uint64_t pa;
 
-	(void)flatfile_read(flat, 0, buf, sizeof(buf));
+	(void)flatfile_read(flat, 0, buf, sizeof(buf), &nr_bytes);
 	if (flatdump_new(flat, &msg, &dump))
 		return;
 	for (pa = 0; pa < 64 * BTSREC_PAGE_BYTES; pa += sizeof(buf) - 3)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <dlfcn.h>
+#include <elf.h>
 #include <endian.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -25,6 +28,24 @@ static const uint8_t lzo_page[] = {
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xda, 0x10, 0x00, 0x0c, 0x5a, 0x5a, 0x5a, 0x5a,
 	0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x11, 0x00, 0x00,
 };
+
+/* Reads so far, by all threads; which of them fails, from 1; 0: none. */
+static unsigned int nr_reads, failing_read;
+
+/* In front of the library's. */
+ssize_t pread(int fd, void *buf, size_t nr_bytes, off_t offset)
+{
+	static void *real;
+
+	if (__atomic_add_fetch(&nr_reads, 1, __ATOMIC_RELAXED) == failing_read) {
+		errno = EIO;
+		return -1;
+	}
+	if (!__atomic_load_n(&real, __ATOMIC_RELAXED))
+		__atomic_store_n(&real, dlsym(RTLD_NEXT, "pread"), __ATOMIC_RELAXED);
+	return ((ssize_t (*)(int, void *, size_t, off_t))__atomic_load_n(&real, __ATOMIC_RELAXED))(
+		fd, buf, nr_bytes, offset);
+}
 
 static FILE *file;
 static struct flatfile flat;
@@ -102,6 +123,54 @@ static void put_snappy(uint64_t pfn, uint8_t value)
 	put_page(pfn, packed, nr_bytes, KDUMP_PACKED_SNAPPY);
 }
 #endif
+
+/* --- ELF ---------------------------------------------------------------- */
+
+static Elf64_Phdr *segment(size_t i)
+{
+	return (Elf64_Phdr *)(image + sizeof(Elf64_Ehdr)) + i;
+}
+
+/* With @nr segments of no kind; what else there is goes behind them. */
+static void setup_elf(uint16_t nr)
+{
+	const Elf64_Ehdr elf = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64 },
+		.e_type = ET_CORE, .e_phoff = sizeof(elf), .e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = nr,
+	};
+
+	memset(image, 0, sizeof(image));
+	memcpy(image, &elf, sizeof(elf));
+	data_at = (sizeof(elf) + nr * sizeof(Elf64_Phdr) + PAGE - 1) / PAGE * PAGE;
+}
+
+static void put_note(const char *name, const void *desc, uint32_t nr_bytes)
+{
+	Elf64_Nhdr note = { .n_namesz = (uint32_t)strlen(name) + 1, .n_descsz = nr_bytes };
+
+	memcpy(image + data_at, &note, sizeof(note));
+	memcpy(image + data_at + sizeof(note), name, note.n_namesz);
+	data_at += sizeof(note) + (note.n_namesz + 3) / 4 * 4;
+	memcpy(image + data_at, desc, nr_bytes);
+	data_at += (nr_bytes + 3) / 4 * 4;
+}
+
+/* Segment @i has the notes from @begin on. */
+static void set_notes(size_t i, uint64_t begin)
+{
+	*segment(i) = (Elf64_Phdr){ .p_type = PT_NOTE, .p_offset = begin,
+				    .p_filesz = data_at - begin };
+}
+
+/* Segment @i is the memory at @pa, a page of @value. */
+static void put_memory(size_t i, uint64_t pa, uint8_t value)
+{
+	*segment(i) = (Elf64_Phdr){ .p_type = PT_LOAD, .p_offset = data_at, .p_paddr = pa,
+				    .p_filesz = PAGE };
+	memset(image + data_at, value, PAGE);
+	data_at += PAGE;
+}
 
 /* The first @nr_bytes of the image as one piece. */
 static enum btsrec_status open_bytes(uint64_t nr_bytes)
@@ -357,6 +426,114 @@ START_TEST(damaged_pages)
 }
 END_TEST
 
+/* What is kept is there all the same; @nr_threads unpack ahead. */
+static void ck_medium_fails(unsigned int nr_threads)
+{
+	const uint64_t page_pa[] = { 10 * PAGE, 11 * PAGE };
+	uint8_t *bytes = malloc(79 * PAGE);
+	size_t nr_bytes;
+
+	open_many(nr_threads);
+	ck_assert_ptr_nonnull(bytes);
+	ck_assert_int_eq(page_value(5), 5);
+	flatdump_expect(dump, page_pa, 2);
+	/* No file is open with it. */
+	flat.fd = -1;
+	ck_assert_int_eq(page_value(5), 5);
+	btsrec_ck_status(flatdump_read_pa(dump, 5 * PAGE + 7, bytes, PAGE, &nr_bytes),
+			 BTSREC_ERR_IO);
+	ck_assert_uint_eq(nr_bytes, PAGE - 7);
+	btsrec_ck_status(flatdump_read_pa(dump, 0, bytes, 79 * PAGE, &nr_bytes), BTSREC_ERR_IO);
+	/* Neither where the page is nor whether, if the dump has it. */
+	btsrec_ck_status(flatdump_read_pa(dump, 88 * PAGE, bytes, 1, &nr_bytes), BTSREC_ERR_IO);
+	btsrec_ck_status(flatdump_read_pa(dump, NR_BULK * PAGE, bytes, 1, &nr_bytes),
+			 BTSREC_ERR_NODATA);
+	ck_assert(!flatdump_read_pages(dump, page_pa, 2, bytes));
+	flat.fd = fileno(file);
+	ck_assert_int_eq(page_value(88), 88);
+	ck_assert_int_eq(page_value(80), -1);
+	free(bytes);
+	teardown();
+}
+
+START_TEST(the_medium_fails)
+{
+	for (unsigned int nr_threads = 0; nr_threads <= 3; nr_threads++)
+		ck_medium_fails(nr_threads);
+}
+END_TEST
+
+/* Of an ELF dump, too. */
+START_TEST(the_medium_fails_of_elf)
+{
+	const uint64_t page_pa[] = { 0x5000, 0x6000 };
+	uint8_t bytes[2 * PAGE];
+	size_t nr_bytes;
+
+	setup_elf(2);
+	put_memory(0, 0x5000, 0x55);
+	put_memory(1, 0x6000, 0x66);
+	btsrec_ck_ok(open_all());
+	ck_assert_int_eq(page_value(5), 0x55);
+	nr_reads = 0;
+	failing_read = 2;
+	btsrec_ck_ok(flatdump_read_pa(dump, 0x5000, bytes, PAGE, &nr_bytes));
+	btsrec_ck_status(flatdump_read_pa(dump, 0x6000, bytes, PAGE, &nr_bytes), BTSREC_ERR_IO);
+	ck_assert_uint_eq(nr_bytes, 0);
+	nr_reads = 0;
+	ck_assert(!flatdump_read_pages(dump, page_pa, 2, bytes));
+	failing_read = 0;
+	ck_assert(flatdump_read_pages(dump, page_pa, 2, bytes));
+	btsrec_ck_ok(flatdump_read_pa(dump, 0x5001, bytes, 2 * PAGE - 1, &nr_bytes));
+	btsrec_ck_status(flatdump_read_pa(dump, 0x6001, bytes, PAGE, &nr_bytes),
+			 BTSREC_ERR_NODATA);
+	ck_assert_uint_eq(nr_bytes, PAGE - 1);
+	teardown();
+}
+END_TEST
+
+/* Each read of the headers in turn, and of what they point to. */
+static void ck_header_fails(void)
+{
+	struct flatdump *second = NULL;
+	unsigned int nr = 1;
+
+	btsrec_ck_ok(open_all());
+	for (;; nr++) {
+		enum btsrec_status status;
+
+		nr_reads = 0;
+		failing_read = nr;
+		status = flatdump_new(&flat, &msg, &second);
+		failing_read = 0;
+		if (!status)
+			break;
+		btsrec_ck_fails(status, BTSREC_ERR_IO, msg.text, "Input/output error");
+	}
+	flatdump_free(second);
+	ck_assert_uint_gt(nr, 4);
+	teardown();
+}
+
+START_TEST(the_medium_fails_at_once)
+{
+	struct kdump_sub_header sub = { .offset_vmcoreinfo = 2 * PAGE - 64, .size_vmcoreinfo = 5 };
+	uint64_t begin;
+
+	setup();
+	memcpy(image + PAGE, &sub, sizeof(sub));
+	put_plain(1, 0x11);
+	ck_header_fails();
+	setup_elf(2);
+	begin = data_at;
+	put_note("CORE", "x", 1);
+	put_note("VMCOREINFO", "TEXT\n", 5);
+	set_notes(0, begin);
+	put_memory(1, 0x5000, 0x55);
+	ck_header_fails();
+}
+END_TEST
+
 START_TEST(cut_off)
 {
 	setup();
@@ -474,4 +651,5 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("flatdump", plain_and_packed, over_two_pages, many_at_once, expected,
-	       by_several_threads, damaged_pages, cut_off, split, vmcoreinfo, refused, no_memory)
+	       by_several_threads, damaged_pages, the_medium_fails,
+	       the_medium_fails_of_elf, the_medium_fails_at_once, cut_off, split, vmcoreinfo, refused, no_memory)

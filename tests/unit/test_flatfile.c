@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <dlfcn.h>
 #include <endian.h>
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -11,6 +13,24 @@ static FILE *file;
 static uint64_t file_bytes;
 static struct flatfile flat;
 static struct msg msg;
+
+/* Where the medium fails from on; 0: nowhere. */
+static off_t failing_from;
+
+/* In front of the library's: as a file is read until its medium fails. */
+ssize_t pread(int fd, void *buf, size_t nr_bytes, off_t offset)
+{
+	ssize_t (*real)(int fd, void *buf, size_t nr_bytes, off_t offset) =
+		(ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread");
+
+	if (failing_from && offset >= failing_from) {
+		errno = EIO;
+		return -1;
+	}
+	if (failing_from && (off_t)nr_bytes > failing_from - offset)
+		nr_bytes = (size_t)(failing_from - offset);
+	return real(fd, buf, nr_bytes, offset);
+}
 
 static void put(const void *bytes, size_t nr_bytes)
 {
@@ -68,9 +88,13 @@ static void teardown(void)
 /* What is there of the 16 bytes at @offset. */
 static const char *text_at(uint64_t offset)
 {
+	enum btsrec_status status;
 	static char text[17];
+	size_t nr_bytes;
 
-	text[flatfile_read(&flat, offset, text, 16)] = '\0';
+	status = flatfile_read(&flat, offset, text, 16, &nr_bytes);
+	ck_assert_int_eq(status, nr_bytes == 16 ? BTSREC_OK : BTSREC_ERR_NODATA);
+	text[nr_bytes] = '\0';
 	return text;
 }
 
@@ -154,7 +178,7 @@ START_TEST(shorter_than_it_was)
 	ck_assert_int_eq(ftruncate(fileno(file), (off_t)file_bytes - 3), 0);
 	btsrec_ck_ok(open_file());
 	ck_assert_str_eq(text_at(0), "");
-	ck_assert_uint_eq(flatfile_read(&flat, 0, (char[4]){ 0 }, 3), 3);
+	btsrec_ck_ok(flatfile_read_all(&flat, 0, (char[4]){ 0 }, 3));
 	teardown();
 }
 END_TEST
@@ -219,6 +243,31 @@ START_TEST(not_readable)
 }
 END_TEST
 
+/* What was read before stays; it is no end of the file. */
+START_TEST(the_medium_fails)
+{
+	char text[17] = "";
+	size_t nr_bytes;
+
+	put_head("makedumpfile", 1, 1);
+	put_piece(0, "abc");
+	put_piece(3, "def");
+	put_end();
+	btsrec_ck_ok(open_file());
+	/* Behind the first piece, and within it. */
+	for (failing_from = 4096 + 16 + 3; failing_from > 4096 + 16; failing_from -= 2) {
+		btsrec_ck_status(flatfile_read(&flat, 0, text, 6, &nr_bytes), BTSREC_ERR_IO);
+		ck_assert_int_eq(errno, EIO);
+		ck_assert_uint_eq(nr_bytes, failing_from == 4096 + 16 + 3 ? 3 : 0);
+		btsrec_ck_status(flatfile_read_all(&flat, 0, text, 6), BTSREC_ERR_IO);
+		btsrec_ck_status(flatfile_read_all(&flat, 6, text, 1), BTSREC_ERR_NODATA);
+	}
+	failing_from = 0;
+	ck_assert_str_eq(text_at(0), "abcdef");
+	teardown();
+}
+END_TEST
+
 START_TEST(no_memory)
 {
 	put_head("makedumpfile", 1, 1);
@@ -233,4 +282,4 @@ END_TEST
 
 BTSREC_CK_MAIN("flatfile", pieces_in_any_order, newer_pieces_win, older_pieces_lose, cut_off,
 	       shorter_than_it_was, headers_that_cannot_be, other_files, no_pieces, not_readable,
-	       no_memory)
+	       the_medium_fails, no_memory)

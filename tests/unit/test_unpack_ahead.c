@@ -10,6 +10,7 @@
 #include "unpack_ahead.h"
 
 #define NR_PAGES 1000
+#define NOT_EXPECTED (-1)
 
 static FILE *file;
 static struct flatfile flat;
@@ -54,16 +55,19 @@ static void expect_many(uint64_t first, uint64_t nr)
 	unpack_ahead_start(ahead);
 }
 
-static enum unpack_answer take(uint64_t number)
+/* A status of unpack_page(), or that it was not expected. */
+static int take(uint64_t number)
 {
 	uint64_t words[BTSREC_PAGE_BYTES / 8] = { 0 };
-	enum unpack_answer answer = unpack_ahead_take(ahead, number, (uint8_t *)words);
+	enum btsrec_status status;
 
-	for (size_t at = 0; answer == UNPACK_DONE && at < BTSREC_PAGE_BYTES / 8; at++)
+	if (!unpack_ahead_take(ahead, number, (uint8_t *)words, &status))
+		return NOT_EXPECTED;
+	for (size_t at = 0; !status && at < BTSREC_PAGE_BYTES / 8; at++)
 		if (words[at] != number)
 			ck_abort_msg("word %zu of page %ju is %ju", at, (uintmax_t)number,
 				     (uintmax_t)words[at]);
-	return answer;
+	return (int)status;
 }
 
 START_TEST(alone_there_is_none)
@@ -78,7 +82,7 @@ START_TEST(nothing_is_expected)
 {
 	setup(2);
 	ck_assert(!unpack_ahead_expects(ahead, 7));
-	ck_assert_int_eq(take(7), UNPACK_NOT_EXPECTED);
+	ck_assert_int_eq(take(7), NOT_EXPECTED);
 	teardown();
 }
 END_TEST
@@ -91,8 +95,8 @@ START_TEST(in_order)
 			expect_many(first, 50);
 			for (uint64_t i = first; i < first + 50; i++) {
 				ck_assert(unpack_ahead_expects(ahead, i));
-				ck_assert_int_eq(take(i), UNPACK_DONE);
-				ck_assert_int_eq(take(i), UNPACK_NOT_EXPECTED);
+				ck_assert_int_eq(take(i), BTSREC_OK);
+				ck_assert_int_eq(take(i), NOT_EXPECTED);
 			}
 		}
 		teardown();
@@ -110,7 +114,7 @@ START_TEST(in_any_order)
 		for (uint64_t i = 0; i < 64; i++) {
 			if (i == 10)
 				unpack_ahead_start(ahead);
-			ck_assert_int_eq(take(first + i * 37 % 64), UNPACK_DONE);
+			ck_assert_int_eq(take(first + i * 37 % 64), BTSREC_OK);
 		}
 	}
 	teardown();
@@ -140,9 +144,9 @@ START_TEST(by_a_passer_by)
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_int_eq(ftruncate(fileno(file), 0), 0);
 	for (uint64_t i = 0; i < 64; i++)
-		ck_assert_int_eq(take(i), UNPACK_DONE);
+		ck_assert_int_eq(take(i), BTSREC_OK);
 	expect(64);
-	ck_assert_int_eq(take(64), UNPACK_FAILED);
+	ck_assert_int_eq(take(64), BTSREC_ERR_NODATA);
 	teardown();
 }
 END_TEST
@@ -152,9 +156,9 @@ START_TEST(the_oldest_is_forgotten)
 	setup(2);
 	for (uint64_t first = 0; first < NR_PAGES; first += 250) {
 		expect_many(first, 250);
-		ck_assert_int_eq(take(first + 250 - UNPACK_AHEAD_MAX - 1), UNPACK_NOT_EXPECTED);
+		ck_assert_int_eq(take(first + 250 - UNPACK_AHEAD_MAX - 1), NOT_EXPECTED);
 		for (uint64_t i = 250 - UNPACK_AHEAD_MAX; i < 250; i += 3)
-			ck_assert_int_eq(take(first + i), UNPACK_DONE);
+			ck_assert_int_eq(take(first + i), BTSREC_OK);
 	}
 	teardown();
 }
@@ -171,12 +175,38 @@ START_TEST(what_cannot_be_read)
 	unpack_ahead_expect(ahead, 3, &page);
 	expect(4);
 	unpack_ahead_start(ahead);
-	ck_assert_int_eq(take(2), UNPACK_FAILED);
-	ck_assert_int_eq(take(3), UNPACK_FAILED);
-	ck_assert_int_eq(take(1), UNPACK_DONE);
-	ck_assert_int_eq(take(4), UNPACK_DONE);
-	ck_assert_int_eq(take(2), UNPACK_NOT_EXPECTED);
+	ck_assert_int_eq(take(2), BTSREC_ERR_NODATA);
+	ck_assert_int_eq(take(3), BTSREC_ERR_NODATA);
+	ck_assert_int_eq(take(1), BTSREC_OK);
+	ck_assert_int_eq(take(4), BTSREC_OK);
+	ck_assert_int_eq(take(2), NOT_EXPECTED);
 	teardown();
+}
+END_TEST
+
+/* Whoever has asked the file: the owner or another thread. */
+START_TEST(the_medium_fails)
+{
+	pthread_t thread;
+
+	for (unsigned int nr_threads = 2; nr_threads <= 3; nr_threads++) {
+		setup(nr_threads);
+		expect(1);
+		ck_assert_int_eq(take(1), BTSREC_OK);
+		/* No file is open with it. */
+		flat.fd = -1;
+		expect_many(2, 20);
+		for (uint64_t i = 2; i < 22; i++)
+			ck_assert_int_eq(take(i), BTSREC_ERR_IO);
+		expect(2);
+		ck_assert_int_eq(pthread_create(&thread, NULL, help, NULL), 0);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		ck_assert_int_eq(take(2), BTSREC_ERR_IO);
+		flat.fd = fileno(file);
+		expect(2);
+		ck_assert_int_eq(take(2), BTSREC_OK);
+		teardown();
+	}
 }
 END_TEST
 
@@ -199,4 +229,5 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("unpack_ahead", alone_there_is_none, nothing_is_expected, in_order, in_any_order, by_a_passer_by,
-	       the_oldest_is_forgotten, what_cannot_be_read, ended_in_between, no_memory)
+	       the_oldest_is_forgotten, what_cannot_be_read, the_medium_fails,
+	       ended_in_between, no_memory)
