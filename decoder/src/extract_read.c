@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "cleanup.h"
 #include "readat.h"
@@ -37,8 +38,10 @@ struct unpacked {
 	uint8_t *raw;
 };
 
+/** struct extract_file - an open one; @error: errno of the read that ended read_frames(), or 0 */
 struct extract_file {
 	int fd;
+	int error;
 	struct extract_header header;
 	char *vmcoreinfo;
 	bool whole;
@@ -89,6 +92,13 @@ static bool header_is_possible(const struct extract_header *header)
 	       header->vmcoreinfo_bytes <= EXTRACT_MAX_VMCOREINFO;
 }
 
+static enum btsrec_status header_cut(struct msg *msg)
+{
+	if (errno)
+		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
+	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the extract is cut off within its header");
+}
+
 /* The header as its writer knew it and the text behind it, in one piece. */
 static enum btsrec_status read_header(struct extract_file *file, struct msg *msg)
 {
@@ -98,7 +108,7 @@ static enum btsrec_status read_header(struct extract_file *file, struct msg *msg
 	size_t nr_bytes;
 
 	if (!read_at(file->fd, 0, header, sizeof(*header)))
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the extract is cut off within its header");
+		return header_cut(msg);
 	if (header->major != EXTRACT_MAJOR)
 		return msg_set(msg, BTSREC_ERR_VERSION,
 			       "the extract has format %u, this is for format %u", header->major,
@@ -111,7 +121,7 @@ static enum btsrec_status read_header(struct extract_file *file, struct msg *msg
 	if (!bytes || !file->vmcoreinfo)
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!read_at(file->fd, 0, bytes, nr_bytes))
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the extract is cut off within its header");
+		return header_cut(msg);
 	memcpy(bytes + offsetof(struct extract_header, crc32), &zero, sizeof(zero));
 	if (extract_sum(0, bytes, nr_bytes) != header->crc32)
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the header of the extract is damaged");
@@ -190,11 +200,21 @@ static enum btsrec_status add_frame(struct extract_file *file, const struct extr
 	return BTSREC_OK;
 }
 
-static bool end_is_right(const struct extract_file *file, uint64_t offset, uint32_t frames_crc32)
+/* As read_at(), but that the medium failed is remembered. */
+static bool read_next(struct extract_file *file, uint64_t offset, void *buf, size_t nr_bytes)
+{
+	bool good = read_at(file->fd, offset, buf, nr_bytes);
+
+	if (!good && errno)
+		file->error = errno;
+	return good;
+}
+
+static bool end_is_right(struct extract_file *file, uint64_t offset, uint32_t frames_crc32)
 {
 	struct extract_end end;
 
-	return read_at(file->fd, offset, &end, sizeof(end)) &&
+	return read_next(file, offset, &end, sizeof(end)) &&
 	       end.crc32 == extract_sum(0, &end, offsetof(struct extract_end, crc32)) &&
 	       end.nr_frames == file->nr_frames && end.nr_pages == file->nr_pages &&
 	       end.frames_crc32 == frames_crc32;
@@ -209,13 +229,13 @@ static enum btsrec_status read_frames(struct extract_file *file, uint64_t file_b
 	struct extract_frame frame;
 	uint32_t frames_crc32 = 0;
 
-	while (!status && read_at(file->fd, offset, &frame, sizeof(frame))) {
+	while (!status && read_next(file, offset, &frame, sizeof(frame))) {
 		offset += sizeof(frame);
 		if (frame.magic == EXTRACT_END_MAGIC)
 			file->whole = !frame.nr_pages && frame_sum(&frame, table) == frame.crc32 &&
 				      end_is_right(file, offset, frames_crc32);
 		if (!frame_is_possible(&frame) ||
-		    !read_at(file->fd, offset, table, frame.nr_pages * sizeof(*table)) ||
+		    !read_next(file, offset, table, frame.nr_pages * sizeof(*table)) ||
 		    frame_sum(&frame, table) != frame.crc32 ||
 		    !table_is_possible(file, &frame, table))
 			break;
@@ -246,6 +266,8 @@ enum btsrec_status extract_open(int fd, uint64_t file_bytes, struct msg *msg,
 	file->packed = malloc(ZSTD_COMPRESSBOUND(RAW_BYTES));
 	if (!file->zstd || !file->packed || read_frames(file, file_bytes) != BTSREC_OK)
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (file->error)
+		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(file->error));
 	*ret = take_ptr(file);
 	return BTSREC_OK;
 }
@@ -281,34 +303,56 @@ static size_t find_frame(const struct extract_file *file, size_t page)
 	return sorted_up_to(file->frames, file->nr_frames, first_page, page) - 1;
 }
 
-/* The content of a frame; NULL: it is damaged, or there is no memory for it. */
-static const uint8_t *unpack(struct extract_file *file, size_t number)
+/* The content of @frame to @raw; BTSREC_ERR_NODATA: it is damaged, or cut off. */
+static enum btsrec_status read_frame(struct extract_file *file, const struct frame *frame,
+				     uint8_t *raw)
 {
-	struct unpacked *slot = &file->cache[number % CACHE_FRAMES];
-	const struct frame *frame = &file->frames[number];
+	size_t nr_bytes;
 
-	if (slot->frame == number + 1)
-		return slot->raw;
-	slot->frame = 0;
-	if (!slot->raw)
-		slot->raw = malloc(RAW_BYTES);
-	if (!slot->raw || !read_at(file->fd, frame->offset, file->packed, frame->packed_bytes) ||
-	    ZSTD_decompressDCtx(file->zstd, slot->raw, RAW_BYTES, file->packed,
-				frame->packed_bytes) != frame->raw_bytes)
-		return NULL;
-	slot->frame = number + 1;
-	return slot->raw;
+	if (!read_at(file->fd, frame->offset, file->packed, frame->packed_bytes))
+		return errno ? BTSREC_ERR_IO : BTSREC_ERR_NODATA;
+	nr_bytes = ZSTD_decompressDCtx(file->zstd, raw, RAW_BYTES, file->packed,
+				       frame->packed_bytes);
+	if (ZSTD_getErrorCode(nr_bytes) == ZSTD_error_memory_allocation)
+		return BTSREC_ERR_NOMEM;
+	return nr_bytes == frame->raw_bytes ? BTSREC_OK : BTSREC_ERR_NODATA;
 }
 
-/* The lines of page number @page, one behind another, or NULL. */
-static const uint8_t *page_lines(struct extract_file *file, size_t page)
+/* The content of a frame; it is kept. */
+static enum btsrec_status unpack(struct extract_file *file, size_t number, const uint8_t **ret)
+{
+	struct unpacked *slot = &file->cache[number % CACHE_FRAMES];
+	enum btsrec_status status;
+
+	if (slot->frame != number + 1) {
+		slot->frame = 0;
+		if (!slot->raw)
+			slot->raw = malloc(RAW_BYTES);
+		if (!slot->raw)
+			return BTSREC_ERR_NOMEM;
+		status = read_frame(file, &file->frames[number], slot->raw);
+		if (status)
+			return status;
+		slot->frame = number + 1;
+	}
+	*ret = slot->raw;
+	return BTSREC_OK;
+}
+
+/* The lines of page number @page, one behind another. */
+static enum btsrec_status page_lines(struct extract_file *file, size_t page, const uint8_t **ret)
 {
 	size_t number = find_frame(file, page), nr_lines = 0;
-	const uint8_t *raw = unpack(file, number);
+	enum btsrec_status status;
+	const uint8_t *raw;
 
+	status = unpack(file, number, &raw);
+	if (status)
+		return status;
 	for (size_t i = file->frames[number].first_page; i < page; i++)
 		nr_lines += (size_t)__builtin_popcountll(file->pages[i].lines);
-	return raw ? raw + nr_lines * EXTRACT_LINE_BYTES : NULL;
+	*ret = raw + nr_lines * EXTRACT_LINE_BYTES;
+	return BTSREC_OK;
 }
 
 /* From @offset on within one page, as far as there are lines. */
@@ -341,14 +385,15 @@ enum btsrec_status extract_read_pa(struct extract_file *file, uint64_t pa, void 
 	while (*ret_bytes < len_bytes) {
 		uint64_t at_pa = pa + *ret_bytes, offset = at_pa % BTSREC_PAGE_BYTES;
 		size_t page = find_page(file, at_pa - offset), got_bytes;
-		size_t here_bytes = BTSREC_PAGE_BYTES - offset;
+		size_t here_bytes = min_u64(BTSREC_PAGE_BYTES - offset, len_bytes - *ret_bytes);
+		enum btsrec_status status;
 		const uint8_t *lines;
 
-		if (here_bytes > len_bytes - *ret_bytes)
-			here_bytes = len_bytes - *ret_bytes;
-		lines = page == SIZE_MAX ? NULL : page_lines(file, page);
-		if (!lines)
+		if (page == SIZE_MAX)
 			return BTSREC_ERR_NODATA;
+		status = page_lines(file, page, &lines);
+		if (status)
+			return status;
 		got_bytes = read_lines(&file->pages[page], lines, offset,
 				       (uint8_t *)buf + *ret_bytes, here_bytes);
 		*ret_bytes += got_bytes;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The small file, written and read back: extract_write.c and extract_read.c. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "check_btsrec.h"
 #include "extract_read.h"
@@ -57,6 +59,38 @@ static bool put(void *arg, const char *bytes, size_t nr_bytes)
 }
 
 static const struct btsrec_sink sink = { .write = put };
+
+/* What the library says of the next frames, instead of unpacking them; 0: it does. */
+static int refused;
+
+size_t ZSTD_decompressDCtx(ZSTD_DCtx *zstd, void *to, size_t room_bytes, const void *from,
+			   size_t nr_bytes)
+{
+	static size_t (*real)(ZSTD_DCtx *zstd, void *to, size_t room_bytes, const void *from,
+			      size_t nr_bytes);
+
+	if (refused)
+		return (size_t)-refused;
+	if (!real)
+		real = dlsym(RTLD_NEXT, "ZSTD_decompressDCtx");
+	return real(zstd, to, room_bytes, from, nr_bytes);
+}
+
+/* Which read from now on fails, from 1; 0: none. */
+static unsigned int failing_read;
+
+ssize_t pread(int fd, void *buf, size_t nr_bytes, off_t offset)
+{
+	static ssize_t (*real)(int fd, void *buf, size_t nr_bytes, off_t offset);
+
+	if (failing_read && !--failing_read) {
+		errno = EIO;
+		return -1;
+	}
+	if (!real)
+		real = dlsym(RTLD_NEXT, "pread");
+	return real(fd, buf, nr_bytes, offset);
+}
 
 static void setup(void)
 {
@@ -325,6 +359,63 @@ START_TEST(no_memory)
 }
 END_TEST
 
+static enum btsrec_status read_page(uint64_t pfn)
+{
+	uint8_t page[PAGE];
+	size_t nr_bytes;
+
+	return extract_read_pa(file, pfn * PAGE, page, EXTRACT_LINE_BYTES, &nr_bytes);
+}
+
+/* Only what is damaged or cut off is not in the file. */
+START_TEST(a_frame_that_cannot_be_read)
+{
+	setup();
+	btsrec_ck_ok(write_file(200));
+	btsrec_ck_ok(open_file(stream_bytes));
+	failing_alloc_arm(1);
+	btsrec_ck_status(read_page(1), BTSREC_ERR_NOMEM);
+	ck_assert(failing_alloc_disarm());
+	failing_read = 1;
+	btsrec_ck_status(read_page(1), BTSREC_ERR_IO);
+	refused = ZSTD_error_memory_allocation;
+	btsrec_ck_status(read_page(1), BTSREC_ERR_NOMEM);
+	refused = ZSTD_error_corruption_detected;
+	btsrec_ck_status(read_page(1), BTSREC_ERR_NODATA);
+	refused = 0;
+	btsrec_ck_ok(read_page(1));
+	ck_assert_int_eq(ftruncate(fileno(stream), (off_t)stream_bytes / 2), 0);
+	btsrec_ck_status(read_page(199), BTSREC_ERR_NODATA);
+	teardown();
+}
+END_TEST
+
+/* Each read in turn: none of them is taken for the end of the file. */
+START_TEST(the_medium_fails_at_once)
+{
+	unsigned int nr = 1;
+
+	setup();
+	btsrec_ck_ok(write_file(200));
+	for (;; nr++) {
+		enum btsrec_status status;
+
+		extract_close(file);
+		file = NULL;
+		failing_read = nr;
+		status = extract_open(fileno(stream), stream_bytes, &msg, &file);
+		if (!status)
+			break;
+		btsrec_ck_fails(status, BTSREC_ERR_IO, msg.text, "Input/output error");
+	}
+	/* The header twice, frames and their tables, the end. */
+	ck_assert_uint_gt(nr, 2 + 2 * 4 + 2);
+	failing_read = 0;
+	ck_assert(extract_is_whole(file));
+	teardown();
+}
+END_TEST
+
 /* --- Several threads ---------------------------------------------------- */
 
 #define NR_PAGES	(EXTRACT_FRAME_PAGES * 40 + 7)
@@ -520,7 +611,8 @@ END_TEST
 
 BTSREC_CK_MAIN("extract", what_was_written_is_read, lines, an_empty_file_is_whole,
 	       cut_anywhere_it_is_not_whole, damage_anywhere_is_noticed, longer_header, other_major,
-	       the_sink_refuses, no_memory, many_write_what_one_does,
+	       the_sink_refuses, no_memory, a_frame_that_cannot_be_read,
+	       the_medium_fails_at_once, many_write_what_one_does,
 	       refused_anywhere_many_get_as_far, nothing_behind_what_was_refused,
 	       full_frames_are_written, helpers_without_memory, owner_without_memory,
 	       no_thread_starts, others_help)
