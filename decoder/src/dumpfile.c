@@ -19,6 +19,17 @@ static bool is_inside(const struct dumpfile *dumpfile, uint64_t offset, uint64_t
 	return offset <= dumpfile->file_bytes && nr_bytes <= dumpfile->file_bytes - offset;
 }
 
+static enum btsrec_status headers_cut(struct msg *msg)
+{
+	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+}
+
+/* Right after a read_at() of headers that has failed. */
+static enum btsrec_status headers_unread(struct msg *msg)
+{
+	return errno ? msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno)) : headers_cut(msg);
+}
+
 static void describe(struct dumpfile *dumpfile, uint64_t offset, uint64_t nr_bytes)
 {
 	if (dumpfile->described_bytes < offset + nr_bytes)
@@ -35,13 +46,15 @@ static bool is_elf_core(const Elf64_Ehdr *header)
 }
 
 /* The number of program headers, also if there are too many for the field. */
-static uint64_t elf_nr_segments(int fd, const Elf64_Ehdr *header)
+static enum btsrec_status elf_nr_segments(int fd, const Elf64_Ehdr *header, struct msg *msg,
+					  uint64_t *ret)
 {
-	Elf64_Shdr section;
+	Elf64_Shdr section = { .sh_info = header->e_phnum };
 
-	if (header->e_phnum != PN_XNUM)
-		return header->e_phnum;
-	return read_at(fd, header->e_shoff, &section, sizeof(section)) ? section.sh_info : 0;
+	if (header->e_phnum == PN_XNUM && !read_at(fd, header->e_shoff, &section, sizeof(section)))
+		return headers_unread(msg);
+	*ret = section.sh_info;
+	return section.sh_info ? BTSREC_OK : headers_cut(msg);
 }
 
 static void elf_add_segment(struct dumpfile *dumpfile, const Elf64_Phdr *segment)
@@ -64,19 +77,22 @@ static void elf_add_segment(struct dumpfile *dumpfile, const Elf64_Phdr *segment
 static enum btsrec_status elf_probe(struct dumpfile *dumpfile, int fd, const Elf64_Ehdr *header,
 				    struct msg *msg)
 {
-	uint64_t nr_segments = elf_nr_segments(fd, header), i;
 	_cleanup_free_ Elf64_Phdr *segments = NULL;
+	uint64_t nr_segments = 0, i;
+	enum btsrec_status status;
 
 	dumpfile->kind = DUMPFILE_ELF;
-	if (!is_inside(dumpfile, header->e_phoff, nr_segments * sizeof(*segments)) ||
-	    !nr_segments)
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+	status = elf_nr_segments(fd, header, msg, &nr_segments);
+	if (status)
+		return status;
+	if (!is_inside(dumpfile, header->e_phoff, nr_segments * sizeof(*segments)))
+		return headers_cut(msg);
 	segments = calloc(nr_segments, sizeof(*segments));
 	dumpfile->extents = calloc(nr_segments, sizeof(*dumpfile->extents));
 	if (!segments || !dumpfile->extents)
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!read_at(fd, header->e_phoff, segments, nr_segments * sizeof(*segments)))
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+		return headers_unread(msg);
 	for (i = 0; i < nr_segments; i++)
 		elf_add_segment(dumpfile, &segments[i]);
 	return BTSREC_OK;
@@ -161,7 +177,7 @@ static bool count_word(struct page_count *count, uint64_t pfn, uint64_t word)
 	return true;
 }
 
-/* false: the bitmap cannot be read. */
+/* false: the bitmap cannot be read: errno, or it is cut off. */
 static bool count_pages(int fd, const struct kdump_header *header, struct page_count *count)
 {
 	uint64_t nr_bytes = (uint64_t)header->bitmap_blocks / 2 * header->block_size;
@@ -191,8 +207,10 @@ static uint64_t walk_table(struct dumpfile *dumpfile, int fd, const struct kdump
 	uint64_t partial = UINT64_MAX, i;
 
 	if (!read_at(fd, kdump_table_offset(header) + first * sizeof(*table), table,
-		     nr * sizeof(*table)))
+		     nr * sizeof(*table))) {
+		dumpfile->error = errno;
 		return partial;
+	}
 	for (i = 0; i < nr; i++) {
 		uint64_t offset = table[i].offset;
 
@@ -237,8 +255,10 @@ static enum btsrec_status describe_pages(struct dumpfile *dumpfile, int fd,
 	}
 	partial = all;
 	if (!count_pages(fd, header, &all))
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+		return headers_unread(msg);
 	partial.wanted = walk_tables(dumpfile, fd, header, all.nr_pages);
+	if (dumpfile->error)
+		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(dumpfile->error));
 	if (partial.wanted != UINT64_MAX && count_pages(fd, header, &partial))
 		dumpfile->partial_pa = partial.pfn * header->block_size;
 	return BTSREC_OK;
@@ -277,13 +297,14 @@ static enum btsrec_status kdump_probe(struct dumpfile *dumpfile, int fd, struct 
 
 	dumpfile->kind = DUMPFILE_COMPRESSED;
 	if (!read_at(fd, 0, &header, sizeof(header)))
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+		return headers_unread(msg);
 	if (!header_is_possible(&header))
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
 			       "the header of this compressed dump is no x86-64 kernel's");
-	if (!is_inside(dumpfile, 0, kdump_table_offset(&header)) ||
-	    !read_at(fd, header.block_size, &sub, sizeof(sub)))
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
+	if (!is_inside(dumpfile, 0, kdump_table_offset(&header)))
+		return headers_cut(msg);
+	if (!read_at(fd, header.block_size, &sub, sizeof(sub)))
+		return headers_unread(msg);
 	if (!sub_header_is_possible(dumpfile, &sub, header.header_version))
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
 			       "the notes of this dump are not inside the file");

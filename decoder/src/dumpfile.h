@@ -32,6 +32,7 @@ struct dumpfile_extent {
  * @described_bytes: how long the file is at least if it is whole.
  * @extents: of an ELF dump; owned; may overlap.
  * @last_extent: where the previous question ended; most go on there.
+ * @error: errno of a read of the table of pages that failed; 0: none did.
  * @partial_pa: page of a compressed dump through whose plain bytes the cut goes;
  *	@partial_bytes of it are there; 0: there is no such page.
  */
@@ -43,6 +44,7 @@ struct dumpfile {
 	struct dumpfile_extent *extents;
 	size_t nr_extents;
 	size_t last_extent;
+	int error;
 	uint64_t partial_pa;
 	uint64_t partial_bytes;
 };
@@ -53,7 +55,7 @@ struct dumpfile {
  * @ret: zero-filled by the caller; free with dumpfile_fini() in every case.
  *
  * Return: BTSREC_OK; BTSREC_ERR_NOT_DUMP if the headers themselves are cut off or
- * impossible, with @msg; BTSREC_ERR_NOMEM.
+ * impossible; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; with @msg.
  */
 enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_bytes,
 				  struct msg *msg);

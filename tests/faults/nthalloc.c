@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * nthalloc: for LD_PRELOAD. The allocation number NTHALLOC of the process fails, whoever asks
- * for it. What it has to say goes to descriptor NTHALLOC_FD, a line each: "failed", by whose
- * code it was asked for; "crashed" with the innermost code that is not libc's; at the end
- * "allocations" with their number.
+ * for it, or reads of files do from number NTHALLOC_READ on, as of a medium that is gone. What
+ * it has to say goes to descriptor NTHALLOC_FD, a line each: "failed", by whose code it was
+ * asked for; "crashed" with the innermost code that is not libc's; at the end "allocations" and
+ * "reads" with their numbers.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define MAX_CALLERS	64
@@ -23,9 +26,9 @@ void *__libc_calloc(size_t nr, size_t bytes);
 void *__libc_realloc(void *old, size_t bytes);
 void *__libc_memalign(size_t align, size_t bytes);
 
-static unsigned long nth;
+static unsigned long nth, nth_read;
 static int log_fd = -1;
-static atomic_ulong nr_done;
+static atomic_ulong nr_done, nr_reads;
 
 static void say(const char *what, const char *file)
 {
@@ -58,6 +61,18 @@ static int fails_now(const void *caller)
 	return 1;
 }
 
+static int read_fails(const void *caller)
+{
+	unsigned long nr = atomic_fetch_add(&nr_reads, 1) + 1;
+
+	if (!nth_read || nr < nth_read)
+		return 0;
+	if (nr == nth_read)
+		say("failed", file_of(caller));
+	errno = EIO;
+	return 1;
+}
+
 static void on_crash(int signal_nr)
 {
 	void *callers[MAX_CALLERS];
@@ -78,7 +93,8 @@ static void on_crash(int signal_nr)
 
 __attribute__((constructor)) static void begin(void)
 {
-	const char *n = getenv("NTHALLOC"), *fd = getenv("NTHALLOC_FD");
+	const char *n = getenv("NTHALLOC"), *read = getenv("NTHALLOC_READ");
+	const char *fd = getenv("NTHALLOC_FD");
 	void *callers[1];
 
 	/* The first call loads a library. */
@@ -90,6 +106,7 @@ __attribute__((constructor)) static void begin(void)
 	log_fd = fd ? atoi(fd) : -1;
 	atomic_store(&nr_done, 0);
 	nth = n ? strtoul(n, NULL, 10) : 0;
+	nth_read = read ? strtoul(read, NULL, 10) : 0;
 }
 
 __attribute__((destructor)) static void end(void)
@@ -98,6 +115,8 @@ __attribute__((destructor)) static void end(void)
 
 	snprintf(text, sizeof(text), "%lu", atomic_load(&nr_done));
 	say("allocations", text);
+	snprintf(text, sizeof(text), "%lu", atomic_load(&nr_reads));
+	say("reads", text);
 }
 
 void *malloc(size_t bytes)
@@ -139,4 +158,22 @@ int posix_memalign(void **ret, size_t align, size_t bytes)
 		return ENOMEM;
 	*ret = __libc_memalign(align, bytes);
 	return *ret ? 0 : ENOMEM;
+}
+
+ssize_t pread(int fd, void *buf, size_t nr_bytes, off_t offset)
+{
+	return read_fails(__builtin_return_address(0)) ? -1 :
+	       syscall(SYS_pread64, fd, buf, nr_bytes, offset);
+}
+
+ssize_t pread64(int fd, void *buf, size_t nr_bytes, off64_t offset)
+{
+	return read_fails(__builtin_return_address(0)) ? -1 :
+	       syscall(SYS_pread64, fd, buf, nr_bytes, offset);
+}
+
+ssize_t preadv(int fd, const struct iovec *parts, int nr, off_t offset)
+{
+	return read_fails(__builtin_return_address(0)) ? -1 :
+	       syscall(SYS_preadv, fd, parts, nr, offset, 0);
 }

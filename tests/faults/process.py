@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every allocation of a process fails in turn, those of the libraries included.
+"""Every allocation of a process fails in turn, and every read of a file from each one on.
 
     tests/faults/process.py --btsrec PROGRAM --mkimage PROGRAM --preload LIBRARY [--every N]
 
-Each command gets one failure at a run: at every Nth place. Then its answer is whole and its
-exit status 0, or it fails with a message. A crash or a short answer of a library's making is
+Those of the libraries are included. Each command gets one failure at a run: at every Nth place.
+Then its answer is whole and its exit status 0, or it fails with a message, which takes no
+medium that fails for a file that is cut off. A crash or a short answer of a library's making is
 no failure here if it is in KNOWN, and is counted.
 """
 
@@ -13,6 +14,7 @@ import argparse
 import collections
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -37,6 +39,9 @@ COMMANDS = (
     "show elf",
     "info elf",
 )
+# Of each kind of file one, for the medium that fails.
+READS = ("info dump", "show dump", "show --threads 3 dump", "show flat", "show flat-elf",
+         "show part0 part1", "show small", "show elf")
 # What a library does wrong when memory runs out: (file that crashed or whose request was
 # refused, what was seen).
 KNOWN = {
@@ -45,11 +50,12 @@ KNOWN = {
 }
 
 
-def run(options, words, nth):
-    """(exit status, output, error output, who was refused, who crashed, number of allocations)"""
+def run(options, words, nth, what="NTHALLOC"):
+    """(exit status, output, error output, what the library says)"""
     read_fd, write_fd = os.pipe()
-    environment = dict(os.environ, LD_PRELOAD=options.preload, NTHALLOC=str(nth),
-                       NTHALLOC_FD=str(write_fd), DEBUGINFOD_URLS="")
+    environment = dict(os.environ, LD_PRELOAD=options.preload, NTHALLOC_FD=str(write_fd),
+                       DEBUGINFOD_URLS="")
+    environment[what] = str(nth)
     done = subprocess.run([options.btsrec, *words], capture_output=True, pass_fds=[write_fd],
                           env=environment, check=False, timeout=TIMEOUT_S,
                           stdin=subprocess.DEVNULL)
@@ -90,6 +96,33 @@ def try_command(options, command, counts):
     return failures
 
 
+def try_reads(options, command, counts):
+    words = command.split()
+    status, whole, errors, said = run(options, words, 0)
+    if status:
+        raise SystemExit(f"{command}: {errors.decode()}")
+    failures = 0
+    for nth in range(1, int(said["reads"]) + 1, options.every):
+        status, output, errors, said = run(options, words, nth, "NTHALLOC_READ")
+        counts["read: whole" if status == 0 else "read: refused"] += 1
+        wrong = judge(whole, status, output, errors, said)
+        if not wrong and b"cut off" in errors:
+            wrong = said["failed"], errors.decode().strip()
+        if wrong:
+            failures += 1
+            print(f"{command}: read {nth}, of {said['failed']}: {wrong[0]}: {wrong[1]}")
+    return failures
+
+
+def split(path):
+    """Two files of a split dump: the first has all pages, the second those behind them."""
+    image = bytearray(pathlib.Path(path).read_bytes())
+    end = struct.unpack_from("<I", image, 440)[0]
+    for i, (first, behind) in enumerate(((0, end), (end, end))):
+        struct.pack_into("<IQQ", image, 4096 + 12, 1, first, behind)
+        pathlib.Path(f"part{i}").write_bytes(image)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -98,6 +131,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, metavar="N")
     options = parser.parse_args()
     case, counts = Case(CASE), collections.Counter()
+    flatten = os.path.join(os.path.dirname(options.mkimage), "flatten")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for name, text in case.files.items():
@@ -106,7 +140,13 @@ def main():
             subprocess.run([options.mkimage, name], input="\n".join(image), text=True,
                            check=True)
         subprocess.run(["sh", "-c", case.commands[0]], check=True, capture_output=True)
+        for name, flat in (("dump", "flat"), ("elf", "flat-elf")):
+            subprocess.run([flatten, name, flat, "4096"], check=True)
+        subprocess.run([options.btsrec, "extract", "dump", "small"], check=True,
+                       capture_output=True)
+        split("dump")
         failures = sum(try_command(options, command, counts) for command in COMMANDS)
+        failures += sum(try_reads(options, command, counts) for command in READS)
         os.chdir("/")
     for what, count in sorted(counts.items()):
         print(f"{count:6} {what}")
