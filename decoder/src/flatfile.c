@@ -2,12 +2,9 @@
 #include "flatfile.h"
 
 #include <endian.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
 #include "readat.h"
-#include "sorted.h"
 
 /*
  * The format as makedumpfile's IMPLEMENTATION file has it: a head of 4096 bytes,
@@ -40,14 +37,6 @@ bool flatfile_probe(int fd)
 }
 
 /* --- The index ---------------------------------------------------------- */
-
-static bool add_piece(struct flatfile *flat, uint64_t offset, uint64_t nr_bytes, uint64_t at)
-{
-	if (!grow(&flat->pieces, sizeof(*flat->pieces), flat->nr_pieces, &flat->nr_room))
-		return false;
-	flat->pieces[flat->nr_pieces++] = (struct flatfile_piece){ offset, nr_bytes, at, 0 };
-	return true;
-}
 
 static bool is_end_mark(const struct flat_piece_header *header)
 {
@@ -83,38 +72,14 @@ static enum btsrec_status read_pieces(struct flatfile *flat, struct msg *msg)
 			flat->end = header.offset + header.nr_bytes;
 		if (there_bytes > header.nr_bytes)
 			there_bytes = header.nr_bytes;
-		if (there_bytes && !add_piece(flat, header.offset, there_bytes, at))
+		/* What is newer is further behind. */
+		if (!ranges_add(&flat->pieces, header.offset, there_bytes, at, at))
 			return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 		at += header.nr_bytes;
 	}
 	if (errno)
 		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
 	return BTSREC_OK;
-}
-
-static int piece_compare(const void *left, const void *right)
-{
-	const struct flatfile_piece *a = left, *b = right;
-
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	return (a->at > b->at) - (a->at < b->at);
-}
-
-static void sort_pieces(struct flatfile *flat)
-{
-	uint64_t max_end = 0;
-	size_t i;
-
-	if (flat->nr_pieces)
-		qsort(flat->pieces, flat->nr_pieces, sizeof(*flat->pieces), piece_compare);
-	for (i = 0; i < flat->nr_pieces; i++) {
-		struct flatfile_piece *piece = &flat->pieces[i];
-
-		if (max_end < piece->offset + piece->nr_bytes)
-			max_end = piece->offset + piece->nr_bytes;
-		piece->max_end = max_end;
-	}
 }
 
 enum btsrec_status flatfile_init(struct flatfile *ret, int fd, uint64_t file_bytes,
@@ -135,81 +100,43 @@ enum btsrec_status flatfile_init(struct flatfile *ret, int fd, uint64_t file_byt
 			       (unsigned long long)be64toh(head.version));
 	errno = 0;
 	status = read_pieces(ret, msg);
-	if (!status)
-		sort_pieces(ret);
+	if (!status && !ranges_settle(&ret->pieces))
+		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	return status;
 }
 
 bool flatfile_init_plain(struct flatfile *ret, int fd, uint64_t file_bytes)
 {
-	ret->pieces = calloc(1, sizeof(*ret->pieces));
-	if (!ret->pieces)
+	if (!ranges_add(&ret->pieces, 0, file_bytes, 0, 0))
 		return false;
 	ret->fd = fd;
 	ret->whole = true;
 	ret->file_bytes = file_bytes;
 	ret->end = file_bytes;
-	ret->nr_pieces = 1;
-	ret->nr_room = 1;
-	*ret->pieces = (struct flatfile_piece){ .nr_bytes = file_bytes, .max_end = file_bytes };
 	return true;
 }
 
 void flatfile_fini(struct flatfile *flat)
 {
-	free(flat->pieces);
+	ranges_fini(&flat->pieces);
 	memset(flat, 0, sizeof(*flat));
 }
 
 /* --- Reading ------------------------------------------------------------ */
-
-/* The number of pieces that begin at or before @offset. */
-static size_t nr_pieces_before(const struct flatfile *flat, uint64_t offset)
-{
-	return sorted_up_to(flat->pieces, flat->nr_pieces, offset, offset);
-}
-
-/*
- * The newest piece that has @offset, or NULL; *@ret_bytes: how far it is the
- * newest for sure, which is at most to where the next one begins.
- */
-static const struct flatfile_piece *piece_at(const struct flatfile *flat, uint64_t offset,
-					     uint64_t *ret_bytes)
-{
-	size_t next = nr_pieces_before(flat, offset), i;
-	const struct flatfile_piece *found = NULL;
-	uint64_t end = UINT64_MAX;
-
-	if (next < flat->nr_pieces)
-		end = flat->pieces[next].offset;
-	for (i = next; i-- && flat->pieces[i].max_end > offset;) {
-		const struct flatfile_piece *piece = &flat->pieces[i];
-		uint64_t piece_end = piece->offset + piece->nr_bytes;
-
-		if (piece_end <= offset)
-			continue;
-		if (!found || found->at < piece->at)
-			found = piece;
-		if (end > piece_end)
-			end = piece_end;
-	}
-	*ret_bytes = end - offset;
-	return found;
-}
 
 enum btsrec_status flatfile_read(const struct flatfile *flat, uint64_t offset, void *buf,
 				 size_t len_bytes, size_t *ret_bytes)
 {
 	*ret_bytes = 0;
 	while (*ret_bytes < len_bytes) {
-		uint64_t nr_bytes, from = offset + *ret_bytes;
-		const struct flatfile_piece *piece = piece_at(flat, from, &nr_bytes);
+		uint64_t distance, nr_bytes, from = offset + *ret_bytes;
+		const struct range *piece = ranges_find(&flat->pieces, from);
 
 		if (!piece)
 			return BTSREC_ERR_NODATA;
-		nr_bytes = min_u64(nr_bytes, len_bytes - *ret_bytes);
-		if (!read_at(flat->fd, piece->at + (from - piece->offset),
-			     (uint8_t *)buf + *ret_bytes, nr_bytes))
+		distance = from - piece->begin;
+		nr_bytes = min_u64(piece->nr_bytes - distance, len_bytes - *ret_bytes);
+		if (!read_at(flat->fd, piece->at + distance, (uint8_t *)buf + *ret_bytes, nr_bytes))
 			return errno ? BTSREC_ERR_IO : BTSREC_ERR_NODATA;
 		*ret_bytes += nr_bytes;
 	}

@@ -7,27 +7,21 @@
 #ifndef BTSREC_FLATFILE_H
 #define BTSREC_FLATFILE_H
 
+#include "ranges.h"
 #include "status.h"
 
 /**
  * struct flatfile - the index
  * @whole: the stream ends with its end mark.
  * @end: where the last byte of the rearranged file is, plus one.
- * @pieces: by offset, then by age; newer ones win where they overlap.
+ * @pieces: by offset; the newest one wins where they overlap.
  */
 struct flatfile {
 	int fd;
 	bool whole;
 	uint64_t file_bytes;
 	uint64_t end;
-	struct flatfile_piece {
-		uint64_t offset;	/* in the rearranged file */
-		uint64_t nr_bytes;
-		uint64_t at;		/* in the flattened one; grows with age */
-		uint64_t max_end;	/* of this piece and all before it */
-	} *pieces;
-	size_t nr_pieces;
-	size_t nr_room;
+	struct ranges pieces;
 };
 
 /** flatfile_probe() - does the file @fd begin like a flattened one? */

@@ -148,6 +148,27 @@ START_TEST(older_pieces_lose)
 }
 END_TEST
 
+#define NR_MANY	100000
+
+/* Each question had to go through all of them. */
+START_TEST(one_newer_than_many)
+{
+	static char all[NR_MANY + 1];
+
+	put_head("makedumpfile", 1, 1);
+	for (uint64_t i = 0; i < NR_MANY; i++)
+		put_piece(i, "0");
+	memset(all, '1', NR_MANY);
+	put_piece(0, all);
+	put_end();
+	btsrec_ck_ok(open_file());
+	for (uint64_t i = 0; i < NR_MANY - 16; i++)
+		if (strcmp(text_at(i), "1111111111111111"))
+			ck_abort_msg("%s", text_at(i));
+	teardown();
+}
+END_TEST
+
 START_TEST(cut_off)
 {
 	put_head("makedumpfile", 1, 1);
@@ -272,14 +293,18 @@ START_TEST(no_memory)
 {
 	put_head("makedumpfile", 1, 1);
 	put_piece(0, "abc");
+	put_piece(1, "d");
 	fflush(file);
-	failing_alloc_arm(1);
-	btsrec_ck_status(open_file(), BTSREC_ERR_NOMEM);
-	ck_assert(failing_alloc_disarm());
+	for (unsigned int nr = 1; nr <= 3; nr++) {
+		failing_alloc_arm(nr);
+		btsrec_ck_status(open_file(), BTSREC_ERR_NOMEM);
+		ck_assert(failing_alloc_disarm());
+	}
 	teardown();
 }
 END_TEST
 
-BTSREC_CK_MAIN("flatfile", pieces_in_any_order, newer_pieces_win, older_pieces_lose, cut_off,
-	       shorter_than_it_was, headers_that_cannot_be, other_files, no_pieces, not_readable,
+BTSREC_CK_MAIN("flatfile", pieces_in_any_order, newer_pieces_win, older_pieces_lose,
+	       one_newer_than_many, cut_off, shorter_than_it_was, headers_that_cannot_be, other_files,
+	       no_pieces, not_readable,
 	       the_medium_fails, no_memory)
