@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,9 @@
 #define BITMAP_CHUNK_BYTES	512
 #define VMCOREINFO_MAX_BYTES	BOUND(1ULL << 20, 1ULL << 14)
 #define MAX_SEGMENTS		BOUND(1U << 20, 1U << 8)
-#define NOTE_MAX_BYTES		BOUND(64ULL << 20, 1ULL << 16)
+/* Of all segments, which may have the same ones; 8192 CPUs with 2 KiB each. */
+#define NOTES_MAX_BYTES		BOUND(16ULL << 20, 1ULL << 16)
+#define NOTES_AT_ONCE_BYTES	BOUND(1U << 14, 1U << 6)
 
 /* Of who reads so many pages at once none is kept: they are kept there. */
 #define BULK_PAGES		BOUND(32, 2)
@@ -36,7 +39,7 @@
 
 /**
  * struct flatdump - an open dump
- * @segments: of an ELF dump; else @bitmap says which pages are there, and
+ * @is_elf: @memory is its segments; else @bitmap says which pages are there, and
  *	@nr_before[i] how many are before its chunk i.
  * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
  *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
@@ -53,8 +56,8 @@ struct flatdump {
 	char *vmcoreinfo;
 	uint64_t max_pa;
 	/* ELF */
-	Elf64_Phdr *segments;
-	size_t nr_segments;
+	bool is_elf;
+	struct ranges memory;
 	/* compressed */
 	uint64_t table_offset;
 	uint8_t *bitmap;
@@ -139,14 +142,33 @@ static enum btsrec_status read_vmcoreinfo(struct flatdump *dump, uint64_t offset
 
 /* --- ELF ---------------------------------------------------------------- */
 
-static void elf_add_memory(struct flatdump *dump, const Elf64_Phdr *segment)
+/** struct note_head - of a note, as far as it is the same for all */
+struct note_head {
+	Elf64_Nhdr note;
+	char name[sizeof("VMCOREINFO")];
+};
+
+#define NOTE_HEAD_BYTES	(offsetof(struct note_head, name) + sizeof("VMCOREINFO"))
+
+/** struct notes - @nr_bytes of them, from @begin of the file on; @left_bytes may yet be read */
+struct notes {
+	uint64_t left_bytes;
+	uint64_t begin;
+	size_t nr_bytes;
+	uint8_t bytes[NOTES_AT_ONCE_BYTES];
+};
+
+/* Segment number @number; where several overlap, as the kernel's text and its memory, the first. */
+static enum btsrec_status elf_add_memory(struct flatdump *dump, const Elf64_Phdr *segment,
+					 uint64_t number, struct msg *msg)
 {
 	if (segment->p_paddr >= IMAGE_MAX_PA || segment->p_filesz > IMAGE_MAX_PA ||
 	    !segment->p_filesz)
-		return;
-	dump->segments[dump->nr_segments++] = *segment;
+		return BTSREC_OK;
 	if (dump->max_pa < segment->p_paddr + segment->p_filesz)
 		dump->max_pa = segment->p_paddr + segment->p_filesz;
+	return ranges_add(&dump->memory, segment->p_paddr, segment->p_filesz, segment->p_offset,
+			  UINT64_MAX - number) ? BTSREC_OK : no_memory(msg);
 }
 
 static uint64_t round_up_4(uint64_t nr_bytes)
@@ -154,29 +176,51 @@ static uint64_t round_up_4(uint64_t nr_bytes)
 	return (nr_bytes + 3) & ~3ULL;
 }
 
+/* The head of the note at @at, zeroes behind what is there of it; false: not even its sizes are. */
+static bool note_at(const struct notes *notes, uint64_t at, struct note_head *ret)
+{
+	uint64_t there_bytes = notes->nr_bytes - (at - notes->begin);
+
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, notes->bytes + (at - notes->begin), min_u64(there_bytes, NOTE_HEAD_BYTES));
+	return there_bytes >= sizeof(ret->note);
+}
+
+/* So that the head of the note at @at, of those up to @end, is in @notes if it is in the file. */
+static enum btsrec_status load_notes(const struct flatdump *dump, uint64_t at, uint64_t end,
+				     struct msg *msg, struct notes *notes)
+{
+	if (at >= notes->begin && notes->nr_bytes >= NOTE_HEAD_BYTES &&
+	    at - notes->begin <= notes->nr_bytes - NOTE_HEAD_BYTES)
+		return BTSREC_OK;
+	notes->begin = at;
+	/* The last one's name may go on behind the end. */
+	return read_there(dump, at, notes->bytes,
+			  min_u64(sizeof(notes->bytes), end - at + NOTE_HEAD_BYTES), msg,
+			  &notes->nr_bytes);
+}
+
 static enum btsrec_status elf_notes(struct flatdump *dump, const Elf64_Phdr *segment,
-				    struct msg *msg)
+				    struct msg *msg, struct notes *notes)
 {
 	uint64_t at = segment->p_offset, end = at + segment->p_filesz;
 	enum btsrec_status status = BTSREC_OK;
-	size_t nr_bytes;
 
-	if (segment->p_filesz > NOTE_MAX_BYTES || end < at)
+	if (segment->p_filesz > notes->left_bytes || end < at)
 		return BTSREC_OK;
-	while (!status && end - at > sizeof(Elf64_Nhdr)) {
-		char name[sizeof("VMCOREINFO")] = { 0 };
+	notes->left_bytes -= segment->p_filesz;
+	while (!status && !dump->vmcoreinfo && end - at > sizeof(Elf64_Nhdr)) {
+		struct note_head head;
 		uint64_t desc_at, next;
-		Elf64_Nhdr note;
 
-		status = read_there(dump, at, &note, sizeof(note), msg, &nr_bytes);
-		if (status || nr_bytes < sizeof(note))
+		status = load_notes(dump, at, end, msg, notes);
+		if (status || !note_at(notes, at, &head))
 			break;
-		desc_at = at + sizeof(note) + round_up_4(note.n_namesz);
-		next = desc_at + round_up_4(note.n_descsz);
-		status = read_there(dump, at + sizeof(note), name, sizeof(name), msg, &nr_bytes);
-		if (!status && note.n_namesz == sizeof(name) &&
-		    !memcmp(name, "VMCOREINFO", sizeof(name)))
-			status = read_vmcoreinfo(dump, desc_at, note.n_descsz, msg);
+		desc_at = at + sizeof(head.note) + round_up_4(head.note.n_namesz);
+		next = desc_at + round_up_4(head.note.n_descsz);
+		if (head.note.n_namesz == sizeof(head.name) &&
+		    !memcmp(head.name, "VMCOREINFO", sizeof(head.name)))
+			status = read_vmcoreinfo(dump, desc_at, head.note.n_descsz, msg);
 		if (next > end)
 			break;
 		at = next;
@@ -199,29 +243,32 @@ static enum btsrec_status elf_nr_segments(const struct flatdump *dump, const Elf
 	return status;
 }
 
+static enum btsrec_status elf_segment(struct flatdump *dump, const Elf64_Ehdr *header,
+				      uint64_t number, struct msg *msg, struct notes *notes)
+{
+	Elf64_Phdr segment;
+	enum btsrec_status status = read_header(dump, header->e_phoff + number * sizeof(segment),
+						&segment, sizeof(segment), msg);
+
+	if (!status && segment.p_type == PT_LOAD)
+		status = elf_add_memory(dump, &segment, number, msg);
+	if (!status && segment.p_type == PT_NOTE)
+		status = elf_notes(dump, &segment, msg, notes);
+	return status;
+}
+
 static enum btsrec_status elf_open(struct flatdump *dump, const Elf64_Ehdr *header,
 				   struct msg *msg)
 {
-	uint64_t nr_segments = 0, i;
+	struct notes notes = { .left_bytes = NOTES_MAX_BYTES };
+	uint64_t nr_segments = 0;
 	enum btsrec_status status = elf_nr_segments(dump, header, msg, &nr_segments);
 
-	if (status)
-		return status;
-	dump->segments = calloc(nr_segments, sizeof(*dump->segments));
-	if (!dump->segments)
+	dump->is_elf = true;
+	for (uint64_t i = 0; i < nr_segments && !status; i++)
+		status = elf_segment(dump, header, i, msg, &notes);
+	if (!status && !ranges_settle(&dump->memory))
 		return no_memory(msg);
-	for (i = 0; i < nr_segments && !status; i++) {
-		Elf64_Phdr segment;
-
-		status = read_header(dump, header->e_phoff + i * sizeof(segment), &segment,
-				     sizeof(segment), msg);
-		if (status)
-			return status;
-		if (segment.p_type == PT_LOAD)
-			elf_add_memory(dump, &segment);
-		if (segment.p_type == PT_NOTE)
-			status = elf_notes(dump, &segment, msg);
-	}
 	return status;
 }
 
@@ -236,21 +283,15 @@ static bool is_elf_core(const Elf64_Ehdr *header)
 static enum btsrec_status elf_read(const struct flatdump *dump, uint64_t pa, void *buf,
 				   size_t len_bytes, size_t *ret_bytes)
 {
-	enum btsrec_status status = BTSREC_ERR_NODATA;
+	const struct range *segment = ranges_find(&dump->memory, pa);
+	uint64_t distance;
 
 	*ret_bytes = 0;
-	for (size_t i = 0; i < dump->nr_segments && status == BTSREC_ERR_NODATA && !*ret_bytes;
-	     i++) {
-		const Elf64_Phdr *segment = &dump->segments[i];
-		uint64_t distance = pa - segment->p_paddr;
-
-		if (pa < segment->p_paddr || distance >= segment->p_filesz)
-			continue;
-		status = flatfile_read(dump->flat, segment->p_offset + distance, buf,
-				       min_u64(segment->p_filesz - distance, len_bytes),
-				       ret_bytes);
-	}
-	return status;
+	if (!segment)
+		return BTSREC_ERR_NODATA;
+	distance = pa - segment->begin;
+	return flatfile_read(dump->flat, segment->at + distance, buf,
+			     min_u64(segment->nr_bytes - distance, len_bytes), ret_bytes);
 }
 
 /* --- Compressed --------------------------------------------------------- */
@@ -501,7 +542,7 @@ static void expect_page(struct flatdump *dump, uint64_t pfn)
 /* Without memory for it, nothing is unpacked ahead. */
 static bool can_expect(struct flatdump *dump)
 {
-	if (!dump->ahead && !dump->segments)
+	if (!dump->ahead && !dump->is_elf)
 		__atomic_store_n(&dump->ahead, unpack_ahead_new(dump->flat, dump->nr_threads),
 				 __ATOMIC_RELEASE);
 	return dump->ahead;
@@ -552,7 +593,7 @@ enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *bu
 
 		if (rest_bytes >= BULK_BYTES)
 			expect_bulk(dump, pa + nr_done, pa + len_bytes);
-		if (dump->segments)
+		if (dump->is_elf)
 			status = elf_read(dump, pa + nr_done, to, rest_bytes, &nr_bytes);
 		else
 			status = kdump_read_page(dump, pa + nr_done, to, rest_bytes, &nr_bytes);
@@ -676,7 +717,8 @@ static bool elf_read_pages(const struct flatdump *dump, const uint64_t *page_pa,
 	size_t i = 0, nr_bytes = BTSREC_PAGE_BYTES;
 
 	while (i < nr && nr_bytes == BTSREC_PAGE_BYTES) {
-		elf_read(dump, page_pa[i], buf + i * BTSREC_PAGE_BYTES, BTSREC_PAGE_BYTES, &nr_bytes);
+		elf_read(dump, page_pa[i], buf + i * BTSREC_PAGE_BYTES, BTSREC_PAGE_BYTES,
+			 &nr_bytes);
 		i += nr_bytes == BTSREC_PAGE_BYTES;
 	}
 	return i == nr;
@@ -684,7 +726,7 @@ static bool elf_read_pages(const struct flatdump *dump, const uint64_t *page_pa,
 
 bool flatdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, size_t nr, uint8_t *buf)
 {
-	return dump->segments ? elf_read_pages(dump, page_pa, nr, buf) :
+	return dump->is_elf ? elf_read_pages(dump, page_pa, nr, buf) :
 				kdump_read_pages(dump, page_pa, nr, buf);
 }
 
@@ -702,7 +744,7 @@ uint64_t flatdump_max_pa(const struct flatdump *dump)
 
 bool flatdump_part(const struct flatdump *dump, struct flatdump_part *ret)
 {
-	if (dump->segments || dump->end_pfn == UINT64_MAX)
+	if (dump->is_elf || dump->end_pfn == UINT64_MAX)
 		return false;
 	ret->first_pfn = dump->first_pfn;
 	ret->end_pfn = dump->end_pfn;
@@ -715,7 +757,7 @@ void flatdump_free(struct flatdump *dump)
 	if (!dump)
 		return;
 	free(dump->vmcoreinfo);
-	free(dump->segments);
+	ranges_fini(&dump->memory);
 	free(dump->bitmap);
 	free(dump->nr_before);
 	keptpages_fini(&dump->kept);

@@ -463,8 +463,8 @@ START_TEST(the_medium_fails)
 }
 END_TEST
 
-/* Of an ELF dump, too. */
-START_TEST(the_medium_fails_of_elf)
+/* What the medium refuses of an ELF dump, too. */
+START_TEST(of_elf)
 {
 	const uint64_t page_pa[] = { 0x5000, 0x6000 };
 	uint8_t bytes[2 * PAGE];
@@ -488,6 +488,85 @@ START_TEST(the_medium_fails_of_elf)
 	btsrec_ck_status(flatdump_read_pa(dump, 0x6001, bytes, PAGE, &nr_bytes),
 			 BTSREC_ERR_NODATA);
 	ck_assert_uint_eq(nr_bytes, PAGE - 1);
+	teardown();
+}
+END_TEST
+
+/* As the segments of the kernel's text and of the memory that it is in. */
+START_TEST(elf_overlaps)
+{
+	uint8_t byte;
+	size_t nr_bytes;
+
+	setup_elf(4);
+	put_memory(0, 0x5800, 0x55);
+	put_memory(1, 0x5000, 0x66);
+	put_memory(2, 0x6000, 0x77);
+	put_memory(3, 0x8000, 0x88);
+	btsrec_ck_ok(open_all());
+	for (uint64_t pa = 0x5000; pa < 0x7000; pa += 0x400) {
+		btsrec_ck_ok(flatdump_read_pa(dump, pa, &byte, 1, &nr_bytes));
+		ck_assert_uint_eq(byte, pa < 0x5800 ? 0x66 : pa < 0x6800 ? 0x55 : 0x77);
+	}
+	ck_assert_int_eq(page_value(5), -2);
+	ck_assert_int_eq(page_value(7), -1);
+	ck_assert_int_eq(page_value(8), 0x88);
+	teardown();
+}
+END_TEST
+
+#define NR_SAME	400
+
+/* A file of a few hundred KiB must not cost millions of reads. */
+START_TEST(elf_notes_again_and_again)
+{
+	uint64_t begin;
+
+	setup_elf(NR_SAME);
+	begin = data_at;
+	for (unsigned int i = 0; i < 10000; i++)
+		put_note("", "", 0);
+	for (size_t i = 0; i < NR_SAME; i++)
+		set_notes(i, begin);
+	nr_reads = 0;
+	btsrec_ck_ok(open_all());
+	ck_assert_ptr_null(flatdump_vmcoreinfo(dump));
+	/* Of 16 MiB, by 16 KiB and a few more. */
+	ck_assert_uint_lt(nr_reads, NR_SAME + 1200);
+	nr_reads = 0;
+	memset(image + begin, 0, data_at - begin);
+	data_at = begin;
+	put_note("VMCOREINFO", "TEXT\n", 5);
+	data_at = begin + 160000;
+	btsrec_ck_ok(open_all());
+	ck_assert_str_eq(flatdump_vmcoreinfo(dump), "TEXT\n");
+	ck_assert_uint_lt(nr_reads, NR_SAME + 20);
+	teardown();
+}
+END_TEST
+
+/* Wherever a note lies in what is read at once; a long one is passed over. */
+START_TEST(elf_notes_in_blocks)
+{
+	static const uint8_t zeroes[16384 * 3];
+
+	for (uint32_t before_bytes = 16384 - 48; before_bytes < 16384 + 48; before_bytes += 4) {
+		uint64_t begin;
+
+		setup_elf(2);
+		begin = data_at;
+		put_note("CORE", zeroes, before_bytes - 20);
+		put_note("CORE", zeroes, 16384 * 3);
+		put_note("CORE", zeroes, before_bytes - 20);
+		set_notes(0, begin);
+		begin = data_at;
+		put_note("CORE", zeroes, before_bytes - 20);
+		put_note("VMCOREINFO", "TEXT\n", 5);
+		put_note("VMCOREINFO", "MORE\n", 5);
+		set_notes(1, begin);
+		btsrec_ck_ok(open_all());
+		ck_assert_str_eq(flatdump_vmcoreinfo(dump), "TEXT\n");
+	}
 	teardown();
 }
 END_TEST
@@ -652,4 +731,6 @@ END_TEST
 
 BTSREC_CK_MAIN("flatdump", plain_and_packed, over_two_pages, many_at_once, expected,
 	       by_several_threads, damaged_pages, the_medium_fails,
-	       the_medium_fails_of_elf, the_medium_fails_at_once, cut_off, split, vmcoreinfo, refused, no_memory)
+	       of_elf, elf_overlaps, elf_notes_again_and_again,
+	       elf_notes_in_blocks, the_medium_fails_at_once, cut_off, split, vmcoreinfo, refused,
+	       no_memory)
