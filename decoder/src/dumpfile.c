@@ -57,21 +57,19 @@ static enum btsrec_status elf_nr_segments(int fd, const Elf64_Ehdr *header, stru
 	return section.sh_info ? BTSREC_OK : headers_cut(msg);
 }
 
-static void elf_add_segment(struct dumpfile *dumpfile, const Elf64_Phdr *segment)
+/* Segment number @number; where several overlap, the first; false: no memory. */
+static bool elf_add_segment(struct dumpfile *dumpfile, const Elf64_Phdr *segment, uint64_t number)
 {
-	struct dumpfile_extent *extent = &dumpfile->extents[dumpfile->nr_extents];
 	uint64_t there_bytes = 0;
 
 	if (segment->p_type != PT_LOAD || !segment->p_filesz ||
 	    segment->p_offset > INT64_MAX || segment->p_filesz > INT64_MAX)
-		return;
+		return true;
 	describe(dumpfile, segment->p_offset, segment->p_filesz);
 	if (segment->p_offset < dumpfile->file_bytes)
 		there_bytes = min_u64(segment->p_filesz, dumpfile->file_bytes - segment->p_offset);
-	extent->begin_pa = segment->p_paddr;
-	extent->end_pa = segment->p_paddr + there_bytes;
-	extent->offset = segment->p_offset;
-	dumpfile->nr_extents++;
+	return ranges_add(&dumpfile->memory, segment->p_paddr, there_bytes, segment->p_offset,
+			  UINT64_MAX - number);
 }
 
 static enum btsrec_status elf_probe(struct dumpfile *dumpfile, int fd, const Elf64_Ehdr *header,
@@ -88,44 +86,25 @@ static enum btsrec_status elf_probe(struct dumpfile *dumpfile, int fd, const Elf
 	if (!is_inside(dumpfile, header->e_phoff, nr_segments * sizeof(*segments)))
 		return headers_cut(msg);
 	segments = calloc(nr_segments, sizeof(*segments));
-	dumpfile->extents = calloc(nr_segments, sizeof(*dumpfile->extents));
-	if (!segments || !dumpfile->extents)
+	if (!segments)
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!read_at(fd, header->e_phoff, segments, nr_segments * sizeof(*segments)))
 		return headers_unread(msg);
 	for (i = 0; i < nr_segments; i++)
-		elf_add_segment(dumpfile, &segments[i]);
+		if (!elf_add_segment(dumpfile, &segments[i], i))
+			return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (!ranges_settle(&dumpfile->memory))
+		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	return BTSREC_OK;
-}
-
-static bool extent_has(const struct dumpfile_extent *extent, uint64_t pa)
-{
-	return pa >= extent->begin_pa && pa < extent->end_pa;
-}
-
-/* An extent that has @pa, or NULL.  Several threads may ask: the last one is only a guess. */
-static const struct dumpfile_extent *extent_at(struct dumpfile *dumpfile, uint64_t pa)
-{
-	size_t last = __atomic_load_n(&dumpfile->last_extent, __ATOMIC_RELAXED);
-
-	if (dumpfile->nr_extents && extent_has(&dumpfile->extents[last], pa))
-		return &dumpfile->extents[last];
-	for (size_t i = 0; i < dumpfile->nr_extents; i++) {
-		if (!extent_has(&dumpfile->extents[i], pa))
-			continue;
-		__atomic_store_n(&dumpfile->last_extent, i, __ATOMIC_RELAXED);
-		return &dumpfile->extents[i];
-	}
-	return NULL;
 }
 
 static size_t elf_backed_bytes(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes)
 {
-	const struct dumpfile_extent *extent;
+	const struct range *range;
 	size_t nr_backed = 0;
 
-	while (nr_backed < len_bytes && (extent = extent_at(dumpfile, pa + nr_backed))) {
-		uint64_t rest_bytes = extent->end_pa - (pa + nr_backed);
+	while (nr_backed < len_bytes && (range = ranges_find(&dumpfile->memory, pa + nr_backed))) {
+		uint64_t rest_bytes = range->nr_bytes - (pa + nr_backed - range->begin);
 
 		nr_backed += min_u64(rest_bytes, len_bytes - nr_backed);
 	}
@@ -331,11 +310,11 @@ enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_by
 
 bool dumpfile_offset(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes, uint64_t *ret)
 {
-	const struct dumpfile_extent *extent = extent_at(dumpfile, pa);
+	const struct range *range = ranges_find(&dumpfile->memory, pa);
 
-	if (!extent || extent->end_pa - pa < len_bytes)
+	if (!range || range->nr_bytes - (pa - range->begin) < len_bytes)
 		return false;
-	*ret = extent->offset + (pa - extent->begin_pa);
+	*ret = range->at + (pa - range->begin);
 	return true;
 }
 
@@ -396,7 +375,7 @@ bool dumpfile_read_pages(struct dumpfile *dumpfile, int fd, const uint64_t *page
 
 void dumpfile_fini(struct dumpfile *dumpfile)
 {
-	free(dumpfile->extents);
+	ranges_fini(&dumpfile->memory);
 	memset(dumpfile, 0, sizeof(*dumpfile));
 }
 

@@ -11,6 +11,7 @@
 #ifndef BTSREC_DUMPFILE_H
 #define BTSREC_DUMPFILE_H
 
+#include "ranges.h"
 #include "status.h"
 
 enum dumpfile_kind {
@@ -19,19 +20,11 @@ enum dumpfile_kind {
 	DUMPFILE_COMPRESSED,	/* makedumpfile's and QEMU's "KDUMP" format */
 };
 
-/** struct dumpfile_extent - memory of which the file really holds the bytes, at @offset */
-struct dumpfile_extent {
-	uint64_t begin_pa;
-	uint64_t end_pa;
-	uint64_t offset;
-};
-
 /**
  * struct dumpfile - the outcome
  * @is_split: it is one of several files of a compressed dump.
  * @described_bytes: how long the file is at least if it is whole.
- * @extents: of an ELF dump; owned; may overlap.
- * @last_extent: where the previous question ended; most go on there.
+ * @memory: of an ELF dump, by address: of which the file really holds the bytes.
  * @error: errno of a read of the table of pages that failed; 0: none did.
  * @partial_pa: page of a compressed dump through whose plain bytes the cut goes;
  *	@partial_bytes of it are there; 0: there is no such page.
@@ -41,9 +34,7 @@ struct dumpfile {
 	bool is_split;
 	uint64_t file_bytes;
 	uint64_t described_bytes;
-	struct dumpfile_extent *extents;
-	size_t nr_extents;
-	size_t last_extent;
+	struct ranges memory;
 	int error;
 	uint64_t partial_pa;
 	uint64_t partial_bytes;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <elf.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@
 
 static FILE *file;
 static struct dumpfile dumpfile;
-static struct dumpfile_extent extents[2];
+static struct range ranges[2];
 static uint64_t page_pa[NR_PAGES];
 static uint8_t pages[NR_PAGES][BTSREC_PAGE_BYTES];
 
@@ -33,9 +34,9 @@ static void setup(void)
 		ck_assert_uint_eq(fwrite(words, sizeof(words), 1, file), 1);
 	}
 	ck_assert_int_eq(fflush(file), 0);
-	extents[0] = (struct dumpfile_extent){ PAGE_PA(0), PAGE_PA(150), 50 * BTSREC_PAGE_BYTES };
-	extents[1] = (struct dumpfile_extent){ PAGE_PA(150), PAGE_PA(NR_PAGES), 0 };
-	dumpfile = (struct dumpfile){ .kind = DUMPFILE_ELF, .extents = extents, .nr_extents = 2 };
+	ranges[0] = (struct range){ PAGE_PA(0), 150 * BTSREC_PAGE_BYTES, 50 * BTSREC_PAGE_BYTES, 2 };
+	ranges[1] = (struct range){ PAGE_PA(150), 50 * BTSREC_PAGE_BYTES, 0, 1 };
+	dumpfile = (struct dumpfile){ .kind = DUMPFILE_ELF, .memory = { ranges, 2, 2 } };
 }
 
 static void teardown(void)
@@ -111,7 +112,7 @@ START_TEST(not_all_are_there)
 	ck_assert(!read_all(10));
 	/* A part of a page is not the page. */
 	put(0, 140, 10, 1);
-	extents[0].end_pa -= 8;
+	ranges[0].nr_bytes -= 8;
 	ck_assert(!read_all(10));
 	teardown();
 }
@@ -132,11 +133,55 @@ END_TEST
 START_TEST(of_other_dumps_none)
 {
 	setup();
-	dumpfile.nr_extents = 0;
+	dumpfile.memory.nr = 0;
 	ck_assert(!read_all(put(0, 0, 2, 1)));
 	teardown();
 }
 END_TEST
 
+#define NR_SEGMENTS	60000
+
+static void put_segment(uint64_t pa, uint64_t offset, uint64_t nr_bytes)
+{
+	Elf64_Phdr segment = { .p_type = PT_LOAD, .p_paddr = pa, .p_offset = offset,
+			       .p_filesz = nr_bytes };
+
+	ck_assert_uint_eq(fwrite(&segment, sizeof(segment), 1, file), 1);
+}
+
+/* Each question had to go through all of them; the first one has what several have. */
+START_TEST(many_segments)
+{
+	const Elf64_Ehdr elf = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64 }, .e_type = ET_CORE,
+		.e_phoff = sizeof(elf), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = NR_SEGMENTS,
+	};
+	static struct msg msg;
+	uint64_t offset, file_bytes = sizeof(elf) + NR_SEGMENTS * sizeof(Elf64_Phdr);
+
+	file = tmpfile();
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fwrite(&elf, sizeof(elf), 1, file), 1);
+	put_segment(0x1000, 64, 0x1000);
+	for (uint64_t i = 1; i < NR_SEGMENTS; i++)
+		put_segment(i * 16, i, 8);
+	ck_assert_int_eq(fflush(file), 0);
+	memset(&dumpfile, 0, sizeof(dumpfile));
+	btsrec_ck_ok(dumpfile_probe(&dumpfile, fileno(file), file_bytes, &msg));
+	for (unsigned int round = 0; round < 10; round++)
+		for (uint64_t i = 1; i < NR_SEGMENTS; i++) {
+			uint64_t pa = (i * 31337 % (NR_SEGMENTS - 1) + 1) * 16;
+
+			if (!dumpfile_offset(&dumpfile, pa, 8, &offset) ||
+			    offset != (pa / 0x1000 == 1 ? pa - 0x1000 + 64 : pa / 16))
+				ck_abort_msg("0x%jx", (uintmax_t)pa);
+		}
+	ck_assert_uint_eq(dumpfile_backed_bytes(&dumpfile, 0x1001, 0x2000), 0x1007);
+	ck_assert_uint_eq(dumpfile_backed_bytes(&dumpfile, 0x3008, 8), 0);
+	dumpfile_fini(&dumpfile);
+	teardown();
+}
+END_TEST
+
 BTSREC_CK_MAIN("dumpfile", up_and_down, in_pieces, not_all_are_there, the_file_is_shorter,
-	       of_other_dumps_none)
+	       of_other_dumps_none, many_segments)
