@@ -6,16 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /**
  * struct out_file - a file being written; "-" is standard output
- * @path: borrowed.
+ * @path: as the user names it; borrowed.
+ * @place: where it will be, for which a link of that name was followed; owned.
  * @temporary: its name until the end; owned.
  * @error: errno of the write that failed; 0: none has.
  */
 struct out_file {
 	const char *path;
+	char *place;
 	char *temporary;
 	int fd;
 	int error;
@@ -27,23 +30,59 @@ static enum cli_exit failed(const char *path, int error)
 	return CLI_SYSTEM;
 }
 
+/*
+ * Where @path leads.  Its name is going to be given to a new file, which would take that of a
+ * device, a pipe or a link away from it: of a link that of its target is taken, others have none.
+ */
+static enum cli_exit find_place(const char *path, bool force, char **ret)
+{
+	struct stat found;
+	bool is_there = !lstat(path, &found);
+	char *place;
+
+	if (is_there && stat(path, &found))
+		return failed(path, errno);
+	if (is_there && !S_ISREG(found.st_mode)) {
+		cli_error("%s is no regular file; - writes to the standard output", path);
+		return CLI_USAGE;
+	}
+	if (is_there && !force) {
+		cli_error("%s exists; --force writes over it", path);
+		return CLI_USAGE;
+	}
+	place = is_there ? realpath(path, NULL) : strdup(path);
+	if (!place)
+		return failed(path, errno);
+	*ret = place;
+	return CLI_OK;
+}
+
+static void file_fini(struct out_file *file)
+{
+	free(file->place);
+	free(file->temporary);
+}
+
 /* Start to write what is going to be @path; @force: if that exists, replace it. */
 static enum cli_exit file_begin(const char *path, bool force, struct out_file *ret)
 {
 	struct out_file file = { .path = path, .fd = STDOUT_FILENO };
+	enum cli_exit status;
 
 	if (strcmp(path, "-")) {
-		if (!force && !access(path, F_OK)) {
-			cli_error("%s exists; --force writes over it", path);
-			return CLI_USAGE;
-		}
-		if (asprintf(&file.temporary, "%s.XXXXXX", path) < 0)
+		status = find_place(path, force, &file.place);
+		if (status)
+			return status;
+		if (asprintf(&file.temporary, "%s.XXXXXX", file.place) < 0) {
+			free(file.place);
 			return failed(path, ENOMEM);
+		}
 		/* Readable for its owner only: it holds what the dump holds. */
 		file.fd = mkostemp(file.temporary, O_CLOEXEC);
 		if (file.fd < 0) {
-			free(file.temporary);
-			return failed(path, errno);
+			status = failed(path, errno);
+			file_fini(&file);
+			return status;
 		}
 	}
 	*ret = file;
@@ -76,11 +115,11 @@ static enum cli_exit file_end(struct out_file *file, bool whole)
 		file->error = errno;
 	if (close(file->fd) && !file->error)
 		file->error = errno;
-	if (whole && !file->error && rename(file->temporary, file->path))
+	if (whole && !file->error && rename(file->temporary, file->place))
 		file->error = errno;
 	if (!whole || file->error)
 		unlink(file->temporary);
-	free(file->temporary);
+	file_fini(file);
 	return file->error ? failed(file->path, file->error) : CLI_OK;
 }
 
