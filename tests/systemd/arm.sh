@@ -64,9 +64,30 @@ grep -qx btsrec "$work/rmmod" || fault "not unloaded"
 rm "$work/device"
 expect 0 "" "$arm" stop
 
-# The module's sentence is what the user reads.
-stub modprobe "echo 'modprobe: ERROR' >&2; exit 1"
+# What a fault left is kept until somebody arms by hand, also if it came with the module.
+printf 'state: frozen\ncpu0: frozen annotations=1\n' >"$work/device"
+cp "$work/device" "$work/frozen"
+expect 1 "Not recording: .*btsrec snapshot FILE.*echo arm >$work/device" "$arm" start
+cmp -s "$work/device" "$work/frozen" || fault "a frozen recorder was told '$(cat "$work/device")'"
+rm "$work/device"
+stub modprobe "cp '$work/frozen' '$work/device'"
+expect 1 "Not recording: .*btsrec snapshot" "$arm" start
+printf 'state: disarmed\n' >"$work/device"
+expect 1 "Not recording: neither" "$arm" start
+grep -qx arm "$work/device" || fault "a recorder that was disarmed was not armed"
+rm "$work/device"
+
+# The module's sentence is what the user reads, if it is of this attempt; else modprobe's.
+echo '[    0.5] btsrec: Loaded and armed: of an earlier attempt.' >"$work/log"
+stub dmesg "cat '$work/log'; echo '[    9.0] other: text'"
+stub modprobe "echo 'modprobe: FATAL: Module btsrec not found.' >&2; exit 1"
+expect 1 "Not recording: modprobe: FATAL: Module btsrec not found.$" "$arm" start
+stub modprobe "exit 1"
+expect 1 "Not recording: neither modprobe nor the module says why" "$arm" start
+stub modprobe "echo '[    3.0] btsrec: Not loaded: no BTS here; do this.' >>'$work/log'
+echo 'modprobe: ERROR' >&2; exit 1"
 expect 1 "Not recording: Not loaded: no BTS here; do this." "$arm" start
+stub modprobe "echo \"[    4.\$\$] btsrec: Not loaded: no BTS here; do this.\" >>'$work/log'; exit 1"
 stub systemd-notify "echo \"\$*\" >'$work/status'"
 expect 1 "Not recording" env NOTIFY_SOCKET=x "$arm" start
 grep -q "no BTS here" "$work/status" || fault "no status text"
