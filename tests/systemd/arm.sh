@@ -106,11 +106,27 @@ expect 0 "the branch history is in $work/new" "$capture" "$work/vmcore" "$work/n
 btsrec check "$work/new/"*.bts >/dev/null || fault "the captured file is not right"
 expect 0 "No such file" "$capture" "$work/nothing" "$work/new2"
 : >"$work/not-a-folder"
-expect 0 "no branch history was saved" "$capture" "$work/vmcore" "$work/not-a-folder"
+expect 0 "no branch history was saved: mkdir: .*not-a-folder" "$capture" "$work/vmcore" "$work/not-a-folder"
 expect 0 "" env CAPTURE=no "$capture" "$work/vmcore" "$work/new3"
 [ ! -e "$work/new3" ] || fault "captured although CAPTURE=no"
 stub btsrec "sleep 60"
 expect 0 "gave up after 1 s" env CAPTURE_TIMEOUT_S=1 "$capture" "$work/vmcore" "$work/new4"
+stub btsrec "exit 7"
+expect 0 "no branch history was saved: status 7" "$capture" "$work/vmcore" "$work/new4"
+
+# For kdump-utils: the settings of the machine that crashed count, if a shell can read them.
+sed "s#/sysroot#$work/sysroot#; s#/usr/libexec/btsrec/capture#$work/bin/capture#" \
+	"$(dirname "$capture")/examples/kdump-pre.d-btsrec" >"$work/pre.d"
+chmod +x "$work/pre.d"
+mkdir -p "$work/sysroot/etc"
+stub mountpoint "exit 0"
+stub mount "exit 0"
+stub capture "echo \"\${CAPTURE-unset} \${CAPTURE_TIMEOUT_S-unset} \${NO_USER-unset} \${NO_PATHS-unset} \$*\""
+expect 0 "^unset unset unset unset /proc/vmcore $work/sysroot/var/lib/btsrec/captures$" "$work/pre.d"
+printf 'CAPTURE="no"\nCAPTURE_TIMEOUT_S=9\nNO_USER=yes\nDUMP_DIRS="/a /b"\n' >"$work/sysroot/etc/btsrec.conf"
+expect 0 "^no 9 yes unset /proc/vmcore" "$work/pre.d"
+printf 'CAPTURE="no\n' >"$work/sysroot/etc/btsrec.conf"
+expect 0 "^unset unset unset unset /proc/vmcore" "$work/pre.d"
 
 [ "$faults" = 0 ] && echo "all is as it should be"
 [ "$faults" = 0 ]
