@@ -11,6 +11,7 @@
 #include "doctor.h"
 
 #define DEFAULT_DUMP_DIR	"/var/crash"
+#define BLANKS			" \t\r"
 /* What ends a signed module: MODULE_SIG_STRING in include/linux/module_signature.h. */
 #define SIGNATURE_END		"~Module signature appended~\n"
 
@@ -202,15 +203,43 @@ static void take_state(struct doctor_facts *facts, char *line)
 
 /* --- After the crash ----------------------------------------------------- */
 
+/*
+ * The value of @name if @line sets that, without the quotes and blanks that systemd and a shell
+ * take off; NULL: it sets something else.
+ */
+static char *value_set(char *line, const char *name)
+{
+	size_t length = strlen(name);
+	char *value = line + length + 1;
+
+	if (strncmp(line, name, length) || line[length] != '=')
+		return NULL;
+	value += strspn(value, BLANKS);
+	if (*value == '"' || *value == '\'') {
+		char quote = *value++;
+
+		value[strcspn(value, (char[]){ quote, '\0' })] = '\0';
+		return value;
+	}
+	for (length = strlen(value); length && strchr(BLANKS, value[length - 1]); length--)
+		value[length - 1] = '\0';
+	return value;
+}
+
+/* As for what reads them: a setting that is empty has its default. */
 static void take_setting(struct doctor_facts *facts, char *line)
 {
-	if (!strncmp(line, "DUMP_DIRS=", 10) && line[10]) {
-		line += 10 + (line[10] == '"' || line[10] == '\'');
-		line[strcspn(line, " \"'")] = '\0';
-		snprintf(facts->dump_dir, sizeof(facts->dump_dir), "%s", line);
+	char *value = value_set(line, "DUMP_DIRS");
+
+	if (value) {
+		value += strspn(value, BLANKS);
+		value[strcspn(value, BLANKS)] = '\0';
+		snprintf(facts->dump_dir, sizeof(facts->dump_dir), "%s",
+			 *value ? value : DEFAULT_DUMP_DIR);
 	}
-	if (!strncmp(line, "CAPTURE=", 8))
-		facts->captures = !strcmp(line + 8, "yes");
+	value = value_set(line, "CAPTURE");
+	if (value)
+		facts->captures = !*value || !strcmp(value, "yes");
 }
 
 static void take_meminfo(struct doctor_facts *facts, char *line)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From facts to findings: what keeps a history from being there after a crash. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,10 +85,21 @@ static void judge_module(const struct doctor_facts *facts, struct doctor_report 
 		     facts->wants_signed ? ", signed," : "");
 }
 
+/* The module makes the device, and the kernel the file in devtmpfs. */
+static const char *unread_device_remedy(int error)
+{
+	if (error == EACCES || error == EPERM)
+		return "Run it as root.";
+	if (error == ENOENT)
+		return "Mount devtmpfs at /dev; in a container, ask the machine itself.";
+	return "The kernel log may tell why.";
+}
+
 static void judge_armed(const struct doctor_facts *facts, struct doctor_report *report)
 {
 	if (facts->device_errno)
-		find(report, "armed", DOCTOR_DEGRADED, "Run it as root.",
+		find(report, "armed", DOCTOR_DEGRADED,
+		     unread_device_remedy(facts->device_errno),
 		     "Whether the recorder is armed cannot be told: /dev/btsrec: %s.",
 		     strerror(facts->device_errno));
 	else if (!strcmp(facts->state, "frozen"))

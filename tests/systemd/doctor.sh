@@ -116,7 +116,17 @@ expect 1 "^degraded  *perf .* 3 times"
 put /dev/btsrec "state: armed\n${recording/skipped=0/skipped=5}"
 expect 1 "^degraded  *gaps .*5 annotations"
 rm "$root/dev/btsrec"
-expect 1 "^degraded  *armed .*No such file" "as root"
+expect 1 "^degraded  *armed .*No such file" "devtmpfs"
+! grep -q "as root" <<<"$said" || fault "$test: root would not find the device either"
+put /dev/btsrec "state: armed\n$recording"
+chmod 000 "$root/dev/btsrec"
+# Root's files, and no capability to read them all the same.
+plain=$btsrec
+printf '#!/bin/sh\nexec setpriv --bounding-set=-all --inh-caps=-all %s "$@"\n' "$plain" >"$work/weak"
+chmod +x "$work/weak"
+[ "$(id -u)" != 0 ] || btsrec=$work/weak
+expect 1 "^degraded  *armed .*Permission denied" "as root"
+btsrec=$plain
 
 test=kdump
 healthy
@@ -136,8 +146,14 @@ expect 1 "^degraded  *kdump .* 64 MiB"
 healthy
 put /etc/btsrec.conf '#CAPTURE=no\nCAPTURE=yes\n'
 expect 0
-put /etc/btsrec.conf 'CAPTURE=no\n'
-expect 1 "^degraded  *capture"
+for setting in '"yes"' "'yes'" "" "yes " '""' " yes"; do
+	put /etc/btsrec.conf "CAPTURE=no\nCAPTURE=$setting\n"
+	expect 0
+done
+for setting in no '"no"' "yes no" '" yes"' "yes\nCAPTURE=no"; do
+	put /etc/btsrec.conf "CAPTURE=$setting\n"
+	expect 1 "^degraded  *capture"
+done
 
 test=space
 healthy
@@ -145,6 +161,8 @@ put /proc/meminfo 'Slab: 99999999999999 kB\n'
 expect 1 "^degraded  *space .*/var/crash"
 put /etc/btsrec.conf 'DUMP_DIRS="/srv/dumps /var/crash"\n'
 expect 1 "^degraded  *space .*/srv/dumps;"
+put /etc/btsrec.conf 'DUMP_DIRS=/srv/dumps\nDUMP_DIRS=\n'
+expect 1 "^degraded  *space .*/var/crash;"
 put /dev/btsrec "state: armed\nring_bytes: 9999999999999999\n$recording"
 expect 1 "^degraded  *space .*below\|^degraded  *space .*for reports"
 
