@@ -48,11 +48,16 @@ expect_module() {
 	must modinfo -k "$kernel" btsrec
 }
 
+# As prometheus-node-exporter has it.
+metrics=/var/lib/prometheus/node-exporter
+mkdir -p "$metrics"
+
 files >/tmp/before
 
 step=install
 must apt-get -y install "${packages[@]}"
 expect_enabled enabled btsrec.service btsrec-collect.service btsrec-collect.path
+expect_enabled disabled btsrec-metrics.timer
 expect_module 0.1.0
 [ "$(btsrec --version)" = "btsrec 0.1.0" ] || fault "$step: $(btsrec --version)"
 must btsrec check "$folder/vmcore"
@@ -100,10 +105,12 @@ printf 'RING_BYTES=64K\nINITRAMFS=yes\n' >>/etc/btsrec.conf
 printf '#!/bin/sh\n' >/etc/btsrec/report.d/mail
 mkdir -p /var/lib/btsrec/reports/000001-x
 systemctl disable -q btsrec.service
+systemctl enable -q btsrec-metrics.timer
+: >"$metrics/btsrec.prom"
 must apt-get -y -o Dpkg::Options::=--force-confold install "$folder"/next/*.deb
 expect_module 0.2.0
 expect_enabled disabled btsrec.service
-expect_enabled enabled btsrec-collect.path
+expect_enabled enabled btsrec-collect.path btsrec-metrics.timer
 grep -qx RING_BYTES=64K /etc/btsrec.conf || fault "$step: the settings are gone"
 [ -d /var/lib/btsrec/reports/000001-x ] || fault "$step: the reports are gone"
 [ ! -e /usr/src/btsrec-0.1.0 ] || fault "$step: the old source is left"
@@ -113,6 +120,7 @@ unmkinitramfs "/boot/initrd.img-$kernel" /tmp/upgraded
 
 step=remove
 must apt-get -y remove btsrec btsrec-dkms crash-bts libbtsrec-dev
+[ ! -e "$metrics/btsrec.prom" ] || fault "$step: old metrics are left"
 [ -z "$(dkms status btsrec)" ] || fault "$step: DKMS still has $(dkms status btsrec)"
 ! modinfo -k "$kernel" btsrec >/dev/null 2>&1 || fault "$step: the module is left"
 ! lsinitramfs "/boot/initrd.img-$kernel" | grep -q btsrec || fault "$step: the initramfs would arm"
@@ -122,6 +130,7 @@ grep -qx RING_BYTES=64K /etc/btsrec.conf || fault "$step: the settings are gone"
 step=install_again
 must apt-get -y install "${packages[@]:0:2}"
 expect_enabled disabled btsrec.service
+expect_enabled enabled btsrec-metrics.timer
 must apt-get -y remove btsrec btsrec-dkms
 
 step=purge

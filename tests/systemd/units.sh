@@ -17,6 +17,17 @@ fault() {
 DESTDIR=$root cmake --install "$build" --component tools >/dev/null || fault "not installable"
 units=$(find "$root" -name 'btsrec*.service' -o -name 'btsrec*.path' -o -name 'btsrec*.timer')
 [ "$(wc -w <<<"$units")" = 6 ] || fault "found $units"
+# Where all that reads settings looks for them, whatever the prefix of this build.
+[ -e "$root/etc/btsrec.conf" ] || fault "the settings are in $(find "$root" -name btsrec.conf)"
+[ -d "$root/etc/btsrec/report.d" ] || fault "there is no folder for hooks in /etc"
+# shellcheck disable=SC2086 # a list of files without blanks
+said=$(grep -h '/etc/' $units | grep -v '[-=]/etc/btsrec')
+[ -z "$said" ] || fault "other settings: $said"
+# A preset for each unit that can be enabled, and for no other.
+preset=$(find "$root" -name '*-btsrec.preset')
+# shellcheck disable=SC2086 # a list of files without blanks
+said=$(diff <(grep -l '^WantedBy=' $units | xargs -n 1 basename | sort) \
+	<(sed -n 's/^[a-z]*able //p' "$preset" | sort)) || fault "presets: $said"
 for unit in $units; do
 	sed -i "s#^\(Exec[A-Za-z]*=\)/#\1$root/#" "$unit"
 done
