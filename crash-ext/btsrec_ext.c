@@ -57,6 +57,16 @@ static void release_interrupts(const struct sigaction *old)
 
 /* --- Running ------------------------------------------------------------ */
 
+/* errno of the write that failed; 0: none has. */
+static int output_errno;
+
+static void keep_output_errno(void)
+{
+	if (!output_errno)
+		output_errno = errno;
+	clearerr(fp);
+}
+
 static bool sink_write(void *arg, const char *text, size_t len_bytes)
 {
 	(void)arg;
@@ -64,7 +74,7 @@ static bool sink_write(void *arg, const char *text, size_t len_bytes)
 		return false;
 	if (fwrite(text, 1, len_bytes, fp) == len_bytes)
 		return true;
-	clearerr(fp);
+	keep_output_errno();
 	return false;
 }
 
@@ -271,7 +281,7 @@ static enum btsrec_status run(struct btsrec *rec, const struct image_crash *cras
 	return status ? status : show_view(rec, req);
 }
 
-/* A stopped view needs no word: whoever stopped it knows. */
+/* A stopped view needs no word here: whoever stopped it knows, or report_output() tells. */
 static void report(const struct btsrec *rec, enum btsrec_status status)
 {
 	const char *message = rec ? btsrec_errmsg(rec) : "";
@@ -279,6 +289,18 @@ static void report(const struct btsrec *rec, enum btsrec_status status)
 	if (status == BTSREC_OK || status == BTSREC_ERR_STOPPED || interrupted())
 		return;
 	error(INFO, "%s\n", *message ? message : btsrec_status_str(status));
+}
+
+/*
+ * Some of the output is known to be lost only when all of it is flushed.  Whoever left the pager
+ * or interrupted knows.  The word goes to the terminal: error() would write it behind the output.
+ */
+static void report_output(void)
+{
+	if (fflush(fp))
+		keep_output_errno();
+	if (output_errno && output_errno != EPIPE && !interrupted())
+		fprintf(stderr, "bts: the output is incomplete: %s\n", strerror(output_errno));
 }
 
 static void cmd_bts(void)
@@ -294,12 +316,13 @@ static void cmd_bts(void)
 		return;
 	}
 	image_crash_init(&crash, interrupted);
+	output_errno = 0;
 
 	hold_interrupts(&old);
 	rec = btsrec_new();
 	report(rec, rec ? run(rec, &crash, &req) : BTSREC_ERR_NOMEM);
 	btsrec_free(rec);
-	fflush(fp);
+	report_output();
 	release_interrupts(&old);
 }
 

@@ -23,7 +23,9 @@ USAGE_MARK = 'Enter "help bts" for details.'
 BAD_OPTIONS = ("-c 3-1", "-c x", "-c 1,,2", "-c ''", "-n 0", "-n x", "-n -1", "-z", "extra", "-i -k",
                "-i -a", "-k -c 0", "-k -j", "-c 99999", "-d -r", "-d -t", "-p -k", "-p -n 3",
                "-s -n 3", "-s -g", "-s -t", "-f x", "-f cpu -n 3", "-x panic -g", "-L -r", "-L -g",
-               "-H 1 -c 0", "-H 1 -r", "-H 1 -m", "-H 1 -f cpu", "-H 1 -x panic")
+               "-H 1 -c 0", "-H 1 -r", "-H 1 -m", "-H 1 -f cpu", "-H 1 -x panic",
+               "-s -P 1", "-l -m", "-l -s", "-l -f cpu")
+INCOMPLETE = "bts: the output is incomplete: No space left on device\n"
 LIVE_REFUSAL = "bts: the recorder of a running system cannot be read by crash\n"
 # A listing that a terminal's buffers could swallow whole proves nothing about Ctrl-C.
 MIN_LISTING_BYTES = 256 * 1024
@@ -131,6 +133,7 @@ def script_lines(options):
              "bts -a -g -F n:5 -T n:500 -N > filter.calls", "bts -F later > filter.wrong",
              "bts -f task -a -N > functions", "bts -x panic -a > coverage",
              "bts -a -L -N > fold", "bts -a -L -t -n 30 -K -j -N > fold.jsonl",
+             "bts -a > /dev/full", "bts -i > /dev/full", "bts -a | head -n 1 > first",
              "bts -m -N > timeline", "bts -m -n 9 -P 0,1 -j -N > timeline.jsonl"]
     lines += [f"bts -a {asked.format(pid=pid)} -N > {name}"
               for name, (asked, _) in {**THREADS, **TREES}.items()]
@@ -327,6 +330,8 @@ def check_script(check, options):
         check_choices(check, options, out)
         check_context(check, options, out)
         check_manners(check, out)
+        check.that("bts on a full disk says so, and nothing if the reader leaves",
+                   output.count("incomplete") == output.count(INCOMPLETE) == 2, output)
         check_loading(check, out)
         return len(out["all"])
 
