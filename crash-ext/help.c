@@ -39,7 +39,7 @@ char *bts_help[] = {
 	"         freeze, the time stamp, CPU, event, and how many branches this CPU took",
 	"         since its line before; of a filter -P, -G, -C, -F and -T have an effect.",
 	"     -s  Display the call stack at the end of the history, rebuilt from calls and",
-	"         returns, and compared with the stack in memory; not with -n, -r or -t.",
+	"         returns, and compared with the stack in memory; not with -n, -r, -t or a filter.",
 	"     -x  Display the instructions of a function and how often each was executed, in",
 	"         all events; not with -n, -r or -t.",
 	"     -j  Display JSON Lines instead of text: one object per event.",
