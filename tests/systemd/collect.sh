@@ -4,6 +4,7 @@
 # The collector, in a folder of its own, against all that can happen to dumps.
 set -u
 collect=$1
+analyze=$2
 export PATH
 PATH=$(dirname "$2"):$(dirname "$3"):$(dirname "$4"):$PATH
 work=$(mktemp -d)
@@ -291,6 +292,12 @@ run KEEP_REPORTS=2
 expect_reports 2
 run KEEP_MBYTES=0
 expect_reports 1
+
+# As the dump, which is root's, and the files that btsrec makes itself.
+test=by_hand_for_the_owner_only
+rm -rf "$work/by-hand"
+(umask 022 && "$analyze" --into "$work/by-hand" "$(report)/history.bts" >/dev/null)
+[ -z "$(find "$work/by-hand" -perm /077)" ] || fault "$test: $(find "$work/by-hand" -perm /077 | head -n 3)"
 
 test=hooks
 machine
