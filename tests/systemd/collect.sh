@@ -5,6 +5,7 @@
 set -u
 collect=$1
 analyze=$2
+btsrec=$3
 export PATH
 PATH=$(dirname "$2"):$(dirname "$3"):$(dirname "$4"):$PATH
 work=$(mktemp -d)
@@ -136,6 +137,68 @@ expect_reports 1
 grep -q "from a dump that was cut off" "$(report)/check.txt" || fault "$test: not said"
 run
 expect_reports 1
+
+# big FILE: two CPUs whose rings fill many pages.
+big() {
+	mkimage "$1" <<-END
+		root cpus=2 ring=40000
+		cpu 0
+		arm tsc=1 now=7/7/0x100000/init
+		fill 20000 0xffffffff81000000 0xffffffff81100000 0x1f0
+		freeze reason=panic tsc=90
+		cpu 1
+		arm tsc=1 now=7/7/0x100000/init
+		fill 20000 0xffffffff81000000 0xffffffff82100000 0x330
+		freeze reason=panic tsc=95
+	END
+}
+
+# One CPU's history has a hole; all of it is gone, and the end of the other's, too.
+test=capture_kernel_killed_long_before_the_end
+big "$work/dump"
+for lost in 120000 3000 20000; do
+	machine
+	mkdir -p "$work/state/captures"
+	btsrec extract "$work/dump" - | head -c -$lost >"$work/state/captures/20261121T000000Z.bts.Ab12Cd"
+	run
+	expect_reports 1
+	btsrec info "$(report)/history.bts" >/dev/null || fault "$test: the small file is not readable"
+	grep -q "^btsrec show --types.*: a part of the history is lost" "$(report)/unresolved.txt" ||
+		fault "$test: $(cat "$(report)/unresolved.txt")"
+	[ -s "$(report)/cpu0.branches.txt" ] || fault "$test: no branches"
+	: >"$work/journal"
+	run
+	expect_silence
+done
+
+test=a_hole_is_no_failure
+[ "$(btsrec show "$(report)/history.bts" >/dev/null; echo $?)" = 1 ] || fault "$test: no hole"
+"$analyze" --into "$work/by-hand" "$(report)/history.bts" >/dev/null ||
+	fault "$test: status $?: $(cat "$work/by-hand/unresolved.txt")"
+rm -rf "$work/by-hand"
+
+# stand_in COMMAND TEXT: btsrec runs that instead of the command.
+stand_in() {
+	cat >"$work/bin/btsrec" <<-END
+		#!/bin/sh
+		if [ "\$1" = "$1" ]; then
+			$2
+		fi
+		exec "$btsrec" "\$@"
+	END
+	chmod +x "$work/bin/btsrec"
+}
+
+test=one_failed_view_is_named_in_the_report
+machine
+dump "$work/crash/1/dump.1" 90
+stand_in calls 'echo "btsrec: no memory" >&2; exit 7'
+run
+rm "$work/bin/btsrec"
+expect_reports 1
+grep -qx "btsrec calls --cpu 0: btsrec: no memory" "$(report)/unresolved.txt" ||
+	fault "$test: $(cat "$(report)/unresolved.txt")"
+[ -s "$(report)/events.jsonl" ] || fault "$test: the other views are gone"
 
 test=no_recorder
 machine
