@@ -356,6 +356,30 @@ expect_reports 2
 run KEEP_MBYTES=0
 expect_reports 1
 
+test=long_histories_are_cut_in_the_listings_only
+machine
+mkdir -p "$work/crash/1"
+big "$work/crash/1/dump.1"
+run REPORT_EVENTS=200
+expect_reports 1
+events=$(btsrec show --format jsonl "$(report)/history.bts" | wc -l)
+[ "$events" -gt 40000 ] || fault "$test: the small file has $events events"
+[ "$(wc -l <"$(report)/events.jsonl")" -le 210 ] || fault "$test: events.jsonl is not cut"
+[ "$(wc -l <"$(report)/cpu1.branches.txt")" -le 110 ] || fault "$test: branches are not cut"
+head -n 1 "$(report)/cpu1.branches.txt" |
+	grep -qx '# The newest 100 of 20002 events; all of them: btsrec show --types --cpu 1 history.bts' ||
+	fault "$test: $(head -n 1 "$(report)/cpu1.branches.txt")"
+[ ! -e "$(report)/perf.data" ] || fault "$test: perf.data is whole"
+[ -s "$(report)/stacks.txt" ] || fault "$test: no stacks.txt"
+grep -q "btsrec export --to perf history.bts" "$(report)/README.txt" || fault "$test: not said how"
+"$analyze" --into "$work/by-hand" "$(report)/history.bts" >/dev/null || fault "$test: by hand: $?"
+[ "$(wc -l <"$work/by-hand/events.jsonl")" = "$events" ] || fault "$test: cut by hand"
+[ -s "$work/by-hand/perf.data" ] || fault "$test: no perf.data by hand"
+[ ! -e "$work/by-hand/README.txt" ] || fault "$test: by hand: said to be cut"
+for count in "" x -1; do
+	! "$analyze" --events "$count" "$work/dump" >/dev/null 2>&1 || fault "$test: takes '$count'"
+done
+
 # As the dump, which is root's, and the files that btsrec makes itself.
 test=by_hand_for_the_owner_only
 rm -rf "$work/by-hand"
