@@ -223,6 +223,98 @@ expect_said "dump.empty cannot be read"
 run
 expect_silence
 
+# Status 4 may be a read error: the same dump is looked at again, and named once.
+test=a_read_error_passes
+machine
+dump "$work/crash/1/dump.1" 90
+stand_in info 'echo "btsrec: Input/output error" >&2; exit 4'
+run
+run
+rm "$work/bin/btsrec"
+expect_reports 0
+[ "$(grep -c '^MESSAGE=.*Input/output error' "$work/journal")" = 1 ] ||
+	fault "$test: $(cat "$work/journal")"
+run
+expect_reports 1
+
+test=short_of_memory_for_a_look
+machine
+dump "$work/crash/1/dump.1" 90
+stand_in info 'exit 137'
+run
+expect_said "attempt 1 of 3 failed: btsrec info ended with status 137"
+rm "$work/bin/btsrec"
+run
+expect_reports 1
+[ -z "$(find "$work/state/seen" -name '*.attempts')" ] || fault "$test: the attempt is still known"
+stand_in info 'exit 137'
+dump "$work/crash/2/dump.2" 91
+for _ in 1 2 3; do run; done
+rm "$work/bin/btsrec"
+expect_said "given up after 3 attempts"
+: >"$work/journal"
+run
+expect_reports 1
+expect_silence
+
+test=a_copy_under_way_is_waited_for
+machine
+mkdir -p "$work/crash/1"
+dump "$work/dump" 90
+head -c -1000 "$work/dump" >"$work/crash/1/dump.1"
+for _ in 1 2 3 4; do run; done
+expect_reports 0
+expect_silence
+cp "$work/dump" "$work/crash/1/dump.1"
+run
+expect_reports 1
+! btsrec info "$(report)/history.bts" | grep -q "cut off" || fault "$test: the half dump's"
+
+# Nothing is lost if nobody copies the rest; and if somebody does, the whole is better.
+test=a_whole_dump_replaces_a_half_one
+machine
+mkdir -p "$work/crash/1"
+head -c -1000 "$work/dump" >"$work/crash/1/dump.1"
+touch -d "1 hour ago" "$work/crash/1/dump.1"
+run
+expect_reports 1
+btsrec info "$(report)/history.bts" | grep -q "cut off" || fault "$test: the half dump has no notice"
+cp "$work/dump" "$work/crash/1/dump.1"
+run
+expect_reports 1
+[ -d "$(report 000002)" ] || fault "$test: the report is the old one"
+expect_said "000002-.* replaces .*000001-"
+! btsrec info "$(report)/history.bts" | grep -q "cut off" || fault "$test: the half dump's"
+: >"$work/journal"
+head -c -1000 "$work/dump" >"$work/crash/2.half"
+mkdir -p "$work/crash/2"
+mv "$work/crash/2.half" "$work/crash/2/dump.2"
+touch -d "1 hour ago" "$work/crash/2/dump.2"
+run
+expect_reports 1
+expect_silence
+# With the clock set back, its time is one to come.
+machine
+mkdir -p "$work/crash/1"
+head -c -1000 "$work/dump" >"$work/crash/1/dump.1"
+touch -d "next year" "$work/crash/1/dump.1"
+run
+expect_reports 1
+
+test=marks_live_as_long_as_the_dump
+machine
+dump "$work/crash/1/dump.1" 90
+run
+rm -r "$work/state/reports"/0*
+find "$work/state/seen" -type f -exec touch -d "2 years ago" {} +
+touch -d "2 years ago" "$work/state/seen/of-a-file-that-is-gone"
+: >"$work/journal"
+run
+run
+expect_reports 0
+expect_silence
+[ ! -e "$work/state/seen/of-a-file-that-is-gone" ] || fault "$test: marks are kept for ever"
+
 test=names_with_blanks
 machine
 dump "$work/crash/a b \$(touch owned)/vmcore" 90
@@ -329,6 +421,32 @@ expect_reports 0
 dump "$work/crash/2/dump.2" 91
 run
 expect_reports 2
+
+# As systemd ends it for its time, or the kernel for its memory: nothing of it is left to
+# count the attempt afterwards.
+test=an_analysis_that_takes_the_collector_with_it_is_given_up
+machine
+dump "$work/crash/1/dump.1" 90
+cat >"$work/bin/btsrec-analyze" <<-END
+	#!/bin/sh
+	echo >>"$work/began"
+	kill -KILL \$(cat "$work/pid")
+	sleep 1
+END
+chmod +x "$work/bin/btsrec-analyze"
+for _ in 1 2 3 4 5; do
+	# shellcheck disable=SC2016 # for the inner shell
+	env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" MIN_FREE_MBYTES=0 \
+		BTSREC_PSTORE="$work/pstore" setsid sh -c 'echo -$$ >"$0"; exec "$1"' "$work/pid" \
+		"$collect" >/dev/null 2>&1
+done
+rm "$work/bin/btsrec-analyze"
+[ "$(wc -l <"$work/began")" = 3 ] || fault "$test: begun $(wc -l <"$work/began") times"
+expect_said "given up after 3 attempts"
+: >"$work/journal"
+run
+expect_reports 0
+expect_silence
 
 test=makedumpfile_found_the_disk_full
 machine
