@@ -56,7 +56,8 @@ files >/tmp/before
 
 step=install
 must apt-get -y install "${packages[@]}"
-expect_enabled enabled btsrec.service btsrec-collect.service btsrec-collect.path
+expect_enabled enabled btsrec.service btsrec-collect.service btsrec-collect.path \
+	btsrec-collect.timer
 expect_enabled disabled btsrec-metrics.timer
 expect_module 0.1.0
 [ "$(btsrec --version)" = "btsrec 0.1.0" ] || fault "$step: $(btsrec --version)"
@@ -67,7 +68,7 @@ echo quit | crash --help extend >/dev/null || fault "$step: crash does not run"
 [ -e /usr/lib/crash/extensions/bts.so ] || fault "$step: no extension for crash"
 [ -e /usr/lib/x86_64-linux-gnu/libbtsrec.so ] || fault "$step: nothing to link with"
 must systemd-analyze verify --man=no /lib/systemd/system/btsrec.service \
-	/lib/systemd/system/btsrec-collect.path
+	/lib/systemd/system/btsrec-collect.path /lib/systemd/system/btsrec-collect.timer
 # shellcheck source=/dev/null
 . /usr/share/bash-completion/completions/btsrec
 COMP_WORDS=(btsrec ex) COMP_CWORD=1
@@ -110,7 +111,7 @@ systemctl enable -q btsrec-metrics.timer
 must apt-get -y -o Dpkg::Options::=--force-confold install "$folder"/next/*.deb
 expect_module 0.2.0
 expect_enabled disabled btsrec.service
-expect_enabled enabled btsrec-collect.path btsrec-metrics.timer
+expect_enabled enabled btsrec-collect.path btsrec-collect.timer btsrec-metrics.timer
 grep -qx RING_BYTES=64K /etc/btsrec.conf || fault "$step: the settings are gone"
 [ -d /var/lib/btsrec/reports/000001-x ] || fault "$step: the reports are gone"
 [ ! -e /usr/src/btsrec-0.1.0 ] || fault "$step: the old source is left"

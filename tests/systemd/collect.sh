@@ -448,6 +448,22 @@ run
 expect_reports 0
 expect_silence
 
+# systemd does not watch while the collector runs.
+test=a_dump_that_comes_meanwhile
+machine
+dump "$work/crash/1/dump.1" 90
+dump "$work/late" 91
+cat >"$work/bin/btsrec-analyze" <<-END
+	#!/bin/sh
+	mkdir -p "$work/crash/0"
+	cp -n "$work/late" "$work/crash/0/dump.0"
+	exec "$analyze" "\$@"
+END
+chmod +x "$work/bin/btsrec-analyze"
+run
+rm "$work/bin/btsrec-analyze"
+expect_reports 2
+
 test=makedumpfile_found_the_disk_full
 machine
 mkdir -p "$work/state/captures"

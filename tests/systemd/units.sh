@@ -16,7 +16,7 @@ fault() {
 # As installed, so that the paths of the programs exist.
 DESTDIR=$root cmake --install "$build" --component tools >/dev/null || fault "not installable"
 units=$(find "$root" -name 'btsrec*.service' -o -name 'btsrec*.path' -o -name 'btsrec*.timer')
-[ "$(wc -w <<<"$units")" = 6 ] || fault "found $units"
+[ "$(wc -w <<<"$units")" = 7 ] || fault "found $units"
 # Where all that reads settings looks for them, whatever the prefix of this build.
 [ -e "$root/etc/btsrec.conf" ] || fault "the settings are in $(find "$root" -name btsrec.conf)"
 [ -d "$root/etc/btsrec/report.d" ] || fault "there is no folder for hooks in /etc"
@@ -34,6 +34,16 @@ done
 # shellcheck disable=SC2086 # a list of files without blanks
 said=$("$analyze" verify --man=no --recursive-errors=no $units 2>&1) || fault "$said"
 [ -z "$said" ] || fault "$said"
+
+# Whatever installs, enables or removes the watch does so with the timer.
+for file in CMakeLists.txt package/btsrec/{postinst,prerm,postrm} package/rpm/btsrec.{post,preun}; do
+	[ "$(grep -c 'btsrec-collect\.path' "$source/systemd/$file")" = \
+		"$(grep -c 'btsrec-collect\.timer' "$source/systemd/$file")" ] ||
+		fault "$file: the timer is not where the watch is"
+done
+# Or the sixth dump within ten seconds ends the watch until the next boot.
+grep -qx 'StartLimitIntervalSec=0' "$(find "$root" -name btsrec-collect.service)" ||
+	fault "btsrec-collect.service can be started too often"
 
 # What the units may do: systemd's figure, ten times, from 0 to 100 (docs/unattended.md).
 # exposed UNIT LIMIT
