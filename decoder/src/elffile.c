@@ -128,24 +128,38 @@ static bool is_of_image(const GElf_Sym *symbol)
 	       (type <= STT_FUNC || type == STT_GNU_IFUNC);
 }
 
-/* The letter that System.map has for @symbol. */
-static char symbol_letter(Elf *elf, const GElf_Sym *symbol)
+/* The section that @symbol is in. */
+static bool section_of(Elf *elf, const GElf_Sym *symbol, GElf_Shdr *ret)
 {
-	Elf_Scn *section;
-	GElf_Shdr header;
-	char letter;
+	Elf_Scn *section = is_of_image(symbol) ? elf_getscn(elf, symbol->st_shndx) : NULL;
 
-	if (!is_of_image(symbol))
-		return 'a';
-	section = elf_getscn(elf, symbol->st_shndx);
-	if (!section || !gelf_getshdr(section, &header))
-		return 'a';
-	letter = section_letter(header.sh_flags);
+	return section && gelf_getshdr(section, ret);
+}
+
+/* The letter that System.map has for @symbol, which is in @section. */
+static char symbol_letter(const GElf_Sym *symbol, const GElf_Shdr *section)
+{
+	char letter = section_letter(section->sh_flags);
+
 	if (GELF_ST_BIND(symbol->st_info) == STB_WEAK)
 		return GELF_ST_TYPE(symbol->st_info) == STT_OBJECT ? 'V' : 'W';
 	if (GELF_ST_BIND(symbol->st_info) == STB_GLOBAL)
 		return (char)(letter - 'a' + 'A');
 	return letter;
+}
+
+static bool add_symbol(struct symbol_list *list, Elf *elf, const GElf_Sym *symbol, const char *name)
+{
+	uint64_t offset_bytes, room_bytes = 0;
+	GElf_Shdr section;
+
+	if (!section_of(elf, symbol, &section))
+		return true;
+	offset_bytes = symbol->st_value - section.sh_addr;
+	if (offset_bytes < section.sh_size)
+		room_bytes = section.sh_size - offset_bytes;
+	return symbol_list_add_sized(list, symbol->st_value, symbol->st_size, room_bytes,
+				     symbol_letter(symbol, &section), name, strlen(name));
 }
 
 static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *ret)
@@ -176,8 +190,7 @@ enum btsrec_status elffile_symbols(const struct elffile *file, uint32_t type,
 
 		if (!name || (wanted && !wanted(name)))
 			continue;
-		if (!symbol_list_add_sized(list, symbol.st_value, symbol.st_size,
-					   symbol_letter(file->elf, &symbol), name, strlen(name)))
+		if (!add_symbol(list, file->elf, &symbol, name))
 			return BTSREC_ERR_NOMEM;
 	}
 	return BTSREC_OK;

@@ -33,11 +33,11 @@ static bool list_grow(struct symbol_list *list)
 bool symbol_list_add(struct symbol_list *list, uint64_t va, char letter, const char *name,
 		     size_t name_bytes)
 {
-	return symbol_list_add_sized(list, va, 0, letter, name, name_bytes);
+	return symbol_list_add_sized(list, va, 0, 0, letter, name, name_bytes);
 }
 
-bool symbol_list_add_sized(struct symbol_list *list, uint64_t va, uint64_t nr_bytes, char letter,
-			   const char *name, size_t name_bytes)
+bool symbol_list_add_sized(struct symbol_list *list, uint64_t va, uint64_t nr_bytes,
+			   uint64_t room_bytes, char letter, const char *name, size_t name_bytes)
 {
 	uint8_t rank = symbol_rank(letter);
 	struct symbol_entry *entry;
@@ -49,6 +49,7 @@ bool symbol_list_add_sized(struct symbol_list *list, uint64_t va, uint64_t nr_by
 	entry = &list->entries[list->nr_entries++];
 	entry->va = va;
 	entry->nr_bytes = nr_bytes;
+	entry->room_bytes = room_bytes;
 	entry->name = name;
 	if (name_bytes > SYMBOL_NAME_MAX_BYTES)
 		name_bytes = SYMBOL_NAME_MAX_BYTES;
@@ -149,19 +150,45 @@ static bool add_end(struct symbol_list *list, uint64_t va)
 	return true;
 }
 
+/* Labels of where a section ends, which begin nothing. */
+static void drop_ends(struct symbol_list *list)
+{
+	size_t i, nr_kept = 0;
+
+	for (i = 0; i < list->nr_entries; i++)
+		if (list->entries[i].nr_bytes || list->entries[i].room_bytes)
+			list->entries[nr_kept++] = list->entries[i];
+	list->nr_entries = nr_kept;
+}
+
+/* How much the symbols from @first to before @end, all of one address, stand for. */
+static uint64_t size_of(const struct symbol_entry *first, const struct symbol_entry *end)
+{
+	uint64_t nr_bytes = 0, room_bytes = 0;
+
+	for (; first < end; first++) {
+		if (nr_bytes < first->nr_bytes)
+			nr_bytes = first->nr_bytes;
+		if (room_bytes < first->room_bytes)
+			room_bytes = first->room_bytes;
+	}
+	return nr_bytes ? nr_bytes : room_bytes;
+}
+
 bool symbol_list_end(struct symbol_list *list)
 {
-	size_t nr_symbols = list->nr_entries, i, next;
+	size_t nr_symbols, i, next;
 	uint64_t nr_bytes, va;
 
+	drop_ends(list);
 	list_sort(list);
+	nr_symbols = list->nr_entries;
 	for (i = 0; i < nr_symbols; i = next) {
 		va = list->entries[i].va;
-		nr_bytes = 0;
-		for (next = i; next < nr_symbols && list->entries[next].va == va; next++)
-			if (nr_bytes < list->entries[next].nr_bytes)
-				nr_bytes = list->entries[next].nr_bytes;
-		if (!nr_bytes || va + nr_bytes < va ||
+		for (next = i; next < nr_symbols && list->entries[next].va == va;)
+			next++;
+		nr_bytes = size_of(list->entries + i, list->entries + next);
+		if (va + nr_bytes < va ||
 		    (next < nr_symbols && list->entries[next].va <= va + nr_bytes))
 			continue;
 		if (!add_end(list, va + nr_bytes))

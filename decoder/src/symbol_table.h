@@ -19,13 +19,15 @@
 /**
  * struct symbol_list - symbols on their way into a table
  * @entries: unsorted; names borrowed.  @nr_bytes: of what the symbol stands for; 0:
- *	unknown.  No name: nothing is known from here on.
+ *	unknown.  @room_bytes: more than that it cannot be.  No name: nothing is known from
+ *	here on.
  * @nr_room: allocated @entries.
  */
 struct symbol_list {
 	struct symbol_entry {
 		uint64_t va;
 		uint64_t nr_bytes;
+		uint64_t room_bytes;
 		const char *name;
 		uint32_t name_bytes;
 		uint8_t rank;		/* lower wins at one address */
@@ -46,12 +48,19 @@ struct symbol_list {
 bool symbol_list_add(struct symbol_list *list, uint64_t va, char letter, const char *name,
 		     size_t name_bytes);
 
-/** symbol_list_add_sized() - as symbol_list_add(), with the size of what it stands for */
-bool symbol_list_add_sized(struct symbol_list *list, uint64_t va, uint64_t nr_bytes, char letter,
-			   const char *name, size_t name_bytes);
+/**
+ * symbol_list_add_sized() - as symbol_list_add(), with the size of what it stands for
+ * @nr_bytes: 0: unknown.
+ * @room_bytes: up to the end of its section.
+ */
+bool symbol_list_add_sized(struct symbol_list *list, uint64_t va, uint64_t nr_bytes,
+			   uint64_t room_bytes, char letter, const char *name, size_t name_bytes);
 
 /**
  * symbol_list_end() - let symbols end where they end, not where the next one begins
+ *
+ * All must be of symbol_list_add_sized().  One of unknown size ends with its section at the
+ * latest: behind _init, which has none, come stubs of the PLT without symbols.
  *
  * The kernel's own lookup does not do that; where a file has but a few of its symbols,
  * what lies between them would get names of its neighbours.

@@ -244,6 +244,38 @@ START_TEST(symbols_of_a_debug_file)
 }
 END_TEST
 
+/* As _init, behind whose section is the PLT: what is there is not called by its name. */
+START_TEST(a_symbol_without_a_size)
+{
+	struct uk_elf *elf = (struct uk_elf *)page;
+
+	setup();
+	elf->symbols[1].st_size = 0;
+	elf->sections[1].sh_size = 0x16;
+	write_file("prog", page, sizeof(page));
+	look_up();
+	expect_symbol(0x800, 0);
+	expect_symbol(0x815, 0x15);
+	expect_no_symbol(0x816);
+	expect_no_symbol(0x830);
+	mapped_fini(&mapped);
+	/* A label of where the section ends. */
+	elf->sections[1].sh_addr -= 0x16;
+	write_file("prog", page, sizeof(page));
+	look_up();
+	expect_no_symbol(0x800);
+	ck_assert_int_eq(mapped.why, MAPPED_STRIPPED);
+	mapped_fini(&mapped);
+	/* A size is believed, whatever the section. */
+	elf->symbols[1].st_size = 0x20;
+	write_file("prog", page, sizeof(page));
+	look_up();
+	expect_symbol(0x81f, 0x1f);
+	expect_no_symbol(0x820);
+	teardown();
+}
+END_TEST
+
 START_TEST(a_debug_file_of_another_build)
 {
 	setup();
@@ -356,5 +388,5 @@ END_TEST
 
 BTSREC_CK_MAIN("mapped", the_same_file, another_build, not_found, no_elf_file, by_size_and_time,
 	       stripped, symbols_of_a_debug_file, a_debug_file_of_another_build,
-	       a_debug_file_behind_others, an_image_in_memory, an_image_cut_off,
-	       an_image_of_any_size, out_of_memory)
+	       a_debug_file_behind_others, a_symbol_without_a_size, an_image_in_memory,
+	       an_image_cut_off, an_image_of_any_size, out_of_memory)

@@ -172,29 +172,35 @@ class Symbols:
         if not place:
             return ""
         start = self.starts[place - 1]
-        size, key = self.names[start]
-        if size and address >= start + size:
+        size, room, key = self.names[start]
+        if address >= start + (size or room):
             return ""
         return f"{key[2]}+0x{address - start:x}"
 
 
 def _symbols(path: Path, dynamic: bool) -> Symbols:
-    """The rule of btsrec(1): global before local, few underscores, then the alphabet."""
-    sections = {number for number, flags in re.findall(
-        r"^ *\[ *(\d+)\] \S+ +\S+ +[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ [0-9a-f]+ +(\S*X\S*)",
+    """The rule of btsrec(1): global before local, few underscores, then the alphabet.
+
+    What has no size ends with its section, and is no name of anything at the end of that."""
+    ends = {number: int(address, 16) + int(size, 16) for number, address, size in re.findall(
+        r"^ *\[ *(\d+)\] \S+ +\S+ +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+) [0-9a-f]+ +\S*X\S*",
         _output("readelf", "-SW", path), re.M)}
     best: dict[int, tuple] = {}
     for line in _output("readelf", "-W", "--dyn-syms" if dynamic else "-s", path).splitlines():
         words = line.split()
-        if len(words) < 8 or words[6] not in sections:
+        if len(words) < 8 or words[6] not in ends:
             continue
         if words[3] not in ("FUNC", "NOTYPE", "IFUNC"):
             continue
         address, size = int(words[1], 16), int(words[2], 0)
+        room = max(ends[words[6]] - address, 0)
+        if not size and not room:
+            continue
         name = words[7].split("@")[0]
         key = (words[4] == "LOCAL", len(name) - len(name.lstrip("_")), name)
         old = best.get(address)
-        best[address] = (max(size, old[0]) if old else size, min(key, old[1]) if old else key)
+        best[address] = (max(size, old[0]), max(room, old[1]), min(key, old[2])) if old else (
+            size, room, key)
     return Symbols(sorted(best), best, _segments(path))
 
 
