@@ -14,11 +14,20 @@ static struct branch is_none(enum code_fault fault)
 	return (struct branch){ .type = BRANCH_NONE, .vector = -1, .fault = fault };
 }
 
-static struct branch judge_entry(const struct code_insn *last, int vector)
+/* By its own vector only: also where there is such an instruction, an interrupt may hit it. */
+static bool is_by_insn(const struct code_insn *last, const struct gates *gates, int vector)
+{
+	if (last->class == CODE_UNREADABLE)
+		return vector == GATES_INT80 && gates->has_int80;
+	return last->class == CODE_INT && last->vector == vector;
+}
+
+static struct branch judge_entry(const struct code_insn *last, const struct gates *gates,
+				 int vector)
 {
 	struct branch branch = { .type = BRANCH_IRQ, .vector = vector };
 
-	if (last->class == CODE_INT)
+	if (is_by_insn(last, gates, vector))
 		branch.type = BRANCH_INT;
 	else if (vector == VECTOR_NMI)
 		branch.type = BRANCH_NMI;
@@ -82,7 +91,7 @@ struct branch branch_judge(const struct code_insn *last, const struct gates *gat
 	struct branch branch;
 
 	if (vector >= 0)
-		return judge_entry(last, vector);
+		return judge_entry(last, gates, vector);
 	branch = judge_insn(last, gates, to);
 	branch.to_thunk = last->there && branch.type != BRANCH_NONE;
 	if (last->here && branch.type != BRANCH_NONE)

@@ -313,9 +313,25 @@ static enum code_class classify(const ZydisDecodedInstruction *insn)
 	case ZYDIS_CATEGORY_SYSRET:
 		return CODE_SYSRET;
 	case ZYDIS_CATEGORY_INTERRUPT:
-		return CODE_INT;
+		/* BOUND goes on, or is a fault. */
+		return insn->mnemonic == ZYDIS_MNEMONIC_BOUND ? CODE_PLAIN : CODE_INT;
 	default:
 		return class_of_mnemonic(insn->mnemonic);
+	}
+}
+
+/* SDM vol. 2A, "INT n/INTO/INT3/INT1". */
+static uint8_t vector_of(const ZydisDecodedInstruction *insn)
+{
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_INT1:
+		return 1;
+	case ZYDIS_MNEMONIC_INT3:
+		return 3;
+	case ZYDIS_MNEMONIC_INTO:
+		return 4;
+	default:
+		return (uint8_t)insn->raw.imm[0].value.u;
 	}
 }
 
@@ -344,6 +360,8 @@ static enum code_fault decode_any(const struct code *code, const uint8_t *bytes,
 		return fault ? fault : CODE_NO_INSN;
 	ret->class = classify(&insn);
 	ret->length_bytes = insn.length;
+	if (ret->class == CODE_INT)
+		ret->vector = vector_of(&insn);
 	if (ret->class >= CODE_COND && ret->class <= CODE_CALL && insn.raw.imm[0].is_relative) {
 		ret->has_target = true;
 		ret->target = va + insn.length + (uint64_t)insn.raw.imm[0].value.s;

@@ -51,6 +51,7 @@ enum code_thunk {
 /**
  * struct code_insn - one instruction
  * @target: where it leads, if @has_target.
+ * @vector: of CODE_INT, by which it enters the kernel.
  * @here, @there: whether the instruction and its target are in a thunk.
  */
 struct code_insn {
@@ -58,6 +59,7 @@ struct code_insn {
 	enum code_class class : 8;
 	uint8_t length_bytes;
 	bool has_target;
+	uint8_t vector;
 	enum code_thunk here : 8;
 	enum code_thunk there : 8;
 };

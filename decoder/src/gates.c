@@ -25,6 +25,9 @@ _Static_assert(sizeof(struct idt_entry) * GATES_NR == BTSREC_PAGE_BYTES, "the ID
 
 #define GATE_PRESENT	(1U << 15)
 #define GATE_TYPE(a)	(((a) >> 8) & 0x1f)
+/* SDM vol. 3A, "Protection of Exception- and Interrupt-Handler Procedures": for INT n only. */
+#define GATE_DPL(a)	(((a) >> 13) & 3)
+#define DPL_USER	3
 #define GATE_INTERRUPT	14
 #define GATE_TRAP	15
 
@@ -37,6 +40,15 @@ static bool entry_gate(const struct idt_entry *entry, struct gate *ret)
 	ret->handler_kva = (uint64_t)entry->offset_high << 32 |
 			   (uint64_t)entry->offset_middle << 16 | entry->offset_low;
 	return ret->handler_kva >> 63;
+}
+
+/* A kernel without 32-bit programs gives this vector to devices, or to nobody. */
+static bool has_int80(const struct idt_entry *entries)
+{
+	const struct idt_entry *entry = &entries[GATES_INT80];
+	struct gate gate;
+
+	return entry_gate(entry, &gate) && GATE_DPL(entry->attributes) == DPL_USER;
 }
 
 static int gate_compare(const void *left, const void *right)
@@ -65,6 +77,7 @@ void gates_init(struct gates *gates, struct walk *walk, uint64_t kernel_pgd_pa)
 	}
 	qsort(gates->sorted, gates->nr, sizeof(gates->sorted[0]), gate_compare);
 	gates->known = gates->nr;
+	gates->has_int80 = has_int80(entries);
 }
 
 int gates_vector(const struct gates *gates, uint64_t kva)

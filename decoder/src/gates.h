@@ -10,14 +10,19 @@
 
 #define GATES_NR 256
 
+/* The system call of 32-bit programs, IA32_SYSCALL_VECTOR of arch/x86. */
+#define GATES_INT80 0x80
+
 /**
  * struct gates - the IDT
  * @known: it was in the dump and looks like one.
+ * @has_int80: programs may enter by INT 0x80, so no device has that vector.
  * @sorted: handlers ascending, each with its vector; the lowest vector first among
  *	those that share a handler.
  */
 struct gates {
 	bool known;
+	bool has_int80;
 	unsigned int nr;
 	struct gate {
 		uint64_t handler_kva;

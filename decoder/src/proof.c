@@ -226,7 +226,7 @@ static void judge_pair(const struct proof *proof, const struct btsrec_record *br
 		  run->nr_insns + executes);
 	if (step->branch.fault)
 		step_fails(step, step->branch.fault, branch->from);
-	else if (step->branch.type == BRANCH_UNKNOWN)
+	else if (step->branch.type == BRANCH_UNKNOWN || (executes && !step->length_bytes))
 		step_fails(step, CODE_NOT_MAPPED, branch->from);
 	note_judged(proof, step, branch->to, run);
 }

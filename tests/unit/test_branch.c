@@ -4,6 +4,7 @@
 
 #define KERNEL	0xffffffff81000000ULL
 #define USER	0x0000555555554000ULL
+#define BREAK	0xffffffff81000d00ULL
 #define FAULT	0xffffffff81000e00ULL
 #define NMI	0xffffffff81000e80ULL
 #define TIMER	0xffffffff81000f00ULL
@@ -11,8 +12,9 @@
 
 static const struct gates idt = {
 	.known = true,
-	.nr = 4,
-	.sorted = { { SYSCALL, 0x80 }, { FAULT, 14 }, { NMI, 2 }, { TIMER, 236 } },
+	.has_int80 = true,
+	.nr = 5,
+	.sorted = { { SYSCALL, 0x80 }, { BREAK, 3 }, { FAULT, 14 }, { NMI, 2 }, { TIMER, 236 } },
 };
 
 static const struct gates no_idt;
@@ -48,6 +50,11 @@ static struct code_insn plain(enum code_class class)
 	return (struct code_insn){ .class = class };
 }
 
+static struct code_insn by_vector(uint8_t vector)
+{
+	return (struct code_insn){ .class = CODE_INT, .vector = vector };
+}
+
 START_TEST(direct_branches)
 {
 	ck(direct(CODE_CALL, KERNEL), KERNEL, BRANCH_CALL, -1);
@@ -75,8 +82,31 @@ START_TEST(system_calls)
 	ck(plain(CODE_SYSRET), USER, BRANCH_SYSRET, -1);
 	ck_none(plain(CODE_SYSCALL), USER, CODE_OTHER_TARGET);
 	ck_none(plain(CODE_SYSRET), KERNEL, CODE_OTHER_TARGET);
-	ck(plain(CODE_INT), SYSCALL, BRANCH_INT, 0x80);
-	ck_none(plain(CODE_INT), KERNEL, CODE_NO_BRANCH);
+	ck(by_vector(0x80), SYSCALL, BRANCH_INT, 0x80);
+	ck_none(by_vector(0x80), KERNEL, CODE_NO_BRANCH);
+}
+END_TEST
+
+/* An interrupt before INT n, or a fault of it, is not what it leads to. */
+START_TEST(vectors)
+{
+	struct gates idt_alone = idt;
+	struct code_insn insn = plain(CODE_UNREADABLE);
+
+	ck(by_vector(3), BREAK, BRANCH_INT, 3);
+	ck(by_vector(3), TIMER, BRANCH_IRQ, 236);
+	ck(by_vector(3), FAULT, BRANCH_EXCEPTION, 14);
+	ck(by_vector(3), NMI, BRANCH_NMI, 2);
+	ck(by_vector(0x80), TIMER, BRANCH_IRQ, 236);
+	ck(by_vector(0x80), FAULT, BRANCH_EXCEPTION, 14);
+	ck(by_vector(0x81), FAULT, BRANCH_EXCEPTION, 14);
+	/* There is no interrupt 0x80 where programs may use that. */
+	ck(insn, SYSCALL, BRANCH_INT, 0x80);
+	ck(plain(CODE_PLAIN), SYSCALL, BRANCH_IRQ, 0x80);
+	idt_alone.has_int80 = false;
+	ck_assert_int_eq(branch_judge(&insn, &idt_alone, SYSCALL).type, BRANCH_IRQ);
+	insn = by_vector(0x80);
+	ck_assert_int_eq(branch_judge(&insn, &idt_alone, SYSCALL).type, BRANCH_INT);
 }
 END_TEST
 
@@ -86,8 +116,6 @@ START_TEST(interrupts)
 	for (int class = CODE_PLAIN; class <= CODE_UNREADABLE; class++) {
 		struct code_insn insn = plain((enum code_class)class);
 
-		if (class == CODE_INT)
-			continue;
 		ck(insn, FAULT, BRANCH_EXCEPTION, 14);
 		ck(insn, NMI, BRANCH_NMI, 2);
 		ck(insn, TIMER, BRANCH_IRQ, 236);
@@ -159,5 +187,5 @@ START_TEST(completion)
 }
 END_TEST
 
-BTSREC_CK_MAIN("branch", direct_branches, indirect_branches, system_calls, interrupts,
-	       without_an_idt, unreadable, thunks, completion)
+BTSREC_CK_MAIN("branch", direct_branches, indirect_branches, system_calls, vectors,
+	       interrupts, without_an_idt, unreadable, thunks, completion)

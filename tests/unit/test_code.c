@@ -62,6 +62,29 @@ START_TEST(classes)
 }
 END_TEST
 
+START_TEST(vectors)
+{
+	static const struct {
+		const char *bytes;
+		enum code_class class;
+		uint8_t vector;
+	} expected[] = {
+		{ "\xcc\x90", CODE_INT, 3 }, { "\xf1\x90", CODE_INT, 1 },
+		{ "\xce\x90", CODE_INT, 4 }, { "\xcd\x80", CODE_INT, 0x80 },
+		{ "\xcd\xff", CODE_INT, 0xff }, { "\x62\x08", CODE_PLAIN, 0 },	/* bound */
+	};
+	struct code_insn insn;
+
+	cf_setup();
+	cf_put_bytes(0x08048000, expected[_i].bytes, 2);
+	cf_start();
+	ck_assert_int_eq(code_insn(cf_code, USER_PGD, 0x08048000, true, &insn), CODE_OK);
+	ck_assert_int_eq(insn.class, expected[_i].class);
+	ck_assert_uint_eq(insn.vector, expected[_i].vector);
+	cf_finish();
+}
+END_TEST
+
 static const struct code_run *run(uint64_t start, uint64_t end)
 {
 	return code_run(cf_code, USER_PGD, start, end);
@@ -376,6 +399,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, classes, 0, sizeof(insns) / sizeof(insns[0]));
+	tcase_add_loop_test(tcase, vectors, 0, 6);
 	tcase_add_test(tcase, straight_runs);
 	tcase_add_test(tcase, over_a_page);
 	tcase_add_test(tcase, missing_code);

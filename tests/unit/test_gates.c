@@ -75,6 +75,23 @@ START_TEST(only_gates_of_the_kernel)
 }
 END_TEST
 
+/* Its gate is there for programs, is for devices, or is none. */
+START_TEST(system_calls)
+{
+	setup();
+	put_gate(14, 0xffffffff81000e00, 0x8e);
+	put_gate(0x80, 0xffffffff81000800, 0xee);
+	gates_init(&gates, &walk, PGD_PA);
+	ck_assert(gates.has_int80);
+	put_gate(0x80, 0xffffffff81000800, 0x8e);
+	gates_init(&gates, &walk, PGD_PA);
+	ck_assert(!gates.has_int80);
+	put_gate(0x80, 0xffffffff81000800, 0x6e);
+	gates_init(&gates, &walk, PGD_PA);
+	ck_assert(!gates.has_int80);
+}
+END_TEST
+
 START_TEST(not_there)
 {
 	setup();
@@ -101,4 +118,4 @@ START_TEST(names)
 }
 END_TEST
 
-BTSREC_CK_MAIN("gates", reads_the_idt, only_gates_of_the_kernel, not_there, names)
+BTSREC_CK_MAIN("gates", reads_the_idt, only_gates_of_the_kernel, system_calls, not_there, names)

@@ -148,6 +148,26 @@ END_TEST
  * instruction of the same run, and a return, indirect branch or interrupt whose new
  * target leads straight to the next branch as well, here over NOPs and zeros.
  */
+/* An INT that can only have been one is no instruction that is known to have run. */
+START_TEST(a_system_call_of_unreadable_code)
+{
+	static const uint16_t dpl_3 = 0xee00;
+
+	setup();
+	cf_put_gate(0x80, TEXT + 0x200);
+	cf_put_bytes(IDT + 16 * 0x80 + 4, &dpl_3, sizeof(dpl_3));
+	cf_start();
+	branch(TEXT + 0x301, USER + 0x100000);
+	branch(USER + 0x100000, TEXT + 0x200);
+	prove(false);
+	ck_assert_int_eq(steps[1].branch.type, BRANCH_INT);
+	ck_assert_int_eq(steps[1].branch.vector, 0x80);
+	ck_assert_int_eq(steps[1].kind, PROOF_UNKNOWN);
+	ck_assert_uint_eq(steps[1].nr_ranges, 0);
+	ck_assert_uint_eq(steps[1].nr_insns, 0);
+}
+END_TEST
+
 START_TEST(flipped_bits)
 {
 	unsigned int nr_seen = 0, nr_missed = 0;
@@ -490,8 +510,8 @@ START_TEST(words)
 }
 END_TEST
 
-BTSREC_CK_MAIN("proof", all_proven, nothing_ran_before_an_interrupt, flipped_bits,
-	       dropped_and_swapped_records, kinds_of_breaks, text_changed, text_patched, a_guest_ran,
-	       excluded_pages,
+BTSREC_CK_MAIN("proof", all_proven, nothing_ran_before_an_interrupt,
+	       a_system_call_of_unreadable_code, flipped_bits, dropped_and_swapped_records,
+	       kinds_of_breaks, text_changed, text_patched, a_guest_ran, excluded_pages,
 	       paused_for_an_annotation, no_annotation_no_pause, annotation_elsewhere,
 	       stopped_while_paused, gaps_begin_anew, own_pauses_do_not, one_level_only, words)

@@ -83,7 +83,8 @@ void do_idt(struct statement *statement)
 
 	gate[0] = (uint16_t)handler_kva;
 	gate[1] = 0x10;
-	gate[2] = 0x8e00;
+	/* Programs may use that of system calls, as in Linux. */
+	gate[2] = word_number(statement, 1) == 0x80 ? 0xee00 : 0x8e00;
 	gate[3] = (uint16_t)(handler_kva >> 16);
 	gate[4] = (uint16_t)(handler_kva >> 32);
 	gate[5] = (uint16_t)(handler_kva >> 48);

@@ -35,7 +35,7 @@
  *	These tables lie where __pa() of the kernel's text leads, without page tables.
  *   code SPACE VA HEX		memory by virtual address: SPACE is kernel, or userN with
  *	its page table at 0x100000 + N * 0x1000
- *   idt VECTOR VA		a gate; its handler in the kernel
+ *   idt VECTOR VA		a gate; its handler in the kernel; 128: for programs
  *   userkernel SPACE		a process 4242 with mappings, and BTF (tests/userkernel.h)
  *   poke PLACE OFFSET BYTES VALUE	change memory behind the checksums' back
  *   hole PLACE			the page is not in the dump
