@@ -11,13 +11,17 @@
 /**
  * struct making - one gdb_blocks_make() under way
  * @last: who ran at the event before.
+ * @next: if @has_next, a block of the instruction that would have been next, of which nothing
+ *	ran yet: it is not the one behind the newest block.
  */
 struct making {
 	const struct btsrec_gdb *wanted;
 	struct code *code;
 	struct gdb_blocks *blocks;
 	struct btsrec_side last;
+	struct gdb_block next;
 	bool has_last;
+	bool has_next;
 	bool nomem;
 };
 
@@ -36,6 +40,7 @@ static void add(struct making *making, const struct gdb_block *block)
 {
 	struct gdb_blocks *blocks = making->blocks;
 
+	making->has_next = false;
 	if (!grow(&blocks->list, sizeof(*blocks->list), blocks->nr, &blocks->nr_room)) {
 		making->nomem = true;
 		return;
@@ -48,6 +53,7 @@ static void add_gap(struct making *making)
 {
 	const struct gdb_blocks *blocks = making->blocks;
 
+	making->has_next = false;
 	if (blocks->nr && !blocks->list[blocks->nr - 1].gap)
 		add(making, &(struct gdb_block){ .gap = true });
 }
@@ -74,10 +80,19 @@ static void move_to(struct gdb_blocks *blocks, const struct btsrec_side *side)
 	blocks->side.cr3 = cr3;
 }
 
+static void goes_on_at(struct making *making, const struct btsrec_side *side, uint64_t va)
+{
+	struct gdb_blocks *blocks = making->blocks;
+
+	if (side)
+		move_to(blocks, side);
+	blocks->next_va = va;
+	blocks->at_freeze = false;
+}
+
 static void add_range(struct making *making, const struct proof_range *range,
 		      const struct btsrec_side *side)
 {
-	struct gdb_blocks *blocks = making->blocks;
 	uint64_t cr3 = side ? side->cr3 : 0;
 	struct gdb_block block = { .begin = range->start };
 
@@ -87,10 +102,20 @@ static void add_range(struct making *making, const struct proof_range *range,
 	block.end = last_insn(making->code, cr3, range);
 	block.cr3 = code_is_kernel(range->start) ? 0 : cr3;
 	add(making, &block);
-	if (side)
-		move_to(blocks, side);
-	blocks->next_va = range->stop;
-	blocks->at_freeze = false;
+	goes_on_at(making, side, range->stop);
+}
+
+/* It came to @va, and nothing ran there, because an interrupt or the freeze was first. */
+static void add_arrival(struct making *making, uint64_t va, const struct btsrec_side *side)
+{
+	bool kernel = code_is_kernel(va);
+
+	if (!is_wanted(making, side) || (making->wanted->user_only && kernel))
+		return;
+	making->next = (struct gdb_block){ .begin = va, .end = va };
+	making->next.cr3 = !kernel && side ? side->cr3 : 0;
+	making->has_next = true;
+	goes_on_at(making, side, va);
 }
 
 /* Of two ranges the first ran before an annotation, maybe in another thread. */
@@ -107,6 +132,11 @@ static void add_step(struct making *making, const struct proof_step *step,
 			add_gap(making);
 		return;
 	}
+	/* Of the level that was not recorded nothing is known, nor of how it was left. */
+	if (step->kind == PROOF_FILTERED && is_wanted(making, side))
+		add_gap(making);
+	if (!step->nr_ranges)
+		add_arrival(making, step->end, side);
 	for (unsigned int i = 0; i < step->nr_ranges; i++)
 		add_range(making, &step->ranges[i], i + 1 < step->nr_ranges ? before : side);
 }
@@ -139,6 +169,8 @@ enum btsrec_status gdb_blocks_make(struct btsrec *rec, const struct btsrec_gdb *
 	if (btsrec_root(rec) && !making.code)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	status = trace_events(rec, wanted->cpu, 0, make_event, &making, NULL);
+	if (making.has_next)
+		add(&making, &making.next);
 	if (making.nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!status && !ret->next_va)
