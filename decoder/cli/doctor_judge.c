@@ -209,7 +209,7 @@ static void judge_units(const struct doctor_facts *facts, struct doctor_report *
 		     "The recorder is not armed at boot.");
 	else if (!facts->collects)
 		find(report, "units", DOCTOR_DEGRADED,
-		     "Run 'systemctl enable btsrec-collect.service btsrec-collect.path'.",
+		     "Run 'systemctl enable btsrec-collect.service btsrec-collect.path btsrec-collect.timer'.",
 		     "Nobody makes a report after a crash.");
 	else
 		find(report, "units", DOCTOR_GOOD, "",
