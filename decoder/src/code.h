@@ -46,6 +46,7 @@ enum code_thunk {
 	CODE_NO_THUNK,
 	CODE_THUNK_INDIRECT,
 	CODE_THUNK_RETURN,
+	CODE_THUNK_UNNAMED,	/* of a code_source: one if it looks like one; of nothing else */
 };
 
 /**

@@ -8,6 +8,9 @@
 /* 16 registers, RETPOLINE_THUNK_SIZE each (asm/nospec-branch.h). */
 #define THUNK_ARRAY_BYTES	(16 * 32)
 
+/* Where modules can be, and thunks that are made for them or for the kernel (x86_64/mm.rst). */
+#define MODULES_KVA		0xffffffffa0000000ULL
+
 /* --- Names -------------------------------------------------------------- */
 
 static bool name_begins(const char *name, size_t name_bytes, const char *prefix)
@@ -66,12 +69,18 @@ static enum code_thunk thunk_of(const struct symbol_name *name, uint64_t array_k
 	return CODE_THUNK_INDIRECT;
 }
 
+/* Of what is neither in the kernel's image nor in a module, as far as it has names. */
+static enum code_thunk thunk_without_name(uint64_t va)
+{
+	return va >= MODULES_KVA ? CODE_THUNK_UNNAMED : CODE_NO_THUNK;
+}
+
 enum code_thunk thunks_at(void *arg, uint64_t va)
 {
 	struct symbol_name name;
 
 	if (!symbol_find(arg, va, &name))
-		return CODE_NO_THUNK;
+		return thunk_without_name(va);
 	return thunk_of(&name, symbols_thunk_array(arg), va);
 }
 
@@ -81,7 +90,7 @@ enum code_thunk thunks_at_shared(void *arg, uint64_t va)
 	struct symbol_name name;
 
 	if (!symbol_find_shared(shared, va, &name))
-		return CODE_NO_THUNK;
+		return thunk_without_name(va);
 	return thunk_of(&name, shared->thunk_array_kva, va);
 }
 

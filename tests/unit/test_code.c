@@ -289,6 +289,74 @@ START_TEST(thunks)
 }
 END_TEST
 
+static enum code_thunk name_nothing(void *arg, uint64_t va)
+{
+	(void)arg;
+	(void)va;
+	return CODE_THUNK_UNNAMED;
+}
+
+/* What the kernel makes for one indirect branch, and what is but like it. */
+START_TEST(made_thunks)
+{
+	static const struct {
+		unsigned int offset;
+		const char *bytes;	/* from two before on */
+		bool is_one;
+	} expected[] = {
+		{ 0x20, "\xcc\xcc\xff\xe0\xcc\xcc\xcc\xcc", true },
+		{ 0x7c, "\xe3\xcc\x41\xff\xe7\xcc\xcc\xcc", true },
+		{ 0x1f, "\xcc\xcc\xff\xe0\xcc\xcc\xcc\xcc", false },	/* lower half */
+		{ 0x20, "\xcc\x90\xff\xe0\xcc\xcc\xcc\xcc", false },	/* of a function */
+		{ 0x20, "\xcc\xcc\xff\xe0\x90\xcc\xcc\xcc", false },
+		{ 0x20, "\xcc\xcc\xff\xd0\xcc\xcc\xcc\xcc", false },	/* call */
+		{ 0x20, "\xcc\xcc\xff\x20\xcc\xcc\xcc\xcc", false },	/* of memory */
+		{ 0x21, "\xcc\xea\x75\xfd\xff\xe0\xcc\xcc", true },
+		{ 0x21, "\xcc\xea\x75\xfd\x41\xff\xe3\xcc", true },
+		{ 0x21, "\xcc\xcc\x75\xfd\xff\xe0\xcc\xcc", false },
+	};
+	struct code_source source = { .kernel_pgd_pa = KERNEL_PGD, .thunk = name_nothing };
+	enum code_thunk wanted = expected[_i].is_one ? CODE_THUNK_INDIRECT : CODE_NO_THUNK;
+	uint64_t va = MODULE + 0x300 + expected[_i].offset;
+	int32_t relative = (int32_t)(va - (MODULE + 5));
+	struct code_insn insn;
+
+	cf_setup();
+	source.image = &cf_image;
+	cf_put_bytes(va - 2, expected[_i].bytes, 8);
+	cf_put(MODULE, "\xe8");
+	cf_put_bytes(MODULE + 1, &relative, sizeof(relative));
+	cf_code = code_new(&source);
+	ck_assert_int_eq(code_insn(cf_code, 0, va, false, &insn), CODE_OK);
+	ck_assert_int_eq(insn.here, wanted);
+	ck_assert_int_eq(code_insn(cf_code, 0, MODULE, false, &insn), CODE_OK);
+	ck_assert_int_eq(insn.here, CODE_NO_THUNK);
+	ck_assert_int_eq(insn.there, wanted);
+	/* The jump behind that of FineIBT. */
+	if (expected[_i].bytes[2] == 0x75) {
+		ck_assert_int_eq(code_insn(cf_code, 0, va + 2, false, &insn), CODE_OK);
+		ck_assert_int_eq(insn.here, wanted);
+	}
+	cf_finish();
+}
+END_TEST
+
+/* At the end of a page nothing behind is needed. */
+START_TEST(a_made_thunk_at_the_end)
+{
+	struct code_source source = { .kernel_pgd_pa = KERNEL_PGD, .thunk = name_nothing };
+	struct code_insn insn;
+
+	cf_setup();
+	source.image = &cf_image;
+	cf_put(MODULE + 0xffc, "\xcc\xff\xe0\xcc");
+	cf_code = code_new(&source);
+	ck_assert_int_eq(code_insn(cf_code, 0, MODULE + 0xffd, false, &insn), CODE_OK);
+	ck_assert_int_eq(insn.here, CODE_THUNK_INDIRECT);
+	cf_finish();
+}
+END_TEST
+
 /* Nobody is asked of addresses at which there can be no thunk. */
 START_TEST(thunks_in_a_part)
 {
@@ -409,6 +477,8 @@ int main(void)
 	tcase_add_test(tcase, compat_code);
 	tcase_add_loop_test(tcase, modes, 0, 3);
 	tcase_add_test(tcase, thunks);
+	tcase_add_loop_test(tcase, made_thunks, 0, 10);
+	tcase_add_test(tcase, a_made_thunk_at_the_end);
 	tcase_add_test(tcase, thunks_in_a_part);
 	tcase_add_test(tcase, texts);
 	tcase_add_test(tcase, many_runs);
