@@ -253,9 +253,22 @@ def _user_ends(ours: dict, perfs: dict):
                            name, file)
 
 
-def _classify_user(ours: str, why: str, name, file: str, table) -> str:
-    """As _classify(); a file whose build-id the dump does not have may be unknown to perf."""
+def _plt(path: Path) -> list[range]:
+    """Where the program has stubs, which are no function's."""
+    sections = subprocess.run(["readelf", "-SW", path], check=True, capture_output=True,
+                              text=True).stdout
+    return [range(int(address, 16), int(address, 16) + int(size, 16))
+            for address, size in re.findall(r" \.plt\S* +PROGBITS +(\w+) \w+ (\w+) ", sections)]
+
+
+def _classify_user(address: int, ours: str, why: str, name, file: str, table, stubs) -> str:
+    """As _classify(); a file whose build-id the dump does not have may be unknown to perf.
+
+    To perf a function without a size goes on to the next one: _init through all stubs."""
     bare, _, path = ours.rpartition(" ")
+    if (ours.startswith(f"[{PROGRAM}]+") and file == PROGRAM and name
+            and name.startswith("_init+") and any(address in stub for stub in stubs)):
+        return "in a stub, _init to perf"
     if bare and path == f"[{PROGRAM}]":
         if file != PROGRAM or not name:
             return ""
@@ -270,9 +283,10 @@ def _classify_user(ours: str, why: str, name, file: str, table) -> str:
 
 def _check_user(context, ours: dict, perfs: dict, what: str):
     table = Table(_root(context) / PROGRAM.lstrip("/"))
+    stubs = _plt(_root(context) / PROGRAM.lstrip("/"))
     kinds, wrong, named = Counter(), [], set()
     for address, name, why, *theirs in _user_ends(ours, perfs):
-        kind = _classify_user(name, why, *theirs, table)
+        kind = _classify_user(address, name, why, *theirs, table, stubs)
         kinds[kind] += 1
         if not kind:
             wrong.append(f"  0x{address:x}: btsrec {name} ({why}), perf {theirs}")
