@@ -188,7 +188,8 @@ START_TEST(by_build_id_after_others)
 	ck_assert_int_gt(readlink(SELF, self, sizeof(self) - 1), 0);
 	for (size_t i = 0; i < 4; i++) {
 		make_folder(&made[i], &id, programs[i] ? programs[i] : self);
-		at += (size_t)sprintf(folders + at, "%s:", made[i].path);
+		at += (size_t)snprintf(folders + at, sizeof(folders) - at, "%.31s:",
+				       made[i].path);
 	}
 	ck_assert_int_eq(dwarf_file_find(&id, folders, &file), DWARF_OK);
 	dwarf_file_close(file);
