@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "populate.h"
 #include "readat.h"
 
 #define NR_WORDS (AHEAD_MAX_SLOTS / RECORD_GROUP / 64)
@@ -143,6 +144,9 @@ static void look_through(struct ahead_window *window)
 
 enum ahead_state ahead_read(struct ahead_window *window)
 {
+	if (!window->populated)
+		populate(window->bytes, window->nr_slots * BTSREC_RECORD_BYTES);
+	window->populated = true;
 	if (!fetch_slots(&window->ring, window->slot, window->nr_slots, window->bytes))
 		return AHEAD_FAILED;
 	look_through(window);

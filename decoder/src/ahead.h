@@ -33,6 +33,7 @@ enum ahead_state {
  * @thread: whose it is.
  * @nr_users: who still needs the records.
  * @all_branches, @branches: as in struct fetch_window.
+ * @populated: it has been used.
  */
 struct ahead_window {
 	unsigned int thread;
@@ -42,6 +43,7 @@ struct ahead_window {
 	uint64_t slot;
 	uint64_t nr_slots;
 	bool all_branches;
+	bool populated;
 	uint64_t branches[AHEAD_MAX_SLOTS / RECORD_GROUP / 64];
 	uint8_t bytes[AHEAD_PAGES * BTSREC_PAGE_BYTES];
 };

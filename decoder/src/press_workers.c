@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "populate.h"
+
 /* To be woken takes some 50 us; what is waited for is often there sooner. */
 #define MOMENT_NS	30000
 
@@ -209,6 +211,9 @@ bool press_write_in_turn(void *arg, const char *text, size_t nr_bytes)
 
 static bool tell_batch(struct press *press, struct batch *batch, unsigned int thread)
 {
+	if (!batch->populated)
+		populate(batch->out.buf, OUT_PAGE_BYTES + OUT_WRITE_BYTES);
+	batch->populated = true;
 	for (size_t i = 0; i < batch->nr_runs; i++)
 		if (!press->tell.tell(press->tell.arg, thread, &batch->out, &batch->runs[i]))
 			return false;

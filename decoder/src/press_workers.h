@@ -45,6 +45,7 @@ enum batch_state {
  * @runs: @nr_runs of them; their @records are in @window, or if that is NULL, the batch's.
  * @due: whoever words it knows that its turn has come.
  * @fresh: @out begins with OUT_PAGE_BYTES for the end of the batch before.
+ * @populated: the memory of @out has been used.
  * @out: text that comes before the branches, then all of it.
  */
 struct batch {
@@ -56,6 +57,7 @@ struct batch {
 	struct ahead_window *window;
 	bool due;
 	bool fresh;
+	bool populated;
 	size_t nr_runs;
 	size_t nr_records;
 	struct press_run runs[BATCH_RUNS];

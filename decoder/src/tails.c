@@ -6,6 +6,7 @@
 
 #include "bounds.h"
 #include "large.h"
+#include "populate.h"
 
 #define MIN_SLOTS	BOUND(1U << 12, 1U << 4)
 #define CHUNK_BYTES	BOUND(256U << 10, 4U << 10)
@@ -118,6 +119,9 @@ static struct tail *make_room(struct tails_texts *texts, size_t nr_bytes)
 		if (!chunk)
 			return NULL;
 		memset(chunk->bytes + room_bytes, 0, TAILS_SPARE_BYTES);
+		/* Where one was not enough. */
+		if (texts->chunks)
+			populate(chunk, sizeof(*chunk) + room_bytes);
 		chunk->next = texts->chunks;
 		chunk->used_bytes = 0;
 		chunk->room_bytes = room_bytes;
