@@ -8,6 +8,7 @@
 #include "cleanup.h"
 #include "image.h"
 #include "pageset.h"
+#include "populate.h"
 #include "validate.h"
 
 #define PA "0x%" PRIx64
@@ -291,6 +292,20 @@ static enum btsrec_status load_lists(struct load *load, struct located_cpu *lc)
 	return status;
 }
 
+/* Of a CPU with @page, no page of its ring known yet; NULL: out of memory. */
+static struct located_cpu *new_cpu(const struct btsrec_cpu *page)
+{
+	size_t nr_bytes = sizeof(struct located_cpu) + page->nr_ring_pages * sizeof(uint64_t);
+	struct located_cpu *lc = malloc(nr_bytes);
+
+	if (!lc)
+		return NULL;
+	populate(lc, nr_bytes);
+	memset(lc, 0, nr_bytes);
+	lc->page = *page;
+	return lc;
+}
+
 /* Return: BTSREC_OK, also for a CPU that is not usable, or a fatal status. */
 static enum btsrec_status load_cpu(struct load *load, uint32_t cpu, uint64_t pa)
 {
@@ -312,10 +327,9 @@ static enum btsrec_status load_cpu(struct load *load, uint32_t cpu, uint64_t pa)
 		findings_add(load->findings, status, cpu, pa, "CPU page: %s", why.text);
 		return BTSREC_OK;
 	}
-	lc = calloc(1, sizeof(*lc) + page.nr_ring_pages * sizeof(lc->ring_pa[0]));
+	lc = new_cpu(&page);
 	if (!lc)
 		return BTSREC_ERR_NOMEM;
-	lc->page = page;
 	validate_cpu_live(&page, load->findings);
 	status = load_lists(load, lc);
 	if (status == BTSREC_OK)

@@ -67,28 +67,10 @@ const struct pageset_page *pageset_find(const struct pageset *set, uint64_t pa)
 	return page->pa ? page : NULL;
 }
 
-/* The group of page frame @pfn. */
-static struct pageset_page *claim_group(struct pageset *set, uint64_t pfn)
+struct pageset_page *pageset_group(struct pageset *set, uint64_t pfn)
 {
-	/* None has the address 0, which is a free slot. */
-	uint64_t pa = (pfn / 64 + 1) * BTSREC_PAGE_BYTES;
-
-	if (!set->last || set->last->pa != pa)
-		set->last = pageset_get(set, pa);
+	set->last = pageset_get(set, pageset_group_pa(pfn));
 	return set->last;
-}
-
-enum btsrec_status pageset_claim(struct pageset *set, uint64_t pa)
-{
-	uint64_t pfn = pa / BTSREC_PAGE_BYTES, bit = 1ULL << pfn % 64;
-	struct pageset_page *group = claim_group(set, pfn);
-
-	if (!group)
-		return BTSREC_ERR_NOMEM;
-	if (group->bits & bit)
-		return BTSREC_ERR_CORRUPT;
-	group->bits |= bit;
-	return BTSREC_OK;
 }
 
 enum btsrec_status pageset_merge(struct pageset *set, const struct pageset *other)

@@ -44,13 +44,38 @@ struct pageset_page *pageset_get(struct pageset *set, uint64_t pa);
 /** pageset_find() - the page at @pa, or NULL; valid until a page is added. */
 const struct pageset_page *pageset_find(const struct pageset *set, uint64_t pa);
 
+/* What a slot of claims holds. */
+#define PAGESET_GROUP	64
+
+/* None has the address 0, which is a free slot. */
+static inline uint64_t pageset_group_pa(uint64_t pfn)
+{
+	return (pfn / PAGESET_GROUP + 1) * BTSREC_PAGE_BYTES;
+}
+
+/** pageset_group() - the slot of page frame @pfn in a set of claims; NULL: out of memory */
+struct pageset_page *pageset_group(struct pageset *set, uint64_t pfn);
+
 /**
  * pageset_claim() - add the page at @pa
  * @set: of nothing but claims: a slot holds 64 pages that are neighbours, a bit each
  *
  * Return: BTSREC_OK; BTSREC_ERR_CORRUPT: it is there already; BTSREC_ERR_NOMEM.
  */
-enum btsrec_status pageset_claim(struct pageset *set, uint64_t pa);
+static inline enum btsrec_status pageset_claim(struct pageset *set, uint64_t pa)
+{
+	uint64_t pfn = pa / BTSREC_PAGE_BYTES, bit = 1ULL << pfn % PAGESET_GROUP;
+	struct pageset_page *group = set->last;
+
+	if (!group || group->pa != pageset_group_pa(pfn))
+		group = pageset_group(set, pfn);
+	if (!group)
+		return BTSREC_ERR_NOMEM;
+	if (group->bits & bit)
+		return BTSREC_ERR_CORRUPT;
+	group->bits |= bit;
+	return BTSREC_OK;
+}
 
 /**
  * pageset_merge() - add all pages and bits of @other
