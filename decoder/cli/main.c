@@ -11,6 +11,7 @@
 #include "bench.h"
 #include "cli.h"
 #include "doctor.h"
+#include "heap.h"
 
 /* The first one is meant where none is named. */
 const struct cli_command cli_commands[] = {
@@ -176,6 +177,8 @@ enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 		cli_error("%s: %s", source, btsrec_errmsg(rec));
 		return exit_of(status);
 	}
+	if (!options->no_names || options->vmlinux || options->system_map)
+		heap_expect_names();
 	btsrec_set_dump_names(rec, !options->no_names);
 	status = btsrec_set_files(rec, options->sysroot, options->debuginfo);
 	if (!status && options->vmlinux)

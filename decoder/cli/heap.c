@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "heap.h"
+
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <btsrec/abi.h>
+
+/* Since Linux 5.14, see madvise(2); a kernel that does not know it refuses. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Of a kernel, what lists of its names and types take of the heap. */
+#define NAMES_BYTES	(20 << 20)
+/* Below the first is what a list of them takes, above the second nothing; see mallopt(3). */
+#define LARGE_BYTES	(8 << 20)
+#define LARGEST_BYTES	(32 << 20)
+
+static void set_thresholds(int mmap_bytes)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, mmap_bytes);
+	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+#else
+	(void)mmap_bytes;
+#endif
+}
+
+void heap_expect_names(void)
+{
+	void *names;
+
+	set_thresholds(LARGEST_BYTES);
+	names = aligned_alloc(BTSREC_PAGE_BYTES, NAMES_BYTES);
+	if (names)
+		(void)madvise(names, NAMES_BYTES, MADV_POPULATE_WRITE);
+	set_thresholds(LARGE_BYTES);
+	free(names);
+}

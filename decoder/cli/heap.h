@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The heap of a program that answers one question and ends.  Where a new page costs a fault of
+ * 10 us, as in some virtual machines, faults are half of the time until the first line.
+ */
+#ifndef BTSREC_CLI_HEAP_H
+#define BTSREC_CLI_HEAP_H
+
+/**
+ * heap_expect_names() - names of a kernel are going to be read
+ *
+ * Memory for them is there then, without a fault for each page; if the system has none, later.
+ * From here on what is freed is used again, instead of given back to the system.
+ */
+void heap_expect_names(void);
+
+#endif /* BTSREC_CLI_HEAP_H */
