@@ -2,9 +2,11 @@
 #include "heap.h"
 
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include <btsrec/abi.h>
 
@@ -15,9 +17,23 @@
 
 /* Of a kernel, what lists of its names and types take of the heap. */
 #define NAMES_BYTES	(20 << 20)
-/* Below the first is what a list of them takes, above the second nothing; see mallopt(3). */
+
+/* Each of them is smaller; a table that is not has memory of its own, which goes back. */
 #define LARGE_BYTES	(8 << 20)
+
+/* More than what is asked for here, and no more than mallopt() takes. */
 #define LARGEST_BYTES	(32 << 20)
+
+/* Capture kernels have a few hundred megabytes, which are better used for their work. */
+#define LITTLE_MEMORY_BYTES	(1ULL << 30)
+
+static bool has_little_memory(void)
+{
+	struct sysinfo machine;
+
+	return sysinfo(&machine) ||
+	       (uint64_t)machine.totalram * machine.mem_unit < LITTLE_MEMORY_BYTES;
+}
 
 static void set_thresholds(int mmap_bytes)
 {
@@ -33,6 +49,8 @@ void heap_expect_names(void)
 {
 	void *names;
 
+	if (has_little_memory())
+		return;
 	set_thresholds(LARGEST_BYTES);
 	names = aligned_alloc(BTSREC_PAGE_BYTES, NAMES_BYTES);
 	if (names)
