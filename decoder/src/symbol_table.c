@@ -265,6 +265,15 @@ static void table_fill(struct symbol_table *table, const struct symbol_list *lis
 	}
 }
 
+/* There was room for names that are all escapes; what is left is of use to others. */
+static void give_back(struct symbol_table *table)
+{
+	char *names = realloc(table->names, table->name_at[table->nr_names] + (size_t)1);
+
+	if (names)
+		table->names = names;
+}
+
 void symbol_table_free(struct symbol_table *table)
 {
 	if (!table)
@@ -291,6 +300,7 @@ struct symbol_table *symbol_table_new(struct symbol_list *list, uint64_t begin_v
 		return NULL;
 	}
 	table_fill(table, list);
+	give_back(table);
 	return table;
 }
 
