@@ -48,7 +48,7 @@ healthy() {
 
 # expect STATUS PATTERN...: the exit status, and what is said.
 expect() {
-	local status=$1 pattern said got
+	local status=$1 pattern got
 	shift
 	said=$("$btsrec" doctor --root "$root" 2>&1)
 	got=$?
