@@ -331,6 +331,25 @@ expect_said "No report of $work/crash/1/dump.1 yet: less than"
 run
 expect_reports 1
 
+# Not even for what it notes for itself.  A limit of file sizes stands for the disk; the journal
+# is elsewhere, and so is what it says.
+test=no_room_at_all
+machine
+dump "$work/crash/1/dump.1" 90
+cat >"$work/bin/logger" <<-END
+	#!/bin/sh
+	ulimit -S -f unlimited
+	cat >>"$work/journal"
+END
+# shellcheck disable=SC2016 # for the inner shell
+env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" BTSREC_PSTORE="$work/pstore" \
+	MIN_FREE_MBYTES=0 bash -c 'trap "" XFSZ; ulimit -S -f 0; exec "$0"' "$collect" 2>&1 |
+	cat >"$work/said"
+expect_reports 0
+expect_said "No report of $work/crash/1/dump.1 yet: .* cannot be written to"
+run
+expect_reports 1
+
 test=killed_while_it_worked
 machine
 dump "$work/crash/1/dump.1" 90
