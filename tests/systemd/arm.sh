@@ -105,6 +105,13 @@ END
 expect 0 "the branch history is in $work/new" "$capture" "$work/vmcore" "$work/new"
 btsrec check "$work/new/"*.bts >/dev/null || fault "the captured file is not right"
 expect 0 "No such file" "$capture" "$work/nothing" "$work/new2"
+# A clock that begins anew with each boot: the history of the crash before is not collected yet.
+stub date "echo 19700101T000009Z"
+for _ in 1 2 3; do
+	expect 0 "the branch history is in" "$capture" "$work/vmcore" "$work/new5"
+done
+rm "$work/bin/date"
+[ "$(find "$work/new5" -name '*.bts' | wc -l)" = 3 ] || fault "captured over each other: $(ls "$work/new5")"
 : >"$work/not-a-folder"
 expect 0 "no branch history was saved: mkdir: .*not-a-folder" "$capture" "$work/vmcore" "$work/not-a-folder"
 expect 0 "" env CAPTURE=no "$capture" "$work/vmcore" "$work/new3"
