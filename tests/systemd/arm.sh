@@ -135,5 +135,18 @@ expect 0 "^no 9 yes unset /proc/vmcore" "$work/pre.d"
 printf 'CAPTURE="no\n' >"$work/sysroot/etc/btsrec.conf"
 expect 0 "^unset unset unset unset /proc/vmcore" "$work/pre.d"
 
+# The initramfs is made whatever the settings look like: kernels could not be installed else.
+sed "s#/etc/btsrec.conf#$work/conf#; s#/usr/share/initramfs-tools/hook-functions#$work/hook-functions#" \
+	"$(dirname "$capture")/initramfs/hook" >"$work/hook"
+chmod +x "$work/hook"
+echo 'manual_add_modules() { echo "adds $*"; }' >"$work/hook-functions"
+printf 'INITRAMFS=yes\nRING_BYTES="64K"\n' >"$work/conf"
+expect 0 "adds btsrec" env DESTDIR="$work/initramfs" "$work/hook"
+grep -qx "options btsrec ring_bytes=64K" "$work/initramfs/etc/modprobe.d/btsrec.conf" ||
+	fault "the initramfs has other settings"
+printf 'INITRAMFS=yes\nRING_BYTES="64K\n' >"$work/conf"
+expect 0 "not armed in the initramfs: correct the line" env DESTDIR="$work/initramfs2" "$work/hook"
+[ ! -e "$work/initramfs2" ] || fault "armed in the initramfs with half of the settings"
+
 [ "$faults" = 0 ] && echo "all is as it should be"
 [ "$faults" = 0 ]
