@@ -239,15 +239,6 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 }
 
 /**
- * btsrec_resume_frozen() - a freeze came while btsrec_resume() switched on
- * @pc: this CPU's, frozen; its DS fields are at the scratch page
- */
-void btsrec_resume_frozen(struct btsrec_pcpu *pc)
-{
-	bts_write_debugctl(bts_read_debugctl() & ~BTS_ON);
-}
-
-/**
  * btsrec_mark() - write a text into the ring of the CPU it runs on
  * @text: the text; cut to what a MARK holds
  *

@@ -18,7 +18,6 @@
 struct task_struct;
 
 bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl);
-void btsrec_resume_frozen(struct btsrec_pcpu *pc);
 void btsrec_annot_put(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind, const void *payload,
 		      size_t payload_bytes);
 void btsrec_annot_switch(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
@@ -66,7 +65,7 @@ static __always_inline void btsrec_resume(struct btsrec_pcpu *pc, u64 debugctl)
 	bts_write_debugctl(debugctl);
 	WRITE_ONCE(pc->stop_ip, 0);	/* behind it: a freeze between the two finds BTS on */
 	if (unlikely(!READ_ONCE(pc->live)))
-		btsrec_resume_frozen(pc);
+		bts_switch_off();
 }
 
 #endif /* BTSREC_ANNOT_H */

@@ -119,6 +119,20 @@ bool bts_area_is_ours(const struct btsrec_pcpu *pc)
 	       !btsrec_rdmsr_safe(MSR_IA32_DS_AREA, &area) && area == (u64)pc->ds;
 }
 
+/**
+ * bts_switch_off() - take the bits away on a CPU that does not record any more
+ *
+ * On the panic path and in any context.  Whoever set them, a KVM exit or a btsrec_resume() that a
+ * freeze interrupted: nothing else would.  Does not write where there is nothing to be taken.
+ */
+void bts_switch_off(void)
+{
+	u64 debugctl = bts_read_debugctl();
+
+	if (debugctl & BTS_ON)
+		bts_write_debugctl(debugctl & ~BTS_ON);
+}
+
 /* Records three jumps and writes their addresses to @expected. */
 static noinline void run_known_branches(u64 on, u64 off, struct btsrec_record *expected)
 {

@@ -85,13 +85,8 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
  */
 static noinline void keep_off(const struct btsrec_pcpu *pc)
 {
-	u64 debugctl;
-
-	if (!bts_fields_are_held(pc))
-		return;
-	debugctl = bts_read_debugctl();
-	if (debugctl & BTS_ON)
-		bts_write_debugctl(debugctl & ~BTS_ON);
+	if (bts_fields_are_held(pc))
+		bts_switch_off();
 }
 
 /*

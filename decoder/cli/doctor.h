@@ -40,6 +40,7 @@ enum doctor_level {
  *	user pages holds; 0: not told.
  * @dump_free_bytes: room in the first folder of DUMP_DIRS, or where it will be made.
  * @state_free_bytes: the same of /var/lib/btsrec.
+ * @min_free_bytes: MIN_FREE_MBYTES, room that a report wants beside the rings.
  * @arms_at_boot, @collects: the units are enabled.
  */
 struct doctor_facts {
@@ -60,7 +61,7 @@ struct doctor_facts {
 	bool has_pstore;
 	uint64_t console_records;
 	char dump_dir[PATH_MAX];
-	uint64_t kernel_bytes, dump_free_bytes, state_free_bytes;
+	uint64_t kernel_bytes, dump_free_bytes, state_free_bytes, min_free_bytes;
 	bool arms_at_boot, collects;
 };
 

@@ -11,6 +11,7 @@
 #include "doctor.h"
 
 #define DEFAULT_DUMP_DIR	"/var/crash"
+#define DEFAULT_MIN_FREE_MIB	256
 #define BLANKS			" \t\r"
 /* What ends a signed module: MODULE_SIG_STRING in include/linux/module_signature.h. */
 #define SIGNATURE_END		"~Module signature appended~\n"
@@ -240,6 +241,10 @@ static void take_setting(struct doctor_facts *facts, char *line)
 	value = value_set(line, "CAPTURE");
 	if (value)
 		facts->captures = !*value || !strcmp(value, "yes");
+	value = value_set(line, "MIN_FREE_MBYTES");
+	if (value)
+		facts->min_free_bytes =
+			(*value ? strtoull(value, NULL, 10) : DEFAULT_MIN_FREE_MIB) << 20;
 }
 
 static void take_meminfo(struct doctor_facts *facts, char *line)
@@ -282,6 +287,7 @@ static void read_crash(const char *root, struct doctor_facts *facts)
 	facts->console_records = read_number(root, "/sys/module/btsrec/parameters/console_records");
 	snprintf(facts->dump_dir, sizeof(facts->dump_dir), "%s", DEFAULT_DUMP_DIR);
 	facts->captures = true;
+	facts->min_free_bytes = (uint64_t)DEFAULT_MIN_FREE_MIB << 20;
 	each_line(root, "/etc/btsrec.conf", take_setting, facts);
 	each_line(root, "/proc/meminfo", take_meminfo, facts);
 	facts->dump_free_bytes = free_bytes(root, facts->dump_dir);

@@ -182,16 +182,30 @@ static void judge_kdump(const struct doctor_facts *facts, struct doctor_report *
 		     "No small file will be written before the dump: CAPTURE is not yes.");
 }
 
+/* Without so much room the collector makes none (report() of systemd/collect). */
+static uint64_t report_bytes(const struct doctor_facts *facts)
+{
+	return facts->min_free_bytes + facts->ring_bytes * facts->nr_cpus;
+}
+
+/* The capture kernel's small file, which lies beside the report until that is made. */
+static uint64_t capture_bytes(const struct doctor_facts *facts)
+{
+	if (!facts->is_crash_kernel_loaded || !facts->captures)
+		return 0;
+	return facts->ring_bytes * facts->nr_cpus + SMALL_FILE_SLACK;
+}
+
 static void judge_space(const struct doctor_facts *facts, struct doctor_report *report)
 {
-	uint64_t small_bytes = facts->ring_bytes * facts->nr_cpus + SMALL_FILE_SLACK;
+	uint64_t wanted_bytes = report_bytes(facts) + capture_bytes(facts);
 	unsigned long long dump_mib = facts->dump_free_bytes / MIB;
 
-	if (facts->state_free_bytes < small_bytes)
+	if (facts->state_free_bytes < wanted_bytes)
 		find(report, "space", DOCTOR_DEGRADED, "Make room below /var/lib/btsrec.",
 		     "%llu MiB are free for reports; a crash may want %llu.",
 		     (unsigned long long)(facts->state_free_bytes / MIB),
-		     (unsigned long long)(small_bytes / MIB));
+		     (unsigned long long)(wanted_bytes / MIB));
 	else if (facts->dump_free_bytes < facts->kernel_bytes)
 		find(report, "space", DOCTOR_DEGRADED,
 		     "Make room, or set DUMP_DIRS and kdump's folder.",

@@ -105,6 +105,13 @@ END
 expect 0 "the branch history is in $work/new" "$capture" "$work/vmcore" "$work/new"
 btsrec check "$work/new/"*.bts >/dev/null || fault "the captured file is not right"
 expect 0 "No such file" "$capture" "$work/nothing" "$work/new2"
+# A clock that begins anew with each boot: the history of the crash before is not collected yet.
+stub date "echo 19700101T000009Z"
+for _ in 1 2 3; do
+	expect 0 "the branch history is in" "$capture" "$work/vmcore" "$work/new5"
+done
+rm "$work/bin/date"
+[ "$(find "$work/new5" -name '*.bts' | wc -l)" = 3 ] || fault "captured over each other: $(ls "$work/new5")"
 : >"$work/not-a-folder"
 expect 0 "no branch history was saved: mkdir: .*not-a-folder" "$capture" "$work/vmcore" "$work/not-a-folder"
 expect 0 "" env CAPTURE=no "$capture" "$work/vmcore" "$work/new3"
@@ -127,6 +134,19 @@ printf 'CAPTURE="no"\nCAPTURE_TIMEOUT_S=9\nNO_USER=yes\nDUMP_DIRS="/a /b"\n' >"$
 expect 0 "^no 9 yes unset /proc/vmcore" "$work/pre.d"
 printf 'CAPTURE="no\n' >"$work/sysroot/etc/btsrec.conf"
 expect 0 "^unset unset unset unset /proc/vmcore" "$work/pre.d"
+
+# The initramfs is made whatever the settings look like: kernels could not be installed else.
+sed "s#/etc/btsrec.conf#$work/conf#; s#/usr/share/initramfs-tools/hook-functions#$work/hook-functions#" \
+	"$(dirname "$capture")/initramfs/hook" >"$work/hook"
+chmod +x "$work/hook"
+echo 'manual_add_modules() { echo "adds $*"; }' >"$work/hook-functions"
+printf 'INITRAMFS=yes\nRING_BYTES="64K"\n' >"$work/conf"
+expect 0 "adds btsrec" env DESTDIR="$work/initramfs" "$work/hook"
+grep -qx "options btsrec ring_bytes=64K" "$work/initramfs/etc/modprobe.d/btsrec.conf" ||
+	fault "the initramfs has other settings"
+printf 'INITRAMFS=yes\nRING_BYTES="64K\n' >"$work/conf"
+expect 0 "not armed in the initramfs: correct the line" env DESTDIR="$work/initramfs2" "$work/hook"
+[ ! -e "$work/initramfs2" ] || fault "armed in the initramfs with half of the settings"
 
 [ "$faults" = 0 ] && echo "all is as it should be"
 [ "$faults" = 0 ]

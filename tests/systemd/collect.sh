@@ -331,6 +331,25 @@ expect_said "No report of $work/crash/1/dump.1 yet: less than"
 run
 expect_reports 1
 
+# Not even for what it notes for itself.  A limit of file sizes stands for the disk; the journal
+# is elsewhere, and so is what it says.
+test=no_room_at_all
+machine
+dump "$work/crash/1/dump.1" 90
+cat >"$work/bin/logger" <<-END
+	#!/bin/sh
+	ulimit -S -f unlimited
+	cat >>"$work/journal"
+END
+# shellcheck disable=SC2016 # for the inner shell
+env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" BTSREC_PSTORE="$work/pstore" \
+	MIN_FREE_MBYTES=0 bash -c 'trap "" XFSZ; ulimit -S -f 0; exec "$0"' "$collect" 2>&1 |
+	cat >"$work/said"
+expect_reports 0
+expect_said "No report of $work/crash/1/dump.1 yet: .* cannot be written to"
+run
+expect_reports 1
+
 test=killed_while_it_worked
 machine
 dump "$work/crash/1/dump.1" 90
@@ -489,6 +508,28 @@ run KEEP_REPORTS=2
 expect_reports 2
 run KEEP_MBYTES=0
 expect_reports 1
+
+# "chattr +i", for instance.
+test=a_report_that_cannot_be_removed
+machine
+for nr in 1 2 3; do
+	dump "$work/crash/$nr/dump.$nr" "9$nr"
+done
+cat >"$work/bin/rm" <<-'END'
+	#!/bin/sh
+	case $* in
+	*/reports/000001-*) exit 1 ;;
+	esac
+	exec /bin/rm "$@"
+END
+chmod +x "$work/bin/rm"
+env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" BTSREC_PSTORE="$work/pstore" \
+	MIN_FREE_MBYTES=0 KEEP_REPORTS=1 timeout 60 "$collect" >"$work/said" 2>&1 ||
+	fault "$test: status $?: $(head -n 20 "$work/said")"
+/bin/rm "$work/bin/rm"
+expect_reports 2
+[ -d "$(report 000003)" ] || fault "$test: the newest report is gone"
+expect_said "000001-.* cannot be removed"
 
 test=long_histories_are_cut_in_the_listings_only
 machine

@@ -48,7 +48,7 @@ healthy() {
 
 # expect STATUS PATTERN...: the exit status, and what is said.
 expect() {
-	local status=$1 pattern said got
+	local status=$1 pattern got
 	shift
 	said=$("$btsrec" doctor --root "$root" 2>&1)
 	got=$?
@@ -165,6 +165,17 @@ put /etc/btsrec.conf 'DUMP_DIRS=/srv/dumps\nDUMP_DIRS=\n'
 expect 1 "^degraded  *space .*/var/crash;"
 put /dev/btsrec "state: armed\nring_bytes: 9999999999999999\n$recording"
 expect 1 "^degraded  *space .*below\|^degraded  *space .*for reports"
+# What the collector asks for, MIN_FREE_MBYTES and the rings, and the captured file beside it.
+healthy
+put /dev/btsrec "state: armed\nring_bytes: 1125899906842624\n$recording"
+expect 1 "a crash may want $((256 + 2147483648 + 2147483648 + 16))\."
+healthy
+put /etc/btsrec.conf 'MIN_FREE_MBYTES=99999999\n'
+expect 1 "for reports; a crash may want $((99999999 + 2 + 2 + 16))\."
+put /etc/btsrec.conf 'MIN_FREE_MBYTES="99999999"\nCAPTURE=no\n'
+expect 1 "for reports; a crash may want $((99999999 + 2))\."
+put /etc/btsrec.conf 'MIN_FREE_MBYTES=99999999\nMIN_FREE_MBYTES=\n'
+expect 0
 
 test=units
 healthy

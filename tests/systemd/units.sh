@@ -41,6 +41,14 @@ for file in CMakeLists.txt package/btsrec/{postinst,prerm,postrm} package/rpm/bt
 		"$(grep -c 'btsrec-collect\.timer' "$source/systemd/$file")" ] ||
 		fault "$file: the timer is not where the watch is"
 done
+# Whatever the hook of the initramfs takes for yes, the packages do, too.
+for file in btsrec/{postinst,postrm} btsrec-dkms/{postinst,prerm}; do
+	asks=$(sed -n 's#.*\(grep -qs .*\) /etc/btsrec\.conf.*#\1#p' "$source/systemd/package/$file")
+	for setting in yes '"yes"' "'yes'"; do
+		eval "$asks" <<<"INITRAMFS=$setting" || fault "$file: no for INITRAMFS=$setting"
+	done
+	! eval "$asks" <<<"INITRAMFS=no" || fault "$file: yes for INITRAMFS=no"
+done
 # Or the sixth dump within ten seconds ends the watch until the next boot.
 grep -qx 'StartLimitIntervalSec=0' "$(find "$root" -name btsrec-collect.service)" ||
 	fault "btsrec-collect.service can be started too often"
