@@ -140,6 +140,13 @@ void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 enum cli_exit cli_failed(const struct btsrec *rec, enum btsrec_status status);
 
 /**
+ * cli_told() - how a command ends whose view ended with @status; a word of what is wrong
+ *
+ * If a CPU could not be shown, all others were.
+ */
+enum cli_exit cli_told(const struct btsrec *rec, enum btsrec_status status);
+
+/**
  * cli_open() - open the dump, find the recorder, add the symbol files
  *
  * Return: CLI_OK, or the exit status after a message.

@@ -220,7 +220,8 @@ static enum btsrec_status put_summary(struct report *report)
 	out_literal(&report->html.out, ",\"summary\":\"");
 	status = btsrec_summary(report->html.rec, BTSREC_FORMAT_TEXT, &sink);
 	out_char(&report->html.out, '"');
-	return status;
+	/* That a CPU is missing is said when the page is whole. */
+	return status == BTSREC_ERR_CORRUPT ? BTSREC_OK : status;
 }
 
 static enum btsrec_status put_fault(struct report *report)
@@ -348,5 +349,5 @@ enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_report 
 	counts_fini(&report->addresses);
 	if (report->nomem || (status == BTSREC_ERR_NOMEM && !report->too_many))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	return session_end(rec, status);
+	return view_end(rec, NULL, status);
 }

@@ -276,5 +276,5 @@ enum btsrec_status btsrec_timeline(struct btsrec *rec, const struct btsrec_timel
 	out_init(&view->renderer.out, sink);
 	status = show_all(view);
 	flushed = out_flush(&view->renderer.out);
-	return session_end(rec, status ? status : flushed);
+	return view_end(rec, opts->cpus, status ? status : flushed);
 }
