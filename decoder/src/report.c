@@ -226,21 +226,21 @@ static enum btsrec_status put_summary(struct report *report)
 
 static enum btsrec_status put_fault(struct report *report)
 {
-	const struct btsrec_cpu *failed = session_failed_cpu(report->html.rec);
+	const struct btsrec_root *root = btsrec_root(report->html.rec);
+	struct fault fault = { .kind = FAULT_UNKNOWN };
 	struct out *out = &report->html.out;
-	enum btsrec_status status;
-	struct fault fault;
+	enum btsrec_status status = BTSREC_OK;
 
-	if (!failed)
+	if (!root->freeze_reason)
 		return BTSREC_OK;
-	status = trace_fault(report->html.rec, failed->cpu, &fault);
-	if (status)
-		return status;
-	json_number(out, "fault_cpu", failed->cpu);
-	json_word(out, "reason", btsrec_reason_str(btsrec_root(report->html.rec)->freeze_reason));
-	if (fault.kind != FAULT_UNKNOWN)
+	/* There was a fault also if the history of its CPU is lost. */
+	json_number(out, "fault_cpu", root->freeze_cpu);
+	json_word(out, "reason", btsrec_reason_str(root->freeze_reason));
+	if (session_failed_cpu(report->html.rec))
+		status = trace_fault(report->html.rec, root->freeze_cpu, &fault);
+	if (!status && fault.kind != FAULT_UNKNOWN)
 		json_number(out, "fault_n", fault.n);
-	return BTSREC_OK;
+	return status;
 }
 
 static enum btsrec_status put_cpu(void *arg, unsigned int cpu)
