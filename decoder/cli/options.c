@@ -51,11 +51,16 @@ static bool parse_number(const char *text, int base, uint64_t *ret)
 	return true;
 }
 
+/* Once, however often it is named: what is counted of it must not be counted twice. */
 static bool cpus_append(struct cli_options *options, unsigned long cpu)
 {
 	struct btsrec_show *show = &options->show;
-	unsigned int *cpus = reallocarray((void *)show->cpus, show->nr_cpus + 1, sizeof(*cpus));
+	unsigned int *cpus;
 
+	for (size_t i = 0; i < show->nr_cpus; i++)
+		if (show->cpus[i] == cpu)
+			return true;
+	cpus = reallocarray((void *)show->cpus, show->nr_cpus + 1, sizeof(*cpus));
 	if (!cpus)
 		return false;
 	cpus[show->nr_cpus++] = (unsigned int)cpu;
