@@ -99,6 +99,16 @@ static bool set_cpus(struct cli_options *options, const char *at)
 	return !at[-1];
 }
 
+bool cli_parse_pid(const char *text, uint32_t *ret)
+{
+	uint64_t pid;
+
+	if (!parse_number(text, 10, &pid) || pid > UINT32_MAX)
+		return false;
+	*ret = (uint32_t)pid;
+	return true;
+}
+
 static bool set_count(struct cli_options *options, const char *argument)
 {
 	options->has_count = parse_number(argument, 10, &options->show.max_events);
