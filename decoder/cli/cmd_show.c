@@ -36,7 +36,7 @@ enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options)
 	if (status)
 		return cli_told(rec, status);
 	/* How far back the newest matching events, or lines, reach is not known here. */
-	if (is_filtered(&opts.filter) || opts.fold)
+	if (is_filtered(&opts.filter) || opts.fold || opts.thread)
 		opts.max_events = 0;
 	status = shown_has_holes(rec, &opts, &holes);
 	if (status)
