@@ -136,8 +136,18 @@ void cli_help(const struct cli_command *command);
 /** cli_error() - one line on standard error; control characters are escaped */
 void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/** cli_parse_pid() - the number of one thread, where --pid is no list */
+bool cli_parse_pid(const char *text, uint32_t *ret);
+
 /** cli_failed() - report why the last call on @rec failed; returns the exit status */
 enum cli_exit cli_failed(const struct btsrec *rec, enum btsrec_status status);
+
+/**
+ * cli_told() - how a command ends whose view ended with @status; a word of what is wrong
+ *
+ * If a CPU could not be shown, all others were.
+ */
+enum cli_exit cli_told(const struct btsrec *rec, enum btsrec_status status);
 
 /**
  * cli_open() - open the dump, find the recorder, add the symbol files

@@ -15,5 +15,5 @@ enum cli_exit cmd_calls(struct btsrec *rec, const struct cli_options *options)
 	};
 	enum btsrec_status status = btsrec_calls(rec, &opts, &cli_stdout);
 
-	return status ? cli_failed(rec, status) : CLI_OK;
+	return cli_told(rec, status);
 }

@@ -1,20 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
-#include <stdlib.h>
-
 #include "cli.h"
-
-/* One thread: --pid is a list elsewhere. */
-static bool parse_pid(const char *text, uint32_t *ret)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	*ret = (uint32_t)value;
-	return *text >= '0' && *text <= '9' && !errno && !*end && value <= UINT32_MAX;
-}
 
 static enum cli_exit compare(struct btsrec *a, struct btsrec *b, const struct cli_options *options)
 {
@@ -31,7 +16,7 @@ static enum cli_exit compare(struct btsrec *a, struct btsrec *b, const struct cl
 		cli_error("diff: one CPU at a time");
 		return CLI_USAGE;
 	}
-	if (opts.has_pid && !parse_pid(options->filter.pids, &opts.pid)) {
+	if (opts.has_pid && !cli_parse_pid(options->filter.pids, &opts.pid)) {
 		cli_error("diff: --pid takes one number, not '%s'", options->filter.pids);
 		return CLI_USAGE;
 	}

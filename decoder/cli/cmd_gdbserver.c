@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -78,13 +77,9 @@ static enum cli_exit serve(struct btsrec *rec, const struct cli_options *options
 		.out = { connection_write, connection },
 	};
 	enum btsrec_status status;
-	char *end = "";
 
-	if (options->filter.pids) {
-		wanted.has_pid = true;
-		wanted.pid = (uint32_t)strtoul(options->filter.pids, &end, 10);
-	}
-	if (*end || options->filter.pids == end) {
+	wanted.has_pid = options->filter.pids;
+	if (wanted.has_pid && !cli_parse_pid(options->filter.pids, &wanted.pid)) {
 		cli_error("gdbserver: --pid must name one thread");
 		return CLI_USAGE;
 	}

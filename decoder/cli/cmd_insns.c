@@ -16,5 +16,5 @@ enum cli_exit cmd_insns(struct btsrec *rec, const struct cli_options *options)
 	};
 	enum btsrec_status status = btsrec_insns(rec, &opts, &cli_stdout);
 
-	return status ? cli_failed(rec, status) : CLI_OK;
+	return cli_told(rec, status);
 }

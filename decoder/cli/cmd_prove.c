@@ -8,6 +8,6 @@ enum cli_exit cmd_prove(struct btsrec *rec, const struct cli_options *options)
 
 	status = btsrec_prove(rec, options->show.format, &cli_stdout, &nr_faults);
 	if (status)
-		return cli_failed(rec, status);
+		return cli_told(rec, status);
 	return nr_faults ? CLI_FAULTS : CLI_OK;
 }

@@ -33,15 +33,12 @@ enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options)
 	opts.filter = options->filter;
 	status = btsrec_show(rec, &opts, &cli_stdout);
 
-	if (status == BTSREC_ERR_CORRUPT) {
-		cli_failed(rec, status);
-		return CLI_FAULTS;
-	}
+	if (status)
+		return cli_told(rec, status);
 	/* How far back the newest matching events, or lines, reach is not known here. */
-	if (is_filtered(&opts.filter) || opts.fold)
+	if (is_filtered(&opts.filter) || opts.fold || opts.thread)
 		opts.max_events = 0;
-	if (!status)
-		status = shown_has_holes(rec, &opts, &holes);
+	status = shown_has_holes(rec, &opts, &holes);
 	if (status)
 		return cli_failed(rec, status);
 	return holes ? CLI_FAULTS : CLI_OK;

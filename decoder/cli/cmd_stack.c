@@ -13,5 +13,5 @@ enum cli_exit cmd_stack(struct btsrec *rec, const struct cli_options *options)
 	};
 	enum btsrec_status status = btsrec_stack(rec, &opts, &cli_stdout);
 
-	return status ? cli_failed(rec, status) : CLI_OK;
+	return cli_told(rec, status);
 }

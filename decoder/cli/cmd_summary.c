@@ -5,5 +5,5 @@ enum cli_exit cmd_summary(struct btsrec *rec, const struct cli_options *options)
 {
 	enum btsrec_status status = btsrec_summary(rec, options->show.format, &cli_stdout);
 
-	return status ? cli_failed(rec, status) : CLI_OK;
+	return cli_told(rec, status);
 }

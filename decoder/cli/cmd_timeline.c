@@ -12,5 +12,5 @@ enum cli_exit cmd_timeline(struct btsrec *rec, const struct cli_options *options
 	};
 	enum btsrec_status status = btsrec_timeline(rec, &opts, &cli_stdout);
 
-	return status ? cli_failed(rec, status) : CLI_OK;
+	return cli_told(rec, status);
 }

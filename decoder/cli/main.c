@@ -113,6 +113,13 @@ enum cli_exit cli_failed(const struct btsrec *rec, enum btsrec_status status)
 	return exit_of(status);
 }
 
+enum cli_exit cli_told(const struct btsrec *rec, enum btsrec_status status)
+{
+	enum cli_exit exit = status ? cli_failed(rec, status) : CLI_OK;
+
+	return status == BTSREC_ERR_CORRUPT ? CLI_FAULTS : exit;
+}
+
 /* --- Output ------------------------------------------------------------- */
 
 /* errno of the write that failed; 0: none has. */

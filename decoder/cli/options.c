@@ -51,11 +51,16 @@ static bool parse_number(const char *text, int base, uint64_t *ret)
 	return true;
 }
 
+/* Once, however often it is named: what is counted of it must not be counted twice. */
 static bool cpus_append(struct cli_options *options, unsigned long cpu)
 {
 	struct btsrec_show *show = &options->show;
-	unsigned int *cpus = reallocarray((void *)show->cpus, show->nr_cpus + 1, sizeof(*cpus));
+	unsigned int *cpus;
 
+	for (size_t i = 0; i < show->nr_cpus; i++)
+		if (show->cpus[i] == cpu)
+			return true;
+	cpus = reallocarray((void *)show->cpus, show->nr_cpus + 1, sizeof(*cpus));
 	if (!cpus)
 		return false;
 	cpus[show->nr_cpus++] = (unsigned int)cpu;
@@ -92,6 +97,16 @@ static bool set_cpus(struct cli_options *options, const char *at)
 				return false;
 	} while (*at++ == ',');
 	return !at[-1];
+}
+
+bool cli_parse_pid(const char *text, uint32_t *ret)
+{
+	uint64_t pid;
+
+	if (!parse_number(text, 10, &pid) || pid > UINT32_MAX)
+		return false;
+	*ret = (uint32_t)pid;
+	return true;
 }
 
 static bool set_count(struct cli_options *options, const char *argument)

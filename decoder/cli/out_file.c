@@ -133,8 +133,10 @@ enum cli_exit out_file_run(struct btsrec *rec, const struct cli_options *options
 	if (exit)
 		return exit;
 	status = fn(rec, options, &sink);
-	written = file_end(&file, !status);
-	if (written)
-		return written;
-	return status ? cli_failed(rec, status) : CLI_OK;
+	/* Whoever read the standard output is gone, and needs no word. */
+	if (!file.temporary && file.error == EPIPE)
+		return CLI_OK;
+	/* It is whole, also if it tells that a CPU is missing. */
+	written = file_end(&file, !status || status == BTSREC_ERR_CORRUPT);
+	return written ? written : cli_told(rec, status);
 }

@@ -604,5 +604,5 @@ enum btsrec_status btsrec_export_chrome(struct btsrec *rec, const struct btsrec_
 	free(chrome->slices);
 	if (chrome->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	return session_end(rec, status ? status : flushed);
+	return view_end(rec, opts->cpus, status ? status : flushed);
 }

@@ -411,5 +411,5 @@ enum btsrec_status btsrec_export_folded(struct btsrec *rec, const struct btsrec_
 	counts_fini(&folded->keys);
 	free(folded->nodes);
 	free(folded->levels);
-	return session_end(rec, status);
+	return view_end(rec, opts->cpus, status);
 }

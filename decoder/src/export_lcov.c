@@ -425,5 +425,5 @@ enum btsrec_status btsrec_export_lcov(struct btsrec *rec, const struct btsrec_ex
 	counts_fini(&lcov->lines);
 	counts_fini(&lcov->functions);
 	free(lcov->paths);
-	return session_end(rec, status);
+	return view_end(rec, opts->cpus, status);
 }

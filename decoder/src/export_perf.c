@@ -514,5 +514,5 @@ enum btsrec_status btsrec_export_perf(struct btsrec *rec, const struct btsrec_ex
 	out_init(&export->out, sink);
 	status = write_file(export);
 	free(export);
-	return session_end(rec, status);
+	return view_end(rec, opts->cpus, status);
 }

@@ -220,26 +220,27 @@ static enum btsrec_status put_summary(struct report *report)
 	out_literal(&report->html.out, ",\"summary\":\"");
 	status = btsrec_summary(report->html.rec, BTSREC_FORMAT_TEXT, &sink);
 	out_char(&report->html.out, '"');
-	return status;
+	/* That a CPU is missing is said when the page is whole. */
+	return status == BTSREC_ERR_CORRUPT ? BTSREC_OK : status;
 }
 
 static enum btsrec_status put_fault(struct report *report)
 {
-	const struct btsrec_cpu *failed = session_failed_cpu(report->html.rec);
+	const struct btsrec_root *root = btsrec_root(report->html.rec);
+	struct fault fault = { .kind = FAULT_UNKNOWN };
 	struct out *out = &report->html.out;
-	enum btsrec_status status;
-	struct fault fault;
+	enum btsrec_status status = BTSREC_OK;
 
-	if (!failed)
+	if (!root->freeze_reason)
 		return BTSREC_OK;
-	status = trace_fault(report->html.rec, failed->cpu, &fault);
-	if (status)
-		return status;
-	json_number(out, "fault_cpu", failed->cpu);
-	json_word(out, "reason", btsrec_reason_str(btsrec_root(report->html.rec)->freeze_reason));
-	if (fault.kind != FAULT_UNKNOWN)
+	/* There was a fault also if the history of its CPU is lost. */
+	json_number(out, "fault_cpu", root->freeze_cpu);
+	json_word(out, "reason", btsrec_reason_str(root->freeze_reason));
+	if (session_failed_cpu(report->html.rec))
+		status = trace_fault(report->html.rec, root->freeze_cpu, &fault);
+	if (!status && fault.kind != FAULT_UNKNOWN)
 		json_number(out, "fault_n", fault.n);
-	return BTSREC_OK;
+	return status;
 }
 
 static enum btsrec_status put_cpu(void *arg, unsigned int cpu)
@@ -348,5 +349,5 @@ enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_report 
 	counts_fini(&report->addresses);
 	if (report->nomem || (status == BTSREC_ERR_NOMEM && !report->too_many))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	return session_end(rec, status);
+	return view_end(rec, NULL, status);
 }

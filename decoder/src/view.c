@@ -30,3 +30,39 @@ enum btsrec_status view_cpus(struct btsrec *rec, const unsigned int *cpus, size_
 	}
 	return status;
 }
+
+/* Was @finding the end of a CPU's history?  Without any CPU, every fault may be. */
+static bool finding_hides_cpu(const struct btsrec *rec, const struct finding *finding,
+			      bool any_cpu)
+{
+	if (!finding->status)
+		return false;
+	if (finding->cpu == FINDING_NO_CPU)
+		return !any_cpu;
+	return !btsrec_cpu(rec, finding->cpu);
+}
+
+static enum btsrec_status find_missing(struct btsrec *rec)
+{
+	unsigned int cpu = 0;
+
+	while (cpu < btsrec_nr_cpu_ids(rec) && !btsrec_cpu(rec, cpu))
+		cpu++;
+	for (size_t i = 0; i < rec->findings.nr; i++) {
+		const struct finding *finding = &rec->findings.list[i];
+
+		if (!finding_hides_cpu(rec, finding, cpu < btsrec_nr_cpu_ids(rec)))
+			continue;
+		if (finding->cpu == FINDING_NO_CPU)
+			return msg_set(&rec->msg, BTSREC_ERR_CORRUPT, "%s", finding->text);
+		return msg_set(&rec->msg, BTSREC_ERR_CORRUPT, "CPU %u cannot be shown: %s",
+			       finding->cpu, finding->text);
+	}
+	return BTSREC_OK;
+}
+
+enum btsrec_status view_end(struct btsrec *rec, const unsigned int *cpus,
+			    enum btsrec_status status)
+{
+	return session_end(rec, status || cpus ? status : find_missing(rec));
+}

@@ -27,4 +27,16 @@ typedef enum btsrec_status (*view_cpu_fn)(void *arg, unsigned int cpu);
 enum btsrec_status view_cpus(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus,
 			     view_cpu_fn fn, void *arg);
 
+/**
+ * view_end() - the status with which a view ends that would end with @status
+ * @cpus: those that it has told; NULL: all that there are.
+ *
+ * A history that nobody asked for by number must not be missing in silence.
+ *
+ * Return: as session_end(); in place of BTSREC_OK, if a CPU of all could not be told,
+ * BTSREC_ERR_CORRUPT with a message.
+ */
+enum btsrec_status view_end(struct btsrec *rec, const unsigned int *cpus,
+			    enum btsrec_status status);
+
 #endif /* BTSREC_VIEW_H */

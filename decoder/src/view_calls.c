@@ -389,5 +389,5 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 	else if (!status)
 		status = crew_tell(rec, opts->cpus, opts->nr_cpus, opts->lines, &work,
 				   (void *)opts, sink);
-	return session_end(rec, status);
+	return view_end(rec, opts->cpus, status);
 }

@@ -251,5 +251,5 @@ enum btsrec_status btsrec_coverage(struct btsrec *rec, const struct btsrec_cover
 		status = out_flush(&view->renderer.out);
 	}
 	covers_fini(view);
-	return session_end(rec, status);
+	return view_end(rec, opts->cpus, status);
 }

@@ -393,5 +393,5 @@ enum btsrec_status btsrec_functions(struct btsrec *rec, const struct btsrec_func
 	status = functions_show(all, sink);
 	profile_fini(&all->profile);
 	free(all);
-	return session_end(rec, status);
+	return view_end(rec, opts->cpus, status);
 }

@@ -551,5 +551,5 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 	else if (!status)
 		status = crew_tell(rec, opts->cpus, opts->nr_cpus, opts->lines || opts->source_folder,
 				   &work, (void *)opts, sink);
-	return session_end(rec, status);
+	return view_end(rec, opts->cpus, status);
 }

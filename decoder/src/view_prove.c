@@ -7,6 +7,7 @@
 #include "render_branch.h"
 #include "symbol.h"
 #include "trace.h"
+#include "view.h"
 
 /* The same address broken so often is no damaged record. */
 #define NR_BREAKS_OF_CHANGED_CODE 3
@@ -311,5 +312,5 @@ enum btsrec_status btsrec_prove(struct btsrec *rec, enum btsrec_format format,
 	status = prove_cpus(r, format == BTSREC_FORMAT_JSONL, ret_nr_faults);
 	flushed = out_flush(&r->out);
 	free(r);
-	return session_end(rec, status ? status : flushed);
+	return view_end(rec, NULL, status ? status : flushed);
 }

@@ -347,38 +347,6 @@ static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
 
 /* --- All of them -------------------------------------------------------- */
 
-/* Was @finding the end of a CPU's history?  Without any CPU, every fault may be. */
-static bool finding_hides_cpu(const struct btsrec *rec, const struct finding *finding,
-			      bool any_cpu)
-{
-	if (!finding->status)
-		return false;
-	if (finding->cpu == FINDING_NO_CPU)
-		return !any_cpu;
-	return !btsrec_cpu(rec, finding->cpu);
-}
-
-/* A history that nobody asked for by number must not be missing in silence. */
-static enum btsrec_status show_missing(struct btsrec *rec, const struct btsrec_show *opts)
-{
-	unsigned int cpu = 0;
-	size_t i;
-
-	while (cpu < btsrec_nr_cpu_ids(rec) && !btsrec_cpu(rec, cpu))
-		cpu++;
-	for (i = 0; !opts->cpus && i < rec->findings.nr; i++) {
-		const struct finding *finding = &rec->findings.list[i];
-
-		if (!finding_hides_cpu(rec, finding, cpu < btsrec_nr_cpu_ids(rec)))
-			continue;
-		if (finding->cpu == FINDING_NO_CPU)
-			return msg_set(&rec->msg, BTSREC_ERR_CORRUPT, "%s", finding->text);
-		return msg_set(&rec->msg, BTSREC_ERR_CORRUPT, "CPU %u cannot be shown: %s",
-			       finding->cpu, finding->text);
-	}
-	return BTSREC_OK;
-}
-
 /* Blocks are shown unless only branches are. */
 static bool is_splayed(const struct btsrec_filter *filter)
 {
@@ -449,7 +417,7 @@ static enum btsrec_status show_as(struct btsrec *rec, const struct btsrec_show *
 	free(show);
 	if (!status)
 		status = flushed;
-	return session_end(rec, status ? status : show_missing(rec, opts));
+	return view_end(rec, opts->cpus, status);
 }
 
 enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,

@@ -452,5 +452,5 @@ enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *o
 	status = opts->thread ? crew_one(rec, &stacks_work, stacks_thread, all, sink) :
 				stacks_of_cpus(all, sink);
 	free(all);
-	return session_end(rec, status);
+	return view_end(rec, opts->cpus, status);
 }

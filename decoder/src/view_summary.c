@@ -358,5 +358,5 @@ enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 		status = crew_one(rec, &work, begin_without, &format, sink);
 	if (!status)
 		status = crew_tell(rec, cpus, list_cpus(rec, cpus), false, &work, &format, sink);
-	return session_end(rec, status);
+	return view_end(rec, NULL, status);
 }

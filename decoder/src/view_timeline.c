@@ -37,6 +37,7 @@ struct lane {
  * struct timeline_view - one btsrec_timeline() under way
  * @lanes: @nr_lanes of them; those of @nr_ready CPUs are in use.
  * @nr_skip: so many lines are too old to be shown.
+ * @filter: what is heeded of that in @opts: of the others all would let gaps pass alone.
  */
 struct timeline_view {
 	struct renderer renderer;
@@ -46,6 +47,7 @@ struct timeline_view {
 	size_t nr_lanes;
 	size_t nr_ready;
 	uint64_t nr_skip;
+	struct btsrec_filter filter;
 };
 
 /* --- Lanes -------------------------------------------------------------- */
@@ -79,7 +81,7 @@ static enum btsrec_status lane_init(void *arg, unsigned int cpu)
 	struct lane *lane = &view->lanes[view->nr_ready++];
 	enum btsrec_status status;
 
-	status = selector_init(&lane->selector, rec, cpu, &view->opts->filter, 0);
+	status = selector_init(&lane->selector, rec, cpu, &view->filter, 0);
 	if (!status)
 		status = history_init(&lane->history, rec, cpu, 0);
 	if (!status)
@@ -270,11 +272,13 @@ enum btsrec_status btsrec_timeline(struct btsrec *rec, const struct btsrec_timel
 	view->renderer.rec = rec;
 	view->renderer.names = symbols_present(rec);
 	view->opts = opts;
+	view->filter = opts->filter;
+	view->filter.symbols = view->filter.ranges = view->filter.types = NULL;
 	view->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
 	view->lanes = lanes;
 	view->nr_lanes = nr_lanes;
 	out_init(&view->renderer.out, sink);
 	status = show_all(view);
 	flushed = out_flush(&view->renderer.out);
-	return session_end(rec, status ? status : flushed);
+	return view_end(rec, opts->cpus, status ? status : flushed);
 }

@@ -480,8 +480,9 @@ struct btsrec_show {
  * *@ret_nr_faults of btsrec_check() counts the findings that are faults.
  *
  * Return: BTSREC_OK; BTSREC_ERR_STOPPED when the sink stopped; BTSREC_ERR_NO_CPU for
- * an @opts->cpus entry without ring; BTSREC_ERR_CORRUPT from btsrec_show() if, without
- * @opts->cpus, a CPU could not be shown, after all others were; BTSREC_ERR_IO;
+ * an @opts->cpus entry without ring; BTSREC_ERR_CORRUPT, but not from btsrec_info() and
+ * btsrec_check(), if, without @opts->cpus, a CPU could not be shown, after all others were;
+ * BTSREC_ERR_IO;
  * BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate().
  */
 BTSREC_API enum btsrec_status
