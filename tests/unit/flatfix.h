@@ -22,12 +22,16 @@
 /* Reads so far, by all threads; which of them fails, from 1; 0: none. */
 static unsigned int nr_reads, failing_read;
 
+/* Then every read does; @flat's descriptor has to stay, threads may be reading with it. */
+static bool medium_fails;
+
 /* In front of the library's. */
 ssize_t pread(int fd, void *buf, size_t nr_bytes, off_t offset)
 {
 	static void *real;
 
-	if (__atomic_add_fetch(&nr_reads, 1, __ATOMIC_RELAXED) == failing_read) {
+	if (__atomic_add_fetch(&nr_reads, 1, __ATOMIC_RELAXED) == failing_read ||
+	    __atomic_load_n(&medium_fails, __ATOMIC_RELAXED)) {
 		errno = EIO;
 		return -1;
 	}

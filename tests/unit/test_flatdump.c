@@ -298,7 +298,7 @@ END_TEST
 /* What is kept is there all the same; @nr_threads unpack ahead. */
 static void ck_medium_fails(unsigned int nr_threads)
 {
-	const uint64_t page_pa[] = { 10 * PAGE, 11 * PAGE };
+	const uint64_t page_pa[] = { 10 * PAGE, 11 * PAGE }, refused_pa = 20 * PAGE;
 	uint8_t *bytes = malloc(79 * PAGE);
 	size_t nr_bytes;
 
@@ -306,8 +306,11 @@ static void ck_medium_fails(unsigned int nr_threads)
 	ck_assert_ptr_nonnull(bytes);
 	ck_assert_int_eq(page_value(5), 5);
 	flatdump_expect(dump, page_pa, 2);
-	/* No file is open with it. */
-	flat.fd = -1;
+	__atomic_store_n(&medium_fails, true, __ATOMIC_RELAXED);
+	/* Where it is has been read with page 5: it is refused to whoever unpacks it. */
+	flatdump_expect(dump, &refused_pa, 1);
+	btsrec_ck_status(flatdump_read_pa(dump, refused_pa, bytes, PAGE, &nr_bytes),
+			 BTSREC_ERR_IO);
 	ck_assert_int_eq(page_value(5), 5);
 	btsrec_ck_status(flatdump_read_pa(dump, 5 * PAGE + 7, bytes, PAGE, &nr_bytes),
 			 BTSREC_ERR_IO);
@@ -318,7 +321,7 @@ static void ck_medium_fails(unsigned int nr_threads)
 	btsrec_ck_status(flatdump_read_pa(dump, NR_BULK * PAGE, bytes, 1, &nr_bytes),
 			 BTSREC_ERR_NODATA);
 	ck_assert(!flatdump_read_pages(dump, page_pa, 2, bytes));
-	flat.fd = fileno(file);
+	__atomic_store_n(&medium_fails, false, __ATOMIC_RELAXED);
 	ck_assert_int_eq(page_value(88), 88);
 	ck_assert_int_eq(page_value(80), -1);
 	free(bytes);
