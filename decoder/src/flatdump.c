@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flatdump.h"
 
-#include <elf.h>
-#include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bounds.h"
+#include "flatelf.h"
+#include "flatheaders.h"
 #include "helper.h"
 #include "image.h"
 #include "kdump_format.h"
@@ -18,11 +17,6 @@
 /* A bitmap for 32 TiB of memory. */
 #define BITMAP_MAX_BYTES	BOUND(1ULL << 30, 1ULL << 14)
 #define BITMAP_CHUNK_BYTES	512
-#define VMCOREINFO_MAX_BYTES	BOUND(1ULL << 20, 1ULL << 14)
-#define MAX_SEGMENTS		BOUND(1U << 20, 1U << 8)
-/* Of all segments, which may have the same ones; 8192 CPUs with 2 KiB each. */
-#define NOTES_MAX_BYTES		BOUND(16ULL << 20, 1ULL << 16)
-#define NOTES_AT_ONCE_BYTES	BOUND(1U << 14, 1U << 6)
 
 /* Of who reads so many pages at once none is kept: they are kept there. */
 #define BULK_PAGES		BOUND(32, 2)
@@ -39,7 +33,7 @@
 
 /**
  * struct flatdump - an open dump
- * @is_elf: @memory is its segments; else @bitmap says which pages are there, and
+ * @is_elf: @elf has its memory; else @bitmap says which pages are there, and
  *	@nr_before[i] how many are before its chunk i.
  * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
  *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
@@ -52,12 +46,9 @@
  * @idle: @nr_idle of them, for the next ones.
  */
 struct flatdump {
-	const struct flatfile *flat;
-	char *vmcoreinfo;
-	uint64_t max_pa;
-	/* ELF */
+	struct flatheaders headers;
 	bool is_elf;
-	struct ranges memory;
+	struct flatelf elf;
 	/* compressed */
 	uint64_t table_offset;
 	uint8_t *bitmap;
@@ -89,211 +80,6 @@ struct together {
 	struct unpack_page packed[NR_TOGETHER];
 };
 
-static enum btsrec_status no_memory(struct msg *msg)
-{
-	return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
-}
-
-static enum btsrec_status headers_cut(struct msg *msg)
-{
-	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
-}
-
-static enum btsrec_status failed_read(struct msg *msg)
-{
-	return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
-}
-
-/* All of a header, without which there is no dump. */
-static enum btsrec_status read_header(const struct flatdump *dump, uint64_t offset, void *buf,
-				      size_t nr_bytes, struct msg *msg)
-{
-	switch (flatfile_read_all(dump->flat, offset, buf, nr_bytes)) {
-	case BTSREC_OK:
-		return BTSREC_OK;
-	case BTSREC_ERR_IO:
-		return failed_read(msg);
-	default:
-		return headers_cut(msg);
-	}
-}
-
-/* As much as is there; the rest of @buf stays as it is. */
-static enum btsrec_status read_there(const struct flatdump *dump, uint64_t offset, void *buf,
-				     size_t nr_bytes, struct msg *msg, size_t *ret_bytes)
-{
-	if (flatfile_read(dump->flat, offset, buf, nr_bytes, ret_bytes) == BTSREC_ERR_IO)
-		return failed_read(msg);
-	return BTSREC_OK;
-}
-
-static enum btsrec_status read_vmcoreinfo(struct flatdump *dump, uint64_t offset,
-					  uint64_t nr_bytes, struct msg *msg)
-{
-	size_t there_bytes;
-
-	if (!nr_bytes || nr_bytes > VMCOREINFO_MAX_BYTES || dump->vmcoreinfo)
-		return BTSREC_OK;
-	dump->vmcoreinfo = calloc(1, nr_bytes + 1);
-	if (!dump->vmcoreinfo)
-		return no_memory(msg);
-	return read_there(dump, offset, dump->vmcoreinfo, nr_bytes, msg, &there_bytes);
-}
-
-/* --- ELF ---------------------------------------------------------------- */
-
-/** struct note_head - of a note, as far as it is the same for all */
-struct note_head {
-	Elf64_Nhdr note;
-	char name[sizeof("VMCOREINFO")];
-};
-
-#define NOTE_HEAD_BYTES	(offsetof(struct note_head, name) + sizeof("VMCOREINFO"))
-
-/** struct notes - @nr_bytes of them, from @begin of the file on; @left_bytes may yet be read */
-struct notes {
-	uint64_t left_bytes;
-	uint64_t begin;
-	size_t nr_bytes;
-	uint8_t bytes[NOTES_AT_ONCE_BYTES];
-};
-
-/* Segment number @number; where several overlap, as the kernel's text and its memory, the first. */
-static enum btsrec_status elf_add_memory(struct flatdump *dump, const Elf64_Phdr *segment,
-					 uint64_t number, struct msg *msg)
-{
-	if (segment->p_paddr >= IMAGE_MAX_PA || segment->p_filesz > IMAGE_MAX_PA ||
-	    !segment->p_filesz)
-		return BTSREC_OK;
-	if (dump->max_pa < segment->p_paddr + segment->p_filesz)
-		dump->max_pa = segment->p_paddr + segment->p_filesz;
-	return ranges_add(&dump->memory, segment->p_paddr, segment->p_filesz, segment->p_offset,
-			  UINT64_MAX - number) ? BTSREC_OK : no_memory(msg);
-}
-
-static uint64_t round_up_4(uint64_t nr_bytes)
-{
-	return (nr_bytes + 3) & ~3ULL;
-}
-
-/* The head of the note at @at, zeroes behind what is there of it; false: not even its sizes are. */
-static bool note_at(const struct notes *notes, uint64_t at, struct note_head *ret)
-{
-	uint64_t there_bytes = notes->nr_bytes - (at - notes->begin);
-
-	memset(ret, 0, sizeof(*ret));
-	memcpy(ret, notes->bytes + (at - notes->begin), min_u64(there_bytes, NOTE_HEAD_BYTES));
-	return there_bytes >= sizeof(ret->note);
-}
-
-/* So that the head of the note at @at, of those up to @end, is in @notes if it is in the file. */
-static enum btsrec_status load_notes(const struct flatdump *dump, uint64_t at, uint64_t end,
-				     struct msg *msg, struct notes *notes)
-{
-	if (at >= notes->begin && notes->nr_bytes >= NOTE_HEAD_BYTES &&
-	    at - notes->begin <= notes->nr_bytes - NOTE_HEAD_BYTES)
-		return BTSREC_OK;
-	notes->begin = at;
-	/* The last one's name may go on behind the end. */
-	return read_there(dump, at, notes->bytes,
-			  min_u64(sizeof(notes->bytes), end - at + NOTE_HEAD_BYTES), msg,
-			  &notes->nr_bytes);
-}
-
-static enum btsrec_status elf_notes(struct flatdump *dump, const Elf64_Phdr *segment,
-				    struct msg *msg, struct notes *notes)
-{
-	uint64_t at = segment->p_offset, end = at + segment->p_filesz;
-	enum btsrec_status status = BTSREC_OK;
-
-	if (segment->p_filesz > notes->left_bytes || end < at)
-		return BTSREC_OK;
-	notes->left_bytes -= segment->p_filesz;
-	while (!status && !dump->vmcoreinfo && end - at > sizeof(Elf64_Nhdr)) {
-		struct note_head head;
-		uint64_t desc_at, next;
-
-		status = load_notes(dump, at, end, msg, notes);
-		if (status || !note_at(notes, at, &head))
-			break;
-		desc_at = at + sizeof(head.note) + round_up_4(head.note.n_namesz);
-		next = desc_at + round_up_4(head.note.n_descsz);
-		if (head.note.n_namesz == sizeof(head.name) &&
-		    !memcmp(head.name, "VMCOREINFO", sizeof(head.name)))
-			status = read_vmcoreinfo(dump, desc_at, head.note.n_descsz, msg);
-		if (next > end)
-			break;
-		at = next;
-	}
-	return status;
-}
-
-/* The number of program headers, also if there are too many for the field. */
-static enum btsrec_status elf_nr_segments(const struct flatdump *dump, const Elf64_Ehdr *header,
-					  struct msg *msg, uint64_t *ret)
-{
-	Elf64_Shdr section = { .sh_info = header->e_phnum };
-	enum btsrec_status status = BTSREC_OK;
-
-	if (header->e_phnum == PN_XNUM)
-		status = read_header(dump, header->e_shoff, &section, sizeof(section), msg);
-	if (!status && (!section.sh_info || section.sh_info > MAX_SEGMENTS))
-		return headers_cut(msg);
-	*ret = section.sh_info;
-	return status;
-}
-
-static enum btsrec_status elf_segment(struct flatdump *dump, const Elf64_Ehdr *header,
-				      uint64_t number, struct msg *msg, struct notes *notes)
-{
-	Elf64_Phdr segment;
-	enum btsrec_status status = read_header(dump, header->e_phoff + number * sizeof(segment),
-						&segment, sizeof(segment), msg);
-
-	if (!status && segment.p_type == PT_LOAD)
-		status = elf_add_memory(dump, &segment, number, msg);
-	if (!status && segment.p_type == PT_NOTE)
-		status = elf_notes(dump, &segment, msg, notes);
-	return status;
-}
-
-static enum btsrec_status elf_open(struct flatdump *dump, const Elf64_Ehdr *header,
-				   struct msg *msg)
-{
-	struct notes notes = { .left_bytes = NOTES_MAX_BYTES };
-	uint64_t nr_segments = 0;
-	enum btsrec_status status = elf_nr_segments(dump, header, msg, &nr_segments);
-
-	dump->is_elf = true;
-	for (uint64_t i = 0; i < nr_segments && !status; i++)
-		status = elf_segment(dump, header, i, msg, &notes);
-	if (!status && !ranges_settle(&dump->memory))
-		return no_memory(msg);
-	return status;
-}
-
-static bool is_elf_core(const Elf64_Ehdr *header)
-{
-	return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_type == ET_CORE &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header->e_phentsize == sizeof(Elf64_Phdr);
-}
-
-/* The bytes at @pa, *@ret_bytes of which one segment has, into @buf. */
-static enum btsrec_status elf_read(const struct flatdump *dump, uint64_t pa, void *buf,
-				   size_t len_bytes, size_t *ret_bytes)
-{
-	const struct range *segment = ranges_find(&dump->memory, pa);
-	uint64_t distance;
-
-	*ret_bytes = 0;
-	if (!segment)
-		return BTSREC_ERR_NODATA;
-	distance = pa - segment->begin;
-	return flatfile_read(dump->flat, segment->at + distance, buf,
-			     min_u64(segment->nr_bytes - distance, len_bytes), ret_bytes);
-}
-
 /* --- Compressed --------------------------------------------------------- */
 
 static uint64_t count_bits(const uint8_t *bytes, size_t nr_bytes)
@@ -322,11 +108,11 @@ static enum btsrec_status read_bitmap(struct flatdump *dump, const struct kdump_
 	dump->bitmap = calloc(1, nr_bytes + 1);
 	dump->nr_before = calloc(nr_chunks + 1, sizeof(*dump->nr_before));
 	if (!dump->bitmap || !dump->nr_before)
-		return no_memory(msg);
+		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	dump->bitmap_bytes = nr_bytes;
-	dump->max_pa = 8 * nr_bytes * BTSREC_PAGE_BYTES;
-	status = read_there(dump, dump->table_offset - nr_bytes, dump->bitmap, nr_bytes, msg,
-			    &there_bytes);
+	dump->headers.max_pa = 8 * nr_bytes * BTSREC_PAGE_BYTES;
+	status = flatheaders_read(&dump->headers, dump->table_offset - nr_bytes, dump->bitmap,
+				  nr_bytes, msg, &there_bytes);
 	for (i = 0; i < nr_chunks; i++)
 		dump->nr_before[i + 1] = dump->nr_before[i] +
 			count_bits(dump->bitmap + i * BITMAP_CHUNK_BYTES, BITMAP_CHUNK_BYTES);
@@ -378,17 +164,18 @@ static enum btsrec_status kdump_open(struct flatdump *dump, const struct kdump_h
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
 			       "a flattened dump packed with %s; make a plain one of it with "
 			       "\"makedumpfile -R OUT < DUMP\"", packer);
-	status = read_header(dump, header->block_size, &sub, sizeof(sub), msg);
+	status = flatheaders_read_all(&dump->headers, header->block_size, &sub, sizeof(sub), msg);
 	if (status)
 		return status;
 	dump->table_offset = kdump_table_offset(header);
-	if (dump->table_offset > dump->flat->end)
-		return headers_cut(msg);
+	if (dump->table_offset > dump->headers.flat->end)
+		return flatheaders_cut(msg);
 	status = read_bitmap(dump, header, msg);
 	if (!status)
 		take_part(dump, header, &sub);
 	if (!status && header->header_version >= 3)
-		status = read_vmcoreinfo(dump, sub.offset_vmcoreinfo, sub.size_vmcoreinfo, msg);
+		status = flatheaders_read_vmcoreinfo(&dump->headers, sub.offset_vmcoreinfo,
+						     sub.size_vmcoreinfo, msg);
 	return status;
 }
 
@@ -408,8 +195,8 @@ static enum btsrec_status load_descs(struct flatdump *dump, uint64_t index, size
 	enum btsrec_status status;
 	size_t nr_bytes;
 
-	status = flatfile_read(dump->flat, offset, dump->descs, nr_wanted * sizeof(*dump->descs),
-			       &nr_bytes);
+	status = flatfile_read(dump->headers.flat, offset, dump->descs,
+			       nr_wanted * sizeof(*dump->descs), &nr_bytes);
 	dump->nr_descs = nr_bytes / sizeof(*dump->descs);
 	dump->first_desc = index;
 	return dump->nr_descs ? BTSREC_OK : status;
@@ -479,7 +266,7 @@ static enum btsrec_status load_page(struct flatdump *dump, uint64_t pfn, uint8_t
 	pthread_mutex_lock(&dump->lock);
 	status = find_page(dump, pfn, &packed);
 	pthread_mutex_unlock(&dump->lock);
-	return status ? status : unpack_page(&dump->unpack, dump->flat, &packed, page);
+	return status ? status : unpack_page(&dump->unpack, dump->headers.flat, &packed, page);
 }
 
 /* @nr_bytes of page @pfn from @offset on, by way of those that are kept. */
@@ -543,7 +330,8 @@ static void expect_page(struct flatdump *dump, uint64_t pfn)
 static bool can_expect(struct flatdump *dump)
 {
 	if (!dump->ahead && !dump->is_elf)
-		__atomic_store_n(&dump->ahead, unpack_ahead_new(dump->flat, dump->nr_threads),
+		__atomic_store_n(&dump->ahead,
+				 unpack_ahead_new(dump->headers.flat, dump->nr_threads),
 				 __ATOMIC_RELEASE);
 	return dump->ahead;
 }
@@ -594,7 +382,7 @@ enum btsrec_status flatdump_read_pa(struct flatdump *dump, uint64_t pa, void *bu
 		if (rest_bytes >= BULK_BYTES)
 			expect_bulk(dump, pa + nr_done, pa + len_bytes);
 		if (dump->is_elf)
-			status = elf_read(dump, pa + nr_done, to, rest_bytes, &nr_bytes);
+			status = flatelf_read(&dump->elf, pa + nr_done, to, rest_bytes, &nr_bytes);
 		else
 			status = kdump_read_page(dump, pa + nr_done, to, rest_bytes, &nr_bytes);
 		nr_done += nr_bytes;
@@ -658,7 +446,7 @@ static bool unpack_pages(struct flatdump *dump, const struct together *together,
 {
 	for (size_t i = 0; i < together->nr; i++)
 		if (!together->kept[i] &&
-		    unpack_page(unpack, dump->flat, &together->packed[i],
+		    unpack_page(unpack, dump->headers.flat, &together->packed[i],
 				together->buf + i * BTSREC_PAGE_BYTES))
 			return false;
 	return true;
@@ -711,22 +499,9 @@ static bool kdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, siz
 	return good;
 }
 
-static bool elf_read_pages(const struct flatdump *dump, const uint64_t *page_pa, size_t nr,
-			   uint8_t *buf)
-{
-	size_t i = 0, nr_bytes = BTSREC_PAGE_BYTES;
-
-	while (i < nr && nr_bytes == BTSREC_PAGE_BYTES) {
-		elf_read(dump, page_pa[i], buf + i * BTSREC_PAGE_BYTES, BTSREC_PAGE_BYTES,
-			 &nr_bytes);
-		i += nr_bytes == BTSREC_PAGE_BYTES;
-	}
-	return i == nr;
-}
-
 bool flatdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, size_t nr, uint8_t *buf)
 {
-	return dump->is_elf ? elf_read_pages(dump, page_pa, nr, buf) :
+	return dump->is_elf ? flatelf_read_pages(&dump->elf, page_pa, nr, buf) :
 				kdump_read_pages(dump, page_pa, nr, buf);
 }
 
@@ -734,12 +509,12 @@ bool flatdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, size_t 
 
 const char *flatdump_vmcoreinfo(const struct flatdump *dump)
 {
-	return dump->vmcoreinfo;
+	return dump->headers.vmcoreinfo;
 }
 
 uint64_t flatdump_max_pa(const struct flatdump *dump)
 {
-	return dump->max_pa < IMAGE_MAX_PA ? dump->max_pa : IMAGE_MAX_PA;
+	return dump->headers.max_pa < IMAGE_MAX_PA ? dump->headers.max_pa : IMAGE_MAX_PA;
 }
 
 bool flatdump_part(const struct flatdump *dump, struct flatdump_part *ret)
@@ -756,8 +531,8 @@ void flatdump_free(struct flatdump *dump)
 {
 	if (!dump)
 		return;
-	free(dump->vmcoreinfo);
-	ranges_fini(&dump->memory);
+	free(dump->headers.vmcoreinfo);
+	flatelf_fini(&dump->elf);
 	free(dump->bitmap);
 	free(dump->nr_before);
 	keptpages_fini(&dump->kept);
@@ -778,13 +553,14 @@ static enum btsrec_status open_any(struct flatdump *dump, struct msg *msg)
 	enum btsrec_status status;
 	size_t nr_bytes;
 
-	status = read_there(dump, 0, &head, sizeof(head), msg, &nr_bytes);
+	status = flatheaders_read(&dump->headers, 0, &head, sizeof(head), msg, &nr_bytes);
 	if (status)
 		return status;
-	if (nr_bytes >= sizeof(head.elf) && is_elf_core(&head.elf))
-		return elf_open(dump, &head.elf, msg);
+	dump->is_elf = nr_bytes >= sizeof(head.elf) && flatelf_probe(&head.elf);
+	if (dump->is_elf)
+		return flatelf_init(&dump->elf, &dump->headers, &head.elf, msg);
 	if (nr_bytes < sizeof(head))
-		return headers_cut(msg);
+		return flatheaders_cut(msg);
 	if (!memcmp(head.kdump.signature, "KDUMP   ", sizeof(head.kdump.signature)))
 		return kdump_open(dump, &head.kdump, msg);
 	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "what was flattened is no kernel dump");
@@ -797,8 +573,8 @@ enum btsrec_status flatdump_new(const struct flatfile *flat, struct msg *msg,
 	enum btsrec_status status;
 
 	if (!dump)
-		return no_memory(msg);
-	dump->flat = flat;
+		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
+	dump->headers.flat = flat;
 	helper_lock_init(&dump->lock);
 	status = open_any(dump, msg);
 	if (status) {

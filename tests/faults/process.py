@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import typing
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "golden"))
@@ -50,12 +51,12 @@ KNOWN = {
 }
 
 
-def run(options, words, nth, what="NTHALLOC"):
+def run(options, words, variable, nth):
     """(exit status, output, error output, what the library says)"""
     read_fd, write_fd = os.pipe()
     environment = dict(os.environ, LD_PRELOAD=options.preload, NTHALLOC_FD=str(write_fd),
                        DEBUGINFOD_URLS="")
-    environment[what] = str(nth)
+    environment[variable] = str(nth)
     done = subprocess.run([options.btsrec, *words], capture_output=True, pass_fds=[write_fd],
                           env=environment, check=False, timeout=TIMEOUT_S,
                           stdin=subprocess.DEVNULL)
@@ -76,41 +77,49 @@ def judge(whole, status, output, errors, said):
     return None
 
 
-def try_command(options, command, counts):
+def judge_medium(whole, status, output, errors, said):
+    """The same; besides, no message may take it for a file that is cut off."""
+    wrong = judge(whole, status, output, errors, said)
+    if not wrong and b"cut off" in errors:
+        return said["failed"], errors.decode().strip()
+    return wrong
+
+
+class Fault(typing.NamedTuple):
+    """What fails in turn, and what is made of it."""
+    name: str
+    # The library's: the variable that chooses one, and what it says how many there are by.
+    variable: str
+    total: str
+    # Before what is counted.
+    prefix: str
+    # A run that does not come to the chosen one is none.
+    passed_over: bool
+    judge: typing.Callable
+    known: set
+
+
+ALLOCATION = Fault("allocation", "NTHALLOC", "allocations", "", True, judge, KNOWN)
+MEDIUM = Fault("read", "NTHALLOC_READ", "reads", "read: ", False, judge_medium, set())
+
+
+def try_command(options, command, fault, counts):
     words = command.split()
-    status, whole, errors, said = run(options, words, 0)
+    status, whole, errors, said = run(options, words, fault.variable, 0)
     if status:
         raise SystemExit(f"{command}: {errors.decode()}")
     failures = 0
-    for nth in range(1, int(said["allocations"]) + 1, options.every):
-        status, output, errors, said = run(options, words, nth)
-        if "failed" not in said:
+    for nth in range(1, int(said[fault.total]) + 1, options.every):
+        status, output, errors, said = run(options, words, fault.variable, nth)
+        if fault.passed_over and "failed" not in said:
             continue
-        counts["whole" if status == 0 else "refused"] += 1
-        wrong = judge(whole, status, output, errors, said)
-        if wrong in KNOWN:
+        counts[fault.prefix + ("whole" if status == 0 else "refused")] += 1
+        wrong = fault.judge(whole, status, output, errors, said)
+        if wrong in fault.known:
             counts[f"{wrong[0]}: {wrong[1]} (known)"] += 1
         elif wrong:
             failures += 1
-            print(f"{command}: allocation {nth}, of {said['failed']}: {wrong[0]}: {wrong[1]}")
-    return failures
-
-
-def try_reads(options, command, counts):
-    words = command.split()
-    status, whole, errors, said = run(options, words, 0)
-    if status:
-        raise SystemExit(f"{command}: {errors.decode()}")
-    failures = 0
-    for nth in range(1, int(said["reads"]) + 1, options.every):
-        status, output, errors, said = run(options, words, nth, "NTHALLOC_READ")
-        counts["read: whole" if status == 0 else "read: refused"] += 1
-        wrong = judge(whole, status, output, errors, said)
-        if not wrong and b"cut off" in errors:
-            wrong = said["failed"], errors.decode().strip()
-        if wrong:
-            failures += 1
-            print(f"{command}: read {nth}, of {said['failed']}: {wrong[0]}: {wrong[1]}")
+            print(f"{command}: {fault.name} {nth}, of {said['failed']}: {wrong[0]}: {wrong[1]}")
     return failures
 
 
@@ -145,8 +154,9 @@ def main():
         subprocess.run([options.btsrec, "extract", "dump", "small"], check=True,
                        capture_output=True)
         split("dump")
-        failures = sum(try_command(options, command, counts) for command in COMMANDS)
-        failures += sum(try_reads(options, command, counts) for command in READS)
+        failures = sum(try_command(options, command, ALLOCATION, counts)
+                       for command in COMMANDS)
+        failures += sum(try_command(options, command, MEDIUM, counts) for command in READS)
         os.chdir("/")
     for what, count in sorted(counts.items()):
         print(f"{count:6} {what}")

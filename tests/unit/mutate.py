@@ -33,7 +33,8 @@ FRAMES = ["frames", "frames_levels", "frames_threads"]
 HISTORY = ["session", "history", "losses"]
 TESTED_BY = {"stacks": FRAMES, "frames_calls": FRAMES, "frames_entries": FRAMES,
              "history": HISTORY, "history_marks": HISTORY, "session": HISTORY,
-             "locate": ["located"], "calltree_shape": ["calltree_lines"]}
+             "locate": ["located"], "calltree_shape": ["calltree_lines"],
+             "flatheaders": ["flatdump", "flatelf"]}
 # It reads lines of its own program.
 NOT_HERE = ("dwarf_file",)
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Memory out of an ELF core behind an index of pieces: a flattened one, or a plain one as one. */
+#ifndef BTSREC_FLATELF_H
+#define BTSREC_FLATELF_H
+
+#include <elf.h>
+
+#include "flatheaders.h"
+
+/** struct flatelf - an open core: @memory is its segments, by physical address */
+struct flatelf {
+	const struct flatfile *flat;
+	struct ranges memory;
+};
+
+/** flatelf_probe() - is it the header of a core of a 64-bit kernel? */
+bool flatelf_probe(const Elf64_Ehdr *header);
+
+/**
+ * flatelf_init() - read segments and notes
+ * @headers: the dump, of which flatelf_probe() accepted @header; what they tell is added.
+ * @ret: zero-filled by the caller; free with flatelf_fini() in every case.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NOT_DUMP: it is cut off; BTSREC_ERR_IO; BTSREC_ERR_NOMEM;
+ * with @msg.
+ */
+enum btsrec_status flatelf_init(struct flatelf *ret, struct flatheaders *headers,
+				const Elf64_Ehdr *header, struct msg *msg);
+
+/** flatelf_fini() - free the list of segments */
+void flatelf_fini(struct flatelf *elf);
+
+/** flatelf_read() - the bytes at @pa, *@ret_bytes of which one segment has, into @buf */
+enum btsrec_status flatelf_read(const struct flatelf *elf, uint64_t pa, void *buf, size_t len_bytes,
+				size_t *ret_bytes);
+
+/** flatelf_read_pages() - as flatdump_read_pages() */
+bool flatelf_read_pages(const struct flatelf *elf, const uint64_t *page_pa, size_t nr,
+			uint8_t *buf);
+
+#endif /* BTSREC_FLATELF_H */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading the headers of a dump behind an index of pieces, be it compressed or ELF. */
+#ifndef BTSREC_FLATHEADERS_H
+#define BTSREC_FLATHEADERS_H
+
+#include "flatfile.h"
+
+/**
+ * struct flatheaders - what they tell; zero-filled but for @flat, and free @vmcoreinfo
+ * @flat: borrowed.
+ * @vmcoreinfo: the text of the note, or NULL.
+ * @max_pa: first address beyond memory, as the dump has it; 0: unknown.
+ */
+struct flatheaders {
+	const struct flatfile *flat;
+	char *vmcoreinfo;
+	uint64_t max_pa;
+};
+
+/** flatheaders_cut() - Return: BTSREC_ERR_NOT_DUMP, with @msg that says so */
+enum btsrec_status flatheaders_cut(struct msg *msg);
+
+/**
+ * flatheaders_read() - as much as is there; the rest of @buf stays as it is
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_IO with @msg.
+ */
+enum btsrec_status flatheaders_read(const struct flatheaders *headers, uint64_t offset, void *buf,
+				    size_t nr_bytes, struct msg *msg, size_t *ret_bytes);
+
+/**
+ * flatheaders_read_all() - all of a header, without which there is no dump
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NOT_DUMP: it is cut off; BTSREC_ERR_IO; with @msg.
+ */
+enum btsrec_status flatheaders_read_all(const struct flatheaders *headers, uint64_t offset,
+					void *buf, size_t nr_bytes, struct msg *msg);
+
+/**
+ * flatheaders_read_vmcoreinfo() - the text of the first note that can be one
+ *
+ * Return: BTSREC_OK, also if it is too long or there is one already; BTSREC_ERR_IO;
+ * BTSREC_ERR_NOMEM; with @msg.
+ */
+enum btsrec_status flatheaders_read_vmcoreinfo(struct flatheaders *headers, uint64_t offset,
+					       uint64_t nr_bytes, struct msg *msg);
+
+#endif /* BTSREC_FLATHEADERS_H */
