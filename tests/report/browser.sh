@@ -114,6 +114,20 @@ for (const cpu of D.cpus.filter((one) => one.omitted && one.calls.length)) {
 		`left outlisted by btsrec show --cpu ${cpu.cpu}`));
 	check("and goes on behind it", $("branches").rows[1].cells[0].textContent === String(cpu.first));
 }
+for (const cpu of D.cpus.filter((one) => one.calls.length)) {
+	const nr = cpu.branches.length / 2, numbers = [];
+	select(cpu, 0, false);
+	while (listed)
+		$("older").onclick();
+	for (let page = 0; page < 3; page++, $("newer").onclick()) {
+		for (const one of $("branches").rows)
+			if (one.cells[1].textContent !== "left out")
+				numbers.push(Number(one.cells[0].textContent));
+		if (listed + PAGE >= nr)
+			break;
+	}
+	check("CPU " + cpu.cpu + " has each event once, in order", numbers.length && numbers.every((n, i) => n === cpu.first + i));
+}
 const wide = view[1] - view[0];
 $("in").onclick();
 check("zoom", view[1] - view[0] < wide);
