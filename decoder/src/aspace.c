@@ -7,7 +7,9 @@
 #include "grow.h"
 #include "sorted.h"
 
-static void add_span(struct aspace *as, uint64_t first_n, const struct btsrec_side *side)
+/* @tsc: from when on @side runs; if that is not known, 0. */
+static void add_span(struct aspace *as, uint64_t first_n, uint64_t tsc,
+		     const struct btsrec_side *side)
 {
 	struct aspace_span *span;
 
@@ -19,17 +21,26 @@ static void add_span(struct aspace *as, uint64_t first_n, const struct btsrec_si
 	memset(span, 0, sizeof(*span));
 	span->first_n = first_n;
 	span->known = side;
-	span->end_tsc = UINT64_MAX;
+	span->end_tsc = tsc;
 	if (side)
 		span->side = *side;
 }
 
-/* The span under way ends at @tsc, and @side runs next. */
-static void next_span(struct aspace *as, uint64_t first_n, uint64_t tsc,
-		      const struct btsrec_side *side)
+/* Who runs in the span under way still did so at @tsc. */
+static void runs_at(struct aspace *as, uint64_t tsc)
 {
-	as->spans[as->nr - 1].end_tsc = tsc;
-	add_span(as, first_n, side);
+	struct aspace_span *last = &as->spans[as->nr - 1];
+
+	if (last->end_tsc < tsc)
+		last->end_tsc = tsc;
+}
+
+/* Since a stop the process may have gone on elsewhere; 0, when it was, tells nothing. */
+static void resume(struct aspace *as, uint64_t first_n, const struct btsrec_resume *resume)
+{
+	if (resume->stop_tsc <= resume->tsc)
+		runs_at(as, resume->stop_tsc);
+	add_span(as, first_n, resume->tsc, &resume->now);
 }
 
 /* Who ran up to here is told now. */
@@ -48,14 +59,14 @@ static void feed_gap(struct aspace *as, const struct btsrec_event *event)
 	const struct btsrec_gap *gap = &event->gap;
 
 	if (gap->has_resume)
-		next_span(as, event->n + 1, gap->resume.tsc, &gap->resume.now);
+		resume(as, event->n + 1, &gap->resume);
 	else if (gap->kind != BTSREC_GAP_OVERWRITTEN)
-		add_span(as, event->n + 1, NULL);
+		add_span(as, event->n + 1, 0, NULL);
 }
 
 void aspace_begin(struct aspace *as, uint64_t first_n)
 {
-	add_span(as, first_n, NULL);
+	add_span(as, first_n, 0, NULL);
 }
 
 void aspace_feed(struct aspace *as, const struct btsrec_event *event)
@@ -68,10 +79,14 @@ void aspace_feed(struct aspace *as, const struct btsrec_event *event)
 	case BTSREC_EVENT_SWITCH:
 	case BTSREC_EVENT_EXEC:
 		name_last(as, &event->sw.prev);
-		next_span(as, event->n + 1, event->sw.tsc, &event->sw.next);
+		runs_at(as, event->sw.tsc);
+		add_span(as, event->n + 1, event->sw.tsc, &event->sw.next);
 		break;
 	case BTSREC_EVENT_ARM:
-		next_span(as, event->n + 1, event->resume.tsc, &event->resume.now);
+		resume(as, event->n + 1, &event->resume);
+		break;
+	case BTSREC_EVENT_FREEZE:
+		runs_at(as, event->freeze.tsc);
 		break;
 	case BTSREC_EVENT_GAP:
 		feed_gap(as, event);
@@ -79,14 +94,15 @@ void aspace_feed(struct aspace *as, const struct btsrec_event *event)
 	case BTSREC_EVENT_BRANCH:
 	case BTSREC_EVENT_MARK:
 	case BTSREC_EVENT_TIME:
-	case BTSREC_EVENT_FREEZE:
 		break;
 	}
 }
 
-enum btsrec_status aspace_end(struct aspace *as, const struct btsrec_side *now)
+enum btsrec_status aspace_end(struct aspace *as, const struct btsrec_side *now, uint64_t tsc)
 {
 	name_last(as, now);
+	if (as->nr)
+		runs_at(as, tsc);
 	return as->nomem ? BTSREC_ERR_NOMEM : BTSREC_OK;
 }
 

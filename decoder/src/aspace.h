@@ -12,7 +12,8 @@
  * struct aspace_span - from event @first_n on
  * @known: @side holds; else a part of the history is missing, and with it maybe a
  *	switch.
- * @end_tsc: when somebody else ran next; UINT64_MAX: that is not known.
+ * @end_tsc: when @side is known to have run last: at the switch to somebody else, before
+ *	a stop, or, before a gap that may hold a switch, when it began to run.
  */
 struct aspace_span {
 	uint64_t first_n;
@@ -47,13 +48,14 @@ void aspace_feed(struct aspace *as, const struct btsrec_event *event);
 /**
  * aspace_end() - there are no more events
  * @now: who runs at the end; NULL: unknown.
+ * @tsc: when who runs at the end is known to have run; UINT64_MAX: until now.
  *
  * Before its first annotation a history belongs to who was switched away from
  * there; without any, to @now.
  *
  * Return: BTSREC_OK, BTSREC_ERR_NOMEM.
  */
-enum btsrec_status aspace_end(struct aspace *as, const struct btsrec_side *now);
+enum btsrec_status aspace_end(struct aspace *as, const struct btsrec_side *now, uint64_t tsc);
 
 /** aspace_find() - the last span that begins at or before event @n, or the first one */
 size_t aspace_find(const struct aspace *as, uint64_t n);

@@ -258,13 +258,15 @@ static enum btsrec_status history_feed(struct history *history)
 
 /*
  * What a wrapped or paused ring leaves out is in order, and so is the rest of an
- * annotation that is half overwritten; anything else is a loss.
+ * annotation that is half overwritten; anything else is a loss.  In the place of that rest
+ * may be parts of the newest annotation, which was never finished.
  */
-static bool is_loss(const struct located_losses *losses, const struct btsrec_event *event)
+static bool is_loss(const struct history *history, const struct btsrec_event *event)
 {
 	if (event->gap.kind == BTSREC_GAP_OVERWRITTEN || event->gap.kind == BTSREC_GAP_PAUSED)
 		return false;
-	return event->gap.kind != BTSREC_GAP_TORN || !losses->wrapped || event->n != 1;
+	return event->gap.kind != BTSREC_GAP_TORN || !history->losses.wrapped || event->n != 1 ||
+	       history->ring.layout.nr_pending;
 }
 
 /* timeline_next(), with a note of what it says is lost. */
@@ -278,7 +280,7 @@ static bool next_event(struct history *history, struct btsrec_event *ret)
 		return true;
 	if (ret->gap.kind == BTSREC_GAP_OVERWRITTEN)
 		losses->wrapped = true;
-	if (is_loss(losses, ret)) {
+	if (is_loss(history, ret)) {
 		losses->any = true;
 		losses->newest_n = ret->n;
 	}

@@ -152,13 +152,18 @@ static enum btsrec_status open_split(struct btsrec *rec, const char *const *path
 		calloc(1, sizeof(*split) + nr_paths * sizeof(*split->parts));
 	enum btsrec_status status = BTSREC_OK;
 	struct btsrec_image image;
+	bool incomplete = false;
 
 	if (!split)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	for (size_t i = 0; i < nr_paths && !status; i++)
+	for (size_t i = 0; i < nr_paths && !status; i++) {
 		status = open_part(rec, paths[i], split);
+		/* Each file says so of itself. */
+		incomplete |= rec->incomplete;
+	}
 	if (status)
 		return status;
+	rec->incomplete = incomplete;
 	image = image_over(&split->parts[0].image, split_read_pa, split);
 	image.expect = split_expect;
 	image.read_pages = split_read_pages;

@@ -16,6 +16,9 @@
 #define NAMES_MAX_BYTES		BOUND(128u << 20, 1u << 14)
 #define NAMES_STEP_BYTES	BOUND(256u << 10, 1u << 10)
 
+/* The same, expanded; a byte of a hostile table may stand for half a kilobyte. */
+#define TEXT_MAX_BYTES		BOUND(128u << 20, 1u << 18)
+
 /* A type letter and the longest name that is kept. */
 #define EXPANDED_MAX_BYTES	(1 + SYMBOL_NAME_MAX_BYTES)
 
@@ -238,6 +241,9 @@ static enum btsrec_status text_alloc(struct kallsyms *k)
 			return msg_set(k->msg, BTSREC_ERR_CORRUPT,
 				       "symbol %u in kallsyms_names is empty", i);
 		text_bytes += nr_bytes;
+		if (text_bytes > TEXT_MAX_BYTES)
+			return msg_set(k->msg, BTSREC_ERR_CORRUPT,
+				       "the names in kallsyms_names are too long");
 	}
 	k->text = malloc(text_bytes + PIECE_BYTES);
 	return k->text ? BTSREC_OK : no_memory(k);

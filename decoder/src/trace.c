@@ -134,6 +134,17 @@ static void forget_lost(struct btsrec *rec, struct aspace *spaces)
 	}
 }
 
+/*
+ * When who runs at the end of a history is known to have run: on a CPU that was stopped in
+ * order only that it was switched to.  A frozen one has an event that says when.
+ */
+static uint64_t last_tsc(const struct btsrec_cpu *page)
+{
+	if (page->frozen || page->context_seq % 2)
+		return 0;
+	return page->state == BTSREC_CPU_STOPPED ? page->context.tsc : UINT64_MAX;
+}
+
 /* As the history says, whatever has become of them since. */
 static enum btsrec_status read_spaces(struct btsrec *rec, unsigned int cpu,
 				      struct others *others, struct history_passed *ret)
@@ -149,7 +160,8 @@ static enum btsrec_status read_spaces(struct btsrec *rec, unsigned int cpu,
 	if (status)
 		return status;
 	/* Odd while it was being written. */
-	return aspace_end(spaces, page->context_seq % 2 ? NULL : &page->context.next);
+	return aspace_end(spaces, page->context_seq % 2 ? NULL : &page->context.next,
+			  last_tsc(page));
 }
 
 static void free_spaces(void *data)
@@ -322,6 +334,8 @@ bool trace_first_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spa
 	if (!known)
 		return false;
 	*ret_end_n = nr_told(&first);
+	/* Of the last span no user address is told. */
+	(void)aspace_end(spaces, NULL, UINT64_MAX);
 	forget_lost(rec, spaces);
 	return true;
 }

@@ -72,7 +72,7 @@ START_TEST(before_and_after_switches)
 	branches(2);
 	feed(BTSREC_EVENT_EXEC, 8, 9);		/* event 6 */
 	branches(1);
-	btsrec_ck_ok(aspace_end(&as, NULL));
+	btsrec_ck_ok(aspace_end(&as, NULL, UINT64_MAX));
 	for (uint64_t at = 0; at <= 3; at++)
 		ck_pid(at, 7);
 	for (uint64_t at = 4; at <= 6; at++)
@@ -91,11 +91,11 @@ START_TEST(no_annotation)
 	start();
 	ck_pid(0, 0);
 	branches(3);
-	btsrec_ck_ok(aspace_end(&as, NULL));
+	btsrec_ck_ok(aspace_end(&as, NULL, UINT64_MAX));
 	ck_pid(1, 0);
 	start();
 	branches(3);
-	btsrec_ck_ok(aspace_end(&as, &now));
+	btsrec_ck_ok(aspace_end(&as, &now, UINT64_MAX));
 	ck_pid(0, 5);
 	ck_pid(2, 5);
 }
@@ -107,7 +107,7 @@ START_TEST(tail_begins_late)
 	n = 100;
 	branches(1);
 	feed(BTSREC_EVENT_SWITCH, 3, 4);
-	btsrec_ck_ok(aspace_end(&as, NULL));
+	btsrec_ck_ok(aspace_end(&as, NULL, UINT64_MAX));
 	ck_pid(99, 0);
 	ck_pid(100, 3);
 	ck_pid(102, 4);
@@ -132,7 +132,7 @@ START_TEST(gaps)
 	feed(BTSREC_EVENT_MARK, 0, 0);
 	feed(BTSREC_EVENT_TIME, 0, 0);
 	feed(BTSREC_EVENT_FREEZE, 0, 0);
-	btsrec_ck_ok(aspace_end(&as, &now));
+	btsrec_ck_ok(aspace_end(&as, &now, UINT64_MAX));
 	ck_pid(1, 1);
 	ck_pid(3, 2);
 	ck_pid(5, 3);
@@ -147,9 +147,95 @@ START_TEST(before_the_arm_is_nobody)
 	start();
 	branches(1);
 	feed(BTSREC_EVENT_ARM, 0, 1);
-	btsrec_ck_ok(aspace_end(&as, NULL));
+	btsrec_ck_ok(aspace_end(&as, NULL, UINT64_MAX));
 	ck_pid(0, 0);
 	ck_pid(2, 1);
+}
+END_TEST
+
+static void feed_at(enum btsrec_event_kind kind, uint32_t pid, uint64_t tsc, uint64_t stop_tsc)
+{
+	struct btsrec_event event = { .kind = kind, .n = n++ };
+
+	switch (kind) {
+	case BTSREC_EVENT_SWITCH:
+		event.sw = (struct btsrec_switch){ .tsc = tsc, .next = side(pid) };
+		break;
+	case BTSREC_EVENT_ARM:
+		event.resume = (struct btsrec_resume){ tsc, stop_tsc, .now = side(pid) };
+		break;
+	case BTSREC_EVENT_GAP:
+		event.gap.kind = BTSREC_GAP_PAUSED;
+		event.gap.has_resume = true;
+		event.gap.resume = (struct btsrec_resume){ tsc, stop_tsc, .now = side(pid) };
+		break;
+	case BTSREC_EVENT_FREEZE:
+		event.freeze.tsc = tsc;
+		break;
+	default:
+		break;
+	}
+	aspace_feed(&as, &event);
+}
+
+static void ck_end(uint64_t at, uint64_t want_tsc)
+{
+	ck_assert_uint_eq(aspace_span(&as, at)->end_tsc, want_tsc);
+}
+
+/* During a stop a thread may have gone on elsewhere, and exec'd there. */
+START_TEST(until_the_stop)
+{
+	start();
+	feed_at(BTSREC_EVENT_ARM, 1, 10, 0);	/* 0 */
+	feed_at(BTSREC_EVENT_GAP, 2, 30, 20);	/* 1 */
+	feed_at(BTSREC_EVENT_ARM, 3, 60, 50);	/* 2 */
+	feed_at(BTSREC_EVENT_GAP, 4, 90, 0);	/* 3: the stop is not known */
+	feed_at(BTSREC_EVENT_ARM, 5, 100, 101);	/* 4: nor here */
+	feed_at(BTSREC_EVENT_SWITCH, 6, 110, 0);
+	btsrec_ck_ok(aspace_end(&as, NULL, UINT64_MAX));
+	ck_end(1, 20);
+	ck_end(2, 50);
+	ck_end(3, 60);
+	ck_end(4, 90);
+	ck_end(5, 110);
+	ck_end(6, UINT64_MAX);
+}
+END_TEST
+
+/* What is lost may hold a switch to somebody else. */
+START_TEST(until_what_is_lost)
+{
+	start();
+	feed_at(BTSREC_EVENT_SWITCH, 1, 10, 0);	/* 0 */
+	feed_gap(BTSREC_GAP_NOT_IN_DUMP, 0);	/* 1 */
+	feed_at(BTSREC_EVENT_SWITCH, 3, 40, 0);	/* 2 */
+	feed_gap(BTSREC_GAP_TORN, 0);		/* 3 */
+	btsrec_ck_ok(aspace_end(&as, NULL, 0));
+	ck_end(1, 10);
+	ck_end(2, 40);
+	ck_end(3, 40);
+}
+END_TEST
+
+/* A frozen CPU says when that was; of one that was stopped only the newest switch is known. */
+START_TEST(until_the_end)
+{
+	struct btsrec_side now = side(5);
+
+	start();
+	feed_at(BTSREC_EVENT_SWITCH, 1, 10, 0);
+	feed_at(BTSREC_EVENT_FREEZE, 0, 70, 0);
+	btsrec_ck_ok(aspace_end(&as, &now, 0));
+	ck_end(1, 70);
+	start();
+	branches(1);
+	btsrec_ck_ok(aspace_end(&as, &now, 33));
+	ck_end(0, 33);
+	start();
+	feed_at(BTSREC_EVENT_ARM, 1, 40, 0);
+	btsrec_ck_ok(aspace_end(&as, &now, 33));
+	ck_end(1, 40);
 }
 END_TEST
 
@@ -158,7 +244,7 @@ START_TEST(many)
 	start();
 	for (uint32_t pid = 1; pid < 5000; pid++)
 		feed(BTSREC_EVENT_SWITCH, pid, pid + 1);
-	btsrec_ck_ok(aspace_end(&as, NULL));
+	btsrec_ck_ok(aspace_end(&as, NULL, UINT64_MAX));
 	for (uint32_t at = 0; at < 4999; at++)
 		ck_pid(at, at + 1);
 	for (uint32_t at = 4998; at; at -= 7)
@@ -172,10 +258,11 @@ START_TEST(no_memory)
 	failing_alloc_arm(1);
 	feed(BTSREC_EVENT_SWITCH, 1, 2);
 	ck_assert(failing_alloc_disarm());
-	btsrec_ck_status(aspace_end(&as, NULL), BTSREC_ERR_NOMEM);
+	btsrec_ck_status(aspace_end(&as, NULL, UINT64_MAX), BTSREC_ERR_NOMEM);
 	aspace_fini(&as);
 }
 END_TEST
 
 BTSREC_CK_MAIN("aspace", before_and_after_switches, no_annotation, tail_begins_late, gaps,
-	       before_the_arm_is_nobody, many, no_memory)
+	       before_the_arm_is_nobody, until_the_stop, until_what_is_lost, until_the_end,
+	       many, no_memory)

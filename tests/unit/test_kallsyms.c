@@ -259,6 +259,23 @@ START_TEST(many_symbols)
 }
 END_TEST
 
+/* 150 MB of 4: what little a dump has must not become more than memory has. */
+START_TEST(names_that_are_too_long)
+{
+	uint8_t name[15] = { 14, 'T' };
+	uint32_t count = 300000;
+
+	setup();
+	memset(name + 2, TOKEN_LONG, sizeof(name) - 2);
+	put_text(0x1234, "Tanchor");
+	put(COUNT_PA, &count, sizeof(count));
+	for (uint32_t i = 1; i < count; i++, names_end_pa += sizeof(name))
+		put(names_end_pa, name, sizeof(name));
+	btsrec_ck_fails(run(), BTSREC_ERR_CORRUPT, msg.text, "too long");
+	teardown();
+}
+END_TEST
+
 START_TEST(parts_not_in_the_dump)
 {
 	static const struct {
@@ -358,5 +375,5 @@ END_TEST
 BTSREC_CK_MAIN("kallsyms", tokens_are_expanded, tokens_of_any_length,
 	       tokens_beyond_the_limit, from_base_is_unsigned, negative_is_from_base,
 	       from_place, one_of_several_anchors, another_kernel, long_names, many_symbols,
-	       parts_not_in_the_dump, impossible_counts, addresses_that_are_nowhere, no_memory,
+	       names_that_are_too_long, parts_not_in_the_dump, impossible_counts, addresses_that_are_nowhere, no_memory,
 	       vmcoreinfo)

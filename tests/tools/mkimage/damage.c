@@ -81,9 +81,14 @@ void do_truncate(struct statement *statement)
 
 void do_format(struct statement *statement)
 {
-	if (statement->nr_words != 2 || strcmp(statement->words[1].text, "kdump"))
-		die("format kdump");
+	bool is_part = statement->nr_words == 4;
+
+	if ((statement->nr_words != 2 && !is_part) || strcmp(statement->words[1].text, "kdump"))
+		die("format kdump [FIRST_PFN END_PFN]");
 	image.kdump = true;
+	image.is_part = is_part;
+	image.first_pfn = is_part ? word_number(statement, 2) : 0;
+	image.end_pfn = is_part ? word_number(statement, 3) : UINT64_MAX;
 }
 
 void cut_off(const char *path, FILE *file)

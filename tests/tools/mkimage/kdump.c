@@ -43,6 +43,11 @@ static void put_kdump_headers(FILE *to, uint64_t nr_pfns)
 	sub[5] = ((Elf64_Nhdr *)note)->n_descsz;
 	sub[7] = note_bytes;
 	sub[12] = nr_pfns;
+	if (image.is_part) {
+		sub[1] = 1ULL << 32;	/* split, behind the dump level */
+		sub[2] = image.first_pfn;
+		sub[3] = image.end_pfn;
+	}
 	put(to, sub, sizeof(sub));
 	put(to, note, sizeof(note));
 }
@@ -66,6 +71,12 @@ static void put_kdump_page(FILE *to, uint64_t pfn, struct kdump_page_desc *ret)
 	put(to, packed, nr_bytes);
 }
 
+/* All files of a split dump have the same bitmap, but each only pages of its own. */
+static bool is_here(uint64_t pfn)
+{
+	return is_there(pfn) && pfn >= image.first_pfn && pfn < image.end_pfn;
+}
+
 void write_kdump(FILE *to)
 {
 	uint8_t bitmap[BTSREC_PAGE_BYTES] = { 0 };
@@ -80,13 +91,13 @@ void write_kdump(FILE *to)
 		if (!is_there(pfn))
 			continue;
 		bitmap[pfn / 8] |= (uint8_t)(1 << pfn % 8);
-		nr_pages++;
+		nr_pages += is_here(pfn);
 	}
 	put(to, bitmap, sizeof(bitmap));
 	put(to, bitmap, sizeof(bitmap));
 	fseek(to, table_at + (long)(nr_pages * sizeof(*table)), SEEK_SET);
 	for (pfn = nr_pages = 0; pfn < image.next_pfn; pfn++)
-		if (is_there(pfn))
+		if (is_here(pfn))
 			put_kdump_page(to, pfn, &table[nr_pages++]);
 	fseek(to, table_at, SEEK_SET);
 	put(to, table, nr_pages * sizeof(*table));

@@ -41,7 +41,8 @@
  *   hole PLACE			the page is not in the dump
  *	PLACE: root, dir, modules, cpuN, dsN, listN, ringN.PAGE, kallsyms,
  *	modsymsN, SPACE:VA
- *   format kdump		makedumpfile's compressed format instead of ELF
+ *   format kdump [FIRST END]	makedumpfile's compressed format instead of ELF; with page
+ *	frame numbers: the file of a split dump that has those from FIRST to before END
  *   truncate BYTES		cut the dump's file off; negative: so many at the end
  */
 #include "mkimage.h"

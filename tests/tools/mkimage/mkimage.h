@@ -74,6 +74,9 @@ struct image {
 	int64_t truncate_bytes;
 	bool truncate;
 	bool kdump;
+	bool is_part;
+	uint64_t first_pfn;
+	uint64_t end_pfn;
 	unsigned long line;
 };
 
