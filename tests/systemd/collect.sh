@@ -341,12 +341,19 @@ cat >"$work/bin/logger" <<-END
 	ulimit -S -f unlimited
 	cat >>"$work/journal"
 END
-# shellcheck disable=SC2016 # for the inner shell
-env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" BTSREC_PSTORE="$work/pstore" \
-	MIN_FREE_MBYTES=0 bash -c 'trap "" XFSZ; ulimit -S -f 0; exec "$0"' "$collect" 2>&1 |
-	cat >"$work/said"
-expect_reports 0
+# run_full MBYTES: no file can grow, and so many are to be free
+run_full() {
+	# shellcheck disable=SC2016 # for the inner shell
+	env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" BTSREC_PSTORE="$work/pstore" \
+		MIN_FREE_MBYTES="$1" bash -c 'trap "" XFSZ; ulimit -S -f 0; exec "$0"' "$collect" 2>&1 |
+		cat >"$work/said"
+	expect_reports 0
+}
+run_full 0
 expect_said "No report of $work/crash/1/dump.1 yet: .* cannot be written to"
+# Why nothing can be written is what to do about it.
+run_full 999999999
+expect_said "No report of $work/crash/1/dump.1 yet: less than 999999999 MB are left in $work/state"
 run
 expect_reports 1
 
