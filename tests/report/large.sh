@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 max_ready_ms=20000 max_step_ms=1000
 
 browse() {
-	timeout 200 "$chromium" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+	timeout 500 "$chromium" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
 		--disable-background-networking --disable-component-update --disable-sync \
 		--user-data-dir="$work/profile" --window-size=1400,1500 --hide-scrollbars "$@" 2>"$work/log"
 }
