@@ -12,7 +12,6 @@ misses.  What each test is made of is in the build folder (build/dev).
 """
 import argparse
 import concurrent.futures
-import json
 import os
 import pathlib
 import re
@@ -40,14 +39,11 @@ NOT_HERE = ("dwarf_file",)
 
 
 def unit_tests(build):
-    """Test program -> the stems that it is linked with, and what is defined for them."""
-    tests, defines = {}, {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        found = re.search(r"test_(\w+)\.dir/\S*decoder/src/(\w+)\.c\.o", entry["command"])
-        if found:
-            tests.setdefault(found[1], []).append(found[2])
-            defines[found[1]] = re.findall(r"-DBTSREC_HAVE\w+", entry["command"])
-    return tests, defines
+    """Test program -> the stems that it is linked with; and what is defined for unpack.c."""
+    lines = (build / "tests/unit_tests").read_text().splitlines()
+    tests = {name: stems for name, *stems in map(str.split, lines) if stems}
+    commands = (build / "compile_commands.json").read_text()
+    return tests, sorted(set(re.findall(r"-DBTSREC_HAVE\w+", commands)))
 
 
 def tests_of(stem, tests):
@@ -149,7 +145,7 @@ class Builder:
     def command(self, test, tree, out):
         sources = [tree / f"{stem}.c" for stem in self.stems[test]]
         return [self.compiler, "-std=gnu11", "-O0", "-w", "-D_GNU_SOURCE",
-                '-DBTSREC_VERSION="0"', *self.defines[test],
+                '-DBTSREC_VERSION="0"', *self.defines,
                 "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
                 f"-I{tree}", f"-I{ROOT}/tests", f"-I{UNIT}",
                 f"-I{ROOT}/decoder/include", f"-I{ROOT}/kmod/include", "-o", out,
@@ -157,7 +153,7 @@ class Builder:
                 *sources, "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,"
                 "--wrap=aligned_alloc,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf",
                 "-Wl,--as-needed", *LIBRARIES,
-                *["-ldeflate"] * ("-DBTSREC_HAVE_LIBDEFLATE" in self.defines[test])]
+                *["-ldeflate"] * ("-DBTSREC_HAVE_LIBDEFLATE" in self.defines)]
 
     def run(self, name, what, changed, stem_file):
         """What the test that missed the check said; None: no test did."""
