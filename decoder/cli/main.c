@@ -197,7 +197,7 @@ enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 	if (!status)
 		return CLI_OK;
 	cli_failed(rec, status);
-	return CLI_SYMBOLS;
+	return status == BTSREC_ERR_NOMEM ? CLI_SYSTEM : CLI_SYMBOLS;
 }
 
 static enum cli_exit run_session(const struct cli_command *command,

@@ -144,6 +144,7 @@ static bool set_at(struct cli_options *options, const char *argument)
 	uint64_t first, last;
 	char *end;
 
+	errno = 0;
 	do {
 		if (*at < '0' || *at > '9')
 			return false;
@@ -151,7 +152,8 @@ static bool set_at(struct cli_options *options, const char *argument)
 		last = first;
 		if (*end == '-' && end[1] >= '0' && end[1] <= '9')
 			last = strtoull(end + 1, &end, 10);
-		if (last < first || (options->nr_at && first <= options->at[options->nr_at - 1].last) ||
+		if (errno || last < first ||
+		    (options->nr_at && first <= options->at[options->nr_at - 1].last) ||
 		    !at_append(options, first, last))
 			return false;
 		at = end + 1;

@@ -340,6 +340,13 @@ static void put_comm(struct out *out, const char *comm)
 		out_escaped(out, comm[i] == ';' ? ":" : &comm[i], 1);
 }
 
+/* So may a program's path, and whatever a broken kernel has for a symbol. */
+static void put_name(struct out *out, const char *name, size_t len_bytes)
+{
+	for (size_t i = 0; i < len_bytes; i++)
+		out_char(out, name[i] == ';' ? ':' : name[i]);
+}
+
 static void put_function(struct folded *folded, const struct node *node)
 {
 	const struct btsrec_side side = { .cr3 = node->cr3 };
@@ -353,11 +360,11 @@ static void put_function(struct folded *folded, const struct node *node)
 		out_char(out, ')');
 		return;
 	}
-	out_bytes(out, name.name_bytes ? name.name : "", name.name_bytes);
+	put_name(out, name.name, name.name_bytes);
 	if (!*name.module)
 		return;
 	out_str(out, name.name_bytes ? " [" : "[");
-	out_str(out, name.module);
+	put_name(out, name.module, strlen(name.module));
 	out_char(out, ']');
 }
 

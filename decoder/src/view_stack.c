@@ -328,8 +328,10 @@ static enum btsrec_status sight_strangers(struct stacks_view *view, unsigned int
 	bool wanted = true;
 
 	history_init(&history, rec, cpu, 0);
-	while (wanted && next_sight(view, &history, cpu, &event))
+	while (wanted && next_sight(view, &history, cpu, &event)) {
+		view->last_n[cpu] = event.n;
 		wanted = sight(view, &event);
+	}
 	return history_end(&history, rec, cpu, wanted);
 }
 
@@ -381,6 +383,31 @@ static enum btsrec_status sight_all(struct stacks_view *view)
 	return status;
 }
 
+static enum btsrec_status newest_of(void *arg, unsigned int cpu)
+{
+	struct stacks_view *view = arg;
+
+	if (view->last_n[cpu] > view->newest_n)
+		view->newest_n = view->last_n[cpu];
+	return BTSREC_OK;
+}
+
+/* An event that no CPU has is a mistake, not an empty answer. */
+static enum btsrec_status check_events(struct stacks_view *view)
+{
+	const struct btsrec_stack *opts = view->opts;
+	struct btsrec *rec = view->renderer.rec;
+
+	if (!opts->at || !opts->nr_at)
+		return BTSREC_OK;
+	view_cpus(rec, opts->cpus, opts->nr_cpus, newest_of, view);
+	if (opts->at[opts->nr_at - 1].first <= view->newest_n)
+		return BTSREC_OK;
+	return msg_set(&rec->msg, BTSREC_ERR_INVAL, "there is no event %llu: the newest is %llu",
+		       (unsigned long long)opts->at[opts->nr_at - 1].first,
+		       (unsigned long long)view->newest_n);
+}
+
 static enum btsrec_status stack_check(struct btsrec *rec, const struct btsrec_stack *opts)
 {
 	uint32_t pid;
@@ -428,6 +455,8 @@ static enum btsrec_status stacks_of_cpus(struct stacks_view *all, const struct b
 {
 	enum btsrec_status status = sight_all(all);
 
+	if (!status)
+		status = check_events(all);
 	if (!status)
 		status = crew_tell(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus, false,
 				   &stacks_work, all, sink);

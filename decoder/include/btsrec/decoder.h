@@ -563,7 +563,7 @@ struct btsrec_stack {
  * At a freeze it is compared with the register snapshot and the stack in memory.
  *
  * Return: as btsrec_show(); BTSREC_ERR_INVAL also for a format that is not offered
- * and for spans that do not ascend.
+ * and for spans that do not ascend, or of which one begins behind the newest event.
  */
 BTSREC_API enum btsrec_status
 btsrec_stack(struct btsrec *rec, const struct btsrec_stack *opts,
