@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-
 /* The largest modules have some ten thousand. */
 #define MAX_SYMBOLS		BOUND(1u << 20, 1u << 10)
 #define NAMES_MAX_BYTES		BOUND(64u << 20, 1u << 14)
@@ -28,6 +26,7 @@ struct mod_kallsyms {
 struct modsyms {
 	const struct kread *kread;
 	struct msg *msg;
+	struct modsyms_room *room;
 	struct mod_kallsyms where;
 	Elf64_Sym *symbols;
 	char *letters;
@@ -51,6 +50,9 @@ static enum btsrec_status read_where(struct modsyms *m, uint64_t kva)
 		return part_missing(m, "its struct mod_kallsyms");
 	if (m->where.nr_symbols > MAX_SYMBOLS)
 		return msg_set(m->msg, BTSREC_ERR_CORRUPT, "%u symbols", m->where.nr_symbols);
+	if (m->where.nr_symbols > m->room->nr_symbols)
+		return msg_set(m->msg, BTSREC_ERR_CORRUPT, "the modules have too many symbols");
+	m->room->nr_symbols -= m->where.nr_symbols;
 	return BTSREC_OK;
 }
 
@@ -107,20 +109,27 @@ static enum btsrec_status list_symbols(struct modsyms *m, struct symbol_list *li
 	for (i = 0; i < m->where.nr_symbols; i++) {
 		const Elf64_Sym *symbol = &m->symbols[i];
 		const char *name = m->names + symbol->st_name;
+		size_t name_bytes;
 
 		if (!m->letters[i] || !is_name(name))
 			continue;
+		name_bytes = strnlen(name, SYMBOL_NAME_MAX_BYTES);
+		if (name_bytes > m->room->names_bytes)
+			return msg_set(m->msg, BTSREC_ERR_CORRUPT,
+				       "the names of the modules are too long");
+		m->room->names_bytes -= name_bytes;
 		if (!symbol_list_add(list, symbol->st_value, letter_to_rank(m->letters[i]), name,
-				     strnlen(name, SYMBOL_NAME_MAX_BYTES)))
+				     name_bytes))
 			return no_memory(m);
 	}
 	return BTSREC_OK;
 }
 
 enum btsrec_status modsyms_read(const struct kread *kread, uint64_t kva, struct msg *msg,
-				struct symbol_list *list, char **ret_names)
+				struct symbol_list *list, struct modsyms_room *room,
+				 char **ret_names)
 {
-	struct modsyms m = { .kread = kread, .msg = msg };
+	struct modsyms m = { .kread = kread, .msg = msg, .room = room };
 	enum btsrec_status status = read_where(&m, kva);
 
 	if (!status)

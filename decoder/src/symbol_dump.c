@@ -17,7 +17,7 @@
 /**
  * struct symbol_dump - what has been read so far
  * @is_twin: @kernel and the types of @btf are another one's.
- * @module_tried: per entry of the module map; @modules: NULL: no names.
+ * @module_tried: per entry of the module map; @modules: NULL: no names; @room: for more of them.
  */
 struct symbol_dump {
 	bool is_twin;
@@ -32,6 +32,7 @@ struct symbol_dump {
 	struct layout_btf btf;
 	bool *module_tried;
 	struct symbol_table **modules;
+	struct modsyms_room room;
 	bool made_tried;
 	struct madesyms made;
 };
@@ -49,6 +50,7 @@ struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
 	dump->kread = (struct kread){ image, located->root.phys_base,
 				      located->root.kernel_pgd_pa, &dump->walk, nomem };
 	dump->btf.kernel = &dump->kread;
+	dump->room = (struct modsyms_room)MODSYMS_ROOM;
 	dump->module_tried = calloc(located->nr_modules + 1, sizeof(*dump->module_tried));
 	dump->modules = calloc(located->nr_modules + 1, sizeof(*dump->modules));
 	if (dump->module_tried && dump->modules)
@@ -216,7 +218,8 @@ static void module_read(struct symbol_dump *dump, size_t i)
 	enum btsrec_status status;
 	struct msg msg;
 
-	status = modsyms_read(&dump->kread, module->kallsyms_kva, &msg, &list, &names);
+	status = modsyms_read(&dump->kread, module->kallsyms_kva, &msg, &list,
+			      &dump->room, &names);
 	if (!status)
 		dump->modules[i] = symbol_table_new(&list, module->text_kva,
 						    module->text_kva + module->text_bytes);

@@ -139,6 +139,11 @@ static enum btsrec_status read_side(struct diff_side *side, const struct btsrec_
 				       &side->fault);
 	if (status)
 		return status;
+	/* What is missing are the newest calls. */
+	if (!side->tree.complete)
+		return msg_set(&side->rec->msg, BTSREC_ERR_NOMEM,
+			       "CPU %u of history %c has too many calls to compare", side->cpu,
+			       side->letter);
 	find_thread(side, opts, end_of(side));
 	if (opts->has_pid && !side->has_thread)
 		return msg_set(&side->rec->msg, BTSREC_ERR_INVAL,

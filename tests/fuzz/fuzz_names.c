@@ -53,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	struct btsrec_image image = { .read_pa = memory_read, .arg = &memory };
 	struct kread kernel = { .image = &image };
 	struct symbol_list list = { 0 };
+	struct modsyms_room room = MODSYMS_ROOM;
 	struct kallsyms_where found;
 	static struct msg msg;
 	char text[256] = { 0 }, *names;
@@ -61,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	(void)kallsyms_where(text, &found);
 	(void)kallsyms_read(&kernel, &where, &anchor, &msg, &list, &names);
 	use(&list, names);
-	(void)modsyms_read(&kernel, KVA(0), &msg, &list, &names);
+	(void)modsyms_read(&kernel, KVA(0), &msg, &list, &room, &names);
 	use(&list, names);
 	return 0;
 }

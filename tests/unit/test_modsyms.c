@@ -18,6 +18,7 @@
 
 static struct walk walk;
 static uint32_t nr_symbols, names_bytes;
+static struct modsyms_room room;
 
 static void put(uint64_t kva, const void *bytes, size_t nr_bytes)
 {
@@ -63,6 +64,7 @@ static void setup(void)
 	image = mem_image(&mem);
 	walk_init(&walk, &image, false);
 	kernel = (struct kread){ .image = &image, .pgd_pa = PGD_PA, .walk = &walk };
+	room = (struct modsyms_room)MODSYMS_ROOM;
 	nr_symbols = 0;
 	names_bytes = 0;
 	put_symbol(0, '\0', "");
@@ -74,7 +76,7 @@ static void setup(void)
 static enum btsrec_status run(void)
 {
 	forget();
-	return modsyms_read(&kernel, WHERE_KVA, &msg, &list, &names);
+	return modsyms_read(&kernel, WHERE_KVA, &msg, &list, &room, &names);
 }
 
 START_TEST(all_of_them)
@@ -156,6 +158,24 @@ START_TEST(freed_memory)
 }
 END_TEST
 
+/* The fourth symbol is nameless, and counts as one. */
+START_TEST(room_for_all_modules)
+{
+	const size_t all_bytes = strlen("loop_exit") + strlen("cleanup_module") + strlen("loop_data");
+
+	setup();
+	room = (struct modsyms_room){ 9, 2 * all_bytes };
+	btsrec_ck_ok(run());
+	ck_assert_uint_eq(room.nr_symbols, 5);
+	ck_assert_uint_eq(room.names_bytes, all_bytes);
+	btsrec_ck_ok(run());
+	btsrec_ck_fails(run(), BTSREC_ERR_CORRUPT, msg.text, "too many symbols");
+	room = (struct modsyms_room){ 4, all_bytes - 1 };
+	btsrec_ck_fails(run(), BTSREC_ERR_CORRUPT, msg.text, "too long");
+	teardown();
+}
+END_TEST
+
 START_TEST(no_page_table)
 {
 	setup();
@@ -186,4 +206,4 @@ END_TEST
 
 BTSREC_CK_MAIN("modsyms", all_of_them, local_and_global_functions_rank_alike,
 	       labels_are_left_out, no_symbols, parts_not_in_the_dump, freed_memory,
-	       no_page_table, no_memory)
+	       room_for_all_modules, no_page_table, no_memory)
