@@ -3,7 +3,8 @@
 
 Under load the guest lists its own history: on each CPU a whole ring of the model's log without
 a hole. The recorder goes on, is held and released by hand, and frozen; a snapshot is again
-what the CPUs recorded and tells of the hold. The snapshot answers on the host, code included.
+what the CPUs recorded and tells of the hold, as a listing did where somebody switched BTS on
+behind a hold. The snapshot answers on the host, code included.
 
 At last it is disarmed, which takes its hooks out of the kernel's code, and read once more: what
 ran at those hooks is told as that, and nothing that the kernel did as impossible.
@@ -30,6 +31,22 @@ LOG_RECORDS = 1 << 24
 
 SCRIPT = workload.SHELL + """
 insmod /modules/btsrec.ko ring_bytes=%s || fail "the recorder does not load"
+insmod /modules/btsmsr.ko || fail "btsmsr does not load"
+# The gap of the hold is overwritten if much runs between its end and the freeze.
+hold_told() {
+	for try in 1 2 3 4 5; do
+		exec 4>/dev/btsrec
+		echo hold >&4
+		[ -z "$1" ] || echo 0 >/sys/module/btsmsr/parameters/on
+		exec 4>&-; echo freeze >/dev/btsrec
+		btsrec show --no-names --live --cpu 0 --format jsonl | grep -q '"reason":"snapshot"' &&
+			return
+		echo arm >/dev/btsrec || fail "does not arm again"
+	done
+	return 1
+}
+hold_told "BTS on" || fail "no gap where somebody switched BTS on"
+echo arm >/dev/btsrec || fail "does not arm again"
 start_work
 hurry
 sleep 1
@@ -44,14 +61,8 @@ echo hold >&4 || fail "cannot hold"
 echo hold >/dev/btsrec 2>/dev/null && fail "two may hold"
 btsrec info --live 2>/tmp/busy && fail "read while somebody else holds"
 grep -q "somebody else" /tmp/busy || fail "held by another, it says: $(cat /tmp/busy)"
-# The gap of the hold is overwritten if much runs between these two.
-for try in 1 2 3 4 5; do
-	echo hold >&4
-	exec 4>&-; echo freeze >/dev/btsrec
-	btsrec show --no-names --live --format jsonl | grep -q '"reason":"snapshot"' && break
-	echo arm >/dev/btsrec || fail "does not arm again"
-	exec 4>/dev/btsrec
-done
+exec 4>&-
+hold_told
 [ "$(sed -n 's/^held: //p' /dev/btsrec)" = 0 ] || fail "held behind the end of the file"
 btsrec snapshot /tmp/small || fail "btsrec snapshot: $?"
 tar -c -f /dev/nvme0n1 -C /tmp live small && sync || fail "the disk"
@@ -135,6 +146,7 @@ def _check_disarmed(text: str):
 def run(context):
     small, listing = context.out / "small", context.out / "listing"
     files = [("modules/btsrec.ko", context.recorder.read_bytes()),
+             ("modules/btsmsr.ko", context.guest_module("btsmsr").read_bytes()),
              *programs.of_host(context.btsrec, "bin/btsrec")]
     with context.boot(SCRIPT, [context.os.module("qemu_fw_cfg")], files=files, disk_mib=64,
                       append="pti=on" if context.options.pti else "nopti",
