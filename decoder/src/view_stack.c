@@ -328,10 +328,8 @@ static enum btsrec_status sight_strangers(struct stacks_view *view, unsigned int
 	bool wanted = true;
 
 	history_init(&history, rec, cpu, 0);
-	while (wanted && next_sight(view, &history, cpu, &event)) {
-		view->last_n[cpu] = event.n;
+	while (wanted && next_sight(view, &history, cpu, &event))
 		wanted = sight(view, &event);
-	}
 	return history_end(&history, rec, cpu, wanted);
 }
 
@@ -383,13 +381,16 @@ static enum btsrec_status sight_all(struct stacks_view *view)
 	return status;
 }
 
-static enum btsrec_status newest_of(void *arg, unsigned int cpu)
+static enum btsrec_status most_events(void *arg, unsigned int cpu)
 {
 	struct stacks_view *view = arg;
+	enum btsrec_status status;
+	uint64_t nr_events;
 
-	if (view->last_n[cpu] > view->newest_n)
-		view->newest_n = view->last_n[cpu];
-	return BTSREC_OK;
+	status = session_nr_events(view->renderer.rec, cpu, &nr_events);
+	if (!status && nr_events > view->nr_events)
+		view->nr_events = nr_events;
+	return status;
 }
 
 /* An event that no CPU has is a mistake, not an empty answer. */
@@ -397,15 +398,16 @@ static enum btsrec_status check_events(struct stacks_view *view)
 {
 	const struct btsrec_stack *opts = view->opts;
 	struct btsrec *rec = view->renderer.rec;
+	enum btsrec_status status;
 
 	if (!opts->at || !opts->nr_at)
 		return BTSREC_OK;
-	view_cpus(rec, opts->cpus, opts->nr_cpus, newest_of, view);
-	if (opts->at[opts->nr_at - 1].first <= view->newest_n)
-		return BTSREC_OK;
-	return msg_set(&rec->msg, BTSREC_ERR_INVAL, "there is no event %llu: the newest is %llu",
+	status = view_cpus(rec, opts->cpus, opts->nr_cpus, most_events, view);
+	if (status || opts->at[opts->nr_at - 1].first < view->nr_events)
+		return status;
+	return msg_set(&rec->msg, BTSREC_ERR_INVAL, "there is no event %llu: there are %llu, from 0 on",
 		       (unsigned long long)opts->at[opts->nr_at - 1].first,
-		       (unsigned long long)view->newest_n);
+		       (unsigned long long)view->nr_events);
 }
 
 static enum btsrec_status stack_check(struct btsrec *rec, const struct btsrec_stack *opts)

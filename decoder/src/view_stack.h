@@ -79,7 +79,7 @@ struct stack_told {
 
 /**
  * struct stacks_view - one btsrec_stack() under way
- * @last_n: by CPU, number of the newest event; @newest_n: the greatest of those to be told.
+ * @last_n: by CPU, number of the newest event; @nr_events: of the CPU to be told that has most.
  * @at: the next of @opts->at.
  * @ip: where the CPU is; @prev, @next: of the last switch.
  * @astray: of the last return that led astray.
@@ -89,7 +89,7 @@ struct stacks_view {
 	const struct btsrec_stack *opts;
 	struct sightings sightings;
 	uint64_t *last_n;
-	uint64_t newest_n;
+	uint64_t nr_events;
 	bool nomem;
 	struct doubts doubts;
 	size_t at;
