@@ -344,7 +344,7 @@ static void put_comm(struct out *out, const char *comm)
 static void put_name(struct out *out, const char *name, size_t len_bytes)
 {
 	for (size_t i = 0; i < len_bytes; i++)
-		out_char(out, name[i] == ';' ? ':' : name[i]);
+		out_bytes(out, name[i] == ';' ? ":" : &name[i], 1);
 }
 
 static void put_function(struct folded *folded, const struct node *node)

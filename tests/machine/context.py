@@ -58,10 +58,12 @@ class Context:
     # --- what was built ---
 
     def built(self, name: str) -> Path:
-        """The file NAME somewhere in the build folder."""
-        for path in sorted(self.build.rglob(name)):
-            if path.is_file() and self.out not in path.parents:
-                return path
+        """The file NAME somewhere in the build folder, but where scenarios have theirs."""
+        theirs = self.build / "machine"
+        for folder, folders, files in os.walk(self.build):
+            folders[:] = sorted(one for one in folders if Path(folder, one) != theirs)
+            if name in files:
+                return Path(folder, name)
         raise Failure(f"no {name} in {self.build}: build it first (cmake --preset dev && "
                       "cmake --build --preset dev), or name the folder with --build")
 

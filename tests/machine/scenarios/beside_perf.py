@@ -83,8 +83,8 @@ echo freeze >/dev/btsrec
 ask dump
 echo disarm >/dev/btsrec
 grep '^state: frozen$' /dev/btsrec || fail "what it has frozen is forgotten: $(cat /dev/btsrec)"
-/bin/perfevents lbr 1 1500 &
-usleep 500000
+/bin/perfevents lbr 1 5000 &
+until ls -l /proc/$!/fd | grep perf_event; do usleep 50000; done
 echo arm >/dev/btsrec && fail "the recorder arms beside LBR"
 grep '^state: disarmed$' /dev/btsrec || fail "after a refusal: $(cat /dev/btsrec)"
 wait
