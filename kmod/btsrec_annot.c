@@ -239,6 +239,29 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 }
 
 /**
+ * btsrec_pause_ends() - may a CPU that was paused for some time record again?
+ * @pc: this CPU's, live
+ * @debugctl: out: the register, without BTS
+ *
+ * If BTS is on again, a VM exit or another NMI handler brought it back: it is switched off once
+ * more, so that the gap is told all the same.  An area that moved is somebody else's: the next
+ * annotation sees it.
+ *
+ * Return: as btsrec_pause().
+ */
+bool btsrec_pause_ends(struct btsrec_pcpu *pc, u64 *debugctl)
+{
+	if (!bts_area_is_ours(pc))
+		return false;
+	*debugctl = bts_read_debugctl();
+	if (*debugctl & BTS_ON) {
+		*debugctl &= ~BTS_ON;
+		bts_stop(&pc->stop_ip, *debugctl);
+	}
+	return true;
+}
+
+/**
  * btsrec_mark() - write a text into the ring of the CPU it runs on
  * @text: the text; cut to what a MARK holds
  *

@@ -18,6 +18,7 @@
 struct task_struct;
 
 bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl);
+bool btsrec_pause_ends(struct btsrec_pcpu *pc, u64 *debugctl);
 void btsrec_annot_put(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind, const void *payload,
 		      size_t payload_bytes);
 void btsrec_annot_switch(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,

@@ -24,23 +24,14 @@ static void hold_this_cpu(void *unused)
 		pc->hold_tsc = rdtsc_ordered();
 }
 
-/*
- * If BTS is on again, a VM exit may have brought it back: the gap is told all the same.  An area
- * that moved is somebody else's: the next annotation sees it.
- */
 static void release_this_cpu(void *unused)
 {
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	u64 debugctl, stop_tsc = pc->hold_tsc;
 
 	pc->hold_tsc = 0;
-	if (!stop_tsc || !READ_ONCE(pc->live))
+	if (!stop_tsc || !READ_ONCE(pc->live) || !btsrec_pause_ends(pc, &debugctl))
 		return;
-	if (!bts_area_is_ours(pc))
-		return;
-	debugctl = bts_read_debugctl();
-	if (debugctl & BTS_ON)
-		bts_stop(&pc->stop_ip, debugctl & ~BTS_ON);
 	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP, BTSREC_REASON_SNAPSHOT, stop_tsc);
 	btsrec_resume(pc, (debugctl & ~BTS_OFF_BITS) | pc->on_bits);
 }

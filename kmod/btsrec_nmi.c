@@ -31,23 +31,14 @@ void btsrec_nmi_pause(void)
 	bts_stop(&pc->nmi_stop_ip, debugctl & ~BTS_ON);
 }
 
-/*
- * If BTS is on again, another handler did it: the gap is told all the same.  An area that moved is
- * somebody else's: the next annotation sees it.
- */
 static int on_last(unsigned int type, struct pt_regs *regs)
 {
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	u64 debugctl, stop_tsc = pc->nmi_stop_tsc;
 
 	pc->nmi_stop_tsc = 0;
-	if (!stop_tsc || !READ_ONCE(pc->live))
+	if (!stop_tsc || !READ_ONCE(pc->live) || !btsrec_pause_ends(pc, &debugctl))
 		return NMI_DONE;
-	if (!bts_area_is_ours(pc))
-		return NMI_DONE;
-	debugctl = bts_read_debugctl();
-	if (debugctl & BTS_ON)
-		bts_stop(&pc->stop_ip, debugctl & ~BTS_ON);
 	btsrec_annot_nmi_over(pc, stop_tsc);
 	btsrec_resume(pc, debugctl | pc->on_bits);
 	return NMI_DONE;
