@@ -158,7 +158,7 @@ START_TEST(freed_memory)
 }
 END_TEST
 
-/* The fourth symbol is nameless, and counts as one. */
+/* The first of the four is nameless, and counts as one. */
 START_TEST(room_for_all_modules)
 {
 	const size_t all_bytes = strlen("loop_exit") + strlen("cleanup_module") + strlen("loop_data");
