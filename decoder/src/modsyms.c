@@ -127,7 +127,7 @@ static enum btsrec_status list_symbols(struct modsyms *m, struct symbol_list *li
 
 enum btsrec_status modsyms_read(const struct kread *kread, uint64_t kva, struct msg *msg,
 				struct symbol_list *list, struct modsyms_room *room,
-				 char **ret_names)
+				char **ret_names)
 {
 	struct modsyms m = { .kread = kread, .msg = msg, .room = room };
 	enum btsrec_status status = read_where(&m, kva);

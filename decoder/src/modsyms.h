@@ -45,6 +45,6 @@ struct modsyms_room {
  */
 enum btsrec_status modsyms_read(const struct kread *kread, uint64_t kva, struct msg *msg,
 				struct symbol_list *list, struct modsyms_room *room,
-				 char **ret_names);
+				char **ret_names);
 
 #endif /* BTSREC_MODSYMS_H */
