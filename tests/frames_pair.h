@@ -28,7 +28,7 @@ struct frames_pair {
 	struct pair_note {
 		uint64_t from;
 		uint64_t to;
-		uint8_t note;
+		struct code_brief brief;
 	} notes[PAIR_NR_NOTES];
 };
 
@@ -98,18 +98,19 @@ static inline bool pair_same(const struct frames_pair *pair, const struct frames
 }
 
 /* Branches with a target keep what was found out about their way; NULL: it has none. */
-static inline uint8_t *pair_note(struct frames_pair *pair, const struct btsrec_record *branch,
-				 enum branch_type type)
+static inline struct code_brief *pair_note(struct frames_pair *pair,
+					   const struct btsrec_record *branch,
+					   enum branch_type type)
 {
 	struct pair_note *note = &pair->notes[(branch->from * 31 + branch->to) % PAIR_NR_NOTES];
 
 	if (type != BRANCH_CALL && type != BRANCH_JUMP && type != BRANCH_COND)
 		return NULL;
 	if (note->from != branch->from || note->to != branch->to)
-		*note = (struct pair_note){ branch->from, branch->to, 0 };
+		*note = (struct pair_note){ .from = branch->from, .to = branch->to };
 	if (pair->place)
-		note->note = FRAMES_NOTE(pair->place(NULL, branch->from, branch->to));
-	return &note->note;
+		note->brief.note = FRAMES_NOTE(pair->place(NULL, branch->from, branch->to)) & 0xf;
+	return &note->brief;
 }
 
 /* What proof_plain() asks for; else NULL. */
@@ -119,7 +120,7 @@ static inline const struct frames_step *pair_plain(struct frames_pair *pair,
 {
 	const struct btsrec_record *branch = &event->branch;
 	enum branch_type type = step ? step->branch.type : BRANCH_UNKNOWN;
-	struct code_run run = { .judged = (uint8_t)type };
+	struct code_brief run = { .judged = (unsigned int)type & 0xf };
 	const struct frames_step *ret;
 
 	if (event->kind != BTSREC_EVENT_BRANCH || !pair->goes_on ||
@@ -128,8 +129,8 @@ static inline const struct frames_step *pair_plain(struct frames_pair *pair,
 	    type == BRANCH_JUMP_IND)
 		return NULL;
 	if (pair_note(pair, branch, type))
-		run.note = *pair_note(pair, branch, type);
-	run.last.length_bytes = step->length_bytes;
+		run.note = pair_note(pair, branch, type)->note;
+	run.length_bytes = step->length_bytes & 0xf;
 	ret = step->length_bytes ? frames_feed_plain(pair->plain, event->n, branch, &run) : NULL;
 	pair->nr_plain += ret != NULL;
 	return ret;
@@ -147,7 +148,7 @@ static inline const struct frames_step *frames_pair_feed(struct frames_pair *pai
 	if (!plain)
 		plain = frames_feed(pair->plain, event, side, step);
 	if (step && event->kind == BTSREC_EVENT_BRANCH && !step->branch.to_thunk)
-		noted.note = pair_note(pair, &event->branch, step->branch.type);
+		noted.noted = pair_note(pair, &event->branch, step->branch.type);
 	general = frames_feed(pair->general, event, side, step ? &noted : NULL);
 	pair->goes_on = event->kind == BTSREC_EVENT_BRANCH && code_is_kernel(event->branch.to);
 	return pair_same(pair, general, plain) ? general : NULL;

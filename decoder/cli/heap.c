@@ -8,14 +8,15 @@
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
-#include <btsrec/abi.h>
-
 /* Since Linux 5.14, see madvise(2); a kernel that does not know it refuses. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Of a kernel, what lists of its names and types take of the heap. */
+/* Of x86-64. */
+#define LARGE_PAGE_BYTES	(2 << 20)
+
+/* Of a kernel, what lists of its names and types take of the heap; a multiple of that. */
 #define NAMES_BYTES	(20 << 20)
 
 /* Each of them is smaller; a table that is not has memory of its own, which goes back. */
@@ -52,9 +53,12 @@ void heap_expect_names(void)
 	if (has_little_memory())
 		return;
 	set_thresholds(LARGEST_BYTES);
-	names = aligned_alloc(BTSREC_PAGE_BYTES, NAMES_BYTES);
-	if (names)
+	names = aligned_alloc(LARGE_PAGE_BYTES, NAMES_BYTES);
+	if (names) {
+		/* The system's choice: of large pages there are fewer to fetch, and to look up. */
+		(void)madvise(names, NAMES_BYTES, MADV_HUGEPAGE);
 		(void)madvise(names, NAMES_BYTES, MADV_POPULATE_WRITE);
+	}
 	set_thresholds(LARGE_BYTES);
 	free(names);
 }

@@ -389,7 +389,7 @@ static bool read_plain_branches(void *arg, struct trace *trace, struct frames *f
 {
 	struct trace_way way = trace_way_begin(trace);
 	struct calltree_reader *r = arg;
-	const struct code_run *run;
+	const struct code_brief *run;
 	bool goes_on = true;
 
 	while (goes_on && (run = trace_way_run(trace, &way)) != NULL) {

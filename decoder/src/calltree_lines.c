@@ -37,8 +37,7 @@ bool calltree_make_room(struct calltree *tree)
 	}
 	if (tree->chunks[number])
 		return true;
-	/* Most trees are small. */
-	tree->chunks[number] = large_alloc(CHUNK_BYTES, number ? 0 : LARGE_PAGE_BYTES);
+	tree->chunks[number] = large_alloc(CHUNK_BYTES);
 	if (!tree->chunks[number])
 		tree->nomem = true;
 	return tree->chunks[number];

@@ -14,6 +14,7 @@
 #define NR_PAGES	BOUND(2048, 16)
 #define NR_SPACES	BOUND(64, 8)
 #define MIN_RUNS	BOUND(1U << 12, 1U << 6)
+#define MAX_DOUBLINGS	3
 
 _Static_assert(sizeof(struct code_run) == 64, "a run is a line of the cache");
 
@@ -48,12 +49,13 @@ struct code {
 	ZydisDecoder decoders[2];	/* by compat */
 	ZydisFormatter formatter;
 	struct code_runs runs;
-	size_t nr_used_runs;
+	struct code_run *run_list;
+	uint32_t nr_runs;
 	struct space spaces[NR_SPACES];
 	struct walk walk;
 	uint64_t nr_from_files;
 	struct page pages[NR_PAGES];
-	uint8_t bytes[NR_PAGES][BTSREC_PAGE_BYTES];
+	uint8_t *bytes;
 };
 
 const char *code_fault_str(enum code_fault fault)
@@ -81,9 +83,23 @@ const char *code_fault_str(enum code_fault fault)
 /* --- Life --------------------------------------------------------------- */
 
 /* Free ones; NULL: out of memory. */
-static struct code_run *runs_new(size_t nr)
+/* A quarter of the places stays free at least. */
+static size_t max_used(size_t nr_places)
 {
-	return large_table(nr * sizeof(struct code_run));
+	return nr_places / 4 * 3;
+}
+
+/* Places that are free, and room for what they may stand for, not cleared; false: no memory. */
+static bool runs_new(size_t nr_places, struct code_brief **ret_places,
+		     struct code_run **ret_list)
+{
+	*ret_places = large_table(nr_places * sizeof(struct code_brief));
+	*ret_list = large_or_small(nr_places * sizeof(struct code_run));
+	if (*ret_places && *ret_list)
+		return true;
+	free(*ret_places);
+	free(*ret_list);
+	return false;
 }
 
 struct code *code_new(const struct code_source *source)
@@ -92,8 +108,9 @@ struct code *code_new(const struct code_source *source)
 
 	if (!code)
 		return NULL;
-	code->runs.places = runs_new(MIN_RUNS);
-	if (!code->runs.places) {
+	code->bytes = large_or_small(NR_PAGES * BTSREC_PAGE_BYTES);
+	if (!code->bytes || !runs_new(MIN_RUNS, &code->runs.places, &code->run_list)) {
+		free(code->bytes);
 		free(code);
 		return NULL;
 	}
@@ -125,6 +142,8 @@ void code_free(struct code *code)
 	if (!code)
 		return;
 	free(code->runs.places);
+	free(code->run_list);
+	free(code->bytes);
 	free(code);
 }
 
@@ -238,7 +257,7 @@ static const struct page *page_at(struct code *code, uint64_t cr3, uint64_t va)
 	page->used = true;
 	page->pgd_pa = pgd_pa;
 	page->va = page_va;
-	page->bytes = code->bytes[place];
+	page->bytes = code->bytes + place * BTSREC_PAGE_BYTES;
 	if (pgd_pa == cr3 && cr3 && !space_alive(code, cr3)) {
 		page->valid_bytes = 0;
 		page->fault = CODE_NO_SPACE;
@@ -537,63 +556,118 @@ static void find_run(struct code *code, struct code_run *run)
 	code_insn(code, run->cr3, run->end, run->compat, &run->last);
 }
 
+static bool is_run(const struct code_brief *brief, const struct code_run *list, uint64_t cr3,
+		   uint64_t start, uint64_t end)
+{
+	const struct code_run *run = &list[brief->number - 1];
+
+	return brief->start == (uint32_t)start && brief->distance_bytes == (uint16_t)(end - start) &&
+	       run->start == start && run->end == end && run->cr3 == cr3;
+}
+
 /* The place of the run in the table: its own or a free one. */
-static struct code_run *place_of(const struct code_runs *runs, uint64_t cr3, uint64_t start,
-				 uint64_t end)
+static struct code_brief *place_of(const struct code_runs *runs, const struct code_run *list,
+				   uint64_t cr3, uint64_t start, uint64_t end)
 {
 	size_t i = code_place(runs, cr3, start, end);
-	const struct code_run *places = runs->places;
 
-	while (places[i].used &&
-	       (places[i].start != start || places[i].end != end || places[i].cr3 != cr3))
+	while (runs->places[i].number && !is_run(&runs->places[i], list, cr3, start, end))
 		i = (i + 1) & (runs->nr - 1);
 	return &runs->places[i];
 }
 
-/* Four times the room, because all runs move; or all of it anew.  A quarter at least stays free. */
+/* What was found out of a run goes with it. */
+static void move_runs(const struct code_runs *from, const struct code_runs *to,
+		      struct code_run *list)
+{
+	for (size_t i = 0; i < from->nr; i++) {
+		const struct code_brief *brief = &from->places[i];
+		struct code_run *run;
+		struct code_brief *place;
+
+		if (!brief->number)
+			continue;
+		run = &list[brief->number - 1];
+		place = place_of(to, list, run->cr3, run->start, run->end);
+		*place = *brief;
+		run->place = (uint32_t)(place - to->places);
+	}
+}
+
+/* Much more room, because all runs move; or all of it anew. */
 static void make_room(struct code *code)
 {
 	struct code_runs runs = code->runs;
-	unsigned int doublings = runs.nr * 4 <= code->source.max_runs ? 2 : 1;
+	unsigned int doublings = MAX_DOUBLINGS;
+	struct code_run *list;
 
-	if (code->nr_used_runs < runs.nr / 4 * 3)
+	if (code->nr_runs < max_used(runs.nr))
 		return;
+	while (doublings > 1 && runs.nr << doublings > code->source.max_runs)
+		doublings--;
 	runs.nr <<= doublings;
 	runs.shift -= doublings;
-	runs.places = runs.nr <= code->source.max_runs ? runs_new(runs.nr) : NULL;
-	if (!runs.places) {
+	if (runs.nr > code->source.max_runs || !runs_new(runs.nr, &runs.places, &list)) {
 		memset(code->runs.places, 0, code->runs.nr * sizeof(*runs.places));
-		code->nr_used_runs = 0;
+		code->nr_runs = 0;
 		return;
 	}
-	for (size_t i = 0; i < code->runs.nr; i++) {
-		const struct code_run *run = &code->runs.places[i];
-
-		if (run->used)
-			*place_of(&runs, run->cr3, run->start, run->end) = *run;
-	}
+	memcpy(list, code->run_list, code->nr_runs * sizeof(*list));
+	move_runs(&code->runs, &runs, list);
 	free(code->runs.places);
+	free(code->run_list);
 	code->runs = runs;
+	code->run_list = list;
 }
 
-struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end)
+/* Its brief can tell all of it: what it has of addresses is all that they differ in. */
+static bool is_brief(const struct code_run *run)
 {
+	uint64_t target = run->last.has_target ? run->last.target : run->end;
+
+	return code_is_top(run->start & run->end & target) &&
+	       run->end - run->start <= UINT16_MAX;
+}
+
+static struct code_brief brief_of(const struct code_run *run, uint32_t number)
+{
+	struct code_brief brief = {
+		.start = (uint32_t)run->start,
+		.distance_bytes = (uint16_t)(run->end - run->start),
+		.number = number,
+	};
+
+	if (is_brief(run)) {
+		brief.nr_insns = (uint16_t)run->nr_insns;
+		brief.length_bytes = run->last.length_bytes & 0xf;
+		brief.target = run->last.has_target ? (uint32_t)run->last.target : 0;
+	}
+	return brief;
+}
+
+void code_judged(const struct code_runs *runs, const struct code_run *run, uint8_t judged)
+{
+	if (is_brief(run))
+		runs->places[run->place].judged = judged & 0xf;
+}
+
+const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end)
+{
+	struct code_brief *place;
 	struct code_run *run;
 
 	/* The kernel is the same in all address spaces. */
 	if (code_is_kernel(start & end) && code->runs.one_kernel)
 		cr3 = 0;
-	run = place_of(&code->runs, cr3, start, end);
-	if (run->used)
-		return run;
+	place = place_of(&code->runs, code->run_list, cr3, start, end);
+	if (place->number)
+		return &code->run_list[place->number - 1];
 	make_room(code);
-	run = place_of(&code->runs, cr3, start, end);
-	memset(run, 0, sizeof(*run));
-	run->used = true;
-	run->cr3 = cr3;
-	run->start = start;
-	run->end = end;
-	code->nr_used_runs++;
+	place = place_of(&code->runs, code->run_list, cr3, start, end);
+	run = &code->run_list[code->nr_runs++];
+	*run = (struct code_run){ .cr3 = cr3, .start = start, .end = end,
+				  .place = (uint32_t)(place - code->runs.places) };
 	find_run(code, run);
+	*place = brief_of(run, code->nr_runs);
 	return run;
 }

@@ -22,6 +22,17 @@ static inline bool code_is_kernel(uint64_t va)
 	return va >> 63;
 }
 
+/**
+ * code_is_top() - is @va in the highest 2 GiB, where the kernel's image and modules are?
+ *
+ * All that compilers have made of the kernel (__START_KERNEL_map in its
+ * Documentation/arch/x86/x86_64/mm.rst); two addresses are there if their AND is.
+ */
+static inline bool code_is_top(uint64_t va)
+{
+	return va >= 0xffffffff80000000ULL;
+}
+
 /** enum code_class - what an instruction does to the flow of control */
 enum code_class {
 	CODE_PLAIN,
@@ -113,8 +124,7 @@ enum code_mode {
  * @guessed: only the bytes say which of both.
  * @nr_insns: instructions before @end.
  * @last: at @end; CODE_UNREADABLE does not make a fault.
- * @note: what somebody has found out about the way that @last leads, if it has a target;
- *	@judged: what the proof has about a branch there.  0 at first.
+ * @place: of its brief.
  */
 struct code_run {
 	_Alignas(64) uint64_t cr3;
@@ -123,12 +133,34 @@ struct code_run {
 	uint64_t fault_va;
 	struct code_insn last;
 	uint32_t nr_insns;
+	uint32_t place;
 	enum code_fault fault : 8;
-	bool used;
 	bool compat;
 	bool guessed;
-	uint8_t note;
-	uint8_t judged;
+};
+
+/**
+ * struct code_brief - of a run what is asked for each branch that ends it
+ * @start, @distance_bytes, @target: the lowest bits of the run's start, of how far its end is
+ *	from there, and of the target of its last instruction; 0: that has none.
+ * @nr_insns, @length_bytes: of the run and of its last instruction, where it is @judged.
+ * @number: of the run, from 1; 0: the place is free.
+ * @judged: what the proof has found of a branch there; 0: nothing, or the run is not one of
+ *	which a brief tells all.
+ * @note: what somebody has found out about the way to the target; 0: nothing.
+ *
+ * Small, because a history has 100,000s of them in any order: what is in more pages than the
+ * processor has TLB entries for costs a walk through page tables each time.
+ */
+struct code_brief {
+	uint32_t start;
+	uint16_t distance_bytes;
+	uint16_t nr_insns;
+	uint32_t target;
+	uint32_t number : 20;
+	uint32_t judged : 4;
+	uint32_t note : 4;
+	uint32_t length_bytes : 4;
 };
 
 /**
@@ -166,7 +198,7 @@ struct code_source {
 	void *arg;
 };
 
-/* What is remembered at most, of 64 bytes each. */
+/* So many places at most, of which three quarters are used: 16 bytes and, if used, 64 more. */
 #define CODE_MAX_RUNS	(1U << 19)
 
 struct code;
@@ -188,18 +220,18 @@ const struct gates *code_gates(const struct code *code);
  * code_run() - is there a straight run from @start to @end?
  * @cr3: the address space for user addresses; 0: unknown.
  *
- * Return: the answer, valid until the next call; only its notes may be written.
+ * Return: the answer, valid until the next call.
  */
-struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end);
+const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end);
 
 /**
- * struct code_runs - the runs that were asked for, each in the first free place from that of
- *	its hash on
+ * struct code_runs - briefs of the runs that were asked for, each in the first free place from
+ *	that of its hash on
  * @nr: of places, some of them free; a power of two, 2^(64 - @shift).
  * @one_kernel: it is the same in all address spaces; its runs have no CR3.
  */
 struct code_runs {
-	struct code_run *places;
+	struct code_brief *places;
 	size_t nr;
 	unsigned int shift;
 	bool one_kernel;
@@ -223,22 +255,32 @@ static inline size_t code_place(const struct code_runs *runs, uint64_t cr3, uint
 }
 
 /**
- * code_known() - code_run() of kernel code that was asked before; NULL: ask that
+ * code_known() - the brief of a run that was asked before
  * @runs: with @one_kernel.
+ * @start, @end: code_is_top() of both.
+ *
+ * Return: if it was judged, it is of this run; NULL: ask code_run().
  */
-static inline struct code_run *code_known(const struct code_runs *runs, uint64_t start,
-					  uint64_t end)
+static inline const struct code_brief *code_known(const struct code_runs *runs, uint64_t start,
+						  uint64_t end)
 {
 	size_t i = code_place(runs, 0, start, end);
 
 	/* Not 0, so no free place is like that. */
-	while (runs->places[i].start != start || runs->places[i].end != end) {
-		if (!runs->places[i].used)
+	while (runs->places[i].start != (uint32_t)start ||
+	       runs->places[i].distance_bytes != end - start) {
+		if (!runs->places[i].number)
 			return NULL;
 		i = (i + 1) & (runs->nr - 1);
 	}
 	return &runs->places[i];
 }
+
+/**
+ * code_judged() - the proof has found @judged of a branch that ends @run as its brief says
+ * @judged: not 0, and below 16.
+ */
+void code_judged(const struct code_runs *runs, const struct code_run *run, uint8_t judged);
 
 /**
  * code_insn() - the instruction at @va

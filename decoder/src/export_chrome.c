@@ -469,7 +469,7 @@ static bool draw_plain_branches(void *arg, struct trace *trace, struct frames *f
 {
 	struct trace_way way = trace_way_begin(trace);
 	struct chrome *chrome = arg;
-	const struct code_run *run;
+	const struct code_brief *run;
 
 	while (!chrome->nomem && (run = trace_way_run(trace, &way)) != NULL) {
 		struct frame *frame;

@@ -289,7 +289,7 @@ static bool fold_plain_branches(void *arg, struct trace *trace, struct frames *f
 {
 	struct trace_way way = trace_way_begin(trace);
 	struct folded *folded = arg;
-	const struct code_run *run;
+	const struct code_brief *run;
 
 	while (!folded->selector.filter.any && !folded->nomem &&
 	       (run = trace_way_run(trace, &way)) != NULL) {

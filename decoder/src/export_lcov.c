@@ -107,12 +107,12 @@ static void count_event(struct lcov *lcov, const struct trace_event *traced)
 static void count_plain(struct lcov *lcov, struct trace *trace)
 {
 	struct trace_way way = trace_way_begin(trace);
-	const struct code_run *run;
+	const struct code_brief *run;
 
 	if (lcov->selector.filter.any || !proof_is_plain(&trace->proof))
 		return;
 	while ((run = trace_way_run(trace, &way)) != NULL) {
-		count_range(lcov, way.prev_to, way.branch->from + run->last.length_bytes);
+		count_range(lcov, way.prev_to, way.branch->from + run->length_bytes);
 		trace_way_pass(trace, &way, run);
 	}
 	trace_way_end(trace, &way);

@@ -119,12 +119,12 @@ static void do_branch(struct frames *f, const struct btsrec_record *record,
 		do_thunk(f, branch, record->to);
 		break;
 	default:
-		f->note = step->note;
+		f->noted = step->noted;
 		if (branch->to_thunk)
 			f->thunk = flow;
 		else
 			frames_flow(f, &flow, record->to);
-		f->note = NULL;
+		f->noted = NULL;
 	}
 }
 
@@ -248,7 +248,7 @@ const struct frames_step *frames_feed(struct frames *frames, const struct btsrec
 
 const struct frames_step *frames_feed_plain(struct frames *frames, uint64_t n,
 					    const struct btsrec_record *branch,
-					    const struct code_run *run)
+					    const struct code_brief *run)
 {
 	const struct stack *stack;
 	struct frame *frame;

@@ -127,7 +127,7 @@ const struct frames_step *frames_feed(struct frames *frames, const struct btsrec
  */
 const struct frames_step *frames_feed_plain(struct frames *frames, uint64_t n,
 					    const struct btsrec_record *branch,
-					    const struct code_run *run);
+					    const struct code_brief *run);
 
 /**
  * frames_join() - before the first event of another history, which begins with a switch

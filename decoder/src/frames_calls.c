@@ -31,11 +31,11 @@ enum frames_place frames_place_of(struct frames *f, uint64_t from, uint64_t to)
 {
 	if (!f->source.place)
 		return FRAMES_UNKNOWN;
-	if (!f->note)
+	if (!f->noted)
 		return find_place(f, from, to);
-	if (!*f->note)
-		*f->note = FRAMES_NOTE(f->source.place(f->source.arg, from, to));
-	return (enum frames_place)(*f->note - FRAMES_NOTE(0));
+	if (!f->noted->note)
+		f->noted->note = FRAMES_NOTE(f->source.place(f->source.arg, from, to)) & 0xf;
+	return (enum frames_place)(f->noted->note - FRAMES_NOTE(0));
 }
 
 /* --- Up and down -------------------------------------------------------- */

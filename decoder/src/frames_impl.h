@@ -26,7 +26,7 @@ struct place_entry {
  * @has_switch: annotated, but the stack has not changed yet; to thread @switch_pid.
  * @switching: it has, and the code that did it still runs.
  * @thunk: the branch that led into the thunk that runs.
- * @note: where to keep what the source says of the way of this branch; NULL: nowhere.
+ * @noted: where to keep what the source says of the way of this branch; NULL: nowhere.
  * @prev_to: target of the last branch.
  * @n: number of the last event; @step: what it did.
  * @left: the frames that it left.
@@ -39,7 +39,7 @@ struct frames {
 	bool switching;
 	uint32_t switch_pid;
 	struct frame_thunk thunk;
-	uint8_t *note;
+	struct code_brief *noted;
 	uint64_t prev_to;
 	uint64_t n;
 	struct frames_step step;

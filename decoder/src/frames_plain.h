@@ -10,7 +10,7 @@
 #include "frames_impl.h"
 
 /** frames_move_of() - what branches along @run do, of which proof_plain() has told */
-static inline enum frames_move frames_move_of(const struct code_run *run)
+static inline enum frames_move frames_move_of(const struct code_brief *run)
 {
 	static const uint8_t moves[BRANCH_COND + 1][FRAMES_NR_NOTES] = {
 		[BRANCH_CALL] = { [FRAMES_NOTE(FRAMES_START)] = FRAMES_ENTERS },
@@ -60,14 +60,14 @@ static inline struct frame *frames_plain_top(const struct stack *stack, uint64_t
 /* Nothing is forgotten that frames_entered() would need. */
 static inline struct frame *frames_enter_plain(struct frames *f, uint64_t n,
 					       const struct btsrec_record *branch,
-					       const struct code_run *run)
+					       const struct code_brief *run)
 {
 	bool direct = run->judged == BRANCH_CALL;
 	struct frame *frame = stack_push(&f->stacks, direct ? FRAME_CALL : FRAME_CALL_IND);
 
 	if (frame)
 		frame_begin(frame, n, branch->from, branch->to,
-			    branch->from + run->last.length_bytes);
+			    branch->from + run->length_bytes);
 	return frame;
 }
 
@@ -90,7 +90,7 @@ static inline void frames_leave_plain(struct frames *f, struct frame *top)
  */
 static inline enum frames_move frames_plain(struct frames *f, uint64_t n,
 					    const struct btsrec_record *branch,
-					    const struct code_run *run, struct frame **ret_frame)
+					    const struct code_brief *run, struct frame **ret_frame)
 {
 	enum frames_move move = frames_move_of(run);
 	struct stack *stack = f->stacks.current;

@@ -16,18 +16,17 @@
 /**
  * large_alloc() - @nr_bytes of memory that begin with a large page, not cleared
  * @nr_bytes: a multiple of LARGE_PAGE_BYTES.
- * @small_bytes: so many, a multiple too, are in small pages, for who may not use them all.
  *
  * Large pages are what the system is asked for; what it gives is its choice.
  *
  * Return: for free(); NULL: out of memory.
  */
-static inline void *large_alloc(size_t nr_bytes, size_t small_bytes)
+static inline void *large_alloc(size_t nr_bytes)
 {
 	char *bytes = aligned_alloc(LARGE_PAGE_BYTES, nr_bytes);
 
-	if (bytes && nr_bytes > small_bytes)
-		(void)madvise(bytes + small_bytes, nr_bytes - small_bytes, MADV_HUGEPAGE);
+	if (bytes)
+		(void)madvise(bytes, nr_bytes, MADV_HUGEPAGE);
 	return bytes;
 }
 
@@ -35,7 +34,7 @@ static inline void *large_alloc(size_t nr_bytes, size_t small_bytes)
 static inline void *large_or_small(size_t nr_bytes)
 {
 	return nr_bytes < LARGE_PAGE_BYTES ? aligned_alloc(LARGE_SMALL_ALIGN, nr_bytes) :
-					     large_alloc(nr_bytes, 0);
+					     large_alloc(nr_bytes);
 }
 
 /** large_table() - the same, all zero */

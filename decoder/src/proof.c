@@ -110,7 +110,7 @@ static enum code_fault leads_to_pause(const struct proof *proof, uint64_t cr3,
 
 /* From behind the nearest WRMSR of the recorder straight to @end. */
 static enum code_fault leads_from_pause(const struct proof *proof, uint64_t cr3, uint64_t end,
-					struct code_run **ret)
+					const struct code_run **ret)
 {
 	uint8_t bytes[PAUSE_MAX_BYTES];
 	uint64_t first = end - proof->recorder_kva < sizeof(bytes) ?
@@ -134,10 +134,10 @@ static enum code_fault leads_from_pause(const struct proof *proof, uint64_t cr3,
 }
 
 /* The run is interrupted by the recorder: NULL with @step failed, or its second half. */
-static struct code_run *judge_pause(const struct proof *proof, uint64_t cr3,
-				    struct proof_step *step)
+static const struct code_run *judge_pause(const struct proof *proof, uint64_t cr3,
+					  struct proof_step *step)
 {
-	struct code_run *run = NULL;
+	const struct code_run *run = NULL;
 	enum code_fault fault = CODE_NO_RECORDER;
 
 	if (proof->recorder_bytes)
@@ -156,10 +156,10 @@ static struct code_run *judge_pause(const struct proof *proof, uint64_t cr3,
 /* --- Pairs -------------------------------------------------------------- */
 
 /* The way to @step->end; NULL with @step failed. */
-static struct code_run *judge_way(const struct proof *proof, uint64_t cr3,
-				  struct proof_step *step)
+static const struct code_run *judge_way(const struct proof *proof, uint64_t cr3,
+					struct proof_step *step)
 {
-	struct code_run *run;
+	const struct code_run *run;
 
 	if (proof->annotated)
 		return judge_pause(proof, cr3, step);
@@ -195,22 +195,30 @@ static bool is_plain(enum branch_type type)
 	       type == BRANCH_JUMP || type == BRANCH_COND;
 }
 
+/* Does @last lead to @to, as far as is known without a search?  Neither is in a thunk. */
+static bool leads_to(const struct proof *proof, const struct code_insn *last, uint64_t to)
+{
+	if (last->has_target)
+		return last->target == to;
+	return code_is_kernel(to) && !gates_may_be(proof->gates, to);
+}
+
 /* What was judged holds for all branches that this instruction makes in this way. */
 static void note_judged(const struct proof *proof, struct proof_step *step, uint64_t to,
-			struct code_run *run)
+			const struct code_run *run)
 {
-	if (run->last.here || run->last.there || !proof_leads_to(proof, &run->last, to))
+	if (run->last.here || run->last.there || !leads_to(proof, &run->last, to))
 		return;
 	if (run->last.has_target)
-		step->note = &run->note;
+		step->noted = &proof->runs->places[run->place];
 	if (!step->fault && is_plain(step->branch.type))
-		run->judged = (uint8_t)step->branch.type;
+		code_judged(proof->runs, run, (uint8_t)step->branch.type);
 }
 
 static void judge_pair(const struct proof *proof, const struct btsrec_record *branch,
 		       uint64_t cr3, struct proof_step *step)
 {
-	struct code_run *run = judge_way(proof, cr3, step);
+	const struct code_run *run = judge_way(proof, cr3, step);
 	bool executes;
 
 	if (!run) {

@@ -39,8 +39,8 @@ struct proof_range {
  * @start: target of the branch before; @end: this branch, or where it stopped.
  * @length_bytes: of the instruction at @end; 0: the dump lacks it.
  * @compat, @guessed: see struct code_run.
- * @note: of the run, if this branch goes where its instruction says, and no thunk is there;
- *	NULL: not so.  Valid until the next event.
+ * @noted: where what is found out about the way is noted, if this branch goes where its
+ *	instruction says, and no thunk is there; NULL: not so.  Valid until the next event.
  */
 struct proof_step {
 	enum proof_kind kind;
@@ -55,7 +55,7 @@ struct proof_step {
 	unsigned int nr_ranges;
 	struct proof_range ranges[2];
 	uint64_t nr_insns;
-	uint8_t *note;
+	struct code_brief *noted;
 };
 
 /** struct proof_tally - a count of steps by kind */
@@ -108,46 +108,36 @@ static inline bool proof_fails(const struct proof_step *step)
 	       step->fault == CODE_GUEST;
 }
 
-/**
- * proof_leads_to() - does @last lead to @to, as far as is known without a search?
- * @last: neither it nor its target is in a thunk.
- */
-static inline bool proof_leads_to(const struct proof *proof, const struct code_insn *last,
-				  uint64_t to)
-{
-	if (last->has_target)
-		return last->target == to;
-	return code_is_kernel(to) && !gates_may_be(proof->gates, to);
-}
-
 /** proof_is_plain() - may proof_plain() be asked?  Plain branches do not change that. */
 static inline bool proof_is_plain(const struct proof *proof)
 {
 	return proof->has_prev && !proof->annotated && proof->runs->one_kernel &&
-	       code_is_kernel(proof->prev_to);
+	       code_is_top(proof->prev_to);
 }
 
 /**
- * proof_plain() - the run to @branch, if there is nothing to tell of it but its kind
+ * proof_plain() - the brief of the run to @branch, if there is nothing to tell of it but its kind
  * @prev_to: of the branch before.
  *
  * It is proven, in the kernel, and far from thunks, annotations and entries.
  *
  * Return: NULL: proof_feed() must be asked; else proof_feed_plain() is the same as that, and
- * the run's @judged is the kind: BRANCH_CALL, BRANCH_CALL_IND, BRANCH_RET, BRANCH_JUMP or
+ * its @judged is the kind: BRANCH_CALL, BRANCH_CALL_IND, BRANCH_RET, BRANCH_JUMP or
  * BRANCH_COND.
  */
-static inline struct code_run *proof_plain(const struct proof *proof, uint64_t prev_to,
-					   const struct btsrec_record *branch)
+static inline const struct code_brief *proof_plain(const struct proof *proof, uint64_t prev_to,
+						   const struct btsrec_record *branch)
 {
-	struct code_run *run;
+	const struct code_brief *run;
 
-	if (!code_is_kernel(branch->from & branch->to))
+	if (!code_is_top(branch->from & branch->to))
 		return NULL;
 	run = code_known(proof->runs, prev_to, branch->from);
-	if (!run || !run->judged || !proof_leads_to(proof, &run->last, branch->to))
+	if (!run || !run->judged)
 		return NULL;
-	return run;
+	if (run->target)
+		return run->target == (uint32_t)branch->to ? run : NULL;
+	return gates_may_be(proof->gates, branch->to) ? NULL : run;
 }
 
 /**

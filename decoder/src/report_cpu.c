@@ -114,7 +114,7 @@ static void put_branch(struct pass *pass, const struct btsrec_side *side,
 static void put_plain_branches(struct pass *pass, struct trace *trace)
 {
 	struct trace_way way = trace_way_begin(trace);
-	const struct code_run *run;
+	const struct code_brief *run;
 
 	if (!proof_is_plain(&trace->proof))
 		return;

@@ -439,7 +439,7 @@ bool trace_next(struct trace *trace, struct trace_event *ret)
 	return true;
 }
 
-void trace_next_plain(struct trace *trace, struct trace_way *way, const struct code_run *run,
+void trace_next_plain(struct trace *trace, struct trace_way *way, const struct code_brief *run,
 		      struct trace_event *ret)
 {
 	make_event(trace);
@@ -453,7 +453,7 @@ void trace_next_plain(struct trace *trace, struct trace_way *way, const struct c
 void trace_pass(struct trace *trace)
 {
 	struct trace_way way = trace_way_begin(trace);
-	const struct code_run *run;
+	const struct code_brief *run;
 
 	if (!proof_is_plain(&trace->proof))
 		return;

@@ -105,7 +105,7 @@ static inline struct trace_way trace_way_begin(const struct trace *trace)
  *
  * proof_is_plain() has said that it may be asked.
  */
-static inline const struct code_run *trace_way_run(const struct trace *trace,
+static inline const struct code_brief *trace_way_run(const struct trace *trace,
 						   const struct trace_way *way)
 {
 	return way->branch == way->end ? NULL :
@@ -120,7 +120,7 @@ static inline const struct code_run *trace_way_run(const struct trace *trace,
  * for now.  That is the caller's: gcc takes a function that does nothing else for one that
  * does nothing.
  */
-static inline const struct code_run *trace_ahead(const struct trace *trace,
+static inline const struct code_brief *trace_ahead(const struct trace *trace,
 						 const struct btsrec_record *branch,
 						 const struct btsrec_record *end)
 {
@@ -134,7 +134,7 @@ static inline const struct code_run *trace_ahead(const struct trace *trace,
 
 /** trace_way_pass() - the branch to which trace_way_run() told @run is done with */
 static inline void trace_way_pass(const struct trace *trace, struct trace_way *way,
-				  const struct code_run *run)
+				  const struct code_brief *run)
 {
 	__builtin_prefetch(trace_ahead(trace, way->branch, way->end));
 	way->prev_to = way->branch->to;
@@ -155,7 +155,7 @@ static inline void trace_way_end(struct trace *trace, const struct trace_way *wa
  * trace_next_plain() - trace_next() of the branch to which trace_way_run() has told @run, but
  *	without a step; ends @way, too
  */
-void trace_next_plain(struct trace *trace, struct trace_way *way, const struct code_run *run,
+void trace_next_plain(struct trace *trace, struct trace_way *way, const struct code_brief *run,
 		      struct trace_event *ret);
 
 /** trace_pass() - past the plain branches that come next: @trace->proof counts them */

@@ -107,7 +107,7 @@ static const struct frames_step *next_plain(struct trace *trace, struct frames *
 					    struct trace_event *ret)
 {
 	struct trace_way way = trace_way_begin(trace);
-	const struct code_run *run = NULL;
+	const struct code_brief *run = NULL;
 	const struct frames_step *step;
 
 	if (proof_is_plain(&trace->proof))
@@ -138,7 +138,7 @@ uint64_t trace_frames_pass(struct trace *trace, struct frames *frames, uint64_t 
 {
 	struct trace_way way = trace_way_begin(trace);
 	const uint64_t first_n = way.n;
-	const struct code_run *run;
+	const struct code_brief *run;
 
 	while (way.n < end_n && (run = trace_way_run(trace, &way)) != NULL) {
 		enum frames_move move;

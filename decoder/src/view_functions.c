@@ -252,7 +252,7 @@ static bool count_plain_branches(void *arg, struct trace *trace, struct frames *
 	struct trace_way way = trace_way_begin(trace);
 	struct counting *counting = arg;
 	struct functions *view = counting->view;
-	const struct code_run *run;
+	const struct code_brief *run;
 
 	while (!view->nomem && (run = trace_way_run(trace, &way)) != NULL) {
 		const struct btsrec_record *branch = way.branch;

@@ -429,18 +429,99 @@ START_TEST(no_memory)
 	unsigned int nr_wrong = 0;
 
 	cf_setup();
-	for (unsigned int nth = 1; nth <= 2; nth++) {
+	for (unsigned int nth = 1; nth <= 4; nth++) {
 		failing_alloc_arm(nth);
 		ck_assert_ptr_null(code_new(&source));
 		ck_assert(failing_alloc_disarm());
 	}
 	/* The table of runs cannot grow: it is emptied instead. */
 	memset(mem_page(&cf_mem, cf_map(KERNEL_PGD, TEXT)), 0x90, 4096);
+	for (unsigned int nth = 1; nth <= 2; nth++) {
+		cf_start();
+		failing_alloc_arm(nth);
+		for (uint64_t end = 0; end < 4000; end++)
+			nr_wrong += run(TEXT, TEXT + end)->nr_insns != end;
+		ck_assert(failing_alloc_disarm());
+	}
+	ck_assert_uint_eq(nr_wrong, 0);
+	cf_finish();
+}
+END_TEST
+
+/* What is known of the run if it is judged to be @judged; 0: its brief does not tell. */
+static unsigned int judged(uint64_t cr3, uint64_t start, uint64_t end, uint8_t judged)
+{
+	const struct code_runs *runs = code_runs(cf_code);
+	const struct code_brief *brief;
+
+	code_judged(runs, code_run(cf_code, cr3, start, end), judged);
+	brief = code_known(runs, start, end);
+	return brief ? brief->judged : 0;
+}
+
+START_TEST(briefs)
+{
+	const struct code_brief *brief;
+
+	cf_setup();
+	cf_put(TEXT, "\x90\x90\xe8\x01\x00\x00\x00\xc3");
 	cf_start();
-	failing_alloc_arm(1);
-	for (uint64_t end = 0; end < 4000; end++)
-		nr_wrong += run(TEXT, TEXT + end)->nr_insns != end;
-	ck_assert(failing_alloc_disarm());
+	ck_assert_ptr_null(code_known(code_runs(cf_code), TEXT, TEXT + 2));
+	ck_assert_uint_eq(run(TEXT, TEXT + 2)->nr_insns, 2);
+	brief = code_known(code_runs(cf_code), TEXT, TEXT + 2);
+	ck_assert_ptr_nonnull(brief);
+	ck_assert_uint_eq(brief->judged, 0);
+	ck_assert_uint_eq(judged(USER_PGD, TEXT, TEXT + 2, 3), 3);
+	ck_assert_uint_eq(brief->target, (uint32_t)(TEXT + 8));
+	ck_assert_uint_eq(brief->nr_insns, 2);
+	ck_assert_uint_eq(brief->length_bytes, 5);
+	ck_assert_uint_eq(judged(USER_PGD, TEXT + 7, TEXT + 7, 4), 4);
+	brief = code_known(code_runs(cf_code), TEXT + 7, TEXT + 7);
+	ck_assert_uint_eq(brief->target, 0);
+	ck_assert_uint_eq(brief->nr_insns, 0);
+	ck_assert_uint_eq(brief->length_bytes, 1);
+	cf_finish();
+}
+END_TEST
+
+/* Of a run whose addresses or length have no room in a brief nothing is known so soon. */
+START_TEST(no_briefs)
+{
+	const uint64_t others[] = { (uint32_t)TEXT, TEXT & ~(1ULL << 40), 0xffffffff7ffffffeULL };
+
+	cf_setup();
+	cf_start();
+	for (unsigned int i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		ck_assert_uint_eq(judged(USER_PGD, others[i], others[i], 3), 0);
+	ck_assert_uint_eq(judged(USER_PGD, 0xffffffff7ffffffeULL, 0xffffffff80000001ULL, 3), 0);
+	ck_assert_uint_eq(judged(USER_PGD, TEXT + 65535, TEXT, 3), 0);
+	ck_assert_uint_eq(judged(USER_PGD, TEXT, TEXT + 65536, 3), 0);
+	ck_assert_uint_eq(judged(USER_PGD, TEXT, TEXT + 65535, 3), 3);
+	ck_assert_uint_eq(judged(USER_PGD, TEXT, TEXT, 3), 3);
+	/* Below the highest 2 GiB. */
+	memset(mem_page(&cf_mem, cf_map(KERNEL_PGD, 0xffffffff80000000ULL)), 0x90, 4096);
+	cf_put(0xffffffff80000000ULL, "\xe8\xf0\xff\xff\xff\xc3");
+	cf_start();
+	ck_assert_uint_eq(run(0xffffffff80000000ULL, 0xffffffff80000000ULL)->last.target,
+			  0xffffffff7ffffff5ULL);
+	ck_assert_uint_eq(judged(USER_PGD, 0xffffffff80000000ULL, 0xffffffff80000000ULL, 3), 0);
+	ck_assert_uint_eq(judged(USER_PGD, 0xffffffff80000005ULL, 0xffffffff80000005ULL, 3), 3);
+	cf_finish();
+}
+END_TEST
+
+/* What was found out of a run goes with it when the table grows. */
+START_TEST(briefs_move)
+{
+	unsigned int nr_wrong = 0;
+
+	cf_setup();
+	memset(mem_page(&cf_mem, cf_map(KERNEL_PGD, TEXT)), 0x90, 4096);
+	cf_start();
+	for (uint64_t i = 0; i < 30000; i++)
+		nr_wrong += judged(USER_PGD, TEXT, TEXT + i, 1 + i % 15) != 1 + i % 15;
+	for (uint64_t i = 0; i < 30000; i++)
+		nr_wrong += code_known(code_runs(cf_code), TEXT, TEXT + i)->judged != 1 + i % 15;
 	ck_assert_uint_eq(nr_wrong, 0);
 	cf_finish();
 }
@@ -483,6 +564,9 @@ int main(void)
 	tcase_add_test(tcase, texts);
 	tcase_add_test(tcase, many_runs);
 	tcase_add_test(tcase, no_memory);
+	tcase_add_test(tcase, briefs);
+	tcase_add_test(tcase, no_briefs);
+	tcase_add_test(tcase, briefs_move);
 	tcase_add_test(tcase, words);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

@@ -317,7 +317,7 @@ static void call_without_memory(struct frames *f)
 static void call_plainly_without_memory(struct frames *f)
 {
 	const struct btsrec_record branch = { K(1), K(2), 0 };
-	const struct code_run run = { .judged = BRANCH_CALL_IND, .last.length_bytes = CALL_BYTES };
+	const struct code_brief run = { .judged = BRANCH_CALL_IND, .length_bytes = CALL_BYTES };
 	const struct frames_step *told;
 
 	failing_alloc_arm(1);
