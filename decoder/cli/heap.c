@@ -4,7 +4,9 @@
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
@@ -36,6 +38,20 @@ static bool has_little_memory(void)
 	       (uint64_t)machine.totalram * machine.mem_unit < LITTLE_MEMORY_BYTES;
 }
 
+/* What is asked for with madvise(), as the kernel's Documentation/admin-guide/mm/transhuge.rst. */
+static bool gives_large_pages(void)
+{
+	FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+	char text[64];
+	bool gives;
+
+	if (!file)
+		return false;
+	gives = fgets(text, sizeof(text), file) && !strstr(text, "[never]");
+	fclose(file);
+	return gives;
+}
+
 static void set_thresholds(int mmap_bytes)
 {
 #ifdef __GLIBC__
@@ -54,11 +70,9 @@ void heap_expect_names(void)
 		return;
 	set_thresholds(LARGEST_BYTES);
 	names = aligned_alloc(LARGE_PAGE_BYTES, NAMES_BYTES);
-	if (names) {
-		/* The system's choice: of large pages there are fewer to fetch, and to look up. */
-		(void)madvise(names, NAMES_BYTES, MADV_HUGEPAGE);
-		(void)madvise(names, NAMES_BYTES, MADV_POPULATE_WRITE);
-	}
+	if (names)
+		(void)madvise(names, NAMES_BYTES,
+			      gives_large_pages() ? MADV_HUGEPAGE : MADV_POPULATE_WRITE);
 	set_thresholds(LARGE_BYTES);
 	free(names);
 }

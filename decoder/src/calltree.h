@@ -11,9 +11,9 @@
 /* What a view may hold in memory; a ring of 1 MiB has at most 43,690 records. */
 #define CALLTREE_MAX_LINES	BOUND(8U << 20, 1U << 12)
 /* So many of them may be whole, see struct calltree_cell: 512 MiB with the cells. */
-#define CALLTREE_MAX_WHOLE	(CALLTREE_MAX_LINES / 8 * 3)
-/* A power of two; 5 large pages. */
-#define CALLTREE_CHUNK_LINES	BOUND(1U << 18, 1U << 8)
+#define CALLTREE_MAX_WHOLE	(CALLTREE_MAX_LINES / 2)
+/* A power of two; 7 large pages. */
+#define CALLTREE_CHUNK_LINES	BOUND(1U << 19, 1U << 8)
 
 /** enum calltree_kind - what a line is */
 enum calltree_kind {
@@ -28,7 +28,6 @@ enum calltree_kind {
 	CALLTREE_BREAK,		/* the history contradicts the code */
 	CALLTREE_FAULT,		/* what follows dealt with the fault */
 	CALLTREE_EVENT,		/* no branch */
-	CALLTREE_WHOLE,		/* of cells alone */
 };
 
 /**
@@ -79,36 +78,37 @@ struct calltree_line {
 
 /**
  * struct calltree_cell - how a tree keeps a line, as it has millions of them
- * @nr_events: how far behind @n it ended; UINT32_MAX: it did not.
- * @at: of a CALLTREE_WHOLE, which has nothing else but @to: the line, among those that are
- *	kept whole.
+ * @at: of a line that is @whole, of which nothing else but @to is here: its place among those
+ *	that are kept whole.
+ * @from, @to, @from_high, @to_high: 48 bits of each address; the others are as the highest of
+ *	them is.
+ * @ended: the end of the call is known; @nr_others: so many of the events between @n and there
+ *	are no branches of its thread.
  *
  * A CALLTREE_CALL without a handler of which all numbers have room here; else as in struct
  * calltree_line.
  */
 struct calltree_cell {
-	uint64_t from;
-	uint64_t to;
-	int32_t level;
-	uint32_t segment;
-	union {
-		struct {
-			enum calltree_kind kind : 8;
-			enum frame_kind frame : 7;
-			bool more : 1;
-			int16_t vector;
-		};
-		uint32_t form;
-	};
+	uint32_t from;
+	uint32_t to;
+	uint16_t from_high;
+	uint16_t to_high;
 	uint32_t n;
-	uint32_t nr_events;
 	union {
 		uint32_t nr_branches;
 		uint32_t at;
 	};
+	int16_t level;
+	uint16_t segment;
+	uint16_t nr_others;
+	int16_t vector : 9;
+	uint16_t frame : 4;
+	uint16_t whole : 1;
+	uint16_t ended : 1;
+	uint16_t more : 1;
 };
 
-_Static_assert(sizeof(struct calltree_cell) == 40, "memory is what a tree costs most");
+_Static_assert(sizeof(struct calltree_cell) == 28, "memory is what a tree costs most");
 
 /**
  * struct calltree - lines of one CPU or thread, oldest first; all arrays are owned
@@ -209,18 +209,35 @@ static inline struct calltree_cell *calltree_cell(const struct calltree *tree, s
 	return &tree->chunks[i / CALLTREE_CHUNK_LINES][i % CALLTREE_CHUNK_LINES];
 }
 
-/** calltree_unpack() - the line that @cell, a CALLTREE_CALL, stands for */
+/* An address of which 48 bits are @high and @low. */
+static inline uint64_t calltree_va(uint16_t high, uint32_t low)
+{
+	const uint64_t highest = 1ULL << 47;
+
+	return (((uint64_t)high << 32 | low) ^ highest) - highest;
+}
+
+/** calltree_cell_to() - where the line that @cell stands for leads to, or something like it */
+static inline uint64_t calltree_cell_to(const struct calltree_cell *cell)
+{
+	return calltree_va(cell->to_high, cell->to);
+}
+
+/** calltree_unpack() - the line that @cell stands for, if it is not whole */
 static inline struct calltree_line calltree_unpack(const struct calltree_cell *cell)
 {
 	return (struct calltree_line){
 		.n = cell->n,
-		.last_n = cell->nr_events == UINT32_MAX ? UINT64_MAX :
-							  (uint64_t)cell->n + cell->nr_events,
-		.from = cell->from,
-		.to = cell->to,
+		.last_n = cell->ended ? (uint64_t)cell->n + cell->nr_branches + cell->nr_others :
+					UINT64_MAX,
+		.from = calltree_va(cell->from_high, cell->from),
+		.to = calltree_cell_to(cell),
 		.level = cell->level,
 		.segment = cell->segment,
-		.form = cell->form,
+		.kind = CALLTREE_CALL,
+		.frame = (enum frame_kind)cell->frame,
+		.more = cell->more,
+		.vector = cell->vector,
 		.call.nr_branches = cell->nr_branches,
 	};
 }
@@ -230,7 +247,7 @@ static inline struct calltree_line calltree_line(const struct calltree *tree, si
 {
 	const struct calltree_cell *cell = calltree_cell(tree, i);
 
-	return cell->kind == CALLTREE_WHOLE ? tree->whole[cell->at] : calltree_unpack(cell);
+	return cell->whole ? tree->whole[cell->at] : calltree_unpack(cell);
 }
 
 /** calltree_indent() - how deep @line is below the outermost line of its thread */

@@ -53,19 +53,33 @@ static inline struct calltree_cell *calltree_next_cell(struct calltree *tree, in
 	return cell;
 }
 
-/** calltree_pack() - what is known of @frame when it is entered; of its number the low half */
+/* Is @va what calltree_va() makes of its lowest 48 bits? */
+static inline bool calltree_is_va(uint64_t va)
+{
+	return !((va + (1ULL << 47)) >> 48);
+}
+
+/** calltree_fits() - has a cell room for what is known of @frame when it is entered? */
+static inline bool calltree_fits(const struct frame *frame)
+{
+	return frame->n <= UINT32_MAX && calltree_is_va(frame->from) &&
+	       calltree_is_va(frame->entered) && frame->level == (int16_t)frame->level &&
+	       frame->segment <= UINT16_MAX;
+}
+
+/** calltree_pack() - that; vectors are -1 to 255 */
 static inline void calltree_pack(const struct frame *frame, struct calltree_cell *ret)
 {
 	*ret = (struct calltree_cell){
-		.from = frame->from,
-		.to = frame->entered,
-		.level = (int32_t)frame->level,
-		.segment = frame->segment,
-		.kind = CALLTREE_CALL,
-		.frame = frame->kind,
-		.vector = (int16_t)frame->vector,
+		.from = (uint32_t)frame->from,
+		.to = (uint32_t)frame->entered,
+		.from_high = (uint16_t)(frame->from >> 32),
+		.to_high = (uint16_t)(frame->entered >> 32),
 		.n = (uint32_t)frame->n,
-		.nr_events = UINT32_MAX,
+		.level = (int16_t)frame->level,
+		.segment = (uint16_t)frame->segment,
+		.vector = (int16_t)((unsigned int)frame->vector & 0x1ff),
+		.frame = frame->kind & 0xf,
 	};
 }
 
@@ -75,7 +89,7 @@ static inline void calltree_put_call(struct calltree *tree, struct frame *frame)
 	size_t nr_lines = tree->nr_lines;
 	struct calltree_cell *cell;
 
-	if (frame->n > UINT32_MAX)
+	if (!calltree_fits(frame))
 		calltree_put_whole_call(tree, frame);
 	else if ((cell = calltree_next_cell(tree, frame->level, frame->segment)) != NULL)
 		calltree_pack(frame, cell);
@@ -90,19 +104,20 @@ static inline void calltree_put_call(struct calltree *tree, struct frame *frame)
 static inline void calltree_end_call(struct calltree *tree, const struct frame *frame, uint64_t n,
 				     uint64_t lost_n)
 {
+	uint64_t nr_others = n - frame->n - frame->nr_branches;
 	bool more = frame->n < lost_n;
 	struct calltree_cell *cell;
 
 	if (!frame->cookie)
 		return;
 	cell = calltree_cell(tree, frame->cookie - 1);
-	if (cell->kind == CALLTREE_WHOLE || n - frame->n >= UINT32_MAX ||
-	    frame->nr_branches > UINT32_MAX) {
+	if (cell->whole || nr_others > UINT16_MAX || frame->nr_branches > UINT32_MAX) {
 		calltree_end_whole_call(tree, frame, n, more);
 		return;
 	}
-	cell->nr_events = (uint32_t)(n - frame->n);
 	cell->nr_branches = (uint32_t)frame->nr_branches;
+	cell->nr_others = (uint16_t)nr_others;
+	cell->ended = true;
 	cell->more = more;
 }
 

@@ -64,8 +64,9 @@ static struct calltree_line *put_whole(struct calltree *tree, struct calltree_ce
 	struct calltree_line *whole = &tree->whole[tree->nr_whole];
 
 	*whole = *line;
-	cell->kind = CALLTREE_WHOLE;
-	cell->to = line->to;
+	cell->whole = true;
+	cell->to = (uint32_t)line->to;
+	cell->to_high = (uint16_t)(line->to >> 32);
 	cell->at = (uint32_t)tree->nr_whole++;
 	return whole;
 }
@@ -75,7 +76,7 @@ static struct calltree_line *make_whole(struct calltree *tree, struct calltree_c
 {
 	struct calltree_line line;
 
-	if (cell->kind == CALLTREE_WHOLE)
+	if (cell->whole)
 		return &tree->whole[cell->at];
 	if (!make_room_whole(tree))
 		return NULL;
@@ -95,12 +96,18 @@ struct calltree_line *calltree_put(struct calltree *tree, const struct calltree_
 
 void calltree_put_whole_call(struct calltree *tree, const struct frame *frame)
 {
-	struct calltree_cell cell;
-	struct calltree_line line;
+	struct calltree_line line = {
+		.n = frame->n,
+		.last_n = UINT64_MAX,
+		.from = frame->from,
+		.to = frame->entered,
+		.level = (int32_t)frame->level,
+		.segment = frame->segment,
+		.kind = CALLTREE_CALL,
+		.frame = frame->kind,
+		.vector = (int16_t)frame->vector,
+	};
 
-	calltree_pack(frame, &cell);
-	line = calltree_unpack(&cell);
-	line.n = frame->n;
 	(void)calltree_put(tree, &line);
 }
 
@@ -121,7 +128,7 @@ void calltree_count(struct calltree *tree, size_t i, uint64_t nr_branches)
 	struct calltree_cell *cell = calltree_cell(tree, i);
 	struct calltree_line *line;
 
-	if (cell->kind == CALLTREE_CALL && nr_branches <= UINT32_MAX) {
+	if (!cell->whole && nr_branches <= UINT32_MAX) {
 		cell->nr_branches = (uint32_t)nr_branches;
 		return;
 	}

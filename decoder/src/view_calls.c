@@ -236,7 +236,7 @@ static inline const struct name_text *expected_text(const struct calls *view, si
 
 	if (!view->name_texts || end - i <= AHEAD || in_chunk <= AHEAD)
 		return NULL;
-	return name_texts_place(view->name_texts, cell[AHEAD].to);
+	return name_texts_place(view->name_texts, calltree_cell_to(&cell[AHEAD]));
 }
 
 void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth)

@@ -159,7 +159,6 @@ static void json_tree_line(struct calls *view, const struct calltree_line *line,
 	case CALLTREE_STRETCH:
 	case CALLTREE_FAULT:
 	case CALLTREE_EVENT:
-	case CALLTREE_WHOLE:
 		break;
 	}
 	out_literal(&view->renderer.out, "}\n");

@@ -326,7 +326,6 @@ static void text_line(struct calls *view, const struct calltree_line *line, uint
 	case CALLTREE_STRETCH:
 	case CALLTREE_FAULT:
 	case CALLTREE_EVENT:
-	case CALLTREE_WHOLE:
 		break;
 	}
 	out_char(&view->renderer.out, '\n');

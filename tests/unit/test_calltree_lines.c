@@ -19,7 +19,7 @@ static struct frame frame_at(uint64_t n)
 {
 	return (struct frame){ .kind = FRAME_EXCEPTION, .vector = 14, .n = n, .level = -3,
 			       .segment = 2, .from = 0xffffffff81000000ULL + n,
-			       .entered = 0xff00000000001000ULL - n };
+			       .entered = 0x00007ffffffff000ULL - n };
 }
 
 static void is_frame(const struct calltree_line *line, const struct frame *frame)
@@ -43,15 +43,18 @@ static void is_ended(const struct calltree_line *line, const struct frame *frame
 	ck_assert(line->more == more);
 }
 
-/* Numbers with and without room in a cell: when the call begins, and how long it takes. */
+/*
+ * Numbers with and without room in a cell: when the call begins, its branches, and how many
+ * events are none of them.  More branches than events there are none, but then numbers decide.
+ */
 static const uint64_t begins[] = { 0, 1, UINT32_MAX, UINT32_MAX + 1ULL, 1ULL << 50 };
-static const uint64_t lengths[] = { 0, 1, UINT32_MAX - 1ULL, UINT32_MAX, UINT32_MAX + 1ULL,
-				    1ULL << 50 };
+static const uint64_t branches[] = { 0, 1, UINT32_MAX - 1ULL, UINT32_MAX, UINT32_MAX + 1ULL,
+				     1ULL << 50 };
+static const uint64_t others[] = { 0, 1, UINT16_MAX, UINT16_MAX + 1, 1ULL << 40, UINT64_MAX };
 
-/* More branches than events there are none, but then numbers alone decide. */
-static void check_call(uint64_t n, uint64_t length, bool more)
+static void check_call(uint64_t n, uint64_t nr_branches, uint64_t nr_others, bool more)
 {
-	uint64_t nr_branches = 2 * length + 1;
+	uint64_t length = nr_branches + nr_others;
 	struct frame frame = frame_at(n);
 	struct calltree_line line;
 
@@ -90,8 +93,62 @@ static void check_call(uint64_t n, uint64_t length, bool more)
 START_TEST(calls)
 {
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-		for (size_t j = 0; j < sizeof(lengths) / sizeof(lengths[0]); j++)
-			check_call(begins[i], lengths[j], j % 2);
+		for (size_t j = 0; j < sizeof(branches) / sizeof(branches[0]); j++)
+			for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+				check_call(begins[i], branches[j], others[k], (i + j + k) % 2);
+	calltree_fini(&tree);
+}
+END_TEST
+
+static void check_frame(const struct frame *frame, bool whole)
+{
+	struct frame entered = *frame;
+	struct calltree_line line;
+
+	start();
+	calltree_put_call(&tree, &entered);
+	line = calltree_line(&tree, 0);
+	is_frame(&line, frame);
+	ck_assert(calltree_cell(&tree, 0)->whole == whole);
+	ck_assert_uint_eq(tree.nr_whole, whole);
+}
+
+/* What calls are like, at both sides of what a cell has room for. */
+START_TEST(frames)
+{
+	const uint64_t in[] = { 0, (1ULL << 47) - 1, 0xffff800000000000ULL, UINT64_MAX };
+	const uint64_t out[] = { 1ULL << 47, 0xffff7fffffffffffULL, 0xff11000000001000ULL };
+	const int64_t levels[] = { INT16_MIN, INT16_MAX, INT16_MIN - 1, INT16_MAX + 1 };
+	const int vectors[] = { -1, 0, 128, 255 };
+	struct frame frame = frame_at(0);
+
+	for (unsigned int i = 0; i < 4; i++) {
+		frame.from = frame.entered = in[i];
+		frame.vector = vectors[i];
+		check_frame(&frame, false);
+	}
+	for (enum frame_kind kind = FRAME_CALL; kind <= FRAME_DIVERT; kind++) {
+		frame.kind = kind;
+		check_frame(&frame, false);
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		frame = frame_at(0);
+		frame.from = out[i];
+		check_frame(&frame, true);
+		frame = frame_at(0);
+		frame.entered = out[i];
+		check_frame(&frame, true);
+	}
+	frame = frame_at(0);
+	for (unsigned int i = 0; i < 4; i++) {
+		frame.level = levels[i];
+		check_frame(&frame, i >= 2);
+	}
+	frame.level = 0;
+	for (uint32_t segment = UINT16_MAX; segment <= UINT16_MAX + 1; segment++) {
+		frame.segment = segment;
+		check_frame(&frame, segment > UINT16_MAX);
+	}
 	calltree_fini(&tree);
 }
 END_TEST
@@ -275,5 +332,5 @@ START_TEST(no_duration)
 }
 END_TEST
 
-BTSREC_CK_MAIN("calltree_lines", calls, named_first, many, no_room, no_memory, durations,
+BTSREC_CK_MAIN("calltree_lines", calls, frames, named_first, many, no_room, no_memory, durations,
 	       no_duration)
