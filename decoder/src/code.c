@@ -49,8 +49,10 @@ struct code {
 	ZydisDecoder decoders[2];	/* by compat */
 	ZydisFormatter formatter;
 	struct code_runs runs;
+	size_t nr_used;
 	struct code_run *run_list;
 	uint32_t nr_runs;
+	struct code_run made;
 	struct space spaces[NR_SPACES];
 	struct walk walk;
 	uint64_t nr_from_files;
@@ -556,13 +558,53 @@ static void find_run(struct code *code, struct code_run *run)
 	code_insn(code, run->cr3, run->end, run->compat, &run->last);
 }
 
+static bool is_kept(const struct code_brief *brief)
+{
+	return brief->number < CODE_NOT_KEPT;
+}
+
+/* Its brief can tell all of it: what it has of addresses is all that they differ in. */
+static bool is_brief(const struct code_run *run)
+{
+	uint64_t target = run->last.has_target ? run->last.target : run->end;
+
+	return !run->fault && !run->cr3 && code_is_top(run->start & run->end & target) &&
+	       run->end - run->start <= UINT16_MAX;
+}
+
+static uint64_t top_va(uint32_t low)
+{
+	return 0xffffffffULL << 32 | low;
+}
+
+/* The run that was judged, of which the class of its last instruction is behind its number. */
+static void make_run(const struct code_brief *brief, struct code_run *ret)
+{
+	*ret = (struct code_run){
+		.start = top_va(brief->start),
+		.end = top_va(brief->start) + brief->distance_bytes,
+		.fault_va = top_va(brief->start) + brief->distance_bytes,
+		.nr_insns = brief->nr_insns,
+		.last = {
+			.class = (enum code_class)(brief->number - CODE_NOT_KEPT),
+			.length_bytes = brief->length_bytes,
+			.has_target = brief->target,
+			.target = brief->target ? top_va(brief->target) : 0,
+		},
+	};
+}
+
 static bool is_run(const struct code_brief *brief, const struct code_run *list, uint64_t cr3,
 		   uint64_t start, uint64_t end)
 {
-	const struct code_run *run = &list[brief->number - 1];
+	const struct code_run *run;
 
-	return brief->start == (uint32_t)start && brief->distance_bytes == (uint16_t)(end - start) &&
-	       run->start == start && run->end == end && run->cr3 == cr3;
+	if (brief->start != (uint32_t)start || brief->distance_bytes != (uint16_t)(end - start))
+		return false;
+	if (!is_kept(brief))
+		return !cr3 && code_is_top(start) && end - start == brief->distance_bytes;
+	run = &list[brief->number - 1];
+	return run->start == start && run->end == end && run->cr3 == cr3;
 }
 
 /* The place of the run in the table: its own or a free one. */
@@ -576,22 +618,19 @@ static struct code_brief *place_of(const struct code_runs *runs, const struct co
 	return &runs->places[i];
 }
 
-/* What was found out of a run goes with it. */
-static void move_runs(const struct code_runs *from, const struct code_runs *to,
-		      struct code_run *list)
+static void move_run(const struct code_brief *brief, const struct code_runs *to,
+		     struct code_run *list)
 {
-	for (size_t i = 0; i < from->nr; i++) {
-		const struct code_brief *brief = &from->places[i];
-		struct code_run *run;
-		struct code_brief *place;
+	struct code_run made, *run = &made;
+	struct code_brief *place;
 
-		if (!brief->number)
-			continue;
+	if (is_kept(brief))
 		run = &list[brief->number - 1];
-		place = place_of(to, list, run->cr3, run->start, run->end);
-		*place = *brief;
-		run->place = (uint32_t)(place - to->places);
-	}
+	else
+		make_run(brief, run);
+	place = place_of(to, list, run->cr3, run->start, run->end);
+	*place = *brief;
+	run->place = (uint32_t)(place - to->places);
 }
 
 /* Much more room, because all runs move; or all of it anew. */
@@ -601,7 +640,7 @@ static void make_room(struct code *code)
 	unsigned int doublings = MAX_DOUBLINGS;
 	struct code_run *list;
 
-	if (code->nr_runs < max_used(runs.nr))
+	if (code->nr_used < max_used(runs.nr))
 		return;
 	while (doublings > 1 && runs.nr << doublings > code->source.max_runs)
 		doublings--;
@@ -609,24 +648,18 @@ static void make_room(struct code *code)
 	runs.shift -= doublings;
 	if (runs.nr > code->source.max_runs || !runs_new(runs.nr, &runs.places, &list)) {
 		memset(code->runs.places, 0, code->runs.nr * sizeof(*runs.places));
+		code->nr_used = 0;
 		code->nr_runs = 0;
 		return;
 	}
 	memcpy(list, code->run_list, code->nr_runs * sizeof(*list));
-	move_runs(&code->runs, &runs, list);
+	for (size_t i = 0; i < code->runs.nr; i++)
+		if (code->runs.places[i].number)
+			move_run(&code->runs.places[i], &runs, list);
 	free(code->runs.places);
 	free(code->run_list);
 	code->runs = runs;
 	code->run_list = list;
-}
-
-/* Its brief can tell all of it: what it has of addresses is all that they differ in. */
-static bool is_brief(const struct code_run *run)
-{
-	uint64_t target = run->last.has_target ? run->last.target : run->end;
-
-	return code_is_top(run->start & run->end & target) &&
-	       run->end - run->start <= UINT16_MAX;
 }
 
 static struct code_brief brief_of(const struct code_run *run, uint32_t number)
@@ -634,7 +667,7 @@ static struct code_brief brief_of(const struct code_run *run, uint32_t number)
 	struct code_brief brief = {
 		.start = (uint32_t)run->start,
 		.distance_bytes = (uint16_t)(run->end - run->start),
-		.number = number,
+		.number = number & 0xfffff,
 	};
 
 	if (is_brief(run)) {
@@ -645,10 +678,17 @@ static struct code_brief brief_of(const struct code_run *run, uint32_t number)
 	return brief;
 }
 
-void code_judged(const struct code_runs *runs, const struct code_run *run, uint8_t judged)
+void code_judged(struct code *code, const struct code_run *run, uint8_t judged)
 {
-	if (is_brief(run))
-		runs->places[run->place].judged = judged & 0xf;
+	struct code_brief *brief = &code->runs.places[run->place];
+
+	if (!is_brief(run))
+		return;
+	brief->judged = judged & 0xf;
+	if (brief->number != code->nr_runs)
+		return;
+	brief->number = (CODE_NOT_KEPT | run->last.class) & 0xfffff;
+	code->nr_runs--;
 }
 
 const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start, uint64_t end)
@@ -660,11 +700,17 @@ const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start,
 	if (code_is_kernel(start & end) && code->runs.one_kernel)
 		cr3 = 0;
 	place = place_of(&code->runs, code->run_list, cr3, start, end);
-	if (place->number)
+	if (place->number && is_kept(place))
 		return &code->run_list[place->number - 1];
+	if (place->number) {
+		make_run(place, &code->made);
+		code->made.place = (uint32_t)(place - code->runs.places);
+		return &code->made;
+	}
 	make_room(code);
 	place = place_of(&code->runs, code->run_list, cr3, start, end);
 	run = &code->run_list[code->nr_runs++];
+	code->nr_used++;
 	*run = (struct code_run){ .cr3 = cr3, .start = start, .end = end,
 				  .place = (uint32_t)(place - code->runs.places) };
 	find_run(code, run);

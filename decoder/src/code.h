@@ -144,7 +144,7 @@ struct code_run {
  * @start, @distance_bytes, @target: the lowest bits of the run's start, of how far its end is
  *	from there, and of the target of its last instruction; 0: that has none.
  * @nr_insns, @length_bytes: of the run and of its last instruction, where it is @judged.
- * @number: of the run, from 1; 0: the place is free.
+ * @number: of the run, from 1; 0: the place is free; see CODE_NOT_KEPT.
  * @judged: what the proof has found of a branch there; 0: nothing, or the run is not one of
  *	which a brief tells all.
  * @note: what somebody has found out about the way to the target; 0: nothing.
@@ -162,6 +162,12 @@ struct code_brief {
 	uint32_t note : 4;
 	uint32_t length_bytes : 4;
 };
+
+/*
+ * With the class of the last instruction in its lowest bits, the number of a run that was judged:
+ * that is all of it that its brief would not tell, so it is made anew for who asks.
+ */
+#define CODE_NOT_KEPT	0xffff0U
 
 /**
  * struct code_thunks - a part of the kernel of which is known where thunks can be
@@ -198,7 +204,7 @@ struct code_source {
 	void *arg;
 };
 
-/* So many places at most, of which three quarters are used: 16 bytes and, if used, 64 more. */
+/* So many places at most, of which three quarters are used: 16 bytes, and 64 of a run kept. */
 #define CODE_MAX_RUNS	(1U << 19)
 
 struct code;
@@ -278,9 +284,11 @@ static inline const struct code_brief *code_known(const struct code_runs *runs, 
 
 /**
  * code_judged() - the proof has found @judged of a branch that ends @run as its brief says
+ * @run: the last answer of code_run(), which it stays; CODE_OK, and not @last in a thunk nor
+ *	its target.
  * @judged: not 0, and below 16.
  */
-void code_judged(const struct code_runs *runs, const struct code_run *run, uint8_t judged);
+void code_judged(struct code *code, const struct code_run *run, uint8_t judged);
 
 /**
  * code_insn() - the instruction at @va

@@ -212,7 +212,7 @@ static void note_judged(const struct proof *proof, struct proof_step *step, uint
 	if (run->last.has_target)
 		step->noted = &proof->runs->places[run->place];
 	if (!step->fault && is_plain(step->branch.type))
-		code_judged(proof->runs, run, (uint8_t)step->branch.type);
+		code_judged(proof->code, run, (uint8_t)step->branch.type);
 }
 
 static void judge_pair(const struct proof *proof, const struct btsrec_record *branch,

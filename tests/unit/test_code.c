@@ -448,13 +448,20 @@ START_TEST(no_memory)
 }
 END_TEST
 
+static void put_nops(uint64_t va, size_t nr_pages)
+{
+	va -= va % 4096;
+	for (size_t i = 0; i < nr_pages; i++)
+		memset(mem_page(&cf_mem, cf_map(KERNEL_PGD, va + i * 4096)), 0x90, 4096);
+}
+
 /* What is known of the run if it is judged to be @judged; 0: its brief does not tell. */
 static unsigned int judged(uint64_t cr3, uint64_t start, uint64_t end, uint8_t judged)
 {
 	const struct code_runs *runs = code_runs(cf_code);
 	const struct code_brief *brief;
 
-	code_judged(runs, code_run(cf_code, cr3, start, end), judged);
+	code_judged(cf_code, code_run(cf_code, cr3, start, end), judged);
 	brief = code_known(runs, start, end);
 	return brief ? brief->judged : 0;
 }
@@ -484,12 +491,60 @@ START_TEST(briefs)
 }
 END_TEST
 
+static struct code_run first_and_judged(uint64_t start, uint64_t end, struct code_run *ret_first)
+{
+	*ret_first = *run(start, end);
+	code_judged(cf_code, run(start, end), 5);
+	/* Another one, where the first may have been kept. */
+	run(TEXT, TEXT);
+	return *run(start, end);
+}
+
+/* A run that was judged is made anew from its brief, and is the same. */
+START_TEST(made_again)
+{
+	static const struct { uint64_t start, end; } runs[] = {
+		{ TEXT + 1, TEXT + 2 }, { TEXT + 7, TEXT + 7 }, { TEXT + 8, TEXT + 9 },
+		{ TEXT + 11, TEXT + 12 }, { TEXT + 14, TEXT + 15 },
+	};
+
+	cf_setup();
+	put_nops(TEXT, 1);
+	cf_put(TEXT, "\x90\x90\xe8\x01\x00\x00\x00\xc3\x90\xeb\x02\x90\x74\x02\x90\xff\xd0");
+	cf_start();
+	for (unsigned int i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		struct code_run first, again = first_and_judged(runs[i].start, runs[i].end, &first);
+
+		ck_assert_uint_eq(again.cr3, first.cr3);
+		ck_assert_uint_eq(again.start, first.start);
+		ck_assert_uint_eq(again.end, first.end);
+		ck_assert_int_eq(first.fault, CODE_OK);
+		ck_assert_int_eq(again.fault, first.fault);
+		ck_assert_uint_eq(again.fault_va, first.fault_va);
+		ck_assert_uint_eq(again.nr_insns, first.nr_insns);
+		ck_assert_uint_eq(again.place, first.place);
+		ck_assert(again.compat == first.compat && again.guessed == first.guessed);
+		ck_assert_int_eq(again.last.class, first.last.class);
+		ck_assert_uint_eq(again.last.length_bytes, first.last.length_bytes);
+		ck_assert(again.last.has_target == first.last.has_target);
+		ck_assert_uint_eq(again.last.target, first.last.target);
+		ck_assert_int_eq(again.last.vector, first.last.vector);
+		ck_assert_int_eq(again.last.here, first.last.here);
+		ck_assert_int_eq(again.last.there, first.last.there);
+	}
+	cf_finish();
+}
+END_TEST
+
 /* Of a run whose addresses or length have no room in a brief nothing is known so soon. */
 START_TEST(no_briefs)
 {
 	const uint64_t others[] = { (uint32_t)TEXT, TEXT & ~(1ULL << 40), 0xffffffff7ffffffeULL };
 
 	cf_setup();
+	for (unsigned int i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		put_nops(others[i], 1);
+	put_nops(TEXT, 17);
 	cf_start();
 	for (unsigned int i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		ck_assert_uint_eq(judged(USER_PGD, others[i], others[i], 3), 0);
@@ -499,7 +554,7 @@ START_TEST(no_briefs)
 	ck_assert_uint_eq(judged(USER_PGD, TEXT, TEXT + 65535, 3), 3);
 	ck_assert_uint_eq(judged(USER_PGD, TEXT, TEXT, 3), 3);
 	/* Below the highest 2 GiB. */
-	memset(mem_page(&cf_mem, cf_map(KERNEL_PGD, 0xffffffff80000000ULL)), 0x90, 4096);
+	put_nops(0xffffffff80000000ULL, 1);
 	cf_put(0xffffffff80000000ULL, "\xe8\xf0\xff\xff\xff\xc3");
 	cf_start();
 	ck_assert_uint_eq(run(0xffffffff80000000ULL, 0xffffffff80000000ULL)->last.target,
@@ -516,7 +571,7 @@ START_TEST(briefs_move)
 	unsigned int nr_wrong = 0;
 
 	cf_setup();
-	memset(mem_page(&cf_mem, cf_map(KERNEL_PGD, TEXT)), 0x90, 4096);
+	put_nops(TEXT, 8);
 	cf_start();
 	for (uint64_t i = 0; i < 30000; i++)
 		nr_wrong += judged(USER_PGD, TEXT, TEXT + i, 1 + i % 15) != 1 + i % 15;
@@ -566,6 +621,7 @@ int main(void)
 	tcase_add_test(tcase, no_memory);
 	tcase_add_test(tcase, briefs);
 	tcase_add_test(tcase, no_briefs);
+	tcase_add_test(tcase, made_again);
 	tcase_add_test(tcase, briefs_move);
 	tcase_add_test(tcase, words);
 	suite_add_tcase(suite, tcase);
