@@ -223,6 +223,16 @@ static inline uint64_t calltree_cell_to(const struct calltree_cell *cell)
 	return calltree_va(cell->to_high, cell->to);
 }
 
+/*
+ * What struct calltree_line has there of a CALLTREE_CALL, as one number: what is stored in parts
+ * is slow to load as a whole.
+ */
+static inline uint32_t calltree_form(const struct calltree_cell *cell)
+{
+	return CALLTREE_CALL | (uint32_t)cell->frame << 8 | (uint32_t)cell->more << 15 |
+	       (uint32_t)(uint16_t)cell->vector << 16;
+}
+
 /** calltree_unpack() - the line that @cell stands for, if it is not whole */
 static inline struct calltree_line calltree_unpack(const struct calltree_cell *cell)
 {
@@ -234,10 +244,7 @@ static inline struct calltree_line calltree_unpack(const struct calltree_cell *c
 		.to = calltree_cell_to(cell),
 		.level = cell->level,
 		.segment = cell->segment,
-		.kind = CALLTREE_CALL,
-		.frame = (enum frame_kind)cell->frame,
-		.more = cell->more,
-		.vector = cell->vector,
+		.form = calltree_form(cell),
 		.call.nr_branches = cell->nr_branches,
 	};
 }

@@ -7,7 +7,7 @@
 #include "frames.h"
 
 /* A power of two; of a small history only as many pages as it has branches are used. */
-#define NR_PLACES	BOUND(1U << 17, 1U << 6)
+#define NR_PLACES	BOUND(1U << 14, 1U << 6)
 
 /* A place as the note of a run; 0 is that of one that was not asked about. */
 #define FRAMES_NOTE(place)	((uint8_t)((place) + 1))

@@ -73,9 +73,8 @@ static struct known *known_new(const struct symbol_table *table)
 	struct known *known = calloc(table->nr_symbols + 1, sizeof(*known));
 
 	for (size_t i = 0; known && i < table->nr_symbols; i++) {
-		known[i].name = table->names + table->name_at[i];
-		known[i].name_bytes = table->name_at[i + 1] - table->name_at[i];
-		known[i].va = table->vas[i] + table->shift;
+		known[i].name = symbol_table_name(table, i, &known[i].name_bytes);
+		known[i].va = symbol_table_va(table, i);
 	}
 	if (known)
 		qsort(known, table->nr_symbols, sizeof(*known), known_compare);

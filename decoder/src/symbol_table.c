@@ -224,22 +224,21 @@ static bool table_alloc(struct symbol_table *table, const struct symbol_list *li
 
 	for (i = 0; i < list->nr_entries; i++)
 		names_bytes += 4 * (size_t)list->entries[i].name_bytes + 1;
-	if (names_bytes > UINT32_MAX)
+	if (names_bytes > UINT32_MAX || table->end_va - table->begin_va > UINT32_MAX)
 		return false;
-	table->vas = calloc(list->nr_entries + 1, sizeof(*table->vas));
-	table->name_at = calloc(list->nr_entries + 1, sizeof(*table->name_at));
+	table->starts = calloc(list->nr_entries + 1, sizeof(*table->starts));
 	table->granules = calloc(nr_granules, sizeof(*table->granules));
 	table->names = malloc(names_bytes);
-	return table->vas && table->name_at && table->granules && table->names;
+	return table->starts && table->granules && table->names;
 }
 
 static void table_add(struct symbol_table *table, const struct symbol_entry *entry)
 {
-	uint32_t at = table->name_at[table->nr_names];
+	struct symbol_start *start = &table->starts[table->nr_names++];
 
-	at += (uint32_t)escaped_copy(table->names + at, entry->name, entry->name_bytes);
-	table->vas[table->nr_names++] = entry->va;
-	table->name_at[table->nr_names] = at;
+	start->offset_bytes = (uint32_t)(entry->va - table->begin_va);
+	start[1].name_at = start->name_at + (uint32_t)escaped_copy(table->names + start->name_at,
+								   entry->name, entry->name_bytes);
 }
 
 static void table_fill(struct symbol_table *table, const struct symbol_list *list)
@@ -257,9 +256,10 @@ static void table_fill(struct symbol_table *table, const struct symbol_list *lis
 			table_add(table, &list->entries[i]);
 
 	for (i = 0, granule = 0; granule < nr_granules; granule++) {
-		uint64_t va = table->begin_va + granule * SYMBOL_GRANULE_BYTES;
+		uint64_t offset_bytes = granule * SYMBOL_GRANULE_BYTES;
 
-		while (i + 1 < table->nr_symbols && table->vas[i + 1] <= va)
+		while (i + 1 < table->nr_symbols &&
+		       table->starts[i + 1].offset_bytes <= offset_bytes)
 			i++;
 		table->granules[granule] = (uint32_t)i;
 	}
@@ -268,7 +268,7 @@ static void table_fill(struct symbol_table *table, const struct symbol_list *lis
 /* There was room for names that are all escapes; what is left is of use to others. */
 static void give_back(struct symbol_table *table)
 {
-	char *names = realloc(table->names, table->name_at[table->nr_names] + (size_t)1);
+	char *names = realloc(table->names, table->starts[table->nr_names].name_at + (size_t)1);
 
 	if (names)
 		table->names = names;
@@ -278,8 +278,7 @@ void symbol_table_free(struct symbol_table *table)
 {
 	if (!table)
 		return;
-	free(table->vas);
-	free(table->name_at);
+	free(table->starts);
 	free(table->granules);
 	free(table->names);
 	free(table);
@@ -307,26 +306,29 @@ struct symbol_table *symbol_table_new(struct symbol_list *list, uint64_t begin_v
 bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char **ret_name,
 		       size_t *ret_name_bytes, uint64_t *ret_offset_bytes)
 {
-	uint64_t file_va = va - table->shift;
+	uint64_t at_bytes = va - table->shift - table->begin_va;
+	const struct symbol_start *starts = table->starts;
 	size_t i;
 
-	if (file_va < table->begin_va || file_va >= table->end_va || !table->nr_symbols)
+	if (at_bytes >= table->end_va - table->begin_va || !table->nr_symbols)
 		return false;
-	i = table->granules[(file_va - table->begin_va) / SYMBOL_GRANULE_BYTES];
-	while (i + 1 < table->nr_symbols && table->vas[i + 1] <= file_va)
+	i = table->granules[at_bytes / SYMBOL_GRANULE_BYTES];
+	while (i + 1 < table->nr_symbols && starts[i + 1].offset_bytes <= at_bytes)
 		i++;
-	if (table->vas[i] > file_va || table->name_at[i + 1] == table->name_at[i])
+	if (starts[i].offset_bytes > at_bytes || starts[i + 1].name_at == starts[i].name_at)
 		return false;
-	*ret_name = table->names + table->name_at[i];
-	*ret_name_bytes = table->name_at[i + 1] - table->name_at[i];
-	*ret_offset_bytes = file_va - table->vas[i];
+	*ret_name = symbol_table_name(table, i, ret_name_bytes);
+	*ret_offset_bytes = at_bytes - starts[i].offset_bytes;
 	return true;
 }
 
 static bool is_wanted(const struct symbol_table *table, size_t i,
 		      bool (*wanted)(const char *name, size_t name_bytes))
 {
-	return wanted(table->names + table->name_at[i], table->name_at[i + 1] - table->name_at[i]);
+	size_t nr_bytes;
+	const char *name = symbol_table_name(table, i, &nr_bytes);
+
+	return wanted(name, nr_bytes);
 }
 
 bool symbol_table_part(const struct symbol_table *table,
@@ -341,8 +343,9 @@ bool symbol_table_part(const struct symbol_table *table,
 		end--;
 	if (first == end)
 		return false;
-	*ret_va = table->vas[first] + table->shift;
-	*ret_end_va = (end < table->nr_symbols ? table->vas[end] : table->end_va) + table->shift;
+	*ret_va = symbol_table_va(table, first);
+	*ret_end_va = end < table->nr_symbols ? symbol_table_va(table, end) :
+						table->end_va + table->shift;
 	return true;
 }
 
@@ -351,13 +354,16 @@ bool symbol_table_by_name(const struct symbol_table *table, const char *name, si
 {
 	size_t nr_bytes = strlen(name), i;
 
-	for (i = *at; i < table->nr_names; i++)
-		if (table->name_at[i + 1] - table->name_at[i] == nr_bytes &&
-		    !memcmp(table->names + table->name_at[i], name, nr_bytes))
+	for (i = *at; i < table->nr_names; i++) {
+		size_t its_bytes;
+		const char *its_name = symbol_table_name(table, i, &its_bytes);
+
+		if (its_bytes == nr_bytes && !memcmp(its_name, name, nr_bytes))
 			break;
+	}
 	*at = i + 1;
 	if (i >= table->nr_names)
 		return false;
-	*ret_va = table->vas[i] + table->shift;
+	*ret_va = symbol_table_va(table, i);
 	return true;
 }

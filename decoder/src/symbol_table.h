@@ -80,8 +80,9 @@ void symbol_list_fini(struct symbol_list *list);
  * @next: for the owner.
  * @shift: what KASLR added to the addresses in the table.
  * @begin_va, @end_va: nothing outside resolves; without @shift.
- * @vas: @nr_symbols ascending, each once, then those of the other names of some;
- *	@nr_names in all.  @name_at: where in @names its name starts.
+ * @starts: @nr_symbols ascending, each once, then those of the other names of some;
+ *	@nr_names in all, and one more for where the last name ends.  One array, because
+ *	whoever asks wants all of it.
  * @granules: for each SYMBOL_GRANULE_BYTES from @begin_va, the last symbol that
  *	starts at or before it; makes a lookup one step and a short walk.
  */
@@ -92,8 +93,10 @@ struct symbol_table {
 	uint64_t end_va;
 	size_t nr_symbols;
 	size_t nr_names;
-	uint64_t *vas;
-	uint32_t *name_at;
+	struct symbol_start {
+		uint32_t offset_bytes;	/* from @begin_va */
+		uint32_t name_at;	/* in @names */
+	} *starts;
 	uint32_t *granules;
 	char *names;
 };
@@ -103,13 +106,27 @@ struct symbol_table {
 /**
  * symbol_table_new() - a table of what @list has in [@begin_va, @end_va)
  *
- * Sorts and shortens @list.  The range must be of a size that may be allocated
- * 64 times smaller.
+ * Sorts and shortens @list.  The range must be below 4 GiB, and of a size that may be
+ * allocated 64 times smaller.
  *
  * Return: the table, for symbol_table_free(); NULL: out of memory.
  */
 struct symbol_table *symbol_table_new(struct symbol_list *list, uint64_t begin_va,
 				      uint64_t end_va);
+
+/** symbol_table_va() - where name @i starts, below @nr_names */
+static inline uint64_t symbol_table_va(const struct symbol_table *table, size_t i)
+{
+	return table->begin_va + table->starts[i].offset_bytes + table->shift;
+}
+
+/** symbol_table_name() - name @i, below @nr_names: escaped, not terminated; the table's */
+static inline const char *symbol_table_name(const struct symbol_table *table, size_t i,
+					    size_t *ret_bytes)
+{
+	*ret_bytes = table->starts[i + 1].name_at - table->starts[i].name_at;
+	return table->names + table->starts[i].name_at;
+}
 
 /** symbol_table_free() - NULL is allowed */
 void symbol_table_free(struct symbol_table *table);
