@@ -14,6 +14,7 @@
 #define NR_PAGES	BOUND(2048, 16)
 #define NR_SPACES	BOUND(64, 8)
 #define MIN_RUNS	BOUND(1U << 12, 1U << 6)
+#define MIN_KEPT_RUNS	BOUND(1U << 10, 1U << 5)
 #define MAX_DOUBLINGS	3
 
 _Static_assert(sizeof(struct code_run) == 64, "a run is a line of the cache");
@@ -43,6 +44,13 @@ struct space {
 	bool alive;
 };
 
+/**
+ * struct code - all that is remembered
+ * @nr_used: places of @runs.
+ * @run_list: the runs that are kept, @nr_runs with room for @nr_room; @made: the last one that
+ *	was not and that somebody asked for.
+ * @bytes: of all @pages.
+ */
 struct code {
 	struct code_source source;
 	struct gates gates;
@@ -52,6 +60,7 @@ struct code {
 	size_t nr_used;
 	struct code_run *run_list;
 	uint32_t nr_runs;
+	size_t nr_room;
 	struct code_run made;
 	struct space spaces[NR_SPACES];
 	struct walk walk;
@@ -91,17 +100,15 @@ static size_t max_used(size_t nr_places)
 	return nr_places / 4 * 3;
 }
 
-/* Places that are free, and room for what they may stand for, not cleared; false: no memory. */
-static bool runs_new(size_t nr_places, struct code_brief **ret_places,
-		     struct code_run **ret_list)
+/* A table and a list for the first runs; false: out of memory. */
+static bool runs_init(struct code *code)
 {
-	*ret_places = large_table(nr_places * sizeof(struct code_brief));
-	*ret_list = large_or_small(nr_places * sizeof(struct code_run));
-	if (*ret_places && *ret_list)
-		return true;
-	free(*ret_places);
-	free(*ret_list);
-	return false;
+	code->runs.places = large_table(MIN_RUNS * sizeof(*code->runs.places));
+	code->runs.nr = MIN_RUNS;
+	code->runs.shift = 64 - (unsigned int)__builtin_ctz(MIN_RUNS);
+	code->nr_room = MIN_KEPT_RUNS;
+	code->run_list = large_or_small(MIN_KEPT_RUNS * sizeof(*code->run_list));
+	return code->runs.places && code->run_list;
 }
 
 struct code *code_new(const struct code_source *source)
@@ -111,13 +118,10 @@ struct code *code_new(const struct code_source *source)
 	if (!code)
 		return NULL;
 	code->bytes = large_or_small(NR_PAGES * BTSREC_PAGE_BYTES);
-	if (!code->bytes || !runs_new(MIN_RUNS, &code->runs.places, &code->run_list)) {
-		free(code->bytes);
-		free(code);
+	if (!runs_init(code) || !code->bytes) {
+		code_free(code);
 		return NULL;
 	}
-	code->runs.nr = MIN_RUNS;
-	code->runs.shift = 64 - (unsigned int)__builtin_ctz(MIN_RUNS);
 	code->runs.one_kernel = source->kernel_pgd_pa;
 	code->source = *source;
 	if (!source->max_runs)
@@ -217,6 +221,18 @@ static enum code_fault fault_of_walk(enum walk_result result)
 	return CODE_NOT_IN_DUMP;
 }
 
+static size_t place_of_page(uint64_t pgd_pa, uint64_t va)
+{
+	return ((pgd_pa ^ va) / BTSREC_PAGE_BYTES) % NR_PAGES;
+}
+
+void code_fetch(const struct code *code, uint64_t va)
+{
+	size_t place = place_of_page(code->source.kernel_pgd_pa, va);
+
+	__builtin_prefetch(code->bytes + place * BTSREC_PAGE_BYTES + va % BTSREC_PAGE_BYTES);
+}
+
 static void read_page(struct code *code, struct page *page)
 {
 	uint64_t pa;
@@ -251,7 +267,7 @@ static const struct page *page_at(struct code *code, uint64_t cr3, uint64_t va)
 	uint64_t kernel_pgd_pa = code->source.kernel_pgd_pa;
 	uint64_t pgd_pa = code_is_kernel(va) && kernel_pgd_pa ? kernel_pgd_pa : cr3;
 	uint64_t page_va = va & ~(uint64_t)(BTSREC_PAGE_BYTES - 1);
-	size_t place = ((pgd_pa ^ va) / BTSREC_PAGE_BYTES) % NR_PAGES;
+	size_t place = place_of_page(pgd_pa, va);
 	struct page *page = &code->pages[place];
 
 	if (page->used && page->pgd_pa == pgd_pa && page->va == page_va)
@@ -633,33 +649,59 @@ static void move_run(const struct code_brief *brief, const struct code_runs *to,
 	run->place = (uint32_t)(place - to->places);
 }
 
-/* Much more room, because all runs move; or all of it anew. */
-static void make_room(struct code *code)
+/* Much more room, because all places move; false: there is none. */
+static bool grow_places(struct code *code)
 {
 	struct code_runs runs = code->runs;
 	unsigned int doublings = MAX_DOUBLINGS;
-	struct code_run *list;
 
-	if (code->nr_used < max_used(runs.nr))
-		return;
 	while (doublings > 1 && runs.nr << doublings > code->source.max_runs)
 		doublings--;
 	runs.nr <<= doublings;
 	runs.shift -= doublings;
-	if (runs.nr > code->source.max_runs || !runs_new(runs.nr, &runs.places, &list)) {
-		memset(code->runs.places, 0, code->runs.nr * sizeof(*runs.places));
-		code->nr_used = 0;
-		code->nr_runs = 0;
-		return;
-	}
-	memcpy(list, code->run_list, code->nr_runs * sizeof(*list));
+	if (runs.nr > code->source.max_runs)
+		return false;
+	runs.places = large_table(runs.nr * sizeof(*runs.places));
+	if (!runs.places)
+		return false;
 	for (size_t i = 0; i < code->runs.nr; i++)
 		if (code->runs.places[i].number)
-			move_run(&code->runs.places[i], &runs, list);
+			move_run(&code->runs.places[i], &runs, code->run_list);
 	free(code->runs.places);
-	free(code->run_list);
 	code->runs = runs;
+	return true;
+}
+
+/* The same for runs that are kept, of which there may be few. */
+static bool grow_list(struct code *code)
+{
+	size_t nr_max = max_used(code->source.max_runs);
+	size_t nr_room = code->nr_room << MAX_DOUBLINGS;
+	struct code_run *list;
+
+	if (nr_room > nr_max)
+		nr_room = nr_max;
+	if (nr_room <= code->nr_room)
+		return false;
+	list = large_or_small(nr_room * sizeof(*list));
+	if (!list)
+		return false;
+	memcpy(list, code->run_list, code->nr_runs * sizeof(*list));
+	free(code->run_list);
 	code->run_list = list;
+	code->nr_room = nr_room;
+	return true;
+}
+
+/* For one more run, if need be by forgetting all of them. */
+static void make_room(struct code *code)
+{
+	if ((code->nr_used < max_used(code->runs.nr) || grow_places(code)) &&
+	    (code->nr_runs < code->nr_room || grow_list(code)))
+		return;
+	memset(code->runs.places, 0, code->runs.nr * sizeof(*code->runs.places));
+	code->nr_used = 0;
+	code->nr_runs = 0;
 }
 
 static struct code_brief brief_of(const struct code_run *run, uint32_t number)

@@ -282,6 +282,9 @@ static inline const struct code_brief *code_known(const struct code_runs *runs, 
 	return &runs->places[i];
 }
 
+/** code_fetch() - have the cache fetch kernel code at @va, which code_run() soon asks for */
+void code_fetch(const struct code *code, uint64_t va);
+
 /**
  * code_judged() - the proof has found @judged of a branch that ends @run as its brief says
  * @run: the last answer of code_run(), which it stays; CODE_OK, and not @last in a thunk nor

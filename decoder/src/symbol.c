@@ -338,6 +338,17 @@ bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
 	       module_find(rec, va, ret);
 }
 
+void symbol_fetch(const struct btsrec *rec, uint64_t va)
+{
+	const struct symbols *symbols = rec->symbols.data;
+	const struct symbol_table *table = symbols ? symbols->files : NULL;
+
+	if (!table && symbols && symbols->dump)
+		table = symbol_dump_known(symbols->dump);
+	if (table && table->nr_symbols)
+		symbol_table_fetch(table, va);
+}
+
 /* A resolver is asked first, and is the session's. */
 void symbols_share(struct btsrec *rec, struct symbols_shared *ret)
 {

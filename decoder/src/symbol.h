@@ -83,6 +83,9 @@ const char *symbols_missing(struct btsrec *rec);
  */
 bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret);
 
+/** symbol_fetch() - have the cache fetch what symbol_find() of the kernel's @va needs soon */
+void symbol_fetch(const struct btsrec *rec, uint64_t va);
+
 /**
  * symbols_by_name() - where the kernel or a module has a symbol called @name
  * @ret: the addresses, @max of room, each once.

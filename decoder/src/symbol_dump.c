@@ -299,6 +299,11 @@ const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i)
 	return symbol_dump_kernel(dump, NULL) ? dump->kernel : NULL;
 }
 
+const struct symbol_table *symbol_dump_known(const struct symbol_dump *dump)
+{
+	return dump->kernel;
+}
+
 bool symbol_dump_kernel_find(const struct symbol_table *kernel, uint64_t va,
 			     struct symbol_name *ret)
 {

@@ -76,6 +76,9 @@ struct layout_btf *symbol_dump_btf(struct symbol_dump *dump);
 /** symbol_dump_kread() - the kernel's memory, as long as @dump is there */
 const struct kread *symbol_dump_kread(const struct symbol_dump *dump);
 
+/** symbol_dump_known() - the kernel's table, if it has been made; else NULL */
+const struct symbol_table *symbol_dump_known(const struct symbol_dump *dump);
+
 /** symbol_dump_kernel_find() - as symbol_find(), in table 0, @kernel, alone; it may be NULL */
 bool symbol_dump_kernel_find(const struct symbol_table *kernel, uint64_t va,
 			     struct symbol_name *ret);

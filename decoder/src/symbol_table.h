@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SYMBOL_GRANULE_BYTES	256
+
 /* Longest name kept; the kernel's own KSYM_NAME_LEN is 512. */
 #define SYMBOL_NAME_MAX_BYTES	511
 
@@ -101,8 +103,6 @@ struct symbol_table {
 	char *names;
 };
 
-#define SYMBOL_GRANULE_BYTES	256
-
 /**
  * symbol_table_new() - a table of what @list has in [@begin_va, @end_va)
  *
@@ -126,6 +126,16 @@ static inline const char *symbol_table_name(const struct symbol_table *table, si
 {
 	*ret_bytes = table->starts[i + 1].name_at - table->starts[i].name_at;
 	return table->names + table->starts[i].name_at;
+}
+
+/** symbol_table_fetch() - have the cache fetch what symbol_table_find() needs soon */
+static inline void symbol_table_fetch(const struct symbol_table *table, uint64_t va)
+{
+	uint64_t at_bytes = va - table->shift - table->begin_va;
+
+	if (at_bytes < table->end_va - table->begin_va)
+		__builtin_prefetch(&table->starts[table->granules[at_bytes /
+								  SYMBOL_GRANULE_BYTES]]);
 }
 
 /** symbol_table_free() - NULL is allowed */

@@ -11,6 +11,9 @@
 #include "trace_fault.h"
 #include "user.h"
 
+/* So many branches take longer than a cache miss, while code is decoded on the way. */
+#define FETCH_AHEAD	12
+
 /* Of all CPUs together, some 5 MB: to read a history once more takes longer than all that. */
 #define MAX_KEPT_SPANS	BOUND(65536, 64)
 
@@ -401,21 +404,48 @@ static void make_event(struct trace *trace)
 			branches->n + i, branches->slot + i);
 }
 
+/*
+ * For runs that come soon and are not known, their code and the names of who calls whom: where
+ * one was met for the first time, others are close.
+ */
+static void fetch_ahead(struct trace *trace)
+{
+	const struct timeline_branches *branches = &trace->branches;
+	const struct code_runs *runs = trace->proof.runs;
+	uint64_t i = trace->nr_taken + 1;
+
+	if (i < trace->nr_fetched)
+		i = trace->nr_fetched;
+	for (; runs->one_kernel && i < branches->nr && i < trace->nr_taken + FETCH_AHEAD; i++) {
+		uint64_t start = branches->records[i - 1].to, end = branches->records[i].from;
+
+		if (!code_is_top(start & end) || code_known(runs, start, end))
+			continue;
+		code_fetch(trace->proof.code, start);
+		symbol_fetch(trace->rec, end);
+		symbol_fetch(trace->rec, branches->records[i].to);
+	}
+	trace->nr_fetched = i;
+}
+
 static bool next_event(struct trace *trace)
 {
 	const struct timeline_branches *branches = &trace->branches;
 
 	if (trace->nr_taken == trace->branches.nr) {
 		trace->nr_taken = 0;
+		trace->nr_fetched = 0;
 		if (!history_branches(&trace->history, UINT64_MAX, &trace->branches)) {
 			trace->branches.nr = 0;
 			return history_next(&trace->history, &trace->event);
 		}
 	}
 	make_event(trace);
-	if (trace->prove)
+	if (trace->prove) {
 		__builtin_prefetch(trace_ahead(trace, branches->records + trace->nr_taken,
 					       branches->records + branches->nr));
+		fetch_ahead(trace);
+	}
 	trace->nr_taken++;
 	return true;
 }

@@ -41,7 +41,8 @@ enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t m
 /**
  * struct trace - one way through one history, for whoever reads several CPUs at once
  * @prove: with the steps of the proof.
- * @branches: the branches that come next, of which @nr_taken have been told.
+ * @branches: the branches that come next, of which @nr_taken have been told, and @nr_fetched
+ *	been looked at for code that is going to be decoded.
  * @status: why trace_next() returned false; BTSREC_OK: this was the end.
  */
 struct trace {
@@ -50,6 +51,7 @@ struct trace {
 	struct history history;
 	struct timeline_branches branches;
 	uint64_t nr_taken;
+	uint64_t nr_fetched;
 	struct aspace spaces;
 	struct proof proof;
 	struct btsrec_event event;
