@@ -18,8 +18,13 @@
 /* Of x86-64. */
 #define LARGE_PAGE_BYTES	(2 << 20)
 
-/* Of a kernel, what lists of its names and types take of the heap; a multiple of that. */
+/* Of a kernel, what lists of its names and types take of the heap. */
 #define NAMES_BYTES	(20 << 20)
+/*
+ * With the tables of the views.  What the heap grows by later begins with its own small pages,
+ * so that tables there have some, too.  A multiple of large pages.
+ */
+#define HEAP_BYTES	(28 << 20)
 
 /* Each of them is smaller; a table that is not has memory of its own, which goes back. */
 #define LARGE_BYTES	(8 << 20)
@@ -64,15 +69,16 @@ static void set_thresholds(int mmap_bytes)
 
 void heap_expect_names(void)
 {
-	void *names;
+	void *heap;
 
 	if (has_little_memory())
 		return;
 	set_thresholds(LARGEST_BYTES);
-	names = aligned_alloc(LARGE_PAGE_BYTES, NAMES_BYTES);
-	if (names)
-		(void)madvise(names, NAMES_BYTES,
-			      gives_large_pages() ? MADV_HUGEPAGE : MADV_POPULATE_WRITE);
+	heap = aligned_alloc(LARGE_PAGE_BYTES, HEAP_BYTES);
+	if (heap && gives_large_pages())
+		(void)madvise(heap, HEAP_BYTES, MADV_HUGEPAGE);
+	else if (heap)
+		(void)madvise(heap, NAMES_BYTES, MADV_POPULATE_WRITE);
 	set_thresholds(LARGE_BYTES);
-	free(names);
+	free(heap);
 }

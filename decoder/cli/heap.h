@@ -9,7 +9,8 @@
 /**
  * heap_expect_names() - names of a kernel are going to be read
  *
- * Memory for them is there then, without a fault for each page; if the system has none, later.
+ * Memory for them comes without a fault for each page: in large pages, where the system gives
+ * them, when it is used; else now, and if the system has none, later.
  * From here on what is freed is used again, instead of given back to the system, so that
  * the program may have some 10 MiB more: not in a capture kernel.
  */

@@ -4,15 +4,16 @@
 #define BTSREC_CALLTREE_H
 
 #include "bounds.h"
+#include "counts.h"
 #include "filter.h"
 #include "thread_frames.h"
 #include "trace_fault.h"
 
 /* What a view may hold in memory; a ring of 1 MiB has at most 43,690 records. */
 #define CALLTREE_MAX_LINES	BOUND(8U << 20, 1U << 12)
-/* So many of them may be whole, see struct calltree_cell: 512 MiB with the cells. */
+/* So many of them may be whole, see struct calltree_cell: 450 MiB with the cells. */
 #define CALLTREE_MAX_WHOLE	(CALLTREE_MAX_LINES / 2)
-/* A power of two; 7 large pages. */
+/* A power of two; 5 large pages. */
 #define CALLTREE_CHUNK_LINES	BOUND(1U << 19, 1U << 8)
 
 /** enum calltree_kind - what a line is */
@@ -78,12 +79,11 @@ struct calltree_line {
 
 /**
  * struct calltree_cell - how a tree keeps a line, as it has millions of them
- * @at: of a line that is @whole, of which nothing else but @to is here: its place among those
- *	that are kept whole.
- * @from, @to, @from_high, @to_high: 48 bits of each address; the others are as the highest of
- *	them is.
+ * @from, @to: the lowest bits of the addresses.
+ * @at: of a line that is kept whole: its place among those.
  * @ended: the end of the call is known; @nr_others: so many of the events between @n and there
  *	are no branches of its thread.
+ * @pattern: what it has in common with many others, from 1, see CALLTREE_KEY_USED; 0: it is whole.
  *
  * A CALLTREE_CALL without a handler of which all numbers have room here; else as in struct
  * calltree_line.
@@ -91,29 +91,32 @@ struct calltree_line {
 struct calltree_cell {
 	uint32_t from;
 	uint32_t to;
-	uint16_t from_high;
-	uint16_t to_high;
-	uint32_t n;
 	union {
-		uint32_t nr_branches;
+		uint32_t n;
 		uint32_t at;
 	};
+	uint32_t nr_branches : 24;
+	uint32_t nr_others : 6;
+	uint32_t ended : 1;
+	uint32_t more : 1;
+	uint16_t pattern;
 	int16_t level;
-	uint16_t segment;
-	uint16_t nr_others;
-	int16_t vector : 9;
-	uint16_t frame : 4;
-	uint16_t whole : 1;
-	uint16_t ended : 1;
-	uint16_t more : 1;
 };
 
-_Static_assert(sizeof(struct calltree_cell) == 28, "memory is what a tree costs most");
+_Static_assert(sizeof(struct calltree_cell) == 20, "memory is what a tree costs most");
+
+#define CALLTREE_MAX_CELL_BRANCHES	((1U << 24) - 1)
+#define CALLTREE_MAX_CELL_OTHERS	((1U << 6) - 1)
+
+/* So many patterns are at hand; a power of two. */
+#define CALLTREE_NR_KNOWN	64
 
 /**
  * struct calltree - lines of one CPU or thread, oldest first; all arrays are owned
  * @chunks: of CALLTREE_CHUNK_LINES each, as many as @nr_lines need; see calltree_line().
  * @whole: lines that a cell has no room for.
+ * @patterns: the keys of all patterns; that of 0 stands for none.  @pattern_numbers: by key;
+ *	@known: the same for some of them, by the hash of their key.
  * @sides: who ran, where that is told.
  * @times: of all events that carry one, also of those without a line, oldest first;
  *	@near: where the last question about them led.
@@ -129,6 +132,14 @@ struct calltree {
 	struct calltree_line *whole;
 	size_t nr_whole;
 	size_t nr_whole_room;
+	uint64_t *patterns;
+	size_t nr_patterns;
+	size_t nr_patterns_room;
+	struct counts pattern_numbers;
+	struct calltree_known {
+		uint64_t key;
+		uint16_t pattern;
+	} known[CALLTREE_NR_KNOWN];
 	struct btsrec_event *events;
 	size_t nr_events;
 	size_t nr_events_room;
@@ -209,42 +220,57 @@ static inline struct calltree_cell *calltree_cell(const struct calltree *tree, s
 	return &tree->chunks[i / CALLTREE_CHUNK_LINES][i % CALLTREE_CHUNK_LINES];
 }
 
-/* An address of which 48 bits are @high and @low. */
-static inline uint64_t calltree_va(uint16_t high, uint32_t low)
+/*
+ * The key of a pattern: bits 32 to 47 of where the call comes from and of where it leads to, of
+ * which those above are like the highest; its segment; the kind of its frame and the vector.
+ */
+#define CALLTREE_KEY_TO_SHIFT		16
+#define CALLTREE_KEY_SEGMENT_SHIFT	32
+#define CALLTREE_KEY_FRAME_SHIFT	48
+#define CALLTREE_KEY_VECTOR_SHIFT	52
+#define CALLTREE_KEY_USED		(1ULL << 63)
+
+/* An address of which 48 bits are the lowest of @high and @low. */
+static inline uint64_t calltree_va(uint64_t high, uint32_t low)
 {
 	const uint64_t highest = 1ULL << 47;
 
-	return (((uint64_t)high << 32 | low) ^ highest) - highest;
+	return (((high & 0xffff) << 32 | low) ^ highest) - highest;
 }
 
-/** calltree_cell_to() - where the line that @cell stands for leads to, or something like it */
-static inline uint64_t calltree_cell_to(const struct calltree_cell *cell)
+/** calltree_cell_to() - where the line that @cell stands for leads to, if it is not whole */
+static inline uint64_t calltree_cell_to(const struct calltree *tree,
+					const struct calltree_cell *cell)
 {
-	return calltree_va(cell->to_high, cell->to);
+	return calltree_va(tree->patterns[cell->pattern] >> CALLTREE_KEY_TO_SHIFT, cell->to);
 }
 
 /*
  * What struct calltree_line has there of a CALLTREE_CALL, as one number: what is stored in parts
- * is slow to load as a whole.
+ * is slow to load as a whole.  Vectors are -1 to 255, and have 9 bits in a key.
  */
-static inline uint32_t calltree_form(const struct calltree_cell *cell)
+static inline uint32_t calltree_form(uint64_t key, bool more)
 {
-	return CALLTREE_CALL | (uint32_t)cell->frame << 8 | (uint32_t)cell->more << 15 |
-	       (uint32_t)(uint16_t)cell->vector << 16;
+	uint32_t vector = key >> CALLTREE_KEY_VECTOR_SHIFT & 0x1ff;
+
+	return CALLTREE_CALL | (uint32_t)(key >> CALLTREE_KEY_FRAME_SHIFT & 0xf) << 8 |
+	       (uint32_t)more << 15 | (vector == 0x1ff ? UINT16_MAX : vector) << 16;
 }
 
 /** calltree_unpack() - the line that @cell stands for, if it is not whole */
-static inline struct calltree_line calltree_unpack(const struct calltree_cell *cell)
+static inline struct calltree_line calltree_unpack(const struct calltree *tree,
+						   const struct calltree_cell *cell)
 {
+	uint64_t key = tree->patterns[cell->pattern], nr_events = cell->nr_branches + cell->nr_others;
+
 	return (struct calltree_line){
 		.n = cell->n,
-		.last_n = cell->ended ? (uint64_t)cell->n + cell->nr_branches + cell->nr_others :
-					UINT64_MAX,
-		.from = calltree_va(cell->from_high, cell->from),
-		.to = calltree_cell_to(cell),
+		.last_n = cell->ended ? cell->n + nr_events : UINT64_MAX,
+		.from = calltree_va(key, cell->from),
+		.to = calltree_va(key >> CALLTREE_KEY_TO_SHIFT, cell->to),
 		.level = cell->level,
-		.segment = cell->segment,
-		.form = calltree_form(cell),
+		.segment = (uint16_t)(key >> CALLTREE_KEY_SEGMENT_SHIFT),
+		.form = calltree_form(key, cell->more),
 		.call.nr_branches = cell->nr_branches,
 	};
 }
@@ -254,7 +280,7 @@ static inline struct calltree_line calltree_line(const struct calltree *tree, si
 {
 	const struct calltree_cell *cell = calltree_cell(tree, i);
 
-	return cell->whole ? tree->whole[cell->at] : calltree_unpack(cell);
+	return cell->pattern ? calltree_unpack(tree, cell) : tree->whole[cell->at];
 }
 
 /** calltree_indent() - how deep @line is below the outermost line of its thread */

@@ -67,32 +67,47 @@ static inline bool calltree_fits(const struct frame *frame)
 	       frame->segment <= UINT16_MAX;
 }
 
-/** calltree_pack() - that; vectors are -1 to 255 */
-static inline void calltree_pack(const struct frame *frame, struct calltree_cell *ret)
+/** calltree_add_pattern() - the number of the pattern with @key; 0: there are too many */
+uint16_t calltree_add_pattern(struct calltree *tree, uint64_t key);
+
+static inline uint16_t calltree_pattern(struct calltree *tree, const struct frame *frame)
+{
+	uint64_t key = (uint16_t)(frame->from >> 32) |
+		       (uint64_t)(uint16_t)(frame->entered >> 32) << CALLTREE_KEY_TO_SHIFT |
+		       (uint64_t)frame->segment << CALLTREE_KEY_SEGMENT_SHIFT |
+		       (uint64_t)frame->kind << CALLTREE_KEY_FRAME_SHIFT |
+		       ((uint64_t)frame->vector & 0x1ff) << CALLTREE_KEY_VECTOR_SHIFT |
+		       CALLTREE_KEY_USED;
+	const struct calltree_known *known =
+		&tree->known[(key * 0x9e3779b97f4a7c15ULL >> 32) % CALLTREE_NR_KNOWN];
+
+	return known->key == key ? known->pattern : calltree_add_pattern(tree, key);
+}
+
+/** calltree_pack() - what is known of @frame, which fits */
+static inline void calltree_pack(const struct frame *frame, uint16_t pattern,
+				 struct calltree_cell *ret)
 {
 	*ret = (struct calltree_cell){
 		.from = (uint32_t)frame->from,
 		.to = (uint32_t)frame->entered,
-		.from_high = (uint16_t)(frame->from >> 32),
-		.to_high = (uint16_t)(frame->entered >> 32),
 		.n = (uint32_t)frame->n,
+		.pattern = pattern,
 		.level = (int16_t)frame->level,
-		.segment = (uint16_t)frame->segment,
-		.vector = (int16_t)((unsigned int)frame->vector & 0x1ff),
-		.frame = frame->kind & 0xf,
 	};
 }
 
 /** calltree_put_call() - one more line about @frame, which gets its number, from 1, as cookie */
 static inline void calltree_put_call(struct calltree *tree, struct frame *frame)
 {
+	uint16_t pattern = calltree_fits(frame) ? calltree_pattern(tree, frame) : 0;
 	size_t nr_lines = tree->nr_lines;
 	struct calltree_cell *cell;
 
-	if (!calltree_fits(frame))
+	if (!pattern)
 		calltree_put_whole_call(tree, frame);
 	else if ((cell = calltree_next_cell(tree, frame->level, frame->segment)) != NULL)
-		calltree_pack(frame, cell);
+		calltree_pack(frame, pattern, cell);
 	if (tree->nr_lines > nr_lines)
 		frame->cookie = tree->nr_lines;
 }
@@ -111,12 +126,13 @@ static inline void calltree_end_call(struct calltree *tree, const struct frame *
 	if (!frame->cookie)
 		return;
 	cell = calltree_cell(tree, frame->cookie - 1);
-	if (cell->whole || nr_others > UINT16_MAX || frame->nr_branches > UINT32_MAX) {
+	if (!cell->pattern || nr_others > CALLTREE_MAX_CELL_OTHERS ||
+	    frame->nr_branches > CALLTREE_MAX_CELL_BRANCHES) {
 		calltree_end_whole_call(tree, frame, n, more);
 		return;
 	}
-	cell->nr_branches = (uint32_t)frame->nr_branches;
-	cell->nr_others = (uint16_t)nr_others;
+	cell->nr_branches = frame->nr_branches & CALLTREE_MAX_CELL_BRANCHES;
+	cell->nr_others = nr_others & CALLTREE_MAX_CELL_OTHERS;
 	cell->ended = true;
 	cell->more = more;
 }

@@ -55,6 +55,35 @@ static bool make_room_whole(struct calltree *tree)
 	return !tree->nomem;
 }
 
+/* --- Patterns ------------------------------------------------------------- */
+
+static bool list_pattern(struct calltree *tree, uint64_t key)
+{
+	if (!grow(&tree->patterns, sizeof(*tree->patterns), tree->nr_patterns, &tree->nr_patterns_room))
+		return false;
+	tree->patterns[tree->nr_patterns++] = key;
+	return true;
+}
+
+uint16_t calltree_add_pattern(struct calltree *tree, uint64_t key)
+{
+	const uint64_t words[COUNTS_KEY_WORDS] = { key };
+	struct count *number = counts_get(&tree->pattern_numbers, words);
+
+	if (number && !number->nr[0] && tree->nr_patterns > UINT16_MAX)
+		return 0;
+	if (!number || (!number->nr[0] && ((!tree->nr_patterns && !list_pattern(tree, 0)) ||
+					   !list_pattern(tree, key)))) {
+		tree->nomem = true;
+		return 0;
+	}
+	if (!number->nr[0])
+		number->nr[0] = tree->nr_patterns - 1;
+	tree->known[(key * 0x9e3779b97f4a7c15ULL >> 32) % CALLTREE_NR_KNOWN] =
+		(struct calltree_known){ key, (uint16_t)number->nr[0] };
+	return (uint16_t)number->nr[0];
+}
+
 /* --- Whole lines -------------------------------------------------------- */
 
 /* What @cell stands for is @line from now on; there is room. */
@@ -64,9 +93,7 @@ static struct calltree_line *put_whole(struct calltree *tree, struct calltree_ce
 	struct calltree_line *whole = &tree->whole[tree->nr_whole];
 
 	*whole = *line;
-	cell->whole = true;
-	cell->to = (uint32_t)line->to;
-	cell->to_high = (uint16_t)(line->to >> 32);
+	cell->pattern = 0;
 	cell->at = (uint32_t)tree->nr_whole++;
 	return whole;
 }
@@ -76,11 +103,11 @@ static struct calltree_line *make_whole(struct calltree *tree, struct calltree_c
 {
 	struct calltree_line line;
 
-	if (cell->whole)
+	if (!cell->pattern)
 		return &tree->whole[cell->at];
 	if (!make_room_whole(tree))
 		return NULL;
-	line = calltree_unpack(cell);
+	line = calltree_unpack(tree, cell);
 	return put_whole(tree, cell, &line);
 }
 
@@ -128,8 +155,8 @@ void calltree_count(struct calltree *tree, size_t i, uint64_t nr_branches)
 	struct calltree_cell *cell = calltree_cell(tree, i);
 	struct calltree_line *line;
 
-	if (!cell->whole && nr_branches <= UINT32_MAX) {
-		cell->nr_branches = (uint32_t)nr_branches;
+	if (cell->pattern && nr_branches <= CALLTREE_MAX_CELL_BRANCHES) {
+		cell->nr_branches = nr_branches & CALLTREE_MAX_CELL_BRANCHES;
 		return;
 	}
 	line = make_whole(tree, cell);
@@ -151,6 +178,9 @@ void calltree_clear(struct calltree *tree)
 {
 	tree->nr_lines = 0;
 	tree->nr_whole = 0;
+	tree->nr_patterns = 0;
+	counts_fini(&tree->pattern_numbers);
+	memset(tree->known, 0, sizeof(tree->known));
 	tree->nr_events = 0;
 	tree->nr_sides = 0;
 	tree->nr_times = 0;
@@ -166,6 +196,8 @@ void calltree_fini(struct calltree *tree)
 	for (size_t i = 0; i < sizeof(tree->chunks) / sizeof(tree->chunks[0]); i++)
 		free(tree->chunks[i]);
 	free(tree->whole);
+	free(tree->patterns);
+	counts_fini(&tree->pattern_numbers);
 	free(tree->events);
 	free(tree->sides);
 	free(tree->times);

@@ -234,9 +234,9 @@ static inline const struct name_text *expected_text(const struct calls *view, si
 	size_t in_chunk = CALLTREE_CHUNK_LINES - i % CALLTREE_CHUNK_LINES;
 	const struct calltree_cell *cell = calltree_cell(&view->tree, i);
 
-	if (!view->name_texts || end - i <= AHEAD || in_chunk <= AHEAD)
+	if (!view->name_texts || end - i <= AHEAD || in_chunk <= AHEAD || !cell[AHEAD].pattern)
 		return NULL;
-	return name_texts_place(view->name_texts, calltree_cell_to(&cell[AHEAD]));
+	return name_texts_place(view->name_texts, calltree_cell_to(&view->tree, &cell[AHEAD]));
 }
 
 void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth)

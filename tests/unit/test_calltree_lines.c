@@ -48,9 +48,11 @@ static void is_ended(const struct calltree_line *line, const struct frame *frame
  * events are none of them.  More branches than events there are none, but then numbers decide.
  */
 static const uint64_t begins[] = { 0, 1, UINT32_MAX, UINT32_MAX + 1ULL, 1ULL << 50 };
-static const uint64_t branches[] = { 0, 1, UINT32_MAX - 1ULL, UINT32_MAX, UINT32_MAX + 1ULL,
+static const uint64_t branches[] = { 0, 1, CALLTREE_MAX_CELL_BRANCHES,
+				     CALLTREE_MAX_CELL_BRANCHES + 1, UINT32_MAX + 1ULL,
 				     1ULL << 50 };
-static const uint64_t others[] = { 0, 1, UINT16_MAX, UINT16_MAX + 1, 1ULL << 40, UINT64_MAX };
+static const uint64_t others[] = { 0, 1, CALLTREE_MAX_CELL_OTHERS, CALLTREE_MAX_CELL_OTHERS + 1,
+				   1ULL << 40, UINT64_MAX };
 
 static void check_call(uint64_t n, uint64_t nr_branches, uint64_t nr_others, bool more)
 {
@@ -109,7 +111,7 @@ static void check_frame(const struct frame *frame, bool whole)
 	calltree_put_call(&tree, &entered);
 	line = calltree_line(&tree, 0);
 	is_frame(&line, frame);
-	ck_assert(calltree_cell(&tree, 0)->whole == whole);
+	ck_assert(!calltree_cell(&tree, 0)->pattern == whole);
 	ck_assert_uint_eq(tree.nr_whole, whole);
 }
 
@@ -174,6 +176,53 @@ START_TEST(named_first)
 }
 END_TEST
 
+/* As many kinds of calls as there are numbers for, then more; each line is what was put there. */
+START_TEST(patterns)
+{
+	const uint32_t nr = UINT16_MAX + 3;
+
+	start();
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < nr; i++) {
+			struct frame frame = frame_at(i);
+
+			frame.segment = i % 5 ? 1 : 0;
+			frame.from = 0x550000000000ULL + ((uint64_t)i / 2 << 32);
+			calltree_put_call(&tree, &frame);
+		}
+		ck_assert(tree.complete && !tree.nomem);
+		ck_assert_uint_le(tree.nr_patterns, UINT16_MAX + 1);
+		for (uint32_t i = 0; i < nr; i++) {
+			struct calltree_line line = calltree_line(&tree, i % nr);
+			struct frame frame = frame_at(i);
+
+			frame.segment = i % 5 ? 1 : 0;
+			frame.from = 0x550000000000ULL + ((uint64_t)i / 2 << 32);
+			is_frame(&line, &frame);
+		}
+		calltree_clear(&tree);
+		ck_assert_uint_eq(tree.nr_patterns, 0);
+	}
+	calltree_fini(&tree);
+}
+END_TEST
+
+/* Each kind has one number, however many there are in between. */
+START_TEST(patterns_come_again)
+{
+	start();
+	for (uint32_t i = 0; i < 3000; i++) {
+		struct frame frame = frame_at(i);
+
+		frame.segment = i % 1000;
+		calltree_put_call(&tree, &frame);
+		ck_assert_uint_eq(calltree_cell(&tree, i)->pattern, i % 1000 + 1);
+	}
+	ck_assert_uint_eq(tree.nr_patterns, 1001);
+	calltree_fini(&tree);
+}
+END_TEST
+
 /* Lines of all kinds stay in order over chunks, and a tree that was cleared is a new one. */
 START_TEST(many)
 {
@@ -231,10 +280,10 @@ START_TEST(no_room)
 }
 END_TEST
 
-/* For the first lines, for their segment, and for one that is whole. */
+/* For their kind, for the first lines, for their segment, and for one that is whole. */
 START_TEST(no_memory)
 {
-	for (unsigned int nth = 1; nth <= 3; nth++) {
+	for (unsigned int nth = 1; nth <= 5; nth++) {
 		struct frame frame = frame_at(1);
 
 		start();
@@ -244,8 +293,8 @@ START_TEST(no_memory)
 			calltree_name(&tree, 0, HANDLER);
 		ck_assert(failing_alloc_disarm());
 		ck_assert(tree.nomem);
-		ck_assert_uint_eq(tree.nr_lines, nth == 3);
-		ck_assert_uint_eq(frame.cookie, nth == 3);
+		ck_assert_uint_eq(tree.nr_lines, nth == 5);
+		ck_assert_uint_eq(frame.cookie, nth == 5);
 	}
 	calltree_fini(&tree);
 }
@@ -332,5 +381,5 @@ START_TEST(no_duration)
 }
 END_TEST
 
-BTSREC_CK_MAIN("calltree_lines", calls, frames, named_first, many, no_room, no_memory, durations,
-	       no_duration)
+BTSREC_CK_MAIN("calltree_lines", calls, frames, patterns, patterns_come_again, named_first, many,
+	       no_room, no_memory, durations, no_duration)
