@@ -17,7 +17,7 @@
 #define MIN_KEPT_RUNS	BOUND(1U << 10, 1U << 5)
 #define MAX_DOUBLINGS	3
 
-_Static_assert(sizeof(struct code_run) == 64, "a run is a line of the cache");
+_Static_assert(sizeof(struct code_brief) == 16, "four briefs are a line of the cache");
 
 /* The top-level entry that maps the kernel's own image, in every page table. */
 #define KERNEL_ENTRY	511
@@ -59,7 +59,7 @@ struct code {
 	struct code_runs runs;
 	size_t nr_used;
 	struct code_run *run_list;
-	uint32_t nr_runs;
+	size_t nr_runs;
 	size_t nr_room;
 	struct code_run made;
 	struct space spaces[NR_SPACES];
@@ -756,6 +756,6 @@ const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start,
 	*run = (struct code_run){ .cr3 = cr3, .start = start, .end = end,
 				  .place = (uint32_t)(place - code->runs.places) };
 	find_run(code, run);
-	*place = brief_of(run, code->nr_runs);
+	*place = brief_of(run, (uint32_t)code->nr_runs);
 	return run;
 }

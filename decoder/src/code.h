@@ -127,7 +127,7 @@ enum code_mode {
  * @place: of its brief.
  */
 struct code_run {
-	_Alignas(64) uint64_t cr3;
+	uint64_t cr3;
 	uint64_t start;
 	uint64_t end;
 	uint64_t fault_va;
