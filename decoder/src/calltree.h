@@ -83,7 +83,8 @@ struct calltree_line {
  * @at: of a line that is kept whole: its place among those.
  * @ended: the end of the call is known; @nr_others: so many of the events between @n and there
  *	are no branches of its thread.
- * @pattern: what it has in common with many others, from 1, see CALLTREE_KEY_USED; 0: it is whole.
+ * @pattern: the number, from 1, of what it has in common with many others, see
+ *	CALLTREE_KEY_USED; 0: it is whole.
  *
  * A CALLTREE_CALL without a handler of which all numbers have room here; else as in struct
  * calltree_line.
@@ -115,8 +116,8 @@ _Static_assert(sizeof(struct calltree_cell) == 20, "memory is what a tree costs 
  * struct calltree - lines of one CPU or thread, oldest first; all arrays are owned
  * @chunks: of CALLTREE_CHUNK_LINES each, as many as @nr_lines need; see calltree_line().
  * @whole: lines that a cell has no room for.
- * @patterns: the keys of all patterns; that of 0 stands for none.  @pattern_numbers: by key;
- *	@known: the same for some of them, by the hash of their key.
+ * @patterns: the keys of all patterns, by their numbers from 1 on.  @pattern_numbers: by key;
+ *	@known: the same for some of them, see calltree_known().
  * @sides: who ran, where that is told.
  * @times: of all events that carry one, also of those without a line, oldest first;
  *	@near: where the last question about them led.
@@ -238,11 +239,17 @@ static inline uint64_t calltree_va(uint64_t high, uint32_t low)
 	return (((high & 0xffff) << 32 | low) ^ highest) - highest;
 }
 
+/* Of @cell, which is not whole. */
+static inline uint64_t calltree_key(const struct calltree *tree, const struct calltree_cell *cell)
+{
+	return tree->patterns[cell->pattern - 1];
+}
+
 /** calltree_cell_to() - where the line that @cell stands for leads to, if it is not whole */
 static inline uint64_t calltree_cell_to(const struct calltree *tree,
 					const struct calltree_cell *cell)
 {
-	return calltree_va(tree->patterns[cell->pattern] >> CALLTREE_KEY_TO_SHIFT, cell->to);
+	return calltree_va(calltree_key(tree, cell) >> CALLTREE_KEY_TO_SHIFT, cell->to);
 }
 
 /*
@@ -261,7 +268,8 @@ static inline uint32_t calltree_form(uint64_t key, bool more)
 static inline struct calltree_line calltree_unpack(const struct calltree *tree,
 						   const struct calltree_cell *cell)
 {
-	uint64_t key = tree->patterns[cell->pattern], nr_events = cell->nr_branches + cell->nr_others;
+	uint64_t key = calltree_key(tree, cell);
+	uint64_t nr_events = cell->nr_branches + cell->nr_others;
 
 	return (struct calltree_line){
 		.n = cell->n,

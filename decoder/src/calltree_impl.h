@@ -67,6 +67,12 @@ static inline bool calltree_fits(const struct frame *frame)
 	       frame->segment <= UINT16_MAX;
 }
 
+/** calltree_known() - where the number of the pattern with @key is at hand, if it is */
+static inline struct calltree_known *calltree_known(struct calltree *tree, uint64_t key)
+{
+	return &tree->known[(key * 0x9e3779b97f4a7c15ULL >> 32) % CALLTREE_NR_KNOWN];
+}
+
 /** calltree_add_pattern() - the number of the pattern with @key; 0: there are too many */
 uint16_t calltree_add_pattern(struct calltree *tree, uint64_t key);
 
@@ -78,8 +84,7 @@ static inline uint16_t calltree_pattern(struct calltree *tree, const struct fram
 		       (uint64_t)frame->kind << CALLTREE_KEY_FRAME_SHIFT |
 		       ((uint64_t)frame->vector & 0x1ff) << CALLTREE_KEY_VECTOR_SHIFT |
 		       CALLTREE_KEY_USED;
-	const struct calltree_known *known =
-		&tree->known[(key * 0x9e3779b97f4a7c15ULL >> 32) % CALLTREE_NR_KNOWN];
+	const struct calltree_known *known = calltree_known(tree, key);
 
 	return known->key == key ? known->pattern : calltree_add_pattern(tree, key);
 }

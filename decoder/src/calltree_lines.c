@@ -55,11 +55,12 @@ static bool make_room_whole(struct calltree *tree)
 	return !tree->nomem;
 }
 
-/* --- Patterns ------------------------------------------------------------- */
+/* --- Patterns ----------------------------------------------------------- */
 
 static bool list_pattern(struct calltree *tree, uint64_t key)
 {
-	if (!grow(&tree->patterns, sizeof(*tree->patterns), tree->nr_patterns, &tree->nr_patterns_room))
+	if (!grow(&tree->patterns, sizeof(*tree->patterns), tree->nr_patterns,
+		  &tree->nr_patterns_room))
 		return false;
 	tree->patterns[tree->nr_patterns++] = key;
 	return true;
@@ -70,17 +71,17 @@ uint16_t calltree_add_pattern(struct calltree *tree, uint64_t key)
 	const uint64_t words[COUNTS_KEY_WORDS] = { key };
 	struct count *number = counts_get(&tree->pattern_numbers, words);
 
-	if (number && !number->nr[0] && tree->nr_patterns > UINT16_MAX)
-		return 0;
-	if (!number || (!number->nr[0] && ((!tree->nr_patterns && !list_pattern(tree, 0)) ||
-					   !list_pattern(tree, key)))) {
+	if (number && !number->nr[0]) {
+		if (tree->nr_patterns == UINT16_MAX)
+			return 0;
+		if (list_pattern(tree, key))
+			number->nr[0] = tree->nr_patterns;
+	}
+	if (!number || !number->nr[0]) {
 		tree->nomem = true;
 		return 0;
 	}
-	if (!number->nr[0])
-		number->nr[0] = tree->nr_patterns - 1;
-	tree->known[(key * 0x9e3779b97f4a7c15ULL >> 32) % CALLTREE_NR_KNOWN] =
-		(struct calltree_known){ key, (uint16_t)number->nr[0] };
+	*calltree_known(tree, key) = (struct calltree_known){ key, (uint16_t)number->nr[0] };
 	return (uint16_t)number->nr[0];
 }
 

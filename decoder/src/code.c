@@ -93,7 +93,6 @@ const char *code_fault_str(enum code_fault fault)
 
 /* --- Life --------------------------------------------------------------- */
 
-/* Free ones; NULL: out of memory. */
 /* A quarter of the places stays free at least. */
 static size_t max_used(size_t nr_places)
 {

@@ -13,8 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SYMBOL_GRANULE_BYTES	256
-
 /* Longest name kept; the kernel's own KSYM_NAME_LEN is 512. */
 #define SYMBOL_NAME_MAX_BYTES	511
 
@@ -102,6 +100,8 @@ struct symbol_table {
 	uint32_t *granules;
 	char *names;
 };
+
+#define SYMBOL_GRANULE_BYTES	256
 
 /**
  * symbol_table_new() - a table of what @list has in [@begin_va, @end_va)

@@ -108,7 +108,7 @@ static inline struct trace_way trace_way_begin(const struct trace *trace)
  * proof_is_plain() has said that it may be asked.
  */
 static inline const struct code_brief *trace_way_run(const struct trace *trace,
-						   const struct trace_way *way)
+						     const struct trace_way *way)
 {
 	return way->branch == way->end ? NULL :
 					 proof_plain(&trace->proof, way->prev_to, way->branch);
@@ -123,8 +123,8 @@ static inline const struct code_brief *trace_way_run(const struct trace *trace,
  * does nothing.
  */
 static inline const struct code_brief *trace_ahead(const struct trace *trace,
-						 const struct btsrec_record *branch,
-						 const struct btsrec_record *end)
+						   const struct btsrec_record *branch,
+						   const struct btsrec_record *end)
 {
 	const struct code_runs *runs = trace->proof.runs;
 
