@@ -4,7 +4,7 @@
 # The documentation is complete and its examples work:
 #  - every option that a command's --help shows is in btsrec(1);
 #  - every event kind and gap kind that the code knows is in the manual pages;
-#  - every symbol that the library exports is in decoder.h and in libbtsrec(3);
+#  - every symbol that the library exports is described in the public headers and in libbtsrec(3);
 #  - the command lines of btsrec(1) run, the program of libbtsrec(3) compiles and runs;
 #  - groff formats each page without a warning about its markup.
 set -eu
@@ -58,8 +58,8 @@ check_symbols() {
 	page libbtsrec.3 > "$work/libbtsrec.3"
 	while read -r symbol; do
 		nr=$((nr + 1))
-		grep -q "\* $symbol() - " "$top/decoder/include/btsrec/decoder.h" ||
-			fault "$symbol has no description in decoder.h"
+		grep -q "\* $symbol() - " "$top"/decoder/include/btsrec/*.h ||
+			fault "$symbol has no description in the public headers"
 		grep -qw "$symbol" "$work/libbtsrec.3" || fault "$symbol is not in libbtsrec(3)"
 	done < <(sed -n 's/^\t\(btsrec_[a-z_]*\);$/\1/p' "$top/decoder/btsrec.map")
 	[ "$nr" -ge 20 ] || fault "found only $nr exported symbols"

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Part of <btsrec/decoder.h>: histories for gdb and other tools, and in a small file. */
+#ifndef BTSREC_EXPORTS_H
+#define BTSREC_EXPORTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <btsrec/base.h>
+#include <btsrec/views.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- gdb ---------------------------------------------------------------- */
+
+/**
+ * struct btsrec_gdb - the history that gdb is served
+ * @has_pid: only what thread @pid ran.
+ * @user_only: without what ran in the kernel.
+ */
+struct btsrec_gdb {
+	unsigned int cpu;
+	bool has_pid;
+	uint32_t pid;
+	bool user_only;
+};
+
+/**
+ * struct btsrec_link - a connection to gdb
+ * @read: wait for bytes, put at most @room_bytes into @buf; 0: the other side is gone.
+ */
+struct btsrec_link {
+	size_t (*read)(void *arg, char *buf, size_t room_bytes);
+	void *arg;
+	struct btsrec_sink out;
+};
+
+/**
+ * btsrec_gdbserver() - be the remote target of one gdb until it goes away
+ *
+ * One thread that cannot run: memory as the page tables in the dump map it, registers
+ * as far as the freeze of the CPU noted them, and the history for gdb's "record btrace
+ * bts".  What is missing in the history is a gap that gdb names as a decode error.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NODATA: no instruction of that history is known;
+ * BTSREC_ERR_NO_CPU; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before
+ * btsrec_locate().
+ */
+BTSREC_API enum btsrec_status
+btsrec_gdbserver(struct btsrec *rec, const struct btsrec_gdb *wanted,
+		 const struct btsrec_link *link);
+
+/* --- Exports ------------------------------------------------------------ */
+
+/**
+ * struct btsrec_export - what goes into a file for another tool
+ * @cpus, @nr_cpus: as in struct btsrec_show; each number once.
+ * @filter: only these events; for Chrome only who ran, user and kernel can be asked for.
+ */
+struct btsrec_export {
+	const unsigned int *cpus;
+	size_t nr_cpus;
+	struct btsrec_filter filter;
+};
+
+/**
+ * btsrec_export_perf() - the histories as a file for perf: perf.data
+ * btsrec_export_chrome() - threads and calls over time, as Chrome's Trace Event Format
+ * btsrec_export_folded() - how many branches each call stack took, a line each
+ * btsrec_export_lcov() - how often each source line of the kernel ran, as geninfo(1) has it
+ *
+ * perf: each branch is a sample with source, target, thread, CPU, prediction and kind.  Its
+ * time is that of the annotation before it on its CPU, in ns since boot; before the first
+ * annotation, of that.  A gap is an event of lost records; a mapping with its path and
+ * build-id is in front of the first branch at user addresses in it, if both are known; what
+ * else is no branch is not in the file.
+ *
+ * Chrome: only annotations carry time; each slice says in its category, and at its end
+ * between which bounds it must lie, how its time was found.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_STOPPED: the sink refused, so what it has is no whole
+ * file; BTSREC_ERR_NO_CPU; BTSREC_ERR_NO_SYMBOL: no source line is known; BTSREC_ERR_IO;
+ * BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate() and for a filter.
+ */
+BTSREC_API enum btsrec_status
+btsrec_export_perf(struct btsrec *rec, const struct btsrec_export *opts,
+		   const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_export_chrome(struct btsrec *rec, const struct btsrec_export *opts,
+		     const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_export_folded(struct btsrec *rec, const struct btsrec_export *opts,
+		     const struct btsrec_sink *sink);
+BTSREC_API enum btsrec_status
+btsrec_export_lcov(struct btsrec *rec, const struct btsrec_export *opts,
+		   const struct btsrec_sink *sink);
+
+/* --- Extract ------------------------------------------------------------ */
+
+/**
+ * struct btsrec_extract - what to leave out of the small file
+ * @no_user: addresses of user space in branches; they read 0.  The registers of a
+ *	freeze and the names of tasks stay.
+ * @no_paths: the paths of programs that were started.
+ *
+ * Either leaves out what names user addresses, too.
+ */
+struct btsrec_extract {
+	bool no_user;
+	bool no_paths;
+};
+
+/**
+ * btsrec_extract() - write all that decoding needs of the dump to @sink
+ *
+ * The bytes are a file that btsrec_open_dump() opens and that every view answers
+ * from as from the dump; see btsrec-extract(5).  They are the same, and as many when
+ * something fails, whatever btsrec_set_threads() has said.  Up to 16 threads pack them, in
+ * 2 MiB each, and where the source has read_pages two look for them, each in the memory
+ * that one does; @sink is called by the caller's.  Memory grows with what is kept by
+ * less than one hundredth of it.  In libbtsrec only, not in the part that the
+ * crash extension links.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_STOPPED: the sink refused, so what it has is no whole
+ * file; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate(), or if
+ * it found another root than the one that VMCOREINFO names.
+ */
+BTSREC_API enum btsrec_status
+btsrec_extract(struct btsrec *rec, const struct btsrec_extract *opts,
+	       const struct btsrec_sink *sink);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BTSREC_EXPORTS_H */
