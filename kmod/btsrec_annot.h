@@ -36,14 +36,16 @@ void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, 
  * @debugctl: where the register's value goes, for btsrec_resume()
  *
  * One read and one write of DEBUGCTL; the tests are laid out so that a pause
- * takes no branch.
+ * takes no branch.  Of a machine that goes on behind a freeze it sees that BTS stays off.
  *
  * Return: true if BTS is off now and the ring is ours; false: do nothing.
  */
 static __always_inline bool btsrec_pause(struct btsrec_pcpu *pc, u64 *debugctl)
 {
-	if (unlikely(!READ_ONCE(pc->live)))
+	if (unlikely(!READ_ONCE(pc->live))) {
+		bts_keep_off(pc);
 		return false;
+	}
 	*debugctl = bts_read_debugctl();
 	if (unlikely((*debugctl & BTS_ON) != BTS_ON || !bts_fields_are_ours(pc) || pc->foreign))
 		return btsrec_pause_foreign(pc, debugctl);

@@ -133,6 +133,20 @@ void bts_switch_off(void)
 		bts_write_debugctl(debugctl & ~BTS_ON);
 }
 
+/**
+ * bts_keep_off() - the same where BTS may have come back behind a freeze
+ * @pc: this CPU's, not live
+ *
+ * KVM writes back at a VM exit what it found at the entry, and a freeze may have come between two
+ * instructions of whoever switches it.  The CPU would go on writing into the scratch page, and in
+ * the next kernel nothing would switch BTS off, where the buffer is not mapped.
+ */
+void bts_keep_off(const struct btsrec_pcpu *pc)
+{
+	if (bts_fields_are_held(pc))
+		bts_switch_off();
+}
+
 /* Records three jumps and writes their addresses to @expected. */
 static noinline void run_known_branches(u64 on, u64 off, struct btsrec_record *expected)
 {

@@ -39,6 +39,7 @@ void bts_point_at(struct btsrec_pcpu *pc, u64 base_kva, u64 index_kva, u64 end_k
 void bts_point_at_scratch(struct btsrec_pcpu *pc);
 bool bts_area_is_ours(const struct btsrec_pcpu *pc);
 void bts_switch_off(void);
+void bts_keep_off(const struct btsrec_pcpu *pc);
 
 /* RDMSR without a call: a call would be a branch in the history. */
 static __always_inline u64 bts_read_debugctl(void)

@@ -79,17 +79,6 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
 }
 
 /*
- * Of a CPU that does not record any more.  BTS may yet be on: KVM writes back at a VM exit what it
- * found at the entry, and we may have come between two instructions of whoever switches it.
- * Nothing would switch it off in the next kernel, where the buffer is not mapped.
- */
-static noinline void keep_off(const struct btsrec_pcpu *pc)
-{
-	if (bts_fields_are_held(pc))
-		bts_switch_off();
-}
-
-/*
  * Stops this CPU; interrupts are off.  Up to the write of DEBUGCTL every branch would be in the
  * history, so there is none.  In an NMI handler, or if the switch path was interrupted
  * while paused, BTS is off already and it is known where it was stopped; it is not if somebody
@@ -101,7 +90,7 @@ static __always_inline void freeze_cpu(const struct pt_regs *regs, u32 reason, b
 	u64 debugctl, stop_ip;
 
 	if (unlikely(!xchg(&pc->live, 0))) {
-		keep_off(pc);
+		bts_keep_off(pc);
 		return;
 	}
 	debugctl = bts_read_debugctl();

@@ -325,11 +325,12 @@ int btsrec_arm(void)
 	if (err)
 		goto release_perf;
 	btsrec_thaw();
-	err = btsrec_freeze_register(freeze);
-	if (err)
-		goto unregister_probes;
+	/* Before the hooks: the first of them may find a fault, whose "frozen" must stay. */
 	old_state = root->state;
 	WRITE_ONCE(root->state, BTSREC_ROOT_ARMED);
+	err = btsrec_freeze_register(freeze);
+	if (err)
+		goto restore_state;
 	err = cpus_start();
 	if (err)
 		goto unregister_freeze;
@@ -341,9 +342,10 @@ int btsrec_arm(void)
 	return 0;
 
 unregister_freeze:
-	WRITE_ONCE(root->state, old_state);
 	btsrec_freeze_unregister();
-unregister_probes:
+restore_state:
+	if (!btsrec_is_frozen())
+		WRITE_ONCE(root->state, old_state);
 	btsrec_probes_unregister();
 release_perf:
 	btsrec_perf_release();

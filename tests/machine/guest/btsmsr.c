@@ -7,8 +7,12 @@
  *   echo CPU >/sys/module/btsmsr/parameters/off	switches BTS off there, unasked
  *   echo CPU >/sys/module/btsmsr/parameters/on	switches it on, as KVM does at a VM exit with
  *						what it found at the entry
+ *   echo 1 >/sys/module/btsmsr/parameters/crash	panics with BTS on on every CPU, none of
+ *						which switches threads before
  */
+#include <linux/atomic.h>
 #include <linux/cpumask.h>
+#include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/smp.h>
 #include <linux/sysfs.h>
@@ -95,6 +99,33 @@ static const struct kernel_param_ops on_ops = { .set = on_set };
 
 module_param_cb(on, &on_ops, NULL, 0200);
 MODULE_PARM_DESC(on, "switch BTS on on this CPU");
+
+static atomic_t nr_on;
+
+static void stay_on(void *unused)
+{
+	switch_on(NULL);
+	atomic_inc(&nr_on);
+	for (;;)
+		cpu_relax();
+}
+
+static int crash_set(const char *value, const struct kernel_param *param)
+{
+	int nr_others = num_online_cpus() - 1;
+
+	smp_call_function(stay_on, NULL, 0);
+	while (atomic_read(&nr_on) < nr_others)
+		cpu_relax();
+	local_irq_disable();
+	switch_on(NULL);
+	panic("BTS is on");
+}
+
+static const struct kernel_param_ops crash_ops = { .set = crash_set };
+
+module_param_cb(crash, &crash_ops, NULL, 0200);
+MODULE_PARM_DESC(crash, "panic with BTS on on every CPU");
 
 MODULE_DESCRIPTION("State of Branch Trace Store, and somebody who switches it off and on");
 MODULE_LICENSE("GPL");

@@ -38,11 +38,7 @@ kexec -p /vmlinuz --initrd=/capture --append="console=ttyS0 quiet panic=0 nokasl
 rdinit=/init reset_devices" || fail "the capture kernel does not load"
 insmod /modules/btsrec.ko || fail "the recorder does not load"
 echo freeze >/dev/btsrec
-for cpu in 0 1; do
-	echo $cpu >/sys/module/btsmsr/parameters/on
-	grep "^cpu=$cpu debugctl=c0 " /sys/module/btsmsr/parameters/state || fail "BTS is off"
-done
-echo c >/proc/sysrq-trigger
+echo 1 >/sys/module/btsmsr/parameters/crash
 """
 
 RUDE_CAPTURE = """

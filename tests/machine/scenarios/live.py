@@ -4,7 +4,8 @@
 Under load the guest lists its own history: on each CPU a whole ring of the model's log without
 a hole. The recorder goes on, is held and released by hand, and frozen; a snapshot is again
 what the CPUs recorded and tells of the hold, as a listing did where somebody switched BTS on
-behind a hold. The snapshot answers on the host, code included.
+behind a hold; behind a freeze the next switch of threads takes it away. The snapshot answers on
+the host, code included.
 
 At last it is disarmed, which takes its hooks out of the kernel's code, and read once more: what
 ran at those hooks is told as that, and nothing that the kernel did as impossible.
@@ -46,6 +47,11 @@ hold_told() {
 	return 1
 }
 hold_told "BTS on" || fail "no gap where somebody switched BTS on"
+# The machine goes on behind that freeze: the next switch of threads takes BTS away again.
+echo 0 >/sys/module/btsmsr/parameters/on
+sleep 1
+grep "^cpu=0 debugctl=[0-9a-f]*[4-9a-f][0-9a-f] " /sys/module/btsmsr/parameters/state &&
+	fail "BTS stays on behind a freeze"
 echo arm >/dev/btsrec || fail "does not arm again"
 start_work
 hurry
