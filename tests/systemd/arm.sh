@@ -132,6 +132,9 @@ stub capture "echo \"\${CAPTURE-unset} \${CAPTURE_TIMEOUT_S-unset} \${NO_USER-un
 expect 0 "^unset unset unset unset /proc/vmcore $work/sysroot/var/lib/btsrec/captures$" "$work/pre.d"
 printf 'CAPTURE="no"\nCAPTURE_TIMEOUT_S=9\nNO_USER=yes\nDUMP_DIRS="/a /b"\n' >"$work/sysroot/etc/btsrec.conf"
 expect 0 "^no 9 yes unset /proc/vmcore" "$work/pre.d"
+# For systemd that is one folder and another; here a command that there is not.
+printf 'CAPTURE_TIMEOUT_S=9\nNO_USER=yes\nDUMP_DIRS=/a /b\n' >"$work/sysroot/etc/btsrec.conf"
+expect 0 "unset 9 yes unset /proc/vmcore" "$work/pre.d"
 printf 'CAPTURE="no\n' >"$work/sysroot/etc/btsrec.conf"
 expect 0 "^unset unset unset unset /proc/vmcore" "$work/pre.d"
 

@@ -357,6 +357,79 @@ expect_said "No report of $work/crash/1/dump.1 yet: less than 999999999 MB are l
 run
 expect_reports 1
 
+# Somebody else fills the disk behind the look at how much is free.
+test=the_disk_fills_up_during_the_work
+machine
+dump "$work/crash/1/dump.1" 90
+cat >"$work/bin/df" <<-END
+	#!/bin/sh
+	printf 'head\nfs 9 9 %s 9 /\n' "\$(cat "$work/free")"
+END
+cat >"$work/bin/btsrec-analyze" <<-END
+	#!/bin/sh
+	echo 0 >"$work/free"
+	exit 1
+END
+chmod +x "$work/bin/df" "$work/bin/btsrec-analyze"
+for _ in 1 2 3 4; do
+	echo 100 >"$work/free"
+	run
+done
+expect_reports 0
+expect_said "No report of $work/crash/1/dump.1 yet: less than"
+rm "$work/bin/df" "$work/bin/btsrec-analyze"
+run
+expect_reports 1
+
+test=a_folder_that_is_a_link
+machine
+mv "$work/crash" "$work/large-disk"
+ln -s "$work/large-disk" "$work/crash"
+dump "$work/crash/1/dump.1" 90
+run
+expect_reports 1
+rm -r "$work/crash" "$work/large-disk"
+
+test=a_folder_that_is_not_there
+machine
+run DUMP_DIRS="$work/crash $work/nowhere"
+run DUMP_DIRS="$work/crash $work/nowhere"
+[ "$(grep -c "^MESSAGE=No dump is found in $work/nowhere, " "$work/journal")" = 1 ] ||
+	fault "$test: $(cat "$work/journal")"
+: >"$work/journal"
+mkdir "$work/nowhere"
+run DUMP_DIRS="$work/crash $work/nowhere"
+expect_silence
+rmdir "$work/nowhere"
+run DUMP_DIRS="$work/crash $work/nowhere"
+expect_said "No dump is found in $work/nowhere"
+
+# Only root can make files of others.
+if [ "$(id -u)" = 0 ]; then
+	test=a_dump_of_somebody_else
+	machine
+	dump "$work/crash/1/dump.1" 90
+	dump "$work/crash/2/dump.2" 91
+	chown 65534 "$work/crash/1/dump.1" "$work/crash/2/dump.2"
+	run
+	run
+	expect_reports 0
+	[ "$(grep -c "^MESSAGE=No report of .*belongs to user 65534" "$work/journal")" = 1 ] ||
+		fault "$test: $(cat "$work/journal")"
+	chown 0 "$work/crash/1/dump.1"
+	run
+	expect_reports 1
+
+	test=a_folder_of_somebody_else
+	mkdir "$work/crash/1/dump.1.btsrec"
+	chown 65534 "$work/crash/1/dump.1.btsrec"
+	"$analyze" "$work/crash/1/dump.1" 2>/dev/null && fault "$test: it was taken"
+	rmdir "$work/crash/1/dump.1.btsrec"
+	ln -s "$work/hooks" "$work/crash/1/dump.1.btsrec"
+	"$analyze" "$work/crash/1/dump.1" 2>/dev/null && fault "$test: a link was taken"
+	[ -z "$(ls "$work/hooks")" ] || fault "$test: written through a link"
+fi
+
 test=killed_while_it_worked
 machine
 dump "$work/crash/1/dump.1" 90

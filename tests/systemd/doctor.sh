@@ -216,6 +216,12 @@ printf '#!/bin/sh\nexec %s "$@" --root %s\n' "$btsrec" "$root" >"$work/bin/btsre
 chmod +x "$work/bin/btsrec"
 PATH=$work/bin:$PATH "$metrics" "$work/prom" || fault "$test: status $?"
 grep -qx "btsrec_history_level 2" "$work/prom/btsrec.prom" || fault "$test: not written"
+# The folder is not root's where node exporter is Debian's.
+echo precious >"$work/precious"
+ln -s "$work/precious" "$work/prom/btsrec.prom.new"
+PATH=$work/bin:$PATH "$metrics" "$work/prom" || fault "$test: status $? where a link is in the way"
+[ "$(cat "$work/precious")" = precious ] || fault "$test: written through a link"
+[ ! -L "$work/prom/btsrec.prom" ] || fault "$test: it is the link"
 printf '#!/bin/sh\necho half; exit 7\n' >"$work/bin/btsrec"
 PATH=$work/bin:$PATH "$metrics" "$work/prom" && fault "$test: a failure is none"
 grep -qx half "$work/prom/btsrec.prom" && fault "$test: half a file took the place of a whole one"
