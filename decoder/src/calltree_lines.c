@@ -69,14 +69,15 @@ static bool list_pattern(struct calltree *tree, uint64_t key)
 uint16_t calltree_add_pattern(struct calltree *tree, uint64_t key)
 {
 	const uint64_t words[COUNTS_KEY_WORDS] = { key };
-	struct count *number = counts_get(&tree->pattern_numbers, words);
+	/* Of what gets no number nothing is kept: a dump can have as many kinds as lines. */
+	bool full = tree->nr_patterns == UINT16_MAX;
+	struct count *number = full ? counts_find(&tree->pattern_numbers, words) :
+				      counts_get(&tree->pattern_numbers, words);
 
-	if (number && !number->nr[0]) {
-		if (tree->nr_patterns == UINT16_MAX)
-			return 0;
-		if (list_pattern(tree, key))
-			number->nr[0] = tree->nr_patterns;
-	}
+	if (full && !number)
+		return 0;
+	if (number && !number->nr[0] && list_pattern(tree, key))
+		number->nr[0] = tree->nr_patterns;
 	if (!number || !number->nr[0]) {
 		tree->nomem = true;
 		return 0;

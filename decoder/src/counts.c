@@ -63,6 +63,13 @@ struct count *counts_get(struct counts *counts, const uint64_t *key)
 	return count;
 }
 
+struct count *counts_find(const struct counts *counts, const uint64_t *key)
+{
+	struct count *count = counts->nr_room ? find(counts, key) : NULL;
+
+	return count && count->used ? count : NULL;
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct count *a = left, *b = right;

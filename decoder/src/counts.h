@@ -35,6 +35,9 @@ struct counts {
  */
 struct count *counts_get(struct counts *counts, const uint64_t *key);
 
+/** counts_find() - the counters of @key; NULL: there are none.  Not after counts_sort(). */
+struct count *counts_find(const struct counts *counts, const uint64_t *key);
+
 /** counts_sort() - make @table a list of @nr entries, ascending by key */
 void counts_sort(struct counts *counts);
 

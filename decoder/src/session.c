@@ -18,7 +18,7 @@ const char *btsrec_version(void)
 
 /* --- Session ------------------------------------------------------------ */
 
-static void part_free(struct session_part *part)
+void session_part_free(struct session_part *part)
 {
 	if (part->free)
 		part->free(part->data);
@@ -79,13 +79,13 @@ void btsrec_free(struct btsrec *rec)
 	if (!rec)
 		return;
 	rings_ahead_end(rec);
-	part_free(&rec->spaces);
-	part_free(&rec->marks);
-	part_free(&rec->lines);
-	part_free(&rec->code);
-	part_free(&rec->symbols);
+	session_part_free(&rec->spaces);
+	session_part_free(&rec->marks);
+	session_part_free(&rec->lines);
+	session_part_free(&rec->code);
+	session_part_free(&rec->symbols);
 	findings_fini(&rec->findings);
-	part_free(&rec->source);
+	session_part_free(&rec->source);
 	if (!rec->twin_of) {
 		located_free(rec->located);
 		free(rec->sysroot);

@@ -114,6 +114,9 @@ struct btsrec *session_twin(struct btsrec *rec);
  */
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status);
 
+/** session_part_free() - free what is there; leaves an empty one */
+void session_part_free(struct session_part *part);
+
 /**
  * session_per_cpu() - what a part of the library keeps of one CPU
  * @part: an array of pointers by CPU, made when the first one is asked for.

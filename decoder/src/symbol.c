@@ -132,14 +132,22 @@ bool symbols_twin(struct btsrec *twin, struct btsrec *rec)
 	return ret->dump;
 }
 
+/* Decoded code knows thunks, and what kind a branch is, by the names that there were. */
+static void names_changed(struct btsrec *rec)
+{
+	session_part_free(&rec->code);
+}
+
 void btsrec_set_resolver(struct btsrec *rec, const struct btsrec_resolver *resolver)
 {
+	names_changed(rec);
 	rec->resolver = *resolver;
 	rec->has_resolver = resolver->resolve;
 }
 
 void btsrec_set_dump_names(struct btsrec *rec, bool wanted)
 {
+	names_changed(rec);
 	rec->no_dump_names = !wanted;
 }
 
@@ -267,6 +275,7 @@ static enum btsrec_status file_table(struct btsrec *rec, struct symbol_list *lis
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	table->shift = shift;
 	files_append(symbols, table);
+	names_changed(rec);
 	return BTSREC_OK;
 }
 

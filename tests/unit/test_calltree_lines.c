@@ -192,6 +192,7 @@ START_TEST(patterns)
 		}
 		ck_assert(tree.complete && !tree.nomem);
 		ck_assert_uint_eq(tree.nr_patterns, UINT16_MAX);
+		ck_assert_uint_eq(tree.pattern_numbers.nr, UINT16_MAX);
 		for (uint32_t i = 0; i < nr; i++) {
 			struct calltree_line line = calltree_line(&tree, i);
 			struct frame frame = frame_at(i);

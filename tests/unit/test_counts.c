@@ -46,6 +46,21 @@ START_TEST(sorted_by_all_of_the_key)
 }
 END_TEST
 
+START_TEST(found_or_not)
+{
+	const uint64_t there[COUNTS_KEY_WORDS] = { 1, 0, 0, 2 };
+	const uint64_t other[COUNTS_KEY_WORDS] = { 1, 0, 0, 3 };
+	struct counts counts = { 0 };
+
+	ck_assert_ptr_null(counts_find(&counts, there));
+	get(&counts, 1, 2)->nr[1] = 4;
+	ck_assert_uint_eq(counts_find(&counts, there)->nr[1], 4);
+	ck_assert_ptr_null(counts_find(&counts, other));
+	ck_assert_uint_eq(counts.nr, 1);
+	counts_fini(&counts);
+}
+END_TEST
+
 START_TEST(an_empty_one)
 {
 	struct counts counts = { 0 };
@@ -68,5 +83,5 @@ START_TEST(without_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("counts", every_key_has_its_counters, sorted_by_all_of_the_key, an_empty_one,
-	       without_memory)
+BTSREC_CK_MAIN("counts", every_key_has_its_counters, sorted_by_all_of_the_key, found_or_not,
+	       an_empty_one, without_memory)
