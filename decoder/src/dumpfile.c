@@ -3,15 +3,11 @@
 
 #include <elf.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "kdump_format.h"
 #include "readat.h"
-
-/* Read at once at most: more than a window of a ring has. */
-#define RUN_MAX_PAGES	64
 
 /* Is [@offset, @offset + @nr_bytes) inside the file? */
 static bool is_inside(const struct dumpfile *dumpfile, uint64_t offset, uint64_t nr_bytes)
@@ -40,8 +36,7 @@ static void describe(struct dumpfile *dumpfile, uint64_t offset, uint64_t nr_byt
 
 static bool is_elf_core(const Elf64_Ehdr *header)
 {
-	return !memcmp(header->e_ident, ELFMAG, SELFMAG) && header->e_type == ET_CORE &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	return header->e_type == ET_CORE && header->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       header->e_phentsize == sizeof(Elf64_Phdr);
 }
 
@@ -57,19 +52,12 @@ static enum btsrec_status elf_nr_segments(int fd, const Elf64_Ehdr *header, stru
 	return section.sh_info ? BTSREC_OK : headers_cut(msg);
 }
 
-/* Segment number @number; where several overlap, the first; false: no memory. */
-static bool elf_add_segment(struct dumpfile *dumpfile, const Elf64_Phdr *segment, uint64_t number)
+/* Notes count as memory does: whoever reads them believes their size. */
+static void describe_segment(struct dumpfile *dumpfile, const Elf64_Phdr *segment)
 {
-	uint64_t there_bytes = 0;
-
-	if (segment->p_type != PT_LOAD || !segment->p_filesz ||
-	    segment->p_offset > INT64_MAX || segment->p_filesz > INT64_MAX)
-		return true;
-	describe(dumpfile, segment->p_offset, segment->p_filesz);
-	if (segment->p_offset < dumpfile->file_bytes)
-		there_bytes = min_u64(segment->p_filesz, dumpfile->file_bytes - segment->p_offset);
-	return ranges_add(&dumpfile->memory, segment->p_paddr, there_bytes, segment->p_offset,
-			  UINT64_MAX - number);
+	if ((segment->p_type == PT_LOAD || segment->p_type == PT_NOTE) && segment->p_filesz &&
+	    segment->p_offset <= INT64_MAX && segment->p_filesz <= INT64_MAX)
+		describe(dumpfile, segment->p_offset, segment->p_filesz);
 }
 
 static enum btsrec_status elf_probe(struct dumpfile *dumpfile, int fd, const Elf64_Ehdr *header,
@@ -91,24 +79,8 @@ static enum btsrec_status elf_probe(struct dumpfile *dumpfile, int fd, const Elf
 	if (!read_at(fd, header->e_phoff, segments, nr_segments * sizeof(*segments)))
 		return headers_unread(msg);
 	for (i = 0; i < nr_segments; i++)
-		if (!elf_add_segment(dumpfile, &segments[i], i))
-			return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
-	if (!ranges_settle(&dumpfile->memory))
-		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
+		describe_segment(dumpfile, &segments[i]);
 	return BTSREC_OK;
-}
-
-static size_t elf_backed_bytes(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes)
-{
-	const struct range *range;
-	size_t nr_backed = 0;
-
-	while (nr_backed < len_bytes && (range = ranges_find(&dumpfile->memory, pa + nr_backed))) {
-		uint64_t rest_bytes = range->nr_bytes - (pa + nr_backed - range->begin);
-
-		nr_backed += min_u64(rest_bytes, len_bytes - nr_backed);
-	}
-	return nr_backed;
 }
 
 /* --- Compressed --------------------------------------------------------- */
@@ -243,7 +215,7 @@ static enum btsrec_status describe_pages(struct dumpfile *dumpfile, int fd,
 	return BTSREC_OK;
 }
 
-static size_t partial_backed_bytes(const struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes)
+size_t dumpfile_backed_bytes(const struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes)
 {
 	uint64_t cut_pa = dumpfile->partial_pa + dumpfile->partial_bytes;
 
@@ -303,91 +275,10 @@ enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_by
 		return BTSREC_OK;
 	if (!memcmp(&head, "KDUMP   ", 8) || !memcmp(&head, "DISKDUMP", 8))
 		return kdump_probe(ret, fd, msg);
-	if (is_elf_core(&head))
-		return elf_probe(ret, fd, &head, msg);
-	return BTSREC_OK;
-}
-
-bool dumpfile_offset(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes, uint64_t *ret)
-{
-	const struct range *range = ranges_find(&dumpfile->memory, pa);
-
-	if (!range || range->nr_bytes - (pa - range->begin) < len_bytes)
-		return false;
-	*ret = range->at + (pa - range->begin);
-	return true;
-}
-
-/* How many of the @nr pages follow each other in the file, up or down; where, and the first one. */
-static size_t next_run(struct dumpfile *dumpfile, const uint64_t *page_pa, size_t nr,
-		       uint64_t *ret_offset, bool *ret_down)
-{
-	uint64_t first, at, step = 0;
-	size_t i;
-
-	if (!dumpfile_offset(dumpfile, page_pa[0], BTSREC_PAGE_BYTES, &first))
-		return 0;
-	*ret_offset = first;
-	for (i = 1; i < nr && i < RUN_MAX_PAGES; i++) {
-		if (!dumpfile_offset(dumpfile, page_pa[i], BTSREC_PAGE_BYTES, &at))
-			break;
-		if (i == 1 && (at == first + BTSREC_PAGE_BYTES || at + BTSREC_PAGE_BYTES == first))
-			step = at - first;
-		if (!step || at != first + i * step)
-			break;
-		*ret_offset = min_u64(*ret_offset, at);
-	}
-	*ret_down = *ret_offset != first;
-	return i;
-}
-
-static bool read_run(int fd, uint64_t offset, uint8_t *buf, size_t nr, bool down)
-{
-	struct iovec pages[RUN_MAX_PAGES];
-	ssize_t nr_read;
-
-	if (!down)
-		return read_at(fd, offset, buf, nr * BTSREC_PAGE_BYTES);
-	for (size_t i = 0; i < nr; i++)
-		pages[i] = (struct iovec){ buf + (nr - 1 - i) * BTSREC_PAGE_BYTES,
-					   BTSREC_PAGE_BYTES };
-	do
-		nr_read = preadv(fd, pages, (int)nr, (off_t)offset);
-	while (nr_read < 0 && errno == EINTR);
-	return nr_read == (ssize_t)(nr * BTSREC_PAGE_BYTES);
-}
-
-bool dumpfile_read_pages(struct dumpfile *dumpfile, int fd, const uint64_t *page_pa, size_t nr,
-			 uint8_t *buf)
-{
-	size_t nr_run;
-
-	for (size_t i = 0; i < nr; i += nr_run) {
-		uint64_t offset;
-		bool down;
-
-		nr_run = next_run(dumpfile, page_pa + i, nr - i, &offset, &down);
-		if (!nr_run || !read_run(fd, offset, buf + i * BTSREC_PAGE_BYTES, nr_run, down))
-			return false;
-	}
-	return true;
-}
-
-void dumpfile_fini(struct dumpfile *dumpfile)
-{
-	ranges_fini(&dumpfile->memory);
-	memset(dumpfile, 0, sizeof(*dumpfile));
-}
-
-size_t dumpfile_backed_bytes(struct dumpfile *dumpfile, uint64_t pa, size_t len_bytes)
-{
-	switch (dumpfile->kind) {
-	case DUMPFILE_ELF:
-		return elf_backed_bytes(dumpfile, pa, len_bytes);
-	case DUMPFILE_COMPRESSED:
-		return partial_backed_bytes(dumpfile, pa, len_bytes);
-	case DUMPFILE_OTHER:
-		break;
-	}
-	return len_bytes;
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG))
+		return BTSREC_OK;
+	if (!is_elf_core(&head))
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
+			       "an ELF file, but no core dump of a 64-bit kernel");
+	return elf_probe(ret, fd, &head, msg);
 }

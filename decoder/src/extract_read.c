@@ -402,3 +402,12 @@ enum btsrec_status extract_read_pa(struct extract_file *file, uint64_t pa, void 
 	}
 	return BTSREC_OK;
 }
+
+uint64_t extract_next_pa(const struct extract_file *file, uint64_t pa)
+{
+	size_t nr = sorted_up_to(file->pages, file->nr_pages, pa, pa);
+
+	if (nr && pa - file->pages[nr - 1].pa < BTSREC_PAGE_BYTES)
+		return pa;
+	return nr < file->nr_pages ? file->pages[nr].pa : UINT64_MAX;
+}

@@ -33,6 +33,9 @@ void extract_close(struct extract_file *file);
 enum btsrec_status extract_read_pa(struct extract_file *file, uint64_t pa, void *buf,
 				   size_t len_bytes, size_t *ret_bytes);
 
+/** extract_next_pa() - as next_pa of struct btsrec_image */
+uint64_t extract_next_pa(const struct extract_file *file, uint64_t pa);
+
 /** extract_header() - of @file; the numbers were checked, maker is NUL-terminated */
 const struct extract_header *extract_header(const struct extract_file *file);
 

@@ -517,6 +517,35 @@ uint64_t flatdump_max_pa(const struct flatdump *dump)
 	return dump->headers.max_pa < IMAGE_MAX_PA ? dump->headers.max_pa : IMAGE_MAX_PA;
 }
 
+bool flatdump_is_packed(const struct flatdump *dump)
+{
+	return !dump->is_elf;
+}
+
+/* The first page frame from @pfn on that is in the bitmap; behind its end: none. */
+static uint64_t next_pfn(const struct flatdump *dump, uint64_t pfn)
+{
+	while (pfn / 8 < dump->bitmap_bytes) {
+		uint64_t chunk = pfn / 8 / BITMAP_CHUNK_BYTES;
+		bool has_any = dump->nr_before[chunk] != dump->nr_before[chunk + 1];
+
+		if (has_any && dump->bitmap[pfn / 8] >> pfn % 8 & 1)
+			return pfn;
+		pfn = has_any ? pfn + 1 : 8 * BITMAP_CHUNK_BYTES * (chunk + 1);
+	}
+	return UINT64_MAX / BTSREC_PAGE_BYTES;
+}
+
+uint64_t flatdump_next_pa(const struct flatdump *dump, uint64_t pa)
+{
+	uint64_t pfn = pa / BTSREC_PAGE_BYTES, next;
+
+	if (dump->is_elf)
+		return flatelf_next_pa(&dump->elf, pa);
+	next = next_pfn(dump, pfn);
+	return next == pfn ? pa : next * BTSREC_PAGE_BYTES;
+}
+
 bool flatdump_part(const struct flatdump *dump, struct flatdump_part *ret)
 {
 	if (dump->is_elf || dump->end_pfn == UINT64_MAX)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory out of a flattened dump, compressed or ELF, over the index of its pieces:
- * no second copy, neither on disk nor in memory.  libkdumpfile before 0.5.4 does not
- * know the format, and 0.5.6 reads holes of a flattened ELF dump as memory.
+ * Memory out of a dump, compressed or ELF, over the index of its pieces, one if it is not
+ * flattened: no second copy, neither on disk nor in memory.  libkdumpfile before 0.5.4 does not
+ * know the flattened format, and 0.5.6 reads holes of a flattened ELF dump as memory.
  */
 #ifndef BTSREC_FLATDUMP_H
 #define BTSREC_FLATDUMP_H
@@ -46,6 +46,12 @@ bool flatdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, size_t 
 
 /** flatdump_vmcoreinfo() - the text of the note, or NULL; @dump's */
 const char *flatdump_vmcoreinfo(const struct flatdump *dump);
+
+/** flatdump_is_packed() - are there pages to unpack, so that flatdump_expect() is of use? */
+bool flatdump_is_packed(const struct flatdump *dump);
+
+/** flatdump_next_pa() - as next_pa of struct btsrec_image */
+uint64_t flatdump_next_pa(const struct flatdump *dump, uint64_t pa);
 
 /** flatdump_max_pa() - first address beyond memory; 0: unknown */
 uint64_t flatdump_max_pa(const struct flatdump *dump);

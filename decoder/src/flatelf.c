@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "bounds.h"
 #include "image.h"
@@ -40,12 +41,16 @@ bool flatelf_probe(const Elf64_Ehdr *header)
 static enum btsrec_status add_memory(struct flatelf *elf, struct flatheaders *headers,
 				     const Elf64_Phdr *segment, uint64_t number, struct msg *msg)
 {
-	if (segment->p_paddr >= IMAGE_MAX_PA || segment->p_filesz > IMAGE_MAX_PA ||
-	    !segment->p_filesz)
+	uint64_t there_bytes = 0;
+
+	/* What a segment claims beyond the end of the file is not there. */
+	if (segment->p_offset < headers->flat->end)
+		there_bytes = min_u64(segment->p_filesz, headers->flat->end - segment->p_offset);
+	if (segment->p_paddr >= IMAGE_MAX_PA || there_bytes > IMAGE_MAX_PA || !there_bytes)
 		return BTSREC_OK;
-	if (headers->max_pa < segment->p_paddr + segment->p_filesz)
-		headers->max_pa = segment->p_paddr + segment->p_filesz;
-	if (!ranges_add(&elf->memory, segment->p_paddr, segment->p_filesz, segment->p_offset,
+	if (headers->max_pa < segment->p_paddr + there_bytes)
+		headers->max_pa = segment->p_paddr + there_bytes;
+	if (!ranges_add(&elf->memory, segment->p_paddr, there_bytes, segment->p_offset,
 			UINT64_MAX - number))
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	return BTSREC_OK;
@@ -175,14 +180,114 @@ enum btsrec_status flatelf_read(const struct flatelf *elf, uint64_t pa, void *bu
 			     min_u64(segment->nr_bytes - distance, len_bytes), ret_bytes);
 }
 
+/* --- Many pages ---------------------------------------------------------- */
+
+/* Read at once at most: more than a window of a ring has. */
+#define RUN_MAX_PAGES	64
+
+/* Where in the file, not as rearranged, the page at @pa is in one piece; false: it is not. */
+static bool page_offset(const struct flatelf *elf, uint64_t pa, uint64_t *ret)
+{
+	const struct range *segment = ranges_find(&elf->memory, pa), *piece;
+	uint64_t offset;
+
+	if (!segment || segment->nr_bytes - (pa - segment->begin) < BTSREC_PAGE_BYTES)
+		return false;
+	offset = segment->at + (pa - segment->begin);
+	piece = ranges_find(&elf->flat->pieces, offset);
+	if (!piece || piece->nr_bytes - (offset - piece->begin) < BTSREC_PAGE_BYTES)
+		return false;
+	*ret = piece->at + (offset - piece->begin);
+	return true;
+}
+
+/* How many of the @nr pages follow each other in the file, up or down; where, and the first one. */
+static size_t next_run(const struct flatelf *elf, const uint64_t *page_pa, size_t nr,
+		       uint64_t *ret_offset, bool *ret_down)
+{
+	uint64_t first, at, step = 0;
+	size_t i;
+
+	if (!page_offset(elf, page_pa[0], &first))
+		return 0;
+	*ret_offset = first;
+	for (i = 1; i < nr && i < RUN_MAX_PAGES; i++) {
+		if (!page_offset(elf, page_pa[i], &at))
+			break;
+		if (i == 1 && (at == first + BTSREC_PAGE_BYTES || at + BTSREC_PAGE_BYTES == first))
+			step = at - first;
+		if (!step || at != first + i * step)
+			break;
+		*ret_offset = min_u64(*ret_offset, at);
+	}
+	*ret_down = *ret_offset != first;
+	return i;
+}
+
+static bool read_run(int fd, uint64_t offset, uint8_t *buf, size_t nr, bool down)
+{
+	struct iovec pages[RUN_MAX_PAGES];
+	ssize_t nr_read;
+
+	if (!down)
+		return read_at(fd, offset, buf, nr * BTSREC_PAGE_BYTES);
+	for (size_t i = 0; i < nr; i++)
+		pages[i] = (struct iovec){ buf + (nr - 1 - i) * BTSREC_PAGE_BYTES,
+					   BTSREC_PAGE_BYTES };
+	do
+		nr_read = preadv(fd, pages, (int)nr, (off_t)offset);
+	while (nr_read < 0 && errno == EINTR);
+	return nr_read == (ssize_t)(nr * BTSREC_PAGE_BYTES);
+}
+
+/* One that is in several pieces. */
+static bool read_page(const struct flatelf *elf, uint64_t pa, uint8_t *buf)
+{
+	size_t nr_bytes;
+
+	return !flatelf_read(elf, pa, buf, BTSREC_PAGE_BYTES, &nr_bytes) &&
+	       nr_bytes == BTSREC_PAGE_BYTES;
+}
+
 bool flatelf_read_pages(const struct flatelf *elf, const uint64_t *page_pa, size_t nr, uint8_t *buf)
 {
-	size_t i = 0, nr_bytes = BTSREC_PAGE_BYTES;
+	size_t nr_run;
 
-	while (i < nr && nr_bytes == BTSREC_PAGE_BYTES) {
-		flatelf_read(elf, page_pa[i], buf + i * BTSREC_PAGE_BYTES, BTSREC_PAGE_BYTES,
-			     &nr_bytes);
-		i += nr_bytes == BTSREC_PAGE_BYTES;
+	for (size_t i = 0; i < nr; i += nr_run) {
+		uint8_t *to = buf + i * BTSREC_PAGE_BYTES;
+		uint64_t offset;
+		bool down;
+
+		nr_run = next_run(elf, page_pa + i, nr - i, &offset, &down);
+		if (nr_run && !read_run(elf->flat->fd, offset, to, nr_run, down))
+			return false;
+		if (!nr_run && !read_page(elf, page_pa[i], to))
+			return false;
+		nr_run += !nr_run;
 	}
-	return i == nr;
+	return true;
+}
+
+/* --- What there is ------------------------------------------------------- */
+
+uint64_t flatelf_next_pa(const struct flatelf *elf, uint64_t pa)
+{
+	const struct range *segment, *piece;
+
+	while ((segment = ranges_next(&elf->memory, pa))) {
+		uint64_t offset;
+
+		if (pa < segment->begin)
+			pa = segment->begin;
+		offset = segment->at + (pa - segment->begin);
+		piece = ranges_next(&elf->flat->pieces, offset);
+		if (!piece)
+			offset = UINT64_MAX;
+		else if (piece->begin > offset)
+			offset = piece->begin;
+		if (offset - segment->at < segment->nr_bytes)
+			return segment->begin + (offset - segment->at);
+		pa = segment->begin + segment->nr_bytes;
+	}
+	return UINT64_MAX;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory out of an ELF core behind an index of pieces: a flattened one, or a plain one as one. */
+/*
+ * Memory out of an ELF core behind an index of pieces: a flattened one, or a plain one as one.
+ * Of libkdumpfile 0.5.1, which would read the plain ones, one wrong byte in the header (e_shoff,
+ * e_shnum, e_phentsize, the size of the notes) makes SIGSEGV or SIGBUS.
+ */
 #ifndef BTSREC_FLATELF_H
 #define BTSREC_FLATELF_H
 
@@ -34,8 +38,16 @@ void flatelf_fini(struct flatelf *elf);
 enum btsrec_status flatelf_read(const struct flatelf *elf, uint64_t pa, void *buf, size_t len_bytes,
 				size_t *ret_bytes);
 
-/** flatelf_read_pages() - as flatdump_read_pages() */
+/**
+ * flatelf_read_pages() - as flatdump_read_pages()
+ *
+ * Those that lie next to each other in the file, in this order or in the reverse, are read
+ * together.
+ */
 bool flatelf_read_pages(const struct flatelf *elf, const uint64_t *page_pa, size_t nr,
 			uint8_t *buf);
+
+/** flatelf_next_pa() - the first address from @pa on whose byte there is; UINT64_MAX: none */
+uint64_t flatelf_next_pa(const struct flatelf *elf, uint64_t pa);
 
 #endif /* BTSREC_FLATELF_H */

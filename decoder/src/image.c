@@ -40,6 +40,13 @@ bool image_read_pages(const struct btsrec_image *image, const uint64_t *page_pa,
 	return image->read_pages(image->arg, page_pa, nr, buf);
 }
 
+uint64_t image_next_pa(const struct btsrec_image *image, uint64_t pa)
+{
+	uint64_t next_pa = image->next_pa ? image->next_pa(image->arg, pa) : pa;
+
+	return next_pa < pa ? pa : next_pa;
+}
+
 void image_expect(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr)
 {
 	if (image->expect)

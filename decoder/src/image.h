@@ -63,9 +63,13 @@ static inline struct btsrec_image image_over(const struct btsrec_image *below,
 	over.read_pa = read_pa;
 	over.expect = NULL;
 	over.read_pages = NULL;
+	over.next_pa = NULL;
 	over.arg = arg;
 	return over;
 }
+
+/** image_next_pa() - the first address from @pa on that may be there; UINT64_MAX: none */
+uint64_t image_next_pa(const struct btsrec_image *image, uint64_t pa);
 
 /** image_expect() - the pages at @page_pa will be read soon, see struct btsrec_image */
 void image_expect(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Dump files through libkdumpfile; the only file that includes its header.
- * Compressed, split and flattened ones are read by flatdump.c if that can unpack them.
+ * Dump files, through libkdumpfile where we do not read them ourselves; the only file that
+ * includes its header.  ELF is read by flatdump.c, and so are compressed, split and flattened
+ * dumps if that can unpack them.
  */
 #include "image_kdump.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,7 +55,6 @@ void dump_free(void *data)
 	if (dump->fd >= 0)
 		close(dump->fd);
 	free(dump->vmcoreinfo);
-	dumpfile_fini(&dump->file);
 	extract_close(dump->extract);
 	free(dump);
 }
@@ -110,19 +111,6 @@ static size_t bytes_before_lost_page(uint64_t pa, const uint8_t *bytes, size_t n
 	return nr_bytes;
 }
 
-/* Whole pages, as of rings, cost less to read than to map, touch and copy. */
-#define DIRECT_MIN_BYTES	BTSREC_PAGE_BYTES
-
-/* What lies in the file as it is, without libkdumpfile. */
-static bool read_direct(struct dump *dump, uint64_t pa, void *buf, size_t len_bytes)
-{
-	uint64_t offset;
-
-	return len_bytes >= DIRECT_MIN_BYTES &&
-	       dumpfile_offset(&dump->file, pa, len_bytes, &offset) &&
-	       read_at(dump->fd, offset, buf, len_bytes);
-}
-
 /*
  * Machine addresses, because libkdumpfile 0.5.1 finds no translation from the
  * kernel's to them in dumps that QEMU wrote.  They differ in Xen's paravirtual
@@ -137,8 +125,6 @@ static enum btsrec_status dump_read_pa(void *arg, uint64_t pa, void *buf, size_t
 	*ret_bytes = dumpfile_backed_bytes(&dump->file, pa, len_bytes);
 	if (!*ret_bytes)
 		return BTSREC_ERR_NODATA;
-	if (read_direct(dump, pa, buf, *ret_bytes))
-		return *ret_bytes < len_bytes ? BTSREC_ERR_NODATA : BTSREC_OK;
 	errno = 0;
 	status = dump_status(kdump_read(dump->ctx, KDUMP_MACHPHYSADDR, pa, buf, ret_bytes));
 	if (dump->file.kind == DUMPFILE_COMPRESSED && dumpfile_is_cut(&dump->file))
@@ -146,14 +132,6 @@ static enum btsrec_status dump_read_pa(void *arg, uint64_t pa, void *buf, size_t
 	if (!status && *ret_bytes < len_bytes)
 		return BTSREC_ERR_NODATA;
 	return status;
-}
-
-/* Of an ELF dump; the others have no extents. */
-static bool dump_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
-{
-	struct dump *dump = arg;
-
-	return dumpfile_read_pages(&dump->file, dump->fd, page_pa, nr, buf);
 }
 
 /* --- Opening ------------------------------------------------------------ */
@@ -188,11 +166,10 @@ static const char *dump_cause(const struct dump *dump)
 	return text;
 }
 
-/* libkdumpfile 0.5.1 dies of freeing a compressed dump that it refused; 0.5.4 does not. */
-static bool dump_must_leak(const struct dump *dump)
+/* libkdumpfile 0.5.1 dies of freeing a dump that it refused; 0.5.4 does not. */
+static bool dump_must_leak(void)
 {
-	return KDUMPFILE_VERSION < KDUMPFILE_MKVER(0, 5, 4) &&
-	       dump->file.kind == DUMPFILE_COMPRESSED;
+	return KDUMPFILE_VERSION < KDUMPFILE_MKVER(0, 5, 4);
 }
 
 /* Why libkdumpfile took the file for no dump, in one line. */
@@ -202,7 +179,7 @@ static enum btsrec_status dump_refused(struct dump *dump, struct msg *msg, kdump
 		msg_set(msg, BTSREC_ERR_IO, "%s", dump_cause(dump));
 	else
 		msg_set(msg, BTSREC_ERR_NOT_DUMP, "not a kernel dump: %s", dump_cause(dump));
-	if (dump_must_leak(dump))
+	if (dump_must_leak())
 		dump->ctx = NULL;
 	return status == KDUMP_ERR_SYSTEM ? BTSREC_ERR_IO : BTSREC_ERR_NOT_DUMP;
 }
@@ -263,22 +240,30 @@ static void dump_notice(const struct dumpfile *file, struct btsrec *rec)
 }
 
 /*
- * libkdumpfile 0.5.1 gives wrong bytes, or dies, some time after it was asked for a
- * page that makedumpfile left out: compressed dumps are for our own reader, too, unless
- * they are cut off or it cannot unpack them.  It does not know split ones.
+ * libkdumpfile 0.5.1 dies of one wrong byte in the header of an ELF dump, and gives wrong
+ * bytes, or dies, some time after it was asked for a page that makedumpfile left out: ELF is for
+ * our own reader, and compressed dumps are, too, unless they are cut off or it cannot unpack
+ * them.  libkdumpfile does not know split ones.
  */
-static enum btsrec_status dump_open_compressed(struct dump *dump, struct msg *msg)
+static bool is_for_us(const struct dumpfile *file)
 {
-	enum btsrec_status status;
-	struct msg own = { 0 };
+	return file->kind == DUMPFILE_ELF ||
+	       (file->kind == DUMPFILE_COMPRESSED && (file->is_split || !dumpfile_is_cut(file)));
+}
 
-	if (dump->file.kind != DUMPFILE_COMPRESSED ||
-	    (dumpfile_is_cut(&dump->file) && !dump->file.is_split))
-		return BTSREC_ERR_NOT_DUMP;
+static enum btsrec_status dump_open_own(struct dump *dump, struct msg *msg)
+{
+	struct msg own = { 0 };
+	enum btsrec_status status;
+
+	if (!is_for_us(&dump->file))
+		return dump_open_kdump(dump, msg);
 	if (!flatfile_init_plain(&dump->flat_index, dump->fd, dump->file.file_bytes))
-		return BTSREC_ERR_NOMEM;
+		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	status = flatdump_new(&dump->flat_index, &own, &dump->flat);
-	return status == BTSREC_ERR_IO ? msg_set(msg, status, "%s", own.text) : status;
+	if (status == BTSREC_ERR_NOT_DUMP && dump->file.kind != DUMPFILE_ELF)
+		return dump_open_kdump(dump, msg);
+	return status ? msg_set(msg, status, "%s", own.text) : BTSREC_OK;
 }
 
 static enum btsrec_status dump_open_plain(struct dump *dump, struct btsrec *rec,
@@ -286,18 +271,19 @@ static enum btsrec_status dump_open_plain(struct dump *dump, struct btsrec *rec,
 {
 	enum btsrec_status status = dumpfile_probe(&dump->file, dump->fd, file_bytes, &rec->msg);
 
-	if (status)
-		return status;
-	status = dump_open_compressed(dump, &rec->msg);
-	if (status == BTSREC_ERR_NOMEM)
-		return msg_set(&rec->msg, status, "out of memory");
-	if (status == BTSREC_ERR_IO)
-		return status;
-	if (status)
-		status = dump_open_kdump(dump, &rec->msg);
+	if (!status)
+		status = dump_open_own(dump, &rec->msg);
 	if (!status)
 		dump_notice(&dump->file, rec);
 	return status;
+}
+
+static bool was_elf(const struct flatfile *flat)
+{
+	char magic[SELFMAG];
+
+	return !flatfile_read_all(flat, 0, magic, sizeof(magic)) &&
+	       !memcmp(magic, ELFMAG, sizeof(magic));
 }
 
 /*
@@ -318,7 +304,7 @@ static enum btsrec_status dump_open_flattened(struct dump *dump, struct btsrec *
 		snprintf(rec->notice, sizeof(rec->notice),
 			 "the dump is cut off: its end mark is not there");
 	status = flatdump_new(&dump->flat_index, &rec->msg, &dump->flat);
-	if (status != BTSREC_ERR_NOT_DUMP || !dump->flat_index.whole)
+	if (status != BTSREC_ERR_NOT_DUMP || !dump->flat_index.whole || was_elf(&dump->flat_index))
 		return status;
 	return dump_open_kdump(dump, &ignored) ? status : BTSREC_OK;
 }
@@ -392,6 +378,13 @@ static void flat_expect(void *arg, const uint64_t *page_pa, size_t nr)
 	flatdump_expect(dump->flat, page_pa, nr);
 }
 
+static uint64_t flat_next_pa(void *arg, uint64_t pa)
+{
+	struct dump *dump = arg;
+
+	return flatdump_next_pa(dump->flat, pa);
+}
+
 static enum btsrec_status extract_read(void *arg, uint64_t pa, void *buf, size_t len_bytes,
 				       size_t *ret_bytes)
 {
@@ -400,26 +393,34 @@ static enum btsrec_status extract_read(void *arg, uint64_t pa, void *buf, size_t
 	return extract_read_pa(dump->extract, pa, buf, len_bytes, ret_bytes);
 }
 
+static uint64_t extract_next(void *arg, uint64_t pa)
+{
+	struct dump *dump = arg;
+
+	return extract_next_pa(dump->extract, pa);
+}
+
 void dump_image(struct dump *dump, struct btsrec_image *ret)
 {
 	*ret = (struct btsrec_image){ .arg = dump };
 	if (dump->flat) {
 		ret->read_pa = flat_read_pa;
-		ret->expect = flat_expect;
+		ret->expect = flatdump_is_packed(dump->flat) ? flat_expect : NULL;
 		ret->read_pages = flat_read_pages;
+		ret->next_pa = flat_next_pa;
 		ret->vmcoreinfo = flatdump_vmcoreinfo(dump->flat);
 		ret->max_pa = flatdump_max_pa(dump->flat);
 		return;
 	}
 	if (dump->extract) {
 		ret->read_pa = extract_read;
+		ret->next_pa = extract_next;
 		ret->vmcoreinfo = extract_vmcoreinfo(dump->extract);
 		ret->root_pa_hint = extract_header(dump->extract)->root_pa;
 		ret->max_pa = extract_header(dump->extract)->max_pa;
 		return;
 	}
 	ret->read_pa = dump_read_pa;
-	ret->read_pages = dump_read_pages;
 	ret->vmcoreinfo = dump->vmcoreinfo;
 	ret->max_pa = dump_max_pa(dump);
 }

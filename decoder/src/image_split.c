@@ -107,6 +107,14 @@ static bool split_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void
 	return true;
 }
 
+/* Each part has the bitmap of all. */
+static uint64_t split_next_pa(void *arg, uint64_t pa)
+{
+	const struct split *split = arg;
+
+	return split->parts[0].image.next_pa(split->parts[0].dump, pa);
+}
+
 static enum btsrec_status open_part(struct btsrec *rec, const char *path, struct split *split)
 {
 	struct split_part *part = &split->parts[split->nr_parts];
@@ -167,6 +175,7 @@ static enum btsrec_status open_split(struct btsrec *rec, const char *const *path
 	image = image_over(&split->parts[0].image, split_read_pa, split);
 	image.expect = split_expect;
 	image.read_pages = split_read_pages;
+	image.next_pa = split_next_pa;
 	if (!split_is_whole(split)) {
 		rec->incomplete = true;
 		snprintf(rec->notice, sizeof(rec->notice), "files of the split dump are missing");

@@ -120,12 +120,22 @@ static enum btsrec_status search_vmcoreinfo(struct search *search)
 	return status;
 }
 
+/* The first page from @pa on of which anything is there. */
+static uint64_t next_page(const struct btsrec_image *image, uint64_t pa)
+{
+	uint64_t next_pa = image_next_pa(image, pa);
+
+	return next_pa - next_pa % BTSREC_PAGE_BYTES;
+}
+
 static enum btsrec_status search_memory(struct search *search, uint64_t end_pa)
 {
 	enum btsrec_status status;
 	uint64_t magic;
 
-	for (uint64_t pa = BTSREC_PAGE_BYTES; pa < end_pa; pa += BTSREC_PAGE_BYTES) {
+	/* A file of some KB can claim to have memory up to 2^52. */
+	for (uint64_t pa = next_page(search->image, BTSREC_PAGE_BYTES); pa < end_pa;
+	     pa = next_page(search->image, pa + BTSREC_PAGE_BYTES)) {
 		status = image_read(search->image, pa, &magic, sizeof(magic));
 		if (status == BTSREC_OK && magic == BTSREC_ROOT_MAGIC)
 			status = consider(search, pa, "scan");

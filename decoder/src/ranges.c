@@ -156,6 +156,17 @@ const struct range *ranges_find(const struct ranges *ranges, uint64_t number)
 	return range && number < end_of(range) ? range : NULL;
 }
 
+const struct range *ranges_next(const struct ranges *ranges, uint64_t number)
+{
+	const struct range *range = ranges_find(ranges, number);
+	size_t i;
+
+	if (range)
+		return range;
+	i = sorted_up_to(ranges->list, ranges->nr, begin, number);
+	return i < ranges->nr ? &ranges->list[i] : NULL;
+}
+
 void ranges_fini(struct ranges *ranges)
 {
 	free(ranges->list);

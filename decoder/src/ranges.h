@@ -47,6 +47,9 @@ bool ranges_settle(struct ranges *ranges);
 /** ranges_find() - the one that has number @number, or NULL; after ranges_settle() */
 const struct range *ranges_find(const struct ranges *ranges, uint64_t number);
 
+/** ranges_next() - that one, or else the first one behind, or NULL; after ranges_settle() */
+const struct range *ranges_next(const struct ranges *ranges, uint64_t number);
+
 /** ranges_fini() - free the list */
 void ranges_fini(struct ranges *ranges);
 

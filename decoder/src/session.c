@@ -162,6 +162,14 @@ static bool watched_read_pages(void *arg, const uint64_t *page_pa, size_t nr, vo
 	return rec->given.read_pages(rec->given.arg, page_pa, nr, buf);
 }
 
+/* For a full scan, by one thread, when nothing else is read. */
+static uint64_t watched_next_pa(void *arg, uint64_t pa)
+{
+	struct btsrec *rec = arg;
+
+	return rec->given.next_pa(rec->given.arg, pa);
+}
+
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)
 {
 	rings_ahead_forget(rec);
@@ -189,6 +197,7 @@ enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *i
 	rec->image.read_pa = watched_read_pa;
 	rec->image.expect = image->expect ? watched_expect : NULL;
 	rec->image.read_pages = image->read_pages ? watched_read_pages : NULL;
+	rec->image.next_pa = image->next_pa ? watched_next_pa : NULL;
 	rec->image.arg = rec;
 	rec->source = source;
 	rec->has_image = true;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Flattened dumps: the input is what follows the format's head. */
+/*
+ * Dumps: the input is a whole ELF or compressed one, or what follows the head of the flattened
+ * format.
+ */
 #include <string.h>
 
+#include "../../decoder/src/dumpfile.h"
 #include "../../decoder/src/flatdump.h"
 #include "fuzz_file.h"
 #include "fuzz_image.h"
@@ -11,21 +15,56 @@
 
 static void use(const struct flatfile *flat)
 {
-	static uint8_t buf[2 * BTSREC_PAGE_BYTES];
+	static const uint64_t page_pa[] = { 0x3000, 0x4000, 0x5000, 0x9000, 0x8000, 0x7000 };
+	static uint8_t buf[6 * BTSREC_PAGE_BYTES];
 	struct flatdump *dump = NULL;
 	static struct msg msg;
 	size_t nr_bytes;
 	uint64_t pa;
 
-	(void)flatfile_read(flat, 0, buf, sizeof(buf), &nr_bytes);
+	(void)flatfile_read(flat, 0, buf, 2 * BTSREC_PAGE_BYTES, &nr_bytes);
 	if (flatdump_new(flat, &msg, &dump))
 		return;
-	for (pa = 0; pa < 64 * BTSREC_PAGE_BYTES; pa += sizeof(buf) - 3)
-		(void)flatdump_read_pa(dump, pa, buf, sizeof(buf), &nr_bytes);
-	(void)flatdump_read_pa(dump, flatdump_max_pa(dump) - 1, buf, sizeof(buf), &nr_bytes);
+	for (pa = 0; pa < 64 * BTSREC_PAGE_BYTES; pa += 2 * BTSREC_PAGE_BYTES - 3)
+		(void)flatdump_read_pa(dump, pa, buf, 2 * BTSREC_PAGE_BYTES, &nr_bytes);
+	(void)flatdump_read_pa(dump, flatdump_max_pa(dump) - 1, buf, 2 * BTSREC_PAGE_BYTES,
+			       &nr_bytes);
+	(void)flatdump_read_pages(dump, page_pa, sizeof(page_pa) / sizeof(*page_pa), buf);
+	/* Each step is one that a full scan takes. */
+	pa = 0;
+	for (int i = 0; i < 100 && pa < UINT64_MAX - BTSREC_PAGE_BYTES; i++) {
+		uint64_t next_pa = flatdump_next_pa(dump, pa);
+
+		if (next_pa < pa)
+			__builtin_trap();
+		pa = next_pa + (next_pa < UINT64_MAX - BTSREC_PAGE_BYTES ? BTSREC_PAGE_BYTES : 0);
+	}
 	if (flatdump_vmcoreinfo(dump))
 		(void)strlen(flatdump_vmcoreinfo(dump));
 	flatdump_free(dump);
+}
+
+static bool is_plain(const uint8_t *bytes, size_t nr_bytes)
+{
+	return nr_bytes > 8 && (!memcmp(bytes, "\177ELF", 4) || !memcmp(bytes, "KDUMP   ", 8));
+}
+
+/* As image_kdump.c does, but that there libkdumpfile is asked next. */
+static void use_plain(const uint8_t *bytes, size_t nr_bytes)
+{
+	struct dumpfile dumpfile = { 0 };
+	struct flatfile flat = { 0 };
+	static struct msg msg;
+
+	fuzz_file(bytes, nr_bytes);
+	if (dumpfile_probe(&dumpfile, FUZZ_FD, nr_bytes, &msg))
+		return;
+	for (uint64_t pa = 0; pa < 8 * BTSREC_PAGE_BYTES; pa += 100)
+		if (dumpfile_backed_bytes(&dumpfile, pa, BTSREC_PAGE_BYTES) > BTSREC_PAGE_BYTES)
+			__builtin_trap();
+	if (flatfile_init_plain(&flat, FUZZ_FD, nr_bytes))
+		use(&flat);
+	flatfile_fini(&flat);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
@@ -36,6 +75,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 
 	if (nr_bytes > MAX_BYTES)
 		return 0;
+	if (is_plain(bytes, nr_bytes)) {
+		use_plain(bytes, nr_bytes);
+		return 0;
+	}
 	/* Type and version, big-endian. */
 	file[23] = 1;
 	file[31] = 1;

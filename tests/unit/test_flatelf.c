@@ -66,7 +66,9 @@ START_TEST(the_medium_fails)
 	btsrec_ck_ok(flatdump_read_pa(dump, 0x5000, bytes, PAGE, &nr_bytes));
 	btsrec_ck_status(flatdump_read_pa(dump, 0x6000, bytes, PAGE, &nr_bytes), BTSREC_ERR_IO);
 	ck_assert_uint_eq(nr_bytes, 0);
+	/* Both at once. */
 	nr_reads = 0;
+	failing_read = 1;
 	ck_assert(!flatdump_read_pages(dump, page_pa, 2, bytes));
 	failing_read = 0;
 	ck_assert(flatdump_read_pages(dump, page_pa, 2, bytes));

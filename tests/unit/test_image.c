@@ -159,7 +159,26 @@ START_TEST(pages_only_where_pages_can_be)
 }
 END_TEST
 
+static uint64_t next_pa(void *arg, uint64_t pa)
+{
+	ck_assert_ptr_null(arg);
+	return pa < 0x5000 ? 0x5000 : pa == 0x6000 ? 0x1000 : UINT64_MAX;
+}
+
+START_TEST(what_is_next)
+{
+	struct btsrec_image image = { 0 };
+
+	ck_assert_uint_eq(image_next_pa(&image, 0x1000), 0x1000);
+	image.next_pa = next_pa;
+	ck_assert_uint_eq(image_next_pa(&image, 0x1000), 0x5000);
+	ck_assert_uint_eq(image_next_pa(&image, 0x7000), UINT64_MAX);
+	/* Who goes back would be asked for ever. */
+	ck_assert_uint_eq(image_next_pa(&image, 0x6000), 0x6000);
+}
+END_TEST
+
 BTSREC_CK_MAIN("image", whole_read, partial_read_is_nodata, ok_with_too_few_bytes_is_nodata,
 	       nodata_with_all_bytes_is_ok, more_bytes_than_asked_is_a_broken_medium,
 	       io_error_passes, beyond_any_address_is_not_asked, page_addresses, read_needs_all,
-	       pages_only_where_pages_can_be)
+	       pages_only_where_pages_can_be, what_is_next)

@@ -220,6 +220,31 @@ START_TEST(scan_finds_the_last_page_of_its_range)
 }
 END_TEST
 
+static uint64_t nr_asked;
+
+/* Two pages of 4 PiB. */
+static uint64_t next_of_two(void *arg, uint64_t pa)
+{
+	ck_assert_ptr_nonnull(arg);
+	nr_asked++;
+	return pa <= 0x3008 ? 0x3008 : pa <= 0x1000000 ? 0x1000000 : UINT64_MAX;
+}
+
+START_TEST(a_full_scan_asks_only_for_what_there_is)
+{
+	setup();
+	put_root(0x1000000, FIX_GENERATION + 5);
+	fixture_root(fix)->magic = 0;
+	image.max_pa = 1ULL << 52;
+	image.next_pa = next_of_two;
+	nr_asked = 0;
+	btsrec_ck_ok(find(0, BTSREC_SCAN_ALL));
+	ck_assert_uint_eq(located->root.self_pa, 0x1000000);
+	ck_assert_uint_eq(nr_asked, 3);
+	teardown();
+}
+END_TEST
+
 START_TEST(copies_are_remarks_once_a_root_is_found)
 {
 	setup();
@@ -343,6 +368,7 @@ BTSREC_CK_MAIN("locate", given_address, given_address_that_is_no_page,
 	       vmcoreinfo_with_nonsense, newest_of_several_lines, stale_vmcoreinfo_falls_back,
 	       vmcoreinfo_wins_over_the_hint, by_scan, scan_none_does_not_read,
 	       scan_takes_the_newest, scan_finds_the_last_page_of_its_range,
+	       a_full_scan_asks_only_for_what_there_is,
 	       copies_are_remarks_once_a_root_is_found, each_reject_has_its_reason,
 	       the_most_telling_failure_wins, medium_fails, medium_fails_everywhere,
 	       stop_from_the_callback, stop_at_every_read)

@@ -105,6 +105,20 @@ START_TEST(the_greatest_rank_wins)
 }
 END_TEST
 
+START_TEST(the_next_one)
+{
+	ck_assert_ptr_null(ranges_next(&ranges, 0));
+	put(10, 5, 100, 1);
+	put(20, 5, 200, 2);
+	ck_assert(ranges_settle(&ranges));
+	for (uint64_t number = 0; number < 25; number++)
+		ck_assert_uint_eq(ranges_next(&ranges, number)->begin, number < 15 ? 10 : 20);
+	ck_assert_ptr_null(ranges_next(&ranges, 25));
+	ck_assert_ptr_null(ranges_next(&ranges, UINT64_MAX));
+	ranges_fini(&ranges);
+}
+END_TEST
+
 #define NR_MANY	200000
 
 /* A scan of all of them for each question, or for each cut, would take minutes. */
@@ -148,4 +162,5 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("ranges", none, in_any_order, the_greatest_rank_wins, one_over_many, no_memory)
+BTSREC_CK_MAIN("ranges", none, in_any_order, the_greatest_rank_wins, the_next_one,
+	       one_over_many, no_memory)

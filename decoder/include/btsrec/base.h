@@ -21,7 +21,7 @@ enum btsrec_status {
 	BTSREC_ERR_NOMEM,	/* out of memory */
 	BTSREC_ERR_INVAL,	/* the caller broke the contract of the call */
 	BTSREC_ERR_IO,		/* the system refused a file: errno in the message */
-	BTSREC_ERR_NOT_DUMP,	/* the file is no dump that libkdumpfile reads */
+	BTSREC_ERR_NOT_DUMP,	/* the file is no dump of a kind that is read */
 	BTSREC_ERR_NODATA,	/* the dump does not hold this address */
 	BTSREC_ERR_NO_ROOT,	/* no recorder found in the dump */
 	BTSREC_ERR_BAD_ROOT,	/* something that looks like a root is not valid */

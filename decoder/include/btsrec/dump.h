@@ -32,6 +32,8 @@ extern "C" {
  *	btsrec_show.nr_threads or btsrec_set_threads(), several threads may call it at once, also
  *	while @read_pa is asked.  Of a source that has @expect, too, only they call it, and it
  *	should keep what it had to unpack; everybody else asks @read_pa.
+ * @next_pa: the first address from @pa on that may be in the dump, UINT64_MAX: none is; so that
+ *	a full scan does not ask for what cannot be there.  NULL: each may be.
  * @arg: given to all of them.
  */
 struct btsrec_image {
@@ -42,6 +44,7 @@ struct btsrec_image {
 	uint64_t max_pa;
 	void (*expect)(void *arg, const uint64_t *page_pa, size_t nr);
 	bool (*read_pages)(void *arg, const uint64_t *page_pa, size_t nr, void *buf);
+	uint64_t (*next_pa)(void *arg, uint64_t pa);
 	void *arg;
 };
 
@@ -65,7 +68,7 @@ btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image);
 BTSREC_API void btsrec_set_threads(struct btsrec *rec, unsigned int nr_threads);
 
 /**
- * btsrec_open_dump() - use the dump file at @path through libkdumpfile
+ * btsrec_open_dump() - use the dump file at @path
  *
  * In libbtsrec only, not in the part that the crash extension links.  "/proc/kcore" is
  * what btsrec_open_live() opens.
