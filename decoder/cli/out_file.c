@@ -2,24 +2,23 @@
 #include "out_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "temporary.h"
+
 /**
  * struct out_file - a file being written; "-" is standard output
  * @path: as the user names it; borrowed.
- * @place: where it will be, for which a link of that name was followed; owned.
- * @temporary: its name until the end; owned.
+ * @place: where it will be, for which a link of that name was followed; owned; NULL: "-".
  * @error: errno of the write that failed; 0: none has.
  */
 struct out_file {
 	const char *path;
 	char *place;
-	char *temporary;
 	int fd;
 	int error;
 };
@@ -57,12 +56,6 @@ static enum cli_exit find_place(const char *path, bool force, char **ret)
 	return CLI_OK;
 }
 
-static void file_fini(struct out_file *file)
-{
-	free(file->place);
-	free(file->temporary);
-}
-
 /* Start to write what is going to be @path; @force: if that exists, replace it. */
 static enum cli_exit file_begin(const char *path, bool force, struct out_file *ret)
 {
@@ -73,15 +66,11 @@ static enum cli_exit file_begin(const char *path, bool force, struct out_file *r
 		status = find_place(path, force, &file.place);
 		if (status)
 			return status;
-		if (asprintf(&file.temporary, "%s.XXXXXX", file.place) < 0) {
-			free(file.place);
-			return failed(path, ENOMEM);
-		}
 		/* Readable for its owner only: it holds what the dump holds. */
-		file.fd = mkostemp(file.temporary, O_CLOEXEC);
+		file.fd = temporary_create(file.place);
 		if (file.fd < 0) {
 			status = failed(path, errno);
-			file_fini(&file);
+			free(file.place);
 			return status;
 		}
 	}
@@ -109,17 +98,15 @@ static bool file_write(void *arg, const char *bytes, size_t nr_bytes)
 /* Give the file its name if it is @whole and could be written, or remove it. */
 static enum cli_exit file_end(struct out_file *file, bool whole)
 {
-	if (!file->temporary)
+	if (!file->place)
 		return file->error ? failed("standard output", file->error) : CLI_OK;
 	if (whole && !file->error && fsync(file->fd))
 		file->error = errno;
 	if (close(file->fd) && !file->error)
 		file->error = errno;
-	if (whole && !file->error && rename(file->temporary, file->place))
+	if (!temporary_finish(file->place, whole && !file->error))
 		file->error = errno;
-	if (!whole || file->error)
-		unlink(file->temporary);
-	file_fini(file);
+	free(file->place);
 	return file->error ? failed(file->path, file->error) : CLI_OK;
 }
 
@@ -134,7 +121,7 @@ enum cli_exit out_file_run(struct btsrec *rec, const struct cli_options *options
 		return exit;
 	status = fn(rec, options, &sink);
 	/* Whoever read the standard output is gone, and needs no word. */
-	if (!file.temporary && file.error == EPIPE)
+	if (!file.place && file.error == EPIPE)
 		return CLI_OK;
 	/* It is whole, also if it tells that a CPU is missing. */
 	written = file_end(&file, !status || status == BTSREC_ERR_CORRUPT);

@@ -118,6 +118,16 @@ expect 0 "" env CAPTURE=no "$capture" "$work/vmcore" "$work/new3"
 [ ! -e "$work/new3" ] || fault "captured although CAPTURE=no"
 stub btsrec "sleep 60"
 expect 0 "gave up after 1 s" env CAPTURE_TIMEOUT_S=1 "$capture" "$work/vmcore" "$work/new4"
+# What was written until then stays for the collector, although a request to end removes it.
+# shellcheck disable=SC2016 # the stub's own
+stub btsrec 'for half; do :; done
+half=$half.Ab12Cd
+trap "rm -f $half; exit 1" HUP INT QUIT TERM
+: >"$half"
+sleep 60 &
+wait'
+expect 0 "gave up after 1 s; .* in $work/new6" env CAPTURE_TIMEOUT_S=1 "$capture" "$work/vmcore" "$work/new6"
+[ -n "$(find "$work/new6" -name '*.bts.??????')" ] || fault "the half file is gone"
 stub btsrec "exit 7"
 expect 0 "no branch history was saved: status 7" "$capture" "$work/vmcore" "$work/new4"
 

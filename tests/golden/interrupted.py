@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A command that a signal ends while it writes a file leaves none, and tells which signal it was.
+
+usage: interrupted.py --btsrec PROGRAM --mkimage PROGRAM --preload LIBRARY
+
+A signal that is ignored does nothing, an older file stays what it was, and what SIGKILL leaves
+of a small file can be read: the collector does.
+"""
+
+import argparse
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+IMAGE = """root ring=200
+cpu 0
+arm tsc=1 now=7/7/0x100000/init
+fill 100 0xffffffff81000000 0xffffffff81100000 0x10
+freeze reason=panic tsc=90
+"""
+COMMANDS = (["report"], ["extract"], ["export", "--to", "folded"], ["extract", "--threads", "2"])
+ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+TIMEOUT_S = 60
+
+
+def run(args, folder, words, number, action=signal.SIG_DFL):
+    """The exit status of a command that gets a signal at the end of its writing."""
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if number != signal.SIGKILL:
+            signal.signal(number, action)
+    env = dict(os.environ, LD_PRELOAD=args.preload, SIGNAL_AT_END=str(int(number)))
+    done = subprocess.run([args.btsrec, *words, "dump", "out"], cwd=folder, env=env, check=False,
+                          capture_output=True, preexec_fn=prepare, timeout=TIMEOUT_S)
+    if done.stderr:
+        raise SystemExit(f"{words}, {number.name}: {done.stderr.decode()}")
+    return done.returncode
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "dump"}
+
+
+def removed(args, folder, words, number):
+    got = run(args, folder, words, number), files(folder)
+    return got == (-number, {})
+
+
+def older_stays(args, folder, words, number):
+    (folder / "out").write_text("older")
+    got = run(args, folder, [*words, "--force"], number), files(folder)
+    return got == (-number, {"out": b"older"})
+
+
+def ignored(args, folder, words, number):
+    status = run(args, folder, words, number, signal.SIG_IGN)
+    return status == 0 and list(files(folder)) == ["out"]
+
+
+def kept(args, folder, words, number):
+    """Of the small file alone it is asked whether it can be read."""
+    status = run(args, folder, words, number)
+    names = [name for name in files(folder) if name.startswith("out.") and len(name) == 10]
+    if status != -number or len(names) != 1:
+        return False
+    return words[0] != "extract" or subprocess.run(
+        [args.btsrec, "check", folder / names[0]], check=False,
+        stdout=subprocess.DEVNULL).returncode == 0
+
+
+def check(args, what, words, number):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        subprocess.run([args.mkimage, folder / "dump"], input=IMAGE.encode(), check=True)
+        good = what(args, folder, words, number)
+        if not good:
+            print(f"{' '.join(words)}, {number.name}: not {what.__name__}: {sorted(files(folder))}")
+        return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description="signals while a file is written")
+    parser.add_argument("--btsrec", required=True)
+    parser.add_argument("--mkimage", required=True)
+    parser.add_argument("--preload", required=True)
+    args = parser.parse_args()
+    good = [check(args, what, words, number) for words in COMMANDS
+            for what in (removed, older_stays, ignored) for number in ENDING]
+    good += [check(args, kept, words, signal.SIGKILL) for words in COMMANDS]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
