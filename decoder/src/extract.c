@@ -31,11 +31,15 @@ static uint64_t run_bits(unsigned int first, unsigned int nr)
 
 /*
  * Read the lines @wanted of the page at @page->pa, one behind another, and store in
- * page->lines which were there: a dump that is cut off may end inside one.
+ * page->lines which were there: a dump that is cut off may end inside one, which @writer gets.
  */
-static enum btsrec_status read_lines(const struct btsrec_image *image, uint64_t wanted,
-				     struct extract_page *page, uint8_t *buf)
+static enum btsrec_status read_lines(struct extract_writer *writer,
+				     const struct btsrec_image *image, uint64_t wanted,
+				     struct extract_page *page)
 {
+	size_t nr_room;
+	uint8_t *buf = extract_room(writer, &nr_room);
+
 	page->lines = 0;
 	while (wanted) {
 		unsigned int first, nr = first_run(wanted, &first);
@@ -50,6 +54,10 @@ static enum btsrec_status read_lines(const struct btsrec_image *image, uint64_t 
 		nr = (unsigned int)(got_bytes / TEE_LINE_BYTES);
 		page->lines |= run_bits(first, nr);
 		buf += nr * TEE_LINE_BYTES;
+		if (got_bytes % TEE_LINE_BYTES &&
+		    extract_add_cut(writer, page->pa + (first + nr) * TEE_LINE_BYTES, buf,
+				    got_bytes % TEE_LINE_BYTES))
+			return BTSREC_ERR_NOMEM;
 	}
 	return BTSREC_OK;
 }
@@ -60,9 +68,8 @@ static enum btsrec_status write_page(struct extract_writer *writer,
 {
 	struct extract_page page = { .pa = wanted->pa };
 	enum btsrec_status status;
-	size_t nr_room;
 
-	status = read_lines(image, wanted->bits, &page, extract_room(writer, &nr_room));
+	status = read_lines(writer, image, wanted->bits, &page);
 	if (!status && page.lines)
 		status = extract_add(writer, &page);
 	return status;

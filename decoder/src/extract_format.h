@@ -3,7 +3,7 @@
  * The file that btsrec extract writes: memory of a dump, only the lines that
  * decoding needs.  btsrec-extract(5) describes it; numbers are little-endian.
  *
- *   header, VMCOREINFO text, frames of pages in ascending order, end frame
+ *   header, VMCOREINFO text, frames of pages in ascending order, end frame, cut lines
  *
  * A file without its end frame was not written to the end.
  */
@@ -17,7 +17,7 @@
 
 #define EXTRACT_MAGIC		"btsrecXT"
 #define EXTRACT_MAJOR		1
-#define EXTRACT_MINOR		0
+#define EXTRACT_MINOR		1
 #define EXTRACT_MAX_VMCOREINFO	65536
 #define EXTRACT_FRAME_MAGIC	0x4d524658U	/* "XFRM" */
 #define EXTRACT_END_MAGIC	0x444e4558U	/* "XEND" */
@@ -57,7 +57,8 @@ struct extract_header {
  * @raw_bytes: of the lines of all its pages, one after another.
  * @packed_bytes: of the same as one zstd frame with a checksum, behind the table.
  *
- * The end frame has EXTRACT_END_MAGIC, no table and no data; its nr_pages is 0.
+ * The end frame has EXTRACT_END_MAGIC and no table; its nr_pages is 0, its packed_bytes those of
+ * the cut lines behind struct extract_end.
  */
 struct extract_frame {
 	uint32_t magic;
@@ -84,10 +85,30 @@ struct extract_end {
 	uint32_t crc32;			/* of the fields before */
 };
 
-/** extract_sum() - the format's checksum of more bytes, after those that gave @before */
+/**
+ * struct extract_cut - a line of which the dump has the first bytes only, as one that was cut off
+ * @pa: of the line; ascending.
+ * @crc32: of this struct with the field 0.
+ * @bytes: 0 from @nr_bytes on.
+ *
+ * Since minor version 1.  Readers of 1.0 do not look behind the end and miss them: as a line of
+ * a page they would take for data what is none.
+ */
+struct extract_cut {
+	uint64_t pa;
+	uint32_t nr_bytes;
+	uint32_t crc32;
+	uint8_t bytes[EXTRACT_LINE_BYTES];
+};
+
+/**
+ * extract_sum() - the format's checksum of more bytes, after those that gave @before
+ *
+ * Of none it is @before, wherever they are: crc32() begins anew at a NULL.
+ */
 static inline uint32_t extract_sum(uint32_t before, const void *bytes, size_t nr_bytes)
 {
-	return (uint32_t)crc32(before, bytes, (uInt)nr_bytes);
+	return nr_bytes ? (uint32_t)crc32(before, bytes, (uInt)nr_bytes) : before;
 }
 
 #endif /* BTSREC_EXTRACT_FORMAT_H */

@@ -51,6 +51,8 @@ struct extract_file {
 	struct extract_page *pages;
 	size_t nr_pages;
 	size_t room_pages;
+	struct extract_cut *cuts;
+	size_t nr_cuts;
 	ZSTD_DCtx *zstd;
 	uint8_t *packed;
 	struct unpacked cache[CACHE_FRAMES];
@@ -74,6 +76,7 @@ void extract_close(struct extract_file *file)
 		free(file->cache[i].raw);
 	ZSTD_freeDCtx(file->zstd);
 	free(file->packed);
+	free(file->cuts);
 	free(file->pages);
 	free(file->frames);
 	free(file->vmcoreinfo);
@@ -220,6 +223,47 @@ static bool end_is_right(struct extract_file *file, uint64_t offset, uint32_t fr
 	       end.frames_crc32 == frames_crc32;
 }
 
+/* The next of file.cuts, which is read but not counted yet. */
+static bool next_cut_is_right(const struct extract_file *file)
+{
+	struct extract_cut cut = file->cuts[file->nr_cuts];
+	uint64_t last_pa = file->nr_cuts ? file->cuts[file->nr_cuts - 1].pa : 0;
+	uint32_t crc32 = cut.crc32;
+
+	cut.crc32 = 0;
+	return extract_sum(0, &cut, sizeof(cut)) == crc32 && !(cut.pa % EXTRACT_LINE_BYTES) &&
+	       cut.pa > last_pa && cut.nr_bytes && cut.nr_bytes < EXTRACT_LINE_BYTES;
+}
+
+/* Up to the first that is not as it should be: those before are good all the same. */
+static enum btsrec_status read_cuts(struct extract_file *file, uint64_t offset, uint64_t nr_bytes,
+				    uint64_t file_bytes)
+{
+	const size_t nr = nr_bytes / sizeof(*file->cuts);
+
+	if (offset > file_bytes || nr_bytes > file_bytes - offset)
+		return BTSREC_OK;
+	file->cuts = malloc(nr_bytes + 1);
+	if (!file->cuts)
+		return BTSREC_ERR_NOMEM;
+	if (!read_next(file, offset, file->cuts, nr_bytes))
+		return BTSREC_OK;
+	while (file->nr_cuts < nr && next_cut_is_right(file))
+		file->nr_cuts++;
+	file->whole = file->nr_cuts == nr && !(nr_bytes % sizeof(*file->cuts));
+	return BTSREC_OK;
+}
+
+/* What is behind the end frame, at @offset; file.whole says whether it is as it should be. */
+static enum btsrec_status read_end(struct extract_file *file, const struct extract_frame *frame,
+				   uint64_t offset, uint64_t file_bytes, uint32_t frames_crc32)
+{
+	if (frame->nr_pages || frame_sum(frame, NULL) != frame->crc32 ||
+	    !end_is_right(file, offset, frames_crc32))
+		return BTSREC_OK;
+	return read_cuts(file, offset + sizeof(struct extract_end), frame->packed_bytes, file_bytes);
+}
+
 /* Up to the end frame, or to the first place where the file does not go on as it should. */
 static enum btsrec_status read_frames(struct extract_file *file, uint64_t file_bytes)
 {
@@ -232,8 +276,7 @@ static enum btsrec_status read_frames(struct extract_file *file, uint64_t file_b
 	while (!status && read_next(file, offset, &frame, sizeof(frame))) {
 		offset += sizeof(frame);
 		if (frame.magic == EXTRACT_END_MAGIC)
-			file->whole = !frame.nr_pages && frame_sum(&frame, table) == frame.crc32 &&
-				      end_is_right(file, offset, frames_crc32);
+			return read_end(file, &frame, offset, file_bytes, frames_crc32);
 		if (!frame_is_possible(&frame) ||
 		    !read_next(file, offset, table, frame.nr_pages * sizeof(*table)) ||
 		    frame_sum(&frame, table) != frame.crc32 ||
@@ -378,29 +421,57 @@ static size_t read_lines(const struct extract_page *page, const uint8_t *lines, 
 	return nr_done;
 }
 
-enum btsrec_status extract_read_pa(struct extract_file *file, uint64_t pa, void *buf,
-				   size_t len_bytes, size_t *ret_bytes)
+/* From @pa on, of the line there, if it is one of those that are cut. */
+static size_t read_cut(const struct extract_file *file, uint64_t pa, uint8_t *buf,
+		       size_t len_bytes)
 {
-	*ret_bytes = 0;
-	while (*ret_bytes < len_bytes) {
-		uint64_t at_pa = pa + *ret_bytes, offset = at_pa % BTSREC_PAGE_BYTES;
-		size_t page = find_page(file, at_pa - offset), got_bytes;
-		size_t here_bytes = min_u64(BTSREC_PAGE_BYTES - offset, len_bytes - *ret_bytes);
-		enum btsrec_status status;
-		const uint8_t *lines;
+	size_t nr = sorted_up_to(file->cuts, file->nr_cuts, pa, pa), nr_bytes;
+	const struct extract_cut *cut = nr ? &file->cuts[nr - 1] : NULL;
 
-		if (page == SIZE_MAX)
-			return BTSREC_ERR_NODATA;
+	if (!cut || pa - cut->pa >= cut->nr_bytes)
+		return 0;
+	nr_bytes = min_u64(cut->nr_bytes - (pa - cut->pa), len_bytes);
+	memcpy(buf, cut->bytes + (pa - cut->pa), nr_bytes);
+	return nr_bytes;
+}
+
+/* As extract_read_pa(), within one page. */
+static enum btsrec_status read_in_page(struct extract_file *file, uint64_t pa, uint8_t *buf,
+				       size_t len_bytes, size_t *ret_bytes)
+{
+	const uint64_t offset = pa % BTSREC_PAGE_BYTES;
+	size_t page = find_page(file, pa - offset);
+	enum btsrec_status status;
+	const uint8_t *lines;
+
+	*ret_bytes = 0;
+	if (page != SIZE_MAX) {
 		status = page_lines(file, page, &lines);
 		if (status)
 			return status;
-		got_bytes = read_lines(&file->pages[page], lines, offset,
-				       (uint8_t *)buf + *ret_bytes, here_bytes);
-		*ret_bytes += got_bytes;
-		if (got_bytes < here_bytes)
-			return BTSREC_ERR_NODATA;
+		*ret_bytes = read_lines(&file->pages[page], lines, offset, buf, len_bytes);
 	}
-	return BTSREC_OK;
+	*ret_bytes += read_cut(file, pa + *ret_bytes, buf + *ret_bytes, len_bytes - *ret_bytes);
+	return *ret_bytes == len_bytes ? BTSREC_OK : BTSREC_ERR_NODATA;
+}
+
+enum btsrec_status extract_read_pa(struct extract_file *file, uint64_t pa, void *buf,
+				   size_t len_bytes, size_t *ret_bytes)
+{
+	enum btsrec_status status = BTSREC_OK;
+
+	*ret_bytes = 0;
+	while (!status && *ret_bytes < len_bytes) {
+		uint64_t at_pa = pa + *ret_bytes;
+		size_t here_bytes = min_u64(BTSREC_PAGE_BYTES - at_pa % BTSREC_PAGE_BYTES,
+					    len_bytes - *ret_bytes);
+		size_t got_bytes;
+
+		status = read_in_page(file, at_pa, (uint8_t *)buf + *ret_bytes, here_bytes,
+				      &got_bytes);
+		*ret_bytes += got_bytes;
+	}
+	return status;
 }
 
 uint64_t extract_next_pa(const struct extract_file *file, uint64_t pa)

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "cleanup.h"
+#include "grow.h"
 #include "helper.h"
 #include "readat.h"
 
@@ -55,6 +56,7 @@ struct packer {
  *	those from @nr_begun on wait.  Only the owner changes anything but @nr_begun.
  * @lock: of these numbers, the frames' states, and @ended.
  * @work: signalled when a frame waits, or at the end; @done: when one is done.
+ * @cuts: @nr_cuts of them, for the end; a dump that was cut off has one.
  * @status: BTSREC_OK, or why nothing more is written.
  */
 struct extract_writer {
@@ -73,6 +75,9 @@ struct extract_writer {
 	size_t nr_frames;
 	struct frame *frames[1 + (EXTRACT_MAX_THREADS - 1) * EXTRACT_FRAMES_EACH];
 	struct extract_end end;
+	struct extract_cut *cuts;
+	size_t nr_cuts;
+	size_t room_cuts;
 	enum btsrec_status status;
 };
 
@@ -200,6 +205,7 @@ void extract_writer_free(struct extract_writer *writer)
 	dismiss(writer);
 	for (size_t i = 0; i < writer->nr_frames; i++)
 		free(writer->frames[i]);
+	free(writer->cuts);
 	ZSTD_freeCCtx(writer->zstd);
 	pthread_cond_destroy(&writer->work);
 	pthread_cond_destroy(&writer->done);
@@ -333,6 +339,19 @@ enum btsrec_status extract_add(struct extract_writer *writer, const struct extra
 	return head->nr_pages < EXTRACT_FRAME_PAGES ? BTSREC_OK : hand_over(writer);
 }
 
+enum btsrec_status extract_add_cut(struct extract_writer *writer, uint64_t pa,
+				   const uint8_t *bytes, uint32_t nr_bytes)
+{
+	struct extract_cut cut = { .pa = pa, .nr_bytes = nr_bytes };
+
+	if (!grow_from(&writer->cuts, sizeof(cut), writer->nr_cuts, &writer->room_cuts, 8))
+		return BTSREC_ERR_NOMEM;
+	memcpy(cut.bytes, bytes, nr_bytes);
+	cut.crc32 = extract_sum(0, &cut, sizeof(cut));
+	writer->cuts[writer->nr_cuts++] = cut;
+	return BTSREC_OK;
+}
+
 enum btsrec_status extract_settle(struct extract_writer *writer)
 {
 	while (!writer->status && writer->nr_written < writer->nr_filled)
@@ -342,7 +361,8 @@ enum btsrec_status extract_settle(struct extract_writer *writer)
 
 enum btsrec_status extract_end(struct extract_writer *writer)
 {
-	struct extract_frame last = { .magic = EXTRACT_END_MAGIC };
+	const size_t cut_bytes = writer->nr_cuts * sizeof(*writer->cuts);
+	struct extract_frame last = { .magic = EXTRACT_END_MAGIC, .packed_bytes = cut_bytes };
 	enum btsrec_status status = BTSREC_OK;
 
 	/* Nobody needs to start for a single frame. */
@@ -357,5 +377,7 @@ enum btsrec_status extract_end(struct extract_writer *writer)
 		status = put(writer, &last, sizeof(last));
 	if (!status)
 		status = put(writer, &writer->end, sizeof(writer->end));
+	if (!status && cut_bytes)
+		status = put(writer, writer->cuts, cut_bytes);
 	return status;
 }

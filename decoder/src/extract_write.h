@@ -55,6 +55,16 @@ uint8_t *extract_room(struct extract_writer *writer, size_t *ret_nr_pages);
  */
 enum btsrec_status extract_add(struct extract_writer *writer, const struct extract_page *page);
 
+/**
+ * extract_add_cut() - the first @nr_bytes of the line at @pa, of which there is no more
+ *
+ * Addresses ascend; the line is none of an extract_add().
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NOMEM.
+ */
+enum btsrec_status extract_add_cut(struct extract_writer *writer, uint64_t pa,
+				   const uint8_t *bytes, uint32_t nr_bytes);
+
 /** extract_settle() - write all full frames, unless one failed; return as extract_add(). */
 enum btsrec_status extract_settle(struct extract_writer *writer);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "redact.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What a page is: an exec page, or page "index" of the ring of "cpu". */
@@ -101,9 +102,11 @@ static void redact_ring(const struct redact *redact, uint64_t what, uint64_t *wo
 	}
 }
 
+/* Also of one whose end is not there. */
 static void redact_execs(struct btsrec_exec *execs, size_t nr_bytes)
 {
-	for (size_t i = 0; i < nr_bytes / sizeof(*execs); i++)
+	static_assert(BTSREC_PAGE_BYTES % sizeof(*execs) == 0, "an exec crosses pages");
+	for (size_t i = 0; i * sizeof(*execs) < nr_bytes; i++)
 		memset(execs[i].path, 0, sizeof(execs[i].path));
 }
 
@@ -120,6 +123,8 @@ static enum btsrec_status read_page(const struct redact *redact, const struct pa
 	*ret_bytes = 0;
 	if (status != BTSREC_OK && status != BTSREC_ERR_NODATA)
 		return status;
+	/* What a part of a word belongs to nobody can tell. */
+	got_bytes -= got_bytes % sizeof(*words);
 	if (page->bits == PAGE_EXEC)
 		redact_execs((struct btsrec_exec *)words, got_bytes);
 	else

@@ -13,6 +13,30 @@
 
 static uint8_t file_bytes[MAX_FILE_BYTES];
 
+/* The numbers of frames and pages, and their sum, are the input's; most often it has none. */
+static size_t fix_end(size_t at, size_t nr_bytes)
+{
+	struct extract_frame frame = { .magic = EXTRACT_END_MAGIC };
+	struct extract_end end;
+	struct extract_cut cut;
+
+	if (nr_bytes - at < sizeof(frame) + sizeof(end))
+		return nr_bytes;
+	memcpy(&end, file_bytes + at + sizeof(frame), sizeof(end));
+	end.crc32 = extract_sum(0, &end, offsetof(struct extract_end, crc32));
+	memcpy(file_bytes + at + sizeof(frame), &end, sizeof(end));
+	frame.packed_bytes = nr_bytes - at - sizeof(frame) - sizeof(end);
+	frame.crc32 = extract_sum(0, &frame, sizeof(frame));
+	memcpy(file_bytes + at, &frame, sizeof(frame));
+	for (at += sizeof(frame) + sizeof(end); nr_bytes - at >= sizeof(cut); at += sizeof(cut)) {
+		memcpy(&cut, file_bytes + at, sizeof(cut));
+		cut.crc32 = 0;
+		cut.crc32 = extract_sum(0, &cut, sizeof(cut));
+		memcpy(file_bytes + at, &cut, sizeof(cut));
+	}
+	return nr_bytes;
+}
+
 /* Right the sum of the frame at @at, if there is one; returns where the next begins. */
 static size_t fix_frame(size_t at, size_t nr_bytes)
 {
@@ -23,6 +47,8 @@ static size_t fix_frame(size_t at, size_t nr_bytes)
 	table_bytes = frame.nr_pages % (EXTRACT_FRAME_PAGES + 1) * sizeof(struct extract_page);
 	if (nr_bytes - at < sizeof(frame) + table_bytes)
 		return nr_bytes;
+	if (frame.magic == EXTRACT_END_MAGIC)
+		return fix_end(at, nr_bytes);
 	frame.magic = EXTRACT_FRAME_MAGIC;
 	frame.crc32 = 0;
 	frame.crc32 = extract_sum(extract_sum(0, &frame, sizeof(frame)), file_bytes + at + sizeof(frame),

@@ -231,6 +231,121 @@ START_TEST(lines)
 }
 END_TEST
 
+/* --- Lines that are cut ------------------------------------------------- */
+
+/* The first bytes of lines 5 and 7 of page 1, of which the lines before and between are there. */
+#define CUT_PA		(PAGE + 5 * 64)
+#define CUT_BYTES	40
+
+static enum btsrec_status add_cut(struct extract_writer *writer, uint64_t pa, uint32_t nr_bytes)
+{
+	uint8_t bytes[EXTRACT_LINE_BYTES];
+
+	memset(bytes, value_of(pa / PAGE, pa % PAGE / 64), sizeof(bytes));
+	return extract_add_cut(writer, pa, bytes, nr_bytes);
+}
+
+static enum btsrec_status write_cut_file(void)
+{
+	struct extract_header header = { .root_pa = 0x5000 };
+	struct extract_writer *writer = extract_writer_new(&sink, 1);
+	enum btsrec_status status;
+
+	if (!writer)
+		return BTSREC_ERR_NOMEM;
+	status = extract_begin(writer, &header, NULL);
+	if (!status)
+		status = add_cut(writer, CUT_PA, CUT_BYTES);
+	if (!status)
+		status = add_cut(writer, CUT_PA + 2 * 64, 1);
+	if (!status)
+		status = write_page(writer, 1, 1ULL << 4 | 1ULL << 6);
+	if (!status)
+		status = add_cut(writer, 3 * PAGE, 63);
+	if (!status)
+		status = extract_end(writer);
+	extract_writer_free(writer);
+	fflush(stream);
+	return status;
+}
+
+START_TEST(lines_that_are_cut)
+{
+	setup();
+	btsrec_ck_ok(write_cut_file());
+	btsrec_ck_ok(open_file(stream_bytes));
+	ck_assert(extract_is_whole(file));
+	ck_assert_uint_eq(nr_right(PAGE, 64), 0);
+	ck_assert_uint_eq(nr_right(CUT_PA - 64, 2 * PAGE), 64 + CUT_BYTES);
+	ck_assert_uint_eq(nr_right(CUT_PA, CUT_BYTES), CUT_BYTES);
+	ck_assert_uint_eq(nr_right(CUT_PA + 3, 64), CUT_BYTES - 3);
+	ck_assert_uint_eq(nr_right(CUT_PA + CUT_BYTES, 24), 0);
+	ck_assert_uint_eq(nr_right(CUT_PA + 64, 128), 65);
+	ck_assert_uint_eq(nr_right(3 * PAGE, 64), 63);
+	ck_assert_uint_eq(nr_right(4 * PAGE, 64), 0);
+	teardown();
+}
+END_TEST
+
+/* Its end included; what it has is right, and what it lacks makes it not whole. */
+START_TEST(cut_lines_damaged_or_cut_off)
+{
+	uint64_t whole_bytes;
+
+	setup();
+	btsrec_ck_ok(write_cut_file());
+	whole_bytes = stream_bytes;
+	for (uint64_t at = sizeof(struct extract_header); at < whole_bytes; at++) {
+		size_t nr_bytes;
+
+		damage(at);
+		btsrec_ck_ok(open_file(whole_bytes));
+		nr_bytes = nr_right(CUT_PA - 64, 64) + nr_right(CUT_PA, 64) +
+			   nr_right(3 * PAGE, 64);
+		ck_assert(!extract_is_whole(file) || nr_bytes < 64 + CUT_BYTES + 63 ||
+			  at < whole_bytes - 3 * sizeof(struct extract_cut));
+		damage(at);
+	}
+	for (uint64_t nr_bytes = whole_bytes - 1; nr_bytes > sizeof(struct extract_header);
+	     nr_bytes--) {
+		btsrec_ck_ok(open_file(nr_bytes));
+		ck_assert(!extract_is_whole(file));
+		nr_right(CUT_PA - 64, 128);
+	}
+	teardown();
+}
+END_TEST
+
+START_TEST(cut_lines_without_memory)
+{
+	enum btsrec_status status;
+
+	setup();
+	for (unsigned int n = 1;; n++) {
+		rewind(stream);
+		stream_bytes = 0;
+		failing_alloc_arm(n);
+		status = write_cut_file();
+		if (!failing_alloc_disarm())
+			break;
+		btsrec_ck_status(status, BTSREC_ERR_NOMEM);
+	}
+	btsrec_ck_ok(status);
+	for (unsigned int n = 1;; n++) {
+		extract_close(file);
+		file = NULL;
+		failing_alloc_arm(n);
+		status = extract_open(fileno(stream), stream_bytes, &msg, &file);
+		if (!failing_alloc_disarm())
+			break;
+		btsrec_ck_status(status, BTSREC_ERR_NOMEM);
+	}
+	btsrec_ck_ok(status);
+	ck_assert(extract_is_whole(file));
+	teardown();
+}
+END_TEST
+
 START_TEST(an_empty_file_is_whole)
 {
 	setup();
@@ -609,7 +724,8 @@ START_TEST(others_help)
 }
 END_TEST
 
-BTSREC_CK_MAIN("extract", what_was_written_is_read, lines, an_empty_file_is_whole,
+BTSREC_CK_MAIN("extract", what_was_written_is_read, lines, lines_that_are_cut,
+	       cut_lines_damaged_or_cut_off, cut_lines_without_memory, an_empty_file_is_whole,
 	       cut_anywhere_it_is_not_whole, damage_anywhere_is_noticed, longer_header, other_major,
 	       the_sink_refuses, no_memory, a_frame_that_cannot_be_read,
 	       the_medium_fails_at_once, many_write_what_one_does,
