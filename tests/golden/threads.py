@@ -11,7 +11,6 @@ branches between switches, and one CPU that follows another.
 """
 
 import argparse
-import fcntl
 import pathlib
 import subprocess
 import sys
@@ -157,8 +156,7 @@ def first_come_first(args, dump, words):
 def read_until_first(args, dump, words):
     """How many bytes were read when the first line comes out of a pipe that holds little."""
     with subprocess.Popen([args.btsrec, "show", "--sysroot", "nowhere", "--threads", "1", *words,
-                           dump], stdout=subprocess.PIPE, bufsize=0) as process:
-        fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+                           dump], stdout=subprocess.PIPE, bufsize=0, pipesize=4096) as process:
         process.stdout.read(1)
         counts = pathlib.Path(f"/proc/{process.pid}/io").read_text(encoding="ascii")
         process.kill()
