@@ -269,7 +269,7 @@ static enum btsrec_status read_frames(struct extract_file *file, uint64_t file_b
 {
 	uint64_t offset = file->header.header_bytes + file->header.vmcoreinfo_bytes;
 	enum btsrec_status status = BTSREC_OK;
-	struct extract_page table[EXTRACT_FRAME_PAGES];
+	struct extract_page table[EXTRACT_FRAME_PAGES] = { 0 };
 	struct extract_frame frame;
 	uint32_t frames_crc32 = 0;
 
