@@ -124,7 +124,9 @@ static bool wants_name(const struct filter *filter, const struct btsrec_side *si
 	char text[sizeof(((struct symbol_name *)0)->buf.name)];
 	struct symbol_name name;
 
-	if (!lookup->name(lookup->arg, side, va, &name) || name.name_bytes >= sizeof(text))
+	/* An address may be known by its module or file alone, which is no function. */
+	if (!lookup->name(lookup->arg, side, va, &name) || !name.name_bytes ||
+	    name.name_bytes >= sizeof(text))
 		return false;
 	memcpy(text, name.name, name.name_bytes);
 	text[name.name_bytes] = '\0';

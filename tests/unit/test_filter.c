@@ -17,12 +17,18 @@ static struct branch type_of(void *arg, const struct btsrec_event *event)
 	return (struct branch){ .type = event->branch.to % 2 ? BRANCH_RET : BRANCH_CALL };
 }
 
-/* Only one address has a name. */
+/* Only one address has a name, and of another its module is known. */
 static bool name_of(void *arg, const struct btsrec_side *side, uint64_t va,
 		    struct symbol_name *ret)
 {
 	(void)arg;
 	(void)side;
+	if (va == KERNEL + 0x200) {
+		ret->name = NULL;
+		ret->name_bytes = 0;
+		ret->module = "module";
+		return true;
+	}
 	ret->name = "schedule_more";
 	ret->name_bytes = 8;
 	return va == KERNEL + 0x100;
@@ -99,6 +105,9 @@ START_TEST(which_branch)
 	/* The name ends where it ends. */
 	make((struct btsrec_filter){ .symbols = "schedule_more" });
 	ck_assert(!wants_branch(KERNEL, KERNEL + 0x100, NULL));
+	make((struct btsrec_filter){ .symbols = "*" });
+	ck_assert(wants_branch(KERNEL + 0x200, KERNEL + 0x100, NULL));
+	ck_assert(!wants_branch(KERNEL + 0x200, KERNEL + 0x200, NULL));
 	make((struct btsrec_filter){ .ranges = "1-2,0x401000-401000" });
 	ck_assert(wants_branch(KERNEL, USER, NULL));
 	ck_assert(!wants_branch(KERNEL, USER + 1, NULL));
