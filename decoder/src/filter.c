@@ -38,9 +38,18 @@ void filter_window_feed(const struct filter *filter, const struct btsrec_event *
 
 static bool has_id(const struct filter_ids *ids, uint32_t id)
 {
-	for (size_t i = 0; i < ids->nr; i++)
-		if (ids->id[i] == id)
+	size_t first = 0, behind = ids->nr;
+
+	while (first < behind) {
+		size_t middle = first + (behind - first) / 2;
+
+		if (ids->id[middle] == id)
 			return true;
+		if (ids->id[middle] < id)
+			first = middle + 1;
+		else
+			behind = middle;
+	}
 	return !ids->nr;
 }
 
@@ -99,20 +108,18 @@ static bool in_ranges(const struct filter *filter, uint64_t va)
 	return false;
 }
 
-/* Does one of the patterns, which commas separate, match @name? */
+/* Does one of the patterns, which commas separate, match @name?  filter_init() refused long ones. */
 static bool matches_any(const char *patterns, const char *name)
 {
-	char pattern[sizeof(((struct btsrec_symbol *)0)->name)];
+	char pattern[FILTER_MAX_PATTERN_BYTES + 1];
 
 	while (*patterns) {
 		size_t nr_bytes = strcspn(patterns, ",");
 
-		if (nr_bytes < sizeof(pattern)) {
-			memcpy(pattern, patterns, nr_bytes);
-			pattern[nr_bytes] = '\0';
-			if (!fnmatch(pattern, name, 0))
-				return true;
-		}
+		memcpy(pattern, patterns, nr_bytes);
+		pattern[nr_bytes] = '\0';
+		if (!fnmatch(pattern, name, 0))
+			return true;
 		patterns += nr_bytes + (patterns[nr_bytes] == ',');
 	}
 	return false;

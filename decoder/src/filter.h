@@ -13,10 +13,12 @@
 
 struct symbol_name;
 
-#define FILTER_MAX_IDS		64
-#define FILTER_MAX_RANGES	16
+/* btsrec(1) names them.  The numbers may be those of all processes of a program. */
+#define FILTER_MAX_IDS			1024
+#define FILTER_MAX_RANGES		16
+#define FILTER_MAX_PATTERN_BYTES	255
 
-/** struct filter_ids - any of @nr numbers; none: every */
+/** struct filter_ids - any of @nr numbers, ascending; none: every */
 struct filter_ids {
 	size_t nr;
 	uint32_t id[FILTER_MAX_IDS];

@@ -49,19 +49,25 @@ static bool take_number(const char *text, int base, char end_char, const char **
 	return true;
 }
 
-static bool parse_ids(const char *list, struct filter_ids *ret)
+/*
+ * These return how many elements the list has, 0: not understood.  What is beyond the room
+ * of @ret is counted, so that it is refused for that, and not as what nobody understands.
+ */
+static size_t parse_ids(const char *list, struct filter_ids *ret)
 {
 	struct element element;
 	const char *end;
+	size_t nr = 0;
 	uint64_t id;
 
-	while (*list) {
-		if (!next_element(&list, &element) || ret->nr == FILTER_MAX_IDS ||
+	for (; *list; nr++) {
+		if (!next_element(&list, &element) ||
 		    !take_number(element.text, 10, '\0', &end, &id) || id > UINT32_MAX)
-			return false;
-		ret->id[ret->nr++] = (uint32_t)id;
+			return 0;
+		if (nr < FILTER_MAX_IDS)
+			ret->id[ret->nr++] = (uint32_t)id;
 	}
-	return ret->nr;
+	return nr;
 }
 
 static bool parse_range(const char *text, struct filter_range *ret)
@@ -70,16 +76,19 @@ static bool parse_range(const char *text, struct filter_range *ret)
 	       take_number(text + 1, 16, '\0', &text, &ret->last) && ret->first <= ret->last;
 }
 
-static bool parse_ranges(const char *list, struct filter *filter)
+static size_t parse_ranges(const char *list, struct filter *filter)
 {
+	struct filter_range range;
 	struct element element;
+	size_t nr = 0;
 
-	while (*list) {
-		if (!next_element(&list, &element) || filter->nr_ranges == FILTER_MAX_RANGES ||
-		    !parse_range(element.text, &filter->ranges[filter->nr_ranges++]))
-			return false;
+	for (; *list; nr++) {
+		if (!next_element(&list, &element) || !parse_range(element.text, &range))
+			return 0;
+		if (nr < FILTER_MAX_RANGES)
+			filter->ranges[filter->nr_ranges++] = range;
 	}
-	return filter->nr_ranges;
+	return nr;
 }
 
 static bool parse_types(const char *list, uint32_t *ret)
@@ -166,23 +175,73 @@ static enum btsrec_status parse_edge(const char *text, const struct clock *clock
 
 /* --- All of it ---------------------------------------------------------- */
 
+/* Of a long list the beginning. */
 static enum btsrec_status refuse(struct msg *msg, const char *text, const char *what)
 {
-	return msg_set(msg, BTSREC_ERR_INVAL, "'%s' is no list of %s", text, what);
+	return msg_set(msg, BTSREC_ERR_INVAL, "'%.80s%s' is no list of %s", text,
+		       strlen(text) > 80 ? "..." : "", what);
+}
+
+/* Of a list of @nr elements, 0: not understood. */
+static enum btsrec_status judge_list(struct msg *msg, const char *text, const char *what,
+				     size_t nr, size_t max)
+{
+	if (!nr)
+		return refuse(msg, text, what);
+	if (nr > max)
+		return msg_set(msg, BTSREC_ERR_INVAL, "a list of %s has at most %zu, not %zu", what,
+			       max, nr);
+	return BTSREC_OK;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static enum btsrec_status take_ids(struct msg *msg, const char *text, const char *what,
+				   struct filter_ids *ret)
+{
+	enum btsrec_status status;
+
+	if (!text)
+		return BTSREC_OK;
+	status = judge_list(msg, text, what, parse_ids(text, ret), FILTER_MAX_IDS);
+	qsort(ret->id, ret->nr, sizeof(ret->id[0]), compare_ids);
+	return status;
+}
+
+static enum btsrec_status check_patterns(struct msg *msg, const char *list)
+{
+	while (*list) {
+		size_t nr_bytes = strcspn(list, ",");
+
+		if (nr_bytes > FILTER_MAX_PATTERN_BYTES)
+			return msg_set(msg, BTSREC_ERR_INVAL,
+				       "the name '%.80s...' has more than %d bytes", list,
+				       FILTER_MAX_PATTERN_BYTES);
+		list += nr_bytes + (list[nr_bytes] == ',');
+	}
+	return BTSREC_OK;
 }
 
 static enum btsrec_status parse_lists(const struct btsrec_filter *opts, struct msg *msg,
 				      struct filter *ret)
 {
-	if (opts->pids && !parse_ids(opts->pids, &ret->pids))
-		return refuse(msg, opts->pids, "thread numbers");
-	if (opts->tgids && !parse_ids(opts->tgids, &ret->tgids))
-		return refuse(msg, opts->tgids, "process numbers");
-	if (opts->ranges && !parse_ranges(opts->ranges, ret))
-		return refuse(msg, opts->ranges, "addresses FIRST-LAST");
-	if (opts->types && !parse_types(opts->types, &ret->types))
-		return refuse(msg, opts->types, "kinds of branches");
-	return BTSREC_OK;
+	enum btsrec_status status = take_ids(msg, opts->pids, "thread numbers", &ret->pids);
+
+	if (!status)
+		status = take_ids(msg, opts->tgids, "process numbers", &ret->tgids);
+	if (!status && opts->symbols)
+		status = check_patterns(msg, opts->symbols);
+	if (!status && opts->ranges)
+		status = judge_list(msg, opts->ranges, "addresses FIRST-LAST",
+				    parse_ranges(opts->ranges, ret), FILTER_MAX_RANGES);
+	if (!status && opts->types && !parse_types(opts->types, &ret->types))
+		status = refuse(msg, opts->types, "kinds of branches");
+	return status;
 }
 
 enum btsrec_status filter_init(const struct btsrec_filter *opts, const struct clock *clock,

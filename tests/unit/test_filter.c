@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+
 #include "check_btsrec.h"
 #include "filter.h"
 #include "symbol.h"
@@ -187,7 +189,6 @@ START_TEST(what_is_refused)
 	static const char *const no_ids[] = { "", ",", "1,", ",1", "-1", "1 2", "4294967296" };
 	static const char *const no_ranges[] = { "", "1", "2-1", "1-", "-1", "1-2-3", "x-y",
 						 "0-10000000000000000" };
-	char many[3 * (FILTER_MAX_IDS + 1) + 1] = "";
 
 	for (size_t i = 0; i < sizeof(no_times) / sizeof(no_times[0]); i++)
 		ck_refused((struct btsrec_filter){ .from = no_times[i] }, "no time");
@@ -196,9 +197,54 @@ START_TEST(what_is_refused)
 	for (size_t i = 0; i < sizeof(no_ranges) / sizeof(no_ranges[0]); i++)
 		ck_refused((struct btsrec_filter){ .ranges = no_ranges[i] }, "addresses");
 	ck_refused((struct btsrec_filter){ .types = "call,,ret" }, "kinds");
-	for (size_t i = 0; i <= FILTER_MAX_IDS; i++)
-		strcat(many, i ? ",1" : "1");
-	ck_refused((struct btsrec_filter){ .tgids = many }, "process");
+}
+END_TEST
+
+/* @nr elements, all @element but for their last digit. */
+static const char *list_of(size_t nr, const char *element)
+{
+	static char list[16 * (FILTER_MAX_IDS + 1)];
+	size_t at = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s%zu", i ? "," : "",
+				       element, i % 10);
+	return list;
+}
+
+/* A list that is too long is told apart from one that nobody understands. */
+START_TEST(how_much_is_taken)
+{
+	char name[FILTER_MAX_PATTERN_BYTES + 4] = "";
+	struct btsrec_side side = { .pid = 11 };
+
+	ck_refused((struct btsrec_filter){ .tgids = list_of(FILTER_MAX_IDS + 1, "1") },
+		   "a list of process numbers has at most 1024, not 1025");
+	ck_refused((struct btsrec_filter){ .pids = list_of(FILTER_MAX_IDS + 1, "x") }, "is no list");
+	ck_refused((struct btsrec_filter){ .ranges = list_of(FILTER_MAX_RANGES + 1, "1-10") },
+		   "a list of addresses FIRST-LAST has at most 16, not 17");
+	make((struct btsrec_filter){ .ranges = list_of(FILTER_MAX_RANGES, "1-10") });
+	make((struct btsrec_filter){ .pids = list_of(FILTER_MAX_IDS, "1") });
+	ck_assert(wants_branch(USER, USER, &side));
+	side.pid = 20;
+	ck_assert(!wants_branch(USER, USER, &side));
+	memset(name, 'n', sizeof(name) - 1);
+	memcpy(name, "a,", 2);
+	ck_refused((struct btsrec_filter){ .symbols = name }, "has more than 255 bytes");
+	make((struct btsrec_filter){ .symbols = name + 3 });
+}
+END_TEST
+
+/* In whatever order they are given. */
+START_TEST(one_of_several)
+{
+	make((struct btsrec_filter){ .pids = "9,3,7,1,3,8" });
+	for (uint32_t pid = 0; pid < 12; pid++) {
+		struct btsrec_side side = { .pid = pid };
+
+		ck_assert_msg(wants_branch(USER, USER, &side) ==
+			      (pid == 1 || pid == 3 || (pid >= 7 && pid <= 9)), "%u", pid);
+	}
 }
 END_TEST
 
@@ -217,4 +263,4 @@ START_TEST(times_need_a_clock)
 END_TEST
 
 BTSREC_CK_MAIN("filter", nothing_is_asked, who_ran, a_loss_is_never_left_out, which_branch, windows,
-	       what_is_refused, times_need_a_clock)
+	       what_is_refused, how_much_is_taken, one_of_several, times_need_a_clock)
