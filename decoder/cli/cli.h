@@ -37,8 +37,7 @@ enum cli_export {
  *	btsrec_set_debuginfo(); borrowed from argv.
  * @no_names: leave out the names in the dump.
  * @show: cpus is owned, the rest by value.
- * @has_count: show.max_events was given; @has_all: it may be 0, for all events, as the command
- *	has fewer without it.
+ * @has_count: show.max_events was given.
  * @filter: its texts are borrowed from argv.
  * @bytes, @source_folder: as in struct btsrec_insns.
  * @extract: by value.
@@ -63,7 +62,6 @@ struct cli_options {
 	enum btsrec_scan scan;
 	struct btsrec_show show;
 	bool has_count;
-	bool has_all;
 	struct btsrec_filter filter;
 	bool bytes;
 	const char *source_folder;

@@ -12,10 +12,6 @@ static enum cli_exit compare(struct btsrec *a, struct btsrec *b, const struct cl
 	enum btsrec_status status;
 	bool differs;
 
-	if (options->show.nr_cpus > 1) {
-		cli_error("diff: one CPU at a time");
-		return CLI_USAGE;
-	}
 	if (opts.has_pid && !cli_parse_pid(options->filter.pids, &opts.pid)) {
 		cli_error("diff: --pid takes one number, not '%s'", options->filter.pids);
 		return CLI_USAGE;

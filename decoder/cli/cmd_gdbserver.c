@@ -92,7 +92,7 @@ enum cli_exit cmd_gdbserver(struct btsrec *rec, const struct cli_options *option
 	struct connection connection = { STDIN_FILENO, STDOUT_FILENO };
 	enum cli_exit status;
 
-	if (options->show.nr_cpus != 1) {
+	if (!options->show.nr_cpus) {
 		cli_error("gdbserver: --cpu must name one CPU");
 		return CLI_USAGE;
 	}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <sched.h>
@@ -9,18 +10,26 @@
 #include "cli.h"
 
 /* More CPUs than the format has room for; keeps a list from filling memory. */
-#define MAX_CPU_NUMBER	(BTSREC_MAX_CPU_DIR_PAGES * BTSREC_PAS_PER_PAGE - 1)
+#define MAX_CPU_NUMBER		32767
+static_assert(MAX_CPU_NUMBER == BTSREC_MAX_CPU_DIR_PAGES * BTSREC_PAS_PER_PAGE - 1,
+	      "what the format has room for");
 
 /* One decodes; what more of them write is soon more than it decodes. */
 #define MAX_THREADS		16
 #define DEFAULT_MAX_THREADS	4
 
+#define TEXT_OF_(value)	#value
+/* A number that a macro stands for, as a text. */
+#define TEXT_OF(macro)	TEXT_OF_(macro)
+
 /**
- * struct cli_option - one option of all commands
+ * struct cli_option - one option of all commands, or what one command makes of it
  * @letter: stands for it in cli_command.options; its short form if @has_short.
+ * @only: the one command that has it so; NULL: all that have no such one of their own.
  * @text, @flag: offset in struct cli_options of where the argument goes, or of what it
  *	makes true; 0: @set does more.
  * @set: takes the argument, false: not understood; NULL: handled elsewhere.
+ * @takes: what @set understands, for who gave something else.
  */
 struct cli_option {
 	char letter;
@@ -28,6 +37,8 @@ struct cli_option {
 	const char *name;
 	const char *argument;
 	const char *help;
+	const char *only;
+	const char *takes;
 	size_t text;
 	size_t flag;
 	bool (*set)(struct cli_options *options, const char *argument);
@@ -99,6 +110,17 @@ static bool set_cpus(struct cli_options *options, const char *at)
 	return !at[-1];
 }
 
+/* The last one that is named. */
+static bool set_cpu(struct cli_options *options, const char *at)
+{
+	unsigned long cpu;
+
+	if (!parse_cpu(&at, &cpu) || *at)
+		return false;
+	options->show.nr_cpus = 0;
+	return cpus_append(options, cpu);
+}
+
 bool cli_parse_pid(const char *text, uint32_t *ret)
 {
 	uint64_t pid;
@@ -109,10 +131,15 @@ bool cli_parse_pid(const char *text, uint32_t *ret)
 	return true;
 }
 
-static bool set_count(struct cli_options *options, const char *argument)
+static bool set_count_or_all(struct cli_options *options, const char *argument)
 {
 	options->has_count = parse_number(argument, 10, &options->show.max_events);
-	return options->has_count && (options->show.max_events || options->has_all);
+	return options->has_count;
+}
+
+static bool set_count(struct cli_options *options, const char *argument)
+{
+	return set_count_or_all(options, argument) && options->show.max_events;
 }
 
 static bool set_threads(struct cli_options *options, const char *argument)
@@ -267,21 +294,42 @@ static bool set_root(struct cli_options *options, const char *argument)
 	       options->root_pa % BTSREC_PAGE_BYTES == 0;
 }
 
+#define TAKES_CPU	"one number from 0 to " TEXT_OF(MAX_CPU_NUMBER)
+#define TAKES_COUNT	"a number from 1 on, below 2^64"
+
+/* What one command has otherwise stands before what all others have. */
 static const struct cli_option cli_options_all[] = {
-	{ 'c', true, "cpu", "LIST", "only these CPUs: 0,2-5", .set = set_cpus },
+	{ 'c', true, "cpu", "CPU", "look at this CPU (default: that of the first fault)",
+	  .only = "diff", .takes = TAKES_CPU, .set = set_cpu },
+	{ 'c', true, "cpu", "CPU", "the CPU to serve; it must be given",
+	  .only = "gdbserver", .takes = TAKES_CPU, .set = set_cpu },
+	{ 'c', true, "cpu", "LIST", "only these CPUs: 0,2-5",
+	  .takes = "numbers up to " TEXT_OF(MAX_CPU_NUMBER) " and ranges of them, as in 0,2-5",
+	  .set = set_cpus },
+	{ 'n', true, "count", "COUNT", "only the newest COUNT lines of all CPUs together",
+	  .only = "timeline", .takes = TAKES_COUNT, .set = set_count },
+	{ 'n', true, "count", "COUNT", "only the newest COUNT events of each CPU; 0: all",
+	  .only = "report", .takes = "a number below 2^64, 0 for all", .set = set_count_or_all },
 	{ 'n', true, "count", "COUNT", "only the newest COUNT events of each CPU",
-	  .set = set_count },
+	  .takes = TAKES_COUNT, .set = set_count },
 	{ 't', true, "types", NULL, "with the kind of each branch", FLAG(show.types) },
-	{ 'd', false, "depth", "LEVELS", "only so many levels of calls", .set = set_depth },
-	{ 'y', false, "by", "WHAT", "divide by function (default), task or cpu", .set = set_by },
+	{ 'd', false, "depth", "LEVELS", "only so many levels of calls",
+	  .takes = "a number from 1 on, below 2^32", .set = set_depth },
+	{ 'y', false, "by", "WHAT", "divide by function (default), task or cpu",
+	  .takes = "function, task or cpu", .set = set_by },
 	{ 'a', false, "at", "LIST", "behind these events: 7,100-120 (default: the newest)",
-	  .set = set_at },
+	  .takes = "numbers of events and ranges, ascending, as in 7,100-120", .set = set_at },
 	{ 'b', true, "bytes", NULL, "with the bytes of each instruction", FLAG(bytes) },
 	{ 'r', true, "newest-first", NULL, "newest event first", FLAG(show.newest_first) },
 	{ 'g', false, "fold", NULL, "tell loops of branches once", FLAG(show.fold) },
-	{ 'j', true, "threads", "COUNT", "use so many processors (default: all, at most 4)",
-	  .set = set_threads },
+	{ 'j', true, "threads", "COUNT",
+	  "use 1 to " TEXT_OF(MAX_THREADS) " processors (default: all, up to "
+	  TEXT_OF(DEFAULT_MAX_THREADS) ")",
+	  .takes = "1 to " TEXT_OF(MAX_THREADS), .set = set_threads },
 	{ 'H', false, "thread", "PID", "only this thread, followed over all CPUs", TEXT(show.thread) },
+	{ 'P', false, "pid", "PID", "look at this thread (default: the one that ran there)",
+	  .only = "diff", TEXT(filter.pids) },
+	{ 'P', false, "pid", "PID", "only this thread", .only = "gdbserver", TEXT(filter.pids) },
 	{ 'P', false, "pid", "LIST", "only these threads", TEXT(filter.pids) },
 	{ 'G', false, "tgid", "LIST", "only these processes", TEXT(filter.tgids) },
 	{ 'C', false, "comm", "GLOB", "only threads with such a name", TEXT(filter.comm) },
@@ -295,7 +343,8 @@ static const struct cli_option cli_options_all[] = {
 	  TEXT(filter.ranges) },
 	{ 'B', false, "type", "LIST", "only these kinds of branches: call,ret,...",
 	  TEXT(filter.types) },
-	{ 'f', true, "format", "FORMAT", "text (default), jsonl or tsv", .set = set_format },
+	{ 'f', true, "format", "FORMAT", "text (default), jsonl or tsv",
+	  .takes = "text, jsonl or tsv", .set = set_format },
 	{ 'm', false, "system-map", "FILE", "kernel names from this System.map",
 	  TEXT(system_map) },
 	{ 'v', false, "vmlinux", "FILE", "kernel names from this ELF vmlinux", TEXT(vmlinux) },
@@ -303,9 +352,10 @@ static const struct cli_option cli_options_all[] = {
 	{ 'L', false, "source", NULL, "with source lines", FLAG(show.lines) },
 	{ 'o', false, "source-dir", "DIR", "as --source, with the text of each line from there",
 	  .set = set_source_folder },
-	{ 'E', false, "to", "KIND", "perf (default), chrome, folded or lcov", .set = set_kind },
+	{ 'E', false, "to", "KIND", "perf (default), chrome, folded or lcov",
+	  .takes = "perf, chrome, folded or lcov", .set = set_kind },
 	{ 'O', false, "port", "PORT", "wait for gdb there, not on standard input",
-	  .set = set_port },
+	  .takes = "1 to 65535", .set = set_port },
 	{ 'Y', false, "sysroot", "DIR", "programs and libraries are below DIR (default: /)",
 	  TEXT(sysroot) },
 	{ 'D', false, "debuginfo", "DIR", "debug files (default: /usr/lib/debug)",
@@ -315,9 +365,9 @@ static const struct cli_option cli_options_all[] = {
 	{ 'i', false, "live", NULL, "no DUMP: the recorder that runs on this machine",
 	  FLAG(live) },
 	{ 'R', false, "root", "PA", "physical address of the recorder's root page",
-	  .set = set_root },
+	  .takes = "a multiple of 4096 that is above 0", .set = set_root },
 	{ 's', false, "scan", "WHERE", "search memory: dma (default: first 16 MiB), all, none",
-	  .set = set_scan },
+	  .takes = "dma, all or none", .set = set_scan },
 	{ 'u', false, "no-user", NULL, "leave out the addresses of user space",
 	  FLAG(extract.no_user) },
 	{ 'p', false, "no-paths", NULL, "leave out the paths of programs",
@@ -328,9 +378,23 @@ static const struct cli_option cli_options_all[] = {
 
 #define NR_OPTIONS	(sizeof(cli_options_all) / sizeof(cli_options_all[0]))
 
+/* What @letter means to @command; NULL: there is no such option. */
+static const struct cli_option *find_option(const struct cli_command *command, int letter)
+{
+	for (size_t i = 0; i < NR_OPTIONS; i++) {
+		const struct cli_option *option = &cli_options_all[i];
+
+		if (option->letter == letter &&
+		    (!option->only || !strcmp(option->only, command->name)))
+			return option;
+	}
+	return NULL;
+}
+
 static bool takes_option(const struct cli_command *command, const struct cli_option *option)
 {
-	return option->letter == 'h' || strchr(command->options, option->letter);
+	return (option->letter == 'h' || strchr(command->options, option->letter)) &&
+	       find_option(command, option->letter) == option;
 }
 
 static bool is_always_live(const struct cli_command *command)
@@ -409,18 +473,14 @@ static bool store(const struct cli_option *option, struct cli_options *options,
 static enum cli_exit set_option(const struct cli_command *command, struct cli_options *options,
 				int letter)
 {
-	size_t i;
+	const struct cli_option *option = find_option(command, letter);
 
-	for (i = 0; i < NR_OPTIONS; i++) {
-		const struct cli_option *option = &cli_options_all[i];
-
-		if (option->letter != letter)
-			continue;
-		if (store(option, options, optarg))
-			return CLI_OK;
-		cli_error("%s: --%s does not take '%s'", command->name, option->name, optarg);
+	if (!option)
 		return usage(command);
-	}
+	if (store(option, options, optarg))
+		return CLI_OK;
+	cli_error("%s: --%s takes %s, not '%s'", command->name, option->name, option->takes,
+		  optarg);
 	return usage(command);
 }
 
@@ -555,7 +615,6 @@ enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv
 
 	memset(ret, 0, sizeof(*ret));
 	ret->live = is_always_live(command);
-	ret->has_all = command->run == cmd_report;
 	*ret_done = false;
 	status = parse_options(command, argc, argv, ret, ret_done);
 	if (status || *ret_done)
