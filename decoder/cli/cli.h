@@ -37,6 +37,7 @@ enum cli_export {
  *	btsrec_set_debuginfo(); borrowed from argv.
  * @no_names: leave out the names in the dump.
  * @show: cpus is owned, the rest by value.
+ * @takes_root: the command has --root.
  * @has_count: show.max_events was given.
  * @filter: its texts are borrowed from argv.
  * @bytes, @source_folder: as in struct btsrec_insns.
@@ -58,6 +59,7 @@ struct cli_options {
 	const char *sysroot;
 	const char *debuginfo;
 	bool no_names;
+	bool takes_root;
 	uint64_t root_pa;
 	enum btsrec_scan scan;
 	struct btsrec_show show;

@@ -169,6 +169,16 @@ static int close_output(int status)
 
 /* --- Commands ----------------------------------------------------------- */
 
+/* What else can be tried where only what is searched by default has been. */
+static const char *search_hint(const struct cli_options *options, enum btsrec_status status)
+{
+	if (status != BTSREC_ERR_NO_ROOT || options->root_pa || options->scan != BTSREC_SCAN_DMA)
+		return "";
+	return options->takes_root ?
+	       "; only the first 16 MiB were searched: try --scan all, or --root PA" :
+	       "; only the first 16 MiB were searched: try --scan all";
+}
+
 enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 {
 	const char *source = options->live ? "--live" : options->dumps[0];
@@ -181,7 +191,7 @@ enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 		return cli_failed(rec, status);
 	status = btsrec_locate(rec, options->root_pa, options->scan);
 	if (status) {
-		cli_error("%s: %s", source, btsrec_errmsg(rec));
+		cli_error("%s: %s%s", source, btsrec_errmsg(rec), search_hint(options, status));
 		return exit_of(status);
 	}
 	if (!options->no_names || options->vmlinux || options->system_map)

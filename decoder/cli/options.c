@@ -615,6 +615,7 @@ enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv
 
 	memset(ret, 0, sizeof(*ret));
 	ret->live = is_always_live(command);
+	ret->takes_root = strchr(command->options, 'R');
 	*ret_done = false;
 	status = parse_options(command, argc, argv, ret, ret_done);
 	if (status || *ret_done)
