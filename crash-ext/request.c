@@ -184,6 +184,18 @@ static bool parse_option(int option, char *value, struct request *req)
 	}
 }
 
+/* What crash's usage says is "count"; the value may have been taken apart. */
+static void say_what_is_taken(int option)
+{
+	if (option == 'c')
+		error(INFO, "-c takes numbers up to %u and ranges of them, as in 1,8,9-14, or all\n",
+		      (unsigned int)MAX_CPUS - 1);
+	else if (option == 'n')
+		error(INFO, "-n takes a number from 1 on, below 2^64\n");
+	else if (option == 'f')
+		error(INFO, "-f takes function, task or cpu\n");
+}
+
 /* Only these views tell one thread over all CPUs. */
 static bool can_follow(const struct request *req)
 {
@@ -219,8 +231,10 @@ void parse_request(struct request *req)
 
 	memset(req, 0, sizeof(*req));
 	while ((option = getopt(argcnt, args, "A:aB:C:c:dF:f:G:gH:ijKkLlmNn:P:prS:sT:tUx:")) != EOF)
-		if (!parse_option(option, optarg, req))
+		if (!parse_option(option, optarg, req)) {
+			say_what_is_taken(option);
 			argerrs++;
+		}
 	if (args[optind] || !request_complete(req))
 		argerrs++;
 	if (argerrs)

@@ -25,6 +25,7 @@ BAD_OPTIONS = ("-c 3-1", "-c x", "-c 1,,2", "-c ''", "-n 0", "-n x", "-n -1", "-
                "-s -n 3", "-s -g", "-s -t", "-f x", "-f cpu -n 3", "-x panic -g", "-L -r", "-L -g",
                "-H 1 -c 0", "-H 1 -r", "-H 1 -m", "-H 1 -f cpu", "-H 1 -x panic",
                "-s -P 1", "-l -m", "-l -s", "-l -f cpu")
+BAD_VALUES = ("-c 3-1", "-c x", "-c 1,,2", "-c ''", "-n 0", "-n x", "-n -1", "-c 99999", "-f x")
 INCOMPLETE = "bts: the output is incomplete: No space left on device\n"
 LIVE_REFUSAL = "bts: the recorder of a running system cannot be read by crash\n"
 # A listing that a terminal's buffers could swallow whole proves nothing about Ctrl-C.
@@ -295,6 +296,9 @@ def check_manners(check, out):
     """What a user of crash expects from any command."""
     for number, bad in enumerate(BAD_OPTIONS):
         text = out[f"bad{number}"]
+        if bad in BAD_VALUES:
+            said, _, text = text.partition("\n")
+            check.that(f"bts {bad}: what is taken", said.startswith(f"bts: {bad[:2]} takes "), said)
         check.that(f"bts {bad}: usage", text.startswith("Usage:\n  bts ") and USAGE_MARK in text, text)
     check.that("bts -c 31999: one line", out["noring"].startswith("bts: ") and
                out["noring"].count("\n") == 1, out["noring"])
