@@ -6,7 +6,7 @@
 #  - every event kind and gap kind that the code knows is in the manual pages;
 #  - every symbol that the library exports is described in the public headers and in libbtsrec(3);
 #  - the command lines of btsrec(1) run, the program of libbtsrec(3) compiles and runs;
-#  - groff formats each page without a warning about its markup.
+#  - groff formats each page without a warning about its markup, and quotes what is to be quoted.
 set -eu
 btsrec=$1 mkimage=$2 library=$3 cc=$4
 shift 4
@@ -116,6 +116,10 @@ check_markup() {
 	for name in "$man"/*.[1-8]; do
 		groff -mandoc -Tascii -z -wmac -wdelim "$name" > "$work/markup" 2>&1 || true
 		[ ! -s "$work/markup" ] || fault "$(cat "$work/markup")"
+		# mdoc(7) takes a lone one for punctuation and puts it outside, unless \& is beside it.
+		grep -HnE '^\.(It )?(Ql|Cm|Dq|Sq|Ic|Li|Pa|Ar) [][()?!.,:;|]( |$)' "$name" \
+			> "$work/markup" || true
+		[ ! -s "$work/markup" ] || fault "nothing but punctuation: $(cat "$work/markup")"
 	done
 }
 
