@@ -2,6 +2,7 @@
 /* btsrec: the branch history that the recorder left in a dump. */
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,12 +154,26 @@ enum cli_exit cli_output_failed(void)
 	return CLI_SYSTEM;
 }
 
-/* Some file systems tell only now that there was no room. */
+/*
+ * A standard file that is closed would be the first file that is opened, to which messages
+ * then go.  What stands in for it refuses what is wanted of it, with EBADF as if it was closed.
+ */
+static void hold_standard_files(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/*
+ * Some file systems tell only now that there was no room.  Output that is closed is missed by
+ * nobody who has none.
+ */
 static int close_output(int status)
 {
 	bool failed = fflush(stdout) || ferror(stdout);
 
-	if (close(STDOUT_FILENO) || failed) {
+	if ((close(STDOUT_FILENO) && errno != EBADF) || failed) {
 		if (errno == EPIPE || output_errno)
 			return status;
 		cli_error("standard output: %s", strerror(errno));
@@ -288,5 +303,6 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	hold_standard_files();
 	return close_output(dispatch(argc, argv));
 }
