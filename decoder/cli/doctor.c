@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "doctor.h"
@@ -30,6 +32,20 @@ static enum format format_of(const char *name)
 	return (enum format)i;
 }
 
+/* What is not there has no files, and would be judged as a machine without anything. */
+static bool is_folder(const char *root)
+{
+	struct stat kind;
+
+	if (stat(root, &kind)) {
+		cli_error("doctor: --root: %s: %s", root, strerror(errno));
+		return false;
+	}
+	if (!S_ISDIR(kind.st_mode))
+		cli_error("doctor: --root takes a folder, which %s is not", root);
+	return S_ISDIR(kind.st_mode);
+}
+
 static int ask(const char *root, enum format format)
 {
 	struct doctor_facts facts;
@@ -55,7 +71,7 @@ int doctor_main(int argc, char **argv)
 		{ 0 },
 	};
 	enum format format = FORMAT_TEXT;
-	const char *root = "";
+	const char *root = NULL;
 	int letter;
 
 	opterr = 0;
@@ -78,5 +94,7 @@ int doctor_main(int argc, char **argv)
 		cli_error("doctor: '%s' is too much: it takes no dump", argv[optind]);
 		return DOCTOR_CANNOT_TELL;
 	}
-	return ask(root, format);
+	if (root && !is_folder(root))
+		return DOCTOR_CANNOT_TELL;
+	return ask(root ? root : "", format);
 }

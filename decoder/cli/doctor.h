@@ -19,12 +19,14 @@ enum doctor_level {
 	DOCTOR_CANNOT_TELL = 3,	/* exit status only: wrong command line */
 };
 
+#define DOCTOR_UNKNOWN	UINT64_MAX
+
 /**
  * struct doctor_facts - what the files of a machine say
  * @release: of the kernel; "": not told.
  * @has_bts, @has_dtes64: flags of the CPU (/proc/cpuinfo; the kernel clears "bts" where
  *	IA32_MISC_ENABLE says that firmware switched it off, arch/x86/kernel/cpu/intel.c).
- * @has_pti: the kernel isolates page tables (vulnerabilities/meltdown).
+ * @has_pti: the kernel isolates page tables (vulnerabilities/meltdown), if @is_pti_known.
  * @wants_signed: a module without a signature is refused, by lockdown or sig_enforce.
  * @is_signed: what @module ends with is a signature; false also if it is compressed.
  * @module: path of btsrec.ko for @release; "": there is none.
@@ -34,11 +36,13 @@ enum doctor_level {
  * @nr_annotations: task switches and the like, of all CPUs, since arming; wraps never.
  * @nr_skipped: annotations that were wanted and not written.
  * @nr_foreign_stops: how often a CPU's BTS was found off by another's hand.
+ * @conf_errno: why /etc/btsrec.conf could not be read; 0: it was, or there is none.
  * @crash_bytes: memory that is reserved for the capture kernel.
  * @console_records: as the module's parameter.
  * @kernel_bytes: memory that the kernel uses for itself, which is about what a dump without
  *	user pages holds; 0: not told.
- * @dump_free_bytes: room in the first folder of DUMP_DIRS, or where it will be made.
+ * @dump_free_bytes: room in the first folder of DUMP_DIRS, or where it will be made;
+ *	DOCTOR_UNKNOWN: not told.
  * @state_free_bytes: the same of /var/lib/btsrec.
  * @min_free_bytes: MIN_FREE_MBYTES, room that a report wants beside the rings.
  * @arms_at_boot, @collects: the units are enabled.
@@ -47,7 +51,7 @@ struct doctor_facts {
 	char release[128];
 	bool has_cpuinfo, is_intel, has_bts, has_dtes64, is_guest;
 	unsigned int nr_online;
-	bool has_pti, refuses_pti;
+	bool is_pti_known, has_pti, refuses_pti;
 	bool wants_signed, is_signed;
 	char module[PATH_MAX];
 	bool is_loaded;
@@ -56,6 +60,7 @@ struct doctor_facts {
 	unsigned int nr_cpus, nr_armed;
 	uint64_t ring_bytes, nr_arms, nr_execs;
 	uint64_t nr_annotations, nr_skipped, nr_foreign_stops;
+	int conf_errno;
 	bool is_crash_kernel_loaded, captures;
 	uint64_t crash_bytes;
 	bool has_pstore;

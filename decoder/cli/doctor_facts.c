@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "doctor.h"
 
+#define DEVICE			"/dev/btsrec"
 #define DEFAULT_DUMP_DIR	"/var/crash"
 #define DEFAULT_MIN_FREE_MIB	256
 #define BLANKS			" \t\r"
@@ -18,15 +20,41 @@
 
 /* --- Files below the root ------------------------------------------------ */
 
+/* Only what is a file, or the recorder's device: no reader waits for ever, or never ends. */
+static int check_kind(int fd, bool is_device)
+{
+	struct stat stat;
+
+	if (fstat(fd, &stat))
+		return errno;
+	if (!S_ISREG(stat.st_mode) && !(is_device && S_ISCHR(stat.st_mode)))
+		return ENODEV;
+	return fcntl(fd, F_SETFL, 0) ? errno : 0;
+}
+
 static FILE *open_below(const char *root, const char *name)
 {
 	char path[PATH_MAX];
+	FILE *file = NULL;
+	int fd, err;
 
 	if (snprintf(path, sizeof(path), "%s%s", root, name) >= (int)sizeof(path)) {
 		errno = ENAMETOOLONG;
 		return NULL;
 	}
-	return fopen(path, "re");
+	/* Opening a pipe would wait for who writes to it. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	err = check_kind(fd, !strcmp(name, DEVICE));
+	if (!err) {
+		file = fdopen(fd, "r");
+		err = errno;
+	}
+	if (!file)
+		close(fd);
+	errno = err;
+	return file;
 }
 
 static bool exists(const char *root, const char *name)
@@ -119,6 +147,7 @@ static void read_processor(const char *root, struct doctor_facts *facts)
 
 	each_line(root, "/proc/cpuinfo", take_cpuinfo, facts);
 	read_line(root, "/sys/devices/system/cpu/vulnerabilities/meltdown", line, sizeof(line));
+	facts->is_pti_known = *line;
 	facts->has_pti = strstr(line, "PTI");
 	read_line(root, "/sys/module/btsrec/parameters/pti", line, sizeof(line));
 	facts->refuses_pti = !strcmp(line, "refuse");
@@ -258,19 +287,23 @@ static void take_meminfo(struct doctor_facts *facts, char *line)
 			facts->kernel_bytes += value_of(line, ":") << 10;
 }
 
-/* Of the file system that has the folder, or will have it. */
+/* Of the file system that has the folder, or will have it; DOCTOR_UNKNOWN: not told. */
 static uint64_t free_bytes(const char *root, const char *folder)
 {
 	char path[PATH_MAX];
 	struct statvfs stat;
 
 	if (snprintf(path, sizeof(path), "%s%s", root, folder) >= (int)sizeof(path))
-		return 0;
+		return DOCTOR_UNKNOWN;
 	while (statvfs(path, &stat)) {
 		char *slash = strrchr(path, '/');
 
-		if (errno != ENOENT || !slash || slash == path)
-			return 0;
+		if (errno != ENOENT || !slash)
+			return DOCTOR_UNKNOWN;
+		if (slash == path)
+			slash++;	/* the root itself */
+		if (!*slash)
+			return DOCTOR_UNKNOWN;
 		*slash = '\0';
 	}
 	return (uint64_t)stat.f_bavail * stat.f_frsize;
@@ -288,7 +321,9 @@ static void read_crash(const char *root, struct doctor_facts *facts)
 	snprintf(facts->dump_dir, sizeof(facts->dump_dir), "%s", DEFAULT_DUMP_DIR);
 	facts->captures = true;
 	facts->min_free_bytes = (uint64_t)DEFAULT_MIN_FREE_MIB << 20;
-	each_line(root, "/etc/btsrec.conf", take_setting, facts);
+	facts->conf_errno = each_line(root, "/etc/btsrec.conf", take_setting, facts);
+	if (facts->conf_errno == ENOENT)
+		facts->conf_errno = 0;
 	each_line(root, "/proc/meminfo", take_meminfo, facts);
 	facts->dump_free_bytes = free_bytes(root, facts->dump_dir);
 	facts->state_free_bytes = free_bytes(root, "/var/lib/btsrec");
@@ -307,7 +342,7 @@ void doctor_facts_read(const char *root, struct doctor_facts *ret)
 	memset(ret, 0, sizeof(*ret));
 	read_processor(root, ret);
 	read_module(root, ret);
-	ret->device_errno = each_line(root, "/dev/btsrec", take_state, ret);
+	ret->device_errno = each_line(root, DEVICE, take_state, ret);
 	read_crash(root, ret);
 	read_units(root, ret);
 }

@@ -54,7 +54,10 @@ static void judge_cpu(const struct doctor_facts *facts, struct doctor_report *re
 
 static void judge_pti(const struct doctor_facts *facts, struct doctor_report *report)
 {
-	if (!facts->has_pti)
+	if (!facts->is_pti_known)
+		find(report, "pti", DOCTOR_DEGRADED, "Mount /sys.",
+		     "Whether page tables are isolated cannot be told: vulnerabilities/meltdown says nothing.");
+	else if (!facts->has_pti)
 		find(report, "pti", DOCTOR_GOOD, "", "Page tables are not isolated.");
 	else if (facts->refuses_pti)
 		find(report, "pti", DOCTOR_NO_HISTORY,
@@ -177,7 +180,11 @@ static void judge_kdump(const struct doctor_facts *facts, struct doctor_report *
 	else
 		find(report, "kdump", DOCTOR_GOOD, "", "A capture kernel is loaded, with %llu MiB.",
 		     mib);
-	if (!facts->captures)
+	if (facts->conf_errno)
+		find(report, "capture", DOCTOR_DEGRADED, "Run it as root.",
+		     "Whether a small file is written before the dump cannot be told: /etc/btsrec.conf: %s.",
+		     strerror(facts->conf_errno));
+	else if (!facts->captures)
 		find(report, "capture", DOCTOR_DEGRADED, "Remove CAPTURE= from /etc/btsrec.conf.",
 		     "No small file will be written before the dump: CAPTURE is not yes.");
 }
@@ -196,6 +203,20 @@ static uint64_t capture_bytes(const struct doctor_facts *facts)
 	return facts->ring_bytes * facts->nr_cpus + SMALL_FILE_SLACK;
 }
 
+/* What is wanted and is not known to be there. */
+static void judge_unknown_space(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (facts->state_free_bytes == DOCTOR_UNKNOWN)
+		find(report, "space", DOCTOR_DEGRADED, "Look at /var/lib/btsrec as root.",
+		     "How much room there is for reports cannot be told.");
+	else if (facts->dump_free_bytes == DOCTOR_UNKNOWN)
+		find(report, "space", DOCTOR_DEGRADED, "Look at that folder as root.",
+		     "How much room there is in %.200s cannot be told.", facts->dump_dir);
+	else
+		find(report, "space", DOCTOR_DEGRADED, "Mount /proc.",
+		     "How much room a dump takes cannot be told: /proc/meminfo says nothing.");
+}
+
 static void judge_space(const struct doctor_facts *facts, struct doctor_report *report)
 {
 	uint64_t wanted_bytes = report_bytes(facts) + capture_bytes(facts);
@@ -211,6 +232,9 @@ static void judge_space(const struct doctor_facts *facts, struct doctor_report *
 		     "Make room, or set DUMP_DIRS and kdump's folder.",
 		     "%llu MiB are free in %.200s; the kernel's own memory is %llu.", dump_mib,
 		     facts->dump_dir, (unsigned long long)(facts->kernel_bytes / MIB));
+	else if (facts->state_free_bytes == DOCTOR_UNKNOWN ||
+		 facts->dump_free_bytes == DOCTOR_UNKNOWN || !facts->kernel_bytes)
+		judge_unknown_space(facts, report);
 	else
 		find(report, "space", DOCTOR_GOOD, "", "There is room for a dump in %.200s.",
 		     facts->dump_dir);

@@ -50,7 +50,7 @@ healthy() {
 expect() {
 	local status=$1 pattern got
 	shift
-	said=$("$btsrec" doctor --root "$root" 2>&1)
+	said=$(timeout 20 "$btsrec" doctor --root "$root" 2>&1)
 	got=$?
 	[ "$got" = "$status" ] || fault "$test: status $got, not $status: $said"
 	for pattern; do
@@ -80,6 +80,12 @@ put /proc/cpuinfo 'processor: 0\nvendor_id : GenuineIntel\nflags : hypervisor\n'
 expect 2 "^no-history  cpu .*virtual machine"
 rm "$root/proc/cpuinfo"
 expect 2 "^no-history  cpu .*says nothing"
+# What gives no end, or no beginning.
+mkfifo "$root/proc/cpuinfo"
+expect 2 "^no-history  cpu .*says nothing"
+rm "$root/proc/cpuinfo"
+ln -s /dev/zero "$root/proc/cpuinfo"
+expect 2 "^no-history  cpu .*says nothing"
 
 test=pti
 healthy
@@ -87,6 +93,9 @@ put /sys/devices/system/cpu/vulnerabilities/meltdown 'Mitigation: PTI\n'
 expect 0 "^good  *pti .*shown to user page tables"
 put /sys/module/btsrec/parameters/pti 'refuse\n'
 expect 2 "^no-history  pti .*not to record" "PTI=map"
+rm "$root/sys/devices/system/cpu/vulnerabilities/meltdown"
+expect 1 "^degraded  *pti .*cannot be told" "Mount /sys"
+! grep -q "are not isolated" <<<"$said" || fault "$test: what is not known is told"
 
 test=module
 healthy
@@ -118,6 +127,13 @@ expect 1 "^degraded  *gaps .*5 annotations"
 rm "$root/dev/btsrec"
 expect 1 "^degraded  *armed .*No such file" "devtmpfs"
 ! grep -q "as root" <<<"$said" || fault "$test: root would not find the device either"
+mkfifo "$root/dev/btsrec"
+expect 1 "^degraded  *armed .*cannot be told.*No such device"
+rm "$root/dev/btsrec"
+# The device is no regular file; of this one nothing can be read.
+ln -s /dev/null "$root/dev/btsrec"
+expect 2 "^no-history  armed .*not armed"
+rm "$root/dev/btsrec"
 put /dev/btsrec "state: armed\n$recording"
 chmod 000 "$root/dev/btsrec"
 # Root's files, and no capability to read them all the same.
@@ -155,6 +171,11 @@ for setting in no '"no"' "yes no" '" yes"' "yes\nCAPTURE=no"; do
 	expect 1 "^degraded  *capture"
 done
 
+rm "$root/etc/btsrec.conf"
+expect 0
+mkfifo "$root/etc/btsrec.conf"
+expect 1 "^degraded  *capture .*cannot be told.*No such device"
+
 test=space
 healthy
 put /proc/meminfo 'Slab: 99999999999999 kB\n'
@@ -176,6 +197,19 @@ put /etc/btsrec.conf 'MIN_FREE_MBYTES="99999999"\nCAPTURE=no\n'
 expect 1 "for reports; a crash may want $((99999999 + 2))\."
 put /etc/btsrec.conf 'MIN_FREE_MBYTES=99999999\nMIN_FREE_MBYTES=\n'
 expect 0
+
+# What cannot be told is not good.
+healthy
+rm "$root/proc/meminfo"
+expect 1 "^degraded  *space .*cannot be told: /proc/meminfo"
+healthy
+put /etc/btsrec.conf 'DUMP_DIRS=/file/dumps\n'
+put /file ''
+expect 1 "^degraded  *space .*in /file/dumps cannot be told"
+put /var/lib/btsrec ''
+rm "$root/var/lib/btsrec"
+ln -s btsrec "$root/var/lib/btsrec"
+expect 1 "^degraded  *space .*for reports cannot be told"
 
 test=units
 healthy
@@ -229,6 +263,11 @@ grep -qx half "$work/prom/btsrec.prom" && fault "$test: half a file took the pla
 test=usage
 "$btsrec" doctor --format xml >/dev/null 2>&1
 [ $? = 3 ] || fault "$test: a wrong format is not told by status 3"
+for wrong in "$work/nowhere" "$btsrec"; do
+	said=$("$btsrec" doctor --root "$wrong" 2>&1)
+	[ $? = 3 ] || fault "$test: --root $wrong is not told by status 3"
+	grep -q "^btsrec: doctor: --root.* $wrong" <<<"$said" || fault "$test: --root $wrong: $said"
+done
 "$btsrec" doctor vmcore >/dev/null 2>&1
 [ $? = 3 ] || fault "$test: a dump is not told by status 3"
 "$btsrec" doctor --help | grep -q -e --root || fault "$test: no help"
