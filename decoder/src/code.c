@@ -16,8 +16,19 @@
 #define MIN_RUNS	BOUND(1U << 12, 1U << 6)
 #define MIN_KEPT_RUNS	BOUND(1U << 10, 1U << 5)
 #define MAX_DOUBLINGS	3
+/* Of 4 MiB of code, which is more than any program has in runs that are so long. */
+#define NR_PIECES	BOUND(1U << 14, 1U << 6)
 
 _Static_assert(sizeof(struct code_brief) == 16, "four briefs are a line of the cache");
+
+/*
+ * A longer run is followed by pieces, each of which is decoded once: histories can be made up in
+ * which each of many long runs through the same code has another start.  What is decoded of each
+ * is what lies before the first piece that is kept and behind the last.  Few real runs are so long.
+ */
+#define PIECE_BYTES	256
+
+#define NO_PA		UINT64_MAX	/* of no page of memory */
 
 /* The top-level entry that maps the kernel's own image, in every page table. */
 #define KERNEL_ENTRY	511
@@ -26,6 +37,7 @@ _Static_assert(sizeof(struct code_brief) == 16, "four briefs are a line of the c
 
 /**
  * struct page - a page of code; @valid_bytes of @bytes are there, the rest has @fault
+ * @pa: of all that is there; NO_PA: some of it is from a file.
  * @bytes: memory that nobody touches before there is a page for it: to look at memory before
  *	it is written costs a second page fault, and where there are threads all wait for it.
  */
@@ -33,6 +45,7 @@ struct page {
 	bool used;
 	uint64_t pgd_pa;
 	uint64_t va;
+	uint64_t pa;
 	enum code_fault fault;
 	size_t valid_bytes;
 	uint8_t *bytes;
@@ -45,11 +58,33 @@ struct space {
 };
 
 /**
+ * struct piece - instructions one behind the other, all of which go on to the next
+ * @pgd_pa, @at: where: 0 and a physical address or, if some of the page is from a file, a
+ *	virtual one.
+ * @nr_bytes: of whole instructions in one page, to the next multiple of PIECE_BYTES or beyond
+ *	it; fewer if one does not go on or is not whole there, which is for others to look at.
+ * @vmentry_bytes: how far behind @at the first CODE_VMENTRY is; @nr_bytes: there is none.
+ *
+ * By what is there and not by where it is mapped, because tables of pages can map a few pages
+ * everywhere.
+ */
+struct piece {
+	uint64_t pgd_pa;
+	uint64_t at;
+	uint16_t nr_bytes;
+	uint16_t nr_insns;
+	uint16_t vmentry_bytes;
+	bool compat;
+};
+
+/**
  * struct code - all that is remembered
  * @nr_used: places of @runs.
  * @run_list: the runs that are kept, @nr_runs with room for @nr_room; @made: the last one that
  *	was not and that somebody asked for.
  * @bytes: of all @pages.
+ * @pieces: by a hash of where they are, once there are any; @piece: one that is not among them.
+ * @nr_decoded: instructions of runs.
  */
 struct code {
 	struct code_source source;
@@ -65,6 +100,9 @@ struct code {
 	struct space spaces[NR_SPACES];
 	struct walk walk;
 	uint64_t nr_from_files;
+	uint64_t nr_decoded;
+	struct piece piece;
+	struct piece *pieces;
 	struct page pages[NR_PAGES];
 	uint8_t *bytes;
 };
@@ -149,12 +187,18 @@ void code_free(struct code *code)
 	free(code->runs.places);
 	free(code->run_list);
 	free(code->bytes);
+	free(code->pieces);
 	free(code);
 }
 
 uint64_t code_from_files(const struct code *code)
 {
 	return code->nr_from_files;
+}
+
+uint64_t code_nr_decoded(const struct code *code)
+{
+	return code->nr_decoded;
 }
 
 const struct code_thunks *code_thunks(const struct code *code)
@@ -237,9 +281,11 @@ static void read_page(struct code *code, struct page *page)
 	uint64_t pa;
 
 	page->valid_bytes = 0;
+	page->pa = NO_PA;
 	page->fault = fault_of_walk(walk_pa(&code->walk, page->pgd_pa, page->va, &pa));
 	if (page->fault)
 		return;
+	page->pa = pa;
 	if (image_read_some(code->source.image, pa, page->bytes, BTSREC_PAGE_BYTES,
 			    &page->valid_bytes))
 		page->fault = CODE_NOT_IN_DUMP;
@@ -257,24 +303,17 @@ static void read_file(struct code *code, uint64_t cr3, struct page *page)
 	if (nr_bytes <= page->valid_bytes)
 		return;
 	page->valid_bytes = nr_bytes;
+	page->pa = NO_PA;
 	code->nr_from_files++;
 }
 
-/* The page that holds @va; its fault says why it does not hold all of its bytes. */
-static const struct page *page_at(struct code *code, uint64_t cr3, uint64_t va)
+static __attribute__((noinline)) void fill_page(struct code *code, uint64_t cr3, uint64_t pgd_pa,
+						uint64_t page_va, struct page *page)
 {
-	uint64_t kernel_pgd_pa = code->source.kernel_pgd_pa;
-	uint64_t pgd_pa = code_is_kernel(va) && kernel_pgd_pa ? kernel_pgd_pa : cr3;
-	uint64_t page_va = va & ~(uint64_t)(BTSREC_PAGE_BYTES - 1);
-	size_t place = place_of_page(pgd_pa, va);
-	struct page *page = &code->pages[place];
-
-	if (page->used && page->pgd_pa == pgd_pa && page->va == page_va)
-		return page;
 	page->used = true;
 	page->pgd_pa = pgd_pa;
 	page->va = page_va;
-	page->bytes = code->bytes + place * BTSREC_PAGE_BYTES;
+	page->bytes = code->bytes + (size_t)(page - code->pages) * BTSREC_PAGE_BYTES;
 	if (pgd_pa == cr3 && cr3 && !space_alive(code, cr3)) {
 		page->valid_bytes = 0;
 		page->fault = CODE_NO_SPACE;
@@ -283,6 +322,18 @@ static const struct page *page_at(struct code *code, uint64_t cr3, uint64_t va)
 		if (page->fault)
 			read_file(code, cr3, page);
 	}
+}
+
+/* The page that holds @va; its fault says why it does not hold all of its bytes. */
+static inline const struct page *page_at(struct code *code, uint64_t cr3, uint64_t va)
+{
+	uint64_t kernel_pgd_pa = code->source.kernel_pgd_pa;
+	uint64_t pgd_pa = code_is_kernel(va) && kernel_pgd_pa ? kernel_pgd_pa : cr3;
+	uint64_t page_va = va & ~(uint64_t)(BTSREC_PAGE_BYTES - 1);
+	struct page *page = &code->pages[place_of_page(pgd_pa, va)];
+
+	if (!page->used || page->pgd_pa != pgd_pa || page->va != page_va)
+		fill_page(code, cr3, pgd_pa, page_va, page);
 	return page;
 }
 
@@ -434,6 +485,20 @@ static enum code_fault decode_any(const struct code *code, const uint8_t *bytes,
 	return CODE_OK;
 }
 
+/* The instruction at @offset if all of it is in @page, of which @nr_bytes are there. */
+static enum code_fault decode_in_page(const struct code *code, const struct page *page,
+				      size_t offset, size_t nr_bytes, uint64_t va, bool compat,
+				      struct code_insn *ret)
+{
+	const uint8_t *bytes = page->bytes + offset;
+
+	if (nr_bytes < CODE_INSN_MAX_BYTES)
+		return decode_any(code, bytes, nr_bytes, CODE_NO_INSN, va, compat, ret);
+	if (!compat && insn_common(bytes, va, ret))
+		return CODE_OK;
+	return decode_any(code, bytes, CODE_INSN_MAX_BYTES, CODE_OK, va, compat, ret);
+}
+
 /* Everything but the thunks, which cost a look-up by name. */
 static enum code_fault decode(struct code *code, uint64_t cr3, uint64_t va, bool compat,
 			      struct code_insn *ret)
@@ -443,12 +508,8 @@ static enum code_fault decode(struct code *code, uint64_t cr3, uint64_t va, bool
 	uint8_t bytes[CODE_INSN_MAX_BYTES];
 	enum code_fault fault;
 
-	if (offset + CODE_INSN_MAX_BYTES <= page->valid_bytes) {
-		if (!compat && insn_common(page->bytes + offset, va, ret))
-			return CODE_OK;
-		return decode_any(code, page->bytes + offset, CODE_INSN_MAX_BYTES, CODE_OK, va,
-				  compat, ret);
-	}
+	if (offset + CODE_INSN_MAX_BYTES <= page->valid_bytes)
+		return decode_in_page(code, page, offset, CODE_INSN_MAX_BYTES, va, compat, ret);
 	fault = code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
 	return decode_any(code, bytes, nr_bytes, fault, va, compat, ret);
 }
@@ -484,12 +545,101 @@ size_t code_text(struct code *code, uint64_t cr3, uint64_t va, bool compat, uint
 	return insn.length;
 }
 
-/* --- Runs --------------------------------------------------------------- */
+/* --- Pieces ------------------------------------------------------------- */
 
 static bool goes_on(enum code_class class)
 {
 	return class == CODE_PLAIN || class == CODE_WRMSR || class == CODE_VMENTRY ||
 	       class == CODE_COND;
+}
+
+/* Where @piece, of which @pgd_pa, @at and @compat are set, ends. */
+static void make_piece(struct code *code, const struct page *page, struct piece *piece)
+{
+	size_t begin = piece->at % BTSREC_PAGE_BYTES, end = (begin | (PIECE_BYTES - 1)) + 1;
+	size_t at = begin, vmentry = SIZE_MAX;
+	struct code_insn insn;
+
+	piece->nr_insns = 0;
+	while (at < end) {
+		code->nr_decoded++;
+		if (decode_in_page(code, page, at, page->valid_bytes - at, page->va + at,
+				   piece->compat, &insn) || !goes_on(insn.class))
+			break;
+		if (insn.class == CODE_VMENTRY && vmentry == SIZE_MAX)
+			vmentry = at;
+		at += insn.length_bytes;
+		piece->nr_insns++;
+	}
+	piece->nr_bytes = (uint16_t)(at - begin);
+	piece->vmentry_bytes = vmentry == SIZE_MAX ? piece->nr_bytes : (uint16_t)(vmentry - begin);
+}
+
+/* Without memory for more each is the only one. */
+static struct piece *place_of_piece(struct code *code, const struct piece *wanted)
+{
+	uint64_t key = wanted->at ^ wanted->pgd_pa << 1;
+
+	if (!code->pieces)
+		code->pieces = calloc(NR_PIECES, sizeof(*code->pieces));
+	if (!code->pieces)
+		return &code->piece;
+	return &code->pieces[key * 0x9e3779b97f4a7c15ULL >> (64 - __builtin_ctz(NR_PIECES))];
+}
+
+/*
+ * The piece from @va on, until the next call.  Who comes from a piece comes to the first bytes of
+ * the next: only those are kept, so that what runs begin with does not drive them out.
+ */
+static const struct piece *piece_at(struct code *code, uint64_t cr3, uint64_t va, bool compat)
+{
+	const struct page *page = page_at(code, cr3, va);
+	struct piece *piece = &code->piece, wanted = { .compat = compat };
+
+	*piece = wanted;
+	if (va % BTSREC_PAGE_BYTES >= page->valid_bytes)
+		return piece;
+	wanted.pgd_pa = page->pa == NO_PA ? page->pgd_pa : 0;
+	wanted.at = (page->pa == NO_PA ? page->va : page->pa) + va % BTSREC_PAGE_BYTES;
+	if (va % PIECE_BYTES < CODE_INSN_MAX_BYTES)
+		piece = place_of_piece(code, &wanted);
+	if (piece->at == wanted.at && piece->pgd_pa == wanted.pgd_pa && piece->compat == compat)
+		return piece;
+	*piece = wanted;
+	make_piece(code, page, piece);
+	return piece;
+}
+
+/* --- Runs --------------------------------------------------------------- */
+
+/* Is there a whole piece, wherever it ends, between @va and @end? */
+static bool is_long(uint64_t va, uint64_t end)
+{
+	return end - va >= PIECE_BYTES + CODE_INSN_MAX_BYTES;
+}
+
+/* What pieces tell of a run: where the rest of it begins. */
+static uint64_t follow_pieces(struct code *code, struct code_run *run)
+{
+	struct code_insn insn = { .class = CODE_PLAIN };
+	uint64_t va = run->start;
+
+	while (goes_on(insn.class) && is_long(va, run->end)) {
+		const struct piece *piece = piece_at(code, run->cr3, va, run->compat);
+
+		va += piece->nr_bytes;
+		run->nr_insns += piece->nr_insns;
+		code->nr_decoded -= piece->nr_insns;
+		if (piece->nr_bytes)
+			continue;
+		/* Over the end of a page, or the last. */
+		(void)decode(code, run->cr3, va, run->compat, &insn);
+		if (goes_on(insn.class)) {
+			va += insn.length_bytes;
+			run->nr_insns++;
+		}
+	}
+	return va;
 }
 
 static enum code_fault follow(struct code *code, struct code_run *run)
@@ -499,6 +649,8 @@ static enum code_fault follow(struct code *code, struct code_run *run)
 	uint64_t va = run->start;
 
 	run->nr_insns = 0;
+	if (is_long(run->start, run->end))
+		va = follow_pieces(code, run);
 	while (va < run->end) {
 		run->fault_va = va;
 		fault = decode(code, run->cr3, va, run->compat, &insn);
@@ -531,10 +683,20 @@ static enum code_fault follow_in_mode(struct code *code, struct code_run *run)
 	run->compat = mode == CODE_MODE_32;
 	run->guessed = mode == CODE_MODE_UNKNOWN;
 	fault = follow(code, run);
+	code->nr_decoded += run->nr_insns;
 	if (!fault || code_fault_unknown(fault) || mode != CODE_MODE_UNKNOWN)
 		return fault;
 	run->compat = true;
-	return follow(code, run);
+	fault = follow(code, run);
+	code->nr_decoded += run->nr_insns;
+	return fault;
+}
+
+/* @ret: in every case; CODE_UNREADABLE does not go on. */
+static bool is_vmentry(struct code *code, uint64_t cr3, uint64_t va, struct code_insn *ret)
+{
+	code->nr_decoded++;
+	return !decode(code, cr3, va, false, ret) && ret->class == CODE_VMENTRY;
 }
 
 /*
@@ -547,13 +709,15 @@ static bool enters_guest(struct code *code, const struct code_run *run, uint64_t
 	uint64_t va = run->start;
 
 	while (code_is_kernel(run->start) && goes_on(insn.class) &&
-	       va - run->start < CODE_RUN_MAX_BYTES &&
-	       !decode(code, run->cr3, va, false, &insn)) {
-		if (insn.class == CODE_VMENTRY) {
-			*ret_va = va;
+	       va - run->start < CODE_RUN_MAX_BYTES) {
+		const struct piece *piece = piece_at(code, run->cr3, va, false);
+
+		if (piece->vmentry_bytes < piece->nr_bytes ||
+		    (!piece->nr_bytes && is_vmentry(code, run->cr3, va, &insn))) {
+			*ret_va = va + piece->vmentry_bytes;
 			return true;
 		}
-		va += insn.length_bytes;
+		va += piece->nr_bytes ? piece->nr_bytes : insn.length_bytes;
 	}
 	return false;
 }

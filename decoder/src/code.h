@@ -216,6 +216,9 @@ void code_free(struct code *code);
 /** code_from_files() - how many pages of code came from files instead of the dump */
 uint64_t code_from_files(const struct code *code);
 
+/** code_nr_decoded() - how many instructions were decoded to follow runs, which takes the time */
+uint64_t code_nr_decoded(const struct code *code);
+
 /** code_thunks() - where it needs no asking for thunks, as its source says */
 const struct code_thunks *code_thunks(const struct code *code);
 
