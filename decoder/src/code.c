@@ -63,6 +63,7 @@ struct space {
  *	virtual one.
  * @nr_bytes: of whole instructions in one page, to the next multiple of PIECE_BYTES or beyond
  *	it; fewer if one does not go on or is not whole there, which is for others to look at.
+ * @last_bytes: how far behind @at the last of them begins.
  * @vmentry_bytes: how far behind @at the first CODE_VMENTRY is; @nr_bytes: there is none.
  *
  * By what is there and not by where it is mapped, because tables of pages can map a few pages
@@ -74,6 +75,7 @@ struct piece {
 	uint16_t nr_bytes;
 	uint16_t nr_insns;
 	uint16_t vmentry_bytes;
+	uint8_t last_bytes;
 	bool compat;
 };
 
@@ -568,6 +570,7 @@ static void make_piece(struct code *code, const struct page *page, struct piece 
 			break;
 		if (insn.class == CODE_VMENTRY && vmentry == SIZE_MAX)
 			vmentry = at;
+		piece->last_bytes = (uint8_t)(at - begin);
 		at += insn.length_bytes;
 		piece->nr_insns++;
 	}
@@ -735,6 +738,30 @@ static void find_run(struct code *code, struct code_run *run)
 	    enters_guest(code, run, &run->fault_va))
 		run->fault = CODE_GUEST;
 	code_insn(code, run->cr3, run->end, run->compat, &run->last);
+}
+
+uint64_t code_last(struct code *code, uint64_t cr3, uint64_t start, uint64_t end)
+{
+	uint64_t va = start, last = start;
+	struct code_insn insn;
+
+	while (va < end) {
+		const struct piece *piece = NULL;
+
+		if (is_long(va, end))
+			piece = piece_at(code, cr3, va, false);
+		if (piece && piece->nr_bytes) {
+			last = va + piece->last_bytes;
+			va += piece->nr_bytes;
+			continue;
+		}
+		code->nr_decoded++;
+		if (decode(code, cr3, va, false, &insn))
+			break;
+		last = va;
+		va += insn.length_bytes;
+	}
+	return last;
 }
 
 static bool is_kept(const struct code_brief *brief)

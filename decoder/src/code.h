@@ -297,6 +297,12 @@ void code_fetch(const struct code *code, uint64_t va);
 void code_judged(struct code *code, const struct code_run *run, uint8_t judged);
 
 /**
+ * code_last() - the last of the instructions from @start on, one behind the other in 64-bit code,
+ *	that begin before @end; @start: there is none
+ */
+uint64_t code_last(struct code *code, uint64_t cr3, uint64_t start, uint64_t end);
+
+/**
  * code_insn() - the instruction at @va
  *
  * Return: CODE_OK, or the fault with @ret->class CODE_UNREADABLE.

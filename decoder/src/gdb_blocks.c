@@ -58,19 +58,6 @@ static void add_gap(struct making *making)
 		add(making, &(struct gdb_block){ .gap = true });
 }
 
-/* The last instruction before @range->stop. */
-static uint64_t last_insn(struct code *code, uint64_t cr3, const struct proof_range *range)
-{
-	uint64_t va = range->start, last = va;
-	struct code_insn insn;
-
-	while (va < range->stop && !code_insn(code, cr3, va, false, &insn)) {
-		last = va;
-		va += insn.length_bytes;
-	}
-	return last;
-}
-
 /* A kernel thread has no user code of its own: what was mapped before still is. */
 static void move_to(struct gdb_blocks *blocks, const struct btsrec_side *side)
 {
@@ -99,7 +86,7 @@ static void add_range(struct making *making, const struct proof_range *range,
 	if (range->start >= range->stop || !is_wanted(making, side) ||
 	    (making->wanted->user_only && code_is_kernel(range->start)))
 		return;
-	block.end = last_insn(making->code, cr3, range);
+	block.end = code_last(making->code, cr3, range->start, range->stop);
 	block.cr3 = code_is_kernel(range->start) ? 0 : cr3;
 	add(making, &block);
 	goes_on_at(making, side, range->stop);

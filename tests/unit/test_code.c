@@ -600,6 +600,25 @@ START_TEST(long_runs)
 }
 END_TEST
 
+START_TEST(last_of_long_runs)
+{
+	const uint64_t nr_runs = 1000, nr_bytes = 65000;
+	unsigned int nr_wrong = 0;
+
+	cf_setup();
+	put_nops(TEXT, 17);
+	cf_start();
+	for (uint64_t i = 0; i < nr_runs; i++)
+		nr_wrong += code_last(cf_code, 0, TEXT + i, TEXT + nr_bytes) !=
+			    TEXT + nr_bytes - 1;
+	ck_assert_uint_eq(nr_wrong, 0);
+	ck_assert_uint_lt(code_nr_decoded(cf_code), 17 * 4096 + nr_runs * 600);
+	ck_assert_uint_eq(code_last(cf_code, 0, TEXT, TEXT), TEXT);
+	ck_assert_uint_eq(code_last(cf_code, 0, TEXT + 9, TEXT), TEXT + 9);
+	cf_finish();
+}
+END_TEST
+
 /* Nor is what follows the start of a broken run decoded each time to find a guest. */
 START_TEST(long_ways_to_no_guest)
 {
@@ -692,6 +711,18 @@ static void put_any_code(uint64_t va, size_t nr_bytes, uint32_t seed, unsigned i
 	}
 }
 
+static unsigned int last_differs(uint64_t cr3, uint64_t start, uint64_t end)
+{
+	uint64_t va = start, last = start;
+	struct code_insn insn;
+
+	while (va < end && !code_insn(cf_code, cr3, va, false, &insn)) {
+		last = va;
+		va += insn.length_bytes;
+	}
+	return code_last(cf_code, cr3, start, end) != last;
+}
+
 /* Whatever was looked at before, from wherever to wherever. */
 START_TEST(pieces_are_what_is_there)
 {
@@ -709,14 +740,17 @@ START_TEST(pieces_are_what_is_there)
 
 		nr_wrong += differs(USER_PGD, USER + start, USER + end);
 		nr_wrong += differs(USER_PGD, TEXT + start, TEXT + end);
+		nr_wrong += last_differs(USER_PGD, USER + start, USER + end);
 	}
 	ck_assert_uint_eq(nr_wrong, 0);
 	/* The end of what is in the dump may be inside a page, and inside an instruction. */
 	for (uint64_t nr_bytes = 1; nr_bytes < 40; nr_bytes++) {
 		mem_cut(&cf_mem, cf_map(USER_PGD, USER + 4 * 4096), 2048 - nr_bytes);
 		cf_start();
-		for (uint64_t start = 0; start < 40; start++)
-			nr_wrong += differs(USER_PGD, USER + 4 * 4096 + start, USER + 5 * 4096);
+		for (uint64_t start = USER + 4 * 4096; start < USER + 4 * 4096 + 40; start++) {
+			nr_wrong += differs(USER_PGD, start, USER + 5 * 4096);
+			nr_wrong += last_differs(USER_PGD, start, USER + 5 * 4096);
+		}
 	}
 	ck_assert_uint_eq(nr_wrong, 0);
 	cf_finish();
@@ -847,6 +881,7 @@ int main(void)
 	tcase_add_test(tcase, made_again);
 	tcase_add_test(tcase, briefs_move);
 	tcase_add_test(tcase, long_runs);
+	tcase_add_test(tcase, last_of_long_runs);
 	tcase_add_test(tcase, long_ways_to_no_guest);
 	tcase_add_loop_test(tcase, long_ways_to_a_guest, 0, 9);
 	tcase_add_loop_test(tcase, pieces_are_what_is_there, 0, 4);
