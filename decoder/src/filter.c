@@ -108,7 +108,7 @@ static bool in_ranges(const struct filter *filter, uint64_t va)
 	return false;
 }
 
-/* Does one of the patterns, which commas separate, match @name?  filter_init() refused long ones. */
+/* Does one of the patterns, which commas separate, match @name?  filter_init() took them. */
 static bool matches_any(const char *patterns, const char *name)
 {
 	char pattern[FILTER_MAX_PATTERN_BYTES + 1];
