@@ -600,6 +600,20 @@ START_TEST(long_runs)
 }
 END_TEST
 
+/* There is code that is unrolled so far. */
+START_TEST(longest_run)
+{
+	cf_setup();
+	put_nops(TEXT, 33);
+	cf_start();
+	ck_fault(TEXT, TEXT + 92969, CODE_OK, 0);
+	ck_assert_uint_eq(run(TEXT, TEXT + 92969)->nr_insns, 92969);
+	ck_fault(TEXT, TEXT + CODE_RUN_MAX_BYTES, CODE_OK, 0);
+	ck_fault(TEXT, TEXT + CODE_RUN_MAX_BYTES + 1, CODE_TOO_LONG, TEXT);
+	cf_finish();
+}
+END_TEST
+
 START_TEST(last_of_long_runs)
 {
 	const uint64_t nr_runs = 1000, nr_bytes = 65000;
@@ -625,13 +639,13 @@ START_TEST(long_ways_to_no_guest)
 	const uint64_t nr_runs = 1000;
 
 	cf_setup();
-	put_nops(TEXT, 17);
+	put_nops(TEXT, 33);
 	cf_start();
 	for (uint64_t i = 0; i < nr_runs; i++) {
 		ck_fault(TEXT + 1 + i, TEXT + i, CODE_BACKWARD, TEXT + 1 + i);
 		ck_fault(TEXT + i, TEXT + i + CODE_RUN_MAX_BYTES + 1, CODE_TOO_LONG, TEXT + i);
 	}
-	ck_assert_uint_lt(code_nr_decoded(cf_code), 17 * 4096 + 2 * nr_runs * 300);
+	ck_assert_uint_lt(code_nr_decoded(cf_code), 33 * 4096 + 2 * nr_runs * 300);
 	cf_finish();
 }
 END_TEST
@@ -881,6 +895,7 @@ int main(void)
 	tcase_add_test(tcase, made_again);
 	tcase_add_test(tcase, briefs_move);
 	tcase_add_test(tcase, long_runs);
+	tcase_add_test(tcase, longest_run);
 	tcase_add_test(tcase, last_of_long_runs);
 	tcase_add_test(tcase, long_ways_to_no_guest);
 	tcase_add_loop_test(tcase, long_ways_to_a_guest, 0, 9);
