@@ -264,6 +264,17 @@ static enum btsrec_status kdump_probe(struct dumpfile *dumpfile, int fd, struct 
 
 /* --- Any ---------------------------------------------------------------- */
 
+/* Of Linux 2.4; libkdumpfile 0.5.1 dies of what only begins like one. */
+#define LKCD_MAGIC	0xa8190173618f23edULL
+
+static bool is_lkcd(const void *head)
+{
+	uint64_t magic;
+
+	memcpy(&magic, head, sizeof(magic));
+	return magic == LKCD_MAGIC || __builtin_bswap64(magic) == LKCD_MAGIC;
+}
+
 enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_bytes,
 				  struct msg *msg)
 {
@@ -275,6 +286,9 @@ enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_by
 		return BTSREC_OK;
 	if (!memcmp(&head, "KDUMP   ", 8) || !memcmp(&head, "DISKDUMP", 8))
 		return kdump_probe(ret, fd, msg);
+	if (is_lkcd(&head))
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
+			       "an LKCD dump, as no kernel writes that this recorder is for");
 	if (memcmp(head.e_ident, ELFMAG, SELFMAG))
 		return BTSREC_OK;
 	if (!is_elf_core(&head))

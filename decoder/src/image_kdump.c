@@ -166,10 +166,11 @@ static const char *dump_cause(const struct dump *dump)
 	return text;
 }
 
-/* libkdumpfile 0.5.1 dies of freeing a dump that it refused; 0.5.4 does not. */
-static bool dump_must_leak(void)
+/* libkdumpfile 0.5.1 dies of freeing a compressed dump that it refused; 0.5.4 does not. */
+static bool dump_must_leak(const struct dump *dump)
 {
-	return KDUMPFILE_VERSION < KDUMPFILE_MKVER(0, 5, 4);
+	return KDUMPFILE_VERSION < KDUMPFILE_MKVER(0, 5, 4) &&
+	       dump->file.kind == DUMPFILE_COMPRESSED;
 }
 
 /* Why libkdumpfile took the file for no dump, in one line. */
@@ -179,7 +180,7 @@ static enum btsrec_status dump_refused(struct dump *dump, struct msg *msg, kdump
 		msg_set(msg, BTSREC_ERR_IO, "%s", dump_cause(dump));
 	else
 		msg_set(msg, BTSREC_ERR_NOT_DUMP, "not a kernel dump: %s", dump_cause(dump));
-	if (dump_must_leak())
+	if (dump_must_leak(dump))
 		dump->ctx = NULL;
 	return status == KDUMP_ERR_SYSTEM ? BTSREC_ERR_IO : BTSREC_ERR_NOT_DUMP;
 }

@@ -85,10 +85,16 @@ END_TEST
 
 START_TEST(something_else)
 {
+	const uint64_t lkcd[] = { 0xa8190173618f23ed, 0xed238f61730119a8 };
+
 	setup();
 	elf.header.e_ident[0] = 0;
 	btsrec_ck_ok(probe());
 	ck_assert_int_eq(dumpfile.kind, DUMPFILE_OTHER);
+	for (size_t i = 0; i < 2; i++) {
+		memcpy(&elf, &lkcd[i], sizeof(lkcd[i]));
+		btsrec_ck_fails(probe(), BTSREC_ERR_NOT_DUMP, msg.text, "LKCD");
+	}
 }
 END_TEST
 
