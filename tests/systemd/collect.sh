@@ -404,8 +404,9 @@ rmdir "$work/nowhere"
 run DUMP_DIRS="$work/crash $work/nowhere"
 expect_said "No dump is found in $work/nowhere"
 
-# Only root can make files of others.
-if [ "$(id -u)" = 0 ]; then
+# Only root can make files of others, and where it is root of a container not always.
+touch "$work/mine"
+if chown 65534 "$work/mine" 2>/dev/null; then
 	test=a_dump_of_somebody_else
 	machine
 	dump "$work/crash/1/dump.1" 90

@@ -177,13 +177,17 @@ END_TEST
 /* What is called by that build-id may be of another build, or nothing at all. */
 START_TEST(by_build_id_after_others)
 {
-	static const char *const programs[] = { "/bin/sh", "/etc/passwd", "/nowhere", NULL };
+	char text[] = "/tmp/btsrec-no-elf-XXXXXX";
+	const char *const programs[] = { "/bin/sh", text, "/nowhere", NULL };
 	struct dwarf_build_id id = { 0 };
 	struct dwarf_file *file = NULL;
 	struct folder made[4];
 	char self[4096] = { 0 }, folders[256];
+	int fd = mkstemp(text);
 	size_t at = 0;
 
+	ck_assert_int_eq(write(fd, "text\n", 5), 5);
+	close(fd);
 	(void)dl_iterate_phdr(own_build_id, &id);
 	ck_assert_int_gt(readlink(SELF, self, sizeof(self) - 1), 0);
 	for (size_t i = 0; i < 4; i++) {
@@ -197,6 +201,7 @@ START_TEST(by_build_id_after_others)
 	ck_assert_int_eq(dwarf_file_find(&id, folders, &file), DWARF_NO_ELF);
 	for (size_t i = 0; i < 3; i++)
 		remove_folder(&made[i]);
+	unlink(text);
 }
 END_TEST
 
