@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cleanup.h"
+#include "flatelf.h"
 #include "kdump_format.h"
 #include "readat.h"
 
@@ -15,72 +15,16 @@ static bool is_inside(const struct dumpfile *dumpfile, uint64_t offset, uint64_t
 	return offset <= dumpfile->file_bytes && nr_bytes <= dumpfile->file_bytes - offset;
 }
 
-static enum btsrec_status headers_cut(struct msg *msg)
-{
-	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
-}
-
 /* Right after a read_at() of headers that has failed. */
 static enum btsrec_status headers_unread(struct msg *msg)
 {
-	return errno ? msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno)) : headers_cut(msg);
+	return errno ? msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno)) : flatheaders_cut(msg);
 }
 
 static void describe(struct dumpfile *dumpfile, uint64_t offset, uint64_t nr_bytes)
 {
 	if (dumpfile->described_bytes < offset + nr_bytes)
 		dumpfile->described_bytes = offset + nr_bytes;
-}
-
-/* --- ELF ---------------------------------------------------------------- */
-
-static bool is_elf_core(const Elf64_Ehdr *header)
-{
-	return header->e_type == ET_CORE && header->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header->e_phentsize == sizeof(Elf64_Phdr);
-}
-
-/* The number of program headers, also if there are too many for the field. */
-static enum btsrec_status elf_nr_segments(int fd, const Elf64_Ehdr *header, struct msg *msg,
-					  uint64_t *ret)
-{
-	Elf64_Shdr section = { .sh_info = header->e_phnum };
-
-	if (header->e_phnum == PN_XNUM && !read_at(fd, header->e_shoff, &section, sizeof(section)))
-		return headers_unread(msg);
-	*ret = section.sh_info;
-	return section.sh_info ? BTSREC_OK : headers_cut(msg);
-}
-
-/* Notes count as memory does: whoever reads them believes their size. */
-static void describe_segment(struct dumpfile *dumpfile, const Elf64_Phdr *segment)
-{
-	if ((segment->p_type == PT_LOAD || segment->p_type == PT_NOTE) && segment->p_filesz &&
-	    segment->p_offset <= INT64_MAX && segment->p_filesz <= INT64_MAX)
-		describe(dumpfile, segment->p_offset, segment->p_filesz);
-}
-
-static enum btsrec_status elf_probe(struct dumpfile *dumpfile, int fd, const Elf64_Ehdr *header,
-				    struct msg *msg)
-{
-	_cleanup_free_ Elf64_Phdr *segments = NULL;
-	uint64_t nr_segments = 0, i;
-	enum btsrec_status status;
-
-	dumpfile->kind = DUMPFILE_ELF;
-	status = elf_nr_segments(fd, header, msg, &nr_segments);
-	if (status)
-		return status;
-	if (!is_inside(dumpfile, header->e_phoff, nr_segments * sizeof(*segments)))
-		return headers_cut(msg);
-	segments = calloc(nr_segments, sizeof(*segments));
-	if (!segments)
-		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
-	if (!read_at(fd, header->e_phoff, segments, nr_segments * sizeof(*segments)))
-		return headers_unread(msg);
-	for (i = 0; i < nr_segments; i++)
-		describe_segment(dumpfile, &segments[i]);
-	return BTSREC_OK;
 }
 
 /* --- Compressed --------------------------------------------------------- */
@@ -253,7 +197,7 @@ static enum btsrec_status kdump_probe(struct dumpfile *dumpfile, int fd, struct 
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
 			       "the header of this compressed dump is no x86-64 kernel's");
 	if (!is_inside(dumpfile, 0, kdump_table_offset(&header)))
-		return headers_cut(msg);
+		return flatheaders_cut(msg);
 	if (!read_at(fd, header.block_size, &sub, sizeof(sub)))
 		return headers_unread(msg);
 	if (!sub_header_is_possible(dumpfile, &sub, header.header_version))
@@ -291,8 +235,9 @@ enum btsrec_status dumpfile_probe(struct dumpfile *ret, int fd, uint64_t file_by
 			       "an LKCD dump, as no kernel writes that this recorder is for");
 	if (memcmp(head.e_ident, ELFMAG, SELFMAG))
 		return BTSREC_OK;
-	if (!is_elf_core(&head))
+	if (!flatelf_probe(&head))
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
 			       "an ELF file, but no core dump of a 64-bit kernel");
-	return elf_probe(ret, fd, &head, msg);
+	ret->kind = DUMPFILE_ELF;
+	return BTSREC_OK;
 }

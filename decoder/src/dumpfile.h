@@ -22,7 +22,8 @@ enum dumpfile_kind {
 /**
  * struct dumpfile - the outcome
  * @is_split: it is one of several files of a compressed dump.
- * @described_bytes: how long the file is at least if it is whole.
+ * @described_bytes: how long the file is at least if it is whole; of an ELF dump who reads its
+ *	program headers sets it.
  * @error: errno of a read of the table of pages that failed; 0: none did.
  * @partial_pa: page of a compressed dump through whose plain bytes the cut goes;
  *	@partial_bytes of it are there; 0: there is no such page.

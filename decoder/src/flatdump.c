@@ -517,6 +517,11 @@ uint64_t flatdump_max_pa(const struct flatdump *dump)
 	return dump->headers.max_pa < IMAGE_MAX_PA ? dump->headers.max_pa : IMAGE_MAX_PA;
 }
 
+uint64_t flatdump_described_bytes(const struct flatdump *dump)
+{
+	return dump->headers.described_bytes;
+}
+
 bool flatdump_is_packed(const struct flatdump *dump)
 {
 	return !dump->is_elf;

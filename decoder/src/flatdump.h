@@ -47,6 +47,9 @@ bool flatdump_read_pages(struct flatdump *dump, const uint64_t *page_pa, size_t 
 /** flatdump_vmcoreinfo() - the text of the note, or NULL; @dump's */
 const char *flatdump_vmcoreinfo(const struct flatdump *dump);
 
+/** flatdump_described_bytes() - how long an ELF dump is at least if it is whole; 0: of another */
+uint64_t flatdump_described_bytes(const struct flatdump *dump);
+
 /** flatdump_is_packed() - are there pages to unpack, so that flatdump_expect() is of use? */
 bool flatdump_is_packed(const struct flatdump *dump);
 

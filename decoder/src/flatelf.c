@@ -37,6 +37,17 @@ bool flatelf_probe(const Elf64_Ehdr *header)
 	       header->e_phentsize == sizeof(Elf64_Phdr);
 }
 
+/* Notes count as memory does. */
+static void describe(struct flatheaders *headers, const Elf64_Phdr *segment)
+{
+	uint64_t end = segment->p_offset + segment->p_filesz;
+
+	if ((segment->p_type == PT_LOAD || segment->p_type == PT_NOTE) && segment->p_filesz &&
+	    segment->p_offset <= INT64_MAX && segment->p_filesz <= INT64_MAX &&
+	    headers->described_bytes < end)
+		headers->described_bytes = end;
+}
+
 /* Segment number @number; where several overlap, as the kernel's text and its memory, the first. */
 static enum btsrec_status add_memory(struct flatelf *elf, struct flatheaders *headers,
 				     const Elf64_Phdr *segment, uint64_t number, struct msg *msg)
@@ -139,6 +150,8 @@ static enum btsrec_status read_segment(struct flatelf *elf, struct flatheaders *
 
 	status = flatheaders_read_all(headers, header->e_phoff + number * sizeof(segment), &segment,
 				      sizeof(segment), msg);
+	if (!status)
+		describe(headers, &segment);
 	if (!status && segment.p_type == PT_LOAD)
 		status = add_memory(elf, headers, &segment, number, msg);
 	if (!status && segment.p_type == PT_NOTE)

@@ -10,11 +10,13 @@
  * @flat: borrowed.
  * @vmcoreinfo: the text of the note, or NULL.
  * @max_pa: first address beyond memory, as the dump has it; 0: unknown.
+ * @described_bytes: of an ELF dump, how long the file is at least if it is whole.
  */
 struct flatheaders {
 	const struct flatfile *flat;
 	char *vmcoreinfo;
 	uint64_t max_pa;
+	uint64_t described_bytes;
 };
 
 /** flatheaders_cut() - Return: BTSREC_ERR_NOT_DUMP, with @msg that says so */

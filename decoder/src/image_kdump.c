@@ -264,7 +264,11 @@ static enum btsrec_status dump_open_own(struct dump *dump, struct msg *msg)
 	status = flatdump_new(&dump->flat_index, &own, &dump->flat);
 	if (status == BTSREC_ERR_NOT_DUMP && dump->file.kind != DUMPFILE_ELF)
 		return dump_open_kdump(dump, msg);
-	return status ? msg_set(msg, status, "%s", own.text) : BTSREC_OK;
+	if (status)
+		return msg_set(msg, status, "%s", own.text);
+	if (dump->file.kind == DUMPFILE_ELF)
+		dump->file.described_bytes = flatdump_described_bytes(dump->flat);
+	return BTSREC_OK;
 }
 
 static enum btsrec_status dump_open_plain(struct dump *dump, struct btsrec *rec,

@@ -7,26 +7,16 @@
 #include "check_btsrec.h"
 #include "dumpfile.h"
 
-#define NR_SEGMENTS	2
-
-static struct {
-	Elf64_Ehdr header;
-	Elf64_Phdr segments[NR_SEGMENTS];
-} elf;
-
+static Elf64_Ehdr elf;
 static struct dumpfile dumpfile;
 static struct msg msg;
 
 static void setup(void)
 {
-	memset(&elf, 0, sizeof(elf));
-	elf.header = (Elf64_Ehdr){
+	elf = (Elf64_Ehdr){
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64 }, .e_type = ET_CORE,
-		.e_phoff = sizeof(elf.header), .e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = NR_SEGMENTS,
+		.e_phoff = sizeof(elf), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
 	};
-	elf.segments[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_offset = 512, .p_filesz = 512 };
-	elf.segments[1] = (Elf64_Phdr){ .p_type = PT_NOTE, .p_offset = 256, .p_filesz = 256 };
 }
 
 static enum btsrec_status probe(void)
@@ -44,21 +34,12 @@ static enum btsrec_status probe(void)
 	return status;
 }
 
-START_TEST(whole_or_cut)
+START_TEST(a_core)
 {
 	setup();
 	btsrec_ck_ok(probe());
 	ck_assert_int_eq(dumpfile.kind, DUMPFILE_ELF);
 	ck_assert(!dumpfile_is_cut(&dumpfile));
-	for (size_t i = 0; i < NR_SEGMENTS; i++) {
-		setup();
-		elf.segments[i].p_filesz += 1024;
-		btsrec_ck_ok(probe());
-		ck_assert(dumpfile_is_cut(&dumpfile));
-		elf.segments[i].p_type = PT_NULL;
-		btsrec_ck_ok(probe());
-		ck_assert(!dumpfile_is_cut(&dumpfile));
-	}
 }
 END_TEST
 
@@ -66,20 +47,14 @@ END_TEST
 START_TEST(no_core)
 {
 	setup();
-	elf.header.e_type = ET_EXEC;
+	elf.e_type = ET_EXEC;
 	btsrec_ck_fails(probe(), BTSREC_ERR_NOT_DUMP, msg.text, "no core dump");
 	setup();
-	elf.header.e_ident[EI_CLASS] = ELFCLASS32;
+	elf.e_ident[EI_CLASS] = ELFCLASS32;
 	btsrec_ck_fails(probe(), BTSREC_ERR_NOT_DUMP, msg.text, "no core dump");
 	setup();
-	elf.header.e_phentsize = 0;
+	elf.e_phentsize = 0;
 	btsrec_ck_fails(probe(), BTSREC_ERR_NOT_DUMP, msg.text, "no core dump");
-	setup();
-	elf.header.e_phnum = 0;
-	btsrec_ck_fails(probe(), BTSREC_ERR_NOT_DUMP, msg.text, "within its headers");
-	setup();
-	elf.header.e_phoff = 1000;
-	btsrec_ck_fails(probe(), BTSREC_ERR_NOT_DUMP, msg.text, "within its headers");
 }
 END_TEST
 
@@ -88,7 +63,7 @@ START_TEST(something_else)
 	const uint64_t lkcd[] = { 0xa8190173618f23ed, 0xed238f61730119a8 };
 
 	setup();
-	elf.header.e_ident[0] = 0;
+	elf.e_ident[0] = 0;
 	btsrec_ck_ok(probe());
 	ck_assert_int_eq(dumpfile.kind, DUMPFILE_OTHER);
 	for (size_t i = 0; i < 2; i++) {
@@ -98,4 +73,4 @@ START_TEST(something_else)
 }
 END_TEST
 
-BTSREC_CK_MAIN("dumpfile", whole_or_cut, no_core, something_else)
+BTSREC_CK_MAIN("dumpfile", a_core, no_core, something_else)

@@ -159,6 +159,46 @@ START_TEST(notes_in_blocks)
 }
 END_TEST
 
+/* Of one page of memory and one of notes, in a file of 3 pages, @i claims more than there is. */
+static enum btsrec_status open_claiming(size_t i, uint32_t type, uint64_t more_bytes)
+{
+	setup(2);
+	put_memory(0, 0x5000, 0x55);
+	put_memory(1, 0, 0);
+	segment(1)->p_type = PT_NOTE;
+	segment(i)->p_filesz += more_bytes;
+	segment(i)->p_type = type;
+	return open_all();
+}
+
+START_TEST(what_is_described)
+{
+	const uint32_t types[] = { PT_LOAD, PT_NOTE };
+	const uint64_t end[] = { 2 * PAGE, 3 * PAGE };
+
+	for (size_t i = 0; i < 2; i++) {
+		btsrec_ck_ok(open_claiming(i, types[i], 0));
+		ck_assert_uint_eq(flatdump_described_bytes(dump), data_at);
+		btsrec_ck_ok(open_claiming(i, types[i], 2 * PAGE));
+		ck_assert_uint_eq(flatdump_described_bytes(dump), end[i] + 2 * PAGE);
+		btsrec_ck_ok(open_claiming(i, PT_NULL, 2 * PAGE));
+		ck_assert_uint_eq(flatdump_described_bytes(dump), end[1 - i]);
+	}
+	teardown();
+}
+END_TEST
+
+START_TEST(headers_that_are_cut)
+{
+	setup(0);
+	btsrec_ck_fails(open_all(), BTSREC_ERR_NOT_DUMP, msg.text, "within its headers");
+	setup(1);
+	((Elf64_Ehdr *)image)->e_phoff = data_at - 8;
+	btsrec_ck_fails(open_all(), BTSREC_ERR_NOT_DUMP, msg.text, "within its headers");
+	teardown();
+}
+END_TEST
+
 START_TEST(the_medium_fails_at_once)
 {
 	uint64_t begin;
@@ -187,4 +227,4 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("flatelf", the_medium_fails, overlaps, notes_again_and_again, notes_in_blocks,
-	       the_medium_fails_at_once, no_memory)
+	       what_is_described, headers_that_are_cut, the_medium_fails_at_once, no_memory)
