@@ -2,6 +2,7 @@
 #include "filter.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "symbol.h"
@@ -38,19 +39,7 @@ void filter_window_feed(const struct filter *filter, const struct btsrec_event *
 
 static bool has_id(const struct filter_ids *ids, uint32_t id)
 {
-	size_t first = 0, behind = ids->nr;
-
-	while (first < behind) {
-		size_t middle = first + (behind - first) / 2;
-
-		if (ids->id[middle] == id)
-			return true;
-		if (ids->id[middle] < id)
-			first = middle + 1;
-		else
-			behind = middle;
-	}
-	return !ids->nr;
+	return !ids->nr || bsearch(&id, ids->id, ids->nr, sizeof(id), filter_compare_ids);
 }
 
 static bool has_comm(const struct filter *filter, const char *comm)

@@ -24,6 +24,9 @@ struct filter_ids {
 	uint32_t id[FILTER_MAX_IDS];
 };
 
+/** filter_compare_ids() - two of these numbers, as qsort() and bsearch() want it */
+int filter_compare_ids(const void *a, const void *b);
+
 /** struct filter_range - addresses, both ends included */
 struct filter_range {
 	uint64_t first;

@@ -194,7 +194,7 @@ static enum btsrec_status judge_list(struct msg *msg, const char *text, const ch
 	return BTSREC_OK;
 }
 
-static int compare_ids(const void *a, const void *b)
+int filter_compare_ids(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -209,7 +209,7 @@ static enum btsrec_status take_ids(struct msg *msg, const char *text, const char
 	if (!text)
 		return BTSREC_OK;
 	status = judge_list(msg, text, what, parse_ids(text, ret), FILTER_MAX_IDS);
-	qsort(ret->id, ret->nr, sizeof(ret->id[0]), compare_ids);
+	qsort(ret->id, ret->nr, sizeof(ret->id[0]), filter_compare_ids);
 	return status;
 }
 

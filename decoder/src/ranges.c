@@ -150,21 +150,18 @@ bool ranges_settle(struct ranges *ranges)
 
 const struct range *ranges_find(const struct ranges *ranges, uint64_t number)
 {
-	size_t nr = sorted_up_to(ranges->list, ranges->nr, begin, number);
-	const struct range *range = nr ? &ranges->list[nr - 1] : NULL;
+	const struct range *range = ranges_next(ranges, number);
 
-	return range && number < end_of(range) ? range : NULL;
+	return range && range->begin <= number ? range : NULL;
 }
 
 const struct range *ranges_next(const struct ranges *ranges, uint64_t number)
 {
-	const struct range *range = ranges_find(ranges, number);
-	size_t i;
+	size_t nr = sorted_up_to(ranges->list, ranges->nr, begin, number);
 
-	if (range)
-		return range;
-	i = sorted_up_to(ranges->list, ranges->nr, begin, number);
-	return i < ranges->nr ? &ranges->list[i] : NULL;
+	if (nr && number < end_of(&ranges->list[nr - 1]))
+		return &ranges->list[nr - 1];
+	return nr < ranges->nr ? &ranges->list[nr] : NULL;
 }
 
 void ranges_fini(struct ranges *ranges)
