@@ -60,6 +60,13 @@ static inline void cf_put_bytes(uint64_t va, const void *bytes, size_t nr_bytes)
 /* Instructions as a string of bytes without NUL at the end. */
 #define cf_put(va, bytes)	cf_put_bytes((va), "" bytes, sizeof(bytes) - 1)
 
+static inline void cf_put_nops(uint64_t va, size_t nr_pages)
+{
+	va -= va % 4096;
+	for (size_t i = 0; i < nr_pages; i++)
+		memset(mem_page(&cf_mem, cf_map(KERNEL_PGD, va + i * 4096)), 0x90, 4096);
+}
+
 static inline void cf_put_gate(unsigned int vector, uint64_t handler_kva)
 {
 	uint16_t entry[8] = { (uint16_t)handler_kva, 0x10, 0x8e00, (uint16_t)(handler_kva >> 16),
@@ -96,6 +103,21 @@ static inline void cf_start(void)
 	code_free(cf_code);
 	cf_code = code_new(&source);
 	ck_assert_ptr_nonnull(cf_code);
+}
+
+/* Of the process whose tables are at USER_PGD. */
+static inline const struct code_run *cf_run(uint64_t start, uint64_t end)
+{
+	return code_run(cf_code, USER_PGD, start, end);
+}
+
+static inline void cf_ck_fault(uint64_t start, uint64_t end, enum code_fault want, uint64_t va)
+{
+	const struct code_run *got = cf_run(start, end);
+
+	ck_assert_msg(got->fault == want, "%s", code_fault_str(got->fault));
+	if (want)
+		ck_assert_uint_eq(got->fault_va, va);
 }
 
 static inline void cf_finish(void)
