@@ -32,6 +32,8 @@ static const struct {
 	INSN("ret 8", "\xc2\x08\x00", CODE_RET, 0),
 	INSN("lretq", "\x48\xcb", CODE_RET, 0),
 	INSN("iretq", "\x48\xcf", CODE_IRET, 0),
+	INSN("iretl", "\xcf", CODE_IRET, 0),
+	INSN("iretw", "\x66\xcf", CODE_IRET, 0),
 	INSN("syscall", "\x0f\x05", CODE_SYSCALL, 0),
 	INSN("sysenter", "\x0f\x34", CODE_SYSCALL, 0),
 	INSN("sysretq", "\x48\x0f\x07", CODE_SYSRET, 0),
@@ -89,7 +91,10 @@ START_TEST(straight_runs)
 	cf_setup();
 	/* push; jz +0; mov $1,%eax; call +0 */
 	cf_put(TEXT, "\x55\x74\x00\xb8\x01\x00\x00\x00\xe8\x00\x00\x00\x00\xc3");
+	/* nop; wrmsr; ret */
+	cf_put(TEXT + 0x40, "\x90\x0f\x30\xc3");
 	cf_start();
+	cf_ck_fault(TEXT + 0x40, TEXT + 0x43, CODE_OK, 0);
 	cf_ck_fault(TEXT, TEXT + 8, CODE_OK, 0);
 	ck_assert_uint_eq(cf_run(TEXT, TEXT + 8)->nr_insns, 3);
 	ck_assert_int_eq(cf_run(TEXT, TEXT + 8)->last.class, CODE_CALL);
@@ -132,6 +137,40 @@ START_TEST(missing_code)
 	cf_ck_fault(USER, USER + 0x1800, CODE_OK, 0);
 	ck_assert_int_eq(code_run(cf_code, 0, USER, USER + 1)->fault, CODE_NO_SPACE);
 	ck_assert_int_eq(code_run(cf_code, 0x7777000, USER, USER + 1)->fault, CODE_NO_TABLE);
+	cf_finish();
+}
+END_TEST
+
+/* Half a page of nops for everybody who asks. */
+static size_t half_a_page(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes)
+{
+	(void)cr3;
+	(void)va;
+	++*(unsigned int *)arg;
+	memset(buf, 0x90, len_bytes / 2);
+	return len_bytes / 2;
+}
+
+START_TEST(files)
+{
+	unsigned int nr_asked = 0;
+	struct code_source source = { .image = &cf_image, .kernel_pgd_pa = KERNEL_PGD,
+				      .file = half_a_page, .arg = &nr_asked };
+
+	cf_setup();
+	cf_code = code_new(&source);
+	/* Neither the kernel nor an unknown process has files. */
+	cf_ck_fault(TEXT + 0x100000, TEXT + 0x100001, CODE_NOT_MAPPED, TEXT + 0x100000);
+	ck_assert_int_eq(code_run(cf_code, 0, USER, USER + 1)->fault, CODE_NO_SPACE);
+	ck_assert_uint_eq(nr_asked, 0);
+	cf_ck_fault(USER + 0x5000, USER + 0x5800, CODE_OK, 0);
+	cf_ck_fault(USER + 0x5000, USER + 0x5801, CODE_NOT_MAPPED, USER + 0x5800);
+	ck_assert_uint_eq(code_from_files(cf_code), 1);
+	/* As much is in the dump. */
+	mem_cut(&cf_mem, cf_map(USER_PGD, USER + 0x6000), 0x800);
+	cf_ck_fault(USER + 0x6000, USER + 0x6801, CODE_NOT_IN_DUMP, USER + 0x6800);
+	ck_assert_uint_eq(nr_asked, 2);
+	ck_assert_uint_eq(code_from_files(cf_code), 1);
 	cf_finish();
 }
 END_TEST
@@ -295,6 +334,7 @@ START_TEST(made_thunks)
 		{ 0x20, "\xcc\x90\xff\xe0\xcc\xcc\xcc\xcc", false },	/* of a function */
 		{ 0x20, "\xcc\xcc\xff\xe0\x90\xcc\xcc\xcc", false },
 		{ 0x20, "\xcc\xcc\xff\xd0\xcc\xcc\xcc\xcc", false },	/* call */
+		{ 0x20, "\xcc\xcc\xf7\xe0\xcc\xcc\xcc\xcc", false },	/* mul */
 		{ 0x20, "\xcc\xcc\xff\x20\xcc\xcc\xcc\xcc", false },	/* of memory */
 		{ 0x21, "\xcc\xea\x75\xfd\xff\xe0\xcc\xcc", true },
 		{ 0x21, "\xcc\xea\x75\xfd\x41\xff\xe3\xcc", true },
@@ -416,13 +456,14 @@ int main(void)
 	tcase_add_test(tcase, straight_runs);
 	tcase_add_test(tcase, over_a_page);
 	tcase_add_test(tcase, missing_code);
+	tcase_add_test(tcase, files);
 	tcase_add_test(tcase, no_instruction);
 	tcase_add_test(tcase, space_is_gone);
 	tcase_add_test(tcase, spaces_are_kept_apart);
 	tcase_add_test(tcase, compat_code);
 	tcase_add_loop_test(tcase, modes, 0, 3);
 	tcase_add_test(tcase, thunks);
-	tcase_add_loop_test(tcase, made_thunks, 0, 10);
+	tcase_add_loop_test(tcase, made_thunks, 0, 11);
 	tcase_add_test(tcase, a_made_thunk_at_the_end);
 	tcase_add_test(tcase, thunks_in_a_part);
 	tcase_add_test(tcase, texts);

@@ -15,6 +15,7 @@ START_TEST(many_runs)
 		for (uint64_t nr = 0; nr < 4; nr++)
 			nr_wrong += cf_run(TEXT + start, TEXT + start + nr)->nr_insns != nr;
 	ck_assert_uint_eq(nr_wrong, 0);
+	ck_assert_uint_le(code_runs(cf_code)->nr, CODE_MAX_RUNS);
 	cf_finish();
 }
 END_TEST
@@ -171,6 +172,60 @@ START_TEST(briefs_move)
 }
 END_TEST
 
+/* Do both have the same place in the table?  Runs of the kernel have no CR3 there. */
+static bool meet(uint64_t cr3, uint64_t start, uint64_t end, uint64_t other_cr3,
+		 uint64_t other_start, uint64_t other_end)
+{
+	const struct code_runs *runs = code_runs(cf_code);
+
+	return code_place(runs, cr3, start, end) ==
+	       code_place(runs, other_cr3, other_start, other_end);
+}
+
+static void start_with_nops(void)
+{
+	cf_setup();
+	cf_put_nops(TEXT, 33);
+	memset(mem_page(&cf_mem, cf_map(USER_PGD, USER)), 0x90, 4096);
+	cf_start();
+}
+
+/* What a brief has of both starts is the same: the kernel's code, and where nothing is. */
+START_TEST(starts_that_meet)
+{
+	uint64_t user = (uint32_t)TEXT, nr = 7;
+
+	start_with_nops();
+	do {
+		user += 1ULL << 32;
+		ck_assert(!code_is_kernel(user));
+	} while (!meet(0, TEXT, TEXT + nr, USER_PGD, user, user + nr));
+	if (_i)
+		ck_assert_uint_eq(judged(USER_PGD, TEXT, TEXT + nr, 5), 5);
+	else
+		cf_ck_fault(TEXT, TEXT + nr, CODE_OK, 0);
+	cf_ck_fault(user, user + nr, CODE_NOT_MAPPED, user);
+	cf_ck_fault(TEXT, TEXT + nr, CODE_OK, 0);
+	cf_ck_fault(user, user + nr, CODE_NOT_MAPPED, user);
+	cf_finish();
+}
+END_TEST
+
+/* The same run of another address space, which is not in the dump. */
+START_TEST(spaces_that_meet)
+{
+	uint64_t gone = 0x7000000000, nr = 7;
+
+	start_with_nops();
+	while (!meet(USER_PGD, USER, USER + nr, gone, USER, USER + nr))
+		gone += 4096;
+	cf_ck_fault(USER, USER + nr, CODE_OK, 0);
+	ck_assert_int_eq(code_run(cf_code, gone, USER, USER + nr)->fault, CODE_NO_TABLE);
+	cf_ck_fault(USER, USER + nr, CODE_OK, 0);
+	cf_finish();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("code_runs");
@@ -185,6 +240,8 @@ int main(void)
 	tcase_add_test(tcase, no_briefs);
 	tcase_add_test(tcase, made_again);
 	tcase_add_test(tcase, briefs_move);
+	tcase_add_loop_test(tcase, starts_that_meet, 0, 2);
+	tcase_add_test(tcase, spaces_that_meet);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
