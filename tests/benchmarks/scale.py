@@ -144,13 +144,16 @@ def _place_shared(writer: _Writer, template: Template) -> list[tuple[int, int, i
     return runs
 
 
-def write(path: Path, template_path: Path, nr_cpus: int = NR_CPUS):
-    """The dump PATH. The template's root must say that there are NR_CPUS CPUs."""
+def write(path: Path, template_path: Path, nr_cpus: int = NR_CPUS, own_rings: bool = False):
+    """The dump PATH. The template's root must say that there are NR_CPUS CPUs. OWN_RINGS: each
+    has its records at a place of its own in the file, too."""
     template = Template(template_path)
     writer = _Writer(path, 4 * nr_cpus + 64)
     note_at = writer.place(template.note)
     writer.segments.append((PT_NOTE, 0, note_at, 0, 0, len(template.note), 0, 0))
-    ring_at = writer.place(b"".join(map(template.page, template.ring)))
+    ring = b"".join(map(template.page, template.ring))
+    ring_at = [writer.place(ring)]
+    ring_at += [writer.place(ring) if own_rings else ring_at[0] for _ in range(nr_cpus - 1)]
     runs = _place_shared(writer, template)
     metas = [(writer.place(content), len(content)) for content in (
         _meta(template, n, n * STRIDE + RING_AT - MAX_META, n * STRIDE + RING_AT)
@@ -159,7 +162,7 @@ def write(path: Path, template_path: Path, nr_cpus: int = NR_CPUS):
     for number, (meta_at, meta_bytes) in enumerate(metas):
         meta_pa, ring_pa = (number * STRIDE + RING_AT - MAX_META, number * STRIDE + RING_AT)
         for pa, offset, nr_bytes in [*(runs if not number else []), (meta_pa, meta_at, meta_bytes),
-                                     (ring_pa, ring_at, template.nr_pages * PAGE)]:
+                                     (ring_pa, ring_at[number], template.nr_pages * PAGE)]:
             writer.load(at_pa, hole_at, pa - at_pa)
             writer.load(pa, offset, nr_bytes)
             at_pa = pa + nr_bytes
