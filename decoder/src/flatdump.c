@@ -541,7 +541,7 @@ static uint64_t next_pfn(const struct flatdump *dump, uint64_t pfn)
 	return UINT64_MAX / BTSREC_PAGE_BYTES;
 }
 
-uint64_t flatdump_next_pa(const struct flatdump *dump, uint64_t pa)
+uint64_t flatdump_next_pa(struct flatdump *dump, uint64_t pa)
 {
 	uint64_t pfn = pa / BTSREC_PAGE_BYTES, next;
 

@@ -54,7 +54,7 @@ uint64_t flatdump_described_bytes(const struct flatdump *dump);
 bool flatdump_is_packed(const struct flatdump *dump);
 
 /** flatdump_next_pa() - as next_pa of struct btsrec_image */
-uint64_t flatdump_next_pa(const struct flatdump *dump, uint64_t pa);
+uint64_t flatdump_next_pa(struct flatdump *dump, uint64_t pa);
 
 /** flatdump_max_pa() - first address beyond memory; 0: unknown */
 uint64_t flatdump_max_pa(const struct flatdump *dump);

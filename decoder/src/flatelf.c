@@ -283,21 +283,53 @@ bool flatelf_read_pages(const struct flatelf *elf, const uint64_t *page_pa, size
 
 /* --- What there is ------------------------------------------------------- */
 
-uint64_t flatelf_next_pa(const struct flatelf *elf, uint64_t pa)
+/* Where in the file, from @at on, is no hole; where the system does not tell holes, @at. */
+static uint64_t skip_hole(struct flatelf *elf, uint64_t at)
 {
-	const struct range *segment, *piece;
+	int fd = elf->flat->fd;
+	off_t data, hole;
+
+	if (at - elf->data_at < elf->data_bytes)
+		return at;
+	data = lseek(fd, (off_t)at, SEEK_DATA);
+	if (data < 0 && errno == ENXIO)
+		return UINT64_MAX;
+	if (data < 0)
+		data = (off_t)at;
+	hole = lseek(fd, data, SEEK_HOLE);
+	elf->data_at = (uint64_t)data;
+	elf->data_bytes = hole > data ? (uint64_t)(hole - data) : UINT64_MAX;
+	return elf->data_at;
+}
+
+/* The first offset from @offset on of which a piece has a byte that is in no hole. */
+static uint64_t next_data(struct flatelf *elf, uint64_t offset)
+{
+	const struct range *piece;
+
+	while ((piece = ranges_next(&elf->flat->pieces, offset))) {
+		uint64_t at;
+
+		if (offset < piece->begin)
+			offset = piece->begin;
+		at = skip_hole(elf, piece->at + (offset - piece->begin));
+		if (at - piece->at < piece->nr_bytes)
+			return piece->begin + (at - piece->at);
+		offset = piece->begin + piece->nr_bytes;
+	}
+	return UINT64_MAX;
+}
+
+uint64_t flatelf_next_pa(struct flatelf *elf, uint64_t pa)
+{
+	const struct range *segment;
 
 	while ((segment = ranges_next(&elf->memory, pa))) {
 		uint64_t offset;
 
 		if (pa < segment->begin)
 			pa = segment->begin;
-		offset = segment->at + (pa - segment->begin);
-		piece = ranges_next(&elf->flat->pieces, offset);
-		if (!piece)
-			offset = UINT64_MAX;
-		else if (piece->begin > offset)
-			offset = piece->begin;
+		offset = next_data(elf, segment->at + (pa - segment->begin));
 		if (offset - segment->at < segment->nr_bytes)
 			return segment->begin + (offset - segment->at);
 		pa = segment->begin + segment->nr_bytes;

@@ -11,10 +11,16 @@
 
 #include "flatheaders.h"
 
-/** struct flatelf - an open core: @memory is its segments, by physical address */
+/**
+ * struct flatelf - an open core
+ * @memory: its segments, by physical address.
+ * @data_at, @data_bytes: where in the file flatelf_next_pa() has last found what is no hole.
+ */
 struct flatelf {
 	const struct flatfile *flat;
 	struct ranges memory;
+	uint64_t data_at;
+	uint64_t data_bytes;
 };
 
 /** flatelf_probe() - is it the header of a core of a 64-bit kernel? */
@@ -47,7 +53,12 @@ enum btsrec_status flatelf_read(const struct flatelf *elf, uint64_t pa, void *bu
 bool flatelf_read_pages(const struct flatelf *elf, const uint64_t *page_pa, size_t nr,
 			uint8_t *buf);
 
-/** flatelf_next_pa() - the first address from @pa on whose byte there is; UINT64_MAX: none */
-uint64_t flatelf_next_pa(const struct flatelf *elf, uint64_t pa);
+/**
+ * flatelf_next_pa() - the first address from @pa on whose byte there is, and in no hole of the
+ *	file, where all is zero; UINT64_MAX: none
+ *
+ * For one thread.
+ */
+uint64_t flatelf_next_pa(struct flatelf *elf, uint64_t pa);
 
 #endif /* BTSREC_FLATELF_H */

@@ -68,7 +68,7 @@ static inline struct btsrec_image image_over(const struct btsrec_image *below,
 	return over;
 }
 
-/** image_next_pa() - the first address from @pa on that may be there; UINT64_MAX: none */
+/** image_next_pa() - the first address from @pa on that may be there, not zero; UINT64_MAX: none */
 uint64_t image_next_pa(const struct btsrec_image *image, uint64_t pa);
 
 /** image_expect() - the pages at @page_pa will be read soon, see struct btsrec_image */

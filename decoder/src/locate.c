@@ -128,23 +128,53 @@ static uint64_t next_page(const struct btsrec_image *image, uint64_t pa)
 	return next_pa - next_pa % BTSREC_PAGE_BYTES;
 }
 
+/* Read together at most. */
+#define SCAN_PAGES 16
+
+/* The page at @pa, which begins with @magic, or which @status says why not. */
+static enum btsrec_status scan_page(struct search *search, uint64_t pa, enum btsrec_status status,
+				    uint64_t magic)
+{
+	if (status == BTSREC_OK && magic == BTSREC_ROOT_MAGIC)
+		return consider(search, pa, "scan");
+	if (status == BTSREC_ERR_IO && search->worst == BTSREC_ERR_NO_ROOT)
+		search_reject(search, status, pa, "scan", btsrec_status_str(status));
+	return is_fatal(status) ? status : BTSREC_OK;
+}
+
+static enum btsrec_status scan_pages(struct search *search, const uint64_t *page_pa, size_t nr)
+{
+	uint64_t pages[SCAN_PAGES][BTSREC_PAGE_BYTES / sizeof(uint64_t)];
+	const struct btsrec_image *image = search->image;
+	enum btsrec_status status = BTSREC_OK;
+	/* Of what a source has to unpack, only the words that are asked for. */
+	bool are_read = !image->expect && image_read_pages(image, page_pa, nr, pages);
+
+	for (size_t i = 0; i < nr && status == BTSREC_OK; i++) {
+		if (!are_read)
+			status = image_read(image, page_pa[i], pages[i], sizeof(pages[i][0]));
+		status = scan_page(search, page_pa[i], status, pages[i][0]);
+	}
+	return status;
+}
+
 static enum btsrec_status search_memory(struct search *search, uint64_t end_pa)
 {
-	enum btsrec_status status;
-	uint64_t magic;
-
+	enum btsrec_status status = BTSREC_OK;
 	/* A file of some KB can claim to have memory up to 2^52. */
-	for (uint64_t pa = next_page(search->image, BTSREC_PAGE_BYTES); pa < end_pa;
-	     pa = next_page(search->image, pa + BTSREC_PAGE_BYTES)) {
-		status = image_read(search->image, pa, &magic, sizeof(magic));
-		if (status == BTSREC_OK && magic == BTSREC_ROOT_MAGIC)
-			status = consider(search, pa, "scan");
-		else if (status == BTSREC_ERR_IO && search->worst == BTSREC_ERR_NO_ROOT)
-			search_reject(search, status, pa, "scan", btsrec_status_str(status));
-		if (is_fatal(status))
-			return status;
+	uint64_t pa = next_page(search->image, BTSREC_PAGE_BYTES);
+
+	while (pa < end_pa && status == BTSREC_OK) {
+		uint64_t page_pa[SCAN_PAGES];
+		size_t nr = 0;
+
+		for (; nr < SCAN_PAGES && pa < end_pa; nr++) {
+			page_pa[nr] = pa;
+			pa = next_page(search->image, pa + BTSREC_PAGE_BYTES);
+		}
+		status = scan_pages(search, page_pa, nr);
 	}
-	return BTSREC_OK;
+	return status;
 }
 
 /* Memory is full of copies of pages; they matter only as long as nothing is found. */

@@ -2,6 +2,7 @@
 /* Many pages of an ELF dump at once, and which there are. */
 #include <elf.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "check_btsrec.h"
@@ -40,7 +41,7 @@ static void setup(void)
 	ranges[1] = (struct range){ PAGE_PA(150), 50 * BTSREC_PAGE_BYTES, 0, 1 };
 	pieces[0] = (struct range){ 0, NR_PAGES * BTSREC_PAGE_BYTES, 0, 1 };
 	flat = (struct flatfile){ .fd = fileno(file), .pieces = { pieces, 1, 1 } };
-	elf = (struct flatelf){ &flat, { ranges, 2, 2 } };
+	elf = (struct flatelf){ .flat = &flat, .memory = { ranges, 2, 2 } };
 }
 
 static void teardown(void)
@@ -187,6 +188,61 @@ START_TEST(what_is_next)
 }
 END_TEST
 
+static uint8_t hole_bytes[BTSREC_PAGE_BYTES] = { 1 };
+
+static void put_page(size_t file_page)
+{
+	off_t at = (off_t)(file_page * BTSREC_PAGE_BYTES);
+
+	ck_assert_int_eq(pwrite(flat.fd, hole_bytes, BTSREC_PAGE_BYTES, at), BTSREC_PAGE_BYTES);
+}
+
+/* Whose pages are zero, and need no look. */
+START_TEST(holes_are_passed_over)
+{
+	setup();
+	flat.fd = memfd_create("holes", MFD_CLOEXEC);
+	ck_assert_int_ge(flat.fd, 0);
+	ck_assert_int_eq(ftruncate(flat.fd, NR_PAGES * BTSREC_PAGE_BYTES), 0);
+	ck_assert_uint_eq(flatelf_next_pa(&elf, 0), UINT64_MAX);
+	put_page(20);
+	put_page(100);
+	put_page(101);
+	put_page(199);
+	/* Pages of memory 50, 51, 149 and 170. */
+	ck_assert_uint_eq(flatelf_next_pa(&elf, 0), PAGE_PA(50));
+	ck_assert_uint_eq(flatelf_next_pa(&elf, PAGE_PA(50) + 8), PAGE_PA(50) + 8);
+	ck_assert_uint_eq(flatelf_next_pa(&elf, PAGE_PA(51)), PAGE_PA(51));
+	ck_assert_uint_eq(flatelf_next_pa(&elf, PAGE_PA(52)), PAGE_PA(149));
+	ck_assert_uint_eq(flatelf_next_pa(&elf, PAGE_PA(150)), PAGE_PA(170));
+	ck_assert_uint_eq(flatelf_next_pa(&elf, PAGE_PA(171)), UINT64_MAX);
+	/* A hole goes on over the end of a piece. */
+	flatten(0);
+	ck_assert_uint_eq(flatelf_next_pa(&elf, PAGE_PA(52)), PAGE_PA(149));
+	ck_assert_uint_eq(flatelf_next_pa(&elf, PAGE_PA(0)), PAGE_PA(50));
+	close(flat.fd);
+	teardown();
+}
+END_TEST
+
+/* Then all of the file may be something. */
+START_TEST(holes_that_the_system_does_not_tell)
+{
+	int fds[2];
+
+	setup();
+	ck_assert_int_eq(pipe(fds), 0);
+	flat.fd = fds[0];
+	ck_assert_uint_eq(flatelf_next_pa(&elf, 0), PAGE_PA(0));
+	ck_assert_uint_eq(flatelf_next_pa(&elf, PAGE_PA(17)), PAGE_PA(17));
+	ck_assert_uint_eq(flatelf_next_pa(&elf, PAGE_PA(180)), PAGE_PA(180));
+	ck_assert_uint_eq(flatelf_next_pa(&elf, PAGE_PA(NR_PAGES)), UINT64_MAX);
+	close(fds[0]);
+	close(fds[1]);
+	teardown();
+}
+END_TEST
+
 #define NR_SEGMENTS	60000
 
 static void put_segment(uint64_t pa, uint64_t offset, uint64_t nr_bytes)
@@ -240,4 +296,5 @@ START_TEST(many_segments)
 END_TEST
 
 BTSREC_CK_MAIN("flatelf_pages", up_and_down, in_pieces, not_all_are_there, the_file_is_shorter,
-	       of_a_flattened_one, what_is_next, many_segments)
+	       of_a_flattened_one, what_is_next, holes_are_passed_over,
+	       holes_that_the_system_does_not_tell, many_segments)

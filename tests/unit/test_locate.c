@@ -245,6 +245,51 @@ START_TEST(a_full_scan_asks_only_for_what_there_is)
 }
 END_TEST
 
+static unsigned int nr_together;
+
+/* All, or false: one of them is not there. */
+static bool read_together(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
+{
+	nr_together++;
+	for (size_t i = 0; i < nr; i++) {
+		size_t nr_bytes;
+
+		if (mem_image(arg).read_pa(arg, page_pa[i], (uint8_t *)buf + i * BTSREC_PAGE_BYTES,
+					   BTSREC_PAGE_BYTES, &nr_bytes) ||
+		    nr_bytes < BTSREC_PAGE_BYTES)
+			return false;
+	}
+	return true;
+}
+
+/* The root is where @root_pa says, also with a neighbourhood of which @all is there. */
+static void ck_scan_together(uint64_t root_pa, bool all)
+{
+	setup();
+	for (uint64_t pa = 0x1000; all && pa < 0x60000; pa += BTSREC_PAGE_BYTES)
+		mem_page(&fix->mem, pa);
+	put_root(root_pa, FIX_GENERATION + 5);
+	fixture_root(fix)->magic = 0;
+	image.read_pages = read_together;
+	nr_together = 0;
+	btsrec_ck_ok(find(0, BTSREC_SCAN_DMA));
+	ck_assert_uint_eq(located->root.self_pa, root_pa);
+	teardown();
+}
+
+START_TEST(a_scan_reads_pages_together)
+{
+	static const uint64_t places[] = { 0x1000, 0x20000, 0x4f000, 0x50000, 0xfff000 };
+
+	for (size_t i = 0; i < 2 * sizeof(places) / sizeof(places[0]); i++) {
+		ck_scan_together(places[i / 2], i % 2);
+		/* Of 4095 pages, 16 at once; what the recorder has are some more. */
+		ck_assert_uint_ge(nr_together, 256);
+		ck_assert_uint_lt(nr_together, 300);
+	}
+}
+END_TEST
+
 START_TEST(copies_are_remarks_once_a_root_is_found)
 {
 	setup();
@@ -368,7 +413,7 @@ BTSREC_CK_MAIN("locate", given_address, given_address_that_is_no_page,
 	       vmcoreinfo_with_nonsense, newest_of_several_lines, stale_vmcoreinfo_falls_back,
 	       vmcoreinfo_wins_over_the_hint, by_scan, scan_none_does_not_read,
 	       scan_takes_the_newest, scan_finds_the_last_page_of_its_range,
-	       a_full_scan_asks_only_for_what_there_is,
+	       a_full_scan_asks_only_for_what_there_is, a_scan_reads_pages_together,
 	       copies_are_remarks_once_a_root_is_found, each_reject_has_its_reason,
 	       the_most_telling_failure_wins, medium_fails, medium_fails_everywhere,
 	       stop_from_the_callback, stop_at_every_read)

@@ -32,8 +32,8 @@ extern "C" {
  *	btsrec_show.nr_threads or btsrec_set_threads(), several threads may call it at once, also
  *	while @read_pa is asked.  Of a source that has @expect, too, only they call it, and it
  *	should keep what it had to unpack; everybody else asks @read_pa.
- * @next_pa: the first address from @pa on that may be in the dump, UINT64_MAX: none is; so that
- *	a full scan does not ask for what cannot be there.  NULL: each may be.
+ * @next_pa: the first address from @pa on that may be in the dump and is not known to be zero,
+ *	UINT64_MAX: none is; so that a full scan does not ask for the others.  NULL: each may be.
  * @arg: given to all of them.
  */
 struct btsrec_image {
