@@ -118,17 +118,16 @@ static inline struct btsrec_image mem_image(struct mem *mem)
 
 /* --- Runner ------------------------------------------------------------- */
 
-static inline int btsrec_ck_run(const char *name, const TTest *const *tests, size_t nr)
+/* The usual 4 s are little for a sanitizer on a busy machine. */
+#define BTSREC_CK_TIMEOUT_S	60
+
+/* What main() of a test program returns; @tcase has all its tests. */
+static inline int btsrec_ck_run_case(const char *name, TCase *tcase)
 {
 	Suite *suite = suite_create(name);
-	TCase *tcase = tcase_create(name);
 	SRunner *runner;
 	int nr_failed;
 
-	/* The usual 4 s are little for a sanitizer on a busy machine. */
-	tcase_set_timeout(tcase, 60);
-	for (size_t i = 0; i < nr; i++)
-		tcase_add_test(tcase, tests[i]);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
@@ -137,7 +136,17 @@ static inline int btsrec_ck_run(const char *name, const TTest *const *tests, siz
 	return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* main() of a test program: its name and its tests. */
+static inline int btsrec_ck_run(const char *name, const TTest *const *tests, size_t nr)
+{
+	TCase *tcase = tcase_create(name);
+
+	tcase_set_timeout(tcase, BTSREC_CK_TIMEOUT_S);
+	for (size_t i = 0; i < nr; i++)
+		tcase_add_test(tcase, tests[i]);
+	return btsrec_ck_run_case(name, tcase);
+}
+
+/* main() of a test program: its name and its tests, none of which is a loop. */
 #define BTSREC_CK_MAIN(name, ...)						\
 int main(void)									\
 {										\

@@ -445,12 +445,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("code");
 	TCase *tcase = tcase_create("code");
-	SRunner *runner;
-	int nr_failed;
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, BTSREC_CK_TIMEOUT_S);
 	tcase_add_loop_test(tcase, classes, 0, sizeof(insns) / sizeof(insns[0]));
 	tcase_add_loop_test(tcase, vectors, 0, 6);
 	tcase_add_test(tcase, straight_runs);
@@ -468,10 +465,5 @@ int main(void)
 	tcase_add_test(tcase, thunks_in_a_part);
 	tcase_add_test(tcase, texts);
 	tcase_add_test(tcase, words);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	nr_failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return btsrec_ck_run_case("code", tcase);
 }

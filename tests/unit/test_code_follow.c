@@ -275,12 +275,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("code_follow");
 	TCase *tcase = tcase_create("code_follow");
-	SRunner *runner;
-	int nr_failed;
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, BTSREC_CK_TIMEOUT_S);
 	tcase_add_test(tcase, long_runs);
 	tcase_add_test(tcase, longest_run);
 	tcase_add_test(tcase, last_of_long_runs);
@@ -290,10 +287,5 @@ int main(void)
 	tcase_add_test(tcase, pieces_of_a_page_mapped_twice);
 	tcase_add_test(tcase, pieces_of_both_modes);
 	tcase_add_test(tcase, pieces_of_files);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	nr_failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return btsrec_ck_run_case("code_follow", tcase);
 }

@@ -228,12 +228,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("code_runs");
 	TCase *tcase = tcase_create("code_runs");
-	SRunner *runner;
-	int nr_failed;
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, BTSREC_CK_TIMEOUT_S);
 	tcase_add_test(tcase, many_runs);
 	tcase_add_test(tcase, no_memory);
 	tcase_add_test(tcase, briefs);
@@ -242,10 +239,5 @@ int main(void)
 	tcase_add_test(tcase, briefs_move);
 	tcase_add_loop_test(tcase, starts_that_meet, 0, 2);
 	tcase_add_test(tcase, spaces_that_meet);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	nr_failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return btsrec_ck_run_case("code_runs", tcase);
 }

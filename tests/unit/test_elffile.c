@@ -238,10 +238,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("elffile");
 	TCase *tcase = tcase_create("elffile");
-	SRunner *runner;
-	int nr_failed;
 
 	tcase_add_test(tcase, a_file);
 	tcase_add_loop_test(tcase, symbols_rank_as_in_nm, 0, 10);
@@ -250,10 +247,5 @@ int main(void)
 	tcase_add_test(tcase, no_elf_file);
 	tcase_add_test(tcase, hostile_symbols);
 	tcase_add_test(tcase, out_of_memory);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	nr_failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return nr_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return btsrec_ck_run_case("elffile", tcase);
 }
