@@ -41,8 +41,9 @@ struct code_space {
  * struct code_piece - instructions one behind the other, all of which go on to the next
  * @pgd_pa, @at: where: 0 and a physical address or, if some of the page is from a file, a
  *	virtual one.
- * @nr_bytes: of whole instructions in one page, to the next multiple of 256 or beyond
- *	it; fewer if one does not go on or is not whole there, which is for others to look at.
+ * @nr_bytes: of whole instructions in one page, to the next multiple of PIECE_BYTES
+ *	(code_follow.c) or beyond it; fewer if one does not go on or is not whole there, which is
+ *	for others to look at.
  * @last_bytes: how far behind @at the last of them begins.
  * @vmentry_bytes: how far behind @at the first CODE_VMENTRY is; @nr_bytes: there is none.
  *

@@ -16,6 +16,19 @@
 /* ZONE_DMA on x86: MAX_DMA_PFN is 16 MiB.  The module allocates the root there. */
 #define DMA_END_PA (16ULL << 20)
 
+/* Half of the list pages of a ring of 64 MiB. */
+#define PAGES_TOGETHER 16
+
+/*
+ * Up to PAGES_TOGETHER pages; false: they must be asked for one by one, as those are that a source
+ * has to unpack, see struct btsrec_image.
+ */
+static bool read_together(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr,
+			  void *buf)
+{
+	return !image->expect && image_read_pages(image, page_pa, nr, buf);
+}
+
 /* --- Search ------------------------------------------------------------- */
 
 /**
@@ -128,9 +141,6 @@ static uint64_t next_page(const struct btsrec_image *image, uint64_t pa)
 	return next_pa - next_pa % BTSREC_PAGE_BYTES;
 }
 
-/* Read together at most. */
-#define SCAN_PAGES 16
-
 /* The page at @pa, which begins with @magic, or which @status says why not. */
 static enum btsrec_status scan_page(struct search *search, uint64_t pa, enum btsrec_status status,
 				    uint64_t magic)
@@ -144,11 +154,10 @@ static enum btsrec_status scan_page(struct search *search, uint64_t pa, enum bts
 
 static enum btsrec_status scan_pages(struct search *search, const uint64_t *page_pa, size_t nr)
 {
-	uint64_t pages[SCAN_PAGES][BTSREC_PAGE_BYTES / sizeof(uint64_t)];
+	uint64_t pages[PAGES_TOGETHER][BTSREC_PAGE_BYTES / sizeof(uint64_t)];
 	const struct btsrec_image *image = search->image;
 	enum btsrec_status status = BTSREC_OK;
-	/* Of what a source has to unpack, only the words that are asked for. */
-	bool are_read = !image->expect && image_read_pages(image, page_pa, nr, pages);
+	bool are_read = read_together(image, page_pa, nr, pages);
 
 	for (size_t i = 0; i < nr && status == BTSREC_OK; i++) {
 		if (!are_read)
@@ -165,10 +174,10 @@ static enum btsrec_status search_memory(struct search *search, uint64_t end_pa)
 	uint64_t pa = next_page(search->image, BTSREC_PAGE_BYTES);
 
 	while (pa < end_pa && status == BTSREC_OK) {
-		uint64_t page_pa[SCAN_PAGES];
+		uint64_t page_pa[PAGES_TOGETHER];
 		size_t nr = 0;
 
-		for (; nr < SCAN_PAGES && pa < end_pa; nr++) {
+		for (; nr < PAGES_TOGETHER && pa < end_pa; nr++) {
 			page_pa[nr] = pa;
 			pa = next_page(search->image, pa + BTSREC_PAGE_BYTES);
 		}
@@ -231,8 +240,6 @@ static enum btsrec_status search_root(struct search *search, uint64_t root_pa,
 
 /* --- Load --------------------------------------------------------------- */
 
-/* List pages that are read at once, half of those of a ring of 64 MiB. */
-#define LISTS_TOGETHER 16
 
 /** struct load - what is needed to follow a valid root */
 struct load {
@@ -302,14 +309,13 @@ static enum btsrec_status load_list(struct load *load, struct located_cpu *lc, u
 static enum btsrec_status load_some_lists(struct load *load, struct located_cpu *lc, uint32_t first,
 					  uint32_t nr)
 {
-	uint64_t list_pa[LISTS_TOGETHER], lists[LISTS_TOGETHER][BTSREC_PAS_PER_PAGE];
+	uint64_t list_pa[PAGES_TOGETHER], lists[PAGES_TOGETHER][BTSREC_PAS_PER_PAGE];
 	enum btsrec_status status;
 	bool are_read;
 
 	for (uint32_t i = 0; i < nr; i++)
 		list_pa[i] = lc->page.list_pa[first + i];
-	/* What a source has to unpack is asked for page by page, see struct btsrec_image. */
-	are_read = !load->image->expect && image_read_pages(load->image, list_pa, nr, lists);
+	are_read = read_together(load->image, list_pa, nr, lists);
 	for (uint32_t i = 0; i < nr; i++) {
 		status = claim_page(load, lc->page.cpu, list_pa[i], lists[i], sizeof(lists[i]),
 				    are_read, "list page");
@@ -326,9 +332,9 @@ static enum btsrec_status load_lists(struct load *load, struct located_cpu *lc)
 	enum btsrec_status status = BTSREC_OK;
 	uint32_t nr = lc->page.nr_list_pages;
 
-	for (uint32_t i = 0; i < nr && !status; i += LISTS_TOGETHER)
-		status = load_some_lists(load, lc, i, nr - i < LISTS_TOGETHER ? nr - i :
-									      LISTS_TOGETHER);
+	for (uint32_t i = 0; i < nr && !status; i += PAGES_TOGETHER)
+		status = load_some_lists(load, lc, i, nr - i < PAGES_TOGETHER ? nr - i :
+									       PAGES_TOGETHER);
 	return status;
 }
 

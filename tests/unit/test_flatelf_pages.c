@@ -188,13 +188,13 @@ START_TEST(what_is_next)
 }
 END_TEST
 
-static uint8_t hole_bytes[BTSREC_PAGE_BYTES] = { 1 };
+static uint8_t page_bytes[BTSREC_PAGE_BYTES] = { 1 };
 
 static void put_page(size_t file_page)
 {
 	off_t at = (off_t)(file_page * BTSREC_PAGE_BYTES);
 
-	ck_assert_int_eq(pwrite(flat.fd, hole_bytes, BTSREC_PAGE_BYTES, at), BTSREC_PAGE_BYTES);
+	ck_assert_int_eq(pwrite(flat.fd, page_bytes, BTSREC_PAGE_BYTES, at), BTSREC_PAGE_BYTES);
 }
 
 /* Whose pages are zero, and need no look. */

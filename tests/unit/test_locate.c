@@ -254,9 +254,8 @@ static bool read_together(void *arg, const uint64_t *page_pa, size_t nr, void *b
 	for (size_t i = 0; i < nr; i++) {
 		size_t nr_bytes;
 
-		if (mem_image(arg).read_pa(arg, page_pa[i], (uint8_t *)buf + i * BTSREC_PAGE_BYTES,
-					   BTSREC_PAGE_BYTES, &nr_bytes) ||
-		    nr_bytes < BTSREC_PAGE_BYTES)
+		if (mem_read(arg, page_pa[i], (uint8_t *)buf + i * BTSREC_PAGE_BYTES,
+			     BTSREC_PAGE_BYTES, &nr_bytes))
 			return false;
 	}
 	return true;
