@@ -2,7 +2,7 @@
 /*
  * Processors that record, but sometimes wrongly.  Nothing is refused for it: a
  * history with doubtful records is worth more than none, if its reader knows.
- * docs/hardware.md has these and the errata that need no word here.  The root page tells
+ * docs/develop/hardware.md has these and the errata that need no word here.  The root page tells
  * the decoder.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

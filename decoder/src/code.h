@@ -13,7 +13,7 @@
 
 /*
  * The longest code without a branch that was found is 92,969 bytes of unrolled assembly in x265 3.5
- * (Debian 12), of the kernel 26,325 in cast6-avx-x86_64.ko; docs/architecture.md has more.
+ * (Debian 12), of the kernel 26,325 in cast6-avx-x86_64.ko; docs/develop/architecture.md has more.
  */
 #define CODE_RUN_MAX_BYTES	(128U << 10)
 

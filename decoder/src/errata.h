@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is known to be wrong with the records of the processor that recorded: the
- * recorder knows the processor, the decoder the words.  docs/hardware.md has the sources.
+ * recorder knows the processor, the decoder the words.  docs/develop/hardware.md has the sources.
  */
 #ifndef BTSREC_ERRATA_H
 #define BTSREC_ERRATA_H

@@ -26,7 +26,7 @@ class Kind:
     @together: several CPUs may have the fault.
     @monitor: command of QEMU's monitor for "ask monitor".
     @max_newer: records that the faulting CPU may add, without interrupts that came and went;
-        None: not limited, see docs/kernels.md.
+        None: not limited, see docs/evidence/kernels-and-crashes.md.
     @end: what the kernel says last.
     @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
     """

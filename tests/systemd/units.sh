@@ -53,7 +53,7 @@ done
 grep -qx 'StartLimitIntervalSec=0' "$(find "$root" -name btsrec-collect.service)" ||
 	fault "btsrec-collect.service can be started too often"
 
-# What the units may do: systemd's figure, ten times, from 0 to 100 (docs/unattended.md).
+# What the units may do: systemd's figure, ten times, from 0 to 100 (docs/guide/unattended.md).
 # exposed UNIT LIMIT
 exposed() {
 	said=$("$analyze" security --offline=true --threshold="$2" --no-pager \

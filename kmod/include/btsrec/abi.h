@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * btsrec in-memory ABI: what the recorder leaves in memory and what every
- * decoder reads out of a dump.  docs/abi.md is the format page; this header is
+ * decoder reads out of a dump.  docs/reference/abi.md is the format page; this header is
  * the only place where the layout is written as code.
  *
  * Sections: Versions - Constants - Root - CPU - Ring - Annotations - Module map
@@ -95,7 +95,7 @@ enum btsrec_reason {
 
 /*
  * btsrec_root.errata (constant): errata of BTS that this processor has, by Intel's id;
- * one that depends on the mode is set only in that mode.  docs/hardware.md has them.
+ * one that depends on the mode is set only in that mode.  docs/develop/hardware.md has them.
  */
 #define BTSREC_ERRATUM_AAJ122	(1U << 0)
 #define BTSREC_ERRATUM_BU10	(1U << 1)
