@@ -27,6 +27,11 @@ GONE = re.compile(r"\b(press|press_ahead|press_workers|crew|rings_ahead|unpack_a
 PRIVATE = re.compile(r"\b(tells?|told|telling|whoever|whom|of which|behind it)\b", re.IGNORECASE)
 
 
+# Still as they were: only their links are checked.
+UNREAD = {"README.md", "CONTRIBUTING.md", "NEWS.md", "architecture.md", "roadmap.md",
+          "walkthrough.md"}
+
+
 def documents() -> list[pathlib.Path]:
     return sorted(TOP.glob("*.md")) + sorted((TOP / "docs").rglob("*.md"))
 
@@ -121,6 +126,7 @@ def main() -> int:
     for path in paths:
         text = path.read_text(encoding="utf-8")
         faults += [f"{path.relative_to(TOP)}:{number}: {reason}" for check in CHECKS
+                   if check is check_links or path.name not in UNREAD
                    for number, reason in check(path, text)]
     for fault in faults:
         print(fault)
