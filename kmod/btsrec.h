@@ -17,6 +17,7 @@
 struct file;
 struct ftrace_ops;
 struct pt_regs;
+struct seq_file;
 struct tracepoint;
 
 #define BTSREC_NR_MODULE_PAGES	16
@@ -133,6 +134,9 @@ void btsrec_modmap_unregister(void);
 /* btsrec_hook.c */
 int btsrec_hook_at(struct ftrace_ops *ops, const char *function);
 const char *btsrec_hook_remedy(int err);
+void btsrec_hook_missing(const char *name, int err, const char *effect);
+void btsrec_hook_forget_missing(void);
+void btsrec_hook_show_missing(struct seq_file *m);
 
 /* btsrec_perf.c */
 int btsrec_perf_hold(void);

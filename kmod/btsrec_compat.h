@@ -94,4 +94,16 @@ static inline void *btsrec_module_rodata(const struct module *mod, u64 *bytes)
 #define btsrec_syscore_unregister(s)	unregister_syscore_ops(s)
 #endif
 
+/* What is hooked where the kernel has it. */
+#ifdef BTSREC_HAVE_VPANIC
+#define BTSREC_HAS_VPANIC	true
+#else
+#define BTSREC_HAS_VPANIC	false
+#endif
+#ifdef BTSREC_HAVE_REPORT_BUG_ENTRY
+#define BTSREC_HAS_REPORT_BUG_ENTRY	true
+#else
+#define BTSREC_HAS_REPORT_BUG_ENTRY	false
+#endif
+
 #endif /* BTSREC_COMPAT_H */

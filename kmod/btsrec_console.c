@@ -111,7 +111,12 @@ static struct notifier_block panic_notifier = {
  */
 void btsrec_console_register(void)
 {
-	registered = !atomic_notifier_chain_register(&panic_notifier_list, &panic_notifier);
+	int err = atomic_notifier_chain_register(&panic_notifier_list, &panic_notifier);
+
+	registered = !err;
+	if (err)
+		btsrec_hook_missing("panic_notifier_list", err,
+				    "after a panic the kernel log will not say where the history is");
 }
 
 /**

@@ -78,6 +78,7 @@ static int dev_show(struct seq_file *m, void *unused)
 	seq_printf(m, "execs: %llu\n", READ_ONCE(root->nr_execs));
 	seq_printf(m, "freeze_reason: %u\n", READ_ONCE(root->freeze_reason));
 	seq_printf(m, "held: %u\n", btsrec_is_held());
+	btsrec_hook_show_missing(m);
 	cpus_read_lock();	/* one that comes up may get a page and lose it again */
 	for_each_possible_cpu(cpu) {
 		const struct btsrec_cpu *page = per_cpu(btsrec_pcpu, cpu).page;

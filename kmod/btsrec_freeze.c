@@ -26,6 +26,7 @@
 #include <asm/tsc.h>
 
 #include "btsrec_annot.h"
+#include "btsrec_compat.h"
 #include "btsrec_suspect.h"
 
 #define NMI_HANDLER_NAME	"btsrec"
@@ -300,14 +301,16 @@ static void on_kdump_nmi(unsigned long ip, unsigned long parent_ip, struct ftrac
  * struct hook - a function of the kernel at which we freeze
  * @name: the function
  * @guard: needed even with freeze=0
- * @optional: some kernels do not have it
+ * @is_absent: a kernel of this kind has no such function
+ * @effect: what is lost without it; NULL: so much that nothing is armed
  * @registered: what to undo
  * @ops: ftrace's
  */
 struct hook {
 	const char *name;
 	bool guard;
-	bool optional;
+	bool is_absent;
+	const char *effect;
 	bool registered;
 	struct ftrace_ops ops;
 };
@@ -315,17 +318,24 @@ struct hook {
 static struct hook hooks[] = {
 	{ .name = "oops_enter", .ops = { .func = on_oops, .flags = HOOK_FLAGS } },
 	{ .name = "panic", .ops = { .func = on_panic, .flags = HOOK_FLAGS } },
-	/* From v6.17 on other callers than panic() use it. */
-	{ .name = "vpanic", .optional = true, .ops = { .func = on_panic, .flags = HOOK_FLAGS } },
-	{ .name = "page_fault_oops", .optional = true,
+	/* Where it exists, other callers than panic() use it, too. */
+	{ .name = "vpanic", .is_absent = !BTSREC_HAS_VPANIC,
+	  .ops = { .func = on_panic, .flags = HOOK_FLAGS } },
+	{ .name = "page_fault_oops",
+	  .effect = "the history of a fault may end with the search for its cause",
 	  .ops = { .func = on_page_fault_oops, .flags = HOOK_FLAGS } },
-	{ .name = "oops_exit", .optional = true,
+	{ .name = "oops_exit",
+	  .effect = "after an oops the kernel log will not say where the history is",
 	  .ops = { .func = on_oops_exit, .flags = HOOK_FLAGS } },
-	{ .name = "make_task_dead", .optional = true,
+	{ .name = "make_task_dead",
+	  .effect = "with oops=rearm recording will not go on after an oops",
 	  .ops = { .func = on_make_task_dead, .flags = HOOK_FLAGS } },
-	{ .name = "kdump_nmi_callback", .guard = true, .optional = true,
+	{ .name = "kdump_nmi_callback", .guard = true, .is_absent = !IS_ENABLED(CONFIG_KEXEC_CORE),
+	  .effect = "a CPU that the NMI of a freeze does not reach records on until kdump stops it",
 	  .ops = { .func = on_kdump_nmi, .flags = HOOK_FLAGS } },
-	{ .name = "machine_crash_shutdown", .guard = true, .optional = true,
+	{ .name = "machine_crash_shutdown", .guard = true,
+	  .is_absent = !IS_ENABLED(CONFIG_KEXEC_CORE),
+	  .effect = "the capture kernel may start with BTS on and without the root's address",
 	  .ops = { .func = on_crash_shutdown, .flags = HOOK_FLAGS } },
 };
 
@@ -333,8 +343,12 @@ static int hook_register(struct hook *hook)
 {
 	int err = btsrec_hook_at(&hook->ops, hook->name);
 
+	if (err == -EINVAL && hook->effect) {
+		btsrec_hook_missing(hook->name, err, hook->effect);
+		return 0;
+	}
 	if (err)
-		return hook->optional && err == -EINVAL ? 0 : err;
+		return err;
 	err = register_ftrace_function(&hook->ops);
 	hook->registered = !err;
 	return err;
@@ -350,7 +364,11 @@ static void hook_unregister(struct hook *hook)
 /* What makes the history end nearer to the fault, but is not needed for a freeze. */
 static void early_register(void)
 {
-	register_die_notifier(&die_notifier);
+	int err = register_die_notifier(&die_notifier);
+
+	if (err)
+		btsrec_hook_missing("die_chain", err,
+				    "the history of a #GP or trap will end with the report of it");
 	btsrec_suspect_register();
 	btsrec_reports_register();
 	btsrec_console_register();
@@ -397,12 +415,14 @@ static void nmi_unregister(void)
 int btsrec_freeze_register(bool freeze_on_fault)
 {
 	size_t i;
-	int err = nmi_register();
+	int err;
 
+	btsrec_hook_forget_missing();
+	err = nmi_register();
 	if (err)
 		return err;
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		if (!freeze_on_fault && !hooks[i].guard)
+		if (hooks[i].is_absent || (!freeze_on_fault && !hooks[i].guard))
 			continue;
 		err = hook_register(&hooks[i]);
 		if (err) {

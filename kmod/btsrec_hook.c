@@ -1,13 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which function an ftrace_ops of ours is called at, and what to do where it cannot be.
+ * Which function an ftrace_ops of ours is called at, what to do where it cannot be, and which
+ * hooks of any kind this kernel does not give us.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/errno.h>
 #include <linux/ftrace.h>
+#include <linux/kernel.h>
 #include <linux/rcupdate.h>
+#include <linux/seq_file.h>
 #include <linux/string.h>
 
 #include "btsrec.h"
+
+#define MAX_MISSING	32
+
+/* Since the newest arming; changed and shown under the device's command mutex. */
+static struct {
+	const char *name;
+	const char *effect;
+} missing[MAX_MISSING];
+static unsigned int nr_missing;
+
+/**
+ * btsrec_hook_missing() - print and keep that the recorder does without a hook
+ * @name: the function, tracepoint or notifier; lives as long as the module
+ * @err: why it is not hooked, a negative errno
+ * @effect: what the history lacks then, as the end of a sentence; lives as long
+ */
+void btsrec_hook_missing(const char *name, int err, const char *effect)
+{
+	pr_warn("Cannot hook %s (error %d): %s.\n", name, err, effect);
+	if (nr_missing == MAX_MISSING)
+		return;
+	missing[nr_missing].name = name;
+	missing[nr_missing++].effect = effect;
+}
+
+/**
+ * btsrec_hook_forget_missing() - an arming begins, which hooks anew
+ */
+void btsrec_hook_forget_missing(void)
+{
+	nr_missing = 0;
+}
+
+/**
+ * btsrec_hook_show_missing() - the missing hooks as lines of /dev/btsrec
+ * @m: where they go
+ */
+void btsrec_hook_show_missing(struct seq_file *m)
+{
+	unsigned int i;
+
+	seq_printf(m, "hooks_missing: %u\n", nr_missing);
+	for (i = 0; i < nr_missing; i++)
+		seq_printf(m, "missing_hook: %s: %s\n", missing[i].name, missing[i].effect);
+}
 
 /**
  * btsrec_hook_at() - choose the function at which an ftrace_ops is called

@@ -90,30 +90,27 @@ static struct ftrace_ops printk_ops = {
 
 static bool printk_registered;
 
+#define UNWATCHED(what)	\
+	"after " what " the history of the CPU that reports it will be the report"
+
 /**
  * struct report - a report that begins with a tracepoint
  * @name: the tracepoint
  * @fn: our probe
- * @what: what is reported
+ * @effect: what the history lacks without it
  * @tp: NULL: not probed
  */
 struct report {
 	const char *name;
 	void *fn;
-	const char *what;
+	const char *effect;
 	struct tracepoint *tp;
 };
 
 static struct report reports[] = {
-	{ "sched_process_hang", probe_sched_process_hang, "a hung task" },
-	{ "rcu_stall_warning", probe_rcu_stall_warning, "an RCU stall" },
+	{ "sched_process_hang", probe_sched_process_hang, UNWATCHED("a hung task") },
+	{ "rcu_stall_warning", probe_rcu_stall_warning, UNWATCHED("an RCU stall") },
 };
-
-static void warn_unwatched(const char *what, const char *by, int err)
-{
-	pr_warn("Cannot watch %s (error %d): after %s the history of the CPU that reports it will be the report.\n",
-		by, err, what);
-}
 
 static void report_register(struct report *report)
 {
@@ -129,7 +126,7 @@ static void report_register(struct report *report)
 	if (!err)
 		return;
 	report->tp = NULL;
-	warn_unwatched(report->what, report->name, err);
+	btsrec_hook_missing(report->name, err, report->effect);
 }
 
 static void printk_register(void)
@@ -140,13 +137,13 @@ static void printk_register(void)
 		err = register_ftrace_function(&printk_ops);
 	printk_registered = !err;
 	if (err)
-		warn_unwatched("a soft lockup", PRINTK "()", err);
+		btsrec_hook_missing(PRINTK, err, UNWATCHED("a soft lockup"));
 }
 
 /**
  * btsrec_reports_register() - watch for reports of what may be followed by a panic
  *
- * Prints a sentence for each that cannot be watched.
+ * What cannot be watched goes to btsrec_hook_missing().
  */
 void btsrec_reports_register(void)
 {

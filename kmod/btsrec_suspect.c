@@ -64,13 +64,18 @@ static struct tracepoint *page_fault_tracepoint;
 
 static void page_fault_register(void)
 {
+	int err = -ENOENT;
+
 	check_trace_callback_type_page_fault_kernel(probe_page_fault_kernel);
 	page_fault_tracepoint = btsrec_find_tracepoint("page_fault_kernel");
-	if (page_fault_tracepoint &&
-	    !tracepoint_probe_register(page_fault_tracepoint, probe_page_fault_kernel, NULL))
+	if (page_fault_tracepoint)
+		err = tracepoint_probe_register(page_fault_tracepoint, probe_page_fault_kernel,
+						NULL);
+	if (!err)
 		return;
 	page_fault_tracepoint = NULL;
-	pr_warn("Cannot probe page_fault_kernel: the history of a fault will end with the search of the mapping.\n");
+	btsrec_hook_missing("page_fault_kernel", err,
+			    "the history of a fault will end with the search of the mapping");
 }
 
 static void page_fault_unregister(void)
@@ -103,8 +108,10 @@ static int on_fixup_return(struct kretprobe_instance *instance, struct pt_regs *
 }
 
 /*
- * A WARN() is a report_bug() that returns; a BUG() prints before oops_enter().
- * ftrace cannot trace the function, so this is a breakpoint.  Having a
+ * A WARN() is a report_bug() that returns; a BUG() prints before oops_enter(). Where the
+ * kernel has report_bug_entry(), that is what a WARN() with a text comes to instead; its
+ * second argument and what it returns are the same (lib/bug.c).
+ * ftrace cannot trace these functions, so this is a breakpoint.  Having a
  * post-handler keeps the kernel from making a jump of it: a breakpoint switches
  * interrupts off, and one that is due would be in the history behind the fault.
  */
@@ -161,10 +168,28 @@ static void remove_kretprobe(struct kretprobe *probe)
 }
 
 static struct kretprobe fixup_probe;
-static struct kretprobe bug_return_probe;
-static struct kprobe bug_entry_probe;
 static bool fixup_registered;
-static bool report_bug_registered;
+
+/**
+ * struct bug_report - a function that reports a BUG() or WARN()
+ * @name: the function
+ * @is_there: this kernel has it
+ * @registered: both probes are there
+ * @back: its return
+ * @entry: its beginning
+ */
+struct bug_report {
+	const char *name;
+	bool is_there;
+	bool registered;
+	struct kretprobe back;
+	struct kprobe entry;
+};
+
+static struct bug_report bug_reports[] = {
+	{ .name = "report_bug", .is_there = true },
+	{ .name = "report_bug_entry", .is_there = BTSREC_HAS_REPORT_BUG_ENTRY },
+};
 
 static void fixup_register(void)
 {
@@ -179,8 +204,8 @@ static void fixup_register(void)
 	err = register_kretprobe(&fixup_probe);
 	fixup_registered = !err;
 	if (err)
-		pr_warn("Cannot probe fixup_exception() (error %d): the history of a fault will end with the search of the exception tables.\n",
-			err);
+		btsrec_hook_missing("fixup_exception", err,
+				    "the history of a fault will end with the search of the exception tables");
 }
 
 static void fixup_unregister(void)
@@ -191,53 +216,57 @@ static void fixup_unregister(void)
 }
 
 /* Both or none.  Of two probes at one place that registered last runs first. */
-static void report_bug_register(void)
+static void report_bug_register(struct bug_report *report)
 {
 	int err;
 
-	bug_return_probe = (struct kretprobe){
-		.kp.symbol_name = "report_bug",
+	report->back = (struct kretprobe){
+		.kp.symbol_name = report->name,
 		.entry_handler = keep_report_bug,
 		.handler = on_report_bug_return,
 		.data_size = sizeof(struct suspect),
 	};
-	bug_entry_probe = (struct kprobe){
-		.symbol_name = "report_bug",
+	report->entry = (struct kprobe){
+		.symbol_name = report->name,
 		.pre_handler = on_report_bug,
 		.post_handler = after_report_bug,
 	};
-	err = register_kretprobe(&bug_return_probe);
+	err = register_kretprobe(&report->back);
 	if (!err) {
-		err = register_kprobe(&bug_entry_probe);
+		err = register_kprobe(&report->entry);
 		if (err)
-			remove_kretprobe(&bug_return_probe);
+			remove_kretprobe(&report->back);
 	}
-	report_bug_registered = !err;
+	report->registered = !err;
 	if (err)
-		pr_warn("Cannot probe report_bug() (error %d): the history of a BUG() will end with the printing of it.\n",
-			err);
+		btsrec_hook_missing(report->name, err,
+				    "the history of a BUG() or WARN() will end with the printing of it");
 }
 
-static void report_bug_unregister(void)
+static void report_bug_unregister(struct bug_report *report)
 {
-	if (!report_bug_registered)
+	if (!report->registered)
 		return;
-	disable_probe(&bug_entry_probe);
-	unregister_kprobe(&bug_entry_probe);
-	remove_kretprobe(&bug_return_probe);
-	report_bug_registered = false;
+	disable_probe(&report->entry);
+	unregister_kprobe(&report->entry);
+	remove_kretprobe(&report->back);
+	report->registered = false;
 }
 
 /**
  * btsrec_suspect_register() - watch for the first signs of an oops
  *
- * Prints a sentence for each that cannot be watched.
+ * What cannot be watched goes to btsrec_hook_missing().
  */
 void btsrec_suspect_register(void)
 {
+	size_t i;
+
 	page_fault_register();
 	fixup_register();
-	report_bug_register();
+	for (i = 0; i < ARRAY_SIZE(bug_reports); i++)
+		if (bug_reports[i].is_there)
+			report_bug_register(&bug_reports[i]);
 }
 
 /**
@@ -245,7 +274,10 @@ void btsrec_suspect_register(void)
  */
 void btsrec_suspect_unregister(void)
 {
-	report_bug_unregister();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bug_reports); i++)
+		report_bug_unregister(&bug_reports[i]);
 	fixup_unregister();
 	page_fault_unregister();
 }

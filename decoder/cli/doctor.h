@@ -35,6 +35,8 @@ enum doctor_level {
  * @nr_cpus: with a ring.
  * @nr_annotations: task switches and the like, of all CPUs, since arming; wraps never.
  * @nr_skipped: annotations that were wanted and not written.
+ * @nr_missing_hooks: hooks that the recorder does without; @missing_hooks: the names of the
+ *	first of them, with ", " between.
  * @nr_foreign_stops: how often a CPU's BTS was found off by another's hand.
  * @conf_errno: why /etc/btsrec.conf could not be read; 0: it was, or there is none.
  * @crash_bytes: memory that is reserved for the capture kernel.
@@ -60,6 +62,8 @@ struct doctor_facts {
 	unsigned int nr_cpus, nr_armed;
 	uint64_t ring_bytes, nr_arms, nr_execs;
 	uint64_t nr_annotations, nr_skipped, nr_foreign_stops;
+	unsigned int nr_missing_hooks;
+	char missing_hooks[160];
 	int conf_errno;
 	bool is_crash_kernel_loaded, captures;
 	uint64_t crash_bytes;

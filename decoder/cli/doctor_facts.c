@@ -217,6 +217,17 @@ static void take_cpu(struct doctor_facts *facts, const char *line)
 	facts->nr_foreign_stops += value_of(line, "foreign_stops=");
 }
 
+/* "missing_hook: report_bug: what the history lacks" */
+static void take_missing_hook(struct doctor_facts *facts, const char *name)
+{
+	size_t length = strlen(facts->missing_hooks);
+
+	facts->nr_missing_hooks++;
+	if (length + strcspn(name, ":") + sizeof(", ") <= sizeof(facts->missing_hooks))
+		snprintf(facts->missing_hooks + length, sizeof(facts->missing_hooks) - length,
+			 "%s%.*s", length ? ", " : "", (int)strcspn(name, ":"), name);
+}
+
 static void take_state(struct doctor_facts *facts, char *line)
 {
 	if (!strncmp(line, "cpu", 3))
@@ -229,6 +240,8 @@ static void take_state(struct doctor_facts *facts, char *line)
 		facts->nr_arms = value_of(line, ": ");
 	else if (!strncmp(line, "execs: ", 7))
 		facts->nr_execs = value_of(line, ": ");
+	else if (!strncmp(line, "missing_hook: ", 14))
+		take_missing_hook(facts, line + 14);
 }
 
 /* --- After the crash ----------------------------------------------------- */

@@ -138,14 +138,26 @@ static void judge_perf(const struct doctor_facts *facts, struct doctor_report *r
 		     (unsigned long long)facts->nr_skipped);
 }
 
+/* Without each of them the history of some fault is the kernel's report of it. */
+static void judge_hooks(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (facts->nr_missing_hooks)
+		find(report, "hooks", DOCTOR_DEGRADED,
+		     "/dev/btsrec and the kernel log say what the history lacks without each.",
+		     "The recorder does without %u hooks in the kernel: %s.",
+		     facts->nr_missing_hooks, facts->missing_hooks);
+}
+
 static void judge_recorder(const struct doctor_facts *facts, struct doctor_report *report)
 {
 	judge_module(facts, report);
 	if (!facts->is_loaded)
 		return;
 	judge_armed(facts, report);
-	if (!facts->device_errno)
+	if (!facts->device_errno) {
 		judge_perf(facts, report);
+		judge_hooks(facts, report);
+	}
 }
 
 /* Without a capture kernel the console's tail is all there is. */

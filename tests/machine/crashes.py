@@ -64,6 +64,8 @@ KINDS = {
     "gp": _oops("gp", "general protection fault", entries=("asm_exc_general_protection",)),
     # Interrupts are on while it is reported: whatever comes then is recorded.
     "bug": _oops("bug", "kernel BUG at", entries=("asm_exc_invalid_op",), max_newer=None),
+    "warn": Kind("crash warn", "btscrash: a warning with a text", entries=("asm_exc_invalid_op",),
+                 max_newer=None, mark="exception", setup="echo 1 >/proc/sys/kernel/panic_on_warn"),
     "stack-overflow": _oops("stack-overflow", "stack guard page",
                             entries=("asm_exc_double_fault",)),
     "jump-corrupt": _oops("jump-corrupt", "unable to handle page fault"),

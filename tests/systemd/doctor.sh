@@ -116,6 +116,10 @@ test=armed
 healthy
 put /dev/btsrec "state: frozen\n$recording"
 expect 2 "^no-history  armed .*earlier fault"
+put /dev/btsrec "state: armed\nhooks_missing: 2\nmissing_hook: report_bug: the history of it\nmissing_hook: _printk: so: and so\n$recording"
+expect 1 "^degraded  *hooks .*without 2 hooks in the kernel: report_bug, _printk\.$" "kernel log"
+put /dev/btsrec "state: armed\nhooks_missing: 0\n$recording"
+expect 0
 put /dev/btsrec 'state: disarmed\ncpu0: stopped annotations=1 skipped=0 foreign_stops=0\n'
 expect 2 "^no-history  armed .*not armed: disarmed"
 put /dev/btsrec 'state: armed\ncpu0: armed annotations=1 skipped=0 foreign_stops=0\n'

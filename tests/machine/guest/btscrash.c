@@ -84,6 +84,12 @@ static noinline void bug(void)
 	BUG();
 }
 
+static noinline void warn(void)
+{
+	model_mark();
+	WARN(1, "btscrash: a warning with a text\n");
+}
+
 static void in_irq_work(struct irq_work *work)
 {
 	null_dereference();
@@ -336,6 +342,7 @@ static const struct {
 	{ "null", null_dereference },
 	{ "gp", general_protection },
 	{ "bug", bug },
+	{ "warn", warn },
 	{ "null-hardirq", hard_interrupt },
 	{ "null-softirq", soft_interrupt },
 	{ "stack-overflow", stack_overflow },

@@ -96,8 +96,12 @@ while :; do
 		what=$(cat $fails/failed)
 		[ "$what" = none ] && break
 		grep -q '^state: armed' /dev/btsrec || fail "call $n, $what: loaded, not armed"
+		missing=$(grep '^missing_hook: ' /dev/btsrec | cut -d: -f2 | tr -d ' ')
+		[ -n "$missing" ] || fail "call $n, $what: /dev/btsrec does not say what is missing"
+		dmesg | grep -q "btsrec: Cannot hook $missing (error -12): .*[.]$" ||
+			fail "call $n, $what: the log does not say that $missing is missing"
 		rmmod btsrec || fail "call $n, $what: cannot unload"
-		verdict="does without"
+		verdict="does without $missing"
 	else
 		what=$(cat $fails/failed)
 		[ "$what" = none ] && fail "refused without a reason"
@@ -111,6 +115,7 @@ while :; do
 done
 echo 0 >$fails/nth
 grep -q '^state: armed' /dev/btsrec || fail "not armed after $n failures"
+grep -q '^hooks_missing: 0$' /dev/btsrec || fail "does without: $(grep missing_ /dev/btsrec)"
 [ "$(cat $fails/held)" = none ] && fail "btsfail counts nothing"
 cat $fails/held
 rmmod btsrec || fail "cannot unload"
