@@ -1,21 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# usage: check-docs.sh BTSREC MKIMAGE LIBRARY CC [CFLAG...]
-# The documentation is complete and its examples work:
-#  - every option that a command's --help shows is in btsrec(1);
-#  - every event kind and gap kind that the code knows is in the manual pages;
+# usage: check-docs.sh BTSREC MKIMAGE LIBRARY MAN CC [CFLAG...]
+# The manual pages, which MAN has as they are installed, are complete and their examples work:
+#  - every command has a page, and btsrec(1) refers to it;
+#  - a command's page documents the options that its --help prints, with the same letter and the
+#    same argument, and no others; no page names an option that no command has;
+#  - every event kind and gap kind that the code knows is in the pages;
 #  - every symbol that the library exports is described in the public headers and in libbtsrec(3);
-#  - the command lines of btsrec(1) run, the program of libbtsrec(3) compiles and runs;
-#  - groff formats each page without a warning about its markup, and quotes what is to be quoted.
+#  - the command lines of the pages run, the program of libbtsrec(3) compiles and runs;
+#  - a page of btsrec that is named anywhere in the tree exists, and is installed;
+#  - mandoc and groff have no complaint about the markup.
 set -eu
-btsrec=$1 mkimage=$2 library=$3 cc=$4
-shift 4
+btsrec=$1 mkimage=$2 library=$3 man=$4 cc=$5
+shift 5
 cflags=("$@")
 top=$(cd "$(dirname "$0")/.." && pwd)
-man=$top/docs/man
 faults=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+# Pages of other projects, which need not be installed here.
+others='addr2line(1) crash(8) debuginfod-find(1) diff(1) gdb(1) genhtml(1) geninfo(1) glob(7)
+	lcov(1) makedumpfile(8) nohup(1) perf(1) perf-report(1) systemd-pstore(8)'
+# Options of other programs that pages name.
+foreign='--add --branch-history --cflags --libs --minimal --no_strip --show-lost-events --split --stdio --symfs'
 
 fault() {
 	echo "check-docs: $*"
@@ -24,33 +32,118 @@ fault() {
 
 # The page as a reader sees it, without bold and hyphenation.
 page() {
-	groff -mdoc -Tascii -P-c -rHY=0 "$man/$1" | sed 's/.\x08//g'
+	mandoc -Tascii -O width=1000 "$man/$1" | sed 's/.\x08//g'
+}
+
+# --- Options ---
+
+commands() {
+	"$btsrec" --help | sed -n 's/^  \([a-z-]\+\) .*/\1/p'
+}
+
+# "-j, --threads COUNT", a line each.
+help_options() {
+	"$btsrec" "$1" --help |
+		sed -nE 's/^ {2}( {4}|-[a-zA-Z], )(--[a-z-]+)( [A-Z]+)?( .*)?$/\1\2\3/p' |
+		sed 's/^ *//' | sort
+}
+
+# The same of "Fl j , Fl -threads Ar COUNT" in the lines that the sed program $2 chooses.
+page_options() {
+	sed -n "$2" "$man/$1" | awk '{
+		short = long = ""
+		for (i = 1; i <= NF; i++) {
+			if ($i == "Fl" && $(i + 1) !~ /^-/)
+				short = "-" $(++i) ", "
+			else if ($i == "Fl" && $(i + 1) != "-")
+				long = short "-" $(++i)
+			else
+				continue
+			if (long == "")
+				continue
+			print long ($(i + 1) == "Ar" ? " " $(i + 2) : "")
+			short = long = ""
+		}
+	}' | sort
+}
+
+# $1: a page; $2: file with the options that it must have.
+compare_options() {
+	page_options "$1" '/^\.It Fl /p' > "$work/documented"
+	diff "$2" "$work/documented" > "$work/diff" ||
+		fault "$1, options of --help (<) and of the page (>):" "$(cat "$work/diff")"
+}
+
+# The synopsis names options by their letter where they have one.
+check_synopsis() {
+	local option
+	for option in $(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/p' "$man/$1" |
+			grep -oE '\bFl [A-Za-z-]+' | sed 's/^Fl /-/' | grep -vx -e --); do
+		grep -qE -e "^$option\b|, $option\b" "$2" ||
+			fault "$1: the synopsis has $option, --help has not"
+	done
 }
 
 check_options() {
-	local command option nr=0
-	page btsrec.1 > "$work/btsrec.1"
-	for command in $("$btsrec" --help | sed -n 's/^  \([a-z-]\+\) .*/\1/p'); do
-		while read -r option; do
-			nr=$((nr + 1))
-			grep -qe "$option\b" "$work/btsrec.1" ||
-				fault "btsrec $command: $option is not in btsrec(1)"
-		done < <("$btsrec" "$command" --help | grep -oE -e '--[a-z-]+|^  -[a-z]\b' |
-			tr -d ' ')
+	local command nr=0
+	for command in $(commands); do
+		if [ ! -e "$man/btsrec-$command.1" ]; then
+			fault "btsrec $command has no page"
+			continue
+		fi
+		grep -qx "\.It Xr btsrec-$command 1" "$man/btsrec.1" ||
+			fault "btsrec(1) does not name btsrec-$command(1)"
+		help_options "$command" > "$work/options"
+		cat "$work/options" >> "$work/all-options"
+		compare_options "btsrec-$command.1" "$work/options"
+		check_synopsis "btsrec-$command.1" "$work/options"
+		nr=$((nr + $(wc -l < "$work/options")))
 	done
-	[ "$nr" -ge 15 ] || fault "found only $nr options in the help texts"
+	[ "$nr" -ge 200 ] || fault "found only $nr options in the help texts"
+	{ help_options summary; echo "-V, --version"; } | sort > "$work/options"
+	cat "$work/options" >> "$work/all-options"
+	compare_options btsrec.1 "$work/options"
+	{ "$top/systemd/btsrec-analyze" --help | grep -oE -e '--[a-z]+( [A-Z]+)?'
+	  echo "-h, --help"; } | sort > "$work/options"
+	cat "$work/options" >> "$work/all-options"
+	compare_options btsrec-analyze.1 "$work/options"
+}
+
+check_option_names() {
+	local path option
+	for path in "$man"/*.[1-8]; do
+		for option in $(page "$(basename "$path")" | grep -oE -e '(^|[^-])--[a-z][a-z_-]*' |
+				sed 's/^[^-]//' | sort -u); do
+			grep -qe "$option\b" "$work/all-options" || [[ " $foreign " = *" $option "* ]] ||
+				fault "$(basename "$path"): no command has $option"
+		done
+	done
+}
+
+# --- Words of the code ---
+
+# What the function $1 returns, in $2 somewhere below decoder/src.
+words_of() {
+	find "$top/decoder/src" -name "$2" -exec sed -n "/$1/,/^}/s/.*return \"\([a-z-]*\)\";.*/\1/p" \
+		{} + | grep -vx unknown
 }
 
 check_words() {
-	local word
+	local word nr=0
 	page btsrec-show-jsonl.5 > "$work/jsonl.5"
-	for word in $(sed -n '/gap_str/,/^}/s/.*return "\([a-z-]*\)";.*/\1/p' \
-			"$top/decoder/src/status.c" | grep -vx unknown) \
-		$(sed -n '/render_kind_str/,/^}/s/.*return "\([a-z-]*\)";.*/\1/p' \
-			"$top/decoder/src/render.c" | grep -vx unknown); do
-		grep -qw -e "$word" "$work/btsrec.1" || fault "'$word' is not in btsrec(1)"
+	for word in $(words_of gap_str status.c) $(words_of render_kind_str render.c); do
+		nr=$((nr + 1))
+		grep -qwE -e "^\.It Cm (.* , )?$word" "$man"/btsrec-*.1 ||
+			fault "'$word' is in no page of a command"
 		grep -qw -e "$word" "$work/jsonl.5" || fault "'$word' is not in btsrec-show-jsonl(5)"
 	done
+	for word in $(sed -nE 's/.*find\(report, "([a-z]+)".*/\1/p' \
+			"$top/decoder/cli/doctor_judge.c" | sort -u); do
+		nr=$((nr + 1))
+		grep -qx "\.It Cm $word" "$man/btsrec-doctor.1" ||
+			fault "'$word' is not in btsrec-doctor(1)"
+	done
+	[ "$nr" -ge 25 ] || fault "found only $nr words in the code"
 }
 
 check_symbols() {
@@ -65,16 +158,22 @@ check_symbols() {
 	[ "$nr" -ge 20 ] || fault "found only $nr exported symbols"
 }
 
-# A dump "vmcore" and the symbol files that the examples name.
+# --- Examples ---
+
+# Dumps "vmcore" and "other-vmcore" and the symbol files that the examples name.
 make_files() {
 	"$mkimage" "$work/vmcore" <<-'END'
-		root ring=64
+		root ring=64 freeze_reason=1 freeze_cpu=0
+		code kernel 0xffffffff81000000 e8fb00000090
+		code kernel 0xffffffff81000100 c3
 		cpu 0
 		arm tsc=1 now=1/1/0x1000/init
-		branch 0xffffffff81000010 0xffffffff81000100
 		switch tsc=2 prev=1/1/0x1000/init next=2/2/0x2000/sh
-		freeze reason=panic tsc=3
+		branch 0xffffffff81000000 0xffffffff81000100
+		branch 0xffffffff81000100 0xffffffff81000005
+		freeze reason=panic tsc=3 pid=2 tgid=2 comm=sh stop_ip=0xffffffff81000005
 	END
+	cp "$work/vmcore" "$work/other-vmcore"
 	printf '%s\n' 'ffffffff81000000 T _stext' 'ffffffff81000100 T schedule' \
 		'ffffffff81001000 B _end' > "$work/System.map"
 	cat > "$work/vmlinux.S" <<-'END'
@@ -94,8 +193,8 @@ check_commands() {
 		(cd "$work" && PATH=$(dirname "$btsrec"):$PATH bash -eo pipefail -c "$line") \
 			> "$work/out" || fault "example fails: $line"
 		[ -s "$work/out" ] || fault "example prints nothing: $line"
-	done < <(sed -n 's/^\.Dl \$ //p' "$man/btsrec.1" | sed 's/\\(dq/"/g')
-	[ "$nr" -ge 5 ] || fault "found only $nr examples in btsrec(1)"
+	done < <(sed -n 's/^\.Dl \$ //p' "$man"/*.1 | sed 's/\\(dq/"/g')
+	[ "$nr" -ge 20 ] || fault "found only $nr examples in the pages"
 }
 
 check_program() {
@@ -107,17 +206,45 @@ check_program() {
 		fault "the program of libbtsrec(3) does not compile"
 		return
 	}
-	[ "$("$work/example" "$work/vmcore")" = "CPU 0: 1" ] ||
-		fault "the program of libbtsrec(3) does not print 'CPU 0: 1'"
+	[ "$("$work/example" "$work/vmcore")" = "CPU 0: 2" ] ||
+		fault "the program of libbtsrec(3) does not print 'CPU 0: 2'"
+}
+
+# --- Pages ---
+
+check_installed() {
+	local path
+	for path in "$top"/docs/man/*.[1-8]; do
+		[ -e "$man/$(basename "$path")" ] || fault "$(basename "$path") is not installed"
+	done
+}
+
+# "btsrec-show(1)" anywhere in the tree, and all references of the pages.
+check_references() {
+	local name nr=0
+	(cd "$top" && git ls-files -z 2> /dev/null || find . -name .git -prune -o -type f -print0) |
+		(cd "$top" && xargs -0 grep -hoIE '\b(btsrec|crash-bts|libbtsrec)[a-z.-]*\([1-8]\)') |
+		sort -u > "$work/named" || true
+	sed -n 's/^\.\(It \)\?Xr \([^ ]*\) \([1-8]\).*/\2(\3)/p' "$man"/*.[1-8] | sort -u \
+		>> "$work/named"
+	for name in $(sort -u "$work/named"); do
+		nr=$((nr + 1))
+		[ -e "$man/$(tr '(' . <<< "${name%?}")" ] || grep -qwF "$name" <<< "$others" ||
+			fault "there is no page $name"
+	done
+	[ "$nr" -ge 20 ] || fault "found only $nr references"
 }
 
 check_markup() {
-	local name
-	for name in "$man"/*.[1-8]; do
-		groff -mandoc -Tascii -z -wmac -wdelim "$name" > "$work/markup" 2>&1 || true
+	local path
+	for path in "$man"/*.[1-8]; do
+		# What it cannot find is judged by check_references.
+		mandoc -T lint -W style "$path" 2>&1 |
+			grep -vE 'mandoc.db|referenced manual not found' > "$work/markup" || true
+		groff -mandoc -Tascii -z -wmac -wdelim "$path" >> "$work/markup" 2>&1 || true
 		[ ! -s "$work/markup" ] || fault "$(cat "$work/markup")"
 		# mdoc(7) takes a lone one for punctuation and puts it outside, unless \& is beside it.
-		grep -HnE '^\.(It )?(Ql|Cm|Dq|Sq|Ic|Li|Pa|Ar) [][()?!.,:;|]( |$)' "$name" \
+		grep -HnE '^\.(It )?(Ql|Cm|Dq|Sq|Ic|Li|Pa|Ar) [][()?!.,:;|]( |$)' "$path" \
 			> "$work/markup" || true
 		[ ! -s "$work/markup" ] || fault "nothing but punctuation: $(cat "$work/markup")"
 	done
@@ -125,9 +252,12 @@ check_markup() {
 
 make_files
 check_options
+check_option_names
 check_words
 check_symbols
 check_commands
 check_program
+check_installed
+check_references
 check_markup
 [ "$faults" = 0 ]

@@ -424,7 +424,7 @@ void cli_help(const struct cli_command *command)
 	for (i = 0; i < NR_OPTIONS; i++)
 		if (takes_option(command, &cli_options_all[i]))
 			help_option(&cli_options_all[i]);
-	printf("\nbtsrec(1) explains the output and the exit status.\n");
+	printf("\nbtsrec-%s(1) explains the output and the exit status.\n", command->name);
 }
 
 /* What getopt_long() wants to know of the options of @command. */

@@ -13,7 +13,7 @@
 
 struct symbol_name;
 
-/* btsrec(1) names them.  The numbers may be those of all processes of a program. */
+/* btsrec-show(1) names them.  The numbers may be those of all processes of a program. */
 #define FILTER_MAX_IDS			1024
 #define FILTER_MAX_RANGES		16
 #define FILTER_MAX_PATTERN_BYTES	255

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The texts of a filter, as a user gives them.  btsrec(1) documents the forms. */
+/* The texts of a filter, as a user gives them.  btsrec-show(1) documents the forms. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

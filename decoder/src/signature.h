@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A name for a bug: a hash of the path into the fault, the same on every machine and in
- * every build where that path is.  btsrec(1) says exactly what is hashed.  Pure.
+ * every build where that path is.  btsrec-summary(1) says exactly what is hashed.  Pure.
  */
 #ifndef BTSREC_SIGNATURE_H
 #define BTSREC_SIGNATURE_H

@@ -35,7 +35,7 @@ enum btsrec_format {
 };
 
 /**
- * struct btsrec_filter - which events are wanted; texts in the forms of btsrec(1)
+ * struct btsrec_filter - which events are wanted; texts in the forms of btsrec-show(1)
  * @pids, @tgids: who ran: lists of thread and of process numbers.
  * @comm: who ran: a pattern as in glob(7).
  * @user, @kernel: only this level; both or none: both.
