@@ -28,8 +28,6 @@ missing_packages() {
 		lists+=("$source_dir/tests/lib/$list")
 	done
 	while read -r name; do
-		# Where nodejs is not Debian's, npm comes with it.
-		! { [ "$name" = npm ] && command -v npm >/dev/null; } || continue
 		state=$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)
 		[ "$state" = installed ] || echo "$name"
 	done < <(grep -hv '^#' "${lists[@]}")

@@ -80,9 +80,9 @@ def _open_report(context, path):
 
 
 def _open_exports(context, path):
-    browser, npm = shutil.which("chromium"), shutil.which("npm")
-    if not browser or not npm:
-        return context.say("there is no chromium or npm: the exports are not opened")
+    browser, node = shutil.which("chromium"), shutil.which("node")
+    if not browser or not node:
+        return context.say("there is no chromium or node: the exports are not opened")
     packages = subprocess.run([SOURCE / "tests/lib/npm"], text=True, check=False,
                               capture_output=True, timeout=context.seconds(180))
     if packages.returncode:
