@@ -2,18 +2,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Check the Markdown of the tree.
 
-usage: check_markdown.py [FILE...]
+usage: check_markdown.py [--btsrec PROGRAM --mkimage PROGRAM] [FILE...]
 
  - prose fits 100 columns and its sentences have fewer than 25 words;
  - each link leads to a file, and to a heading in it;
- - no name that the code has given up, and no word that the house does not use.
+ - no name that the code has given up, and no word that the house does not use;
+ - files of the tree that are named are there;
+ - with the two programs: each command line of btsrec runs, on a dump of that name, and each
+   command and option in a code span exists.
 
 Each check is first asked about a text with a fault in it: one that finds nothing there is broken.
 """
 
+import argparse
+import functools
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 MAX_COLUMNS = 100
@@ -29,6 +36,32 @@ PRIVATE = re.compile(r"\b(tells?|told|telling|whoever|whom|of which|behind it)\b
 
 # Still as they were: only their links are checked.
 UNREAD = {"architecture.md", "roadmap.md"}
+
+NAMED = re.compile(r"(?<![\w/.$-])(?:tests|docs|kmod|decoder|crash-ext|systemd)/[\w*./-]*[\w*/]")
+# What a check cannot run: it is for a machine with the recorder, or does not end.
+NOT_RUN = re.compile(r"--live|--help|^btsrec (snapshot|doctor|bench-overhead|gdbserver)\b")
+# What the examples call "dump": two CPUs, a loop that calls, and kallsyms.
+IMAGE = """\
+root cpus=2 ring=300 tsc_khz=1000000
+symbol _stext T 0xffffffff81000000
+symbol looper T 0xffffffff81000000
+symbol schedule T 0xffffffff81000100
+symbol _end B 0xffffffff81001000
+code kernel 0xffffffff81000000 e8fb00000075f9c3
+code kernel 0xffffffff81000100 c3
+cpu 0
+arm tsc=1000 now=7/7/0x100000/init
+branch 0xffffffff81000000 0xffffffff81000100
+branch 0xffffffff81000100 0xffffffff81000005
+branch 0xffffffff81000005 0xffffffff81000000
+branch 0xffffffff81000000 0xffffffff81000100
+switch tsc=1500 prev=7/7/0x100000/init next=9/9/0x100000/sh
+freeze reason=panic tsc=2000 stop_ip=0xffffffff81000100
+cpu 1
+arm tsc=1000 now=8/8/0x100000/sh
+branch 0xffffffff81000005 0xffffffff81000000
+freeze reason=panic via_nmi=1 tsc=2000 stop_ip=0xffffffff81000000
+"""
 
 
 def documents() -> list[pathlib.Path]:
@@ -107,6 +140,71 @@ def check_words(_path: pathlib.Path, text: str):
             yield number, f"'{word}': print, list, say or name it"
 
 
+def check_files(_path: pathlib.Path, text: str):
+    for number, line in enumerate(text.splitlines(), 1):
+        for name in NAMED.findall(line):
+            if not any(TOP.glob(name.rstrip("/"))):
+                yield number, f"there is no {name}"
+
+
+def commands(text: str):
+    """The lines of fenced blocks that call btsrec; one goes on while a quote is open."""
+    inside, begin, command = False, 0, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            inside = not inside
+        elif command:
+            command += "\n" + line
+        elif inside and re.match(r"(\$ )?btsrec\b", line):
+            begin, command = number, line.removeprefix("$ ")
+        if command and command.count("'") % 2 == 0:
+            yield begin, re.sub(r"  +# .*", "", command)
+            command = ""
+
+
+class Programs:
+    """The checks that need a build: what is said of the command line holds."""
+
+    def __init__(self, btsrec: str, mkimage: str):
+        self.btsrec = pathlib.Path(btsrec).resolve()
+        self.mkimage = pathlib.Path(mkimage).resolve()
+
+    @functools.cache
+    def help_of(self, command: str) -> str:
+        arguments = [command, "--help"] if command else ["--help"]
+        return subprocess.run([self.btsrec, *arguments], capture_output=True, text=True,
+                              check=False).stdout
+
+    def check_options(self, _path: pathlib.Path, text: str):
+        spans = [(number, span) for number, line in enumerate(without_blocks(text).splitlines(), 1)
+                 for span in re.findall(r"`(btsrec [a-z-][^`]*)`", line)]
+        for number, command in spans + list(commands(text)):
+            first, *words = command.split("|")[0].split()[1:]
+            if first.startswith("-") or not re.fullmatch(r"[a-z-]+", first) or first in ("dump", "vmcore"):
+                first, words = "", [first, *words]
+            elif not re.search(rf"^  {first} ", self.help_of(""), re.MULTILINE):
+                yield number, f"'{command}': btsrec has no command {first}"
+                continue
+            for option in (word for word in words if word.startswith("-") and word != "--"):
+                if not re.search(rf"(?<!\S){option}\b", self.help_of(first or "summary")) and \
+                        option not in self.help_of(""):
+                    yield number, f"'{command}': there is no option {option}"
+
+    def check_examples(self, _path: pathlib.Path, text: str):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("dump", "vmcore", "other"):
+                subprocess.run([self.mkimage, name], input=IMAGE, text=True, cwd=folder,
+                               check=True)
+            for number, command in commands(text):
+                if NOT_RUN.search(command):
+                    continue
+                script = f'PATH="{self.btsrec.parent}:$PATH"\n{command}'
+                done = subprocess.run(["bash", "-eo", "pipefail", "-c", script], cwd=folder,
+                                      capture_output=True, text=True, check=False)
+                if done.returncode:
+                    yield number, f"'{command}' ends with {done.returncode}: {done.stderr.strip()}"
+
+
 # Each check with a text in which it must find exactly one fault.
 CHECKS = {
     check_columns: "short\n" + "wide " * 21 + "\n",
@@ -114,17 +212,27 @@ CHECKS = {
     check_links: "See [this](check_markdown.py) and [that](no-such-file.md).\n",
     check_names: "The `splay` of it.\n",
     check_words: "It tells, `it tells`.\n",
+    check_files: "See docs/man/*.1, `tests/all`, `tests/no-such-file`.\n",
 }
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description="Check the Markdown of the tree.")
+    parser.add_argument("--btsrec", metavar="PROGRAM")
+    parser.add_argument("--mkimage", metavar="PROGRAM")
+    parser.add_argument("files", nargs="*", metavar="FILE", type=pathlib.Path)
+    options = parser.parse_args()
+    checks = dict(CHECKS)
+    if options.btsrec:
+        programs = Programs(options.btsrec, options.mkimage)
+        checks[programs.check_options] = "`btsrec show --fold`, `btsrec show --no-such-option`\n"
+        checks[programs.check_examples] = "```\n$ btsrec dump\nbtsrec info nowhere\n```\n"
     here = pathlib.Path(__file__).resolve()
     faults = [f"{check.__name__} does not find the fault that it is shown"
-              for check, fault in CHECKS.items() if len(list(check(here, fault))) != 1]
-    paths = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or documents()
-    for path in paths:
+              for check, fault in checks.items() if len(list(check(here, fault))) != 1]
+    for path in [path.resolve() for path in options.files] or documents():
         text = path.read_text(encoding="utf-8")
-        faults += [f"{path.relative_to(TOP)}:{number}: {reason}" for check in CHECKS
+        faults += [f"{path.relative_to(TOP)}:{number}: {reason}" for check in checks
                    if check is check_links or path.name not in UNREAD
                    for number, reason in check(path, text)]
     for fault in faults:
