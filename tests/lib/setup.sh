@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What the entry scripts share: installing packages, timing steps.
+# What the entry scripts share: installing packages, building, showing that a step is alive.
 
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
@@ -64,10 +64,46 @@ install_packages() {
 	apt install --no-install-recommends $missing
 }
 
-# Configure and build one preset; the module for the guest's kernel, not the host's.
+# Where a password is asked for nothing else may write to the terminal.
+ask_for_root() {
+	[ -z "$(missing_packages "$@")" ] || as_root true
+}
+
+# build_preset PRESET [TARGET...]: configure and build, the module for the guest's kernel, not
+# the host's.
 build_preset() {
-	local headers
+	local headers preset=$1
+	shift
 	headers=$(tests/machine/run --kernel-build-dir) || return 1
-	cmake --preset "$1" -G Ninja -DBTSREC_KDIR="$headers" >/dev/null &&
-		cmake --build --preset "$1" -- -j "$(nproc)"
+	cmake --preset "$preset" -G Ninja -DBTSREC_KDIR="$headers" >/dev/null &&
+		cmake --build --preset "$preset" ${1:+--target "$@"} -- -j "$(nproc)"
+}
+
+# Every second on a terminal, every minute elsewhere: how long it has run, its last line.
+show_progress() {
+	local name=$1 log=$2 begin=$SECONDS line text
+	while sleep 1 && kill -0 $$ 2>/dev/null; do
+		line=$(tail -c 2000 "$log" 2>/dev/null | tr '\r' '\n' | grep . | tail -n 1)
+		text="   $name: $((SECONDS - begin)) s: ${line//[^[:print:]]/ }"
+		if [ -t 1 ]; then
+			printf '\r\033[K%.*s' "$((${COLUMNS:-80} - 1))" "$text"
+		elif [ $(((SECONDS - begin) % 60)) -eq 0 ]; then
+			printf '%.99s\n' "$text"
+		fi
+	done
+}
+
+# watched NAME LOG COMMAND...: with its output in LOG; shows meanwhile that it is alive.
+watched() {
+	local name=$1 log=$2 status progress
+	shift 2
+	: >"$log"
+	show_progress "$name" "$log" &
+	progress=$!
+	"$@" >"$log" 2>&1
+	status=$?
+	kill "$progress" 2>/dev/null
+	wait "$progress" 2>/dev/null
+	[ ! -t 1 ] || printf '\r\033[K'
+	return "$status"
 }

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from errors import Failure
 
-DOWNLOAD_SECONDS = 900
+# apt gives up by itself where nothing comes; a slow line is no reason to.
+DOWNLOAD_SECONDS = 7200
 
 
 def run(command, seconds=DOWNLOAD_SECONDS, cwd=None, stdin=subprocess.DEVNULL) -> str:

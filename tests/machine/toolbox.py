@@ -33,7 +33,7 @@ def _make(folder: Path):
 
 def _check(folder: Path):
     done = subprocess.run([*command(folder), "--version"], text=True, capture_output=True,
-                          timeout=60, check=False)
+                          timeout=600, check=False)
     found = re.search(r"version (\d+)\.", done.stdout)
     if not found or int(found.group(1)) < MIN_MAJOR:
         raise Failure(f"the toolbox needs QEMU {MIN_MAJOR} or newer, not: "

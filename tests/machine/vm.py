@@ -26,6 +26,7 @@ from pathlib import Path
 import hosttsc
 import toolbox
 from errors import Failure
+from timelimit import TimeLimit
 
 # The CPU of shared documentation: an Intel model with DS, whose BTS the plugin models.
 CPU = ("qemu64,+ds,+ds-cpl,+dtes64,-hypervisor,vendor=GenuineIntel,family=6,model=85,"
@@ -33,6 +34,8 @@ CPU = ("qemu64,+ds,+ds-cpl,+dtes64,-hypervisor,vendor=GenuineIntel,family=6,mode
 PANIC_END = "---[ end Kernel panic"
 # Of the time that a guest may take, so much until its first word: ten times what it needs.
 BEGIN_SHARE = 0.3
+# What QEMU itself takes a moment for.
+QMP_SECONDS = 600
 # A warning begins with its CPU, from 6.18 on with the source file, lockdep's with a sentence.
 COMPLAINT = re.compile(r"(WARNING: (CPU: |[a-z])|BUG: |Oops: |general protection fault|"
                        r"INFO: trying to register non-static key|"
@@ -169,7 +172,7 @@ class Machine:
         qmp_far.close()
         serial_far.close()
         self._serial.setblocking(False)
-        self._qmp_read(time.monotonic() + 60)
+        self._qmp_read(time.monotonic() + QMP_SECONDS)
         self.qmp("qmp_capabilities")
 
     def _q35(self) -> list[str]:
@@ -216,7 +219,7 @@ class Machine:
                 sock.close()
         (self.config.out / "initrd").unlink(missing_ok=True)
 
-    def quit(self, seconds=60):
+    def quit(self, seconds=QMP_SECONDS):
         """End QEMU in order, so that the model writes its summary."""
         if self._process.poll() is None:
             self.qmp("quit")
@@ -254,7 +257,7 @@ class Machine:
         line, self._qmp_data = self._qmp_data.split(b"\n", 1)
         return json.loads(line)
 
-    def qmp(self, command: str, seconds=120, **arguments):
+    def qmp(self, command: str, seconds=QMP_SECONDS, **arguments):
         """One QMP command; its return value. Events are passed over."""
         request = {"execute": command, **({"arguments": arguments} if arguments else {})}
         self._qmp.sendall(json.dumps(request).encode() + b"\n")
@@ -269,7 +272,7 @@ class Machine:
     def dump(self, path: Path, dump_format="kdump-raw-zlib", resume=False) -> Path:
         """Stop the guest and write all of its memory to PATH."""
         self.qmp("stop")
-        self.qmp("dump-guest-memory", seconds=300, paging=False, protocol=f"file:{path}",
+        self.qmp("dump-guest-memory", paging=False, protocol=f"file:{path}",
                  format=dump_format)
         if resume:
             self.qmp("cont")
@@ -282,10 +285,10 @@ class Machine:
 
         @panic_end: what the kernel says last, if it does not come to its own last line.
         """
-        deadline = time.monotonic() + seconds
-        begin_deadline = time.monotonic() + seconds * BEGIN_SHARE
+        limit = TimeLimit(self._process.pid, seconds)
+        begin_limit = TimeLimit(self._process.pid, seconds * BEGIN_SHARE)
         while self.finish_status is None:
-            if time.monotonic() > begin_deadline and not self._has_begun():
+            if begin_limit.is_over() and not self._has_begun():
                 self._start_again(seconds * BEGIN_SHARE)
                 return self.run(seconds, panic_end)
             if self._process.poll() is not None:
@@ -298,20 +301,20 @@ class Machine:
             if panic_end in self._new_console(len(panic_end)):
                 self.panicked = True
                 return
-            if time.monotonic() > deadline:
+            if limit.is_over():
                 raise self.failure(f"the guest did not finish within {seconds:.0f} s")
         if self.guest_failure:
             raise self.failure(self.guest_failure)
 
     def run_to_exit(self, seconds: float):
         """Watch the guest until it ends QEMU itself, by a reset or by switching off."""
-        deadline = time.monotonic() + seconds
+        limit = TimeLimit(self._process.pid, seconds)
         while self._process.poll() is None:
             self._pump(0.1)
             self.check_violations()
             if self.guest_failure:
                 raise self.failure(self.guest_failure)
-            if time.monotonic() > deadline:
+            if limit.is_over():
                 raise self.failure(f"the guest did not end within {seconds:.0f} s")
         while self._serial and select.select([self._serial], [], [], 0)[0]:
             before = len(self._serial_data)
