@@ -8,6 +8,8 @@
 
 #include <btsrec/decoder.h>
 
+struct stat;
+
 /* Exit status; the manual page btsrec(1) documents each. */
 enum cli_exit {
 	CLI_OK = 0,
@@ -155,6 +157,21 @@ enum cli_exit cli_told(const struct btsrec *rec, enum btsrec_status status);
  * Return: CLI_OK, or the exit status after a message.
  */
 enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options);
+
+/**
+ * cli_refuse_input() - whatever is written must not be what is read
+ * @file: what is to be written or replaced, under whatever name: a link, a hard link, a
+ *	descriptor.  @name: as the user knows it.
+ *
+ * The inputs are all parts of the dump, --vmlinux and --system-map.
+ *
+ * Return: CLI_OK, or CLI_USAGE after a message.
+ */
+enum cli_exit cli_refuse_input(const struct cli_options *options, const char *name,
+			       const struct stat *file);
+
+/** cli_check_stdout() - cli_refuse_input() for the standard output, as in "show DUMP >>DUMP" */
+enum cli_exit cli_check_stdout(const struct cli_options *options);
 
 /** cli_stdout - standard output as a sink; see cli_output_failed() */
 extern const struct btsrec_sink cli_stdout;

@@ -199,6 +199,8 @@ enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 	const char *source = options->live ? "--live" : options->dumps[0];
 	enum btsrec_status status;
 
+	if (cli_check_stdout(options))
+		return CLI_USAGE;
 	btsrec_set_threads(rec, options->show.nr_threads);
 	status = options->live ? btsrec_open_live(rec) :
 				 btsrec_open_split(rec, options->dumps, options->nr_dumps);

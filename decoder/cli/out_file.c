@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,12 +12,13 @@
 /**
  * struct out_file - a file being written; "-" is standard output
  * @path: as the user names it; borrowed.
- * @place: where it will be, for which a link of that name was followed; owned; NULL: "-".
+ * @fd: the temporary file, or standard output.
  * @error: errno of the write that failed; 0: none has.
  */
 struct out_file {
 	const char *path;
-	char *place;
+	bool is_stdout;
+	bool force;
 	int fd;
 	int error;
 };
@@ -30,49 +30,47 @@ static enum cli_exit failed(const char *path, int error)
 }
 
 /*
- * Where @path leads.  Its name is going to be given to a new file, which would take that of a
- * device, a pipe or a link away from it: of a link that of its target is taken, others have none.
+ * May what is at @path be replaced?  Its name is going to be given to a new file, which would take
+ * that of a device or a pipe away from it.  The kernel follows a link here, so that its rules for
+ * links in folders of all users hold.
  */
-static enum cli_exit find_place(const char *path, bool force, char **ret)
+static enum cli_exit check_place(const struct cli_options *options, const char *path)
 {
 	struct stat found;
-	bool is_there = !lstat(path, &found);
-	char *place;
 
-	if (is_there && stat(path, &found))
+	if (lstat(path, &found))
+		return errno == ENOENT ? CLI_OK : failed(path, errno);
+	if (stat(path, &found))
 		return failed(path, errno);
-	if (is_there && !S_ISREG(found.st_mode)) {
+	if (!S_ISREG(found.st_mode)) {
 		cli_error("%s is no regular file; - writes to the standard output", path);
 		return CLI_USAGE;
 	}
-	if (is_there && !force) {
+	if (!options->force) {
 		cli_error("%s exists; --force writes over it", path);
 		return CLI_USAGE;
 	}
-	place = is_there ? realpath(path, NULL) : strdup(path);
-	if (!place)
-		return failed(path, errno);
-	*ret = place;
-	return CLI_OK;
+	return cli_refuse_input(options, path, &found);
 }
 
-/* Start to write what is going to be @path; @force: if that exists, replace it. */
-static enum cli_exit file_begin(const char *path, bool force, struct out_file *ret)
+/* Start to write what is going to be OUT. */
+static enum cli_exit file_begin(const struct cli_options *options, struct out_file *ret)
 {
-	struct out_file file = { .path = path, .fd = STDOUT_FILENO };
+	struct out_file file = {
+		.path = options->second,
+		.is_stdout = !strcmp(options->second, "-"),
+		.force = options->force,
+		.fd = STDOUT_FILENO,
+	};
 	enum cli_exit status;
 
-	if (strcmp(path, "-")) {
-		status = find_place(path, force, &file.place);
+	if (!file.is_stdout) {
+		status = check_place(options, file.path);
 		if (status)
 			return status;
-		/* Readable for its owner only: it holds what the dump holds. */
-		file.fd = temporary_create(file.place);
-		if (file.fd < 0) {
-			status = failed(path, errno);
-			free(file.place);
-			return status;
-		}
+		file.fd = temporary_create(file.path);
+		if (file.fd < 0)
+			return failed(file.path, errno);
 	}
 	*ret = file;
 	return CLI_OK;
@@ -98,15 +96,14 @@ static bool file_write(void *arg, const char *bytes, size_t nr_bytes)
 /* Give the file its name if it is @whole and could be written, or remove it. */
 static enum cli_exit file_end(struct out_file *file, bool whole)
 {
-	if (!file->place)
+	if (file->is_stdout)
 		return file->error ? failed("standard output", file->error) : CLI_OK;
 	if (whole && !file->error && fsync(file->fd))
 		file->error = errno;
 	if (close(file->fd) && !file->error)
 		file->error = errno;
-	if (!temporary_finish(file->place, whole && !file->error))
+	if (!temporary_finish(whole && !file->error, file->force))
 		file->error = errno;
-	free(file->place);
 	return file->error ? failed(file->path, file->error) : CLI_OK;
 }
 
@@ -114,16 +111,16 @@ enum cli_exit out_file_run(struct btsrec *rec, const struct cli_options *options
 {
 	struct out_file file;
 	struct btsrec_sink sink = { .write = file_write, .arg = &file };
-	enum cli_exit exit = file_begin(options->second, options->force, &file), written;
+	enum cli_exit exit = file_begin(options, &file), written;
 	enum btsrec_status status;
 
 	if (exit)
 		return exit;
 	status = fn(rec, options, &sink);
-	/* Whoever read the standard output is gone, and needs no word. */
-	if (!file.place && file.error == EPIPE)
+	/* The reader of the standard output is gone, and needs no word. */
+	if (file.is_stdout && file.error == EPIPE)
 		return CLI_OK;
-	/* It is whole, also if it tells that a CPU is missing. */
+	/* It is whole, also if it says that a CPU is missing. */
 	written = file_end(&file, !status || status == BTSREC_ERR_CORRUPT);
 	return written ? written : cli_told(rec, status);
 }

@@ -4,13 +4,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-/* Empty: there is none.  Static, because a handler may find it at any time, on any thread. */
-static char temporary[PATH_MAX];
+/* So often a name is tried that another file may have. */
+#define MAX_TRIES 100
+
+/*
+ * Names in @folder, which is open while @temporary is not empty.  Static, because a handler may
+ * find them at any time, on any thread.
+ */
+static int folder = -1;
+static char name[NAME_MAX + 1];
+static char temporary[NAME_MAX + 1];
 
 static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
@@ -19,7 +31,7 @@ static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 /* The default action is back and comes on return: the shell is to see which signal it was. */
 static void remove_and_end(int number)
 {
-	unlink(temporary);
+	unlinkat(folder, temporary, 0);
 	raise(number);
 }
 
@@ -35,6 +47,51 @@ static void catch_ending(void)
 			sigaction(ending[i], &removal, NULL);
 }
 
+/* A name of its own: @name, a dot, six letters. */
+static bool make_name(void)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+	unsigned char random[6];
+	size_t len = strlen(name);
+
+	if (len + 1 + sizeof(random) >= sizeof(temporary)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return false;
+	memcpy(temporary, name, len);
+	temporary[len++] = '.';
+	for (size_t i = 0; i < sizeof(random); i++)
+		temporary[len++] = letters[random[i] % 32];
+	temporary[len] = '\0';
+	return true;
+}
+
+static int create(void)
+{
+	int fd = -1;
+
+	for (int i = 0; i < MAX_TRIES && fd < 0; i++) {
+		if (!make_name())
+			return -1;
+		fd = openat(folder, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+	}
+	return fd;
+}
+
+static void forget(void)
+{
+	int error = errno;
+
+	close(folder);
+	folder = -1;
+	temporary[0] = '\0';
+	errno = error;
+}
+
 /* Between its creation and the time that its name is known no handler may come. */
 static int create_and_catch(void)
 {
@@ -43,36 +100,91 @@ static int create_and_catch(void)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	fd = mkostemp(temporary, O_CLOEXEC);
+	fd = create();
 	error = errno;
 	if (fd >= 0)
 		catch_ending();
 	else
-		temporary[0] = '\0';
+		forget();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	errno = error;
 	return fd;
 }
 
-int temporary_create(const char *place)
+/*
+ * The folder at @path, which has no links, because realpath() has made it: one that is there now
+ * was put there in between.
+ */
+static bool open_folder(const char *path)
 {
-	int len = snprintf(temporary, sizeof(temporary), "%s.XXXXXX", place);
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
 
-	if (len >= 0 && (size_t)len < sizeof(temporary))
-		return create_and_catch();
-	temporary[0] = '\0';
-	errno = ENAMETOOLONG;
-	return -1;
+	folder = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	return folder >= 0;
 }
 
-bool temporary_finish(const char *place, bool whole)
+/* Take the name off @path, which is left as that of the folder; false with errno: it has none. */
+static bool split(char *path)
 {
-	bool named = whole && !rename(temporary, place);
+	char *slash = strrchr(path, '/');
+	const char *text = slash ? slash + 1 : path;
+
+	if (!*text || strlen(text) >= sizeof(name)) {
+		errno = *text ? ENAMETOOLONG : EISDIR;
+		return false;
+	}
+	strcpy(name, text);
+	strcpy(slash ? slash + (slash == path) : path, slash ? "" : ".");
+	return true;
+}
+
+/* Open @folder and know @name of what is, or is going to be, at @path. */
+static bool find_place(const char *path)
+{
+	char *target = realpath(path, NULL), *given = target ? target : strdup(path);
+	char *parent = NULL;
+	bool found = false;
+
+	/* Only the name of a file that is not there yet may be left to the end. */
+	if (given && split(given)) {
+		parent = realpath(given, NULL);
+		found = parent && open_folder(parent);
+	}
+	free(parent);
+	free(given);
+	return found;
+}
+
+int temporary_create(const char *path)
+{
+	return find_place(path) ? create_and_catch() : -1;
+}
+
+/* File systems that know no RENAME_NOREPLACE say EINVAL. */
+static bool give_name(bool replace)
+{
+	if (!renameat2(folder, temporary, folder, name, replace ? 0 : RENAME_NOREPLACE))
+		return true;
+	if (replace || errno != EINVAL)
+		return false;
+	if (!faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW)) {
+		errno = EEXIST;
+		return false;
+	}
+	return !renameat(folder, temporary, folder, name);
+}
+
+bool temporary_finish(bool whole, bool replace)
+{
+	bool named = whole && give_name(replace);
 	int error = errno;
 
 	if (!named)
-		unlink(temporary);
-	temporary[0] = '\0';
+		unlinkat(folder, temporary, 0);
+	forget();
 	errno = error;
 	return named || !whole;
 }

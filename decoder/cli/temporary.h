@@ -9,17 +9,22 @@
 #include <stdbool.h>
 
 /**
- * temporary_create() - a file for its owner only, beside what is going to be @place
+ * temporary_create() - a file for its owner only, beside what is going to be @path
  *
- * Return: to be written to and closed, for temporary_finish(); -1 with errno.
+ * The folder is opened here, and everything until temporary_finish() happens in it: a link that
+ * somebody puts into the way meanwhile leads nowhere.  If @path is a link, its target is meant.
+ *
+ * Return: to be written to and closed, for temporary_finish(); -1 with errno: the folder or the
+ * file could not be opened.
  */
-int temporary_create(const char *place);
+int temporary_create(const char *path);
 
 /**
  * temporary_finish() - give it its name if it is @whole, or remove it
+ * @replace: a file that has the name by now is replaced; without, that is EEXIST.
  *
  * Return: true; false with errno: it could not have its name, and is removed.
  */
-bool temporary_finish(const char *place, bool whole);
+bool temporary_finish(bool whole, bool replace);
 
 #endif /* BTSREC_TEMPORARY_H */

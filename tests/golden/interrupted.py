@@ -5,7 +5,9 @@
 usage: interrupted.py --btsrec PROGRAM --mkimage PROGRAM --preload LIBRARY
 
 A signal that is ignored does nothing, an older file stays what it was, and what SIGKILL leaves
-of a small file can be read: the collector does.
+of a small file can be read: the collector does.  A folder whose name leads elsewhere when the
+writing ends is the folder all the same, and without --force no file that came meanwhile is
+replaced.
 """
 
 import argparse
@@ -73,6 +75,42 @@ def kept(args, folder, words, number):
         stdout=subprocess.DEVNULL).returncode == 0
 
 
+def stopped(args, folder, words, meanwhile):
+    """The exit status and messages of a command that is to write away/out, and stops at the end
+    of its writing for MEANWHILE."""
+    (folder / "away").mkdir()
+    env = dict(os.environ, LD_PRELOAD=args.preload, SIGNAL_AT_END=str(int(signal.SIGSTOP)))
+    with subprocess.Popen([args.btsrec, *words, "dump", "away/out"], cwd=folder, env=env,
+                          stderr=subprocess.PIPE, text=True) as process:
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+        meanwhile(folder)
+        process.send_signal(signal.SIGCONT)
+        said = process.communicate(timeout=TIMEOUT_S)[1]
+    return process.returncode, said
+
+
+def swap(folder):
+    (folder / "victim").mkdir()
+    (folder / "victim/out").write_text("precious")
+    (folder / "away").rename(folder / "moved")
+    (folder / "away").symlink_to("victim")
+
+
+def stays_in_its_folder(args, folder, words, _):
+    status, said = stopped(args, folder, [*words, "--force"], swap)
+    return (status, said) == (0, "") and [path.name for path in (folder / "moved").iterdir()] == \
+        ["out"] and (folder / "victim/out").read_text() == "precious" and \
+        len(list((folder / "victim").iterdir())) == 1
+
+
+def replaces_nothing_unasked(args, folder, words, _):
+    status, said = stopped(args, folder, words,
+                           lambda folder: (folder / "away/out").write_text("precious"))
+    return (status, said) == (7, "btsrec: away/out: File exists\n") and \
+        [(path.name, path.read_text()) for path in (folder / "away").iterdir()] == \
+        [("out", "precious")]
+
+
 def check(args, what, words, number):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -92,6 +130,8 @@ def main():
     good = [check(args, what, words, number) for words in COMMANDS
             for what in (removed, older_stays, ignored) for number in ENDING]
     good += [check(args, kept, words, signal.SIGKILL) for words in COMMANDS]
+    good += [check(args, what, words, signal.SIGSTOP) for words in COMMANDS
+             for what in (stays_in_its_folder, replaces_nothing_unasked)]
     return 0 if all(good) else 1
 
 
