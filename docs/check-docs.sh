@@ -5,7 +5,8 @@
 #  - every command has a page, and btsrec(1) refers to it;
 #  - a command's page documents the options that its --help prints, with the same letter and the
 #    same argument, and no others; no page names an option that no command has;
-#  - every event kind and gap kind that the code knows is in the pages;
+#  - every event kind, gap kind and JSON member that the code knows is in the pages, and every
+#    line of btsrec doctor;
 #  - every symbol that the library exports is described in the public headers and in libbtsrec(3);
 #  - the command lines of the pages run, the program of libbtsrec(3) compiles and runs;
 #  - a page of btsrec that is named anywhere in the tree exists, and is installed;
@@ -77,11 +78,11 @@ compare_options() {
 # The synopsis names options by their letter where they have one.
 check_synopsis() {
 	local option
-	for option in $(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/p' "$man/$1" |
-			grep -oE '\bFl [A-Za-z-]+' | sed 's/^Fl /-/' | grep -vx -e --); do
+	while read -r option; do
 		grep -qE -e "^$option\b|, $option\b" "$2" ||
 			fault "$1: the synopsis has $option, --help has not"
-	done
+	done < <(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/p' "$man/$1" |
+		grep -oE '\bFl [A-Za-z-]+' | sed 's/^Fl /-/' | grep -vx -e --)
 }
 
 check_options() {
@@ -137,13 +138,25 @@ check_words() {
 			fault "'$word' is in no page of a command"
 		grep -qw -e "$word" "$work/jsonl.5" || fault "'$word' is not in btsrec-show-jsonl(5)"
 	done
-	for word in $(sed -nE 's/.*find\(report, "([a-z]+)".*/\1/p' \
-			"$top/decoder/cli/doctor_judge.c" | sort -u); do
+	while read -r word; do
 		nr=$((nr + 1))
 		grep -qx "\.It Cm $word" "$man/btsrec-doctor.1" ||
 			fault "'$word' is not in btsrec-doctor(1)"
-	done
+	done < <(sed -nE 's/.*find\(report, "([a-z]+)".*/\1/p' "$top/decoder/cli/doctor_judge.c" |
+		sort -u)
 	[ "$nr" -ge 25 ] || fault "found only $nr words in the code"
+}
+
+# The keys that the code gives to json_number() and the like, or writes in texts as \"kind\":.
+check_members() {
+	local key nr=0
+	for key in $(find "$top/decoder/src" -name '*.c' ! -name 'report*' ! -name 'export*' \
+			-exec grep -ohE 'json_[a-z]+\([a-z>&.-]+, "[a-z0-9_]+"|\\"[a-z0-9_]+\\":' {} + |
+			sed -E 's/.*, "|[\\":]//g' | sort -u); do
+		nr=$((nr + 1))
+		grep -qw -e "$key" "$work/jsonl.5" || fault "'$key' is not in btsrec-show-jsonl(5)"
+	done
+	[ "$nr" -ge 100 ] || fault "found only $nr members of JSON objects in the code"
 }
 
 check_symbols() {
@@ -227,11 +240,11 @@ check_references() {
 		sort -u > "$work/named" || true
 	sed -n 's/^\.\(It \)\?Xr \([^ ]*\) \([1-8]\).*/\2(\3)/p' "$man"/*.[1-8] | sort -u \
 		>> "$work/named"
-	for name in $(sort -u "$work/named"); do
+	while read -r name; do
 		nr=$((nr + 1))
 		[ -e "$man/$(tr '(' . <<< "${name%?}")" ] || grep -qwF "$name" <<< "$others" ||
 			fault "there is no page $name"
-	done
+	done < <(sort -u "$work/named")
 	[ "$nr" -ge 20 ] || fault "found only $nr references"
 }
 
@@ -241,7 +254,7 @@ check_markup() {
 		# What it cannot find is judged by check_references.
 		mandoc -T lint -W style "$path" 2>&1 |
 			grep -vE 'mandoc.db|referenced manual not found' > "$work/markup" || true
-		groff -mandoc -Tascii -z -wmac -wdelim "$path" >> "$work/markup" 2>&1 || true
+		groff -t -mandoc -Tascii -z -wmac -wdelim "$path" >> "$work/markup" 2>&1 || true
 		[ ! -s "$work/markup" ] || fault "$(cat "$work/markup")"
 		# mdoc(7) takes a lone one for punctuation and puts it outside, unless \& is beside it.
 		grep -HnE '^\.(It )?(Ql|Cm|Dq|Sq|Ic|Li|Pa|Ar) [][()?!.,:;|]( |$)' "$path" \
@@ -254,6 +267,7 @@ make_files
 check_options
 check_option_names
 check_words
+check_members
 check_symbols
 check_commands
 check_program
