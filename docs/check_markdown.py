@@ -34,9 +34,6 @@ GONE = re.compile(r"\b(press|press_ahead|press_workers|crew|rings_ahead|unpack_a
 PRIVATE = re.compile(r"\b(tells?|told|telling|whoever|whom|of which|behind it)\b", re.IGNORECASE)
 
 
-# Still as they were: only their links are checked.
-UNREAD = {"architecture.md"}
-
 NAMED = re.compile(r"(?<![\w/.$-])(?:tests|docs|kmod|decoder|crash-ext|systemd)/[\w*./-]*[\w*/]")
 # What a check cannot run: it is for a machine with the recorder, or does not end.
 NOT_RUN = re.compile(r"--live|--help|^btsrec (snapshot|doctor|bench-overhead|gdbserver)\b")
@@ -66,6 +63,12 @@ freeze reason=panic via_nmi=1 tsc=2000 stop_ip=0xffffffff81000000
 
 def documents() -> list[pathlib.Path]:
     return sorted(TOP.glob("*.md")) + sorted((TOP / "docs").rglob("*.md"))
+
+
+def manual_pages() -> list[pathlib.Path]:
+    """They have a test of their own; what is checked of them here is what they name."""
+    return sorted(path for path in (TOP / "docs/man").rglob("*")
+                  if path.suffix[1:] in {"1", "3", "5", "7", "8", "mdoc"})
 
 
 def without_blocks(text: str) -> str:
@@ -143,7 +146,7 @@ def check_words(_path: pathlib.Path, text: str):
 def check_files(_path: pathlib.Path, text: str):
     for number, line in enumerate(text.splitlines(), 1):
         for name in NAMED.findall(line):
-            if not any(TOP.glob(name.rstrip("/"))):
+            if not any(TOP.glob(name.rstrip("/").replace("NAME", "*"))):
                 yield number, f"there is no {name}"
 
 
@@ -230,10 +233,12 @@ def main() -> int:
     here = pathlib.Path(__file__).resolve()
     faults = [f"{check.__name__} does not find the fault that it is shown"
               for check, fault in checks.items() if len(list(check(here, fault))) != 1]
-    for path in [path.resolve() for path in options.files] or documents():
+    asked = [(path.resolve(), checks) for path in options.files] or \
+        [(path, checks) for path in documents()] + \
+        [(path, [check_names, check_files]) for path in manual_pages()]
+    for path, its_checks in asked:
         text = path.read_text(encoding="utf-8")
-        faults += [f"{path.relative_to(TOP)}:{number}: {reason}" for check in checks
-                   if check is check_links or path.name not in UNREAD
+        faults += [f"{path.relative_to(TOP)}:{number}: {reason}" for check in its_checks
                    for number, reason in check(path, text)]
     for fault in faults:
         print(fault)
