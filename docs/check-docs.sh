@@ -12,6 +12,7 @@
 #  - a page of btsrec that is named anywhere in the tree exists, and is installed;
 #  - mandoc and groff have no complaint about the markup.
 set -eu
+case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 btsrec=$1 mkimage=$2 library=$3 man=$4 cc=$5
 shift 5
 cflags=("$@")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""usage: names_seeds.py FOLDER: tables of the kernel and of a module for fuzz_names.c, in order."""
+"""Tables of the kernel and of a module for fuzz_names.c, in order."""
 
+import argparse
 import pathlib
 import struct
-import sys
 
 IMAGE_KVA = 0xffffffff80000000
 
@@ -38,7 +38,9 @@ def module():
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path, help="gets the files kernel and module")
+    folder = parser.parse_args().folder
     (folder / "kernel").write_bytes(kernel())
     (folder / "module").write_bytes(module())
 

@@ -3,6 +3,7 @@
 # usage: late-names.sh MKIMAGE PROGRAM
 # The program with a dump whose names say which branches lead through thunks.
 set -eu
+case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What llvm-cov export -summary-only says, from standard input, as a table by file."""
 
+import argparse
 import json
 import os
 import sys
@@ -14,6 +15,7 @@ def row(name, lines):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__).parse_args()
     data = json.load(sys.stdin)["data"][0]
     print(f"{'file':28}{'lines':>7}{'missed':>8}{'covered':>10}")
     for entry in sorted(data["files"], key=lambda one: one["filename"]):

@@ -5,6 +5,7 @@
 # of FOLDER/next, remove, purge.  After each step that is there which should be, and in the
 # end nothing is left.  FOLDER/vmcore is a dump to try the command on.
 set -u
+case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 folder=$1
 faults=0
 

@@ -5,6 +5,7 @@
 # branches, folding a CPU makes the page shorter, and a hostile name stays a name.  So does a
 # page of the newest events, which says what it leaves out and numbers the rest as before.
 set -u
+case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 chromium=$1 btsrec=$2 mkimage=$3 dump=${4:-} screenshot=${5:-}
 names=() newest=5000
 work=$(mktemp -d)

@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A big machine for mkimage: CPUs with full rings, whose branches are calls in a tree.
 
-  large.py CPUS BRANCHES MAP >DESCRIPTION    MAP gets the names of the functions
-
 Function i calls i + 1 and i + 2; each CPU begins somewhere else in the walk of that tree,
 and another thread takes over now and then.
 """
 
-import sys
+import argparse
 
 DEPTH = 20
 START_KVA = 0xffffffff81000000
@@ -47,8 +45,14 @@ def walk(i, back):
 
 
 def main():
-    nr_cpus, nr_branches = int(sys.argv[1]), int(sys.argv[2])
-    with open(sys.argv[3], "w", encoding="ascii") as names:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cpus", type=int)
+    parser.add_argument("branches", type=int, help="of each CPU")
+    parser.add_argument("map", help="gets the names of the functions")
+    options = parser.parse_args()
+    nr_cpus, nr_branches = options.cpus, options.branches
+    with open(options.map, "w", encoding="ascii") as names:
         print(f"{START_KVA:x} T _stext", file=names)
         for i in range(DEPTH):
             print(f"{start(i):x} T function_{i:02}", file=names)

@@ -4,6 +4,7 @@
 # Gaps in a history are events of lost records for
 # perf, between the same branches; what the ring has forgotten is no gap.
 set -eu
+case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 perf=$1 btsrec=$2 mkimage=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -3,6 +3,7 @@
 # usage: viewers.sh CHROMIUM BTSREC MKIMAGE
 # viewers.py on a dump with three threads on two CPUs, an interrupt and hostile names.
 set -eu
+case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 chromium=$1 btsrec=$2 mkimage=$3
 here=$(cd "$(dirname "$0")" && pwd)
 packages=$("$here/../lib/npm")

@@ -3,6 +3,7 @@
 # usage: arm.sh ARM CAPTURE BTSREC MKIMAGE
 # What the units run, against a CPU, a module and a vmcore that are files here.
 set -u
+case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 arm=$1 capture=$2
 export PATH
 PATH=$(dirname "$3"):$(dirname "$4"):$PATH

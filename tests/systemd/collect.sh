@@ -3,6 +3,7 @@
 # usage: collect.sh COLLECT ANALYZE BTSREC MKIMAGE
 # The collector, in a folder of its own, against all that can happen to dumps.
 set -u
+case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 collect=$1
 analyze=$2
 btsrec=$3

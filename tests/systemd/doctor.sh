@@ -4,6 +4,7 @@
 # btsrec doctor against machines that are folders here: one where all is well, then each with
 # one thing wrong.
 set -u
+case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 btsrec=$1 metrics=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

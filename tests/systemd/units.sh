@@ -3,6 +3,7 @@
 # usage: units.sh SYSTEMD-ANALYZE SOURCE BUILD
 # systemd understands every line of the units, and exposure stays low.
 set -u
+case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 analyze=$1 source=$2 build=$3
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
