@@ -141,11 +141,17 @@ check_words() {
 	done
 	while read -r word; do
 		nr=$((nr + 1))
+		grep -qx "\.Ql $word" "$man/btsrec-insns.1" ||
+			fault "the cause '$word' is not in btsrec-insns(1)"
+	done < <(find "$top/decoder/src" -name code.c -exec \
+		sed -n 's/^.*case CODE_[A-Z_]*:.*return "\(.*\)";$/\1/p' {} + | grep -vx fine)
+	while read -r word; do
+		nr=$((nr + 1))
 		grep -qx "\.It Cm $word" "$man/btsrec-doctor.1" ||
 			fault "'$word' is not in btsrec-doctor(1)"
 	done < <(sed -nE 's/.*find\(report, "([a-z]+)".*/\1/p' "$top/decoder/cli/doctor_judge.c" |
 		sort -u)
-	[ "$nr" -ge 25 ] || fault "found only $nr words in the code"
+	[ "$nr" -ge 40 ] || fault "found only $nr words in the code"
 }
 
 # The keys that the code gives to json_number() and the like, or writes in texts as \"kind\":.

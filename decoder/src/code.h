@@ -79,7 +79,7 @@ struct code_insn {
 	enum code_thunk there : 8;
 };
 
-/** enum code_fault - why a run is not one; the order is that of btsrec(1) */
+/** enum code_fault - why a run is not one; btsrec-insns(1) has them in this order */
 enum code_fault {
 	CODE_OK,
 	/* cannot be told: */

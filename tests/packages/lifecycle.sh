@@ -64,7 +64,9 @@ expect_module 0.1.0
 [ "$(btsrec --version)" = "btsrec 0.1.0" ] || fault "$step: $(btsrec --version)"
 must btsrec check "$folder/vmcore"
 must btsrec-analyze --into /tmp/report "$folder/vmcore"
-[ -s /usr/share/man/man1/btsrec.1.gz ] || fault "$step: no manual page"
+for page in btsrec btsrec-{calls,show,doctor}; do
+	[ -s "/usr/share/man/man1/$page.1.gz" ] || fault "$step: no manual page $page(1)"
+done
 echo quit | crash --help extend >/dev/null || fault "$step: crash does not run"
 [ -e /usr/lib/crash/extensions/bts.so ] || fault "$step: no extension for crash"
 [ -e /usr/lib/x86_64-linux-gnu/libbtsrec.so ] || fault "$step: nothing to link with"

@@ -53,7 +53,7 @@ NO_NAME = re.compile(r"\.L|\$|__ksymtab_|__kstrtab_|__kstrtabns_|__kcrctab_|__cr
 
 
 def _rank(letter: str):
-    """The rule of btsrec(1): functions before data, global before local; None: neither."""
+    """The rule of btsrec-names(7): functions before data, global before local; None: neither."""
     if letter in "TWtw":
         return 0 if letter in "TW" else 1
     if letter in "DRBVdrbv":

@@ -3,9 +3,9 @@
 
 Three boots: two panic by the same system call, each with the kernel somewhere else (KASLR),
 the third dereferences NULL in a module. Signatures of the first two are equal, that of the
-third is another; the small file of a dump has that of the dump; the hash is what btsrec(1)
-says. "btsrec diff" finds no difference between a dump and its small file, and finds one
-between the two boots, whose common path ends in the fault, and between different bugs.
+third is another; the small file of a dump has that of the dump; the hash is what
+btsrec-summary(1) says. "btsrec diff" finds no difference between a dump and its small file, and
+finds one between the two boots, whose common path ends in the fault, and between different bugs.
 """
 
 import json

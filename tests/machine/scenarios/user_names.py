@@ -179,7 +179,7 @@ class Symbols:
 
 
 def _symbols(path: Path, dynamic: bool) -> Symbols:
-    """The rule of btsrec(1): global before local, few underscores, then the alphabet.
+    """The rule of btsrec-names(7): global before local, few underscores, then the alphabet.
 
     What has no size ends with its section, and is no name of anything at the end of that."""
     ends = {number: int(address, 16) + int(size, 16) for number, address, size in re.findall(
