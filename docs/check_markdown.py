@@ -119,16 +119,17 @@ def check_sentences(_path: pathlib.Path, text: str):
 
 
 def check_links(path: pathlib.Path, text: str):
-    for number, line in enumerate(without_spans(without_blocks(text)).splitlines(), 1):
-        for _, target in LINK.findall(line):
-            if "://" in target:
-                continue
-            name, _, anchor = target.partition("#")
-            other = path.parent / name if name else path
-            if not other.exists():
-                yield number, f"there is no {name}"
-            elif anchor and anchor not in anchors(other):
-                yield number, f"{other.name} has no heading #{anchor}"
+    plain = without_spans(without_blocks(text))
+    for link in LINK.finditer(plain):
+        number, target = plain.count("\n", 0, link.start()) + 1, link[2]
+        name, _, anchor = target.partition("#")
+        other = path.parent / name if name else path
+        if "://" in target:
+            continue
+        if not other.exists():
+            yield number, f"there is no {name}"
+        elif anchor and anchor not in anchors(other):
+            yield number, f"{other.name} has no heading #{anchor}"
 
 
 def check_names(_path: pathlib.Path, text: str):
@@ -212,7 +213,7 @@ class Programs:
 CHECKS = {
     check_columns: "short\n" + "wide " * 21 + "\n",
     check_sentences: "Short. And " + "long " * 24 + "now.\n",
-    check_links: "See [this](check_markdown.py) and [that](no-such-file.md).\n",
+    check_links: "See [this](check_markdown.py) and [that\none](no-such-file.md).\n",
     check_names: "The `splay` of it.\n",
     check_words: "It tells, `it tells`.\n",
     check_files: "See docs/man/*.1, `tests/all`, `tests/no-such-file`.\n",
