@@ -1,19 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check the prose of the manual pages by the rules of check_markdown.py.
+"""Check the prose of the manual pages by the rules of check_markdown.py: sentences have fewer than
+25 words, and no page has a word that the house does not use."""
 
-usage: check_pages.py MAN
-
-MAN is the folder of the pages as they are installed. Sentences have fewer than 25 words, and no
-page has a word that the house does not use.
-"""
-
+import argparse
 import pathlib
 import re
 import subprocess
 import sys
 
-from check_markdown import GONE, MAX_WORDS, PRIVATE
+from check_markdown import MAX_WORDS, PRIVATE
 
 # As mandoc prints them: one paragraph a line, two blanks after a sentence and after a tag.
 FORMAT = ["mandoc", "-T", "ascii", "-O", "width=1000"]
@@ -48,8 +44,6 @@ def check_words(text: str):
     for paragraph in paragraphs(text):
         for word in PRIVATE.findall(paragraph):
             yield f"'{word}': print, list, say or name it: {paragraph[:70]}"
-        for word in GONE.findall(paragraph):
-            yield f"'{word}' is no name of the code any more: {paragraph[:70]}"
 
 
 # Each check with a page in which it must find exactly one fault.
@@ -60,9 +54,12 @@ CHECKS = {
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("man", type=pathlib.Path, help="folder of the pages as they are installed")
+    options = parser.parse_args()
     faults = [f"{check.__name__} does not find the fault that it is shown"
               for check, fault in CHECKS.items() if len(list(check(fault))) != 1]
-    pages = sorted(pathlib.Path(sys.argv[1]).glob("*.[1-8]"))
+    pages = sorted(options.man.glob("*.[1-8]"))
     if not pages:
         faults.append("there are no pages")
     faults += [f"{path.name}: {reason}" for path in pages for check in CHECKS
