@@ -64,8 +64,8 @@ class Context:
             folders[:] = sorted(one for one in folders if Path(folder, one) != theirs)
             if name in files:
                 return Path(folder, name)
-        raise Failure(f"no {name} in {self.build}: build it first (cmake --preset dev && "
-                      "cmake --build --preset dev), or name the folder with --build")
+        raise Failure(f"no {name} in {self.build}: 'tests/all build' makes it, "
+                      "or name the folder with --build")
 
     def _given(self, option: str, name: str) -> Path:
         value = getattr(self.options, option, None)
