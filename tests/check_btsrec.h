@@ -119,7 +119,7 @@ static inline struct btsrec_image mem_image(struct mem *mem)
 /* --- Runner ------------------------------------------------------------- */
 
 /* The usual 4 s are little for a sanitizer on a busy machine. */
-#define BTSREC_CK_TIMEOUT_S	60
+#define BTSREC_CK_TIMEOUT_S	600
 
 /* What main() of a test program returns; @tcase has all its tests. */
 static inline int btsrec_ck_run_case(const char *name, TCase *tcase)

@@ -12,8 +12,8 @@ import tempfile
 import time
 
 PROMPT = b"crash> "
-START_SECONDS = 180
-COMMAND_SECONDS = 60
+START_SECONDS = 600
+COMMAND_SECONDS = 600
 
 
 class SessionError(Exception):
@@ -34,7 +34,7 @@ def run_script(crash, lines, folder):
     Returns (exit status, standard output and error together).
     """
     script = "".join(line + "\n" for line in lines)
-    done = subprocess.run(crash, input=script.encode(), cwd=folder, timeout=10 * COMMAND_SECONDS,
+    done = subprocess.run(crash, input=script.encode(), cwd=folder, timeout=COMMAND_SECONDS,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
                           env=_environment(folder))
     return done.returncode, done.stdout.decode(errors="replace")
@@ -113,10 +113,11 @@ class Terminal:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def wait_blocked(self, seconds=COMMAND_SECONDS):
-        """Wait until crash sleeps in a write that nobody reads: no CPU time passes."""
+        """Wait until crash sleeps in a write that nobody reads: no CPU time passes, though it
+        waits for no CPU, either."""
         end = time.monotonic() + seconds
         before = -1
-        while (now := self._cpu_ticks()) != before:
+        while (now := self._cpu_ticks()) != before or self._state() == "R":
             if time.monotonic() > end:
                 raise SessionError("crash does not get blocked by its output")
             before = now
@@ -129,7 +130,14 @@ class Terminal:
         while self._cpu_ticks() < before + 2 and time.monotonic() < end:
             time.sleep(0.002)
 
-    def _cpu_ticks(self):
+    def _stat(self):
+        """/proc/PID/stat from the third field on."""
         with open(f"/proc/{self.pid}/stat", encoding="ascii", errors="replace") as stat:
-            fields = stat.read().rpartition(")")[2].split()
+            return stat.read().rpartition(")")[2].split()
+
+    def _state(self):
+        return self._stat()[0]
+
+    def _cpu_ticks(self):
+        fields = self._stat()
         return int(fields[11]) + int(fields[12])

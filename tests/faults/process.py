@@ -26,7 +26,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "golden"))
 from golden import Case  # noqa: E402
 
 CASE = pathlib.Path(__file__).resolve().parents[1] / "golden/lines-found.in"
-TIMEOUT_S = 60
+TIMEOUT_S = 600
 COMMANDS = (
     "show --vmlinux vmlinux --lines dump",
     "insns --vmlinux vmlinux --source --source-dir . -n 8 dump",

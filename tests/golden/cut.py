@@ -23,7 +23,7 @@ freeze reason=panic tsc=90
 """
 # Whole, incomplete, no recorder, no dump, recorder not valid: see btsrec(1).
 EXPECTED_STATUS = (0, 1, 3, 4, 5)
-TIMEOUT_S = 60
+TIMEOUT_S = 600
 
 
 def show(btsrec, dump):

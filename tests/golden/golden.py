@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 
-COMMAND_TIMEOUT_S = 60
+COMMAND_TIMEOUT_S = 600
 
 
 class Case:

@@ -24,7 +24,7 @@ freeze reason=panic tsc=90
 """
 # Whole, incomplete, no recorder, no dump, recorder not valid: see btsrec(1).
 EXPECTED_STATUS = (0, 1, 3, 4, 5)
-TIMEOUT_S = 60
+TIMEOUT_S = 600
 VALUES = (0x00, 0x01, 0x40, 0xff)
 # ELF: its header and three program headers; compressed: of header and sub-header what is used.
 PLACES = {"": range(0, 64 + 3 * 56), "format kdump\n": [*range(0, 464), *range(4096, 4224)]}

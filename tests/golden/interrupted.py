@@ -27,7 +27,7 @@ freeze reason=panic tsc=90
 """
 COMMANDS = (["report"], ["extract"], ["export", "--to", "folded"], ["extract", "--threads", "2"])
 ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
-TIMEOUT_S = 60
+TIMEOUT_S = 600
 
 
 def run(args, folder, words, number, action=signal.SIG_DFL):

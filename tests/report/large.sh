@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 max_ready_ms=20000 max_step_ms=1000
 
 browse() {
-	timeout 500 "$chromium" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+	timeout 600 "$chromium" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
 		--disable-background-networking --disable-component-update --disable-sync \
 		--user-data-dir="$work/profile" --window-size=1400,1500 --hide-scrollbars "$@" 2>"$work/log"
 }
@@ -50,23 +50,34 @@ sed "/<\/body>/{
 if [ -n "$screenshot" ]; then
 	browse --screenshot="$screenshot" "file://$work/plain.html" >/dev/null
 fi
-title=$(browse --dump-dom "file://$work/report.html" | sed -n 's/.*<title>\(.*\)<\/title>.*/\1/p' | head -n 1)
-echo "$(stat -c %s "$work/plain.html") bytes; ms: $title"
-case "$title " in
-*" drawn=1 branches=$((cpus * branches)) ") ;;
-*)
-	tail -n 5 "$work/log"
-	exit 1
-	;;
-esac
-for step in $title; do
-	limit=$max_step_ms
-	case $step in
-	ready=*) limit=$max_ready_ms ;;
-	drawn=* | branches=*) continue ;;
+
+# What is slow in the page, of one look at it.
+slow() {
+	local title step limit
+	title=$(browse --dump-dom "file://$work/report.html" |
+		sed -n 's/.*<title>\(.*\)<\/title>.*/\1/p' | head -n 1)
+	echo "$(stat -c %s "$work/plain.html") bytes; ms: $title" >&2
+	case "$title " in
+	*" drawn=1 branches=$((cpus * branches)) ") ;;
+	*)
+		tail -n 5 "$work/log" >&2
+		return 1
+		;;
 	esac
-	[ "${step#*=}" -le "$limit" ] || {
-		echo "${step%=*} takes more than $limit ms"
-		exit 1
-	}
+	for step in $title; do
+		limit=$max_step_ms
+		case $step in
+		ready=*) limit=$max_ready_ms ;;
+		drawn=* | branches=*) continue ;;
+		esac
+		[ "${step#*=}" -le "$limit" ] || echo "${step%=*} takes more than $limit ms"
+	done
+}
+
+# A page that freezes does so each time, a busy machine does not.
+for _ in 1 2 3; do
+	found=$(slow)
+	[ -n "$found" ] || exit 0
+	echo "$found"
 done
+exit 1

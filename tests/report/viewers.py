@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 
-SECONDS = 300
+SECONDS = 600
 
 # Reads the table of the view "sandwich", which holds only the rows in sight, of each profile.
 DRIVER = r"""

@@ -606,7 +606,7 @@ cat >"$work/bin/rm" <<-'END'
 END
 chmod +x "$work/bin/rm"
 env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" BTSREC_PSTORE="$work/pstore" \
-	MIN_FREE_MBYTES=0 KEEP_REPORTS=1 timeout 60 "$collect" >"$work/said" 2>&1 ||
+	MIN_FREE_MBYTES=0 KEEP_REPORTS=1 timeout 600 "$collect" >"$work/said" 2>&1 ||
 	fault "$test: status $?: $(head -n 20 "$work/said")"
 /bin/rm "$work/bin/rm"
 expect_reports 2

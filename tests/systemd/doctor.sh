@@ -51,7 +51,7 @@ healthy() {
 expect() {
 	local status=$1 pattern got
 	shift
-	said=$(timeout 20 "$btsrec" doctor --root "$root" 2>&1)
+	said=$(timeout 300 "$btsrec" doctor --root "$root" 2>&1)
 	got=$?
 	[ "$got" = "$status" ] || fault "$test: status $got, not $status: $said"
 	for pattern; do
