@@ -66,7 +66,15 @@ install_packages() {
 
 # Where a password is asked for nothing else may write to the terminal.
 ask_for_root() {
-	[ -z "$(missing_packages "$@")" ] || as_root true
+	local missing
+	missing=$(missing_packages "$@" | sort -u | tr '\n' ' ')
+	if [ -z "$missing" ]; then
+		# Without new lists the packages are there all the same.
+		lists_are_fresh || as_root true || true
+	elif ! as_root true; then
+		echo "packages are missing: $missing" >&2
+		return 1
+	fi
 }
 
 # build_preset PRESET [TARGET...]: configure and build, the module for the guest's kernel, not
