@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,10 +20,20 @@ static bool is_path_of(const char *path, const struct stat *file)
 	return path && !stat(path, &found) && is_same(&found, file);
 }
 
+/* As btsrec_open() takes @path. */
+static bool is_dump_of(const char *path, const struct stat *file)
+{
+	struct stat found;
+
+	if (strcmp(path, "-"))
+		return is_path_of(path, file);
+	return !fstat(STDIN_FILENO, &found) && is_same(&found, file);
+}
+
 static bool is_input(const struct cli_options *options, const struct stat *file)
 {
 	for (size_t i = 0; i < options->nr_dumps; i++)
-		if (is_path_of(options->dumps[i], file))
+		if (is_dump_of(options->dumps[i], file))
 			return true;
 	return is_path_of(options->vmlinux, file) || is_path_of(options->system_map, file);
 }

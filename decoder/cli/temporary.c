@@ -4,13 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* So often a name is tried that another file may have. */
@@ -112,18 +110,23 @@ static int create_and_catch(void)
 }
 
 /*
- * The folder at @path, which has no links, because realpath() has made it: one that is there now
- * was put there in between.
+ * Open the folder at @path, which is whole and has no links, because realpath() has made it: one
+ * that is there now was put there in between.  Step by step, because openat2() is refused where
+ * systemd restricts the modes of files (RestrictSUIDSGID=).
  */
-static bool open_folder(const char *path)
+static bool open_folder(char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS,
-	};
+	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
+	char *rest;
 
-	folder = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-	return folder >= 0;
+	for (char *step = strtok_r(path, "/", &rest); step && fd >= 0;
+	     step = strtok_r(NULL, "/", &rest)) {
+		next = openat(fd, step, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(fd);
+		fd = next;
+	}
+	folder = fd;
+	return fd >= 0;
 }
 
 /* Take the name off @path, which is left as that of the folder; false with errno: it has none. */
@@ -148,7 +151,6 @@ static bool find_place(const char *path)
 	char *parent = NULL;
 	bool found = false;
 
-	/* Only the name of a file that is not there yet may be left to the end. */
 	if (given && split(given)) {
 		parent = realpath(given, NULL);
 		found = parent && open_folder(parent);

@@ -139,7 +139,11 @@ static enum btsrec_status dump_read_pa(void *arg, uint64_t pa, void *buf, size_t
 static enum btsrec_status dump_open_file(struct dump *dump, struct msg *msg, const char *path,
 					 struct stat *ret_stat)
 {
-	dump->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* As a descriptor it comes from somebody who may open more than this process. */
+	if (!strcmp(path, "-"))
+		dump->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	else
+		dump->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (dump->fd < 0 || fstat(dump->fd, ret_stat))
 		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
 	if (S_ISDIR(ret_stat->st_mode))

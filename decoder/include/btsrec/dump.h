@@ -68,7 +68,7 @@ btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image);
 BTSREC_API void btsrec_set_threads(struct btsrec *rec, unsigned int nr_threads);
 
 /**
- * btsrec_open_dump() - use the dump file at @path
+ * btsrec_open_dump() - use the dump file at @path; "-": that of the standard input, no pipe
  *
  * In libbtsrec only, not in the part that the crash extension links.  "/proc/kcore" is
  * what btsrec_open_live() opens.
