@@ -103,9 +103,21 @@ mkimage "$work/vmcore" <<-END
 	fill 100 0xffffffff81000000 0xffffffff81100000 0x10
 	freeze reason=panic tsc=9
 END
-expect 0 "the branch history is in $work/new" "$capture" "$work/vmcore" "$work/new"
+expect 0 "the branch history is in $work/new/[^ ]*\.bts: [1-9][0-9]* bytes, histories of 1 CPUs$" \
+	"$capture" "$work/vmcore" "$work/new"
 btsrec check "$work/new/"*.bts >/dev/null || fault "the captured file is not right"
+(cd "$work" && expect 0 "the branch history is in new7/" "$capture" vmcore new7)
 expect 0 "No such file" "$capture" "$work/nothing" "$work/new2"
+# A file without any history is no silence.
+mkimage "$work/empty" <<-END
+	root ring=200
+	cpu 0
+	arm tsc=1 now=7/7/0x100000/init
+	freeze reason=panic tsc=9
+	hole cpu0
+END
+expect 0 "the branch history is in .* bytes, histories of 0 CPUs; loss CPU 0: CPU page: not in the dump$" \
+	"$capture" "$work/empty" "$work/new8"
 # A clock that begins anew with each boot: the history of the crash before is not collected yet.
 stub date "echo 19700101T000009Z"
 for _ in 1 2 3; do
