@@ -50,16 +50,20 @@ def _packages(context) -> Path:
     return mnt / "packages"
 
 
-def make(context, fate="misfortune", settings="", with_next=False) -> tuple[Path, str]:
+def make(context, fate="misfortune", settings="", with_next=False,
+         extra: Path | None = None) -> tuple[Path, str]:
     """The folder with disk, vmlinuz and initrd, and the kernel's release.
 
     @fate: the script that runs when the machine is up.  @settings: lines for btsrec.conf.
     @with_next: the packages of a next version are in /root/next.
+    @extra: a folder that is /root/extra there.
     """
     mnt = context.out / "mnt"
     shutil.rmtree(mnt, ignore_errors=True)
     mnt.mkdir()
     debs = [Path(shutil.copy(deb, mnt)) for deb in _packages(context).glob("btsrec*.deb")]
+    if extra:
+        shutil.copytree(extra, mnt / "extra")
     if with_next:
         install.next_version(debs, mnt / "next")
     for path in (SOURCE / "tests/machine/unattended").iterdir():

@@ -27,6 +27,10 @@ END
 chmod +x "$work/bin/logger"
 PATH=$work/bin:$PATH
 
+export BTSREC_STATE=$work/state BTSREC_PSTORE=$work/pstore
+BTSREC_DUMP_OWNER=$(id -u)
+export BTSREC_DUMP_OWNER
+
 # A machine with nothing on it.
 machine() {
 	rm -rf "$work/state" "$work/crash" "$work/hooks" "$work/journal" "$work/pstore"
@@ -35,8 +39,7 @@ machine() {
 }
 
 run() {
-	env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" BTSREC_PSTORE="$work/pstore" \
-		MIN_FREE_MBYTES=0 "$@" "$collect" >"$work/said" 2>&1 ||
+	env DUMP_DIRS="$work/crash" MIN_FREE_MBYTES=0 "$@" "$collect" >"$work/said" 2>&1 ||
 		fault "the collector failed: $(cat "$work/said")"
 }
 
@@ -78,7 +81,7 @@ dump "$work/crash/202611210001/dump.202611210001" 90
 run
 expect_reports 1
 expect_said "MESSAGE_ID="
-expect_said "MESSAGE=First fault: panic on CPU 0\. The branch history is in $work/state/reports/000001-"
+expect_said "MESSAGE=First fault: panic on CPU 0\. The branch history is in $work/state/reports/000001-[^ ]*: [0-9]* MB, histories of 1 CPUs\.$"
 expect_said "BTSREC_REPORT=$work/state/reports/000001-"
 for file in summary info timeline stacks cpu0.branches cpu0.calls check prove unresolved; do
 	[ -s "$(report)/$file.txt" ] || fault "$test: no $file.txt"
@@ -323,6 +326,79 @@ run
 expect_reports 1
 [ ! -e owned ] || fault "$test: a name was run"
 
+# Of such names the journal would make fields of its own, and a path of the first line.
+test=names_with_newlines
+machine
+dump "$work/crash/a
+PRIORITY=0
+b/vmcore.\\n
+" 90
+run
+expect_reports 1
+expect_said 'BTSREC_DUMP=.*/a\\nPRIORITY=0\\nb/vmcore'
+! grep -qx 'PRIORITY=0' "$work/journal" || fault "$test: a name became a field"
+[ -s "$(report)/summary.txt" ] || fault "$test: no summary"
+: >"$work/journal"
+run
+expect_reports 1
+expect_silence
+mkdir -p "$work/pstore/x
+y"
+printf '%s\n' "btsrec: The last 1 branches of CPU 1:" "btsrec:  a -> b" >"$work/pstore/x
+y/dmesg.txt"
+run
+expect_reports 2
+"$analyze" "$work/crash/a
+PRIORITY=0
+b/vmcore.\\n
+" >/dev/null || fault "$test: by hand: $?"
+[ -s "$work/crash/a
+PRIORITY=0
+b/vmcore.\\n
+.btsrec/report.html" ] || fault "$test: no report by hand"
+
+# What is lost is said where the report is announced.
+test=what_is_missing_is_announced
+machine
+mkdir -p "$work/crash/1"
+sed '$ a hole cpu0' >"$work/text" <<-END
+	root cpus=2 ring=200
+	cpu 0
+	arm tsc=1 now=7/7/0x100000/init
+	freeze reason=panic tsc=90
+	cpu 1
+	arm tsc=1 now=7/7/0x100000/init
+	freeze reason=panic tsc=95
+END
+mkimage "$work/crash/1/vmcore" <"$work/text"
+run
+expect_reports 1
+expect_said ": [0-9]* MB, histories of 1 CPUs; loss CPU 0: CPU page: not in the dump\.$"
+
+# The decoder gets what it reads as a descriptor, and no capability.
+test=the_decoder_has_no_privilege
+machine
+dump "$work/crash/1/dump.1" 90
+cat >"$work/bin/btsrec" <<-END
+	#!/bin/sh
+	echo "\$1 \$(grep -h -e CapInh -e CapAmb /proc/self/status | tr -d '\n\t') \$*" >>"$work/asked"
+	exec "$btsrec" "\$@"
+END
+chmod +x "$work/bin/btsrec"
+rm -f "$work/asked"
+# As the unit has it, if this is somebody who can do so.
+if [ "$(id -u)" = 0 ] && setpriv --inh-caps +dac_read_search --ambient-caps +dac_read_search true 2>/dev/null; then
+	run setpriv --inh-caps +dac_read_search --ambient-caps +dac_read_search
+else
+	run
+fi
+rm "$work/bin/btsrec"
+expect_reports 1
+grep -q '^info .* -$' "$work/asked" || fault "$test: $(cat "$work/asked")"
+grep -q '^extract .* - ' "$work/asked" || fault "$test: $(cat "$work/asked")"
+grep -v 'CapInh:0*CapAmb:0* ' "$work/asked" && fault "$test: with capabilities"
+! grep -q "$work/crash" "$work/asked" || fault "$test: by its name: $(cat "$work/asked")"
+
 test=disk_full
 machine
 dump "$work/crash/1/dump.1" 90
@@ -345,8 +421,7 @@ END
 # run_full MBYTES: no file can grow, and so many are to be free
 run_full() {
 	# shellcheck disable=SC2016 # for the inner shell
-	env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" BTSREC_PSTORE="$work/pstore" \
-		MIN_FREE_MBYTES="$1" bash -c 'trap "" XFSZ; ulimit -S -f 0; exec "$0"' "$collect" 2>&1 |
+	env DUMP_DIRS="$work/crash" MIN_FREE_MBYTES="$1" bash -c 'trap "" XFSZ; ulimit -S -f 0; exec "$0"' "$collect" 2>&1 |
 		cat >"$work/said"
 	expect_reports 0
 }
@@ -432,6 +507,76 @@ if chown 65534 "$work/mine" 2>/dev/null; then
 	[ -z "$(ls "$work/hooks")" ] || fault "$test: written through a link"
 fi
 
+# Whoever owns the folder of the dump swaps the report's for a link between two steps.
+test=a_folder_that_is_swapped
+machine
+dump "$work/crash/1/dump.1" 90
+mkdir -p "$work/victim"
+for file in summary.txt unresolved.txt timeline.txt report.html cpu0.branches.txt; do
+	echo precious >"$work/victim/$file"
+done
+for moment in info summary show report export prove; do
+	rm -rf "$work/moved" "$work/crash/1/dump.1.btsrec"
+	stand_in "$moment" "mv '$work/crash/1/dump.1.btsrec' '$work/moved' 2>/dev/null &&
+		ln -s '$work/victim' '$work/crash/1/dump.1.btsrec'"
+	"$analyze" "$work/crash/1/dump.1" >/dev/null || fault "$test: $moment: status $?"
+	[ -s "$work/moved/check.txt" ] || fault "$test: $moment: not in the folder that was opened"
+	[ "$(cat "$work/victim"/* | sort -u)" = precious ] || fault "$test: $moment: written through a link"
+	[ "$(find "$work/victim" -type f | wc -l)" = 5 ] || fault "$test: $moment: $(ls -a "$work/victim")"
+done
+rm -rf "$work/bin/btsrec" "$work/moved" "$work/crash/1/dump.1.btsrec"
+ln -s "$work/victim" "$work/crash/1/dump.1.btsrec"
+"$analyze" "$work/crash/1/dump.1" 2>/dev/null && fault "$test: a link of ours was taken"
+mkdir -m 777 "$work/of-all"
+"$analyze" --into "$work/of-all" "$work/crash/1/dump.1" 2>/dev/null && fault "$test: a folder of all was taken"
+[ -z "$(ls -A "$work/of-all")" ] || fault "$test: written into a folder of all"
+rm -rf "$work/victim" "$work/of-all"
+
+# Where a file should be there is a link: it is replaced, what it leads to stays.
+test=a_link_in_the_folder
+machine
+dump "$work/crash/1/dump.1" 90
+mkdir "$work/own"
+echo precious >"$work/precious"
+for file in info.txt summary.txt report.html events.jsonl .part .why .info .unresolved README.txt unresolved.txt check.txt; do
+	ln -s "$work/precious" "$work/own/$file"
+done
+"$analyze" --into "$work/own" "$work/crash/1/dump.1" >/dev/null
+[ "$(cat "$work/precious")" = precious ] || fault "$test: written through a link"
+[ ! -L "$work/own/summary.txt" ] || fault "$test: the link is the answer"
+rm -rf "$work/own"
+
+# A release of the dump's own choice.
+test=a_release_that_is_a_path
+machine
+dump "$work/crash/1/dump.1" 90
+# shellcheck disable=SC2016 # nobody is to expand it
+for release in ../../../../../../$work/evil .. "a b" '$(touch owned)' "" "6.1/../../x"; do
+	stand_in info "case \$* in *jsonl*) echo '{\"kind\":\"root\",\"release\":\"$release\"}'; exit 0 ;; esac"
+	printf '#!/bin/sh\necho "$*" >>%s\n' "$work/crash-asked" >"$work/bin/crash"
+	chmod +x "$work/bin/crash"
+	: >"$work/evil"
+	"$analyze" --crash --into "$work/own" "$work/crash/1/dump.1" >/dev/null
+	[ ! -e "$work/crash-asked" ] || fault "$test: '$release': $(cat "$work/crash-asked")"
+	grep -q "^crash: no vmlinux of this kernel" "$work/own/unresolved.txt" ||
+		fault "$test: '$release': $(cat "$work/own/unresolved.txt")"
+done
+rm -rf "$work/bin/btsrec" "$work/bin/crash" "$work/own"
+
+test=help
+machine
+dump "$work/crash/1/dump.1" 90
+for script in "$collect" "$analyze" "$(dirname "$collect")"/{capture,hooks,metrics,arm}; do
+	for word in --help -h; do
+		said=$(cd "$work/hooks" && env DUMP_DIRS="$work/crash" BTSREC_HOOKS="$work/hooks" "$script" $word) ||
+			fault "$test: $script $word: status $?"
+		grep -q "^usage: $(basename "$script")" <<<"$said" || fault "$test: $script $word: $said"
+	done
+	! "$script" --nonsense >/dev/null 2>&1 || fault "$test: $script --nonsense is taken"
+done
+[ ! -e "$work/state" ] || fault "$test: reports were made"
+[ -z "$(ls -A "$work/hooks")" ] || fault "$test: $(ls -A "$work/hooks")"
+
 test=killed_while_it_worked
 machine
 dump "$work/crash/1/dump.1" 90
@@ -514,7 +659,7 @@ END
 chmod +x "$work/bin/btsrec-analyze"
 # As the machine going down in the middle of it.
 # shellcheck disable=SC2016 # for the inner shell
-env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" MIN_FREE_MBYTES=0 setsid \
+env DUMP_DIRS="$work/crash" MIN_FREE_MBYTES=0 setsid \
 	sh -c 'echo $$ >"$0"; exec "$1"' "$work/pid" "$collect" >/dev/null 2>&1
 rm "$work/bin/btsrec-analyze"
 expect_reports 0
@@ -537,8 +682,7 @@ END
 chmod +x "$work/bin/btsrec-analyze"
 for _ in 1 2 3 4 5; do
 	# shellcheck disable=SC2016 # for the inner shell
-	env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" MIN_FREE_MBYTES=0 \
-		BTSREC_PSTORE="$work/pstore" setsid sh -c 'echo -$$ >"$0"; exec "$1"' "$work/pid" \
+	env DUMP_DIRS="$work/crash" MIN_FREE_MBYTES=0 setsid sh -c 'echo -$$ >"$0"; exec "$1"' "$work/pid" \
 		"$collect" >/dev/null 2>&1
 done
 rm "$work/bin/btsrec-analyze"
@@ -605,8 +749,7 @@ cat >"$work/bin/rm" <<-'END'
 	exec /bin/rm "$@"
 END
 chmod +x "$work/bin/rm"
-env BTSREC_STATE="$work/state" DUMP_DIRS="$work/crash" BTSREC_PSTORE="$work/pstore" \
-	MIN_FREE_MBYTES=0 KEEP_REPORTS=1 timeout 600 "$collect" >"$work/said" 2>&1 ||
+env DUMP_DIRS="$work/crash" MIN_FREE_MBYTES=0 KEEP_REPORTS=1 timeout 600 "$collect" >"$work/said" 2>&1 ||
 	fault "$test: status $?: $(head -n 20 "$work/said")"
 /bin/rm "$work/bin/rm"
 expect_reports 2
@@ -652,12 +795,17 @@ printf '#!/bin/sh\nexit 7\n' >"$work/hooks/20-bad"
 printf 'not for running\n' >"$work/hooks/README"
 chmod +x "$work/hooks"/[12]*
 run
+mkdir -p "$work/begun"
 for _ in 1 2; do
-	BTSREC_STATE=$work/state BTSREC_HOOKS=$work/hooks "$(dirname "$collect")/hooks" 2>>"$work/journal" ||
+	STATE_DIRECTORY=$work/begun BTSREC_HOOKS=$work/hooks "$(dirname "$collect")/hooks" 2>>"$work/journal" ||
 		fault "$test: status $?"
 done
 [ "$(grep -c summary.txt "$work/hooked")" = 1 ] || fault "$test: not run once"
 expect_said "20-bad failed with status 7"
+[ -z "$(find "$(report)" -newer "$work/hooked")" ] || fault "$test: the report was changed"
+rm -r "$work/state/reports"/0*
+STATE_DIRECTORY=$work/begun BTSREC_HOOKS=$work/hooks "$(dirname "$collect")/hooks"
+[ -z "$(ls "$work/begun")" ] || fault "$test: what was begun is remembered for ever"
 
 test=privacy
 machine

@@ -50,6 +50,15 @@ for file in btsrec/{postinst,postrm} btsrec-dkms/{postinst,prerm}; do
 	done
 	! eval "$asks" <<<"INITRAMFS=no" || fault "$file: yes for INITRAMFS=no"
 done
+# Each user of a unit is made by what is installed, and is none that has files of its own.
+users=$(find "$root" -path '*sysusers.d/btsrec.conf')
+# shellcheck disable=SC2086,SC2013 # a list of files, and of names, without blanks
+for user in $(sed -n 's/^User=//p' $units); do
+	grep -q "^u $user -" "$users" || fault "no user $user is made by '$users'"
+done
+# shellcheck disable=SC2086 # a list of files without blanks
+! grep -l '^ExecStart=.*/\(collect\|hooks\)$' $units | xargs grep -L '^User=' | grep . ||
+	fault "what reads dumps or reports runs as root"
 # Or the sixth dump within ten seconds ends the watch until the next boot.
 grep -qx 'StartLimitIntervalSec=0' "$(find "$root" -name btsrec-collect.service)" ||
 	fault "btsrec-collect.service can be started too often"
@@ -62,9 +71,9 @@ exposed() {
 }
 
 exposed btsrec.service 35
-exposed btsrec-collect.service 15
-exposed btsrec-hooks.service 59
-exposed btsrec-metrics.service 26
+exposed btsrec-collect.service 12
+exposed btsrec-hooks.service 17
+exposed btsrec-metrics.service 21
 
 # Settings and the file that explains them agree.
 scripts=("$source"/systemd/arm "$source"/systemd/capture "$source"/systemd/collect
