@@ -3,7 +3,7 @@
  * crash answers with the first or the last of several symbols at one address,
  * depending on whether the address is exact.  A history shows both cases of one
  * function in neighbouring columns, so the choice is made here, by the rule of
- * the decoder's own symbol tables (decoder/src/symbol.c): then the offline tool
+ * the decoder's own symbol tables (decoder/src/symbols/symbol.c): then the offline tool
  * and crash print the same name.
  */
 #include "symbol_crash.h"

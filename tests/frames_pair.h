@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "../decoder/src/frames_plain.h"
+#include "../decoder/src/flow/frames_fast.h"
 
 #define PAIR_NR_NOTES	1024
 

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../decoder/src/kread.h"
-#include "../decoder/src/layout.h"
+#include "../decoder/src/kernel/kread.h"
+#include "../decoder/src/kernel/layout.h"
 
 #define UK_KVA(pa)	(KREAD_IMAGE_KVA + (pa))
 #define UK_BYTES	(96u << 10)

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "../../decoder/src/extract_read.h"
+#include "../../decoder/src/source/extract_read.h"
 #include "fuzz_file.h"
 #include "fuzz_image.h"
 

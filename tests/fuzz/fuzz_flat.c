@@ -5,43 +5,42 @@
  */
 #include <string.h>
 
-#include "../../decoder/src/dumpfile.h"
-#include "../../decoder/src/flatdump.h"
+#include "../../decoder/src/source/dump_probe.h"
+#include "../../decoder/src/source/mkdump.h"
 #include "fuzz_file.h"
 #include "fuzz_image.h"
 
 #define HEAD_BYTES	4096
 #define MAX_BYTES	(1 << 20)
 
-static void use(const struct flatfile *flat)
+static void use(const struct mkdump_file *flat)
 {
 	static const uint64_t page_pa[] = { 0x3000, 0x4000, 0x5000, 0x9000, 0x8000, 0x7000 };
 	static uint8_t buf[6 * BTSREC_PAGE_BYTES];
-	struct flatdump *dump = NULL;
+	struct mkdump *dump = NULL;
 	static struct msg msg;
 	size_t nr_bytes;
 	uint64_t pa;
 
-	(void)flatfile_read(flat, 0, buf, 2 * BTSREC_PAGE_BYTES, &nr_bytes);
-	if (flatdump_new(flat, &msg, &dump))
+	(void)mkdump_file_read(flat, 0, buf, 2 * BTSREC_PAGE_BYTES, &nr_bytes);
+	if (mkdump_new(flat, &msg, &dump))
 		return;
 	for (pa = 0; pa < 64 * BTSREC_PAGE_BYTES; pa += 2 * BTSREC_PAGE_BYTES - 3)
-		(void)flatdump_read_pa(dump, pa, buf, 2 * BTSREC_PAGE_BYTES, &nr_bytes);
-	(void)flatdump_read_pa(dump, flatdump_max_pa(dump) - 1, buf, 2 * BTSREC_PAGE_BYTES,
-			       &nr_bytes);
-	(void)flatdump_read_pages(dump, page_pa, sizeof(page_pa) / sizeof(*page_pa), buf);
+		(void)mkdump_read_pa(dump, pa, buf, 2 * BTSREC_PAGE_BYTES, &nr_bytes);
+	(void)mkdump_read_pa(dump, mkdump_max_pa(dump) - 1, buf, 2 * BTSREC_PAGE_BYTES, &nr_bytes);
+	(void)mkdump_read_pages(dump, page_pa, sizeof(page_pa) / sizeof(*page_pa), buf);
 	/* Each step is one that a full scan takes. */
 	pa = 0;
 	for (int i = 0; i < 100 && pa < UINT64_MAX - BTSREC_PAGE_BYTES; i++) {
-		uint64_t next_pa = flatdump_next_pa(dump, pa);
+		uint64_t next_pa = mkdump_next_pa(dump, pa);
 
 		if (next_pa < pa)
 			__builtin_trap();
 		pa = next_pa + (next_pa < UINT64_MAX - BTSREC_PAGE_BYTES ? BTSREC_PAGE_BYTES : 0);
 	}
-	if (flatdump_vmcoreinfo(dump))
-		(void)strlen(flatdump_vmcoreinfo(dump));
-	flatdump_free(dump);
+	if (mkdump_vmcoreinfo(dump))
+		(void)strlen(mkdump_vmcoreinfo(dump));
+	mkdump_free(dump);
 }
 
 static bool is_plain(const uint8_t *bytes, size_t nr_bytes)
@@ -49,28 +48,28 @@ static bool is_plain(const uint8_t *bytes, size_t nr_bytes)
 	return nr_bytes > 8 && (!memcmp(bytes, "\177ELF", 4) || !memcmp(bytes, "KDUMP   ", 8));
 }
 
-/* As image_kdump.c does, but that there libkdumpfile is asked next. */
+/* As open.c does, but that there libkdumpfile is asked next. */
 static void use_plain(const uint8_t *bytes, size_t nr_bytes)
 {
-	struct dumpfile dumpfile = { 0 };
-	struct flatfile flat = { 0 };
+	struct dump_probe dump_probe = {0};
+	struct mkdump_file flat = {0};
 	static struct msg msg;
 
 	fuzz_file(bytes, nr_bytes);
-	if (dumpfile_probe(&dumpfile, FUZZ_FD, nr_bytes, &msg))
+	if (dump_probe_file(&dump_probe, FUZZ_FD, nr_bytes, &msg))
 		return;
 	for (uint64_t pa = 0; pa < 8 * BTSREC_PAGE_BYTES; pa += 100)
-		if (dumpfile_backed_bytes(&dumpfile, pa, BTSREC_PAGE_BYTES) > BTSREC_PAGE_BYTES)
+		if (dump_probe_backed_bytes(&dump_probe, pa, BTSREC_PAGE_BYTES) > BTSREC_PAGE_BYTES)
 			__builtin_trap();
-	if (flatfile_init_plain(&flat, FUZZ_FD, nr_bytes))
+	if (mkdump_file_init_plain(&flat, FUZZ_FD, nr_bytes))
 		use(&flat);
-	flatfile_fini(&flat);
+	mkdump_file_fini(&flat);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 {
 	static uint8_t file[HEAD_BYTES + MAX_BYTES] = "makedumpfile";
-	struct flatfile flat = { 0 };
+	struct mkdump_file flat = {0};
 	static struct msg msg;
 
 	if (nr_bytes > MAX_BYTES)
@@ -84,8 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	file[31] = 1;
 	memcpy(file + HEAD_BYTES, bytes, nr_bytes);
 	fuzz_file(file, HEAD_BYTES + nr_bytes);
-	if (!flatfile_init(&flat, FUZZ_FD, HEAD_BYTES + nr_bytes, &msg))
+	if (!mkdump_file_init(&flat, FUZZ_FD, HEAD_BYTES + nr_bytes, &msg))
 		use(&flat);
-	flatfile_fini(&flat);
+	mkdump_file_fini(&flat);
 	return 0;
 }

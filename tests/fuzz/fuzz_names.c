@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "../../decoder/src/kallsyms.h"
-#include "../../decoder/src/modsyms.h"
+#include "../../decoder/src/kernel/kallsyms.h"
+#include "../../decoder/src/kernel/modsyms.h"
 #include "fuzz_image.h"
 
 #define KVA(pa)	(KREAD_IMAGE_KVA + (pa))

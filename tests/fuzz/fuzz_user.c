@@ -4,7 +4,7 @@
  * (userkernel.h), whose tasks, tree of mappings, names, BTF and vDSO are all in order
  * before.  No file of this machine is looked at.
  */
-#include "../../decoder/src/user.h"
+#include "../../decoder/src/symbols/user.h"
 #include "../userkernel.h"
 #include "fuzz_image.h"
 

@@ -9,7 +9,7 @@
 #define BTSREC_TESTS_UNIT_CODEFIX_H
 
 #include "check_btsrec.h"
-#include "code.h"
+#include "code/code.h"
 
 #define KERNEL_PGD	0x1000ULL
 #define USER_PGD	0x2000ULL

@@ -35,13 +35,13 @@ static void make_ring(struct fixture *fix, unsigned int cpu)
 	uint64_t *list = mem_page(&fix->mem, FIX_LIST_PA(cpu));
 
 	for (uint32_t i = 0; i < page->nr_ring_pages; i++) {
-		uint64_t *words = mem_page(&fix->mem, fixture_ring_page_pa(fix, cpu, i));
+		uint64_t *labels = mem_page(&fix->mem, fixture_ring_page_pa(fix, cpu, i));
 
 		if (i >= BTSREC_PAS_PER_PAGE)
 			ck_abort_msg("a ring of %u pages needs more than one list page", i + 1);
 		list[i] = fixture_ring_page_pa(fix, cpu, i);
 		for (size_t word = 0; word < BTSREC_PAGE_BYTES / 8; word++)
-			words[word] = BTSREC_POISON;
+			labels[word] = BTSREC_POISON;
 	}
 }
 
@@ -133,13 +133,13 @@ void fixture_seal(struct fixture *fix)
 void fixture_put(struct fixture *fix, unsigned int cpu, uint64_t slot,
 		 struct btsrec_record record)
 {
-	const uint64_t words[3] = { record.from, record.to, record.flags };
+	const uint64_t labels[3] = {record.from, record.to, record.flags};
 
 	for (unsigned int i = 0; i < 3; i++) {
 		uint64_t off = slot * BTSREC_RECORD_BYTES + i * 8;
 		uint64_t pa = fixture_ring_page_pa(fix, cpu, off / BTSREC_PAGE_BYTES);
 
-		*(uint64_t *)mem_page(&fix->mem, pa + off % BTSREC_PAGE_BYTES) = words[i];
+		*(uint64_t *)mem_page(&fix->mem, pa + off % BTSREC_PAGE_BYTES) = labels[i];
 	}
 }
 

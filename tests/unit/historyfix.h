@@ -5,7 +5,7 @@
 
 #include "check_btsrec.h"
 #include "fixture.h"
-#include "session.h"
+#include "recorder/session.h"
 
 #define MAX_EVENTS 40000
 
@@ -47,7 +47,7 @@ static inline void open_and_locate(void)
 	btsrec_ck_ok(btsrec_locate(rec, FIX_ROOT_PA, BTSREC_SCAN_NONE));
 }
 
-static inline enum btsrec_status tell(uint64_t max_events)
+static inline enum btsrec_status print(uint64_t max_events)
 {
 	enum btsrec_status status;
 

@@ -5,12 +5,12 @@
 
 #include "check_btsrec.h"
 #include "fixture.h"
-#include "image.h"
-#include "locate.h"
+#include "source/image.h"
+#include "recorder/locate.h"
 
 static struct fixture *fix;
 static struct btsrec_image image;
-static struct findings findings;
+static struct diags diags;
 static struct msg msg;
 static struct located *located;
 
@@ -25,35 +25,35 @@ static inline void setup(void)
 static inline void teardown(void)
 {
 	located_free(located);
-	findings_fini(&findings);
+	diags_fini(&diags);
 	fixture_free(fix);
 }
 
 static inline enum btsrec_status find(uint64_t root_pa, enum btsrec_scan scan)
 {
-	return locate(&image, root_pa, scan, &findings, &msg, &located);
+	return locate(&image, root_pa, scan, &diags, &msg, &located);
 }
 
 /* Is there a finding of this status about @cpu with @text? */
-static inline bool has_finding(enum btsrec_status status, uint32_t cpu, const char *text)
+static inline bool has_diag(enum btsrec_status status, uint32_t cpu, const char *text)
 {
-	for (size_t i = 0; i < findings.nr; i++) {
-		if (findings.list[i].status == status && findings.list[i].cpu == cpu &&
-		    strstr(findings.list[i].text, text))
+	for (size_t i = 0; i < diags.nr; i++) {
+		if (diags.list[i].status == status && diags.list[i].cpu == cpu &&
+		    strstr(diags.list[i].text, text))
 			return true;
 	}
 	return false;
 }
 
-#define ck_finding(status, cpu, text) \
-	ck_assert_msg(has_finding(status, cpu, text), "no finding \"%s\" for %d", text, (int)(cpu))
+#define ck_diag(status, cpu, text) \
+	ck_assert_msg(has_diag(status, cpu, text), "no finding \"%s\" for %d", text, (int)(cpu))
 
 static inline size_t nr_faults(void)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < findings.nr; i++)
-		nr += findings.list[i].status != BTSREC_OK;
+	for (size_t i = 0; i < diags.nr; i++)
+		nr += diags.list[i].status != BTSREC_OK;
 	return nr;
 }
 

@@ -31,9 +31,9 @@ LIBRARIES = ["-lz", "-lZydis", "-lzstd", "-lelf", "-ldw", "-lbpf", "-llzo2", "-l
 FRAMES = ["frames", "frames_levels", "frames_threads"]
 HISTORY = ["session", "history", "losses"]
 TESTED_BY = {"stacks": FRAMES, "frames_calls": FRAMES, "frames_entries": FRAMES,
-             "history": HISTORY, "history_marks": HISTORY, "session": HISTORY,
+             "history": HISTORY, "checkpoints": HISTORY, "session": HISTORY,
              "locate": ["located"], "calltree_shape": ["calltree_lines"],
-             "flatheaders": ["flatdump", "flatelf"]}
+             "mkdump_headers": ["mkdump", "elfdump"]}
 # It reads lines of its own program.
 NOT_HERE = ("dwarf_file",)
 
@@ -64,7 +64,7 @@ def stem_files(tests):
 
 # What makes an if statement a check.
 REJECTS = re.compile(
-    r"msg_set\(|findings_add\(|search_reject\(|return BTSREC_ERR_|return status|return NULL"
+    r"msg_set\(|diags_add\(|search_reject\(|return BTSREC_ERR_|return status|return NULL"
     r"|return false|return true|return 0|return emit_|return lose_|return tear_|continue;|break;"
     r"|return BTSREC_OK|return tl|first_bad|set_gap\(|feed_gap\(|return is_fatal|return nr"
     r"|return;")
@@ -133,6 +133,12 @@ def mutants(text):
                        replace(text, begin, stop, constant))
 
 
+def in_room(folder, name):
+    """The file of that name, of which there is one in all rooms below the folder."""
+    found, = folder.rglob(name)
+    return found
+
+
 class Builder:
     """@files: as of stem_files(); @work: a folder."""
 
@@ -143,13 +149,13 @@ class Builder:
         self.work = work
 
     def command(self, test, tree, out):
-        sources = [tree / f"{stem}.c" for stem in self.stems[test]]
+        sources = [in_room(tree, f"{stem}.c") for stem in self.stems[test]]
         return [self.compiler, "-std=gnu11", "-O0", "-w", "-D_GNU_SOURCE",
                 '-DBTSREC_VERSION="0"', *self.defines,
                 "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
                 f"-I{tree}", f"-I{ROOT}/tests", f"-I{UNIT}",
                 f"-I{ROOT}/decoder/include", f"-I{ROOT}/kmod/include", "-o", out,
-                UNIT / f"test_{test}.c", UNIT / "fixture.c", UNIT / "failing_alloc.c",
+                in_room(UNIT, f"test_{test}.c"), UNIT / "fixture.c", UNIT / "failing_alloc.c",
                 *sources, "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,"
                 "--wrap=aligned_alloc,--wrap=strdup,--wrap=asprintf,--wrap=vasprintf",
                 "-Wl,--as-needed", *LIBRARIES,
@@ -159,8 +165,9 @@ class Builder:
         """What the test that missed the check said; None: no test did."""
         # All of them, because a source finds the headers beside it first.
         tree = self.work / name
-        shutil.copytree(SRC, tree, ignore=shutil.ignore_patterns("view_*", "export*", "report*"))
-        (tree / stem_file).write_text(changed)
+        shutil.copytree(SRC, tree,
+                        ignore=shutil.ignore_patterns("view_*", "export_*", "report[._]*"))
+        in_room(tree, stem_file).write_text(changed)
         for test in self.files[stem_file]:
             out = self.work / f"{name}-{test}"
             built = subprocess.run(self.command(test, tree, out), capture_output=True, text=True,
@@ -203,7 +210,7 @@ def main():
             concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         builder = Builder(args.build, args.cc, pathlib.Path(work))
         for stem_file in args.stem or builder.files:
-            text = (SRC / stem_file).read_text()
+            text = in_room(SRC, stem_file).read_text()
             failed = builder.run("as-it-is", "", text, stem_file)
             if failed:
                 raise SystemExit(f"{stem_file}: fails as it is: {failed}")

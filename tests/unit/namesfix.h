@@ -4,8 +4,8 @@
 #define BTSREC_TESTS_NAMESFIX_H
 
 #include "check_btsrec.h"
-#include "kread.h"
-#include "symbol_table.h"
+#include "kernel/kread.h"
+#include "base/symbol_table.h"
 
 static struct mem mem;
 static struct btsrec_image image;

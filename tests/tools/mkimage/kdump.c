@@ -7,7 +7,7 @@
 
 #include <zlib.h>
 
-/* The layout of the compressed format: see decoder/src/dumpfile.c. */
+/* The layout of the compressed format: see decoder/src/source/dump_probe.c. */
 struct kdump_header {
 	char signature[8];
 	int32_t version;

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The dump as a remote target of gdb: one thread that never runs, its memory through
+ * the page tables of the dump, its registers as far as the freeze has them, and its
+ * history for "record btrace bts".  gdb's manual, "Packets", "General Query Packets",
+ * "Branch Trace Format".
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "export/gdb/gdb_blocks.h"
+#include "export/gdb/gdb_packets.h"
+#include "flow/trace.h"
+
+/* Longest piece of memory in one answer, two digits a byte. */
+#define MEMORY_BYTES	((GDB_PACKET_BYTES - 1) / 2)
+
+#define FEATURES "l<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n" \
+	"<target version=\"1.0\"><architecture>i386:x86-64</architecture></target>\n"
+
+/**
+ * struct stub - one connection
+ * @trace: the document of @blocks.
+ * @trace_given: gdb has it, and there will be no news.
+ * @recording: gdb said "record btrace bts".
+ */
+struct stub {
+	struct gdb_packets packets;
+	struct btsrec *rec;
+	const struct btsrec_gdb *wanted;
+	struct code *code;
+	struct gdb_blocks blocks;
+	char *trace;
+	bool trace_given;
+	bool recording;
+	bool done;
+	char answer[GDB_PACKET_BYTES];
+};
+
+static bool begins(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static bool answer(struct stub *stub, const char *text)
+{
+	return gdb_packets_send(&stub->packets, text, strlen(text));
+}
+
+/* --- Registers ---------------------------------------------------------- */
+
+/* The first ones of gdb's amd64, in its order: 17 of 64 bits, then 7 of 32 bits. */
+enum { REG_RBP = 6, REG_RSP = 7, REG_RIP = 16, REG_EFLAGS = 17, REG_CS = 18, NR_REGS = 24 };
+
+struct registers {
+	uint64_t value[NR_REGS];
+	bool known[NR_REGS];
+};
+
+static void set_register(struct registers *regs, unsigned int i, uint64_t value)
+{
+	regs->value[i] = value;
+	regs->known[i] = true;
+}
+
+static void get_registers(const struct stub *stub, struct registers *ret)
+{
+	const struct btsrec_cpu *cpu = btsrec_cpu(stub->rec, stub->wanted->cpu);
+
+	memset(ret, 0, sizeof(*ret));
+	set_register(ret, REG_RIP, stub->blocks.next_va);
+	if (!cpu->frozen || !stub->blocks.at_freeze)
+		return;
+	set_register(ret, REG_RIP, cpu->freeze.ip);
+	set_register(ret, REG_RSP, cpu->freeze.sp);
+	set_register(ret, REG_RBP, cpu->freeze.bp);
+	set_register(ret, REG_EFLAGS, cpu->freeze.rflags);
+	set_register(ret, REG_CS, cpu->freeze.cs);
+}
+
+/* Little-endian digits, or x for each digit that is not known. */
+static char *put_register(char *at, const struct registers *regs, unsigned int i)
+{
+	unsigned int nr_bytes = i <= REG_RIP ? 8 : 4;
+
+	for (unsigned int byte = 0; byte < nr_bytes; byte++) {
+		if (regs->known[i])
+			sprintf(at, "%02x", (unsigned int)(regs->value[i] >> 8 * byte & 0xff));
+		else
+			memcpy(at, "xx", 3);
+		at += 2;
+	}
+	return at;
+}
+
+static bool answer_registers(struct stub *stub)
+{
+	struct registers regs;
+	char *at = stub->answer;
+
+	get_registers(stub, &regs);
+	for (unsigned int i = 0; i < NR_REGS; i++)
+		at = put_register(at, &regs, i);
+	return answer(stub, stub->answer);
+}
+
+static bool answer_register(struct stub *stub, const char *number)
+{
+	unsigned long i = strtoul(number, NULL, 16);
+	struct registers regs;
+
+	if (i >= NR_REGS)
+		return answer(stub, "E01");
+	get_registers(stub, &regs);
+	put_register(stub->answer, &regs, (unsigned int)i);
+	return answer(stub, stub->answer);
+}
+
+/* --- Memory ------------------------------------------------------------- */
+
+static bool answer_memory(struct stub *stub, const char *range)
+{
+	unsigned long long va, nr_wanted;
+	uint8_t bytes[MEMORY_BYTES];
+	size_t nr_bytes;
+
+	if (sscanf(range, "%llx,%llx", &va, &nr_wanted) != 2)
+		return answer(stub, "E01");
+	if (nr_wanted > sizeof(bytes))
+		nr_wanted = sizeof(bytes);
+	(void)code_bytes(stub->code, stub->blocks.side.cr3, va, bytes, nr_wanted, &nr_bytes);
+	if (!nr_bytes && nr_wanted)
+		return answer(stub, "E14");
+	for (size_t i = 0; i < nr_bytes; i++)
+		sprintf(stub->answer + 2 * i, "%02x", bytes[i]);
+	stub->answer[2 * nr_bytes] = '\0';
+	return answer(stub, stub->answer);
+}
+
+/* --- Documents ---------------------------------------------------------- */
+
+/* The part "OFFSET,LENGTH" of @text. */
+static bool answer_part(struct stub *stub, const char *text, const char *range)
+{
+	unsigned long long offset, nr_wanted, nr_bytes = strlen(text);
+
+	if (sscanf(range, "%llx,%llx", &offset, &nr_wanted) != 2 || offset > nr_bytes)
+		return answer(stub, "E01");
+	if (nr_wanted > GDB_PACKET_BYTES - 2)
+		nr_wanted = GDB_PACKET_BYTES - 2;
+	if (nr_wanted > nr_bytes - offset)
+		nr_wanted = nr_bytes - offset;
+	stub->answer[0] = offset + nr_wanted < nr_bytes ? 'm' : 'l';
+	memcpy(stub->answer + 1, text + offset, nr_wanted);
+	return gdb_packets_send(&stub->packets, stub->answer, nr_wanted + 1);
+}
+
+/*
+ * gdb asks for what is new since it asked last, "delta", then for anything that is
+ * "new", and for "all" if both failed.
+ */
+static bool answer_trace(struct stub *stub, const char *annex)
+{
+	static const char nothing[] = "<!DOCTYPE btrace SYSTEM \"btrace.dtd\">\n"
+				      "<btrace version=\"1.0\"></btrace>\n";
+	const char *range = strchr(annex, ':');
+	bool all = begins(annex, "all:"), is_new = begins(annex, "new:");
+
+	if (!range || (!all && !is_new && !stub->trace_given))
+		return answer(stub, "E01");
+	range++;
+	if (stub->trace_given && !all)
+		return answer_part(stub, nothing, range);
+	if (!answer_part(stub, stub->trace, range))
+		return false;
+	stub->trace_given = stub->answer[0] == 'l';
+	return true;
+}
+
+static bool answer_conf(struct stub *stub, const char *range)
+{
+	char text[160];
+
+	/* An answer would tell gdb that somebody said "record" before it came. */
+	if (!stub->recording)
+		return answer(stub, "E01");
+	snprintf(text, sizeof(text), "<!DOCTYPE btrace-conf SYSTEM \"btrace-conf.dtd\">\n"
+		 "<btrace-conf version=\"1.0\"><bts size=\"0x%llx\"/></btrace-conf>\n",
+		 (unsigned long long)btsrec_cpu(stub->rec, stub->wanted->cpu)->ring_bytes);
+	return answer_part(stub, text, range);
+}
+
+static bool answer_document(struct stub *stub, const char *object)
+{
+	if (begins(object, "features:read:target.xml:"))
+		return answer(stub, FEATURES);
+	if (begins(object, "btrace:read:"))
+		return answer_trace(stub, object + strlen("btrace:read:"));
+	if (begins(object, "btrace-conf:read::"))
+		return answer_conf(stub, object + strlen("btrace-conf:read::"));
+	return answer(stub, "");
+}
+
+/* --- Packets ------------------------------------------------------------ */
+
+static bool answer_supported(struct stub *stub)
+{
+	snprintf(stub->answer, sizeof(stub->answer),
+		 "PacketSize=%x;QStartNoAckMode+;qXfer:features:read+;qXfer:btrace:read+;"
+		 "qXfer:btrace-conf:read+;Qbtrace:bts+;Qbtrace:off+;Qbtrace-conf:bts:size+",
+		 GDB_PACKET_BYTES - 1);
+	return answer(stub, stub->answer);
+}
+
+/* The thread's name for "info threads", which gdb prints as it is: comm, as digits. */
+static bool answer_thread_name(struct stub *stub)
+{
+	const struct btsrec_side *side = &stub->blocks.side;
+	char comm[ESCAPED_MAX_BYTES * sizeof(side->comm) + 1], text[sizeof(comm) + 48];
+	int nr_bytes;
+
+	escaped_copy(comm, side->comm, sizeof(side->comm));
+	nr_bytes = snprintf(text, sizeof(text), "CPU %u, %u/%u %s", stub->wanted->cpu, side->pid,
+			    side->tgid, comm);
+	for (int i = 0; i < nr_bytes; i++)
+		sprintf(stub->answer + 2 * i, "%02x", (unsigned char)text[i]);
+	return answer(stub, stub->answer);
+}
+
+static bool answer_query(struct stub *stub, const char *query)
+{
+	if (begins(query, "Supported"))
+		return answer_supported(stub);
+	if (begins(query, "Xfer:"))
+		return answer_document(stub, query + strlen("Xfer:"));
+	if (!strcmp(query, "C"))
+		return answer(stub, "QC1");
+	if (!strcmp(query, "fThreadInfo"))
+		return answer(stub, "m1");
+	if (!strcmp(query, "sThreadInfo"))
+		return answer(stub, "l");
+	if (begins(query, "ThreadExtraInfo,"))
+		return answer_thread_name(stub);
+	return answer(stub, begins(query, "Attached") ? "1" : "");
+}
+
+static bool answer_setting(struct stub *stub, const char *setting)
+{
+	if (!strcmp(setting, "StartNoAckMode")) {
+		if (!answer(stub, "OK"))
+			return false;
+		stub->packets.no_ack = true;
+		return true;
+	}
+	if (begins(setting, "btrace:")) {
+		stub->recording = !strcmp(setting, "btrace:bts");
+		stub->trace_given = false;
+	}
+	return answer(stub, begins(setting, "btrace:") || begins(setting, "btrace-conf:bts:size=") ?
+		      "OK" : "");
+}
+
+/* Nothing runs here: breakpoints are always there, and what changes the dump fails. */
+static bool answer_packet(struct stub *stub, const char *packet)
+{
+	switch (*packet) {
+	case '?':
+		return answer(stub, "S05");
+	case 'g':
+		return answer_registers(stub);
+	case 'p':
+		return answer_register(stub, packet + 1);
+	case 'm':
+		return answer_memory(stub, packet + 1);
+	case 'q':
+		return answer_query(stub, packet + 1);
+	case 'Q':
+		return answer_setting(stub, packet + 1);
+	case 'H': case 'T': case 'Z': case 'z':
+		return answer(stub, "OK");
+	case 'c': case 's': case 'G': case 'P': case 'M':
+		return answer(stub, "E01");
+	case 'D':
+		stub->done = true;
+		return answer(stub, "OK");
+	case 'k':
+		stub->done = true;
+		return true;
+	default:
+		return answer(stub, "");
+	}
+}
+
+static enum btsrec_status serve(struct stub *stub)
+{
+	enum btsrec_status status = gdb_blocks_make(stub->rec, stub->wanted, &stub->blocks);
+
+	if (status)
+		return status;
+	stub->code = trace_code(stub->rec);
+	stub->trace = gdb_blocks_xml(&stub->blocks);
+	if (!stub->trace)
+		return msg_set(&stub->rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	while (!stub->done && gdb_packets_read(&stub->packets))
+		if (!answer_packet(stub, stub->packets.packet))
+			break;
+	return BTSREC_OK;
+}
+
+enum btsrec_status btsrec_gdbserver(struct btsrec *rec, const struct btsrec_gdb *wanted,
+				    const struct btsrec_link *link)
+{
+	_cleanup_free_ struct stub *stub = calloc(1, sizeof(*stub));
+	enum btsrec_status status;
+
+	if (!stub)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	stub->rec = rec;
+	stub->wanted = wanted;
+	stub->packets.link = link;
+	status = serve(stub);
+	gdb_blocks_fini(&stub->blocks);
+	free(stub->trace);
+	return session_end(rec, status);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/clock.h"
+
+#define NS_PER_MS 1000000U
+
+struct clock clock_of(const struct btsrec_root *root, const struct btsrec_cpu *first)
+{
+	bool stopped = first && first->frozen;
+
+	return (struct clock){
+		.tsc_khz = root->tsc_khz,
+		.anchor_tsc = root->anchor_tsc,
+		.anchor_boottime_ns = root->anchor_boottime_ns,
+		.has_end = root->freeze_reason != BTSREC_REASON_NONE,
+		.end_tsc = stopped ? first->freeze.tsc : root->freeze_tsc,
+	};
+}
+
+/* @value * @factor / @divisor */
+static uint64_t scale(uint64_t value, uint64_t factor, uint64_t divisor)
+{
+	unsigned __int128 scaled;
+
+	if (!divisor)
+		return UINT64_MAX;
+	scaled = (unsigned __int128)value * factor / divisor;
+	return scaled > UINT64_MAX ? UINT64_MAX : (uint64_t)scaled;
+}
+
+uint64_t clock_ns(const struct clock *clock, uint64_t nr_cycles)
+{
+	return scale(nr_cycles, NS_PER_MS, clock->tsc_khz);
+}
+
+uint64_t clock_cycles(const struct clock *clock, uint64_t ns)
+{
+	return scale(ns, clock->tsc_khz, NS_PER_MS);
+}
+
+static uint64_t before(uint64_t tsc, uint64_t nr_cycles)
+{
+	return nr_cycles < tsc ? tsc - nr_cycles : 0;
+}
+
+uint64_t clock_at_boottime(const struct clock *clock, uint64_t ns)
+{
+	uint64_t nr_cycles;
+
+	if (ns < clock->anchor_boottime_ns)
+		return before(clock->anchor_tsc,
+			      clock_cycles(clock, clock->anchor_boottime_ns - ns));
+	nr_cycles = clock_cycles(clock, ns - clock->anchor_boottime_ns);
+	if (nr_cycles > UINT64_MAX - clock->anchor_tsc)
+		return UINT64_MAX;
+	return clock->anchor_tsc + nr_cycles;
+}
+
+uint64_t clock_before_end(const struct clock *clock, uint64_t ns)
+{
+	return before(clock->end_tsc, clock_cycles(clock, ns));
+}
+
+bool clock_event(const struct btsrec_event *event, uint64_t *ret_tsc)
+{
+	switch (event->kind) {
+	case BTSREC_EVENT_BRANCH:
+		return false;
+	case BTSREC_EVENT_SWITCH:
+	case BTSREC_EVENT_EXEC:
+		*ret_tsc = event->sw.tsc;
+		return true;
+	case BTSREC_EVENT_ARM:
+		*ret_tsc = event->resume.tsc;
+		return true;
+	case BTSREC_EVENT_MARK:
+		*ret_tsc = event->mark.tsc;
+		return true;
+	case BTSREC_EVENT_TIME:
+		*ret_tsc = event->time.tsc;
+		return true;
+	case BTSREC_EVENT_FREEZE:
+		*ret_tsc = event->freeze.tsc;
+		return true;
+	case BTSREC_EVENT_GAP:
+		if (event->gap.has_resume)
+			*ret_tsc = event->gap.resume.tsc;
+		return event->gap.has_resume;
+	}
+	return false;
+}
+
+uint64_t clock_event_begin(const struct btsrec_event *event, uint64_t tsc)
+{
+	uint64_t stop_tsc = 0;
+
+	if (event->kind == BTSREC_EVENT_ARM)
+		stop_tsc = event->resume.stop_tsc;
+	else if (event->kind == BTSREC_EVENT_GAP && event->gap.has_resume)
+		stop_tsc = event->gap.resume.stop_tsc;
+	return stop_tsc && stop_tsc < tsc ? stop_tsc : tsc;
+}

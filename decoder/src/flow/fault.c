@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/fault.h"
+
+#include "recorder/record.h"
+
+/* DEBUGCTL.TR and .BTS (SDM vol. 3B, "IA32_DEBUGCTL MSR"): both are needed to record. */
+#define DEBUGCTL_RECORDS	(1U << 6 | 1U << 7)
+
+/* ftrace's call at the beginning of a function, maybe behind an ENDBR. */
+#define HOOK_CALL_BYTES		5
+#define ENDBR_BYTES		4
+
+/* An IRET (with REX.W) that leads behind itself is no return: sync_core(). */
+#define IRET_BYTES		2
+
+#define VECTOR_MC		18
+
+static bool search_end(struct fault_search *search, enum fault_why why)
+{
+	search->fault.why = why;
+	search->done = true;
+	return false;
+}
+
+static bool search_found(struct fault_search *search, enum fault_kind kind,
+			 const struct btsrec_event *event, const struct branch *branch)
+{
+	struct fault *fault = &search->fault;
+
+	fault->kind = kind;
+	fault->vector = kind == FAULT_EXCEPTION ? branch->vector : -1;
+	fault->n = event->n;
+	fault->nr_newer = search->nr_branches;
+	fault->from = event->branch.from;
+	fault->to = event->branch.to;
+	return search_end(search, FAULT_FOUND);
+}
+
+/* Did the hook that froze run with recording on? Then its call is in the history. */
+static bool was_recording(const struct btsrec_freeze *freeze)
+{
+	return (freeze->debugctl & DEBUGCTL_RECORDS) == DEBUGCTL_RECORDS;
+}
+
+bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze)
+{
+	*search = (struct fault_search){ .freeze = freeze };
+	search->fault.vector = -1;
+	search->fault.why = FAULT_TOO_OLD;
+	if (!freeze)
+		return search_end(search, FAULT_NOT_FROZEN);
+	if (freeze->reason == BTSREC_REASON_MANUAL)
+		return search_end(search, FAULT_NO_FAULT);
+	if (freeze->via_nmi)
+		return was_recording(freeze) || search_end(search, FAULT_PAUSED);
+	switch (freeze->reason) {
+	case BTSREC_REASON_SOFT_LOCKUP:
+	case BTSREC_REASON_HUNG_TASK:
+	case BTSREC_REASON_RCU_STALL:
+		if (!was_recording(freeze))
+			return search_end(search, FAULT_REPORT);
+		search->wants_call = true;
+		return true;
+	case BTSREC_REASON_PANIC:
+		search->wants_call = was_recording(freeze);
+		return true;
+	case BTSREC_REASON_OOPS:
+	case BTSREC_REASON_HARD_LOCKUP:
+	case BTSREC_REASON_MCE:
+	case BTSREC_REASON_NMI:
+		return true;
+	default:
+		return search_end(search, FAULT_LATE);
+	}
+}
+
+/* What the freeze is about, given that @branch entered the kernel and nothing left it since. */
+static enum fault_kind kind_of_entry(const struct btsrec_freeze *freeze,
+				     const struct branch *branch)
+{
+	bool is_nmi = branch->type == BRANCH_NMI;
+	bool is_exception = branch->type == BRANCH_EXCEPTION || branch->type == BRANCH_ENTRY;
+
+	if (freeze->via_nmi)
+		return is_nmi || branch->type == BRANCH_ENTRY ? FAULT_STOP : FAULT_UNKNOWN;
+	switch (freeze->reason) {
+	case BTSREC_REASON_OOPS:
+		/* NMI handlers are not recorded: all that is known is that it was one. */
+		if (is_nmi && !was_recording(freeze))
+			return FAULT_NMI;
+		return is_exception ? FAULT_EXCEPTION : FAULT_UNKNOWN;
+	case BTSREC_REASON_MCE:
+		return is_exception && (branch->vector == VECTOR_MC || branch->vector < 0) ?
+		       FAULT_EXCEPTION : FAULT_UNKNOWN;
+	case BTSREC_REASON_HARD_LOCKUP:
+	case BTSREC_REASON_NMI:
+		return is_nmi || branch->type == BRANCH_ENTRY ? FAULT_NMI : FAULT_UNKNOWN;
+	default:
+		if (is_nmi)
+			return FAULT_NMI;
+		return is_exception ? FAULT_EXCEPTION : FAULT_UNKNOWN;
+	}
+}
+
+static bool feed_entry(struct fault_search *search, const struct btsrec_event *event,
+		       const struct branch *branch)
+{
+	enum fault_kind kind;
+
+	if (search->depth) {
+		search->depth--;
+		return true;
+	}
+	/* A breakpoint of kprobes: the recorder itself has one on the way. */
+	if (branch->type == BRANCH_INT)
+		return true;
+	if (search->wants_call)
+		return search_end(search, FAULT_NOT_ENTERED);
+	kind = kind_of_entry(search->freeze, branch);
+	if (!kind)
+		return search_end(search, FAULT_NOT_ENTERED);
+	return search_found(search, kind, event, branch);
+}
+
+/* The function's first instruction, or ftrace's call in it, is where its caller leads. */
+static bool is_call(const struct fault_search *search, const struct btsrec_record *record)
+{
+	return search->site && !search->depth &&
+	       (record->to == search->site || record->to == search->site - ENDBR_BYTES);
+}
+
+static bool feed_branch(struct fault_search *search, const struct btsrec_event *event,
+			const struct branch *branch)
+{
+	const struct btsrec_record *record = &event->branch;
+
+	search->nr_branches++;
+	switch (branch->type) {
+	case BRANCH_EXCEPTION:
+	case BRANCH_NMI:
+	case BRANCH_IRQ:
+	case BRANCH_ENTRY:
+	case BRANCH_INT:
+		return feed_entry(search, event, branch);
+	case BRANCH_IRET:
+		if (code_is_kernel(record->to)) {
+			search->depth += record->to != record->from + IRET_BYTES;
+			return true;
+		}
+		break;
+	default:
+		break;
+	}
+	if (!code_is_kernel(record->from) || !code_is_kernel(record->to))
+		return search_end(search, FAULT_NOT_ENTERED);
+	if (search->wants_call && is_call(search, record))
+		return search_found(search, FAULT_CALL, event, branch);
+	if (!search->site && record->from + HOOK_CALL_BYTES == search->freeze->ip)
+		search->site = record->from;
+	return true;
+}
+
+static void feed_switch(struct fault_search *search, const struct btsrec_event *event)
+{
+	bool away = event->sw.prev.pid != search->freeze->pid;
+
+	if (away && !search->back_tsc)
+		search->back_tsc = event->sw.tsc;
+	if (search->away && !away)
+		search->left_tsc = event->sw.tsc;
+	search->away = away;
+}
+
+bool fault_feed(struct fault_search *search, const struct btsrec_event *event,
+		const struct branch *branch)
+{
+	if (search->done)
+		return false;
+	switch (event->kind) {
+	case BTSREC_EVENT_BRANCH:
+		if (!search->away)
+			return feed_branch(search, event, branch);
+		search->nr_branches++;
+		return true;
+	case BTSREC_EVENT_SWITCH:
+		if (!event->mm_only)
+			feed_switch(search, event);
+		return true;
+	case BTSREC_EVENT_GAP:
+		return record_is_own_pause(&event->gap) || search_end(search, FAULT_INCOMPLETE);
+	case BTSREC_EVENT_ARM:
+		return search_end(search, FAULT_INCOMPLETE);
+	case BTSREC_EVENT_EXEC:
+	case BTSREC_EVENT_MARK:
+	case BTSREC_EVENT_TIME:
+	case BTSREC_EVENT_FREEZE:
+		break;
+	}
+	return true;
+}
+
+void fault_moved(struct fault_search *search)
+{
+	search->fault = (struct fault){ .why = FAULT_MOVED, .vector = -1 };
+}
+
+const char *fault_kind_str(enum fault_kind kind)
+{
+	switch (kind) {
+	case FAULT_EXCEPTION:
+		return "exception";
+	case FAULT_NMI:
+		return "nmi";
+	case FAULT_CALL:
+		return "call";
+	case FAULT_STOP:
+		return "stop";
+	case FAULT_UNKNOWN:
+		break;
+	}
+	return "unknown";
+}
+
+const char *fault_why_str(enum fault_why why)
+{
+	switch (why) {
+	case FAULT_FOUND:
+		return "found";
+	case FAULT_NOT_FROZEN:
+		return "not frozen";
+	case FAULT_NO_FAULT:
+		return "frozen by hand";
+	case FAULT_LATE:
+		return "frozen only on the way into the next kernel";
+	case FAULT_PAUSED:
+		return "not recorded, the recorder was writing an annotation";
+	case FAULT_REPORT:
+		return "at the end of the history, the report of it is not recorded";
+	case FAULT_INCOMPLETE:
+		return "a part of the history is missing before the freeze";
+	case FAULT_NOT_ENTERED:
+		return "the history before the freeze shows nothing that belongs to it";
+	case FAULT_MOVED:
+		return "the thread ran on another CPU between it and the freeze";
+	case FAULT_TOO_OLD:
+		return "too far before the freeze";
+	}
+	return "unknown";
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The texts of a filter, as a user gives them.  btsrec-show(1) documents the forms. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/filter.h"
+
+#define NS_PER_S	1000000000ULL
+#define NS_DIGITS	9
+
+/* --- Lists -------------------------------------------------------------- */
+
+/* One element of a list, for messages and parsers. */
+struct element {
+	char text[64];
+};
+
+/* The next element of the list at *@at, which moves on; false: there is none, or no room. */
+static bool next_element(const char **at, struct element *ret)
+{
+	size_t nr_bytes = strcspn(*at, ",");
+
+	if (!nr_bytes || nr_bytes >= sizeof(ret->text))
+		return false;
+	memcpy(ret->text, *at, nr_bytes);
+	ret->text[nr_bytes] = '\0';
+	*at += nr_bytes;
+	if (**at == ',' && !*++*at)
+		return false;
+	return true;
+}
+
+/* A number that is nothing but digits up to @end_char, where *@ret_end points. */
+static bool take_number(const char *text, int base, char end_char, const char **ret_end,
+			uint64_t *ret)
+{
+	unsigned long long value;
+	char *end;
+
+	if (!strchr(base == 16 ? "0123456789abcdefABCDEF" : "0123456789", *text) || !*text)
+		return false;
+	errno = 0;
+	value = strtoull(text, &end, base);
+	if (errno || *end != end_char)
+		return false;
+	*ret_end = end;
+	*ret = value;
+	return true;
+}
+
+/*
+ * These return how many elements the list has, 0: not understood.  What is beyond the room
+ * of @ret is counted, so that it is refused for that, and not as what nobody understands.
+ */
+static size_t parse_ids(const char *list, struct filter_ids *ret)
+{
+	struct element element;
+	const char *end;
+	size_t nr = 0;
+	uint64_t id;
+
+	for (; *list; nr++) {
+		if (!next_element(&list, &element) ||
+		    !take_number(element.text, 10, '\0', &end, &id) || id > UINT32_MAX)
+			return 0;
+		if (nr < FILTER_MAX_IDS)
+			ret->id[ret->nr++] = (uint32_t)id;
+	}
+	return nr;
+}
+
+static bool parse_range(const char *text, struct filter_range *ret)
+{
+	return take_number(text, 16, '-', &text, &ret->first) &&
+	       take_number(text + 1, 16, '\0', &text, &ret->last) && ret->first <= ret->last;
+}
+
+static size_t parse_ranges(const char *list, struct filter *filter)
+{
+	struct filter_range range;
+	struct element element;
+	size_t nr = 0;
+
+	for (; *list; nr++) {
+		if (!next_element(&list, &element) || !parse_range(element.text, &range))
+			return 0;
+		if (nr < FILTER_MAX_RANGES)
+			filter->ranges[filter->nr_ranges++] = range;
+	}
+	return nr;
+}
+
+static bool parse_types(const char *list, uint32_t *ret)
+{
+	struct element element;
+
+	while (*list) {
+		unsigned int type = 0;
+
+		if (!next_element(&list, &element))
+			return false;
+		while (type <= BRANCH_THUNK && strcmp(element.text, branch_type_str(type)))
+			type++;
+		if (type > BRANCH_THUNK)
+			return false;
+		*ret |= 1U << type;
+	}
+	return *ret;
+}
+
+/* --- Time --------------------------------------------------------------- */
+
+/* Seconds with at most nine decimal places. */
+static bool parse_seconds(const char *text, uint64_t *ret_ns)
+{
+	uint64_t seconds, fraction = 0;
+	const char *point = text + strspn(text, "0123456789"), *end;
+	size_t nr_digits = 0;
+
+	if (!take_number(text, 10, *point, &end, &seconds) || seconds >= UINT64_MAX / NS_PER_S)
+		return false;
+	if (*point == '.') {
+		nr_digits = strlen(point + 1);
+		if (!nr_digits || nr_digits > NS_DIGITS ||
+		    !take_number(point + 1, 10, '\0', &end, &fraction))
+			return false;
+	} else if (*point) {
+		return false;
+	}
+	for (; nr_digits && nr_digits < NS_DIGITS; nr_digits++)
+		fraction *= 10;
+	*ret_ns = seconds * NS_PER_S + fraction;
+	return true;
+}
+
+static enum btsrec_status parse_time(const char *text, const struct clock *clock, struct msg *msg,
+				     struct filter_edge *ret)
+{
+	bool before_end = *text == '-';
+	uint64_t ns;
+
+	if (!parse_seconds(text + before_end, &ns))
+		return msg_set(msg, BTSREC_ERR_INVAL,
+			       "'%s' is no time: n:EVENT, tsc:CYCLES, SECONDS since boot or "
+			       "-SECONDS before the freeze", text);
+	if (!clock->tsc_khz)
+		return msg_set(msg, BTSREC_ERR_INVAL,
+			       "the dump does not tell how fast the TSC is: give tsc:CYCLES");
+	if (before_end && !clock->has_end)
+		return msg_set(msg, BTSREC_ERR_INVAL,
+			       "the recorder was not frozen: there is nothing to count back from");
+	ret->kind = FILTER_TSC;
+	ret->value = before_end ? clock_before_end(clock, ns) : clock_at_boottime(clock, ns);
+	return BTSREC_OK;
+}
+
+static enum btsrec_status parse_edge(const char *text, const struct clock *clock, struct msg *msg,
+				     struct filter_edge *ret)
+{
+	const char *end;
+
+	if (!text)
+		return BTSREC_OK;
+	if (!strncmp(text, "n:", 2) && take_number(text + 2, 10, '\0', &end, &ret->value)) {
+		ret->kind = FILTER_N;
+		return BTSREC_OK;
+	}
+	if (!strncmp(text, "tsc:", 4) && take_number(text + 4, 10, '\0', &end, &ret->value)) {
+		ret->kind = FILTER_TSC;
+		return BTSREC_OK;
+	}
+	return parse_time(text, clock, msg, ret);
+}
+
+/* --- All of it ---------------------------------------------------------- */
+
+/* Of a long list the beginning. */
+static enum btsrec_status refuse(struct msg *msg, const char *text, const char *what)
+{
+	return msg_set(msg, BTSREC_ERR_INVAL, "'%.80s%s' is no list of %s", text,
+		       strlen(text) > 80 ? "..." : "", what);
+}
+
+/* Of a list of @nr elements, 0: not understood. */
+static enum btsrec_status judge_list(struct msg *msg, const char *text, const char *what,
+				     size_t nr, size_t max)
+{
+	if (!nr)
+		return refuse(msg, text, what);
+	if (nr > max)
+		return msg_set(msg, BTSREC_ERR_INVAL, "a list of %s has at most %zu, not %zu", what,
+			       max, nr);
+	return BTSREC_OK;
+}
+
+int filter_compare_ids(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static enum btsrec_status take_ids(struct msg *msg, const char *text, const char *what,
+				   struct filter_ids *ret)
+{
+	enum btsrec_status status;
+
+	if (!text)
+		return BTSREC_OK;
+	status = judge_list(msg, text, what, parse_ids(text, ret), FILTER_MAX_IDS);
+	qsort(ret->id, ret->nr, sizeof(ret->id[0]), filter_compare_ids);
+	return status;
+}
+
+static enum btsrec_status check_patterns(struct msg *msg, const char *list)
+{
+	while (*list) {
+		size_t nr_bytes = strcspn(list, ",");
+
+		if (nr_bytes > FILTER_MAX_PATTERN_BYTES)
+			return msg_set(msg, BTSREC_ERR_INVAL,
+				       "the name '%.80s...' has more than %d bytes", list,
+				       FILTER_MAX_PATTERN_BYTES);
+		list += nr_bytes + (list[nr_bytes] == ',');
+	}
+	return BTSREC_OK;
+}
+
+static enum btsrec_status parse_lists(const struct btsrec_filter *opts, struct msg *msg,
+				      struct filter *ret)
+{
+	enum btsrec_status status = take_ids(msg, opts->pids, "thread numbers", &ret->pids);
+
+	if (!status)
+		status = take_ids(msg, opts->tgids, "process numbers", &ret->tgids);
+	if (!status && opts->symbols)
+		status = check_patterns(msg, opts->symbols);
+	if (!status && opts->ranges)
+		status = judge_list(msg, opts->ranges, "addresses FIRST-LAST",
+				    parse_ranges(opts->ranges, ret), FILTER_MAX_RANGES);
+	if (!status && opts->types && !parse_types(opts->types, &ret->types))
+		status = refuse(msg, opts->types, "kinds of branches");
+	return status;
+}
+
+enum btsrec_status filter_init(const struct btsrec_filter *opts, const struct clock *clock,
+			       struct msg *msg, struct filter *ret)
+{
+	struct filter filter = { 0 };
+	enum btsrec_status status = BTSREC_OK;
+
+	if (opts) {
+		filter.comm = opts->comm;
+		filter.symbols = opts->symbols;
+		filter.user = opts->user;
+		filter.kernel = opts->kernel;
+		status = parse_lists(opts, msg, &filter);
+		if (!status)
+			status = parse_edge(opts->from, clock, msg, &filter.from);
+		if (!status)
+			status = parse_edge(opts->to, clock, msg, &filter.to);
+	}
+	if (status)
+		return status;
+	filter.by_branch = filter.symbols || filter.nr_ranges || filter.types;
+	filter.any = filter.by_branch || filter.pids.nr || filter.tgids.nr || filter.comm ||
+		     filter.user != filter.kernel || filter.from.kind || filter.to.kind;
+	*ret = filter;
+	return BTSREC_OK;
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Calls, jumps and returns. */
+#include "flow/frames_impl.h"
+
+/* An interrupted instruction and the one behind it: an IRET goes to either. */
+#define BACK_BYTES	(CODE_INSN_MAX_BYTES + 1)
+
+/*
+ * A call of code right behind it only fills the return stack buffer, or asks where it
+ * is.  The longest such gap is that of FILL_RETURN_BUFFER before v5.19: PAUSE, LFENCE,
+ * JMP (arch/x86/include/asm/nospec-branch.h).
+ */
+#define NEAR_CALL_BYTES	8
+
+static enum frames_place find_place(struct frames *f, uint64_t from, uint64_t to)
+{
+	/* Fibonacci hashing, as in code.c. */
+	uint64_t hash = (from ^ to << 24 ^ to >> 40) * 0x9e3779b97f4a7c15ULL;
+	struct place_entry *entry = &f->places[(hash >> 32) % NR_PLACES];
+
+	if (entry->from != from || entry->to != to) {
+		entry->place = f->source.place(f->source.arg, from, to);
+		entry->from = from;
+		entry->to = to;
+	}
+	return entry->place;
+}
+
+/* A branch with a note is asked about itself only. */
+enum frames_place frames_place_of(struct frames *f, uint64_t from, uint64_t to)
+{
+	if (!f->source.place)
+		return FRAMES_UNKNOWN;
+	if (!f->noted)
+		return find_place(f, from, to);
+	if (!f->noted->note)
+		f->noted->note = FRAMES_NOTE(f->source.place(f->source.arg, from, to)) & 0xf;
+	return (enum frames_place)(f->noted->note - FRAMES_NOTE(0));
+}
+
+/* --- Up and down -------------------------------------------------------- */
+
+/* On another stack: what this event did before is not told in its terms. */
+static void begin_anew(struct frames *f)
+{
+	f->step.nr_entered = 0;
+	f->step.bridged = false;
+}
+
+struct frame *frames_enter(struct frames *f, enum frame_kind kind, uint64_t from, uint64_t entered,
+			   uint64_t return_va)
+{
+	struct frame *frame = stack_push(&f->stacks, kind);
+
+	if (!frame) {
+		begin_anew(f);
+		return NULL;
+	}
+	frame_begin(frame, f->n, from, entered, return_va);
+	f->step.nr_entered++;
+	return frame;
+}
+
+/* What this event has entered itself is not reported at all. */
+static void keep_left(struct frames *f, size_t i)
+{
+	const struct stack *stack = f->stacks.current;
+	size_t nr = stack->nr - i, nr_new = f->step.nr_entered < nr ? f->step.nr_entered : nr;
+
+	f->step.nr_entered -= (unsigned int)nr_new;
+	nr -= nr_new;
+	if (nr > STACKS_MAX_DEPTH - f->step.nr_left)
+		nr = STACKS_MAX_DEPTH - f->step.nr_left;
+	for (; nr; nr--, i++) {
+		struct frame *left = &f->left[f->step.nr_left++];
+
+		*left = stack->frames[i];
+		left->nr_branches = stack->nr_branches - left->nr_before;
+	}
+}
+
+/* Frame @i is left, with all that are above it. */
+void frames_leave(struct frames *f, size_t i)
+{
+	struct stack *stack = f->stacks.current;
+	const struct frame *frame = &stack->frames[i];
+
+	if (i < stack->nr_old && !stack->attached) {
+		f->step.bridged = true;
+		f->step.bridged_segment = stack->segment;
+		f->step.shift = frame->level - stack->level;
+		stack->attached = true;
+	}
+	stack->level = frame->level - 1;
+	stack->segment = frame->segment;
+	keep_left(f, i);
+	stack_cut(&f->stacks, i);
+}
+
+/* Frames from @i on, and the function below them, which has none. */
+void frames_leave_base(struct frames *f, size_t i)
+{
+	struct stack *stack = f->stacks.current;
+
+	if (i < stack->nr)
+		stack->level = stack->frames[i].level - 1;
+	keep_left(f, i);
+	stack_cut(&f->stacks, i);
+	stack->level--;
+	f->step.deeper = true;
+}
+
+/* The lowest frame that a return may leave: the old ones only if they are next. */
+static size_t floor_of(const struct stack *stack)
+{
+	return stack->attached || stack->nr == stack->nr_old ? 0 : stack->nr_old;
+}
+
+static bool is_tail_of(const struct frame *tail, const struct frame *frame)
+{
+	return tail->kind == FRAME_TAIL && !frame_is_entry(frame->kind) &&
+	       tail->return_va == frame->return_va;
+}
+
+/* What returns together with frame @i: the calls that it is a tail of. */
+size_t frames_chain_start(const struct stack *stack, size_t i)
+{
+	while (i && frames_may_be_there(stack, i - 1) &&
+	       is_tail_of(&stack->frames[i], &stack->frames[i - 1]))
+		i--;
+	return i;
+}
+
+bool frames_is_back(const struct frame *frame, uint64_t to)
+{
+	return !frame->return_va || to - frame->from < BACK_BYTES;
+}
+
+/* --- Returns ------------------------------------------------------------ */
+
+bool frames_returns_to(const struct frame *frame, uint64_t to)
+{
+	if (frame->kind == FRAME_DIVERT)
+		return frames_is_back(frame, to);
+	return frame->return_va == to;
+}
+
+static bool find_return(const struct stack *stack, uint64_t to, size_t *ret)
+{
+	size_t low = floor_of(stack);
+
+	for (size_t i = stack->nr; i > low && !frame_is_entry(stack->frames[i - 1].kind); i--) {
+		if (!frames_returns_to(&stack->frames[i - 1], to))
+			continue;
+		*ret = i - 1;
+		return true;
+	}
+	return false;
+}
+
+/* Nothing open returns to where it went. */
+static void return_astray(struct frames *f)
+{
+	struct stack *stack = f->stacks.current;
+	size_t low = stack->attached ? 0 : stack->nr_old, i = stack->nr;
+
+	/* Tails of a function that was entered before all this. */
+	while (i > low && stack->frames[i - 1].kind == FRAME_TAIL &&
+	       !stack->frames[i - 1].return_va)
+		i--;
+	if (i == low) {
+		frames_leave_base(f, i);
+	} else if (frame_is_entry(stack->frames[i - 1].kind)) {
+		f->step.mismatch = true;
+	} else if (stack->frames[i - 1].kind == FRAME_DIVERT) {
+		/* A signal handler returns to code that makes a system call. */
+	} else if (i > stack->nr_old) {
+		f->step.mismatch = true;
+		frames_leave(f, frames_chain_start(stack, i - 1));
+	} else {
+		stack_detach(&f->stacks);
+		f->step.bridged = false;
+		f->step.lost = true;
+		frames_leave_base(f, stack->nr);
+	}
+}
+
+static uint64_t return_of_tail(const struct frames *f)
+{
+	const struct frame *top = stack_top(&f->stacks);
+
+	return top && !frame_is_entry(top->kind) && top->kind != FRAME_DIVERT ? top->return_va : 0;
+}
+
+static void do_return(struct frames *f, uint64_t from, uint64_t to)
+{
+	struct stack *stack = f->stacks.current;
+	size_t i;
+
+	if (find_return(stack, to, &i)) {
+		frames_leave(f, frames_chain_start(stack, i));
+		return;
+	}
+	switch (frames_place_of(f, from, to)) {
+	case FRAMES_HOOK:
+		frames_enter(f, FRAME_TAIL, from, to, return_of_tail(f));
+		break;
+	case FRAMES_FORK:
+		stack_clear(&f->stacks);
+		begin_anew(f);
+		frames_enter(f, FRAME_TAIL, from, to, 0);
+		break;
+	default:
+		return_astray(f);
+	}
+}
+
+/* --- Calls and jumps ---------------------------------------------------- */
+
+void frames_switch_stack(struct frames *f)
+{
+	stacks_select(&f->stacks, f->has_switch, f->switch_pid);
+	f->has_switch = false;
+	f->step.switched = true;
+	begin_anew(f);
+}
+
+/* What runs has changed the stack pointer. */
+static void begin_switch(struct frames *f)
+{
+	if (!f->switching) {
+		frames_switch_stack(f);
+		f->stacks.current->kernel = true;
+	}
+	f->switching = true;
+}
+
+static bool stays(struct frames *f, uint64_t from, uint64_t to, uint64_t return_va)
+{
+	enum frames_place place = frames_place_of(f, from, to);
+
+	if (place == FRAMES_SWITCHED)
+		begin_switch(f);
+	return place == FRAMES_SWITCHED ||
+	       ((place == FRAMES_SAME || place == FRAMES_UNKNOWN) &&
+		return_va && to - return_va <= NEAR_CALL_BYTES);
+}
+
+static void do_call(struct frames *f, enum branch_type type, uint64_t from, uint64_t to,
+		    uint64_t return_va)
+{
+	if (type == BRANCH_CALL_IND)
+		frames_enter(f, FRAME_CALL_IND, from, to, return_va);
+	else if (!stays(f, from, to, return_va))
+		frames_enter(f, FRAME_CALL, from, to, return_va);
+}
+
+/* A tail of itself, by way of others, starts anew. */
+static void tail_call(struct frames *f, uint64_t from, uint64_t to)
+{
+	struct stack *stack = f->stacks.current;
+	uint64_t return_va = return_of_tail(f);
+
+	for (size_t i = stack->nr; i && frames_may_be_there(stack, i - 1); i--) {
+		if (stack->frames[i - 1].kind != FRAME_TAIL)
+			break;
+		if (stack->frames[i - 1].entered == to) {
+			frames_leave(f, i - 1);
+			break;
+		}
+	}
+	frames_enter(f, FRAME_TAIL, from, to, return_va);
+}
+
+/* Code that stands in for a return jumps to where the return would have led. */
+static bool jumps_back(struct frames *f, uint64_t from, uint64_t to)
+{
+	const struct stack *stack = f->stacks.current;
+	const struct frame *top = stack_top(&f->stacks);
+
+	if (!top || top->kind != FRAME_TAIL || frames_place_of(f, from, to) != FRAMES_INSIDE)
+		return false;
+	if (!top->return_va)
+		frames_leave_base(f, frames_chain_start(stack, stack->nr - 1));
+	else if (top->return_va == to)
+		frames_leave(f, frames_chain_start(stack, stack->nr - 1));
+	else
+		return false;
+	return true;
+}
+
+static void do_jump(struct frames *f, enum branch_type type, uint64_t from, uint64_t to)
+{
+	const struct frame *top = stack_top(&f->stacks);
+
+	if (top && top->kind == FRAME_DIVERT && frames_is_back(top, to)) {
+		frames_leave(f, f->stacks.current->nr - 1);
+		return;
+	}
+	if (type == BRANCH_JUMP_IND && jumps_back(f, from, to))
+		return;
+	switch (frames_place_of(f, from, to)) {
+	case FRAMES_SWITCH:
+		begin_switch(f);
+		f->switching = false;
+		frames_enter(f, FRAME_TAIL, from, to, return_of_tail(f));
+		break;
+	case FRAMES_SWITCHED:
+		begin_switch(f);
+		break;
+	case FRAMES_START:
+	case FRAMES_HOOK:
+	case FRAMES_FORK:
+		tail_call(f, from, to);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What a branch comes to, once it is through all thunks. */
+void frames_flow(struct frames *f, const struct frame_thunk *flow, uint64_t to)
+{
+	switch (flow->type) {
+	case BRANCH_CALL:
+	case BRANCH_CALL_IND:
+		do_call(f, flow->type, flow->from, to, flow->return_va);
+		break;
+	case BRANCH_RET:
+		do_return(f, flow->from, to);
+		break;
+	case BRANCH_JUMP:
+	case BRANCH_JUMP_IND:
+	case BRANCH_COND:
+		do_jump(f, flow->type, flow->from, to);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The fault of a CPU: the search wired to a session and the code in its dump. */
+#ifndef BTSREC_TRACE_FAULT_H
+#define BTSREC_TRACE_FAULT_H
+
+#include "base/bounds.h"
+#include "flow/fault.h"
+#include "recorder/session.h"
+
+/* Behind the fault there are thousands of branches at most, or it is overwritten anyway. */
+#define TRACE_FAULT_MAX_EVENTS BOUND(32768, 1024)
+
+/**
+ * trace_fault() - where the fault lies in the history of @cpu
+ *
+ * Reads the newest TRACE_FAULT_MAX_EVENTS events at most.
+ *
+ * Return: as btsrec_events(); BTSREC_OK also if the fault is not known.
+ */
+enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct fault *ret);
+
+#endif /* BTSREC_TRACE_FAULT_H */

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "kernel/tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+/*
+ * PID_MAX_LIMIT of include/linux/threads.h: there cannot be more threads, each of which
+ * is looked at twice at most: as a process, and as a thread of one.
+ */
+#define MAX_STEPS	(2u << 22)
+
+/**
+ * struct list_walk - through a circular list of the kernel that may be none any more
+ * @kva: of the current list_head.
+ * @seen_kva: an earlier one, further back each time: a loop that misses @head_kva
+ *	comes by it (R. P. Brent's way to find a cycle).
+ * @nr_left: steps that may be made, by all walks together.
+ */
+struct list_walk {
+	const struct kread *kread;
+	uint64_t head_kva;
+	uint64_t kva;
+	uint64_t seen_kva;
+	unsigned int nr;
+	unsigned int nr_to_next_seen;
+	unsigned int *nr_left;
+	bool broken;
+};
+
+static void list_walk_init(struct list_walk *walk, const struct kread *kernel, uint64_t head_kva,
+			   unsigned int *nr_left)
+{
+	memset(walk, 0, sizeof(*walk));
+	walk->kread = kernel;
+	walk->head_kva = head_kva;
+	walk->kva = head_kva;
+	walk->nr_to_next_seen = 1;
+	walk->nr_left = nr_left;
+}
+
+/* On to the next entry; false: that was all, or @broken. */
+static bool list_walk_next(struct list_walk *walk)
+{
+	uint64_t next_kva;
+
+	walk->broken = true;
+	if (!kread(walk->kread, walk->kva, &next_kva, sizeof(next_kva)))
+		return false;
+	if (next_kva == walk->head_kva) {
+		walk->broken = false;
+		return false;
+	}
+	if (next_kva == walk->seen_kva || !*walk->nr_left)
+		return false;
+	--*walk->nr_left;
+	if (++walk->nr == walk->nr_to_next_seen) {
+		walk->seen_kva = next_kva;
+		walk->nr_to_next_seen *= 2;
+	}
+	walk->kva = next_kva;
+	walk->broken = false;
+	return true;
+}
+
+static bool add_space(struct tasks *tasks, const struct tasks_space *space)
+{
+	if (!grow_from(&tasks->spaces, sizeof(*space), tasks->nr, &tasks->nr_room, 64))
+		return false;
+	tasks->spaces[tasks->nr++] = *space;
+	return true;
+}
+
+/* The mm of the first thread that still has one; false: a thread cannot be read. */
+static bool mm_of_threads(const struct kread *kernel, const struct layout *layout,
+			  uint64_t task_kva, unsigned int *nr_left, uint64_t *ret)
+{
+	uint64_t offset_bytes = layout->at[TASK_THREAD_NODE].offset_bytes, signal_kva;
+	struct list_walk walk;
+
+	if (!layout_read(layout, kernel, task_kva, TASK_SIGNAL, &signal_kva))
+		return false;
+	list_walk_init(&walk, kernel, signal_kva + layout->at[SIGNAL_THREAD_HEAD].offset_bytes,
+		       nr_left);
+	*ret = 0;
+	while (!*ret && list_walk_next(&walk))
+		if (!layout_read(layout, kernel, walk.kva - offset_bytes, TASK_MM, ret))
+			return false;
+	return *ret || !walk.broken;
+}
+
+/* false: what there is to know of this process is not in the dump. */
+static bool read_space(const struct kread *kernel, const struct layout *layout,
+		       uint64_t task_kva, unsigned int *nr_left, struct tasks_space *ret)
+{
+	uint64_t pgd_kva, tgid;
+
+	if (!layout_read(layout, kernel, task_kva, TASK_TGID, &tgid) ||
+	    !layout_read(layout, kernel, task_kva, TASK_MM, &ret->mm_kva))
+		return false;
+	ret->tgid = (uint32_t)tgid;
+	if (!ret->mm_kva && !mm_of_threads(kernel, layout, task_kva, nr_left, &ret->mm_kva))
+		return false;
+	if (!ret->mm_kva)
+		return true;
+	return layout_read(layout, kernel, ret->mm_kva, MM_PGD, &pgd_kva) &&
+	       kread_pa(kernel, pgd_kva, &ret->pgd_pa);
+}
+
+enum btsrec_status tasks_read(const struct kread *kernel, const struct layout *layout,
+			      uint64_t init_task_kva, struct tasks *ret)
+{
+	uint64_t offset_bytes = layout->at[TASK_TASKS].offset_bytes;
+	unsigned int nr_left = MAX_STEPS;
+	struct list_walk walk;
+
+	list_walk_init(&walk, kernel, init_task_kva + offset_bytes, &nr_left);
+	ret->complete = true;
+	while (list_walk_next(&walk)) {
+		struct tasks_space space = { 0 };
+
+		if (!read_space(kernel, layout, walk.kva - offset_bytes, &nr_left, &space))
+			ret->complete = false;
+		else if (space.mm_kva && !add_space(ret, &space))
+			return BTSREC_ERR_NOMEM;
+	}
+	if (walk.broken)
+		ret->complete = false;
+	return BTSREC_OK;
+}
+
+const struct tasks_space *tasks_find(const struct tasks *tasks, uint64_t pgd_pa, uint32_t tgid)
+{
+	for (size_t i = 0; i < tasks->nr; i++)
+		if (tasks->spaces[i].pgd_pa == pgd_pa && tasks->spaces[i].tgid == tgid)
+			return &tasks->spaces[i];
+	return NULL;
+}
+
+void tasks_fini(struct tasks *tasks)
+{
+	free(tasks->spaces);
+	memset(tasks, 0, sizeof(*tasks));
+}

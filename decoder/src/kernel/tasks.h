@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The address spaces that were alive: a walk of the kernel's list of tasks.  Pure:
+ * kernel memory in, a list out.
+ */
+#ifndef BTSREC_TASKS_H
+#define BTSREC_TASKS_H
+
+#include "kernel/layout.h"
+#include "base/status.h"
+
+/**
+ * struct tasks_space - a process that has an address space
+ * @mm_kva: its mm_struct; processes that share one have the same.
+ * @pgd_pa: the page table: what CR3 holds, without PCID and the half of PTI.
+ */
+struct tasks_space {
+	uint64_t mm_kva;
+	uint64_t pgd_pa;
+	uint32_t tgid;
+};
+
+/**
+ * struct tasks - what the walk has found; owned
+ * @complete: the list was read to its end; else a process that is missing here may
+ *	well have been there.
+ */
+struct tasks {
+	struct tasks_space *spaces;
+	size_t nr;
+	size_t nr_room;
+	bool complete;
+};
+
+/**
+ * tasks_read() - walk from init_task through all processes
+ * @init_task_kva: the first entry of the circular list; it has no address space.
+ * @ret: zero-filled by the caller, who frees it with tasks_fini() in every case.
+ *
+ * A process whose first thread has exited keeps its address space in the others, so
+ * the threads are asked then.
+ *
+ * Sources: for_each_process_thread() in include/linux/sched/signal.h, exit_mm() in
+ * kernel/exit.c.
+ *
+ * Return: BTSREC_OK, also for a list that breaks off; BTSREC_ERR_NOMEM.
+ */
+enum btsrec_status tasks_read(const struct kread *kernel, const struct layout *layout,
+			      uint64_t init_task_kva, struct tasks *ret);
+
+/**
+ * tasks_find() - the address space with the page table @pgd_pa that is of @tgid
+ *
+ * Both must agree: the page table of a process that is gone may be somebody else's.
+ *
+ * Return: valid until tasks_fini(); NULL: there is none.
+ */
+const struct tasks_space *tasks_find(const struct tasks *tasks, uint64_t pgd_pa, uint32_t tgid);
+
+/** tasks_fini() - free what tasks_read() allocated */
+void tasks_fini(struct tasks *tasks);
+
+#endif /* BTSREC_TASKS_H */

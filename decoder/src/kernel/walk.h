@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Virtual to physical, by the page tables that are in the dump.  They may be
+ * gone, reused or hostile: a walk is at most five reads of eight bytes, and ends
+ * in an address or in one reason.
+ */
+#ifndef BTSREC_WALK_H
+#define BTSREC_WALK_H
+
+#include "base/bounds.h"
+#include "source/image.h"
+
+/** enum walk_result - why there is no physical address */
+enum walk_result {
+	WALK_OK,
+	WALK_NO_ROOT,		/* no page table is known */
+	WALK_BAD_VA,		/* not canonical */
+	WALK_NOT_PRESENT,	/* an entry says that nothing is there */
+	WALK_NO_TABLE,		/* a page of the tables is not in the dump */
+	WALK_FAILED,		/* the medium failed */
+};
+
+#define WALK_TLB_ENTRIES BOUND(2048, 16)
+
+/**
+ * struct walk - walks of one image
+ * @image: borrowed.
+ * @la57: five levels.
+ * @tlb: answers by page, @pgd_pa and @va page-aligned; @pgd_pa 0: unused.
+ */
+struct walk {
+	const struct btsrec_image *image;
+	bool la57;
+	struct walk_tlb {
+		uint64_t pgd_pa;
+		uint64_t va;
+		uint64_t pa;
+		enum walk_result result;
+	} tlb[WALK_TLB_ENTRIES];
+};
+
+/** walk_init() - an empty cache over @image */
+void walk_init(struct walk *walk, const struct btsrec_image *image, bool la57);
+
+/**
+ * walk_pa() - where the byte at @va is
+ * @pgd_pa: the top table; what CR3 has in the bits below the page is ignored.
+ * @ret_pa: set if WALK_OK; the rest of its 4 KiB page is behind it.
+ */
+enum walk_result walk_pa(struct walk *walk, uint64_t pgd_pa, uint64_t va, uint64_t *ret_pa);
+
+/** walk_result_str() - the result as a phrase; static. */
+const char *walk_result_str(enum walk_result result);
+
+#endif /* BTSREC_WALK_H */

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "recorder/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/helper.h"
+#include "source/image.h"
+
+#ifndef BTSREC_VERSION
+#error "the build gives BTSREC_VERSION"
+#endif
+
+const char *btsrec_version(void)
+{
+	return BTSREC_VERSION;
+}
+
+/* --- Session ------------------------------------------------------------ */
+
+void session_part_free(struct session_part *part)
+{
+	if (part->free)
+		part->free(part->data);
+	memset(part, 0, sizeof(*part));
+}
+
+/** struct per_cpu - pointers of @nr_cpus CPUs, each for @free_one */
+struct per_cpu {
+	unsigned int nr_cpus;
+	void (*free_one)(void *data);
+	void *of_cpu[];
+};
+
+static void per_cpu_free(void *data)
+{
+	struct per_cpu *all = data;
+
+	for (unsigned int cpu = 0; cpu < all->nr_cpus; cpu++)
+		all->free_one(all->of_cpu[cpu]);
+	free(all);
+}
+
+void **session_per_cpu(struct btsrec *rec, struct session_part *part, unsigned int cpu,
+		       void (*free_one)(void *data))
+{
+	unsigned int nr_cpus = btsrec_nr_cpu_ids(rec);
+	struct per_cpu *all = part->data;
+
+	if (!all && nr_cpus) {
+		all = calloc(1, sizeof(*all) + nr_cpus * sizeof(all->of_cpu[0]));
+		if (!all)
+			return NULL;
+		all->nr_cpus = nr_cpus;
+		all->free_one = free_one;
+		*part = (struct session_part){ .data = all, .free = per_cpu_free };
+	}
+	return all && cpu < all->nr_cpus ? &all->of_cpu[cpu] : NULL;
+}
+
+void *session_kept(const struct session_part *part, unsigned int cpu)
+{
+	const struct per_cpu *all = part->data;
+
+	return all && cpu < all->nr_cpus ? all->of_cpu[cpu] : NULL;
+}
+
+struct btsrec *btsrec_new(void)
+{
+	struct btsrec *rec = calloc(1, sizeof(*rec));
+
+	if (rec)
+		helper_lock_init(&rec->reading);
+	return rec;
+}
+
+void btsrec_free(struct btsrec *rec)
+{
+	if (!rec)
+		return;
+	rings_ahead_end(rec);
+	session_part_free(&rec->spaces);
+	session_part_free(&rec->marks);
+	session_part_free(&rec->lines);
+	session_part_free(&rec->code);
+	session_part_free(&rec->symbols);
+	diags_fini(&rec->diags);
+	session_part_free(&rec->source);
+	if (!rec->clone_of) {
+		located_free(rec->located);
+		free(rec->sysroot);
+		free(rec->debuginfo);
+	}
+	pthread_mutex_destroy(&rec->reading);
+	free(rec);
+}
+
+/*
+ * Pages that are expected would be unpacked by one thread for all; each does so for itself.
+ * What the source refuses is noted in @rec, whose image it is.
+ */
+struct btsrec *session_clone(struct btsrec *rec)
+{
+	struct btsrec *clone = btsrec_new();
+
+	if (!clone)
+		return NULL;
+	clone->clone_of = rec;
+	clone->has_image = true;
+	clone->image = rec->image;
+	clone->image.expect = NULL;
+	clone->located = rec->located;
+	clone->no_dump_names = rec->no_dump_names;
+	clone->no_user_names = rec->no_user_names;
+	clone->sysroot = rec->sysroot;
+	clone->debuginfo = rec->debuginfo;
+	return clone;
+}
+
+const char *btsrec_errmsg(const struct btsrec *rec)
+{
+	return rec->msg.text;
+}
+
+/* --- Trouble ------------------------------------------------------------ */
+
+static enum btsrec_status watched_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
+					  size_t *ret_bytes)
+{
+	struct btsrec *rec = arg;
+	enum btsrec_status status;
+
+	pthread_mutex_lock(&rec->reading);
+	status = rec->given.read_pa(rec->given.arg, pa, buf, len_bytes, ret_bytes);
+	if ((status == BTSREC_ERR_IO || status == BTSREC_ERR_NOMEM) && !rec->trouble) {
+		rec->trouble = status;
+		rec->trouble_pa = pa;
+	}
+	pthread_mutex_unlock(&rec->reading);
+	return status;
+}
+
+static void watched_expect(void *arg, const uint64_t *page_pa, size_t nr)
+{
+	struct btsrec *rec = arg;
+
+	rings_ahead_meet(rec, page_pa, nr);
+	pthread_mutex_lock(&rec->reading);
+	image_expect(&rec->given, page_pa, nr);
+	pthread_mutex_unlock(&rec->reading);
+}
+
+/*
+ * For image_read_pages(), from several threads at once; of what cannot be read, read_pa() is
+ * asked next.
+ */
+static bool watched_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
+{
+	struct btsrec *rec = arg;
+
+	rings_ahead_meet(rec, page_pa, nr);
+	return rec->given.read_pages(rec->given.arg, page_pa, nr, buf);
+}
+
+/* For a full scan, by one thread, when nothing else is read. */
+static uint64_t watched_next_pa(void *arg, uint64_t pa)
+{
+	struct btsrec *rec = arg;
+
+	return rec->given.next_pa(rec->given.arg, pa);
+}
+
+enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)
+{
+	rings_ahead_forget(rec);
+	if (status == BTSREC_ERR_STOPPED)
+		return status;
+	if (rec->nomem || rec->trouble == BTSREC_ERR_NOMEM)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (rec->trouble)
+		return msg_set(&rec->msg, rec->trouble, "the memory at 0x%llx cannot be read",
+			       (unsigned long long)rec->trouble_pa);
+	return status;
+}
+
+/* --- Source ------------------------------------------------------------- */
+
+enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *image,
+				struct session_part source)
+{
+	if (!image->read_pa)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "the image has no read_pa");
+	if (rec->has_image)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "the session has a source already");
+	rec->given = *image;
+	rec->image = *image;
+	rec->image.read_pa = watched_read_pa;
+	rec->image.expect = image->expect ? watched_expect : NULL;
+	rec->image.read_pages = image->read_pages ? watched_read_pages : NULL;
+	rec->image.next_pa = image->next_pa ? watched_next_pa : NULL;
+	rec->image.arg = rec;
+	rec->source = source;
+	rec->has_image = true;
+	return BTSREC_OK;
+}
+
+void btsrec_set_threads(struct btsrec *rec, unsigned int nr_threads)
+{
+	rec->nr_threads = nr_threads;
+}
+
+enum btsrec_status btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image)
+{
+	return session_open(rec, image, (struct session_part){ 0 });
+}
+
+enum btsrec_status btsrec_locate(struct btsrec *rec, uint64_t root_pa, enum btsrec_scan scan)
+{
+	struct located *located;
+	enum btsrec_status status;
+
+	if (!rec->has_image)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "the session has no source");
+	if (rec->located)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "the recorder has been located already");
+	diags_fini(&rec->diags);
+	rec->trouble = BTSREC_OK;
+	rec->nomem = false;
+	status = locate(&rec->image, root_pa, scan, &rec->diags, &rec->msg, &located);
+	rec->nomem |= rec->diags.nomem;
+	if (status == BTSREC_OK)
+		rec->located = located;
+	else if (*rec->notice)
+		msg_prepend(&rec->msg, status, "%s", rec->notice);
+	/* What is there shows less than there is; the view tells. */
+	return status ? session_end(rec, status) : BTSREC_OK;
+}
+
+const struct btsrec_root *btsrec_root(const struct btsrec *rec)
+{
+	return rec->located ? &rec->located->root : NULL;
+}
+
+unsigned int btsrec_nr_cpu_ids(const struct btsrec *rec)
+{
+	return rec->located ? rec->located->nr_cpus : 0;
+}
+
+const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu)
+{
+	return cpu < btsrec_nr_cpu_ids(rec) ? rec->located->cpus[cpu] : NULL;
+}
+
+const struct btsrec_cpu *btsrec_cpu(const struct btsrec *rec, unsigned int cpu)
+{
+	const struct located_cpu *lc = session_cpu(rec, cpu);
+
+	return lc ? &lc->page : NULL;
+}
+
+const struct btsrec_cpu *session_failed_cpu(const struct btsrec *rec)
+{
+	const struct btsrec_root *root = btsrec_root(rec);
+
+	return root && root->freeze_reason ? btsrec_cpu(rec, root->freeze_cpu) : NULL;
+}
+
+const struct btsrec_module *btsrec_module_at(const struct btsrec *rec, uint64_t kva)
+{
+	return rec->located ? located_module_at(rec->located, kva) : NULL;
+}

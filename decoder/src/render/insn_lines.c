@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "render/insn_lines.h"
+
+#include <stdlib.h>
+
+#include "render/json.h"
+#include "render/render_lines.h"
+#include "flow/trace.h"
+
+#define INSN_TEXT_BYTES 128
+
+/** struct insn - one instruction and its @nr_bytes bytes */
+struct insn {
+	uint64_t ip;
+	size_t nr_bytes;
+	uint8_t bytes[CODE_INSN_MAX_BYTES];
+	char text[INSN_TEXT_BYTES];
+};
+
+/* --- Words -------------------------------------------------------------- */
+
+static void text_insn(struct insn_lines *lines, const struct insn *insn)
+{
+	struct out *out = &lines->labels;
+
+	out_literal(out, "insn    ");
+	out_hex16(out, insn->ip);
+	out_literal(out, "  ");
+	if (lines->bytes) {
+		out_hex_bytes(out, insn->bytes, insn->nr_bytes);
+		out_blanks(out, 2 * (CODE_INSN_MAX_BYTES - insn->nr_bytes) + 2);
+	}
+	out_escaped(out, insn->text, sizeof(insn->text));
+	out_char(out, '\n');
+}
+
+static void json_insn_line(struct insn_lines *lines, uint64_t ip)
+{
+	struct out *out = &lines->labels;
+	struct line line;
+	const char *text;
+	size_t nr_bytes;
+
+	if (!line_find(lines->renderer->rec, ip, &line))
+		return;
+	json_text(out, "file", line.file, LINE_FILE_BYTES);
+	json_number(out, "line", line.number);
+	nr_bytes = srctext_line(&lines->source, line.file, line.number, &text);
+	if (nr_bytes)
+		json_text(out, "source", text, nr_bytes);
+}
+
+static void json_insn(struct insn_lines *lines, const struct insn *insn)
+{
+	struct out *out = &lines->labels;
+
+	json_word(out, "kind", "insn");
+	json_address(out, "ip", insn->ip);
+	if (lines->bytes) {
+		out_literal(out, ",\"bytes\":\"");
+		out_hex_bytes(out, insn->bytes, insn->nr_bytes);
+		out_char(out, '"');
+	}
+	json_text(out, "insn", insn->text, sizeof(insn->text));
+	if (lines->lines)
+		json_insn_line(lines, insn->ip);
+	out_literal(out, "}\n");
+}
+
+static void text_name(struct insn_lines *lines, uint64_t ip)
+{
+	out_name_of(&lines->labels, lines->renderer, ip);
+	out_char(&lines->labels, '\n');
+}
+
+/* --- Rows --------------------------------------------------------------- */
+
+/* Behind what is worded already; false: out of memory. */
+static bool word(struct insn_lines *lines, const struct insn_row *row, const struct insn *insn)
+{
+	static const char padding[_Alignof(struct insn_line)];
+	const struct btsrec_sink sink = { .write = out_text_take, .arg = &lines->worded };
+	struct insn_line line = { .code_bytes = insn ? (uint32_t)insn->nr_bytes : 0 };
+	size_t at = lines->worded.nr_bytes;
+
+	out_init(&lines->labels, &sink);
+	out_bytes(&lines->labels, (const char *)&line, sizeof(line));
+	if (!insn)
+		text_name(lines, row->start);
+	else if (lines->json)
+		json_insn(lines, insn);
+	else
+		text_insn(lines, insn);
+	if (out_flush(&lines->labels))
+		return false;
+	line.nr_bytes = (uint32_t)(lines->worded.nr_bytes - at - sizeof(line));
+	memcpy(lines->worded.bytes + at, &line, sizeof(line));
+	at += insn_line_bytes(line.nr_bytes);
+	return out_text_take(&lines->worded, padding, at - lines->worded.nr_bytes);
+}
+
+/* As many bytes of code as the lines are of to *@ret_bytes; false: out of memory. */
+static bool word_row(struct insn_lines *lines, const struct insn_row *row, uint32_t *ret_bytes)
+{
+	struct insn insn = { .ip = row->start };
+
+	lines->worded.nr_bytes = 0;
+	if (row->named && !word(lines, row, NULL))
+		return false;
+	for (size_t nr = 0; nr < INSN_LINES_MAX && insn.ip < row->stop; nr++) {
+		insn.nr_bytes = code_text(lines->code, row->cr3, insn.ip, row->compat, insn.bytes,
+					  insn.text, sizeof(insn.text));
+		if (!insn.nr_bytes)
+			break;
+		if (!word(lines, row, &insn))
+			return false;
+		insn.ip += insn.nr_bytes;
+	}
+	*ret_bytes = (uint32_t)(insn.ip - row->start);
+	return true;
+}
+
+static const struct tail *make_row(struct insn_lines *lines, const struct insn_row *row,
+				   const struct label_cache_key *key)
+{
+	uint32_t nr_bytes;
+
+	if (!word_row(lines, row, &nr_bytes))
+		return NULL;
+	if (label_cache_full(&lines->rows, lines->worded.nr_bytes)) {
+		label_cache_forget(&lines->rows);
+		label_cache_texts_fini(&lines->texts);
+	}
+	return label_cache_add(&lines->rows, &lines->texts, key,
+			       lines->worded.nr_bytes ? lines->worded.bytes : "",
+			       lines->worded.nr_bytes, nr_bytes);
+}
+
+/* CR3 is a page's address, so its low bits are free. */
+static struct label_cache_key key_of(const struct insn_lines *lines, const struct insn_row *row)
+{
+	bool anywhere = lines->one_kernel && code_is_kernel(row->start);
+	uint64_t how = (uint64_t)row->compat | (uint64_t)row->named << 1;
+
+	return (struct label_cache_key){
+		.from = row->start, .to = row->stop, .space = (anywhere ? 0 : row->cr3) | how};
+}
+
+const struct tail *insn_lines_find(struct insn_lines *lines, const struct insn_row *row)
+{
+	const struct label_cache_key key = key_of(lines, row);
+	const struct tail *tail = label_cache_find(&lines->rows, label_cache_hash(&key), &key);
+
+	return tail ? tail : make_row(lines, row, &key);
+}
+
+void insn_lines_init(struct insn_lines *lines, struct renderer *renderer,
+		     const struct btsrec_insns *opts)
+{
+	lines->renderer = renderer;
+	lines->code = trace_code(renderer->rec);
+	lines->source.folder = opts->source_folder;
+	lines->json = opts->format == BTSREC_FORMAT_JSONL;
+	lines->bytes = opts->bytes;
+	lines->lines = opts->lines;
+	lines->one_kernel = btsrec_root(renderer->rec)->kernel_pgd_pa;
+}
+
+void insn_lines_fini(struct insn_lines *lines)
+{
+	srctext_fini(&lines->source);
+	label_cache_fini(&lines->rows);
+	label_cache_texts_fini(&lines->texts);
+	free(lines->worded.bytes);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Members of JSON objects: a comma, the key, the value.  Keys are constants.
+ * Addresses are strings of 18 characters, since JSON readers may hold numbers as
+ * doubles; counts, ids and time stamps are numbers.
+ */
+#ifndef BTSREC_JSON_H
+#define BTSREC_JSON_H
+
+#include "render/render.h"
+
+/** json_key() - a member's comma, key and colon; its value must follow */
+static inline void json_key(struct out *out, const char *key)
+{
+	out_literal(out, ",\"");
+	out_str(out, key);
+	out_literal(out, "\":");
+}
+
+/** json_number() - an unsigned number */
+void json_number(struct out *out, const char *key, uint64_t value);
+
+/** json_bool() - true or false */
+void json_bool(struct out *out, const char *key, bool value);
+
+/** json_address() - 0x and 16 digits */
+void json_address(struct out *out, const char *key, uint64_t value);
+
+/** json_text() - a hostile string of at most @max_bytes */
+void json_text(struct out *out, const char *key, const char *text, size_t max_bytes);
+
+/** json_word() - a word of ours that needs no escaping */
+void json_word(struct out *out, const char *key, const char *word);
+
+/** json_thread() - the members pid, tgid and comm, of BTSREC_COMM_BYTES */
+void json_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
+
+/** json_event_open() - the object of @event up to its last member; more may follow */
+void json_event_open(struct renderer *r, const struct btsrec_event *event);
+
+/** json_sym() - the name of @va; no member if it has none */
+void json_sym(struct renderer *r, const char *key, uint64_t va);
+
+/** out_json_escaped() - inside a JSON string, a name that is escaped for text already */
+void out_json_escaped(struct out *out, const char *text);
+
+/** json_function() - "name" or "name [module]", without the offset */
+void json_function(struct out *out, const char *key, const struct symbol_name *name);
+
+#endif /* BTSREC_JSON_H */

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * JSON lines: one object per event, members as docs/schema/event.schema.json
+ * has them.
+ */
+#include "flow/clock.h"
+#include "flow/fault.h"
+#include "render/json.h"
+#include "render/render_branch.h"
+#include "render/render_lines.h"
+#include "flow/level_filter.h"
+#include "flow/trace.h"
+
+static void json_type(struct renderer *r, const struct btsrec_event *event)
+{
+	struct branch branch = trace_type(r->types, event);
+
+	json_branch_type(&r->out, &branch);
+}
+
+static void json_begin(struct out *out, unsigned int cpu, uint64_t n, const char *kind)
+{
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, cpu, 0);
+	json_number(out, "n", n);
+	json_word(out, "kind", kind);
+}
+
+static void json_branch_head(struct out *out, unsigned int cpu, uint64_t n,
+			     const struct btsrec_record *branch)
+{
+	json_begin(out, cpu, n, "branch");
+	json_address(out, "from", branch->from);
+	json_address(out, "to", branch->to);
+	json_bool(out, "predicted", branch->flags & BTSREC_FLAG_PREDICTED);
+}
+
+/* The members behind those that @branch_head writes. */
+static void json_branch(struct renderer *r, const struct btsrec_event *event)
+{
+	const struct btsrec_record *branch = &event->branch;
+
+	if (r->types)
+		json_type(r, event);
+	json_sym(r, "from_sym", branch->from);
+	json_sym(r, "to_sym", branch->to);
+	if (r->lines) {
+		json_line(r, "from_file", "from_line", branch->from);
+		json_line(r, "to_file", "to_line", branch->to);
+	}
+}
+
+static void json_branches(struct out *out, const struct press_run *run,
+			  const struct tail *const *label_cache)
+{
+	press_lines(out, run, label_cache, json_branch_head);
+}
+
+static void json_branch_tail(struct renderer *r, const struct btsrec_event *event)
+{
+	json_branch(r, event);
+	out_literal(&r->out, "}\n");
+}
+
+static void json_side(struct out *out, const struct btsrec_side *side)
+{
+	out_literal(out, "{\"cr3\":\"");
+	out_hex16(out, side->cr3);
+	out_char(out, '"');
+	json_thread(out, side->pid, side->tgid, side->comm);
+	out_char(out, '}');
+}
+
+static void json_switch(struct out *out, const struct btsrec_switch *sw)
+{
+	json_key(out, "prev");
+	json_side(out, &sw->prev);
+	json_key(out, "next");
+	json_side(out, &sw->next);
+	json_address(out, "task", sw->next_task_kva);
+}
+
+static void json_reason(struct out *out, uint32_t reason)
+{
+	json_text(out, "reason", btsrec_reason_str(reason), 64);
+}
+
+static void json_resume(struct out *out, const struct btsrec_resume *resume)
+{
+	json_reason(out, resume->reason);
+	json_number(out, "stop_tsc", resume->stop_tsc);
+	json_key(out, "now");
+	json_side(out, &resume->now);
+	json_address(out, "task", resume->task_kva);
+}
+
+static void json_mark(struct out *out, const struct btsrec_mark *mark)
+{
+	json_number(out, "pid", mark->pid);
+	json_number(out, "tgid", mark->tgid);
+	json_text(out, "text", mark->text, sizeof(mark->text));
+}
+
+static void json_time(struct out *out, const struct btsrec_time *time)
+{
+	json_number(out, "realtime_ns", time->realtime_ns);
+	json_number(out, "boottime_ns", time->boottime_ns);
+}
+
+static void json_registers(struct out *out, const struct btsrec_freeze *freeze)
+{
+	json_address(out, "ip", freeze->ip);
+	json_address(out, "sp", freeze->sp);
+	json_address(out, "bp", freeze->bp);
+	json_address(out, "cs", freeze->cs);
+	json_address(out, "rflags", freeze->rflags);
+	json_address(out, "cr3", freeze->cr3);
+	json_address(out, "stop_ip", freeze->stop_ip);
+	json_address(out, "debugctl", freeze->debugctl);
+}
+
+static void json_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
+{
+	struct out *out = &r->out;
+
+	json_reason(out, freeze->reason);
+	json_bool(out, "via_nmi", freeze->via_nmi);
+	json_thread(out, freeze->pid, freeze->tgid, freeze->comm);
+	json_address(out, "task", freeze->task_kva);
+	json_registers(out, freeze);
+	json_sym(r, "ip_sym", freeze->ip);
+}
+
+static void json_gap(struct out *out, const struct btsrec_gap *gap)
+{
+	json_text(out, "gap", btsrec_gap_str(gap->kind), 64);
+	if (gap->nr_slots) {
+		json_number(out, "slots", gap->nr_slots);
+		json_number(out, "first_slot", gap->slot);
+	}
+	if (gap->has_resume)
+		json_resume(out, &gap->resume);
+}
+
+static void json_switch_kind(struct out *out, bool mm_only)
+{
+	json_word(out, "what", mm_only ? "mm" : "task");
+}
+
+static void json_members(struct renderer *r, const struct btsrec_event *event)
+{
+	switch (event->kind) {
+	case BTSREC_EVENT_BRANCH:
+		break;
+	case BTSREC_EVENT_SWITCH:
+		json_switch_kind(&r->out, event->mm_only);
+		json_switch(&r->out, &event->sw);
+		break;
+	case BTSREC_EVENT_EXEC:
+		json_switch(&r->out, &event->sw);
+		break;
+	case BTSREC_EVENT_ARM:
+		json_resume(&r->out, &event->resume);
+		break;
+	case BTSREC_EVENT_MARK:
+		json_mark(&r->out, &event->mark);
+		break;
+	case BTSREC_EVENT_TIME:
+		json_time(&r->out, &event->time);
+		break;
+	case BTSREC_EVENT_FREEZE:
+		json_freeze(r, &event->freeze);
+		break;
+	case BTSREC_EVENT_GAP:
+		json_gap(&r->out, &event->gap);
+		break;
+	}
+}
+
+void json_event_open(struct renderer *r, const struct btsrec_event *event)
+{
+	struct out *out = &r->out;
+	uint64_t tsc;
+
+	if (event->kind == BTSREC_EVENT_BRANCH) {
+		json_branch_head(out, event->cpu, event->n, &event->branch);
+		json_branch(r, event);
+		return;
+	}
+	json_begin(out, event->cpu, event->n, render_kind_str(event->kind));
+	if (clock_event(event, &tsc))
+		json_number(out, "tsc", tsc);
+	json_members(r, event);
+}
+
+static void json_event(struct renderer *r, const struct btsrec_event *event)
+{
+	json_event_open(r, event);
+	out_literal(&r->out, "}\n");
+}
+
+static void json_found(struct renderer *r, const struct fault *fault)
+{
+	struct out *out = &r->out;
+
+	json_address(out, "ip", fault->from);
+	json_sym(r, "ip_sym", fault->from);
+	json_number(out, "newer", fault->nr_newer);
+	if (fault->vector >= 0)
+		json_number(out, "vector", (uint64_t)fault->vector);
+}
+
+static void json_fault(struct renderer *r, unsigned int cpu, uint64_t n,
+		       const struct fault *fault)
+{
+	struct out *out = &r->out;
+
+	json_begin(out, cpu, n, "fault");
+	json_word(out, "what", fault_kind_str(fault->kind));
+	if (fault->kind == FAULT_UNKNOWN)
+		json_word(out, "why", fault_why_str(fault->why));
+	else
+		json_found(r, fault);
+	out_literal(out, "}\n");
+}
+
+static void json_block(struct renderer *r, const struct level_filter_block *block)
+{
+	struct out *out = &r->out;
+
+	json_begin(out, block->cpu, block->n, render_block_str(block));
+	if (block->has_from)
+		json_address(out, "from", block->from);
+	if (block->has_to)
+		json_address(out, "to", block->to);
+	if (block->has_from)
+		json_sym(r, "from_sym", block->from);
+	if (block->has_to)
+		json_sym(r, "to_sym", block->to);
+	if (block->has_entry) {
+		json_branch_type(out, &block->entry);
+		json_address(out, "entry", block->entry_kva);
+		json_sym(r, "entry_sym", block->entry_kva);
+	}
+	if (block->handler_kva) {
+		json_address(out, "handler", block->handler_kva);
+		json_sym(r, "handler_sym", block->handler_kva);
+	}
+	json_number(out, "branches", block->nr_branches);
+	out_literal(out, "}\n");
+}
+
+const struct render_format render_jsonl = {
+	.event = json_event,
+	.branch_tail = json_branch_tail,
+	.branches = json_branches,
+	.plain_bytes = 128,
+	.fault = json_fault,
+	.block = json_block,
+	.loop = loop_json,
+	.interval = interval_json,
+	.end = json_lines_missing,
+};

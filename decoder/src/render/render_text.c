@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Text: one line per event, fixed columns first and names last, so that grep,
+ * sort and awk survive.
+ *
+ *   CPU         N KIND
+ *     0     43684 branch  0xffffffff81a0b2c3 -> 0xffffffff81a0c000 P  a+0x43 -> b+0x0
+ *     0     43685 switch  tsc=81 task 12/12 "sh" cr3=0x... -> 34/34 "cat" cr3=0x...
+ */
+#include "flow/clock.h"
+#include "flow/fault.h"
+#include "render/render.h"
+#include "render/render_branch.h"
+#include "render/render_lines.h"
+#include "recorder/session.h"
+#include "flow/level_filter.h"
+#include "symbols/symbol.h"
+#include "render/text_columns.h"
+#include "flow/trace.h"
+
+/* "syscall", "irq:236" */
+#define TYPE_WIDTH 7
+
+static void text_name(struct renderer *r, bool known, const struct symbol_name *name,
+		      enum symbol_why why)
+{
+	if (known)
+		out_name(&r->out, name);
+	else
+		out_no_name(&r->out, why);
+}
+
+/* Without a symbol source a line gets its names part only if a module is known. */
+static void text_branch_names(struct renderer *r, const struct btsrec_record *branch,
+			      unsigned int nr_blanks)
+{
+	struct symbol_name from, to;
+	enum symbol_why why_from, why_to;
+	bool has_from = render_find(r, branch->from, &from, &why_from);
+	bool has_to = render_find(r, branch->to, &to, &why_to);
+
+	if (!r->names && !has_from && !has_to)
+		return;
+	out_pad(&r->out, "", nr_blanks + 2);
+	text_name(r, has_from, &from, why_from);
+	out_literal(&r->out, " -> ");
+	text_name(r, has_to, &to, why_to);
+}
+
+/* How many blanks are missing to a column of kinds. */
+static unsigned int text_type(struct renderer *r, const struct btsrec_event *event)
+{
+	char text[BRANCH_TEXT_BYTES];
+	struct branch branch;
+	size_t nr_bytes;
+
+	if (!r->types)
+		return 0;
+	branch = trace_type(r->types, event);
+	nr_bytes = branch_text(text, &branch);
+	out_char(&r->out, ' ');
+	out_bytes(&r->out, text, nr_bytes);
+	return nr_bytes < TYPE_WIDTH ? (unsigned int)(TYPE_WIDTH - nr_bytes) : 0;
+}
+
+static void text_branch_lines(struct renderer *r, const struct btsrec_record *branch)
+{
+	out_literal(&r->out, "  ");
+	out_line_of(r, branch->from);
+	out_literal(&r->out, " -> ");
+	out_line_of(r, branch->to);
+}
+
+static void text_branch_tail(struct renderer *r, const struct btsrec_event *event)
+{
+	text_branch_names(r, &event->branch, text_type(r, event));
+	if (r->lines)
+		text_branch_lines(r, &event->branch);
+	out_char(&r->out, '\n');
+}
+
+static void text_cr3(struct out *out, uint64_t cr3)
+{
+	out_literal(out, " cr3=");
+	out_hex16(out, cr3);
+}
+
+static void text_side(struct out *out, const struct btsrec_side *side)
+{
+	out_thread(out, side->pid, side->tgid, side->comm);
+	text_cr3(out, side->cr3);
+}
+
+static void text_switch(struct out *out, const struct btsrec_switch *sw, const char *what)
+{
+	out_str(out, what);
+	text_side(out, &sw->prev);
+	out_literal(out, " -> ");
+	text_side(out, &sw->next);
+}
+
+static void text_mm(struct out *out, const struct btsrec_switch *sw)
+{
+	out_literal(out, "mm ");
+	text_side(out, &sw->prev);
+	out_literal(out, " ->");
+	text_cr3(out, sw->next.cr3);
+}
+
+static void text_reason(struct out *out, uint32_t reason)
+{
+	out_literal(out, "reason=");
+	out_quoted(out, btsrec_reason_str(reason), 64);
+}
+
+static void text_stop(struct out *out, const struct btsrec_resume *resume)
+{
+	if (resume->reason) {
+		text_reason(out, resume->reason);
+		out_char(out, ' ');
+	}
+	if (resume->stop_tsc) {
+		out_literal(out, "stop_tsc=");
+		out_dec(out, resume->stop_tsc, 0);
+		out_char(out, ' ');
+	}
+	text_side(out, &resume->now);
+}
+
+static void text_clock(struct out *out, uint64_t ns)
+{
+	uint64_t rest = ns % 1000000000, digit = 100000000;
+
+	out_dec(out, ns / 1000000000, 0);
+	out_char(out, '.');
+	for (; digit; digit /= 10)
+		out_char(out, (char)('0' + rest / digit % 10));
+}
+
+static void text_time(struct out *out, const struct btsrec_time *time)
+{
+	out_literal(out, "realtime=");
+	text_clock(out, time->realtime_ns);
+	out_literal(out, " boottime=");
+	text_clock(out, time->boottime_ns);
+}
+
+static void text_mark(struct out *out, const struct btsrec_mark *mark)
+{
+	out_dec(out, mark->pid, 0);
+	out_char(out, '/');
+	out_dec(out, mark->tgid, 0);
+	out_char(out, ' ');
+	out_quoted(out, mark->text, sizeof(mark->text));
+}
+
+static void text_register(struct out *out, const char *name, uint64_t value)
+{
+	out_char(out, ' ');
+	out_str(out, name);
+	out_char(out, '=');
+	out_hex16(out, value);
+}
+
+static void text_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
+{
+	struct out *out = &r->out;
+
+	text_reason(out, freeze->reason);
+	out_str(out, freeze->via_nmi ? " by=nmi " : " by=self ");
+	out_thread(out, freeze->pid, freeze->tgid, freeze->comm);
+	text_cr3(out, freeze->cr3);
+	text_register(out, "ip", freeze->ip);
+	text_register(out, "sp", freeze->sp);
+	text_register(out, "bp", freeze->bp);
+	text_register(out, "cs", freeze->cs);
+	text_register(out, "rflags", freeze->rflags);
+	text_register(out, "stop_ip", freeze->stop_ip);
+	out_name_of(out, r, freeze->ip);
+}
+
+static void text_gap(struct out *out, const struct btsrec_gap *gap)
+{
+	out_str(out, btsrec_gap_str(gap->kind));
+	if (gap->nr_slots) {
+		out_literal(out, " slots=");
+		out_dec(out, gap->nr_slots, 0);
+		out_literal(out, " first_slot=");
+		out_dec(out, gap->slot, 0);
+	}
+	if (gap->has_resume) {
+		out_char(out, ' ');
+		text_stop(out, &gap->resume);
+	}
+}
+
+void render_details(struct renderer *r, const struct btsrec_event *event)
+{
+	switch (event->kind) {
+	case BTSREC_EVENT_BRANCH:
+		break;
+	case BTSREC_EVENT_SWITCH:
+		if (event->mm_only)
+			text_mm(&r->out, &event->sw);
+		else
+			text_switch(&r->out, &event->sw, "task ");
+		break;
+	case BTSREC_EVENT_EXEC:
+		text_switch(&r->out, &event->sw, "");
+		break;
+	case BTSREC_EVENT_ARM:
+		text_stop(&r->out, &event->resume);
+		break;
+	case BTSREC_EVENT_MARK:
+		text_mark(&r->out, &event->mark);
+		break;
+	case BTSREC_EVENT_TIME:
+		text_time(&r->out, &event->time);
+		break;
+	case BTSREC_EVENT_FREEZE:
+		text_freeze(r, &event->freeze);
+		break;
+	case BTSREC_EVENT_GAP:
+		text_gap(&r->out, &event->gap);
+		break;
+	}
+}
+
+static void fault_name(struct renderer *r, const struct fault *fault)
+{
+	struct symbol_name name;
+
+	if (symbol_find(r->rec, fault->from, &name)) {
+		out_literal(&r->out, "  ");
+		out_name(&r->out, &name);
+	} else if (r->names) {
+		out_literal(&r->out, "  -");
+	}
+}
+
+void render_fault(struct renderer *r, const struct fault *fault)
+{
+	struct branch branch = { .type = BRANCH_EXCEPTION, .vector = fault->vector };
+	struct out *out = &r->out;
+
+	if (fault->kind == FAULT_UNKNOWN) {
+		out_literal(out, "unknown: ");
+		out_str(out, fault_why_str(fault->why));
+		return;
+	}
+	if (fault->kind == FAULT_EXCEPTION && fault->vector >= 0)
+		out_branch_type(out, &branch);
+	else
+		out_str(out, fault_kind_str(fault->kind));
+	out_literal(out, " at ");
+	out_hex16(out, fault->from);
+	out_literal(out, " newer=");
+	out_dec(out, fault->nr_newer, 0);
+	fault_name(r, fault);
+}
+
+static void text_fault(struct renderer *r, unsigned int cpu, uint64_t n,
+		       const struct fault *fault)
+{
+	struct out *out = &r->out;
+
+	out_event(out, cpu, n);
+	out_literal(out, "fault   ");
+	render_fault(r, fault);
+	out_char(out, '\n');
+}
+
+/* "syscall handler=__x64_sys_read+0x0"; an address where there is no name. */
+static void text_block_entry(struct renderer *r, const struct level_filter_block *block)
+{
+	uint64_t va = block->handler_kva ? block->handler_kva : block->entry_kva;
+	struct out *out = &r->out;
+	struct symbol_name name;
+
+	out_branch_type(out, &block->entry);
+	out_str(out, block->handler_kva ? " handler=" : " entry=");
+	if (symbol_find(r->rec, va, &name))
+		out_name(out, &name);
+	else
+		out_hex16(out, va);
+	out_char(out, ' ');
+}
+
+void render_block(struct renderer *r, const struct level_filter_block *block)
+{
+	if (block->has_entry)
+		text_block_entry(r, block);
+	out_literal(&r->out, "branches=");
+	out_dec(&r->out, block->nr_branches, 0);
+}
+
+static void text_block_end(struct out *out, bool known, uint64_t va)
+{
+	if (known)
+		out_hex16(out, va);
+	else
+		out_pad(out, "-", 18);
+}
+
+static void text_block_names(struct renderer *r, const struct level_filter_block *block)
+{
+	enum symbol_why why_from = SYMBOL_UNKNOWN, why_to = SYMBOL_UNKNOWN;
+	struct symbol_name from, to;
+	bool has_from = block->has_from && render_find(r, block->from, &from, &why_from);
+	bool has_to = block->has_to && render_find(r, block->to, &to, &why_to);
+
+	if (!has_from && !has_to)
+		return;
+	out_literal(&r->out, "  ");
+	text_name(r, has_from, &from, why_from);
+	out_literal(&r->out, " -> ");
+	text_name(r, has_to, &to, why_to);
+}
+
+static void text_block(struct renderer *r, const struct level_filter_block *block)
+{
+	struct out *out = &r->out;
+
+	out_event(out, block->cpu, block->n);
+	out_pad(out, render_block_str(block), 8);
+	text_block_end(out, block->has_from, block->from);
+	out_literal(out, " -> ");
+	text_block_end(out, block->has_to, block->to);
+	out_char(out, ' ');
+	render_block(r, block);
+	text_block_names(r, block);
+	out_char(out, '\n');
+}
+
+static void text_filtered(struct renderer *r, unsigned int cpu, uint64_t nr_wanted,
+			  uint64_t nr_events)
+{
+	struct out *out = &r->out;
+
+	out_literal(out, "# CPU ");
+	out_dec(out, cpu, 0);
+	out_literal(out, ": ");
+	out_dec(out, nr_wanted, 0);
+	out_literal(out, " of ");
+	out_dec(out, nr_events, 0);
+	out_literal(out, " events match\n");
+}
+
+static void text_event(struct renderer *r, const struct btsrec_event *event)
+{
+	struct out *out = &r->out;
+	uint64_t tsc;
+
+	if (event->kind == BTSREC_EVENT_BRANCH) {
+		text_branch_head(out, event->cpu, event->n, &event->branch);
+		text_branch_tail(r, event);
+		return;
+	}
+	out_event(out, event->cpu, event->n);
+	out_pad(out, render_kind_str(event->kind), 8);
+	if (clock_event(event, &tsc)) {
+		out_literal(out, "tsc=");
+		out_dec(out, tsc, 0);
+		out_char(out, ' ');
+	}
+	render_details(r, event);
+	out_char(out, '\n');
+}
+
+static void text_cpu(struct renderer *r, const struct btsrec_cpu *cpu,
+		     const struct session_ring *ring)
+{
+	struct out *out = &r->out;
+
+	out_literal(out, "# CPU ");
+	out_dec(out, cpu->cpu, 0);
+	out_literal(out, ": ");
+	render_cpu_state(out, cpu);
+	out_str(out, ring->complete ? ", complete" : ", older history is gone");
+	out_char(out, '\n');
+}
+
+const struct render_format render_text = {
+	.cpu = text_cpu,
+	.event = text_event,
+	.branch_tail = text_branch_tail,
+	.branches = text_branches,
+	.plain_bytes = 72,
+	.fault = text_fault,
+	.cpu_end = out_user_summary,
+	.thread_end = out_user_summary_thread,
+	.block = text_block,
+	.loop = loop_text,
+	.interval = interval_text,
+	.filtered = text_filtered,
+	.end = text_lines_missing,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pages that took long to get, so many of them as fit: walks through page tables and tables of
+ * names go back and forth, and rings are gone through more than once.  A container.
+ */
+#ifndef BTSREC_PAGE_CACHE_H
+#define BTSREC_PAGE_CACHE_H
+
+#include <stdbool.h>
+
+#include "base/bounds.h"
+#include <btsrec/decoder.h>
+
+/* 64 MiB at most, in pieces of the size of a large page. */
+#define PAGE_CACHE_EACH	     BOUND(512, 4)
+#define PAGE_CACHE_NR_PIECES BOUND(32, 4)
+#define PAGE_CACHE_MAX	     (PAGE_CACHE_EACH * PAGE_CACHE_NR_PIECES)
+
+/**
+ * struct page_cache - what is kept; all zero: nothing
+ * @index: of where pages are; owned.
+ * @pieces: of memory, PAGE_CACHE_EACH pages each; owned.
+ * @is_promised: page_cache_wants() has said so, and page_cache_give() is going to be called.
+ * @nr: pages were kept, of which the newest PAGE_CACHE_MAX are.
+ */
+struct page_cache {
+	struct page_cache_index *index;
+	uint8_t *pieces[PAGE_CACHE_NR_PIECES];
+	bool is_promised;
+	uint64_t nr;
+};
+
+/** page_cache_find() - the page of that number, until page_cache_room(); NULL: it is not kept */
+const uint8_t *page_cache_find(const struct page_cache *kept, uint64_t number);
+
+/**
+ * page_cache_room() - where the next page that is kept will be, for page_cache_add()
+ *
+ * If all room is taken, it is that of the page that was added first.
+ *
+ * Return: BTSREC_PAGE_BYTES; NULL: out of memory.
+ */
+uint8_t *page_cache_room(struct page_cache *kept);
+
+/**
+ * page_cache_wants() - is it time for memory for the next pages?  Then the caller must give it
+ *
+ * Without, page_cache_room() waits for the system: who holds a lock gets it before, without it.
+ */
+bool page_cache_wants(struct page_cache *kept);
+
+/** page_cache_piece() - memory for page_cache_give(), provided by the system; NULL: there is none */
+uint8_t *page_cache_piece(void);
+
+/** page_cache_give() - take @piece, from page_cache_piece() */
+void page_cache_give(struct page_cache *kept, uint8_t *piece);
+
+/** page_cache_add() - what is in page_cache_room() now is page @number, which is not kept yet */
+void page_cache_add(struct page_cache *kept, uint64_t number);
+
+/** page_cache_fini() - free all and keep nothing */
+void page_cache_fini(struct page_cache *kept);
+
+#endif /* BTSREC_PAGE_CACHE_H */

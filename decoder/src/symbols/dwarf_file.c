@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/dwarf_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <elfutils/libdwfl.h>
+
+#include "symbols/filestore.h"
+#include "base/grow.h"
+#include "base/sorted.h"
+
+/* Any place will do, away from 0, which stands for "no address". */
+#define LAYOUT_BASE	0x10000
+
+/** struct unit_range - addresses of one unit of compilation; @offset: of its DIE */
+struct unit_range {
+	Dwarf_Addr begin;
+	Dwarf_Addr end;
+	Dwarf_Off offset;
+};
+
+/**
+ * struct dwarf_file - an opened file
+ * @debug_path: what @callbacks points to.
+ * @dwarf, @bias: what addresses of the file are above those of @dwarf.
+ * @ranges: of all units, @nr_ranges by address, read when they are first needed.
+ */
+struct dwarf_file {
+	Dwfl_Callbacks callbacks;
+	char *debug_path;
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	Dwarf *dwarf;
+	Dwarf_Addr bias;
+	bool ranges_tried;
+	struct unit_range *ranges;
+	size_t nr_ranges;
+	size_t nr_room;
+};
+
+const char *dwarf_fault_str(enum dwarf_fault fault)
+{
+	switch (fault) {
+	case DWARF_OK:		return "fine";
+	case DWARF_NO_MEMORY:	return "out of memory";
+	case DWARF_NO_FILE:	return "no file with debug information found";
+	case DWARF_NO_ELF:	return "not an ELF file";
+	case DWARF_OTHER_BUILD:	return "its build-id is not that in the dump";
+	case DWARF_NO_LINES:	return "it has no debug information";
+	}
+	return "unknown";
+}
+
+/* --- Life --------------------------------------------------------------- */
+
+static int find_no_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+		       char **ret_path, Elf **ret_elf)
+{
+	(void)module;
+	(void)userdata;
+	(void)name;
+	(void)base;
+	(void)ret_path;
+	(void)ret_elf;
+	return -1;
+}
+
+static struct dwarf_file *file_new(char *debug_path)
+{
+	struct dwarf_file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->debug_path = debug_path;
+	file->callbacks.find_elf = find_no_elf;
+	file->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+	file->callbacks.section_address = dwfl_offline_section_address;
+	file->callbacks.debuginfo_path = &file->debug_path;
+	file->dwfl = dwfl_begin(&file->callbacks);
+	if (file->dwfl)
+		return file;
+	free(file);
+	return NULL;
+}
+
+void dwarf_file_close(struct dwarf_file *file)
+{
+	if (!file)
+		return;
+	dwfl_end(file->dwfl);
+	free(file->ranges);
+	free(file);
+}
+
+/* --- Opening ------------------------------------------------------------ */
+
+static bool same_build(Dwfl_Module *module, const struct dwarf_build_id *id)
+{
+	const unsigned char *bytes;
+	GElf_Addr address;
+	int nr_bytes;
+
+	if (!id->nr_bytes)
+		return true;
+	nr_bytes = dwfl_module_build_id(module, &bytes, &address);
+	return nr_bytes > 0 && (size_t)nr_bytes == id->nr_bytes &&
+	       !memcmp(bytes, id->bytes, id->nr_bytes);
+}
+
+static enum dwarf_fault report(struct dwarf_file *file, const char *path, int fd,
+			       const struct dwarf_build_id *id)
+{
+	GElf_Addr bias;
+
+	dwfl_report_begin(file->dwfl);
+	file->module = dwfl_report_elf(file->dwfl, path, path, fd, LAYOUT_BASE, false);
+	dwfl_report_end(file->dwfl, NULL, NULL);
+	if (!file->module) {
+		close(fd);
+		return DWARF_NO_ELF;
+	}
+	/* The build-id is looked for in a file that has been opened. */
+	if (!dwfl_module_getelf(file->module, &bias))
+		return DWARF_NO_ELF;
+	if (!same_build(file->module, id))
+		return DWARF_OTHER_BUILD;
+	file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
+	return file->dwarf ? DWARF_OK : DWARF_NO_LINES;
+}
+
+/* The file takes over @fd. */
+static enum dwarf_fault open_fd(const char *path, int fd, const struct dwarf_build_id *id,
+				char *debug_path, struct dwarf_file **ret)
+{
+	struct dwarf_file *file = file_new(debug_path);
+	enum dwarf_fault fault;
+
+	if (!file) {
+		close(fd);
+		return DWARF_NO_MEMORY;
+	}
+	errno = 0;
+	fault = report(file, path, fd, id);
+	/* The library goes on without what it had no memory for. */
+	if (errno == ENOMEM)
+		fault = DWARF_NO_MEMORY;
+	if (fault)
+		dwarf_file_close(file);
+	else
+		*ret = file;
+	return fault;
+}
+
+enum dwarf_fault dwarf_file_open(const char *path, const struct dwarf_build_id *id,
+				 char *debug_path, struct dwarf_file **ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? DWARF_NO_FILE : open_fd(path, fd, id, debug_path, ret);
+}
+
+/*
+ * Not by libdwfl: of a module of which it has nothing but a build-id, it closes descriptor 0 with
+ * the file that it has found (0.188), which is the standard input of the program that we are in.
+ */
+enum dwarf_fault dwarf_file_find(const struct dwarf_build_id *id, char *debug_path,
+				 struct dwarf_file **ret)
+{
+	struct filestore_debug search = { debug_path, id->bytes, id->nr_bytes, false };
+	enum dwarf_fault fault = DWARF_NO_FILE;
+	int fd;
+
+	/* One that is called so may yet be of another build. */
+	while (fault != DWARF_OK && fault != DWARF_NO_MEMORY &&
+	       (fd = filestore_next_debug(&search)) >= 0)
+		fault = open_fd("", fd, id, debug_path, ret);
+	return fault;
+}
+
+/* --- Symbols ------------------------------------------------------------ */
+
+/* The section that @index is of @elf, if there is code in it. */
+static bool code_section(Elf *elf, GElf_Word index, GElf_Shdr *ret)
+{
+	Elf_Scn *section = index ? elf_getscn(elf, index) : NULL;
+
+	return section && gelf_getshdr(section, ret) && ret->sh_flags & SHF_EXECINSTR;
+}
+
+void dwarf_file_symbols(struct dwarf_file *file, dwarf_symbol_fn fn, void *arg)
+{
+	int nr_symbols = dwfl_module_getsymtab(file->module), i;
+
+	for (i = 1; i < nr_symbols; i++) {
+		GElf_Addr address, bias;
+		GElf_Shdr section;
+		GElf_Word index;
+		const char *name;
+		GElf_Sym symbol;
+		Elf *elf;
+
+		name = dwfl_module_getsym_info(file->module, i, &symbol, &address, &index, &elf,
+					       &bias);
+		if (!name || !*name || GELF_ST_TYPE(symbol.st_info) > STT_FUNC ||
+		    !code_section(elf, index, &section))
+			continue;
+		if (!fn(arg, name, address, index, section.sh_addr + bias,
+			section.sh_addr + bias + section.sh_size))
+			return;
+	}
+}
+
+/* --- Units -------------------------------------------------------------- */
+
+static bool add_range(struct dwarf_file *file, const struct unit_range *range)
+{
+	if (!grow_from(&file->ranges, sizeof(*file->ranges), file->nr_ranges, &file->nr_room, 256))
+		return false;
+	file->ranges[file->nr_ranges++] = *range;
+	return true;
+}
+
+static bool add_unit(struct dwarf_file *file, Dwarf_Die *unit)
+{
+	struct unit_range range = { .offset = dwarf_dieoffset(unit) };
+	Dwarf_Addr base;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(unit, at, &base, &range.begin, &range.end)) > 0)
+		if (range.begin < range.end && !add_range(file, &range))
+			return false;
+	return true;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct unit_range *a = left, *b = right;
+
+	return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+static void read_ranges(struct dwarf_file *file)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+
+	while (!dwarf_get_units(file->dwarf, unit, &unit, NULL, NULL, &die, NULL))
+		if (!add_unit(file, &die))
+			break;
+	if (file->nr_ranges)
+		qsort(file->ranges, file->nr_ranges, sizeof(*file->ranges), compare_ranges);
+}
+
+/*
+ * The unit that has @address, by the ranges that the units themselves state.  libdw 0.188
+ * goes by .debug_aranges alone, which clang does not write unless it is asked.
+ */
+static bool find_unit(struct dwarf_file *file, Dwarf_Addr address, Dwarf_Die *ret)
+{
+	size_t nr;
+
+	if (!file->ranges_tried)
+		read_ranges(file);
+	file->ranges_tried = true;
+	nr = sorted_up_to(file->ranges, file->nr_ranges, begin, address);
+	return nr && address < file->ranges[nr - 1].end &&
+	       dwarf_offdie(file->dwarf, file->ranges[nr - 1].offset, ret);
+}
+
+/* --- Lines -------------------------------------------------------------- */
+
+static bool line_of_unit(struct dwarf_file *file, uint64_t address, const char **ret_file,
+			 int *ret_line)
+{
+	Dwarf_Line *line;
+	Dwarf_Die unit;
+
+	if (!find_unit(file, address - file->bias, &unit))
+		return false;
+	line = dwarf_getsrc_die(&unit, address - file->bias);
+	*ret_file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	return *ret_file && !dwarf_lineno(line, ret_line);
+}
+
+bool dwarf_file_line(struct dwarf_file *file, uint64_t address, const char **ret_file,
+		     unsigned int *ret_line)
+{
+	Dwfl_Line *line = dwfl_module_getsrc(file->module, address);
+	const char *name;
+	int number = 0;
+
+	name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	if ((!name && !line_of_unit(file, address, &name, &number)) || number <= 0)
+		return false;
+	*ret_file = name;
+	*ret_line = (unsigned int)number;
+	return true;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Source lines of kernel addresses, from files with debug information.
+ *
+ * Whoever prints lines asks line_find() for each address, as symbol_find() for
+ * names, and at the end of its output says with lines_missing() what had none and
+ * why.  Nothing is opened before the first question; a file is looked for once, and
+ * answers are cached, so that asking again costs little.  The user chose the files
+ * with btsrec_set_debuginfo() and btsrec_add_vmlinux(); views know nothing of it.
+ */
+#ifndef BTSREC_LINES_H
+#define BTSREC_LINES_H
+
+#include "recorder/session.h"
+
+/** lines_clone() - what the user chose for @rec is for @twin, too; false: out of memory */
+bool lines_clone(struct btsrec *clone, const struct btsrec *rec);
+
+/**
+ * struct line - a place in a source file
+ * @file: as the compiler noted it; hostile text, only for out_escaped() and
+ *	out_json_string(); valid until the session is freed.  The same pointer for all
+ *	lines of one file of one unit.
+ * @number: from 1.
+ */
+struct line {
+	const char *file;
+	unsigned int number;
+};
+
+/** The longest file name that is printed; what is longer is cut. */
+#define LINE_FILE_BYTES	4096
+
+/**
+ * line_find() - the source line that the code at @va was made from
+ *
+ * Where code was inlined it is the line where it is written.  User addresses have
+ * no lines yet.
+ *
+ * Return: true with *@ret filled; false if there is none, see lines_missing().
+ */
+bool line_find(struct btsrec *rec, uint64_t va, struct line *ret);
+
+/**
+ * struct line_missing - the kernel or a module of which line_find() found no debug file
+ * @module: hostile text; empty: the kernel itself.
+ * @path: the file that came nearest, or empty; @why: a phrase.
+ */
+struct line_missing {
+	const char *module;
+	const char *path;
+	const char *why;
+};
+
+/**
+ * lines_missing() - what line_find() has been asked for in vain so far
+ * @i: from 0.
+ *
+ * Return: true with *@ret filled, valid until the session is freed; false: that was all.
+ */
+bool lines_missing(struct btsrec *rec, size_t i, struct line_missing *ret);
+
+#endif /* BTSREC_LINES_H */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names of addresses: the front end's resolver, then the kernel's symbol files,
+ * then what the dump itself knows, then the module map.
+ */
+#ifndef BTSREC_SYMBOL_H
+#define BTSREC_SYMBOL_H
+
+#include <btsrec/decoder.h>
+
+#include "code/code.h"
+#include "base/symbol_table.h"
+
+/*
+ * KASLR moves the kernel by multiples of CONFIG_PHYSICAL_ALIGN, on x86-64 at
+ * least 2 MiB (arch/x86/Kconfig).
+ */
+#define SYMBOL_KASLR_STEP_BYTES	(2ULL << 20)
+
+struct user;
+
+/* Kernel addresses have the highest bit set. */
+#define KERNEL_HALF_KVA		(1ULL << 63)
+
+/**
+ * struct symbol_name - the name of an address, ready to print
+ * @name: escaped, @name_bytes long; none if only the module is known.
+ * @module: escaped, NUL-terminated; empty: the kernel itself.  Of a user address the
+ *	path of the file.
+ * @offset_bytes: from the start of the symbol, or of the module's text or the file.
+ * @buf: where @name and @module live if they are not a table's.
+ */
+struct symbol_name {
+	const char *name;
+	size_t name_bytes;
+	const char *module;
+	uint64_t offset_bytes;
+	struct {
+		char name[4 * sizeof(((struct btsrec_symbol *)0)->name) + 1];
+		char module[4 * BTSREC_MODULE_NAME_BYTES + 1];
+	} buf;
+};
+
+/** enum symbol_why - why an address has no symbol */
+enum symbol_why {
+	SYMBOL_NAMED,
+	SYMBOL_UNKNOWN,		/* no source knows of such addresses */
+	/* of user addresses: */
+	SYMBOL_MM_GONE,		/* the process, or the program that it ran, is no more */
+	SYMBOL_NOT_MAPPED,	/* not any more */
+	SYMBOL_EXCLUDED,	/* the dump lacks what would tell */
+	SYMBOL_NO_FILE,		/* of the path in the dump, on this machine */
+	SYMBOL_OTHER_FILE,	/* the file on this machine is not the one that was mapped */
+	SYMBOL_NO_SYMBOL,	/* the file has none for it */
+	SYMBOL_NOT_A_FILE,	/* mapped, but from no file */
+};
+
+#define SYMBOL_NR_WHYS	(SYMBOL_NOT_A_FILE + 1)
+
+/** symbol_why_str() - the reason as a phrase; static. */
+const char *symbol_why_str(enum symbol_why why);
+
+/**
+ * symbols_present() - does @rec have a source of names besides the module map?
+ *
+ * Reads the kernel's names from the dump if there is no other source.
+ */
+bool symbols_present(struct btsrec *rec);
+
+/**
+ * symbols_missing() - why the kernel's addresses stay without names
+ *
+ * Return: a phrase, valid until the session is freed; NULL: they do not, or the
+ * names in the dump are not wanted.
+ */
+const char *symbols_missing(struct btsrec *rec);
+
+/**
+ * symbol_find() - name @va
+ *
+ * Return: true with *@ret filled, valid until the session is freed or *@ret is
+ * reused; false if @va has no name.
+ */
+bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret);
+
+/** symbol_fetch() - have the cache fetch what symbol_find() of the kernel's @va needs soon */
+void symbol_fetch(const struct btsrec *rec, uint64_t va);
+
+/**
+ * symbols_by_name() - where the kernel or a module has a symbol called @name
+ * @ret: the addresses, @max of room, each once.
+ *
+ * By the symbol files and what the dump itself says; the resolver knows no names.
+ *
+ * Return: how many there are in @ret.
+ */
+size_t symbols_by_name(struct btsrec *rec, const char *name, uint64_t *ret, size_t max);
+
+/**
+ * symbols_module() - what the dump itself says of the symbols of @module
+ * @module: of the module map.
+ *
+ * For placing the module's files; also if names from the dump are not wanted.
+ *
+ * Return: the session's; NULL: none, or out of memory.
+ */
+const struct symbol_table *symbols_module(struct btsrec *rec, const struct btsrec_module *module);
+
+/**
+ * symbol_find_in() - name @va as @side saw it
+ * @side: who ran; of this a user address depends.  NULL: unknown.
+ * @ret_why: why there is no symbol; set in every case.
+ *
+ * Return: true with *@ret filled; a name in a file without symbols has no @name, but the
+ * path as @module and the offset in the file.  As symbol_find() otherwise.
+ */
+bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t va,
+		    struct symbol_name *ret, enum symbol_why *ret_why);
+
+/**
+ * struct symbols_shared - names of kernel addresses for several threads at once
+ * @files, @kernel: what has been read; tables stay as they are, so any thread may ask them.
+ * @thunk_array_kva: of symbols_thunk_array(), @thunks: of code_thunks(), for who needs them.
+ * @enter, @leave: around what only the session knows, with @arg.
+ */
+struct symbols_shared {
+	struct btsrec *rec;
+	const struct symbol_table *files;
+	const struct symbol_table *kernel;
+	uint64_t thunk_array_kva;
+	struct code_thunks thunks;
+	void (*enter)(void *arg);
+	void (*leave)(void *arg);
+	void *arg;
+};
+
+/** symbols_share() - the tables of @ret, and nothing else, before there are several threads */
+void symbols_share(struct btsrec *rec, struct symbols_shared *ret);
+
+/** symbol_find_shared() - symbol_find() of a kernel address, by any thread */
+bool symbol_find_shared(const struct symbols_shared *shared, uint64_t va,
+			struct symbol_name *ret);
+
+/**
+ * symbols_clone() - give @twin, which has no names yet, those of the kernel that @rec has
+ *
+ * They are read in @rec if they have not been; those of modules and of user addresses are
+ * read by each.
+ *
+ * Return: false: out of memory.
+ */
+bool symbols_clone(struct btsrec *clone, struct btsrec *rec);
+
+/**
+ * symbols_user() - what knows of user addresses; NULL: nothing does
+ */
+struct user *symbols_user(struct btsrec *rec);
+
+/** symbols_thunk_array() - where the kernel's indirect thunks begin, by the dump; 0: not known */
+uint64_t symbols_thunk_array(struct btsrec *rec);
+
+/** symbols_user_present() - can user addresses have names? */
+bool symbols_user_present(struct btsrec *rec);
+
+/** symbols_user_missing() - why user addresses stay without names, as symbols_missing() */
+const char *symbols_user_missing(struct btsrec *rec);
+
+/**
+ * symbol_file_finish() - turn @list, the symbols of a file, into a table of @rec
+ * @path: for messages.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_CORRUPT without _stext or _end;
+ * BTSREC_ERR_MISMATCH if the root's symbol is missing or not a whole number of
+ * KASLR steps away; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate().
+ */
+enum btsrec_status symbol_file_finish(struct btsrec *rec, struct symbol_list *list,
+				      const char *path);
+
+#endif /* BTSREC_SYMBOL_H */

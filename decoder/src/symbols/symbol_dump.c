@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/symbol_dump.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "kernel/kallsyms.h"
+#include "kernel/layout.h"
+#include "kernel/gensyms.h"
+#include "kernel/modsyms.h"
+
+/* Beyond any module there is; keeps the tables of a hostile map small. */
+#define MODULE_TEXT_MAX_BYTES	(128ULL << 20)
+
+/**
+ * struct symbol_dump - what has been read so far
+ * @is_clone: @kernel and the types of @btf are another one's.
+ * @module_tried: per entry of the module map; @modules: NULL: no names; @room: for more of them.
+ */
+struct symbol_dump {
+	bool is_clone;
+	const struct btsrec_image *image;
+	const struct located *located;
+	struct walk walk;
+	struct kread kread;
+	struct msg kernel_msg;
+	bool kernel_tried;
+	struct symbol_table *kernel;
+	uint64_t places[SYMBOL_DUMP_NR_PLACES];
+	struct layout_btf btf;
+	bool *module_tried;
+	struct symbol_table **modules;
+	struct modsyms_room room;
+	bool made_tried;
+	struct gensyms made;
+};
+
+struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
+				    const struct located *located, bool *nomem)
+{
+	struct symbol_dump *dump = calloc(1, sizeof(*dump));
+
+	if (!dump)
+		return NULL;
+	dump->image = image;
+	dump->located = located;
+	walk_init(&dump->walk, image, located->root.flags & BTSREC_ROOT_F_LA57);
+	dump->kread = (struct kread){ image, located->root.phys_base,
+				      located->root.kernel_pgd_pa, &dump->walk, nomem };
+	dump->btf.kernel = &dump->kread;
+	dump->room = (struct modsyms_room)MODSYMS_ROOM;
+	dump->module_tried = calloc(located->nr_modules + 1, sizeof(*dump->module_tried));
+	dump->modules = calloc(located->nr_modules + 1, sizeof(*dump->modules));
+	if (dump->module_tried && dump->modules)
+		return dump;
+	symbol_dump_free(dump);
+	return NULL;
+}
+
+void symbol_dump_free(struct symbol_dump *dump)
+{
+	size_t i;
+
+	if (!dump)
+		return;
+	if (!dump->is_clone) {
+		symbol_table_free(dump->kernel);
+		layout_btf_fini(&dump->btf);
+	}
+	for (i = 0; dump->modules && i < dump->located->nr_modules; i++)
+		symbol_table_free(dump->modules[i]);
+	free(dump->modules);
+	free(dump->module_tried);
+	gensyms_fini(&dump->made);
+	free(dump);
+}
+
+/* --- The kernel --------------------------------------------------------- */
+
+/*
+ * Where the kernel's image is.  A kernel without CONFIG_KALLSYMS_ALL lists its
+ * functions only, and then the end of its functions has to do.
+ */
+static bool kernel_bounds(const struct symbol_list *list, uint64_t *ret_begin_va,
+			  uint64_t *ret_end_va)
+{
+	static const char *const ends[] = { "_end", "_einittext", "_etext" };
+	const struct symbol_entry *begin = symbol_list_by_name(list, "_stext"), *end = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]) && !end; i++)
+		end = symbol_list_by_name(list, ends[i]);
+	if (!begin || !end || end->va <= begin->va || end->va - begin->va > KREAD_IMAGE_BYTES)
+		return false;
+	*ret_begin_va = begin->va;
+	*ret_end_va = end->va;
+	return true;
+}
+
+/* By name, since another symbol may be the one to print at that address. */
+static void kernel_places(struct symbol_dump *dump, const struct symbol_list *list)
+{
+	static const char *const names[SYMBOL_DUMP_NR_PLACES] = {
+		[SYMBOL_DUMP_BTF] = "__start_BTF",
+		[SYMBOL_DUMP_BTF_END] = "__stop_BTF",
+		[SYMBOL_DUMP_INIT_TASK] = "init_task",
+		[SYMBOL_DUMP_THUNK_ARRAY] = "__x86_indirect_thunk_array",
+		[SYMBOL_DUMP_BPF_KALLSYMS] = "bpf_kallsyms",
+		[SYMBOL_DUMP_FTRACE_TRAMPOLINES] = "ftrace_ops_trampoline_list",
+		[SYMBOL_DUMP_KPROBE_SLOTS] = "kprobe_insn_slots",
+		[SYMBOL_DUMP_KPROBE_OPTSLOTS] = "kprobe_optinsn_slots",
+	};
+
+	for (size_t i = 0; i < SYMBOL_DUMP_NR_PLACES; i++) {
+		const struct symbol_entry *entry = symbol_list_by_name(list, names[i]);
+
+		dump->places[i] = entry ? entry->va : 0;
+	}
+	dump->btf.begin_kva = dump->places[SYMBOL_DUMP_BTF];
+	dump->btf.end_kva = dump->places[SYMBOL_DUMP_BTF_END];
+}
+
+uint64_t symbol_dump_place(const struct symbol_dump *dump, enum symbol_dump_place place)
+{
+	return dump->places[place];
+}
+
+struct layout_btf *symbol_dump_btf(struct symbol_dump *dump)
+{
+	return &dump->btf;
+}
+
+const struct kread *symbol_dump_kread(const struct symbol_dump *dump)
+{
+	return &dump->kread;
+}
+
+static enum btsrec_status kernel_table(struct symbol_dump *dump, struct symbol_list *list)
+{
+	uint64_t begin_va, end_va;
+
+	kernel_places(dump, list);
+	if (!kernel_bounds(list, &begin_va, &end_va))
+		return msg_set(&dump->kernel_msg, BTSREC_ERR_CORRUPT,
+			       "kallsyms does not say where the kernel begins and ends");
+	dump->kernel = symbol_table_new(list, begin_va, end_va);
+	if (!dump->kernel)
+		return msg_set(&dump->kernel_msg, BTSREC_ERR_NOMEM, "out of memory");
+	return BTSREC_OK;
+}
+
+static enum btsrec_status kernel_read(struct symbol_dump *dump)
+{
+	const struct btsrec_root *root = &dump->located->root;
+	struct kallsyms_anchor anchor = { root->symbol_name, root->symbol_kva };
+	_cleanup_free_ char *names = NULL;
+	struct symbol_list list = { 0 };
+	struct kallsyms_where where;
+	enum btsrec_status status;
+
+	if (!kallsyms_where(dump->image->vmcoreinfo, &where))
+		return msg_set(&dump->kernel_msg, BTSREC_ERR_NODATA,
+			       "VMCOREINFO does not say where kallsyms is");
+	status = kallsyms_read(&dump->kread, &where, &anchor, &dump->kernel_msg, &list, &names);
+	if (!status)
+		status = kernel_table(dump, &list);
+	symbol_list_fini(&list);
+	if (status == BTSREC_ERR_NOMEM)
+		kread_nomem(&dump->kread);
+	return status;
+}
+
+bool symbol_dump_tried(const struct symbol_dump *dump)
+{
+	return dump->kernel_tried;
+}
+
+size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why)
+{
+	if (!dump->kernel_tried)
+		kernel_read(dump);
+	dump->kernel_tried = true;
+	if (ret_why)
+		*ret_why = dump->kernel_msg.text;
+	return dump->kernel ? dump->kernel->nr_symbols : 0;
+}
+
+/* --- Twins --------------------------------------------------------------- */
+
+struct symbol_dump *symbol_dump_clone(struct symbol_dump *dump, const struct btsrec_image *image,
+				      bool *nomem)
+{
+	struct symbol_dump *clone = symbol_dump_new(image, dump->located, nomem);
+
+	if (!clone)
+		return NULL;
+	(void)symbol_dump_kernel(dump, NULL);
+	(void)layout_types(&dump->btf, NULL);
+	clone->is_clone = true;
+	clone->kernel_msg = dump->kernel_msg;
+	clone->kernel_tried = true;
+	clone->kernel = dump->kernel;
+	memcpy(clone->places, dump->places, sizeof(clone->places));
+	clone->btf = dump->btf;
+	clone->btf.kernel = &clone->kread;
+	return clone;
+}
+
+/* --- Modules ------------------------------------------------------------ */
+
+static void module_read(struct symbol_dump *dump, size_t i)
+{
+	const struct btsrec_module *module = &dump->located->modules[i];
+	_cleanup_free_ char *names = NULL;
+	struct symbol_list list = { 0 };
+	enum btsrec_status status;
+	struct msg msg;
+
+	status = modsyms_read(&dump->kread, module->kallsyms_kva, &msg, &list,
+			      &dump->room, &names);
+	if (!status)
+		dump->modules[i] = symbol_table_new(&list, module->text_kva,
+						    module->text_kva + module->text_bytes);
+	if (status == BTSREC_ERR_NOMEM || (!status && !dump->modules[i]))
+		kread_nomem(&dump->kread);
+	symbol_list_fini(&list);
+}
+
+const struct symbol_table *symbol_dump_module(struct symbol_dump *dump,
+					      const struct btsrec_module *module)
+{
+	size_t i = (size_t)(module - dump->located->modules);
+
+	if (module->state != BTSREC_MODULE_LIVE || !module->kallsyms_kva ||
+	    module->text_bytes > MODULE_TEXT_MAX_BYTES)
+		return NULL;
+	if (!dump->module_tried[i])
+		module_read(dump, i);
+	dump->module_tried[i] = true;
+	return dump->modules[i];
+}
+
+static bool module_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+{
+	const struct btsrec_module *module = located_module_at(dump->located, va);
+	const struct symbol_table *table = module ? symbol_dump_module(dump, module) : NULL;
+
+	if (!table || !symbol_table_find(table, va, &ret->name, &ret->name_bytes,
+					 &ret->offset_bytes))
+		return false;
+	ret->module = ret->buf.module;
+	escaped_copy(ret->buf.module, module->name, sizeof(module->name));
+	return true;
+}
+
+/* --- Code that the kernel made ------------------------------------------- */
+
+static void made_read(struct symbol_dump *dump)
+{
+	struct gensyms_source source = {.kread = &dump->kread};
+
+	if (!symbol_dump_kernel(dump, NULL))
+		return;
+	source.types = layout_types(&dump->btf, NULL);
+	if (!source.types)
+		return;
+	source.bpf_kallsyms_kva = dump->places[SYMBOL_DUMP_BPF_KALLSYMS];
+	source.ftrace_ops_trampoline_list_kva = dump->places[SYMBOL_DUMP_FTRACE_TRAMPOLINES];
+	source.kprobe_insn_slots_kva = dump->places[SYMBOL_DUMP_KPROBE_SLOTS];
+	source.kprobe_optinsn_slots_kva = dump->places[SYMBOL_DUMP_KPROBE_OPTSLOTS];
+	gensyms_read(&source, &dump->made);
+}
+
+static bool made_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+{
+	const struct gensym *sym;
+
+	if (va < KERNEL_HALF_KVA)
+		return false;
+	if (!dump->made_tried)
+		made_read(dump);
+	dump->made_tried = true;
+	sym = gensyms_find(&dump->made, va);
+	if (!sym)
+		return false;
+	ret->name = sym->name;
+	ret->name_bytes = strlen(sym->name);
+	ret->module = sym->module;
+	ret->offset_bytes = va - sym->start;
+	return true;
+}
+
+const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i)
+{
+	if (i)
+		return symbol_dump_module(dump, &dump->located->modules[i - 1]);
+	return symbol_dump_kernel(dump, NULL) ? dump->kernel : NULL;
+}
+
+const struct symbol_table *symbol_dump_known(const struct symbol_dump *dump)
+{
+	return dump->kernel;
+}
+
+bool symbol_dump_kernel_find(const struct symbol_table *kernel, uint64_t va,
+			     struct symbol_name *ret)
+{
+	ret->module = "";
+	return kernel && va - KREAD_IMAGE_KVA < KREAD_IMAGE_BYTES &&
+	       symbol_table_find(kernel, va, &ret->name, &ret->name_bytes, &ret->offset_bytes);
+}
+
+bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+{
+	if (va - KREAD_IMAGE_KVA < KREAD_IMAGE_BYTES)
+		symbol_dump_kernel(dump, NULL);
+	return symbol_dump_kernel_find(dump->kernel, va, ret) || module_find(dump, va, ret) ||
+	       made_find(dump, va, ret);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names from the dump alone: the kernel's kallsyms, those of the modules in the
+ * recorder's module map, and of code that the kernel made.  Each is read when the first
+ * name of it is needed.
+ */
+#ifndef BTSREC_SYMBOL_DUMP_H
+#define BTSREC_SYMBOL_DUMP_H
+
+#include "source/image.h"
+#include "kernel/kread.h"
+#include "kernel/layout.h"
+#include "recorder/locate.h"
+#include "symbols/symbol.h"
+
+struct symbol_dump;
+
+/**
+ * symbol_dump_new() - nothing is read yet
+ * @image, @located: borrowed, must live as long.
+ * @nomem: set when names are left out for want of memory; borrowed.
+ *
+ * Return: for symbol_dump_free(); NULL: out of memory.
+ */
+struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
+				    const struct located *located, bool *nomem);
+
+/**
+ * symbol_dump_clone() - one for another thread, with the kernel's names and types of @dump
+ * @dump: must outlive it; these are read now if they have not been.
+ * @image, @nomem: as of symbol_dump_new(), which returns the same.
+ */
+struct symbol_dump *symbol_dump_clone(struct symbol_dump *dump, const struct btsrec_image *image,
+				      bool *nomem);
+
+/** symbol_dump_free() - NULL is allowed */
+void symbol_dump_free(struct symbol_dump *dump);
+
+/**
+ * symbol_dump_kernel() - read the kernel's names, if that has not been tried
+ * @ret_why: why there are none; NULL: not asked for.
+ *
+ * Return: the number of symbols; 0: none.
+ */
+size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why);
+
+/** symbol_dump_tried() - was symbol_dump_kernel() called?  Then it takes no time any more */
+bool symbol_dump_tried(const struct symbol_dump *dump);
+
+/** symbol_dump_table() - table @i of the kernel and its modules, from 0; NULL: it has no names */
+const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i);
+
+/** symbol_dump_module() - the names of @module of the module map, or NULL */
+const struct symbol_table *symbol_dump_module(struct symbol_dump *dump,
+					      const struct btsrec_module *module);
+
+/** enum symbol_dump_place - data of the kernel that other stages begin at */
+enum symbol_dump_place {
+	SYMBOL_DUMP_BTF,
+	SYMBOL_DUMP_BTF_END,
+	SYMBOL_DUMP_INIT_TASK,
+	SYMBOL_DUMP_THUNK_ARRAY,
+	SYMBOL_DUMP_BPF_KALLSYMS,
+	SYMBOL_DUMP_FTRACE_TRAMPOLINES,
+	SYMBOL_DUMP_KPROBE_SLOTS,
+	SYMBOL_DUMP_KPROBE_OPTSLOTS,
+	SYMBOL_DUMP_NR_PLACES,
+};
+
+/** symbol_dump_place() - its address; 0: not known, or symbol_dump_kernel() was not called */
+uint64_t symbol_dump_place(const struct symbol_dump *dump, enum symbol_dump_place place);
+
+/** symbol_dump_btf() - the kernel's types, as long as @dump is there; see symbol_dump_place() */
+struct layout_btf *symbol_dump_btf(struct symbol_dump *dump);
+
+/** symbol_dump_kread() - the kernel's memory, as long as @dump is there */
+const struct kread *symbol_dump_kread(const struct symbol_dump *dump);
+
+/** symbol_dump_known() - the kernel's table, if it has been made; else NULL */
+const struct symbol_table *symbol_dump_known(const struct symbol_dump *dump);
+
+/** symbol_dump_kernel_find() - as symbol_find(), in table 0, @kernel, alone; it may be NULL */
+bool symbol_dump_kernel_find(const struct symbol_table *kernel, uint64_t va,
+			     struct symbol_name *ret);
+
+/** symbol_dump_find() - as symbol_find(), by what the dump says */
+bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret);
+
+#endif /* BTSREC_SYMBOL_DUMP_H */

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * User addresses: from a page table to its process, from there to what was mapped,
+ * from a mapped file to its symbols and its code.  Everything is read when it is
+ * first needed, and kept.
+ */
+#ifndef BTSREC_USER_H
+#define BTSREC_USER_H
+
+#include "code/code.h"
+#include "kernel/kread.h"
+#include "kernel/layout.h"
+#include "symbols/symbol.h"
+
+/**
+ * struct user_source - what is needed
+ * @kread: borrowed.
+ * @root: borrowed.
+ * @btf: the kernel's; borrowed.
+ * @init_task_kva: 0: not known.
+ * @sysroot, @debuginfo: folders, see mapped_init(); borrowed.
+ */
+struct user_source {
+	const struct kread *kread;
+	const struct btsrec_root *root;
+	struct layout_btf *btf;
+	uint64_t init_task_kva;
+	const char *sysroot;
+	const char *debuginfo;
+};
+
+struct user;
+
+/** user_new() - nothing is read yet; for user_free(); NULL: out of memory */
+struct user *user_new(const struct user_source *source);
+
+/** user_free() - NULL is allowed */
+void user_free(struct user *user);
+
+/**
+ * user_missing() - why no user address can be named
+ *
+ * Return: a phrase, valid until user_free(); NULL: they can.
+ */
+const char *user_missing(struct user *user);
+
+/**
+ * user_space_lost() - is the page table @side->cr3 another process's by now?
+ * @end_tsc: when @side ran last.
+ *
+ * Return: false also if that cannot be told.
+ */
+bool user_space_lost(struct user *user, const struct btsrec_side *side, uint64_t end_tsc);
+
+/**
+ * user_find() - name @va in the address space @cr3
+ *
+ * Return: why it has no symbol, or SYMBOL_NAMED; *@ret has a module, and is filled, if
+ * at least what is mapped there is known.
+ */
+enum symbol_why user_find(struct user *user, uint64_t cr3, uint64_t va, struct symbol_name *ret);
+
+/**
+ * user_code() - what is mapped at @va, from a file that is the same
+ *
+ * Return: how many leading bytes of @buf are valid.
+ */
+size_t user_code(struct user *user, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
+
+/**
+ * user_mode() - in which mode the code at @va ran
+ *
+ * A file says for which processor it is; one whose beginning is not at hand is taken for
+ * one of the same kind as the vDSO.  Code in no file, or in one that is no ELF file, is
+ * 32-bit code if the vDSO is; a 64-bit process may well have both.
+ */
+enum code_mode user_mode(struct user *user, uint64_t cr3, uint64_t va);
+
+/**
+ * struct user_mapping - what is mapped from one file
+ * @start, @end: user addresses, @end behind the last byte.
+ * @offset_bytes: of @start in the file.
+ * @path: escaped, as symbol_name.module; NUL-terminated.
+ * @build_id: @build_id_bytes of it, 1 to 20.
+ */
+struct user_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset_bytes;
+	const char *path;
+	const uint8_t *build_id;
+	size_t build_id_bytes;
+};
+
+/**
+ * user_mapping() - the mapping that holds @va in the address space @cr3
+ * @ret: texts are valid until user_free().
+ *
+ * Return: false: no file is mapped there, or its build-id is not known; the vDSO is no file.
+ */
+bool user_mapping(struct user *user, uint64_t cr3, uint64_t va, struct user_mapping *ret);
+
+#endif /* BTSREC_USER_H */

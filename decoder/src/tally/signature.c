@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tally/signature.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+#define FNV_BASIS	0xcbf29ce484222325ULL
+#define FNV_PRIME	0x100000001b3ULL
+
+/* A line: @text and a newline. */
+static void hash_line(struct signature *signature, const char *text)
+{
+	for (; *text; text++)
+		signature->hash = (signature->hash ^ (unsigned char)*text) * FNV_PRIME;
+	signature->hash = (signature->hash ^ '\n') * FNV_PRIME;
+}
+
+void signature_begin(struct signature *signature, const char *reason, const struct fault *fault)
+{
+	char vector[32];
+
+	memset(signature, 0, sizeof(*signature));
+	signature->hash = FNV_BASIS;
+	hash_line(signature, SIGNATURE_VERSION);
+	hash_line(signature, reason);
+	hash_line(signature, fault_kind_str(fault->kind));
+	if (fault->kind != FAULT_EXCEPTION)
+		return;
+	snprintf(vector, sizeof(vector), "%d", fault->vector);
+	hash_line(signature, vector);
+}
+
+/* "foo.isra.0", "foo.constprop.0.cold", "foo.part.0", "foo.llvm.123"; never only "". */
+static size_t stem_bytes(const char *name, size_t name_bytes)
+{
+	const char *dot = name_bytes > 1 ? memchr(name + 1, '.', name_bytes - 1) : NULL;
+
+	return dot ? (size_t)(dot - name) : name_bytes;
+}
+
+void signature_name(const char *name, size_t name_bytes, const char *module,
+		    char ret[SIGNATURE_NAME_BYTES])
+{
+	snprintf(ret, SIGNATURE_NAME_BYTES, "%.*s%s%s%s", (int)stem_bytes(name, name_bytes), name,
+		 *module ? " [" : "", module, *module ? "]" : "");
+}
+
+bool signature_add(struct signature *signature, const char *name, size_t name_bytes,
+		   const char *module)
+{
+	char text[SIGNATURE_NAME_BYTES];
+	size_t nr = signature->nr_names;
+
+	signature_name(name, name_bytes, module, text);
+	if (nr && !strcmp(text, signature->names[nr - 1]))
+		return true;
+	if (nr == SIGNATURE_MAX_NAMES)
+		return false;
+	memcpy(signature->names[signature->nr_names++], text, sizeof(text));
+	hash_line(signature, text);
+	return true;
+}
+
+void signature_end(struct signature *signature, bool complete)
+{
+	signature->complete = complete || signature->nr_names == SIGNATURE_MAX_NAMES;
+}

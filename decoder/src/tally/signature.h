@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A name for a bug: a hash of the path into the fault, the same on every machine and in
+ * every build where that path is.  btsrec-summary(1) says exactly what is hashed.  Pure.
+ */
+#ifndef BTSREC_SIGNATURE_H
+#define BTSREC_SIGNATURE_H
+
+#include "flow/fault.h"
+
+#define SIGNATURE_VERSION	"v1"
+#define SIGNATURE_MAX_NAMES	8
+/* Longer ones are cut: KSYM_NAME_LEN is 512, and a module's name is in brackets behind. */
+#define SIGNATURE_NAME_BYTES	640
+
+/**
+ * struct signature - of one fault
+ * @hash: of all, after signature_end().
+ * @complete: the path has SIGNATURE_MAX_NAMES names, or reaches where the kernel was
+ *	entered; else calls that were open are not in the history.
+ * @names: functions, the innermost first.
+ */
+struct signature {
+	uint64_t hash;
+	bool complete;
+	size_t nr_names;
+	char names[SIGNATURE_MAX_NAMES][SIGNATURE_NAME_BYTES];
+};
+
+/** signature_name() - a function as its name is in every build: see signature_add() */
+void signature_name(const char *name, size_t name_bytes, const char *module,
+		    char ret[SIGNATURE_NAME_BYTES]);
+
+/** signature_begin() - @reason: as btsrec_reason_str() words it */
+void signature_begin(struct signature *signature, const char *reason, const struct fault *fault);
+
+/**
+ * signature_add() - the next function of the path, from the fault outwards
+ * @name: @name_bytes of it; what a compiler has put behind its first "." is left out.
+ * @module: empty: the kernel itself.
+ *
+ * One that is the same as the one before is left out: a function and a part of it.
+ *
+ * Return: false: there are enough, and this one is not in it.
+ */
+bool signature_add(struct signature *signature, const char *name, size_t name_bytes,
+		   const char *module);
+
+/** signature_end() - @complete: as in struct signature, or there are enough names */
+void signature_end(struct signature *signature, bool complete);
+
+#endif /* BTSREC_SIGNATURE_H */

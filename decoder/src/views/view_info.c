@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What was found in the dump: the recorder, and one line per CPU. */
+#include "views/view_info.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "views/crew.h"
+#include "symbols/symbol.h"
+#include "recorder/cpus.h"
+
+bool info_gap_is_loss(unsigned int kind)
+{
+	return kind != BTSREC_GAP_PAUSED;
+}
+
+const char *info_mode_str(uint32_t mode)
+{
+	switch ((enum btsrec_mode)mode) {
+	case BTSREC_MODE_ALL:
+		return "all";
+	case BTSREC_MODE_KERNEL:
+		return "kernel";
+	case BTSREC_MODE_USER:
+		return "user";
+	}
+	return "unknown";
+}
+
+const char *info_state_str(uint32_t state)
+{
+	switch ((enum btsrec_root_state)state) {
+	case BTSREC_ROOT_LOADED:
+		return "loaded";
+	case BTSREC_ROOT_ARMED:
+		return "armed";
+	case BTSREC_ROOT_DISARMED:
+		return "disarmed";
+	case BTSREC_ROOT_FROZEN:
+		return "frozen";
+	}
+	return "unknown";
+}
+
+const char *info_cpu_state_str(uint32_t state)
+{
+	switch ((enum btsrec_cpu_state)state) {
+	case BTSREC_CPU_NEVER:
+		return "never-armed";
+	case BTSREC_CPU_ARMED:
+		return "armed";
+	case BTSREC_CPU_STOPPED:
+		return "stopped";
+	case BTSREC_CPU_FROZEN:
+		return "frozen";
+	}
+	return "unknown";
+}
+
+/* Why @cpu does not record any more; NULL: it does, or it never did. */
+const char *info_reason_str(const struct btsrec_cpu *cpu)
+{
+	if (cpu->state == BTSREC_CPU_FROZEN)
+		return btsrec_reason_str(cpu->freeze.reason);
+	if (cpu->state == BTSREC_CPU_STOPPED)
+		return btsrec_reason_str(cpu->stop_reason);
+	return NULL;
+}
+
+const char *info_wrapped_str(const struct session_ring *ring)
+{
+	if (ring->index_status)
+		return "?";
+	switch (ring->layout.lap) {
+	case RING_LAP_UNKNOWN:
+		return "?";
+	case RING_LAP_FIRST:
+		return "no";
+	case RING_LAP_LATER:
+		return "yes";
+	}
+	return "?";
+}
+
+void info_build_id(struct out *out, const struct btsrec_root *root)
+{
+	size_t nr_bytes = root->build_id_bytes;
+
+	if (nr_bytes > sizeof(root->build_id))
+		nr_bytes = sizeof(root->build_id);
+	out_hex_bytes(out, root->build_id, nr_bytes);
+}
+
+/* --- The view ----------------------------------------------------------- */
+
+/**
+ * struct info_all - one btsrec_info() under way
+ * @infos: by CPU number; kept, because losses come after the table.
+ */
+struct info_all {
+	const struct info_format *format;
+	struct cpu_info *infos;
+};
+
+/** struct info_view - what one thread tells of @all */
+struct info_view {
+	struct renderer renderer;
+	const struct info_all *all;
+};
+
+static bool count_gap(void *arg, const struct btsrec_event *event)
+{
+	struct cpu_info *info = arg;
+
+	if (event->kind == BTSREC_EVENT_GAP) {
+		info->nr_gaps[event->gap.kind]++;
+		info->nr_gap_slots[event->gap.kind] += event->gap.nr_slots;
+	}
+	return true;
+}
+
+static enum btsrec_status cpu_info_init(struct cpu_info *info, struct btsrec *rec, unsigned int cpu)
+{
+	enum btsrec_status status;
+	unsigned int i;
+
+	memset(info, 0, sizeof(*info));
+	status = session_ring(rec, cpu, &info->ring);
+	if (status)
+		return status;
+	if (!info->ring.index_status)
+		for (i = 0; i < info->ring.layout.nr_spans; i++)
+			info->nr_valid_slots += info->ring.layout.spans[i].nr_slots;
+	return btsrec_other_events(rec, cpu, count_gap, info, &info->nr_events);
+}
+
+static enum btsrec_status info_cpu(void *arg, unsigned int cpu)
+{
+	struct info_view *view = arg;
+	struct btsrec *rec = view->renderer.rec;
+	struct cpu_info *info = &view->all->infos[cpu];
+	enum btsrec_status status = cpu_info_init(info, rec, cpu);
+
+	if (!status)
+		view->all->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), info);
+	return status;
+}
+
+static const struct info_format *info_format_of(enum btsrec_format format)
+{
+	switch (format) {
+	case BTSREC_FORMAT_TEXT:
+		return &info_text;
+	case BTSREC_FORMAT_JSONL:
+		return &info_jsonl;
+	case BTSREC_FORMAT_TSV:
+		return &info_tsv;
+	}
+	return NULL;
+}
+
+static bool info_open(void *arg, void *data, struct btsrec *rec)
+{
+	struct info_view *view = data;
+
+	view->renderer.rec = rec;
+	view->renderer.names = symbols_present(rec);
+	view->all = arg;
+	return true;
+}
+
+static const struct crew_work info_work = {
+	.view_bytes = sizeof(struct info_view),
+	.out_at = offsetof(struct info_view, renderer.out),
+	.open = info_open,
+	.cpu = info_cpu,
+};
+
+static enum btsrec_status info_print(void *arg)
+{
+	struct info_view *view = arg;
+	struct renderer *r = &view->renderer;
+	const struct info_all *all = view->all;
+	enum btsrec_status status;
+
+	all->format->begin(r);
+	status = out_flush(&r->out);
+	if (!status)
+		status = crew_print(r->rec, NULL, 0, false, &info_work, (void *)all, r->out.sink);
+	if (!status && all->format->end)
+		all->format->end(r, all->infos, btsrec_nr_cpu_ids(r->rec));
+	return status;
+}
+
+enum btsrec_status btsrec_info(struct btsrec *rec, enum btsrec_format format,
+			       const struct btsrec_sink *sink)
+{
+	struct info_all all = { .format = info_format_of(format) };
+	_cleanup_free_ struct cpu_info *infos = NULL;
+	enum btsrec_status status = cpus_check(rec, NULL, 0);
+
+	if (status)
+		return status;
+	if (!all.format)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no such output format");
+	infos = calloc(btsrec_nr_cpu_ids(rec) + 1U, sizeof(*infos));
+	if (!infos)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	all.infos = infos;
+	return session_end(rec, crew_one(rec, &info_work, info_print, &all, sink));
+}

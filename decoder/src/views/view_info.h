@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The overview: what it tells of one CPU, and how each format words it. */
+#ifndef BTSREC_VIEW_INFO_H
+#define BTSREC_VIEW_INFO_H
+
+#include "render/render.h"
+#include "recorder/session.h"
+
+#define NR_GAP_KINDS	(BTSREC_GAP_NO_INDEX + 1)
+
+/**
+ * struct cpu_info - what the history of one CPU amounts to
+ * @nr_gaps, @nr_gap_slots: by kind.
+ */
+struct cpu_info {
+	struct session_ring ring;
+	uint64_t nr_valid_slots;
+	uint64_t nr_events;
+	uint64_t nr_gaps[NR_GAP_KINDS];
+	uint64_t nr_gap_slots[NR_GAP_KINDS];
+};
+
+/**
+ * struct info_format - how one format words the overview
+ * @begin: once, before the CPUs.
+ * @cpu: one line.
+ * @end: once, with the @nr_infos infos of all CPUs by number; may be NULL.
+ */
+struct info_format {
+	void (*begin)(struct renderer *r);
+	void (*cpu)(struct renderer *r, const struct btsrec_cpu *cpu, const struct cpu_info *info);
+	void (*end)(struct renderer *r, const struct cpu_info *infos, unsigned int nr_infos);
+};
+
+extern const struct info_format info_text;
+extern const struct info_format info_jsonl;
+extern const struct info_format info_tsv;
+
+/* Fields of the recorder's structures as words; static. */
+const char *info_mode_str(uint32_t mode);
+const char *info_state_str(uint32_t state);
+const char *info_cpu_state_str(uint32_t state);
+
+/** info_reason_str() - why @cpu does not record any more; NULL: it does, or never did */
+const char *info_reason_str(const struct btsrec_cpu *cpu);
+
+/** info_wrapped_str() - "yes", "no" or "?" */
+const char *info_wrapped_str(const struct session_ring *ring);
+
+/** info_gap_is_loss() - a pause is in order, all other gaps are losses */
+bool info_gap_is_loss(unsigned int kind);
+
+/** info_build_id() - the kernel's build-id as digits */
+void info_build_id(struct out *out, const struct btsrec_root *root);
+
+#endif /* BTSREC_VIEW_INFO_H */

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The histories, event by event. */
+#include "views/view_show.h"
+
+#include <stdlib.h>
+
+#include "symbols/symbol.h"
+#include "recorder/cpus.h"
+
+/* --- Lines -------------------------------------------------------------- */
+
+bool show_takes_line(struct show *show)
+{
+	if (show->counting) {
+		show->nr_lines++;
+		return false;
+	}
+	if (show->nr_skip) {
+		show->nr_skip--;
+		return false;
+	}
+	show->nr_printed++;
+	return true;
+}
+
+static bool show_goes_on(const struct show *show)
+{
+	return !show->nomem && !show->renderer.out.stopped && !show->reverse_buffer.nomem;
+}
+
+/* The fault is in front of its event in time. */
+bool show_print(void *arg, const struct btsrec_event *event, const struct level_filter_block *block)
+{
+	struct show *show = arg;
+	struct renderer *r = &show->renderer;
+	bool fault = event && fault_is_here(show->fault, event);
+
+	if (block) {
+		r->side = aspace_at(&show->event_filter->spaces, block->n);
+		show->format->block(r, block);
+	}
+	if (event)
+		r->side = aspace_at(&show->event_filter->spaces, event->n);
+	if (fault && !show->opts->newest_first)
+		show->format->fault(r, event->cpu, event->n, show->fault);
+	if (event && event->kind == BTSREC_EVENT_BRANCH)
+		show_branch(show, event);
+	else if (event)
+		show->format->event(r, event);
+	if (fault && show->opts->newest_first)
+		show->format->fault(r, event->cpu, event->n, show->fault);
+	return show_goes_on(show);
+}
+
+void show_line(struct show *show, const struct btsrec_event *event)
+{
+	if (!show_takes_line(show))
+		return;
+	show_print_interval(show);
+	if (show->opts->newest_first)
+		reverse_buffer_event(&show->reverse_buffer, event);
+	else
+		show_print(show, event, NULL);
+}
+
+static void print_event(struct show *show, const struct btsrec_event *event)
+{
+	if (show->opts->fold)
+		show_folded(show, event);
+	else
+		show_line(show, event);
+}
+
+void show_block(struct show *show, const struct level_filter_block *block)
+{
+	show_end_fold(show);
+	if (!show_takes_line(show))
+		return;
+	show_print_interval(show);
+	if (show->opts->newest_first)
+		reverse_buffer_block(&show->reverse_buffer, block);
+	else
+		show_print(show, NULL, block);
+}
+
+static struct branch look_up_type(void *arg, const struct btsrec_event *event)
+{
+	struct show *show = arg;
+
+	return trace_type(&show->event_filter->types, event);
+}
+
+static bool look_up_handler(void *arg, uint64_t va)
+{
+	struct show *show = arg;
+
+	return trace_is_syscall(show->renderer.rec, va);
+}
+
+static void print_filtered_level(struct show *show, const struct btsrec_event *event)
+{
+	const struct level_filter_lookup lookup = {look_up_type, look_up_handler, show};
+	struct level_filter_output printed = level_filter_feed(&show->level_filter, event, &lookup);
+
+	if (printed.has_block)
+		show_block(show, &printed.block);
+	if (printed.has_event)
+		print_event(show, event);
+}
+
+bool show_event(void *arg, const struct btsrec_event *event)
+{
+	struct show *show = arg;
+
+	if (!event_filter_wants(show->event_filter, event))
+		return true;
+	if (show->level_filtered)
+		print_filtered_level(show, event);
+	else
+		print_event(show, event);
+	return show_goes_on(show);
+}
+
+/* --- One CPU ------------------------------------------------------------ */
+
+/* Is every event a line as it is? */
+static bool is_plain(const struct show *show)
+{
+	return !show->event_filter->filter.any && !show->level_filtered && !show->opts->fold &&
+	       !show->opts->newest_first;
+}
+
+/* From event @n on so far as to the fault, which stands in front of its branch. */
+static uint64_t end_of_branches(const struct show *show, uint64_t n)
+{
+	if (n < show->first_n)
+		return show->first_n;
+	return show->fault->kind && n <= show->fault->n ? show->fault->n : show->end_n;
+}
+
+/* False: whom the events were told did not want to go on. */
+static bool show_part(struct show *show, unsigned int cpu, struct history *history)
+{
+	struct timeline_branches branches;
+	struct btsrec_event event;
+	bool goes_on = true;
+
+	while (!history->status && goes_on && history->timeline.n < show->end_n) {
+		if (history_branches(history, end_of_branches(show, history->timeline.n),
+				     &branches))
+			goes_on = branches.n < show->first_n || show_branches(show, cpu, &branches);
+		else if (history_next(history, &event))
+			goes_on = event.n < show->first_n || show_event(show, &event);
+		else
+			break;
+	}
+	return goes_on;
+}
+
+/* What session_tail() does, with many branches at a time. */
+static enum btsrec_status show_plain(struct show *show, unsigned int cpu)
+{
+	struct history history;
+	bool goes_on;
+
+	history_init(&history, show->renderer.rec, cpu, show->event_filter->nr_tail);
+	goes_on = show_part(show, cpu, &history);
+	return history_end(&history, show->renderer.rec, cpu, goes_on);
+}
+
+/* Its events once, to count lines or to show them. */
+static enum btsrec_status show_pass(struct show *show, unsigned int cpu)
+{
+	struct btsrec *rec = show->renderer.rec;
+	struct level_filter_block block;
+	enum btsrec_status status;
+
+	event_filter_again(show->event_filter);
+	show->nr_printed = 0;
+	loops_init(&show->loops);
+	level_filter_init(&show->level_filter, show->opts->filter.kernel);
+	if (is_plain(show))
+		status = show_plain(show, cpu);
+	else
+		status = session_tail(rec, cpu, show->event_filter->nr_tail, show_event, show);
+	if (show->reverse_buffer.nomem || show->nomem)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (status)
+		return status;
+	show_end_fold(show);
+	if (level_filter_end(&show->level_filter, &block))
+		show_block(show, &block);
+	return BTSREC_OK;
+}
+
+static bool counts_lines(const struct show *show)
+{
+	return show->level_filtered || show->opts->fold;
+}
+
+/* How many lines a level_filtered or folded history has is known only when all of them were told. */
+static enum btsrec_status count_lines(struct show *show, unsigned int cpu)
+{
+	uint64_t max_lines = show->opts->max_events;
+	enum btsrec_status status;
+
+	show->counting = true;
+	show->nr_lines = 0;
+	status = show_pass(show, cpu);
+	show->counting = false;
+	show->nr_skip = show->nr_lines > max_lines ? show->nr_lines - max_lines : 0;
+	return status;
+}
+
+static enum btsrec_status show_lines(struct show *show, unsigned int cpu)
+{
+	enum btsrec_status status = BTSREC_OK;
+
+	if (counts_lines(show) && show->opts->max_events)
+		status = count_lines(show, cpu);
+	if (!status)
+		status = show_pass(show, cpu);
+	if (!status)
+		reverse_buffer_print(&show->reverse_buffer, cpu, show_print, show);
+	reverse_buffer_fini(&show->reverse_buffer);
+	return status;
+}
+
+static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
+{
+	struct event_filter *event_filter = show->event_filter;
+	enum btsrec_status status;
+
+	status = event_filter_init(event_filter, show->renderer.rec, cpu, &show->filter,
+				   counts_lines(show) ? 0 : show->opts->max_events);
+	if (!status &&
+	    (show->level_filtered || show->opts->types || symbols_user_present(show->renderer.rec)))
+		status = event_filter_add_types(event_filter, cpu);
+	show->renderer.types = show->opts->types ? &event_filter->types : NULL;
+	if (!status)
+		status = show_lines(show, cpu);
+	if (!status && event_filter->filter.any && show->format->filtered)
+		show->format->filtered(&show->renderer, cpu, event_filter->nr_wanted,
+				       event_filter->nr_seen);
+	show->renderer.types = NULL;
+	show->renderer.side = NULL;
+	show_settle(show);
+	event_filter_fini(event_filter);
+	return status;
+}
+
+/* Is there no need to know more of a history than who ran?  By @show->selector. */
+static bool may_begin(const struct show *show)
+{
+	return !show->begun && !show->opts->max_events &&
+	       !event_filter_filter(show->renderer.rec, &show->filter,
+				    &show->event_filter->filter) &&
+	       is_plain(show);
+}
+
+/* The events before @show->end_n. */
+static enum btsrec_status show_before(struct show *show, unsigned int cpu,
+				      const struct session_ring *ring)
+{
+	static const struct fault no_fault = { .why = FAULT_NO_FAULT };
+	struct renderer *r = &show->renderer;
+	enum btsrec_status status = BTSREC_OK, sent;
+	struct history history;
+	bool goes_on;
+
+	show->fault = &no_fault;
+	r->types = show->opts->types ? &show->event_filter->types : NULL;
+	if (show->format->cpu)
+		show->format->cpu(r, btsrec_cpu(r->rec, cpu), ring);
+	history_init(&history, r->rec, cpu, 0);
+	goes_on = show_part(show, cpu, &history);
+	if (history.status || !goes_on)
+		status = history_end(&history, r->rec, cpu, goes_on);
+	else
+		history_fini(&history);
+	r->types = NULL;
+	r->side = NULL;
+	sent = show_send(show);
+	return status ? status : sent;
+}
+
+/*
+ * Where the fault is, and who ran when, is known only when all of the ring was read, which
+ * takes as long as it is large: the first lines come before, from what is known by then.
+ */
+static enum btsrec_status show_first(struct show *show, unsigned int cpu,
+				     const struct session_ring *ring)
+{
+	struct event_filter *event_filter = show->event_filter;
+	enum btsrec_status status = BTSREC_OK;
+
+	*event_filter = (struct event_filter){ .rec = show->renderer.rec };
+	show->first_n = 0;
+	show->end_n = UINT64_MAX;
+	if (!may_begin(show))
+		return BTSREC_OK;
+	show->begun = true;
+	if (trace_first_spaces(event_filter->rec, cpu, &event_filter->spaces, &show->end_n)) {
+		status = trace_types_init(&event_filter->types, event_filter->rec,
+					  &event_filter->spaces);
+		if (!status)
+			status = show_before(show, cpu, ring);
+		show->first_n = show->end_n;
+		show->end_n = UINT64_MAX;
+	}
+	event_filter_fini(event_filter);
+	return status;
+}
+
+static enum btsrec_status show_ring(struct show *show, unsigned int cpu)
+{
+	struct btsrec *rec = show->renderer.rec;
+	struct session_ring ring;
+	enum btsrec_status status = session_ring(rec, cpu, &ring);
+	struct fault fault;
+
+	if (!status)
+		status = show_first(show, cpu, &ring);
+	if (!status)
+		status = trace_fault(rec, cpu, &fault);
+	if (status)
+		return status;
+	show->fault = &fault;
+	if (show->format->cpu && !show->first_n)
+		show->format->cpu(&show->renderer, btsrec_cpu(rec, cpu), &ring);
+	status = show_selected(show, cpu);
+	if (!status && show->format->cpu_end)
+		show->format->cpu_end(&show->renderer, cpu);
+	show->fault = NULL;
+	return status;
+}
+
+static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
+{
+	struct show *show = arg;
+	struct event_filter event_filter;
+	enum btsrec_status status;
+
+	show->event_filter = &event_filter;
+	status = show_ring(show, cpu);
+	show->event_filter = NULL;
+	return status;
+}
+
+/* --- All of them -------------------------------------------------------- */
+
+/* Blocks are shown unless only branches are. */
+static bool is_splayed(const struct btsrec_filter *filter)
+{
+	return filter->user != filter->kernel && !filter->symbols && !filter->ranges &&
+	       !filter->types;
+}
+
+static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_show *opts)
+{
+	enum btsrec_status status;
+	uint32_t pid;
+
+	if (!render_format_of(opts->format))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no such output format");
+	if (opts->fold && opts->newest_first)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "loops are folded oldest first only");
+	status = event_filter_check(rec, &opts->filter);
+	if (status || !opts->thread)
+		return status;
+	if (opts->newest_first)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "one thread over all CPUs is told oldest first only");
+	return thread_check(rec, opts->thread, opts->cpus, &opts->filter, &pid);
+}
+
+static enum btsrec_status show_all(struct show *show)
+{
+	const struct btsrec_show *opts = show->opts;
+	enum btsrec_status status;
+
+	if (show->format->begin)
+		show->format->begin(&show->renderer);
+	if (opts->thread)
+		status = show_thread(show);
+	else
+		status = cpus_for_each(show->renderer.rec, opts->cpus, opts->nr_cpus, show_cpu,
+				       show);
+	if (show->format->end)
+		show->format->end(&show->renderer);
+	return status;
+}
+
+static enum btsrec_status show_as(struct btsrec *rec, const struct btsrec_show *opts,
+				  const struct render_format *format,
+				  const struct btsrec_sink *sink)
+{
+	enum btsrec_status status = BTSREC_OK, flushed;
+	struct show *show = calloc(1, sizeof(*show));
+
+	if (!show)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	show->renderer.rec = rec;
+	show->renderer.names = symbols_present(rec);
+	show->renderer.has_types = opts->types;
+	show->renderer.lines = opts->lines;
+	show->format = format;
+	show->opts = opts;
+	show->filter = opts->filter;
+	show->level_filtered = is_splayed(&opts->filter);
+	if (show->level_filtered)
+		show->filter.user = show->filter.kernel = false;
+	if (show_begin_branches(show, sink))
+		status = show_all(show);
+	else
+		show->nomem = true;
+	flushed = show_end_branches(show);
+	if (show->nomem)
+		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	free(show);
+	if (!status)
+		status = flushed;
+	return cpus_end(rec, opts->cpus, status);
+}
+
+enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
+			       const struct btsrec_sink *sink)
+{
+	enum btsrec_status status = cpus_check(rec, opts->cpus, opts->nr_cpus);
+
+	if (!status)
+		status = show_check(rec, opts);
+	return status ? status : show_as(rec, opts, render_format_of(opts->format), sink);
+}
+
+/* --- To nobody ---------------------------------------------------------- */
+
+static void no_lines(struct out *out, const struct press_run *run,
+		     const struct tail *const *label_cache)
+{
+	(void)out;
+	(void)run;
+	(void)label_cache;
+}
+
+/* Ends of lines are worded: names and types are read for them, once for the same ones. */
+enum btsrec_status show_to_nobody(struct btsrec *rec, const struct btsrec_sink *nowhere)
+{
+	const struct btsrec_show opts = { .types = true };
+	struct render_format format = render_tsv;
+
+	format.branches = no_lines;
+	return show_as(rec, &opts, &format, nowhere);
+}

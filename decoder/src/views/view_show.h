@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The view of events: what CPU by CPU and one thread over all CPUs share. */
+#ifndef BTSREC_VIEW_SHOW_H
+#define BTSREC_VIEW_SHOW_H
+
+#include "render/reverse_buffer.h"
+#include "tally/loops.h"
+#include "render/render.h"
+#include "flow/event_filter.h"
+#include "flow/thread.h"
+#include "render/labels.h"
+
+/**
+ * struct show - one btsrec_show() under way
+ * @renderer: what it writes goes to the press of @words.
+ * @words: lines of branches.
+ * @nomem: a line was lost for lack of memory.
+ * @fault, @selector: of the CPU being told; borrowed.
+ * @filter: that of @opts; without the level if that is @level_filtered.
+ * @begun: lines of a CPU have been told.
+ * @first_n, @end_n: a part of a history, in events: what was told before all of it was read,
+ *	or what was not; if each event is a line as it is.
+ * @counting: lines are counted in @nr_lines, not shown.
+ * @nr_skip: so many lines are too old to be shown.
+ * @nr_printed: so many were shown of this CPU.
+ * @loops: what is held back, of @loops_cpu; if @opts folds.
+ * @stretch: NULL, or to be told in front of the next line; @interval_before: before it.
+ */
+struct show {
+	struct renderer renderer;
+	struct labels labels;
+	bool nomem;
+	const struct render_format *format;
+	const struct btsrec_show *opts;
+	const struct fault *fault;
+	struct btsrec_filter filter;
+	struct event_filter *event_filter;
+	bool level_filtered;
+	struct level_filter level_filter;
+	bool begun;
+	uint64_t first_n;
+	uint64_t end_n;
+	bool counting;
+	uint64_t nr_lines;
+	uint64_t nr_skip;
+	uint64_t nr_printed;
+	struct loops loops;
+	unsigned int loops_cpu;
+	const struct interval *interval;
+	const struct interval *interval_before;
+	struct reverse_buffer reverse_buffer;
+};
+
+/** show_event() - the next event, if it is wanted; false: stop */
+bool show_event(void *arg, const struct btsrec_event *event);
+
+/** show_print() - the line of @event, or of @block, whatever was asked for; false: stop */
+bool show_print(void *arg, const struct btsrec_event *event,
+		const struct level_filter_block *block);
+
+/** show_line() - print @event, if its line is wanted */
+void show_line(struct show *show, const struct btsrec_event *event);
+
+/** show_takes_line() - is the next line shown?  If not, it was counted, or is too old */
+bool show_takes_line(struct show *show);
+
+/** show_folded() - @event is the next line, unless it goes round; then it is held back */
+void show_folded(struct show *show, const struct btsrec_event *event);
+
+/** show_end_fold() - tell what was held back; at the end of a part of a CPU's history */
+void show_end_fold(struct show *show);
+
+/** show_block() - what the other level did */
+void show_block(struct show *show, const struct level_filter_block *block);
+
+/** show_print_interval() - tell @show->stretch, once */
+void show_print_interval(struct show *show);
+
+/** show_begin_branches() - before the first byte of output; false: out of memory */
+bool show_begin_branches(struct show *show, const struct btsrec_sink *sink);
+
+/** show_branch() - the line of a branch, whatever was asked for */
+void show_branch(struct show *show, const struct btsrec_event *event);
+
+/** show_branches() - as show_branch(), of many; false: stop */
+bool show_branches(struct show *show, unsigned int cpu, const struct timeline_branches *branches);
+
+/**
+ * show_settle() - until all branches have been told
+ *
+ * Before what is borrowed of @show->selector goes, and before what was counted is printed.
+ */
+void show_settle(struct show *show);
+
+/** show_send() - show_settle(), and what was told is on its way, as of press_send() */
+enum btsrec_status show_send(struct show *show);
+
+/**
+ * show_end_branches() - until all output has gone to the sink; also if it was never begun
+ *
+ * Return: BTSREC_OK or BTSREC_ERR_STOPPED.
+ */
+enum btsrec_status show_end_branches(struct show *show);
+
+/** show_thread() - the thread of @show->opts over all CPUs; as btsrec_events() */
+enum btsrec_status show_thread(struct show *show);
+
+/**
+ * show_to_nobody() - read all that is read to show every event with names and types
+ * @nowhere: a sink that forgets.
+ *
+ * Return: as btsrec_show() of a session whose recorder is located.
+ */
+enum btsrec_status show_to_nobody(struct btsrec *rec, const struct btsrec_sink *nowhere);
+
+#endif /* BTSREC_VIEW_SHOW_H */

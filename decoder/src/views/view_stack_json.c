@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/view_stack.h"
+
+static void json_begin(struct out *out, const struct stack_printed *printed, const char *kind)
+{
+	unsigned int cpu;
+	uint64_t n = stack_n(printed, printed->n, &cpu);
+
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, cpu, 0);
+	json_number(out, "n", n);
+	json_word(out, "kind", kind);
+}
+
+/* An event that is not of the CPU of the line has its own. */
+static void json_n(struct out *out, const struct stack_printed *printed, const char *key,
+		   const char *cpu_key, uint64_t n)
+{
+	unsigned int cpu, printed_cpu;
+
+	json_number(out, key, stack_n(printed, n, &cpu));
+	(void)stack_n(printed, printed->n, &printed_cpu);
+	if (cpu != printed_cpu)
+		json_number(out, cpu_key, cpu);
+}
+
+static void json_line(struct renderer *r, const struct stack_printed *printed, size_t i)
+{
+	const struct stack_line *line = &printed->lines[i];
+	struct out *out = &r->out;
+
+	json_begin(out, printed, "frame");
+	json_number(out, "frame", i);
+	json_address(out, "ip", line->ip);
+	json_sym(r, "ip_sym", line->ip);
+	if (line->frame) {
+		json_word(out, "how", frame_kind_str(line->frame->kind));
+		if (line->frame->vector >= 0)
+			json_number(out, "vector", (uint64_t)line->frame->vector);
+		json_n(out, printed, "entered_n", "entered_cpu", line->frame->n);
+		json_address(out, "entered", line->frame->entered);
+	} else if (line->by_thunk) {
+		json_word(out, "how", "thunk");
+	}
+	json_bool(out, "gone", line->gone);
+	json_bool(out, "doubtful", line->doubtful);
+	if (line->memory != STACK_NOT_LOOKED)
+		json_bool(out, "in_memory", line->memory == STACK_FOUND);
+	out_literal(out, "}\n");
+}
+
+static void json_astray(struct out *out, const struct stack_printed *printed)
+{
+	const struct stack_astray *astray = printed->astray;
+
+	json_begin(out, printed, "mismatch");
+	json_n(out, printed, "return_n", "return_cpu", astray->n);
+	json_address(out, "from", astray->from);
+	json_address(out, "to", astray->to);
+	if (astray->expected) {
+		json_n(out, printed, "call_n", "call_cpu", astray->call_n);
+		json_address(out, "expected", astray->expected);
+	}
+	out_literal(out, "}\n");
+}
+
+static void json_title(struct out *out, const struct stack_printed *printed)
+{
+	json_begin(out, printed, "stack");
+	if (printed->side)
+		json_thread(out, printed->side->pid, printed->side->tgid, printed->side->comm);
+	json_number(out, "frames", printed->nr_lines);
+	json_bool(out, "complete", printed->complete);
+	if (printed->doubt.why != DOUBT_NONE) {
+		json_word(out, "doubt", stack_doubt_str(printed->doubt.why));
+		json_n(out, printed, "doubt_n", "doubt_n_cpu", printed->doubt.n);
+		if (printed->doubt.why == DOUBT_ELSEWHERE || printed->doubt.why == DOUBT_UNKNOWN ||
+		    printed->doubt.why == DOUBT_ORDER)
+			json_number(out, "doubt_cpu", printed->doubt.cpu);
+	}
+	if (printed->freeze && printed->ip_line < printed->nr_lines) {
+		json_number(out, "ip_frame", printed->ip_line);
+		json_number(out, "in_memory", printed->nr_found);
+		json_number(out, "not_in_memory", printed->nr_missing);
+	}
+	out_literal(out, "}\n");
+}
+
+void stack_json(struct renderer *r, const struct stack_printed *printed)
+{
+	r->side = printed->side;
+	json_title(&r->out, printed);
+	for (size_t i = 0; i < printed->nr_lines && !r->out.stopped; i++)
+		json_line(r, printed, i);
+	if (printed->astray)
+		json_astray(&r->out, printed);
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One screen: why the machine stopped, how it got there, what the other CPUs did. */
+#include "views/view_summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "flow/clock.h"
+#include "views/crew.h"
+#include "symbols/symbol.h"
+#include "recorder/cpus.h"
+
+/* The tree needs the newest calls only; what is open it has in any case. */
+#define NR_TREE_EVENTS	2000
+#define MAX_PATH_LINES	20
+
+/* --- One CPU ------------------------------------------------------------ */
+
+static bool digest_event(void *arg, const struct btsrec_event *event)
+{
+	struct summary *view = arg;
+	uint64_t tsc;
+
+	if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only)
+		view->switches[view->nr_switches++ % SUMMARY_SWITCHES] = *event;
+	else if (event->kind == BTSREC_EVENT_GAP && event->gap.kind < SUMMARY_GAP_KINDS)
+		view->nr_gaps[event->gap.kind]++;
+	if (!view->oldest_tsc && clock_event(event, &tsc))
+		view->oldest_tsc = tsc;
+	return true;
+}
+
+static enum btsrec_status digest_events(struct summary *view, struct btsrec *rec, unsigned int cpu)
+{
+	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+	struct history_passed passed;
+	enum btsrec_status status;
+
+	view->nr_switches = 0;
+	view->oldest_tsc = 0;
+	memset(view->nr_gaps, 0, sizeof(view->nr_gaps));
+	status = trace_others(rec, cpu, digest_event, view, &passed);
+	view->nr_events = passed.nr_events;
+	view->nr_branches = passed.nr_branches;
+	view->ip = page->frozen ? page->freeze.ip : passed.newest.to;
+	return status;
+}
+
+static size_t nr_calls_to_fault(struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	const struct fault *fault = &view->calls.fault;
+	size_t nr = 0;
+
+	view->ip = fault->from;
+	while (nr < tree->nr_open) {
+		uint64_t n = calltree_line(tree, tree->open[nr]).n;
+
+		if (n > fault->n || (n == fault->n && fault->kind == FAULT_STOP))
+			break;
+		nr++;
+	}
+	return nr;
+}
+
+/*
+ * How many of the open calls are of what the CPU did, and not of how it dealt with the
+ * fault.  If that is not known, not those of the recorder, nor the NMI, that stopped it:
+ * both begin at the address that the freeze has noted.
+ */
+static size_t nr_own_calls(struct summary *view, const struct btsrec_cpu *cpu)
+{
+	const struct calltree *tree = &view->calls.tree;
+
+	if (cpu->state != BTSREC_CPU_FROZEN)
+		return tree->nr_open;
+	if (view->calls.fault.kind)
+		return nr_calls_to_fault(view);
+	for (size_t i = tree->nr_open; i; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		if (cpu->freeze.ip - line.from < CODE_INSN_MAX_BYTES + 1)
+			return i - 1;
+	}
+	return tree->nr_open;
+}
+
+/*
+ * Not behind the fault: what was open there is known there, whatever the history loses
+ * while the kernel deals with it.
+ */
+static uint64_t last_of_tree(const struct summary *view)
+{
+	return view->calls.fault.kind ? view->calls.fault.n : UINT64_MAX;
+}
+
+static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsigned int cpu)
+{
+	enum btsrec_status status;
+
+	view->calls.cpu = cpu;
+	calltree_clear(&view->calls.tree);
+	status = digest_events(view, rec, cpu);
+	if (!status)
+		status = trace_fault(rec, cpu, &view->calls.fault);
+	if (!status && view->nr_events)
+		status = calltree_read(&view->calls.tree, rec, cpu, 0, last_of_tree(view),
+				       NR_TREE_EVENTS, &view->calls.fault);
+	if (!status)
+		view->nr_open = nr_own_calls(view, btsrec_cpu(rec, cpu));
+	return status;
+}
+
+/* --- Path --------------------------------------------------------------- */
+
+/* Where the innermost entry from user code is, or what MAX_PATH_LINES leave. */
+static size_t first_of_path(const struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	size_t first = view->nr_open;
+
+	while (first && view->nr_open - first < MAX_PATH_LINES - 1) {
+		struct calltree_line line = calltree_line(tree, tree->open[--first]);
+
+		if (frame_is_entry(line.frame) && !code_is_kernel(line.from))
+			break;
+	}
+	return first;
+}
+
+static uint32_t indent_of(const struct calltree *tree, size_t i)
+{
+	struct calltree_line line = calltree_line(tree, i);
+
+	return calltree_indent(tree, &line);
+}
+
+/* The newest of the first @nr lines that is chosen, from 1; 0: none is. */
+static size_t newest_chosen(const bool *chosen, size_t nr)
+{
+	while (nr && !chosen[nr - 1])
+		nr--;
+	return nr;
+}
+
+static bool fits_path(const struct calltree *tree, size_t i, uint32_t most)
+{
+	struct calltree_line line = calltree_line(tree, i);
+
+	return line.kind != CALLTREE_EVENT && line.kind != CALLTREE_FAULT &&
+	       calltree_indent(tree, &line) <= most;
+}
+
+/*
+ * The lines of a path: what is open from call @first_open on, and of what has returned
+ * the newest calls that these made.  What is open need not be in the order of its lines:
+ * a caller that is known again only when its thread comes back has a late one.
+ */
+static void choose_lines(const struct summary *view, size_t first_open, bool *ret)
+{
+	const struct calltree *tree = &view->calls.tree;
+	size_t nr_room = MAX_PATH_LINES - (view->nr_open - first_open), open, i;
+
+	for (i = first_open; i < view->nr_open; i++)
+		ret[tree->open[i]] = true;
+	i = view->nr_open < tree->nr_open ? tree->open[view->nr_open] : tree->nr_lines;
+	for (open = newest_chosen(ret, i); open && nr_room; i--) {
+		if (i == open) {
+			open = newest_chosen(ret, i - 1);
+		} else if (fits_path(tree, i - 1, indent_of(tree, open - 1) + 1)) {
+			ret[i - 1] = true;
+			nr_room--;
+		}
+	}
+}
+
+static enum btsrec_status print_path(struct summary *view, struct btsrec *rec)
+{
+	const struct calltree *tree = &view->calls.tree;
+	_cleanup_free_ bool *chosen = calloc(tree->nr_lines + 1, sizeof(*chosen));
+	size_t first_open = first_of_path(view);
+
+	if (!chosen)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (first_open == view->nr_open)
+		return BTSREC_OK;
+	choose_lines(view, first_open, chosen);
+	view->calls.least = indent_of(tree, tree->open[first_open]);
+	for (size_t i = 0; i < tree->nr_lines; i++)
+		if (chosen[i])
+			calls_lines(&view->calls, i, i + 1, 0);
+	return BTSREC_OK;
+}
+
+/* --- Signature ---------------------------------------------------------- */
+
+/* False: the path is at its end; an address without a name is none of it. */
+static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
+{
+	struct symbol_name name;
+
+	if (!symbol_find(rec, va, &name) || !name.name_bytes)
+		return true;
+	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
+}
+
+/* The newest event before the fault at which calls may have ended unseen; 0: none. */
+static uint64_t doubt_n(const struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < tree->nr_lines; i++) {
+		struct calltree_line line = calltree_line(tree, i);
+
+		if ((line.kind == CALLTREE_ASTRAY || line.kind == CALLTREE_LOST ||
+		     line.kind == CALLTREE_BREAK) && line.n < view->calls.fault.n)
+			n = line.n;
+	}
+	return n;
+}
+
+/*
+ * From the fault outwards, up to where the kernel was entered: by a system call or from
+ * user code, or by an interrupt, which has nothing to do with what it interrupted.
+ */
+static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *cpu)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t doubt = doubt_n(view);
+	bool complete = false;
+	size_t i;
+
+	view->no_signature = "where the fault lies in the history is not known";
+	if (!view->calls.fault.kind)
+		return;
+	view->no_signature = "functions have no names";
+	signature_begin(&view->signature, btsrec_reason_str(cpu->freeze.reason),
+			&view->calls.fault);
+	complete = !code_is_kernel(view->ip);
+	if (!complete)
+		(void)sign_function(view, rec, view->ip);
+	for (i = view->nr_open; i && !complete; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		if (line.n < doubt)
+			break;
+		complete = !code_is_kernel(line.from) ||
+			   (frame_is_entry(line.frame) && line.frame != FRAME_EXCEPTION) ||
+			   !sign_function(view, rec, line.from);
+	}
+	signature_end(&view->signature, complete);
+	if (view->signature.nr_names)
+		view->no_signature = NULL;
+}
+
+void out_signature(struct out *out, const struct signature *signature)
+{
+	out_literal(out, SIGNATURE_VERSION ":");
+	for (int shift = 60; shift >= 0; shift -= 4)
+		out_char(out, "0123456789abcdef"[signature->hash >> shift & 15]);
+}
+
+/* --- Summary ------------------------------------------------------------ */
+
+static enum btsrec_status begin_without(void *arg)
+{
+	struct summary *view = arg;
+
+	view->no_signature = btsrec_root(view->calls.renderer.rec)->freeze_reason ?
+			     "the history of that CPU is not known" : "there was no fault";
+	view->format->begin(view);
+	return BTSREC_OK;
+}
+
+static enum btsrec_status show_cpu(void *arg, unsigned int number)
+{
+	struct summary *view = arg;
+	struct btsrec *rec = view->calls.renderer.rec;
+	const struct btsrec_cpu *failed = session_failed_cpu(rec);
+	bool has_failed = failed && failed->cpu == number;
+	enum btsrec_status status = digest(view, rec, number);
+
+	if (status)
+		return status;
+	if (has_failed) {
+		sign(view, rec, failed);
+		view->format->begin(view);
+	}
+	view->format->cpu(view, btsrec_cpu(rec, number), has_failed);
+	if (has_failed)
+		status = print_path(view, rec);
+	return status ? status : view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
+}
+
+/* All that have a ring, the one that failed before the others. */
+static size_t list_cpus(const struct btsrec *rec, unsigned int *ret)
+{
+	const struct btsrec_cpu *failed = session_failed_cpu(rec);
+	size_t nr = 0;
+
+	if (failed)
+		ret[nr++] = failed->cpu;
+	for (unsigned int i = 0; i < btsrec_nr_cpu_ids(rec); i++) {
+		const struct btsrec_cpu *cpu = btsrec_cpu(rec, i);
+
+		if (cpu && cpu != failed)
+			ret[nr++] = i;
+	}
+	return nr;
+}
+
+static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format format)
+{
+	if (format != BTSREC_FORMAT_TEXT && format != BTSREC_FORMAT_JSONL)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "the summary is shown as text or JSON lines");
+	return cpus_check(rec, NULL, 0);
+}
+
+static bool summary_open(void *arg, void *data, struct btsrec *rec)
+{
+	const enum btsrec_format *format = arg;
+	struct summary *view = data;
+
+	calls_init(&view->calls, rec, *format);
+	view->calls.source = true;
+	view->format = *format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
+	return true;
+}
+
+static enum btsrec_status summary_close(void *arg, void *data)
+{
+	struct summary *view = data;
+
+	(void)arg;
+	calltree_fini(&view->calls.tree);
+	return BTSREC_OK;
+}
+
+enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
+				  const struct btsrec_sink *sink)
+{
+	static const struct crew_work work = {
+		.view_bytes = sizeof(struct summary),
+		.out_at = offsetof(struct summary, calls.renderer.out),
+		.open = summary_open,
+		.cpu = show_cpu,
+		.close = summary_close,
+	};
+	_cleanup_free_ unsigned int *cpus = calloc(btsrec_nr_cpu_ids(rec) + 1UL, sizeof(*cpus));
+	enum btsrec_status status = summary_check(rec, format);
+
+	if (!cpus)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (!status && !session_failed_cpu(rec))
+		status = crew_one(rec, &work, begin_without, &format, sink);
+	if (!status)
+		status = crew_print(rec, cpus, list_cpus(rec, cpus), false, &work, &format, sink);
+	return cpus_end(rec, NULL, status);
+}

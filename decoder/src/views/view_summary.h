@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The summary: what it tells of one CPU, and how each format words it. */
+#ifndef BTSREC_VIEW_SUMMARY_H
+#define BTSREC_VIEW_SUMMARY_H
+
+#include "tally/signature.h"
+#include "views/view_calls.h"
+
+#define SUMMARY_SWITCHES	3
+#define SUMMARY_GAP_KINDS	(BTSREC_GAP_NO_INDEX + 1)
+
+/**
+ * struct summary - one summary under way, and what the history of one CPU comes to
+ * @calls: its tree holds the newest calls of the CPU.
+ * @nr_events: all; @nr_branches: of them branches.
+ * @switches: the newest, @nr_switches in all; number i is at i % SUMMARY_SWITCHES.
+ * @nr_gaps: by kind.
+ * @oldest_tsc: of the first event that has one; 0: none.
+ * @ip: where the CPU was stopped, or where its newest branch led.
+ * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
+ * @nr_open: the calls that were open there: so many of those of the tree.
+ */
+struct summary {
+	struct calls calls;
+	const struct summary_format *format;
+	uint64_t nr_events;
+	uint64_t nr_branches;
+	uint64_t nr_switches;
+	struct btsrec_event switches[SUMMARY_SWITCHES];
+	uint64_t nr_gaps[SUMMARY_GAP_KINDS];
+	uint64_t oldest_tsc;
+	uint64_t ip;
+	struct signature signature;
+	const char *no_signature;
+	size_t nr_open;
+};
+
+/**
+ * struct summary_format - how one format words it
+ * @begin: once; the CPU that failed first is the one at hand.
+ * @cpu: what @cpu was doing; its path is printed behind if it is the one that
+ *	@failed first.
+ */
+struct summary_format {
+	void (*begin)(struct summary *view);
+	void (*cpu)(struct summary *view, const struct btsrec_cpu *cpu, bool failed);
+};
+
+/** out_signature() - "v1:" and 16 hexadecimal digits */
+void out_signature(struct out *out, const struct signature *signature);
+
+extern const struct summary_format summary_text;
+extern const struct summary_format summary_json;
+
+#endif /* BTSREC_VIEW_SUMMARY_H */

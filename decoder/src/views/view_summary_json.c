@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The summary as JSON lines: an object per CPU, its newest switches, the last calls. */
+#include "render/json.h"
+#include "symbols/symbol.h"
+#include "views/view_info.h"
+#include "views/view_summary.h"
+
+static void json_names(struct out *out, const struct signature *signature)
+{
+	json_key(out, "functions");
+	for (size_t i = 0; i < signature->nr_names; i++) {
+		out_str(out, i ? ",\"" : "[\"");
+		out_json_escaped(out, signature->names[i]);
+		out_char(out, '"');
+	}
+	out_char(out, ']');
+}
+
+static void json_signature(struct summary *view)
+{
+	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
+	struct out *out = &view->calls.renderer.out;
+
+	if (!root->freeze_reason)
+		return;
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, root->freeze_cpu, 0);
+	json_word(out, "kind", "signature");
+	json_word(out, "reason", btsrec_reason_str(root->freeze_reason));
+	if (view->no_signature) {
+		json_word(out, "why", view->no_signature);
+	} else {
+		json_key(out, "signature");
+		out_char(out, '"');
+		out_signature(out, &view->signature);
+		out_char(out, '"');
+		json_bool(out, "complete", view->signature.complete);
+		json_names(out, &view->signature);
+	}
+	out_literal(out, "}\n");
+}
+
+static void json_frame(struct summary *view, const struct calltree_line *line)
+{
+	struct renderer *r = &view->calls.renderer;
+
+	out_literal(&r->out, ",{\"type\":\"");
+	out_str(&r->out, frame_kind_str(line->frame));
+	out_char(&r->out, '"');
+	if (line->vector >= 0)
+		json_number(&r->out, "vector", (uint64_t)line->vector);
+	json_address(&r->out, "ip", line->from);
+	json_sym(r, "ip_sym", line->from);
+	out_char(&r->out, '}');
+}
+
+static void json_stack(struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	struct renderer *r = &view->calls.renderer;
+
+	json_key(&r->out, "stack");
+	out_literal(&r->out, "[{\"type\":\"stop\"");
+	json_address(&r->out, "ip", view->ip);
+	json_sym(r, "ip_sym", view->ip);
+	out_char(&r->out, '}');
+	for (size_t i = view->nr_open; i; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		json_frame(view, &line);
+	}
+	out_char(&r->out, ']');
+}
+
+static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool failed)
+{
+	const char *reason = info_reason_str(cpu);
+	struct out *out = &view->calls.renderer.out;
+	uint64_t first = view->nr_switches > SUMMARY_SWITCHES ?
+		view->nr_switches - SUMMARY_SWITCHES : 0;
+
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, cpu->cpu, 0);
+	json_word(out, "kind", "doing");
+	json_word(out, "state", info_cpu_state_str(cpu->state));
+	if (reason)
+		json_word(out, "reason", reason);
+	json_bool(out, "first_fault", failed);
+	if (cpu->state == BTSREC_CPU_FROZEN) {
+		json_bool(out, "via_nmi", cpu->freeze.via_nmi);
+		json_thread(out, cpu->freeze.pid, cpu->freeze.tgid, cpu->freeze.comm);
+	}
+	json_number(out, "branches", view->nr_branches);
+	if (view->nr_branches)
+		json_stack(view);
+	out_literal(out, "}\n");
+	for (uint64_t i = first; i < view->nr_switches; i++)
+		view->calls.format->event(&view->calls.renderer,
+					  &view->switches[i % SUMMARY_SWITCHES]);
+}
+
+const struct summary_format summary_json = {
+	.begin = json_signature,
+	.cpu = json_cpu,
+};

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "render/render_branch.h"
+#include "symbols/symbol.h"
+#include "views/view_summary.h"
+
+/* Names in a line that says what a CPU was doing. */
+#define MAX_STACK_NAMES 7
+
+#define MS_DIGITS 1000
+
+/* Names in the line of the signature; the whole path is below it. */
+#define MAX_SIGNATURE_NAMES 3
+
+static void text_signature(struct summary *view)
+{
+	const struct signature *signature = &view->signature;
+	struct out *out = &view->calls.renderer.out;
+
+	out_literal(out, "signature:   ");
+	if (view->no_signature) {
+		out_literal(out, "none: ");
+		out_str(out, view->no_signature);
+		out_char(out, '\n');
+		return;
+	}
+	out_signature(out, signature);
+	for (size_t i = 0; i < signature->nr_names && i < MAX_SIGNATURE_NAMES; i++) {
+		out_str(out, i ? " < " : " ");
+		out_str(out, signature->names[i]);
+	}
+	if (!signature->complete)
+		out_literal(out, ", which may not be all of it");
+	out_char(out, '\n');
+}
+
+static void text_begin(struct summary *view)
+{
+	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
+	struct out *out = &view->calls.renderer.out;
+
+	out_literal(out, "kernel:      ");
+	out_escaped(out, root->release, sizeof(root->release));
+	out_literal(out, "\nfirst fault: ");
+	if (root->freeze_reason) {
+		out_str(out, btsrec_reason_str(root->freeze_reason));
+		out_literal(out, " on CPU ");
+		out_dec(out, root->freeze_cpu, 0);
+	} else {
+		out_literal(out, "none");
+	}
+	out_char(out, '\n');
+	if (root->freeze_reason)
+		text_signature(view);
+}
+
+/* --- What it was doing -------------------------------------------------- */
+
+static void text_entry(struct summary *view, const struct calltree_line *line)
+{
+	struct out *out = &view->calls.renderer.out;
+	char kind[BRANCH_TEXT_BYTES];
+
+	frame_text(kind, line->frame, line->vector);
+	out_literal(out, " < [");
+	out_str(out, kind);
+	calls_syscall(&view->calls.renderer, line->call.handler);
+	out_char(out, ']');
+}
+
+/* Innermost first, and only what the history tells. */
+static void text_stack(struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	struct renderer *r = &view->calls.renderer;
+	size_t nr_names = 1;
+
+	calls_function(r, view->ip);
+	for (size_t i = view->nr_open; i; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+		bool entry = frame_is_entry(line.frame);
+
+		if (nr_names++ == MAX_STACK_NAMES) {
+			out_literal(&r->out, " < ...");
+			return;
+		}
+		if (entry)
+			text_entry(view, &line);
+		if (entry && !code_is_kernel(line.from))
+			return;
+		out_literal(&r->out, " < ");
+		calls_function(r, line.from);
+	}
+}
+
+static void text_doing(struct summary *view, const struct btsrec_cpu *cpu, bool failed)
+{
+	struct out *out = &view->calls.renderer.out;
+
+	if (cpu->state == BTSREC_CPU_FROZEN) {
+		out_literal(out, ", ");
+		out_thread(out, cpu->freeze.pid, cpu->freeze.tgid, cpu->freeze.comm);
+	}
+	if (!view->nr_branches) {
+		out_literal(out, ", no branches\n");
+		return;
+	}
+	if (failed) {
+		out_literal(out, ", at ");
+		calls_function(&view->calls.renderer, view->ip);
+	} else {
+		out_str(out, code_is_kernel(view->ip) ? "\n  in " : "\n  in user code at ");
+		text_stack(view);
+	}
+	out_char(out, '\n');
+}
+
+/* --- What is there ------------------------------------------------------ */
+
+static void text_ms(struct summary *view, uint64_t ticks)
+{
+	struct out *out = &view->calls.renderer.out;
+	uint64_t khz = view->calls.tsc_khz, us;
+
+	if (!khz) {
+		out_dec(out, ticks, 0);
+		out_literal(out, " ticks");
+		return;
+	}
+	us = (uint64_t)((unsigned __int128)ticks * MS_DIGITS / khz);
+	out_dec(out, us / MS_DIGITS, 0);
+	out_char(out, '.');
+	for (uint64_t digit = MS_DIGITS / 10; digit; digit /= 10)
+		out_char(out, (char)('0' + us / digit % 10));
+	out_literal(out, " ms");
+}
+
+static void text_gaps(struct summary *view)
+{
+	struct out *out = &view->calls.renderer.out;
+
+	for (unsigned int kind = 0; kind < SUMMARY_GAP_KINDS; kind++) {
+		if (!view->nr_gaps[kind])
+			continue;
+		out_literal(out, ", ");
+		if (kind == BTSREC_GAP_OVERWRITTEN) {
+			out_literal(out, "older ones are gone");
+			continue;
+		}
+		out_dec(out, view->nr_gaps[kind], 0);
+		out_literal(out, " x ");
+		out_str(out, btsrec_gap_str((enum btsrec_gap_kind)kind));
+	}
+}
+
+static void text_history(struct summary *view, const struct btsrec_cpu *cpu)
+{
+	struct out *out = &view->calls.renderer.out;
+	bool frozen = cpu->state == BTSREC_CPU_FROZEN;
+
+	out_literal(out, "  ");
+	out_dec(out, view->nr_branches, 0);
+	out_str(out, view->nr_branches == 1 ? " branch" : " branches");
+	if (frozen && view->oldest_tsc && cpu->freeze.tsc > view->oldest_tsc) {
+		out_literal(out, " of at least ");
+		text_ms(view, cpu->freeze.tsc - view->oldest_tsc);
+	}
+	text_gaps(view);
+	out_char(out, '\n');
+}
+
+static void text_switches(struct summary *view, const struct btsrec_cpu *cpu)
+{
+	uint64_t first = view->nr_switches > SUMMARY_SWITCHES ?
+		view->nr_switches - SUMMARY_SWITCHES : 0;
+	struct out *out = &view->calls.renderer.out;
+
+	for (uint64_t i = first; i < view->nr_switches; i++) {
+		const struct btsrec_switch *sw = &view->switches[i % SUMMARY_SWITCHES].sw;
+
+		out_literal(out, "  switch ");
+		out_thread(out, sw->prev.pid, sw->prev.tgid, sw->prev.comm);
+		out_literal(out, " -> ");
+		out_thread(out, sw->next.pid, sw->next.tgid, sw->next.comm);
+		if (cpu->state == BTSREC_CPU_FROZEN && cpu->freeze.tsc >= sw->tsc) {
+			out_literal(out, ", ");
+			text_ms(view, cpu->freeze.tsc - sw->tsc);
+			out_literal(out, " before the stop");
+		}
+		out_char(out, '\n');
+	}
+}
+
+static void text_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool failed)
+{
+	struct out *out = &view->calls.renderer.out;
+
+	out_literal(out, "\nCPU ");
+	out_dec(out, cpu->cpu, 0);
+	out_literal(out, ": ");
+	render_cpu_state(out, cpu);
+	if (cpu->state == BTSREC_CPU_FROZEN && cpu->freeze.via_nmi)
+		out_literal(out, " by NMI");
+	text_doing(view, cpu, failed);
+	text_history(view, cpu);
+	text_switches(view, cpu);
+	if (failed)
+		out_literal(out, "How it got there:\n");
+}
+
+const struct summary_format summary_text = {
+	.begin = text_begin,
+	.cpu = text_cpu,
+};

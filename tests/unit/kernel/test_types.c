@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "kernel/types.h"
+
+#include <bpf/btf.h>
+
+/* A BTF in the making, and what comes of it. */
+static struct btf *btf;
+static struct types *types;
+static int u32_id, u64_id;
+
+static void begin(void)
+{
+	btf = btf__new_empty();
+	u32_id = btf__add_int(btf, "u32", 4, 0);
+	u64_id = btf__add_int(btf, "u64", 8, 0);
+}
+
+static void end(void)
+{
+	uint32_t nr_bytes;
+	const void *bytes = btf__raw_data(btf, &nr_bytes);
+
+	types = types_new(bytes, nr_bytes);
+	ck_assert_ptr_nonnull(types);
+	btf__free(btf);
+}
+
+static void expect(const char *type, const char *path, uint32_t offset_bytes, uint32_t size_bytes)
+{
+	struct types_field field;
+
+	ck_assert_msg(types_field(types, type, path, &field), "%s.%s", type, path);
+	ck_assert_uint_eq(field.offset_bytes, offset_bytes);
+	ck_assert_uint_eq(field.size_bytes, size_bytes);
+}
+
+static void expect_none(const char *type, const char *path)
+{
+	struct types_field field = { DIRT, DIRT };
+
+	ck_assert_msg(!types_field(types, type, path, &field), "%s.%s", type, path);
+	ck_assert_uint_eq(field.offset_bytes, DIRT);
+	ck_assert_uint_eq(field.size_bytes, DIRT);
+}
+
+/* struct outer { u32 first; struct inner { u64 a; u32 b; } in; u64 list[4]; } */
+static void put_outer(void)
+{
+	int inner = btf__add_struct(btf, "inner", 16), array;
+
+	btf__add_field(btf, "a", u64_id, 0, 0);
+	btf__add_field(btf, "b", u32_id, 64, 0);
+	inner = btf__add_const(btf, btf__add_typedef(btf, "inner_t", inner));
+	array = btf__add_array(btf, u32_id, u64_id, 4);
+	btf__add_struct(btf, "outer", 56);
+	btf__add_field(btf, "first", u32_id, 0, 0);
+	btf__add_field(btf, "in", inner, 64, 0);
+	btf__add_field(btf, "list", array, 192, 0);
+}
+
+START_TEST(members_of_structs)
+{
+	begin();
+	put_outer();
+	end();
+	expect("outer", "first", 0, 4);
+	expect("outer", "in", 8, 16);
+	expect("outer", "in.b", 16, 4);
+	expect("outer", "list", 24, 32);
+	expect_none("outer", "b");
+	expect_none("outer", "in.c");
+	expect_none("outer", "firs");
+	expect_none("outer", "first.b");
+	expect_none("outer", "");
+	expect_none("other", "first");
+	expect_none("u32", "first");
+	types_free(types);
+}
+END_TEST
+
+/* struct { u32 x; union { struct { u32 y; u64 z; }; u64 w; }; } */
+START_TEST(members_without_a_name)
+{
+	int inner, both;
+
+	begin();
+	inner = btf__add_struct(btf, "", 16);
+	btf__add_field(btf, "y", u32_id, 0, 0);
+	btf__add_field(btf, "z", u64_id, 64, 0);
+	both = btf__add_union(btf, "", 16);
+	btf__add_field(btf, "", inner, 0, 0);
+	btf__add_field(btf, "w", u64_id, 0, 0);
+	btf__add_struct(btf, "s", 24);
+	btf__add_field(btf, "x", u32_id, 0, 0);
+	btf__add_field(btf, "", both, 64, 0);
+	end();
+	expect("s", "y", 8, 4);
+	expect("s", "z", 16, 8);
+	expect("s", "w", 8, 8);
+	types_free(types);
+}
+END_TEST
+
+START_TEST(bits_are_no_members)
+{
+	begin();
+	btf__add_struct(btf, "s", 8);
+	btf__add_field(btf, "flag", u32_id, 0, 1);
+	btf__add_field(btf, "after", u32_id, 32, 0);
+	btf__add_struct(btf, "odd", 8);
+	btf__add_field(btf, "field", u32_id, 4, 0);
+	end();
+	expect_none("s", "flag");
+	expect("s", "after", 4, 4);
+	expect_none("odd", "field");
+	types_free(types);
+}
+END_TEST
+
+START_TEST(members_beyond_the_end)
+{
+	begin();
+	btf__add_struct(btf, "s", 8);
+	btf__add_field(btf, "last", u32_id, 32, 0);
+	btf__add_field(btf, "beyond", u64_id, 32, 0);
+	btf__add_field(btf, "far", u32_id, 0xfffff8, 0);
+	btf__add_field(btf, "of_nothing", 0, 0, 0);
+	end();
+	expect("s", "last", 4, 4);
+	expect_none("s", "beyond");
+	expect_none("s", "far");
+	expect_none("s", "of_nothing");
+	types_free(types);
+}
+END_TEST
+
+/* libbpf takes no such BTF since v1.3. */
+START_TEST(a_type_that_is_not_there)
+{
+	uint32_t nr_bytes;
+	const void *bytes;
+
+	begin();
+	btf__add_struct(btf, "s", 8);
+	btf__add_field(btf, "last", u32_id, 32, 0);
+	btf__add_field(btf, "typeless", 4000, 0, 0);
+	bytes = btf__raw_data(btf, &nr_bytes);
+	types = types_new(bytes, nr_bytes);
+	btf__free(btf);
+	if (!types)
+		return;
+	expect("s", "last", 4, 4);
+	expect_none("s", "typeless");
+	types_free(types);
+}
+END_TEST
+
+/* Structs that have each other, twice: a search of all ways in would not end. */
+START_TEST(types_in_a_circle)
+{
+	begin();
+	btf__add_struct(btf, "a", 8);		/* 3 */
+	for (int i = 0; i < 8; i++)
+		btf__add_field(btf, "", 4, 0, 0);
+	btf__add_struct(btf, "b", 8);
+	for (int i = 0; i < 8; i++)
+		btf__add_field(btf, "", 3, 0, 0);
+	btf__add_field(btf, "self", 4, 0, 0);
+	end();
+	expect_none("a", "none");
+	expect("b", "self.self.self", 0, 8);
+	types_free(types);
+}
+END_TEST
+
+START_TEST(no_btf)
+{
+	static const char text[64] = "no BTF";
+	uint32_t nr_bytes;
+
+	ck_assert_ptr_null(types_new(text, sizeof(text)));
+	ck_assert_ptr_null(types_new(text, 0));
+	ck_assert_ptr_null(types_new(text, (size_t)TYPES_MAX_BYTES + 1));
+	begin();
+	put_outer();
+	(void)btf__raw_data(btf, &nr_bytes);
+	for (uint32_t i = 0; i < nr_bytes; i++) {
+		uint8_t *bytes = malloc(i + 1);	/* behind which a sanitizer looks */
+
+		memcpy(bytes, btf__raw_data(btf, &nr_bytes), i);
+		ck_assert_ptr_null(types_new(bytes, i));
+		free(bytes);
+	}
+	btf__free(btf);
+	types_free(NULL);
+}
+END_TEST
+
+START_TEST(out_of_memory)
+{
+	const void *bytes;
+	uint32_t nr_bytes;
+
+	begin();
+	put_outer();
+	bytes = btf__raw_data(btf, &nr_bytes);
+	failing_alloc_arm(1);
+	ck_assert_ptr_null(types_new(bytes, nr_bytes));
+	ck_assert(failing_alloc_disarm());
+	btf__free(btf);
+}
+END_TEST
+
+BTSREC_CK_MAIN("types", members_of_structs, members_without_a_name, bits_are_no_members,
+	       members_beyond_the_end, a_type_that_is_not_there, types_in_a_circle, no_btf,
+	       out_of_memory)

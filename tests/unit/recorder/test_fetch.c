@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "recorder/fetch.h"
+#include "fixture.h"
+
+static struct fixture *fix;
+static struct btsrec_image image;
+static struct fetch_ring ring;
+static struct fetch fetch;
+static uint64_t page_pa[256];
+
+/* A ring of @nr_slots branches, slot i holding branch i. */
+static void setup(uint64_t nr_slots)
+{
+	fix = fixture_new(1, nr_slots);
+	image = mem_image(&fix->mem);
+	fixture_branches(fix, 0, 0, nr_slots, 0);
+	for (uint64_t i = 0; i < fixture_cpu(fix, 0)->nr_ring_pages; i++)
+		page_pa[i] = fixture_ring_page_pa(fix, 0, i);
+	memset(&fetch, DIRT, sizeof(fetch));
+	ring = (struct fetch_ring){ &image, page_pa, nr_slots * BTSREC_RECORD_BYTES, 48 };
+	btsrec_ck_ok(fetch_init(&fetch, &ring));
+}
+
+static void teardown(void)
+{
+	fetch_fini(&fetch);
+	fixture_free(fix);
+}
+
+/* The next run holds slots @slot.. with the branches of these numbers; has anybody looked? */
+static void ck_looked(uint64_t slot, uint64_t nr, bool all_branches)
+{
+	struct ring_run run;
+
+	memset(&run, DIRT, sizeof(run));
+	btsrec_ck_ok(fetch_next(&fetch, &run));
+	ck_assert_ptr_nonnull(run.records);
+	ck_assert_uint_eq(run.slot, slot);
+	ck_assert_uint_eq(run.nr_slots, nr);
+	ck_assert_int_eq(run.all_branches, all_branches);
+	for (uint64_t i = 0; i < nr; i++) {
+		struct btsrec_record want = fixture_branch(slot + i);
+
+		ck_assert_mem_eq(&run.records[i], &want, sizeof(want));
+	}
+}
+
+static void ck_records(uint64_t slot, uint64_t nr)
+{
+	ck_looked(slot, nr, false);
+}
+
+static void ck_hole(uint64_t slot, uint64_t nr)
+{
+	struct ring_run run;
+
+	btsrec_ck_ok(fetch_next(&fetch, &run));
+	ck_assert_ptr_null(run.records);
+	ck_assert_int_eq(run.gap, BTSREC_GAP_NOT_IN_DUMP);
+	ck_assert_uint_eq(run.slot, slot);
+	ck_assert_uint_eq(run.nr_slots, nr);
+}
+
+static void ck_end(void)
+{
+	struct ring_run run;
+
+	btsrec_ck_ok(fetch_next(&fetch, &run));
+	ck_assert_uint_eq(run.nr_slots, 0);
+	ck_assert_ptr_null(run.records);
+}
+
+START_TEST(nothing_sought)
+{
+	setup(33);
+	ck_end();
+	fetch_seek(&fetch, 5, 0);
+	ck_end();
+	teardown();
+}
+END_TEST
+
+START_TEST(one_slot)
+{
+	setup(1);
+	fetch_seek(&fetch, 0, 1);
+	ck_records(0, 1);
+	ck_end();
+	teardown();
+}
+END_TEST
+
+START_TEST(odd_size_with_straddling_slots)
+{
+	setup(521);
+	fetch_seek(&fetch, 0, 521);
+	ck_records(0, 521);
+	ck_end();
+	fetch_seek(&fetch, 170, 1);
+	ck_records(170, 1);
+	ck_end();
+	teardown();
+}
+END_TEST
+
+START_TEST(several_windows)
+{
+	setup(2 * FETCH_SLOTS + 3);
+	fetch_seek(&fetch, 5, 2 * FETCH_SLOTS - 2);
+	ck_records(5, FETCH_SLOTS - 5);
+	ck_records(FETCH_SLOTS, FETCH_SLOTS);
+	ck_records(2 * FETCH_SLOTS, 3);
+	ck_end();
+	teardown();
+}
+END_TEST
+
+START_TEST(first_page_missing)
+{
+	setup(512);
+	/* "Not in the dump" is no address, although there is memory at 0. */
+	mem_page(&fix->mem, 0);
+	page_pa[0] = 0;
+	fetch_seek(&fetch, 0, 512);
+	ck_hole(0, 171);
+	ck_records(171, 341);
+	ck_end();
+	teardown();
+}
+END_TEST
+
+/* Page 1 holds the end of slot 170 and the beginning of slot 341. */
+START_TEST(middle_page_missing_takes_both_straddlers)
+{
+	setup(512);
+	mem_cut(&fix->mem, page_pa[1], 0);
+	fetch_seek(&fetch, 0, 512);
+	ck_records(0, 170);
+	ck_hole(170, 172);
+	ck_records(342, 170);
+	ck_end();
+	teardown();
+}
+END_TEST
+
+START_TEST(last_page_missing)
+{
+	setup(512);
+	mem_cut(&fix->mem, page_pa[2], 0);
+	fetch_seek(&fetch, 0, 512);
+	ck_records(0, 341);
+	ck_hole(341, 171);
+	ck_end();
+	teardown();
+}
+END_TEST
+
+START_TEST(page_cut_short)
+{
+	setup(512);
+	mem_cut(&fix->mem, page_pa[1], 100);
+	fetch_seek(&fetch, 0, 512);
+	/* Slot 170 ends 8 bytes into the page... */
+	ck_records(0, 171 + 3);
+	ck_hole(174, 342 - 174);
+	ck_records(342, 170);
+	ck_end();
+	mem_cut(&fix->mem, page_pa[1], 7);
+	fetch_forget(&fetch);
+	fetch_seek(&fetch, 169, 2);
+	ck_records(169, 1);
+	ck_hole(170, 1);
+	teardown();
+}
+END_TEST
+
+START_TEST(all_pages_missing)
+{
+	setup(512);
+	page_pa[0] = page_pa[1] = page_pa[2] = 0;
+	fetch_seek(&fetch, 0, 512);
+	ck_hole(0, 512);
+	ck_end();
+	teardown();
+}
+END_TEST
+
+/* Contiguous pages are read at once; one that fails must not take the others. */
+START_TEST(hole_in_a_contiguous_run)
+{
+	setup(512 * 4);
+	for (uint64_t i = 0; i < 12; i++) {
+		void *to = mem_page(&fix->mem, 0x600000 + i * BTSREC_PAGE_BYTES);
+
+		memcpy(to, mem_page(&fix->mem, page_pa[i]), BTSREC_PAGE_BYTES);
+		page_pa[i] = 0x600000 + i * BTSREC_PAGE_BYTES;
+	}
+	fetch_seek(&fetch, 0, 512 * 4);
+	fix->mem.nr_reads = 0;
+	ck_records(0, 512 * 4);
+	ck_assert_uint_eq(fix->mem.nr_reads, 1);
+	fetch_forget(&fetch);
+	mem_cut(&fix->mem, page_pa[3], 0);
+	mem_cut(&fix->mem, page_pa[4], 0);
+	fetch_seek(&fetch, 0, 512 * 4);
+	ck_records(0, 512);
+	ck_hole(512, 342);
+	ck_records(854, 512 * 4 - 854);
+	ck_end();
+	teardown();
+}
+END_TEST
+
+START_TEST(medium_fails)
+{
+	struct ring_run run;
+
+	setup(512);
+	fix->mem.fail_pa = page_pa[1];
+	fix->mem.fail_status = BTSREC_ERR_IO;
+	fetch_seek(&fetch, 0, 512);
+	memset(&run, DIRT, sizeof(run));
+	btsrec_ck_status(fetch_next(&fetch, &run), BTSREC_ERR_IO);
+	ck_assert_uint_eq(run.nr_slots, 0);
+	fix->mem.fail_pa = 0;
+	fetch_seek(&fetch, 0, 512);
+	ck_records(0, 512);
+	teardown();
+}
+END_TEST
+
+START_TEST(single_slots)
+{
+	struct btsrec_record record, want = fixture_branch(170);
+
+	setup(512);
+	btsrec_ck_ok(fetch_one(&fetch, 170, &record));
+	ck_assert_mem_eq(&record, &want, sizeof(want));
+	mem_cut(&fix->mem, page_pa[1], 0);
+	fetch_forget(&fetch);
+	btsrec_ck_status(fetch_one(&fetch, 170, &record), BTSREC_ERR_NODATA);
+	fix->mem.fail_pa = page_pa[0];
+	fix->mem.fail_status = BTSREC_ERR_IO;
+	fetch_forget(&fetch);
+	btsrec_ck_status(fetch_one(&fetch, 170, &record), BTSREC_ERR_IO);
+	teardown();
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	failing_alloc_arm(1);
+	btsrec_ck_status(fetch_init(&fetch, &ring), BTSREC_ERR_NOMEM);
+	ck_assert(failing_alloc_disarm());
+	fetch_fini(&fetch);
+}
+END_TEST
+
+/* --- What is said to come --- */
+
+static uint64_t expected_pa[256];
+static size_t nr_expected;
+
+static void expect(void *arg, const uint64_t *pa, size_t nr)
+{
+	ck_assert_ptr_eq(arg, image.arg);
+	ck_assert_uint_le(nr_expected + nr, 256);
+	memcpy(expected_pa + nr_expected, pa, nr * sizeof(*pa));
+	nr_expected += nr;
+}
+
+START_TEST(each_page_is_expected_once)
+{
+	uint64_t nr_slots = 3 * FETCH_SLOTS + 100;
+	struct ring_run run;
+
+	setup(nr_slots);
+	image.expect = expect;
+	nr_expected = 0;
+	fetch_seek(&fetch, 0, nr_slots);
+	ck_records(0, FETCH_SLOTS);
+	ck_assert_uint_eq(nr_expected, 2 * FETCH_PAGES);
+	do {
+		btsrec_ck_ok(fetch_next(&fetch, &run));
+	} while (run.nr_slots);
+	ck_assert_uint_eq(nr_expected, fixture_cpu(fix, 0)->nr_ring_pages);
+	ck_assert_mem_eq(expected_pa, page_pa, nr_expected * sizeof(*page_pa));
+	teardown();
+}
+END_TEST
+
+/* --- All pages of a window at once --- */
+
+static size_t nr_windows;
+
+/* As long as none is missing. */
+static bool read_pages(void *arg, const uint64_t *pa, size_t nr, void *buf)
+{
+	size_t nr_bytes;
+
+	ck_assert_ptr_eq(arg, image.arg);
+	for (size_t i = 0; i < nr; i++)
+		if (image.read_pa(arg, pa[i], (uint8_t *)buf + i * BTSREC_PAGE_BYTES,
+				  BTSREC_PAGE_BYTES, &nr_bytes))
+			return false;
+	nr_windows++;
+	return true;
+}
+
+START_TEST(windows_at_once)
+{
+	setup(2 * FETCH_SLOTS + 3);
+	image.read_pages = read_pages;
+	nr_windows = 0;
+	fetch_seek(&fetch, 5, 2 * FETCH_SLOTS - 2);
+	ck_records(5, FETCH_SLOTS - 5);
+	ck_records(FETCH_SLOTS, FETCH_SLOTS);
+	ck_records(2 * FETCH_SLOTS, 3);
+	ck_end();
+	ck_assert_uint_eq(nr_windows, 3);
+	teardown();
+}
+END_TEST
+
+/* What was there of the window before is not taken for what could not be read. */
+START_TEST(windows_at_once_but_one)
+{
+	setup(2 * FETCH_SLOTS);
+	image.read_pages = read_pages;
+	nr_windows = 0;
+	mem_cut(&fix->mem, page_pa[FETCH_PAGES + 1], 0);
+	fetch_seek(&fetch, 0, 2 * FETCH_SLOTS);
+	ck_records(0, FETCH_SLOTS);
+	ck_records(FETCH_SLOTS, 170);
+	ck_hole(FETCH_SLOTS + 170, 172);
+	ck_records(FETCH_SLOTS + 342, FETCH_SLOTS - 342);
+	ck_end();
+	ck_assert_uint_eq(nr_windows, 1);
+	teardown();
+}
+END_TEST
+
+/* --- What others have read --- */
+
+#define NR_AHEAD 1024
+
+/**
+ * struct others - who reads windows of NR_AHEAD slots
+ * @nr_windows: and no more.
+ * @unreadable: the window of this slot.
+ */
+static struct others {
+	uint64_t nr_windows;
+	uint64_t unreadable;
+	uint64_t nr_asked;
+	bool left;
+	bool all_branches;
+	uint64_t branches[NR_AHEAD / RECORD_GROUP / 64];
+	struct btsrec_record records[NR_AHEAD];
+} others;
+
+static bool take(void *arg, const struct fetch *asks, struct fetch_window *ret)
+{
+	uint64_t slot = asks->next_slot / NR_AHEAD * NR_AHEAD;
+
+	ck_assert_ptr_eq(arg, &others);
+	ck_assert_ptr_eq(asks, &fetch);
+	if (others.nr_asked++ == others.nr_windows)
+		return false;
+	for (uint64_t i = 0; i < NR_AHEAD; i++)
+		others.records[i] = fixture_branch(slot + i);
+	*ret = (struct fetch_window){ slot, NR_AHEAD,
+				      slot == others.unreadable ? NULL : (uint8_t *)others.records,
+				      others.all_branches, others.branches };
+	return true;
+}
+
+static void leave(void *arg, const struct fetch *asks)
+{
+	ck_assert_ptr_eq(arg, &others);
+	ck_assert_ptr_eq(asks, &fetch);
+	others.left = true;
+}
+
+static const struct fetch_ahead ahead = { take, leave, &others };
+
+START_TEST(windows_of_others)
+{
+	setup(4 * NR_AHEAD + 5);
+	fix->mem.fail_pa = page_pa[0];
+	fix->mem.fail_status = BTSREC_ERR_IO;
+	others = (struct others){ .nr_windows = 3, .unreadable = 2 * NR_AHEAD,
+				  .all_branches = true };
+	fetch.ahead = &ahead;
+	fetch_seek(&fetch, 7, 4 * NR_AHEAD - 7);
+	ck_looked(7, NR_AHEAD - 7, true);
+	ck_looked(NR_AHEAD, NR_AHEAD, true);
+	/* What they could not read is read here, and no more than that. */
+	ck_looked(2 * NR_AHEAD, NR_AHEAD, false);
+	/* They end: a window as without them. */
+	fix->mem.fail_pa = 0;
+	ck_looked(3 * NR_AHEAD, NR_AHEAD, false);
+	ck_end();
+	ck_assert_uint_eq(others.nr_asked, 4);
+	ck_assert(!others.left);
+	fetch_fini(&fetch);
+	ck_assert(others.left);
+	fetch_fini(&fetch);
+	fixture_free(fix);
+}
+END_TEST
+
+START_TEST(what_others_have_looked_at)
+{
+	setup(2 * NR_AHEAD);
+	others = (struct others){ .nr_windows = 2, .unreadable = UINT64_MAX };
+	/* Records 0 to 7, 16 to 519, and the last 8. */
+	others.branches[0] = ~2ULL;
+	others.branches[1] = 1;
+	others.branches[NR_AHEAD / RECORD_GROUP / 64 - 1] |= 1ULL << 63;
+	fetch.ahead = &ahead;
+	fetch_seek(&fetch, 3, NR_AHEAD + 2);
+	ck_looked(3, 5, true);
+	ck_looked(8, 8, false);
+	ck_looked(16, 504, true);
+	ck_looked(520, 496, false);
+	ck_looked(1016, 8, true);
+	ck_looked(1024, 5, true);
+	ck_end();
+	teardown();
+}
+END_TEST
+
+BTSREC_CK_MAIN("fetch", nothing_sought, one_slot, odd_size_with_straddling_slots,
+	       several_windows, first_page_missing, middle_page_missing_takes_both_straddlers,
+	       last_page_missing, page_cut_short, all_pages_missing, hole_in_a_contiguous_run,
+	       medium_fails, single_slots, no_memory,
+	       each_page_is_expected_once, windows_at_once, windows_at_once_but_one,
+	       windows_of_others, what_others_have_looked_at)

@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "failing_alloc.h"
+#include "recorder/history.h"
+#include "historyfix.h"
+
+/* --- Where the index comes from --- */
+
+START_TEST(index_words)
+{
+	for (int i = SESSION_INDEX_NEVER; i <= SESSION_INDEX_LIVE; i++)
+		ck_assert_str_ne(session_index_str(i), "unknown");
+	ck_assert_str_eq(session_index_str(SESSION_INDEX_LIVE + 1), "unknown");
+}
+END_TEST
+
+START_TEST(never_armed)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_cpu(fix, 1)->state = BTSREC_CPU_NEVER;
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 0);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.index, SESSION_INDEX_NEVER);
+	ck_assert(ring.complete);
+	ck_assert_uint_eq(ring.layout.nr_spans, 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(armed_uses_the_ds_area)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_branches(fix, 1, 0, 5, 0);
+	fixture_live_index(fix, 1, 5);
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 5);
+	ck_branches(0, 5, 0);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.index, SESSION_INDEX_LIVE);
+	ck_assert_uint_eq(ring.index_kva, FIX_RING_KVA(1) + 5 * 24);
+	ck_assert_int_eq(ring.layout.lap, RING_LAP_FIRST);
+	ck_assert(ring.complete);
+	teardown();
+}
+END_TEST
+
+START_TEST(frozen_uses_the_snapshot)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_branches(fix, 1, 0, 5, 0);
+	fixture_live_index(fix, 1, 3);
+	fixture_freeze(fix, 1, 5);
+	fixture_cpu(fix, 1)->stop_index_kva = FIX_RING_KVA(1) + 24;
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 6);
+	ck_branches(0, 5, 0);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.index, SESSION_INDEX_FROZEN);
+	teardown();
+}
+END_TEST
+
+START_TEST(half_frozen_uses_the_ds_area)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 7, 0);
+	fixture_live_index(fix, 1, 7);
+	fixture_freeze(fix, 1, 5);
+	fixture_cpu(fix, 1)->frozen = 0;
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 7);
+	teardown();
+}
+END_TEST
+
+START_TEST(stopped_uses_its_own_index)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_branches(fix, 1, 0, 4, 0);
+	fixture_live_index(fix, 1, 2);
+	fixture_cpu(fix, 1)->state = BTSREC_CPU_STOPPED;
+	fixture_cpu(fix, 1)->stop_index_kva = FIX_RING_KVA(1) + 4 * 24;
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 4);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.index, SESSION_INDEX_STOPPED);
+	teardown();
+}
+END_TEST
+
+START_TEST(ds_area_not_in_the_dump)
+{
+	struct session_ring ring;
+
+	setup(33);
+	mem_cut(&fix->mem, FIX_DS_PA(1), 8);
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 1);
+	ck_gap(0, BTSREC_GAP_NO_INDEX, 0, 33);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	btsrec_ck_status(ring.index_status, BTSREC_ERR_NODATA);
+	teardown();
+}
+END_TEST
+
+START_TEST(index_outside_the_ring)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_freeze(fix, 1, 34);
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 2);
+	ck_gap(0, BTSREC_GAP_NO_INDEX, 0, 33);
+	ck_assert_int_eq(events[1].kind, BTSREC_EVENT_FREEZE);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	btsrec_ck_status(ring.index_status, BTSREC_ERR_CORRUPT);
+	ck_assert_uint_eq(ring.index_kva, FIX_RING_KVA(1) + 34 * 24);
+	teardown();
+}
+END_TEST
+
+/* --- Rings --- */
+
+START_TEST(armed_and_empty)
+{
+	setup(33);
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(one_record)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 1, 9);
+	fixture_live_index(fix, 1, 1);
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 1);
+	ck_branches(0, 1, 9);
+	teardown();
+}
+END_TEST
+
+START_TEST(all_but_one)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 32, 0);
+	fixture_live_index(fix, 1, 32);
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 32);
+	ck_branches(0, 32, 0);
+	teardown();
+}
+END_TEST
+
+/* The index may stand at the end or at the beginning; it is the same place. */
+START_TEST(exactly_full)
+{
+	for (uint64_t index = 0; index <= 33; index += 33) {
+		setup(33);
+		fixture_branches(fix, 1, 0, 33, 0);
+		fixture_live_index(fix, 1, index);
+		btsrec_ck_ok(print(0));
+		ck_assert_uint_eq(nr_events, 34);
+		ck_gap(0, BTSREC_GAP_OVERWRITTEN, 0, 0);
+		ck_branches(1, 33, 0);
+		teardown();
+	}
+}
+END_TEST
+
+START_TEST(exactly_full_and_proven_complete)
+{
+	struct session_ring ring;
+
+	setup(33);
+	fixture_annotation(fix, 1, 0, BTSREC_ANNOT_ARM, 4, 0);
+	fixture_branches(fix, 1, 4, 29, 0);
+	fixture_cpu(fix, 1)->annot_begin = fixture_cpu(fix, 1)->annot_end = 1;
+	fixture_live_index(fix, 1, 33);
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 30);
+	ck_assert_int_eq(events[0].kind, BTSREC_EVENT_ARM);
+	ck_branches(1, 29, 0);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert(ring.complete);
+	teardown();
+}
+END_TEST
+
+START_TEST(wrapped_oldest_to_newest)
+{
+	struct session_ring ring;
+
+	setup(521);
+	fixture_branches(fix, 1, 200, 321, 0);
+	fixture_branches(fix, 1, 0, 200, 321);
+	fixture_live_index(fix, 1, 200);
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 522);
+	ck_gap(0, BTSREC_GAP_OVERWRITTEN, 200, 0);
+	ck_assert_uint_eq(events[0].slot, UINT64_MAX);
+	ck_branches(1, 521, 0);
+	ck_assert_uint_eq(events[521].slot, 199);
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	ck_assert_int_eq(ring.layout.lap, RING_LAP_LATER);
+	ck_assert(!ring.complete);
+	teardown();
+}
+END_TEST
+
+START_TEST(annotation_over_the_end)
+{
+	for (uint64_t slot = 29; slot < 33; slot++) {
+		setup(33);
+		fixture_branches(fix, 1, 10, slot - 10, 0);
+		fixture_annotation(fix, 1, slot, BTSREC_ANNOT_SWITCH, 5, 3);
+		fixture_branches(fix, 1, slot + 5 - 33, 10 - (slot + 5 - 33), slot - 10);
+		fixture_live_index(fix, 1, 10);
+		btsrec_ck_ok(print(0));
+		ck_assert_uint_eq(nr_events, 33 - 5 + 2);
+		ck_branches(1, slot - 10, 0);
+		ck_assert_int_eq(events[slot - 9].kind, BTSREC_EVENT_SWITCH);
+		ck_assert_uint_eq(events[slot - 9].slot, slot);
+		ck_branches(slot - 8, 38 - slot, slot - 10);
+		teardown();
+	}
+}
+END_TEST
+
+START_TEST(five_levels)
+{
+	struct btsrec_record wide = { 0x0080000000000000ULL, 0x1000, 0 };
+
+	setup(33);
+	fixture_put(fix, 1, 0, wide);
+	fixture_live_index(fix, 1, 1);
+	btsrec_ck_ok(print(0));
+	ck_gap(0, BTSREC_GAP_BAD_RECORD, 0, 1);
+	teardown();
+	setup(33);
+	fixture_put(fix, 1, 0, wide);
+	fixture_live_index(fix, 1, 1);
+	fixture_root(fix)->flags = BTSREC_ROOT_F_LA57;
+	fixture_seal(fix);
+	btsrec_ck_ok(print(0));
+	ck_assert_int_eq(events[0].kind, BTSREC_EVENT_BRANCH);
+	teardown();
+}
+END_TEST
+
+/* --- Tails --- */
+
+START_TEST(stopped_by_the_caller)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 20, 0);
+	fixture_live_index(fix, 1, 20);
+	stop_after = 7;
+	btsrec_ck_status(print(0), BTSREC_ERR_STOPPED);
+	ck_assert_uint_eq(nr_events, 7);
+	btsrec_ck_status(print(10), BTSREC_ERR_STOPPED);
+	ck_assert_uint_eq(nr_events, 7);
+	ck_branches(0, 7, 10);
+	teardown();
+}
+END_TEST
+
+/* Allocates nothing, unlike an assert. */
+static bool count(void *arg, const struct btsrec_event *event)
+{
+	(void)event;
+	++*(size_t *)arg;
+	return true;
+}
+
+static void ck_tail(uint64_t max_events, uint64_t nr_all)
+{
+	uint64_t want = max_events && max_events < nr_all ? max_events : nr_all;
+
+	btsrec_ck_ok(print(max_events));
+	ck_assert_uint_eq(nr_events, want);
+	ck_assert_uint_eq(events[0].n, nr_all - want);
+	ck_assert_int_eq(events[nr_events - 1].kind, BTSREC_EVENT_FREEZE);
+}
+
+START_TEST(label_cache_of_every_kind_of_length)
+{
+	static const uint64_t lengths[] = {
+		1, 2, 3, 4095, 4096, 8191, 8192, 16000, 24575, 30000, 30001, 30002, 30003, 99999, 0,
+	};
+
+	setup(30000);
+	fixture_branches(fix, 1, 100, 29900, 0);
+	fixture_branches(fix, 1, 0, 100, 29900);
+	fixture_freeze(fix, 1, 100);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		ck_tail(lengths[i], 30002);
+		if (nr_events > 1)
+			ck_branches(nr_events - 2, 1, 29999);
+	}
+	teardown();
+}
+END_TEST
+
+static void ck_same(const struct btsrec_event *a, enum btsrec_event_kind kind, uint64_t n,
+		    uint64_t slot)
+{
+	if (a->kind != kind || a->n != n || a->slot != slot)
+		ck_abort_msg("event %ju differs", (uintmax_t)n);
+}
+
+/* The newest @max of @all with the branches many at a time. */
+static void ck_by_branches(const struct btsrec_event *all, size_t nr_all, size_t max)
+{
+	size_t n = nr_all - (max < nr_all ? max : nr_all);
+	struct timeline_branches branches;
+	struct btsrec_event event;
+	struct history history;
+
+	btsrec_ck_ok(history_init(&history, rec, 1, max));
+	for (;;) {
+		if (history_branches(&history, UINT64_MAX, &branches)) {
+			for (uint64_t i = 0; i < branches.nr; i++, n++)
+				ck_same(&all[n], BTSREC_EVENT_BRANCH, branches.n + i,
+					branches.slot + i);
+			continue;
+		}
+		if (!history_next(&history, &event))
+			break;
+		ck_same(&all[n++], event.kind, event.n, event.slot);
+	}
+	btsrec_ck_ok(history.status);
+	ck_assert_uint_eq(n, nr_all);
+	history_fini(&history);
+}
+
+/* What is no branch in @all was told, the branches were passed. */
+static void ck_passed(const struct btsrec_event *all, size_t nr_all,
+		      const struct history_passed *passed)
+{
+	size_t newest = nr_all;
+
+	ck_assert_uint_eq(passed->nr_events, nr_all);
+	ck_assert_uint_eq(passed->nr_branches, nr_all - nr_events);
+	while (newest && all[newest - 1].kind != BTSREC_EVENT_BRANCH)
+		newest--;
+	if (!newest)
+		return;
+	ck_assert_uint_eq(passed->newest_n, all[newest - 1].n);
+	ck_assert_mem_eq(&passed->newest, &all[newest - 1].branch, sizeof(passed->newest));
+}
+
+/* What is no branch in @all, alone. */
+static void ck_others(const struct btsrec_event *all, size_t nr_all)
+{
+	struct history_passed passed;
+	uint64_t nr;
+	size_t at = 0;
+
+	nr_events = 0;
+	btsrec_ck_ok(btsrec_other_events(rec, 1, take, &nr_events, &nr));
+	ck_assert_uint_eq(nr, nr_all);
+	for (size_t i = 0; i < nr_all; i++) {
+		if (all[i].kind == BTSREC_EVENT_BRANCH)
+			continue;
+		ck_same(&all[i], events[at].kind, events[at].n, events[at].slot);
+		at++;
+	}
+	ck_assert_uint_eq(nr_events, at);
+	nr_events = 0;
+	btsrec_ck_ok(history_others(rec, 1, take, &nr_events, &passed));
+	ck_passed(all, nr_all, &passed);
+}
+
+static void ck_end_of(const struct btsrec_event *all, size_t nr_all, uint64_t max_events)
+{
+	size_t want = max_events < nr_all ? max_events : nr_all;
+
+	btsrec_ck_ok(print(max_events));
+	ck_assert_uint_eq(nr_events, want);
+	for (size_t i = 0; i < want; i++) {
+		const struct btsrec_event *other = &all[nr_all - want + i];
+
+		if (events[i].kind != other->kind || events[i].n != other->n ||
+		    events[i].slot != other->slot)
+			ck_abort_msg("event %zu of the newest %zu differs", i, want);
+	}
+	ck_by_branches(all, nr_all, max_events);
+}
+
+/* What the session has read is forgotten. */
+static void begin_anew(void)
+{
+	btsrec_free(rec);
+	rec = btsrec_new();
+}
+
+/* Holes make many small runs, so that the tail begins behind many marks. */
+START_TEST(label_cache_equal_the_end_of_the_whole)
+{
+	struct btsrec_event *all = calloc(MAX_EVENTS, sizeof(*all));
+	size_t nr_all;
+
+	setup(30000);
+	fixture_branches(fix, 1, 0, 30000, 0);
+	for (uint32_t i = 0; i < 400; i++)
+		fixture_annotation(fix, 1, i * 71 + 3, BTSREC_ANNOT_SWITCH, 5, i);
+	for (uint64_t page = 5; page < 175; page += 3)
+		mem_cut(&fix->mem, fixture_ring_page_pa(fix, 1, page), page * 16);
+	fixture_freeze(fix, 1, 12345);
+	btsrec_ck_ok(print(0));
+	nr_all = nr_events;
+	memcpy(all, events, nr_all * sizeof(*all));
+	for (uint64_t max = 1; max <= nr_all + 1; max = max * 3 + 1)
+		ck_end_of(all, nr_all, max);
+	for (uint64_t max = nr_all + 1; max; max /= 5) {
+		begin_anew();
+		ck_end_of(all, nr_all, max);
+		ck_end_of(all, nr_all, max / 2 + 1);
+	}
+	ck_others(all, nr_all);
+	free(all);
+	teardown();
+}
+END_TEST
+
+START_TEST(a_short_tail_reads_little_twice)
+{
+	uint64_t nr_reads;
+
+	setup(30000);
+	fixture_branches(fix, 1, 0, 30000, 0);
+	fixture_freeze(fix, 1, 29999);
+	open_and_locate();
+	fix->mem.nr_reads = 0;
+	btsrec_ck_ok(print(0));
+	nr_reads = fix->mem.nr_reads;
+	fix->mem.nr_reads = 0;
+	btsrec_ck_ok(print(20));
+	ck_assert_uint_lt(fix->mem.nr_reads, nr_reads * 3 / 2);
+	teardown();
+}
+END_TEST
+
+START_TEST(what_was_read_is_not_read_again)
+{
+	uint64_t nr_reads, nr;
+
+	setup(30000);
+	fixture_branches(fix, 1, 0, 30000, 0);
+	fixture_freeze(fix, 1, 29999);
+	open_and_locate();
+	fix->mem.nr_reads = 0;
+	nr_events = 0;
+	btsrec_ck_ok(btsrec_other_events(rec, 1, count, &nr_events, NULL));
+	nr_reads = fix->mem.nr_reads;
+	fix->mem.nr_reads = 0;
+	btsrec_ck_ok(print(20));
+	ck_assert_uint_eq(nr_events, 20);
+	ck_assert_uint_lt(fix->mem.nr_reads, nr_reads * 2 / 3);
+	fix->mem.nr_reads = 0;
+	btsrec_ck_ok(session_nr_events(rec, 1, &nr));
+	ck_assert_uint_eq(nr, events[19].n + 1);
+	ck_assert_uint_eq(fix->mem.nr_reads, 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(label_cache_that_begin_around_a_mark)
+{
+	setup(30000);
+	fixture_branches(fix, 1, 0, 30000, 0);
+	fixture_freeze(fix, 1, 29999);
+	for (size_t max = 30001 - 16400; max <= 30001 - 16370; max++) {
+		btsrec_ck_ok(print(max));
+		ck_assert_uint_eq(nr_events, max);
+	}
+	teardown();
+}
+END_TEST
+
+START_TEST(a_cpu_that_goes_on_is_read_again)
+{
+	setup(33);
+	fixture_branches(fix, 1, 0, 5, 0);
+	fixture_live_index(fix, 1, 5);
+	btsrec_ck_ok(print(2));
+	ck_branches(0, 2, 3);
+	fixture_branches(fix, 1, 5, 4, 5);
+	fixture_live_index(fix, 1, 9);
+	btsrec_ck_ok(print(2));
+	ck_branches(0, 2, 7);
+	teardown();
+}
+END_TEST
+
+/* A ring of 3,000 slots; the newest is number 499, and of those from 400 on 60 hold annotations. */
+static void start_of_many(struct history *history)
+{
+	setup(3000);
+	fixture_branches(fix, 1, 500, 2500, 0);
+	fixture_branches(fix, 1, 0, 500, 0);
+	for (uint64_t i = 0; i < 20; i++)
+		fixture_annotation(fix, 1, 400 + 5 * i, BTSREC_ANNOT_SWITCH, 3, (uint32_t)i);
+	fixture_freeze(fix, 1, 500);
+	open_and_locate();
+	btsrec_ck_ok(history_init(history, rec, 1, 0));
+}
+
+START_TEST(more_is_to_come)
+{
+	struct history history;
+	struct btsrec_event event;
+
+	start_of_many(&history);
+	ck_assert(history_has_more(&history, 0));
+	ck_assert(history_has_more(&history, 1));
+	/* 32 of 80 slots. */
+	ck_assert(!history_has_more(&history, 40));
+	ck_assert(history_has_more(&history, 200));
+	ck_assert(history_has_more(&history, 1500));
+	/* There are so many, but not twice as many slots. */
+	ck_assert(!history_has_more(&history, 1501));
+	/* It goes on as if nobody had looked. */
+	for (uint64_t n = 0; n < 2000; n++) {
+		ck_assert(history_next(&history, &event));
+		ck_assert_uint_eq(event.n, n);
+	}
+	history_fini(&history);
+	teardown();
+}
+END_TEST
+
+/* What is not in the dump may hold anything. */
+START_TEST(more_that_is_missing)
+{
+	struct history history;
+
+	start_of_many(&history);
+	/* The 500 newest slots, and a few of the oldest. */
+	for (uint64_t page = 0; page < 3; page++)
+		mem_cut(&fix->mem, fixture_ring_page_pa(fix, 1, page), 0);
+	ck_assert(!history_has_more(&history, 100));
+	ck_assert(!history_has_more(&history, 499));
+	ck_assert(history_has_more(&history, 500));
+	history_fini(&history);
+	teardown();
+}
+END_TEST
+
+START_TEST(no_more)
+{
+	struct history history;
+	struct btsrec_event event;
+
+	setup(3000);
+	fixture_branches(fix, 1, 0, 3000, 0);
+	fixture_freeze(fix, 1, 2999);
+	open_and_locate();
+	btsrec_ck_ok(history_init(&history, rec, 1, 0));
+	while (history_next(&history, &event) && event.n < 2900)
+		;
+	/* What is on its way is left out. */
+	ck_assert(!history_has_more(&history, 100));
+	ck_assert(history_has_more(&history, 0));
+	failing_alloc_arm(1);
+	ck_assert(!history_has_more(&history, 0));
+	ck_assert(failing_alloc_disarm());
+	history_fini(&history);
+	teardown();
+}
+END_TEST
+
+START_TEST(tail_of_nothing)
+{
+	setup(33);
+	btsrec_ck_ok(print(5));
+	ck_assert_uint_eq(nr_events, 0);
+	teardown();
+}
+END_TEST
+
+/* --- Failures --- */
+
+START_TEST(medium_fails)
+{
+	setup(521);
+	fixture_branches(fix, 1, 0, 300, 0);
+	fixture_live_index(fix, 1, 300);
+	open_and_locate();
+	fix->mem.fail_status = BTSREC_ERR_IO;
+	fix->mem.fail_pa = FIX_DS_PA(1);
+	btsrec_ck_fails(print(0), BTSREC_ERR_IO, btsrec_errmsg(rec), "ring of CPU 1: cannot read");
+	fix->mem.fail_pa = fixture_ring_page_pa(fix, 1, 2);
+	btsrec_ck_fails(print(0), BTSREC_ERR_IO, btsrec_errmsg(rec), "ring of CPU 1: cannot read");
+	fix->mem.fail_pa = 0;
+	btsrec_ck_ok(print(0));
+	ck_assert_uint_eq(nr_events, 300);
+	teardown();
+}
+END_TEST
+
+START_TEST(medium_fails_far_from_the_head)
+{
+	setup(9000);
+	fixture_branches(fix, 1, 0, 8990, 0);
+	fixture_live_index(fix, 1, 8990);
+	open_and_locate();
+	fix->mem.fail_status = BTSREC_ERR_IO;
+	fix->mem.fail_pa = fixture_ring_page_pa(fix, 1, 2);
+	btsrec_ck_fails(print(0), BTSREC_ERR_IO, btsrec_errmsg(rec),
+			"history of CPU 1: cannot read");
+	ck_assert_uint_eq(nr_events, 0);
+	teardown();
+}
+END_TEST
+
+START_TEST(every_allocation_fails_once)
+{
+	unsigned int nth, nr_refused = 0;
+	enum btsrec_status status;
+	bool failed = true;
+
+	for (nth = 1; failed; nth++) {
+		setup(33);
+		fixture_branches(fix, 1, 0, 20, 0);
+		fixture_live_index(fix, 1, 20);
+		open_and_locate();
+		nr_events = 0;
+		failing_alloc_arm(nth);
+		status = session_tail(rec, 1, 10, count, &nr_events);
+		failed = failing_alloc_disarm();
+		/* What is only kept for the next one to ask may be missing. */
+		nr_refused += status == BTSREC_ERR_NOMEM;
+		ck_assert_uint_eq(nr_events, status ? 0 : 10);
+		ck_assert(failed || !status);
+		teardown();
+	}
+	ck_assert_uint_eq(nth, 5);
+	ck_assert_uint_eq(nr_refused, 2);
+}
+END_TEST
+
+START_TEST(every_read_fails_once)
+{
+	enum btsrec_status status;
+	bool failed = true;
+	uint64_t nth;
+
+	/* Two windows of reads; the slots around the head lie in both. */
+	for (nth = 1; failed; nth++) {
+		setup(8300);
+		fixture_branches(fix, 1, 0, 8300, 0);
+		fixture_live_index(fix, 1, 8190);
+		open_and_locate();
+		nr_events = 0;
+		fix->mem.nr_reads = 0;
+		fix->mem.fail_read = nth;
+		fix->mem.fail_status = BTSREC_ERR_IO;
+		status = session_tail(rec, 1, 10, count, &nr_events);
+		failed = fix->mem.nr_reads >= nth;
+		btsrec_ck_status(status, failed ? BTSREC_ERR_IO : BTSREC_OK);
+		ck_assert_uint_le(nr_events, failed ? 9 : 10);
+		if (failed)
+			ck_assert_ptr_nonnull(strstr(btsrec_errmsg(rec), "of CPU 1: cannot read"));
+		teardown();
+	}
+	ck_assert_uint_gt(nth, 200);
+}
+END_TEST
+
+BTSREC_CK_MAIN("history", index_words, never_armed, armed_uses_the_ds_area,
+	       frozen_uses_the_snapshot, half_frozen_uses_the_ds_area, stopped_uses_its_own_index,
+	       ds_area_not_in_the_dump, index_outside_the_ring, armed_and_empty, one_record,
+	       all_but_one, exactly_full, exactly_full_and_proven_complete,
+	       wrapped_oldest_to_newest, annotation_over_the_end, five_levels,
+	       stopped_by_the_caller, label_cache_of_every_kind_of_length,
+	       label_cache_equal_the_end_of_the_whole, a_short_tail_reads_little_twice,
+	       what_was_read_is_not_read_again, label_cache_that_begin_around_a_mark,
+	       a_cpu_that_goes_on_is_read_again, more_is_to_come, more_that_is_missing, no_more,
+	       tail_of_nothing, medium_fails, medium_fails_far_from_the_head,
+	       every_allocation_fails_once, every_read_fails_once)

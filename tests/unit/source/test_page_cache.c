@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "check_btsrec.h"
+#include "failing_alloc.h"
+#include "source/page_cache.h"
+
+static struct page_cache kept;
+
+/* Each page says which one it is, at its ends. */
+static void add(uint64_t number)
+{
+	uint8_t *room = page_cache_room(&kept);
+
+	ck_assert_ptr_nonnull(room);
+	memcpy(room, &number, sizeof(number));
+	memcpy(room + BTSREC_PAGE_BYTES - sizeof(number), &number, sizeof(number));
+	page_cache_add(&kept, number);
+}
+
+static bool is_kept(uint64_t number)
+{
+	const uint8_t *page = page_cache_find(&kept, number);
+
+	if (page && (memcmp(page, &number, sizeof(number)) ||
+		     memcmp(page + BTSREC_PAGE_BYTES - sizeof(number), &number, sizeof(number))))
+		ck_abort_msg("page %ju is another one", (uintmax_t)number);
+	return page;
+}
+
+START_TEST(empty)
+{
+	ck_assert(!is_kept(0));
+	page_cache_fini(&kept);
+	ck_assert(!is_kept(0));
+}
+END_TEST
+
+START_TEST(the_first_number_is_a_page)
+{
+	add(0);
+	ck_assert(is_kept(0));
+	ck_assert(!is_kept(1));
+	page_cache_fini(&kept);
+	ck_assert(!is_kept(0));
+}
+END_TEST
+
+/* Neighbours, and numbers that are far apart. */
+START_TEST(the_newest_are_kept)
+{
+	uint64_t far = 1ULL << 33, nr = PAGE_CACHE_MAX + 1000;
+
+	for (uint64_t i = 0; i < nr; i++)
+		add(i % 2 ? i : i * far);
+	for (uint64_t i = 0; i < nr; i++)
+		if (is_kept(i % 2 ? i : i * far) != (i >= nr - PAGE_CACHE_MAX))
+			ck_abort_msg("page %ju of %ju", (uintmax_t)i, (uintmax_t)nr);
+	page_cache_fini(&kept);
+}
+END_TEST
+
+/* Somebody asks for room, and cannot read the page. */
+START_TEST(room_that_stays_empty)
+{
+	for (uint64_t i = 0; i < PAGE_CACHE_MAX; i++)
+		add(i);
+	ck_assert_ptr_nonnull(page_cache_room(&kept));
+	ck_assert(!is_kept(0));
+	ck_assert(is_kept(1));
+	ck_assert_ptr_eq(page_cache_room(&kept), page_cache_room(&kept));
+	add(PAGE_CACHE_MAX);
+	ck_assert(is_kept(PAGE_CACHE_MAX));
+	ck_assert(is_kept(1));
+	page_cache_fini(&kept);
+}
+END_TEST
+
+/* At the begin, then from the half of each piece on, once, and up to the last. */
+START_TEST(memory_that_is_given)
+{
+	uint64_t nr_given = 0;
+
+	for (uint64_t i = 0; i < 2 * PAGE_CACHE_MAX; i++) {
+		if (page_cache_wants(&kept)) {
+			ck_assert_uint_eq(
+				i, nr_given ? nr_given * PAGE_CACHE_EACH - PAGE_CACHE_EACH / 2 : 0);
+			ck_assert(!page_cache_wants(&kept));
+			page_cache_give(&kept, page_cache_piece());
+			nr_given++;
+		}
+		add(i);
+	}
+	ck_assert_uint_eq(nr_given, PAGE_CACHE_NR_PIECES);
+	for (uint64_t i = 0; i < 2 * PAGE_CACHE_MAX; i++)
+		if (is_kept(i) != (i >= PAGE_CACHE_MAX))
+			ck_abort_msg("page %ju", (uintmax_t)i);
+	page_cache_fini(&kept);
+}
+END_TEST
+
+/* Others have gone on meanwhile, and have helped themselves; or there is none. */
+START_TEST(memory_that_comes_late)
+{
+	uint8_t *late;
+
+	ck_assert(page_cache_wants(&kept));
+	late = page_cache_piece();
+	ck_assert_ptr_nonnull(late);
+	add(0);
+	page_cache_give(&kept, late);
+	for (uint64_t i = 1; i < PAGE_CACHE_EACH / 2; i++)
+		add(i);
+	ck_assert(page_cache_wants(&kept));
+	failing_alloc_arm(1);
+	late = page_cache_piece();
+	ck_assert(failing_alloc_disarm());
+	ck_assert_ptr_null(late);
+	page_cache_give(&kept, late);
+	ck_assert(page_cache_wants(&kept));
+	late = page_cache_piece();
+	for (uint64_t i = PAGE_CACHE_EACH / 2; i < PAGE_CACHE_MAX; i++)
+		add(i);
+	page_cache_give(&kept, late);
+	for (uint64_t i = 0; i < PAGE_CACHE_MAX; i++)
+		ck_assert(is_kept(i));
+	page_cache_fini(&kept);
+}
+END_TEST
+
+START_TEST(every_allocation_fails_once)
+{
+	for (unsigned int nth = 1; nth <= 2; nth++) {
+		failing_alloc_arm(nth);
+		ck_assert_ptr_null(page_cache_room(&kept));
+		ck_assert(failing_alloc_disarm());
+		add(7);
+		ck_assert(is_kept(7));
+		page_cache_fini(&kept);
+	}
+}
+END_TEST
+
+BTSREC_CK_MAIN("keptpages", empty, the_first_number_is_a_page, the_newest_are_kept,
+	       room_that_stays_empty, memory_that_is_given, memory_that_comes_late,
+	       every_allocation_fails_once)
