@@ -45,7 +45,7 @@ enum cli_export {
  * @bytes, @source_folder: as in struct btsrec_insns.
  * @extract: by value.
  * @kind: of a file.
- * @port: of TCP; 0: not given.
+ * @socket: borrowed from argv; NULL: not given.
  * @force: write over files that exist.
  * @max_depth: as in struct btsrec_calls.
  * @by: as in struct btsrec_functions.
@@ -71,7 +71,7 @@ struct cli_options {
 	const char *source_folder;
 	struct btsrec_extract extract;
 	enum cli_export kind;
-	uint16_t port;
+	const char *socket;
 	bool force;
 	uint32_t max_depth;
 	enum btsrec_by by;

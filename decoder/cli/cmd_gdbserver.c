@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A connection to gdb: over standard input and output, or one from this machine. */
+/* A connection to gdb: over standard input and output, or one of this user's. */
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -43,24 +44,48 @@ static bool connection_write(void *arg, const char *text, size_t len_bytes)
 	return true;
 }
 
-/* Wait for one connection to @port of this machine; -1 with errno: failed. */
-static int accept_one(uint16_t port)
+/* A socket at @path to which only this user may connect; -1 with errno: failed. */
+static int listen_at(const char *path)
 {
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1, fd = -1;
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int listener, failed, error;
+	mode_t before;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	strcpy(address.sun_path, path);
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listener < 0)
+		return -1;
+	/* The kernel asks for the right to write to it: the dump is for those who may read it. */
+	before = umask(0177);
+	failed = bind(listener, (struct sockaddr *)&address, sizeof(address));
+	umask(before);
+	if (!failed && !listen(listener, 1))
+		return listener;
+	error = errno;
+	if (!failed)
+		unlink(path);
+	close(listener);
+	errno = error;
+	return -1;
+}
+
+/* Wait for one connection at @path, which nobody can find any more then; -1 with errno: failed. */
+static int accept_one(const char *path)
+{
+	int listener = listen_at(path), fd, error;
 
 	if (listener < 0)
 		return -1;
-	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (!bind(listener, (struct sockaddr *)&address, sizeof(address)) && !listen(listener, 1)) {
-		fprintf(stderr, "btsrec: waiting for gdb: target remote localhost:%u\n", port);
-		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	}
+	fprintf(stderr, "btsrec: waiting for gdb: target remote %s\n", path);
+	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	error = errno;
+	unlink(path);
 	close(listener);
+	errno = error;
 	return fd;
 }
 
@@ -96,11 +121,11 @@ enum cli_exit cmd_gdbserver(struct btsrec *rec, const struct cli_options *option
 		cli_error("gdbserver: --cpu must name one CPU");
 		return CLI_USAGE;
 	}
-	if (!options->port)
+	if (!options->socket)
 		return serve(rec, options, &connection);
-	connection.in = connection.out = accept_one(options->port);
+	connection.in = connection.out = accept_one(options->socket);
 	if (connection.in < 0) {
-		cli_error("port %u: %s", options->port, strerror(errno));
+		cli_error("%s: %s", options->socket, strerror(errno));
 		return CLI_SYSTEM;
 	}
 	status = serve(rec, options, &connection);

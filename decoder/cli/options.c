@@ -278,16 +278,6 @@ static bool set_kind(struct cli_options *options, const char *argument)
 	return false;
 }
 
-static bool set_port(struct cli_options *options, const char *argument)
-{
-	uint64_t port;
-
-	if (!parse_number(argument, 10, &port) || !port || port > UINT16_MAX)
-		return false;
-	options->port = (uint16_t)port;
-	return true;
-}
-
 static bool set_root(struct cli_options *options, const char *argument)
 {
 	return parse_number(argument, 0, &options->root_pa) && options->root_pa &&
@@ -354,8 +344,7 @@ static const struct cli_option cli_options_all[] = {
 	  .set = set_source_folder },
 	{ 'E', false, "to", "KIND", "perf (default), chrome, folded or lcov",
 	  .takes = "perf, chrome, folded or lcov", .set = set_kind },
-	{ 'O', false, "port", "PORT", "wait for gdb there, not on standard input",
-	  .takes = "1 to 65535", .set = set_port },
+	{ 'O', false, "socket", "PATH", "wait for gdb there, not on standard input", TEXT(socket) },
 	{ 'Y', false, "sysroot", "DIR", "programs and libraries are below DIR (default: /)",
 	  TEXT(sysroot) },
 	{ 'D', false, "debuginfo", "DIR", "debug files (default: /usr/lib/debug)",

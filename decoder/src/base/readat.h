@@ -1,16 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading files at an offset, and the smaller of two numbers for it. */
+/* Opening files, reading them at an offset, and the smaller of two numbers for it. */
 #ifndef BTSREC_READAT_H
 #define BTSREC_READAT_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static inline uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+/**
+ * open_regular() - the file at @path for reading, if it is one that has an end
+ *
+ * A pipe without a writer would be waited for, and a device may never end.
+ *
+ * Return: to be closed; -1 with errno: EISDIR, ENODEV for what else is no file, or the system's.
+ */
+static inline int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat file = { 0 };
+
+	if (fd < 0 || (!fstat(fd, &file) && S_ISREG(file.st_mode)))
+		return fd;
+	close(fd);
+	errno = S_ISDIR(file.st_mode) ? EISDIR : ENODEV;
+	return -1;
 }
 
 /**

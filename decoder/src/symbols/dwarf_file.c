@@ -9,6 +9,7 @@
 
 #include <elfutils/libdwfl.h>
 
+#include "base/readat.h"
 #include "symbols/filestore.h"
 #include "base/grow.h"
 #include "base/sorted.h"
@@ -158,9 +159,11 @@ static enum dwarf_fault open_fd(const char *path, int fd, const struct dwarf_bui
 enum dwarf_fault dwarf_file_open(const char *path, const struct dwarf_build_id *id,
 				 char *debug_path, struct dwarf_file **ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_regular(path);
 
-	return fd < 0 ? DWARF_NO_FILE : open_fd(path, fd, id, debug_path, ret);
+	if (fd < 0)
+		return errno == ENODEV || errno == EISDIR ? DWARF_NO_ELF : DWARF_NO_FILE;
+	return open_fd(path, fd, id, debug_path, ret);
 }
 
 /*

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Kernel names from the symbol table of an ELF vmlinux. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
+#include "base/readat.h"
 #include "symbols/elffile.h"
 #include "recorder/session.h"
 #include "symbols/symbol.h"
 
 static enum btsrec_status vmlinux_init(struct elffile *vmlinux, struct msg *msg, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_regular(path);
 	enum btsrec_status status;
 
 	elffile_none(vmlinux);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/readat.h"
 #include "recorder/session.h"
 #include "symbols/symbol.h"
 
@@ -38,12 +39,17 @@ static enum btsrec_status map_grow(struct msg *msg, char **text, size_t *nr_room
 static enum btsrec_status map_read(struct msg *msg, const char *path, char **text,
 				   size_t *ret_bytes)
 {
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	int fd = open_regular(path);
+	_cleanup_fclose_ FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	size_t nr_bytes = 0, nr_room = 0;
 	enum btsrec_status status;
 
-	if (!file)
-		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
+	if (!file) {
+		msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return BTSREC_ERR_IO;
+	}
 	do {
 		status = nr_bytes == nr_room ? map_grow(msg, text, &nr_room) : BTSREC_OK;
 		if (status)
