@@ -48,14 +48,15 @@ static bool connection_write(void *arg, const char *text, size_t len_bytes)
 static int listen_at(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	size_t len_bytes = strlen(path);
 	int listener, failed, error;
 	mode_t before;
 
-	if (strlen(path) >= sizeof(address.sun_path)) {
+	if (len_bytes >= sizeof(address.sun_path)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	strcpy(address.sun_path, path);
+	memcpy(address.sun_path, path, len_bytes);
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (listener < 0)
 		return -1;

@@ -134,13 +134,17 @@ static bool split(char *path)
 {
 	char *slash = strrchr(path, '/');
 	const char *text = slash ? slash + 1 : path;
+	size_t len_bytes = strlen(text);
 
-	if (!*text || strlen(text) >= sizeof(name)) {
-		errno = *text ? ENAMETOOLONG : EISDIR;
+	if (!len_bytes || len_bytes >= sizeof(name)) {
+		errno = len_bytes ? ENAMETOOLONG : EISDIR;
 		return false;
 	}
-	strcpy(name, text);
-	strcpy(slash ? slash + (slash == path) : path, slash ? "" : ".");
+	memcpy(name, text, len_bytes + 1);
+	if (slash)
+		slash[slash == path] = '\0';
+	else
+		memcpy(path, ".", sizeof("."));
 	return true;
 }
 
