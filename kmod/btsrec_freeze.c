@@ -54,6 +54,28 @@ static __always_inline void store_registers(struct btsrec_freeze *freeze,
 	freeze->cs = regs->cs;
 }
 
+/*
+ * The pause that is open: nobody pauses while BTS is off, so it is one. None where an annotation
+ * is being written, which is a pause of some hundred instructions.
+ */
+static void store_pause(const struct btsrec_pcpu *pc, struct btsrec_freeze *freeze, u64 debugctl)
+{
+	freeze->pause_reason = BTSREC_REASON_NONE;
+	freeze->pause_tsc = 0;
+	if ((debugctl & BTS_ON) == BTS_ON)
+		return;
+	if (pc->nmi_stop_tsc) {
+		freeze->pause_reason = BTSREC_REASON_NMI;
+		freeze->pause_tsc = pc->nmi_stop_tsc;
+	} else if (pc->hold_tsc) {
+		freeze->pause_reason = BTSREC_REASON_SNAPSHOT;
+		freeze->pause_tsc = pc->hold_tsc;
+	} else if (pc->suspect) {
+		freeze->pause_reason = pc->suspect;
+		freeze->pause_tsc = pc->stop_tsc;
+	}
+}
+
 static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *regs,
 				  u32 reason, bool via_nmi, u64 debugctl, u64 stop_ip)
 {
@@ -65,6 +87,7 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
 	freeze->tsc = rdtsc_ordered();
 	freeze->index_kva = bts_last_index(pc);
 	freeze->stop_ip = stop_ip;
+	store_pause(pc, freeze, debugctl);
 	store_registers(freeze, regs);
 	freeze->cr3 = bts_cr3();
 	freeze->debugctl = debugctl;
@@ -371,6 +394,7 @@ static void early_register(void)
 				    "the history of a #GP or trap will end with the report of it");
 	btsrec_suspect_register();
 	btsrec_reports_register();
+	btsrec_printk_register();
 	btsrec_console_register();
 }
 
@@ -378,6 +402,7 @@ static void early_register(void)
 static void early_unregister(void)
 {
 	btsrec_console_unregister();
+	btsrec_printk_unregister();
 	btsrec_reports_unregister();
 	btsrec_suspect_unregister();
 	unregister_die_notifier(&die_notifier);
@@ -463,6 +488,7 @@ void btsrec_freeze_exit(void)
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		ftrace_free_filter(&hooks[i].ops);
 	btsrec_reports_exit();
+	btsrec_printk_exit();
 }
 
 /**

@@ -62,7 +62,7 @@ void btsrec_hook_show_missing(struct seq_file *m)
 /**
  * btsrec_hook_at() - choose the function at which an ftrace_ops is called
  * @ops: not registered; ftrace_free_filter() gives back what is allocated for it
- * @function: its name
+ * @function: its name, below 64 bytes; may end with "*" and then is the beginning of names
  *
  * Where memory for the one entry of a filter is lacking, ftrace_set_filter() says 0 and leaves
  * a filter without entries, which stands for all functions (ftrace_set_hash() of 6.1, 6.12
@@ -74,13 +74,15 @@ void btsrec_hook_show_missing(struct seq_file *m)
  */
 int btsrec_hook_at(struct ftrace_ops *ops, const char *function)
 {
+	char pattern[64];	/* ftrace writes into one with a "*" */
 	const struct ftrace_hash *all;
 	int err = ftrace_set_filter(ops, NULL, 0, 1);
 
 	if (err)
 		return err;
 	all = rcu_access_pointer(ops->func_hash->filter_hash);
-	err = ftrace_set_filter(ops, (unsigned char *)function, strlen(function), 1);
+	strscpy(pattern, function, sizeof(pattern));
+	err = ftrace_set_filter(ops, (unsigned char *)pattern, strlen(pattern), 1);
 	if (!err && rcu_access_pointer(ops->func_hash->filter_hash) == all)
 		err = -ENOMEM;
 	return err;

@@ -34,7 +34,8 @@ static void report_over(struct irq_work *unused)
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	u64 debugctl;
 
-	if (pc->suspect && pc->suspect != BTSREC_REASON_OOPS && btsrec_pause(pc, &debugctl))
+	if (pc->suspect && pc->suspect != BTSREC_REASON_OOPS &&
+	    pc->suspect != BTSREC_REASON_CONSOLE && btsrec_pause(pc, &debugctl))
 		btsrec_resume(pc, debugctl);
 }
 

@@ -7,8 +7,17 @@ import guestos
 import vm
 
 PANIC_ON_OOPS = "echo 1 >/proc/sys/kernel/panic_on_oops"
+PANIC_ON_WARN = "echo 1 >/proc/sys/kernel/panic_on_warn"
+# A console that has each line, and waits for each character.
+SLOW_CONSOLE = """
+echo 8 >/proc/sys/kernel/printk
+insmod /modules/btsuart.ko || fail "btsuart does not load"
+"""
 PAGE_FAULT = ("asm_exc_page_fault",)
 PANIC = ("panic", "vpanic")
+# Of storing a line or two, and formatting them for each of two consoles; what a driver does with
+# them is not recorded, which would be more than a ring.
+MAX_PRINTED = 2500
 NMI = ("asm_exc_nmi",)
 
 
@@ -27,6 +36,8 @@ class Kind:
     @monitor: command of QEMU's monitor for "ask monitor".
     @max_newer: records that the faulting CPU may add, without interrupts that came and went;
         None: not limited, see docs/evidence/kernels-and-crashes.md.
+    @max_since: records outside of interrupts that it may add from the instant of the fault on,
+        which btscrash notes, what is printed first included.
     @end: what the kernel says last.
     @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
     """
@@ -38,6 +49,7 @@ class Kind:
     setup: str = ""
     prepare: str = ""
     max_newer: int | None = None
+    max_since: int | None = None
     min_cpus: int = 1
     max_unfrozen: int = 0
     survives: bool = False
@@ -65,7 +77,13 @@ KINDS = {
     # Interrupts are on while it is reported: whatever comes then is recorded.
     "bug": _oops("bug", "kernel BUG at", entries=("asm_exc_invalid_op",), max_newer=None),
     "warn": Kind("crash warn", "btscrash: a warning with a text", entries=("asm_exc_invalid_op",),
-                 max_newer=None, mark="exception", setup="echo 1 >/proc/sys/kernel/panic_on_warn"),
+                 mark="exception", setup=PANIC_ON_WARN, max_since=MAX_PRINTED),
+    "warn-uart": Kind("crash warn", "btscrash: a warning with a text",
+                      entries=("asm_exc_invalid_op",), mark="exception",
+                      setup=PANIC_ON_WARN, prepare=SLOW_CONSOLE, max_since=MAX_PRINTED),
+    "printed-bug": Kind("crash printed-bug", "kernel BUG at", entries=("asm_exc_invalid_op",),
+                        reasons=("oops",), mark="exception", setup=PANIC_ON_OOPS,
+                        prepare=SLOW_CONSOLE, max_since=MAX_PRINTED),
     "stack-overflow": _oops("stack-overflow", "stack guard page",
                             entries=("asm_exc_double_fault",)),
     "jump-corrupt": _oops("jump-corrupt", "unable to handle page fault"),

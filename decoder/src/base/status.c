@@ -63,6 +63,7 @@ const char *btsrec_reason_str(uint32_t reason)
 	case BTSREC_REASON_SUSPEND:	return "suspend";
 	case BTSREC_REASON_SNAPSHOT:	return "snapshot";
 	case BTSREC_REASON_RCU_STALL:	return "rcu stall";
+	case BTSREC_REASON_CONSOLE:	return "console output";
 	}
 	return "unknown";
 }

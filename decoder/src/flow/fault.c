@@ -42,6 +42,34 @@ static bool was_recording(const struct btsrec_freeze *freeze)
 	return (freeze->debugctl & DEBUGCTL_RECORDS) == DEBUGCTL_RECORDS;
 }
 
+/* What the pause was about that the freeze found open. */
+static enum fault_why why_paused(const struct btsrec_freeze *freeze)
+{
+	switch (freeze->pause_reason) {
+	case BTSREC_REASON_SNAPSHOT:
+		return FAULT_COPIED;
+	case BTSREC_REASON_NMI:
+		return FAULT_IN_NMI;
+	case BTSREC_REASON_CONSOLE:
+		return FAULT_PRINTED;
+	case BTSREC_REASON_OOPS:
+		return FAULT_HANDLED;
+	case BTSREC_REASON_SOFT_LOCKUP:
+	case BTSREC_REASON_HUNG_TASK:
+	case BTSREC_REASON_RCU_STALL:
+		return FAULT_REPORT;
+	default:
+		return FAULT_PAUSED;
+	}
+}
+
+/* Begun for another cause than the fault, so that the history ends somewhere before it. */
+static bool ends_before_fault(const struct btsrec_freeze *freeze)
+{
+	return freeze->pause_reason == BTSREC_REASON_SNAPSHOT ||
+	       freeze->pause_reason == BTSREC_REASON_CONSOLE;
+}
+
 bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze)
 {
 	*search = (struct fault_search){ .freeze = freeze };
@@ -52,7 +80,9 @@ bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze
 	if (freeze->reason == BTSREC_REASON_MANUAL)
 		return search_end(search, FAULT_NO_FAULT);
 	if (freeze->via_nmi)
-		return was_recording(freeze) || search_end(search, FAULT_PAUSED);
+		return was_recording(freeze) || search_end(search, why_paused(freeze));
+	if (ends_before_fault(freeze))
+		return search_end(search, why_paused(freeze));
 	switch (freeze->reason) {
 	case BTSREC_REASON_SOFT_LOCKUP:
 	case BTSREC_REASON_HUNG_TASK:
@@ -233,7 +263,15 @@ const char *fault_why_str(enum fault_why why)
 	case FAULT_LATE:
 		return "frozen only on the way into the next kernel";
 	case FAULT_PAUSED:
-		return "not recorded, the recorder was writing an annotation";
+		return "not recorded, the recorder had paused";
+	case FAULT_COPIED:
+		return "not recorded, the rings were being copied";
+	case FAULT_IN_NMI:
+		return "not recorded, NMI handlers were running";
+	case FAULT_PRINTED:
+		return "not recorded, a console's driver was writing";
+	case FAULT_HANDLED:
+		return "not recorded, what may have been a fault was being handled";
 	case FAULT_REPORT:
 		return "at the end of the history, the report of it is not recorded";
 	case FAULT_INCOMPLETE:

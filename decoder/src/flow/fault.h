@@ -28,7 +28,11 @@ enum fault_why {
 	FAULT_NOT_FROZEN,
 	FAULT_NO_FAULT,		/* frozen by hand */
 	FAULT_LATE,		/* frozen on the way into the next kernel */
-	FAULT_PAUSED,		/* the recorder had paused this CPU */
+	FAULT_PAUSED,		/* the recorder had paused this CPU, why is not known */
+	FAULT_COPIED,		/* ... because the rings were being copied */
+	FAULT_IN_NMI,		/* ... because NMI handlers were running */
+	FAULT_PRINTED,		/* ... because a console's driver was writing */
+	FAULT_HANDLED,		/* ... because what it handled might have been a fault */
 	FAULT_REPORT,		/* ... at the beginning of the kernel's report, and there it is */
 	FAULT_INCOMPLETE,	/* a part of the history is missing on the way there */
 	FAULT_NOT_ENTERED,	/* the way there is whole and holds no such branch */

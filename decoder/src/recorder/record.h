@@ -92,8 +92,8 @@ void record_annotation(unsigned int kind, const uint8_t *payload, unsigned int n
 
 /**
  * record_is_own_pause() - did the recorder pause itself here, and resume, each time with
- * a WRMSR in its own code? At the sign of an oops that was none, during NMIs, and during
- * the report of a lockup, a hung task or a stall.
+ * a WRMSR in its own code? At the sign of an oops that was none, during NMIs, during the
+ * report of a lockup, a hung task or a stall, and while a console's driver wrote.
  */
 static inline bool record_is_own_pause(const struct btsrec_gap *gap)
 {
@@ -105,6 +105,7 @@ static inline bool record_is_own_pause(const struct btsrec_gap *gap)
 	case BTSREC_REASON_SOFT_LOCKUP:
 	case BTSREC_REASON_HUNG_TASK:
 	case BTSREC_REASON_RCU_STALL:
+	case BTSREC_REASON_CONSOLE:
 		return true;
 	default:
 		return false;

@@ -128,6 +128,10 @@ static void json_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
 	json_thread(out, freeze->pid, freeze->tgid, freeze->comm);
 	json_address(out, "task", freeze->task_kva);
 	json_registers(out, freeze);
+	if (freeze->pause_reason) {
+		json_text(out, "paused", btsrec_reason_str(freeze->pause_reason), 64);
+		json_number(out, "paused_tsc", freeze->pause_tsc);
+	}
 	json_sym(r, "ip_sym", freeze->ip);
 }
 

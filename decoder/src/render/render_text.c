@@ -176,6 +176,12 @@ static void text_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
 	text_register(out, "cs", freeze->cs);
 	text_register(out, "rflags", freeze->rflags);
 	text_register(out, "stop_ip", freeze->stop_ip);
+	if (freeze->pause_reason) {
+		out_str(out, " paused=\"");
+		out_str(out, btsrec_reason_str(freeze->pause_reason));
+		out_str(out, "\" since_tsc=");
+		out_dec(out, freeze->pause_tsc, 0);
+	}
 	out_name_of(out, r, freeze->ip);
 }
 

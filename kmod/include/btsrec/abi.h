@@ -26,7 +26,7 @@
  * adds fields in reserved space or at the end, or adds annotation kinds.
  */
 #define BTSREC_ABI_MAJOR	1
-#define BTSREC_ABI_MINOR	1
+#define BTSREC_ABI_MINOR	2
 
 /* --- Constants ---------------------------------------------------------- */
 
@@ -85,6 +85,7 @@ enum btsrec_reason {
 	BTSREC_REASON_SUSPEND = 14,
 	BTSREC_REASON_SNAPSHOT = 15,	/* the rings were being copied */
 	BTSREC_REASON_RCU_STALL = 16,	/* since 1.1 */
+	BTSREC_REASON_CONSOLE = 17,	/* a console's driver wrote; since 1.2 */
 };
 
 /* --- Root --------------------------------------------------------------- */
@@ -214,7 +215,11 @@ struct btsrec_freeze {
 	__u32 pid;
 	__u32 tgid;
 	char comm[BTSREC_COMM_BYTES];
-	__u64 reserved[2];
+	/* the pause that the freeze found open: the history ends there; since 1.2 */
+	__u64 pause_tsc;		/* since when; 0: none, or not known */
+	__u32 pause_reason;		/* enum btsrec_reason of the GAP that it would have become;
+					 * 0: none, or an annotation was being written */
+	__u32 reserved;
 };
 
 /**
@@ -463,7 +468,9 @@ BTSREC_OFF(btsrec_freeze, task_kva, 88);
 BTSREC_OFF(btsrec_freeze, pid, 96);
 BTSREC_OFF(btsrec_freeze, tgid, 100);
 BTSREC_OFF(btsrec_freeze, comm, 104);
-BTSREC_OFF(btsrec_freeze, reserved, 120);
+BTSREC_OFF(btsrec_freeze, pause_tsc, 120);
+BTSREC_OFF(btsrec_freeze, pause_reason, 128);
+BTSREC_OFF(btsrec_freeze, reserved, 132);
 
 BTSREC_SIZE(btsrec_cpu, 1304);
 BTSREC_OFF(btsrec_cpu, magic, 0);

@@ -90,6 +90,13 @@ static noinline void warn(void)
 	WARN(1, "btscrash: a warning with a text\n");
 }
 
+static noinline void printed_bug(void)
+{
+	model_mark();
+	pr_err("btscrash: a line that is printed before the bug, as that of a corrupted list is\n");
+	BUG();
+}
+
 static void in_irq_work(struct irq_work *work)
 {
 	null_dereference();
@@ -343,6 +350,7 @@ static const struct {
 	{ "gp", general_protection },
 	{ "bug", bug },
 	{ "warn", warn },
+	{ "printed-bug", printed_bug },
 	{ "null-hardirq", hard_interrupt },
 	{ "null-softirq", soft_interrupt },
 	{ "stack-overflow", stack_overflow },

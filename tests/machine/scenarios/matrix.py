@@ -15,6 +15,8 @@ newer    on the faulting CPU, from the entry of the fault's handler on (the exce
 own      of those, of the same thread, without interrupts that came and went meanwhile
          (interrupts.py): an interrupt is no handling of the fault; checked where the table
          of kinds has a limit, unless the kernel preempted the handling
+since    on the faulting CPU, likewise, from the instant of the fault on, where that is known
+         (btscrash): with what the kernel prints before it raises the exception
 by NMI   on the others, from the entry of the NMI that stops them on; checked likewise
 running  on the others, since the instant of the fault, where that is known (btscrash)
 fault    what "btsrec show" says that the fault is; it must be the branch that "newer" counts from
@@ -120,18 +122,19 @@ class Row:
     straight: str = "-"
     newer: str = "-"
     own: str = "-"
+    since: str = "-"
     nmi: str = "-"
     running: str = "-"
     reason: str = "-"
     fault: str = "-"
     problem: str = ""
 
-    HEAD = ("kernel", "axis", "kind", "history", "straight", "newer", "own", "by NMI", "running",
+    HEAD = ("kernel", "axis", "kind", "history", "straight", "newer", "own", "since", "by NMI", "running",
             "reason", "fault", "")
 
     def columns(self) -> tuple:
         return (self.release, self.cell.axis, self.cell.name, self.equal, self.straight,
-                self.newer, self.own, self.nmi, self.running, self.reason, self.fault,
+                self.newer, self.own, self.since, self.nmi, self.running, self.reason, self.fault,
                 "FAILED" if self.problem else "")
 
 
@@ -347,6 +350,20 @@ def _judge_faulting(machine, history, fault, log, kind: Kind, row: Row) -> Newer
     return newer
 
 
+def _since_mark(machine, histories, logs, marks) -> int | None:
+    """Records of the CPU that marked outside of interrupts since then; None: nobody marked."""
+    if not marks:
+        return None
+    cpu, records = marks[0]
+    newest = logs[cpu].total - records
+    history = histories[cpu]
+    if newest > sum(event["kind"] == "branch" for event in history):
+        raise Failure(f"the instant of the fault is {newest} records ago, not in the ring any more")
+    outside = interrupts.outside(history, logs[cpu], interrupts.Gates(interrupts.sent(machine)))
+    of_branches = [mark for mark, event in zip(outside, history) if event["kind"] == "branch"]
+    return sum(of_branches[len(of_branches) - newest:])
+
+
 def _judge(machine, found, kind: Kind, row: Row, limited: bool):
     histories, faults = found
     logs = _check_histories(machine, histories, kind, row)
@@ -357,6 +374,9 @@ def _judge(machine, found, kind: Kind, row: Row, limited: bool):
     if _freeze(histories.get(faulting[0], [])):
         row.newer = str(max(each.count for each in newer))
         row.own = str(max(each.own for each in newer))
+    since = _since_mark(machine, histories, logs, marks)
+    if since is not None:
+        row.since = str(since)
     running = [logs[other].total - records for other, records in marks if other not in faulting]
     if running:
         row.running = str(max(running))
@@ -369,6 +389,9 @@ def _judge(machine, found, kind: Kind, row: Row, limited: bool):
     own = max((each.own for each in newer if not each.preempted), default=0)
     if limited:
         _check_newer(kind.max_newer, own, max(stopped, default=0))
+        if kind.max_since is not None and (since is None or since > kind.max_since):
+            raise Failure(f"{since} records outside of interrupts are newer than the instant of "
+                          f"the fault; at most {kind.max_since} may be")
 
 
 def _check_newer(limit: int | None, own: int, stopped: int):
@@ -419,7 +442,7 @@ def _rows(context, cells) -> list[Row]:
     rows = []
     for kernel in dict.fromkeys(cell.kernel for cell in cells):
         there = context.with_kernel(kernel)
-        modules = [there.recorder, there.guest_module("btscrash")]
+        modules = [there.recorder, there.guest_module("btscrash"), there.guest_module("btsuart")]
         for cell in cells:
             if cell.kernel == kernel:
                 rows.append(_cell(there, cell, modules))

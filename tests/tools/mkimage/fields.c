@@ -51,7 +51,8 @@ const struct field freeze_fields[] = {
 	FIELD(btsrec_freeze, sp), FIELD(btsrec_freeze, bp), FIELD(btsrec_freeze, rflags),
 	FIELD(btsrec_freeze, cs), FIELD(btsrec_freeze, cr3), FIELD(btsrec_freeze, debugctl),
 	FIELD(btsrec_freeze, task_kva), FIELD(btsrec_freeze, pid), FIELD(btsrec_freeze, tgid),
-	FIELD(btsrec_freeze, comm),
+	FIELD(btsrec_freeze, comm), FIELD(btsrec_freeze, pause_tsc),
+	FIELD(btsrec_freeze, pause_reason),
 	{ 0 }
 };
 

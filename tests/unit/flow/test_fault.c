@@ -280,6 +280,15 @@ END_TEST
 
 START_TEST(the_others_have_their_nmi)
 {
+	static const struct {
+		enum btsrec_reason reason;
+		enum fault_why why;
+	} pauses[] = {
+		{ BTSREC_REASON_SNAPSHOT, FAULT_COPIED }, { BTSREC_REASON_NMI, FAULT_IN_NMI },
+		{ BTSREC_REASON_CONSOLE, FAULT_PRINTED }, { BTSREC_REASON_OOPS, FAULT_HANDLED },
+		{ BTSREC_REASON_RCU_STALL, FAULT_REPORT },
+	};
+
 	begin(BTSREC_REASON_OOPS, RECORDING);
 	freeze.via_nmi = 1;
 	more = fault_begin(&search, &freeze);
@@ -289,6 +298,26 @@ START_TEST(the_others_have_their_nmi)
 	freeze.debugctl = 0;
 	more = fault_begin(&search, &freeze);
 	ck_unknown(FAULT_PAUSED);
+	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+		freeze.pause_reason = pauses[i].reason;
+		more = fault_begin(&search, &freeze);
+		ck_unknown(pauses[i].why);
+	}
+}
+END_TEST
+
+START_TEST(a_pause_for_another_cause_hides_the_fault)
+{
+	begin(BTSREC_REASON_PANIC, 0);
+	freeze.pause_reason = BTSREC_REASON_OOPS;
+	more = fault_begin(&search, &freeze);
+	ck_assert(more);
+	freeze.pause_reason = BTSREC_REASON_SNAPSHOT;
+	more = fault_begin(&search, &freeze);
+	ck_unknown(FAULT_COPIED);
+	freeze.pause_reason = BTSREC_REASON_CONSOLE;
+	more = fault_begin(&search, &freeze);
+	ck_unknown(FAULT_PRINTED);
 }
 END_TEST
 
@@ -348,5 +377,6 @@ BTSREC_CK_MAIN("fault", an_oops_is_its_exception, what_came_and_went_is_skipped,
 	an_oops_in_a_handler_of_nmis_is_the_nmi, a_user_address_may_fault, a_panic_is_its_call, an_interrupt_before_the_hook_is_skipped,
 	a_panic_needs_its_call, a_panic_during_a_pause_is_what_was_entered,
 	a_report_that_is_not_recorded_is_where_the_history_ends,
-	lockups_and_machine_checks_have_their_entry, the_others_have_their_nmi, some_have_none,
+	lockups_and_machine_checks_have_their_entry, the_others_have_their_nmi,
+	a_pause_for_another_cause_hides_the_fault, some_have_none,
 	a_hole_ends_the_search, where_it_is_printed)
