@@ -39,6 +39,7 @@ class Kind:
     @max_since: records outside of interrupts that it may add from the instant of the fault on,
         which btscrash notes, what is printed first included.
     @end: what the kernel says last.
+    @paused: why the history of each CPU ends before the freeze; empty: it need not.
     @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
     """
 
@@ -58,6 +59,7 @@ class Kind:
     append: str = ""
     end: str = vm.PANIC_END
     mark: str = "call"
+    paused: str = ""
     kernels: tuple = guestos.KERNELS
 
 
@@ -132,6 +134,10 @@ printf armer >/proc/self/comm
 while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
                    "btscrash: NMI at", reasons=("panic", "none"), min_cpus=2,
                    max_unfrozen=64, mark=""),
+    # A copy of the rings is being made: no branch leads to the fault, and the freeze knows why.
+    "held": Kind("""exec 5<>/dev/btsrec
+echo hold >&5
+echo c >/proc/sysrq-trigger""", "sysrq triggered crash", mark="unknown", paused="snapshot"),
     # The history reaches back before the arming, with the self-test's branches left out.
     "rearmed": Kind("""echo disarm >/dev/btsrec
 echo arm >/dev/btsrec

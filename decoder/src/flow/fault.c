@@ -42,9 +42,10 @@ static bool was_recording(const struct btsrec_freeze *freeze)
 	return (freeze->debugctl & DEBUGCTL_RECORDS) == DEBUGCTL_RECORDS;
 }
 
-/* What the pause was about that the freeze found open. */
-static enum fault_why why_paused(const struct btsrec_freeze *freeze)
+enum fault_why fault_why_paused(const struct btsrec_freeze *freeze)
 {
+	bool own = !freeze->via_nmi;	/* else a report there was of something else */
+
 	switch (freeze->pause_reason) {
 	case BTSREC_REASON_SNAPSHOT:
 		return FAULT_COPIED;
@@ -57,15 +58,17 @@ static enum fault_why why_paused(const struct btsrec_freeze *freeze)
 	case BTSREC_REASON_SOFT_LOCKUP:
 	case BTSREC_REASON_HUNG_TASK:
 	case BTSREC_REASON_RCU_STALL:
-		return FAULT_REPORT;
+		return own ? FAULT_REPORT : FAULT_HANDLED;
 	default:
 		return FAULT_PAUSED;
 	}
 }
 
-/* Begun for another cause than the fault, so that the history ends somewhere before it. */
-static bool ends_before_fault(const struct btsrec_freeze *freeze)
+/* On the CPU at fault the other pauses begin with what turns out to be it. */
+bool fault_ends_before(const struct btsrec_freeze *freeze)
 {
+	if (freeze->via_nmi)
+		return freeze->pause_reason;
 	return freeze->pause_reason == BTSREC_REASON_SNAPSHOT ||
 	       freeze->pause_reason == BTSREC_REASON_CONSOLE;
 }
@@ -80,9 +83,9 @@ bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze
 	if (freeze->reason == BTSREC_REASON_MANUAL)
 		return search_end(search, FAULT_NO_FAULT);
 	if (freeze->via_nmi)
-		return was_recording(freeze) || search_end(search, why_paused(freeze));
-	if (ends_before_fault(freeze))
-		return search_end(search, why_paused(freeze));
+		return was_recording(freeze) || search_end(search, fault_why_paused(freeze));
+	if (fault_ends_before(freeze))
+		return search_end(search, fault_why_paused(freeze));
 	switch (freeze->reason) {
 	case BTSREC_REASON_SOFT_LOCKUP:
 	case BTSREC_REASON_HUNG_TASK:

@@ -81,6 +81,17 @@ struct fault_search {
 };
 
 /**
+ * fault_ends_before() - does the history end some time before the freeze, in another pause?
+ * @freeze: of a frozen CPU; its pause_tsc says since when.
+ *
+ * What the freeze is about is not in the history then, nor is what led to it.
+ */
+bool fault_ends_before(const struct btsrec_freeze *freeze);
+
+/** fault_why_paused() - what the pause was about that the freeze found open */
+enum fault_why fault_why_paused(const struct btsrec_freeze *freeze);
+
+/**
  * fault_begin() - look for the fault of one CPU
  * @freeze: its snapshot, borrowed; NULL: it is not frozen.
  *

@@ -35,6 +35,9 @@ void json_word(struct out *out, const char *key, const char *word);
 /** json_thread() - the members pid, tgid and comm, of BTSREC_COMM_BYTES */
 void json_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
 
+/** json_pause() - the members paused and paused_tsc, if the freeze found a pause open */
+void json_pause(struct out *out, const struct btsrec_freeze *freeze);
+
 /** json_event_open() - the object of @event up to its last member; more may follow */
 void json_event_open(struct renderer *r, const struct btsrec_event *event);
 

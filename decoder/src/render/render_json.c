@@ -119,6 +119,14 @@ static void json_registers(struct out *out, const struct btsrec_freeze *freeze)
 	json_address(out, "debugctl", freeze->debugctl);
 }
 
+void json_pause(struct out *out, const struct btsrec_freeze *freeze)
+{
+	if (!freeze->pause_reason)
+		return;
+	json_text(out, "paused", btsrec_reason_str(freeze->pause_reason), 64);
+	json_number(out, "paused_tsc", freeze->pause_tsc);
+}
+
 static void json_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
 {
 	struct out *out = &r->out;
@@ -128,10 +136,7 @@ static void json_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
 	json_thread(out, freeze->pid, freeze->tgid, freeze->comm);
 	json_address(out, "task", freeze->task_kva);
 	json_registers(out, freeze);
-	if (freeze->pause_reason) {
-		json_text(out, "paused", btsrec_reason_str(freeze->pause_reason), 64);
-		json_number(out, "paused_tsc", freeze->pause_tsc);
-	}
+	json_pause(out, freeze);
 	json_sym(r, "ip_sym", freeze->ip);
 }
 

@@ -43,7 +43,8 @@ static enum btsrec_status digest_events(struct summary *view, struct btsrec *rec
 	status = trace_others(rec, cpu, digest_event, view, &passed);
 	view->nr_events = passed.nr_events;
 	view->nr_branches = passed.nr_branches;
-	view->ip = page->frozen ? page->freeze.ip : passed.newest.to;
+	view->ends_before = page->frozen && fault_ends_before(&page->freeze);
+	view->ip = page->frozen && !view->ends_before ? page->freeze.ip : passed.newest.to;
 	return status;
 }
 

@@ -16,7 +16,8 @@
  * @switches: the newest, @nr_switches in all; number i is at i % SUMMARY_SWITCHES.
  * @nr_gaps: by kind.
  * @oldest_tsc: of the first event that has one; 0: none.
- * @ip: where the CPU was stopped, or where its newest branch led.
+ * @ends_before: the history ends some time before the stop, see fault_ends_before().
+ * @ip: where the CPU was stopped, or, if it ends before or was not, where its newest branch led.
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
  */
@@ -29,6 +30,7 @@ struct summary {
 	struct btsrec_event switches[SUMMARY_SWITCHES];
 	uint64_t nr_gaps[SUMMARY_GAP_KINDS];
 	uint64_t oldest_tsc;
+	bool ends_before;
 	uint64_t ip;
 	struct signature signature;
 	const char *no_signature;

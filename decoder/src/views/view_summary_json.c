@@ -89,6 +89,7 @@ static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 	if (cpu->state == BTSREC_CPU_FROZEN) {
 		json_bool(out, "via_nmi", cpu->freeze.via_nmi);
 		json_thread(out, cpu->freeze.pid, cpu->freeze.tgid, cpu->freeze.comm);
+		json_pause(out, &cpu->freeze);
 	}
 	json_number(out, "branches", view->nr_branches);
 	if (view->nr_branches)

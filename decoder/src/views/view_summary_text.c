@@ -33,8 +33,42 @@ static void text_signature(struct summary *view)
 	out_char(out, '\n');
 }
 
+static void text_ms(struct summary *view, uint64_t ticks)
+{
+	struct out *out = &view->calls.renderer.out;
+	uint64_t khz = view->calls.tsc_khz, us;
+
+	if (!khz) {
+		out_dec(out, ticks, 0);
+		out_literal(out, " ticks");
+		return;
+	}
+	us = (uint64_t)((unsigned __int128)ticks * MS_DIGITS / khz);
+	out_dec(out, us / MS_DIGITS, 0);
+	out_char(out, '.');
+	for (uint64_t digit = MS_DIGITS / 10; digit; digit /= 10)
+		out_char(out, (char)('0' + us / digit % 10));
+	out_literal(out, " ms");
+}
+
+/* Of a CPU whose history ends before its stop. */
+static void text_ends_before(struct summary *view, const struct btsrec_freeze *freeze,
+			     const char *what)
+{
+	struct out *out = &view->calls.renderer.out;
+
+	out_literal(out, "ends ");
+	text_ms(view, freeze->tsc - freeze->pause_tsc);
+	out_literal(out, " before the ");
+	out_str(out, what);
+	out_literal(out, ", which is ");
+	out_str(out, fault_why_str(fault_why_paused(freeze)));
+	out_char(out, '\n');
+}
+
 static void text_begin(struct summary *view)
 {
+	const struct btsrec_cpu *failed = session_failed_cpu(view->calls.renderer.rec);
 	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
 	struct out *out = &view->calls.renderer.out;
 
@@ -49,6 +83,10 @@ static void text_begin(struct summary *view)
 		out_literal(out, "none");
 	}
 	out_char(out, '\n');
+	if (failed && view->ends_before) {
+		out_literal(out, "history:     ");
+		text_ends_before(view, &failed->freeze, "fault");
+	}
 	if (root->freeze_reason)
 		text_signature(view);
 }
@@ -115,24 +153,6 @@ static void text_doing(struct summary *view, const struct btsrec_cpu *cpu, bool 
 }
 
 /* --- What is there ------------------------------------------------------ */
-
-static void text_ms(struct summary *view, uint64_t ticks)
-{
-	struct out *out = &view->calls.renderer.out;
-	uint64_t khz = view->calls.tsc_khz, us;
-
-	if (!khz) {
-		out_dec(out, ticks, 0);
-		out_literal(out, " ticks");
-		return;
-	}
-	us = (uint64_t)((unsigned __int128)ticks * MS_DIGITS / khz);
-	out_dec(out, us / MS_DIGITS, 0);
-	out_char(out, '.');
-	for (uint64_t digit = MS_DIGITS / 10; digit; digit /= 10)
-		out_char(out, (char)('0' + us / digit % 10));
-	out_literal(out, " ms");
-}
 
 static void text_gaps(struct summary *view)
 {
@@ -201,10 +221,15 @@ static void text_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 	if (cpu->state == BTSREC_CPU_FROZEN && cpu->freeze.via_nmi)
 		out_literal(out, " by NMI");
 	text_doing(view, cpu, failed);
+	if (view->ends_before && !failed) {
+		out_literal(out, "  history ");
+		text_ends_before(view, &cpu->freeze, "stop");
+	}
 	text_history(view, cpu);
 	text_switches(view, cpu);
 	if (failed)
-		out_literal(out, "How it got there:\n");
+		out_str(out, view->ends_before ? "What it did before its history ends:\n" :
+					         "How it got there:\n");
 }
 
 const struct summary_format summary_text = {

@@ -197,6 +197,16 @@ def _check_straight(cpu: int, history):
                       f"{freeze['stop_ip']}")
 
 
+def _check_paused(cpu: int, history, kind: Kind):
+    """The freeze must know of the pause that it found open, and since when."""
+    freeze = _freeze(history)
+    if not kind.paused or not freeze:
+        return
+    if freeze.get("paused") != kind.paused or not 0 < freeze["paused_tsc"] < freeze["tsc"]:
+        raise Failure(f"CPU {cpu}: the freeze says paused={freeze.get('paused')} since "
+                      f"{freeze.get('paused_tsc')}, not {kind.paused}")
+
+
 def _msr_log(machine) -> str:
     return (machine.model_dir / "msr.log").read_text()
 
@@ -317,6 +327,8 @@ def _check_histories(machine, histories, kind: Kind, row: Row) -> dict:
                       log.in_ring(NR_SLOTS, events))
     row.equal = "equal"
     _check_frozen(histories, kind)
+    for cpu, history in histories.items():
+        _check_paused(cpu, history, kind)
     row.straight = "NO"
     for cpu, history in histories.items():
         _check_straight(cpu, history)
