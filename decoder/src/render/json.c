@@ -112,15 +112,20 @@ static void json_why(struct out *out, const char *key, enum symbol_why why)
 	out_char(out, '"');
 }
 
+void json_sym_found(struct out *out, const char *key, bool found, const struct symbol_name *name,
+		    enum symbol_why why)
+{
+	if (found)
+		json_name(out, key, name);
+	if (why > SYMBOL_UNKNOWN)
+		json_why(out, key, why);
+}
+
 void json_sym(struct renderer *r, const char *key, uint64_t va)
 {
-	struct out *out = &r->out;
 	struct symbol_name name;
 	enum symbol_why why;
 	bool found = render_find(r, va, &name, &why);
 
-	if (found)
-		json_name(out, key, &name);
-	if (why > SYMBOL_UNKNOWN)
-		json_why(out, key, why);
+	json_sym_found(&r->out, key, found, &name, why);
 }

@@ -44,6 +44,10 @@ void json_event_open(struct renderer *r, const struct btsrec_event *event);
 /** json_sym() - the name of @va; no member if it has none */
 void json_sym(struct renderer *r, const char *key, uint64_t va);
 
+/** json_sym_found() - the same of what render_find() or render_find_return() has found */
+void json_sym_found(struct out *out, const char *key, bool found, const struct symbol_name *name,
+		    enum symbol_why why);
+
 /** out_json_escaped() - inside a JSON string, a name that is escaped for text already */
 void out_json_escaped(struct out *out, const char *text);
 

@@ -30,6 +30,16 @@ bool render_find(struct renderer *r, uint64_t va, struct symbol_name *ret,
 	return found;
 }
 
+bool render_find_return(struct renderer *r, uint64_t va, struct symbol_name *ret,
+			enum symbol_why *ret_why)
+{
+	bool found = render_find(r, va - 1, ret, ret_why);
+
+	if (found)
+		ret->offset_bytes++;
+	return found;
+}
+
 void out_no_name(struct out *out, enum symbol_why why)
 {
 	if (why <= SYMBOL_UNKNOWN) {

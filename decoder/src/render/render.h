@@ -113,6 +113,15 @@ void render_fault(struct renderer *r, const struct fault *fault);
 bool render_find(struct renderer *r, uint64_t va, struct symbol_name *ret,
 		 enum symbol_why *ret_why);
 
+/**
+ * render_find_return() - render_find() of the return address @va: of the call before it
+ *
+ * A call that never returns may be the last instruction of its function.  The offset is
+ * that of @va all the same, and then the size of the function.
+ */
+bool render_find_return(struct renderer *r, uint64_t va, struct symbol_name *ret,
+			enum symbol_why *ret_why);
+
 /** out_no_name() - "-", or in parentheses why a user address has no name */
 void out_no_name(struct out *out, enum symbol_why why);
 

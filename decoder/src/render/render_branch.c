@@ -83,15 +83,29 @@ void json_break(struct out *out, const struct proof_step *step)
 	json_address(out, "at", step->fault_va);
 }
 
+static void out_name_in_brackets(struct out *out, const struct symbol_name *name)
+{
+	out_literal(out, " (");
+	out_name(out, name);
+	out_char(out, ')');
+}
+
 void text_address(struct renderer *r, uint64_t va)
 {
 	struct symbol_name name;
 	enum symbol_why why;
 
 	out_hex16(&r->out, va);
-	if (!render_find(r, va, &name, &why))
-		return;
-	out_literal(&r->out, " (");
-	out_name(&r->out, &name);
-	out_char(&r->out, ')');
+	if (render_find(r, va, &name, &why))
+		out_name_in_brackets(&r->out, &name);
+}
+
+void text_return_address(struct renderer *r, uint64_t va)
+{
+	struct symbol_name name;
+	enum symbol_why why;
+
+	out_hex16(&r->out, va);
+	if (render_find_return(r, va, &name, &why))
+		out_name_in_brackets(&r->out, &name);
 }

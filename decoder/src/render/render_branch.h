@@ -31,6 +31,9 @@ void frame_text(char *ret, enum frame_kind kind, int vector);
 /** text_address() - @va, and its name in brackets if it has one */
 void text_address(struct renderer *r, uint64_t va);
 
+/** text_return_address() - the same of a return address, by render_find_return() */
+void text_return_address(struct renderer *r, uint64_t va);
+
 /** out_break() - between which addresses it is not known what ran, and why */
 void out_break(struct out *out, const struct proof_step *step);
 

@@ -21,6 +21,13 @@ void stack_line_how(const struct stack_line *line, char *ret)
 		snprintf(ret, BRANCH_TEXT_BYTES, "%s", line->by_thunk ? "thunk" : "-");
 }
 
+bool stack_line_find(struct renderer *r, const struct stack_line *line, struct symbol_name *ret,
+		     enum symbol_why *ret_why)
+{
+	return line->is_return ? render_find_return(r, line->ip, ret, ret_why) :
+				 render_find(r, line->ip, ret, ret_why);
+}
+
 const char *stack_doubt_str(enum doubt_why why)
 {
 	static const char *const names[] = {
@@ -54,9 +61,12 @@ static struct stack_line *next_line(struct stack_line *line, const struct frame 
 	struct stack_line *next = line + 1;
 
 	line->frame = frame;
-	*next = (struct stack_line){ .ip = frame->return_va };
+	/* An interrupt or a fault goes on at the instruction itself. */
+	*next = (struct stack_line){ .ip = frame->return_va,
+				     .is_return = frame->return_va > frame->from };
 	if (frame->kind == FRAME_TAIL) {
 		next->ip = frame->from;
+		next->is_return = false;
 		next->gone = true;
 	}
 	return next;
@@ -85,7 +95,7 @@ static struct stack_line *thunk_line(const struct stacks_view *view, struct stac
 {
 	line->by_thunk = true;
 	line->doubtful = line > view->lines && line[-1].doubtful;
-	line[1] = (struct stack_line){ .ip = thunk->return_va };
+	line[1] = (struct stack_line){ .ip = thunk->return_va, .is_return = thunk->return_va };
 	return line + 1;
 }
 

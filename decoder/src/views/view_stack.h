@@ -18,6 +18,7 @@ enum stack_memory {
 /**
  * struct stack_line - a function that has not returned
  * @ip: where it is: what runs now, or where it goes on.
+ * @is_return: @ip is behind the instruction that left the function: a call, a system call.
  * @frame: how it was entered; NULL: before the history begins, or @by_thunk.
  * @by_thunk: a thunk that is about to lead to the function.
  * @gone: it has left by a jump to the function of the line before, at @ip.
@@ -25,6 +26,7 @@ enum stack_memory {
  */
 struct stack_line {
 	uint64_t ip;
+	bool is_return;
 	const struct frame *frame;
 	bool by_thunk;
 	bool gone;
@@ -116,6 +118,10 @@ enum btsrec_status stacks_thread(void *arg);
 
 /** stack_n() - the number that event @n has on its CPU, *@ret_cpu */
 uint64_t stack_n(const struct stack_printed *printed, uint64_t n, unsigned int *ret_cpu);
+
+/** stack_line_find() - the name of the function of a line; as render_find() */
+bool stack_line_find(struct renderer *r, const struct stack_line *line, struct symbol_name *ret,
+		     enum symbol_why *ret_why);
 
 /** stack_line_how() - how a line was entered, BRANCH_TEXT_BYTES of room: "call", "irq:236" */
 void stack_line_how(const struct stack_line *line, char *ret);

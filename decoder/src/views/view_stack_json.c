@@ -28,11 +28,14 @@ static void json_line(struct renderer *r, const struct stack_printed *printed, s
 {
 	const struct stack_line *line = &printed->lines[i];
 	struct out *out = &r->out;
+	struct symbol_name name;
+	enum symbol_why why;
+	bool found = stack_line_find(r, line, &name, &why);
 
 	json_begin(out, printed, "frame");
 	json_number(out, "frame", i);
 	json_address(out, "ip", line->ip);
-	json_sym(r, "ip_sym", line->ip);
+	json_sym_found(out, "ip_sym", found, &name, why);
 	if (line->frame) {
 		json_word(out, "how", frame_kind_str(line->frame->kind));
 		if (line->frame->vector >= 0)

@@ -51,7 +51,7 @@ static void text_line(struct renderer *r, const struct stack_printed *printed, s
 		text_n(out, printed, line->frame->n, 9);
 	else
 		out_str(out, printed->places ? "            -" : "        -");
-	if (render_find(r, line->ip, &name, &why)) {
+	if (stack_line_find(r, line, &name, &why)) {
 		out_char(out, ' ');
 		out_name(out, &name);
 	} else if (r->names) {
@@ -161,7 +161,7 @@ static void text_astray(struct renderer *r, const struct stack_printed *printed)
 		out_literal(out, ", but event ");
 		text_n(out, printed, astray->call_n, 0);
 		out_literal(out, " had called from before ");
-		text_address(r, astray->expected);
+		text_return_address(r, astray->expected);
 	} else {
 		out_literal(out, ", where no call was open");
 	}
