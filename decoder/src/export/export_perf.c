@@ -438,6 +438,105 @@ static void put_build_ids(struct export *export)
 
 /* --- The file ----------------------------------------------------------- */
 
+/* A text of a header: its length with the NULs at its end, and the text. */
+static void put_text(struct export *export, const char *text)
+{
+	struct text_feature feature = { .nr_bytes = sizeof(feature.text) };
+
+	put_plain(feature.text, text, sizeof(feature.text) - 1, false);
+	put(export, &feature, sizeof(feature));
+}
+
+/*
+ * "perf data convert" and "perf report --header" read each of these without asking whether it
+ * is there (v6.1).  What no dump says has a text that says so.
+ */
+static void put_unknown(struct export *export)
+{
+	put_text(export, "unknown");
+}
+
+static void put_release(struct export *export)
+{
+	const struct btsrec_root *root = btsrec_root(export->rec);
+	char release[sizeof(root->release) + 1];
+
+	snprintf(release, sizeof(release), "%.*s", (int)sizeof(root->release), root->release);
+	put_text(export, *release ? release : "unknown");
+}
+
+static void put_version(struct export *export)
+{
+	char version[TEXT_BYTES];
+
+	snprintf(version, sizeof(version), "btsrec %s", btsrec_version());
+	put_text(export, version);
+}
+
+static void put_arch(struct export *export)
+{
+	put_text(export, "x86_64");
+}
+
+static uint32_t nr_found_cpus(const struct located *located)
+{
+	uint32_t nr = 0;
+
+	for (unsigned int cpu = 0; cpu < located->nr_cpus; cpu++)
+		nr += !!located->cpus[cpu];
+	return nr;
+}
+
+/* Those that the kernel could have, and those that a history is there of. */
+static void put_nr_cpus(struct export *export)
+{
+	const struct cpus_feature feature = {
+		.nr_available = btsrec_root(export->rec)->nr_cpu_ids,
+		.nr_online = nr_found_cpus(export->rec->located),
+	};
+
+	put(export, &feature, sizeof(feature));
+}
+
+/* Vendor, family, model and stepping: "perf annotate" refuses a text that is not so made. */
+static void put_cpuid(struct export *export)
+{
+	put_text(export, "unknown,0,0,0");
+}
+
+static void put_nothing(struct export *export)
+{
+	(void)export;
+}
+
+/** struct feature - @bit: of file_header.features, ascending: the order of the sections */
+static const struct feature {
+	unsigned int bit;
+	void (*put)(struct export *export);
+} features[] = {
+	{ FEATURE_BUILD_ID,	put_build_ids },
+	{ FEATURE_HOSTNAME,	put_unknown },
+	{ FEATURE_OSRELEASE,	put_release },
+	{ FEATURE_VERSION,	put_version },
+	{ FEATURE_ARCH,		put_arch },
+	{ FEATURE_NRCPUS,	put_nr_cpus },
+	{ FEATURE_CPUDESC,	put_unknown },
+	{ FEATURE_CPUID,	put_cpuid },
+	/* Of the branch stack there is to say only that it is there. */
+	{ FEATURE_BRANCH_STACK,	put_nothing },
+};
+
+#define NR_FEATURES	(sizeof(features) / sizeof(*features))
+
+static uint64_t feature_bits(void)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < NR_FEATURES; i++)
+		bits |= 1ULL << features[i].bit;
+	return bits;
+}
+
 static void put_head(struct export *export, uint64_t data_bytes)
 {
 	const uint64_t data_at = HEADER_BYTES + ATTR_BYTES + 2 * sizeof(uint64_t);
@@ -447,7 +546,7 @@ static void put_head(struct export *export, uint64_t data_bytes)
 		.attr_bytes = ATTR_BYTES + 2 * sizeof(uint64_t),
 		.attrs = { HEADER_BYTES, ATTR_BYTES + 2 * sizeof(uint64_t) },
 		.data = { data_at, data_bytes },
-		.features = { 1ULL << FEATURE_BUILD_ID | 1ULL << FEATURE_BRANCH_STACK },
+		.features = { feature_bits() },
 	};
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
@@ -466,34 +565,44 @@ static void put_head(struct export *export, uint64_t data_bytes)
 	put(export, no_ids, sizeof(no_ids));
 }
 
-/* Where each feature is, then what it says; that of the branch stack is that it is there. */
-static void put_features(struct export *export, uint64_t build_ids_bytes)
+/* Where each feature is, then what it says. */
+static void put_features(struct export *export)
 {
 	uint64_t at = export->nr_bytes + NR_FEATURES * 2 * sizeof(uint64_t);
-	const uint64_t sections[NR_FEATURES * 2] = { at, build_ids_bytes, at + build_ids_bytes, 0 };
+	uint64_t sections[NR_FEATURES * 2];
+	const uint64_t nr_bytes = export->nr_bytes;
 
+	export->counting = true;
+	for (size_t i = 0; i < NR_FEATURES; i++) {
+		export->nr_bytes = 0;
+		features[i].put(export);
+		sections[2 * i] = at;
+		sections[2 * i + 1] = export->nr_bytes;
+		at += export->nr_bytes;
+	}
+	export->counting = false;
+	export->nr_bytes = nr_bytes;
 	put(export, sections, sizeof(sections));
-	put_build_ids(export);
+	for (size_t i = 0; i < NR_FEATURES; i++)
+		features[i].put(export);
 }
 
 /* Sizes are in front of what they measure: everything is made twice, and counted first. */
 static enum btsrec_status write_file(struct export *export)
 {
-	uint64_t build_ids_bytes, data_bytes;
 	enum btsrec_status status;
+	uint64_t data_bytes;
 
 	export->counting = true;
-	put_build_ids(export);
-	build_ids_bytes = export->nr_bytes;
 	status = put_data(export);
 	if (status)
 		return status;
-	data_bytes = export->nr_bytes - build_ids_bytes;
+	data_bytes = export->nr_bytes;
 	export->counting = false;
 	export->nr_bytes = 0;
 	put_head(export, data_bytes);
 	status = put_data(export);
-	put_features(export, build_ids_bytes);
+	put_features(export);
 	return status ? status : out_flush(&export->out);
 }
 

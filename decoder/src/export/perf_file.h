@@ -19,8 +19,17 @@
 
 /* Bits of file_header.features; the sections are behind the records, in this order. */
 #define FEATURE_BUILD_ID	2
+#define FEATURE_HOSTNAME	3
+#define FEATURE_OSRELEASE	4
+#define FEATURE_VERSION		5
+#define FEATURE_ARCH		6
+#define FEATURE_NRCPUS		7
+#define FEATURE_CPUDESC		8
+#define FEATURE_CPUID		9
 #define FEATURE_BRANCH_STACK	15
-#define NR_FEATURES		2
+
+/* Of a text in a header, with the NULs behind it; perf fills up to multiples of 64. */
+#define TEXT_BYTES		128
 
 /* The pid of what belongs to the kernel. */
 #define KERNEL_PID		((uint32_t)-1)
@@ -47,6 +56,18 @@ struct file_header {
 	uint64_t data[2];
 	uint64_t types[2];
 	uint64_t features[4];
+};
+
+/** struct text_feature - perf_header_string of the format's description */
+struct text_feature {
+	uint32_t nr_bytes;
+	char text[TEXT_BYTES];
+};
+
+/** struct cpus_feature - nr_cpus of the format's description */
+struct cpus_feature {
+	uint32_t nr_available;
+	uint32_t nr_online;
 };
 
 /** struct trailer - ends every record but samples, as sample_type and sample_id_all say */
