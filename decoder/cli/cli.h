@@ -40,6 +40,7 @@ enum cli_export {
  * @no_names: leave out the names in the dump.
  * @show: cpus is owned, the rest by value.
  * @takes_root: the command has --root.
+ * @nr_threads: for btsrec_set_threads().
  * @has_count: show.max_events was given.
  * @filter: its texts are borrowed from argv.
  * @bytes, @source_folder: as in struct btsrec_insns.
@@ -64,6 +65,7 @@ struct cli_options {
 	bool takes_root;
 	uint64_t root_pa;
 	enum btsrec_scan scan;
+	unsigned int nr_threads;
 	struct btsrec_show show;
 	bool has_count;
 	struct btsrec_filter filter;

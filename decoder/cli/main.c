@@ -201,7 +201,7 @@ enum cli_exit cli_open(struct btsrec *rec, const struct cli_options *options)
 
 	if (cli_check_stdout(options))
 		return CLI_USAGE;
-	btsrec_set_threads(rec, options->show.nr_threads);
+	btsrec_set_threads(rec, options->nr_threads);
 	status = options->live ? btsrec_open_live(rec) :
 				 btsrec_open_split(rec, options->dumps, options->nr_dumps);
 	if (status)

@@ -149,7 +149,7 @@ static bool set_threads(struct cli_options *options, const char *argument)
 	if (!parse_number(argument, 10, &nr_threads) || !nr_threads ||
 	    nr_threads > MAX_THREADS)
 		return false;
-	options->show.nr_threads = (unsigned int)nr_threads;
+	options->nr_threads = (unsigned int)nr_threads;
 	return true;
 }
 
@@ -609,8 +609,8 @@ enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv
 	status = parse_options(command, argc, argv, ret, ret_done);
 	if (status || *ret_done)
 		return status;
-	if (!ret->show.nr_threads)
-		ret->show.nr_threads = default_threads();
+	if (!ret->nr_threads)
+		ret->nr_threads = default_threads();
 	return take_operands(command, argc, argv, ret);
 }
 

@@ -25,13 +25,10 @@ extern "C" {
  * @vmcoreinfo: text of the VMCOREINFO note or NULL; borrowed, NUL-terminated.
  * @root_pa_hint: physical address of the root from a symbol lookup; 0: none.
  * @max_pa: first physical address beyond memory, bounds a full scan; 0: unknown.
- * @expect: the @nr pages at @page_pa, 0 where there is none, will be read soon, in this order;
- *	NULL: it makes no difference.
  * @read_pages: read the @nr whole pages at @page_pa, none of which is 0, one behind the other
  *	into @buf; false: @read_pa has to be asked for them.  NULL: it always has.  With
- *	btsrec_show.nr_threads or btsrec_set_threads(), several threads may call it at once, also
- *	while @read_pa is asked.  Of a source that has @expect, too, only they call it, and it
- *	should keep what it had to unpack; everybody else asks @read_pa.
+ *	btsrec_set_threads(), several threads may call it at once, also while @read_pa is asked.
+ *	A source that has to unpack pages should keep them.
  * @next_pa: the first address from @pa on that may be in the dump and is not known to be zero,
  *	UINT64_MAX: none is; so that a full scan does not ask for the others.  NULL: each may be.
  * @arg: given to all of them.
@@ -42,7 +39,6 @@ struct btsrec_image {
 	const char *vmcoreinfo;
 	uint64_t root_pa_hint;
 	uint64_t max_pa;
-	void (*expect)(void *arg, const uint64_t *page_pa, size_t nr);
 	bool (*read_pages)(void *arg, const uint64_t *page_pa, size_t nr, void *buf);
 	uint64_t (*next_pa)(void *arg, uint64_t pa);
 	void *arg;
@@ -57,13 +53,13 @@ BTSREC_API enum btsrec_status
 btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image);
 
 /**
- * btsrec_set_threads() - how many processors a dump that is opened after this may keep busy
+ * btsrec_set_threads() - how many processors a view may keep busy
  * @nr_threads: with the caller's; 0 or 1: no others.
  *
- * They unpack pages that will be read soon.  Views other than btsrec_show() tell CPUs side by
- * side, if the source has read_pages, there is no resolver and no source lines are asked for;
- * each thread takes the memory that one does.  The sink is then called by all of them, one at a
- * time.  For btsrec_extract() see there.
+ * Views print several CPUs at once, if the source has read_pages, there is no resolver and no
+ * source lines are asked for.  Each thread takes the memory that one does, and all together keep
+ * at most 64 MiB of text that waits for its turn.  The sink is called by all of them, one at a
+ * time.  The output is the same.  For btsrec_extract() see there.
  */
 BTSREC_API void btsrec_set_threads(struct btsrec *rec, unsigned int nr_threads);
 

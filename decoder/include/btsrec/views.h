@@ -73,9 +73,6 @@ struct btsrec_filter {
  * @types: say of each branch what kind it is, by the code in the dump.
  * @lines: say which source lines both ends of a branch are made from, and at the end
  *	which files were not found.
- * @nr_threads: 0, 1: only the caller's; more: others help to write many lines, and the sink,
- *	the resolver and the image's read_pa are called by all of them, each by one at a time.
- *	The output is the same.
  */
 struct btsrec_show {
 	const unsigned int *cpus;
@@ -88,7 +85,6 @@ struct btsrec_show {
 	bool lines;
 	bool fold;
 	enum btsrec_format format;
-	unsigned int nr_threads;
 };
 
 /**

@@ -91,19 +91,6 @@ struct code *trace_code(struct btsrec *rec)
 	return rec->code.data;
 }
 
-struct code *trace_code_shared(struct symbols_shared *shared, bool named, size_t max_runs)
-{
-	struct code_source source = kernel_code(shared->rec);
-
-	if (named) {
-		source.thunk = retpoline_at_shared;
-		source.thunks = shared->thunks;
-	}
-	source.max_runs = max_runs;
-	source.arg = shared;
-	return code_new(&source);
-}
-
 /* --- Who ran ------------------------------------------------------------ */
 
 /**
@@ -174,7 +161,7 @@ static void free_spaces(void *data)
 	free(data);
 }
 
-/* What was read of @cpu, before there were twins or by this one; or NULL. */
+/* What was read of @cpu, before there were clones or by this one; or NULL. */
 static const struct aspace *kept_spaces(const struct btsrec *rec, unsigned int cpu)
 {
 	const struct aspace *kept = session_kept(&rec->spaces, cpu);
@@ -389,8 +376,6 @@ enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned 
 		trace->status = begin(trace, rec, cpu);
 	if (!trace->status)
 		trace->status = history_init(&trace->history, rec, cpu, max_events);
-	if (!trace->status)
-		rings_ahead_behind(rec, cpu);
 	return trace->status;
 }
 
@@ -494,7 +479,6 @@ void trace_pass(struct trace *trace)
 
 void trace_close(struct trace *trace)
 {
-	rings_ahead_end(trace->rec);
 	history_fini(&trace->history);
 	aspace_fini(&trace->spaces);
 }

@@ -11,7 +11,6 @@
 #include "flow/proof.h"
 
 struct symbol_name;
-struct symbols_shared;
 
 /**
  * struct trace_event - one event and what is known of it
@@ -175,18 +174,6 @@ void trace_close(struct trace *trace);
  * NULL: out of memory.
  */
 struct code *trace_code(struct btsrec *rec);
-
-/**
- * trace_code_shared() - the kernel's code for one thread of several
- * @shared: borrowed, must live as long.
- * @named: what symbols_present() says.
- * @max_runs: as in struct code_source.
- *
- * It must not be asked for user addresses, nor if root has no page table of the kernel.
- *
- * Return: for code_free(); NULL: out of memory.
- */
-struct code *trace_code_shared(struct symbols_shared *shared, bool named, size_t max_runs);
 
 /**
  * trace_spaces() - who ran when on @cpu

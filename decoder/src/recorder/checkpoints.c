@@ -27,16 +27,14 @@ void checkpoints_add(struct checkpoints *marks, const struct history *history)
 
 bool checkpoints_restore(const struct checkpoints *marks, uint64_t n, struct history *history)
 {
-	const struct fetch own = history->fetch;
+	uint8_t *window = history->fetch.window;
 
 	for (size_t i = 1; i <= marks->nr && i <= HISTORY_NR_MARKS; i++) {
 		if (place_at(marks, i)->timeline.n > n)
 			continue;
 		*history = *place_at(marks, i);
 		history->marks = NULL;
-		history->fetch.ahead = own.ahead;
-		history->fetch.only_looks = own.only_looks;
-		history->fetch.window = own.window;
+		history->fetch.window = window;
 		fetch_forget(&history->fetch);
 		return true;
 	}

@@ -11,7 +11,6 @@ enum btsrec_status cpus_check(struct btsrec *rec, const unsigned int *cpus, size
 		if (!btsrec_cpu(rec, cpus[i]))
 			return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring",
 				       cpus[i]);
-	rings_ahead_want(rec, cpus, nr_cpus);
 	return BTSREC_OK;
 }
 

@@ -16,9 +16,6 @@ enum btsrec_status fetch_init(struct fetch *fetch, const struct fetch_ring *ring
 
 void fetch_fini(struct fetch *fetch)
 {
-	if (fetch->ahead)
-		fetch->ahead->leave(fetch->ahead->arg, fetch);
-	fetch->ahead = NULL;
 	free(fetch->window);
 	fetch->window = NULL;
 }
@@ -50,12 +47,14 @@ static const uint64_t *pages_at(const struct fetch_ring *ring, uint64_t slot)
 	return ring->page_pa + slot * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES;
 }
 
-bool fetch_slots(const struct fetch_ring *ring, uint64_t slot, uint64_t nr_slots, void *buf)
+/* All slots of the window at once; false: not all of them are there. */
+static bool read_window(struct fetch *fetch, uint64_t nr_slots)
 {
 	uint64_t nr_bytes = nr_slots * BTSREC_RECORD_BYTES;
 	size_t nr_pages = (nr_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
 
-	return image_read_pages(ring->image, pages_at(ring, slot), nr_pages, buf);
+	return image_read_pages(fetch->ring.image, pages_at(&fetch->ring, fetch->window_slot),
+				nr_pages, fetch->window);
 }
 
 /* Read @nr_bytes from page @page of the window on; mark what is there as valid. */
@@ -96,20 +95,6 @@ static bool all_valid(const struct fetch *fetch, uint64_t nr_bytes)
 	return true;
 }
 
-/* The window of @slot will be read soon, and the next one, which nobody has said of that. */
-static void expect_windows(struct fetch *fetch, uint64_t slot)
-{
-	uint64_t nr_pages = (fetch->ring.ring_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
-	uint64_t first = slot / FETCH_SLOTS * FETCH_PAGES, end = first + 2 * FETCH_PAGES;
-
-	if (fetch->expected_page == first + FETCH_PAGES)
-		first = fetch->expected_page;
-	fetch->expected_page = end;
-	if (first < nr_pages)
-		image_expect(fetch->ring.image, fetch->ring.page_pa + first,
-			     min_u64(end, nr_pages) - first);
-}
-
 /* What there is of the first @nr_bytes of the window. */
 static enum btsrec_status read_parts(struct fetch *fetch, uint64_t nr_bytes)
 {
@@ -127,51 +112,22 @@ static enum btsrec_status read_parts(struct fetch *fetch, uint64_t nr_bytes)
 	return BTSREC_OK;
 }
 
-/* Read @nr_slots slots from @first on. */
-static enum btsrec_status load_slots(struct fetch *fetch, uint64_t first, uint64_t nr_slots)
+/* The one that has @slot. */
+static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
 {
+	uint64_t nr_ring = fetch->ring.ring_bytes / BTSREC_RECORD_BYTES;
+	uint64_t first = slot / FETCH_SLOTS * FETCH_SLOTS;
+	uint64_t nr_slots = min_u64(FETCH_SLOTS, nr_ring - first);
 	enum btsrec_status status = BTSREC_OK;
 
+	fetch->nr_window = 0;
 	fetch->window_slot = first;
-	fetch->bytes = fetch->window;
-	fetch->all_branches = false;
-	fetch->branches = NULL;
-	/* What was expected is there for who asks for it page by page. */
-	fetch->all_valid = !fetch->ring.image->expect &&
-			   fetch_slots(&fetch->ring, first, nr_slots, fetch->window);
+	fetch->all_valid = read_window(fetch, nr_slots);
 	if (!fetch->all_valid)
 		status = read_parts(fetch, nr_slots * BTSREC_RECORD_BYTES);
 	if (!status)
 		fetch->nr_window = nr_slots;
 	return status;
-}
-
-/* What somebody else has read. */
-static void take_over(struct fetch *fetch, const struct fetch_window *window)
-{
-	fetch->window_slot = window->slot;
-	fetch->nr_window = window->nr_slots;
-	fetch->bytes = window->bytes;
-	fetch->all_branches = window->all_branches;
-	fetch->branches = window->branches;
-	fetch->all_valid = true;
-}
-
-static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
-{
-	uint64_t nr_ring = fetch->ring.ring_bytes / BTSREC_RECORD_BYTES;
-	uint64_t first = slot / FETCH_SLOTS * FETCH_SLOTS;
-	struct fetch_window window;
-
-	fetch->nr_window = 0;
-	if (!fetch->ahead || !fetch->ahead->take(fetch->ahead->arg, fetch, &window)) {
-		expect_windows(fetch, slot);
-		return load_slots(fetch, first, min_u64(FETCH_SLOTS, nr_ring - first));
-	}
-	if (!window.bytes)
-		return load_slots(fetch, window.slot, window.nr_slots);
-	take_over(fetch, &window);
-	return BTSREC_OK;
 }
 
 static bool in_window(const struct fetch *fetch, uint64_t slot)
@@ -195,24 +151,7 @@ static bool slot_valid(const struct fetch *fetch, uint64_t i)
 
 static const struct btsrec_record *slot_address(const struct fetch *fetch, uint64_t i)
 {
-	return (const struct btsrec_record *)(fetch->bytes + i * BTSREC_RECORD_BYTES);
-}
-
-static bool group_is_branches(const uint64_t *branches, uint64_t group)
-{
-	return branches[group / 64] >> group % 64 & 1;
-}
-
-/* From slot @i of the window on, how many of @nr_max are known to be branches, or are not. */
-static uint64_t nr_known(const uint64_t *branches, uint64_t i, uint64_t nr_max, bool *ret)
-{
-	uint64_t group = i / RECORD_GROUP, end = (i + nr_max + RECORD_GROUP - 1) / RECORD_GROUP;
-
-	*ret = group_is_branches(branches, group);
-	do
-		group++;
-	while (group < end && group_is_branches(branches, group) == *ret);
-	return min_u64(group * RECORD_GROUP - i, nr_max);
+	return (const struct btsrec_record *)(fetch->window + i * BTSREC_RECORD_BYTES);
 }
 
 enum btsrec_status fetch_next(struct fetch *fetch, struct ring_run *ret)
@@ -234,9 +173,6 @@ enum btsrec_status fetch_next(struct fetch *fetch, struct ring_run *ret)
 	nr = fetch->all_valid ? nr_max : 1;
 	while (nr < nr_max && slot_valid(fetch, i + nr) == valid)
 		nr++;
-	ret->all_branches = fetch->all_branches;
-	if (fetch->branches && !fetch->all_branches)
-		nr = nr_known(fetch->branches, i, nr, &ret->all_branches);
 	ret->records = valid ? slot_address(fetch, i) : NULL;
 	ret->gap = BTSREC_GAP_NOT_IN_DUMP;
 	ret->slot = fetch->next_slot;

@@ -30,72 +30,24 @@ struct fetch_ring {
 };
 
 /**
- * struct fetch_window - @nr_slots slots from @slot on, a multiple of 512, somewhere else
- * @bytes: the records, all valid; NULL: they could not be read all at once.
- * @all_branches: all records are branches.
- * @branches: unless @all_branches, bit i: the RECORD_GROUP records from i * RECORD_GROUP on are
- *	branches.
- */
-struct fetch_window {
-	uint64_t slot;
-	uint64_t nr_slots;
-	const uint8_t *bytes;
-	bool all_branches;
-	const uint64_t *branches;
-};
-
-struct fetch;
-
-/**
- * struct fetch_ahead - who may have read windows already
- * @take: the window that @fetch hands out of next, up to what it has been sought for; stays
- *	until it asks again; false: nobody reads ahead for it.
- * @leave: @fetch ends.
- */
-struct fetch_ahead {
-	bool (*take)(void *arg, const struct fetch *fetch, struct fetch_window *ret);
-	void (*leave)(void *arg, const struct fetch *fetch);
-	void *arg;
-};
-
-/**
  * struct fetch - a reader of one ring
- * @ahead: NULL, or asked first; borrowed.
- * @only_looks: nobody words what it hands out.
  * @next_slot, @nr_left: still to be handed out.
  * @window_slot: multiple of 512, first slot in the window; @nr_window: slots in it, 0: none
  *	yet.
- * @expected_page: the image was told to expect pages of the ring up to this one.
  * @all_valid: all pages of the window are there and whole.
  * @valid_bytes: per page of the window, how many leading bytes are valid, unless @all_valid.
- * @bytes: the window; @all_branches, @branches: as in struct fetch_window; NULL: nobody has
- *	looked.
- * @window: FETCH_SLOTS of its own.
+ * @window: room for FETCH_SLOTS; owned.
  */
 struct fetch {
 	struct fetch_ring ring;
-	const struct fetch_ahead *ahead;
-	bool only_looks;
 	uint64_t next_slot;
 	uint64_t nr_left;
 	uint64_t window_slot;
 	uint64_t nr_window;
-	uint64_t expected_page;
 	bool all_valid;
 	uint32_t valid_bytes[FETCH_PAGES];
-	const uint8_t *bytes;
-	bool all_branches;
-	const uint64_t *branches;
 	uint8_t *window;
 };
-
-/**
- * fetch_slots() - the @nr_slots slots from @slot on, a multiple of 512, all at once
- * @buf: has room for whole pages.
- *
- * Return: false: not all of them are there.
- */
-bool fetch_slots(const struct fetch_ring *ring, uint64_t slot, uint64_t nr_slots, void *buf);
 
 /** fetch_init() - BTSREC_OK or BTSREC_ERR_NOMEM; fetch_fini() is allowed after both. */
 enum btsrec_status fetch_init(struct fetch *fetch, const struct fetch_ring *ring);

@@ -2,6 +2,7 @@
 /* The pipeline behind locate: fetch -> head and ring -> timeline. */
 #include "recorder/history.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,7 +177,6 @@ static enum btsrec_status history_begin(struct history *history, struct btsrec *
 		return msg_set(&rec->msg, status, "ring of CPU %u: %s", cpu,
 			       btsrec_status_str(status));
 	fetch_seek(&history->fetch, 0, 0);
-	history->fetch.ahead = rec->ahead;
 	timeline_init(&history->timeline, cpu, ring.va_bits);
 	return BTSREC_OK;
 }
@@ -562,7 +562,6 @@ enum btsrec_status history_others(struct btsrec *rec, unsigned int cpu, btsrec_e
 
 	history_init(&history, rec, cpu, 0);
 	history.marks = marks;
-	history.fetch.only_looks = true;
 	while (wanted && history_next_other(&history, &event))
 		wanted = fn(arg, &event);
 	if (ret)

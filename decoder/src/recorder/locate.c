@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "source/image.h"
 #include "base/pageset.h"
-#include "base/populate.h"
 #include "recorder/validate.h"
 
 #define PA "0x%" PRIx64
@@ -18,16 +17,6 @@
 
 /* Half of the list pages of a ring of 64 MiB. */
 #define PAGES_TOGETHER 16
-
-/*
- * Up to PAGES_TOGETHER pages; false: they must be asked for one by one, as those are that a source
- * has to unpack, see struct btsrec_image.
- */
-static bool read_together(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr,
-			  void *buf)
-{
-	return !image->expect && image_read_pages(image, page_pa, nr, buf);
-}
 
 /* --- Search ------------------------------------------------------------- */
 
@@ -157,7 +146,7 @@ static enum btsrec_status scan_pages(struct search *search, const uint64_t *page
 	uint64_t pages[PAGES_TOGETHER][BTSREC_PAGE_BYTES / sizeof(uint64_t)];
 	const struct btsrec_image *image = search->image;
 	enum btsrec_status status = BTSREC_OK;
-	bool are_read = read_together(image, page_pa, nr, pages);
+	bool are_read = image_read_pages(image, page_pa, nr, pages);
 
 	for (size_t i = 0; i < nr && status == BTSREC_OK; i++) {
 		if (!are_read)
@@ -309,13 +298,13 @@ static enum btsrec_status load_list(struct load *load, struct located_cpu *lc, u
 static enum btsrec_status load_some_lists(struct load *load, struct located_cpu *lc, uint32_t first,
 					  uint32_t nr)
 {
-	uint64_t list_pa[PAGES_TOGETHER], lists[PAGES_TOGETHER][BTSREC_PAS_PER_PAGE];
+	uint64_t list_pa[PAGES_TOGETHER] = { 0 }, lists[PAGES_TOGETHER][BTSREC_PAS_PER_PAGE];
 	enum btsrec_status status;
 	bool are_read;
 
 	for (uint32_t i = 0; i < nr; i++)
 		list_pa[i] = lc->page.list_pa[first + i];
-	are_read = read_together(load->image, list_pa, nr, lists);
+	are_read = image_read_pages(load->image, list_pa, nr, lists);
 	for (uint32_t i = 0; i < nr; i++) {
 		status = claim_page(load, lc->page.cpu, list_pa[i], lists[i], sizeof(lists[i]),
 				    are_read, "list page");
@@ -342,12 +331,10 @@ static enum btsrec_status load_lists(struct load *load, struct located_cpu *lc)
 static struct located_cpu *new_cpu(const struct btsrec_cpu *page)
 {
 	size_t nr_bytes = sizeof(struct located_cpu) + page->nr_ring_pages * sizeof(uint64_t);
-	struct located_cpu *lc = malloc(nr_bytes);
+	struct located_cpu *lc = calloc(1, nr_bytes);
 
 	if (!lc)
 		return NULL;
-	populate(lc, nr_bytes);
-	memset(lc, 0, nr_bytes);
 	lc->page = *page;
 	return lc;
 }

@@ -224,18 +224,11 @@ static enum btsrec_status mkdump_read(void *arg, uint64_t pa, void *buf, size_t 
 	return mkdump_read_pa(dump->mkdump, pa, buf, len_bytes, ret_bytes);
 }
 
-static bool mkdump_readges(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
+static bool mkdump_whole_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
 {
 	struct dump *dump = arg;
 
 	return mkdump_read_pages(dump->mkdump, page_pa, nr, buf);
-}
-
-static void mkdump_expect_pages(void *arg, const uint64_t *page_pa, size_t nr)
-{
-	struct dump *dump = arg;
-
-	mkdump_expect(dump->mkdump, page_pa, nr);
 }
 
 static uint64_t mkdump_next(void *arg, uint64_t pa)
@@ -273,8 +266,7 @@ void dump_image(struct dump *dump, struct btsrec_image *ret)
 	*ret = (struct btsrec_image){ .arg = dump };
 	if (dump->mkdump) {
 		ret->read_pa = mkdump_read;
-		ret->expect = mkdump_is_packed(dump->mkdump) ? mkdump_expect_pages : NULL;
-		ret->read_pages = mkdump_readges;
+		ret->read_pages = mkdump_whole_pages;
 		ret->next_pa = mkdump_next;
 		ret->vmcoreinfo = mkdump_vmcoreinfo(dump->mkdump);
 		ret->max_pa = mkdump_max_pa(dump->mkdump);
@@ -313,8 +305,6 @@ enum btsrec_status dump_open_path(struct btsrec *rec, const char *path, struct d
 		msg_prepend(&rec->msg, status, "%s", path);
 		return status;
 	}
-	if (dump->mkdump)
-		mkdump_use_threads(dump->mkdump, rec->nr_threads);
 	*ret = take_ptr(dump);
 	return BTSREC_OK;
 }

@@ -79,19 +79,6 @@ static size_t nr_of_part(const struct split *split, const struct split_part *par
 	return i;
 }
 
-static void split_expect(void *arg, const uint64_t *page_pa, size_t nr)
-{
-	size_t nr_run;
-
-	for (size_t i = 0; i < nr; i += nr_run) {
-		const struct split_part *part = part_at(arg, page_pa[i]);
-
-		nr_run = nr_of_part(arg, part, page_pa + i, nr - i);
-		if (part)
-			part->image.expect(part->dump, page_pa + i, nr_run);
-	}
-}
-
 static bool split_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
 {
 	size_t nr_run;
@@ -173,7 +160,6 @@ static enum btsrec_status open_split(struct btsrec *rec, const char *const *path
 		return status;
 	rec->incomplete = incomplete;
 	image = image_over(&split->parts[0].image, split_read_pa, split);
-	image.expect = split_expect;
 	image.read_pages = split_read_pages;
 	image.next_pa = split_next_pa;
 	if (!split_is_whole(split)) {

@@ -41,12 +41,10 @@ struct ring_layout {
 /**
  * struct ring_run - consecutive slots on their way to the timeline
  * @records: @nr_slots records, borrowed; NULL: there are none, @gap says why.
- * @all_branches: somebody has looked: they all are.
  * @slot: first slot.
  */
 struct ring_run {
 	const struct btsrec_record *records;
-	bool all_branches;
 	enum btsrec_gap_kind gap;
 	uint64_t slot;
 	uint64_t nr_slots;

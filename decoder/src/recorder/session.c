@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/helper.h"
 #include "source/image.h"
 
 #ifndef BTSREC_VERSION
@@ -70,7 +69,7 @@ struct btsrec *btsrec_new(void)
 	struct btsrec *rec = calloc(1, sizeof(*rec));
 
 	if (rec)
-		helper_lock_init(&rec->reading);
+		pthread_mutex_init(&rec->reading, NULL);
 	return rec;
 }
 
@@ -78,7 +77,6 @@ void btsrec_free(struct btsrec *rec)
 {
 	if (!rec)
 		return;
-	rings_ahead_end(rec);
 	session_part_free(&rec->spaces);
 	session_part_free(&rec->marks);
 	session_part_free(&rec->lines);
@@ -95,10 +93,7 @@ void btsrec_free(struct btsrec *rec)
 	free(rec);
 }
 
-/*
- * Pages that are expected would be unpacked by one thread for all; each does so for itself.
- * What the source refuses is noted in @rec, whose image it is.
- */
+/* What the source refuses is noted in @rec, whose image it is. */
 struct btsrec *session_clone(struct btsrec *rec)
 {
 	struct btsrec *clone = btsrec_new();
@@ -108,7 +103,6 @@ struct btsrec *session_clone(struct btsrec *rec)
 	clone->clone_of = rec;
 	clone->has_image = true;
 	clone->image = rec->image;
-	clone->image.expect = NULL;
 	clone->located = rec->located;
 	clone->no_dump_names = rec->no_dump_names;
 	clone->no_user_names = rec->no_user_names;
@@ -140,16 +134,6 @@ static enum btsrec_status watched_read_pa(void *arg, uint64_t pa, void *buf, siz
 	return status;
 }
 
-static void watched_expect(void *arg, const uint64_t *page_pa, size_t nr)
-{
-	struct btsrec *rec = arg;
-
-	rings_ahead_meet(rec, page_pa, nr);
-	pthread_mutex_lock(&rec->reading);
-	image_expect(&rec->given, page_pa, nr);
-	pthread_mutex_unlock(&rec->reading);
-}
-
 /*
  * For image_read_pages(), from several threads at once; of what cannot be read, read_pa() is
  * asked next.
@@ -158,7 +142,6 @@ static bool watched_read_pages(void *arg, const uint64_t *page_pa, size_t nr, vo
 {
 	struct btsrec *rec = arg;
 
-	rings_ahead_meet(rec, page_pa, nr);
 	return rec->given.read_pages(rec->given.arg, page_pa, nr, buf);
 }
 
@@ -172,7 +155,6 @@ static uint64_t watched_next_pa(void *arg, uint64_t pa)
 
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)
 {
-	rings_ahead_forget(rec);
 	if (status == BTSREC_ERR_STOPPED)
 		return status;
 	if (rec->nomem || rec->trouble == BTSREC_ERR_NOMEM)
@@ -195,7 +177,6 @@ enum btsrec_status session_open(struct btsrec *rec, const struct btsrec_image *i
 	rec->given = *image;
 	rec->image = *image;
 	rec->image.read_pa = watched_read_pa;
-	rec->image.expect = image->expect ? watched_expect : NULL;
 	rec->image.read_pages = image->read_pages ? watched_read_pages : NULL;
 	rec->image.next_pa = image->next_pa ? watched_next_pa : NULL;
 	rec->image.arg = rec;

@@ -11,7 +11,6 @@
 #include "base/diag.h"
 #include "recorder/locate.h"
 #include "recorder/ring.h"
-#include "recorder/rings_ahead.h"
 #include "base/status.h"
 
 /**
@@ -35,8 +34,6 @@ struct session_part {
  *	more may read.
  * @nomem: some part went on without something for want of memory.
  * @located: NULL before btsrec_locate() has succeeded.
- * @ahead: NULL, or who may read rings ahead while a view is told; borrowed.
- * @rings_ahead: rings that are read while there is something else to be done.
  * @findings: of the last btsrec_locate(), whether it succeeded or not.
  * @resolver: valid if @has_resolver.
  * @nr_threads: of btsrec_set_threads().
@@ -62,8 +59,6 @@ struct btsrec {
 	uint64_t trouble_pa;
 	pthread_mutex_t reading;
 	bool nomem;
-	const struct fetch_ahead *ahead;
-	struct rings_ahead rings_ahead;
 	struct session_part source;
 	struct located *located;
 	struct diags diags;

@@ -217,7 +217,7 @@ bool timeline_branches(struct timeline *tl, uint64_t end_n, struct timeline_bran
 	nr_max = tl->run.nr_slots - tl->pos;
 	if (nr_max > end_n - tl->n)
 		nr_max = end_n - tl->n;
-	nr = tl->run.all_branches ? nr_max : record_nr_branches(records, nr_max, tl->va_bits);
+	nr = record_nr_branches(records, nr_max, tl->va_bits);
 	*ret = (struct timeline_branches){ records, nr, tl->n, tl->run.slot + tl->pos };
 	tl->n += nr;
 	tl->pos += nr;

@@ -120,38 +120,35 @@ static bool word_row(struct insn_lines *lines, const struct insn_row *row, uint3
 	return true;
 }
 
-static const struct tail *make_row(struct insn_lines *lines, const struct insn_row *row,
-				   const struct label_cache_key *key)
+static const struct label *make_row(struct insn_lines *lines, const struct insn_row *row,
+				   const struct label_key *key)
 {
 	uint32_t nr_bytes;
 
 	if (!word_row(lines, row, &nr_bytes))
 		return NULL;
-	if (label_cache_full(&lines->rows, lines->worded.nr_bytes)) {
-		label_cache_forget(&lines->rows);
-		label_cache_texts_fini(&lines->texts);
-	}
-	return label_cache_add(&lines->rows, &lines->texts, key,
-			       lines->worded.nr_bytes ? lines->worded.bytes : "",
+	if (label_cache_full(&lines->rows, lines->worded.nr_bytes))
+		label_cache_fini(&lines->rows);
+	return label_cache_add(&lines->rows, key, lines->worded.nr_bytes ? lines->worded.bytes : "",
 			       lines->worded.nr_bytes, nr_bytes);
 }
 
 /* CR3 is a page's address, so its low bits are free. */
-static struct label_cache_key key_of(const struct insn_lines *lines, const struct insn_row *row)
+static struct label_key key_of(const struct insn_lines *lines, const struct insn_row *row)
 {
 	bool anywhere = lines->one_kernel && code_is_kernel(row->start);
 	uint64_t how = (uint64_t)row->compat | (uint64_t)row->named << 1;
 
-	return (struct label_cache_key){
+	return (struct label_key){
 		.from = row->start, .to = row->stop, .space = (anywhere ? 0 : row->cr3) | how};
 }
 
-const struct tail *insn_lines_find(struct insn_lines *lines, const struct insn_row *row)
+const struct label *insn_lines_find(struct insn_lines *lines, const struct insn_row *row)
 {
-	const struct label_cache_key key = key_of(lines, row);
-	const struct tail *tail = label_cache_find(&lines->rows, label_cache_hash(&key), &key);
+	const struct label_key key = key_of(lines, row);
+	const struct label *label = label_cache_find(&lines->rows, label_hash(&key), &key);
 
-	return tail ? tail : make_row(lines, row, &key);
+	return label ? label : make_row(lines, row, &key);
 }
 
 void insn_lines_init(struct insn_lines *lines, struct renderer *renderer,
@@ -170,6 +167,5 @@ void insn_lines_fini(struct insn_lines *lines)
 {
 	srctext_fini(&lines->source);
 	label_cache_fini(&lines->rows);
-	label_cache_texts_fini(&lines->texts);
 	free(lines->worded.bytes);
 }

@@ -45,8 +45,8 @@ struct insn_row {
  * @renderer, @code: borrowed.
  * @json, @bytes, @lines: how instructions are worded: see struct btsrec_insns.
  * @one_kernel: its code is the same in all address spaces.
- * @rows: the cookie is how many bytes of code the lines are of; their @texts.
- * @words: where a line is worded, for @worded, which is owned.
+ * @rows: the cookie is how many bytes of code the lines are of.
+ * @labels: where a line is made, for @worded, which is owned.
  */
 struct insn_lines {
 	struct renderer *renderer;
@@ -57,7 +57,6 @@ struct insn_lines {
 	bool lines;
 	bool one_kernel;
 	struct label_cache rows;
-	struct label_cache_texts texts;
 	struct out_text worded;
 	struct out labels;
 };
@@ -72,14 +71,14 @@ void insn_lines_init(struct insn_lines *lines, struct renderer *renderer,
  * Return: for insn_line_first(), valid until the next call; its cookie is 0 if there is no
  * instruction.  NULL: out of memory.
  */
-const struct tail *insn_lines_find(struct insn_lines *lines, const struct insn_row *row);
+const struct label *insn_lines_find(struct insn_lines *lines, const struct insn_row *row);
 
-/** insn_line_first() - of @tail; behind the last one is @ret_end */
-static inline const struct insn_line *insn_line_first(const struct tail *tail,
+/** insn_line_first() - of @label; behind the last one is @ret_end */
+static inline const struct insn_line *insn_line_first(const struct label *label,
 						      const struct insn_line **ret_end)
 {
-	*ret_end = (const struct insn_line *)(tail->text + tail->nr_bytes);
-	return (const struct insn_line *)tail->text;
+	*ret_end = (const struct insn_line *)(label->text + label->nr_bytes);
+	return (const struct insn_line *)label->text;
 }
 
 /** insn_line_bytes() - how many bytes a line takes of which @nr_bytes are text */

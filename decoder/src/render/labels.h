@@ -1,60 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What lines of branches end with, worded by whichever thread of the press meets a branch
- * first, and kept in one table for all.
- *
- * A branch of the kernel is worded without the session: each thread has a reader of the
- * kernel's code of its own, and tables of the kernel's names do not change any more.  For
- * what else it needs, and for all branches from or to user addresses, a thread waits for
- * the session.
- */
+/* Lines of branches with their labels, each of which is made when a branch comes first. */
 #ifndef BTSREC_LABELS_H
 #define BTSREC_LABELS_H
 
-#include "render/press.h"
+#include "flow/trace.h"
 #include "render/render.h"
 
+/* Of lines that all end alike, so many are made at a time. */
+#define LABELS_ALIKE 256
+
 /**
- * struct words - of one view
- * @like: what all threads print as; borrowed.
- * @press: where the lines go; borrowed.
+ * struct labels - of one view
+ * @to: where the lines go, and where user addresses without names are counted; borrowed.
  * @one_kernel: its code is the same in all address spaces.
- * @alike: nothing is known of any address, so all lines end alike.
- * @is_shared: between several threads; then @shared holds.
- * @formatters: what each thread has, or NULL.
+ * @all_alike: nothing is known of any address, so all lines end with @alike.
+ * @maker: makes a label, in front of @text; @types, @space: of its branch.
  */
 struct labels {
-	const struct renderer *like;
+	struct renderer *to;
 	const struct render_format *format;
-	struct press *press;
 	bool one_kernel;
-	bool alike;
-	bool is_shared;
-	struct symbols_shared shared;
-	struct label_cache label_cache;
-	struct formatter *formatters[PRESS_MAX_THREADS];
+	bool all_alike;
+	struct label_cache cache;
+	const struct label *alike[LABELS_ALIKE];
+	struct renderer maker;
+	struct trace_types types;
+	struct aspace space;
+	struct out_text text;
 };
 
 /**
- * labels_open() - lines of branches to @sink
- * @words: all zero but for @like, @format and @alike; labels_close() is allowed after a failure.
- * @nr_threads: of press_new().
+ * labels_init() - none yet
+ * @labels: all zero.
+ * @to: its @rec, @names, @has_types and @lines are set.
  *
- * Return: false: out of memory.
+ * Return: false: out of memory.  labels_fini() is allowed in both cases.
  */
-bool labels_open(struct labels *labels, const struct btsrec_sink *sink, unsigned int nr_threads);
+bool labels_init(struct labels *labels, struct renderer *to, const struct render_format *format,
+		 bool all_alike);
 
-/**
- * labels_put() - press_put()
- *
- * Return: false: the sink has stopped, or there is no memory, as press_failed() says.
- */
-bool labels_put(struct labels *labels, const struct press_run *run);
+/** labels_put() - the lines of @run; false: out of memory */
+bool labels_put(struct labels *labels, const struct branch_run *run);
 
-/** labels_settle() - press_settle(), and add what the threads have counted to @nr_user */
-void labels_settle(struct labels *labels, uint64_t *nr_user);
-
-/** labels_close() - end the threads and free everything */
-void labels_close(struct labels *labels);
+/** labels_fini() - free what was kept */
+void labels_fini(struct labels *labels);
 
 #endif /* BTSREC_LABELS_H */

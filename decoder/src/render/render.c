@@ -20,8 +20,7 @@ bool render_find(struct renderer *r, uint64_t va, struct symbol_name *ret,
 	bool found;
 
 	if (va >= KERNEL_HALF_KVA) {
-		found = r->shared ? symbol_find_shared(r->shared, va, ret) :
-				    symbol_find(r->rec, va, ret);
+		found = symbol_find(r->rec, va, ret);
 		*ret_why = found ? SYMBOL_NAMED : SYMBOL_UNKNOWN;
 		return found;
 	}

@@ -6,7 +6,7 @@
 #ifndef BTSREC_RENDER_H
 #define BTSREC_RENDER_H
 
-#include "render/press.h"
+#include "render/branch_lines.h"
 #include "symbols/symbol.h"
 
 struct fault;
@@ -30,11 +30,9 @@ void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
  * @types: of the CPU being printed, so branches have a kind; NULL: they have none.
  * @has_types: there will be @types.
  * @lines: with source lines.
- * @shared: NULL: @rec is the caller's; else of kernel addresses only this is asked.
  */
 struct renderer {
 	struct btsrec *rec;
-	const struct symbols_shared *shared;
 	bool names;
 	bool has_types;
 	bool lines;
@@ -49,11 +47,9 @@ struct renderer {
  * @begin: once, before everything; may be NULL.
  * @cpu: starts the part of one CPU; may be NULL.
  * @event: one event; of a branch its line.
- * @branch_tail: the end of the line of a branch, the same for all branches with the same
+ * @branch_label: the end of the line of a branch, the same for all branches with the same
  *	ends in the same address space.
- * @branches: lines of branches with their tails; writes to @out and knows nothing
- *	else, so any thread may call it.
- * @plain_bytes: of the line of a branch of whose ends nothing is known, rarely more.
+ * @branches: lines of branches with their labels.
  * @fault: the fault, in front of the branch of event number @n; for a fault that is
  *	not known, of the freeze.
  * @cpu_end: ends the part of one CPU; may be NULL.
@@ -70,9 +66,8 @@ struct render_format {
 	void (*cpu)(struct renderer *r, const struct btsrec_cpu *cpu,
 		    const struct session_ring *ring);
 	void (*event)(struct renderer *r, const struct btsrec_event *event);
-	void (*branch_tail)(struct renderer *r, const struct btsrec_event *event);
-	press_lines_fn branches;
-	size_t plain_bytes;
+	void (*branch_label)(struct renderer *r, const struct btsrec_event *event);
+	branch_lines_fn branches;
 	void (*fault)(struct renderer *r, unsigned int cpu, uint64_t n,
 		      const struct fault *fault);
 	void (*cpu_end)(struct renderer *r, unsigned int cpu);

@@ -50,13 +50,13 @@ static void json_branch(struct renderer *r, const struct btsrec_event *event)
 	}
 }
 
-static void json_branches(struct out *out, const struct press_run *run,
-			  const struct tail *const *label_cache)
+static void json_branches(struct out *out, const struct branch_run *run,
+			  const struct label *const *labels)
 {
-	press_lines(out, run, label_cache, json_branch_head);
+	branch_lines(out, run, labels, json_branch_head);
 }
 
-static void json_branch_tail(struct renderer *r, const struct btsrec_event *event)
+static void json_branch_label(struct renderer *r, const struct btsrec_event *event)
 {
 	json_branch(r, event);
 	out_literal(&r->out, "}\n");
@@ -261,9 +261,8 @@ static void json_block(struct renderer *r, const struct level_filter_block *bloc
 
 const struct render_format render_jsonl = {
 	.event = json_event,
-	.branch_tail = json_branch_tail,
+	.branch_label = json_branch_label,
 	.branches = json_branches,
-	.plain_bytes = 128,
 	.fault = json_fault,
 	.block = json_block,
 	.loop = loop_json,

@@ -71,7 +71,7 @@ static void text_branch_lines(struct renderer *r, const struct btsrec_record *br
 	out_line_of(r, branch->to);
 }
 
-static void text_branch_tail(struct renderer *r, const struct btsrec_event *event)
+static void text_branch_label(struct renderer *r, const struct btsrec_event *event)
 {
 	text_branch_names(r, &event->branch, text_type(r, event));
 	if (r->lines)
@@ -359,7 +359,7 @@ static void text_event(struct renderer *r, const struct btsrec_event *event)
 
 	if (event->kind == BTSREC_EVENT_BRANCH) {
 		text_branch_head(out, event->cpu, event->n, &event->branch);
-		text_branch_tail(r, event);
+		text_branch_label(r, event);
 		return;
 	}
 	out_event(out, event->cpu, event->n);
@@ -389,9 +389,8 @@ static void text_cpu(struct renderer *r, const struct btsrec_cpu *cpu,
 const struct render_format render_text = {
 	.cpu = text_cpu,
 	.event = text_event,
-	.branch_tail = text_branch_tail,
+	.branch_label = text_branch_label,
 	.branches = text_branches,
-	.plain_bytes = 72,
 	.fault = text_fault,
 	.cpu_end = out_user_summary,
 	.thread_end = out_user_summary_thread,

@@ -78,13 +78,13 @@ static void tsv_branch_head(struct out *out, unsigned int cpu, uint64_t n,
 	out_char(out, branch->flags & BTSREC_FLAG_PREDICTED ? '1' : '0');
 }
 
-static void tsv_branches(struct out *out, const struct press_run *run,
-			 const struct tail *const *label_cache)
+static void tsv_branches(struct out *out, const struct branch_run *run,
+			 const struct label *const *labels)
 {
-	press_lines(out, run, label_cache, tsv_branch_head);
+	branch_lines(out, run, labels, tsv_branch_head);
 }
 
-static void tsv_branch_tail(struct renderer *r, const struct btsrec_event *event)
+static void tsv_branch_label(struct renderer *r, const struct btsrec_event *event)
 {
 	const struct btsrec_record *branch = &event->branch;
 
@@ -144,7 +144,7 @@ static void tsv_event(struct renderer *r, const struct btsrec_event *event)
 
 	if (event->kind == BTSREC_EVENT_BRANCH) {
 		tsv_branch_head(out, event->cpu, event->n, &event->branch);
-		tsv_branch_tail(r, event);
+		tsv_branch_label(r, event);
 		return;
 	}
 	tsv_begin_line(out, event->cpu, event->n, render_kind_str(event->kind));
@@ -192,9 +192,8 @@ static void tsv_block(struct renderer *r, const struct level_filter_block *block
 const struct render_format render_tsv = {
 	.begin = tsv_begin,
 	.event = tsv_event,
-	.branch_tail = tsv_branch_tail,
+	.branch_label = tsv_branch_label,
 	.branches = tsv_branches,
-	.plain_bytes = 72,
 	.fault = tsv_fault,
 	.block = tsv_block,
 	.loop = loop_tsv,

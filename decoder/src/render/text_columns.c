@@ -34,8 +34,8 @@ void text_heads_begin(struct text_heads *heads, unsigned int cpu, uint64_t n)
 	heads->end_n = n < 100 ? n + 1 : heads->first_n + 100;
 }
 
-void text_branches(struct out *out, const struct press_run *run,
-		   const struct tail *const *label_cache)
+void text_branches(struct out *out, const struct branch_run *run,
+		   const struct label *const *labels)
 {
 	struct text_heads heads = { .more = "branch  0x" };
 
@@ -48,6 +48,6 @@ void text_branches(struct out *out, const struct press_run *run,
 		at = put_digits16(at, branch->from);
 		at = put_digits16(put_literal(at, " -> 0x"), branch->to);
 		out->at = put_bytes(at, branch->flags & BTSREC_FLAG_PREDICTED ? " P" : " -", 2);
-		press_tail(out, label_cache[i]);
+		out_label(out, labels[i]);
 	}
 }

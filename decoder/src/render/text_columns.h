@@ -6,7 +6,7 @@
 #ifndef BTSREC_TEXT_COLUMNS_H
 #define BTSREC_TEXT_COLUMNS_H
 
-#include "render/press.h"
+#include "render/branch_lines.h"
 
 /** put_event() - CPU and number of an event, and a blank, to @at; returns behind them */
 static inline char *put_event(char *at, unsigned int cpu, uint64_t n)
@@ -56,12 +56,12 @@ static inline char *put_head(char *at, struct text_heads *heads, unsigned int cp
 /** out_event() - put_event() to @out */
 void out_event(struct out *out, unsigned int cpu, uint64_t n);
 
-/** text_branch_head() - the line of a branch up to its tail */
+/** text_branch_head() - the line of a branch up to its label */
 void text_branch_head(struct out *out, unsigned int cpu, uint64_t n,
 		      const struct btsrec_record *branch);
 
-/** text_branches() - a press_lines_fn: text_branch_head() and the tail of each */
-void text_branches(struct out *out, const struct press_run *run,
-		   const struct tail *const *label_cache);
+/** text_branches() - a branch_lines_fn: text_branch_head() and the label of each */
+void text_branches(struct out *out, const struct branch_run *run,
+		   const struct label *const *labels);
 
 #endif /* BTSREC_TEXT_COLUMNS_H */

@@ -46,9 +46,3 @@ uint64_t image_next_pa(const struct btsrec_image *image, uint64_t pa)
 
 	return next_pa < pa ? pa : next_pa;
 }
-
-void image_expect(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr)
-{
-	if (image->expect)
-		image->expect(image->arg, page_pa, nr);
-}

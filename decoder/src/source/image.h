@@ -61,7 +61,6 @@ static inline struct btsrec_image image_over(const struct btsrec_image *below,
 	struct btsrec_image over = *below;
 
 	over.read_pa = read_pa;
-	over.expect = NULL;
 	over.read_pages = NULL;
 	over.next_pa = NULL;
 	over.arg = arg;
@@ -70,8 +69,5 @@ static inline struct btsrec_image image_over(const struct btsrec_image *below,
 
 /** image_next_pa() - the first address from @pa on that may be there, not zero; UINT64_MAX: none */
 uint64_t image_next_pa(const struct btsrec_image *image, uint64_t pa);
-
-/** image_expect() - the pages at @page_pa will be read soon, see struct btsrec_image */
-void image_expect(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr);
 
 #endif /* BTSREC_IMAGE_H */

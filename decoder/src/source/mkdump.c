@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "source/mkdump.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "source/elfdump.h"
 #include "source/mkdump_headers.h"
-#include "base/helper.h"
 #include "source/image.h"
 #include "source/kdump_format.h"
 #include "source/page_cache.h"
 #include "base/readat.h"
-#include "source/unpack_ahead.h"
+#include "source/unpack.h"
 
 /* A bitmap for 32 TiB of memory. */
 #define BITMAP_MAX_BYTES	BOUND(1ULL << 30, 1ULL << 14)
 #define BITMAP_CHUNK_BYTES	512
-
-/* Of who reads so many pages at once none is kept: they are kept there. */
-#define BULK_PAGES		BOUND(32, 2)
-#define BULK_BYTES		(BULK_PAGES * BTSREC_PAGE_BYTES)
 
 /* Entries of the table of pages that are read at once; neighbours are wanted next. */
 #define NR_DESCS		64
@@ -38,9 +34,7 @@
  * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
  *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
  * @unpack: of the caller of mkdump_read_pa().
- * @ahead: pages that others unpack, of @nr_threads; NULL: there are none.
- * @nr_reading: threads in mkdump_read_pages().
- * @lock: of the rest, which these threads change, too.
+ * @lock: of the rest, which all threads that read change.
  * @kept: pages that were unpacked.
  * @descs: @nr_descs entries of the table of pages, from @first_desc on.
  * @idle: @nr_idle of them, for the next ones.
@@ -59,9 +53,6 @@ struct mkdump {
 	uint64_t max_pfn;
 	uint64_t nr_skipped;
 	struct unpack unpack;
-	unsigned int nr_threads;
-	struct unpack_ahead *ahead;
-	unsigned int nr_reading;
 	pthread_mutex_t lock;
 	struct page_cache kept;
 	struct kdump_page_desc descs[NR_DESCS];
@@ -255,27 +246,19 @@ static void keep(struct mkdump *dump, uint64_t pfn, const uint8_t *page)
 	page_cache_add(&dump->kept, pfn);
 }
 
-/* Page @pfn into @page, for the caller of mkdump_read_pa(). */
-static enum btsrec_status load_page(struct mkdump *dump, uint64_t pfn, uint8_t *page)
-{
-	struct unpack_page packed;
-	enum btsrec_status status;
-
-	if (dump->ahead && unpack_ahead_take(dump->ahead, pfn, page, &status))
-		return status;
-	pthread_mutex_lock(&dump->lock);
-	status = find_page(dump, pfn, &packed);
-	pthread_mutex_unlock(&dump->lock);
-	return status ? status : unpack_page(&dump->unpack, dump->headers.flat, &packed, page);
-}
-
-/* @nr_bytes of page @pfn from @offset on, by way of those that are kept. */
-static enum btsrec_status load_kept(struct mkdump *dump, uint64_t pfn, size_t offset, void *buf,
+/* @nr_bytes of page @pfn from @offset on; the page is kept. */
+static enum btsrec_status load_page(struct mkdump *dump, uint64_t pfn, size_t offset, void *buf,
 				    size_t nr_bytes)
 {
 	uint8_t page[BTSREC_PAGE_BYTES];
-	enum btsrec_status status = load_page(dump, pfn, page);
+	struct unpack_page packed;
+	enum btsrec_status status;
 
+	pthread_mutex_lock(&dump->lock);
+	status = find_page(dump, pfn, &packed);
+	pthread_mutex_unlock(&dump->lock);
+	if (!status)
+		status = unpack_page(&dump->unpack, dump->headers.flat, &packed, page);
 	if (status)
 		return status;
 	pthread_mutex_lock(&dump->lock);
@@ -298,73 +281,10 @@ static enum btsrec_status kdump_read_page(struct mkdump *dump, uint64_t pa, void
 	pthread_mutex_lock(&dump->lock);
 	kept = copy_kept(dump, pfn, offset, buf, nr_bytes);
 	pthread_mutex_unlock(&dump->lock);
-	if (!kept && nr_bytes == BTSREC_PAGE_BYTES && len_bytes >= BULK_BYTES)
-		status = load_page(dump, pfn, buf);
-	else if (!kept)
-		status = load_kept(dump, pfn, offset, buf, nr_bytes);
+	if (!kept)
+		status = load_page(dump, pfn, offset, buf, nr_bytes);
 	*ret_bytes = status ? 0 : nr_bytes;
 	return status;
-}
-
-/* --- Ahead -------------------------------------------------------------- */
-
-void mkdump_use_threads(struct mkdump *dump, unsigned int nr_threads)
-{
-	dump->nr_threads = nr_threads;
-}
-
-static void expect_page(struct mkdump *dump, uint64_t pfn)
-{
-	struct unpack_page packed;
-	bool found;
-
-	pthread_mutex_lock(&dump->lock);
-	found = !page_cache_find(&dump->kept, pfn) && !unpack_ahead_expects(dump->ahead, pfn) &&
-		!find_page(dump, pfn, &packed);
-	pthread_mutex_unlock(&dump->lock);
-	if (found)
-		unpack_ahead_expect(dump->ahead, pfn, &packed);
-}
-
-/* Without memory for it, nothing is unpacked ahead. */
-static bool can_expect(struct mkdump *dump)
-{
-	if (!dump->ahead && !dump->is_elf)
-		__atomic_store_n(&dump->ahead,
-				 unpack_ahead_new(dump->headers.flat, dump->nr_threads),
-				 __ATOMIC_RELEASE);
-	return dump->ahead;
-}
-
-/* Those who read help; if they are as many as there may be, they do with what is expected, too. */
-static void start_ahead(struct mkdump *dump)
-{
-	if (__atomic_load_n(&dump->nr_reading, __ATOMIC_RELAXED) + 1 < dump->nr_threads)
-		unpack_ahead_start(dump->ahead);
-}
-
-void mkdump_expect(struct mkdump *dump, const uint64_t *page_pa, size_t nr)
-{
-	if (!can_expect(dump))
-		return;
-	for (size_t i = 0; i < nr; i++)
-		if (page_pa[i])
-			expect_page(dump, page_pa[i] / BTSREC_PAGE_BYTES);
-	start_ahead(dump);
-}
-
-/* Of a long read that is at @pa now the next pages up to @end_pa; every so often. */
-static void expect_bulk(struct mkdump *dump, uint64_t pa, uint64_t end_pa)
-{
-	uint64_t pfn = pa / BTSREC_PAGE_BYTES, end_pfn = end_pa / BTSREC_PAGE_BYTES;
-
-	if (pfn % BULK_PAGES || !can_expect(dump))
-		return;
-	if (end_pfn > pfn + 2 * BULK_PAGES)
-		end_pfn = pfn + 2 * BULK_PAGES;
-	for (; pfn < end_pfn; pfn++)
-		expect_page(dump, pfn);
-	start_ahead(dump);
 }
 
 /* --- Any ---------------------------------------------------------------- */
@@ -379,8 +299,6 @@ enum btsrec_status mkdump_read_pa(struct mkdump *dump, uint64_t pa, void *buf, s
 		uint8_t *to = (uint8_t *)buf + nr_done;
 		size_t rest_bytes = len_bytes - nr_done;
 
-		if (rest_bytes >= BULK_BYTES)
-			expect_bulk(dump, pa + nr_done, pa + len_bytes);
 		if (dump->is_elf)
 			status = elfdump_read(&dump->elf, pa + nr_done, to, rest_bytes, &nr_bytes);
 		else
@@ -408,19 +326,6 @@ static void end_unpack(struct mkdump *dump, struct unpack *unpack)
 		unpack_fini(unpack);
 }
 
-/* Memory for what is kept next; locked, but not while the system looks for it. */
-static void make_piece(struct mkdump *dump)
-{
-	uint8_t *piece;
-
-	if (!page_cache_wants(&dump->kept))
-		return;
-	pthread_mutex_unlock(&dump->lock);
-	piece = page_cache_piece();
-	pthread_mutex_lock(&dump->lock);
-	page_cache_give(&dump->kept, piece);
-}
-
 /* Page @i of those to @buf; locked. */
 static bool begin_page(struct mkdump *dump, struct together *together, size_t i)
 {
@@ -429,15 +334,6 @@ static bool begin_page(struct mkdump *dump, struct together *together, size_t i)
 	together->kept[i] = copy_kept(dump, pfn, 0, together->buf + i * BTSREC_PAGE_BYTES,
 				      BTSREC_PAGE_BYTES);
 	return together->kept[i] || !find_page(dump, pfn, &together->packed[i]);
-}
-
-/* Somebody waits for what is expected. */
-static void help_first(struct mkdump *dump, struct unpack *unpack)
-{
-	struct unpack_ahead *ahead = __atomic_load_n(&dump->ahead, __ATOMIC_ACQUIRE);
-
-	if (ahead)
-		unpack_ahead_help(ahead, unpack);
 }
 
 /* What begin_page() has said is packed; not locked. */
@@ -465,9 +361,7 @@ static bool read_together(struct mkdump *dump, struct together *together, struct
 	}
 	if (nr_kept == together->nr)
 		return true;
-	make_piece(dump);
 	pthread_mutex_unlock(&dump->lock);
-	help_first(dump, unpack);
 	good = unpack_pages(dump, together, unpack);
 	pthread_mutex_lock(&dump->lock);
 	for (size_t i = 0; good && i < together->nr; i++)
@@ -483,7 +377,6 @@ static bool kdump_read_pages(struct mkdump *dump, const uint64_t *page_pa, size_
 	struct unpack unpack;
 	bool good = true;
 
-	__atomic_fetch_add(&dump->nr_reading, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&dump->lock);
 	unpack = begin_unpack(dump);
 	for (size_t i = 0; good && i < nr; i += together.nr) {
@@ -494,7 +387,6 @@ static bool kdump_read_pages(struct mkdump *dump, const uint64_t *page_pa, size_
 	}
 	end_unpack(dump, &unpack);
 	pthread_mutex_unlock(&dump->lock);
-	__atomic_fetch_sub(&dump->nr_reading, 1, __ATOMIC_RELAXED);
 	return good;
 }
 
@@ -519,11 +411,6 @@ uint64_t mkdump_max_pa(const struct mkdump *dump)
 uint64_t mkdump_described_bytes(const struct mkdump *dump)
 {
 	return dump->headers.described_bytes;
-}
-
-bool mkdump_is_packed(const struct mkdump *dump)
-{
-	return !dump->is_elf;
 }
 
 /* The first page frame from @pfn on that is in the bitmap; behind its end: none. */
@@ -569,7 +456,6 @@ void mkdump_free(struct mkdump *dump)
 	free(dump->bitmap);
 	free(dump->nr_before);
 	page_cache_fini(&dump->kept);
-	unpack_ahead_free(dump->ahead);
 	unpack_fini(&dump->unpack);
 	while (dump->nr_idle)
 		unpack_fini(&dump->idle[--dump->nr_idle]);
@@ -607,7 +493,7 @@ enum btsrec_status mkdump_new(const struct mkdump_file *flat, struct msg *msg, s
 	if (!dump)
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	dump->headers.flat = flat;
-	helper_lock_init(&dump->lock);
+	pthread_mutex_init(&dump->lock, NULL);
 	status = open_any(dump, msg);
 	if (status) {
 		mkdump_free(dump);

@@ -24,20 +24,12 @@ enum btsrec_status mkdump_new(const struct mkdump_file *flat, struct msg *msg, s
 /** mkdump_free() - NULL is allowed */
 void mkdump_free(struct mkdump *dump);
 
-/** mkdump_use_threads() - @nr_threads, with the caller's, unpack pages; before the first read */
-void mkdump_use_threads(struct mkdump *dump, unsigned int nr_threads);
-
-/** mkdump_expect() - as expect of struct btsrec_image */
-void mkdump_expect(struct mkdump *dump, const uint64_t *page_pa, size_t nr);
-
 /** mkdump_read_pa() - as read_pa of struct btsrec_image */
 enum btsrec_status mkdump_read_pa(struct mkdump *dump, uint64_t pa, void *buf, size_t len_bytes,
 				  size_t *ret_bytes);
 
 /**
  * mkdump_read_pages() - the @nr whole pages at @page_pa, one behind the other; by any thread
- *
- * The calling thread unpacks them, whatever is expected.
  *
  * Return: false: not all can be read; mkdump_read_pa() tells.
  */
@@ -48,9 +40,6 @@ const char *mkdump_vmcoreinfo(const struct mkdump *dump);
 
 /** mkdump_described_bytes() - how long an ELF dump is at least if it is whole; 0: of another */
 uint64_t mkdump_described_bytes(const struct mkdump *dump);
-
-/** mkdump_is_packed() - are there pages to unpack, so that mkdump_expect() is of use? */
-bool mkdump_is_packed(const struct mkdump *dump);
 
 /** mkdump_next_pa() - as next_pa of struct btsrec_image */
 uint64_t mkdump_next_pa(struct mkdump *dump, uint64_t pa);

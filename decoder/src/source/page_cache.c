@@ -76,45 +76,6 @@ uint8_t *page_cache_room(struct page_cache *kept)
 	return page_at(kept, place);
 }
 
-/* Where half of a piece on is; NULL: there is no piece behind the last. */
-static uint8_t **next_piece(struct page_cache *kept)
-{
-	uint64_t number = (kept->nr + PAGE_CACHE_EACH / 2) / PAGE_CACHE_EACH;
-
-	return number < PAGE_CACHE_NR_PIECES ? &kept->pieces[number] : NULL;
-}
-
-bool page_cache_wants(struct page_cache *kept)
-{
-	uint8_t **piece = next_piece(kept);
-
-	if (kept->is_promised || !piece || *piece)
-		return false;
-	kept->is_promised = true;
-	return true;
-}
-
-uint8_t *page_cache_piece(void)
-{
-	uint8_t *piece = large_or_small(PIECE_BYTES);
-
-	/* If the system has no large page, it has small ones. */
-	for (size_t at = 0; piece && at < PIECE_BYTES; at += BTSREC_PAGE_BYTES)
-		*(volatile uint8_t *)(piece + at) = 0;
-	return piece;
-}
-
-void page_cache_give(struct page_cache *kept, uint8_t *piece)
-{
-	uint8_t **next = next_piece(kept);
-
-	kept->is_promised = false;
-	if (next && !*next)
-		*next = piece;
-	else
-		free(piece);
-}
-
 void page_cache_add(struct page_cache *kept, uint64_t number)
 {
 	uint32_t place = next_place(kept);

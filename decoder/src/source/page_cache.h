@@ -20,13 +20,11 @@
  * struct page_cache - what is kept; all zero: nothing
  * @index: of where pages are; owned.
  * @pieces: of memory, PAGE_CACHE_EACH pages each; owned.
- * @is_promised: page_cache_wants() has said so, and page_cache_give() is going to be called.
  * @nr: pages were kept, of which the newest PAGE_CACHE_MAX are.
  */
 struct page_cache {
 	struct page_cache_index *index;
 	uint8_t *pieces[PAGE_CACHE_NR_PIECES];
-	bool is_promised;
 	uint64_t nr;
 };
 
@@ -41,19 +39,6 @@ const uint8_t *page_cache_find(const struct page_cache *kept, uint64_t number);
  * Return: BTSREC_PAGE_BYTES; NULL: out of memory.
  */
 uint8_t *page_cache_room(struct page_cache *kept);
-
-/**
- * page_cache_wants() - is it time for memory for the next pages?  Then the caller must give it
- *
- * Without, page_cache_room() waits for the system: who holds a lock gets it before, without it.
- */
-bool page_cache_wants(struct page_cache *kept);
-
-/** page_cache_piece() - memory for page_cache_give(), provided by the system; NULL: there is none */
-uint8_t *page_cache_piece(void);
-
-/** page_cache_give() - take @piece, from page_cache_piece() */
-void page_cache_give(struct page_cache *kept, uint8_t *piece);
 
 /** page_cache_add() - what is in page_cache_room() now is page @number, which is not kept yet */
 void page_cache_add(struct page_cache *kept, uint64_t number);

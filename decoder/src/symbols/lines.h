@@ -13,7 +13,7 @@
 
 #include "recorder/session.h"
 
-/** lines_clone() - what the user chose for @rec is for @twin, too; false: out of memory */
+/** lines_clone() - what the user chose for @rec is for @clone, too; false: out of memory */
 bool lines_clone(struct btsrec *clone, const struct btsrec *rec);
 
 /**

@@ -84,16 +84,6 @@ enum code_thunk retpoline_at(void *arg, uint64_t va)
 	return thunk_of(&name, symbols_thunk_array(arg), va);
 }
 
-enum code_thunk retpoline_at_shared(void *arg, uint64_t va)
-{
-	const struct symbols_shared *shared = arg;
-	struct symbol_name name;
-
-	if (!symbol_find_shared(shared, va, &name))
-		return thunk_without_name(va);
-	return thunk_of(&name, shared->thunk_array_kva, va);
-}
-
 /* --- Where none are ----------------------------------------------------- */
 
 static void add_part(struct code_thunks *thunks, uint64_t begin_kva, uint64_t end_kva)
@@ -124,14 +114,10 @@ void retpoline_where(struct btsrec *rec, struct code_thunks *ret)
 {
 	uint64_t array_kva = symbols_thunk_array(rec);
 	const struct symbol_table *table;
-	struct symbols_shared shared;
 
 	memset(ret, 0, sizeof(*ret));
-	symbols_share(rec, &shared);
-	for (table = shared.files; table; table = table->next)
+	for (size_t i = 0; (table = symbols_table(rec, i)) != NULL; i++)
 		add_table(ret, table);
-	if (shared.kernel)
-		add_table(ret, shared.kernel);
 	if (array_kva)
 		add_part(ret, array_kva, array_kva + THUNK_ARRAY_BYTES);
 }

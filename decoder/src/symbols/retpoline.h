@@ -13,9 +13,6 @@ struct btsrec;
 /** retpoline_at() - the thunk that the kernel address @va is in, or may be in; @arg: the session */
 enum code_thunk retpoline_at(void *arg, uint64_t va);
 
-/** retpoline_at_shared() - the same, by any thread; @arg: a struct symbols_shared */
-enum code_thunk retpoline_at_shared(void *arg, uint64_t va);
-
 /** retpoline_where() - where retpoline_at() needs no asking; all zero where names are not in tables */
 void retpoline_where(struct btsrec *rec, struct code_thunks *ret);
 

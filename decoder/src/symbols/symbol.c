@@ -78,14 +78,6 @@ static struct symbol_dump *symbols_dump(struct btsrec *rec)
 	return rec->no_dump_names ? NULL : dump_get(rec);
 }
 
-/* symbol_dump_kernel(), beside which the rings may be read that the names are for. */
-static size_t kernel_names(struct btsrec *rec, struct symbol_dump *dump)
-{
-	if (!symbol_dump_tried(dump))
-		rings_ahead_begin(rec);
-	return symbol_dump_kernel(dump, NULL);
-}
-
 bool symbols_present(struct btsrec *rec)
 {
 	const struct symbols *symbols = rec->symbols.data;
@@ -94,7 +86,7 @@ bool symbols_present(struct btsrec *rec)
 	if (rec->has_resolver || (symbols && symbols->files))
 		return true;
 	dump = symbols_dump(rec);
-	return dump && kernel_names(rec, dump);
+	return dump && symbol_dump_kernel(dump, NULL);
 }
 
 const char *symbols_missing(struct btsrec *rec)
@@ -122,8 +114,6 @@ bool symbols_clone(struct btsrec *clone, struct btsrec *rec)
 	ret = symbols_get(clone);
 	if (!ret)
 		return false;
-	/* Types are read now. */
-	rings_ahead_begin(rec);
 	ret->is_clone = true;
 	ret->files = symbols ? symbols->files : NULL;
 	if (!symbols || !symbols->dump)
@@ -161,8 +151,6 @@ struct user *symbols_user(struct btsrec *rec)
 		return NULL;
 	if (!dump || symbols->user)
 		return dump ? symbols->user : NULL;
-	/* Types are read next. */
-	rings_ahead_begin(rec);
 	symbol_dump_kernel(dump, NULL);
 	source.kread = symbol_dump_kread(dump);
 	source.root = btsrec_root(rec);
@@ -358,31 +346,18 @@ void symbol_fetch(const struct btsrec *rec, uint64_t va)
 		symbol_table_fetch(table, va);
 }
 
-/* A resolver is asked first, and is the session's. */
-void symbols_share(struct btsrec *rec, struct symbols_shared *ret)
+const struct symbol_table *symbols_table(const struct btsrec *rec, size_t i)
 {
 	const struct symbols *symbols = rec->symbols.data;
+	const struct symbol_table *table = symbols ? symbols->files : NULL;
 
-	memset(ret, 0, sizeof(*ret));
-	ret->rec = rec;
 	if (rec->has_resolver || !symbols)
-		return;
-	ret->files = symbols->files;
-	if (symbols->dump && !rec->no_dump_names)
-		ret->kernel = symbol_dump_table(symbols->dump, 0);
-}
-
-bool symbol_find_shared(const struct symbols_shared *shared, uint64_t va, struct symbol_name *ret)
-{
-	bool found;
-
-	if (files_find(shared->files, va, ret) ||
-	    symbol_dump_kernel_find(shared->kernel, va, ret))
-		return true;
-	shared->enter(shared->arg);
-	found = symbol_find(shared->rec, va, ret);
-	shared->leave(shared->arg);
-	return found;
+		return NULL;
+	for (; table && i; i--)
+		table = table->next;
+	if (table || i || !symbols->dump || rec->no_dump_names)
+		return table;
+	return symbol_dump_table(symbols->dump, 0);
 }
 
 /* Addresses found by name: @nr of @max. */

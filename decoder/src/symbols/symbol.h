@@ -118,31 +118,14 @@ bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t
 		    struct symbol_name *ret, enum symbol_why *ret_why);
 
 /**
- * struct symbols_shared - names of kernel addresses for several threads at once
- * @files, @kernel: what has been read; tables stay as they are, so any thread may ask them.
- * @thunk_array_kva: of symbols_thunk_array(), @thunks: of code_thunks(), for who needs them.
- * @enter, @leave: around what only the session knows, with @arg.
+ * symbols_table() - table @i, from 0, of the symbol files and then of the kernel in the dump
+ *
+ * Return: the session's; NULL: no more, or a resolver is asked first.
  */
-struct symbols_shared {
-	struct btsrec *rec;
-	const struct symbol_table *files;
-	const struct symbol_table *kernel;
-	uint64_t thunk_array_kva;
-	struct code_thunks thunks;
-	void (*enter)(void *arg);
-	void (*leave)(void *arg);
-	void *arg;
-};
-
-/** symbols_share() - the tables of @ret, and nothing else, before there are several threads */
-void symbols_share(struct btsrec *rec, struct symbols_shared *ret);
-
-/** symbol_find_shared() - symbol_find() of a kernel address, by any thread */
-bool symbol_find_shared(const struct symbols_shared *shared, uint64_t va,
-			struct symbol_name *ret);
+const struct symbol_table *symbols_table(const struct btsrec *rec, size_t i);
 
 /**
- * symbols_clone() - give @twin, which has no names yet, those of the kernel that @rec has
+ * symbols_clone() - give @clone, which has no names yet, those of the kernel that @rec has
  *
  * They are read in @rec if they have not been; those of modules and of user addresses are
  * read by each.

@@ -172,11 +172,6 @@ static enum btsrec_status kernel_read(struct symbol_dump *dump)
 	return status;
 }
 
-bool symbol_dump_tried(const struct symbol_dump *dump)
-{
-	return dump->kernel_tried;
-}
-
 size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why)
 {
 	if (!dump->kernel_tried)
@@ -304,18 +299,16 @@ const struct symbol_table *symbol_dump_known(const struct symbol_dump *dump)
 	return dump->kernel;
 }
 
-bool symbol_dump_kernel_find(const struct symbol_table *kernel, uint64_t va,
-			     struct symbol_name *ret)
+static bool kernel_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
 {
+	if (va - KREAD_IMAGE_KVA >= KREAD_IMAGE_BYTES || !symbol_dump_kernel(dump, NULL))
+		return false;
 	ret->module = "";
-	return kernel && va - KREAD_IMAGE_KVA < KREAD_IMAGE_BYTES &&
-	       symbol_table_find(kernel, va, &ret->name, &ret->name_bytes, &ret->offset_bytes);
+	return symbol_table_find(dump->kernel, va, &ret->name, &ret->name_bytes,
+				 &ret->offset_bytes);
 }
 
 bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
 {
-	if (va - KREAD_IMAGE_KVA < KREAD_IMAGE_BYTES)
-		symbol_dump_kernel(dump, NULL);
-	return symbol_dump_kernel_find(dump->kernel, va, ret) || module_find(dump, va, ret) ||
-	       made_find(dump, va, ret);
+	return kernel_find(dump, va, ret) || module_find(dump, va, ret) || made_find(dump, va, ret);
 }

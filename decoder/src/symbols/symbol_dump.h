@@ -44,9 +44,6 @@ void symbol_dump_free(struct symbol_dump *dump);
  */
 size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why);
 
-/** symbol_dump_tried() - was symbol_dump_kernel() called?  Then it takes no time any more */
-bool symbol_dump_tried(const struct symbol_dump *dump);
-
 /** symbol_dump_table() - table @i of the kernel and its modules, from 0; NULL: it has no names */
 const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i);
 
@@ -78,10 +75,6 @@ const struct kread *symbol_dump_kread(const struct symbol_dump *dump);
 
 /** symbol_dump_known() - the kernel's table, if it has been made; else NULL */
 const struct symbol_table *symbol_dump_known(const struct symbol_dump *dump);
-
-/** symbol_dump_kernel_find() - as symbol_find(), in table 0, @kernel, alone; it may be NULL */
-bool symbol_dump_kernel_find(const struct symbol_table *kernel, uint64_t va,
-			     struct symbol_name *ret);
 
 /** symbol_dump_find() - as symbol_find(), by what the dump says */
 bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret);

@@ -23,7 +23,7 @@
 
 /*
  * Descriptors that may stay open for code.  The usual limit of a process is 1024, and each
- * thread of a crew has a session of its own.
+ * worker of a view has a session of its own.
  */
 #define MAX_OPEN_FILES	96
 

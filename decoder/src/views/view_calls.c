@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "views/crew.h"
+#include "views/cpu_tasks.h"
 #include "tally/cycles.h"
 #include "flow/event_filter.h"
 #include "symbols/symbol.h"
@@ -376,7 +376,7 @@ static enum btsrec_status calls_close(void *arg, void *data)
 enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *opts,
 				const struct btsrec_sink *sink)
 {
-	static const struct crew_work work = {
+	static const struct cpu_tasks work = {
 		.view_bytes = sizeof(struct calls),
 		.out_at = offsetof(struct calls, renderer.out),
 		.open = calls_open,
@@ -386,9 +386,9 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 	enum btsrec_status status = calls_check(rec, opts);
 
 	if (!status && opts->thread)
-		status = crew_one(rec, &work, calls_thread, (void *)opts, sink);
+		status = cpu_tasks_one(rec, &work, calls_thread, (void *)opts, sink);
 	else if (!status)
-		status = crew_print(rec, opts->cpus, opts->nr_cpus, opts->lines, &work,
+		status = cpu_tasks_print(rec, opts->cpus, opts->nr_cpus, opts->lines, &work,
 				    (void *)opts, sink);
 	return cpus_end(rec, opts->cpus, status);
 }

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "flow/clock.h"
-#include "views/crew.h"
+#include "views/cpu_tasks.h"
 #include "recorder/history.h"
 #include "recorder/record.h"
 #include "render/render.h"
@@ -481,7 +481,7 @@ static enum btsrec_status check_close(void *arg, void *data)
 	return BTSREC_OK;
 }
 
-static const struct crew_work check_work = {
+static const struct cpu_tasks check_work = {
 	.view_bytes = sizeof(struct check),
 	.out_at = offsetof(struct check, out),
 	.open = check_open,
@@ -500,7 +500,7 @@ static enum btsrec_status check_all(void *arg)
 	check_root(all);
 	status = out_flush(&all->out);
 	if (!status)
-		status = crew_print(all->rec, NULL, 0, false, &check_work, &all->nr_faults,
+		status = cpu_tasks_print(all->rec, NULL, 0, false, &check_work, &all->nr_faults,
 				    all->out.sink);
 	if (status)
 		return status;
@@ -518,7 +518,7 @@ enum btsrec_status btsrec_check(struct btsrec *rec, const struct btsrec_sink *si
 
 	if (!btsrec_root(rec))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
-	status = crew_one(rec, &check_work, check_all, &nr_faults, sink);
+	status = cpu_tasks_one(rec, &check_work, check_all, &nr_faults, sink);
 	if (!status)
 		*ret_nr_faults = nr_faults;
 	return session_end(rec, status);

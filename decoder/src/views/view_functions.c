@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "views/crew.h"
+#include "views/cpu_tasks.h"
 #include "flow/frames_fast.h"
 #include "base/readat.h"
 #include "flow/event_filter.h"
@@ -361,14 +361,14 @@ static enum btsrec_status functions_close(void *arg, void *data)
 
 static enum btsrec_status functions_show(struct functions *all, const struct btsrec_sink *sink)
 {
-	static const struct crew_work work = {
+	static const struct cpu_tasks work = {
 		.view_bytes = sizeof(struct functions),
 		.out_at = offsetof(struct functions, renderer.out),
 		.open = functions_open,
 		.cpu = count_cpu,
 		.close = functions_close,
 	};
-	enum btsrec_status status = crew_print(all->renderer.rec, all->opts->cpus,
+	enum btsrec_status status = cpu_tasks_print(all->renderer.rec, all->opts->cpus,
 					       all->opts->nr_cpus, false, &work, all, sink);
 
 	if (!status && !profile_end(&all->profile, place_name, all))

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "views/crew.h"
+#include "views/cpu_tasks.h"
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
 
@@ -169,7 +169,7 @@ static bool info_open(void *arg, void *data, struct btsrec *rec)
 	return true;
 }
 
-static const struct crew_work info_work = {
+static const struct cpu_tasks info_work = {
 	.view_bytes = sizeof(struct info_view),
 	.out_at = offsetof(struct info_view, renderer.out),
 	.open = info_open,
@@ -186,7 +186,7 @@ static enum btsrec_status info_print(void *arg)
 	all->format->begin(r);
 	status = out_flush(&r->out);
 	if (!status)
-		status = crew_print(r->rec, NULL, 0, false, &info_work, (void *)all, r->out.sink);
+		status = cpu_tasks_print(r->rec, NULL, 0, false, &info_work, (void *)all, r->out.sink);
 	if (!status && all->format->end)
 		all->format->end(r, all->infos, btsrec_nr_cpu_ids(r->rec));
 	return status;
@@ -207,5 +207,5 @@ enum btsrec_status btsrec_info(struct btsrec *rec, enum btsrec_format format,
 	if (!infos)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	all.infos = infos;
-	return session_end(rec, crew_one(rec, &info_work, info_print, &all, sink));
+	return session_end(rec, cpu_tasks_one(rec, &info_work, info_print, &all, sink));
 }

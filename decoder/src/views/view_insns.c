@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "views/crew.h"
+#include "views/cpu_tasks.h"
 #include "render/insn_lines.h"
 #include "render/json.h"
 #include "render/render_branch.h"
@@ -282,23 +282,23 @@ static void show_range(struct insns *view, const struct proof_range *range,
 	struct insn_row row = { .cr3 = view->cr3, .start = range->start, .stop = range->stop,
 				.compat = traced->step->compat };
 	const struct insn_line *line, *end;
-	const struct tail *tail;
+	const struct label *label;
 
 	row.named = !view->json && code_is_kernel(row.start);
 	do {
-		tail = insn_lines_find(&view->lines, &row);
-		view->nomem |= !tail;
-		if (!tail)
+		label = insn_lines_find(&view->lines, &row);
+		view->nomem |= !label;
+		if (!label)
 			return;
-		line = insn_line_first(tail, &end);
+		line = insn_line_first(label, &end);
 		if (row.start == range->start)
 			show_code(view, row.start, traced, row.named ? line : NULL);
 		if (row.named)
 			line = insn_line_next(line);
 		show_lines(view, line, end, row.start);
-		row.start += tail->cookie;
+		row.start += label->cookie;
 		row.named = false;
-	} while (tail->cookie && row.start < row.stop && !view->renderer.out.stopped);
+	} while (label->cookie && row.start < row.stop && !view->renderer.out.stopped);
 }
 
 static void show_ranges(struct insns *view, const struct trace_event *traced)
@@ -538,7 +538,7 @@ static enum btsrec_status insns_close(void *arg, void *data)
 enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *opts,
 				const struct btsrec_sink *sink)
 {
-	static const struct crew_work work = {
+	static const struct cpu_tasks work = {
 		.view_bytes = sizeof(struct insns),
 		.out_at = offsetof(struct insns, renderer.out),
 		.open = insns_open,
@@ -548,9 +548,9 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 	enum btsrec_status status = insns_check(rec, opts);
 
 	if (!status && opts->thread)
-		status = crew_one(rec, &work, insns_thread, (void *)opts, sink);
+		status = cpu_tasks_one(rec, &work, insns_thread, (void *)opts, sink);
 	else if (!status)
-		status = crew_print(rec, opts->cpus, opts->nr_cpus,
+		status = cpu_tasks_print(rec, opts->cpus, opts->nr_cpus,
 				    opts->lines || opts->source_folder, &work, (void *)opts, sink);
 	return cpus_end(rec, opts->cpus, status);
 }

@@ -6,6 +6,7 @@
 
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
+#include "views/cpu_tasks.h"
 
 /* --- Lines -------------------------------------------------------------- */
 
@@ -244,7 +245,6 @@ static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
 				       event_filter->nr_seen);
 	show->renderer.types = NULL;
 	show->renderer.side = NULL;
-	show_settle(show);
 	event_filter_fini(event_filter);
 	return status;
 }
@@ -280,7 +280,7 @@ static enum btsrec_status show_before(struct show *show, unsigned int cpu,
 		history_fini(&history);
 	r->types = NULL;
 	r->side = NULL;
-	sent = show_send(show);
+	sent = out_pages(&r->out);
 	return status ? status : sent;
 }
 
@@ -310,6 +310,14 @@ static enum btsrec_status show_first(struct show *show, unsigned int cpu,
 	}
 	event_filter_fini(event_filter);
 	return status;
+}
+
+/* A line that was lost for lack of memory is what failed. */
+static enum btsrec_status show_status(const struct show *show, enum btsrec_status status)
+{
+	if (!show->nomem)
+		return status;
+	return msg_set(&show->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 }
 
 static enum btsrec_status show_ring(struct show *show, unsigned int cpu)
@@ -344,13 +352,13 @@ static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
 	show->event_filter = &event_filter;
 	status = show_ring(show, cpu);
 	show->event_filter = NULL;
-	return status;
+	return show_status(show, status);
 }
 
 /* --- All of them -------------------------------------------------------- */
 
 /* Blocks are shown unless only branches are. */
-static bool is_splayed(const struct btsrec_filter *filter)
+static bool is_level_filtered(const struct btsrec_filter *filter)
 {
 	return filter->user != filter->kernel && !filter->symbols && !filter->ranges &&
 	       !filter->types;
@@ -374,81 +382,107 @@ static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_sho
 	return thread_check(rec, opts->thread, opts->cpus, &opts->filter, &pid);
 }
 
-static enum btsrec_status show_all(struct show *show)
+/** struct show_how - @opts, as @format */
+struct show_how {
+	const struct btsrec_show *opts;
+	const struct render_format *format;
+};
+
+static bool show_open(void *arg, void *data, struct btsrec *rec)
 {
-	const struct btsrec_show *opts = show->opts;
-	enum btsrec_status status;
+	const struct show_how *how = arg;
+	const struct btsrec_show *opts = how->opts;
+	struct show *show = data;
 
-	if (show->format->begin)
-		show->format->begin(&show->renderer);
-	if (opts->thread)
-		status = show_thread(show);
-	else
-		status = cpus_for_each(show->renderer.rec, opts->cpus, opts->nr_cpus, show_cpu,
-				       show);
-	if (show->format->end)
-		show->format->end(&show->renderer);
-	return status;
-}
-
-static enum btsrec_status show_as(struct btsrec *rec, const struct btsrec_show *opts,
-				  const struct render_format *format,
-				  const struct btsrec_sink *sink)
-{
-	enum btsrec_status status = BTSREC_OK, flushed;
-	struct show *show = calloc(1, sizeof(*show));
-
-	if (!show)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	show->renderer.rec = rec;
 	show->renderer.names = symbols_present(rec);
 	show->renderer.has_types = opts->types;
 	show->renderer.lines = opts->lines;
-	show->format = format;
+	show->format = how->format;
 	show->opts = opts;
 	show->filter = opts->filter;
-	show->level_filtered = is_splayed(&opts->filter);
+	show->level_filtered = is_level_filtered(&opts->filter);
 	if (show->level_filtered)
 		show->filter.user = show->filter.kernel = false;
-	if (show_begin_branches(show, sink))
-		status = show_all(show);
+	return show_init_branches(show);
+}
+
+static void show_begin(void *data)
+{
+	struct show *show = data;
+
+	if (show->format->begin)
+		show->format->begin(&show->renderer);
+}
+
+static enum btsrec_status show_the_thread(void *data)
+{
+	struct show *show = data;
+
+	show_begin(show);
+	return show_status(show, show_thread(show));
+}
+
+static enum btsrec_status show_close(void *arg, void *data)
+{
+	struct show *show = data;
+
+	(void)arg;
+	if (show->format->end)
+		show->format->end(&show->renderer);
+	labels_fini(&show->labels);
+	return BTSREC_OK;
+}
+
+static enum btsrec_status show_as(struct btsrec *rec, struct show_how how,
+				  const struct btsrec_sink *sink)
+{
+	static const struct cpu_tasks tasks = {
+		.view_bytes = sizeof(struct show),
+		.out_at = offsetof(struct show, renderer.out),
+		.open = show_open,
+		.begin = show_begin,
+		.cpu = show_cpu,
+		.close = show_close,
+	};
+	const struct btsrec_show *opts = how.opts;
+	enum btsrec_status status;
+
+	if (opts->thread)
+		status = cpu_tasks_one(rec, &tasks, show_the_thread, &how, sink);
 	else
-		show->nomem = true;
-	flushed = show_end_branches(show);
-	if (show->nomem)
-		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	free(show);
-	if (!status)
-		status = flushed;
+		status = cpu_tasks_print(rec, opts->cpus, opts->nr_cpus, opts->lines, &tasks, &how,
+					 sink);
 	return cpus_end(rec, opts->cpus, status);
 }
 
 enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
 			       const struct btsrec_sink *sink)
 {
+	const struct show_how how = { opts, render_format_of(opts->format) };
 	enum btsrec_status status = cpus_check(rec, opts->cpus, opts->nr_cpus);
 
 	if (!status)
 		status = show_check(rec, opts);
-	return status ? status : show_as(rec, opts, render_format_of(opts->format), sink);
+	return status ? status : show_as(rec, how, sink);
 }
 
 /* --- To nobody ---------------------------------------------------------- */
 
-static void no_lines(struct out *out, const struct press_run *run,
-		     const struct tail *const *label_cache)
+static void no_lines(struct out *out, const struct branch_run *run,
+		     const struct label *const *labels)
 {
 	(void)out;
 	(void)run;
-	(void)label_cache;
+	(void)labels;
 }
 
-/* Ends of lines are worded: names and types are read for them, once for the same ones. */
+/* Labels are made: names and types are read for them, once for the same ones. */
 enum btsrec_status show_to_nobody(struct btsrec *rec, const struct btsrec_sink *nowhere)
 {
 	const struct btsrec_show opts = { .types = true };
 	struct render_format format = render_tsv;
 
 	format.branches = no_lines;
-	return show_as(rec, &opts, &format, nowhere);
+	return show_as(rec, (struct show_how){ &opts, &format }, nowhere);
 }

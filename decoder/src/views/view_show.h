@@ -11,20 +11,19 @@
 #include "render/labels.h"
 
 /**
- * struct show - one btsrec_show() under way
- * @renderer: what it writes goes to the press of @words.
- * @words: lines of branches.
+ * struct show - one btsrec_show() under way, or one worker's part of it
+ * @labels: of lines of branches.
  * @nomem: a line was lost for lack of memory.
- * @fault, @selector: of the CPU being told; borrowed.
+ * @fault, @event_filter: of the CPU being printed; borrowed.
  * @filter: that of @opts; without the level if that is @level_filtered.
- * @begun: lines of a CPU have been told.
- * @first_n, @end_n: a part of a history, in events: what was told before all of it was read,
+ * @begun: lines of a CPU have been printed.
+ * @first_n, @end_n: a part of a history, in events: what was printed before all of it was read,
  *	or what was not; if each event is a line as it is.
  * @counting: lines are counted in @nr_lines, not shown.
  * @nr_skip: so many lines are too old to be shown.
  * @nr_printed: so many were shown of this CPU.
  * @loops: what is held back, of @loops_cpu; if @opts folds.
- * @stretch: NULL, or to be told in front of the next line; @interval_before: before it.
+ * @interval: NULL, or to be printed in front of the next line; @interval_before: before it.
  */
 struct show {
 	struct renderer renderer;
@@ -76,31 +75,14 @@ void show_block(struct show *show, const struct level_filter_block *block);
 /** show_print_interval() - tell @show->stretch, once */
 void show_print_interval(struct show *show);
 
-/** show_begin_branches() - before the first byte of output; false: out of memory */
-bool show_begin_branches(struct show *show, const struct btsrec_sink *sink);
+/** show_init_branches() - before the first line; false: out of memory */
+bool show_init_branches(struct show *show);
 
 /** show_branch() - the line of a branch, whatever was asked for */
 void show_branch(struct show *show, const struct btsrec_event *event);
 
 /** show_branches() - as show_branch(), of many; false: stop */
 bool show_branches(struct show *show, unsigned int cpu, const struct timeline_branches *branches);
-
-/**
- * show_settle() - until all branches have been told
- *
- * Before what is borrowed of @show->selector goes, and before what was counted is printed.
- */
-void show_settle(struct show *show);
-
-/** show_send() - show_settle(), and what was told is on its way, as of press_send() */
-enum btsrec_status show_send(struct show *show);
-
-/**
- * show_end_branches() - until all output has gone to the sink; also if it was never begun
- *
- * Return: BTSREC_OK or BTSREC_ERR_STOPPED.
- */
-enum btsrec_status show_end_branches(struct show *show);
 
 /** show_thread() - the thread of @show->opts over all CPUs; as btsrec_events() */
 enum btsrec_status show_thread(struct show *show);

@@ -76,7 +76,6 @@ enum btsrec_status show_thread(struct show *show)
 		status = count_lines(show, &view);
 	if (!status)
 		status = show_pass(show, &view);
-	show_settle(show);
 	if (!status)
 		view_thread_end(&view, &show->renderer, show->format);
 	show->renderer.types = NULL;

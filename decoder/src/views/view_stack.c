@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "views/crew.h"
+#include "views/cpu_tasks.h"
 #include "render/render_branch.h"
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
@@ -457,7 +457,7 @@ static bool stacks_open(void *arg, void *data, struct btsrec *rec)
 	return true;
 }
 
-static const struct crew_work stacks_work = {
+static const struct cpu_tasks stacks_work = {
 	.view_bytes = sizeof(struct stacks_view),
 	.out_at = offsetof(struct stacks_view, renderer.out),
 	.open = stacks_open,
@@ -471,7 +471,7 @@ static enum btsrec_status stacks_of_cpus(struct stacks_view *all, const struct b
 	if (!status)
 		status = check_events(all);
 	if (!status)
-		status = crew_print(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus, false,
+		status = cpu_tasks_print(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus, false,
 				    &stacks_work, all, sink);
 	residency_fini(&all->residencies);
 	free(all->last_n);
@@ -491,7 +491,7 @@ enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *o
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	all->renderer.rec = rec;
 	all->opts = opts;
-	status = opts->thread ? crew_one(rec, &stacks_work, stacks_thread, all, sink) :
+	status = opts->thread ? cpu_tasks_one(rec, &stacks_work, stacks_thread, all, sink) :
 				stacks_of_cpus(all, sink);
 	free(all);
 	return cpus_end(rec, opts->cpus, status);

@@ -112,7 +112,7 @@ void stacks_print(struct stacks_view *view, const struct frames *frames,
 
 /**
  * stacks_thread() - of a struct stacks_view, the stack of the thread of its options at its end;
- * for crew_one()
+ * for cpu_tasks_one()
  */
 enum btsrec_status stacks_thread(void *arg);
 

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "flow/clock.h"
-#include "views/crew.h"
+#include "views/cpu_tasks.h"
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
 
@@ -343,7 +343,7 @@ static enum btsrec_status summary_close(void *arg, void *data)
 enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 				  const struct btsrec_sink *sink)
 {
-	static const struct crew_work work = {
+	static const struct cpu_tasks work = {
 		.view_bytes = sizeof(struct summary),
 		.out_at = offsetof(struct summary, calls.renderer.out),
 		.open = summary_open,
@@ -356,8 +356,8 @@ enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 	if (!cpus)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!status && !session_failed_cpu(rec))
-		status = crew_one(rec, &work, begin_without, &format, sink);
+		status = cpu_tasks_one(rec, &work, begin_without, &format, sink);
 	if (!status)
-		status = crew_print(rec, cpus, list_cpus(rec, cpus), false, &work, &format, sink);
+		status = cpu_tasks_print(rec, cpus, list_cpus(rec, cpus), false, &work, &format, sink);
 	return cpus_end(rec, NULL, status);
 }

@@ -29,8 +29,8 @@ static void teardown(void)
 	fixture_free(fix);
 }
 
-/* The next run holds slots @slot.. with the branches of these numbers; has anybody looked? */
-static void ck_looked(uint64_t slot, uint64_t nr, bool all_branches)
+/* The next run holds slots @slot.. with the branches of these numbers. */
+static void ck_records(uint64_t slot, uint64_t nr)
 {
 	struct ring_run run;
 
@@ -39,17 +39,11 @@ static void ck_looked(uint64_t slot, uint64_t nr, bool all_branches)
 	ck_assert_ptr_nonnull(run.records);
 	ck_assert_uint_eq(run.slot, slot);
 	ck_assert_uint_eq(run.nr_slots, nr);
-	ck_assert_int_eq(run.all_branches, all_branches);
 	for (uint64_t i = 0; i < nr; i++) {
 		struct btsrec_record want = fixture_branch(slot + i);
 
 		ck_assert_mem_eq(&run.records[i], &want, sizeof(want));
 	}
-}
-
-static void ck_records(uint64_t slot, uint64_t nr)
-{
-	ck_looked(slot, nr, false);
 }
 
 static void ck_hole(uint64_t slot, uint64_t nr)
@@ -258,39 +252,6 @@ START_TEST(no_memory)
 }
 END_TEST
 
-/* --- What is said to come --- */
-
-static uint64_t expected_pa[256];
-static size_t nr_expected;
-
-static void expect(void *arg, const uint64_t *pa, size_t nr)
-{
-	ck_assert_ptr_eq(arg, image.arg);
-	ck_assert_uint_le(nr_expected + nr, 256);
-	memcpy(expected_pa + nr_expected, pa, nr * sizeof(*pa));
-	nr_expected += nr;
-}
-
-START_TEST(each_page_is_expected_once)
-{
-	uint64_t nr_slots = 3 * FETCH_SLOTS + 100;
-	struct ring_run run;
-
-	setup(nr_slots);
-	image.expect = expect;
-	nr_expected = 0;
-	fetch_seek(&fetch, 0, nr_slots);
-	ck_records(0, FETCH_SLOTS);
-	ck_assert_uint_eq(nr_expected, 2 * FETCH_PAGES);
-	do {
-		btsrec_ck_ok(fetch_next(&fetch, &run));
-	} while (run.nr_slots);
-	ck_assert_uint_eq(nr_expected, fixture_cpu(fix, 0)->nr_ring_pages);
-	ck_assert_mem_eq(expected_pa, page_pa, nr_expected * sizeof(*page_pa));
-	teardown();
-}
-END_TEST
-
 /* --- All pages of a window at once --- */
 
 static size_t nr_windows;
@@ -342,100 +303,7 @@ START_TEST(windows_at_once_but_one)
 }
 END_TEST
 
-/* --- What others have read --- */
-
-#define NR_AHEAD 1024
-
-/**
- * struct others - who reads windows of NR_AHEAD slots
- * @nr_windows: and no more.
- * @unreadable: the window of this slot.
- */
-static struct others {
-	uint64_t nr_windows;
-	uint64_t unreadable;
-	uint64_t nr_asked;
-	bool left;
-	bool all_branches;
-	uint64_t branches[NR_AHEAD / RECORD_GROUP / 64];
-	struct btsrec_record records[NR_AHEAD];
-} others;
-
-static bool take(void *arg, const struct fetch *asks, struct fetch_window *ret)
-{
-	uint64_t slot = asks->next_slot / NR_AHEAD * NR_AHEAD;
-
-	ck_assert_ptr_eq(arg, &others);
-	ck_assert_ptr_eq(asks, &fetch);
-	if (others.nr_asked++ == others.nr_windows)
-		return false;
-	for (uint64_t i = 0; i < NR_AHEAD; i++)
-		others.records[i] = fixture_branch(slot + i);
-	*ret = (struct fetch_window){ slot, NR_AHEAD,
-				      slot == others.unreadable ? NULL : (uint8_t *)others.records,
-				      others.all_branches, others.branches };
-	return true;
-}
-
-static void leave(void *arg, const struct fetch *asks)
-{
-	ck_assert_ptr_eq(arg, &others);
-	ck_assert_ptr_eq(asks, &fetch);
-	others.left = true;
-}
-
-static const struct fetch_ahead ahead = { take, leave, &others };
-
-START_TEST(windows_of_others)
-{
-	setup(4 * NR_AHEAD + 5);
-	fix->mem.fail_pa = page_pa[0];
-	fix->mem.fail_status = BTSREC_ERR_IO;
-	others = (struct others){ .nr_windows = 3, .unreadable = 2 * NR_AHEAD,
-				  .all_branches = true };
-	fetch.ahead = &ahead;
-	fetch_seek(&fetch, 7, 4 * NR_AHEAD - 7);
-	ck_looked(7, NR_AHEAD - 7, true);
-	ck_looked(NR_AHEAD, NR_AHEAD, true);
-	/* What they could not read is read here, and no more than that. */
-	ck_looked(2 * NR_AHEAD, NR_AHEAD, false);
-	/* They end: a window as without them. */
-	fix->mem.fail_pa = 0;
-	ck_looked(3 * NR_AHEAD, NR_AHEAD, false);
-	ck_end();
-	ck_assert_uint_eq(others.nr_asked, 4);
-	ck_assert(!others.left);
-	fetch_fini(&fetch);
-	ck_assert(others.left);
-	fetch_fini(&fetch);
-	fixture_free(fix);
-}
-END_TEST
-
-START_TEST(what_others_have_looked_at)
-{
-	setup(2 * NR_AHEAD);
-	others = (struct others){ .nr_windows = 2, .unreadable = UINT64_MAX };
-	/* Records 0 to 7, 16 to 519, and the last 8. */
-	others.branches[0] = ~2ULL;
-	others.branches[1] = 1;
-	others.branches[NR_AHEAD / RECORD_GROUP / 64 - 1] |= 1ULL << 63;
-	fetch.ahead = &ahead;
-	fetch_seek(&fetch, 3, NR_AHEAD + 2);
-	ck_looked(3, 5, true);
-	ck_looked(8, 8, false);
-	ck_looked(16, 504, true);
-	ck_looked(520, 496, false);
-	ck_looked(1016, 8, true);
-	ck_looked(1024, 5, true);
-	ck_end();
-	teardown();
-}
-END_TEST
-
 BTSREC_CK_MAIN("fetch", nothing_sought, one_slot, odd_size_with_straddling_slots,
 	       several_windows, first_page_missing, middle_page_missing_takes_both_straddlers,
 	       last_page_missing, page_cut_short, all_pages_missing, hole_in_a_contiguous_run,
-	       medium_fails, single_slots, no_memory,
-	       each_page_is_expected_once, windows_at_once, windows_at_once_but_one,
-	       windows_of_others, what_others_have_looked_at)
+	       medium_fails, single_slots, no_memory, windows_at_once, windows_at_once_but_one)

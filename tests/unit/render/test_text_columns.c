@@ -7,7 +7,7 @@
 #include "render/text_columns.h"
 
 #define NR_LINES	250
-#define TAIL_BYTES	200
+#define LABEL_BYTES	200
 
 static char written[1 << 20];
 static size_t nr_written;
@@ -30,25 +30,24 @@ static struct btsrec_record record(uint64_t i)
 	return (struct btsrec_record){ from, ~from >> i % 64, i % 3 ? BTSREC_FLAG_PREDICTED : 0 };
 }
 
-/* From @n on; tails of all lengths. */
+/* From @n on; labels of all lengths. */
 static void ck_lines(unsigned int cpu, uint64_t n)
 {
 	static struct btsrec_record records[NR_LINES];
-	static const struct tail *of_lines[NR_LINES];
-	const struct press_run run = { cpu, n, NULL, records, NR_LINES };
+	static const struct label *of_lines[NR_LINES];
+	const struct branch_run run = { cpu, n, NULL, records, NR_LINES };
 	struct label_cache label_cache = {0};
-	struct label_cache_texts texts = {0};
 	static struct out out;
-	char text[TAIL_BYTES + 1], want[2 * TAIL_BYTES];
+	char text[LABEL_BYTES + 1], want[2 * LABEL_BYTES];
 	size_t at = 0;
 
 	memset(text, '-', sizeof(text));
-	text[TAIL_BYTES] = '\0';
+	text[LABEL_BYTES] = '\0';
 	for (size_t i = 0; i < NR_LINES; i++) {
-		struct label_cache_key key = {.from = i};
+		struct label_key key = {.from = i};
 
 		records[i] = record(i);
-		of_lines[i] = label_cache_add(&label_cache, &texts, &key, text, i % TAIL_BYTES, 0);
+		of_lines[i] = label_cache_add(&label_cache, &key, text, i % LABEL_BYTES, 0);
 	}
 	nr_written = 0;
 	out_init(&out, &sink);
@@ -59,7 +58,7 @@ static void ck_lines(unsigned int cpu, uint64_t n)
 		int nr_bytes = snprintf(want, sizeof(want),
 					"%3u %9" PRIu64 " branch  0x%016llx -> 0x%016llx %c%.*s",
 					cpu, n + i, branch.from, branch.to, i % 3 ? 'P' : '-',
-					(int)(i % TAIL_BYTES), text);
+					(int)(i % LABEL_BYTES), text);
 
 		ck_assert_uint_le(at + (size_t)nr_bytes, nr_written);
 		ck_assert_mem_eq(written + at, want, (size_t)nr_bytes);
@@ -67,7 +66,6 @@ static void ck_lines(unsigned int cpu, uint64_t n)
 	}
 	ck_assert_uint_eq(at, nr_written);
 	label_cache_fini(&label_cache);
-	label_cache_texts_fini(&texts);
 }
 
 START_TEST(text_of_all_numbers)
@@ -129,4 +127,4 @@ START_TEST(names_are_kept)
 }
 END_TEST
 
-BTSREC_CK_MAIN("text_lines", text_of_all_numbers, heads_in_any_order, names_are_kept)
+BTSREC_CK_MAIN("text_columns", text_of_all_numbers, heads_in_any_order, names_are_kept)

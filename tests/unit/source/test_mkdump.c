@@ -167,7 +167,7 @@ static void ck_bulk(uint64_t first_pfn, uint64_t nr, uint64_t nr_there)
 	free(bytes);
 }
 
-static void open_many(unsigned int nr_threads)
+static void open_many(void)
 {
 	uint8_t garbage[64] = { 1, 2, 3 };
 
@@ -181,13 +181,12 @@ static void open_many(unsigned int nr_threads)
 			put_plain(pfn, (uint8_t)pfn);
 	}
 	btsrec_ck_ok(open_all());
-	mkdump_use_threads(dump, nr_threads);
 }
 
-/* Many pages at once go past those that are kept, but must be the same. */
-static void ck_many(unsigned int nr_threads)
+/* Some of them are kept already. */
+START_TEST(many_at_once)
 {
-	open_many(nr_threads);
+	open_many();
 	ck_assert_int_eq(page_value(33), 33);
 	ck_assert_int_eq(page_value(34), 34);
 	ck_bulk(0, 80, 80);
@@ -197,34 +196,6 @@ static void ck_many(unsigned int nr_threads)
 	ck_bulk(81, 40, NR_BULK - 81);
 	for (uint64_t pfn = NR_BULK; pfn--;)
 		ck_assert_int_eq(page_value(pfn), pfn == 80 ? -1 : (int)pfn);
-	teardown();
-}
-
-START_TEST(many_at_once)
-{
-	for (unsigned int nr_threads = 0; nr_threads <= 3; nr_threads++)
-		ck_many(nr_threads);
-}
-END_TEST
-
-/* Some of them are not in the dump, one is damaged; they are read in another order. */
-START_TEST(expected)
-{
-	uint64_t page_pa[NR_BULK];
-
-	open_many(3);
-	for (uint64_t i = 0; i < NR_BULK; i++)
-		page_pa[i] = i % 7 ? 2 * i * PAGE : 0;
-	for (unsigned int round = 0; round < 2; round++) {
-		mkdump_expect(dump, page_pa, NR_BULK);
-		for (uint64_t i = 0; i < NR_BULK; i++) {
-			uint64_t pfn = 2 * (i ^ 3);
-
-			ck_assert_int_eq(page_value(pfn),
-					 pfn < NR_BULK && pfn != 80 ? (int)pfn : -1);
-		}
-	}
-	mkdump_expect(dump, page_pa, NR_BULK);
 	teardown();
 }
 END_TEST
@@ -252,20 +223,16 @@ static void *read_whole_pages(void *arg)
 	return NULL;
 }
 
-/* What one of them keeps is there for the others; meanwhile the owner expects some. */
+/* What one of them keeps is there for the others. */
 START_TEST(by_several_threads)
 {
 	const uint64_t none_pa[] = { 2 * PAGE, 80 * PAGE }, behind_pa = NR_BULK * PAGE;
-	uint64_t page_pa[NR_BULK];
 	pthread_t threads[3];
 	uint8_t pages[2][PAGE];
 
-	open_many(2);
-	for (uint64_t i = 0; i < NR_BULK; i++)
-		page_pa[i] = i * PAGE;
+	open_many();
 	for (size_t i = 0; i < 3; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_whole_pages, NULL), 0);
-	mkdump_expect(dump, page_pa, NR_BULK);
 	for (uint64_t pfn = 0; pfn < NR_BULK; pfn++)
 		ck_assert_int_eq(page_value(pfn), pfn != 80 ? (int)pfn : -1);
 	for (size_t i = 0; i < 3; i++)
@@ -298,20 +265,18 @@ START_TEST(damaged_pages)
 }
 END_TEST
 
-/* What is kept is there all the same; @nr_threads unpack ahead. */
-static void ck_medium_fails(unsigned int nr_threads)
+/* What is kept is there all the same. */
+START_TEST(the_medium_fails)
 {
 	const uint64_t page_pa[] = { 10 * PAGE, 11 * PAGE }, refused_pa = 20 * PAGE;
 	uint8_t *bytes = malloc(79 * PAGE);
 	size_t nr_bytes;
 
-	open_many(nr_threads);
+	open_many();
 	ck_assert_ptr_nonnull(bytes);
 	ck_assert_int_eq(page_value(5), 5);
-	mkdump_expect(dump, page_pa, 2);
-	__atomic_store_n(&medium_fails, true, __ATOMIC_RELAXED);
-	/* Where it is has been read with page 5: it is refused to whoever unpacks it. */
-	mkdump_expect(dump, &refused_pa, 1);
+	medium_fails = true;
+	/* Where it is has been read with page 5. */
 	btsrec_ck_status(mkdump_read_pa(dump, refused_pa, bytes, PAGE, &nr_bytes), BTSREC_ERR_IO);
 	ck_assert_int_eq(page_value(5), 5);
 	btsrec_ck_status(mkdump_read_pa(dump, 5 * PAGE + 7, bytes, PAGE, &nr_bytes), BTSREC_ERR_IO);
@@ -322,17 +287,11 @@ static void ck_medium_fails(unsigned int nr_threads)
 	btsrec_ck_status(mkdump_read_pa(dump, NR_BULK * PAGE, bytes, 1, &nr_bytes),
 			 BTSREC_ERR_NODATA);
 	ck_assert(!mkdump_read_pages(dump, page_pa, 2, bytes));
-	__atomic_store_n(&medium_fails, false, __ATOMIC_RELAXED);
+	medium_fails = false;
 	ck_assert_int_eq(page_value(88), 88);
 	ck_assert_int_eq(page_value(80), -1);
 	free(bytes);
 	teardown();
-}
-
-START_TEST(the_medium_fails)
-{
-	for (unsigned int nr_threads = 0; nr_threads <= 3; nr_threads++)
-		ck_medium_fails(nr_threads);
 }
 END_TEST
 
@@ -448,6 +407,6 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("flatdump", plain_and_packed, over_two_pages, many_at_once, expected,
-	       by_several_threads, damaged_pages, the_medium_fails,
+BTSREC_CK_MAIN("mkdump", plain_and_packed, over_two_pages, many_at_once, by_several_threads,
+	       damaged_pages, the_medium_fails,
 	       the_medium_fails_at_once, cut_off, split, vmcoreinfo, refused, no_memory)

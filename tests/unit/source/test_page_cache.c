@@ -76,58 +76,6 @@ START_TEST(room_that_stays_empty)
 }
 END_TEST
 
-/* At the begin, then from the half of each piece on, once, and up to the last. */
-START_TEST(memory_that_is_given)
-{
-	uint64_t nr_given = 0;
-
-	for (uint64_t i = 0; i < 2 * PAGE_CACHE_MAX; i++) {
-		if (page_cache_wants(&kept)) {
-			ck_assert_uint_eq(
-				i, nr_given ? nr_given * PAGE_CACHE_EACH - PAGE_CACHE_EACH / 2 : 0);
-			ck_assert(!page_cache_wants(&kept));
-			page_cache_give(&kept, page_cache_piece());
-			nr_given++;
-		}
-		add(i);
-	}
-	ck_assert_uint_eq(nr_given, PAGE_CACHE_NR_PIECES);
-	for (uint64_t i = 0; i < 2 * PAGE_CACHE_MAX; i++)
-		if (is_kept(i) != (i >= PAGE_CACHE_MAX))
-			ck_abort_msg("page %ju", (uintmax_t)i);
-	page_cache_fini(&kept);
-}
-END_TEST
-
-/* Others have gone on meanwhile, and have helped themselves; or there is none. */
-START_TEST(memory_that_comes_late)
-{
-	uint8_t *late;
-
-	ck_assert(page_cache_wants(&kept));
-	late = page_cache_piece();
-	ck_assert_ptr_nonnull(late);
-	add(0);
-	page_cache_give(&kept, late);
-	for (uint64_t i = 1; i < PAGE_CACHE_EACH / 2; i++)
-		add(i);
-	ck_assert(page_cache_wants(&kept));
-	failing_alloc_arm(1);
-	late = page_cache_piece();
-	ck_assert(failing_alloc_disarm());
-	ck_assert_ptr_null(late);
-	page_cache_give(&kept, late);
-	ck_assert(page_cache_wants(&kept));
-	late = page_cache_piece();
-	for (uint64_t i = PAGE_CACHE_EACH / 2; i < PAGE_CACHE_MAX; i++)
-		add(i);
-	page_cache_give(&kept, late);
-	for (uint64_t i = 0; i < PAGE_CACHE_MAX; i++)
-		ck_assert(is_kept(i));
-	page_cache_fini(&kept);
-}
-END_TEST
-
 START_TEST(every_allocation_fails_once)
 {
 	for (unsigned int nth = 1; nth <= 2; nth++) {
@@ -141,6 +89,5 @@ START_TEST(every_allocation_fails_once)
 }
 END_TEST
 
-BTSREC_CK_MAIN("keptpages", empty, the_first_number_is_a_page, the_newest_are_kept,
-	       room_that_stays_empty, memory_that_is_given, memory_that_comes_late,
-	       every_allocation_fails_once)
+BTSREC_CK_MAIN("page_cache", empty, the_first_number_is_a_page, the_newest_are_kept,
+	       room_that_stays_empty, every_allocation_fails_once)

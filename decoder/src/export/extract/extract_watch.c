@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "export/extract/extract_watch.h"
 
-#include "base/helper.h"
+#include "base/pool.h"
 #include "recorder/session.h"
 #include "export/extract/image_record.h"
 #include "views/view_show.h"
@@ -157,15 +157,12 @@ static enum btsrec_status locate_watched(struct watcher *watcher)
 	return status;
 }
 
-static void *watch(void *arg)
+static void watch(struct watcher *watcher)
 {
-	struct watcher *watcher = arg;
-
 	watcher->status = locate_watched(watcher);
 	if (!watcher->status)
 		watcher->status = look_at(watcher->watched, watcher->first_look,
 					  watcher->end_look);
-	return NULL;
 }
 
 /* --- One or two --------------------------------------------------------- */
@@ -175,19 +172,29 @@ static bool may_share(const struct btsrec *rec)
 	return rec->nr_threads > 1 && rec->image.read_pages;
 }
 
+static enum btsrec_status watch_task(void *arg, unsigned int worker, size_t task,
+				     const struct btsrec_sink *sink)
+{
+	struct watcher *const *watchers = arg;
+
+	(void)worker;
+	(void)sink;
+	watch(watchers[task]);
+	return BTSREC_OK;
+}
+
 static void watch_both(struct watcher *first, struct watcher *second)
 {
-	pthread_t thread;
-	bool started;
+	struct watcher *const watchers[] = { first, second };
+	const struct pool_work both = { 2, 2, watch_task, (void *)watchers };
+	unsigned int worker;
 
 	first->end_look = NR_LOOKS - NR_SHARED;
 	second->first_look = NR_LOOKS - NR_SHARED;
-	started = helper_start(&thread, watch, second);
-	watch(first);
-	if (started)
-		pthread_join(thread, NULL);
-	else if (!first->status)
+	if (pool_run(&both, &nowhere, &worker)) {
+		watch(first);
 		watch(second);
+	}
 	if (first->status || second->status != BTSREC_ERR_NOMEM)
 		return;
 	/* There may be memory for one at a time. */

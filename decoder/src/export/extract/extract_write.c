@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "base/helper.h"
+#include "base/pool.h"
 #include "base/readat.h"
 
 #define RAW_BYTES (EXTRACT_FRAME_PAGES * BTSREC_PAGE_BYTES)
@@ -169,7 +169,7 @@ static bool start_helper(struct extract_writer *writer, struct packer *packer)
 {
 	packer->writer = writer;
 	packer->zstd = add_frames(writer) ? zstd_new() : NULL;
-	if (packer->zstd && helper_start(&packer->thread, help, packer))
+	if (packer->zstd && pool_thread(&packer->thread, help, packer))
 		return true;
 	ZSTD_freeCCtx(packer->zstd);
 	return false;
@@ -228,7 +228,7 @@ struct extract_writer *extract_writer_new(const struct btsrec_sink *sink, unsign
 	writer->sink = sink;
 	if (nr_threads > 1)
 		writer->nr_wanted = (unsigned int)min_u64(nr_threads, EXTRACT_MAX_THREADS) - 1;
-	helper_lock_init(&writer->lock);
+	pthread_mutex_init(&writer->lock, NULL);
 	pthread_cond_init(&writer->work, NULL);
 	pthread_cond_init(&writer->done, NULL);
 	writer->zstd = zstd_new();

@@ -3,17 +3,18 @@
 #include <stdio.h>
 
 #include "check_btsrec.h"
-#include "views/crew.h"
 #include "fixture.h"
 #include "symbols/lines.h"
 #include "render/out.h"
 #include "recorder/session.h"
 #include "symbols/symbol.h"
+#include "views/cpu_tasks.h"
+#include "base/pool.h"
 
 #define NR_CPUS		10
 #define MAX_TEXT	(1 << 20)
 /* With so much of each, what may be kept of all is not enough. */
-#define LARGE_BYTES	(CREW_MAX_TEXT_BYTES / 4)
+#define LARGE_BYTES	(POOL_MAX_KEPT_BYTES / 4)
 #define NOBODY		UINT32_MAX
 
 static struct fixture *fix;
@@ -124,7 +125,7 @@ static enum btsrec_status view_close(void *arg, void *data)
 	return BTSREC_OK;
 }
 
-static const struct crew_work work = {
+static const struct cpu_tasks work = {
 	.view_bytes = sizeof(struct view),
 	.out_at = offsetof(struct view, out),
 	.open = view_open,
@@ -166,7 +167,7 @@ static enum btsrec_status print(unsigned int nr_threads, bool alone)
 		btsrec_ck_ok(btsrec_locate(rec, FIX_ROOT_PA, BTSREC_SCAN_NONE));
 	}
 	btsrec_set_threads(rec, nr_threads);
-	return crew_print(rec, NULL, 0, alone, &work, &plan, &sink);
+	return cpu_tasks_print(rec, NULL, 0, alone, &work, &plan, &sink);
 }
 
 /* The lines of CPUs up to @last, in order, and @nr_dots last words. */
@@ -191,10 +192,10 @@ static void ck_printed(unsigned int last, unsigned int nr_dots)
 START_TEST(in_order)
 {
 	setup();
-	for (unsigned int nr_threads = 0; nr_threads < CREW_MAX_THREADS + 3; nr_threads++) {
+	for (unsigned int nr_threads = 0; nr_threads < POOL_MAX_WORKERS + 3; nr_threads++) {
 		unsigned int nr = !nr_threads ? 1 : nr_threads;
 
-		nr = nr < CREW_MAX_THREADS ? nr : CREW_MAX_THREADS;
+		nr = nr < POOL_MAX_WORKERS ? nr : POOL_MAX_WORKERS;
 		nr_printed = nr_open = nr_closed = 0;
 		plan.nr_counted = 0;
 		btsrec_ck_ok(print(nr_threads, false));
@@ -237,7 +238,7 @@ START_TEST(some_of_them)
 	rec->nr_threads = 4;
 	btsrec_ck_ok(btsrec_open_image(rec, &image));
 	btsrec_ck_ok(btsrec_locate(rec, FIX_ROOT_PA, BTSREC_SCAN_NONE));
-	btsrec_ck_ok(crew_print(rec, cpus, 2, false, &work, &plan, &sink));
+	btsrec_ck_ok(cpu_tasks_print(rec, cpus, 2, false, &work, &plan, &sink));
 	ck_assert_uint_eq(nr_open, 2);
 	ck_assert_uint_eq(nr_printed, 8 * (7 * 7919 % 5000 + 3 * 7919 % 5000) + 2);
 	ck_assert_mem_eq(printed, "07000000", 8);
@@ -346,31 +347,31 @@ static enum btsrec_status print_all(void *data)
 
 START_TEST(one)
 {
-	struct crew_work closes_nothing = work;
+	struct cpu_tasks closes_nothing = work;
 
 	setup();
-	btsrec_ck_ok(crew_one(rec, &work, print_all, &plan, &sink));
+	btsrec_ck_ok(cpu_tasks_one(rec, &work, print_all, &plan, &sink));
 	ck_assert_uint_eq(nr_printed, 4);
 	ck_assert_mem_eq(printed, "all.", 4);
 	closes_nothing.close = NULL;
-	btsrec_ck_ok(crew_one(rec, &closes_nothing, print_all, &plan, &sink));
+	btsrec_ck_ok(cpu_tasks_one(rec, &closes_nothing, print_all, &plan, &sink));
 	ck_assert_uint_eq(nr_printed, 7);
 	ck_assert_uint_eq(nr_closed, 1);
 	nr_allowed = 0;
-	btsrec_ck_status(crew_one(rec, &work, print_all, &plan, &sink), BTSREC_ERR_STOPPED);
+	btsrec_ck_status(cpu_tasks_one(rec, &work, print_all, &plan, &sink), BTSREC_ERR_STOPPED);
 	plan.fails = 0;
-	btsrec_ck_fails(crew_one(rec, &work, print_all, &plan, &sink), BTSREC_ERR_IO,
+	btsrec_ck_fails(cpu_tasks_one(rec, &work, print_all, &plan, &sink), BTSREC_ERR_IO,
 			btsrec_errmsg(rec), "all are lost");
 	ck_assert_uint_eq(nr_closed, 3);
 	nr_may_open = nr_open;
-	btsrec_ck_fails(crew_one(rec, &work, print_all, &plan, &sink), BTSREC_ERR_NOMEM,
+	btsrec_ck_fails(cpu_tasks_one(rec, &work, print_all, &plan, &sink), BTSREC_ERR_NOMEM,
 			btsrec_errmsg(rec), "out of memory");
 	ck_assert_uint_eq(nr_closed, 3);
 	teardown();
 }
 END_TEST
 
-/* What a twin had to leave out is left out of the whole. */
+/* What a clone had to leave out is left out of the whole. */
 static enum btsrec_status forget(void *data, unsigned int cpu)
 {
 	struct view *view = data;
@@ -381,20 +382,20 @@ static enum btsrec_status forget(void *data, unsigned int cpu)
 
 START_TEST(clone_without_memory)
 {
-	struct crew_work forgets = work;
+	struct cpu_tasks forgets = work;
 
 	forgets.cpu = forget;
 	setup();
 	btsrec_ck_ok(print(2, false));
 	ck_assert(!rec->nomem);
-	btsrec_ck_ok(crew_print(rec, NULL, 0, false, &forgets, &plan, &sink));
+	btsrec_ck_ok(cpu_tasks_print(rec, NULL, 0, false, &forgets, &plan, &sink));
 	ck_assert(rec->nomem);
 	btsrec_ck_status(session_end(rec, BTSREC_OK), BTSREC_ERR_NOMEM);
 	teardown();
 }
 END_TEST
 
-/* Twins read what the session reads, and what the source refuses is known to it. */
+/* Clones read what the session reads, and what the source refuses is known to it. */
 START_TEST(clone_reads)
 {
 	struct btsrec *clone;
@@ -409,7 +410,6 @@ START_TEST(clone_reads)
 	ck_assert(clone->no_user_names);
 	ck_assert_ptr_eq(btsrec_root(clone), btsrec_root(rec));
 	ck_assert_str_eq(clone->sysroot, "/sysroot");
-	ck_assert_ptr_null(clone->image.expect);
 	btsrec_ck_ok(clone->image.read_pa(clone->image.arg, FIX_ROOT_PA, &magic, sizeof(magic),
 					  &(size_t){0}));
 	ck_assert_mem_eq(&magic, btsrec_root(rec), sizeof(magic));
@@ -419,6 +419,6 @@ START_TEST(clone_reads)
 }
 END_TEST
 
-BTSREC_CK_MAIN("crew", in_order, first_is_last, more_than_is_kept, some_of_them, fails,
+BTSREC_CK_MAIN("cpu_tasks", in_order, first_is_last, more_than_is_kept, some_of_them, fails,
 	       fails_out_of_turn, stops, alone, alone_with_callbacks, without_memory, one,
 	       clone_without_memory, clone_reads)

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/pool.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** struct chunk - text of a task that waits for its turn */
+struct chunk {
+	struct chunk *next;
+	size_t nr_bytes;
+	char bytes[];
+};
+
+/**
+ * struct task - one of them, in their order
+ * @worker: who does it; valid if @done.
+ * @kept, @last: what waits, oldest first; the worker's until the task is @done.
+ */
+struct task {
+	bool done;
+	enum btsrec_status status;
+	unsigned int worker;
+	struct chunk *kept;
+	struct chunk *last;
+};
+
+/** struct worker - @task: that it does now; @sink: for this */
+struct worker {
+	struct pool *pool;
+	unsigned int number;
+	struct task *task;
+	struct btsrec_sink sink;
+	pthread_t thread;
+	bool started;
+};
+
+/**
+ * struct pool - tasks on their way
+ * @lock: of what follows up to @failed.
+ * @turned: @turn has moved, or @ended.
+ * @nr_taken: of @tasks, by a worker.
+ * @turn: whose text may go to the sink; written by the worker whose task it is.
+ * @kept_bytes: of all tasks.
+ * @ended: nothing more is done.
+ * @stopped: because the sink said so.
+ * @failed: NULL, or the first task that did.
+ */
+struct pool {
+	const struct pool_work *work;
+	const struct btsrec_sink *sink;
+	pthread_mutex_t lock;
+	pthread_cond_t turned;
+	size_t nr_taken;
+	size_t turn;
+	size_t kept_bytes;
+	bool ended;
+	bool stopped;
+	const struct task *failed;
+	struct worker workers[POOL_MAX_WORKERS];
+	struct task tasks[];
+};
+
+/* --- Text --------------------------------------------------------------- */
+
+static bool has_turn(const struct pool *pool, const struct task *task)
+{
+	return pool->turn == (size_t)(task - pool->tasks);
+}
+
+static void end(struct pool *pool)
+{
+	pool->ended = true;
+	pthread_cond_broadcast(&pool->turned);
+}
+
+static void stop(struct pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	pool->stopped = true;
+	end(pool);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+/* The oldest text of @task that waits goes; @wanted: to the sink. */
+static bool drop_chunk(struct pool *pool, struct task *task, bool wanted)
+{
+	struct chunk *chunk = task->kept;
+
+	task->kept = chunk->next;
+	wanted = wanted && pool->sink->write(pool->sink->arg, chunk->bytes, chunk->nr_bytes);
+	pthread_mutex_lock(&pool->lock);
+	pool->kept_bytes -= chunk->nr_bytes;
+	pthread_mutex_unlock(&pool->lock);
+	free(chunk);
+	return wanted;
+}
+
+/* What @task, whose turn it is, has said before. */
+static bool write_kept(struct pool *pool, struct task *task)
+{
+	bool wanted = true;
+
+	while (task->kept)
+		wanted = drop_chunk(pool, task, wanted);
+	return wanted;
+}
+
+static bool reserve(struct pool *pool, size_t nr_bytes)
+{
+	bool has_room;
+
+	pthread_mutex_lock(&pool->lock);
+	has_room = pool->kept_bytes + nr_bytes <= POOL_MAX_KEPT_BYTES;
+	if (has_room)
+		pool->kept_bytes += nr_bytes;
+	pthread_mutex_unlock(&pool->lock);
+	return has_room;
+}
+
+/* False: there is no room, and it has to wait for its turn. */
+static bool keep(struct pool *pool, struct task *task, const char *text, size_t nr_bytes)
+{
+	struct chunk *chunk = malloc(sizeof(*chunk) + nr_bytes);
+
+	if (!chunk || !reserve(pool, nr_bytes)) {
+		free(chunk);
+		return false;
+	}
+	chunk->next = NULL;
+	chunk->nr_bytes = nr_bytes;
+	memcpy(chunk->bytes, text, nr_bytes);
+	if (task->kept)
+		task->last->next = chunk;
+	else
+		task->kept = chunk;
+	task->last = chunk;
+	return true;
+}
+
+/* False: it never comes. */
+static bool wait_for_turn(struct pool *pool, const struct task *task)
+{
+	bool ended;
+
+	pthread_mutex_lock(&pool->lock);
+	while (!pool->ended && !has_turn(pool, task))
+		pthread_cond_wait(&pool->turned, &pool->lock);
+	ended = pool->ended;
+	pthread_mutex_unlock(&pool->lock);
+	return !ended;
+}
+
+static bool write_now(struct pool *pool, struct task *task, const char *text, size_t nr_bytes)
+{
+	if (write_kept(pool, task) && pool->sink->write(pool->sink->arg, text, nr_bytes))
+		return true;
+	stop(pool);
+	return false;
+}
+
+static bool write_text(void *arg, const char *text, size_t nr_bytes)
+{
+	struct worker *worker = arg;
+	struct pool *pool = worker->pool;
+	struct task *task = worker->task;
+	bool ended, now;
+
+	pthread_mutex_lock(&pool->lock);
+	ended = pool->ended;
+	now = has_turn(pool, task);
+	pthread_mutex_unlock(&pool->lock);
+	if (ended)
+		return false;
+	if (!now && keep(pool, task, text, nr_bytes))
+		return true;
+	return (now || wait_for_turn(pool, task)) && write_now(pool, task, text, nr_bytes);
+}
+
+/* --- Tasks -------------------------------------------------------------- */
+
+/* The turn of @task, which is done, is over: is the next one done as well? */
+static bool pass_turn(struct pool *pool, struct task *task)
+{
+	bool more;
+
+	if (!write_kept(pool, task))
+		stop(pool);
+	pthread_mutex_lock(&pool->lock);
+	if (task->status && !pool->ended) {
+		pool->failed = task;
+		end(pool);
+	}
+	pool->turn++;
+	pthread_cond_broadcast(&pool->turned);
+	more = !pool->ended && pool->turn < pool->work->nr_tasks && pool->tasks[pool->turn].done;
+	pthread_mutex_unlock(&pool->lock);
+	return more;
+}
+
+static void finish(struct pool *pool, struct task *task, unsigned int worker,
+		   enum btsrec_status status)
+{
+	bool more;
+
+	pthread_mutex_lock(&pool->lock);
+	task->status = status;
+	task->worker = worker;
+	task->done = true;
+	more = !pool->ended && has_turn(pool, task);
+	pthread_mutex_unlock(&pool->lock);
+	for (; more; task++)
+		more = pass_turn(pool, task);
+}
+
+static struct task *take_task(struct pool *pool)
+{
+	struct task *task = NULL;
+
+	pthread_mutex_lock(&pool->lock);
+	if (!pool->ended && pool->nr_taken < pool->work->nr_tasks)
+		task = &pool->tasks[pool->nr_taken++];
+	pthread_mutex_unlock(&pool->lock);
+	return task;
+}
+
+/* A worker whose task has failed takes no more: what it knows of the failure stays. */
+static void *work(void *arg)
+{
+	struct worker *worker = arg;
+	struct pool *pool = worker->pool;
+	enum btsrec_status status = BTSREC_OK;
+
+	while (!status && (worker->task = take_task(pool)) != NULL) {
+		status = pool->work->run(pool->work->arg, worker->number,
+					 (size_t)(worker->task - pool->tasks), &worker->sink);
+		finish(pool, worker->task, worker->number, status);
+	}
+	return NULL;
+}
+
+/* --- The pool ----------------------------------------------------------- */
+
+bool pool_thread(pthread_t *ret, void *(*fn)(void *arg), void *arg)
+{
+	sigset_t all, before;
+	bool started;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	started = !pthread_create(ret, NULL, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
+}
+
+static void work_together(struct pool *pool)
+{
+	unsigned int nr = pool->work->nr_workers;
+
+	if (nr > POOL_MAX_WORKERS)
+		nr = POOL_MAX_WORKERS;
+	for (unsigned int i = 0; i < nr && (!i || i < pool->work->nr_tasks); i++) {
+		struct worker *worker = &pool->workers[i];
+
+		worker->pool = pool;
+		worker->number = i;
+		worker->sink = (struct btsrec_sink){ .write = write_text, .arg = worker };
+		worker->started = i && pool_thread(&worker->thread, work, worker);
+	}
+	work(&pool->workers[0]);
+	for (unsigned int i = 1; i < nr; i++)
+		if (pool->workers[i].started)
+			pthread_join(pool->workers[i].thread, NULL);
+}
+
+static enum btsrec_status outcome(const struct pool *pool, unsigned int *ret_worker)
+{
+	if (!pool->failed)
+		return pool->stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
+	*ret_worker = pool->failed->worker;
+	return pool->failed->status;
+}
+
+enum btsrec_status pool_run(const struct pool_work *work, const struct btsrec_sink *sink,
+			    unsigned int *ret_worker)
+{
+	struct pool *pool = calloc(1, sizeof(*pool) + work->nr_tasks * sizeof(pool->tasks[0]));
+	enum btsrec_status status;
+
+	if (!pool)
+		return BTSREC_ERR_NOMEM;
+	pool->work = work;
+	pool->sink = sink;
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->turned, NULL);
+	work_together(pool);
+	status = outcome(pool, ret_worker);
+	for (size_t i = 0; i < work->nr_tasks; i++)
+		while (pool->tasks[i].kept)
+			(void)drop_chunk(pool, &pool->tasks[i], false);
+	pthread_cond_destroy(&pool->turned);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+	return status;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one way to use several processors: a list of tasks, workers that take them in order, and
+ * the text of each task, which goes to one sink in the order of the tasks.
+ */
+#ifndef BTSREC_POOL_H
+#define BTSREC_POOL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <btsrec/decoder.h>
+
+#include "base/bounds.h"
+
+/* Each may have a session with tables of code, names and open files of its own. */
+#define POOL_MAX_WORKERS	8
+
+/* Of all tasks together, of text that waits for its turn. */
+#define POOL_MAX_KEPT_BYTES	BOUND((size_t)64 << 20, (size_t)1 << 10)
+
+/**
+ * struct pool_work - what is to be done
+ * @nr_tasks: they have the numbers from 0 on.
+ * @nr_workers: with the caller, which is worker 0; at least 1.  At most POOL_MAX_WORKERS and one
+ *	for each task are used, fewer if the system gives fewer threads.
+ * @run: do @task by way of @sink, which takes its text, and may wait for the turn of the task;
+ *	anything but BTSREC_OK ends it all.  Called by several workers at once.
+ */
+struct pool_work {
+	size_t nr_tasks;
+	unsigned int nr_workers;
+	enum btsrec_status (*run)(void *arg, unsigned int worker, size_t task,
+				  const struct btsrec_sink *sink);
+	void *arg;
+};
+
+/**
+ * pool_run() - do all tasks
+ * @sink: borrowed; called by all workers, one at a time.
+ * @ret_worker: the worker whose task failed, if one did; else as it was.
+ *
+ * All threads have ended when it returns.  The text of a task that failed leaves, and none of
+ * the tasks after it.
+ *
+ * Return: BTSREC_OK; of the first task that failed, in their order, what @run returned;
+ * BTSREC_ERR_STOPPED: the sink wanted no more; BTSREC_ERR_NOMEM: nothing was done.
+ */
+enum btsrec_status pool_run(const struct pool_work *work, const struct btsrec_sink *sink,
+			    unsigned int *ret_worker);
+
+/**
+ * pool_thread() - a thread that runs @fn with @arg, for pthread_join()
+ *
+ * It gets no signals: they are the business of the program's own threads.
+ *
+ * Return: false: the system gives none.
+ */
+bool pool_thread(pthread_t *ret, void *(*fn)(void *arg), void *arg);
+
+#endif /* BTSREC_POOL_H */
