@@ -30,11 +30,17 @@ static bool passes(struct event_filter *event_filter, const struct btsrec_event 
 			    aspace_at(&event_filter->spaces, event->n), &lookup);
 }
 
+bool event_filter_counts(const struct event_filter *event_filter, const struct btsrec_event *event)
+{
+	return !event_filter->filter.any || event->kind != BTSREC_EVENT_GAP;
+}
+
 static bool count(void *arg, const struct btsrec_event *event)
 {
 	struct event_filter *event_filter = arg;
 
-	event_filter->nr_old += passes(event_filter, event);
+	event_filter->nr_old += event_filter_counts(event_filter, event) &&
+				passes(event_filter, event);
 	return true;
 }
 
@@ -129,7 +135,10 @@ bool event_filter_wants(struct event_filter *event_filter, const struct btsrec_e
 	event_filter->nr_seen++;
 	if (!passes(event_filter, event))
 		return false;
-	return ++event_filter->nr_wanted > event_filter->nr_old;
+	event_filter->nr_wanted++;
+	if (!event_filter_counts(event_filter, event))
+		return event_filter->nr_matched >= event_filter->nr_old;
+	return ++event_filter->nr_matched > event_filter->nr_old;
 }
 
 bool event_filter_event(struct event_filter *event_filter, const struct btsrec_event *event)
@@ -152,6 +161,7 @@ void event_filter_again(struct event_filter *event_filter)
 {
 	event_filter->nr_seen = 0;
 	event_filter->nr_wanted = 0;
+	event_filter->nr_matched = 0;
 }
 
 void event_filter_fini(struct event_filter *event_filter)

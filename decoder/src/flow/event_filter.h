@@ -14,9 +14,9 @@
  * struct selector - which events of one CPU are wanted
  * @spaces, @types: who ran, and kinds of branches; valid if @filter.any, or added.
  * @nr_tail: so many of the newest events have all that are wanted; 0: all.
- * @nr_old: of the wanted ones so many are too old.
+ * @nr_old: of those that match so many are too old.
  * @nr_seen, @nr_wanted: events that event_filter_wants() was asked about, and those that
- *	the filter lets through.
+ *	the filter lets through; @nr_matched: without gaps, which it lets through unseen.
  */
 struct event_filter {
 	struct btsrec *rec;
@@ -28,6 +28,7 @@ struct event_filter {
 	uint64_t nr_old;
 	uint64_t nr_seen;
 	uint64_t nr_wanted;
+	uint64_t nr_matched;
 };
 
 /**
@@ -49,7 +50,8 @@ enum btsrec_status event_filter_filter(struct btsrec *rec, const struct btsrec_f
 /**
  * event_filter_init() - before the oldest event of @cpu
  * @opts: borrowed until event_filter_fini(), which is allowed after a failure, too.
- * @max_events: only the newest so many wanted events; 0: all.
+ * @max_events: only the newest so many wanted events, and the gaps between them; 0: all.
+ *	A gap counts if nothing is filtered.
  *
  * Return: as btsrec_events(); BTSREC_ERR_INVAL also for @opts.
  */
@@ -66,6 +68,13 @@ enum btsrec_status event_filter_add_types(struct event_filter *event_filter, uns
 
 /** event_filter_wants() - about each of the newest @nr_tail events once, oldest first */
 bool event_filter_wants(struct event_filter *event_filter, const struct btsrec_event *event);
+
+/**
+ * event_filter_counts() - is @event one of the newest that were asked for?
+ *
+ * A gap passes every filter, so that it would stand for the match that was asked for.
+ */
+bool event_filter_counts(const struct event_filter *event_filter, const struct btsrec_event *event);
 
 /** event_filter_event() - is @event, which is no branch, wanted wherever it is? */
 bool event_filter_event(struct event_filter *event_filter, const struct btsrec_event *event);

@@ -173,6 +173,20 @@ static enum btsrec_status parse_edge(const char *text, const struct clock *clock
 	return parse_time(text, clock, msg, ret);
 }
 
+static enum btsrec_status parse_edges(const struct btsrec_filter *opts, const struct clock *clock,
+				      struct msg *msg, struct filter *ret)
+{
+	enum btsrec_status status = parse_edge(opts->from, clock, msg, &ret->from);
+
+	if (!status)
+		status = parse_edge(opts->to, clock, msg, &ret->to);
+	if (!status && ret->from.kind && ret->from.kind == ret->to.kind &&
+	    ret->from.value > ret->to.value)
+		return msg_set(msg, BTSREC_ERR_INVAL, "from '%s' to '%s' is no time: it ends before "
+			       "it begins", opts->from, opts->to);
+	return status;
+}
+
 /* --- All of it ---------------------------------------------------------- */
 
 /* Of a long list the beginning. */
@@ -213,18 +227,76 @@ static enum btsrec_status take_ids(struct msg *msg, const char *text, const char
 	return status;
 }
 
+/* The ']' of a class of characters such as [:alpha:], or @end. */
+static const char *class_end(const char *at, const char *end)
+{
+	for (at += 3; at < end; at++)
+		if (at[-1] == ':' && at[0] == ']')
+			return at;
+	return end;
+}
+
+/* Behind the set of characters at @at, which begins with '['; NULL: it has no end. */
+static const char *skip_set(const char *at, const char *end)
+{
+	at += at + 1 < end && (at[1] == '!' || at[1] == '^') ? 2 : 1;
+	/* A ']' in front is one of the characters. */
+	for (const char *first = at; at < end; at++) {
+		if (*at == ']' && at > first)
+			return at + 1;
+		if (*at == '\\')
+			at++;
+		else if (at + 1 < end && at[0] == '[' && at[1] == ':')
+			at = class_end(at, end);
+	}
+	return NULL;
+}
+
+/* What is wrong with a pattern, which fnmatch(3) would take for plain characters; NULL: nothing. */
+static const char *pattern_fault(const char *at, const char *end)
+{
+	while (at < end) {
+		if (*at == '\\' && at + 1 == end)
+			return "nothing follows the '\\'";
+		if (*at == '[') {
+			at = skip_set(at, end);
+			if (!at)
+				return "'[' has no ']'; the character itself is '\\['";
+			continue;
+		}
+		at += *at == '\\' ? 2 : 1;
+	}
+	return NULL;
+}
+
+static enum btsrec_status check_pattern(struct msg *msg, const char *pattern, size_t nr_bytes)
+{
+	const char *fault = pattern_fault(pattern, pattern + nr_bytes);
+
+	if (nr_bytes > FILTER_MAX_PATTERN_BYTES)
+		return msg_set(msg, BTSREC_ERR_INVAL, "the name '%.80s...' has more than %d bytes",
+			       pattern, FILTER_MAX_PATTERN_BYTES);
+	if (fault)
+		return msg_set(msg, BTSREC_ERR_INVAL, "'%.*s' is no pattern: %s", (int)nr_bytes,
+			       pattern, fault);
+	return BTSREC_OK;
+}
+
 static enum btsrec_status check_patterns(struct msg *msg, const char *list)
 {
-	while (*list) {
-		size_t nr_bytes = strcspn(list, ",");
+	enum btsrec_status status = BTSREC_OK;
+	const char *at = list;
+	size_t nr_bytes;
 
-		if (nr_bytes > FILTER_MAX_PATTERN_BYTES)
-			return msg_set(msg, BTSREC_ERR_INVAL,
-				       "the name '%.80s...' has more than %d bytes", list,
-				       FILTER_MAX_PATTERN_BYTES);
-		list += nr_bytes + (list[nr_bytes] == ',');
-	}
-	return BTSREC_OK;
+	do {
+		nr_bytes = strcspn(at, ",");
+		if (!nr_bytes)
+			return msg_set(msg, BTSREC_ERR_INVAL, "'%.80s' is no list of functions: "
+				       "one is empty", list);
+		status = check_pattern(msg, at, nr_bytes);
+		at += nr_bytes;
+	} while (!status && *at++);
+	return status;
 }
 
 static enum btsrec_status parse_lists(const struct btsrec_filter *opts, struct msg *msg,
@@ -234,6 +306,8 @@ static enum btsrec_status parse_lists(const struct btsrec_filter *opts, struct m
 
 	if (!status)
 		status = take_ids(msg, opts->tgids, "process numbers", &ret->tgids);
+	if (!status && opts->comm)
+		status = check_pattern(msg, opts->comm, strlen(opts->comm));
 	if (!status && opts->symbols)
 		status = check_patterns(msg, opts->symbols);
 	if (!status && opts->ranges)
@@ -257,9 +331,7 @@ enum btsrec_status filter_init(const struct btsrec_filter *opts, const struct cl
 		filter.kernel = opts->kernel;
 		status = parse_lists(opts, msg, &filter);
 		if (!status)
-			status = parse_edge(opts->from, clock, msg, &filter.from);
-		if (!status)
-			status = parse_edge(opts->to, clock, msg, &filter.to);
+			status = parse_edges(opts, clock, msg, &filter);
 	}
 	if (status)
 		return status;

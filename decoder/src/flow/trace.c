@@ -370,8 +370,7 @@ enum btsrec_status trace_open(struct trace *trace, struct btsrec *rec, unsigned 
 	if (!btsrec_root(rec))
 		trace->status = msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
 	else if (!btsrec_cpu(rec, cpu))
-		trace->status = msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring",
-					cpu);
+		trace->status = session_no_cpu(rec, cpu);
 	else
 		trace->status = begin(trace, rec, cpu);
 	if (!trace->status)

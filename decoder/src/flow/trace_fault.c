@@ -124,7 +124,7 @@ enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct faul
 	bool more = false;
 
 	if (!page)
-		return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring", cpu);
+		return session_no_cpu(rec, cpu);
 	if (!fault_begin(&search, page->frozen ? &page->freeze : NULL)) {
 		*ret = search.fault;
 		return BTSREC_OK;

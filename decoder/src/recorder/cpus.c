@@ -9,8 +9,7 @@ enum btsrec_status cpus_check(struct btsrec *rec, const unsigned int *cpus, size
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
 	for (size_t i = 0; cpus && i < nr_cpus; i++)
 		if (!btsrec_cpu(rec, cpus[i]))
-			return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring",
-				       cpus[i]);
+			return session_no_cpu(rec, cpus[i]);
 	return BTSREC_OK;
 }
 

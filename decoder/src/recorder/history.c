@@ -165,7 +165,7 @@ static enum btsrec_status history_begin(struct history *history, struct btsrec *
 	if (!rec->located)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "the recorder has not been located");
 	if (!lc)
-		return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring", cpu);
+		return session_no_cpu(rec, cpu);
 	history->cpu = &lc->page;
 	ring.page_pa = lc->ring_pa;
 	ring.ring_bytes = lc->page.ring_bytes;

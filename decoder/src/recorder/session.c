@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "recorder/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,6 +232,51 @@ unsigned int btsrec_nr_cpu_ids(const struct btsrec *rec)
 const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu)
 {
 	return cpu < btsrec_nr_cpu_ids(rec) ? rec->located->cpus[cpu] : NULL;
+}
+
+/* Is @cpu, or the list of CPUs, damaged? */
+static bool is_damaged(const struct btsrec *rec, unsigned int cpu)
+{
+	for (size_t i = 0; i < rec->diags.nr; i++) {
+		const struct diag *diag = &rec->diags.list[i];
+
+		if (diag->status && (diag->cpu == cpu || diag->cpu == DIAG_NO_CPU))
+			return true;
+	}
+	return rec->diags.nr_dropped;
+}
+
+/* The CPUs that can be shown, as "0-3,8"; "..." for those beyond the room. */
+static void list_cpus(const struct btsrec *rec, char *ret, size_t ret_bytes)
+{
+	unsigned int nr_cpus = btsrec_nr_cpu_ids(rec), first, end;
+	size_t at = 0;
+
+	*ret = '\0';
+	for (first = 0; first < nr_cpus; first = end + 1) {
+		for (end = first; session_cpu(rec, end); end++)
+			;
+		if (end == first)
+			continue;
+		if (at + sizeof("4294967295-4294967295,...") > ret_bytes) {
+			snprintf(ret + at, ret_bytes - at, ",...");
+			return;
+		}
+		at += (size_t)snprintf(ret + at, ret_bytes - at, at ? ",%u" : "%u", first);
+		if (end - first > 1)
+			at += (size_t)snprintf(ret + at, ret_bytes - at, "-%u", end - 1);
+	}
+}
+
+enum btsrec_status session_no_cpu(struct btsrec *rec, unsigned int cpu)
+{
+	char cpus[128];
+
+	list_cpus(rec, cpus, sizeof(cpus));
+	if (!*cpus || is_damaged(rec, cpu))
+		return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring", cpu);
+	return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "the recorder has no CPU %u, only %s", cpu,
+		       cpus);
 }
 
 const struct btsrec_cpu *btsrec_cpu(const struct btsrec *rec, unsigned int cpu)

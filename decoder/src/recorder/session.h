@@ -129,6 +129,13 @@ void *session_kept(const struct session_part *part, unsigned int cpu);
 /** session_cpu() - the validated CPU page and ring of @cpu; NULL: not usable */
 const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu);
 
+/**
+ * session_no_cpu() - why @cpu, of which session_cpu() is NULL, cannot be shown
+ *
+ * Return: BTSREC_ERR_NO_CPU, with a message: its pages are damaged, or the recorder has other CPUs.
+ */
+enum btsrec_status session_no_cpu(struct btsrec *rec, unsigned int cpu);
+
 /** session_failed_cpu() - the one that failed first; NULL: none, or its history is not known */
 const struct btsrec_cpu *session_failed_cpu(const struct btsrec *rec);
 

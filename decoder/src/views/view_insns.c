@@ -364,7 +364,7 @@ static bool show_event(struct insns *view, const struct trace_event *traced)
 	if (!event_filter_wants(view->event_filter, event))
 		return true;
 	if (view->nr_skip) {
-		view->nr_skip--;
+		view->nr_skip -= event_filter_counts(view->event_filter, event);
 		return true;
 	}
 	print_interval_lines(view);
@@ -444,7 +444,8 @@ static bool count_event(void *arg, const struct trace_event *traced)
 {
 	struct insns *view = arg;
 
-	view->nr_skip += event_filter_wants(view->event_filter, traced->event);
+	view->nr_skip += event_filter_wants(view->event_filter, traced->event) &&
+			 event_filter_counts(view->event_filter, traced->event);
 	return true;
 }
 

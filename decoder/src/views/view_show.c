@@ -10,14 +10,21 @@
 
 /* --- Lines -------------------------------------------------------------- */
 
-bool show_takes_line(struct show *show)
+/* A gap is in no filter's way; see event_filter_counts(). */
+static bool counts(const struct show *show, const struct btsrec_event *event)
+{
+	return !event || event->kind != BTSREC_EVENT_GAP ||
+	       (!show->level_filtered && !show->event_filter->filter.any);
+}
+
+bool show_takes_line(struct show *show, const struct btsrec_event *event)
 {
 	if (show->counting) {
-		show->nr_lines++;
+		show->nr_lines += counts(show, event);
 		return false;
 	}
 	if (show->nr_skip) {
-		show->nr_skip--;
+		show->nr_skip -= counts(show, event);
 		return false;
 	}
 	show->nr_printed++;
@@ -55,7 +62,7 @@ bool show_print(void *arg, const struct btsrec_event *event, const struct level_
 
 void show_line(struct show *show, const struct btsrec_event *event)
 {
-	if (!show_takes_line(show))
+	if (!show_takes_line(show, event))
 		return;
 	show_print_interval(show);
 	if (show->opts->newest_first)
@@ -75,7 +82,7 @@ static void print_event(struct show *show, const struct btsrec_event *event)
 void show_block(struct show *show, const struct level_filter_block *block)
 {
 	show_end_fold(show);
-	if (!show_takes_line(show))
+	if (!show_takes_line(show, NULL))
 		return;
 	show_print_interval(show);
 	if (show->opts->newest_first)

@@ -60,8 +60,11 @@ bool show_print(void *arg, const struct btsrec_event *event,
 /** show_line() - print @event, if its line is wanted */
 void show_line(struct show *show, const struct btsrec_event *event);
 
-/** show_takes_line() - is the next line shown?  If not, it was counted, or is too old */
-bool show_takes_line(struct show *show);
+/**
+ * show_takes_line() - is the next line shown?  If not, it was counted, or is too old
+ * @event: NULL: it is not the line of one event.
+ */
+bool show_takes_line(struct show *show, const struct btsrec_event *event);
 
 /** show_folded() - @event is the next line, unless it goes round; then it is held back */
 void show_folded(struct show *show, const struct btsrec_event *event);

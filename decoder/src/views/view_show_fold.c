@@ -28,7 +28,7 @@ static void print_loop(struct show *show, struct loop *loop)
 {
 	uint64_t nr_printed = show->nr_printed;
 
-	if (!show_takes_line(show))
+	if (!show_takes_line(show, NULL))
 		return;
 	if (nr_printed < loop->period)
 		print_round(show, loop);

@@ -197,6 +197,28 @@ START_TEST(what_is_refused)
 	for (size_t i = 0; i < sizeof(no_ranges) / sizeof(no_ranges[0]); i++)
 		ck_refused((struct btsrec_filter){ .ranges = no_ranges[i] }, "addresses");
 	ck_refused((struct btsrec_filter){ .types = "call,,ret" }, "kinds");
+	ck_refused((struct btsrec_filter){ .from = "n:5", .to = "n:4" }, "ends before");
+	ck_refused((struct btsrec_filter){ .from = "-0.000001", .to = "tsc:3999" }, "ends before");
+}
+END_TEST
+
+START_TEST(patterns)
+{
+	static const char *const broken[] = { "[", "[]", "[a", "a[!]", "[a\\]", "[[:alpha:]", "\\",
+					      "a\\" };
+	static const char *const fine[] = { "*", "[a]", "[]]", "[!]a]", "\\[", "[[:alpha:]]", "]",
+					    "[\\]]", "a?[b-c]" };
+
+	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		ck_refused((struct btsrec_filter){ .comm = broken[i] }, "no pattern");
+		ck_refused((struct btsrec_filter){ .symbols = broken[i] }, "no pattern");
+	}
+	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++)
+		make((struct btsrec_filter){ .comm = fine[i], .symbols = fine[i] });
+	ck_refused((struct btsrec_filter){ .symbols = "" }, "empty");
+	ck_refused((struct btsrec_filter){ .symbols = "a," }, "empty");
+	ck_refused((struct btsrec_filter){ .symbols = "a,[b,c]" }, "'[b'");
+	make((struct btsrec_filter){ .comm = "", .symbols = "a,b" });
 }
 END_TEST
 
@@ -263,4 +285,4 @@ START_TEST(times_need_a_clock)
 END_TEST
 
 BTSREC_CK_MAIN("filter", nothing_is_asked, who_ran, a_loss_is_never_left_out, which_branch, windows,
-	       what_is_refused, how_much_is_taken, one_of_several, times_need_a_clock)
+	       what_is_refused, patterns, how_much_is_taken, one_of_several, times_need_a_clock)
