@@ -117,3 +117,36 @@ void record_annotation(unsigned int kind, const uint8_t *payload, unsigned int n
 		break;
 	}
 }
+
+static struct btsrec_switch resumed_context(const struct btsrec_resume *resume)
+{
+	return (struct btsrec_switch){
+		.tsc = resume->tsc,
+		.next_task_kva = resume->task_kva,
+		.next = resume->now,
+	};
+}
+
+bool record_context(const struct btsrec_event *event, struct btsrec_switch *ret)
+{
+	switch (event->kind) {
+	case BTSREC_EVENT_SWITCH:
+	case BTSREC_EVENT_EXEC:
+		*ret = event->sw;
+		return true;
+	case BTSREC_EVENT_ARM:
+		*ret = resumed_context(&event->resume);
+		return true;
+	case BTSREC_EVENT_GAP:
+		if (!event->gap.has_resume || event->gap.resume.reason == BTSREC_REASON_NMI)
+			return false;
+		*ret = resumed_context(&event->gap.resume);
+		return true;
+	case BTSREC_EVENT_BRANCH:
+	case BTSREC_EVENT_MARK:
+	case BTSREC_EVENT_TIME:
+	case BTSREC_EVENT_FREEZE:
+		return false;
+	}
+	return false;
+}

@@ -112,4 +112,15 @@ static inline bool record_is_own_pause(const struct btsrec_gap *gap)
 	}
 }
 
+/**
+ * record_context() - what the context block of the CPU page holds after this annotation
+ * @ret: untouched on false.
+ *
+ * abi.h, "CPU": who runs from here on, as switches and the ends of pauses have it.  The end of
+ * an NMI changes nobody: the recorder leaves the block as it is.
+ *
+ * Return: false: the event leaves the block alone.
+ */
+bool record_context(const struct btsrec_event *event, struct btsrec_switch *ret);
+
 #endif /* BTSREC_RECORD_H */

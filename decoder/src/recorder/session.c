@@ -289,8 +289,10 @@ const struct btsrec_cpu *btsrec_cpu(const struct btsrec *rec, unsigned int cpu)
 const struct btsrec_cpu *session_failed_cpu(const struct btsrec *rec)
 {
 	const struct btsrec_root *root = btsrec_root(rec);
+	const struct btsrec_cpu *cpu = root && root->freeze_reason ?
+				       btsrec_cpu(rec, root->freeze_cpu) : NULL;
 
-	return root && root->freeze_reason ? btsrec_cpu(rec, root->freeze_cpu) : NULL;
+	return cpu && cpu->state == BTSREC_CPU_FROZEN ? cpu : NULL;
 }
 
 const struct btsrec_module *btsrec_module_at(const struct btsrec *rec, uint64_t kva)

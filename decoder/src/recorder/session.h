@@ -136,7 +136,12 @@ const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu
  */
 enum btsrec_status session_no_cpu(struct btsrec *rec, unsigned int cpu);
 
-/** session_failed_cpu() - the one that failed first; NULL: none, or its history is not known */
+/**
+ * session_failed_cpu() - the one that failed first
+ *
+ * Return: NULL: none; its history is not known; or it had stopped recording before, as a panic
+ * finds a CPU that a disarm has stopped.
+ */
 const struct btsrec_cpu *session_failed_cpu(const struct btsrec *rec);
 
 /** enum session_index - where the position of the newest record came from */

@@ -6,7 +6,7 @@
  *
  *  - annotations have consecutive sequences, and the last is the counter's;
  *  - time does not run backwards on one CPU;
- *  - the context block equals the newest switch;
+ *  - the context block is what the newest annotation of who runs says;
  *  - a frozen CPU has a whole snapshot, not older than its newest annotation,
  *    and its newest branch leads straight to where BTS was switched off;
  *  - in a ring that never wrapped, everything from the index on is poison;
@@ -55,8 +55,11 @@ struct check {
 		bool has_sequence;
 		uint32_t sequence;
 		uint64_t nr_sequence_breaks;
-		bool has_switch;
-		struct btsrec_switch last_switch;
+		unsigned int nr_contexts;
+		struct btsrec_switch context;
+		struct btsrec_switch context_before;
+		uint64_t context_n;
+		bool stopped_behind_context;
 		bool newest_is_branch;
 		struct btsrec_record newest;
 		enum btsrec_status status;
@@ -128,6 +131,7 @@ static void check_diags(struct check *check)
 
 /* --- Root --------------------------------------------------------------- */
 
+/* A panic between a disarm's stop of its CPU and the unhooking finds that CPU stopped. */
 static void check_first_fault(struct check *check, const struct btsrec_root *root)
 {
 	const struct btsrec_cpu *cpu = btsrec_cpu(check->rec, root->freeze_cpu);
@@ -135,6 +139,12 @@ static void check_first_fault(struct check *check, const struct btsrec_root *roo
 	if (root->freeze_cpu >= root->nr_cpu_ids)
 		check_fault(check, "the first fault is on CPU %u, but there are only %u CPUs",
 			    root->freeze_cpu, root->nr_cpu_ids);
+	else if (cpu && cpu->state == BTSREC_CPU_STOPPED)
+		check_note(check, "the first fault is on CPU %u, which had been stopped before: %s",
+			   root->freeze_cpu, btsrec_reason_str(cpu->stop_reason));
+	else if (cpu && cpu->state == BTSREC_CPU_NEVER)
+		check_note(check, "the first fault is on CPU %u, which never recorded",
+			   root->freeze_cpu);
 	else if (cpu && cpu->state != BTSREC_CPU_FROZEN)
 		check_fault(check, "the first fault is on CPU %u, which is not frozen",
 			    root->freeze_cpu);
@@ -231,6 +241,18 @@ static enum btsrec_status history_sequence(struct check *check, const struct bts
 	return BTSREC_OK;
 }
 
+static void history_context(struct history_check *history, const struct btsrec_event *event)
+{
+	struct btsrec_switch context;
+
+	if (!record_context(event, &context))
+		return;
+	history->context_before = history->context;
+	history->context = context;
+	history->context_n = event->n;
+	history->nr_contexts += history->nr_contexts < 2;
+}
+
 static bool history_event(void *arg, const struct btsrec_event *event)
 {
 	struct check *check = arg;
@@ -238,18 +260,9 @@ static bool history_event(void *arg, const struct btsrec_event *event)
 
 	history_tsc(history, event);
 	history->status = history_sequence(check, event);
-	switch (event->kind) {
-	case BTSREC_EVENT_SWITCH:
-	case BTSREC_EVENT_EXEC:
-		history->has_switch = true;
-		history->last_switch = event->sw;
-		break;
-	case BTSREC_EVENT_GAP:
+	history_context(history, event);
+	if (event->kind == BTSREC_EVENT_GAP)
 		history_gap(check, event);
-		break;
-	default:
-		break;
-	}
 	return !history->status;
 }
 
@@ -309,17 +322,29 @@ static void check_annotations(struct check *check)
 			    history->sequence, (uint64_t)page->annot_end - 1);
 }
 
+/* The recorder writes the annotation first: a freeze between the two finds the block before. */
+static bool is_context_before(const struct history_check *history,
+			      const struct btsrec_switch *context)
+{
+	return history->stopped_behind_context &&
+	       (history->nr_contexts < 2 ||
+		!memcmp(context, &history->context_before, sizeof(*context)));
+}
+
 static void check_context(struct check *check)
 {
 	const struct history_check *history = &check->history;
 	const struct btsrec_cpu *page = check->page;
 
-	if (page->context_seq & 1 || !history->has_switch || page->annot_begin != page->annot_end ||
-	    history_has_holes(history))
+	if (page->context_seq & 1 || !history->nr_contexts ||
+	    page->annot_begin != page->annot_end || history_has_holes(history) ||
+	    is_context_before(history, &page->context))
 		return;
-	if (memcmp(&page->context, &history->last_switch, sizeof(page->context)))
-		check_fault(check, "the context block (pid %u) is not the newest switch (pid %u)",
-			    page->context.next.pid, history->last_switch.next.pid);
+	if (memcmp(&page->context, &history->context, sizeof(page->context)))
+		check_fault(check, "the context block (pid %u, tsc %" PRIu64 ") is not what the "
+			    "newest annotation says (pid %u, tsc %" PRIu64 ")",
+			    page->context.next.pid, (uint64_t)page->context.tsc,
+			    history->context.next.pid, (uint64_t)history->context.tsc);
 }
 
 /* --- Freeze ------------------------------------------------------------- */
@@ -410,6 +435,8 @@ static enum btsrec_status check_history(struct check *check)
 		return status;
 	history->newest_is_branch = ends_with_branch(check, &passed);
 	history->newest = passed.newest;
+	history->stopped_behind_context =
+		history->context_n + 1 + (check->page->frozen != 0) == passed.nr_events;
 	check_gaps(check);
 	check_annotations(check);
 	check_context(check);

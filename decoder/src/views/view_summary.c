@@ -265,12 +265,21 @@ void out_signature(struct out *out, const struct signature *signature)
 
 /* --- Summary ------------------------------------------------------------ */
 
+static const char *why_without(struct btsrec *rec)
+{
+	const struct btsrec_root *root = btsrec_root(rec);
+
+	if (!root->freeze_reason)
+		return "there was no fault";
+	return btsrec_cpu(rec, root->freeze_cpu) ? "that CPU had stopped recording before" :
+						   "the history of that CPU is not known";
+}
+
 static enum btsrec_status begin_without(void *arg)
 {
 	struct summary *view = arg;
 
-	view->no_signature = btsrec_root(view->calls.renderer.rec)->freeze_reason ?
-			     "the history of that CPU is not known" : "there was no fault";
+	view->no_signature = why_without(view->calls.renderer.rec);
 	view->format->begin(view);
 	return BTSREC_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is in a ring: branches and annotations. */
 #include "mkimage.h"
+#include "recorder/record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,6 +80,16 @@ void do_records(struct statement *statement)
 	fclose(from);
 }
 
+/* As the decoder understands it, so that whatever is written has one meaning. */
+static void set_context(unsigned int kind, const uint8_t *payload, uint64_t nr_parts)
+{
+	struct btsrec_event event = { 0 };
+
+	record_annotation(kind, payload, (unsigned int)nr_parts, &event);
+	if (record_context(&event, &image.cpu->page->context))
+		image.cpu->page->context_seq += 2;
+}
+
 /* Parts [0, nr_there) of an annotation; only a whole one moves the head on. */
 static void annotate(struct statement *statement, unsigned int kind, const void *payload,
 		     size_t nr_bytes)
@@ -103,6 +114,7 @@ static void annotate(struct statement *statement, unsigned int kind, const void 
 		return;
 	cpu->annot_end++;
 	image.cpu->head = (image.cpu->head + nr_parts) % image.nr_slots;
+	set_context(kind, bytes, nr_parts);
 }
 
 /* PID/TGID/CR3/COMM */
@@ -136,10 +148,6 @@ static void do_switch(struct statement *statement, unsigned int kind)
 	side_of(statement, "prev", &payload.prev);
 	side_of(statement, "next", &payload.next);
 	annotate(statement, kind, &payload, sizeof(payload));
-	if (word_of(statement, "pending"))
-		return;
-	image.cpu->page->context = payload;
-	image.cpu->page->context_seq += 2;
 }
 
 static void do_resume(struct statement *statement, unsigned int kind)
