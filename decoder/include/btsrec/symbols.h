@@ -44,6 +44,15 @@ BTSREC_API void btsrec_set_resolver(struct btsrec *rec,
 BTSREC_API void btsrec_set_dump_names(struct btsrec *rec, bool wanted);
 
 /**
+ * btsrec_set_raw_names() - are addresses named by their symbols? No, unless this says so.
+ *
+ * A function may have several symbols that compilers and the linker make: __cfi_F and __pfx_F
+ * in front of it, F.isra.0, F.constprop.0, F.part.0, F.cold and F.llvm.1 for clones and parts.
+ * They all are F otherwise.  Calls, stacks and signatures do not depend on it.
+ */
+BTSREC_API void btsrec_set_raw_names(struct btsrec *rec, bool wanted);
+
+/**
  * btsrec_set_files() - where the files are that processes had mapped
  * @sysroot: folder that stands for the root of the machine in the dump; NULL: "/".
  * @debuginfo: "DIR:DIR", folders with debug files by build-id; NULL: /usr/lib/debug.

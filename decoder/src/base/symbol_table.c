@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "base/grow.h"
+#include "base/symbol_function.h"
 
 /* --- The list ----------------------------------------------------------- */
 
@@ -300,11 +301,13 @@ struct symbol_table *symbol_table_new(struct symbol_list *list, uint64_t begin_v
 	}
 	table_fill(table, list);
 	give_back(table);
-	return table;
+	if (symbol_functions_link(table))
+		return table;
+	symbol_table_free(table);
+	return NULL;
 }
 
-bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char **ret_name,
-		       size_t *ret_name_bytes, uint64_t *ret_offset_bytes)
+bool symbol_table_at(const struct symbol_table *table, uint64_t va, size_t *ret)
 {
 	uint64_t at_bytes = va - table->shift - table->begin_va;
 	const struct symbol_start *starts = table->starts;
@@ -317,8 +320,19 @@ bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char
 		i++;
 	if (starts[i].offset_bytes > at_bytes || starts[i + 1].name_at == starts[i].name_at)
 		return false;
+	*ret = i;
+	return true;
+}
+
+bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char **ret_name,
+		       size_t *ret_name_bytes, uint64_t *ret_offset_bytes)
+{
+	size_t i;
+
+	if (!symbol_table_at(table, va, &i))
+		return false;
 	*ret_name = symbol_table_name(table, i, ret_name_bytes);
-	*ret_offset_bytes = at_bytes - starts[i].offset_bytes;
+	*ret_offset_bytes = va - symbol_table_va(table, i);
 	return true;
 }
 

@@ -96,6 +96,7 @@ struct symbol_table {
 	struct symbol_start {
 		uint32_t offset_bytes;	/* from @begin_va */
 		uint32_t name_at;	/* in @names */
+		uint32_t function;	/* of @starts: see symbol_function.h */
 	} *starts;
 	uint32_t *granules;
 	char *names;
@@ -140,6 +141,9 @@ static inline void symbol_table_fetch(const struct symbol_table *table, uint64_t
 
 /** symbol_table_free() - NULL is allowed */
 void symbol_table_free(struct symbol_table *table);
+
+/** symbol_table_at() - the number of the symbol that symbol_table_find() finds */
+bool symbol_table_at(const struct symbol_table *table, uint64_t va, size_t *ret);
 
 /**
  * symbol_table_find() - the symbol that @va is in

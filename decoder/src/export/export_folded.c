@@ -131,8 +131,8 @@ static uint64_t start_of(struct folded *folded, uint64_t va, enum symbol_why *re
 {
 	struct symbol_name name;
 
-	return symbol_find_in(folded->r.rec, &folded->side, va, &name, ret_why) &&
-	       va > name.offset_bytes ? va - name.offset_bytes : 0;
+	return symbol_find_in(folded->r.rec, &folded->side, va, &name, ret_why) ?
+		       va - name.offset_bytes : 0;
 }
 
 /* What is at @va; without its parent. */

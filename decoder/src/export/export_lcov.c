@@ -237,7 +237,7 @@ static void count_functions(struct lcov *lcov)
 		uint64_t at = range[0] < done ? done : range[0];
 		struct symbol_name name;
 
-		while (at < range[1] && symbol_find(lcov->r.rec, at, &name) && name.name_bytes) {
+		while (at < range[1] && symbol_find_as(lcov->r.rec, at, true, &name) && name.name_bytes) {
 			done = count_function(lcov, i, at - name.offset_bytes);
 			if (done <= at)
 				break;
@@ -265,7 +265,8 @@ static bool merge(struct lcov *lcov, const struct count *function, struct symbol
 	const struct count *first = lcov->functions.table, *end = first + lcov->functions.nr;
 	struct symbol_name other;
 
-	if (!symbol_find(lcov->r.rec, function->key[2], ret_name))
+	if (!symbol_find(lcov->r.rec, function->key[2], ret_name) ||
+	    !symbol_is_front(ret_name->offset_bytes))
 		return false;
 	*ret_nr = function->nr[0];
 	for (const struct count *at = function; at > first && at[-1].key[0] == function->key[0] &&

@@ -12,13 +12,13 @@ static struct branch look_up_type(void *arg, const struct btsrec_event *event)
 	return trace_type(&event_filter->types, event);
 }
 
-static bool look_up_name(void *arg, const struct btsrec_side *side, uint64_t va,
+static bool look_up_name(void *arg, const struct btsrec_side *side, uint64_t va, bool raw,
 			 struct symbol_name *ret)
 {
 	struct event_filter *event_filter = arg;
 	enum symbol_why why;
 
-	return symbol_find_in(event_filter->rec, side, va, ret, &why);
+	return symbol_find_in_as(event_filter->rec, side, va, raw, ret, &why);
 }
 
 static bool passes(struct event_filter *event_filter, const struct btsrec_event *event)

@@ -114,19 +114,27 @@ static bool matches_any(const char *patterns, const char *name)
 	return false;
 }
 
-static bool wants_name(const struct filter *filter, const struct btsrec_side *side, uint64_t va,
-		       const struct filter_lookup *lookup)
+static bool wants_name_as(const struct filter *filter, const struct btsrec_side *side, uint64_t va,
+			  bool raw, const struct filter_lookup *lookup)
 {
 	char text[sizeof(((struct symbol_name *)0)->buf.name)];
 	struct symbol_name name;
 
 	/* An address may be known by its module or file alone, which is no function. */
-	if (!lookup->name(lookup->arg, side, va, &name) || !name.name_bytes ||
+	if (!lookup->name(lookup->arg, side, va, raw, &name) || !name.name_bytes ||
 	    name.name_bytes >= sizeof(text))
 		return false;
 	memcpy(text, name.name, name.name_bytes);
 	text[name.name_bytes] = '\0';
 	return matches_any(filter->symbols, text);
+}
+
+/* By its function, or as the log of the kernel has it. */
+static bool wants_name(const struct filter *filter, const struct btsrec_side *side, uint64_t va,
+		       const struct filter_lookup *lookup)
+{
+	return wants_name_as(filter, side, va, false, lookup) ||
+	       wants_name_as(filter, side, va, true, lookup);
 }
 
 static bool wants_branch(const struct filter *filter, const struct btsrec_event *event,

@@ -101,7 +101,7 @@ void filter_window_feed(const struct filter *filter, const struct btsrec_event *
  */
 struct filter_lookup {
 	struct branch (*type)(void *arg, const struct btsrec_event *event);
-	bool (*name)(void *arg, const struct btsrec_side *side, uint64_t va,
+	bool (*name)(void *arg, const struct btsrec_side *side, uint64_t va, bool raw,
 		     struct symbol_name *ret);
 	void *arg;
 };

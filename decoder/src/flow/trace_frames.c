@@ -39,39 +39,23 @@ bool trace_is_switch(struct btsrec *rec, uint64_t va)
 {
 	struct symbol_name name;
 
-	return symbol_find(rec, va, &name) && is_switch(&name);
+	return symbol_find_as(rec, va, false, &name) && is_switch(&name);
 }
 
-/* Compilers put code that hardly ever runs elsewhere, as "name.cold". */
-static const char cold[] = ".cold";
-#define COLD_BYTES (sizeof(cold) - 1)
-
-/* The length of the name without that, if it begins within the first @max_bytes: mostly few. */
-static size_t warm_bytes(const struct symbol_name *name, size_t max_bytes)
+/* Parts of one function that lie apart, of which it is not known to which of several. */
+static bool are_parts(struct btsrec *rec, uint64_t from_va, uint64_t to_va)
 {
-	for (size_t at = 0; at <= max_bytes && at + COLD_BYTES <= name->name_bytes; at++)
-		if (name->name[at] == '.' && !memcmp(name->name + at, cold, COLD_BYTES))
-			return at;
-	return name->name_bytes;
+	struct symbol_name from, to;
+
+	return symbol_find_as(rec, from_va, true, &from) && symbol_find_as(rec, to_va, true, &to) &&
+	       (symbol_is_split(from.name, from.name_bytes) ||
+		symbol_is_split(to.name, to.name_bytes));
 }
 
-static size_t common_bytes(const struct symbol_name *a, const struct symbol_name *b)
+static bool same_name(const struct symbol_name *from, const struct symbol_name *to)
 {
-	size_t nr = 0;
-
-	while (nr < a->name_bytes && nr < b->name_bytes && a->name[nr] == b->name[nr])
-		nr++;
-	return nr;
-}
-
-/* What is behind the first difference does not matter, and most names differ early. */
-static bool same_function(const struct symbol_name *from, const struct symbol_name *to)
-{
-	size_t nr_common = common_bytes(from, to);
-	size_t from_bytes = warm_bytes(from, nr_common), to_bytes = warm_bytes(to, nr_common);
-
-	return from_bytes == to_bytes && from_bytes <= nr_common &&
-	       (from_bytes != from->name_bytes || to_bytes != to->name_bytes);
+	return from->name_bytes == to->name_bytes &&
+	       !memcmp(from->name, to->name, from->name_bytes);
 }
 
 static enum frames_place place_of_start(const struct symbol_name *from,
@@ -88,16 +72,17 @@ static enum frames_place place(void *arg, uint64_t from_va, uint64_t to_va)
 {
 	struct symbol_name from, to;
 
-	if (!symbol_find(arg, from_va, &from) || !symbol_find(arg, to_va, &to) ||
+	if (!symbol_find_as(arg, from_va, false, &from) ||
+	    !symbol_find_as(arg, to_va, false, &to) ||
 	    !from.name_bytes || !to.name_bytes)
 		return FRAMES_UNKNOWN;
 	if (from_va - from.offset_bytes == to_va - to.offset_bytes && is_switch(&from))
 		return FRAMES_SWITCHED;
 	if (from_va - from.offset_bytes == to_va - to.offset_bytes)
-		return to.offset_bytes ? FRAMES_SAME : FRAMES_SAME_START;
-	if (same_function(&from, &to))
+		return symbol_is_front(to.offset_bytes) ? FRAMES_SAME_START : FRAMES_SAME;
+	if (same_name(&from, &to) && are_parts(arg, from_va, to_va))
 		return FRAMES_SAME;
-	return to.offset_bytes ? FRAMES_INSIDE : place_of_start(&from, &to);
+	return symbol_is_front(to.offset_bytes) ? place_of_start(&from, &to) : FRAMES_INSIDE;
 }
 
 /* --- Events ------------------------------------------------------------- */

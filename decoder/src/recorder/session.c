@@ -106,6 +106,7 @@ struct btsrec *session_clone(struct btsrec *rec)
 	clone->image = rec->image;
 	clone->located = rec->located;
 	clone->no_dump_names = rec->no_dump_names;
+	clone->raw_names = rec->raw_names;
 	clone->no_user_names = rec->no_user_names;
 	clone->sysroot = rec->sysroot;
 	clone->debuginfo = rec->debuginfo;

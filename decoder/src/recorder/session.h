@@ -38,6 +38,7 @@ struct session_part {
  * @resolver: valid if @has_resolver.
  * @nr_threads: of btsrec_set_threads().
  * @no_dump_names: btsrec_set_dump_names() said so.
+ * @raw_names: btsrec_set_raw_names() said so.
  * @no_user_names: leave user addresses without names.
  * @sysroot, @debuginfo: of btsrec_set_files(); owned; NULL: the defaults.
  * @symbols: of symbol.c.
@@ -66,6 +67,7 @@ struct btsrec {
 	struct btsrec_resolver resolver;
 	unsigned int nr_threads;
 	bool no_dump_names;
+	bool raw_names;
 	bool no_user_names;
 	char *sysroot;
 	char *debuginfo;

@@ -75,8 +75,7 @@ static void json_name(struct out *out, const char *key, const struct symbol_name
 		out_escaped_name(out, name->name, name->name_bytes);
 	else
 		out_module(out, name->module);
-	out_char(out, '+');
-	out_hex(out, name->offset_bytes);
+	out_offset(out, name->offset_bytes);
 	if (name->name_bytes && *name->module) {
 		out_char(out, ' ');
 		out_module(out, name->module);

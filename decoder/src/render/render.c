@@ -99,6 +99,14 @@ void out_user_summary_thread(struct renderer *r, uint32_t pid)
 	out_user_counts(r, "thread", pid);
 }
 
+void out_offset(struct out *out, uint64_t offset_bytes)
+{
+	bool negative = offset_bytes > INT64_MAX;
+
+	out_char(out, negative ? '-' : '+');
+	out_hex(out, negative ? -offset_bytes : offset_bytes);
+}
+
 void out_name(struct out *out, const struct symbol_name *name)
 {
 	if (name->name_bytes) {
@@ -108,8 +116,7 @@ void out_name(struct out *out, const struct symbol_name *name)
 		out_str(out, name->module);
 		out_char(out, ']');
 	}
-	out_char(out, '+');
-	out_hex(out, name->offset_bytes);
+	out_offset(out, name->offset_bytes);
 	if (name->name_bytes && *name->module) {
 		out_literal(out, " [");
 		out_str(out, name->module);

@@ -152,6 +152,9 @@ void loop_tsv(struct renderer *r, unsigned int cpu, const struct loop *loop);
 /** out_name_of() - behind blanks the name of @va, or why none; nothing if there are no names */
 void out_name_of(struct out *out, struct renderer *r, uint64_t va);
 
+/** out_offset() - +0x12; negative ones, as two's complement, are -0x12 */
+void out_offset(struct out *out, uint64_t offset_bytes);
+
 /** out_name() - name+0x12, name+0x12 [module] or [module]+0x1234 */
 void out_name(struct out *out, const struct symbol_name *name);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
+#include "base/symbol_function.h"
 #include "symbols/filestore.h"
 
 /* Beyond any program; keeps the table of a file with odd segments small. */
@@ -243,17 +244,18 @@ void mapped_fini(struct mapped *mapped)
 
 /* --- Questions ---------------------------------------------------------- */
 
-bool mapped_find(const struct mapped *mapped, uint64_t offset_bytes, const char **ret_name,
-		 size_t *ret_name_bytes, uint64_t *ret_offset_bytes)
+bool mapped_find(const struct mapped *mapped, uint64_t offset_bytes, bool raw,
+		 const char **ret_name, size_t *ret_name_bytes, uint64_t *ret_offset_bytes)
 {
+	typeof(&symbol_table_find) find = raw ? symbol_table_find : symbol_table_function;
+
 	for (size_t i = 0; mapped->symbols && i < mapped->nr_segments; i++) {
 		const struct elffile_segment *segment = &mapped->segments[i];
 
 		if (offset_bytes - segment->offset_bytes < segment->nr_bytes)
-			return symbol_table_find(mapped->symbols,
-						 offset_bytes - segment->offset_bytes +
-						 segment->va, ret_name, ret_name_bytes,
-						 ret_offset_bytes);
+			return find(mapped->symbols,
+				    offset_bytes - segment->offset_bytes + segment->va, ret_name,
+				    ret_name_bytes, ret_offset_bytes);
 	}
 	return false;
 }

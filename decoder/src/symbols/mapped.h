@@ -83,8 +83,12 @@ void mapped_fini(struct mapped *mapped);
 /** mapped_drop_file() - close the file; the symbols stay */
 void mapped_drop_file(struct mapped *mapped);
 
-/** mapped_find() - the symbol at @offset_bytes of the file; as symbol_table_find() */
-bool mapped_find(const struct mapped *mapped, uint64_t offset_bytes, const char **ret_name,
+/**
+ * mapped_find() - the symbol at @offset_bytes of the file; as symbol_table_find() if @raw, else
+ * as symbol_table_function()
+ */
+bool mapped_find(const struct mapped *mapped, uint64_t offset_bytes, bool raw,
+		 const char **ret_name,
 		 size_t *ret_name_bytes, uint64_t *ret_offset_bytes);
 
 /** mapped_read() - bytes of the file, if it is the same; returns how many */

@@ -79,7 +79,7 @@ enum code_thunk retpoline_at(void *arg, uint64_t va)
 {
 	struct symbol_name name;
 
-	if (!symbol_find(arg, va, &name))
+	if (!symbol_find_as(arg, va, false, &name))
 		return thunk_without_name(va);
 	return thunk_of(&name, symbols_thunk_array(arg), va);
 }

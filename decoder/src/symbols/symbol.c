@@ -141,6 +141,11 @@ void btsrec_set_dump_names(struct btsrec *rec, bool wanted)
 	rec->no_dump_names = !wanted;
 }
 
+void btsrec_set_raw_names(struct btsrec *rec, bool wanted)
+{
+	rec->raw_names = wanted;
+}
+
 struct user *symbols_user(struct btsrec *rec)
 {
 	struct symbol_dump *dump = symbols_dump(rec);
@@ -277,7 +282,41 @@ enum btsrec_status symbol_file_finish(struct btsrec *rec, struct symbol_list *li
 
 /* --- Lookup ------------------------------------------------------------- */
 
-static bool resolver_find(const struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+bool symbol_table_name_of(const struct symbol_table *table, uint64_t va, bool raw,
+			  struct symbol_name *ret)
+{
+	typeof(&symbol_table_find) find = raw ? symbol_table_find : symbol_table_function;
+
+	return find(table, va, &ret->name, &ret->name_bytes, &ret->offset_bytes);
+}
+
+/* A resolver does not say where a function is; what is in front of it ends where it begins. */
+static uint64_t resolver_function(const struct btsrec *rec, uint64_t va,
+				  const struct symbol_name *found)
+{
+	struct btsrec_symbol symbol;
+	uint64_t start = va - found->offset_bytes;
+
+	for (unsigned int i = 1; i < SYMBOL_FRONT_MAX_BYTES; i++)
+		if (rec->resolver.resolve(rec->resolver.arg, start + i, &symbol) == BTSREC_OK &&
+		    !symbol.offset_bytes)
+			return start + i;
+	return start;
+}
+
+static void resolver_stem(const struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+{
+	size_t nr_bytes;
+	const char *stem = symbol_stem(ret->name, ret->name_bytes, &nr_bytes);
+
+	if (stem != ret->name)
+		ret->offset_bytes = va - resolver_function(rec, va, ret);
+	ret->name = stem;
+	ret->name_bytes = nr_bytes;
+}
+
+static bool resolver_find(const struct btsrec *rec, uint64_t va, bool raw,
+			  struct symbol_name *ret)
 {
 	struct btsrec_symbol symbol;
 
@@ -289,6 +328,8 @@ static bool resolver_find(const struct btsrec *rec, uint64_t va, struct symbol_n
 	ret->module = ret->buf.module;
 	escaped_copy(ret->buf.module, symbol.module, sizeof(symbol.module));
 	ret->offset_bytes = symbol.offset_bytes;
+	if (!raw)
+		resolver_stem(rec, va, ret);
 	return ret->name_bytes || *ret->module;
 }
 
@@ -306,33 +347,38 @@ static bool module_find(const struct btsrec *rec, uint64_t va, struct symbol_nam
 	return true;
 }
 
-static bool files_find(const struct symbol_table *table, uint64_t va, struct symbol_name *ret)
+static bool files_find(const struct symbol_table *table, uint64_t va, bool raw,
+		       struct symbol_name *ret)
 {
 	ret->module = "";
 	for (; table; table = table->next)
-		if (symbol_table_find(table, va, &ret->name, &ret->name_bytes,
-				      &ret->offset_bytes))
+		if (symbol_table_name_of(table, va, raw, ret))
 			return true;
 	return false;
 }
 
-static bool dump_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+static bool dump_find(struct btsrec *rec, uint64_t va, bool raw, struct symbol_name *ret)
 {
 	struct symbol_dump *dump = symbols_dump(rec);
 
-	return dump && symbol_dump_find(dump, va, ret);
+	return dump && symbol_dump_find(dump, va, raw, ret);
+}
+
+bool symbol_find_as(struct btsrec *rec, uint64_t va, bool raw, struct symbol_name *ret)
+{
+	const struct symbols *symbols = rec->symbols.data;
+
+	if (rec->has_resolver && resolver_find(rec, va, raw, ret))
+		return true;
+	if (va < KERNEL_HALF_KVA)
+		return false;
+	return files_find(symbols ? symbols->files : NULL, va, raw, ret) ||
+	       dump_find(rec, va, raw, ret) || module_find(rec, va, ret);
 }
 
 bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
 {
-	const struct symbols *symbols = rec->symbols.data;
-
-	if (rec->has_resolver && resolver_find(rec, va, ret))
-		return true;
-	if (va < KERNEL_HALF_KVA)
-		return false;
-	return files_find(symbols ? symbols->files : NULL, va, ret) || dump_find(rec, va, ret) ||
-	       module_find(rec, va, ret);
+	return symbol_find_as(rec, va, rec->raw_names, ret);
 }
 
 void symbol_fetch(const struct btsrec *rec, uint64_t va)
@@ -376,12 +422,26 @@ static void add_found(struct found *found, uint64_t va)
 		found->vas[found->nr++] = va;
 }
 
+/* All parts of a function are it, but for what is in front of it. */
+static bool is_of_function(const struct symbol_table *table, size_t i, const char *name)
+{
+	size_t nr_bytes, stem_bytes;
+	const char *its_name = symbol_table_name(table, i, &nr_bytes);
+	const char *stem = symbol_stem(its_name, nr_bytes, &stem_bytes);
+
+	return stem == its_name && stem_bytes < nr_bytes && stem_bytes == strlen(name) &&
+	       !memcmp(stem, name, stem_bytes);
+}
+
 static void find_in_table(const struct symbol_table *table, const char *name, struct found *found)
 {
 	uint64_t va;
 
 	for (size_t at = 0; table && symbol_table_by_name(table, name, &at, &va);)
 		add_found(found, va);
+	for (size_t i = 0; table && i < table->nr_names; i++)
+		if (is_of_function(table, i, name))
+			add_found(found, symbol_table_va(table, i));
 }
 
 size_t symbols_by_name(struct btsrec *rec, const char *name, uint64_t *ret, size_t max)
@@ -430,13 +490,13 @@ const char *symbol_why_str(enum symbol_why why)
 	return "unknown";
 }
 
-bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t va,
-		    struct symbol_name *ret, enum symbol_why *ret_why)
+bool symbol_find_in_as(struct btsrec *rec, const struct btsrec_side *side, uint64_t va, bool raw,
+		       struct symbol_name *ret, enum symbol_why *ret_why)
 {
 	struct user *user;
 
 	*ret_why = SYMBOL_NAMED;
-	if (symbol_find(rec, va, ret))
+	if (symbol_find_as(rec, va, raw, ret))
 		return true;
 	*ret_why = SYMBOL_UNKNOWN;
 	if (va >= KERNEL_HALF_KVA || !side)
@@ -445,8 +505,14 @@ bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t
 	if (!user)
 		return false;
 	ret->module = NULL;
-	*ret_why = user_find(user, side->cr3, va, ret);
+	*ret_why = user_find(user, side->cr3, va, raw, ret);
 	return ret->module;
+}
+
+bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t va,
+		    struct symbol_name *ret, enum symbol_why *ret_why)
+{
+	return symbol_find_in_as(rec, side, va, rec->raw_names, ret, ret_why);
 }
 
 enum btsrec_status btsrec_resolve(struct btsrec *rec, uint64_t va, struct btsrec_symbol *ret)

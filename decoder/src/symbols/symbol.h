@@ -9,7 +9,7 @@
 #include <btsrec/decoder.h>
 
 #include "code/code.h"
-#include "base/symbol_table.h"
+#include "base/symbol_function.h"
 
 /*
  * KASLR moves the kernel by multiples of CONFIG_PHYSICAL_ALIGN, on x86-64 at
@@ -27,7 +27,8 @@ struct user;
  * @name: escaped, @name_bytes long; none if only the module is known.
  * @module: escaped, NUL-terminated; empty: the kernel itself.  Of a user address the
  *	path of the file.
- * @offset_bytes: from the start of the symbol, or of the module's text or the file.
+ * @offset_bytes: from the start of the function, of the symbol if it is raw, or of the
+ *	module's text or the file.  Of a function it may be negative, as two's complement.
  * @buf: where @name and @module live if they are not a table's.
  */
 struct symbol_name {
@@ -75,8 +76,22 @@ bool symbols_present(struct btsrec *rec);
  */
 const char *symbols_missing(struct btsrec *rec);
 
+/** symbol_table_name_of() - @va by @table, as symbol_find_as(); leaves @ret->module alone */
+bool symbol_table_name_of(const struct symbol_table *table, uint64_t va, bool raw,
+			  struct symbol_name *ret);
+
 /**
- * symbol_find() - name @va
+ * symbol_find_as() - name @va
+ * @raw: by its symbol; else by the function that the symbol is of, see symbol_function.h.
+ *
+ * What is decided by names asks this, so that it does not depend on what is printed.
+ *
+ * Return: as symbol_find().
+ */
+bool symbol_find_as(struct btsrec *rec, uint64_t va, bool raw, struct symbol_name *ret);
+
+/**
+ * symbol_find() - name @va, as btsrec_set_raw_names() says
  *
  * Return: true with *@ret filled, valid until the session is freed or *@ret is
  * reused; false if @va has no name.
@@ -87,7 +102,7 @@ bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret);
 void symbol_fetch(const struct btsrec *rec, uint64_t va);
 
 /**
- * symbols_by_name() - where the kernel or a module has a symbol called @name
+ * symbols_by_name() - where the kernel or a module has a function or symbol called @name
  * @ret: the addresses, @max of room, each once.
  *
  * By the symbol files and what the dump itself says; the resolver knows no names.
@@ -116,6 +131,10 @@ const struct symbol_table *symbols_module(struct btsrec *rec, const struct btsre
  */
 bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t va,
 		    struct symbol_name *ret, enum symbol_why *ret_why);
+
+/** symbol_find_in_as() - symbol_find_in() with @raw as symbol_find_as() has it */
+bool symbol_find_in_as(struct btsrec *rec, const struct btsrec_side *side, uint64_t va, bool raw,
+		       struct symbol_name *ret, enum symbol_why *ret_why);
 
 /**
  * symbols_table() - table @i, from 0, of the symbol files and then of the kernel in the dump

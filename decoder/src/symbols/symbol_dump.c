@@ -237,13 +237,12 @@ const struct symbol_table *symbol_dump_module(struct symbol_dump *dump,
 	return dump->modules[i];
 }
 
-static bool module_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+static bool module_find(struct symbol_dump *dump, uint64_t va, bool raw, struct symbol_name *ret)
 {
 	const struct btsrec_module *module = located_module_at(dump->located, va);
 	const struct symbol_table *table = module ? symbol_dump_module(dump, module) : NULL;
 
-	if (!table || !symbol_table_find(table, va, &ret->name, &ret->name_bytes,
-					 &ret->offset_bytes))
+	if (!table || !symbol_table_name_of(table, va, raw, ret))
 		return false;
 	ret->module = ret->buf.module;
 	escaped_copy(ret->buf.module, module->name, sizeof(module->name));
@@ -299,16 +298,16 @@ const struct symbol_table *symbol_dump_known(const struct symbol_dump *dump)
 	return dump->kernel;
 }
 
-static bool kernel_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+static bool kernel_find(struct symbol_dump *dump, uint64_t va, bool raw, struct symbol_name *ret)
 {
 	if (va - KREAD_IMAGE_KVA >= KREAD_IMAGE_BYTES || !symbol_dump_kernel(dump, NULL))
 		return false;
 	ret->module = "";
-	return symbol_table_find(dump->kernel, va, &ret->name, &ret->name_bytes,
-				 &ret->offset_bytes);
+	return symbol_table_name_of(dump->kernel, va, raw, ret);
 }
 
-bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, bool raw, struct symbol_name *ret)
 {
-	return kernel_find(dump, va, ret) || module_find(dump, va, ret) || made_find(dump, va, ret);
+	return kernel_find(dump, va, raw, ret) || module_find(dump, va, raw, ret) ||
+	       made_find(dump, va, ret);
 }

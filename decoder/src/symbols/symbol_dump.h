@@ -76,7 +76,7 @@ const struct kread *symbol_dump_kread(const struct symbol_dump *dump);
 /** symbol_dump_known() - the kernel's table, if it has been made; else NULL */
 const struct symbol_table *symbol_dump_known(const struct symbol_dump *dump);
 
-/** symbol_dump_find() - as symbol_find(), by what the dump says */
-bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret);
+/** symbol_dump_find() - as symbol_find_as(), by what the dump says */
+bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, bool raw, struct symbol_name *ret);
 
 #endif /* BTSREC_SYMBOL_DUMP_H */

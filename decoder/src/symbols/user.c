@@ -427,7 +427,8 @@ static enum symbol_why why_of_mapped(enum mapped_why why)
 	return SYMBOL_NO_SYMBOL;
 }
 
-enum symbol_why user_find(struct user *user, uint64_t cr3, uint64_t va, struct symbol_name *ret)
+enum symbol_why user_find(struct user *user, uint64_t cr3, uint64_t va, bool raw,
+			  struct symbol_name *ret)
 {
 	const struct user_place *place;
 
@@ -441,8 +442,8 @@ enum symbol_why user_find(struct user *user, uint64_t cr3, uint64_t va, struct s
 	ret->module = place->file ? place->file->name : place->label;
 	if (!place->file)
 		return place->why;
-	if (mapped_find(&place->file->mapped, ret->offset_bytes, &ret->name, &ret->name_bytes,
-			&ret->offset_bytes))
+	if (mapped_find(&place->file->mapped, ret->offset_bytes, raw, &ret->name,
+			&ret->name_bytes, &ret->offset_bytes))
 		return SYMBOL_NAMED;
 	return why_of_mapped(place->file->mapped.why);
 }

@@ -54,11 +54,13 @@ bool user_space_lost(struct user *user, const struct btsrec_side *side, uint64_t
 
 /**
  * user_find() - name @va in the address space @cr3
+ * @raw: as symbol_find_as().
  *
  * Return: why it has no symbol, or SYMBOL_NAMED; *@ret has a module, and is filled, if
  * at least what is mapped there is known.
  */
-enum symbol_why user_find(struct user *user, uint64_t cr3, uint64_t va, struct symbol_name *ret);
+enum symbol_why user_find(struct user *user, uint64_t cr3, uint64_t va, bool raw,
+			   struct symbol_name *ret);
 
 /**
  * user_code() - what is mapped at @va, from a file that is the same

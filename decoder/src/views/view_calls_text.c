@@ -93,7 +93,7 @@ void calls_function(struct renderer *r, uint64_t va)
 		out_hex16(out, va);
 		return;
 	}
-	if (!name.name_bytes || name.offset_bytes) {
+	if (!name.name_bytes || !symbol_is_front(name.offset_bytes)) {
 		out_name(out, &name);
 		return;
 	}

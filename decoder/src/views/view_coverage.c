@@ -19,7 +19,8 @@ static bool starts_at(struct btsrec *rec, uint64_t va, uint64_t start)
 {
 	struct symbol_name name;
 
-	return symbol_find(rec, va, &name) && name.name_bytes && va - name.offset_bytes == start;
+	return symbol_find_as(rec, va, true, &name) && name.name_bytes &&
+	       va - name.offset_bytes == start;
 }
 
 static bool append(struct cover *cover, const struct cover_insn *insn)
@@ -50,12 +51,14 @@ static enum btsrec_status add_function(struct cover_view *view, uint64_t va)
 {
 	struct btsrec *rec = view->renderer.rec;
 	struct cover *cover = &view->covers[view->nr_covers];
+	struct symbol_name raw;
 
-	if (!symbol_find(rec, va, &cover->name) || !cover->name.name_bytes)
+	if (!symbol_find_as(rec, va, true, &raw) || !symbol_find(rec, va, &cover->name) ||
+	    !cover->name.name_bytes)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "0x%llx is in no known function",
 			       (unsigned long long)va);
 	view->nr_covers++;
-	if (!cover_read(rec, view->code, va - cover->name.offset_bytes, cover))
+	if (!cover_read(rec, view->code, va - raw.offset_bytes, cover))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return BTSREC_OK;
 }

@@ -55,7 +55,7 @@ static void name_call(const struct diff_side *side, size_t call, char ret[SIGNAT
 	struct symbol_name name;
 
 	memcpy(ret, "-", 2);
-	if (symbol_find(side->rec, line.to, &name) && name.name_bytes)
+	if (symbol_find_as(side->rec, line.to, false, &name) && name.name_bytes)
 		signature_name(name.name, name.name_bytes, name.module, ret);
 }
 

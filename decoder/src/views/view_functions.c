@@ -83,7 +83,7 @@ static struct profile_place place_of(struct btsrec *rec, const struct btsrec_sid
 	struct symbol_name name;
 	enum symbol_why why;
 
-	if (symbol_find_in(rec, side, va, &name, &why) && va > name.offset_bytes) {
+	if (symbol_find_in(rec, side, va, &name, &why) && va != name.offset_bytes) {
 		place.start = va - name.offset_bytes;
 		place.cr3 = side && !code_is_kernel(va) ? side->cr3 : 0;
 	} else {

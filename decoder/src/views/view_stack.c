@@ -51,7 +51,7 @@ static bool begins_thread(struct btsrec *rec, const struct frame *frame)
 	struct symbol_name name;
 
 	return frame->kind == FRAME_TAIL && !frame->return_va &&
-	       symbol_find(rec, frame->entered, &name) && name.name_bytes >= strlen(fork) &&
+	       symbol_find_as(rec, frame->entered, false, &name) && name.name_bytes >= strlen(fork) &&
 	       !memcmp(name.name, fork, strlen(fork));
 }
 

@@ -201,7 +201,7 @@ static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
 {
 	struct symbol_name name;
 
-	if (!symbol_find(rec, va, &name) || !name.name_bytes)
+	if (!symbol_find_as(rec, va, false, &name) || !name.name_bytes)
 		return true;
 	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
 }

@@ -20,10 +20,11 @@ static struct branch type_of(void *arg, const struct btsrec_event *event)
 }
 
 /* Only one address has a name, and of another its module is known. */
-static bool name_of(void *arg, const struct btsrec_side *side, uint64_t va,
+static bool name_of(void *arg, const struct btsrec_side *side, uint64_t va, bool raw,
 		    struct symbol_name *ret)
 {
 	(void)arg;
+	(void)raw;
 	(void)side;
 	if (va == KERNEL + 0x200) {
 		ret->name = NULL;

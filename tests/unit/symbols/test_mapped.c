@@ -87,7 +87,7 @@ static void expect_symbol(uint64_t offset_bytes, uint64_t symbol_offset_bytes)
 	size_t name_bytes;
 	uint64_t at;
 
-	ck_assert(mapped_find(&mapped, offset_bytes, &name, &name_bytes, &at));
+	ck_assert(mapped_find(&mapped, offset_bytes, false, &name, &name_bytes, &at));
 	ck_assert_uint_eq(name_bytes, 4);
 	ck_assert_mem_eq(name, "work", 4);
 	ck_assert_uint_eq(at, symbol_offset_bytes);
@@ -99,7 +99,7 @@ static void expect_no_symbol(uint64_t offset_bytes)
 	size_t name_bytes;
 	uint64_t at;
 
-	ck_assert(!mapped_find(&mapped, offset_bytes, &name, &name_bytes, &at));
+	ck_assert(!mapped_find(&mapped, offset_bytes, false, &name, &name_bytes, &at));
 }
 
 START_TEST(the_same_file)

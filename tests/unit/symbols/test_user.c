@@ -80,7 +80,7 @@ static void expect_in(uint64_t cr3, uint64_t va, enum symbol_why why, const char
 {
 	struct symbol_name symbol = { 0 };
 
-	ck_assert_int_eq(user_find(user, cr3, va, &symbol), why);
+	ck_assert_int_eq(user_find(user, cr3, va, false, &symbol), why);
 	ck_assert_uint_eq(symbol.name_bytes, name ? strlen(name) : 0);
 	if (name)
 		ck_assert_mem_eq(symbol.name, name, symbol.name_bytes);
@@ -114,7 +114,7 @@ START_TEST(each_mapping)
 		expect(UK_TEXT - 1, SYMBOL_NOT_MAPPED, NULL, NULL, 0);
 	}
 	expect_in(UK_PUD_PA, UK_TEXT, SYMBOL_MM_GONE, NULL, NULL, 0);
-	ck_assert_int_eq(user_find(user, 0, UK_TEXT, &(struct symbol_name){ 0 }), SYMBOL_MM_GONE);
+	ck_assert_int_eq(user_find(user, 0, UK_TEXT, false, &(struct symbol_name){ 0 }), SYMBOL_MM_GONE);
 	teardown();
 }
 END_TEST
@@ -346,7 +346,7 @@ static void expect_missing(struct user_source source, const char *part)
 	ck_assert_ptr_nonnull(user);
 	ck_assert_ptr_nonnull(user_missing(user));
 	ck_assert_msg(strstr(user_missing(user), part), "%s", user_missing(user));
-	ck_assert_int_eq(user_find(user, UK_PGD_PA, UK_TEXT, &symbol), SYMBOL_UNKNOWN);
+	ck_assert_int_eq(user_find(user, UK_PGD_PA, UK_TEXT, false, &symbol), SYMBOL_UNKNOWN);
 	ck_assert_uint_eq(user_code(user, UK_PGD_PA, UK_TEXT, &symbol, 1), 0);
 	user_free(user);
 	user = NULL;
@@ -418,9 +418,9 @@ START_TEST(out_of_memory)
 		failing_alloc_arm(nth);
 		user = user_new(&source);
 		if (user)
-			why = user_find(user, UK_PGD_PA, UK_TEXT + 0x812, &symbol);
+			why = user_find(user, UK_PGD_PA, UK_TEXT + 0x812, false, &symbol);
 		if (user)
-			(void)user_find(user, UK_PGD_PA, UK_VDSO, &(struct symbol_name){ 0 });
+			(void)user_find(user, UK_PGD_PA, UK_VDSO, false, &(struct symbol_name){ 0 });
 		failed = failing_alloc_disarm();
 		ck_assert(failed || why == SYMBOL_NAMED);
 		ck_assert(why != SYMBOL_NAMED || symbol.offset_bytes == 0x12);
