@@ -10,9 +10,9 @@
  */
 #include <btsrec/decoder.h>
 
+#include "command.h"
 #include "help.h"
 #include "image_crash.h"
-#include "request.h"
 #include "symbol_crash.h"
 
 #include <crash/defs.h>
@@ -78,185 +78,48 @@ static bool sink_write(void *arg, const char *text, size_t len_bytes)
 	return false;
 }
 
-static const struct btsrec_sink sink = { .write = sink_write };
+const struct btsrec_sink front_sink = {.write = sink_write};
 
-/*
- * The CPU of crash's context, which is the panic task's until "set" changes it.
- * Where crash found no panic task its context says nothing, but the recorder may
- * have been frozen by an oops or by hand.
- */
-static unsigned int context_cpu(const struct btsrec_root *root)
+/* Whoever stopped it knows, or report_output() says why. */
+enum command_exit front_output_failed(void)
 {
-	const struct task_context *tc = CURRENT_CONTEXT();
-	bool by_default = tc && tt->flags & PANIC_TASK_NOT_FOUND && tc == FIRST_CONTEXT();
-
-	if (tc && !(by_default && root->freeze_reason))
-		return tc->processor;
-	return root->freeze_reason ? root->freeze_cpu : 0;
+	return COMMAND_OK;
 }
 
-/* The CPUs of -c as numbers; the caller frees *@ret. */
-static enum btsrec_status list_cpus(const struct request *req, unsigned int **ret, size_t *ret_nr)
+void front_error(const char *fmt, ...)
 {
-	unsigned int *list = calloc(MAX_CPUS, sizeof(*list)), cpu;
-	size_t nr = 0;
+	char text[4096];
+	va_list args;
 
-	if (!list)
-		return BTSREC_ERR_NOMEM;
-	for (cpu = 0; cpu < MAX_CPUS; cpu++)
-		if (req->cpus[cpu / MASK_BITS] >> cpu % MASK_BITS & 1)
-			list[nr++] = cpu;
-	*ret = list;
-	*ret_nr = nr;
-	return BTSREC_OK;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (interrupted())
+		return;
+	for (char *at = text; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = '?';
+	error(INFO, "%s\n", text);
 }
 
-static enum btsrec_status show_insns(struct btsrec *rec, const struct btsrec_show *show)
+void front_hint(const char *fmt, ...)
 {
-	struct btsrec_insns insns = {
-		.cpus = show->cpus,
-		.nr_cpus = show->nr_cpus,
-		.thread = show->thread,
-		.filter = show->filter,
-		.max_events = show->max_events,
-		.lines = show->lines,
-		.format = show->format,
-	};
+	char text[256];
+	va_list args;
 
-	return btsrec_insns(rec, &insns, &sink);
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fprintf(fp, "%s\n", text);
 }
 
-static enum btsrec_status show_calls(struct btsrec *rec, const struct btsrec_show *show)
-{
-	struct btsrec_calls calls = {
-		.cpus = show->cpus,
-		.nr_cpus = show->nr_cpus,
-		.thread = show->thread,
-		.filter = show->filter,
-		.max_events = show->max_events,
-		.lines = show->lines,
-		.format = show->format,
-	};
-
-	return btsrec_calls(rec, &calls, &sink);
-}
-
-static enum btsrec_status show_functions(struct btsrec *rec, const struct request *req,
-					 const struct btsrec_show *show)
-{
-	struct btsrec_functions functions = {
-		.cpus = show->cpus,
-		.nr_cpus = show->nr_cpus,
-		.filter = show->filter,
-		.by = req->by,
-		.format = show->format,
-	};
-
-	return btsrec_functions(rec, &functions, &sink);
-}
-
-static enum btsrec_status show_coverage(struct btsrec *rec, const struct request *req,
-					const struct btsrec_show *show)
-{
-	struct btsrec_coverage coverage = {
-		.cpus = show->cpus,
-		.nr_cpus = show->nr_cpus,
-		.filter = show->filter,
-		.function = req->coverage,
-		.lines = show->lines,
-		.format = show->format,
-	};
-
-	return btsrec_coverage(rec, &coverage, &sink);
-}
-
-static enum btsrec_status show_timeline(struct btsrec *rec, const struct btsrec_show *show)
-{
-	struct btsrec_timeline timeline = {
-		.cpus = show->cpus,
-		.nr_cpus = show->nr_cpus,
-		.filter = show->filter,
-		.max_events = show->max_events,
-		.format = show->format,
-	};
-
-	return btsrec_timeline(rec, &timeline, &sink);
-}
-
-static enum btsrec_status show_stack(struct btsrec *rec, const struct btsrec_show *show)
-{
-	struct btsrec_stack stack = {
-		.cpus = show->cpus,
-		.nr_cpus = show->nr_cpus,
-		.thread = show->thread,
-		.format = show->format,
-	};
-
-	return btsrec_stack(rec, &stack, &sink);
-}
-
-static enum btsrec_status show_branches(struct btsrec *rec, const struct request *req,
-					const struct btsrec_show *show)
-{
-	if (req->insns)
-		return show_insns(rec, show);
-	if (req->calls)
-		return show_calls(rec, show);
-	if (req->functions)
-		return show_functions(rec, req, show);
-	if (req->coverage)
-		return show_coverage(rec, req, show);
-	if (req->timeline)
-		return show_timeline(rec, show);
-	if (req->stack)
-		return show_stack(rec, show);
-	return btsrec_show(rec, show, &sink);
-}
-
-static enum btsrec_status show_history(struct btsrec *rec, const struct request *req)
-{
-	unsigned int here = context_cpu(btsrec_root(rec)), *list = NULL;
-	struct btsrec_show show = {
-		.cpus = &here,
-		.nr_cpus = 1,
-		.thread = req->thread,
-		.filter = req->filter,
-		.max_events = req->max_events,
-		.newest_first = req->newest_first,
-		.types = req->types,
-		.lines = req->lines,
-		.fold = req->fold,
-		.format = req->format,
-	};
-	enum btsrec_status status = BTSREC_OK;
-
-	if (req->every_cpu || req->thread || ((req->all || req->timeline) && !req->cpus_given)) {
-		show.cpus = NULL;
-		show.nr_cpus = 0;
-	} else if (req->cpus_given) {
-		status = list_cpus(req, &list, &show.nr_cpus);
-		show.cpus = list;
-	}
-	if (!status)
-		status = show_branches(rec, req, &show);
-	free(list);
-	return status;
-}
-
-static enum btsrec_status show_view(struct btsrec *rec, const struct request *req)
-{
-	uint64_t nr_faults;
-
-	if (req->view == VIEW_CHECK)
-		return btsrec_check(rec, &sink, &nr_faults);
-	if (req->view == VIEW_PROVE)
-		return btsrec_prove(rec, req->format, &sink, &nr_faults);
-	if (req->view == VIEW_HISTORY)
-		return show_history(rec, req);
-	if (req->view == VIEW_INFO)
-		return btsrec_info(rec, req->format, &sink);
-	return btsrec_summary(rec, req->format, &sink);
-}
+const struct command_front front = {
+	.name = "bts",
+	.help_form = "bts help %s",
+	.other_commands = (const char *const[]){"help", "version", NULL},
+	.without = " system-map vmlinux live root scan threads",
+	.why_without = "crash has opened the dump and has the kernel's names",
+};
 
 /* The kernel file that crash uses for its own lines. */
 static const char *debug_kernel(void)
@@ -264,31 +127,81 @@ static const char *debug_kernel(void)
 	return pc->namelist_debug ? pc->namelist_debug : pc->namelist;
 }
 
-static enum btsrec_status run(struct btsrec *rec, const struct image_crash *crash,
-			      const struct request *req)
+static enum command_exit open_dump(struct btsrec *rec, const struct image_crash *crash,
+				   const struct command_options *options)
 {
 	enum btsrec_status status = btsrec_open_image(rec, &crash->image);
+	enum command_exit exit;
 
+	if (!status)
+		status = btsrec_locate(rec, 0, BTSREC_SCAN_DMA);
 	if (status)
-		return status;
-	status = btsrec_locate(rec, 0, BTSREC_SCAN_DMA);
-	if (status)
-		return status;
-	btsrec_set_dump_names(rec, !req->no_names);
-	if (!req->no_names)
+		return command_failed(rec, status);
+	exit = command_set_names(rec, options);
+	if (exit)
+		return exit;
+	if (!options->no_names)
 		btsrec_set_resolver(rec, &symbol_crash_resolver);
-	status = req->lines ? btsrec_set_debuginfo(rec, debug_kernel(), NULL) : BTSREC_OK;
-	return status ? status : show_view(rec, req);
+	if (options->show.lines)
+		status = btsrec_set_debuginfo(rec, debug_kernel(), options->debuginfo);
+	return status ? command_failed(rec, status) : COMMAND_OK;
 }
 
-/* A stopped view needs no word here: whoever stopped it knows, or report_output() tells. */
-static void report(const struct btsrec *rec, enum btsrec_status status)
+static void run(const struct command *command, const struct command_options *options)
 {
-	const char *message = rec ? btsrec_errmsg(rec) : "";
+	struct image_crash crash;
+	struct btsrec *rec = btsrec_new();
 
-	if (status == BTSREC_OK || status == BTSREC_ERR_STOPPED || interrupted())
+	if (!rec) {
+		front_error("out of memory");
 		return;
-	error(INFO, "%s\n", *message ? message : btsrec_status_str(status));
+	}
+	image_crash_init(&crash, interrupted);
+	if (!open_dump(rec, &crash, options))
+		command->run(rec, options);
+	btsrec_free(rec);
+}
+
+static void run_command(const struct command *command, int argc, char **argv)
+{
+	struct command_options options;
+	bool done;
+
+	if (!command->run) {
+		command_not_here(command);
+		return;
+	}
+	if (!command_parse(command, argc, argv, &options, &done) && !done) {
+		if (ACTIVE())
+			front_error("the recorder of a running system cannot be read by crash");
+		else
+			run(command, &options);
+	}
+	command_options_fini(&options);
+}
+
+static void overview(void)
+{
+	command_print("usage: bts [COMMAND] [OPTION]...\n"
+		      "       bts help [COMMAND | marks] | version\n\n");
+	command_list();
+	command_print("\n'bts help COMMAND' lists the options of a command.\n");
+}
+
+static void dispatch(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2 || *argv[1] == '-')
+		run_command(&commands[0], argc, argv);
+	else if (!strcmp(argv[1], "help"))
+		command_help_main(argc - 1, argv + 1, overview);
+	else if (!strcmp(argv[1], "version"))
+		command_print("btsrec %s\n", btsrec_version());
+	else if ((command = command_find(argv[1])))
+		run_command(command, argc - 1, argv + 1);
+	else if (command_unknown(argv[1], ""))
+		front_hint("Try 'bts help'.");
 }
 
 /*
@@ -303,25 +216,17 @@ static void report_output(void)
 		fprintf(stderr, "bts: the output is incomplete: %s\n", strerror(output_errno));
 }
 
+/* The order of crash's own list of arguments must not change. */
 static void cmd_bts(void)
 {
-	struct request req;
-	struct image_crash crash;
 	struct sigaction old;
-	struct btsrec *rec;
+	char *argv[MAXARGS + 1];
 
-	parse_request(&req);
-	if (ACTIVE()) {
-		error(INFO, "the recorder of a running system cannot be read by crash\n");
-		return;
-	}
-	image_crash_init(&crash, interrupted);
+	memcpy(argv, args, (size_t)argcnt * sizeof(*argv));
+	argv[argcnt] = NULL;
 	output_errno = 0;
-
 	hold_interrupts(&old);
-	rec = btsrec_new();
-	report(rec, rec ? run(rec, &crash, &req) : BTSREC_ERR_NOMEM);
-	btsrec_free(rec);
+	dispatch(argcnt, argv);
 	report_output();
 	release_interrupts(&old);
 }
@@ -335,5 +240,6 @@ static struct command_table_entry command_table[] = {
 
 static void __attribute__((constructor)) btsrec_ext_init(void)
 {
+	help_init();
 	register_extension(command_table);
 }

@@ -2,74 +2,33 @@
 #include "help.h"
 
 #include <stddef.h>
+#include <stdio.h>
+
+#include "command.h"
+
+#define MAX_LINES  80
+#define LINE_BYTES 96
 
 /* crash gives lines with a %s the program's name; no other conversion may appear. */
-char *bts_help[] = {
+static char *const before[] = {
 	"bts",
 	"branch history of the flight recorder",
-	"[-a] [-c cpu(s) | -H pid] [-n count] [-r | -L] [-t] [-l] [-d | -f by | -g | -m | -s | -x func] [filter] [-j] [-N] | -i [-j] [-N] | -p [-j] [-N] | -k",
+	"[command] [option]... | help [command | marks] | version",
 	"  This command displays the branches that each CPU took before the crash, as",
 	"  the btsrec kernel module let the CPU's Branch Trace Store record them, with",
-	"  the task switches between them.  Without options it displays a summary: the",
+	"  the task switches between them.  Without a command it displays a summary: the",
 	"  first fault, the calls that led to it, what the other CPUs were doing, and the",
-	"  last task switches.  With options that choose events it displays those of one",
-	"  CPU: that of the current context, which is the panicking CPU unless \"set\"",
-	"  changed it.",
+	"  last task switches.  Commands and options are those of btsrec(1), without the",
+	"  dump, which crash has opened:",
 	" ",
-	"     -a  Display all events; of all CPUs unless -c says which, and with -n only",
-	"         the newest of each.",
-	"     -c  Display the history of one or more CPUs, which can be specified using",
-	"         the format \"3\", \"1,8,9\", \"1-23\", \"1,8,9-14\" or \"all\".",
-	"     -H  Display the history of one thread, put together from those of all CPUs in",
-	"         the order of time: each stretch on a CPU begins with a line \"stretch\"; with",
-	"         the branches, -d, -g or -s; not with -c, -f, -m, -r or -x.",
-	"     -n  Display the newest count events of each CPU instead of 20.",
-	"     -r  Display the newest event first.",
-	"     -t  Display the kind of each branch, by the code in the dump.",
-	"     -l  Display source lines, too; not with -f, -m or -s.",
-	"     -L  Display loops of branches once: two rounds, and how many more there were; with",
-	"         -n so many lines; not with -r, -d, -f, -g, -m, -s or -x.",
-	"     -d  Display the instructions that were executed instead of the branches; not",
-	"         with -r or -t.",
-	"     -f  Display how many branches each function took and how often it was entered,",
-	"         by \"function\", \"task\" or \"cpu\", of all events; not with -n, -r or -t.",
-	"     -g  Display the functions that were called, as a tree: for each call the number",
-	"         of branches until it returned, and its name, indented; not with -r or -t.",
-	"     -m  Display what is no branch, of all CPUs merged by time: how long before the",
-	"         freeze, the time stamp, CPU, event, and how many branches this CPU took",
-	"         since its line before; of a filter -P, -G, -C, -F and -T have an effect.",
-	"     -s  Display the call stack at the end of the history, rebuilt from calls and",
-	"         returns, and compared with the stack in memory; not with -n, -r, -t or a filter.",
-	"     -x  Display the instructions of a function and how often each was executed, in",
-	"         all events; not with -n, -r or -t.",
-	"     -j  Display JSON Lines instead of text: one object per event.",
-	"     -N  Do not look up symbols: display addresses and names of modules only.",
-	"     -i  Display an overview: what the recorder has left, one line per CPU.",
-	"     -p  Prove each history: does the code in the dump lead from each branch to the",
-	"         next, and from the newest one to where the CPU was stopped?",
-	"     -k  Check all that can be checked about the recorder, and display findings.",
+};
+
+static char *const after[] = {
 	" ",
-	"  A filter is any of these; a list has commas, a pattern is that of a shell:",
-	" ",
-	"     -P  pids: only what these threads did, and switches to or from them.",
-	"     -G  tgids: only what these processes did.",
-	"     -C  pattern: only threads whose name matches.",
-	"     -K  Only the kernel; each stay in user code is one line, \"user\".",
-	"     -U  Only user code; each stay in the kernel is one line, \"kernel\".",
-	"     -F  when: only from then on: n:EVENT, tsc:CYCLES, SECONDS since boot or",
-	"         -SECONDS before the freeze.  A branch has no time of its own: it is left",
-	"         out only if it cannot have happened then.",
-	"     -T  when: only up to then.  With -g, -S and -A choose functions",
-	"         with all that they call, and -B kinds of calls.",
-	"     -S  patterns: only branches from or to functions with such names.",
-	"     -A  first-last: only branches from or to these addresses.",
-	"     -B  types: only these kinds of branches: call, ret, icall, syscall, ...",
-	" ",
-	"  Each line of a history starts with the CPU, the number of the event counted",
-	"  from the oldest one, and its kind.  For a branch follow the addresses it went",
-	"  from and to, whether it was predicted (\"P\") or not (\"-\"), and their names.",
-	"  A part of the history that is missing is an event, too, of the kind \"gap\".",
-	"  A line \"fault\" stands where the fault lies: what follows is its handling.",
+	"  \"bts help command\" lists the options of a command, \"bts help marks\" explains",
+	"  what stands in the output.  Commands display all events of all CPUs unless",
+	"  --cpu, -n or a filter chooses some.  Names are those of crash and those in the",
+	"  dump; with --no-names there are addresses and names of modules only.",
 	"\nEXAMPLES",
 	"  Display how the machine came to its end:\n",
 	"    %s> bts",
@@ -94,20 +53,43 @@ char *bts_help[] = {
 	"      ...",
 	" ",
 	"  Display the last two events of CPU 0, the newest first:\n",
-	"    %s> bts -c 0 -n 2 -r",
+	"    %s> bts show --cpu 0 -n 2 --newest-first",
 	"    # CPU 0: frozen (panic), older history is gone",
 	"      0     43675 freeze  tsc=70967844870 reason=\"panic\" by=nmi 101/101 \"init\" ...",
-	"      0     43674 branch  0xffffffff87201750 -> 0xffffffffc03f62d0 -  __x86_indirect_thunk_array+0x10 -> on_nmi+0x0 [btsrec]",
+	"      0     43674 branch  0xffffffff87201750 -> 0xffffffffc03f62d0 -  "
+	"__x86_indirect_thunk_array+0x10 -> on_nmi+0x0 [btsrec]",
 	" ",
 	"  Count the branches of all CPUs into a function:\n",
-	"    %s> bts -a | grep -c -- '-> schedule+0x0'",
+	"    %s> bts show | grep -c -- '-> schedule+0x0'",
 	"    9",
 	" ",
 	"  Display all that is no branch on CPU 1, such as task switches and exec:\n",
-	"    %s> bts -a -c 1 | grep -v ' branch '",
+	"    %s> bts show --cpu 1 | grep -v ' branch '",
 	"    ...",
-	"      1     33126 switch  tsc=70724672148 mm 222/222 \"usleep\" cr3=0x000000000106a000 -> cr3=0x0000000008a10000",
-	"      1     38183 switch  tsc=70787435290 task 222/222 \"usleep\" cr3=0x0000000008a10000 -> 97/97 \"init\" cr3=0x000000001ff82000",
+	"      1     33126 switch  tsc=70724672148 mm 222/222 \"usleep\" cr3=0x000000000106a000 -> "
+	"cr3=0x0000000008a10000",
+	"      1     38183 switch  tsc=70787435290 task 222/222 \"usleep\" cr3=0x0000000008a10000 "
+	"-> 97/97 \"init\" cr3=0x000000001ff82000",
 	"      1     43655 freeze  tsc=70928213304 reason=\"panic\" by=self 97/97 \"init\" ...",
-	NULL
 };
+
+static char lines[MAX_LINES][LINE_BYTES];
+
+char *bts_help[3 * MAX_LINES];
+
+void help_init(void)
+{
+	size_t nr = 0, nr_commands = 0;
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+		bts_help[nr++] = before[i];
+	for (const struct command *command = commands; command->name; command++) {
+		if (!command->run || nr_commands == MAX_LINES)
+			continue;
+		snprintf(lines[nr_commands], LINE_BYTES, "     %-10s %s", command->name,
+			 command->summary);
+		bts_help[nr++] = lines[nr_commands++];
+	}
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
+		bts_help[nr++] = after[i];
+}

@@ -6,4 +6,7 @@
 /** bts_help - name, purpose, synopsis and text, as crash wants them; ends with NULL */
 extern char *bts_help[];
 
+/** help_init() - fill bts_help, with the commands of the table */
+void help_init(void);
+
 #endif /* BTSREC_HELP_H */

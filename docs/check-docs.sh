@@ -39,8 +39,9 @@ page() {
 
 # --- Options ---
 
+# What btsrec(1) itself documents has no page of its own.
 commands() {
-	"$btsrec" --help | sed -n 's/^  \([a-z-]\+\) .*/\1/p'
+	"$btsrec" --help | sed -n 's/^  \([a-z-]\+\) .*/\1/p' | grep -vxE 'help|version'
 }
 
 # "-j, --threads COUNT", a line each.

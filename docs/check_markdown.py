@@ -23,6 +23,7 @@ import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
+LEGEND = TOP / "docs/guide/reading-the-output.md"
 MAX_COLUMNS = 100
 MAX_WORDS = 24
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
@@ -194,6 +195,24 @@ class Programs:
                         option not in self.help_of(""):
                     yield number, f"'{command}': there is no option {option}"
 
+    def check_marks(self, path: pathlib.Path, text: str):
+        """The guide's legend has the marks and the meanings of "btsrec help marks"."""
+        if path.name not in (LEGEND.name, pathlib.Path(__file__).name):
+            return
+        printed = re.sub(r"\n {26}", " ", subprocess.run([self.btsrec, "help", "marks"], text=True,
+                                                         capture_output=True, check=True).stdout)
+        printed = {re.sub(r" +", " ", line.strip()) for line in printed.splitlines()}
+        rows = [(number, re.fullmatch(r"\| (.*?) \| (.*) \|", line))
+                for number, line in enumerate(text.splitlines(), 1)]
+        written = {re.sub(r" +", " ", f"{row[1]} {row[2]}".replace("`", "")): number
+                   for number, row in rows
+                   if row and row[2] not in ("meaning", "what is missing") and row[1] != "---"}
+        for line in sorted(written.keys() - printed):
+            yield written[line], f"'btsrec help marks' does not print: {line}"
+        headings = {re.sub("`", "", line[3:]) for line in text.splitlines() if line.startswith("## ")}
+        for line in sorted(printed - written.keys() - headings - {""}):
+            yield 0, f"'btsrec help marks' prints: {line}"
+
     def check_examples(self, _path: pathlib.Path, text: str):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("dump", "vmcore", "other"):
@@ -230,6 +249,7 @@ def main() -> int:
     if options.btsrec:
         programs = Programs(options.btsrec, options.mkimage)
         checks[programs.check_options] = "`btsrec show --fold`, `btsrec show --no-such-option`\n"
+        checks[programs.check_marks] = LEGEND.read_text(encoding="utf-8") + "| `!!` | Nothing. |\n"
         checks[programs.check_examples] = "```\n$ btsrec dump\nbtsrec info nowhere\n```\n"
     here = pathlib.Path(__file__).resolve()
     faults = [f"{check.__name__} does not find the fault that it is shown"

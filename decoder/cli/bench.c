@@ -112,7 +112,7 @@ static int bench(const struct request *request)
 	done = bench_device_close() && done;
 	if (bench_stopped)
 		return 128 + bench_stopped;
-	return done ? CLI_OK : CLI_SYSTEM;
+	return done ? COMMAND_OK : COMMAND_SYSTEM;
 }
 
 /* --- Command line ------------------------------------------------------- */
@@ -159,19 +159,20 @@ int bench_main(int argc, char **argv)
 	while ((letter = getopt_long(argc, argv, "+n:w:f:h", options, NULL)) != -1) {
 		if (letter == 'h') {
 			help();
-			return CLI_OK;
+			return COMMAND_OK;
 		}
 		if (!take_option(&request, letter)) {
-			cli_error("bench-overhead: '%s' is not understood; try 'btsrec "
-				  "bench-overhead --help'", argv[optind - 1]);
-			return CLI_USAGE;
+			front_error("bench-overhead: '%s' is not understood; try 'btsrec "
+				    "bench-overhead --help'",
+				    argv[optind - 1]);
+			return COMMAND_USAGE;
 		}
 	}
 	if (optind < argc)
 		request.argv = argv + optind;
 	if (request.argv && request.only) {
-		cli_error("bench-overhead: either --work or a command");
-		return CLI_USAGE;
+		front_error("bench-overhead: either --work or a command");
+		return COMMAND_USAGE;
 	}
 	return bench(&request);
 }

@@ -77,7 +77,7 @@ void bench_block_signals(void);
 /**
  * bench_device_open() - find the recorder, and remember whether it is armed
  *
- * Return: CLI_OK, or CLI_NO_RECORDER after a message: it is not loaded, one is not root, it keeps
+ * Return: COMMAND_OK, or COMMAND_NO_RECORDER after a message: it is not loaded, one is not root, it keeps
  * the history of a fault, or somebody copies its rings.
  */
 int bench_device_open(void);
@@ -105,7 +105,7 @@ const char *bench_device_state(void);
 /**
  * bench_main() - the command; argv[0] is its name
  *
- * Return: an exit status of enum cli_exit, or 128 and the number of a signal.
+ * Return: an exit status of enum command_exit, or 128 and the number of a signal.
  */
 int bench_main(int argc, char **argv);
 

@@ -34,7 +34,7 @@ static bool read_state(char state[BENCH_STATE_BYTES])
 	state[nr_bytes] = '\0';
 	if (nr_bytes && got >= 0)
 		return true;
-	cli_error("bench-overhead: " DEVICE ": %s", strerror(errno));
+	front_error("bench-overhead: " DEVICE ": %s", strerror(errno));
 	return false;
 }
 
@@ -42,22 +42,22 @@ int bench_device_open(void)
 {
 	device_fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (device_fd < 0 && errno == ENOENT)
-		cli_error("bench-overhead: no " DEVICE ": the recorder is not loaded on this "
-			  "machine; load it, on one that has Branch Trace Store "
-			  "('btsrec doctor' says)");
+		front_error("bench-overhead: no " DEVICE ": the recorder is not loaded on this "
+			    "machine; load it, on one that has Branch Trace Store "
+			    "('btsrec doctor' says)");
 	else if (device_fd < 0)
-		cli_error("bench-overhead: " DEVICE ": %s%s", strerror(errno),
-			  errno == EACCES || errno == EPERM ? "; be root" : "");
+		front_error("bench-overhead: " DEVICE ": %s%s", strerror(errno),
+			    errno == EACCES || errno == EPERM ? "; be root" : "");
 	if (device_fd < 0 || !read_state(found))
-		return CLI_NO_RECORDER;
+		return COMMAND_NO_RECORDER;
 	if (has_line(found, "state: frozen\n"))
-		cli_error("bench-overhead: the recorder keeps the history of a fault; have it "
-			  "read ('btsrec snapshot'), then write \"arm\" to " DEVICE);
+		front_error("bench-overhead: the recorder keeps the history of a fault; have it "
+			    "read ('btsrec snapshot'), then write \"arm\" to " DEVICE);
 	else if (has_line(found, "held: 1\n"))
-		cli_error("bench-overhead: somebody is copying the rings just now; try again");
+		front_error("bench-overhead: somebody is copying the rings just now; try again");
 	else
-		return was_armed = has_line(found, "state: armed\n"), CLI_OK;
-	return CLI_NO_RECORDER;
+		return was_armed = has_line(found, "state: armed\n"), COMMAND_OK;
+	return COMMAND_NO_RECORDER;
 }
 
 const char *bench_device_state(void)
@@ -71,8 +71,8 @@ bool bench_device_arm(bool armed)
 
 	if (write(device_fd, command, strlen(command)) >= 0)
 		return true;
-	cli_error("bench-overhead: " DEVICE ", %s: %s; the kernel log (dmesg) says why", command,
-		  strerror(errno));
+	front_error("bench-overhead: " DEVICE ", %s: %s; the kernel log (dmesg) says why", command,
+		    strerror(errno));
 	return false;
 }
 
@@ -86,8 +86,9 @@ bool bench_device_records(void)
 	if (has_line(state, "state: armed\n") && !strstr(state, ": stopped ") &&
 	    !strstr(state, ": frozen "))
 		return true;
-	cli_error("bench-overhead: not every CPU recorded until the end of a run; is one offline, "
-		  "or does perf record branches? See " DEVICE);
+	front_error(
+		"bench-overhead: not every CPU recorded until the end of a run; is one offline, "
+		"or does perf record branches? See " DEVICE);
 	return false;
 }
 

@@ -38,11 +38,11 @@ static bool is_folder(const char *root)
 	struct stat kind;
 
 	if (stat(root, &kind)) {
-		cli_error("doctor: --root: %s: %s", root, strerror(errno));
+		front_error("doctor: --root: %s: %s", root, strerror(errno));
 		return false;
 	}
 	if (!S_ISDIR(kind.st_mode))
-		cli_error("doctor: --root takes a folder, which %s is not", root);
+		front_error("doctor: --root takes a folder, which %s is not", root);
 	return S_ISDIR(kind.st_mode);
 }
 
@@ -85,13 +85,13 @@ int doctor_main(int argc, char **argv)
 		if (letter == 'f')
 			format = format_of(optarg);
 		if (letter == '?' || format == NR_FORMATS) {
-			cli_error("doctor: '%s' is not understood; try 'btsrec doctor --help'",
-				  letter == 'f' ? optarg : argv[optind - 1]);
+			front_error("doctor: '%s' is not understood; try 'btsrec doctor --help'",
+				    letter == 'f' ? optarg : argv[optind - 1]);
 			return DOCTOR_CANNOT_TELL;
 		}
 	}
 	if (optind < argc) {
-		cli_error("doctor: '%s' is too much: it takes no dump", argv[optind]);
+		front_error("doctor: '%s' is too much: it takes no dump", argv[optind]);
 		return DOCTOR_CANNOT_TELL;
 	}
 	if (root && !is_folder(root))

@@ -30,7 +30,7 @@ static bool is_dump_of(const char *path, const struct stat *file)
 	return !fstat(STDIN_FILENO, &found) && is_same(&found, file);
 }
 
-static bool is_input(const struct cli_options *options, const struct stat *file)
+static bool is_input(const struct command_options *options, const struct stat *file)
 {
 	for (size_t i = 0; i < options->nr_dumps; i++)
 		if (is_dump_of(options->dumps[i], file))
@@ -38,20 +38,20 @@ static bool is_input(const struct cli_options *options, const struct stat *file)
 	return is_path_of(options->vmlinux, file) || is_path_of(options->system_map, file);
 }
 
-enum cli_exit cli_refuse_input(const struct cli_options *options, const char *name,
-			       const struct stat *file)
+enum command_exit cli_refuse_input(const struct command_options *options, const char *name,
+				   const struct stat *file)
 {
 	if (!is_input(options, file))
-		return CLI_OK;
-	cli_error("%s is a file that is read here; what is in it would be lost", name);
-	return CLI_USAGE;
+		return COMMAND_OK;
+	front_error("%s is a file that is read here; what is in it would be lost", name);
+	return COMMAND_USAGE;
 }
 
-enum cli_exit cli_check_stdout(const struct cli_options *options)
+enum command_exit cli_check_stdout(const struct command_options *options)
 {
 	struct stat file;
 
 	if (fstat(STDOUT_FILENO, &file))
-		return CLI_OK;
+		return COMMAND_OK;
 	return cli_refuse_input(options, "the standard output", &file);
 }

@@ -23,10 +23,10 @@ struct out_file {
 	int error;
 };
 
-static enum cli_exit failed(const char *path, int error)
+static enum command_exit failed(const char *path, int error)
 {
-	cli_error("%s: %s", path, strerror(error));
-	return CLI_SYSTEM;
+	front_error("%s: %s", path, strerror(error));
+	return COMMAND_SYSTEM;
 }
 
 /*
@@ -34,27 +34,27 @@ static enum cli_exit failed(const char *path, int error)
  * that of a device or a pipe away from it.  The kernel follows a link here, so that its rules for
  * links in folders of all users hold.
  */
-static enum cli_exit check_place(const struct cli_options *options, const char *path)
+static enum command_exit check_place(const struct command_options *options, const char *path)
 {
 	struct stat found;
 
 	if (lstat(path, &found))
-		return errno == ENOENT ? CLI_OK : failed(path, errno);
+		return errno == ENOENT ? COMMAND_OK : failed(path, errno);
 	if (stat(path, &found))
 		return failed(path, errno);
 	if (!S_ISREG(found.st_mode)) {
-		cli_error("%s is no regular file; - writes to the standard output", path);
-		return CLI_USAGE;
+		front_error("%s is no regular file; - writes to the standard output", path);
+		return COMMAND_USAGE;
 	}
 	if (!options->force) {
-		cli_error("%s exists; --force writes over it", path);
-		return CLI_USAGE;
+		front_error("%s exists; --force writes over it", path);
+		return COMMAND_USAGE;
 	}
 	return cli_refuse_input(options, path, &found);
 }
 
 /* Start to write what is going to be OUT. */
-static enum cli_exit file_begin(const struct cli_options *options, struct out_file *ret)
+static enum command_exit file_begin(const struct command_options *options, struct out_file *ret)
 {
 	struct out_file file = {
 		.path = options->second,
@@ -62,7 +62,7 @@ static enum cli_exit file_begin(const struct cli_options *options, struct out_fi
 		.force = options->force,
 		.fd = STDOUT_FILENO,
 	};
-	enum cli_exit status;
+	enum command_exit status;
 
 	if (!file.is_stdout) {
 		status = check_place(options, file.path);
@@ -73,7 +73,7 @@ static enum cli_exit file_begin(const struct cli_options *options, struct out_fi
 			return failed(file.path, errno);
 	}
 	*ret = file;
-	return CLI_OK;
+	return COMMAND_OK;
 }
 
 static bool file_write(void *arg, const char *bytes, size_t nr_bytes)
@@ -94,24 +94,25 @@ static bool file_write(void *arg, const char *bytes, size_t nr_bytes)
 }
 
 /* Give the file its name if it is @whole and could be written, or remove it. */
-static enum cli_exit file_end(struct out_file *file, bool whole)
+static enum command_exit file_end(struct out_file *file, bool whole)
 {
 	if (file->is_stdout)
-		return file->error ? failed("standard output", file->error) : CLI_OK;
+		return file->error ? failed("standard output", file->error) : COMMAND_OK;
 	if (whole && !file->error && fsync(file->fd))
 		file->error = errno;
 	if (close(file->fd) && !file->error)
 		file->error = errno;
 	if (!temporary_finish(whole && !file->error, file->force))
 		file->error = errno;
-	return file->error ? failed(file->path, file->error) : CLI_OK;
+	return file->error ? failed(file->path, file->error) : COMMAND_OK;
 }
 
-enum cli_exit out_file_run(struct btsrec *rec, const struct cli_options *options, out_file_fn fn)
+enum command_exit out_file_run(struct btsrec *rec, const struct command_options *options,
+			       out_file_fn fn)
 {
 	struct out_file file;
 	struct btsrec_sink sink = { .write = file_write, .arg = &file };
-	enum cli_exit exit = file_begin(options, &file), written;
+	enum command_exit exit = file_begin(options, &file), written;
 	enum btsrec_status status;
 
 	if (exit)
@@ -119,8 +120,8 @@ enum cli_exit out_file_run(struct btsrec *rec, const struct cli_options *options
 	status = fn(rec, options, &sink);
 	/* The reader of the standard output is gone, and needs no word. */
 	if (file.is_stdout && file.error == EPIPE)
-		return CLI_OK;
+		return COMMAND_OK;
 	/* It is whole, also if it says that a CPU is missing. */
 	written = file_end(&file, !status || status == BTSREC_ERR_CORRUPT);
-	return written ? written : cli_told(rec, status);
+	return written ? written : command_ended(rec, status);
 }

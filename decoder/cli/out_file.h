@@ -9,15 +9,15 @@
 #include "cli.h"
 
 /** out_file_fn - have the library write to @sink what the command is for */
-typedef enum btsrec_status (*out_file_fn)(struct btsrec *rec, const struct cli_options *options,
+typedef enum btsrec_status (*out_file_fn)(struct btsrec *rec, const struct command_options *options,
 					  const struct btsrec_sink *sink);
 
 /**
  * out_file_run() - a command that writes one file, its second operand
  *
- * Return: the exit status, after a message if it is not CLI_OK.
+ * Return: the exit status, after a message if it is not COMMAND_OK.
  */
-enum cli_exit out_file_run(struct btsrec *rec, const struct cli_options *options,
-			   out_file_fn fn);
+enum command_exit out_file_run(struct btsrec *rec, const struct command_options *options,
+			       out_file_fn fn);
 
 #endif /* BTSREC_OUT_FILE_H */

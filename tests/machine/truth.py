@@ -165,7 +165,7 @@ def branches_of_events(events) -> list[Branch]:
 
 
 def branches_of_text(text: str) -> dict[int, list[Branch]]:
-    """The branches by CPU out of the text of "btsrec show" or "crash> bts -a"."""
+    """The branches by CPU out of the text of "btsrec show" or "crash> bts show"."""
     found: dict[int, list[Branch]] = {}
     for line in text.splitlines():
         match = TEXT_BRANCH.match(line)

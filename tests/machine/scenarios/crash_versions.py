@@ -3,7 +3,7 @@
 
 In each release of --suites the sources are built with warnings as errors and ctest is run;
 then crash with the extension built against its own defs.h reads the dump of a panicked guest.
-"bts -a" must equal the model's log, record for record, and print what "btsrec show" prints;
+"bts show" must equal the model's log, record for record, and print what "btsrec show" prints;
 btsrec must print the same for the dump in each format that QEMU writes. Then comes
 tests/crash-ext/check.py. A table closes the run.
 
@@ -54,7 +54,7 @@ class Row:
     check: str = "-"
     problem: str = ""
 
-    HEAD = ("suite", "crash", "libkdumpfile", "gcc", "ctest", "formats", "bts -a", "check.py",
+    HEAD = ("suite", "crash", "libkdumpfile", "gcc", "ctest", "formats", "bts show", "check.py",
             "verdict")
 
     def cells(self):
@@ -135,8 +135,8 @@ class Trial:
 
     def bts(self):
         said = self._run("crash", "-s", self.vmlinux, f"/mnt/data/{self.guest.paths[FORMAT].name}",
-                         stdin=f"extend {EXTENSION}\nbts -a\nquit\n")
-        self.row.bts = f"{self.guest.compare('bts -a', said)} equal"
+                         stdin=f"extend {EXTENSION}\nbts show\nquit\n")
+        self.row.bts = f"{self.guest.compare('bts show', said)} equal"
 
     def check(self):
         said = self._run("python3", "-B", "/mnt/source/tests/crash-ext/check.py",

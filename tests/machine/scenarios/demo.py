@@ -40,5 +40,5 @@ def run(context):
     _show(f"$ btsrec show -n {lines}",
           dump.btsrec(context, "show", "-n", lines, *system_map, path))
     context.say("btsrec is done; crash takes some seconds to start")
-    _show(f"crash> bts -n {lines}", dump.crash(context, path, f"bts -n {lines}"))
+    _show(f"crash> bts show -n {lines}", dump.crash(context, path, f"bts show -n {lines}"))
     context.say("crash is done")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Panic under load; the history of each CPU must equal the model's log, record for record.
 
-Checked for "btsrec show --format jsonl" and for "crash> bts -a". Without --ring-bytes
+Checked for "btsrec show --format jsonl" and for "crash> bts show". Without --ring-bytes
 each repetition takes the next of a list of rings, which has odd, tiny and never wrapped
 ones. Every boot has its own KASLR offset. With --pti the guest has page-table isolation,
 so that the model stores the branches of user mode through the user page tables.
@@ -124,7 +124,7 @@ def _one(context, number: int, ring: Ring) -> str:
     _check_wrapped(histories, ring)
     crash_branches = None
     if not context.options.no_crash:
-        crash_branches = truth.branches_of_text(dump.crash(context, path, "bts -a"))
+        crash_branches = truth.branches_of_text(dump.crash(context, path, "bts show"))
     counts = [_compare_cpu(cpu, histories, crash_branches,
                            truth.Log(machine.model_dir / f"cpu{cpu}.log"), nr_slots)
               for cpu in range(context.options.cpus)]

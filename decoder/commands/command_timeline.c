@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli.h"
+#include "command.h"
 
-enum cli_exit cmd_timeline(struct btsrec *rec, const struct cli_options *options)
+enum command_exit command_timeline(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_timeline opts = {
 		.cpus = options->show.cpus,
@@ -10,7 +10,7 @@ enum cli_exit cmd_timeline(struct btsrec *rec, const struct cli_options *options
 		.max_events = options->show.max_events,
 		.format = options->show.format,
 	};
-	enum btsrec_status status = btsrec_timeline(rec, &opts, &cli_stdout);
+	enum btsrec_status status = btsrec_timeline(rec, &opts, &front_sink);
 
-	return cli_told(rec, status);
+	return command_ended(rec, status);
 }

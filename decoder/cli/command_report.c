@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out_file.h"
 
-static enum btsrec_status write_report(struct btsrec *rec, const struct cli_options *options,
-				      const struct btsrec_sink *sink)
+static enum btsrec_status write_report(struct btsrec *rec, const struct command_options *options,
+				       const struct btsrec_sink *sink)
 {
 	/* Who asks for a number gets it, and of 0 all, however large the page becomes. */
 	const struct btsrec_report opts = {
@@ -13,7 +13,7 @@ static enum btsrec_status write_report(struct btsrec *rec, const struct cli_opti
 	return btsrec_report(rec, &opts, sink);
 }
 
-enum cli_exit cmd_report(struct btsrec *rec, const struct cli_options *options)
+enum command_exit command_report(struct btsrec *rec, const struct command_options *options)
 {
 	return out_file_run(rec, options, write_report);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli.h"
+#include "command.h"
 
-enum cli_exit cmd_calls(struct btsrec *rec, const struct cli_options *options)
+enum command_exit command_calls(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_calls opts = {
 		.cpus = options->show.cpus,
@@ -13,7 +13,7 @@ enum cli_exit cmd_calls(struct btsrec *rec, const struct cli_options *options)
 		.lines = options->show.lines,
 		.format = options->show.format,
 	};
-	enum btsrec_status status = btsrec_calls(rec, &opts, &cli_stdout);
+	enum btsrec_status status = btsrec_calls(rec, &opts, &front_sink);
 
-	return cli_told(rec, status);
+	return command_ended(rec, status);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli.h"
+#include "command.h"
 
-enum cli_exit cmd_functions(struct btsrec *rec, const struct cli_options *options)
+enum command_exit command_functions(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_functions opts = {
 		.cpus = options->show.cpus,
@@ -10,7 +10,7 @@ enum cli_exit cmd_functions(struct btsrec *rec, const struct cli_options *option
 		.by = options->by,
 		.format = options->show.format,
 	};
-	enum btsrec_status status = btsrec_functions(rec, &opts, &cli_stdout);
+	enum btsrec_status status = btsrec_functions(rec, &opts, &front_sink);
 
-	return cli_told(rec, status);
+	return command_ended(rec, status);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli.h"
+#include "command.h"
 
 /* Did what was shown have holes? */
 static enum btsrec_status shown_has_holes(struct btsrec *rec, const struct btsrec_show *show,
@@ -24,22 +24,22 @@ static bool is_filtered(const struct btsrec_filter *filter)
 	       filter->from || filter->to || filter->symbols || filter->ranges || filter->types;
 }
 
-enum cli_exit cmd_show(struct btsrec *rec, const struct cli_options *options)
+enum command_exit command_show(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_show opts = options->show;
 	enum btsrec_status status;
 	bool holes = false;
 
 	opts.filter = options->filter;
-	status = btsrec_show(rec, &opts, &cli_stdout);
+	status = btsrec_show(rec, &opts, &front_sink);
 
 	if (status)
-		return cli_told(rec, status);
+		return command_ended(rec, status);
 	/* How far back the newest matching events, or lines, reach is not known here. */
 	if (is_filtered(&opts.filter) || opts.fold || opts.thread)
 		opts.max_events = 0;
 	status = shown_has_holes(rec, &opts, &holes);
 	if (status)
-		return cli_failed(rec, status);
-	return holes ? CLI_FAULTS : CLI_OK;
+		return command_failed(rec, status);
+	return holes ? COMMAND_FAULTS : COMMAND_OK;
 }

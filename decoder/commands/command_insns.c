@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli.h"
+#include "command.h"
 
-enum cli_exit cmd_insns(struct btsrec *rec, const struct cli_options *options)
+enum command_exit command_insns(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_insns opts = {
 		.cpus = options->show.cpus,
@@ -14,7 +14,7 @@ enum cli_exit cmd_insns(struct btsrec *rec, const struct cli_options *options)
 		.source_folder = options->source_folder,
 		.format = options->show.format,
 	};
-	enum btsrec_status status = btsrec_insns(rec, &opts, &cli_stdout);
+	enum btsrec_status status = btsrec_insns(rec, &opts, &front_sink);
 
-	return cli_told(rec, status);
+	return command_ended(rec, status);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out_file.h"
 
-static enum btsrec_status write_export(struct btsrec *rec, const struct cli_options *options,
-				      const struct btsrec_sink *sink)
+static enum btsrec_status write_export(struct btsrec *rec, const struct command_options *options,
+				       const struct btsrec_sink *sink)
 {
 	const struct btsrec_export opts = {
 		.cpus = options->show.cpus,
@@ -11,19 +11,19 @@ static enum btsrec_status write_export(struct btsrec *rec, const struct cli_opti
 	};
 
 	switch (options->kind) {
-	case CLI_EXPORT_PERF:
+	case COMMAND_EXPORT_PERF:
 		break;
-	case CLI_EXPORT_CHROME:
+	case COMMAND_EXPORT_CHROME:
 		return btsrec_export_chrome(rec, &opts, sink);
-	case CLI_EXPORT_FOLDED:
+	case COMMAND_EXPORT_FOLDED:
 		return btsrec_export_folded(rec, &opts, sink);
-	case CLI_EXPORT_LCOV:
+	case COMMAND_EXPORT_LCOV:
 		return btsrec_export_lcov(rec, &opts, sink);
 	}
 	return btsrec_export_perf(rec, &opts, sink);
 }
 
-enum cli_exit cmd_export(struct btsrec *rec, const struct cli_options *options)
+enum command_exit command_export(struct btsrec *rec, const struct command_options *options)
 {
 	return out_file_run(rec, options, write_export);
 }

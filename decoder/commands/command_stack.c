@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli.h"
+#include "command.h"
 
-enum cli_exit cmd_stack(struct btsrec *rec, const struct cli_options *options)
+enum command_exit command_stack(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_stack opts = {
 		.cpus = options->show.cpus,
@@ -11,7 +11,7 @@ enum cli_exit cmd_stack(struct btsrec *rec, const struct cli_options *options)
 		.nr_at = options->nr_at,
 		.format = options->show.format,
 	};
-	enum btsrec_status status = btsrec_stack(rec, &opts, &cli_stdout);
+	enum btsrec_status status = btsrec_stack(rec, &opts, &front_sink);
 
-	return cli_told(rec, status);
+	return command_ended(rec, status);
 }

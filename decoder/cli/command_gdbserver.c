@@ -47,7 +47,7 @@ static bool connection_write(void *arg, const char *text, size_t len_bytes)
 /* A socket at @path to which only this user may connect; -1 with errno: failed. */
 static int listen_at(const char *path)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t len_bytes = strlen(path);
 	int listener, failed, error;
 	mode_t before;
@@ -90,8 +90,8 @@ static int accept_one(const char *path)
 	return fd;
 }
 
-static enum cli_exit serve(struct btsrec *rec, const struct cli_options *options,
-			   struct connection *connection)
+static enum command_exit serve(struct btsrec *rec, const struct command_options *options,
+			       struct connection *connection)
 {
 	struct btsrec_gdb wanted = {
 		.cpu = options->show.cpus[0],
@@ -100,34 +100,34 @@ static enum cli_exit serve(struct btsrec *rec, const struct cli_options *options
 	struct btsrec_link link = {
 		.read = connection_read,
 		.arg = connection,
-		.out = { connection_write, connection },
+		.out = {connection_write, connection},
 	};
 	enum btsrec_status status;
 
 	wanted.has_pid = options->filter.pids;
-	if (wanted.has_pid && !cli_parse_pid(options->filter.pids, &wanted.pid)) {
-		cli_error("gdbserver: --pid must name one thread");
-		return CLI_USAGE;
+	if (wanted.has_pid && !command_parse_pid(options->filter.pids, &wanted.pid)) {
+		front_error("gdbserver: --pid must name one thread");
+		return COMMAND_USAGE;
 	}
 	status = btsrec_gdbserver(rec, &wanted, &link);
-	return status ? cli_failed(rec, status) : CLI_OK;
+	return status ? command_failed(rec, status) : COMMAND_OK;
 }
 
-enum cli_exit cmd_gdbserver(struct btsrec *rec, const struct cli_options *options)
+enum command_exit command_gdbserver(struct btsrec *rec, const struct command_options *options)
 {
-	struct connection connection = { STDIN_FILENO, STDOUT_FILENO };
-	enum cli_exit status;
+	struct connection connection = {STDIN_FILENO, STDOUT_FILENO};
+	enum command_exit status;
 
 	if (!options->show.nr_cpus) {
-		cli_error("gdbserver: --cpu must name one CPU");
-		return CLI_USAGE;
+		front_error("gdbserver: --cpu must name one CPU");
+		return COMMAND_USAGE;
 	}
 	if (!options->socket)
 		return serve(rec, options, &connection);
 	connection.in = connection.out = accept_one(options->socket);
 	if (connection.in < 0) {
-		cli_error("%s: %s", options->socket, strerror(errno));
-		return CLI_SYSTEM;
+		front_error("%s: %s", options->socket, strerror(errno));
+		return COMMAND_SYSTEM;
 	}
 	status = serve(rec, options, &connection);
 	close(connection.in);

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli.h"
-
-enum cli_exit cmd_info(struct btsrec *rec, const struct cli_options *options)
-{
-	enum btsrec_status status = btsrec_info(rec, options->show.format, &cli_stdout);
-
-	return status ? cli_failed(rec, status) : CLI_OK;
-}

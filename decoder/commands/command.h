@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The subcommands of btsrec and of crash's "bts": one table of commands, one of options.
+ * They use the public interface of libbtsrec and nothing else of it.  What differs between
+ * the two programs is a front: the command line's main.c, and crash-ext/btsrec_ext.c.
+ */
+#ifndef BTSREC_COMMAND_H
+#define BTSREC_COMMAND_H
+
+#include <btsrec/decoder.h>
+
+/* Exit status; the manual page btsrec(1) documents each. */
+enum command_exit {
+	COMMAND_OK = 0,
+	COMMAND_FAULTS = 1, /* check found faults, or a shown history has holes */
+	COMMAND_USAGE = 2,
+	COMMAND_NO_RECORDER = 3,
+	COMMAND_NOT_DUMP = 4,	  /* unreadable, or not a dump */
+	COMMAND_BAD_RECORDER = 5, /* found, but not valid */
+	COMMAND_SYMBOLS = 6,	  /* symbol file refused */
+	COMMAND_SYSTEM = 7,	  /* output not writable, out of memory */
+};
+
+/** enum command_export_kind - what export writes; the order of its values in the option table */
+enum command_export_kind {
+	COMMAND_EXPORT_PERF,
+	COMMAND_EXPORT_CHROME,
+	COMMAND_EXPORT_FOLDED,
+	COMMAND_EXPORT_LCOV,
+};
+
+/**
+ * struct command_options - the command line of one subcommand
+ * @live: instead of @dumps, the recorder that runs on this machine.
+ * @dumps: @nr_dumps files of one dump, borrowed from argv; none in crash.
+ * @second, @system_map, @vmlinux: borrowed from argv; NULL: not given.
+ * @sysroot, @debuginfo: as for btsrec_set_files(), @debuginfo also for
+ *	btsrec_set_debuginfo(); borrowed from argv.
+ * @no_names: leave out the names in the dump.
+ * @show: cpus is owned, the rest by value.
+ * @takes_root: the command has --root.
+ * @nr_threads: for btsrec_set_threads().
+ * @has_count: show.max_events was given.
+ * @filter: its texts are borrowed from argv.
+ * @bytes, @source_folder: as in struct btsrec_insns.
+ * @extract: by value.
+ * @kind: of a file.
+ * @socket: borrowed from argv; NULL: not given.
+ * @force: write over files that exist.
+ * @max_depth: as in struct btsrec_calls.
+ * @by: as in struct btsrec_functions.
+ * @at: as in struct btsrec_stack, owned.
+ */
+struct command_options {
+	const char *const *dumps;
+	size_t nr_dumps;
+	bool live;
+	const char *second;
+	const char *system_map;
+	const char *vmlinux;
+	const char *sysroot;
+	const char *debuginfo;
+	bool no_names;
+	bool takes_root;
+	uint64_t root_pa;
+	enum btsrec_scan scan;
+	unsigned int nr_threads;
+	struct btsrec_show show;
+	bool has_count;
+	struct btsrec_filter filter;
+	bool bytes;
+	const char *source_folder;
+	struct btsrec_extract extract;
+	enum command_export_kind kind;
+	const char *socket;
+	bool force;
+	uint32_t max_depth;
+	enum btsrec_by by;
+	struct btsrec_span *at;
+	size_t nr_at;
+};
+
+/** enum command_set - commands as sets of bits, for the commands that take an option */
+enum command_set {
+	FOR_SUMMARY = 1 << 0,
+	FOR_INFO = 1 << 1,
+	FOR_SHOW = 1 << 2,
+	FOR_INSNS = 1 << 3,
+	FOR_CALLS = 1 << 4,
+	FOR_FUNCTIONS = 1 << 5,
+	FOR_COVERAGE = 1 << 6,
+	FOR_DIFF = 1 << 7,
+	FOR_TIMELINE = 1 << 8,
+	FOR_STACK = 1 << 9,
+	FOR_PROVE = 1 << 10,
+	FOR_REPORT = 1 << 11,
+	FOR_GDBSERVER = 1 << 12,
+	FOR_EXPORT = 1 << 13,
+	FOR_EXTRACT = 1 << 14,
+	FOR_SNAPSHOT = 1 << 15,
+	FOR_CHECK = 1 << 16,
+};
+
+/**
+ * struct command - a subcommand
+ * @self: its bit of enum command_set.
+ * @run: returns the exit status; NULL: this front does not have the command.
+ * @second: what its second operand is; NULL: it has none.
+ */
+struct command {
+	const char *name;
+	const char *summary;
+	unsigned int self;
+	enum command_exit (*run)(struct btsrec *rec, const struct command_options *options);
+	const char *second;
+};
+
+/** commands - ends with a name of NULL; the first one is meant where none is named */
+extern const struct command commands[];
+
+/** command_find() - the command called @name; NULL: there is none */
+const struct command *command_find(const char *name);
+
+enum command_exit command_summary(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_info(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_show(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_insns(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_calls(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_functions(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_coverage(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_timeline(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_stack(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_prove(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_check(struct btsrec *rec, const struct command_options *options);
+
+/* These write a file, read a second dump or serve gdb: in decoder/cli/. */
+enum command_exit command_diff(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_export(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_gdbserver(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_report(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_extract(struct btsrec *rec, const struct command_options *options);
+
+/**
+ * command_parse() - take the command line of @command apart
+ * @argv: argv[0] is the command's name; the order of the rest may change.
+ * @ret_done: everything has been answered (--help).
+ *
+ * Return: COMMAND_OK, or COMMAND_USAGE after a message.
+ */
+enum command_exit command_parse(const struct command *command, int argc, char **argv,
+				struct command_options *ret, bool *ret_done);
+
+/** command_options_fini() - free what command_parse() allocated */
+void command_options_fini(struct command_options *options);
+
+/**
+ * command_set_names() - the names that @options ask for, besides those that the front has
+ *
+ * Return: COMMAND_OK, or the exit status after a message.
+ */
+enum command_exit command_set_names(struct btsrec *rec, const struct command_options *options);
+
+/** command_help() - the help text of @command, printed to front_sink */
+void command_help(const struct command *command);
+
+/** command_list() - the name and the summary of each command of this front, a line each */
+void command_list(void);
+
+/**
+ * command_help_main() - "help", "help COMMAND" and "help marks"
+ * @argv: argv[0] is "help".  @overview: prints the help text of the front.
+ *
+ * Return: COMMAND_OK, or COMMAND_USAGE after a message.
+ */
+enum command_exit command_help_main(int argc, char **argv, void (*overview)(void));
+
+/** command_unknown() - refuse @name, which is no command; @also: what else it is not, or "" */
+enum command_exit command_unknown(const char *name, const char *also);
+
+/** command_not_here() - refuse @command, which this front does not have */
+enum command_exit command_not_here(const struct command *command);
+
+/** command_print() - to front_sink; one line or less, 1,023 bytes at most */
+void command_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/** command_parse_pid() - the number of one thread, where --pid is no list */
+bool command_parse_pid(const char *text, uint32_t *ret);
+
+/** command_exit_of() - the exit status for a call that ended with @status */
+enum command_exit command_exit_of(enum btsrec_status status);
+
+/** command_failed() - report why the last call on @rec failed; returns the exit status */
+enum command_exit command_failed(const struct btsrec *rec, enum btsrec_status status);
+
+/**
+ * command_ended() - how a command ends whose view ended with @status; a word of what is wrong
+ *
+ * If a CPU could not be shown, all others were.
+ */
+enum command_exit command_ended(const struct btsrec *rec, enum btsrec_status status);
+
+/* --- What each front has for itself -------------------------------------- */
+
+/**
+ * struct command_front - what the tables leave to the program that uses them
+ * @name: as the user calls it.
+ * @help_form: for printf(): how to ask for the help text of a command.
+ * @has_dump: commands take the operand DUMP.
+ * @other_commands: those that are in no table; ends with NULL.
+ * @without: names of options that it does not take, each behind a blank; NULL: none.
+ * @why_without: the reason, for a message.
+ */
+struct command_front {
+	const char *name;
+	const char *help_form;
+	bool has_dump;
+	const char *const *other_commands;
+	const char *without;
+	const char *why_without;
+};
+
+extern const struct command_front front;
+
+/** front_sink - where views go; see front_output_failed() */
+extern const struct btsrec_sink front_sink;
+
+/** front_error() - one line for the user; control characters are escaped */
+void front_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/** front_hint() - the line behind front_error(): where help is */
+void front_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * front_output_failed() - why front_sink stopped
+ *
+ * Return: COMMAND_OK if the reader went away, which is no fault of anybody;
+ * COMMAND_SYSTEM after a message.
+ */
+enum command_exit front_output_failed(void);
+
+#endif /* BTSREC_COMMAND_H */

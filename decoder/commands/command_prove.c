@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "command.h"
+
+enum command_exit command_prove(struct btsrec *rec, const struct command_options *options)
+{
+	enum btsrec_status status;
+	uint64_t nr_faults;
+
+	status = btsrec_prove(rec, options->show.format, &front_sink, &nr_faults);
+	if (status)
+		return command_ended(rec, status);
+	return nr_faults ? COMMAND_FAULTS : COMMAND_OK;
+}

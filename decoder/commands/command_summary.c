@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "command.h"
+
+enum command_exit command_summary(struct btsrec *rec, const struct command_options *options)
+{
+	enum btsrec_status status = btsrec_summary(rec, options->show.format, &front_sink);
+
+	return command_ended(rec, status);
+}

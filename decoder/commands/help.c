@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "command.h"
+#include "marks.h"
+
+static enum command_exit help_on(const char *name)
+{
+	const struct command *command = command_find(name);
+
+	if (!strcmp(name, "marks")) {
+		marks_print();
+		return COMMAND_OK;
+	}
+	if (!command)
+		return command_unknown(name, "");
+	if (!command->run)
+		return command_not_here(command);
+	command_help(command);
+	return COMMAND_OK;
+}
+
+enum command_exit command_help_main(int argc, char **argv, void (*overview)(void))
+{
+	if (argc > 2) {
+		front_error("help takes one command, or marks");
+		return COMMAND_USAGE;
+	}
+	if (argc == 2)
+		return help_on(argv[1]);
+	overview();
+	return COMMAND_OK;
+}
