@@ -21,6 +21,8 @@
 #define WARM		K(0x44)
 #define COLD		K(0x45)
 #define THUNK		K(0x46)
+#define TRAMPOLINE	K(0x47)
+#define DIRECT		K(0x48)
 #define JIT		0xffffffffc0000000ULL
 
 #define CALL_BYTES	5
@@ -56,6 +58,8 @@ static inline enum frames_place place(void *arg, uint64_t from, uint64_t to)
 		return FRAMES_HOOK;
 	if (to == FORK)
 		return FRAMES_FORK;
+	if (function(from) == TRAMPOLINE)
+		return to == DIRECT ? FRAMES_DIRECT : FRAMES_REDIRECT;
 	return function(from) == SWITCH_TO_ASM ? FRAMES_SWITCH : FRAMES_START;
 }
 

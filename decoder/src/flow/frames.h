@@ -13,6 +13,9 @@
  * - A return that leads to an outer frame leaves all inner ones (longjmp, stack
  *   unwinding); one that leads nowhere known, although the caller is known, is a
  *   "mismatch" (corrupted stack, longjmp, coroutines) and leaves one frame.
+ * - A trampoline that returns to the start of a function does so because the kernel has
+ *   changed where its caller goes on: it is left, and its caller makes a tail call.  Should
+ *   the function return to that caller all the same, it was called by it.
  * - Interrupts, exceptions and system calls are frames as well; no return gets past
  *   them.  IRET and SYSRET leave them with all that is above.
  * - A tail call is a frame on top of the one that it replaces.  Both are left by one
@@ -41,6 +44,9 @@ enum frames_place {
 	FRAMES_START,		/* the second is the first instruction of another one */
 	FRAMES_HOOK,		/* START of code that stands in for a return address */
 	FRAMES_FORK,		/* START of where a new thread begins */
+	FRAMES_REDIRECT,	/* START, from code that may go on there for its caller */
+	FRAMES_DIRECT,		/* the same for itself */
+	FRAMES_MADE,		/* START, from code without a name that the kernel has made */
 	FRAMES_SWITCH,		/* START, from the code that has changed stacks */
 	FRAMES_SWITCHED,	/* SAME, in that code: since v5.19 it loops and calls first */
 };

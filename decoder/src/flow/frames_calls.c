@@ -192,16 +192,60 @@ static uint64_t return_of_tail(const struct frames *f)
 	return top && !frame_is_entry(top->kind) && top->kind != FRAME_DIVERT ? top->return_va : 0;
 }
 
+/* The trampoline that runs was called by the code that goes on elsewhere now. */
+static void return_redirected(struct frames *f, uint64_t to, bool direct)
+{
+	struct stack *stack = f->stacks.current;
+	const struct frame *top = stack_top(&f->stacks);
+	struct frame trampoline, *frame;
+	size_t i;
+
+	if (!top || frame_is_entry(top->kind) || top->kind == FRAME_DIVERT ||
+	    !frames_may_be_there(stack, stack->nr - 1)) {
+		return_astray(f);
+		return;
+	}
+	i = frames_chain_start(stack, stack->nr - 1);
+	trampoline = stack->frames[i];
+	frames_leave(f, i);
+	if (direct) {
+		frames_enter(f, trampoline.kind, trampoline.from, to, trampoline.return_va);
+		return;
+	}
+	frame = frames_enter(f, FRAME_TAIL, trampoline.from, to, return_of_tail(f));
+	if (frame)
+		frame->back_va = trampoline.return_va;
+}
+
+/* It did not replace its caller. */
+static bool returns_back(const struct frames *f, uint64_t to)
+{
+	const struct frame *top = stack_top(&f->stacks);
+
+	return top && top->back_va && top->back_va == to;
+}
+
 static void do_return(struct frames *f, uint64_t from, uint64_t to)
 {
 	struct stack *stack = f->stacks.current;
+	enum frames_place place;
 	size_t i;
 
+	if (returns_back(f, to)) {
+		frames_leave(f, stack->nr - 1);
+		return;
+	}
 	if (find_return(stack, to, &i)) {
 		frames_leave(f, frames_chain_start(stack, i));
 		return;
 	}
-	switch (frames_place_of(f, from, to)) {
+	place = frames_place_of(f, from, to);
+	switch (place) {
+	case FRAMES_REDIRECT:
+	case FRAMES_MADE:
+	case FRAMES_DIRECT:
+		return_redirected(f, to, place == FRAMES_DIRECT);
+		break;
 	case FRAMES_HOOK:
 		frames_enter(f, FRAME_TAIL, from, to, return_of_tail(f));
 		break;
@@ -309,6 +353,8 @@ static void do_jump(struct frames *f, enum branch_type type, uint64_t from, uint
 		begin_switch(f);
 		break;
 	case FRAMES_START:
+	case FRAMES_REDIRECT:
+	case FRAMES_DIRECT:
 	case FRAMES_HOOK:
 	case FRAMES_FORK:
 		tail_call(f, from, to);

@@ -46,6 +46,7 @@ static inline bool frame_is_entry(enum frame_kind kind)
  * @entered: where it began.
  * @return_va: where it returns to; 0: unknown.  Of a DIVERT and of entries: the
  *	interrupted instruction, or the one behind a SYSCALL or INT.
+ * @back_va: of a TAIL that a trampoline made: where it had been called from; else 0.
  * @nr_before: branches of the thread up to and with the one that entered it.
  * @nr_branches: of one that was left: branches of the thread on this CPU since then, with
  *	all that was called and that interrupted; less what is lost in gaps.
@@ -63,6 +64,7 @@ struct frame {
 	uint64_t from;
 	uint64_t entered;
 	uint64_t return_va;
+	uint64_t back_va;
 	uint64_t nr_before;
 	uint64_t nr_branches;
 	size_t entry;
@@ -158,6 +160,7 @@ static inline struct frame *stack_push(struct stacks *stacks, enum frame_kind ki
 	frame->segment = stack->segment;
 	frame->nr_before = stack->nr_branches;
 	frame->nr_branches = 0;
+	frame->back_va = 0;
 	frame->entry = frame_is_entry(kind) ? stack->nr : entry;
 	frame->cookie = 0;
 	frame->thunk.type = BRANCH_UNKNOWN;

@@ -4,42 +4,16 @@
 #include <string.h>
 
 #include "flow/frames_fast.h"
-#include "symbols/symbol.h"
+#include "symbols/kernel_code.h"
 
 /* --- Functions ---------------------------------------------------------- */
-
-static bool name_is(const struct symbol_name *name, const char *text)
-{
-	return name->name_bytes == strlen(text) && !memcmp(name->name, text, name->name_bytes);
-}
-
-/*
- * What the kernel puts in place of a return address: the function graph tracer's
- * return_to_handler; rethooks since v5.18 and kretprobes before.
- */
-static bool is_hook(const struct symbol_name *name)
-{
-	return name_is(name, "return_to_handler") || name_is(name, "arch_rethook_trampoline") ||
-	       name_is(name, "__kretprobe_trampoline") || name_is(name, "kretprobe_trampoline");
-}
-
-/* The first return of a new thread leads here; _asm since v6.5. */
-static bool is_fork(const struct symbol_name *name)
-{
-	return name_is(name, "ret_from_fork_asm") || name_is(name, "ret_from_fork");
-}
-
-/* arch/x86/entry/entry_64.S: all its branches follow the change of RSP. */
-static bool is_switch(const struct symbol_name *name)
-{
-	return name_is(name, "__switch_to_asm");
-}
 
 bool trace_is_switch(struct btsrec *rec, uint64_t va)
 {
 	struct symbol_name name;
 
-	return symbol_find_as(rec, va, false, &name) && is_switch(&name);
+	return symbol_find_as(rec, va, false, &name) &&
+	       kernel_code_by_name(&name) == KERNEL_CODE_SWITCH;
 }
 
 /* Parts of one function that lie apart, of which it is not known to which of several. */
@@ -58,31 +32,52 @@ static bool same_name(const struct symbol_name *from, const struct symbol_name *
 	       !memcmp(from->name, to->name, from->name_bytes);
 }
 
-static enum frames_place place_of_start(const struct symbol_name *from,
+static enum frames_place place_of_start(enum kernel_code from, enum kernel_code to)
+{
+	if (to == KERNEL_CODE_HOOK)
+		return FRAMES_HOOK;
+	if (to == KERNEL_CODE_FORK)
+		return FRAMES_FORK;
+	if (from == KERNEL_CODE_TRAMPOLINE)
+		return to == KERNEL_CODE_DIRECT ? FRAMES_DIRECT : FRAMES_REDIRECT;
+	return from == KERNEL_CODE_SWITCH ? FRAMES_SWITCH : FRAMES_START;
+}
+
+/* From code that has no name. */
+static enum frames_place place_from_made(uint64_t from_va, const struct symbol_name *to)
+{
+	if (kernel_code_unnamed(from_va) != KERNEL_CODE_TRAMPOLINE || to->offset_bytes ||
+	    kernel_code_by_name(to) != KERNEL_CODE_PLAIN)
+		return FRAMES_UNKNOWN;
+	return FRAMES_MADE;
+}
+
+static enum frames_place place_of_names(struct btsrec *rec, uint64_t from_va,
+					const struct symbol_name *from, uint64_t to_va,
 					const struct symbol_name *to)
 {
-	if (is_hook(to))
-		return FRAMES_HOOK;
-	if (is_fork(to))
-		return FRAMES_FORK;
-	return is_switch(from) ? FRAMES_SWITCH : FRAMES_START;
+	bool at_start = symbol_is_front(to->offset_bytes);
+	enum kernel_code code = kernel_code_by_name(from);
+
+	if (from_va - from->offset_bytes == to_va - to->offset_bytes) {
+		if (code == KERNEL_CODE_SWITCH)
+			return FRAMES_SWITCHED;
+		return at_start ? FRAMES_SAME_START : FRAMES_SAME;
+	}
+	if (same_name(from, to) && are_parts(rec, from_va, to_va))
+		return FRAMES_SAME;
+	return at_start ? place_of_start(code, kernel_code_by_name(to)) : FRAMES_INSIDE;
 }
 
 static enum frames_place place(void *arg, uint64_t from_va, uint64_t to_va)
 {
 	struct symbol_name from, to;
 
-	if (!symbol_find_as(arg, from_va, false, &from) ||
-	    !symbol_find_as(arg, to_va, false, &to) ||
-	    !from.name_bytes || !to.name_bytes)
+	if (!symbol_find_as(arg, to_va, false, &to) || !to.name_bytes)
 		return FRAMES_UNKNOWN;
-	if (from_va - from.offset_bytes == to_va - to.offset_bytes && is_switch(&from))
-		return FRAMES_SWITCHED;
-	if (from_va - from.offset_bytes == to_va - to.offset_bytes)
-		return symbol_is_front(to.offset_bytes) ? FRAMES_SAME_START : FRAMES_SAME;
-	if (same_name(&from, &to) && are_parts(arg, from_va, to_va))
-		return FRAMES_SAME;
-	return symbol_is_front(to.offset_bytes) ? place_of_start(&from, &to) : FRAMES_INSIDE;
+	if (!symbol_find_as(arg, from_va, false, &from))
+		return place_from_made(from_va, &to);
+	return from.name_bytes ? place_of_names(arg, from_va, &from, to_va, &to) : FRAMES_UNKNOWN;
 }
 
 /* --- Events ------------------------------------------------------------- */

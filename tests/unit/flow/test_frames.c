@@ -252,6 +252,73 @@ START_TEST(hooks)
 }
 END_TEST
 
+/* A live patch: the function goes on as another one, which returns to its caller. */
+START_TEST(redirected)
+{
+	start();
+	call(K(1), K(2));
+	call(K(2), TRAMPOLINE);
+	call(TRAMPOLINE, K(3));
+	ret(K(3) + 8, TRAMPOLINE + CALL_BYTES);
+	ret(TRAMPOLINE + 8, K(4));
+	ck_assert(!step.mismatch);
+	ck_entered(FRAME_TAIL, K(4), 2);
+	ck_assert_uint_eq(stack_top(frames_stacks(frames))->from, K(2));
+	ret(K(4) + 8, K(1) + CALL_BYTES);
+	ck_assert(!step.mismatch);
+	ck_left(2, K(2), 0);
+	finish();
+}
+END_TEST
+
+/* A direct call that returns to the function, by a trampoline that is none of BPF. */
+START_TEST(redirected_and_back)
+{
+	start();
+	call(K(1), K(2));
+	call(K(2), TRAMPOLINE);
+	ret(TRAMPOLINE + 8, K(4));
+	ret(K(4) + 8, K(2) + CALL_BYTES);
+	ck_assert(!step.mismatch);
+	ck_left(1, K(4), 1);
+	ret(K(2) + 8, K(1) + CALL_BYTES);
+	ck_left(1, K(2), 0);
+	finish();
+}
+END_TEST
+
+START_TEST(direct_call)
+{
+	start();
+	call(K(1), K(2));
+	call(K(2), TRAMPOLINE);
+	ret(TRAMPOLINE + 8, DIRECT);
+	ck_entered(FRAME_CALL, DIRECT, 2);
+	ret(DIRECT + 8, K(2) + CALL_BYTES);
+	ck_assert(!step.mismatch);
+	ck_left(1, DIRECT, 1);
+	finish();
+}
+END_TEST
+
+/* Any other code, and any other place, is a changed return address. */
+START_TEST(overwritten_in_spite_of_trampolines)
+{
+	start();
+	call(K(1), K(2));
+	call(K(2), K(3));
+	ret(K(3) + 8, K(4));
+	ck_assert(step.mismatch);
+	finish();
+	start();
+	call(K(1), K(2));
+	call(K(2), TRAMPOLINE);
+	ret(TRAMPOLINE + 8, K(4) + 0x20);
+	ck_assert(step.mismatch);
+	finish();
+}
+END_TEST
+
 START_TEST(unreadable_code)
 {
 	start();
@@ -375,5 +442,6 @@ END_TEST
 
 BTSREC_CK_MAIN("frames", call_and_return, recursion, deeper, outer_return, mismatch,
 	       calls_that_stay, calls_within_a_function, tail_calls, jumps_that_stay,
-	       tail_of_the_base, label_cache_in_turn, thunks, interrupted_thunk, hooks,
+	       tail_of_the_base, label_cache_in_turn, thunks, interrupted_thunk, hooks, redirected,
+	       redirected_and_back, direct_call, overwritten_in_spite_of_trampolines,
 	       unreadable_code, too_deep, too_many_threads, no_memory, plain_ways, kind_names)
