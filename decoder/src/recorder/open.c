@@ -96,14 +96,13 @@ static void dump_notice(const struct dump_probe *file, struct btsrec *rec)
 
 /*
  * libkdumpfile 0.5.1 dies of one wrong byte in the header of an ELF dump, and gives wrong
- * bytes, or dies, some time after it was asked for a page that makedumpfile left out: ELF is for
- * our own reader, and compressed dumps are, too, unless they are cut off or it cannot unpack
- * them.  libkdumpfile does not know split ones.
+ * bytes, or dies, some time after it was asked for a page that makedumpfile left out.  Of a
+ * compressed dump that is cut off it refuses good pages after one that failed.  So it gets only
+ * what our own reader cannot unpack.
  */
 static bool is_for_us(const struct dump_probe *file)
 {
-	return file->kind == DUMP_ELF ||
-	       (file->kind == DUMP_COMPRESSED && (file->is_split || !dump_probe_is_cut(file)));
+	return file->kind == DUMP_ELF || file->kind == DUMP_COMPRESSED;
 }
 
 static enum btsrec_status dump_open_own(struct dump *dump, struct msg *msg)

@@ -143,10 +143,9 @@ static enum btsrec_status describe_pages(struct dump_probe *dump_probe, int fd,
 {
 	struct page_count all = { .wanted = UINT64_MAX, .end_pfn = UINT64_MAX }, partial;
 
-	dump_probe->is_split = kdump_is_split(header, sub);
-	if (dump_probe->is_split) {
-		all.first_pfn = sub->start_pfn;
-		all.end_pfn = sub->end_pfn;
+	if (kdump_is_split(header, sub)) {
+		all.first_pfn = kdump_pfns(header, sub).first;
+		all.end_pfn = kdump_pfns(header, sub).end;
 	}
 	partial = all;
 	if (!count_pages(fd, header, &all))

@@ -21,7 +21,6 @@ enum dump_kind {
 
 /**
  * struct dump_probe - the outcome
- * @is_split: it is one of several files of a compressed dump.
  * @described_bytes: how long the file is at least if it is whole; of an ELF dump who reads its
  *	program headers sets it.
  * @error: errno of a read of the table of pages that failed; 0: none did.
@@ -30,7 +29,6 @@ enum dump_kind {
  */
 struct dump_probe {
 	enum dump_kind kind;
-	bool is_split;
 	uint64_t file_bytes;
 	uint64_t described_bytes;
 	int error;

@@ -36,13 +36,35 @@ struct kdump_sub_header {
 	uint64_t size_note;
 	uint64_t offset_eraseinfo;
 	uint64_t size_eraseinfo;
+	/* since version 6, where start_pfn, end_pfn and header.max_mapnr are obsolete */
+	uint64_t start_pfn_64;
+	uint64_t end_pfn_64;
+	uint64_t max_mapnr_64;
 };
+
+/** struct kdump_pfns - page frames [@first, @end) that a file has, of those below @max */
+struct kdump_pfns {
+	uint64_t first;
+	uint64_t end;
+	uint64_t max;
+};
+
+/** kdump_pfns() - those of one file of a split dump, by the fields that its version has */
+static inline struct kdump_pfns kdump_pfns(const struct kdump_header *header,
+					   const struct kdump_sub_header *sub)
+{
+	if (header->header_version >= 6)
+		return (struct kdump_pfns){ sub->start_pfn_64, sub->end_pfn_64, sub->max_mapnr_64 };
+	return (struct kdump_pfns){ sub->start_pfn, sub->end_pfn, header->max_mapnr };
+}
 
 /** kdump_is_split() - is this one of the files that makedumpfile --split wrote? */
 static inline bool kdump_is_split(const struct kdump_header *header,
 				  const struct kdump_sub_header *sub)
 {
-	return header->header_version >= 2 && sub->split && sub->start_pfn <= sub->end_pfn;
+	struct kdump_pfns pfns = kdump_pfns(header, sub);
+
+	return header->header_version >= 2 && sub->split && pfns.first <= pfns.end;
 }
 
 /** kdump_table_offset() - where the descriptors begin in the file, and the bitmaps end */

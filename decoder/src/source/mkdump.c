@@ -130,15 +130,16 @@ static uint64_t pages_before(const struct mkdump *dump, uint64_t pfn)
 static void take_part(struct mkdump *dump, const struct kdump_header *header,
 		      const struct kdump_sub_header *sub)
 {
+	const struct kdump_pfns pfns = kdump_pfns(header, sub);
 	uint64_t nr_pfns = 8 * dump->bitmap_bytes;
 
 	dump->end_pfn = UINT64_MAX;
-	dump->max_pfn = header->max_mapnr;
+	dump->max_pfn = pfns.max;
 	if (!kdump_is_split(header, sub))
 		return;
-	dump->first_pfn = sub->start_pfn;
-	dump->end_pfn = sub->end_pfn;
-	dump->nr_skipped = pages_before(dump, sub->start_pfn < nr_pfns ? sub->start_pfn : nr_pfns);
+	dump->first_pfn = pfns.first;
+	dump->end_pfn = pfns.end;
+	dump->nr_skipped = pages_before(dump, min_u64(pfns.first, nr_pfns));
 }
 
 static enum btsrec_status kdump_open(struct mkdump *dump, const struct kdump_header *header,
@@ -246,9 +247,19 @@ static void keep(struct mkdump *dump, uint64_t pfn, const uint8_t *page)
 	page_cache_add(&dump->kept, pfn);
 }
 
-/* @nr_bytes of page @pfn from @offset on; the page is kept. */
+/* The file may end within a page that is not packed: what is before the end is there. */
+static enum btsrec_status read_plain(const struct mkdump *dump, const struct unpack_page *page,
+				     size_t offset, void *buf, size_t nr_bytes, size_t *ret_bytes)
+{
+	if (page->flags || page->nr_bytes != BTSREC_PAGE_BYTES)
+		return BTSREC_ERR_NODATA;
+	return mkdump_file_read(dump->headers.flat, page->offset + offset, buf, nr_bytes,
+				ret_bytes);
+}
+
+/* @nr_bytes of page @pfn from @offset on; a whole page is kept. */
 static enum btsrec_status load_page(struct mkdump *dump, uint64_t pfn, size_t offset, void *buf,
-				    size_t nr_bytes)
+				    size_t nr_bytes, size_t *ret_bytes)
 {
 	uint8_t page[BTSREC_PAGE_BYTES];
 	struct unpack_page packed;
@@ -257,14 +268,18 @@ static enum btsrec_status load_page(struct mkdump *dump, uint64_t pfn, size_t of
 	pthread_mutex_lock(&dump->lock);
 	status = find_page(dump, pfn, &packed);
 	pthread_mutex_unlock(&dump->lock);
-	if (!status)
-		status = unpack_page(&dump->unpack, dump->headers.flat, &packed, page);
+	if (status)
+		return status;
+	status = unpack_page(&dump->unpack, dump->headers.flat, &packed, page);
+	if (status == BTSREC_ERR_NODATA)
+		return read_plain(dump, &packed, offset, buf, nr_bytes, ret_bytes);
 	if (status)
 		return status;
 	pthread_mutex_lock(&dump->lock);
 	keep(dump, pfn, page);
 	pthread_mutex_unlock(&dump->lock);
 	memcpy(buf, page + offset, nr_bytes);
+	*ret_bytes = nr_bytes;
 	return BTSREC_OK;
 }
 
@@ -275,16 +290,13 @@ static enum btsrec_status kdump_read_page(struct mkdump *dump, uint64_t pa, void
 	size_t offset = pa % BTSREC_PAGE_BYTES;
 	size_t nr_bytes = min_u64(BTSREC_PAGE_BYTES - offset, len_bytes);
 	uint64_t pfn = pa / BTSREC_PAGE_BYTES;
-	enum btsrec_status status = BTSREC_OK;
 	bool kept;
 
 	pthread_mutex_lock(&dump->lock);
 	kept = copy_kept(dump, pfn, offset, buf, nr_bytes);
 	pthread_mutex_unlock(&dump->lock);
-	if (!kept)
-		status = load_page(dump, pfn, offset, buf, nr_bytes);
-	*ret_bytes = status ? 0 : nr_bytes;
-	return status;
+	*ret_bytes = kept ? nr_bytes : 0;
+	return kept ? BTSREC_OK : load_page(dump, pfn, offset, buf, nr_bytes, ret_bytes);
 }
 
 /* --- Any ---------------------------------------------------------------- */
@@ -304,6 +316,8 @@ enum btsrec_status mkdump_read_pa(struct mkdump *dump, uint64_t pa, void *buf, s
 		else
 			status = kdump_read_page(dump, pa + nr_done, to, rest_bytes, &nr_bytes);
 		nr_done += nr_bytes;
+		if (status)
+			break;
 	}
 	*ret_bytes = nr_done;
 	return nr_done == len_bytes ? BTSREC_OK : status;

@@ -31,7 +31,10 @@ static void put_kdump_headers(FILE *to, uint64_t nr_pfns)
 		.block_size = BTSREC_PAGE_BYTES, .sub_hdr_size = 1, .bitmap_blocks = 2,
 		.max_mapnr = (uint32_t)nr_pfns,
 	};
-	/* phys_base, levels, PFNs; then offset and size of VMCOREINFO and of the notes */
+	/*
+	 * phys_base, levels, obsolete PFNs; offset and size of VMCOREINFO, of the notes, and of
+	 * what was erased; PFNs as version 6 has them
+	 */
 	uint64_t sub[64] = { [6] = BTSREC_PAGE_BYTES + sizeof(sub) };
 	char note[BTSREC_PAGE_BYTES - sizeof(sub)] __attribute__((aligned(8))) = { 0 };
 	size_t note_bytes;
@@ -45,8 +48,8 @@ static void put_kdump_headers(FILE *to, uint64_t nr_pfns)
 	sub[12] = nr_pfns;
 	if (image.is_part) {
 		sub[1] = 1ULL << 32;	/* split, behind the dump level */
-		sub[2] = image.first_pfn;
-		sub[3] = image.end_pfn;
+		sub[10] = image.first_pfn;
+		sub[11] = image.end_pfn;
 	}
 	put(to, sub, sizeof(sub));
 	put(to, note, sizeof(note));

@@ -323,11 +323,25 @@ START_TEST(cut_off)
 }
 END_TEST
 
-/* The bitmap has all pages, the table only those of this file. */
+/*
+ * The bitmap has all pages, the table only those of this file.  The fields that the version of
+ * the header does not go by have other numbers.
+ */
 static void set_part(uint64_t first_pfn, uint64_t end_pfn)
 {
-	struct kdump_sub_header sub = { .split = 1, .start_pfn = first_pfn, .end_pfn = end_pfn };
+	struct kdump_sub_header sub = { .split = 1, .start_pfn = 1, .end_pfn = 2,
+					.start_pfn_64 = 3, .end_pfn_64 = 4, .max_mapnr_64 = 7 };
 
+	header()->max_mapnr = 6;
+	if (header()->header_version >= 6) {
+		sub.start_pfn_64 = first_pfn;
+		sub.end_pfn_64 = end_pfn;
+		sub.max_mapnr_64 = 5000;
+	} else {
+		sub.start_pfn = first_pfn;
+		sub.end_pfn = end_pfn;
+		header()->max_mapnr = 5000;
+	}
 	memcpy(image + PAGE, &sub, sizeof(sub));
 }
 
@@ -337,7 +351,7 @@ START_TEST(split)
 	uint8_t *bitmap = image + TABLE_AT - BITMAP_PAGES * PAGE;
 
 	setup();
-	header()->max_mapnr = 5000;
+	header()->header_version = 5 + _i;
 	put_plain(70, 0x33);
 	put_zlib(4100, 0x44);
 	btsrec_ck_ok(open_all());
