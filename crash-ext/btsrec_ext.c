@@ -117,8 +117,8 @@ const struct command_front front = {
 	.name = "bts",
 	.help_form = "bts help %s",
 	.other_commands = (const char *const[]){"help", "version", NULL},
-	.without = " system-map vmlinux live root scan threads",
-	.why_without = "crash has opened the dump and has the kernel's names",
+	.without = " system-map vmlinux live root scan threads color no-pager",
+	.why_without = "crash has opened the dump, and has the kernel's names and a pager",
 };
 
 /* The kernel file that crash uses for its own lines. */

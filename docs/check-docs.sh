@@ -23,7 +23,7 @@ trap 'rm -rf "$work"' EXIT
 
 # Pages of other projects, which need not be installed here.
 others='addr2line(1) crash(8) debuginfod-find(1) diff(1) gdb(1) genhtml(1) geninfo(1) glob(7)
-	lcov(1) makedumpfile(8) nohup(1) perf(1) perf-report(1) systemd-pstore(8)'
+	lcov(1) less(1) makedumpfile(8) nohup(1) perf(1) perf-report(1) systemd-pstore(8)'
 # Options of other programs that pages name.
 foreign='--add --branch-history --cflags --libs --minimal --no_strip --show-lost-events --split --stdio --symfs'
 
@@ -131,6 +131,17 @@ words_of() {
 		{} + | grep -vx unknown
 }
 
+# What a line of a tree of calls may be: a way into a function, or what its format calls it.
+tree_words() {
+	{
+		find "$top/decoder/src" -name frames.c -exec sed -nE \
+			'/^const char \*frame_kind_str/,/^}/s/.*= "([a-z]+)",/\1/p' {} + |
+			sed 's/^exception$/exc/'
+		find "$top/decoder/src" -name view_calls_text.c -exec \
+			sed -nE 's/.*text_(place|begin)\(.*, "([a-z]+)"\);/\2/p' {} +
+	} | sort -u
+}
+
 check_words() {
 	local word nr=0
 	page btsrec-show-jsonl.5 > "$work/jsonl.5"
@@ -152,7 +163,12 @@ check_words() {
 			fault "'$word' is not in btsrec-doctor(1)"
 	done < <(sed -nE 's/.*find\(report, "([a-z]+)".*/\1/p' "$top/decoder/cli/doctor_judge.c" |
 		sort -u)
-	[ "$nr" -ge 40 ] || fault "found only $nr words in the code"
+	while read -r word; do
+		nr=$((nr + 1))
+		grep -qE -e "^\.It Cm (.* , )?$word(:[^ ]*)?( ,|$)" "$man/btsrec-calls.1" ||
+			fault "the line '$word' is not in btsrec-calls(1)"
+	done < <(tree_words)
+	[ "$nr" -ge 55 ] || fault "found only $nr words in the code"
 }
 
 # The keys that the code gives to json_number() and the like, or writes in texts as \"kind\":.

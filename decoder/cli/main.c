@@ -12,6 +12,8 @@
 #include "cli.h"
 #include "doctor.h"
 #include "heap.h"
+#include "pager.h"
+#include "terminal.h"
 
 const struct command_front front = {
 	.name = "btsrec",
@@ -60,19 +62,8 @@ static int output_errno;
 static bool stdout_write(void *arg, const char *text, size_t len_bytes)
 {
 	(void)arg;
-	while (len_bytes) {
-		ssize_t nr_bytes = write(STDOUT_FILENO, text, len_bytes);
-
-		if (nr_bytes < 0 && errno == EINTR)
-			continue;
-		if (nr_bytes < 0) {
-			output_errno = errno;
-			return false;
-		}
-		text += nr_bytes;
-		len_bytes -= (size_t)nr_bytes;
-	}
-	return true;
+	output_errno = terminal_write(text, len_bytes);
+	return !output_errno;
 }
 
 const struct btsrec_sink front_sink = {.write = stdout_write};
@@ -147,6 +138,14 @@ enum command_exit cli_open(struct btsrec *rec, const struct command_options *opt
 	return command_set_names(rec, options);
 }
 
+/* The end of a command of @status whose output may not have been written. */
+static enum command_exit printed(enum command_exit status)
+{
+	if (!output_errno)
+		output_errno = terminal_end();
+	return !status && output_errno ? front_output_failed() : status;
+}
+
 static enum command_exit run_session(const struct command *command,
 				     const struct command_options *options)
 {
@@ -157,17 +156,14 @@ static enum command_exit run_session(const struct command *command,
 		front_error("out of memory");
 		return COMMAND_SYSTEM;
 	}
+	/* gdb has that terminal, too. */
+	if (command->run != command_gdbserver)
+		terminal_begin(options);
 	status = cli_open(rec, options);
 	if (!status)
 		status = command->run(rec, options);
 	btsrec_free(rec);
-	return status;
-}
-
-/* Help texts report in this way that they could not be written. */
-static enum command_exit printed(enum command_exit status)
-{
-	return !status && output_errno ? front_output_failed() : status;
+	return printed(status);
 }
 
 static enum command_exit run_command(const struct command *command, int argc, char **argv)
@@ -235,6 +231,10 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	int status;
+
 	hold_standard_files();
-	return close_output(dispatch(argc, argv));
+	status = close_output(dispatch(argc, argv));
+	pager_end();
+	return status;
 }

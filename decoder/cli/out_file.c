@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "temporary.h"
+#include "terminal.h"
 
 /**
  * struct out_file - a file being written; "-" is standard output
@@ -20,6 +21,7 @@ struct out_file {
 	bool is_stdout;
 	bool force;
 	int fd;
+	uint64_t nr_bytes;
 	int error;
 };
 
@@ -88,6 +90,7 @@ static bool file_write(void *arg, const char *bytes, size_t nr_bytes)
 			continue;
 		}
 		bytes += nr_written;
+		file->nr_bytes += (uint64_t)nr_written;
 		nr_bytes -= (size_t)nr_written;
 	}
 	return !file->error;
@@ -104,7 +107,11 @@ static enum command_exit file_end(struct out_file *file, bool whole)
 		file->error = errno;
 	if (!temporary_finish(whole && !file->error, file->force))
 		file->error = errno;
-	return file->error ? failed(file->path, file->error) : COMMAND_OK;
+	if (file->error)
+		return failed(file->path, file->error);
+	if (whole)
+		terminal_wrote_file(file->path, file->nr_bytes);
+	return COMMAND_OK;
 }
 
 enum command_exit out_file_run(struct btsrec *rec, const struct command_options *options,

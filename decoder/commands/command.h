@@ -29,6 +29,13 @@ enum command_export_kind {
 	COMMAND_EXPORT_LCOV,
 };
 
+/** enum command_color - when output has colours; the order of its values in the option table */
+enum command_color {
+	COMMAND_COLOR_AUTO, /* on a terminal */
+	COMMAND_COLOR_ALWAYS,
+	COMMAND_COLOR_NEVER,
+};
+
 /**
  * struct command_options - the command line of one subcommand
  * @live: instead of @dumps, the recorder that runs on this machine.
@@ -46,6 +53,7 @@ enum command_export_kind {
  * @extract: by value.
  * @kind: of a file.
  * @socket: borrowed from argv; NULL: not given.
+ * @no_pager: print to the terminal itself.
  * @force: write over files that exist.
  * @max_depth: as in struct btsrec_calls.
  * @by: as in struct btsrec_functions.
@@ -74,6 +82,8 @@ struct command_options {
 	enum command_export_kind kind;
 	const char *socket;
 	bool force;
+	bool no_pager;
+	enum command_color color;
 	uint32_t max_depth;
 	enum btsrec_by by;
 	struct btsrec_span *at;

@@ -196,6 +196,7 @@ static bool set_root(struct command_options *options, const char *argument)
 #define FOR_CODE     (FOR_VIEWS | FOR_REPORT | FOR_GDBSERVER | FOR_EXPORT)
 #define FOR_TABLES   (FOR_INFO | FOR_SHOW | FOR_FUNCTIONS)
 #define FOR_SMALL    (FOR_EXTRACT | FOR_SNAPSHOT)
+#define FOR_PRINTED  (FOR_VIEWS | FOR_DIFF | FOR_CHECK)
 #define FOR_ALL	     (FOR_CODE | FOR_DIFF | FOR_SMALL | FOR_CHECK)
 
 const struct option_entry options_all[] = {
@@ -283,6 +284,10 @@ const struct option_entry options_all[] = {
 	{FOR_SMALL, 0, "no-paths", NULL, "leave out the paths of programs", FLAG(extract.no_paths)},
 	{FOR_REPORT | FOR_EXPORT | FOR_SMALL, 0, "force", NULL, "write over OUT if it exists",
 	 FLAG(force)},
+	{FOR_PRINTED, 0, "color", "WHEN", "auto (default: on a terminal), always, never",
+	 WORDS(color, "auto", "always", "never")},
+	{FOR_PRINTED, 0, "no-pager", NULL, "print to the terminal without a pager",
+	 FLAG(no_pager)},
 	{FOR_ALL, 'h', HELP, NULL, "show this help", .set = NULL},
 	{.name = NULL},
 };
