@@ -58,10 +58,14 @@ static void feed_gap(struct aspace *as, const struct btsrec_event *event)
 {
 	const struct btsrec_gap *gap = &event->gap;
 
-	if (gap->has_resume)
+	if (gap->has_resume) {
+		/* No thread is switched to within an NMI: who ran before it runs on. */
+		if (gap->resume.reason == BTSREC_REASON_NMI)
+			name_last(as, &gap->resume.now);
 		resume(as, event->n + 1, &gap->resume);
-	else if (gap->kind != BTSREC_GAP_OVERWRITTEN)
+	} else if (gap->kind != BTSREC_GAP_OVERWRITTEN) {
 		add_span(as, event->n + 1, 0, NULL);
+	}
 }
 
 void aspace_begin(struct aspace *as, uint64_t first_n)

@@ -51,7 +51,7 @@ void aspace_feed(struct aspace *as, const struct btsrec_event *event);
  * @tsc: when who runs at the end is known to have run; UINT64_MAX: until now.
  *
  * Before its first annotation a history belongs to who was switched away from
- * there; without any, to @now.
+ * there, or was interrupted by an NMI that ended there; without any, to @now.
  *
  * Return: BTSREC_OK, BTSREC_ERR_NOMEM.
  */

@@ -116,9 +116,8 @@ static void resume_kernel(struct frames *f, uint64_t from, uint64_t to)
 		if (frames_place_of(f, entry.from, to) == FRAMES_START)
 			divert(f, entry.from, to, entry.return_va);
 		f->step.elsewhere = true;
-	} else if (first < stack->nr && frames_may_be_there(stack, first)) {
-		f->step.mismatch = true;
 	} else {
+		/* It was entered before the history begins: where to go back is not known. */
 		frames_leave_base(f, first);
 	}
 }

@@ -206,6 +206,23 @@ static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
 	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
 }
 
+/* Where the fault is; after a jump to where no function is, the function that jumped. */
+static uint64_t last_function(const struct summary *view, struct btsrec *rec)
+{
+	const struct calltree *tree = &view->calls.tree;
+	struct calltree_line line = { 0 };
+	struct symbol_name name;
+	size_t i = view->nr_open;
+
+	if (symbol_find_as(rec, view->ip, false, &name) && name.name_bytes)
+		return view->ip;
+	/* The fault itself has entered its handler. */
+	do
+		line = i ? calltree_line(tree, tree->open[--i]) : (struct calltree_line){ 0 };
+	while (i && line.n == view->calls.fault.n);
+	return line.to;
+}
+
 /* The newest event before the fault at which calls may have ended unseen; 0: none. */
 static uint64_t doubt_n(const struct summary *view)
 {
@@ -241,7 +258,7 @@ static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_c
 			&view->calls.fault);
 	complete = !code_is_kernel(view->ip);
 	if (!complete)
-		(void)sign_function(view, rec, view->ip);
+		(void)sign_function(view, rec, last_function(view, rec));
 	for (i = view->nr_open; i && !complete; i--) {
 		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
 

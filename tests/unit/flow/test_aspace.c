@@ -30,6 +30,17 @@ static void feed(enum btsrec_event_kind kind, uint32_t prev, uint32_t next)
 	aspace_feed(&as, &event);
 }
 
+static void feed_pause(uint32_t reason, uint32_t now)
+{
+	struct btsrec_event event = { .kind = BTSREC_EVENT_GAP, .n = n++ };
+
+	event.gap.kind = BTSREC_GAP_PAUSED;
+	event.gap.has_resume = true;
+	event.gap.resume.reason = reason;
+	event.gap.resume.now = side(now);
+	aspace_feed(&as, &event);
+}
+
 static void feed_gap(enum btsrec_gap_kind kind, uint32_t now)
 {
 	struct btsrec_event event = { .kind = BTSREC_EVENT_GAP, .n = n++ };
@@ -111,6 +122,27 @@ START_TEST(tail_begins_late)
 	ck_pid(99, 0);
 	ck_pid(100, 3);
 	ck_pid(102, 4);
+}
+END_TEST
+
+/* Of all pauses only those for NMIs hold no switch. */
+START_TEST(before_a_pause)
+{
+	start();
+	feed_gap(BTSREC_GAP_OVERWRITTEN, 0);
+	branches(2);
+	feed_pause(BTSREC_REASON_NMI, 7);	/* event 3 */
+	branches(2);
+	feed_gap(BTSREC_GAP_TORN, 0);		/* event 6 */
+	branches(1);
+	feed_pause(BTSREC_REASON_SNAPSHOT, 8);	/* event 8 */
+	branches(1);
+	btsrec_ck_ok(aspace_end(&as, NULL, UINT64_MAX));
+	for (uint64_t at = 0; at <= 6; at++)
+		ck_pid(at, 7);
+	ck_pid(7, 0);
+	ck_pid(8, 0);
+	ck_pid(9, 8);
 }
 END_TEST
 
@@ -264,5 +296,6 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("aspace", before_and_after_switches, no_annotation, tail_begins_late, gaps,
+	       before_a_pause,
 	       before_the_arm_is_nobody, until_the_stop, until_what_is_lost, until_the_end,
 	       many, no_memory)

@@ -319,6 +319,20 @@ START_TEST(overwritten_in_spite_of_trampolines)
 }
 END_TEST
 
+/* Of an interrupt that began before the history it is not known where it goes back to. */
+START_TEST(back_from_before_the_history)
+{
+	start();
+	call(K(1), K(2));
+	branch(BRANCH_JUMP, K(2) + 8, K(5));
+	branch(BRANCH_IRET, K(5) + 8, K(9) + 4);
+	ck_assert(!step.mismatch);
+	ck_assert(!step.elsewhere);
+	ck_assert(step.deeper);
+	finish();
+}
+END_TEST
+
 START_TEST(unreadable_code)
 {
 	start();
@@ -444,4 +458,5 @@ BTSREC_CK_MAIN("frames", call_and_return, recursion, deeper, outer_return, misma
 	       calls_that_stay, calls_within_a_function, tail_calls, jumps_that_stay,
 	       tail_of_the_base, label_cache_in_turn, thunks, interrupted_thunk, hooks, redirected,
 	       redirected_and_back, direct_call, overwritten_in_spite_of_trampolines,
-	       unreadable_code, too_deep, too_many_threads, no_memory, plain_ways, kind_names)
+	       back_from_before_the_history, unreadable_code, too_deep, too_many_threads,
+	       no_memory, plain_ways, kind_names)
