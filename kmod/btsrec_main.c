@@ -42,10 +42,10 @@ module_param(freeze, bool, 0444);
 MODULE_PARM_DESC(freeze,
 		 "Stop recording at a panic or oops (default 1); 0: let the crash path overwrite the history, to measure it");
 
-static char *pti = "map";
+static char *pti = "refuse";
 module_param(pti, charp, 0444);
 MODULE_PARM_DESC(pti,
-		 "Where page-table isolation is on: map shows the rings to the user page tables, where Meltdown can read them; refuse does not arm (default map)");
+		 "Where page-table isolation is on: map shows the rings to the user page tables, where Meltdown can read them; refuse does not arm (default refuse)");
 
 static char *oops = "freeze";
 module_param(oops, charp, 0444);

@@ -27,6 +27,7 @@ enum doctor_level {
  * @has_bts, @has_dtes64: flags of the CPU (/proc/cpuinfo; the kernel clears "bts" where
  *	IA32_MISC_ENABLE says that firmware switched it off, arch/x86/kernel/cpu/intel.c).
  * @has_pti: the kernel isolates page tables (vulnerabilities/meltdown), if @is_pti_known.
+ * @maps_pti: the loaded module records then; of one that is not loaded, /etc/btsrec.conf.
  * @wants_signed: a module without a signature is refused, by lockdown or sig_enforce.
  * @is_signed: what @module ends with is a signature; false also if it is compressed.
  * @module: path of btsrec.ko for @release; "": there is none.
@@ -53,7 +54,7 @@ struct doctor_facts {
 	char release[128];
 	bool has_cpuinfo, is_intel, has_bts, has_dtes64, is_guest;
 	unsigned int nr_online;
-	bool is_pti_known, has_pti, refuses_pti;
+	bool is_pti_known, has_pti, maps_pti;
 	bool wants_signed, is_signed;
 	char module[PATH_MAX];
 	bool is_loaded;

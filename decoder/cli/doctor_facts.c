@@ -149,8 +149,6 @@ static void read_processor(const char *root, struct doctor_facts *facts)
 	read_line(root, "/sys/devices/system/cpu/vulnerabilities/meltdown", line, sizeof(line));
 	facts->is_pti_known = *line;
 	facts->has_pti = strstr(line, "PTI");
-	read_line(root, "/sys/module/btsrec/parameters/pti", line, sizeof(line));
-	facts->refuses_pti = !strcmp(line, "refuse");
 }
 
 /* --- The module ---------------------------------------------------------- */
@@ -283,6 +281,9 @@ static void take_setting(struct doctor_facts *facts, char *line)
 	value = value_set(line, "CAPTURE");
 	if (value)
 		facts->captures = !*value || !strcmp(value, "yes");
+	value = value_set(line, "PTI");
+	if (value)
+		facts->maps_pti = !strcmp(value, "map");
 	value = value_set(line, "MIN_FREE_MBYTES");
 	if (value)
 		facts->min_free_bytes =
@@ -337,6 +338,9 @@ static void read_crash(const char *root, struct doctor_facts *facts)
 	facts->conf_errno = each_line(root, "/etc/btsrec.conf", take_setting, facts);
 	if (facts->conf_errno == ENOENT)
 		facts->conf_errno = 0;
+	read_line(root, "/sys/module/btsrec/parameters/pti", line, sizeof(line));
+	if (*line)
+		facts->maps_pti = !strcmp(line, "map");
 	each_line(root, "/proc/meminfo", take_meminfo, facts);
 	facts->dump_free_bytes = free_bytes(root, facts->dump_dir);
 	facts->state_free_bytes = free_bytes(root, "/var/lib/btsrec");

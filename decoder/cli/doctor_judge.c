@@ -59,13 +59,13 @@ static void judge_pti(const struct doctor_facts *facts, struct doctor_report *re
 		     "Whether page tables are isolated cannot be told: vulnerabilities/meltdown says nothing.");
 	else if (!facts->has_pti)
 		find(report, "pti", DOCTOR_GOOD, "", "Page tables are not isolated.");
-	else if (facts->refuses_pti)
+	else if (!facts->maps_pti)
 		find(report, "pti", DOCTOR_NO_HISTORY,
-		     "Set PTI=map in /etc/btsrec.conf, or boot with nopti.",
-		     "Page tables are isolated, and the recorder is told not to record then.");
+		     "Set PTI=map in /etc/btsrec.conf if every process may read the history, or boot with nopti.",
+		     "Page tables are isolated, and the recorder is not told to record then.");
 	else
 		find(report, "pti", DOCTOR_GOOD, "",
-		     "Page tables are isolated; the rings are shown to user page tables.");
+		     "Page tables are isolated; the rings are shown to user page tables, where Meltdown reads them.");
 }
 
 static void judge_module(const struct doctor_facts *facts, struct doctor_report *report)

@@ -145,8 +145,8 @@ class Context:
                                     plugin_args=plugin_args or {}, **config), answers)
 
     def recorder_modules(self, parameters="") -> list:
-        """What puts the recorder and VMCOREINFO into a guest."""
-        return [self.os.module("qemu_fw_cfg"), (self.recorder, parameters)]
+        """What puts the recorder, which arms under isolation, too, and VMCOREINFO into a guest."""
+        return [self.os.module("qemu_fw_cfg"), (self.recorder, f"pti=map {parameters}")]
 
     def seconds(self, wanted: float) -> float:
         """A time limit, stretched by --slow on a busy host."""

@@ -93,7 +93,11 @@ healthy
 put /sys/devices/system/cpu/vulnerabilities/meltdown 'Mitigation: PTI\n'
 expect 0 "^good  *pti .*shown to user page tables"
 put /sys/module/btsrec/parameters/pti 'refuse\n'
-expect 2 "^no-history  pti .*not to record" "PTI=map"
+expect 2 "^no-history  pti .*not told to record" "PTI=map"
+rm "$root/sys/module/btsrec/parameters/pti"
+expect 2 "^no-history  pti .*not told to record" "PTI=map"
+put /etc/btsrec.conf 'PTI=map\n'
+expect 0 "^good  *pti .*shown to user page tables"
 rm "$root/sys/devices/system/cpu/vulnerabilities/meltdown"
 expect 1 "^degraded  *pti .*cannot be told" "Mount /sys"
 ! grep -q "are not isolated" <<<"$said" || fault "$test: what is not known is told"

@@ -18,7 +18,7 @@ SUMMARY = "arming, disarming and unloading under load breaks no rule"
 SCRIPT = workload.SHELL + """
 # Alone, as each loading of CR3 would empty a TLB; this script is on the first CPU.
 taskset -p 1 $$ >/dev/null
-insmod /modules/btsrec.ko ring_bytes=%(ring)s || fail "loading, for the TLB"
+insmod /modules/btsrec.ko pti=map ring_bytes=%(ring)s || fail "loading, for the TLB"
 insmod /modules/btstlb.ko || fail "btstlb does not load"
 usleep 10000
 rmmod btsrec || fail "unloading, for the TLB"
@@ -39,7 +39,7 @@ before=$(tables)
 state_before=$(state)
 round=0
 while [ $round -lt %(rounds)d ]; do
-	insmod /modules/btsrec.ko ring_bytes=%(ring)s || fail "loading, round $round"
+	insmod /modules/btsrec.ko pti=map ring_bytes=%(ring)s || fail "loading, round $round"
 	[ "$(sed -n 's/^state: //p' /dev/btsrec)" = armed ] || fail "not armed after loading"
 	if grep -q '^Mitigation: PTI' /sys/devices/system/cpu/vulnerabilities/meltdown; then
 		[ "$(tables)" != "$before" ] || fail "the rings are not in the shared page tables"

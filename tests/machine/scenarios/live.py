@@ -31,7 +31,7 @@ KERNEL_IMAGE = range(0xffffffff80000000, 0xffffffffc0000000)
 LOG_RECORDS = 1 << 24
 
 SCRIPT = workload.SHELL + """
-insmod /modules/btsrec.ko ring_bytes=%s || fail "the recorder does not load"
+insmod /modules/btsrec.ko pti=map ring_bytes=%s || fail "the recorder does not load"
 insmod /modules/btsmsr.ko || fail "btsmsr does not load"
 # The gap of the hold is overwritten if much runs between its end and the freeze.
 hold_told() {

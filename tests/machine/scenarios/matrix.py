@@ -57,7 +57,7 @@ if [ -f /vmlinuz ]; then
 		fail "the capture kernel does not load"
 fi
 %(symbols)s
-insmod /modules/btsrec.ko ring_bytes=%(ring)s arm=0 || fail "the recorder does not load"
+insmod /modules/btsrec.ko pti=map ring_bytes=%(ring)s arm=0 || fail "the recorder does not load"
 grep -i ' t .*btsrec.$' /proc/kallsyms | sort >/tmp/text
 send /tmp/text
 behind_pause=%(behind_pause)d

@@ -21,7 +21,7 @@ ENOUGH = 10_000
 
 SCRIPT = """
 [ -d /sys/bus/event_source/devices/intel_bts ] && fail "intel_bts is there, in spite of PTI"
-insmod /modules/btsrec.ko ring_bytes=%d || fail "the recorder does not arm"
+insmod /modules/btsrec.ko pti=map ring_bytes=%d || fail "the recorder does not arm"
 taskset 2 usleep 200000
 taskset 2 /bin/perfevents bts-samples -1 300 || fail "perf's bts-samples: $?"
 grep '^cpu1: stopped .* reason=%d$' /dev/btsrec || fail "CPU 1: $(cat /dev/btsrec)"

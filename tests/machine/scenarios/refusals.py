@@ -39,8 +39,9 @@ CASES = [
     Case("not-intel", r"Intel",
          {"cpu": vm.CPU.replace("GenuineIntel", "AuthenticAMD").replace("family=6", "family=23")}),
     Case("pti", r"page-table isolation.*pti=refuse", {"append": "pti=on"}, "pti=refuse"),
+    Case("pti-by-default", r"page-table isolation.*pti=refuse", {"append": "pti=on"}),
     Case("no-place", r"page-table isolation.*no free place", {"append": "pti=on"},
-         module=("btstables", "full=1")),
+         parameters="pti=map", module=("btstables", "full=1")),
     Case("no-such-pti", r"pti=maybe is unknown", parameters="pti=maybe"),
     Case("no-records", r"(?i)self-?test", {"plugin": None}),
 ]

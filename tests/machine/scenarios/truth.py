@@ -23,7 +23,7 @@ sleep 1
 hurry
 sed -n 's/^Mitigation: PTI$/pti: on/p' /sys/devices/system/cpu/vulnerabilities/meltdown >/tmp/pti
 send /tmp/pti
-insmod /modules/btsrec.ko ring_bytes=%s || fail "the recorder does not load"
+insmod /modules/btsrec.ko pti=map ring_bytes=%s || fail "the recorder does not load"
 cat /dev/btsrec >/tmp/status
 send /tmp/status
 %s
