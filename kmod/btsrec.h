@@ -108,6 +108,7 @@ extern struct btsrec_root *btsrec_root_page;
 extern u64 btsrec_root_pa;
 int btsrec_root_new(u64 ring_bytes, enum btsrec_mode mode);
 void btsrec_root_free(void);
+void btsrec_root_forget(void);
 int btsrec_ring_new(unsigned int cpu);
 struct btsrec_module *btsrec_module_slot(u32 slot);
 struct btsrec_exec *btsrec_exec_slot(u64 number);

@@ -318,6 +318,13 @@ static void on_kdump_nmi(unsigned long ip, unsigned long parent_ip, struct ftrac
 		   READ_ONCE(freeze_reason) ?: BTSREC_REASON_CRASH_SHUTDOWN, true);
 }
 
+/* Every way out of this kernel but that of a crash; what crashed up to here has its history. */
+static void on_shutdown(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			struct ftrace_regs *fregs)
+{
+	btsrec_root_forget();
+}
+
 #define HOOK_FLAGS	(FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_SAVE_REGS)
 
 /**
@@ -360,6 +367,9 @@ static struct hook hooks[] = {
 	  .is_absent = !IS_ENABLED(CONFIG_KEXEC_CORE),
 	  .effect = "the capture kernel may start with BTS on and without the root's address",
 	  .ops = { .func = on_crash_shutdown, .flags = HOOK_FLAGS } },
+	{ .name = "machine_shutdown", .guard = true,
+	  .effect = "a kernel that is entered by kexec may find this history, and take it for its own",
+	  .ops = { .func = on_shutdown, .flags = HOOK_FLAGS } },
 };
 
 static int hook_register(struct hook *hook)

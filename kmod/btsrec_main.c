@@ -241,6 +241,8 @@ static int on_reboot(struct notifier_block *nb, unsigned long action, void *data
 {
 	WRITE_ONCE(leaving, true);
 	on_each_cpu(stop_for_reboot, NULL, 1);
+	if (!btsrec_is_armed())	/* else at the end, which the freeze hooks */
+		btsrec_root_forget();
 	return NOTIFY_DONE;
 }
 

@@ -122,6 +122,17 @@ fail:
 	return -ENOMEM;
 }
 
+/**
+ * btsrec_root_forget() - leave nothing that looks like a recorder of the next kernel
+ *
+ * Memory outlives kexec, and a warm reset. In any context, at the very end: no reader finds
+ * the history from now on.
+ */
+void btsrec_root_forget(void)
+{
+	WRITE_ONCE(btsrec_root_page->magic, 0);
+}
+
 static u64 *dir_entry(unsigned int cpu)
 {
 	u64 *dir = __va(btsrec_root_page->cpu_dir_pa[cpu / BTSREC_PAS_PER_PAGE]);

@@ -23,6 +23,7 @@
 /**
  * struct search - candidates seen so far
  * @best: the newest valid root, if @found.
+ * @by_scan: what is found is not known to be of the kernel in the dump.
  * @worst: the most telling failure of the others; BTSREC_ERR_NO_ROOT: none seen.
  * @msg: one reason per reject.
  */
@@ -30,6 +31,7 @@ struct search {
 	const struct btsrec_image *image;
 	struct diags *diags;
 	struct msg *msg;
+	bool by_scan;
 	bool found;
 	struct btsrec_root best;
 	enum btsrec_status worst;
@@ -72,6 +74,18 @@ static bool was_rejected(const struct search *search, uint64_t pa)
 	return false;
 }
 
+/*
+ * Memory outlives a reset, and kexec, and so does a root. Each boot of a kernel with KASLR has
+ * a phys_base of its own (arch/x86/boot/compressed/kaslr.c), which VMCOREINFO has in decimal.
+ */
+static bool is_of_other_boot(const struct btsrec_image *image, const struct btsrec_root *root)
+{
+	static const char key[] = "\nNUMBER(phys_base)=";
+	const char *line = image->vmcoreinfo ? strstr(image->vmcoreinfo, key) : NULL;
+
+	return line && strtoull(line + strlen(key), NULL, 10) != root->phys_base;
+}
+
 /* Look at one candidate.  Return: BTSREC_OK, valid or not, or a fatal status. */
 static enum btsrec_status consider(struct search *search, uint64_t pa, const char *source)
 {
@@ -95,6 +109,10 @@ static enum btsrec_status consider(struct search *search, uint64_t pa, const cha
 	status = validate_root(&root, pa, &why);
 	if (status != BTSREC_OK) {
 		search_reject(search, status, pa, source, why.text);
+		return BTSREC_OK;
+	}
+	if (search->by_scan && is_of_other_boot(search->image, &root)) {
+		search_reject(search, BTSREC_ERR_BAD_ROOT, pa, source, "left by another boot; --root reads it all the same");
 		return BTSREC_OK;
 	}
 	if (!search->found || root.generation > search->best.generation)
@@ -192,6 +210,7 @@ static enum btsrec_status search_scan(struct search *search, enum btsrec_scan sc
 		end_pa = DMA_END_PA;
 	if (scan == BTSREC_SCAN_ALL && search->image->max_pa)
 		end_pa = search->image->max_pa;
+	search->by_scan = true;
 	status = search_memory(search, end_pa);
 	if (search->found)
 		forgive(search->diags, nr_before);

@@ -71,6 +71,7 @@ void do_vmcoreinfo(struct statement *statement)
 {
 	image.no_vmcoreinfo = statement->nr_words > 1 && !strcmp(statement->words[1].text, "none");
 	image.vmcoreinfo_pa = value_of(statement, "pa", image.vmcoreinfo_pa);
+	image.vmcoreinfo_phys_base = value_of(statement, "phys_base", 0);
 }
 
 void do_truncate(struct statement *statement)

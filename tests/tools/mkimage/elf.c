@@ -31,6 +31,9 @@ static int make_vmcoreinfo(char *ret)
 	if (!image.no_vmcoreinfo)
 		nr_chars += sprintf(ret + nr_chars, BTSREC_VMCOREINFO_KEY "0x%llx\n",
 				    (unsigned long long)image.vmcoreinfo_pa);
+	if (image.vmcoreinfo_phys_base)
+		nr_chars += sprintf(ret + nr_chars, "NUMBER(phys_base)=%lld\n",
+				    (long long)image.vmcoreinfo_phys_base);
 	if (image.kallsyms_pa)
 		nr_chars += put_kallsyms_lines(ret + nr_chars);
 	return nr_chars;

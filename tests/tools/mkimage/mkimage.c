@@ -13,7 +13,7 @@
  *   root [cpus=N] [ring=RECORDS] [FIELD=VALUE]...
  *	First statement.  FIELD: a number field of struct btsrec_root, release or
  *	symbol_name.
- *   vmcoreinfo none | pa=PA
+ *   vmcoreinfo [none] [pa=PA] [phys_base=BYTES]
  *	Without it the note says where the root is.
  *   cpu N [FIELD=VALUE]...
  *	Later statements are about this CPU.  FIELD as above, struct btsrec_cpu;

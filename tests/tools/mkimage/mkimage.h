@@ -71,6 +71,7 @@ struct image {
 	unsigned int nr_spaces;
 	bool no_vmcoreinfo;
 	uint64_t vmcoreinfo_pa;
+	uint64_t vmcoreinfo_phys_base;	/* 0: the line is left out */
 	int64_t truncate_bytes;
 	bool truncate;
 	bool kdump;
