@@ -44,6 +44,7 @@ enum command_color {
  * @sysroot, @debuginfo: as for btsrec_set_files(), @debuginfo also for
  *	btsrec_set_debuginfo(); borrowed from argv.
  * @no_names: leave out the names in the dump.
+ * @raw_names: name symbols, as btsrec_set_raw_names() does.
  * @show: cpus is owned, the rest by value.
  * @takes_root: the command has --root.
  * @nr_threads: for btsrec_set_threads().
@@ -69,6 +70,7 @@ struct command_options {
 	const char *sysroot;
 	const char *debuginfo;
 	bool no_names;
+	bool raw_names;
 	bool takes_root;
 	uint64_t root_pa;
 	enum btsrec_scan scan;

@@ -273,6 +273,8 @@ const struct option_entry options_all[] = {
 	{FOR_CODE, 0, "debuginfo", "DIR", "debug files (default: /usr/lib/debug)", TEXT(debuginfo)},
 	{FOR_CODE | FOR_DIFF, 0, "no-names", NULL, "leave out the names that the dump itself has",
 	 FLAG(no_names)},
+	{FOR_CODE | FOR_DIFF, 0, "raw-names", NULL, "name symbols, not the functions they are of",
+	 FLAG(raw_names)},
 	{FOR_ALL & ~FOR_SNAPSHOT, 0, "live", NULL,
 	 "no DUMP: the recorder that runs on this machine", FLAG(live)},
 	{FOR_ALL & ~FOR_DIFF, 0, "root", "PA", "physical address of the recorder's root page",

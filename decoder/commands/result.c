@@ -66,6 +66,7 @@ enum command_exit command_set_names(struct btsrec *rec, const struct command_opt
 	enum btsrec_status status;
 
 	btsrec_set_dump_names(rec, !options->no_names);
+	btsrec_set_raw_names(rec, options->raw_names);
 	status = btsrec_set_files(rec, options->sysroot, options->debuginfo);
 	if (!status && options->vmlinux)
 		status = btsrec_add_vmlinux(rec, options->vmlinux);
