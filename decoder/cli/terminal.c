@@ -9,6 +9,7 @@
 
 #include "pager.h"
 #include "progress.h"
+#include "shorten.h"
 
 #define BOLD  "\033[1m"
 #define DIM   "\033[2m"
@@ -23,13 +24,15 @@
 /**
  * struct terminal - the standard output
  * @options: NULL: help texts.
- * @line: the beginning of a line, of @line_bytes; used with @colors.
+ * @shorten: lines of branches have one name or address a side.
+ * @line: the beginning of a line, of @line_bytes; used with @colors or @shorten.
  * @too_long: the rest of the line follows as it is.
  */
 static struct terminal {
 	const struct command_options *options;
 	bool begun;
 	bool colors;
+	bool shorten;
 	bool too_long;
 	size_t line_bytes;
 	char line[MAX_LINE_BYTES];
@@ -125,10 +128,15 @@ static int write_in(const char *color, const char *line)
 /* What was kept of a line, without its end. */
 static int flush_line(void)
 {
+	char shorter[MAX_LINE_BYTES];
 	const char *line = terminal.line;
 
 	terminal.line[terminal.line_bytes] = '\0';
 	terminal.line_bytes = 0;
+	if (terminal.shorten)
+		line = shorten_branch(line, shorter, sizeof(shorter));
+	if (!terminal.colors)
+		return write_text(line);
 	if (*line == '#')
 		return write_in(BOLD, line);
 	return is_loss(line) ? write_in(RED, line) : write_addresses_dim(line);
@@ -150,7 +158,7 @@ static int write_part(const char *text, size_t nr_bytes)
 	return error ? error : write_all(text, nr_bytes);
 }
 
-static int write_colored(const char *text, size_t len_bytes)
+static int write_lines(const char *text, size_t len_bytes)
 {
 	int error = 0;
 
@@ -193,6 +201,7 @@ static int begin_output(void)
 	terminal.colors = is_view && is_wanted(options->color, is_tty);
 	if (!is_tty)
 		return 0;
+	terminal.shorten = is_view && !options->addresses;
 	progress_end();
 	if (!options || !options->no_pager)
 		pager_begin();
@@ -206,12 +215,13 @@ int terminal_write(const char *text, size_t len_bytes)
 	if (error)
 		return error;
 	progress_wrote(len_bytes);
-	return terminal.colors ? write_colored(text, len_bytes) : write_all(text, len_bytes);
+	return terminal.colors || terminal.shorten ? write_lines(text, len_bytes) :
+						     write_all(text, len_bytes);
 }
 
 int terminal_end(void)
 {
-	int error = terminal.colors && terminal.line_bytes ? flush_line() : 0;
+	int error = terminal.line_bytes ? flush_line() : 0;
 
 	progress_end();
 	return error;

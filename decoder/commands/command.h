@@ -54,6 +54,7 @@ enum command_color {
  * @extract: by value.
  * @kind: of a file.
  * @socket: borrowed from argv; NULL: not given.
+ * @addresses: on a terminal, with the addresses that have names; a file has them always.
  * @no_pager: print to the terminal itself.
  * @force: write over files that exist.
  * @max_depth: as in struct btsrec_calls.
@@ -84,6 +85,7 @@ struct command_options {
 	enum command_export_kind kind;
 	const char *socket;
 	bool force;
+	bool addresses;
 	bool no_pager;
 	enum command_color color;
 	uint32_t max_depth;

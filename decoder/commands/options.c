@@ -215,6 +215,8 @@ const struct option_entry options_all[] = {
 	{FOR_SHOW | FOR_INSNS | FOR_CALLS, 'n', "count", "COUNT",
 	 "only the newest COUNT events of each CPU", .takes = TAKES_COUNT, .set = set_count},
 	{FOR_SHOW, 't', "types", NULL, "with the kind of each branch", FLAG(show.types)},
+	{FOR_SHOW, 0, "addresses", NULL, "on a terminal, too, addresses that have names",
+	 FLAG(addresses)},
 	{FOR_CALLS, 0, "depth", "LEVELS", "only so many levels of calls",
 	 .takes = "a number from 1 on, below 2^32", .set = set_depth},
 	{FOR_FUNCTIONS, 0, "by", "WHAT", "divide by function (default), task or cpu",

@@ -90,6 +90,20 @@ class Terminal(unittest.TestCase):
         self.assertIn("did you mean 'always'",
                       self.run_btsrec("show", "--color", "alway", "dump")[1])
 
+    def test_an_address_that_has_a_name_is_left_out(self):
+        (self.folder / "map").write_text("ffffffff81000000 T _stext\nffffffff81000000 T caller\n"
+                                         "ffffffff81000100 T callee\nffffffff81001000 T _end\n")
+        words = ("show", "--no-names", "--color=never", "--system-map", "map", "dump")
+        here, there = "0xffffffff81000000", "0xffffffff81000100"
+        both = f"  0         1 branch  {here} -> {there} -  caller+0x0 -> callee+0x0\n"
+        text = self.run_btsrec(*words)[0]
+        self.assertIn("  0         1 branch  caller+0x0 -> callee+0x0 -\n", text)
+        self.assertIn("branch  0x0000000000000001 -> 0x0000000000000002 -\n", text)
+        self.assertNotIn(here, text)
+        self.assertIn("branch  caller+0x0 -> callee+0x0 - -\n", self.run_btsrec(*words, "-t")[0])
+        self.assertIn(both, self.run_btsrec(*words, "--addresses")[0])
+        self.assertIn(both, self.plain(*words))
+
     def test_other_formats_are_as_they_are(self):
         plain = self.plain("show", "--format", "jsonl", "dump")
         self.assertEqual(self.run_btsrec("show", "--format", "jsonl", "--color=always", "dump")[0],
