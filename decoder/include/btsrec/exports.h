@@ -126,7 +126,8 @@ struct btsrec_extract {
  *
  * Return: BTSREC_OK; BTSREC_ERR_STOPPED: the sink refused, so what it has is no whole
  * file; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate(), or if
- * it found another root than the one that VMCOREINFO names.
+ * it found another root than the one that VMCOREINFO names.  BTSREC_ERR_CORRUPT: the file is whole,
+ * but a CPU cannot be shown, or its history lacks a part, as in the dump.
  */
 BTSREC_API enum btsrec_status
 btsrec_extract(struct btsrec *rec, const struct btsrec_extract *opts,

@@ -9,6 +9,7 @@
 
 #include "export/extract/extract_watch.h"
 #include "export/extract/extract_write.h"
+#include "recorder/cpus.h"
 #include "recorder/session.h"
 #include "export/extract/image_record.h"
 
@@ -161,6 +162,24 @@ static enum btsrec_status watch_and_write(struct btsrec *rec, const struct btsre
 	return status;
 }
 
+/* What the dump lacks, the file lacks, too, which is whole otherwise: the first CPU is named. */
+static enum btsrec_status find_losses(struct btsrec *rec)
+{
+	bool lost = false;
+
+	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(rec); cpu++) {
+		enum btsrec_status status = btsrec_cpu(rec, cpu) ?
+			btsrec_has_losses(rec, cpu, 0, &lost) : BTSREC_OK;
+
+		if (status)
+			return status;
+		if (lost)
+			return msg_set(&rec->msg, BTSREC_ERR_CORRUPT,
+				       "a part of the history of CPU %u is not in the dump", cpu);
+	}
+	return BTSREC_OK;
+}
+
 enum btsrec_status btsrec_extract(struct btsrec *rec, const struct btsrec_extract *opts,
 				  const struct btsrec_sink *sink)
 {
@@ -180,5 +199,7 @@ enum btsrec_status btsrec_extract(struct btsrec *rec, const struct btsrec_extrac
 	else
 		status = watch_and_write(rec, opts, &image_redact, sink);
 	image_redact_fini(&image_redact);
-	return session_end(rec, status);
+	if (!status)
+		status = find_losses(rec);
+	return cpus_end(rec, NULL, status);
 }
