@@ -26,6 +26,9 @@ static struct btsrec_image cf_image;
 static uint64_t cf_next_pa;
 static struct code *cf_code;
 
+/* Of code_source.made; NULL: none. */
+static bool (*cf_made)(void *arg, uint64_t cr3, uint64_t va);
+
 /* The physical address behind @va, which is mapped if it is not yet. */
 static inline uint64_t cf_map(uint64_t pgd_pa, uint64_t va)
 {
@@ -98,7 +101,8 @@ static inline void cf_setup(void)
 
 static inline void cf_start(void)
 {
-	struct code_source source = { .image = &cf_image, .kernel_pgd_pa = KERNEL_PGD };
+	struct code_source source = { .image = &cf_image, .kernel_pgd_pa = KERNEL_PGD,
+				      .made = cf_made };
 
 	code_free(cf_code);
 	cf_code = code_new(&source);

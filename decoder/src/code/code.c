@@ -95,6 +95,11 @@ const struct code_thunks *code_thunks(const struct code *code)
 	return &code->source.thunks;
 }
 
+bool code_is_made(const struct code *code, uint64_t cr3, uint64_t va)
+{
+	return code->source.made && cr3 && code->source.made(code->source.arg, cr3, va);
+}
+
 const struct idt *code_idt(const struct code *code)
 {
 	return &code->idt;

@@ -192,6 +192,8 @@ struct code_thunks {
  * @thunks: where it needs no asking.
  * @file: what is mapped at the user address @va, from a file, for pages that the dump lacks;
  *	returns how many leading bytes of @buf are valid; NULL: there are no files.
+ * @made: was the code at the user address @va made by the program, and may be made anew at any
+ *	time? NULL: not known of any.
  * @mode: of the code at the user address @va; NULL: not known of any.
  * @max_runs: so many are remembered, a power of two; 0: as many as are worth it.
  */
@@ -202,6 +204,7 @@ struct code_source {
 	enum code_thunk (*thunk)(void *arg, uint64_t va);
 	struct code_thunks thunks;
 	size_t (*file)(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
+	bool (*made)(void *arg, uint64_t cr3, uint64_t va);
 	enum code_mode (*mode)(void *arg, uint64_t cr3, uint64_t va);
 	size_t max_runs;
 	void *arg;
@@ -224,6 +227,9 @@ uint64_t code_nr_decoded(const struct code *code);
 
 /** code_thunks() - where it needs no asking for thunks, as its source says */
 const struct code_thunks *code_thunks(const struct code *code);
+
+/** code_is_made() - may the program have changed its own code at the user address @va? */
+bool code_is_made(const struct code *code, uint64_t cr3, uint64_t va);
 
 /** code_idt() - the interrupt entries of the dump's kernel. */
 const struct idt *code_idt(const struct code *code);

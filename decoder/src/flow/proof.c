@@ -253,7 +253,7 @@ static void feed_branch(struct proof *proof, const struct btsrec_record *branch,
 	else
 		judge_alone(proof, branch, cr3, step);
 	if (step->kind == PROOF_BROKEN &&
-	    text_patched_since(proof->code, proof->located, branch, step->fault))
+	    text_patched_since(proof->code, proof->located, branch, cr3, step->fault))
 		step->kind = PROOF_PATCHED;
 	proof->has_prev = true;
 	proof->annotated = false;

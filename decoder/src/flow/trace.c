@@ -51,6 +51,13 @@ static size_t code_of_file(void *arg, uint64_t cr3, uint64_t va, void *buf, size
 	return user ? user_code(user, cr3, va, buf, len_bytes) : 0;
 }
 
+static bool made_code(void *arg, uint64_t cr3, uint64_t va)
+{
+	struct user *user = symbols_user(arg);
+
+	return user && user_is_made(user, cr3, va);
+}
+
 static enum code_mode mode_of_code(void *arg, uint64_t cr3, uint64_t va)
 {
 	struct user *user = symbols_user(arg);
@@ -84,6 +91,7 @@ struct code *trace_code(struct btsrec *rec)
 		retpoline_where(rec, &source.thunks);
 	}
 	source.file = code_of_file;
+	source.made = made_code;
 	source.mode = mode_of_code;
 	source.arg = rec;
 	rec->code.data = code_new(&source);

@@ -29,10 +29,10 @@ static bool is_direct(struct code *code, uint64_t va)
 }
 
 bool text_patched_since(struct code *code, const struct located *located,
-			const struct btsrec_record *branch, enum code_fault fault)
+			const struct btsrec_record *branch, uint64_t cr3, enum code_fault fault)
 {
 	if (!code_is_kernel(branch->from))
-		return false;
+		return code_is_made(code, cr3, branch->from);
 	if (fault == CODE_NO_BRANCH)
 		return is_nop(code, branch->from);
 	/* What a tracepoint calls: its only probe, or what calls all of them. */

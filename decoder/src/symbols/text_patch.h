@@ -11,13 +11,16 @@
 #include "recorder/locate.h"
 
 /**
- * text_patched_since() - is @branch, which the code does not have, one that the kernel took out?
+ * text_patched_since() - is @branch, which the code does not have, one that was taken out?
+ * @cr3: the address space for user addresses; 0: unknown.
  * @fault: why the code does not have it.
  *
  * Where it was there is a NOP now; or a direct call from outside of all modules, that led into
  * one, leads elsewhere.  Code that was changed in another way is not known as that.
+ * Programs change code that is in no file as they like, which contradicts nothing.
  */
 bool text_patched_since(struct code *code, const struct located *located,
-			const struct btsrec_record *branch, enum code_fault fault);
+			const struct btsrec_record *branch, uint64_t cr3,
+			enum code_fault fault);
 
 #endif /* BTSREC_TEXT_PATCH_H */

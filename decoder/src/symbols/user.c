@@ -461,6 +461,11 @@ size_t user_code(struct user *user, uint64_t cr3, uint64_t va, void *buf, size_t
 			   buf, len_bytes);
 }
 
+bool user_is_made(struct user *user, uint64_t cr3, uint64_t va)
+{
+	return !user_missing(user) && cr3 && place_at(user, cr3, va)->why == SYMBOL_NOT_A_FILE;
+}
+
 enum code_mode user_mode(struct user *user, uint64_t cr3, uint64_t va)
 {
 	return user_missing(user) || !cr3 ? CODE_MODE_UNKNOWN : place_at(user, cr3, va)->mode;

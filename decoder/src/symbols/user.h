@@ -69,6 +69,9 @@ enum symbol_why user_find(struct user *user, uint64_t cr3, uint64_t va, bool raw
  */
 size_t user_code(struct user *user, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
 
+/** user_is_made() - is code at @va in no file: a program's own, as that of a JIT? */
+bool user_is_made(struct user *user, uint64_t cr3, uint64_t va);
+
 /**
  * user_mode() - in which mode the code at @va ran
  *

@@ -260,6 +260,31 @@ START_TEST(text_changed)
 END_TEST
 
 /* Of a jump and a call that were taken out, and of a call that leads past the recorder now. */
+static bool is_made(void *arg, uint64_t cr3, uint64_t va)
+{
+	(void)arg;
+	return cr3 == USER_PGD && va - USER < 0x800;
+}
+
+/* What a JIT has made anew since it ran; code of files stays. */
+START_TEST(user_code_made_anew)
+{
+	setup();
+	cf_put(USER, "\x90\x90\x90\x90");
+	cf_put(USER + 0x800, "\x90\x90\x90\x90");
+	cf_made = is_made;
+	cf_start();
+	cf_made = NULL;
+	branch(USER + 0x10, USER);
+	branch(USER + 1, USER + 0x800);
+	branch(USER + 0x801, USER);
+	prove(false);
+	ck_assert_int_eq(steps[1].kind, PROOF_PATCHED);
+	ck_broken(2, CODE_NO_BRANCH);
+	cf_finish();
+}
+END_TEST
+
 START_TEST(text_patched)
 {
 	setup();
@@ -512,6 +537,7 @@ END_TEST
 
 BTSREC_CK_MAIN("proof", all_proven, nothing_ran_before_an_interrupt,
 	       a_system_call_of_unreadable_code, flipped_bits, dropped_and_swapped_records,
-	       kinds_of_breaks, text_changed, text_patched, a_guest_ran, excluded_pages,
+	       kinds_of_breaks, text_changed, text_patched, user_code_made_anew,
+	       a_guest_ran, excluded_pages,
 	       paused_for_an_annotation, no_annotation_no_pause, annotation_elsewhere,
 	       stopped_while_paused, gaps_begin_anew, own_pauses_do_not, one_level_only, labels)
