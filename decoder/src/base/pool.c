@@ -5,12 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** struct chunk - text of a task that waits for its turn */
+#include "base/large.h"
+
+/**
+ * struct chunk - text of a task that waits for its turn: @nr_bytes of @room_bytes
+ *
+ * The first of a task has room for what there is.  Where more comes, much does: the others are
+ * large pages, and are used again.  With small pages from malloc(), two workers took three times
+ * the system time of one, and gained 1.2 in place of 1.7 (show of 64 rings of 16 MiB).
+ */
 struct chunk {
 	struct chunk *next;
 	size_t nr_bytes;
+	size_t room_bytes;
 	char bytes[];
 };
+
+#define LARGE_ROOM_BYTES (LARGE_PAGE_BYTES - sizeof(struct chunk))
 
 /**
  * struct task - one of them, in their order
@@ -41,7 +52,8 @@ struct worker {
  * @turned: @turn has moved, or @ended.
  * @nr_taken: of @tasks, by a worker.
  * @turn: whose text may go to the sink; written by the worker whose task it is.
- * @kept_bytes: of all tasks.
+ * @kept_bytes: room of the chunks of all tasks.
+ * @spare: large chunks that have been used.
  * @ended: nothing more is done.
  * @stopped: because the sink said so.
  * @failed: NULL, or the first task that did.
@@ -54,6 +66,7 @@ struct pool {
 	size_t nr_taken;
 	size_t turn;
 	size_t kept_bytes;
+	struct chunk *spare;
 	bool ended;
 	bool stopped;
 	const struct task *failed;
@@ -86,13 +99,19 @@ static void stop(struct pool *pool)
 static bool drop_chunk(struct pool *pool, struct task *task, bool wanted)
 {
 	struct chunk *chunk = task->kept;
+	bool is_large = chunk->room_bytes == LARGE_ROOM_BYTES;
 
 	task->kept = chunk->next;
 	wanted = wanted && pool->sink->write(pool->sink->arg, chunk->bytes, chunk->nr_bytes);
 	pthread_mutex_lock(&pool->lock);
-	pool->kept_bytes -= chunk->nr_bytes;
+	pool->kept_bytes -= chunk->room_bytes;
+	if (is_large) {
+		chunk->next = pool->spare;
+		pool->spare = chunk;
+	}
 	pthread_mutex_unlock(&pool->lock);
-	free(chunk);
+	if (!is_large)
+		free(chunk);
 	return wanted;
 }
 
@@ -106,35 +125,69 @@ static bool write_kept(struct pool *pool, struct task *task)
 	return wanted;
 }
 
-static bool reserve(struct pool *pool, size_t nr_bytes)
+/* Is there room for so much more?  Then it is taken, with *@ret: a spare chunk, or NULL. */
+static bool reserve(struct pool *pool, size_t room_bytes, struct chunk **ret)
 {
 	bool has_room;
 
 	pthread_mutex_lock(&pool->lock);
-	has_room = pool->kept_bytes + nr_bytes <= POOL_MAX_KEPT_BYTES;
+	has_room = pool->kept_bytes + room_bytes <= POOL_MAX_KEPT_BYTES;
 	if (has_room)
-		pool->kept_bytes += nr_bytes;
+		pool->kept_bytes += room_bytes;
+	*ret = has_room && room_bytes == LARGE_ROOM_BYTES ? pool->spare : NULL;
+	if (*ret)
+		pool->spare = (*ret)->next;
 	pthread_mutex_unlock(&pool->lock);
 	return has_room;
 }
 
-/* False: there is no room, and it has to wait for its turn. */
-static bool keep(struct pool *pool, struct task *task, const char *text, size_t nr_bytes)
+/* NULL: there is no room, or no memory. */
+static struct chunk *new_chunk(struct pool *pool, size_t room_bytes)
 {
-	struct chunk *chunk = malloc(sizeof(*chunk) + nr_bytes);
+	struct chunk *chunk;
 
-	if (!chunk || !reserve(pool, nr_bytes)) {
-		free(chunk);
-		return false;
+	if (!reserve(pool, room_bytes, &chunk))
+		return NULL;
+	if (!chunk)
+		chunk = room_bytes == LARGE_ROOM_BYTES ? large_alloc(LARGE_PAGE_BYTES) :
+							 malloc(sizeof(*chunk) + room_bytes);
+	if (!chunk) {
+		pthread_mutex_lock(&pool->lock);
+		pool->kept_bytes -= room_bytes;
+		pthread_mutex_unlock(&pool->lock);
+		return NULL;
 	}
-	chunk->next = NULL;
-	chunk->nr_bytes = nr_bytes;
-	memcpy(chunk->bytes, text, nr_bytes);
+	*chunk = (struct chunk){ .room_bytes = room_bytes };
+	return chunk;
+}
+
+/* With room for @nr_bytes; NULL: there is none. */
+static struct chunk *add_chunk(struct pool *pool, struct task *task, size_t nr_bytes)
+{
+	bool is_large = task->kept && nr_bytes <= LARGE_ROOM_BYTES;
+	struct chunk *chunk = new_chunk(pool, is_large ? LARGE_ROOM_BYTES : nr_bytes);
+
+	if (!chunk)
+		return NULL;
 	if (task->kept)
 		task->last->next = chunk;
 	else
 		task->kept = chunk;
 	task->last = chunk;
+	return chunk;
+}
+
+/* False: there is no room, and it has to wait for its turn. */
+static bool keep(struct pool *pool, struct task *task, const char *text, size_t nr_bytes)
+{
+	struct chunk *chunk = task->kept ? task->last : NULL;
+
+	if (!chunk || chunk->room_bytes - chunk->nr_bytes < nr_bytes)
+		chunk = add_chunk(pool, task, nr_bytes);
+	if (!chunk)
+		return false;
+	memcpy(chunk->bytes + chunk->nr_bytes, text, nr_bytes);
+	chunk->nr_bytes += nr_bytes;
 	return true;
 }
 
@@ -298,6 +351,10 @@ enum btsrec_status pool_run(const struct pool_work *work, const struct btsrec_si
 	for (size_t i = 0; i < work->nr_tasks; i++)
 		while (pool->tasks[i].kept)
 			(void)drop_chunk(pool, &pool->tasks[i], false);
+	for (struct chunk *next; pool->spare; pool->spare = next) {
+		next = pool->spare->next;
+		free(pool->spare);
+	}
 	pthread_cond_destroy(&pool->turned);
 	pthread_mutex_destroy(&pool->lock);
 	free(pool);
