@@ -2,7 +2,7 @@
 /*
  * Places from which a history can go on.  Where its newest events begin is known only
  * when all of it was read, which of a compressed dump takes longer than all that is done
- * with them: so whoever has read all of it leaves such places behind.
+ * with them: so a reader of all of it leaves such places.
  */
 #ifndef BTSREC_CHECKPOINTS_H
 #define BTSREC_CHECKPOINTS_H

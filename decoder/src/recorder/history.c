@@ -290,7 +290,7 @@ static bool next_event(struct history *history, struct btsrec_event *ret)
 /* Sessions of several threads share what was located, and may read the history of one CPU. */
 static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
 
-/* All of the history of @cpu was told. */
+/* The history of @cpu has been read to its end. */
 static void keep_losses(const struct history *history, struct btsrec *rec, unsigned int cpu)
 {
 	struct located_losses losses = history->losses;
@@ -424,7 +424,7 @@ bool history_next(struct history *history, struct btsrec_event *ret)
 	return false;
 }
 
-/* Take those off that are before the first event that is told. */
+/* Take those off that are before the first event that is wanted. */
 static bool branches_printed(const struct history *history, struct timeline_branches *branches)
 {
 	uint64_t nr_old;

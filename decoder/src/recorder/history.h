@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events of one CPU, one at a time: for whoever reads several CPUs at once.
+ * The events of one CPU, one at a time, for readers of several CPUs at once.
  * session_tail() and btsrec_events() are the same with a callback.
  */
 #ifndef BTSREC_HISTORY_H
@@ -12,7 +12,7 @@
 
 struct checkpoints;
 
-/* In the order in which a history is told; a step may feed several runs. */
+/* In the order of a history; a step may feed several runs. */
 enum history_step {
 	HISTORY_OVERWRITTEN,	/* what the ring has forgotten */
 	HISTORY_OLD_PENDING,	/* oldest slots, taken by an unfinished annotation */
@@ -38,7 +38,7 @@ struct history_passed {
 /**
  * struct history - one way through one history
  * @cpu: borrowed.
- * @first_n: the first event that is told.
+ * @first_n: the first event that is wanted.
  * @losses: of the events up to here.
  * @marks: NULL, or where places are noted from which it can go on; borrowed.
  * @init_failed: there is a message that says so.
@@ -109,7 +109,7 @@ bool history_has_more(const struct history *history, uint64_t nr);
 
 /**
  * history_end() - history_fini() with what came of it
- * @wanted: false: whom the events were told did not want to go on.
+ * @wanted: false: the reader of the events did not want to go on.
  *
  * Return: as btsrec_events(), with a message.
  */

@@ -75,13 +75,13 @@ static void text_name(struct insn_lines *lines, uint64_t ip)
 
 /* --- Rows --------------------------------------------------------------- */
 
-/* Behind what is worded already; false: out of memory. */
-static bool word(struct insn_lines *lines, const struct insn_row *row, const struct insn *insn)
+/* After what is there already; false: out of memory. */
+static bool add_line(struct insn_lines *lines, const struct insn_row *row, const struct insn *insn)
 {
 	static const char padding[_Alignof(struct insn_line)];
-	const struct btsrec_sink sink = { .write = out_text_take, .arg = &lines->worded };
+	const struct btsrec_sink sink = { .write = out_text_take, .arg = &lines->made };
 	struct insn_line line = { .code_bytes = insn ? (uint32_t)insn->nr_bytes : 0 };
-	size_t at = lines->worded.nr_bytes;
+	size_t at = lines->made.nr_bytes;
 
 	out_init(&lines->labels, &sink);
 	out_bytes(&lines->labels, (const char *)&line, sizeof(line));
@@ -93,26 +93,26 @@ static bool word(struct insn_lines *lines, const struct insn_row *row, const str
 		text_insn(lines, insn);
 	if (out_flush(&lines->labels))
 		return false;
-	line.nr_bytes = (uint32_t)(lines->worded.nr_bytes - at - sizeof(line));
-	memcpy(lines->worded.bytes + at, &line, sizeof(line));
+	line.nr_bytes = (uint32_t)(lines->made.nr_bytes - at - sizeof(line));
+	memcpy(lines->made.bytes + at, &line, sizeof(line));
 	at += insn_line_bytes(line.nr_bytes);
-	return out_text_take(&lines->worded, padding, at - lines->worded.nr_bytes);
+	return out_text_take(&lines->made, padding, at - lines->made.nr_bytes);
 }
 
 /* As many bytes of code as the lines are of to *@ret_bytes; false: out of memory. */
-static bool word_row(struct insn_lines *lines, const struct insn_row *row, uint32_t *ret_bytes)
+static bool make_lines(struct insn_lines *lines, const struct insn_row *row, uint32_t *ret_bytes)
 {
 	struct insn insn = { .ip = row->start };
 
-	lines->worded.nr_bytes = 0;
-	if (row->named && !word(lines, row, NULL))
+	lines->made.nr_bytes = 0;
+	if (row->named && !add_line(lines, row, NULL))
 		return false;
 	for (size_t nr = 0; nr < INSN_LINES_MAX && insn.ip < row->stop; nr++) {
 		insn.nr_bytes = code_text(lines->code, row->cr3, insn.ip, row->compat, insn.bytes,
 					  insn.text, sizeof(insn.text));
 		if (!insn.nr_bytes)
 			break;
-		if (!word(lines, row, &insn))
+		if (!add_line(lines, row, &insn))
 			return false;
 		insn.ip += insn.nr_bytes;
 	}
@@ -125,12 +125,12 @@ static const struct label *make_row(struct insn_lines *lines, const struct insn_
 {
 	uint32_t nr_bytes;
 
-	if (!word_row(lines, row, &nr_bytes))
+	if (!make_lines(lines, row, &nr_bytes))
 		return NULL;
-	if (label_cache_full(&lines->rows, lines->worded.nr_bytes))
+	if (label_cache_full(&lines->rows, lines->made.nr_bytes))
 		label_cache_fini(&lines->rows);
-	return label_cache_add(&lines->rows, key, lines->worded.nr_bytes ? lines->worded.bytes : "",
-			       lines->worded.nr_bytes, nr_bytes);
+	return label_cache_add(&lines->rows, key, lines->made.nr_bytes ? lines->made.bytes : "",
+			       lines->made.nr_bytes, nr_bytes);
 }
 
 /* CR3 is a page's address, so its low bits are free. */
@@ -167,5 +167,5 @@ void insn_lines_fini(struct insn_lines *lines)
 {
 	srctext_fini(&lines->source);
 	label_cache_fini(&lines->rows);
-	free(lines->worded.bytes);
+	free(lines->made.bytes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The lines of instructions that follow each other in memory, from the address on.  A
- * history repeats itself, so they are worded once, many in a row, and kept.
+ * history repeats itself, so they are made once, many in a row, and kept.
  */
 #ifndef BTSREC_INSN_LINES_H
 #define BTSREC_INSN_LINES_H
@@ -43,10 +43,10 @@ struct insn_row {
 /**
  * struct insn_lines - what is kept
  * @renderer, @code: borrowed.
- * @json, @bytes, @lines: how instructions are worded: see struct btsrec_insns.
+ * @json, @bytes, @lines: how instructions are printed: see struct btsrec_insns.
  * @one_kernel: its code is the same in all address spaces.
  * @rows: the cookie is how many bytes of code the lines are of.
- * @labels: where a line is made, for @worded, which is owned.
+ * @labels: where a line is made, for @made, which is owned.
  */
 struct insn_lines {
 	struct renderer *renderer;
@@ -57,7 +57,7 @@ struct insn_lines {
 	bool lines;
 	bool one_kernel;
 	struct label_cache rows;
-	struct out_text worded;
+	struct out_text made;
 	struct out labels;
 };
 

@@ -75,7 +75,7 @@ static inline void label_prefetch(const struct label *label)
 	__builtin_prefetch(label->text + LABEL_CACHE_SPARE_BYTES - 1);
 }
 
-/** label_cache_find() - what was added for @key, valid until label_cache_fini(); NULL: nothing was */
+/** label_cache_find() - what was added for @key, valid until label_cache_fini(); NULL: nothing */
 static inline const struct label *label_cache_find(const struct label_cache *cache, uint64_t hash,
 						   const struct label_key *key)
 {

@@ -26,7 +26,8 @@ void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
  * @rec: borrowed; asked for names only.
  * @names: a symbol source exists, so lines have a names part.
  * @side: who ran at the event being printed; NULL: unknown.
- * @nr_user: user addresses printed of this CPU, or of the thread that is followed, by why they have no symbol.
+ * @nr_user: user addresses printed of this CPU, or of the thread that is followed, by why they
+ *	have no symbol.
  * @types: of the CPU being printed, so branches have a kind; NULL: they have none.
  * @has_types: there will be @types.
  * @lines: with source lines.
@@ -56,7 +57,7 @@ struct renderer {
  * @thread_end: ends the thread that is followed, in place of that; may be NULL.
  * @block: what the other level did, in one line.
  * @loop: branches of @cpu that went round.
- * @stretch: begins a stretch of the thread that is followed; @before: the one before it.
+ * @interval: begins an interval of the thread that is followed; @before: the one before it.
  * @filtered: ends the part of one CPU of whose @nr_events events @nr_wanted were
  *	wanted; may be NULL.
  * @end: once, after everything; may be NULL.
@@ -136,7 +137,7 @@ void render_block(struct renderer *r, const struct level_filter_block *block);
 /** tsv_only_details() - the columns of a line of @kind between its number and its details */
 void tsv_only_details(struct renderer *r, const char *kind);
 
-/** interval_text(), interval_json(), interval_tsv() - see @stretch of struct render_format */
+/** interval_text(), interval_json(), interval_tsv() - see @interval of struct render_format */
 void interval_text(struct renderer *r, const struct interval *before,
 		   const struct interval *interval);
 void interval_json(struct renderer *r, const struct interval *before,

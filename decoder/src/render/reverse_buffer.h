@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The lines of one CPU's history, kept to be told the newest first. */
+/* The lines of one CPU's history, kept to be printed the newest first. */
 #ifndef BTSREC_REVERSE_BUFFER_H
 #define BTSREC_REVERSE_BUFFER_H
 
@@ -22,7 +22,7 @@ struct reverse_buffer_other {
 };
 
 /**
- * struct backlog - the lines; all zero: none
+ * struct reverse_buffer - the lines; all zero: none
  * @nomem: a line was lost for lack of memory.
  */
 struct reverse_buffer {

@@ -47,7 +47,7 @@ static uint32_t next_place(const struct page_cache *kept)
 	return (uint32_t)(kept->nr % PAGE_CACHE_MAX) + 1;
 }
 
-/* Whoever is at @place is no longer kept. */
+/* The page at @place is no longer kept. */
 static void give_up(struct page_cache_index *index, uint32_t place)
 {
 	uint32_t *link = &index->first[chain_of(index->numbers[place])];

@@ -389,6 +389,6 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 		status = cpu_tasks_one(rec, &work, calls_thread, (void *)opts, sink);
 	else if (!status)
 		status = cpu_tasks_print(rec, opts->cpus, opts->nr_cpus, opts->lines, &work,
-				    (void *)opts, sink);
+					 (void *)opts, sink);
 	return cpus_end(rec, opts->cpus, status);
 }

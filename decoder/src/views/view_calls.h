@@ -102,7 +102,7 @@ static inline uint64_t calls_place(const struct calls *view, uint64_t n, unsigne
 	return n;
 }
 
-/** calls_thread() - of a struct calls, the tree of the thread of its options; for cpu_tasks_one() */
+/** calls_thread() - for cpu_tasks_one(): of a struct calls, the tree of its options' thread */
 enum btsrec_status calls_thread(void *arg);
 
 /** calls_print_tree() - print all lines of the tree, as @view->opts wants them */

@@ -528,7 +528,7 @@ static enum btsrec_status check_all(void *arg)
 	status = out_flush(&all->out);
 	if (!status)
 		status = cpu_tasks_print(all->rec, NULL, 0, false, &check_work, &all->nr_faults,
-				    all->out.sink);
+					 all->out.sink);
 	if (status)
 		return status;
 	for (unsigned int cpu = 0; cpu < located->nr_cpus; cpu++)

@@ -369,7 +369,7 @@ static enum btsrec_status functions_show(struct functions *all, const struct bts
 		.close = functions_close,
 	};
 	enum btsrec_status status = cpu_tasks_print(all->renderer.rec, all->opts->cpus,
-					       all->opts->nr_cpus, false, &work, all, sink);
+						    all->opts->nr_cpus, false, &work, all, sink);
 
 	if (!status && !profile_end(&all->profile, place_name, all))
 		status = functions_nomem(all);

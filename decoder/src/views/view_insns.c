@@ -552,6 +552,7 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 		status = cpu_tasks_one(rec, &work, insns_thread, (void *)opts, sink);
 	else if (!status)
 		status = cpu_tasks_print(rec, opts->cpus, opts->nr_cpus,
-				    opts->lines || opts->source_folder, &work, (void *)opts, sink);
+					 opts->lines || opts->source_folder, &work,
+					 (void *)opts, sink);
 	return cpus_end(rec, opts->cpus, status);
 }

@@ -146,7 +146,7 @@ static uint64_t end_of_branches(const struct show *show, uint64_t n)
 	return show->fault->kind && n <= show->fault->n ? show->fault->n : show->end_n;
 }
 
-/* False: whom the events were told did not want to go on. */
+/* False: the sink wants no more. */
 static bool show_part(struct show *show, unsigned int cpu, struct history *history)
 {
 	struct timeline_branches branches;
@@ -206,7 +206,7 @@ static bool counts_lines(const struct show *show)
 	return show->level_filtered || show->opts->fold;
 }
 
-/* How many lines a level_filtered or folded history has is known only when all of them were told. */
+/* How many lines a level_filtered or folded history has is known only at the end. */
 static enum btsrec_status count_lines(struct show *show, unsigned int cpu)
 {
 	uint64_t max_lines = show->opts->max_events;

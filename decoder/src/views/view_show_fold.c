@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loops that are told once. */
+/* Loops that are printed once. */
 #include "flow/fault.h"
 #include "views/view_show.h"
 

@@ -50,7 +50,7 @@ static enum btsrec_status show_pass(struct show *show, struct view_thread *view)
 	return status;
 }
 
-/* Which lines are the newest ones is known only when all were told. */
+/* Which lines are the newest ones is known only at the end. */
 static enum btsrec_status count_lines(struct show *show, struct view_thread *view)
 {
 	uint64_t max_lines = show->opts->max_events;

@@ -472,7 +472,7 @@ static enum btsrec_status stacks_of_cpus(struct stacks_view *all, const struct b
 		status = check_events(all);
 	if (!status)
 		status = cpu_tasks_print(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus, false,
-				    &stacks_work, all, sink);
+					 &stacks_work, all, sink);
 	residency_fini(&all->residencies);
 	free(all->last_n);
 	return status;
