@@ -78,6 +78,7 @@ void image_crash_init(struct image_crash *crash, bool (*interrupted)(void))
 {
 	memset(crash, 0, sizeof(*crash));
 	crash->interrupted = interrupted;
+	crash->image.size = sizeof(crash->image);
 	crash->image.read_pa = read_pa;
 	crash->image.arg = crash;
 	find_vmcoreinfo(crash);

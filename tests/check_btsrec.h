@@ -110,6 +110,7 @@ static inline enum btsrec_status mem_read(void *arg, uint64_t pa, void *buf, siz
 static inline struct btsrec_image mem_image(struct mem *mem)
 {
 	return (struct btsrec_image){
+		.size = sizeof(struct btsrec_image),
 		.read_pa = mem_read,
 		.max_pa = MEM_PAGES * BTSREC_PAGE_BYTES,
 		.arg = mem,

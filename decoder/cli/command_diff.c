@@ -5,6 +5,7 @@ static enum command_exit compare(struct btsrec *a, struct btsrec *b,
 				 const struct command_options *options)
 {
 	struct btsrec_diff opts = {
+		.size = sizeof(opts),
 		.has_cpu = options->show.nr_cpus,
 		.cpu = options->show.nr_cpus ? options->show.cpus[0] : 0,
 		.has_pid = options->filter.pids,

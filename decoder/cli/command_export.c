@@ -5,9 +5,10 @@ static enum btsrec_status write_export(struct btsrec *rec, const struct command_
 				       const struct btsrec_sink *sink)
 {
 	const struct btsrec_export opts = {
+		.size = sizeof(opts),
 		.cpus = options->show.cpus,
 		.nr_cpus = options->show.nr_cpus,
-		.filter = options->filter,
+		.filter = &options->filter,
 	};
 
 	switch (options->kind) {

@@ -4,7 +4,10 @@
 static enum btsrec_status write_extract(struct btsrec *rec, const struct command_options *options,
 					const struct btsrec_sink *sink)
 {
-	return btsrec_extract(rec, &options->extract, sink);
+	struct btsrec_extract opts = options->extract;
+
+	opts.size = sizeof(opts);
+	return btsrec_extract(rec, &opts, sink);
 }
 
 enum command_exit command_extract(struct btsrec *rec, const struct command_options *options)

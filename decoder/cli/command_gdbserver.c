@@ -94,6 +94,7 @@ static enum command_exit serve(struct btsrec *rec, const struct command_options 
 			       struct connection *connection)
 {
 	struct btsrec_gdb wanted = {
+		.size = sizeof(wanted),
 		.cpu = options->show.cpus[0],
 		.user_only = options->filter.user,
 	};

@@ -6,6 +6,7 @@ static enum btsrec_status write_report(struct btsrec *rec, const struct command_
 {
 	/* Who asks for a number gets it, and of 0 all, however large the page becomes. */
 	const struct btsrec_report opts = {
+		.size = sizeof(opts),
 		.max_events = options->show.max_events,
 		.max_all_events = options->has_count ? 0 : BTSREC_REPORT_EVENTS,
 	};

@@ -4,11 +4,12 @@
 enum command_exit command_calls(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_calls opts = {
+		.size = sizeof(opts),
 		.cpus = options->show.cpus,
 		.nr_cpus = options->show.nr_cpus,
 		.thread = options->show.thread,
 		.max_events = options->show.max_events,
-		.filter = options->filter,
+		.filter = &options->filter,
 		.max_depth = options->max_depth,
 		.lines = options->show.lines,
 		.format = options->show.format,

@@ -4,9 +4,10 @@
 enum command_exit command_coverage(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_coverage opts = {
+		.size = sizeof(opts),
 		.cpus = options->show.cpus,
 		.nr_cpus = options->show.nr_cpus,
-		.filter = options->filter,
+		.filter = &options->filter,
 		.function = options->second,
 		.lines = options->show.lines,
 		.format = options->show.format,

@@ -4,9 +4,10 @@
 enum command_exit command_functions(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_functions opts = {
+		.size = sizeof(opts),
 		.cpus = options->show.cpus,
 		.nr_cpus = options->show.nr_cpus,
-		.filter = options->filter,
+		.filter = &options->filter,
 		.by = options->by,
 		.format = options->show.format,
 	};

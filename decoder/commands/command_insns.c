@@ -4,11 +4,12 @@
 enum command_exit command_insns(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_insns opts = {
+		.size = sizeof(opts),
 		.cpus = options->show.cpus,
 		.nr_cpus = options->show.nr_cpus,
 		.thread = options->show.thread,
 		.max_events = options->show.max_events,
-		.filter = options->filter,
+		.filter = &options->filter,
 		.bytes = options->bytes,
 		.lines = options->show.lines,
 		.source_folder = options->source_folder,

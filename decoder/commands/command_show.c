@@ -30,13 +30,14 @@ enum command_exit command_show(struct btsrec *rec, const struct command_options 
 	enum btsrec_status status;
 	bool holes = false;
 
-	opts.filter = options->filter;
+	opts.size = sizeof(opts);
+	opts.filter = &options->filter;
 	status = btsrec_show(rec, &opts, &front_sink);
 
 	if (status)
 		return command_ended(rec, status);
 	/* How far back the newest matching events, or lines, reach is not known here. */
-	if (is_filtered(&opts.filter) || opts.fold || opts.thread)
+	if (is_filtered(opts.filter) || opts.fold || opts.thread)
 		opts.max_events = 0;
 	status = shown_has_holes(rec, &opts, &holes);
 	if (status)

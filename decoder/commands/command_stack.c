@@ -4,6 +4,7 @@
 enum command_exit command_stack(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_stack opts = {
+		.size = sizeof(opts),
 		.cpus = options->show.cpus,
 		.nr_cpus = options->show.nr_cpus,
 		.thread = options->show.thread,

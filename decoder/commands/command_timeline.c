@@ -4,9 +4,10 @@
 enum command_exit command_timeline(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_timeline opts = {
+		.size = sizeof(opts),
 		.cpus = options->show.cpus,
 		.nr_cpus = options->show.nr_cpus,
-		.filter = options->filter,
+		.filter = &options->filter,
 		.max_events = options->show.max_events,
 		.format = options->show.format,
 	};

@@ -383,6 +383,7 @@ enum command_exit command_parse(const struct command *command, int argc, char **
 	enum command_exit status;
 
 	memset(ret, 0, sizeof(*ret));
+	ret->filter.size = sizeof(ret->filter);
 	ret->live = is_always_live(command);
 	for (const struct option_entry *option = options_all; option->name; option++)
 		if (!strcmp(option->name, "root"))

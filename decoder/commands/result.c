@@ -39,6 +39,7 @@ enum command_exit command_exit_of(enum btsrec_status status)
 		return COMMAND_SYMBOLS;
 	case BTSREC_ERR_NOMEM:
 	case BTSREC_ERR_STOPPED:
+	case BTSREC_ERR_TOO_NEW:
 		return COMMAND_SYSTEM;
 	}
 	return COMMAND_SYSTEM;

@@ -45,14 +45,14 @@ JOB(summary_json)
 
 JOB(show)
 {
-	struct btsrec_show opts = { .types = true };
+	struct btsrec_show opts = { .size = sizeof(opts), .types = true };
 
 	return btsrec_show(rec, &opts, sink);
 }
 
 JOB(show_newest)
 {
-	struct btsrec_show opts = { .newest_first = true, .max_events = 9,
+	struct btsrec_show opts = { .size = sizeof(opts), .newest_first = true, .max_events = 9,
 				    .format = BTSREC_FORMAT_JSONL };
 
 	return btsrec_show(rec, &opts, sink);
@@ -60,98 +60,112 @@ JOB(show_newest)
 
 JOB(show_fold)
 {
-	struct btsrec_show opts = { .fold = true, .lines = true, .format = BTSREC_FORMAT_TSV };
+	struct btsrec_show opts = {
+		.size = sizeof(opts), .fold = true, .lines = true, .format = BTSREC_FORMAT_TSV
+	};
 
 	return btsrec_show(rec, &opts, sink);
 }
 
 JOB(show_thread)
 {
-	struct btsrec_show opts = { .thread = "8" };
+	struct btsrec_show opts = { .size = sizeof(opts), .thread = "8" };
 
 	return btsrec_show(rec, &opts, sink);
 }
 
 JOB(show_filtered)
 {
-	struct btsrec_show opts = { .filter = { .kernel = true, .symbols = "*", .pids = "7,8" } };
+	const struct btsrec_filter filter = {
+		.size = sizeof(filter), .kernel = true, .symbols = "*", .pids = "7,8"
+	};
+	struct btsrec_show opts = { .size = sizeof(opts), .filter = &filter };
 
 	return btsrec_show(rec, &opts, sink);
 }
 
 JOB(insns)
 {
-	struct btsrec_insns opts = { .bytes = true };
+	struct btsrec_insns opts = { .size = sizeof(opts), .bytes = true };
 
 	return btsrec_insns(rec, &opts, sink);
 }
 
 JOB(insns_thread)
 {
-	struct btsrec_insns opts = { .thread = "8", .format = BTSREC_FORMAT_JSONL };
+	struct btsrec_insns opts = {
+		.size = sizeof(opts), .thread = "8", .format = BTSREC_FORMAT_JSONL
+	};
 
 	return btsrec_insns(rec, &opts, sink);
 }
 
 JOB(calls)
 {
-	struct btsrec_calls opts = { .lines = true };
+	struct btsrec_calls opts = { .size = sizeof(opts), .lines = true };
 
 	return btsrec_calls(rec, &opts, sink);
 }
 
 JOB(calls_thread)
 {
-	struct btsrec_calls opts = { .thread = "8", .format = BTSREC_FORMAT_JSONL };
+	struct btsrec_calls opts = {
+		.size = sizeof(opts), .thread = "8", .format = BTSREC_FORMAT_JSONL
+	};
 
 	return btsrec_calls(rec, &opts, sink);
 }
 
 JOB(calls_filtered)
 {
-	struct btsrec_calls opts = { .filter.types = "call,ret" };
+	const struct btsrec_filter filter = { .size = sizeof(filter), .types = "call,ret" };
+	struct btsrec_calls opts = { .size = sizeof(opts), .filter = &filter };
 
 	return btsrec_calls(rec, &opts, sink);
 }
 
 JOB(functions)
 {
-	struct btsrec_functions opts = { .by = BTSREC_BY_TASK };
+	struct btsrec_functions opts = { .size = sizeof(opts), .by = BTSREC_BY_TASK };
 
 	return btsrec_functions(rec, &opts, sink);
 }
 
 JOB(coverage)
 {
-	struct btsrec_coverage opts = { .function = "0xffffffff81000000", .lines = true };
+	struct btsrec_coverage opts = {
+		.size = sizeof(opts), .function = "0xffffffff81000000", .lines = true
+	};
 
 	return btsrec_coverage(rec, &opts, sink);
 }
 
 JOB(stack)
 {
-	struct btsrec_stack opts = { .format = BTSREC_FORMAT_TEXT };
+	struct btsrec_stack opts = { .size = sizeof(opts), .format = BTSREC_FORMAT_TEXT };
 
 	return btsrec_stack(rec, &opts, sink);
 }
 
 JOB(stack_thread)
 {
-	struct btsrec_stack opts = { .thread = "8", .format = BTSREC_FORMAT_JSONL };
+	struct btsrec_stack opts = {
+		.size = sizeof(opts), .thread = "8", .format = BTSREC_FORMAT_JSONL
+	};
 
 	return btsrec_stack(rec, &opts, sink);
 }
 
 JOB(timeline)
 {
-	struct btsrec_timeline opts = { .format = BTSREC_FORMAT_TEXT };
+	struct btsrec_timeline opts = { .size = sizeof(opts), .format = BTSREC_FORMAT_TEXT };
 
 	return btsrec_timeline(rec, &opts, sink);
 }
 
 JOB(diff)
 {
-	struct btsrec_diff opts = { .format = BTSREC_FORMAT_TEXT };
+	struct btsrec_diff opts = { .size = sizeof(opts), .format = BTSREC_FORMAT_TEXT };
 	struct btsrec *other = btsrec_new();
 	enum btsrec_status status = other ? btsrec_open_image(other, image) : BTSREC_ERR_NOMEM;
 	bool differs;
@@ -164,7 +178,7 @@ JOB(diff)
 	return status;
 }
 
-static const struct btsrec_export everything;
+static const struct btsrec_export everything = { .size = sizeof(everything) };
 
 JOB(export_perf)
 {
@@ -188,28 +202,30 @@ JOB(export_lcov)
 
 JOB(report)
 {
-	const struct btsrec_report opts = { 0 };
+	const struct btsrec_report opts = { .size = sizeof(opts) };
 
 	return btsrec_report(rec, &opts, sink);
 }
 
 JOB(report_cut)
 {
-	const struct btsrec_report opts = { .max_events = 7, .max_all_events = 9 };
+	const struct btsrec_report opts = {
+		.size = sizeof(opts), .max_events = 7, .max_all_events = 9
+	};
 
 	return btsrec_report(rec, &opts, sink);
 }
 
 JOB(extract)
 {
-	struct btsrec_extract opts = { 0 };
+	struct btsrec_extract opts = { .size = sizeof(opts) };
 
 	return btsrec_extract(rec, &opts, sink);
 }
 
 JOB(extract_no_user)
 {
-	struct btsrec_extract opts = { .no_user = true };
+	struct btsrec_extract opts = { .size = sizeof(opts), .no_user = true };
 
 	return btsrec_extract(rec, &opts, sink);
 }
@@ -230,7 +246,7 @@ static size_t gdb_asks(void *arg, char *buf, size_t room_bytes)
 
 JOB(gdbserver)
 {
-	struct btsrec_gdb wanted = { .cpu = 0 };
+	struct btsrec_gdb wanted = { .size = sizeof(wanted), .cpu = 0 };
 	size_t given = 0;
 	struct btsrec_link link = { .read = gdb_asks, .arg = &given, .out = *sink };
 

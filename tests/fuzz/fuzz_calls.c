@@ -6,13 +6,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 {
 	struct fuzz_memory memory = { bytes, nr_bytes };
 	struct btsrec *rec = fuzz_session(&memory);
-	struct btsrec_calls calls = { .format = BTSREC_FORMAT_TEXT };
-	struct btsrec_coverage coverage = { .function = "0xffffffff81000000" };
-	struct btsrec_functions functions = { .by = BTSREC_BY_TASK, .format = BTSREC_FORMAT_TEXT };
+	struct btsrec_calls calls = { .size = sizeof(calls), .format = BTSREC_FORMAT_TEXT };
+	struct btsrec_coverage coverage = {
+		.size = sizeof(coverage), .function = "0xffffffff81000000"
+	};
+	struct btsrec_functions functions = {
+		.size = sizeof(functions), .by = BTSREC_BY_TASK, .format = BTSREC_FORMAT_TEXT
+	};
 
 	if (rec) {
 		(void)btsrec_calls(rec, &calls, &fuzz_text);
-		calls = (struct btsrec_calls){ .format = BTSREC_FORMAT_JSONL, .max_events = 9,
+		calls = (struct btsrec_calls){ .size = sizeof(calls),
+					      .format = BTSREC_FORMAT_JSONL, .max_events = 9,
 					       .max_depth = 3 };
 		(void)btsrec_calls(rec, &calls, &fuzz_text);
 		(void)btsrec_functions(rec, &functions, &fuzz_text);

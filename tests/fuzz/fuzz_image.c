@@ -112,6 +112,7 @@ struct btsrec_image fuzz_plain_image(struct fuzz_memory *memory)
 	if (page)
 		memcpy(note, page, BTSREC_PAGE_BYTES);
 	return (struct btsrec_image){
+		.size = sizeof(struct btsrec_image),
 		.read_pa = memory_read,
 		.vmcoreinfo = page ? note : NULL,
 		.max_pa = max_pa(memory),

@@ -61,10 +61,10 @@ static void add_map(struct btsrec *rec, const struct texts *texts)
 static void follow(struct btsrec *rec, const struct texts *texts)
 {
 	const char *thread = texts->line[THREAD] ? texts->line[THREAD] : "7";
-	struct btsrec_show show = { .thread = thread, .lines = true };
-	struct btsrec_insns insns = { .thread = thread, .max_events = 9 };
-	struct btsrec_stack stack = { .thread = thread };
-	struct btsrec_calls calls = { .thread = thread };
+	struct btsrec_show show = { .size = sizeof(show), .thread = thread, .lines = true };
+	struct btsrec_insns insns = { .size = sizeof(insns), .thread = thread, .max_events = 9 };
+	struct btsrec_stack stack = { .size = sizeof(stack), .thread = thread };
+	struct btsrec_calls calls = { .size = sizeof(calls), .thread = thread };
 
 	(void)btsrec_show(rec, &show, &fuzz_text);
 	show.max_events = 5;
@@ -81,16 +81,25 @@ static void choose(struct btsrec *rec, const struct texts *texts)
 {
 	const char *function = texts->line[FUNCTION] ? texts->line[FUNCTION] : "0xffffffff81000000";
 	struct btsrec_filter filter = {
+		.size = sizeof(filter),
 		.pids = texts->line[PIDS], .comm = texts->line[COMM], .from = texts->line[FROM],
 		.to = texts->line[TO], .symbols = texts->line[SYMBOLS],
 		.ranges = texts->line[RANGES], .types = texts->line[TYPES],
 	};
-	struct btsrec_show show = { .filter = filter, .fold = true, .types = true };
-	struct btsrec_insns insns = { .filter = filter, .lines = true };
-	struct btsrec_calls calls = { .filter = filter, .max_depth = 2 };
-	struct btsrec_functions functions = { .filter = filter, .by = BTSREC_BY_CPU };
-	struct btsrec_coverage coverage = { .filter = filter, .function = function, .lines = true };
-	struct btsrec_timeline timeline = { .filter = filter, .format = BTSREC_FORMAT_JSONL };
+	struct btsrec_show show = {
+		.size = sizeof(show), .filter = &filter, .fold = true, .types = true
+	};
+	struct btsrec_insns insns = { .size = sizeof(insns), .filter = &filter, .lines = true };
+	struct btsrec_calls calls = { .size = sizeof(calls), .filter = &filter, .max_depth = 2 };
+	struct btsrec_functions functions = {
+		.size = sizeof(functions), .filter = &filter, .by = BTSREC_BY_CPU
+	};
+	struct btsrec_coverage coverage = {
+		.size = sizeof(coverage), .filter = &filter, .function = function, .lines = true
+	};
+	struct btsrec_timeline timeline = {
+		.size = sizeof(timeline), .filter = &filter, .format = BTSREC_FORMAT_JSONL
+	};
 
 	(void)btsrec_show(rec, &show, &fuzz_text);
 	show.format = BTSREC_FORMAT_TSV;
@@ -106,9 +115,9 @@ static void choose(struct btsrec *rec, const struct texts *texts)
 
 static void write_files(struct btsrec *rec)
 {
-	struct btsrec_export export = { 0 };
-	struct btsrec_extract extract = { .no_user = true };
-	struct btsrec_report report = { 0 };
+	struct btsrec_export export = { .size = sizeof(export) };
+	struct btsrec_extract extract = { .size = sizeof(extract), .no_user = true };
+	struct btsrec_report report = { .size = sizeof(report) };
 
 	(void)btsrec_export_perf(rec, &export, &fuzz_sink);
 	(void)btsrec_export_chrome(rec, &export, &fuzz_text);
@@ -118,7 +127,7 @@ static void write_files(struct btsrec *rec)
 	report.max_all_events = 8;
 	(void)btsrec_report(rec, &report, &fuzz_sink);
 	(void)btsrec_extract(rec, &extract, &fuzz_sink);
-	extract = (struct btsrec_extract){ .no_paths = true };
+	extract = (struct btsrec_extract){ .size = sizeof(extract), .no_paths = true };
 	(void)btsrec_extract(rec, &extract, &fuzz_sink);
 }
 
@@ -127,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	size_t image_bytes = fuzz_text_at(nr_bytes);
 	struct fuzz_memory memory = { bytes, image_bytes };
 	struct btsrec *rec = fuzz_session(&memory), *other;
-	struct btsrec_diff diff = { .format = BTSREC_FORMAT_TEXT };
+	struct btsrec_diff diff = { .size = sizeof(diff), .format = BTSREC_FORMAT_TEXT };
 	struct texts texts;
 	bool differs;
 

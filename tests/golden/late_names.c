@@ -54,8 +54,8 @@ static bool take(void *arg, const char *text, size_t len_bytes)
 static bool tell(struct btsrec *rec, FILE *file)
 {
 	const struct btsrec_sink sink = { .write = take, .arg = file };
-	const struct btsrec_show show = { .types = true };
-	const struct btsrec_calls calls = { 0 };
+	const struct btsrec_show show = { .size = sizeof(show), .types = true };
+	const struct btsrec_calls calls = { .size = sizeof(calls) };
 
 	return !btsrec_show(rec, &show, &sink) && !btsrec_calls(rec, &calls, &sink);
 }

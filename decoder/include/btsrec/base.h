@@ -31,10 +31,29 @@ enum btsrec_status {
 	BTSREC_ERR_NO_SYMBOL,	/* address has no name */
 	BTSREC_ERR_MISMATCH,	/* symbol file belongs to another kernel */
 	BTSREC_ERR_STOPPED,	/* a callback asked to stop */
+	BTSREC_ERR_TOO_NEW,	/* an option is set that this library does not know */
 };
 
 /** btsrec_status_str() - one short English phrase per status; static. */
 BTSREC_API const char *btsrec_status_str(enum btsrec_status status);
+
+/* --- Structures that grow ----------------------------------------------- */
+
+/*
+ * A structure that begins with "size_t size" gains members at its end in later releases.  The
+ * caller sets all of it to 0 and size to its own sizeof:
+ *
+ *	struct btsrec_show opts = { .size = sizeof(opts), .max_events = 9 };
+ *
+ * 0 in a member asks for nothing; NULL instead of a structure is 0 everywhere.
+ * - The caller is older than the library: members that it does not have are 0.
+ * - The caller is newer: members that the library does not have must be 0, else the call is
+ *   BTSREC_ERR_TOO_NEW and does nothing.
+ * - A size that does not hold its own member, as 0: BTSREC_ERR_INVAL.
+ *
+ * The caller owns such a structure and all that it points to; the library borrows both while
+ * the call lasts, unless the declaration says more.
+ */
 
 /* --- Session ------------------------------------------------------------ */
 

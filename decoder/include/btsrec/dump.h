@@ -17,7 +17,7 @@ extern "C" {
 /* --- Image -------------------------------------------------------------- */
 
 /**
- * struct btsrec_image - where the bytes come from
+ * struct btsrec_image - where the bytes come from; it grows, see base.h
  * @read_pa: read up to @len_bytes bytes of physical memory at @pa into @buf and
  *	store in *@ret_bytes how many leading bytes are valid.  BTSREC_OK when all
  *	are; BTSREC_ERR_NODATA when the rest is not in the dump (excluded, cut off);
@@ -34,6 +34,7 @@ extern "C" {
  * @arg: given to all of them.
  */
 struct btsrec_image {
+	size_t size;
 	enum btsrec_status (*read_pa)(void *arg, uint64_t pa, void *buf,
 				      size_t len_bytes, size_t *ret_bytes);
 	const char *vmcoreinfo;
@@ -47,7 +48,8 @@ struct btsrec_image {
 /**
  * btsrec_open_image() - use @image as the source of @rec
  *
- * Return: BTSREC_OK; BTSREC_ERR_INVAL if @rec has a source already.
+ * Return: BTSREC_OK; BTSREC_ERR_INVAL if @rec has a source already or @image no read_pa;
+ * BTSREC_ERR_TOO_NEW.
  */
 BTSREC_API enum btsrec_status
 btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image);

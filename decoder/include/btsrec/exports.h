@@ -17,15 +17,14 @@ extern "C" {
 /* --- gdb ---------------------------------------------------------------- */
 
 /**
- * struct btsrec_gdb - the history that gdb is served
- * @has_pid: only what thread @pid ran.
- * @user_only: without what ran in the kernel.
+ * struct btsrec_gdb - the history that gdb is served; it grows, see base.h
  */
 struct btsrec_gdb {
+	size_t size;		/* sizeof(struct btsrec_gdb) */
 	unsigned int cpu;
-	bool has_pid;
+	bool has_pid;		/* only what thread @pid ran */
 	uint32_t pid;
-	bool user_only;
+	bool user_only;		/* without what ran in the kernel */
 };
 
 /**
@@ -56,14 +55,14 @@ btsrec_gdbserver(struct btsrec *rec, const struct btsrec_gdb *wanted,
 /* --- Exports ------------------------------------------------------------ */
 
 /**
- * struct btsrec_export - what goes into a file for another tool
- * @cpus, @nr_cpus: as in struct btsrec_show; each number once.
- * @filter: only these events; for Chrome only who ran, user and kernel can be asked for.
+ * struct btsrec_export - what goes into a file for another tool; it grows, see base.h
  */
 struct btsrec_export {
-	const unsigned int *cpus;
+	size_t size;		/* sizeof(struct btsrec_export) */
+	const unsigned int *cpus; /* CPU numbers, each once; NULL: each with a ring */
 	size_t nr_cpus;
-	struct btsrec_filter filter;
+	/* Only these events; for Chrome only who ran, user and kernel.  NULL: all. */
+	const struct btsrec_filter *filter;
 };
 
 /**
@@ -101,16 +100,16 @@ btsrec_export_lcov(struct btsrec *rec, const struct btsrec_export *opts,
 /* --- Extract ------------------------------------------------------------ */
 
 /**
- * struct btsrec_extract - what to leave out of the small file
- * @no_user: addresses of user space in branches; they read 0.  The registers of a
- *	freeze and the names of tasks stay.
- * @no_paths: the paths of programs that were started.
+ * struct btsrec_extract - what to leave out of the small file; it grows, see base.h
  *
  * Either leaves out what names user addresses, too.
  */
 struct btsrec_extract {
+	size_t size;		/* sizeof(struct btsrec_extract) */
+	/* Addresses of user space in branches: they read 0.  The registers of a freeze and
+	 * the names of tasks stay. */
 	bool no_user;
-	bool no_paths;
+	bool no_paths;		/* the paths of programs that were started */
 };
 
 /**

@@ -14,6 +14,9 @@ extern "C" {
 #endif
 
 /*
+ * Every view that takes options also returns BTSREC_ERR_TOO_NEW, see base.h, and takes NULL for
+ * the defaults.
+ *
  * A view that was written to its end still fails, with BTSREC_ERR_NOMEM or BTSREC_ERR_IO,
  * if something may be missing in it: a name or a source line for which there was no memory,
  * or which the image refused to read.  So do all later views of that session.
@@ -35,56 +38,50 @@ enum btsrec_format {
 };
 
 /**
- * struct btsrec_filter - which events are wanted; texts in the forms of btsrec-show(1)
- * @pids, @tgids: who ran: lists of thread and of process numbers.
- * @comm: who ran: a pattern as in glob(7).
- * @user, @kernel: only this level; both or none: both.
- * @from, @to: only events that can have happened between these, both included.
- * @symbols: only branches from or to these: a list of patterns.
- * @ranges: only branches from or to these addresses: a list of FIRST-LAST.
- * @types: only these kinds of branches: a list of what "type" says in JSON.
+ * struct btsrec_filter - which events are wanted; it grows, see base.h
  *
- * Borrowed, as the struct itself, while the call lasts that it is given to; a NULL
- * text asks for nothing.  What is given must all hold.
+ * Texts are in the forms of btsrec-show(1) and borrowed, as the structure itself, while the
+ * call lasts.  A NULL text asks for nothing.  What is given must all hold.  Options point to
+ * a filter, so that a new key changes no other structure; NULL there: every event.
  */
 struct btsrec_filter {
-	const char *pids;
-	const char *tgids;
-	const char *comm;
-	bool user;
+	size_t size;		/* sizeof(struct btsrec_filter) */
+	const char *pids;	/* who ran: a list of thread numbers */
+	const char *tgids;	/* who ran: a list of process numbers */
+	const char *comm;	/* who ran: a pattern as in glob(7) */
+	bool user;		/* only this level; both or none: both */
 	bool kernel;
-	const char *from;
-	const char *to;
-	const char *symbols;
-	const char *ranges;
-	const char *types;
+	const char *from;	/* only events that can have happened from here on */
+	const char *to;		/* and up to here; both included */
+	const char *symbols;	/* branches from or to these: a list of patterns */
+	const char *ranges;	/* branches from or to these addresses: FIRST-LAST,... */
+	const char *types;	/* branches of these kinds: a list of JSON's words of "type" */
 };
 
 /**
- * struct btsrec_show - what btsrec_show() prints
- * @cpus: CPU numbers, @nr_cpus of them; NULL: every CPU that has a ring.
- * @thread: NULL, or the number of a thread as text: only this one, followed over all CPUs
- *	in the order of time.  Then no @cpus, no @newest_first, and in @filter nobody else.
- * @filter: which events; the other level is told in one line per stretch.
- * @max_events: the newest so many of each CPU, or of @thread; 0: all.
- * @newest_first: reverse the order of the lines.
- * @fold: of branches that go round again in exactly the same way tell two rounds and how
- *	many more there were; then @max_events are lines, and there is no @newest_first.
- * @types: say of each branch what kind it is, by the code in the dump.
- * @lines: say which source lines both ends of a branch are made from, and at the end
- *	which files were not found.
+ * struct btsrec_show - what btsrec_show() prints; it grows, see base.h
+ *
+ * With @thread there are no @cpus and no @newest_first, and @filter names nobody else.
+ * With @fold, @max_events are lines, and there is no @newest_first.
  */
 struct btsrec_show {
-	const unsigned int *cpus;
+	size_t size;		/* sizeof(struct btsrec_show) */
+	const unsigned int *cpus; /* CPU numbers, @nr_cpus of them; NULL: each with a ring */
 	size_t nr_cpus;
+
+	/*
+	 * NULL, or the number of a thread as text: only this one, followed over all CPUs in
+	 * the order of time.
+	 */
 	const char *thread;
-	struct btsrec_filter filter;
-	uint64_t max_events;
-	bool newest_first;
-	bool types;
-	bool lines;
-	bool fold;
-	enum btsrec_format format;
+	/* Which events; NULL: all.  The other level is one line per stretch. */
+	const struct btsrec_filter *filter;
+	uint64_t max_events;	/* the newest so many of each CPU, or of @thread; 0: all */
+	bool newest_first;	/* reverse the order of the lines */
+	bool types;		/* print of each branch what kind it is, by the code in the dump */
+	bool lines;		/* print source lines, and at the end files that were not found */
+	bool fold;		/* of repeated branches print two rounds and the number of others */
+	enum btsrec_format format; /* default: text */
 };
 
 /**
@@ -111,24 +108,20 @@ btsrec_check(struct btsrec *rec, const struct btsrec_sink *sink,
 	     uint64_t *ret_nr_faults);
 
 /**
- * struct btsrec_insns - what btsrec_insns() prints
- * @cpus, @nr_cpus, @thread, @max_events: as in struct btsrec_show.
- * @filter: the instructions that ran before the branches that it wants.
- * @bytes: with the bytes of each instruction.
- * @lines: with the source line before the instructions that were made from it.
- * @source_folder: where to find the text of source lines; NULL: without text.
- * @format: text or JSON lines.
+ * struct btsrec_insns - what btsrec_insns() prints; it grows, see base.h
  */
 struct btsrec_insns {
-	const unsigned int *cpus;
+	size_t size;		/* sizeof(struct btsrec_insns) */
+	const unsigned int *cpus; /* CPU numbers, @nr_cpus of them; NULL: each with a ring */
 	size_t nr_cpus;
-	const char *thread;
-	struct btsrec_filter filter;
-	uint64_t max_events;
-	bool bytes;
-	bool lines;
-	const char *source_folder;
-	enum btsrec_format format;
+	const char *thread;	/* as in struct btsrec_show */
+	/* Only instructions that ran before the branches that it wants; NULL: all. */
+	const struct btsrec_filter *filter;
+	uint64_t max_events;	/* before the newest so many of each CPU, or of @thread; 0: all */
+	bool bytes;		/* with the bytes of each instruction */
+	bool lines;		/* with each source line before what was made from it */
+	const char *source_folder; /* where the text of source lines is; NULL: without text */
+	enum btsrec_format format; /* text or JSON lines; default: text */
 };
 
 /**
@@ -157,19 +150,19 @@ struct btsrec_span {
 };
 
 /**
- * struct btsrec_stack - what btsrec_stack() prints
- * @cpus, @nr_cpus, @thread: as in struct btsrec_show.  The stack of a thread is the one
- *	at its end, put together from the histories of all CPUs.
- * @at: behind which events, @nr_at spans, ascending and apart; NULL: the newest one.
- * @format: text or JSON lines.
+ * struct btsrec_stack - what btsrec_stack() prints; it grows, see base.h
+ *
+ * The stack of @thread is the one at its end, put together from the histories of all CPUs.
  */
 struct btsrec_stack {
-	const unsigned int *cpus;
+	size_t size;		/* sizeof(struct btsrec_stack) */
+	const unsigned int *cpus; /* CPU numbers, @nr_cpus of them; NULL: each with a ring */
 	size_t nr_cpus;
-	const char *thread;
+	const char *thread;	/* as in struct btsrec_show; no @cpus and no @at then */
+	/* After which events, @nr_at spans, ascending and apart; NULL: the newest one. */
 	const struct btsrec_span *at;
 	size_t nr_at;
-	enum btsrec_format format;
+	enum btsrec_format format; /* text or JSON lines; default: text */
 };
 
 /**
@@ -195,18 +188,16 @@ btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 	       const struct btsrec_sink *sink);
 
 /**
- * struct btsrec_timeline - what btsrec_timeline() prints
- * @cpus, @nr_cpus: as in struct btsrec_show; each number once.
- * @filter: which events; only who ran, from and to are heeded.
- * @max_events: the newest so many of all CPUs together; 0: all.
- * @format: text or JSON lines.
+ * struct btsrec_timeline - what btsrec_timeline() prints; it grows, see base.h
  */
 struct btsrec_timeline {
-	const unsigned int *cpus;
+	size_t size;		/* sizeof(struct btsrec_timeline) */
+	const unsigned int *cpus; /* CPU numbers, each once; NULL: each with a ring */
 	size_t nr_cpus;
-	struct btsrec_filter filter;
-	uint64_t max_events;
-	enum btsrec_format format;
+	/* Which events; only who ran, from and to are heeded.  NULL: all. */
+	const struct btsrec_filter *filter;
+	uint64_t max_events;	/* the newest so many of all CPUs together; 0: all */
+	enum btsrec_format format; /* text or JSON lines; default: text */
 };
 
 /**
@@ -219,17 +210,15 @@ btsrec_timeline(struct btsrec *rec, const struct btsrec_timeline *opts,
 		const struct btsrec_sink *sink);
 
 /**
- * struct btsrec_diff - what btsrec_diff() compares
- * @has_cpu, @cpu: this one of both; else that of the first fault.
- * @has_pid, @pid: this thread of both; else who ran at the fault.
- * @format: text or JSON lines.
+ * struct btsrec_diff - what btsrec_diff() compares; it grows, see base.h
  */
 struct btsrec_diff {
-	bool has_cpu;
-	bool has_pid;
+	size_t size;		/* sizeof(struct btsrec_diff) */
+	bool has_cpu;		/* @cpu of both; else that of the first fault */
+	bool has_pid;		/* thread @pid of both; else who ran at the fault */
 	unsigned int cpu;
 	uint32_t pid;
-	enum btsrec_format format;
+	enum btsrec_format format; /* text or JSON lines; default: text */
 };
 
 /**
@@ -246,24 +235,23 @@ btsrec_diff(struct btsrec *a, struct btsrec *b, const struct btsrec_diff *opts,
 	    const struct btsrec_sink *sink, bool *ret_differs);
 
 /**
- * struct btsrec_calls - what btsrec_calls() prints
- * @cpus, @nr_cpus, @thread, @max_events: as in struct btsrec_show.
- * @filter: symbols and ranges: only calls of such functions, with all that they call;
- *	types: of these only the kinds; the level is that of the function, and entries from
- *	user code are of both.
- * @max_depth: only so many levels of calls; 0: all.
- * @lines: with the source line of what called, and at the end which files were not found.
- * @format: text or JSON lines.
+ * struct btsrec_calls - what btsrec_calls() prints; it grows, see base.h
  */
 struct btsrec_calls {
-	const unsigned int *cpus;
+	size_t size;		/* sizeof(struct btsrec_calls) */
+	const unsigned int *cpus; /* CPU numbers, @nr_cpus of them; NULL: each with a ring */
 	size_t nr_cpus;
-	const char *thread;
-	uint64_t max_events;
-	struct btsrec_filter filter;
-	uint32_t max_depth;
-	bool lines;
-	enum btsrec_format format;
+	const char *thread;	/* as in struct btsrec_show */
+	uint64_t max_events;	/* the newest so many of each CPU, or of @thread; 0: all */
+	/*
+	 * NULL: all.  Symbols and ranges: only calls of such functions, with all that they
+	 * call; types: of these only the kinds; the level is that of the function, and
+	 * entries from user code are of both.
+	 */
+	const struct btsrec_filter *filter;
+	uint32_t max_depth;	/* only so many levels of calls; 0: all */
+	bool lines;		/* with source lines of callers, and files that were not found */
+	enum btsrec_format format; /* text or JSON lines; default: text */
 };
 
 /**
@@ -284,16 +272,15 @@ enum btsrec_by {
 };
 
 /**
- * struct btsrec_functions - what btsrec_functions() counts
- * @cpus, @nr_cpus: as in struct btsrec_show.
- * @filter: only these events.
+ * struct btsrec_functions - what btsrec_functions() counts; it grows, see base.h
  */
 struct btsrec_functions {
-	const unsigned int *cpus;
+	size_t size;		/* sizeof(struct btsrec_functions) */
+	const unsigned int *cpus; /* CPU numbers, @nr_cpus of them; NULL: each with a ring */
 	size_t nr_cpus;
-	struct btsrec_filter filter;
-	enum btsrec_by by;
-	enum btsrec_format format;
+	const struct btsrec_filter *filter; /* which events; NULL: all */
+	enum btsrec_by by;	/* default: nothing else than functions */
+	enum btsrec_format format; /* default: text */
 };
 
 /**
@@ -306,27 +293,25 @@ btsrec_functions(struct btsrec *rec, const struct btsrec_functions *opts,
 		 const struct btsrec_sink *sink);
 
 /**
- * struct btsrec_coverage - what btsrec_coverage() prints
- * @cpus, @nr_cpus: as in struct btsrec_show.
- * @filter: only what ran before the branches that it wants.
- * @function: a name of the kernel or a module, or an address in a function, as 0x...;
- *	borrowed.
- * @lines: with the source line of each instruction.
- * @format: text or JSON lines.
+ * struct btsrec_coverage - what btsrec_coverage() prints; it grows, see base.h
  */
 struct btsrec_coverage {
-	const unsigned int *cpus;
+	size_t size;		/* sizeof(struct btsrec_coverage) */
+	const unsigned int *cpus; /* CPU numbers, @nr_cpus of them; NULL: each with a ring */
 	size_t nr_cpus;
-	struct btsrec_filter filter;
+	/* Only what ran before the branches that it wants; NULL: all. */
+	const struct btsrec_filter *filter;
+	/* A name of the kernel or a module, or an address in a function, as 0x...; not NULL. */
 	const char *function;
-	bool lines;
-	enum btsrec_format format;
+	bool lines;		/* with the source line of each instruction */
+	enum btsrec_format format; /* text or JSON lines; default: text */
 };
 
 /**
  * btsrec_coverage() - how often each instruction of a function was executed
  *
- * Return: as btsrec_insns(); BTSREC_ERR_INVAL also for a function that is not known.
+ * Return: as btsrec_insns(); BTSREC_ERR_INVAL also for a function that is not known, and
+ * for none.
  */
 BTSREC_API enum btsrec_status
 btsrec_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
@@ -336,15 +321,17 @@ btsrec_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
 #define BTSREC_REPORT_EVENTS	(4ULL << 20)
 
 /**
- * struct btsrec_report - how much of the histories is on the page
- * @max_events: the newest so many of each CPU; 0: all.
- * @max_all_events: the newest of each CPU, as many of one as of another that has them, so
- *	that those of all CPUs together are no more than this, but one of each; 0: all.
+ * struct btsrec_report - how much of the histories is on the page; it grows, see base.h
  *
- * Both hold.  What is left out is told on the page, by CPU.
+ * Both limits hold.  What is left out is on the page, by CPU.
  */
 struct btsrec_report {
-	uint64_t max_events;
+	size_t size;		/* sizeof(struct btsrec_report) */
+	uint64_t max_events;	/* the newest so many of each CPU; 0: all */
+	/*
+	 * The newest of each CPU, as many of one as of another that has them, so that those
+	 * of all CPUs together are no more than this, but one of each; 0: all.
+	 */
 	uint64_t max_all_events;
 };
 

@@ -24,6 +24,7 @@ const char *btsrec_status_str(enum btsrec_status status)
 	case BTSREC_ERR_NO_SYMBOL:	return "no symbol";
 	case BTSREC_ERR_MISMATCH:	return "symbols of another kernel";
 	case BTSREC_ERR_STOPPED:	return "stopped";
+	case BTSREC_ERR_TOO_NEW:	return "options of a newer library";
 	}
 	return "unknown status";
 }

@@ -17,6 +17,7 @@
 #include "base/counter_map.h"
 #include "flow/frames_fast.h"
 #include "base/grow.h"
+#include "base/options.h"
 #include "flow/time_axis.h"
 #include "render/json.h"
 #include "flow/event_filter.h"
@@ -573,7 +574,7 @@ static enum btsrec_status put_file(struct chrome *chrome)
 
 static enum btsrec_status chrome_check(struct chrome *chrome)
 {
-	const struct btsrec_filter *filter = &chrome->opts->filter;
+	const struct btsrec_filter *filter = chrome->opts->filter;
 	struct btsrec *rec = chrome->r.rec;
 	enum btsrec_status status = cpus_check(rec, chrome->opts->cpus, chrome->opts->nr_cpus);
 
@@ -584,7 +585,7 @@ static enum btsrec_status chrome_check(struct chrome *chrome)
 	return status ? status : event_filter_filter(rec, filter, &chrome->filter);
 }
 
-enum btsrec_status btsrec_export_chrome(struct btsrec *rec, const struct btsrec_export *opts,
+static enum btsrec_status export_chrome(struct btsrec *rec, const struct btsrec_export *opts,
 					const struct btsrec_sink *sink)
 {
 	_cleanup_free_ struct chrome *chrome = calloc(1, sizeof(*chrome));
@@ -607,4 +608,16 @@ enum btsrec_status btsrec_export_chrome(struct btsrec *rec, const struct btsrec_
 	if (chrome->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return cpus_end(rec, opts->cpus, status ? status : flushed);
+}
+
+enum btsrec_status btsrec_export_chrome(struct btsrec *rec, const struct btsrec_export *given,
+					const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_export opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : export_chrome(rec, &opts, sink);
 }

@@ -13,6 +13,7 @@
 #include "base/counter_map.h"
 #include "flow/frames_fast.h"
 #include "base/grow.h"
+#include "base/options.h"
 #include "render/render.h"
 #include "flow/event_filter.h"
 #include "flow/trace_frames.h"
@@ -318,7 +319,7 @@ static enum btsrec_status fold_cpu(void *arg, unsigned int cpu)
 	const struct trace_frames_fns fns = { .event = fold_event, .plain = fold_plain_branches,
 					      .arg = folded };
 	enum btsrec_status status =
-		event_filter_init(&folded->event_filter, rec, cpu, &folded->opts->filter, 0);
+		event_filter_init(&folded->event_filter, rec, cpu, folded->opts->filter, 0);
 
 	if (!status)
 		status = trace_frames(rec, cpu, &fns);
@@ -391,10 +392,10 @@ static enum btsrec_status folded_check(struct btsrec *rec, const struct btsrec_e
 {
 	enum btsrec_status status = cpus_check(rec, opts->cpus, opts->nr_cpus);
 
-	return status ? status : event_filter_check(rec, &opts->filter);
+	return status ? status : event_filter_check(rec, opts->filter);
 }
 
-enum btsrec_status btsrec_export_folded(struct btsrec *rec, const struct btsrec_export *opts,
+static enum btsrec_status export_folded(struct btsrec *rec, const struct btsrec_export *opts,
 					const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = folded_check(rec, opts);
@@ -419,4 +420,16 @@ enum btsrec_status btsrec_export_folded(struct btsrec *rec, const struct btsrec_
 	free(folded->nodes);
 	free(folded->levels);
 	return cpus_end(rec, opts->cpus, status);
+}
+
+enum btsrec_status btsrec_export_folded(struct btsrec *rec, const struct btsrec_export *given,
+					const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_export opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : export_folded(rec, &opts, sink);
 }

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/counter_map.h"
 #include "base/grow.h"
+#include "base/options.h"
 #include "symbols/lines.h"
 #include "render/render_lines.h"
 #include "flow/event_filter.h"
@@ -137,7 +138,7 @@ static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
 	struct btsrec *rec = lcov->r.rec;
 	struct trace trace;
 	enum btsrec_status status =
-		event_filter_init(&lcov->event_filter, rec, cpu, &lcov->opts->filter, 0);
+		event_filter_init(&lcov->event_filter, rec, cpu, lcov->opts->filter, 0);
 
 	if (!status) {
 		status = trace_open(&trace, rec, cpu, 0, true);
@@ -381,7 +382,7 @@ static enum btsrec_status lcov_check(struct btsrec *rec, const struct btsrec_exp
 {
 	enum btsrec_status status = cpus_check(rec, opts->cpus, opts->nr_cpus);
 
-	return status ? status : event_filter_check(rec, &opts->filter);
+	return status ? status : event_filter_check(rec, opts->filter);
 }
 
 static enum btsrec_status write_lcov(struct lcov *lcov)
@@ -405,7 +406,7 @@ static enum btsrec_status write_lcov(struct lcov *lcov)
 	return out_flush(&lcov->r.out);
 }
 
-enum btsrec_status btsrec_export_lcov(struct btsrec *rec, const struct btsrec_export *opts,
+static enum btsrec_status export_lcov(struct btsrec *rec, const struct btsrec_export *opts,
 				      const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = lcov_check(rec, opts);
@@ -428,4 +429,16 @@ enum btsrec_status btsrec_export_lcov(struct btsrec *rec, const struct btsrec_ex
 	counter_map_fini(&lcov->functions);
 	free(lcov->paths);
 	return cpus_end(rec, opts->cpus, status);
+}
+
+enum btsrec_status btsrec_export_lcov(struct btsrec *rec, const struct btsrec_export *given,
+				      const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_export opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : export_lcov(rec, &opts, sink);
 }

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/bounds.h"
+#include "base/options.h"
 #include "flow/clock.h"
 #include "kernel/kread.h"
 #include "export/perf_file.h"
@@ -377,7 +378,7 @@ static enum btsrec_status put_cpu(void *arg, unsigned int cpu)
 	memset(export->printed, 0, sizeof(export->printed));
 	if (!status || status == BTSREC_ERR_STOPPED)
 		status = event_filter_init(&export->event_filter, export->rec, cpu,
-					   &export->opts->filter, 0);
+					   export->opts->filter, 0);
 	if (!status)
 		status = event_filter_add_types(&export->event_filter, cpu);
 	if (!status)
@@ -606,7 +607,7 @@ static enum btsrec_status write_file(struct export *export)
 	return status ? status : out_flush(&export->out);
 }
 
-enum btsrec_status btsrec_export_perf(struct btsrec *rec, const struct btsrec_export *opts,
+static enum btsrec_status export_perf(struct btsrec *rec, const struct btsrec_export *opts,
 				      const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = cpus_check(rec, opts->cpus, opts->nr_cpus);
@@ -614,7 +615,7 @@ enum btsrec_status btsrec_export_perf(struct btsrec *rec, const struct btsrec_ex
 	struct export *export;
 
 	if (!status)
-		status = event_filter_check(rec, &opts->filter);
+		status = event_filter_check(rec, opts->filter);
 	if (status)
 		return status;
 	export = calloc(1, sizeof(*export));
@@ -628,4 +629,16 @@ enum btsrec_status btsrec_export_perf(struct btsrec *rec, const struct btsrec_ex
 	status = write_file(export);
 	free(export);
 	return cpus_end(rec, opts->cpus, status);
+}
+
+enum btsrec_status btsrec_export_perf(struct btsrec *rec, const struct btsrec_export *given,
+				      const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_export opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : export_perf(rec, &opts, sink);
 }

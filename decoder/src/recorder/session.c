@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "source/image.h"
 
 #ifndef BTSREC_VERSION
@@ -192,9 +193,12 @@ void btsrec_set_threads(struct btsrec *rec, unsigned int nr_threads)
 	rec->nr_threads = nr_threads;
 }
 
-enum btsrec_status btsrec_open_image(struct btsrec *rec, const struct btsrec_image *image)
+enum btsrec_status btsrec_open_image(struct btsrec *rec, const struct btsrec_image *given)
 {
-	return session_open(rec, image, (struct session_part){ 0 });
+	struct btsrec_image image;
+	enum btsrec_status status = options_read(&rec->msg, given, &image, sizeof(image));
+
+	return status ? status : session_open(rec, &image, (struct session_part){ 0 });
 }
 
 enum btsrec_status btsrec_locate(struct btsrec *rec, uint64_t root_pa, enum btsrec_scan scan)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The calls of each CPU as a tree. */
+#include "base/options.h"
 #include "views/view_calls.h"
 
 #include <stdlib.h>
@@ -329,7 +330,7 @@ static enum btsrec_status calls_cpu(void *arg, unsigned int cpu)
 	enum btsrec_status status = session_ring(rec, cpu, &ring);
 
 	if (!status)
-		status = event_filter_init(&event_filter, rec, cpu, &view->opts->filter, 0);
+		status = event_filter_init(&event_filter, rec, cpu, view->opts->filter, 0);
 	if (!status && view->format->cpu)
 		view->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), &ring);
 	if (!status)
@@ -343,7 +344,7 @@ static enum btsrec_status calls_check(struct btsrec *rec, const struct btsrec_ca
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "calls are shown as text or JSON lines");
-	return view_thread_check(rec, opts->cpus, opts->nr_cpus, &opts->filter, opts->thread);
+	return view_thread_check(rec, opts->cpus, opts->nr_cpus, opts->filter, opts->thread);
 }
 
 static bool calls_open(void *arg, void *data, struct btsrec *rec)
@@ -373,8 +374,8 @@ static enum btsrec_status calls_close(void *arg, void *data)
 	return BTSREC_OK;
 }
 
-enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *opts,
-				const struct btsrec_sink *sink)
+static enum btsrec_status print_calls(struct btsrec *rec, const struct btsrec_calls *opts,
+				      const struct btsrec_sink *sink)
 {
 	static const struct cpu_tasks work = {
 		.view_bytes = sizeof(struct calls),
@@ -391,4 +392,16 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *o
 		status = cpu_tasks_print(rec, opts->cpus, opts->nr_cpus, opts->lines, &work,
 					 (void *)opts, sink);
 	return cpus_end(rec, opts->cpus, status);
+}
+
+enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *given,
+				const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_calls opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : print_calls(rec, &opts, sink);
 }

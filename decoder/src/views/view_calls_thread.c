@@ -83,7 +83,7 @@ enum btsrec_status calls_thread(void *arg)
 	struct view_thread followed;
 	enum btsrec_status status;
 
-	status = view_thread_open(&followed, rec, view->opts->thread, &view->opts->filter, true);
+	status = view_thread_open(&followed, rec, view->opts->thread, view->opts->filter, true);
 	if (!status)
 		status = view_thread_rings(&followed, &view->renderer, view->format);
 	if (!status)

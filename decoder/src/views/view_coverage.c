@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "base/options.h"
 #include "flow/event_filter.h"
 #include "recorder/cpus.h"
 
@@ -145,7 +146,7 @@ static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
 	struct btsrec *rec = view->renderer.rec;
 	struct covering covering = { .view = view };
 	enum btsrec_status status =
-		event_filter_init(&covering.event_filter, rec, cpu, &view->opts->filter, 0);
+		event_filter_init(&covering.event_filter, rec, cpu, view->opts->filter, 0);
 
 	view->nr_cpus++;
 	if (!status)
@@ -226,11 +227,13 @@ static enum btsrec_status cover_check(struct btsrec *rec, const struct btsrec_co
 		return status;
 	if (!cover_format_of(opts->format))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "coverage is text or JSON lines");
-	return event_filter_check(rec, &opts->filter);
+	if (!opts->function)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no function is named");
+	return event_filter_check(rec, opts->filter);
 }
 
-enum btsrec_status btsrec_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
-				   const struct btsrec_sink *sink)
+static enum btsrec_status print_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
+					 const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = cover_check(rec, opts);
 	_cleanup_free_ struct cover_view *view = NULL;
@@ -255,4 +258,16 @@ enum btsrec_status btsrec_coverage(struct btsrec *rec, const struct btsrec_cover
 	}
 	covers_fini(view);
 	return cpus_end(rec, opts->cpus, status);
+}
+
+enum btsrec_status btsrec_coverage(struct btsrec *rec, const struct btsrec_coverage *given,
+				   const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_coverage opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : print_coverage(rec, &opts, sink);
 }

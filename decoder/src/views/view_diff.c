@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "base/options.h"
 #include "render/json.h"
 #include "tally/signature.h"
 #include "recorder/cpus.h"
@@ -359,8 +360,9 @@ static enum btsrec_status other_end(struct btsrec *a, struct btsrec *b, enum bts
 	return ended == status ? status : msg_set(&a->msg, ended, "%s", btsrec_errmsg(b));
 }
 
-enum btsrec_status btsrec_diff(struct btsrec *a, struct btsrec *b, const struct btsrec_diff *opts,
-			       const struct btsrec_sink *sink, bool *ret_differs)
+static enum btsrec_status print_diff(struct btsrec *a, struct btsrec *b,
+				     const struct btsrec_diff *opts,
+				     const struct btsrec_sink *sink, bool *ret_differs)
 {
 	_cleanup_free_ struct diff *diff = calloc(1, sizeof(*diff));
 	enum btsrec_status status;
@@ -387,4 +389,13 @@ enum btsrec_status btsrec_diff(struct btsrec *a, struct btsrec *b, const struct 
 	side_fini(&diff->a);
 	side_fini(&diff->b);
 	return session_end(a, other_end(a, b, status));
+}
+
+enum btsrec_status btsrec_diff(struct btsrec *a, struct btsrec *b, const struct btsrec_diff *given,
+			       const struct btsrec_sink *sink, bool *ret_differs)
+{
+	struct btsrec_diff opts;
+	enum btsrec_status status = options_read(&a->msg, given, &opts, sizeof(opts));
+
+	return status ? status : print_diff(a, b, &opts, sink, ret_differs);
 }

@@ -7,6 +7,7 @@
 
 #include "views/cpu_tasks.h"
 #include "flow/frames_fast.h"
+#include "base/options.h"
 #include "base/readat.h"
 #include "flow/event_filter.h"
 #include "flow/trace_frames.h"
@@ -284,7 +285,7 @@ static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
 	struct counting counting = { .view = view, .cpu = cpu };
 	struct trace_frames_fns fns = { .event = count_event, .arg = &counting };
 	enum btsrec_status status =
-		event_filter_init(&counting.event_filter, rec, cpu, &view->opts->filter, 0);
+		event_filter_init(&counting.event_filter, rec, cpu, view->opts->filter, 0);
 
 	view->nr_cpus++;
 	/* Some branches of one thread may be wanted and others not. */
@@ -325,7 +326,7 @@ static enum btsrec_status functions_check(struct btsrec *rec, const struct btsre
 		return status;
 	if (!functions_format_of(opts->format))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "there is no such format");
-	return event_filter_check(rec, &opts->filter);
+	return event_filter_check(rec, opts->filter);
 }
 
 /* What is counted of some CPUs, or shown of all. */
@@ -379,8 +380,8 @@ static enum btsrec_status functions_show(struct functions *all, const struct bts
 	return out_flush(&all->renderer.out);
 }
 
-enum btsrec_status btsrec_functions(struct btsrec *rec, const struct btsrec_functions *opts,
-				    const struct btsrec_sink *sink)
+static enum btsrec_status print_functions(struct btsrec *rec, const struct btsrec_functions *opts,
+					  const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = functions_check(rec, opts);
 	struct functions *all;
@@ -396,4 +397,16 @@ enum btsrec_status btsrec_functions(struct btsrec *rec, const struct btsrec_func
 	profile_fini(&all->profile);
 	free(all);
 	return cpus_end(rec, opts->cpus, status);
+}
+
+enum btsrec_status btsrec_functions(struct btsrec *rec, const struct btsrec_functions *given,
+				    const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_functions opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : print_functions(rec, &opts, sink);
 }

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/options.h"
 #include "views/cpu_tasks.h"
 #include "render/insn_lines.h"
 #include "render/json.h"
@@ -403,7 +404,7 @@ static enum btsrec_status insns_selected(struct insns *view, unsigned int cpu)
 	struct event_filter *event_filter = view->event_filter;
 	enum btsrec_status status;
 
-	status = event_filter_init(event_filter, rec, cpu, &view->opts->filter,
+	status = event_filter_init(event_filter, rec, cpu, view->opts->filter,
 				   view->opts->max_events);
 	if (!status)
 		status = trace_events(rec, cpu, event_filter->nr_tail, insns_event, view, NULL);
@@ -484,7 +485,7 @@ static enum btsrec_status insns_thread(void *arg)
 	enum btsrec_status status;
 
 	status = view_thread_open(&all, view->renderer.rec, view->opts->thread,
-				  &view->opts->filter, true);
+				  view->opts->filter, true);
 	if (!status)
 		status = view_thread_rings(&all, &view->renderer, view->format);
 	if (!status && view->opts->max_events)
@@ -504,7 +505,7 @@ static enum btsrec_status insns_check(struct btsrec *rec, const struct btsrec_in
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "instructions are shown as text or JSON lines");
-	return view_thread_check(rec, opts->cpus, opts->nr_cpus, &opts->filter, opts->thread);
+	return view_thread_check(rec, opts->cpus, opts->nr_cpus, opts->filter, opts->thread);
 }
 
 static bool insns_open(void *arg, void *data, struct btsrec *rec)
@@ -536,8 +537,8 @@ static enum btsrec_status insns_close(void *arg, void *data)
 	return status;
 }
 
-enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *opts,
-				const struct btsrec_sink *sink)
+static enum btsrec_status print_insns(struct btsrec *rec, const struct btsrec_insns *opts,
+				      const struct btsrec_sink *sink)
 {
 	static const struct cpu_tasks work = {
 		.view_bytes = sizeof(struct insns),
@@ -555,4 +556,16 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *o
 					 opts->lines || opts->source_folder, &work,
 					 (void *)opts, sink);
 	return cpus_end(rec, opts->cpus, status);
+}
+
+enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *given,
+				const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_insns opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : print_insns(rec, &opts, sink);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The histories, event by event. */
+#include "base/options.h"
 #include "views/view_show.h"
 
 #include <stdlib.h>
@@ -186,7 +187,7 @@ static enum btsrec_status show_pass(struct show *show, unsigned int cpu)
 	event_filter_again(show->event_filter);
 	show->nr_printed = 0;
 	loops_init(&show->loops);
-	level_filter_init(&show->level_filter, show->opts->filter.kernel);
+	level_filter_init(&show->level_filter, show->opts->filter->kernel);
 	if (is_plain(show))
 		status = show_plain(show, cpu);
 	else
@@ -380,13 +381,13 @@ static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_sho
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no such output format");
 	if (opts->fold && opts->newest_first)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "loops are folded oldest first only");
-	status = event_filter_check(rec, &opts->filter);
+	status = event_filter_check(rec, opts->filter);
 	if (status || !opts->thread)
 		return status;
 	if (opts->newest_first)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "one thread over all CPUs is told oldest first only");
-	return thread_check(rec, opts->thread, opts->cpus, &opts->filter, &pid);
+	return thread_check(rec, opts->thread, opts->cpus, opts->filter, &pid);
 }
 
 /** struct show_how - @opts, as @format */
@@ -407,8 +408,8 @@ static bool show_open(void *arg, void *data, struct btsrec *rec)
 	show->renderer.lines = opts->lines;
 	show->format = how->format;
 	show->opts = opts;
-	show->filter = opts->filter;
-	show->level_filtered = is_level_filtered(&opts->filter);
+	show->filter = *opts->filter;
+	show->level_filtered = is_level_filtered(opts->filter);
 	if (show->level_filtered)
 		show->filter.user = show->filter.kernel = false;
 	return show_init_branches(show);
@@ -463,8 +464,8 @@ static enum btsrec_status show_as(struct btsrec *rec, struct show_how how,
 	return cpus_end(rec, opts->cpus, status);
 }
 
-enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,
-			       const struct btsrec_sink *sink)
+static enum btsrec_status print_events(struct btsrec *rec, const struct btsrec_show *opts,
+				       const struct btsrec_sink *sink)
 {
 	const struct show_how how = { opts, render_format_of(opts->format) };
 	enum btsrec_status status = cpus_check(rec, opts->cpus, opts->nr_cpus);
@@ -472,6 +473,18 @@ enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *opt
 	if (!status)
 		status = show_check(rec, opts);
 	return status ? status : show_as(rec, how, sink);
+}
+
+enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *given,
+			       const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_show opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : print_events(rec, &opts, sink);
 }
 
 /* --- To nobody ---------------------------------------------------------- */
@@ -487,7 +500,8 @@ static void no_lines(struct out *out, const struct branch_run *run,
 /* Labels are made: names and types are read for them, once for the same ones. */
 enum btsrec_status show_to_nobody(struct btsrec *rec, const struct btsrec_sink *nowhere)
 {
-	const struct btsrec_show opts = { .types = true };
+	const struct btsrec_filter everything = { 0 };
+	const struct btsrec_show opts = { .types = true, .filter = &everything };
 	struct render_format format = render_tsv;
 
 	format.branches = no_lines;

@@ -30,7 +30,7 @@ static enum btsrec_status show_interval(struct show *show, struct view_thread *v
 	show->interval = interval;
 	show->interval_before = view_thread_before(view, i);
 	loops_init(&show->loops);
-	level_filter_init(&show->level_filter, show->opts->filter.kernel);
+	level_filter_init(&show->level_filter, show->opts->filter->kernel);
 	status = thread_interval(&view->thread, i, thread_event, show);
 	if (status)
 		return status;

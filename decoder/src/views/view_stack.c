@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The call stack behind chosen events, and how it compares with the dump's memory. */
+#include "base/options.h"
 #include "views/view_stack.h"
 
 #include <stdio.h>
@@ -478,8 +479,8 @@ static enum btsrec_status stacks_of_cpus(struct stacks_view *all, const struct b
 	return status;
 }
 
-enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *opts,
-				const struct btsrec_sink *sink)
+static enum btsrec_status print_stacks(struct btsrec *rec, const struct btsrec_stack *opts,
+				       const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = stack_check(rec, opts);
 	struct stacks_view *all;
@@ -495,4 +496,13 @@ enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *o
 				stacks_of_cpus(all, sink);
 	free(all);
 	return cpus_end(rec, opts->cpus, status);
+}
+
+enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *given,
+				const struct btsrec_sink *sink)
+{
+	struct btsrec_stack opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	return status ? status : print_stacks(rec, &opts, sink);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/options.h"
 #include "flow/clock.h"
 #include "recorder/history.h"
 #include "render/json.h"
@@ -249,11 +250,11 @@ static enum btsrec_status timeline_check(struct btsrec *rec, const struct btsrec
 		return status;
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "a timeline is text or JSON lines");
-	return event_filter_check(rec, &opts->filter);
+	return event_filter_check(rec, opts->filter);
 }
 
-enum btsrec_status btsrec_timeline(struct btsrec *rec, const struct btsrec_timeline *opts,
-				   const struct btsrec_sink *sink)
+static enum btsrec_status print_timeline(struct btsrec *rec, const struct btsrec_timeline *opts,
+					 const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = timeline_check(rec, opts), flushed;
 	_cleanup_free_ struct timeline_view *view = NULL;
@@ -272,7 +273,7 @@ enum btsrec_status btsrec_timeline(struct btsrec *rec, const struct btsrec_timel
 	view->renderer.rec = rec;
 	view->renderer.names = symbols_present(rec);
 	view->opts = opts;
-	view->filter = opts->filter;
+	view->filter = *opts->filter;
 	view->filter.symbols = view->filter.ranges = view->filter.types = NULL;
 	view->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
 	view->lanes = lanes;
@@ -281,4 +282,16 @@ enum btsrec_status btsrec_timeline(struct btsrec *rec, const struct btsrec_timel
 	status = show_all(view);
 	flushed = out_flush(&view->renderer.out);
 	return cpus_end(rec, opts->cpus, status ? status : flushed);
+}
+
+enum btsrec_status btsrec_timeline(struct btsrec *rec, const struct btsrec_timeline *given,
+				   const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_timeline opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : print_timeline(rec, &opts, sink);
 }

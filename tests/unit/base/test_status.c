@@ -73,12 +73,12 @@ END_TEST
 
 START_TEST(every_status_has_its_own_words)
 {
-	for (int i = BTSREC_OK; i <= BTSREC_ERR_STOPPED; i++) {
+	for (int i = BTSREC_OK; i <= BTSREC_ERR_TOO_NEW; i++) {
 		for (int j = BTSREC_OK; j < i; j++)
 			ck_assert_str_ne(btsrec_status_str(i), btsrec_status_str(j));
 		ck_assert_str_ne(btsrec_status_str(i), "unknown status");
 	}
-	ck_assert_str_eq(btsrec_status_str(BTSREC_ERR_STOPPED + 1), "unknown status");
+	ck_assert_str_eq(btsrec_status_str(BTSREC_ERR_TOO_NEW + 1), "unknown status");
 }
 END_TEST
 

@@ -26,12 +26,14 @@ END_TEST
 
 START_TEST(calls_out_of_order)
 {
-	struct btsrec_image image, none = { 0 };
+	struct btsrec_image image, none = { .size = sizeof(none) }, unsized = { 0 };
 
 	setup(33);
 	image = mem_image(&fix->mem);
 	btsrec_ck_fails(btsrec_locate(rec, 0, BTSREC_SCAN_DMA), BTSREC_ERR_INVAL,
 			btsrec_errmsg(rec), "no source");
+	btsrec_ck_fails(btsrec_open_image(rec, &unsized), BTSREC_ERR_INVAL, btsrec_errmsg(rec),
+			"size is not set");
 	btsrec_ck_fails(btsrec_open_image(rec, &none), BTSREC_ERR_INVAL, btsrec_errmsg(rec),
 			"read_pa");
 	btsrec_ck_ok(btsrec_open_image(rec, &image));

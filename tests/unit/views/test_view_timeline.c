@@ -21,9 +21,10 @@ static bool keep(void *arg, const char *bytes, size_t nr_bytes)
 
 static void print_timeline(struct btsrec_filter filter, struct text *ret)
 {
-	const struct btsrec_timeline opts = { .filter = filter };
+	const struct btsrec_timeline opts = { .size = sizeof(opts), .filter = &filter };
 	const struct btsrec_sink sink = { .write = keep, .arg = ret };
 
+	filter.size = sizeof(filter);
 	memset(ret, 0, sizeof(*ret));
 	btsrec_ck_ok(btsrec_timeline(rec, &opts, &sink));
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "export/extract/extract_watch.h"
 #include "export/extract/extract_write.h"
 #include "recorder/cpus.h"
@@ -180,8 +181,8 @@ static enum btsrec_status find_losses(struct btsrec *rec)
 	return BTSREC_OK;
 }
 
-enum btsrec_status btsrec_extract(struct btsrec *rec, const struct btsrec_extract *opts,
-				  const struct btsrec_sink *sink)
+static enum btsrec_status write_extract(struct btsrec *rec, const struct btsrec_extract *opts,
+					const struct btsrec_sink *sink)
 {
 	struct image_redact image_redact = {
 		.below = &rec->image,
@@ -202,4 +203,13 @@ enum btsrec_status btsrec_extract(struct btsrec *rec, const struct btsrec_extrac
 	if (!status)
 		status = find_losses(rec);
 	return cpus_end(rec, NULL, status);
+}
+
+enum btsrec_status btsrec_extract(struct btsrec *rec, const struct btsrec_extract *given,
+				  const struct btsrec_sink *sink)
+{
+	struct btsrec_extract opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	return status ? status : write_extract(rec, &opts, sink);
 }

@@ -45,9 +45,7 @@ static enum btsrec_status look_at_prove(struct btsrec *rec)
 /* The memory of the stacks at the freeze; it holds data of whoever ran. */
 static enum btsrec_status look_at_stack(struct btsrec *rec)
 {
-	struct btsrec_stack opts = { .format = BTSREC_FORMAT_TEXT };
-
-	return rec->no_user_names ? BTSREC_OK : btsrec_stack(rec, &opts, &nowhere);
+	return rec->no_user_names ? BTSREC_OK : btsrec_stack(rec, NULL, &nowhere);
 }
 
 /*
@@ -124,7 +122,7 @@ static bool watcher_init(struct watcher *watcher, const struct btsrec *rec,
 	watcher->source = btsrec_new();
 	watcher->watched = btsrec_new();
 	if (!watcher->source || !watcher->watched ||
-	    btsrec_open_image(watcher->source, &rec->image)) {
+	    session_open(watcher->source, &rec->image, (struct session_part){ 0 })) {
 		watcher_fini(watcher);
 		return false;
 	}
@@ -147,7 +145,7 @@ static enum btsrec_status locate_watched(struct watcher *watcher)
 	enum btsrec_status status;
 
 	image.root_pa_hint = watcher->root_pa;
-	status = btsrec_open_image(watched, &image);
+	status = session_open(watched, &image, (struct session_part){ 0 });
 	/* As whoever opens the small file is going to. */
 	if (!status)
 		status = btsrec_locate(watched, 0, BTSREC_SCAN_NONE);

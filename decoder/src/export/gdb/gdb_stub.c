@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/options.h"
 #include "export/gdb/gdb_blocks.h"
 #include "export/gdb/gdb_packets.h"
 #include "flow/trace.h"
@@ -310,7 +311,7 @@ static enum btsrec_status serve(struct stub *stub)
 	return BTSREC_OK;
 }
 
-enum btsrec_status btsrec_gdbserver(struct btsrec *rec, const struct btsrec_gdb *wanted,
+static enum btsrec_status serve_gdb(struct btsrec *rec, const struct btsrec_gdb *wanted,
 				    const struct btsrec_link *link)
 {
 	_cleanup_free_ struct stub *stub = calloc(1, sizeof(*stub));
@@ -325,4 +326,13 @@ enum btsrec_status btsrec_gdbserver(struct btsrec *rec, const struct btsrec_gdb 
 	gdb_blocks_fini(&stub->blocks);
 	free(stub->trace);
 	return session_end(rec, status);
+}
+
+enum btsrec_status btsrec_gdbserver(struct btsrec *rec, const struct btsrec_gdb *given,
+				    const struct btsrec_link *link)
+{
+	struct btsrec_gdb opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	return status ? status : serve_gdb(rec, &opts, link);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/options.h"
 #include "render/json.h"
 #include "symbols/lines.h"
 #include "render/render_branch.h"
@@ -325,8 +326,8 @@ static enum btsrec_status put_page(struct report *report, const struct btsrec_si
 		BTSREC_OK : BTSREC_ERR_STOPPED;
 }
 
-enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_report *opts,
-				 const struct btsrec_sink *sink)
+static enum btsrec_status write_report(struct btsrec *rec, const struct btsrec_report *opts,
+				       const struct btsrec_sink *sink)
 {
 	enum btsrec_status status = cpus_check(rec, NULL, 0);
 	_cleanup_free_ struct report *report = NULL;
@@ -351,4 +352,13 @@ enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_report 
 	if (report->nomem || (status == BTSREC_ERR_NOMEM && !report->too_many))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return cpus_end(rec, NULL, status);
+}
+
+enum btsrec_status btsrec_report(struct btsrec *rec, const struct btsrec_report *given,
+				 const struct btsrec_sink *sink)
+{
+	struct btsrec_report opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	return status ? status : write_report(rec, &opts, sink);
 }
