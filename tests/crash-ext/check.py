@@ -34,6 +34,8 @@ BAD_LINES = {
     "coverage": "bts: coverage: FUNCTION is missing",
     "show --live": "bts: show: no --live here: ", "info --scan all": "bts: info: no --scan here: ",
     "show -j 2": "bts: show: no --threads here: ",
+    "show --color never": "bts: show: no --color here: ",
+    "show --no-pager": "bts: show: no --no-pager here: ",
 }
 INCOMPLETE = "bts: the output is incomplete: No space left on device\n"
 LIVE_REFUSAL = "bts: the recorder of a running system cannot be read by crash\n"
@@ -212,7 +214,8 @@ def check_words(check, options, out):
 
 def check_options(check, options, name, text):
     """bts help NAME has the lines of btsrec help NAME, but for what crash does itself."""
-    own = {"--system-map", "--vmlinux", "--live", "--root", "--scan", "--threads"}
+    own = {"--system-map", "--vmlinux", "--live", "--root", "--scan", "--threads", "--color",
+           "--no-pager"}
     wanted = [line for line in cli_help(options, name).splitlines()[1:]
               if not own & set(re.findall(r"--[a-z-]+", line)[:1])]
     check.that(f"bts help {name} = btsrec help {name}", text.splitlines()[1:] == wanted, text)
