@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How many branches each function took, and how often it was entered. */
+#include "views/values.h"
 #include "views/view_functions.h"
 
 #include <stdio.h>
@@ -380,8 +381,10 @@ static enum btsrec_status functions_show(struct functions *all, const struct bts
 	return out_flush(&all->renderer.out);
 }
 
-static enum btsrec_status print_functions(struct btsrec *rec, const struct btsrec_functions *opts,
-					  const struct btsrec_sink *sink)
+/* As text to @sink, or, if there is @fn, as values to it. */
+static enum btsrec_status put_functions(struct btsrec *rec, const struct btsrec_functions *opts,
+					const struct btsrec_sink *sink, btsrec_function_fn fn,
+					void *arg)
 {
 	enum btsrec_status status = functions_check(rec, opts);
 	struct functions *all;
@@ -392,6 +395,10 @@ static enum btsrec_status print_functions(struct btsrec *rec, const struct btsre
 	if (!all)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	functions_init(all, rec, opts);
+	if (fn)
+		all->format = &functions_values;
+	all->fn = fn;
+	all->arg = arg;
 	out_init(&all->renderer.out, sink);
 	status = functions_show(all, sink);
 	profile_fini(&all->profile);
@@ -408,5 +415,19 @@ enum btsrec_status btsrec_functions(struct btsrec *rec, const struct btsrec_func
 
 	if (!status)
 		status = options_filter(&rec->msg, &opts.filter, &filter);
-	return status ? status : print_functions(rec, &opts, sink);
+	return status ? status : put_functions(rec, &opts, sink, NULL, NULL);
+}
+
+enum btsrec_status btsrec_functions_each(struct btsrec *rec, const struct btsrec_functions *given,
+					 btsrec_function_fn fn, void *arg)
+{
+	struct btsrec_filter filter;
+	struct btsrec_functions opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	if (!status)
+		status = values_check(&rec->msg, opts.format);
+	return status ? status : put_functions(rec, &opts, &values_sink, fn, arg);
 }

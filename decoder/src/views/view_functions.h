@@ -3,6 +3,8 @@
 #ifndef BTSREC_VIEW_FUNCTIONS_H
 #define BTSREC_VIEW_FUNCTIONS_H
 
+#include <btsrec/values.h>
+
 #include "base/addr_counter.h"
 #include "tally/profile.h"
 #include "render/render.h"
@@ -10,6 +12,7 @@
 /**
  * struct functions - one profile under way
  * @hits: what is not in @profile yet, where it has its groups.
+ * @fn: NULL: text; else receives the rows as values, with @arg.
  * @nr_cpus: that were counted.
  * @nr_gaps: parts of the histories that are missing, but for what rings have forgotten.
  * @nomem: something was not counted for lack of memory.
@@ -18,6 +21,8 @@ struct functions {
 	struct renderer renderer;
 	const struct btsrec_functions *opts;
 	const struct functions_format *format;
+	btsrec_function_fn fn;
+	void *arg;
 	struct addr_counter hits;
 	struct profile profile;
 	uint64_t nr_cpus;
@@ -52,6 +57,12 @@ struct functions_format {
 	void (*row)(struct functions *view, const struct profile_row *row);
 	void (*end)(struct functions *view);
 };
+
+/** functions_share_ppm() - @nr_branches of all that were counted, in millionths */
+uint64_t functions_share_ppm(const struct functions *view, uint64_t nr_branches);
+
+/** functions_values - rows for the function of the view; no text */
+extern const struct functions_format functions_values;
 
 /** functions_format_of() - the table for @format; NULL: no such format */
 const struct functions_format *functions_format_of(enum btsrec_format format);

@@ -10,7 +10,7 @@
 
 #define PPM 1000000U
 
-static uint64_t share_ppm(const struct functions *view, uint64_t nr_branches)
+uint64_t functions_share_ppm(const struct functions *view, uint64_t nr_branches)
 {
 	uint64_t nr_all = view->profile.nr_branches;
 
@@ -62,7 +62,7 @@ static void text_group(struct functions *view, const struct profile_group *group
 		out_literal(out, "unknown thread");
 	}
 	out_literal(out, ": ");
-	out_percent(out, share_ppm(view, group->nr_branches), 0);
+	out_percent(out, functions_share_ppm(view, group->nr_branches), 0);
 	out_literal(out, ", ");
 	text_sums(out, group->nr_branches, group->nr_calls);
 	out_char(out, '\n');
@@ -74,7 +74,7 @@ static void text_row(struct functions *view, const struct profile_row *row)
 
 	out_dec(out, row->nr_branches, 10);
 	out_char(out, ' ');
-	out_percent(out, share_ppm(view, row->nr_branches), 3);
+	out_percent(out, functions_share_ppm(view, row->nr_branches), 3);
 	out_char(out, ' ');
 	out_dec(out, row->nr_calls, 9);
 	out_char(out, ' ');
@@ -134,7 +134,7 @@ static void json_row(struct functions *view, const struct profile_row *row)
 	if (row->start)
 		json_address(out, "start", row->start);
 	json_counts(out, row->nr_branches, row->nr_calls);
-	json_number(out, "share_ppm", share_ppm(view, row->nr_branches));
+	json_number(out, "share_ppm", functions_share_ppm(view, row->nr_branches));
 	out_literal(out, "}\n");
 }
 
@@ -174,7 +174,7 @@ static void tsv_row(struct functions *view, const struct profile_row *row)
 	tsv_group(view, row->group);
 	out_dec(out, row->nr_branches, 0);
 	out_char(out, '\t');
-	out_dec(out, share_ppm(view, row->nr_branches), 0);
+	out_dec(out, functions_share_ppm(view, row->nr_branches), 0);
 	out_char(out, '\t');
 	out_dec(out, row->nr_calls, 0);
 	out_char(out, '\t');
@@ -184,6 +184,36 @@ static void tsv_row(struct functions *view, const struct profile_row *row)
 	out_str(out, row->name);
 	out_char(out, '\n');
 }
+
+/* --- Values ------------------------------------------------------------- */
+
+static void values_begin(struct functions *view)
+{
+	(void)view;
+}
+
+static void values_row(struct functions *view, const struct profile_row *row)
+{
+	struct functions_group what = functions_group(row->group);
+	struct btsrec_function value = {
+		.size = sizeof(value),
+		.name = row->name,
+		.start_kva = row->start,
+		.nr_branches = row->nr_branches,
+		.nr_calls = row->nr_calls,
+		.share_ppm = functions_share_ppm(view, row->nr_branches),
+		.has_task = view->opts->by == BTSREC_BY_TASK && what.has_thread,
+		.task = { .pid = what.pid, .tgid = what.tgid },
+		.has_cpu = view->opts->by == BTSREC_BY_CPU,
+		.cpu = what.cpu,
+	};
+
+	memcpy(value.task.comm, what.comm, sizeof(value.task.comm));
+	if (!view->fn(view->arg, &value))
+		view->renderer.out.stopped = true;
+}
+
+const struct functions_format functions_values = { .begin = values_begin, .row = values_row };
 
 /* --- All ---------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The call stack behind chosen events, and how it compares with the dump's memory. */
 #include "base/options.h"
+#include "views/values.h"
 #include "views/view_stack.h"
 
 #include <stdio.h>
@@ -256,7 +257,9 @@ void stacks_print(struct stacks_view *view, const struct frames *frames,
 	make_lines(view, frames, printed);
 	if (event->kind == BTSREC_EVENT_FREEZE)
 		compare_freeze(view, &event->freeze, printed);
-	if (view->opts->format == BTSREC_FORMAT_JSONL)
+	if (view->fn)
+		stack_values(r, printed, view->fn, view->arg);
+	else if (view->opts->format == BTSREC_FORMAT_JSONL)
 		stack_json(r, printed);
 	else
 		stack_text(r, printed);
@@ -453,6 +456,8 @@ static bool stacks_open(void *arg, void *data, struct btsrec *rec)
 	view->renderer.rec = rec;
 	view->renderer.names = symbols_present(rec);
 	view->opts = all->opts;
+	view->fn = all->fn;
+	view->arg = all->arg;
 	view->residencies = all->residencies;
 	view->last_n = all->last_n;
 	return true;
@@ -472,15 +477,16 @@ static enum btsrec_status stacks_of_cpus(struct stacks_view *all, const struct b
 	if (!status)
 		status = check_events(all);
 	if (!status)
-		status = cpu_tasks_print(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus, false,
+		status = cpu_tasks_print(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus, all->fn,
 					 &stacks_work, all, sink);
 	residency_fini(&all->residencies);
 	free(all->last_n);
 	return status;
 }
 
-static enum btsrec_status print_stacks(struct btsrec *rec, const struct btsrec_stack *opts,
-				       const struct btsrec_sink *sink)
+/* As text to @sink, or, if there is @fn, as values to it. */
+static enum btsrec_status put_stacks(struct btsrec *rec, const struct btsrec_stack *opts,
+				     const struct btsrec_sink *sink, btsrec_frame_fn fn, void *arg)
 {
 	enum btsrec_status status = stack_check(rec, opts);
 	struct stacks_view *all;
@@ -492,6 +498,8 @@ static enum btsrec_status print_stacks(struct btsrec *rec, const struct btsrec_s
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	all->renderer.rec = rec;
 	all->opts = opts;
+	all->fn = fn;
+	all->arg = arg;
 	status = opts->thread ? cpu_tasks_one(rec, &stacks_work, stacks_thread, all, sink) :
 				stacks_of_cpus(all, sink);
 	free(all);
@@ -504,5 +512,16 @@ enum btsrec_status btsrec_stack(struct btsrec *rec, const struct btsrec_stack *g
 	struct btsrec_stack opts;
 	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
 
-	return status ? status : print_stacks(rec, &opts, sink);
+	return status ? status : put_stacks(rec, &opts, sink, NULL, NULL);
+}
+
+enum btsrec_status btsrec_stack_each(struct btsrec *rec, const struct btsrec_stack *given,
+				     btsrec_frame_fn fn, void *arg)
+{
+	struct btsrec_stack opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = values_check(&rec->msg, opts.format);
+	return status ? status : put_stacks(rec, &opts, &values_sink, fn, arg);
 }

@@ -3,6 +3,8 @@
 #ifndef BTSREC_VIEW_STACK_H
 #define BTSREC_VIEW_STACK_H
 
+#include <btsrec/values.h>
+
 #include "flow/frame_confidence.h"
 #include "render/json.h"
 #include "flow/stackmem.h"
@@ -81,6 +83,7 @@ struct stack_printed {
 
 /**
  * struct stacks_view - one btsrec_stack() under way
+ * @fn: NULL: text; else receives the frames as values, with @arg.
  * @last_n: by CPU, number of the newest event; @nr_events: of the CPU to be told that has most.
  * @at: the next of @opts->at.
  * @ip: where the CPU is; @prev, @next: of the last switch.
@@ -89,6 +92,8 @@ struct stack_printed {
 struct stacks_view {
 	struct renderer renderer;
 	const struct btsrec_stack *opts;
+	btsrec_frame_fn fn;
+	void *arg;
 	struct residencies residencies;
 	uint64_t *last_n;
 	uint64_t nr_events;
@@ -132,5 +137,9 @@ const char *stack_doubt_str(enum doubt_why why);
 /** stack_text(), stack_json() - tell it */
 void stack_text(struct renderer *r, const struct stack_printed *printed);
 void stack_json(struct renderer *r, const struct stack_printed *printed);
+
+/** stack_values() - hand its frames to @fn; it returns false: r->out.stopped is set */
+void stack_values(struct renderer *r, const struct stack_printed *printed, btsrec_frame_fn fn,
+		  void *arg);
 
 #endif /* BTSREC_VIEW_STACK_H */

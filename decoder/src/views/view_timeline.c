@@ -15,6 +15,7 @@
 #include "flow/event_filter.h"
 #include "render/text_columns.h"
 #include "recorder/cpus.h"
+#include "views/values.h"
 
 #define NS_PER_S	1000000000U
 
@@ -38,6 +39,7 @@ struct lane {
  * struct timeline_view - one btsrec_timeline() under way
  * @lanes: @nr_lanes of them; those of @nr_ready CPUs are in use.
  * @nr_skip: so many lines are too old to be shown.
+ * @fn: NULL: text; else receives the lines as values, with @arg.
  * @filter: what is heeded of that in @opts: of the others all would let gaps pass alone.
  */
 struct timeline_view {
@@ -49,6 +51,8 @@ struct timeline_view {
 	size_t nr_ready;
 	uint64_t nr_skip;
 	struct btsrec_filter filter;
+	btsrec_moment_fn fn;
+	void *arg;
 };
 
 /* --- Lanes -------------------------------------------------------------- */
@@ -196,12 +200,37 @@ static void json_line(struct timeline_view *view, const struct lane *lane)
 	out_literal(out, "}\n");
 }
 
-/* --- Both --------------------------------------------------------------- */
+/* --- Values ------------------------------------------------------------- */
+
+static void value_line(struct timeline_view *view, const struct lane *lane)
+{
+	struct btsrec_moment value = {
+		.size = sizeof(value),
+		.event = &lane->event,
+		.nr_branches = lane->nr_branches,
+		.timed = lane->timed,
+		.tsc = lane->tsc,
+	};
+	bool before;
+	uint64_t ns;
+
+	value.has_task = values_task(view->renderer.side, &value.task);
+	if (lane->timed && from_end(view, lane->tsc, &before, &ns) && ns <= INT64_MAX) {
+		value.has_from_freeze = true;
+		value.from_freeze_ns = before ? -(int64_t)ns : (int64_t)ns;
+	}
+	if (!view->fn(view->arg, &value))
+		view->renderer.out.stopped = true;
+}
+
+/* --- All --------------------------------------------------------------- */
 
 static void show_line(struct timeline_view *view, struct lane *lane)
 {
 	view->renderer.side = aspace_at(&lane->event_filter.spaces, lane->event.n);
-	if (view->opts->format == BTSREC_FORMAT_JSONL)
+	if (view->fn)
+		value_line(view, lane);
+	else if (view->opts->format == BTSREC_FORMAT_JSONL)
 		json_line(view, lane);
 	else
 		text_line(view, lane);
@@ -237,7 +266,7 @@ static enum btsrec_status show_all(struct timeline_view *view)
 	if (status)
 		return status;
 	view->nr_skip = max_lines && nr_lines > max_lines ? nr_lines - max_lines : 0;
-	if (view->opts->format == BTSREC_FORMAT_TEXT)
+	if (view->opts->format == BTSREC_FORMAT_TEXT && !view->fn)
 		text_begin(&view->renderer.out);
 	return pass(view, NULL);
 }
@@ -253,8 +282,10 @@ static enum btsrec_status timeline_check(struct btsrec *rec, const struct btsrec
 	return event_filter_check(rec, opts->filter);
 }
 
-static enum btsrec_status print_timeline(struct btsrec *rec, const struct btsrec_timeline *opts,
-					 const struct btsrec_sink *sink)
+/* As text to @sink, or, if there is @fn, as values to it. */
+static enum btsrec_status put_timeline(struct btsrec *rec, const struct btsrec_timeline *opts,
+				       const struct btsrec_sink *sink, btsrec_moment_fn fn,
+				       void *arg)
 {
 	enum btsrec_status status = timeline_check(rec, opts), flushed;
 	_cleanup_free_ struct timeline_view *view = NULL;
@@ -273,6 +304,8 @@ static enum btsrec_status print_timeline(struct btsrec *rec, const struct btsrec
 	view->renderer.rec = rec;
 	view->renderer.names = symbols_present(rec);
 	view->opts = opts;
+	view->fn = fn;
+	view->arg = arg;
 	view->filter = *opts->filter;
 	view->filter.symbols = view->filter.ranges = view->filter.types = NULL;
 	view->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
@@ -293,5 +326,19 @@ enum btsrec_status btsrec_timeline(struct btsrec *rec, const struct btsrec_timel
 
 	if (!status)
 		status = options_filter(&rec->msg, &opts.filter, &filter);
-	return status ? status : print_timeline(rec, &opts, sink);
+	return status ? status : put_timeline(rec, &opts, sink, NULL, NULL);
+}
+
+enum btsrec_status btsrec_timeline_each(struct btsrec *rec, const struct btsrec_timeline *given,
+					btsrec_moment_fn fn, void *arg)
+{
+	struct btsrec_filter filter;
+	struct btsrec_timeline opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	if (!status)
+		status = values_check(&rec->msg, opts.format);
+	return status ? status : put_timeline(rec, &opts, &values_sink, fn, arg);
 }

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What views print, as values.  <btsrec/decoder.h> does not include this header.
+ *
+ * Each function here is the view of the same options, and calls @fn for each value in the order
+ * in which the view prints it; options.format must be 0.  Values and their texts belong to the
+ * library and are valid during the call of @fn, which runs on the thread of the caller.  It
+ * returns true to go on.  A value begins with its size: a program that is newer than the library
+ * must not read a member that begins at or after it.  Texts are escaped as views print them, so
+ * they hold no control characters.
+ *
+ * Return, of all: what the view returns; BTSREC_ERR_STOPPED: @fn returned false;
+ * BTSREC_ERR_INVAL also for a format that is not 0.
+ */
+#ifndef BTSREC_VALUES_H
+#define BTSREC_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <btsrec/abi.h>
+#include <btsrec/base.h>
+#include <btsrec/events.h>
+#include <btsrec/views.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** struct btsrec_task - a thread */
+struct btsrec_task {
+	uint32_t pid;
+	uint32_t tgid;
+	char comm[BTSREC_COMM_BYTES];	/* as in the dump: not escaped, may lack its NUL */
+};
+
+/** struct btsrec_function - a line of btsrec_functions() */
+struct btsrec_function {
+	size_t size;
+	const char *name;	/* or, in parentheses, why there is none; NUL-terminated */
+	uint64_t start_kva;	/* of a function of the kernel; 0: not known, or user code */
+	uint64_t nr_branches;	/* that left it */
+	uint64_t nr_calls;	/* that entered it */
+	uint64_t share_ppm;	/* of all branches that were counted, in millionths */
+	bool has_task;		/* with BTSREC_BY_TASK, if the thread is known */
+	struct btsrec_task task;
+	bool has_cpu;		/* with BTSREC_BY_CPU */
+	unsigned int cpu;
+};
+
+/** btsrec_function_fn - receives a value, see above */
+typedef bool (*btsrec_function_fn)(void *arg, const struct btsrec_function *function);
+
+/** btsrec_functions_each() - the lines of btsrec_functions(): most branches first */
+BTSREC_API enum btsrec_status
+btsrec_functions_each(struct btsrec *rec, const struct btsrec_functions *opts,
+		      btsrec_function_fn fn, void *arg);
+
+/** struct btsrec_moment - a line of btsrec_timeline() */
+struct btsrec_moment {
+	size_t size;
+	const struct btsrec_event *event;
+	uint64_t nr_branches;	/* of that CPU since its line before */
+	bool timed;		/* the event has a time of its own: @tsc */
+	uint64_t tsc;		/* not @timed: that of the last one before it; 0: none */
+	bool has_from_freeze;	/* @timed, and the dump says how fast the clock is */
+	int64_t from_freeze_ns;	/* negative before the freeze */
+	bool has_task;		/* who ran is known */
+	struct btsrec_task task;
+};
+
+/** btsrec_moment_fn - receives a value, see above */
+typedef bool (*btsrec_moment_fn)(void *arg, const struct btsrec_moment *moment);
+
+/** btsrec_timeline_each() - the lines of btsrec_timeline(): oldest first, of all CPUs */
+BTSREC_API enum btsrec_status
+btsrec_timeline_each(struct btsrec *rec, const struct btsrec_timeline *opts,
+		     btsrec_moment_fn fn, void *arg);
+
+/** struct btsrec_frame - a frame of btsrec_stack(), the innermost of a stack first */
+struct btsrec_frame {
+	size_t size;
+	unsigned int cpu;	/* the stack is that after event @n of @cpu */
+	uint64_t n;
+	size_t number;		/* of @nr_frames, from 0 */
+	size_t nr_frames;
+	bool complete;		/* the outermost frame is where the thread began */
+	bool has_task;		/* whose stack it is is known */
+	struct btsrec_task task;
+	uint64_t ip_va;		/* what runs, or where it goes on */
+	const char *name;	/* of the function; @name_bytes, no NUL; NULL: none */
+	size_t name_bytes;
+	const char *module;	/* of a user address the path; "": the kernel; NULL: no name */
+	uint64_t offset_bytes;	/* of @ip_va in the function, module or file */
+	const char *no_name;	/* why there is none, as a phrase; NULL: there is one */
+	bool entered;		/* how it was entered is known; else it began before */
+	const char *how;	/* a word of JSON's "how" of frames; NULL: not known */
+	int vector;		/* of an interrupt or exception; -1: none */
+	unsigned int entered_cpu; /* by event @entered_n of that CPU, at @entered_va */
+	uint64_t entered_n;
+	uint64_t entered_va;
+	bool gone;		/* it left by a jump to the function of the frame before */
+	bool doubtful;		/* this frame and all outer ones may be otherwise */
+	bool looked;		/* @ip_va was looked for in the memory of the stack */
+	bool in_memory;		/* and was there */
+};
+
+/** btsrec_frame_fn - receives a value, see above */
+typedef bool (*btsrec_frame_fn)(void *arg, const struct btsrec_frame *frame);
+
+/** btsrec_stack_each() - the frames of btsrec_stack() */
+BTSREC_API enum btsrec_status
+btsrec_stack_each(struct btsrec *rec, const struct btsrec_stack *opts,
+		  btsrec_frame_fn fn, void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BTSREC_VALUES_H */

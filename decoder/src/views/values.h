@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the functions of <btsrec/values.h> share: views that print nothing. */
+#ifndef BTSREC_VIEWS_VALUES_H
+#define BTSREC_VIEWS_VALUES_H
+
+#include <btsrec/values.h>
+
+#include "base/status.h"
+
+/** values_sink - for a view that hands out values: takes any text and drops it */
+extern const struct btsrec_sink values_sink;
+
+/** values_check() - values have no format; return: BTSREC_OK, BTSREC_ERR_INVAL */
+enum btsrec_status values_check(struct msg *msg, enum btsrec_format format);
+
+/** values_task() - @side as a value; false: NULL, nobody knows who ran */
+bool values_task(const struct btsrec_side *side, struct btsrec_task *ret);
+
+#endif /* BTSREC_VIEWS_VALUES_H */

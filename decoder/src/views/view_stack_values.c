@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Call stacks as values. */
+#include "views/values.h"
+#include "views/view_stack.h"
+
+static void put_name(struct renderer *r, const struct stack_line *line, struct symbol_name *name,
+		     struct btsrec_frame *ret)
+{
+	enum symbol_why why;
+
+	if (!stack_line_find(r, line, name, &why)) {
+		ret->no_name = symbol_why_str(why);
+		return;
+	}
+	ret->name = name->name_bytes ? name->name : NULL;
+	ret->name_bytes = name->name_bytes;
+	ret->module = name->module;
+	ret->offset_bytes = name->offset_bytes;
+}
+
+static void put_entry(const struct stack_printed *printed, const struct stack_line *line,
+		      struct btsrec_frame *ret)
+{
+	ret->vector = -1;
+	if (line->by_thunk)
+		ret->how = "thunk";
+	if (!line->frame)
+		return;
+	ret->entered = true;
+	ret->how = frame_kind_str(line->frame->kind);
+	ret->vector = line->frame->vector;
+	ret->entered_n = stack_n(printed, line->frame->n, &ret->entered_cpu);
+	ret->entered_va = line->frame->entered;
+}
+
+void stack_values(struct renderer *r, const struct stack_printed *printed, btsrec_frame_fn fn,
+		  void *arg)
+{
+	r->side = printed->side;
+	for (size_t i = 0; i < printed->nr_lines && !r->out.stopped; i++) {
+		const struct stack_line *line = &printed->lines[i];
+		struct symbol_name name;
+		struct btsrec_frame value = {
+			.size = sizeof(value),
+			.number = i,
+			.nr_frames = printed->nr_lines,
+			.complete = printed->complete,
+			.ip_va = line->ip,
+			.gone = line->gone,
+			.doubtful = line->doubtful,
+			.looked = line->memory != STACK_NOT_LOOKED,
+			.in_memory = line->memory == STACK_FOUND,
+		};
+
+		value.n = stack_n(printed, printed->n, &value.cpu);
+		value.has_task = values_task(printed->side, &value.task);
+		put_name(r, line, &name, &value);
+		put_entry(printed, line, &value);
+		r->out.stopped = !fn(arg, &value);
+	}
+}

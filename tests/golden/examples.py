@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each program of docs/examples hands out the values that btsrec prints for the same dump.
+
+usage: examples.py --btsrec PROGRAM --mkimage PROGRAM EXAMPLE
+EXAMPLE is the program; its name says which view and which golden case it is compared with.
+Exit status: 0: the same lines; 1: they differ and are printed.
+"""
+
+import argparse
+import difflib
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import golden
+
+
+def event(line):
+    ends = [line["from"], line["to"]] if line["kind"] == "branch" else []
+    return [line["cpu"], line["n"], *ends]
+
+
+def function(line):
+    return [line["branches"], line["calls"], line["function"]]
+
+
+def moment(line):
+    distance = [line["from_freeze_ns"]] if "from_freeze_ns" in line else []
+    return [line["cpu"], line["n"], line["branches"], *distance]
+
+
+def frame(line):
+    name = [line["ip_sym"].split("+")[0]] if "ip_sym" in line else []
+    return [line["cpu"], line["frame"], line["ip"], line.get("how", "-"), *name]
+
+
+# Example: golden case, view, which lines of it, and what the example prints of one.
+EXAMPLES = {
+    "events": ("stack", "show", lambda line: "n" in line and line["kind"] != "fault", event),
+    "functions": ("functions", "functions", lambda line: line["kind"] == "function", function),
+    "timeline": ("functions", "timeline", lambda line: True, moment),
+    "frames": ("stack", "stack", lambda line: line["kind"] == "frame", frame),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--btsrec", required=True)
+    parser.add_argument("--mkimage", required=True)
+    parser.add_argument("example")
+    args = parser.parse_args()
+    case_name, view, wanted, values = EXAMPLES[pathlib.Path(args.example).name.split("-")[-1]]
+    case = golden.Case(pathlib.Path(__file__).parent / f"{case_name}.in")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        golden.make_folder(case, folder, args.mkimage)
+        names = ["--system-map", folder / "map"]
+        printed = subprocess.run([args.btsrec, view, *names, "--format", "jsonl", folder / "dump"],
+                                 stdout=subprocess.PIPE, check=False)
+        given = subprocess.run([args.example, folder / "dump", folder / "map"],
+                               stdout=subprocess.PIPE, check=True)
+    lines = map(json.loads, printed.stdout.decode().splitlines())
+    want = [" ".join(map(str, values(line))) for line in lines if wanted(line)]
+    got = given.stdout.decode().splitlines()
+    if not want:
+        raise SystemExit(f"{view} prints nothing to compare with")
+    for line in difflib.unified_diff(want, got, f"btsrec {view}", args.example, lineterm=""):
+        print(line)
+    sys.exit(want != got)
+
+
+if __name__ == "__main__":
+    main()
