@@ -10,6 +10,7 @@
 #include <elfutils/libdwfl.h>
 
 #include "base/readat.h"
+#include "symbols/elf_unpack.h"
 #include "symbols/filestore.h"
 #include "base/grow.h"
 #include "base/sorted.h"
@@ -51,6 +52,8 @@ const char *dwarf_fault_str(enum dwarf_fault fault)
 	case DWARF_NO_FILE:	return "no file with debug information found";
 	case DWARF_NO_ELF:	return "not an ELF file";
 	case DWARF_OTHER_BUILD:	return "its build-id is not that in the dump";
+	case DWARF_PACKED:
+		return "its debug information is compressed in a way that cannot be undone here";
 	case DWARF_NO_LINES:	return "it has no debug information";
 	}
 	return "unknown";
@@ -70,6 +73,14 @@ static int find_no_elf(Dwfl_Module *module, void **userdata, const char *name, D
 	return -1;
 }
 
+/* As elfutils finds it, and without what elfutils may not be able to undo. */
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+			  const char *path, const char *link, GElf_Word crc, char **ret_path)
+{
+	return elf_unpack(dwfl_standard_find_debuginfo(module, userdata, name, base, path, link,
+						       crc, ret_path));
+}
+
 static struct dwarf_file *file_new(char *debug_path)
 {
 	struct dwarf_file *file = calloc(1, sizeof(*file));
@@ -78,7 +89,7 @@ static struct dwarf_file *file_new(char *debug_path)
 		return NULL;
 	file->debug_path = debug_path;
 	file->callbacks.find_elf = find_no_elf;
-	file->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+	file->callbacks.find_debuginfo = find_debuginfo;
 	file->callbacks.section_address = dwfl_offline_section_address;
 	file->callbacks.debuginfo_path = &file->debug_path;
 	file->dwfl = dwfl_begin(&file->callbacks);
@@ -116,6 +127,7 @@ static enum dwarf_fault report(struct dwarf_file *file, const char *path, int fd
 			       const struct dwarf_build_id *id)
 {
 	GElf_Addr bias;
+	Elf *elf;
 
 	dwfl_report_begin(file->dwfl);
 	file->module = dwfl_report_elf(file->dwfl, path, path, fd, LAYOUT_BASE, false);
@@ -125,12 +137,15 @@ static enum dwarf_fault report(struct dwarf_file *file, const char *path, int fd
 		return DWARF_NO_ELF;
 	}
 	/* The build-id is looked for in a file that has been opened. */
-	if (!dwfl_module_getelf(file->module, &bias))
+	elf = dwfl_module_getelf(file->module, &bias);
+	if (!elf)
 		return DWARF_NO_ELF;
 	if (!same_build(file->module, id))
 		return DWARF_OTHER_BUILD;
 	file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
-	return file->dwarf ? DWARF_OK : DWARF_NO_LINES;
+	if (file->dwarf)
+		return DWARF_OK;
+	return elf_is_packed(elf) ? DWARF_PACKED : DWARF_NO_LINES;
 }
 
 /* The file takes over @fd. */
@@ -140,6 +155,7 @@ static enum dwarf_fault open_fd(const char *path, int fd, const struct dwarf_bui
 	struct dwarf_file *file = file_new(debug_path);
 	enum dwarf_fault fault;
 
+	fd = elf_unpack(fd);
 	if (!file) {
 		close(fd);
 		return DWARF_NO_MEMORY;

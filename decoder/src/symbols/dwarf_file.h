@@ -20,6 +20,7 @@ enum dwarf_fault {
 	DWARF_NO_FILE,		/* missing, or may not be read */
 	DWARF_NO_ELF,		/* something else than an ELF file */
 	DWARF_OTHER_BUILD,	/* it has another build-id, or none */
+	DWARF_PACKED,		/* it is compressed, and nothing here undoes that */
 	DWARF_NO_LINES,		/* no debug information in it, nor beside it */
 };
 

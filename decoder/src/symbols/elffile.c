@@ -3,7 +3,10 @@
 
 #include <elfutils/libdwelf.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include "symbols/elf_unpack.h"
 
 /* --- Life --------------------------------------------------------------- */
 
@@ -30,11 +33,17 @@ enum btsrec_status elffile_init(struct elffile *file, struct msg *msg, int fd)
 	file->fd = fd;
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return msg_set(msg, BTSREC_ERR_IO, "libelf: %s", elf_errmsg(-1));
-	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	/* Undoes gzip, bzip2 and xz of a whole file. */
+	file->elf = dwelf_elf_begin(fd);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
 		return msg_set(msg, BTSREC_ERR_CORRUPT, "not an ELF file");
 	find_build_id(file);
 	return BTSREC_OK;
+}
+
+enum btsrec_status elffile_init_packed(struct elffile *file, struct msg *msg, int fd)
+{
+	return elffile_init(file, msg, elf_unpack(fd));
 }
 
 /* The table of sections is at the end of a file, and what is there is not. */
@@ -76,6 +85,43 @@ void elffile_fini(struct elffile *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	elffile_none(file);
+}
+
+/* The section of that name, with its content; NULL: there is none. */
+static Elf_Data *named_section(Elf *elf, const char *wanted)
+{
+	size_t names;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header) ?
+				   elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (name && !strcmp(name, wanted))
+			return elf_rawdata(section, NULL);
+	}
+	return NULL;
+}
+
+bool elffile_init_minidebug(struct elffile *file, const struct elffile *of)
+{
+	const Elf_Data *data = named_section(of->elf, ".gnu_debugdata");
+	struct msg msg;
+	int fd;
+
+	elffile_none(file);
+	if (!data || !data->d_buf || !data->d_size)
+		return false;
+	fd = memfd_create("minidebug", MFD_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (write(fd, data->d_buf, data->d_size) == (ssize_t)data->d_size)
+		return !elffile_init(file, &msg, fd);
+	close(fd);
+	return false;
 }
 
 uint16_t elffile_machine(const struct elffile *file)

@@ -28,11 +28,25 @@ void elffile_none(struct elffile *file);
 
 /**
  * elffile_init() - read the ELF file that is open as @fd
- * @fd: closed by elffile_fini(), also after a failure.
+ * @fd: closed by elffile_fini(), also after a failure.  The file may be packed with gzip, bzip2
+ *	or xz.
  *
  * Return: BTSREC_OK; BTSREC_ERR_CORRUPT; BTSREC_ERR_IO, with @msg set.
  */
 enum btsrec_status elffile_init(struct elffile *file, struct msg *msg, int fd);
+
+/** elffile_init_packed() - as elffile_init(), of a file that may be packed with zstd */
+enum btsrec_status elffile_init_packed(struct elffile *file, struct msg *msg, int fd);
+
+/**
+ * elffile_init_minidebug() - the ELF file in section .gnu_debugdata of @of, packed with xz
+ *
+ * Distributions put symbols of functions there that .dynsym lacks ("MiniDebugInfo" in GDB's
+ * manual).
+ *
+ * Return: false: there is none; elffile_fini() is allowed.
+ */
+bool elffile_init_minidebug(struct elffile *file, const struct elffile *of);
 
 /**
  * elffile_init_memory() - read the beginning of an ELF file

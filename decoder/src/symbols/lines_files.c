@@ -66,13 +66,22 @@ static bool try_kernel(struct search *search, const char *folder, const char *re
 	       try_format(search, "%s/vmlinux", folder);
 }
 
+/* CONFIG_MODULE_COMPRESS_*, and what separate debug information is called. */
+static const char *const module_endings[] = {
+	".ko.debug", ".ko", ".ko.xz", ".ko.zst", ".ko.gz",
+};
+#define NR_MODULE_ENDINGS (sizeof(module_endings) / sizeof(*module_endings))
+
 /* Is @file called as @module is? A dash in a file's name is an underscore in the module's. */
 static bool is_module_file(const char *file, const char *module)
 {
 	for (; *module; file++, module++)
 		if (*file != *module && !(*file == '-' && *module == '_'))
 			return false;
-	return !strcmp(file, ".ko") || !strcmp(file, ".ko.debug");
+	for (size_t i = 0; i < NR_MODULE_ENDINGS; i++)
+		if (!strcmp(file, module_endings[i]))
+			return true;
+	return false;
 }
 
 static bool no_memory(struct search *search)
@@ -112,9 +121,9 @@ static bool try_module(struct search *search, const char *folder, const char *re
 
 	if (!is_file_name(module))
 		return false;
-	if (try_format(search, "%s/%s.ko.debug", folder, module) ||
-	    try_format(search, "%s/%s.ko", folder, module))
-		return true;
+	for (size_t i = 0; i < NR_MODULE_ENDINGS; i++)
+		if (try_format(search, "%s/%s%s", folder, module, module_endings[i]))
+			return true;
 	return is_file_name(release) &&
 	       (try_tree(search, tree_of(folder, "lib/modules", release)) ||
 		try_tree(search, tree_of(folder, "usr/lib/modules", release)));

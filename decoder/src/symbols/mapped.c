@@ -16,11 +16,13 @@
 /**
  * struct lookup - the files under consideration
  * @memory: the beginning, as in the dump.
+ * @minidebug: what is packed in @file.
  */
 struct lookup {
 	struct elffile memory;
 	struct elffile file;
 	struct elffile debug;
+	struct elffile minidebug;
 	bool has_file;
 	bool has_debug;
 };
@@ -30,6 +32,7 @@ static void lookup_init(struct lookup *lookup, struct mapped_facts *facts)
 	memset(lookup, 0, sizeof(*lookup));
 	elffile_none(&lookup->file);
 	elffile_none(&lookup->debug);
+	elffile_none(&lookup->minidebug);
 	if (!elffile_init_memory(&lookup->memory, facts->head, facts->head_bytes))
 		elffile_fini(&lookup->memory);
 }
@@ -39,6 +42,7 @@ static void lookup_fini(struct lookup *lookup)
 	elffile_fini(&lookup->memory);
 	elffile_fini(&lookup->file);
 	elffile_fini(&lookup->debug);
+	elffile_fini(&lookup->minidebug);
 }
 
 static bool same_size_and_time(const struct elffile *file, const struct mapped_facts *facts)
@@ -110,7 +114,7 @@ static void open_debug(struct lookup *lookup, const char *debuginfo)
 	search.build_id_bytes = of->build_id_bytes;
 	while (!lookup->has_debug && (fd = filestore_next_debug(&search)) >= 0) {
 		elffile_fini(&lookup->debug);
-		lookup->has_debug = !elffile_init(&lookup->debug, &msg, fd) &&
+		lookup->has_debug = !elffile_init_packed(&lookup->debug, &msg, fd) &&
 				    elffile_same(of, &lookup->debug);
 	}
 }
@@ -142,21 +146,18 @@ static bool image_bounds(const struct mapped *mapped, uint64_t *ret_begin, uint6
 	return begin < end && end - begin <= IMAGE_MAX_BYTES;
 }
 
-/* The symbols of one table, if there is such a table; false: out of memory. */
-static bool read_list(const struct elffile *file, uint32_t type, struct symbol_list *list)
-{
-	return elffile_symbols(file, type, NULL, list) != BTSREC_ERR_NOMEM &&
-	       symbol_list_end(list);
-}
-
-static void take_symbols(struct mapped *mapped, const struct elffile *file, uint32_t type)
+/* @more: another file with symbols of the same; NULL: none. */
+static void take_symbols(struct mapped *mapped, const struct elffile *file, uint32_t type,
+			 const struct elffile *more)
 {
 	struct symbol_list list = { 0 };
 	uint64_t begin, end;
 
 	if (mapped->symbols || !image_bounds(mapped, &begin, &end))
 		return;
-	mapped->nomem |= !read_list(file, type, &list);
+	mapped->nomem |= elffile_symbols(file, type, NULL, &list) == BTSREC_ERR_NOMEM ||
+			 (more && elffile_symbols(more, SHT_SYMTAB, NULL, &list) ==
+				  BTSREC_ERR_NOMEM) || !symbol_list_end(&list);
 	if (list.nr_entries)
 		mapped->symbols = symbol_table_new(&list, begin, end);
 	mapped->nomem |= list.nr_entries && !mapped->symbols;
@@ -173,10 +174,12 @@ static void take_all(struct mapped *mapped, struct lookup *lookup)
 
 	mapped->nr_segments = elffile_segments(shape, mapped->segments, MAPPED_MAX_SEGMENTS);
 	if (lookup->has_debug)
-		take_symbols(mapped, &lookup->debug, SHT_SYMTAB);
+		take_symbols(mapped, &lookup->debug, SHT_SYMTAB, NULL);
 	if (lookup->has_file) {
-		take_symbols(mapped, &lookup->file, SHT_SYMTAB);
-		take_symbols(mapped, &lookup->file, SHT_DYNSYM);
+		take_symbols(mapped, &lookup->file, SHT_SYMTAB, NULL);
+		if (!mapped->symbols && elffile_init_minidebug(&lookup->minidebug, &lookup->file))
+			take_symbols(mapped, &lookup->file, SHT_DYNSYM, &lookup->minidebug);
+		take_symbols(mapped, &lookup->file, SHT_DYNSYM, NULL);
 		mapped->fd = lookup->file.fd;
 		lookup->file.fd = -1;
 	}
@@ -220,7 +223,7 @@ void mapped_init_image(struct mapped *mapped, void *bytes, size_t nr_bytes)
 		mapped->nr_segments = elffile_segments(&image, mapped->segments,
 						       MAPPED_MAX_SEGMENTS);
 		mapped->machine = elffile_machine(&image);
-		take_symbols(mapped, &image, SHT_DYNSYM);
+		take_symbols(mapped, &image, SHT_DYNSYM, NULL);
 	}
 	if (mapped->symbols)
 		mapped->why = MAPPED_OK;

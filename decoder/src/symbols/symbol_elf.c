@@ -16,7 +16,7 @@ static enum btsrec_status vmlinux_init(struct elffile *vmlinux, struct msg *msg,
 	elffile_none(vmlinux);
 	if (fd < 0)
 		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
-	status = elffile_init(vmlinux, msg, fd);
+	status = elffile_init_packed(vmlinux, msg, fd);
 	if (status != BTSREC_ERR_IO && (status || gelf_getclass(vmlinux->elf) != ELFCLASS64))
 		return msg_set(msg, BTSREC_ERR_CORRUPT, "not a 64-bit ELF file");
 	return status;

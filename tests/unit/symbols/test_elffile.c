@@ -4,6 +4,7 @@
 #include "failing_alloc.h"
 #include "userkernel.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -236,6 +237,33 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+/* Its symbols are in .gnu_debugdata alone; see tests/tools/minidebug. */
+START_TEST(minidebug)
+{
+	char path[4096];
+	ssize_t nr_bytes = readlink("/proc/self/exe", path, sizeof(path) - sizeof(".mini"));
+	struct symbol_list list = { 0 };
+	struct elffile packed, none;
+	bool found = false;
+
+	ck_assert_int_gt(nr_bytes, 0);
+	strcpy(path + nr_bytes, ".mini");
+	btsrec_ck_ok(elffile_init(&file, &msg, open(path, O_RDONLY | O_CLOEXEC)));
+	ck_assert_int_eq(elffile_symbols(&file, SHT_SYMTAB, NULL, &list), BTSREC_ERR_NO_SYMBOL);
+	ck_assert(elffile_init_minidebug(&packed, &file));
+	btsrec_ck_ok(elffile_symbols(&packed, SHT_SYMTAB, NULL, &list));
+	for (size_t i = 0; i < list.nr_entries; i++)
+		found |= list.entries[i].name_bytes == 4 &&
+			 !memcmp(list.entries[i].name, "main", 4);
+	ck_assert(found);
+	symbol_list_fini(&list);
+	ck_assert(!elffile_init_minidebug(&none, &packed));
+	elffile_fini(&none);
+	elffile_fini(&packed);
+	elffile_fini(&file);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("elffile");
@@ -246,6 +274,7 @@ int main(void)
 	tcase_add_test(tcase, a_file_of_32_bits);
 	tcase_add_test(tcase, no_elf_file);
 	tcase_add_test(tcase, hostile_symbols);
+	tcase_add_test(tcase, minidebug);
 	tcase_add_test(tcase, out_of_memory);
 	return btsrec_ck_run_case("elffile", tcase);
 }
