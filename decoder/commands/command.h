@@ -50,6 +50,7 @@ enum command_color {
  * @nr_threads: for btsrec_set_threads().
  * @has_count: show.max_events was given.
  * @filter: its texts are borrowed from argv.
+ * @filtered: @filter asks for something.
  * @bytes, @source_folder: as in struct btsrec_insns.
  * @extract: by value.
  * @kind: of a file.
@@ -79,6 +80,7 @@ struct command_options {
 	struct btsrec_show show;
 	bool has_count;
 	struct btsrec_filter filter;
+	bool filtered;
 	bool bytes;
 	const char *source_folder;
 	struct btsrec_extract extract;

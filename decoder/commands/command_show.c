@@ -18,12 +18,6 @@ static enum btsrec_status shown_has_holes(struct btsrec *rec, const struct btsre
 	return status;
 }
 
-static bool is_filtered(const struct btsrec_filter *filter)
-{
-	return filter->pids || filter->tgids || filter->comm || filter->user || filter->kernel ||
-	       filter->from || filter->to || filter->symbols || filter->ranges || filter->types;
-}
-
 enum command_exit command_show(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_show opts = options->show;
@@ -37,7 +31,7 @@ enum command_exit command_show(struct btsrec *rec, const struct command_options 
 	if (status)
 		return command_ended(rec, status);
 	/* How far back the newest matching events, or lines, reach is not known here. */
-	if (is_filtered(opts.filter) || opts.fold || opts.thread)
+	if (options->filtered || opts.fold || opts.thread)
 		opts.max_events = 0;
 	status = shown_has_holes(rec, &opts, &holes);
 	if (status)

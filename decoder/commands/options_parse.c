@@ -100,9 +100,19 @@ static bool set_value(const struct option_entry *option, struct command_options 
 	return false;
 }
 
+/* Does it write into the filter? */
+static bool is_filter(const struct option_entry *option)
+{
+	const size_t begin = offsetof(struct command_options, filter);
+	size_t at = option->text ? option->text : option->flag;
+
+	return at >= begin && at < begin + sizeof(struct btsrec_filter);
+}
+
 static bool store(const struct option_entry *option, struct command_options *options,
 		  const char *argument)
 {
+	options->filtered |= is_filter(option);
 	if (option->text)
 		*(const char **)((char *)options + option->text) = argument;
 	else if (option->flag)

@@ -100,6 +100,7 @@ WORDS = (
     "info", "info --format jsonl", "info --format tsv",
     "show", "show --format jsonl", "show -f tsv", "show --newest-first", "show -t",
     "show -n 3", "show -c 0 -n 7 -r", "show --cpu 0-1", "show --cpu 1,0 -n 2",
+    "show -f csv -n 5", "show --module btsrec -n 20",
     "show --fold", "show --fold -t -n 30 --kernel -f jsonl",
     "show --user --tgid 0,1", "show --kernel --pid 1 --from -10 --to -0.001",
     "show --comm i* --type call,ret -n 30", "show --thread {pid}",

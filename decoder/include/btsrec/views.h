@@ -35,6 +35,7 @@ enum btsrec_format {
 	BTSREC_FORMAT_TEXT,
 	BTSREC_FORMAT_JSONL,
 	BTSREC_FORMAT_TSV,
+	BTSREC_FORMAT_CSV,	/* as RFC 4180 has it; of btsrec_show() only */
 };
 
 /**
@@ -54,6 +55,8 @@ struct btsrec_filter {
 	const char *from;	/* only events that can have happened from here on */
 	const char *to;		/* and up to here; both included */
 	const char *symbols;	/* branches from or to these: a list of patterns */
+	const char *modules;	/* branches from or to code of these modules, or of programs
+				 * and libraries by their paths: a list of patterns */
 	const char *ranges;	/* branches from or to these addresses: FIRST-LAST,... */
 	const char *types;	/* branches of these kinds: a list of JSON's words of "type" */
 };

@@ -578,8 +578,7 @@ static enum btsrec_status chrome_check(struct chrome *chrome)
 	struct btsrec *rec = chrome->r.rec;
 	enum btsrec_status status = cpus_check(rec, chrome->opts->cpus, chrome->opts->nr_cpus);
 
-	if (!status && (filter->symbols || filter->ranges || filter->types || filter->from ||
-			filter->to))
+	if (!status && (filter_asks_branches(filter) || filter->from || filter->to))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "a trace for viewers can be of some CPUs, threads or a level only");
 	return status ? status : event_filter_filter(rec, filter, &chrome->filter);

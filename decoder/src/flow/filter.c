@@ -137,6 +137,15 @@ static bool wants_name(const struct filter *filter, const struct btsrec_side *si
 	       wants_name_as(filter, side, va, true, lookup);
 }
 
+static bool wants_module(const struct filter *filter, const struct btsrec_side *side, uint64_t va,
+			 const struct filter_lookup *lookup)
+{
+	struct symbol_name name;
+
+	return lookup->name(lookup->arg, side, va, false, &name) && name.module &&
+	       matches_any(filter->modules, name.module);
+}
+
 static bool wants_branch(const struct filter *filter, const struct btsrec_event *event,
 			 const struct btsrec_side *side, const struct filter_lookup *lookup)
 {
@@ -149,6 +158,9 @@ static bool wants_branch(const struct filter *filter, const struct btsrec_event 
 		return false;
 	if (filter->types && !(filter->types >> lookup->type(lookup->arg, event).type & 1))
 		return false;
+	if (filter->modules && !wants_module(filter, side, branch->from, lookup) &&
+	    !wants_module(filter, side, branch->to, lookup))
+		return false;
 	return !filter->symbols || wants_name(filter, side, branch->from, lookup) ||
 	       wants_name(filter, side, branch->to, lookup);
 }
@@ -157,6 +169,7 @@ bool filter_place(const struct filter *filter, const struct btsrec_side *side, u
 		  const struct filter_lookup *lookup)
 {
 	return (!filter->nr_ranges || in_ranges(filter, va)) &&
+	       (!filter->modules || wants_module(filter, side, va, lookup)) &&
 	       (!filter->symbols || wants_name(filter, side, va, lookup));
 }
 

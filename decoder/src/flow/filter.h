@@ -47,7 +47,7 @@ struct filter_edge {
  * @any: something is filtered; else every event is wanted.
  * @by_branch: only branches can be wanted, because of their addresses, names or kind.
  * @user, @kernel: only this level.
- * @comm, @symbols: patterns, borrowed; NULL: any.
+ * @comm, @symbols, @modules: patterns, borrowed; NULL: any.
  * @types: a bit for each enum branch_type; 0: any.
  */
 struct filter {
@@ -59,6 +59,7 @@ struct filter {
 	struct filter_ids tgids;
 	const char *comm;
 	const char *symbols;
+	const char *modules;
 	size_t nr_ranges;
 	struct filter_range ranges[FILTER_MAX_RANGES];
 	uint32_t types;
@@ -75,6 +76,12 @@ struct filter {
  */
 enum btsrec_status filter_init(const struct btsrec_filter *opts, const struct clock *clock,
 			       struct msg *msg, struct filter *ret);
+
+/** filter_asks_branches() - does @opts ask for branches by their addresses, names or kind? */
+bool filter_asks_branches(const struct btsrec_filter *opts);
+
+/** filter_without_branches() - take that out of @opts */
+void filter_without_branches(struct btsrec_filter *opts);
 
 /**
  * struct filter_window - events of one CPU between the edges: [@first_n, @end_n)

@@ -282,7 +282,8 @@ static enum btsrec_status check_pattern(struct msg *msg, const char *pattern, si
 	return BTSREC_OK;
 }
 
-static enum btsrec_status check_patterns(struct msg *msg, const char *list)
+/* @what: what the patterns of @list are for. */
+static enum btsrec_status check_patterns(struct msg *msg, const char *list, const char *what)
 {
 	enum btsrec_status status = BTSREC_OK;
 	const char *at = list;
@@ -291,8 +292,8 @@ static enum btsrec_status check_patterns(struct msg *msg, const char *list)
 	do {
 		nr_bytes = strcspn(at, ",");
 		if (!nr_bytes)
-			return msg_set(msg, BTSREC_ERR_INVAL, "'%.80s' is no list of functions: "
-				       "one is empty", list);
+			return msg_set(msg, BTSREC_ERR_INVAL, "'%.80s' is no list of %s: "
+				       "one is empty", list, what);
 		status = check_pattern(msg, at, nr_bytes);
 		at += nr_bytes;
 	} while (!status && *at++);
@@ -309,13 +310,25 @@ static enum btsrec_status parse_lists(const struct btsrec_filter *opts, struct m
 	if (!status && opts->comm)
 		status = check_pattern(msg, opts->comm, strlen(opts->comm));
 	if (!status && opts->symbols)
-		status = check_patterns(msg, opts->symbols);
+		status = check_patterns(msg, opts->symbols, "functions");
+	if (!status && opts->modules)
+		status = check_patterns(msg, opts->modules, "modules");
 	if (!status && opts->ranges)
 		status = judge_list(msg, opts->ranges, "addresses FIRST-LAST",
 				    parse_ranges(opts->ranges, ret), FILTER_MAX_RANGES);
 	if (!status && opts->types && !parse_types(opts->types, &ret->types))
 		status = refuse(msg, opts->types, "kinds of branches");
 	return status;
+}
+
+bool filter_asks_branches(const struct btsrec_filter *opts)
+{
+	return opts->symbols || opts->modules || opts->ranges || opts->types;
+}
+
+void filter_without_branches(struct btsrec_filter *opts)
+{
+	opts->symbols = opts->modules = opts->ranges = opts->types = NULL;
 }
 
 enum btsrec_status filter_init(const struct btsrec_filter *opts, const struct clock *clock,
@@ -327,6 +340,7 @@ enum btsrec_status filter_init(const struct btsrec_filter *opts, const struct cl
 	if (opts) {
 		filter.comm = opts->comm;
 		filter.symbols = opts->symbols;
+		filter.modules = opts->modules;
 		filter.user = opts->user;
 		filter.kernel = opts->kernel;
 		status = parse_lists(opts, msg, &filter);
@@ -335,7 +349,7 @@ enum btsrec_status filter_init(const struct btsrec_filter *opts, const struct cl
 	}
 	if (status)
 		return status;
-	filter.by_branch = filter.symbols || filter.nr_ranges || filter.types;
+	filter.by_branch = opts && filter_asks_branches(opts);
 	filter.any = filter.by_branch || filter.pids.nr || filter.tgids.nr || filter.comm ||
 		     filter.user != filter.kernel || filter.from.kind || filter.to.kind;
 	*ret = filter;

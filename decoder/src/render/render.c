@@ -188,6 +188,7 @@ const struct render_format *render_format_of(enum btsrec_format format)
 	case BTSREC_FORMAT_JSONL:
 		return &render_jsonl;
 	case BTSREC_FORMAT_TSV:
+	case BTSREC_FORMAT_CSV:
 		return &render_tsv;
 	}
 	return NULL;

@@ -34,7 +34,7 @@ static bool in_scope(struct calls *view, const struct calltree_line *line, uint6
 	const struct filter *filter = &wanted->event_filter->filter;
 	struct count *scope = wanted->scope;
 
-	if (!filter->symbols && !filter->nr_ranges)
+	if (!filter->symbols && !filter->modules && !filter->nr_ranges)
 		return true;
 	if (scope && line->n >= scope->nr[SCOPE_FIRST_N] && line->n < scope->nr[SCOPE_END_N])
 		return true;

@@ -369,7 +369,7 @@ static enum btsrec_status print_diff(struct btsrec *a, struct btsrec *b,
 
 	if (!diff)
 		return msg_set(&a->msg, BTSREC_ERR_NOMEM, "out of memory");
-	if (opts->format == BTSREC_FORMAT_TSV)
+	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&a->msg, BTSREC_ERR_INVAL, "a difference is text or JSON lines");
 	diff->a = (struct diff_side){ .letter = 'A', .rec = a };
 	diff->b = (struct diff_side){ .letter = 'B', .rec = b };

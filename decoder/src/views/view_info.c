@@ -155,6 +155,8 @@ static const struct info_format *info_format_of(enum btsrec_format format)
 		return &info_jsonl;
 	case BTSREC_FORMAT_TSV:
 		return &info_tsv;
+	case BTSREC_FORMAT_CSV:
+		break;
 	}
 	return NULL;
 }

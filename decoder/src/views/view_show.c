@@ -7,6 +7,7 @@
 
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
+#include "render/csv.h"
 #include "views/cpu_tasks.h"
 
 /* --- Lines -------------------------------------------------------------- */
@@ -368,8 +369,7 @@ static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
 /* Blocks are shown unless only branches are. */
 static bool is_level_filtered(const struct btsrec_filter *filter)
 {
-	return filter->user != filter->kernel && !filter->symbols && !filter->ranges &&
-	       !filter->types;
+	return filter->user != filter->kernel && !filter_asks_branches(filter);
 }
 
 static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_show *opts)
@@ -464,6 +464,22 @@ static enum btsrec_status show_as(struct btsrec *rec, struct show_how how,
 	return cpus_end(rec, opts->cpus, status);
 }
 
+/* The columns of TSV, written otherwise. */
+static enum btsrec_status show_as_csv(struct btsrec *rec, const struct btsrec_show *opts,
+				      const struct btsrec_sink *sink)
+{
+	struct csv *csv = malloc(sizeof(*csv));
+	enum btsrec_status status;
+	struct btsrec_sink columns;
+
+	if (!csv)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	columns = csv_sink(csv, sink);
+	status = show_as(rec, (struct show_how){ opts, &render_tsv }, &columns);
+	free(csv);
+	return status;
+}
+
 static enum btsrec_status print_events(struct btsrec *rec, const struct btsrec_show *opts,
 				       const struct btsrec_sink *sink)
 {
@@ -472,7 +488,10 @@ static enum btsrec_status print_events(struct btsrec *rec, const struct btsrec_s
 
 	if (!status)
 		status = show_check(rec, opts);
-	return status ? status : show_as(rec, how, sink);
+	if (status)
+		return status;
+	return opts->format == BTSREC_FORMAT_CSV ? show_as_csv(rec, opts, sink) :
+						   show_as(rec, how, sink);
 }
 
 enum btsrec_status btsrec_show(struct btsrec *rec, const struct btsrec_show *given,

@@ -307,7 +307,7 @@ static enum btsrec_status put_timeline(struct btsrec *rec, const struct btsrec_t
 	view->fn = fn;
 	view->arg = arg;
 	view->filter = *opts->filter;
-	view->filter.symbols = view->filter.ranges = view->filter.types = NULL;
+	filter_without_branches(&view->filter);
 	view->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
 	view->lanes = lanes;
 	view->nr_lanes = nr_lanes;

@@ -32,6 +32,7 @@ static bool name_of(void *arg, const struct btsrec_side *side, uint64_t va, bool
 		ret->module = "module";
 		return true;
 	}
+	ret->module = NULL;
 	ret->name = "schedule_more";
 	ret->name_bytes = 8;
 	return va == KERNEL + 0x100;
@@ -90,6 +91,23 @@ START_TEST(a_loss_is_never_left_out)
 
 	make((struct btsrec_filter){ .pids = "7", .types = "ret", .user = true });
 	ck_assert(filter_wants(&filter, &gap, NULL, &lookup));
+}
+END_TEST
+
+START_TEST(modules)
+{
+	make((struct btsrec_filter){ .modules = "x,mod*" });
+	ck_assert(filter.any && filter.by_branch);
+	ck_assert(wants_branch(KERNEL + 0x200, KERNEL + 0x300, NULL));
+	ck_assert(wants_branch(KERNEL + 0x300, KERNEL + 0x200, NULL));
+	ck_assert(!wants_branch(KERNEL + 0x100, KERNEL + 0x300, NULL));
+	ck_assert(filter_place(&filter, NULL, KERNEL + 0x200, &lookup));
+	ck_assert(!filter_place(&filter, NULL, KERNEL + 0x100, &lookup));
+	make((struct btsrec_filter){ .modules = "odule" });
+	ck_assert(!wants_branch(KERNEL + 0x200, KERNEL + 0x200, NULL));
+	make((struct btsrec_filter){ .modules = "module", .symbols = "schedule" });
+	ck_assert(wants_branch(KERNEL + 0x200, KERNEL + 0x100, NULL));
+	ck_assert(!wants_branch(KERNEL + 0x200, KERNEL + 0x200, NULL));
 }
 END_TEST
 
@@ -216,6 +234,7 @@ START_TEST(patterns)
 	}
 	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++)
 		make((struct btsrec_filter){ .comm = fine[i], .symbols = fine[i] });
+	ck_refused((struct btsrec_filter){ .modules = "a,," }, "no list of modules: one is empty");
 	ck_refused((struct btsrec_filter){ .symbols = "" }, "empty");
 	ck_refused((struct btsrec_filter){ .symbols = "a," }, "empty");
 	ck_refused((struct btsrec_filter){ .symbols = "a,[b,c]" }, "'[b'");
@@ -285,5 +304,5 @@ START_TEST(times_need_a_clock)
 }
 END_TEST
 
-BTSREC_CK_MAIN("filter", nothing_is_asked, who_ran, a_loss_is_never_left_out, which_branch, windows,
+BTSREC_CK_MAIN("filter", nothing_is_asked, who_ran, a_loss_is_never_left_out, which_branch, modules, windows,
 	       what_is_refused, patterns, how_much_is_taken, one_of_several, times_need_a_clock)
