@@ -44,7 +44,10 @@ def answer(btsrec, dump):
     # Reasons for refusing a file differ with its format; that it is refused must not.
     reasons = "" if status == 4 else said.replace(str(dump), "")
     # What is flattened anew has an end mark, whatever there was of the dump.
-    reasons = re.sub(r"the dump is cut off: \d+ of \d+ bytes are there: ", "", reasons)
+    # Of two notices the more serious is printed, so that of a part is there or not with it.
+    reasons = re.sub(r"the dump is cut off: \d+ of \d+ bytes are there: "
+                     r"|one file of a split dump; name all of them to have the whole: ", "",
+                     reasons)
     return status, events, losses, reasons
 
 
