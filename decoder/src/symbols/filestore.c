@@ -4,16 +4,23 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* A build-id is a hash: 8 to 32 bytes. */
 #define BUILD_ID_MAX_BYTES	64
+
+/* Not in every <linux/magic.h>: statfs(2) and the file systems' own sources have the numbers. */
+#ifndef EROFS_SUPER_MAGIC_V1
+#define EROFS_SUPER_MAGIC_V1	0xE0F5E1E2
+#endif
+#define BCACHEFS_MAGIC		0xca451a4e
+#define ZFS_MAGIC		0x2fc12fc1
 
 static bool is_regular(int fd)
 {
@@ -37,20 +44,155 @@ static int reopen(int fd)
 	return opened;
 }
 
+/* --- Below a folder ----------------------------------------------------- */
+
+/*
+ * Step by step and not by openat2(): systemd 252 answers ENOSYS to that for a unit with
+ * RestrictSUIDSGID=, because it cannot look into its argument.
+ */
+
+/* Of each of these the kernel's own limit is below, or the same: path_resolution(7). */
+#define MAX_DEPTH	256
+#define MAX_LINKS	40
+
+/**
+ * struct descent - the way to a file
+ * @dirs: open places from the root, dirs[0], down to dirs[@depth].
+ * @rest: what is not resolved yet.
+ */
+struct descent {
+	int dirs[MAX_DEPTH];
+	size_t depth;
+	dev_t root_dev;
+	unsigned int nr_links;
+	char rest[PATH_MAX];
+};
+
+static void climb_to(struct descent *descent, size_t depth)
+{
+	while (descent->depth > depth)
+		close(descent->dirs[descent->depth--]);
+}
+
+/*
+ * File systems of a disk, or of an image on one.  Another may wait for a machine or a process
+ * that is gone, or do something when it is read.
+ */
+static bool is_of_disk(int fd)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return false;
+	switch ((unsigned long)fs.f_type) {
+	case EXT4_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+	case F2FS_SUPER_MAGIC:
+	case EROFS_SUPER_MAGIC_V1:
+	case SQUASHFS_MAGIC:
+	case BCACHEFS_MAGIC:
+	case ZFS_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC:
+	case TMPFS_MAGIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The next name of @descent->rest into @ret; false: there is none, or it is too long. */
+static bool next_name(struct descent *descent, char ret[NAME_MAX + 1])
+{
+	char *name = descent->rest + strspn(descent->rest, "/");
+	size_t nr_bytes = strcspn(name, "/");
+
+	if (!nr_bytes || nr_bytes > NAME_MAX)
+		return false;
+	memcpy(ret, name, nr_bytes);
+	ret[nr_bytes] = '\0';
+	memmove(descent->rest, name + nr_bytes, strlen(name + nr_bytes) + 1);
+	return true;
+}
+
+/* What the link @fd says comes in front of the rest; an absolute one begins at the root. */
+static bool follow_link(struct descent *descent, int fd)
+{
+	char text[PATH_MAX];
+	ssize_t nr_bytes = readlinkat(fd, "", text, sizeof(text));
+	size_t rest_bytes = strlen(descent->rest) + 1;
+
+	if (nr_bytes <= 0 || (size_t)nr_bytes + rest_bytes > sizeof(descent->rest) ||
+	    ++descent->nr_links > MAX_LINKS)
+		return false;
+	memmove(descent->rest + nr_bytes, descent->rest, rest_bytes);
+	memcpy(descent->rest, text, (size_t)nr_bytes);
+	if (text[0] == '/')
+		climb_to(descent, 0);
+	return true;
+}
+
+/* One more name.  Return: false: the way ends here, at *@ret, if that is no longer -1. */
+static bool step(struct descent *descent, const char *name, int *ret)
+{
+	struct stat stat;
+	bool goes_on = false;
+	int fd = openat(descent->dirs[descent->depth], name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &stat) || (stat.st_dev != descent->root_dev && !is_of_disk(fd))) {
+		close(fd);
+		return false;
+	}
+	if (S_ISDIR(stat.st_mode) && descent->depth + 1 < MAX_DEPTH) {
+		descent->dirs[++descent->depth] = fd;
+		return true;
+	}
+	if (S_ISLNK(stat.st_mode))
+		goes_on = follow_link(descent, fd);
+	else if (!*descent->rest)
+		*ret = fd;
+	if (*ret < 0)
+		close(fd);
+	return goes_on;
+}
+
+static int descend(struct descent *descent)
+{
+	char name[NAME_MAX + 1];
+	int fd = -1;
+
+	while (next_name(descent, name)) {
+		if (!strcmp(name, "."))
+			continue;
+		if (!strcmp(name, ".."))
+			climb_to(descent, descent->depth ? descent->depth - 1 : 0);
+		else if (!step(descent, name, &fd))
+			break;
+	}
+	return fd;
+}
+
 int filestore_open(const char *sysroot, const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int root = open(sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+	int root = open(sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	struct descent descent = { .dirs = { root } };
+	struct stat stat;
 
 	if (root < 0)
 		return -1;
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (!fstat(root, &stat) && strlen(path) < sizeof(descent.rest)) {
+		descent.root_dev = stat.st_dev;
+		strcpy(descent.rest, path);
+		fd = descend(&descent);
+		climb_to(&descent, 0);
+	}
 	close(root);
 	return reopen(fd);
 }
+
+/* --- By build-id -------------------------------------------------------- */
 
 static bool build_id_path(char *ret, size_t max_bytes, const uint8_t *build_id,
 			  size_t build_id_bytes)

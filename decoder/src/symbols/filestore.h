@@ -14,7 +14,8 @@
  * filestore_open() - the regular file @path below the folder @sysroot
  *
  * Links and ".." do not lead out of @sysroot, and nothing but a regular file is
- * opened: opening a device can do things.
+ * opened: opening a device can do things.  Other file systems below @sysroot are entered if
+ * they are of a disk: no network, FUSE or process decides how long a read takes.
  *
  * Return: a descriptor, the caller's; -1: there is none.
  */

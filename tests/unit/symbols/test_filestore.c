@@ -2,8 +2,14 @@
 #include "check_btsrec.h"
 #include "symbols/filestore.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/btsrec-filestore-XXXXXX";
@@ -111,6 +117,62 @@ START_TEST(only_regular_files)
 }
 END_TEST
 
+/* /proc and /sys are below the root, but of no disk; the test's folder is. */
+START_TEST(other_file_systems)
+{
+	setup();
+	ck_assert_int_eq(filestore_open("/", "/proc/version"), -1);
+	ck_assert_int_eq(filestore_open("/", "/proc/self/root/etc/passwd"), -1);
+	ck_assert_int_eq(filestore_open("/", "/sys/kernel/uevent_seqnum"), -1);
+	expect(filestore_open("/", in("root/file")), "inside");
+	teardown();
+}
+END_TEST
+
+/* Links that lead in a circle, that are chained, and beyond what there is. */
+START_TEST(links)
+{
+	static char deep[3 * 4096];
+
+	setup();
+	ck_assert_int_eq(symlink("link", in("root/link")), 0);
+	ck_assert_int_eq(filestore_open(root(), "/link"), -1);
+	ck_assert_int_eq(unlink(in("root/link")), 0);
+	ck_assert_int_eq(symlink(".build-id/ab", in("root/link")), 0);
+	expect(filestore_open(root(), "link/../../file"), "inside");
+	expect(filestore_open(root(), "//link/./cd0f.debug"), "debug");
+	ck_assert_int_eq(filestore_open(root(), "link/cd0f.debug/"), -1);
+	ck_assert_int_eq(filestore_open(root(), "link/cd0f.debug/x"), -1);
+	memset(deep, '/', sizeof(deep) - 1);
+	ck_assert_int_eq(filestore_open(root(), deep), -1);
+	memset(deep, 'a', sizeof(deep) - 1);
+	ck_assert_int_eq(filestore_open(root(), deep), -1);
+	deep[300] = '\0';
+	ck_assert_int_eq(filestore_open(root(), deep), -1);
+	teardown();
+}
+END_TEST
+
+/* As systemd 252 does it with RestrictSUIDSGID=. */
+START_TEST(without_openat2)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	setup();
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+	expect(filestore_open(root(), "/file"), "inside");
+	ck_assert_int_eq(filestore_open(root(), "../secret"), -1);
+	teardown();
+}
+END_TEST
+
 static int next_debug(const char *folders, size_t build_id_bytes)
 {
 	static const uint8_t build_id[80] = { 0xab, 0xcd, 0x0f };
@@ -170,5 +232,5 @@ START_TEST(servers)
 }
 END_TEST
 
-BTSREC_CK_MAIN("filestore", a_file, nothing_leads_out, only_regular_files, by_build_id,
-	       in_several_folders, servers)
+BTSREC_CK_MAIN("filestore", a_file, nothing_leads_out, only_regular_files, other_file_systems,
+	       links, without_openat2, by_build_id, in_several_folders, servers)
