@@ -40,14 +40,15 @@ static inline bool record_are_branches(const struct btsrec_record *records, unsi
 				       unsigned int va_bits)
 {
 	uint64_t half = 1ULL << (va_bits - 1), above = -(1ULL << va_bits), bad = 0;
-	bool poison = false;
+	bool poison = false, zero = false;
 
 	/* record_canonical() of both ends. */
 	for (unsigned int i = 0; i < nr; i++) {
 		bad |= (records[i].from + half) | (records[i].to + half);
 		poison |= records[i].flags == BTSREC_POISON;
+		zero |= !(records[i].from | records[i].to | records[i].flags);
 	}
-	return !(bad & above) && !poison;
+	return !(bad & above) && !poison && !zero;
 }
 
 /** record_is_branch() - is it RECORD_BRANCH?  The question that most records answer. */
@@ -75,7 +76,8 @@ static inline uint64_t record_nr_branches(const struct btsrec_record *records, u
  * @va_bits: width of a linear address, 48 or 57.
  *
  * Both ends of a branch are canonical; its reserved flag bits are not judged,
- * because no manual promises that they are zero.
+ * because no manual promises that they are zero.  Three words of zero are RECORD_BAD: no
+ * processor jumps from address 0 to address 0, and a page that was lost may read so.
  */
 enum record_kind record_classify(const struct btsrec_record *record, unsigned int va_bits);
 

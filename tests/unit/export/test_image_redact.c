@@ -61,15 +61,20 @@ static void ck_slots(struct btsrec_record put, struct btsrec_record want)
 	}
 }
 
+/* A reserved bit of the flags, which nobody judges. */
+#define REDACTED	(1ULL << 63)
+
 START_TEST(addresses_of_user_space_read_zero)
 {
 	setup(true, false);
 	ck_slots((struct btsrec_record){ USER, USER + 1, 0x10 },
-		 (struct btsrec_record){ 0, 0, 0x10 });
+		 (struct btsrec_record){ 0, 0, REDACTED | 0x10 });
 	ck_slots((struct btsrec_record){ KERNEL, USER, USER },
 		 (struct btsrec_record){ KERNEL, 0, USER });
 	ck_slots((struct btsrec_record){ USER, KERNEL, 0 },
-		 (struct btsrec_record){ 0, KERNEL, 0 });
+		 (struct btsrec_record){ 0, KERNEL, REDACTED });
+	/* What was zero before was no record, and becomes none. */
+	ck_slots((struct btsrec_record){ 0 }, (struct btsrec_record){ 0 });
 	teardown();
 }
 END_TEST

@@ -22,7 +22,7 @@ START_TEST(branches)
 {
 	ck_assert_int_eq(classify(KERNEL, USER, 0, 48), RECORD_BRANCH);
 	ck_assert_int_eq(classify(USER, KERNEL, BTSREC_FLAG_PREDICTED, 48), RECORD_BRANCH);
-	ck_assert_int_eq(classify(0, 0, 0, 48), RECORD_BRANCH);
+	ck_assert_int_eq(classify(0, 1, 0, 48), RECORD_BRANCH);
 	ck_assert_int_eq(classify(UINT64_MAX, 0x00007fffffffffffULL, 0, 48), RECORD_BRANCH);
 }
 END_TEST
@@ -36,6 +36,10 @@ END_TEST
 START_TEST(canonical_width)
 {
 	ck_assert_int_eq(classify(0x0000800000000000ULL, USER, 0, 48), RECORD_BAD);
+	ck_assert_int_eq(classify(0, 0, 0, 48), RECORD_BAD);
+	ck_assert_int_eq(classify(0, 0, BTSREC_FLAG_PREDICTED, 48), RECORD_BRANCH);
+	ck_assert_int_eq(classify(0, KERNEL, 0, 48), RECORD_BRANCH);
+	ck_assert_int_eq(classify(KERNEL, 0, 0, 48), RECORD_BRANCH);
 	ck_assert_int_eq(classify(0xffff7fffffffffffULL, USER, 0, 48), RECORD_BAD);
 	ck_assert_int_eq(classify(0x0000800000000000ULL, USER, 0, 57), RECORD_BRANCH);
 	ck_assert_int_eq(classify(USER57, KERNEL57, 0, 48), RECORD_BAD);

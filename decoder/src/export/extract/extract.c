@@ -176,7 +176,7 @@ static enum btsrec_status find_losses(struct btsrec *rec)
 			return status;
 		if (lost)
 			return msg_set(&rec->msg, BTSREC_ERR_CORRUPT,
-				       "a part of the history of CPU %u is not in the dump", cpu);
+				       "a part of the history of CPU %u is missing", cpu);
 	}
 	return BTSREC_OK;
 }

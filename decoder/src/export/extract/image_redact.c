@@ -8,6 +8,12 @@
 #define PAGE_EXEC		UINT64_MAX
 #define PAGE_RING(cpu, index)	((uint64_t)(cpu) << 32 | (index))
 
+/*
+ * Marks a record that loses its source, among the reserved bits of the flags: one of which all
+ * words are 0 is none.
+ */
+#define FLAG_REDACTED		(1ULL << 63)
+
 #define WORDS_PER_RECORD (BTSREC_RECORD_BYTES / sizeof(uint64_t))
 
 /* --- Which pages -------------------------------------------------------- */
@@ -100,6 +106,8 @@ static void image_redact_ring(const struct image_redact *image_redact, uint64_t 
 			from = labels[i];
 		if (field < 2 && is_address(image_redact, from) && is_user(image_redact, labels[i]))
 			labels[i] = 0;
+		if (field == 2 && from && is_user(image_redact, from))
+			labels[i] |= FLAG_REDACTED;
 	}
 }
 
