@@ -66,6 +66,16 @@ static void text_ends_before(struct summary *view, const struct btsrec_freeze *f
 	out_char(out, '\n');
 }
 
+/* What the whole page lacks is said before what it has. */
+static void text_incomplete(struct out *out, const struct btsrec *rec)
+{
+	if (!rec->incomplete)
+		return;
+	out_literal(out, "missing:     ");
+	out_str(out, rec->notice);
+	out_char(out, '\n');
+}
+
 static void text_begin(struct summary *view)
 {
 	const struct btsrec_cpu *failed = session_failed_cpu(view->calls.renderer.rec);
@@ -83,6 +93,7 @@ static void text_begin(struct summary *view)
 		out_literal(out, "none");
 	}
 	out_char(out, '\n');
+	text_incomplete(out, view->calls.renderer.rec);
 	if (failed && view->ends_before) {
 		out_literal(out, "history:     ");
 		text_ends_before(view, &failed->freeze, "fault");
