@@ -64,7 +64,7 @@ static void ask(struct user *user)
 	(void)user_missing(user);
 	(void)user_space_lost(user, &side, 99);
 	for (size_t i = 0; i < sizeof(vas) / sizeof(vas[0]); i++) {
-		if (user_find(user, UK_PGD_PA, vas[i], &symbol) == SYMBOL_NAMED)
+		if (user_find(user, UK_PGD_PA, vas[i], i % 2, &symbol) == SYMBOL_NAMED)
 			(void)memchr(symbol.name, '\n', symbol.name_bytes);
 		(void)user_code(user, UK_PGD_PA, vas[i], code, sizeof(code));
 	}
