@@ -126,9 +126,11 @@ def try_command(options, command, fault, counts):
 def split(path):
     """Two files of a split dump: the first has all pages, the second those behind them."""
     image = bytearray(pathlib.Path(path).read_bytes())
-    end = struct.unpack_from("<I", image, 440)[0]
+    # split, start_pfn_64, end_pfn_64 and max_mapnr_64 of struct kdump_sub_header, version 6.
+    end = struct.unpack_from("<Q", image, 4096 + 96)[0]
     for i, (first, behind) in enumerate(((0, end), (end, end))):
-        struct.pack_into("<IQQ", image, 4096 + 12, 1, first, behind)
+        struct.pack_into("<I", image, 4096 + 12, 1)
+        struct.pack_into("<QQ", image, 4096 + 80, first, behind)
         pathlib.Path(f"part{i}").write_bytes(image)
 
 
