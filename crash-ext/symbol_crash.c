@@ -138,4 +138,27 @@ static enum btsrec_status resolve(void *arg, uint64_t va, struct btsrec_symbol *
 	return BTSREC_OK;
 }
 
-const struct btsrec_resolver symbol_crash_resolver = { .resolve = resolve };
+static enum btsrec_status find(void *arg, uint64_t near_va, const char *name, uint64_t *ret_va)
+{
+	const struct syment *found = NULL, *sp;
+	struct span span;
+	ulong offset;
+
+	(void)arg;
+	sp = value_search(near_va, &offset);
+	if (!sp || !span_of(near_va, sp, &span))
+		return BTSREC_ERR_NO_SYMBOL;
+	for (sp = span.begin; sp < span.end; sp++) {
+		if (!STREQ(sp->name, name) || symbol_rank(&span, sp) == RANK_UNUSABLE)
+			continue;
+		if (found)
+			return BTSREC_ERR_NO_SYMBOL;
+		found = sp;
+	}
+	if (!found)
+		return BTSREC_ERR_NO_SYMBOL;
+	*ret_va = found->value;
+	return BTSREC_OK;
+}
+
+const struct btsrec_resolver symbol_crash_resolver = {.resolve = resolve, .find = find};

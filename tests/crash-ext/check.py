@@ -86,7 +86,8 @@ def cli(options, *arguments):
     done = subprocess.run([options.btsrec, *arguments], stdout=subprocess.PIPE, check=False)
     if done.returncode not in (0, 1):
         sys.exit(f"{options.btsrec} {' '.join(arguments)}: exit status {done.returncode}")
-    return done.stdout.decode()
+    # As the files of the session are read: CSV ends lines with CR LF.
+    return done.stdout.decode().replace("\r\n", "\n")
 
 
 def cli_plain(options, command, *arguments):
@@ -418,9 +419,12 @@ def check_terminal(check, options):
     with session.Terminal(crash) as terminal:
         terminal.command(f"extend {options.extension}")
         interrupt_listing(check, terminal)
-        before = terminal.resident_bytes()
-        interrupt_listing(check, terminal)
-        grown = terminal.resident_bytes() - before
+        grown = GROWTH_BYTES
+        # A large page that the kernel makes of small ones counts once; what leaks, each time.
+        for _ in range(3):
+            before = terminal.resident_bytes()
+            interrupt_listing(check, terminal)
+            grown = min(grown, terminal.resident_bytes() - before)
         check.that("interrupted commands leave no memory behind", grown < GROWTH_BYTES,
                    f"{grown} bytes")
         interrupt_decoding(check, terminal)

@@ -23,10 +23,14 @@ struct btsrec_symbol {
 /**
  * struct btsrec_resolver - the front end's own symbol lookup
  * @resolve: fill *@ret for @va, or BTSREC_ERR_NO_SYMBOL.
+ * @find: where the one function called @name begins, in the module that has @near_va or in
+ *	the kernel; BTSREC_ERR_NO_SYMBOL if there is none, or more.  NULL: parts that a
+ *	compiler split off a function, F.cold, count from their own start.
  */
 struct btsrec_resolver {
 	enum btsrec_status (*resolve)(void *arg, uint64_t va,
 				      struct btsrec_symbol *ret);
+	enum btsrec_status (*find)(void *arg, uint64_t near_va, const char *name, uint64_t *ret_va);
 	void *arg;
 };
 

@@ -75,7 +75,7 @@ const char *symbol_stem(const char *name, size_t name_bytes, size_t *ret_bytes)
 }
 
 /* Where ".cold" begins, with nothing behind it but what compilers make. */
-static size_t warm_bytes(const char *name, size_t name_bytes)
+size_t symbol_warm_bytes(const char *name, size_t name_bytes)
 {
 	size_t stem_bytes = unsuffixed_bytes(name, name_bytes), at;
 
@@ -87,7 +87,7 @@ static size_t warm_bytes(const char *name, size_t name_bytes)
 
 bool symbol_is_split(const char *name, size_t name_bytes)
 {
-	return warm_bytes(name, name_bytes) < name_bytes;
+	return symbol_warm_bytes(name, name_bytes) < name_bytes;
 }
 
 /* --- Fronts ------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static size_t part_bytes(const struct symbol_table *table, size_t i)
 
 	if (!memchr(name, '.', nr_bytes))
 		return 0;
-	nr_warm = warm_bytes(name, nr_bytes);
+	nr_warm = symbol_warm_bytes(name, nr_bytes);
 	return nr_warm < nr_bytes ? nr_warm : 0;
 }
 

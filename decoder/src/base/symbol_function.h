@@ -18,6 +18,9 @@
 /** symbol_stem() - the name in the source of a symbol, within @name */
 const char *symbol_stem(const char *name, size_t name_bytes, size_t *ret_bytes);
 
+/** symbol_warm_bytes() - how long the name of the function is that F.cold was split off */
+size_t symbol_warm_bytes(const char *name, size_t name_bytes);
+
 /** symbol_is_split() - is it a part that was split off a function: "F.cold"? */
 bool symbol_is_split(const char *name, size_t name_bytes);
 

@@ -304,13 +304,31 @@ static uint64_t resolver_function(const struct btsrec *rec, uint64_t va,
 	return start;
 }
 
-static void resolver_stem(const struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+/* Where the function begins that @symbol, a part at @va, was split off; @ret_va is kept if not. */
+static void resolver_warm(const struct btsrec_resolver *resolver, uint64_t va,
+			  struct btsrec_symbol *symbol, uint64_t *ret_va)
 {
+	size_t nr_bytes = strnlen(symbol->name, sizeof(symbol->name) - 1);
+	size_t warm_bytes = symbol_warm_bytes(symbol->name, nr_bytes);
+
+	if (warm_bytes == nr_bytes || !resolver->find)
+		return;
+	symbol->name[warm_bytes] = '\0';
+	(void)resolver->find(resolver->arg, va, symbol->name, ret_va);
+}
+
+static void resolver_stem(const struct btsrec *rec, uint64_t va, struct btsrec_symbol *symbol,
+			  struct symbol_name *ret)
+{
+	uint64_t start = va - ret->offset_bytes;
 	size_t nr_bytes;
 	const char *stem = symbol_stem(ret->name, ret->name_bytes, &nr_bytes);
 
 	if (stem != ret->name)
-		ret->offset_bytes = va - resolver_function(rec, va, ret);
+		start = resolver_function(rec, va, ret);
+	else
+		resolver_warm(&rec->resolver, va, symbol, &start);
+	ret->offset_bytes = va - start;
 	ret->name = stem;
 	ret->name_bytes = nr_bytes;
 }
@@ -329,7 +347,7 @@ static bool resolver_find(const struct btsrec *rec, uint64_t va, bool raw,
 	escaped_copy(ret->buf.module, symbol.module, sizeof(symbol.module));
 	ret->offset_bytes = symbol.offset_bytes;
 	if (!raw)
-		resolver_stem(rec, va, ret);
+		resolver_stem(rec, va, &symbol, ret);
 	return ret->name_bytes || *ret->module;
 }
 
