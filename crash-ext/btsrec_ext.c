@@ -89,11 +89,11 @@ enum command_exit front_output_failed(void)
 void front_error(const char *fmt, ...)
 {
 	char text[4096];
-	va_list args;
+	va_list list;
 
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
+	va_start(list, fmt);
+	vsnprintf(text, sizeof(text), fmt, list);
+	va_end(list);
 	if (interrupted())
 		return;
 	for (char *at = text; *at; at++)
@@ -105,11 +105,11 @@ void front_error(const char *fmt, ...)
 void front_hint(const char *fmt, ...)
 {
 	char text[256];
-	va_list args;
+	va_list list;
 
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
+	va_start(list, fmt);
+	vsnprintf(text, sizeof(text), fmt, list);
+	va_end(list);
 	fprintf(fp, "%s\n", text);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pager.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -42,7 +41,8 @@ static int wait_for_pager(void)
 	int status = 0;
 
 	close(STDOUT_FILENO);
-	while (waitpid(pager, &status, 0) < 0 && errno == EINTR)
+	/* Nothing interrupts it but a signal that is handled: then once more. */
+	while (waitpid(pager, &status, 0) < 0 && kill(pager, 0) == 0)
 		;
 	pager = 0;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;

@@ -169,7 +169,7 @@ static struct chunk *add_chunk(struct pool *pool, struct task *task, size_t nr_b
 
 	if (!chunk)
 		return NULL;
-	if (task->kept)
+	if (task->kept && task->last)
 		task->last->next = chunk;
 	else
 		task->kept = chunk;
