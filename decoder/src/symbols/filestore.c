@@ -178,13 +178,14 @@ int filestore_open(const char *sysroot, const char *path)
 {
 	int root = open(sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
 	struct descent descent = { .dirs = { root } };
+	size_t path_bytes = strlen(path) + 1;
 	struct stat stat;
 
 	if (root < 0)
 		return -1;
-	if (!fstat(root, &stat) && strlen(path) < sizeof(descent.rest)) {
+	if (!fstat(root, &stat) && path_bytes <= sizeof(descent.rest)) {
 		descent.root_dev = stat.st_dev;
-		strcpy(descent.rest, path);
+		memcpy(descent.rest, path, path_bytes);
 		fd = descend(&descent);
 		climb_to(&descent, 0);
 	}

@@ -265,7 +265,7 @@ def run(context):
                  (line.split() for line in files["sections"].decode().splitlines())}
     made = of_made(files["made"].decode())
     sections = text_sections(context.recorder, addresses)
-    found = found_names(dump.events(context, path))
+    found = found_names(dump.events(context, path, "--raw-names"))
     context.say(f"{len(found)} different kernel addresses in the history")
 
     module = kallsyms["btsrec"].finish(_hull(sections))

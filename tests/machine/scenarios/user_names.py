@@ -346,7 +346,8 @@ def _compare(context, truth: Truth, histories, what: str):
 
 def _histories(context, path: Path, *options) -> dict[int, list[dict]]:
     found: dict[int, list[dict]] = {}
-    for line in dump.btsrec(context, "show", "--format", "jsonl", *options, path).splitlines():
+    for line in dump.btsrec(context, "show", "--format", "jsonl", "--raw-names", *options,
+                            path).splitlines():
         event = json.loads(line)
         found.setdefault(event["cpu"], []).append(event)
     return found
