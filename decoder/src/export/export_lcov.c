@@ -259,6 +259,7 @@ static bool same_name(const struct symbol_name *a, const struct symbol_name *b)
 /*
  * Add up what the functions behind @function that have its name, file and line ran: of a
  * static function in a header there may be several.  False: one before it has done that.
+ * Names are those of symbols: lcov takes a part that begins at another line for the function.
  */
 static bool merge(struct lcov *lcov, const struct count *function, struct symbol_name *ret_name,
 		  uint64_t *ret_nr)
@@ -266,17 +267,16 @@ static bool merge(struct lcov *lcov, const struct count *function, struct symbol
 	const struct count *first = lcov->functions.table, *end = first + lcov->functions.nr;
 	struct symbol_name other;
 
-	if (!symbol_find(lcov->r.rec, function->key[2], ret_name) ||
-	    !symbol_is_front(ret_name->offset_bytes))
+	if (!symbol_find_as(lcov->r.rec, function->key[2], true, ret_name))
 		return false;
 	*ret_nr = function->nr[0];
 	for (const struct count *at = function; at > first && at[-1].key[0] == function->key[0] &&
 						at[-1].key[1] == function->key[1]; at--)
-		if (symbol_find(lcov->r.rec, at[-1].key[2], &other) && same_name(&other, ret_name))
+		if (symbol_find_as(lcov->r.rec, at[-1].key[2], true, &other) && same_name(&other, ret_name))
 			return false;
 	for (const struct count *at = function + 1; at < end && at->key[0] == function->key[0] &&
 						    at->key[1] == function->key[1]; at++)
-		if (symbol_find(lcov->r.rec, at->key[2], &other) && same_name(&other, ret_name))
+		if (symbol_find_as(lcov->r.rec, at->key[2], true, &other) && same_name(&other, ret_name))
 			*ret_nr += at->nr[0];
 	return true;
 }

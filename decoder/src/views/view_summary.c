@@ -210,7 +210,7 @@ static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
 static uint64_t last_function(const struct summary *view, struct btsrec *rec)
 {
 	const struct calltree *tree = &view->calls.tree;
-	struct calltree_line line = { 0 };
+	struct calltree_line line;
 	struct symbol_name name;
 	size_t i = view->nr_open;
 
