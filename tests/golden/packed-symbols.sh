@@ -19,7 +19,7 @@ fail() {
 }
 
 {
-	echo '__asm__(".globl _stext\n_stext:");'
+	printf '%s\n' '__asm__(".globl _stext\n_stext:");'
 	for i in $(seq 300); do
 		echo "int victim_$i(int a, int b) { int local_name = a * $i; return local_name + b; }"
 	done

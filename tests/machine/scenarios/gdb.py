@@ -68,7 +68,7 @@ def _gdb_insns(text: str) -> list:
 
 
 def _ours(context, path, *options) -> list[dict]:
-    text = dump.btsrec(context, "insns", "--format", "jsonl", "--cpu", str(walker.CPU),
+    text = dump.btsrec(context, "insns", "--raw-names", "--format", "jsonl", "--cpu", str(walker.CPU),
                        *options, path)
     return [json.loads(line) for line in text.splitlines()]
 

@@ -115,7 +115,7 @@ def _lost(text: str) -> list[tuple[int, int]]:
 def _gaps(context, path) -> list[tuple[int, int]]:
     """The same of the gaps that btsrec shows, but for what the rings have forgotten."""
     found, nr_branches = [], Counter()
-    text = dump.btsrec(context, "show", "--format", "jsonl", path, ok=(0, 1))
+    text = dump.btsrec(context, "show", "--raw-names", "--format", "jsonl", path, ok=(0, 1))
     for event in map(json.loads, text.splitlines()):
         if event["kind"] == "branch":
             nr_branches[event["cpu"]] += 1
@@ -132,7 +132,7 @@ def _check_gaps(context, path, text: str):
 
 
 def _branches(context, path) -> dict[int, list[dict]]:
-    text = dump.btsrec(context, "show", "--types", "--format", "jsonl", "--vmlinux",
+    text = dump.btsrec(context, "show", "--types", "--raw-names", "--format", "jsonl", "--vmlinux",
                        context.os.vmlinux, "--sysroot", _root(context), path)
     found: dict[int, list[dict]] = {}
     for event in map(json.loads, text.splitlines()):
