@@ -80,7 +80,7 @@ static bool sink_write(void *arg, const char *text, size_t len_bytes)
 
 const struct btsrec_sink front_sink = {.write = sink_write};
 
-/* Whoever stopped it knows, or report_output() says why. */
+/* Its user stopped it, or report_output() says why. */
 enum command_exit front_output_failed(void)
 {
 	return COMMAND_OK;
@@ -205,8 +205,9 @@ static void dispatch(int argc, char **argv)
 }
 
 /*
- * Some of the output is known to be lost only when all of it is flushed.  Whoever left the pager
- * or interrupted knows.  The word goes to the terminal: error() would write it behind the output.
+ * Some of the output is known to be lost only when all of it is flushed.  A user that left the
+ * pager or interrupted knows.  The message goes to the terminal: error() would write it after the
+ * output.
  */
 static void report_output(void)
 {

@@ -22,9 +22,9 @@ struct image_crash {
 /**
  * image_crash_init() - collect what crash knows
  *
- * crash may leave this call by a jump to its prompt (its VMCOREINFO and module
- * lookups do so on an unreadable dump), so the caller must own nothing yet.
- * There is nothing to undo.
+ * crash may leave this call by a jump to its prompt: its VMCOREINFO and module
+ * lookups do so on an unreadable dump.  So the caller must own nothing yet.  There
+ * is nothing to undo.
  */
 void image_crash_init(struct image_crash *crash, bool (*interrupted)(void));
 

@@ -2,9 +2,9 @@
 /*
  * crash answers with the first or the last of several symbols at one address,
  * depending on whether the address is exact.  A history shows both cases of one
- * function in neighbouring columns, so the choice is made here, by the rule of
- * the decoder's own symbol tables (decoder/src/symbols/symbol.c): then the offline tool
- * and crash print the same name.
+ * function in neighbouring columns.  So the choice is made here, by the rule of the
+ * decoder's own symbol tables (decoder/src/symbols/symbol.c).  Then the offline
+ * tool and crash print the same name.
  */
 #include "symbol_crash.h"
 
@@ -15,7 +15,7 @@
 /** struct span - sorted symbols of the kernel or of one module; crash's */
 struct span {
 	const struct syment *begin;
-	const struct syment *end;	/* one behind the last */
+	const struct syment *end;	/* one after the last */
 	const struct load_module *module;	/* NULL: the kernel */
 };
 

@@ -27,12 +27,12 @@ struct tracepoint;
 
 /**
  * struct btsrec_pcpu - a CPU's recorder, private to the module
- * @live: 1 while this CPU records or is paused to record again.  Whoever ends
- *	the recording takes it to 0 with one exchange, so a stop and a freeze
- *	that interrupts it never both do the work.  Only this CPU writes it.
+ * @live: 1 while this CPU records or is paused to record again.  The one that ends
+ *	the recording takes it to 0 with one exchange.  So a stop and a freeze that
+ *	interrupts it never both do the work.  Only this CPU writes it.
  * @held: the BTS fields of the DS area are ours (they may point to @scratch)
  * @area_written: IA32_DS_AREA was zero and is ours too
- * @foreign: somebody else stopped BTS or moved its area; a GAP is due
+ * @foreign: other code stopped BTS or moved its area; a GAP is due
  * @suspect: why it has paused at what may become a crash; NONE: it has not
  * @suspect_regs: the registers of that exception: which one it is; NULL: a report
  * @frozen_tsc: when an NMI found the current freeze; 1: it began here; 0: neither
@@ -42,12 +42,12 @@ struct tracepoint;
  * @end_kva: first byte after the ring
  * @on_bits: DEBUGCTL bits that record in the chosen mode
  * @last_cr3: page-table base in the newest annotation
- * @last_index_kva: index behind the newest annotation
+ * @last_index_kva: index after the newest annotation
  * @stop_tsc: when it stopped in order, or paused as @suspect
  * @nmi_stop_tsc: when btsrec_nmi_pause() paused; 0: it did not
- * @nmi_stop_ip: code address behind the write that stopped BTS then
+ * @nmi_stop_ip: code address after the write that stopped BTS then
  * @hold_tsc: when btsrec_hold() paused; 0: it did not
- * @stop_ip: code address behind the write of another pause, set before it; 0: there is none
+ * @stop_ip: code address after the write of another pause, set before it; 0: there is none
  * @saved_fields: the four BTS fields before us
  * @saved_off_bits: DEBUGCTL.BTS_OFF_* before us
  * @scratch: page of the self-test, and target of stray records after a freeze

@@ -16,7 +16,7 @@ static u64 first_tag(enum btsrec_annot_kind kind, u32 nr_parts, u64 seq)
 	       (u64)nr_parts << BTSREC_TAG_NR_PARTS_SHIFT | (u32)seq;
 }
 
-/* Returns the slot behind the last part. */
+/* Returns the slot after the last part. */
 static u64 put_parts(struct btsrec_pcpu *pc, u64 index_kva, enum btsrec_annot_kind kind,
 		     const u64 *words, u32 nr_parts, u64 seq)
 {
@@ -47,7 +47,7 @@ static u64 put_parts(struct btsrec_pcpu *pc, u64 index_kva, enum btsrec_annot_ki
  *
  * A freeze may come by NMI at any point.  The index is read before @live, so a
  * live CPU means an index in the ring.  If the freeze came before the index
- * moved, the annotation does not count: its parts lie behind the frozen index
+ * moved, the annotation does not count: its parts lie after the frozen index
  * and annot_begin stays ahead of annot_end to say so.
  */
 void btsrec_annot_put(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind, const void *payload,
@@ -76,7 +76,7 @@ void btsrec_annot_put(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind, const
 	WRITE_ONCE(page->annot_end, seq + 1);
 }
 
-/* Publishes who runs now; the reader of an odd context_seq does not trust it. */
+/* Publishes the task that runs now; the reader of an odd context_seq does not trust it. */
 static void set_context(struct btsrec_pcpu *pc, const struct btsrec_switch *change)
 {
 	struct btsrec_cpu *page = pc->page;
@@ -111,7 +111,7 @@ void btsrec_annot_switch(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
  * @reason: why it had stopped
  * @stop_tsc: when; 0: unknown, or there was no stop
  *
- * Whoever runs now becomes the CPU's current context.
+ * The task that runs now becomes the CPU's current context.
  */
 void btsrec_annot_resume(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
 			 enum btsrec_reason reason, u64 stop_tsc)
@@ -134,12 +134,12 @@ void btsrec_annot_resume(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
 }
 
 /**
- * btsrec_annot_nmi_over() - annotate that recording goes on behind the NMI handlers
+ * btsrec_annot_nmi_over() - annotate that recording goes on after the NMI handlers
  * @pc: this CPU's, paused by btsrec_nmi_pause()
  * @stop_tsc: when
  *
- * In an NMI that came between the annotation of a switch and the switch, current
- * is not who has been annotated: the context says who runs, and stays as it is.
+ * In an NMI that came between the annotation of a switch and the switch, current is not the task
+ * that has been annotated: the context has that, and stays as it is.
  */
 void btsrec_annot_nmi_over(struct btsrec_pcpu *pc, u64 stop_tsc)
 {
@@ -155,9 +155,9 @@ void btsrec_annot_nmi_over(struct btsrec_pcpu *pc, u64 stop_tsc)
 }
 
 /**
- * btsrec_annot_time() - annotate one instant in three clocks
+ * btsrec_annot_time() - annotate one point in time in three clocks
  * @pc: this CPU's, paused
- * @time: the instant
+ * @time: that point in time
  */
 void btsrec_annot_time(struct btsrec_pcpu *pc, const struct btsrec_time *time)
 {
@@ -168,7 +168,7 @@ void btsrec_annot_time(struct btsrec_pcpu *pc, const struct btsrec_time *time)
  * btsrec_annot_forget_torn() - make the ring clean after a torn annotation
  * @pc: this CPU's, stopped, index at the place of the stop
  *
- * A freeze may have left parts of an unfinished annotation behind the index.
+ * A freeze may have left parts of an unfinished annotation after the index.
  * In a ring that has not wrapped yet they would look like history older than
  * the first record, so they become poison again; its number is reused.
  */
@@ -243,9 +243,9 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
  * @pc: this CPU's, live
  * @debugctl: out: the register, without BTS
  *
- * If BTS is on again, a VM exit or another NMI handler brought it back: it is switched off once
- * more, so that the gap is told all the same.  An area that moved is somebody else's: the next
- * annotation sees it.
+ * If BTS is on again, a VM exit or another NMI handler brought it back: it is
+ * switched off once more, so that the gap is annotated all the same.  An area that
+ * moved is another's: the next annotation sees it.
  *
  * Return: as btsrec_pause().
  */

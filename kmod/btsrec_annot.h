@@ -36,7 +36,7 @@ void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, 
  * @debugctl: where the register's value goes, for btsrec_resume()
  *
  * One read and one write of DEBUGCTL; the tests are laid out so that a pause
- * takes no branch.  Of a machine that goes on behind a freeze it sees that BTS stays off.
+ * takes no branch.  Of a machine that goes on after a freeze it sees that BTS stays off.
  *
  * Return: true if BTS is off now and the ring is ours; false: do nothing.
  */
@@ -66,7 +66,7 @@ static __always_inline void btsrec_resume(struct btsrec_pcpu *pc, u64 debugctl)
 	if (unlikely(!READ_ONCE(pc->live)))
 		return;
 	bts_write_debugctl(debugctl);
-	WRITE_ONCE(pc->stop_ip, 0);	/* behind it: a freeze between the two finds BTS on */
+	WRITE_ONCE(pc->stop_ip, 0);	/* after it: a freeze between the two finds BTS on */
 	if (unlikely(!READ_ONCE(pc->live)))
 		bts_switch_off();
 }

@@ -18,8 +18,8 @@
  * bts_debug_store() - the kernel's own DS save area of a CPU
  * @cpu: the CPU
  *
- * It is in the cpu_entry_area, whose page tables every mm shares.  The kernel
- * maps it on Intel processors only, so ask bts_check() first.
+ * It is in the cpu_entry_area; every mm shares its page tables.  The kernel maps it
+ * on Intel processors only, so ask bts_check() first.
  */
 struct debug_store *bts_debug_store(unsigned int cpu)
 {
@@ -76,9 +76,9 @@ int bts_check(enum btsrec_mode mode, bool map_with_pti)
  * @pc: this CPU's, claimed
  * @base_kva: first byte
  * @index_kva: where the next record goes
- * @end_kva: first byte behind; a whole number of records from @base_kva
+ * @end_kva: first byte after it; a whole number of records from @base_kva
  *
- * BTS must be off.  The interrupt threshold lies behind the end: the SDM asks
+ * BTS must be off.  The interrupt threshold lies after the end: the SDM asks
  * for it in a circular buffer, and perf's PMI handler compares against it.
  */
 void bts_point_at(struct btsrec_pcpu *pc, u64 base_kva, u64 index_kva, u64 end_kva)
@@ -122,8 +122,9 @@ bool bts_area_is_ours(const struct btsrec_pcpu *pc)
 /**
  * bts_switch_off() - take the bits away on a CPU that does not record any more
  *
- * On the panic path and in any context.  Whoever set them, a KVM exit or a btsrec_resume() that a
- * freeze interrupted: nothing else would.  Does not write where there is nothing to be taken.
+ * On the panic path and in any context.  A KVM exit, or a btsrec_resume() that a freeze
+ * interrupted, has set them: nothing else would take them away.  Does not write where there is
+ * nothing to be taken.
  */
 void bts_switch_off(void)
 {
@@ -134,12 +135,13 @@ void bts_switch_off(void)
 }
 
 /**
- * bts_keep_off() - the same where BTS may have come back behind a freeze
+ * bts_keep_off() - the same where BTS may have come back after a freeze
  * @pc: this CPU's, not live
  *
- * KVM writes back at a VM exit what it found at the entry, and a freeze may have come between two
- * instructions of whoever switches it.  The CPU would go on writing into the scratch page, and in
- * the next kernel nothing would switch BTS off, where the buffer is not mapped.
+ * KVM writes back at a VM exit what it found at the entry.  A freeze may have come
+ * between two instructions of the code that switches it.  The CPU would go on
+ * writing into the scratch page.  In the next kernel nothing would switch BTS off,
+ * and the buffer is not mapped there.
  */
 void bts_keep_off(const struct btsrec_pcpu *pc)
 {
@@ -225,8 +227,8 @@ static int self_test(struct btsrec_pcpu *pc, unsigned int cpu, u64 off)
 }
 
 /*
- * Who uses BTS already?  The kernel's own area is shared: perf's BTS fields
- * have no use while BTS is off, and come back with bts_release().
+ * Is BTS in use already?  The kernel's own area is shared: perf's BTS fields have
+ * no use while BTS is off, and come back with bts_release().
  */
 static int check_unused(struct btsrec_pcpu *pc, unsigned int cpu, u64 debugctl)
 {

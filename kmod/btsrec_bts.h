@@ -51,9 +51,9 @@ static __always_inline u64 bts_read_debugctl(void)
 }
 
 /*
- * WRMSR without a call.  Returns the address of the instruction behind it:
- * where the code stood when a stop took effect.  A #GP (switching on while
- * Processor Trace runs) leaves the register as it was; the next pause sees it.
+ * WRMSR without a call.  Returns the address of the instruction after it: where the
+ * code stood when a stop took effect.  A #GP (switching on while Processor Trace
+ * runs) leaves the register as it was; the next pause sees it.
  */
 static __always_inline u64 bts_write_debugctl(u64 value)
 {

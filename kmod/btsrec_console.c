@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What there is after a crash, as a line of the kernel log, and on request the
- * end of the faulting CPU's history, for machines whose only witness is a
- * serial line, netconsole or pstore.  It is printed after the freeze of all
- * CPUs and never on its way: after the text of an oops (oops_exit()), or from
- * the panic notifiers.  These run where no capture kernel takes over before
- * them; where one does, the dump has the whole history.
+ * What there is after a crash, as a line of the kernel log, and on request the end
+ * of the faulting CPU's history.  It is for machines with nothing but a serial
+ * line, netconsole or pstore.  It is printed after the freeze of all CPUs and never
+ * on its way: after the text of an oops (oops_exit()), or from the panic notifiers.
+ * These run where no capture kernel takes over before them; where one does, the
+ * dump has the whole history.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -4,8 +4,8 @@
  *
  * A write is one command, with or without a newline: "arm", "disarm",
  * "freeze", "mark TEXT", "hold", "release".  A read gives the state as
- * "key: value" lines.  A hold ends with the file that it was written to.  Only
- * who has CAP_SYS_ADMIN may open it: the state holds kernel addresses.
+ * "key: value" lines.  A hold ends with the file that it was written to.  Opening
+ * it takes CAP_SYS_ADMIN: the state holds kernel addresses.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

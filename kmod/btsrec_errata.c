@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Processors that record, but sometimes wrongly.  Nothing is refused for it: a
- * history with doubtful records is worth more than none, if its reader knows.
- * docs/develop/hardware.md has these and the errata that need no word here.  The root page tells
- * the decoder.
+ * Processors that record, but sometimes wrongly.  Nothing is refused for it: a history with
+ * unreliable records is worth more than none, if its reader knows. docs/develop/hardware.md has
+ * these and the errata that need no word here.  The root page has them for the decoder.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -4,10 +4,10 @@
  * its registers.  Nothing from freeze_cpu() on allocates, locks, prints or can
  * fault.
  *
- * Hooks are ftrace callbacks, not kprobes or notifiers: panic notifiers do not
- * run when a capture kernel is loaded, the kernel's shootdown NMI bypasses the
- * NMI handler lists, and kernel.ftrace_enabled=0 silently disarms kprobes that
- * use ftrace, while it refuses as long as a PERMANENT ftrace_ops exists.
+ * Hooks are ftrace callbacks, not kprobes or notifiers.  Panic notifiers do not run when a capture
+ * kernel is loaded, and the kernel's shootdown NMI bypasses the NMI handler lists.
+ * kernel.ftrace_enabled=0 silently disarms kprobes that use ftrace, while it refuses as long as a
+ * PERMANENT ftrace_ops exists.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -104,9 +104,9 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
 
 /*
  * Stops this CPU; interrupts are off.  Up to the write of DEBUGCTL every branch would be in the
- * history, so there is none.  In an NMI handler, or if the switch path was interrupted
- * while paused, BTS is off already and it is known where it was stopped; it is not if somebody
- * else switched it off, such as KVM for its guest.
+ * history, so there is none.  In an NMI handler, or if the switch path was interrupted while
+ * paused, BTS is off already.  Where it was stopped is known; it is not if other code switched it
+ * off, such as KVM for its guest.
  */
 static __always_inline void freeze_cpu(const struct pt_regs *regs, u32 reason, bool via_nmi)
 {
@@ -418,7 +418,7 @@ static void early_unregister(void)
 	unregister_die_notifier(&die_notifier);
 }
 
-/* The last handler first: who pauses must have somebody who resumes. */
+/* The last handler first: where one pauses there must be one that resumes. */
 static int nmi_register(void)
 {
 	int err = btsrec_nmi_register();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holding: all CPUs pause while somebody copies their rings out of the running
- * kernel.  A ring may come round within a fraction of a millisecond, faster than
- * it can be read, so a copy of one that goes on being written would be of no use.
+ * Holding: all CPUs pause while a reader copies their rings out of the running
+ * kernel.  A ring may come round within a fraction of a millisecond, faster than it
+ * can be read.  So a copy of one that goes on being written would be of no use.
  *
  * A held CPU stays live: a freeze keeps its history as that of any other pause.
- * Its probes write nothing, and when it is over a GAP says so and who runs then.
+ * Its probes write nothing, and when it is over a GAP says so and which task runs then.
  */
 #include <linux/smp.h>
 #include <asm/tsc.h>
@@ -38,7 +38,7 @@ static void release_this_cpu(void *unused)
 
 /**
  * btsrec_hold() - pause all CPUs
- * @file: who wants it; the end of it is the end of the hold
+ * @file: the hold is for this file, and ends with it
  *
  * CPUs that come online meanwhile record.  The caller serialises.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which function an ftrace_ops of ours is called at, what to do where it cannot be, and which
+ * Which function an ftrace_ops of ours is called at, and what to do where it cannot be.  Which
  * hooks of any kind this kernel does not give us.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -64,10 +64,10 @@ void btsrec_hook_show_missing(struct seq_file *m)
  * @ops: not registered; ftrace_free_filter() gives back what is allocated for it
  * @function: its name, below 64 bytes; may end with "*" and then is the beginning of names
  *
- * Where memory for the one entry of a filter is lacking, ftrace_set_filter() says 0 and leaves
- * a filter without entries, which stands for all functions (ftrace_set_hash() of 6.1, 6.12
- * and 7.2 asks match_records() only for zero).  An ops of the freeze registered so would stop
- * everything at once.  All filters without entries are one and the same, which a reset shows.
+ * Where memory for the one entry of a filter is lacking, ftrace_set_filter() returns 0 and leaves a
+ * filter without entries.  That stands for all functions (ftrace_set_hash() of 6.1, 6.12 and 7.2
+ * asks match_records() only for zero).  An ops of the freeze registered so would stop everything at
+ * once.  All filters without entries are the same one, which a reset shows.
  *
  * Return: 0; -EINVAL: this kernel has no such function, or does not trace it; -ENOMEM; or
  * -ENODEV: ftrace has found itself broken.
@@ -99,7 +99,7 @@ const char *btsrec_hook_remedy(int err)
 	case -EBUSY:
 		return "set kernel.ftrace_enabled=1";
 	case -EINVAL:
-		return "use a kernel whose ftrace can trace it";
+		return "use a kernel with an ftrace that can trace it";
 	default:
 		return btsrec_remedy(err, "ftrace has switched itself off, so boot again");
 	}

@@ -298,14 +298,14 @@ static bool all_record(void)
 /**
  * btsrec_arm() - begin to record on every online CPU, now and as they come
  *
- * Rings keep what they hold.  A frozen recorder is disarmed first and forgets
- * its freeze; so is one of which a CPU does not record.  Does nothing if all
- * record already.  If it fails, nothing records.  The caller serialises.
+ * Rings keep what they hold.  A frozen recorder is disarmed first and forgets its
+ * freeze; so is one with a CPU that does not record.  Does nothing if all record
+ * already.  If it fails, nothing records.  The caller serialises.
  *
  * Return: 0; a negative errno after a printed sentence that says why not:
- * -ENODEV, -EOPNOTSUPP (see bts_check()), -EBUSY (perf records branches, BTS
- * or the DS area is in use, or kernel.ftrace_enabled is 0), -EIO (self-test), -ENOMEM, or what
- * perf says.
+ * -ENODEV, -EOPNOTSUPP (see bts_check()), -EIO (self-test), -ENOMEM, or what perf
+ * says; -EBUSY: perf records branches, BTS or the DS area is in use, or
+ * kernel.ftrace_enabled is 0.
  */
 int btsrec_arm(void)
 {
@@ -327,7 +327,7 @@ int btsrec_arm(void)
 	if (err)
 		goto release_perf;
 	btsrec_thaw();
-	/* Before the hooks: the first of them may find a fault, whose "frozen" must stay. */
+	/* Before the hooks: the first of them may find a fault, and its "frozen" must stay. */
 	old_state = root->state;
 	WRITE_ONCE(root->state, BTSREC_ROOT_ARMED);
 	err = btsrec_freeze_register(freeze);
@@ -475,7 +475,7 @@ static int __init btsrec_init(void)
 		goto free_root;
 	err = register_reboot_notifier(&reboot_notifier);
 	if (err) {
-		pr_err("Not loaded: cannot be told of a reboot (error %d), at which BTS must be switched off; %s.\n",
+		pr_err("Not loaded: cannot be notified of a reboot (error %d), at which BTS must be switched off; %s.\n",
 		       err, btsrec_remedy(err, "try again"));
 		goto unregister_modmap;
 	}

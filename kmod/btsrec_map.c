@@ -2,15 +2,15 @@
 /*
  * Where the hardware sees rings and scratch pages.
  *
- * Without page-table isolation: in the vmalloc area, which every page table
- * has from boot on (preallocate_vmalloc_pages(), arch/x86/mm/init_64.c).
+ * Without page-table isolation: in the vmalloc area.  Every page table has it from boot on
+ * (preallocate_vmalloc_pages(), arch/x86/mm/init_64.c).
  *
- * With it, branches of user mode and of the entry code are stored through the
- * user page tables, which have next to nothing of the kernel.  One thing they
- * have is the cpu_entry_area: pti_clone_p4d() (arch/x86/mm/pti.c) gives every
- * page table, kernel and user, the same PUD table for its 512 GiB, most of
- * which are never used.  So rings go into free entries of that PUD table, 1 GiB
- * each, with page tables of our own below.
+ * With it, branches of user mode and of the entry code are stored through the user
+ * page tables.  Those have next to nothing of the kernel.  One thing they have is
+ * the cpu_entry_area.  pti_clone_p4d() (arch/x86/mm/pti.c) gives all page tables,
+ * kernel and user, one PUD table for its 512 GiB, most never used.  So rings go
+ * into free entries of that PUD table, 1 GiB each.  Below are page tables of our
+ * own.
  *
  *	PGD of each mm, kernel and user --> PUD table of the cpu_entry_area
  *	    entry that was free --> our PMD page --> our PTE pages --> ring, scratch
@@ -31,12 +31,12 @@
 
 #include "btsrec_bts.h"
 
-/* Not present behind a ring and a scratch page: what overruns shall not hit the next. */
+/* Not present after a ring and a scratch page: what overruns shall not hit the next. */
 #define GUARD_PAGES	1
 
 /*
  * @table: the shared PUD table; NULL: not asked for yet.  @pmds: what is
- * behind its entries that are ours.  The newest of them is used up to @next_kva, of @end_kva.
+ * after its entries that are ours.  The newest of them is used up to @next_kva, of @end_kva.
  * Changed by CPU hotplug callbacks, which run one at a time, and at unload.
  */
 static struct {

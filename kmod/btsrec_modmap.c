@@ -36,8 +36,8 @@ static __no_kasan_or_inline bool is_build_id_head(const u32 *words)
 }
 
 /*
- * The kernel keeps a module's .note.gnu.build-id section among its read-only
- * data, but no public pointer to it, so it is looked for by its head.
+ * The kernel keeps a module's .note.gnu.build-id section among its read-only data, but no public
+ * pointer to it.  So it is looked for by its header.
  */
 static void fill_build_id(struct btsrec_module *slot, const struct module *mod)
 {
@@ -155,7 +155,7 @@ int btsrec_modmap_register(void)
 	int err = register_module_notifier(&module_notifier);
 
 	if (err) {
-		pr_err("Not loaded: cannot be told of modules that come and go (error %d); %s.\n",
+		pr_err("Not loaded: cannot be notified of modules that come and go (error %d); %s.\n",
 		       err, btsrec_remedy(err, "try again"));
 		return err;
 	}

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NMI handlers are not recorded: perf's is long, a backtrace of all CPUs longer,
- * and a hard lockup is reported in one before panic().  The first handler, that of
- * the freeze, pauses, the last one resumes; a GAP tells of it.  Both return
- * NMI_DONE, so nobody else's NMI is claimed.  Handlers that others register after
- * us come behind the last one and are recorded.
+ * NMI handlers are not recorded: perf's is long, a backtrace of all CPUs longer.  A
+ * hard lockup is reported in one before panic().  The first handler, that of the
+ * freeze, pauses, the last one resumes; a GAP records it.  Both return NMI_DONE, so
+ * no NMI of others is claimed.  Handlers that others register after us come after
+ * the last one and are recorded.
  *
  * Handlers do not nest: the kernel latches an NMI that comes during another
- * (arch/x86/kernel/nmi.c, nmi_state).  An NMI that finds BTS off, because it
- * interrupted an annotation or left a guest of KVM, is none of our pauses, so what
- * we interrupt is never the writing of an annotation.
+ * (arch/x86/kernel/nmi.c, nmi_state).  An NMI may find BTS off, because it
+ * interrupted an annotation or left a guest of KVM.  That is none of our pauses, so
+ * what we interrupt is never the writing of an annotation.
  */
 #include <asm/nmi.h>
 
@@ -45,7 +45,7 @@ static int on_last(unsigned int type, struct pt_regs *regs)
 }
 
 /**
- * btsrec_nmi_register() - resume behind the handlers that are registered now
+ * btsrec_nmi_register() - resume after the handlers that are registered now
  *
  * Return: 0, or a negative errno.
  */

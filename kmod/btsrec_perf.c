@@ -2,20 +2,17 @@
 /*
  * Living beside perf, which owns the DS area as long as it has any hardware
  * event.  With its first event it zeroes the area of every CPU and then writes
- * IA32_DS_AREA, with its last one it gives the area back
- * (reserve_ds_buffers() and release_ds_buffers(), arch/x86/events/intel/ds.c).
- * With BTS on, the hardware would meanwhile store records at address 0.  So
- * while armed we hold one event, disabled: then perf has neither a first nor a
- * last one.
+ * IA32_DS_AREA.  With its last one it gives the area back (reserve_ds_buffers() and
+ * release_ds_buffers(), arch/x86/events/intel/ds.c).  With BTS on, the hardware
+ * would meanwhile store records at address 0.  So while armed we hold one event,
+ * disabled: then perf has neither a first nor a last one.
  *
  * perf also records with BTS itself.  Three ways to keep apart:
  *
- *  - Each recording CPU holds a disabled event of the PMU "intel_bts".  That is
- *    what perf asks before it gives BTS or LBR to somebody
- *    (x86_add_exclusive(), arch/x86/events/core.c), and two events of that PMU
- *    do not share a CPU (exclusive_event_init() and
- *    exclusive_event_installable(), kernel/events/core.c): whoever comes second
- *    gets EBUSY.
+ *  - Each recording CPU holds a disabled event of the PMU "intel_bts".  That is what perf asks
+ *    before it gives out BTS or LBR (x86_add_exclusive(), arch/x86/events/core.c).  Two events of
+ *    that PMU do not share a CPU: the second one gets EBUSY (exclusive_event_init() and
+ *    exclusive_event_installable(), kernel/events/core.c).
  *  - Under page-table isolation the kernel has no such PMU, but still the older
  *    way (one branch per sample, "-e branches:u -c 1").  If perf switches BTS
  *    on in spite of all, this CPU stops and gives the area back first.

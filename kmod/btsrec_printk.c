@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a console's driver does with a line is not recorded. A UART at 115,200 baud is asked
- * some thousand times for each character of it whether it is ready, so that one line would be
- * more than a ring of 1 MiB; and the kernel prints before some of its faults
- * (__warn_printk(), pr_err() before BUG()). Where recording goes on, a GAP says so.
+ * What a console's driver does with a line is not recorded.  A UART at 115,200 baud
+ * is asked some thousand times for each character of it whether it is ready.  So
+ * one line would be more than a ring of 1 MiB.  The kernel prints before some of
+ * its faults (__warn_printk(), pr_err() before BUG()).  Where recording goes on, a
+ * GAP says so.
  *
  * A legacy console's driver is called with interrupts off between __printk_safe_enter() and
- * __printk_safe_exit() (kernel/printk/printk.c), and what formats the line before it is
- * console_emit_next_record(), which may be inlined. The pause is from the first of them that can
- * be hooked to the exit. What takes and gives up the console lock enters and exits, too, which
- * waits for another CPU's line, and is paused as well.  A line that is none for the console ends
- * its pause with the exit of the next line, or of up_console_sem().
+ * __printk_safe_exit() (kernel/printk/printk.c).  Before it console_emit_next_record() formats the
+ * line; it may be inlined.  The pause is from the first of them that can be hooked to the exit.
+ * What takes and gives up the console lock enters and exits, too.  It waits for another CPU's line,
+ * and is paused as well.  A line that is none for the console ends its pause with the exit of the
+ * next line, or of up_console_sem().
  *
- * The output of what has no legacy console is not paused: an nbcon console is written by a
- * thread of its own, and on the path of a fault only behind the freeze or a pause at the fault.
+ * The output of what has no legacy console is not paused: a thread of its own writes an nbcon
+ * console; on the path of a fault it is written only after the freeze or a pause at the fault.
  */
 #include <linux/errno.h>
 #include <linux/ftrace.h>

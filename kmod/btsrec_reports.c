@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Soft lockups, hung tasks and RCU stalls are reported before panic() is called, if it
- * is called at all, and the report of a lockup has more branches than a ring of 1 MiB
- * has slots.  So the CPU that reports pauses at the beginning of its report.
+ * Soft lockups, hung tasks and RCU stalls are reported before panic() is called, if it is called at
+ * all.  The report of a lockup has more branches than a ring of 1 MiB has slots.  So the CPU that
+ * reports pauses at the beginning of its report.
  *
- * A hung task and a stall have a tracepoint there.  A soft lockup has none: the first
- * thing that watchdog_timer_fn() calls is _printk(), told by its text.  That is a
- * PERMANENT ftrace_ops for the reason that btsrec_freeze.c gives.
+ * A hung task and a stall have a tracepoint there.  A soft lockup has none: the
+ * first thing that watchdog_timer_fn() calls is _printk(), known by its text.  That
+ * is a PERMANENT ftrace_ops for the reason that btsrec_freeze.c gives.
  *
  * No panic, no end: the pause ends at the latest with the next annotation.  A CPU that
  * is locked up has no thread switch, so a report from an interrupt ends with our
@@ -60,7 +60,7 @@ static void probe_rcu_stall_warning(void *data, const char *flavour, const char 
 }
 
 /*
- * Words, as a loop would be in the history; they may reach behind the text.  6.1, 6.12
+ * Words, as a loop would be in the history; they may reach after the text.  6.1, 6.12
  * and 7.2 begin the report with the same one.
  */
 static __always_inline bool is_soft_lockup(const char *format)

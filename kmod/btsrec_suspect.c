@@ -34,8 +34,9 @@ static noinline void suspicion_over(const struct pt_regs *regs)
 }
 
 /*
- * What a handler needs at the return: whose exception it is.  The argument is the
- * first one of fixup_exception() and the second one of report_bug().
+ * What a handler needs at the return: the exception, by its registers.  The
+ * argument is the first one of fixup_exception() and the second one of
+ * report_bug().
  */
 struct suspect {
 	const struct pt_regs *regs;
@@ -113,7 +114,7 @@ static int on_fixup_return(struct kretprobe_instance *instance, struct pt_regs *
  * second argument and what it returns are the same (lib/bug.c).
  * ftrace cannot trace these functions, so this is a breakpoint.  Having a
  * post-handler keeps the kernel from making a jump of it: a breakpoint switches
- * interrupts off, and one that is due would be in the history behind the fault.
+ * interrupts off, and one that is due would be in the history after the fault.
  */
 static int on_report_bug(struct kprobe *probe, struct pt_regs *regs)
 {
@@ -140,9 +141,9 @@ static int on_report_bug_return(struct kretprobe_instance *instance, struct pt_r
 
 /*
  * Before a probe is unregistered, so that this cannot fail.  To unhook a function from ftrace
- * takes memory; without it unregister_kprobe() says nothing, leaves the probe in the kernel's
- * table, and an arming or unloading that follows would take the memory from under it.
- * disable_kprobe() tells, and a disabled probe is always taken out of the table.
+ * takes memory; without it unregister_kprobe() says nothing and leaves the probe in the kernel's
+ * table.  An arming or unloading that follows would take the memory from under it.
+ * disable_kprobe() returns the error, and a disabled probe is always taken out of the table.
  *
  * A second try would be wrong: before it asks for memory the kernel has counted the probe as
  * unhooked, and would do so twice (__disarm_kprobe_ftrace() of 6.1, 6.12 and 7.2).  So the probe

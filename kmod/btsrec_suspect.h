@@ -6,9 +6,9 @@
  * A pause for an oops belongs to one exception, known by its pt_regs; one for a report
  * (btsrec_reports.c) or for a console's output (btsrec_printk.c) has none.  The reason
  * is that of the GAP.  If no freeze follows,
- * it ends with suspicion_over() for the same exception or with the next
- * annotation, which is at the latest that of the next thread switch; a GAP tells
- * of it.  Exceptions within a paused one pause nothing and end nothing.
+ * it ends with suspicion_over() for the same exception or with the next annotation.
+ * That is at the latest the one of the next thread switch; a GAP records it.
+ * Exceptions within a paused one pause nothing and end nothing.
  */
 #ifndef BTSREC_SUSPECT_H
 #define BTSREC_SUSPECT_H

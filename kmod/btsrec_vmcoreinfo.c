@@ -30,7 +30,7 @@ static char *note_text(struct elf64_note **ret_note)
 	return (char *)(note + 1) + VMCOREINFO_NOTE_NAME_BYTES;
 }
 
-/* Sets the length of the text, with the padding and the empty note behind it. */
+/* Sets the length of the text, with the padding and the empty note after it. */
 static void note_set_bytes(struct elf64_note *note, char *text, size_t bytes)
 {
 	size_t padding = ALIGN(bytes, 4) - bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the unit tests share: asserts on status and message, and a small
- * physical memory with holes behind a btsrec_image.
+ * physical memory with holes after a btsrec_image.
  */
 #ifndef BTSREC_TESTS_CHECK_BTSREC_H
 #define BTSREC_TESTS_CHECK_BTSREC_H
@@ -147,7 +147,7 @@ static inline int btsrec_ck_run(const char *name, const TTest *const *tests, siz
 	return btsrec_ck_run_case(name, tcase);
 }
 
-/* main() of a test program: its name and its tests, none of which is a loop. */
+/* main() of a test program: its name and its tests; none is a loop. */
 #define BTSREC_CK_MAIN(name, ...)						\
 int main(void)									\
 {										\

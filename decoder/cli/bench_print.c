@@ -86,7 +86,7 @@ void bench_print_head(bool json, const char *state, unsigned int nr_runs)
 	printf(json ? ",\"pairs\":%u}\n" : "\npairs:       %u\n\n", nr_runs);
 	if (!json)
 		printf("%-10s %12s %12s %8s %8s %8s  %s\n", "work", "disarmed, s", "armed, s",
-		       "ratio", "least", "most", "one unit of which is");
+		       "ratio", "least", "most", "one unit is");
 	fflush(stdout);
 }
 

@@ -45,7 +45,7 @@ static bool branches(uint64_t nr_units)
 
 static __attribute__((noinline)) unsigned int nest(unsigned int depth)
 {
-	/* The addition behind it keeps it a call. */
+	/* The addition after it keeps it a call. */
 	return depth ? nest(depth - 1) + 1 : 0;
 }
 

@@ -60,7 +60,7 @@ static int listen_at(const char *path)
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (listener < 0)
 		return -1;
-	/* The kernel asks for the right to write to it: the dump is for those who may read it. */
+	/* The kernel asks for the right to write to it: the dump is for users that may read it. */
 	before = umask(0177);
 	failed = bind(listener, (struct sockaddr *)&address, sizeof(address));
 	umask(before);

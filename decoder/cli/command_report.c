@@ -4,7 +4,7 @@
 static enum btsrec_status write_report(struct btsrec *rec, const struct command_options *options,
 				       const struct btsrec_sink *sink)
 {
-	/* Who asks for a number gets it, and of 0 all, however large the page becomes. */
+	/* A number that is asked for is used, 0 is all, however large the page becomes. */
 	const struct btsrec_report opts = {
 		.size = sizeof(opts),
 		.max_events = options->show.max_events,

@@ -87,14 +87,14 @@ int doctor_main(int argc, char **argv)
 		if (letter == '?' || format == NR_FORMATS) {
 			front_error("doctor: '%s' is not understood; try 'btsrec doctor --help'",
 				    letter == 'f' ? optarg : argv[optind - 1]);
-			return DOCTOR_CANNOT_TELL;
+			return DOCTOR_USAGE;
 		}
 	}
 	if (optind < argc) {
 		front_error("doctor: '%s' is too much: it takes no dump", argv[optind]);
-		return DOCTOR_CANNOT_TELL;
+		return DOCTOR_USAGE;
 	}
 	if (root && !is_folder(root))
-		return DOCTOR_CANNOT_TELL;
+		return DOCTOR_USAGE;
 	return ask(root ? root : "", format);
 }

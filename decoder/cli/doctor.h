@@ -16,14 +16,14 @@ enum doctor_level {
 	DOCTOR_GOOD = 0,
 	DOCTOR_DEGRADED = 1,	/* a history, but less than there could be */
 	DOCTOR_NO_HISTORY = 2,
-	DOCTOR_CANNOT_TELL = 3,	/* exit status only: wrong command line */
+	DOCTOR_USAGE = 3,	/* exit status only: wrong command line */
 };
 
 #define DOCTOR_UNKNOWN	UINT64_MAX
 
 /**
  * struct doctor_facts - what the files of a machine say
- * @release: of the kernel; "": not told.
+ * @release: of the kernel; "": not known.
  * @has_bts, @has_dtes64: flags of the CPU (/proc/cpuinfo; the kernel clears "bts" where
  *	IA32_MISC_ENABLE says that firmware switched it off, arch/x86/kernel/cpu/intel.c).
  * @has_pti: the kernel isolates page tables (vulnerabilities/meltdown), if @is_pti_known.
@@ -32,7 +32,7 @@ enum doctor_level {
  * @is_signed: what @module ends with is a signature; false also if it is compressed.
  * @module: path of btsrec.ko for @release; "": there is none.
  * @device_errno: why /dev/btsrec could not be read; 0: it was.
- * @state: "armed" and so on, as /dev/btsrec says; "": not told.
+ * @state: "armed" and so on, as /dev/btsrec says; "": not known.
  * @nr_cpus: with a ring.
  * @nr_annotations: task switches and the like, of all CPUs, since arming; wraps never.
  * @nr_skipped: annotations that were wanted and not written.
@@ -42,10 +42,10 @@ enum doctor_level {
  * @conf_errno: why /etc/btsrec.conf could not be read; 0: it was, or there is none.
  * @crash_bytes: memory that is reserved for the capture kernel.
  * @console_records: as the module's parameter.
- * @kernel_bytes: memory that the kernel uses for itself, which is about what a dump without
- *	user pages holds; 0: not told.
+ * @kernel_bytes: memory that the kernel uses for itself, which is about what a dump without user
+ *	pages holds; 0: not known.
  * @dump_free_bytes: room in the first folder of DUMP_DIRS, or where it will be made;
- *	DOCTOR_UNKNOWN: not told.
+ *	DOCTOR_UNKNOWN: not known.
  * @state_free_bytes: the same of /var/lib/btsrec.
  * @min_free_bytes: MIN_FREE_MBYTES, room that a report wants beside the rings.
  * @arms_at_boot, @collects: the units are enabled.
@@ -75,25 +75,25 @@ struct doctor_facts {
 	bool arms_at_boot, collects;
 };
 
-/** doctor_facts_read() - read the facts of the machine whose files are below @root */
+/** doctor_facts_read() - read the facts of the machine with its files below @root */
 void doctor_facts_read(const char *root, struct doctor_facts *ret);
 
 /**
- * struct doctor_finding - one judgement
+ * struct doctor_check - one judgement
  * @remedy: what to do; "": nothing.
  */
-struct doctor_finding {
+struct doctor_check {
 	const char *name;
 	enum doctor_level level;
 	char text[320];
 	const char *remedy;
 };
 
-#define DOCTOR_MAX_FINDINGS	16
+#define DOCTOR_MAX_CHECKS	16
 
 /** struct doctor_report - all judgements; @level is the worst */
 struct doctor_report {
-	struct doctor_finding findings[DOCTOR_MAX_FINDINGS];
+	struct doctor_check checks[DOCTOR_MAX_CHECKS];
 	size_t nr;
 	enum doctor_level level;
 };

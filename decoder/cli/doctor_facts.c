@@ -42,7 +42,7 @@ static FILE *open_below(const char *root, const char *name)
 		errno = ENAMETOOLONG;
 		return NULL;
 	}
-	/* Opening a pipe would wait for who writes to it. */
+	/* Opening a pipe would wait for its writer. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return NULL;
@@ -301,7 +301,7 @@ static void take_meminfo(struct doctor_facts *facts, char *line)
 			facts->kernel_bytes += value_of(line, ":") << 10;
 }
 
-/* Of the file system that has the folder, or will have it; DOCTOR_UNKNOWN: not told. */
+/* Of the file system that has the folder, or will have it; DOCTOR_UNKNOWN: not known. */
 static uint64_t free_bytes(const char *root, const char *folder)
 {
 	char path[PATH_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From facts to findings: what keeps a history from being there after a crash. */
+/* From facts to results: what keeps a history from being there after a crash. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,15 +17,15 @@ __attribute__((format(printf, 5, 6)))
 static void find(struct doctor_report *report, const char *name, enum doctor_level level,
 		 const char *remedy, const char *fmt, ...)
 {
-	struct doctor_finding *finding = &report->findings[report->nr];
+	struct doctor_check *check = &report->checks[report->nr];
 	va_list args;
 
-	if (report->nr == DOCTOR_MAX_FINDINGS)
+	if (report->nr == DOCTOR_MAX_CHECKS)
 		return;
 	report->nr++;
-	*finding = (struct doctor_finding){ .name = name, .level = level, .remedy = remedy };
+	*check = (struct doctor_check){ .name = name, .level = level, .remedy = remedy };
 	va_start(args, fmt);
-	vsnprintf(finding->text, sizeof(finding->text), fmt, args);
+	vsnprintf(check->text, sizeof(check->text), fmt, args);
 	va_end(args);
 	if (level > report->level)
 		report->level = level;
@@ -56,13 +56,13 @@ static void judge_pti(const struct doctor_facts *facts, struct doctor_report *re
 {
 	if (!facts->is_pti_known)
 		find(report, "pti", DOCTOR_DEGRADED, "Mount /sys.",
-		     "Whether page tables are isolated cannot be told: vulnerabilities/meltdown says nothing.");
+		     "Whether page tables are isolated is not known: vulnerabilities/meltdown says nothing.");
 	else if (!facts->has_pti)
 		find(report, "pti", DOCTOR_GOOD, "", "Page tables are not isolated.");
 	else if (!facts->maps_pti)
 		find(report, "pti", DOCTOR_NO_HISTORY,
 		     "Set PTI=map in /etc/btsrec.conf if every process may read the history, or boot with nopti.",
-		     "Page tables are isolated, and the recorder is not told to record then.");
+		     "Page tables are isolated, and the recorder is not set to record then.");
 	else
 		find(report, "pti", DOCTOR_GOOD, "",
 		     "Page tables are isolated; the rings are shown to user page tables, where Meltdown reads them.");
@@ -74,7 +74,7 @@ static void judge_module(const struct doctor_facts *facts, struct doctor_report 
 		find(report, "module", DOCTOR_GOOD, "", "The module is loaded.");
 	else if (!*facts->module)
 		find(report, "module", DOCTOR_NO_HISTORY,
-		     "Install btsrec-dkms and the headers of this kernel; 'dkms status' tells more.",
+		     "Install btsrec-dkms and the headers of this kernel; 'dkms status' says more.",
 		     "There is no module for the kernel %s.",
 		     *facts->release ? facts->release : "that runs");
 	else if (facts->wants_signed && !facts->is_signed)
@@ -83,7 +83,7 @@ static void judge_module(const struct doctor_facts *facts, struct doctor_report 
 		     "The kernel loads signed modules only; %s has no signature.", facts->module);
 	else
 		find(report, "module", DOCTOR_NO_HISTORY,
-		     "Run 'systemctl start btsrec'; 'systemctl status btsrec' tells why it did not.",
+		     "Run 'systemctl start btsrec'; 'systemctl status btsrec' says why it did not.",
 		     "The module is there%s and not loaded.",
 		     facts->wants_signed ? ", signed," : "");
 }
@@ -95,7 +95,7 @@ static const char *unread_device_remedy(int error)
 		return "Run it as root.";
 	if (error == ENOENT)
 		return "Mount devtmpfs at /dev; in a container, ask the machine itself.";
-	return "The kernel log may tell why.";
+	return "The kernel log may say why.";
 }
 
 static void judge_armed(const struct doctor_facts *facts, struct doctor_report *report)
@@ -103,7 +103,7 @@ static void judge_armed(const struct doctor_facts *facts, struct doctor_report *
 	if (facts->device_errno)
 		find(report, "armed", DOCTOR_DEGRADED,
 		     unread_device_remedy(facts->device_errno),
-		     "Whether the recorder is armed cannot be told: /dev/btsrec: %s.",
+		     "Whether the recorder is armed is not known: /dev/btsrec: %s.",
 		     strerror(facts->device_errno));
 	else if (!strcmp(facts->state, "frozen"))
 		find(report, "armed", DOCTOR_NO_HISTORY,
@@ -127,7 +127,7 @@ static void judge_perf(const struct doctor_facts *facts, struct doctor_report *r
 {
 	if (facts->nr_foreign_stops)
 		find(report, "perf", DOCTOR_DEGRADED,
-		     "Find who traces branches beside the recorder; 'perf record -e intel_bts//' does.",
+		     "Find what traces branches beside the recorder; 'perf record -e intel_bts//' does.",
 		     "Recording was ended %llu times by somebody else.",
 		     (unsigned long long)facts->nr_foreign_stops);
 	else
@@ -194,7 +194,7 @@ static void judge_kdump(const struct doctor_facts *facts, struct doctor_report *
 		     mib);
 	if (facts->conf_errno)
 		find(report, "capture", DOCTOR_DEGRADED, "Run it as root.",
-		     "Whether a small file is written before the dump cannot be told: /etc/btsrec.conf: %s.",
+		     "Whether a small file is written before the dump is not known: /etc/btsrec.conf: %s.",
 		     strerror(facts->conf_errno));
 	else if (!facts->captures)
 		find(report, "capture", DOCTOR_DEGRADED, "Remove CAPTURE= from /etc/btsrec.conf.",
@@ -220,13 +220,13 @@ static void judge_unknown_space(const struct doctor_facts *facts, struct doctor_
 {
 	if (facts->state_free_bytes == DOCTOR_UNKNOWN)
 		find(report, "space", DOCTOR_DEGRADED, "Look at /var/lib/btsrec as root.",
-		     "How much room there is for reports cannot be told.");
+		     "How much room there is for reports is not known.");
 	else if (facts->dump_free_bytes == DOCTOR_UNKNOWN)
 		find(report, "space", DOCTOR_DEGRADED, "Look at that folder as root.",
-		     "How much room there is in %.200s cannot be told.", facts->dump_dir);
+		     "How much room there is in %.200s is not known.", facts->dump_dir);
 	else
 		find(report, "space", DOCTOR_DEGRADED, "Mount /proc.",
-		     "How much room a dump takes cannot be told: /proc/meminfo says nothing.");
+		     "How much room a dump takes is not known: /proc/meminfo says nothing.");
 }
 
 static void judge_space(const struct doctor_facts *facts, struct doctor_report *report)

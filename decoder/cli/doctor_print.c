@@ -12,7 +12,7 @@ static const char *verdict(enum doctor_level level)
 	case DOCTOR_DEGRADED:
 		return "After a crash of this machine there will be a history, with less than there could be.";
 	case DOCTOR_NO_HISTORY:
-	case DOCTOR_CANNOT_TELL:
+	case DOCTOR_USAGE:
 		break;
 	}
 	return "After a crash of this machine there will be no history.";
@@ -26,7 +26,7 @@ const char *doctor_level_str(enum doctor_level level)
 	case DOCTOR_DEGRADED:
 		return "degraded";
 	case DOCTOR_NO_HISTORY:
-	case DOCTOR_CANNOT_TELL:
+	case DOCTOR_USAGE:
 		break;
 	}
 	return "no-history";
@@ -52,13 +52,13 @@ void doctor_print_text(const struct doctor_report *report)
 	size_t i;
 
 	for (i = 0; i < report->nr; i++) {
-		const struct doctor_finding *finding = &report->findings[i];
+		const struct doctor_check *check = &report->checks[i];
 
-		printf("%-10s  %-7s  ", doctor_level_str(finding->level), finding->name);
-		put_escaped(finding->text, "\\\\");
+		printf("%-10s  %-7s  ", doctor_level_str(check->level), check->name);
+		put_escaped(check->text, "\\\\");
 		putchar('\n');
-		if (*finding->remedy)
-			printf("%21s%s\n", "", finding->remedy);
+		if (*check->remedy)
+			printf("%21s%s\n", "", check->remedy);
 	}
 	puts(verdict(report->level));
 }
@@ -68,15 +68,15 @@ void doctor_print_jsonl(const struct doctor_report *report)
 	size_t i;
 
 	for (i = 0; i < report->nr; i++) {
-		const struct doctor_finding *finding = &report->findings[i];
+		const struct doctor_check *check = &report->checks[i];
 
-		printf("{\"kind\":\"finding\",\"name\":\"%s\",\"level\":\"%s\",\"text\":\"",
-		       finding->name, doctor_level_str(finding->level));
-		put_escaped(finding->text, "\\\"");
+		printf("{\"kind\":\"check\",\"name\":\"%s\",\"level\":\"%s\",\"text\":\"",
+		       check->name, doctor_level_str(check->level));
+		put_escaped(check->text, "\\\"");
 		fputs("\",\"remedy\":", stdout);
-		if (*finding->remedy) {
+		if (*check->remedy) {
 			putchar('"');
-			put_escaped(finding->remedy, "\\\"");
+			put_escaped(check->remedy, "\\\"");
 			puts("\"}");
 		} else {
 			puts("null}");
@@ -98,11 +98,11 @@ void doctor_print_prometheus(const struct doctor_report *report, const struct do
 
 	metric("history_level", "gauge", "After a crash: 0 a history, 1 less of it, 2 none.",
 	       report->level);
-	printf("# HELP btsrec_finding_level What btsrec doctor finds, levels likewise.\n"
-	       "# TYPE btsrec_finding_level gauge\n");
+	printf("# HELP btsrec_check_level What btsrec doctor finds, levels likewise.\n"
+	       "# TYPE btsrec_check_level gauge\n");
 	for (i = 0; i < report->nr; i++)
-		printf("btsrec_finding_level{name=\"%s\"} %d\n", report->findings[i].name,
-		       report->findings[i].level);
+		printf("btsrec_check_level{name=\"%s\"} %d\n", report->checks[i].name,
+		       report->checks[i].level);
 	metric("cpus", "gauge", "CPUs that are online.", facts->nr_online);
 	metric("cpus_armed", "gauge", "CPUs that record.", facts->nr_armed);
 	metric("annotations_total", "counter", "Switches, execs, gaps and marks recorded.",

@@ -88,8 +88,7 @@ static void hold_standard_files(void)
 }
 
 /*
- * Some file systems tell only now that there was no room.  Output that is closed is missed by
- * nobody who has none.
+ * Some file systems report only now that there was no room.  Output that is closed is not missed.
  */
 static int close_output(int status)
 {

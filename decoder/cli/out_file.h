@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that has its name only when all of it is there, so that nobody takes half
- * a file for a whole one, whatever happens while it is written; see temporary.h.
+ * A file that has its name only when all of it is there.  So no reader takes half a file for a
+ * whole one, whatever happens while it is written; see temporary.h.
  */
 #ifndef BTSREC_OUT_FILE_H
 #define BTSREC_OUT_FILE_H

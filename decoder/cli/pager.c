@@ -70,7 +70,7 @@ void pager_begin(void)
 		dup2(ends[1], STDOUT_FILENO);
 		signal(SIGINT, on_signal);
 		signal(SIGTERM, on_signal);
-		/* Who leaves the pager has read enough. */
+		/* A user that leaves the pager has read enough. */
 		signal(SIGPIPE, SIG_IGN);
 	}
 	close(ends[0]);

@@ -32,7 +32,7 @@ static struct part part_of(const char *from, const char *to)
 	return (struct part){from, (int)(to - from)};
 }
 
-/* Behind the flags: a blank, P or -, and either a blank or the kind with blanks behind it. */
+/* Behind the flags: a blank, P or -, and either a blank or the kind with blanks after it. */
 static const char *skip_flags(const char *at)
 {
 	const char *kind = at + 3;

@@ -10,7 +10,7 @@
  * @line: any line without its end, of fewer than @ret_bytes bytes.  The result is not longer.
  * @ret: changed only if @line is that of a branch with names.
  *
- * What the CPU predicted and the kind of the branch stand behind the names then.
+ * What the CPU predicted and the kind of the branch stand after the names then.
  *
  * Return: @ret or @line.
  */

@@ -223,7 +223,7 @@ enum command_exit command_ended(const struct btsrec *rec, enum btsrec_status sta
  * @help_form: for printf(): how to ask for the help text of a command.
  * @has_dump: commands take the operand DUMP.
  * @other_commands: those that are in no table; ends with NULL.
- * @without: names of options that it does not take, each behind a blank; NULL: none.
+ * @without: names of options that it does not take, each after a blank; NULL: none.
  * @why_without: the reason, for a message.
  */
 struct command_front {

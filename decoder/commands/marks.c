@@ -43,14 +43,14 @@ static const struct mark marks[] = {
 	{"exec", "A thread has become another program."},
 	{"arm", "Recording began here."},
 	{"mark", "A text that somebody wrote to /dev/btsrec."},
-	{"time", "One instant in three clocks."},
+	{"time", "One point in time in three clocks."},
 	{"fault", "Not an event: from the branch of the same number on the history is fault "
 		  "handling."},
 	{"freeze", "The last event of a frozen CPU: why it stopped, and its registers. by=nmi: "
 		   "another CPU stopped it."},
 	{"loop", "With --fold: the branches above went round so many times more."},
 	{"kernel, user", "With --user or --kernel: one stay in the other level."},
-	{"stretch", "With --thread: the thread goes on here, on this CPU."},
+	{"interval", "With --thread: the thread goes on here, on this CPU."},
 	{"gap", "Something is missing."},
 	{NULL, "Gaps"},
 	{"overwritten", "The ring has wrapped. Older history is gone. This is normal."},
@@ -96,7 +96,8 @@ static const struct mark marks[] = {
 	{"- as HOW", "Entered before what is known."},
 	{"thunk as HOW", "A call that is on its way through a thunk."},
 	{NULL, "Instructions (insns)"},
-	{"code", "Straight-line code begins here, with who ran it. 32-bit code says so."},
+	{"code",
+	 "Straight-line code begins here, with the thread that ran it. 32-bit code says so."},
 	{"insn", "One instruction."},
 	{"entry lines such as irq:VECTOR", "An interrupt or exception hit the first address."},
 	{"line", "With --source: the source line changes here."},
@@ -112,7 +113,7 @@ static const struct mark marks[] = {
 	{"not a file", "Code that was made while the program ran."},
 };
 
-/* As much of @text as fits, up to a blank, behind @name in its column. */
+/* As much of @text as fits, up to a blank, after @name in its column. */
 static const char *print_line(const char *name, const char *text)
 {
 	const size_t room = WIDTH_COLUMNS - MEANING_COLUMN;

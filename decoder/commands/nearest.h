@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What somebody meant who typed a word that is not there. */
+/* What a user meant that typed a word that is not there. */
 #ifndef BTSREC_NEAREST_H
 #define BTSREC_NEAREST_H
 

@@ -56,7 +56,7 @@ static bool cpus_append(struct command_options *options, unsigned long cpu)
 	return true;
 }
 
-/* A decimal number at *@at, which moves behind it. */
+/* A decimal number at *@at, which moves to its end. */
 static bool parse_cpu(const char **at, unsigned long *ret)
 {
 	char *end;
@@ -221,11 +221,11 @@ const struct option_entry options_all[] = {
 	 .takes = "a number from 1 on, below 2^32", .set = set_depth},
 	{FOR_FUNCTIONS, 0, "by", "WHAT", "divide by function (default), task or cpu",
 	 WORDS(by, "function", "task", "cpu")},
-	{FOR_STACK, 0, "at", "LIST", "behind these events: 7,100-120 (default: the newest)",
+	{FOR_STACK, 0, "at", "LIST", "after these events: 7,100-120 (default: the newest)",
 	 .takes = "numbers of events and ranges, ascending, as in 7,100-120", .set = set_at},
 	{FOR_INSNS, 'b', "bytes", NULL, "with the bytes of each instruction", FLAG(bytes)},
 	{FOR_SHOW, 'r', "newest-first", NULL, "newest event first", FLAG(show.newest_first)},
-	{FOR_SHOW, 0, "fold", NULL, "tell loops of branches once", FLAG(show.fold)},
+	{FOR_SHOW, 0, "fold", NULL, "print loops of branches once", FLAG(show.fold)},
 	{FOR_ALL, 'j', "threads", "COUNT",
 	 "use 1 to " TEXT_OF(MAX_THREADS) " processors (default: all, up to " TEXT_OF(
 		 DEFAULT_MAX_THREADS) ")",

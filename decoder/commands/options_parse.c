@@ -280,7 +280,7 @@ static void refuse(const struct command *command, const char *text)
 
 /* --- The command line --------------------------------------------------- */
 
-/* The long options of @command for getopt_long(), and the short ones behind a colon. */
+/* The long options of @command for getopt_long(), and the short ones after a colon. */
 static void make_getopt(const struct command *command, char *letters, struct option *names)
 {
 	*letters++ = ':';

@@ -2,8 +2,8 @@
 """A dump of a machine that nobody has: 512 CPUs with rings of 64 MiB in 2 TiB of memory.
 
 One CPU of a dump that mkimage made is multiplied. Every CPU has pages of its own at addresses
-of its own; but the rings of all lie at the same place of the file, and so do the pages of all
-memory that is empty, as a hole. So the file takes less than 300 MiB of a disk.
+of its own; but the rings of all lie at the same place of the file. So do the pages of all memory
+that is empty, as a hole. So the file takes less than 300 MiB of a disk.
 """
 
 import struct
@@ -100,7 +100,7 @@ def _meta(template: Template, number: int, meta_pa: int, ring_pa: int) -> bytes:
 
 
 class _Writer:
-    """Segments by physical address, and the file behind them."""
+    """Segments by physical address, and the file after them."""
 
     def __init__(self, path: Path, nr_segments: int):
         self.file = path.open("wb")

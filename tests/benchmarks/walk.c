@@ -12,7 +12,7 @@
  *
  *	test %eax,%eax; jne 1f; call f_j; 1: ret
  *
- * and behind the last one main: call *%rax; jmp main.  Which way a jne goes, and where
+ * and after the last one main: call *%rax; jmp main.  Which way a jne goes, and where
  * main calls, is pseudo-random and the same at every run.  A call of main goes at most
  * MAX_DEPTH levels deep.
  */

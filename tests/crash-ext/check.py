@@ -146,7 +146,7 @@ def commands_of(text):
 
 
 def cli_words(options, line):
-    """What btsrec prints for the words; a function is the operand behind the dump."""
+    """What btsrec prints for the words; a function is the operand after the dump."""
     command, *arguments = line.split()
     if command == "coverage":
         return cli(options, command, *arguments[:-1], options.dump, arguments[-1])
@@ -238,7 +238,7 @@ def check_views(check, options, out):
                re.search(r"  \S+\+0x[0-9a-f]+ -> \S+\+0x", out["all"]) is not None)
     check.equal("bts coverage panic = btsrec coverage panic", out["coverage"],
                 cli(options, "coverage", "--vmlinux", options.vmlinux, dump, "panic"))
-    check.that("bts tells of the first fault and of the other CPUs",
+    check.that("bts prints the first fault and the other CPUs",
                "first fault: panic on CPU" in out["default"] and "How it got there:" in
                out["default"] and out["default"].count("\nCPU ") == 2, out["default"])
     check_filters(check, out)
@@ -251,7 +251,7 @@ def check_filters(check, out):
     check.that("bts show --symbol shows branches from or to such functions only",
                symbols and all(re.search(r" (__)?sched", line) for line in symbols))
     check.that("bts show --from refuses what is no time", "is no time" in out["filter.wrong"])
-    check.that("bts calls --thread --symbol names functions", "stretch" in out["calls.named"],
+    check.that("bts calls --thread --symbol names functions", "interval" in out["calls.named"],
                out["calls.named"])
     check.that("bts show --thread of a thread that nobody knows: one line",
                out["thread.none"].startswith("bts: ") and out["thread.none"].count("\n") == 1,
@@ -371,7 +371,7 @@ def interrupt_listing(check, terminal):
 
 
 def interrupt_decoding(check, terminal):
-    """Ctrl-C at many moments of a command whose output nobody delays.
+    """Ctrl-C at many moments of a command with output that is not delayed.
 
     Only once the command is at work: crash's own handler, which rules before and
     after, may hang the session when it meets crash inside the C library.

@@ -143,7 +143,7 @@ static bool read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
 
 /* --- One view ----------------------------------------------------------- */
 
-/* Grown without the allocator under test: a failure here would be no finding. */
+/* Grown without the allocator under test: a failure here would be no fault of the library. */
 static bool keep(void *arg, const char *text, size_t len_bytes)
 {
 	struct answer *answer = arg;
@@ -287,7 +287,7 @@ static void drop_pages(const struct job *job, struct memory *memory)
 
 /* --- Threads ------------------------------------------------------------ */
 
-/** struct when - what else is wrong: @behind the first text; a sink with @room_bytes, 0: enough */
+/** struct when - what else is wrong: @after the first text; a sink with @room_bytes, 0: enough */
 struct when {
 	bool behind;
 	size_t room_bytes;

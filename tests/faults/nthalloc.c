@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * nthalloc: for LD_PRELOAD. The allocation number NTHALLOC of the process fails, whoever asks
- * for it, or reads of files do from number NTHALLOC_READ on, as of a medium that is gone. What
- * it has to say goes to descriptor NTHALLOC_FD, a line each: "failed", by whose code it was
- * asked for; "crashed" with the innermost code that is not libc's; at the end "allocations" and
- * "reads" with their numbers.
+ * nthalloc: for LD_PRELOAD.  The allocation number NTHALLOC of the process fails, for any caller.
+ * Or reads of files fail from number NTHALLOC_READ on, as of a medium that is gone.  What it has to
+ * say goes to descriptor NTHALLOC_FD, a line each: "failed", with the code that asked for it;
+ * "crashed" with the innermost code that is not libc's; at the end "allocations" and "reads" with
+ * their numbers.
  */
 #include <dlfcn.h>
 #include <errno.h>

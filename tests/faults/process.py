@@ -5,9 +5,9 @@
     tests/faults/process.py --btsrec PROGRAM --mkimage PROGRAM --preload LIBRARY [--every N]
 
 Those of the libraries are included. Each command gets one failure at a run: at every Nth place.
-Then its answer is whole and its exit status 0, or it fails with a message, which takes no
-medium that fails for a file that is cut off. A crash or a short answer of a library's making is
-no failure here if it is in KNOWN, and is counted.
+Then its answer is whole and its exit status 0, or it fails with a message. The message takes no
+medium that fails for a file that is cut off. A crash or a short answer of a library's making is no
+failure here if it is in KNOWN, and is counted.
 """
 
 import argparse
@@ -43,8 +43,8 @@ COMMANDS = (
 # Of each kind of file one, for the medium that fails.
 READS = ("info dump", "show dump", "show --threads 3 dump", "show flat", "show flat-elf",
          "show part0 part1", "show small", "show elf")
-# What a library does wrong when memory runs out: (file that crashed or whose request was
-# refused, what was seen).
+# What a library does wrong when memory runs out: (file that crashed or made the refused request,
+# what was seen).
 KNOWN = {
     # elfutils 0.188: dwarf_getaranges() and what it calls use what they got without a look.
     ("libdw.so.1", "crash, signal 11"),
@@ -67,7 +67,7 @@ def run(options, words, variable, nth):
 
 
 def judge(whole, status, output, errors, said):
-    """What is wrong, and whose it is; None: nothing"""
+    """What is wrong, and in which file; None: nothing"""
     if "crashed" in said or status < 0:
         return said.get("crashed", "?"), f"crash, signal {-status}"
     if status == 0 and output != whole:
@@ -124,7 +124,7 @@ def try_command(options, command, fault, counts):
 
 
 def split(path):
-    """Two files of a split dump: the first has all pages, the second those behind them."""
+    """Two files of a split dump: the first has all pages, the second those after them."""
     image = bytearray(pathlib.Path(path).read_bytes())
     # split, start_pfn_64, end_pfn_64 and max_mapnr_64 of struct kdump_sub_header, version 6.
     end = struct.unpack_from("<Q", image, 4096 + 96)[0]
@@ -151,8 +151,8 @@ def main():
             subprocess.run([options.mkimage, name], input="\n".join(image), text=True,
                            check=True)
         subprocess.run(["sh", "-c", case.commands[0]], check=True, capture_output=True)
-        for name, flat in (("dump", "flat"), ("elf", "flat-elf")):
-            subprocess.run([flatten, name, flat, "4096"], check=True)
+        for name, flattened in (("dump", "flat"), ("elf", "flat-elf")):
+            subprocess.run([flatten, name, flattened, "4096"], check=True)
         subprocess.run([options.btsrec, "extract", "dump", "small"], check=True,
                        capture_output=True)
         split("dump")

@@ -138,7 +138,7 @@ static void take_symbols(char *text)
 	}
 }
 
-/* Whoever types is no enemy: what is repeated to them is text. */
+/* The user at the keyboard is no enemy: what is repeated is text. */
 static void take_command(char *line)
 {
 	char *word;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files of btsrec extract.  Checksums would keep the fuzzer in front of the door, so
- * the input is what lies behind them: frames without sums, which are added here.
+ * Files of btsrec extract.  Checksums would keep the fuzzer in front of the door, so the input is
+ * what lies after them: frames without sums, which are added here.
  */
 #include <string.h>
 

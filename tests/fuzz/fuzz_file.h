@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that is none: a descriptor whose bytes are in memory, as a system call for every
- * read would be most of an execution.  Linked with --wrap=pread.
+ * A file that is none: a descriptor with its bytes in memory, as a system call for every read would
+ * be most of an execution.  Linked with --wrap=pread.
  */
 #ifndef BTSREC_FUZZ_FILE_H
 #define BTSREC_FUZZ_FILE_H

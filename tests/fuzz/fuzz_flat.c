@@ -13,7 +13,7 @@
 #define HEAD_BYTES	4096
 #define MAX_BYTES	(1 << 20)
 
-static void use(const struct mkdump_file *flat)
+static void use(const struct mkdump_file *dump_file)
 {
 	static const uint64_t page_pa[] = { 0x3000, 0x4000, 0x5000, 0x9000, 0x8000, 0x7000 };
 	static uint8_t buf[6 * BTSREC_PAGE_BYTES];
@@ -22,8 +22,8 @@ static void use(const struct mkdump_file *flat)
 	size_t nr_bytes;
 	uint64_t pa;
 
-	(void)mkdump_file_read(flat, 0, buf, 2 * BTSREC_PAGE_BYTES, &nr_bytes);
-	if (mkdump_new(flat, &msg, &dump))
+	(void)mkdump_file_read(dump_file, 0, buf, 2 * BTSREC_PAGE_BYTES, &nr_bytes);
+	if (mkdump_new(dump_file, &msg, &dump))
 		return;
 	for (pa = 0; pa < 64 * BTSREC_PAGE_BYTES; pa += 2 * BTSREC_PAGE_BYTES - 3)
 		(void)mkdump_read_pa(dump, pa, buf, 2 * BTSREC_PAGE_BYTES, &nr_bytes);
@@ -52,7 +52,7 @@ static bool is_plain(const uint8_t *bytes, size_t nr_bytes)
 static void use_plain(const uint8_t *bytes, size_t nr_bytes)
 {
 	struct dump_probe dump_probe = {0};
-	struct mkdump_file flat = {0};
+	struct mkdump_file dump_file = {0};
 	static struct msg msg;
 
 	fuzz_file(bytes, nr_bytes);
@@ -61,15 +61,15 @@ static void use_plain(const uint8_t *bytes, size_t nr_bytes)
 	for (uint64_t pa = 0; pa < 8 * BTSREC_PAGE_BYTES; pa += 100)
 		if (dump_probe_backed_bytes(&dump_probe, pa, BTSREC_PAGE_BYTES) > BTSREC_PAGE_BYTES)
 			__builtin_trap();
-	if (mkdump_file_init_plain(&flat, FUZZ_FD, nr_bytes))
-		use(&flat);
-	mkdump_file_fini(&flat);
+	if (mkdump_file_init_plain(&dump_file, FUZZ_FD, nr_bytes))
+		use(&dump_file);
+	mkdump_file_fini(&dump_file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 {
 	static uint8_t file[HEAD_BYTES + MAX_BYTES] = "makedumpfile";
-	struct mkdump_file flat = {0};
+	struct mkdump_file dump_file = {0};
 	static struct msg msg;
 
 	if (nr_bytes > MAX_BYTES)
@@ -83,8 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	file[31] = 1;
 	memcpy(file + HEAD_BYTES, bytes, nr_bytes);
 	fuzz_file(file, HEAD_BYTES + nr_bytes);
-	if (!mkdump_file_init(&flat, FUZZ_FD, HEAD_BYTES + nr_bytes, &msg))
-		use(&flat);
-	mkdump_file_fini(&flat);
+	if (!mkdump_file_init(&dump_file, FUZZ_FD, HEAD_BYTES + nr_bytes, &msg))
+		use(&dump_file);
+	mkdump_file_fini(&dump_file);
 	return 0;
 }

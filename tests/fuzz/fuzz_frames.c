@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stacks: any sequence of branches, switches and gaps, possible or not, keeps its promises, and
- * plain branches do by the plain way what they do in general.
+ * Stacks: any sequence of branches, switches and gaps, possible or not, keeps its promises.  Plain
+ * branches do by the fast way what they do in general.
  */
 #include <stdint.h>
 #include <stdlib.h>

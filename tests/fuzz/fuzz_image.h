@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the fuzzers share: the input of most is memory as pages, each with its address
- * in front (mkimage --pages writes such files); some take a text behind the last whole one.
+ * in front (mkimage --pages writes such files); some take a text after the last whole one.
  */
 #ifndef BTSREC_FUZZ_IMAGE_H
 #define BTSREC_FUZZ_IMAGE_H
@@ -34,7 +34,7 @@ extern const struct btsrec_sink fuzz_sink;
 /** fuzz_text - aborts at what is not printable ASCII, a tab or the end of a line */
 extern const struct btsrec_sink fuzz_text;
 
-/** fuzz_text_at() - where the text behind the pages begins in an input of @nr_bytes */
+/** fuzz_text_at() - where the text after the pages begins in an input of @nr_bytes */
 static inline size_t fuzz_text_at(size_t nr_bytes)
 {
 	return nr_bytes - nr_bytes % FUZZ_PAGE_BYTES;

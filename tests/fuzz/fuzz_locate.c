@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finding and validating: any memory, then every question about what was found. */
+/* Locate and validate: any memory, then every question about what was found. */
 #include "fuzz_image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How images change: a blind change of the whole shifts every page behind it, and a
- * checksum keeps what is left in front of the door.  So most changes stay in a page, or
- * carry a word or a record of the image, such as an address, to another place in it; and
- * most get right checksums afterwards.
+ * How images change: a blind change of the whole shifts every page after it, and a
+ * checksum keeps what is left in front of the door.  So most changes stay in a
+ * page.  Or they carry a word or a record of the image, such as an address, to
+ * another place in it.  Most get right checksums afterwards.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * User addresses in a kernel that lies: the input is a list of changes to a small one
- * (userkernel.h), whose tasks, tree of mappings, names, BTF and vDSO are all in order
- * before.  No file of this machine is looked at.
+ * (userkernel.h).  Its tasks, tree of mappings, names, BTF and vDSO are all in order before.  No
+ * file of this machine is looked at.
  */
 #include "../../decoder/src/symbols/user.h"
 #include "../userkernel.h"

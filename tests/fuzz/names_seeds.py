@@ -25,7 +25,7 @@ def kernel():
 
 
 def module():
-    """struct mod_kallsyms at 0, its symbols, names and types behind it."""
+    """struct mod_kallsyms at 0, its symbols, names and types after it."""
     page = bytearray(1024)
     struct.pack_into("<QI4xQQ", page, 0, IMAGE_KVA + 0x100, 3, IMAGE_KVA + 0x200,
                      IMAGE_KVA + 0x300)

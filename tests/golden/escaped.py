@@ -4,9 +4,10 @@
 
 usage: escaped.py --btsrec PROGRAM --mkimage PROGRAM [--every N]
 
-Whoever could choose a name in the broken kernel (of a thread, a module, a symbol, a release,
-a mark) could choose bytes that take a terminal over or end a string. Every command and format
-is asked about a dump in which all names are such, with and without names:
+An attacker could choose a name in the broken kernel: of a thread, a module, a
+symbol, a release, a mark. Its bytes could take a terminal over or end a string.
+Every command and format is asked about a dump in which all names are such, with and
+without names:
 
   text, tsv, folded, lcov, messages   printable ASCII only (tsv: and tabs); folded: no name has a
                                       semicolon

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A dump of whose headers a byte is wrong is refused, or answers: nothing dies of it.
+"""A dump with a wrong byte in its headers is refused, or answers: nothing dies of it.
 
 usage: headers.py --btsrec PROGRAM --mkimage PROGRAM [--every N]
 

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A command that a signal ends while it writes a file leaves none, and tells which signal it was.
+"""A command that a signal ends while it writes a file leaves none, and says which signal it was.
 
 usage: interrupted.py --btsrec PROGRAM --mkimage PROGRAM --preload LIBRARY
 
-A signal that is ignored does nothing, an older file stays what it was, and what SIGKILL leaves
-of a small file can be read: the collector does.  A folder whose name leads elsewhere when the
-writing ends is the folder all the same, and without --force no file that came meanwhile is
-replaced.
+A signal that is ignored does nothing. An older file stays what it was. What SIGKILL leaves of a
+small file can be read: the collector does. A folder is the same folder even if its name leads
+elsewhere when the writing ends. Without --force no file that came meanwhile is replaced.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # usage: late-names.sh MKIMAGE PROGRAM
-# The program with a dump whose names say which branches lead through thunks.
+# The program with a dump with names that say which branches lead through thunks.
 set -eu
 case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 work=$(mktemp -d)

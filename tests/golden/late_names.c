@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * usage: late_names DUMP MAP
- * Whoever uses the library may name things when a view has been told already: what follows is
- * told as if the names had been there at first, the kinds of branches and the thunks included.
+ * A user of the library may name things when a view has been printed already.  What
+ * follows is printed as if the names had been there at first, the kinds of branches
+ * and the thunks included.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,14 +45,14 @@ static bool name_by_resolver(struct btsrec *rec)
 	return true;
 }
 
-/* --- What is told -------------------------------------------------------- */
+/* --- What is printed ----------------------------------------------------- */
 
 static bool take(void *arg, const char *text, size_t len_bytes)
 {
 	return fwrite(text, 1, len_bytes, arg) == len_bytes;
 }
 
-static bool tell(struct btsrec *rec, FILE *file)
+static bool print(struct btsrec *rec, FILE *file)
 {
 	const struct btsrec_sink sink = { .write = take, .arg = file };
 	const struct btsrec_show show = { .size = sizeof(show), .types = true };
@@ -60,8 +61,8 @@ static bool tell(struct btsrec *rec, FILE *file)
 	return !btsrec_show(rec, &show, &sink) && !btsrec_calls(rec, &calls, &sink);
 }
 
-/* The caller's, or NULL.  @early: named before anything is told. */
-static char *told(bool (*name)(struct btsrec *rec), bool early)
+/* The caller's, or NULL.  @early: named before anything is printed. */
+static char *printed(bool (*name)(struct btsrec *rec), bool early)
 {
 	struct btsrec *rec = btsrec_new();
 	FILE *nothing = fopen("/dev/null", "w");
@@ -73,7 +74,7 @@ static char *told(bool (*name)(struct btsrec *rec), bool early)
 
 	if (good)
 		btsrec_set_dump_names(rec, false);
-	good = good && (early || tell(rec, nothing)) && name(rec) && tell(rec, file);
+	good = good && (early || print(rec, nothing)) && name(rec) && print(rec, file);
 	if (!good)
 		printf("%s\n", rec ? btsrec_errmsg(rec) : "out of memory");
 	btsrec_free(rec);
@@ -88,11 +89,11 @@ static char *told(bool (*name)(struct btsrec *rec), bool early)
 
 static bool check(const char *what, bool (*name)(struct btsrec *rec))
 {
-	char *early = told(name, true), *late = told(name, false);
+	char *early = printed(name, true), *late = printed(name, false);
 	bool good = early && late && strstr(early, "thunk") && !strcmp(early, late);
 
 	if (!good)
-		printf("%s: named first:\n%s\nnamed behind a view:\n%s\n", what,
+		printf("%s: named first:\n%s\nnamed after a view:\n%s\n", what,
 		       early ? early : "-", late ? late : "-");
 	free(early);
 	free(late);

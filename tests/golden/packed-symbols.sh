@@ -74,6 +74,6 @@ for ending in gz xz zst; do
 	mkdir -p debug/lib/modules/6.1.0-x/kernel
 	cp packed-one.ko.$ending debug/lib/modules/6.1.0-x/kernel/
 	"$btsrec" show -l --debuginfo debug dump > out 2>&1 || true
-	grep -q "packed-one.ko.$ending: the dump does not tell where" out ||
+	grep -q "packed-one.ko.$ending: the dump does not say where" out ||
 		fail ".ko.$ending is not read"
 done

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * signal_at_end: for LD_PRELOAD. When all of a file is written, and before it has its name, the
- * process gets the signal whose number is in SIGNAL_AT_END.
+ * signal_at_end: for LD_PRELOAD.  When all of a file is written, and before it has its name, the
+ * process gets the signal with the number in SIGNAL_AT_END.
  */
 #include <signal.h>
 #include <stdlib.h>

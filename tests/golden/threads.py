@@ -79,7 +79,7 @@ def describe(form):
     yield f"cpu 2\narm tsc=1 now={PROG}\n{SAME}"
 
 
-# Of which each CPU is told by one thread, beside the others.
+# Each CPU is printed by one thread, beside the others.
 VIEWS = (["calls"], ["calls", "--format", "jsonl", "--kernel"], ["calls", "-n", "3000"],
          ["insns", "-n", "4000"], ["insns", "--format", "jsonl", "-n", "900", "--cpu", "2,0"],
          ["functions"], ["functions", "--by", "task"], ["functions", "--by", "cpu"],
@@ -144,12 +144,12 @@ def same_extract(args, dump, words, threads, out, lacks=False):
 
 
 def first_come_first(args, dump, words):
-    """Are the first lines, which are told before all of a ring is read, those that they are where
-    all of it was read before?  The newest so many events are all that there are."""
+    """Are the first lines, printed before all of a ring is read, the same where all of it was read
+    before? The newest so many events are all that there are."""
     for nr_threads in (1, 3):
         if answer(args.btsrec, dump, words, nr_threads) != \
            answer(args.btsrec, dump, [*words, "-n", "99999999"], nr_threads):
-            print(f"{' '.join(words)}: {nr_threads} threads tell other lines first")
+            print(f"{' '.join(words)}: {nr_threads} threads print other lines first")
             return False
     return True
 
@@ -175,8 +175,8 @@ def first_come_soon(args, dump, cpu="0"):
 
 
 def describe_alone(form):
-    """Long nobody comes to run, and nothing but the kernel does; or the program that is told of
-    by the first switch only, at once, soon or too late."""
+    """For long no switch comes, and nothing but the kernel runs; or the program that only the first
+    switch names, at once, soon or too late."""
     parts = ((SAME * 150, 20), (USER * 300 + SAME * 20, 150),
              (SAME + USER + "mark tsc=2 text=a\n" + SAME * 20, 70), (USER * 4700, 1))
     end = "freeze reason=panic tsc=90000 ip=0xffffffff81000012 stop_ip=0xffffffff81000010\n"

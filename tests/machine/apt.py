@@ -81,7 +81,7 @@ class PrivateRoot:
         return run([program, *options, "-q", *arguments], cwd=cwd)
 
     def names(self, prefix: str) -> list[str]:
-        """All packages whose names begin with PREFIX."""
+        """All packages with names that begin with PREFIX."""
         return self._run("apt-cache", "pkgnames", prefix).split()
 
     def fetch(self, *packages: str) -> list[Path]:
@@ -125,7 +125,7 @@ def unpack_members(deb: Path, folder: Path, members):
 
 
 def unpack_without(deb: Path, folder: Path, pattern: str):
-    """DEB without the files whose names match PATTERN."""
+    """DEB without the files with names that match PATTERN."""
     _tar(deb, folder, f"--exclude={pattern}")
 
 

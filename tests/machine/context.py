@@ -128,7 +128,7 @@ class Context:
 
     def boot(self, script: str, modules=(), name="boot", files=(), answers=None,
              plugin_args=None, **config) -> vm.Machine:
-        """A machine, not yet started, whose guest runs SCRIPT.
+        """A machine, not yet started; its guest runs SCRIPT.
 
         @modules: paths or (path, parameters), loaded in this order.
         """
@@ -149,7 +149,7 @@ class Context:
         return [self.os.module("qemu_fw_cfg"), (self.recorder, f"pti=map {parameters}")]
 
     def seconds(self, wanted: float) -> float:
-        """A time limit, stretched by --slow on a busy host."""
+        """A time limit, extended by --slow on a busy host."""
         return wanted * self.options.slow
 
     # --- results ---

@@ -29,15 +29,15 @@ class Kind:
         $behind_pause: where probe_sched_switch() goes on when it has stopped BTS.
     @trigger: what it does under load.
     @console: what the kernel must have said, so that no other crash is taken for this one.
-    @entries: handlers whose newest entry is the fault's, as the CPU sees it.
+    @entries: the newest entry of these handlers is the fault's, as the CPU sees it.
     @reasons: what the freeze may call it.
     @max_unfrozen: CPUs that did not record any more when the others were stopped.
     @together: several CPUs may have the fault.
     @monitor: command of QEMU's monitor for "ask monitor".
     @max_newer: records that the faulting CPU may add, without interrupts that came and went;
         None: not limited, see docs/evidence/kernels-and-crashes.md.
-    @max_since: records outside of interrupts that it may add from the instant of the fault on,
-        which btscrash notes, what is printed first included.
+    @max_since: records outside of interrupts that it may add from the moment of the fault on, which
+        btscrash notes, what is printed first included.
     @end: what the kernel says last.
     @paused: why the history of each CPU ends before the freeze; empty: it need not.
     @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
@@ -124,7 +124,7 @@ echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
                       together=True),
     "annotating": Kind("hunt '' 1\ndd if=/dev/zero bs=1 | dd of=/dev/null bs=1",
                        "btscrash: NMI at", max_newer=64, min_cpus=2, mark=""),
-    # Right behind the instruction that stops BTS: all that the freeze needs must be there by then.
+    # Right after the instruction that stops BTS: all that the freeze needs must be there by then.
     "pausing": Kind("""cd /sys/module/btscrash/parameters
 printf '0x%x' $((0x$start + behind_pause)) >hunt_start
 crash break""", "btscrash: breakpoint at probe_sched_switch", max_newer=64, min_cpus=2, mark="",

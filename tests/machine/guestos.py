@@ -37,7 +37,7 @@ class GuestOS:
     """The pieces of one kernel package.
 
     @has_toolchain: headers and compiler are in @folder, too.
-    @is_hosts: the host's own kernel package, for whose headers the build makes the recorder.
+    @is_hosts: the host's own kernel package; the build makes the recorder for its headers.
     """
 
     folder: Path
@@ -81,7 +81,7 @@ class GuestOS:
         return ["make", "-C", f"/lib/modules/{self.release}/build", f"M={folder}", "modules"]
 
     def make_modules(self, folder: Path):
-        """Build the kernel modules whose Kbuild is in FOLDER."""
+        """Build the kernel modules with their Kbuild in FOLDER."""
         command = self._make_command(folder)
         done = subprocess.run(command, check=False, text=True, stdin=subprocess.DEVNULL,
                               capture_output=True)

@@ -20,7 +20,7 @@ from scenarios import install
 CRASHKERNEL = {"bookworm": "256M", "trixie": "320M"}
 MEMORY_MIB = 1280
 RING_BYTES = 1 << 20
-# What is told of a slow machine is of no interest; emulated ones are.
+# What is printed of a slow machine is of no interest; emulated ones are slow.
 PATIENCE = ("watchdog_thresh=60 rcupdate.rcu_cpu_stall_suppress=1 "
             "systemd.default_timeout_start_sec=900")
 
@@ -110,7 +110,7 @@ def reports(files: dict) -> dict[str, dict[str, bytes]]:
 
 
 def compare(context, what: str, history: bytes, model_dir: Path) -> int:
-    """The number of branches in the HISTORY of a report, all of which are the model's."""
+    """The number of branches in the HISTORY of a report; all are the model's."""
     path = context.out / f"{what}.bts"
     path.write_bytes(history)
     events = dump.events(context, path)
@@ -135,4 +135,4 @@ def clean(context, mnt: Path):
 def keep_told(context, files: dict):
     """What a guest has sent, as files of the run's folder."""
     for name, data in files.items():
-        (context.out / f"told-{name}").write_bytes(data)
+        (context.out / f"sent-{name}").write_bytes(data)

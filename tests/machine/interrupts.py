@@ -6,9 +6,9 @@ its thread that nothing else belongs to, leading back to the interrupted instruc
 Everything between is its work: softirqs on its way out, and what ran on this CPU while
 its thread was preempted.
 
-In doubt there was none, so all of it is taken for handling of the fault: exceptions and
-NMIs are no interrupts, an interrupt that did not return is not over, and a gap in the
-history hides who returned.
+If it is not sure there was none, so all of it is taken for handling of the fault. Exceptions and
+NMIs are no interrupts, an interrupt that did not return is not over, and a gap in the history hides
+returns.
 """
 
 import re
@@ -22,7 +22,7 @@ USER_END = 1 << 63
 
 
 def send(symbols=SYMBOLS) -> str:
-    """What the guest's shell does to tell the addresses of SYMBOLS, patterns, to sent()."""
+    """What the guest's shell does to send the addresses of SYMBOLS, patterns, to sent()."""
     # What they begin with first: a regular expression takes the guest a millisecond a line.
     begins = " ".join(f"-e ' {re.match('[A-Za-z0-9_]*', symbol)[0]}'" for symbol in symbols)
     return f"""

@@ -10,7 +10,7 @@ import apt
 import cache
 from errors import Failure
 
-# The release whose kernel the guest runs.
+# The release with the kernel that the guest runs.
 SUITE = "bookworm"
 LIBRARIES = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")
 LINKER = "ld-linux-x86-64.so.2"

@@ -64,7 +64,7 @@ def _of_addr2line(vmlinux, addresses) -> dict[int, str]:
 
 
 def _of_gdb(vmlinux, addresses) -> dict[int, str]:
-    """The files alone: gdb tells the line of the last statement that begins before."""
+    """The files alone: gdb prints the line of the last statement that begins before."""
     commands = [word for at in addresses
                 for word in ("-ex", f"echo @{at:#x} \\n", "-ex", f"info line *{at:#x}")]
     found = {}
@@ -100,7 +100,7 @@ def compare(context, path, vmlinux, shift: int):
         raise Failure(f"{len(wrong)} of {len(printed)} lines differ\n" + "\n".join(wrong[:20]))
     lines = sum(1 for place in printed.values() if place)
     if lines < len(printed) // 2 or not lines:
-        raise Failure(f"{lines} of {len(printed)} addresses have lines: nothing to tell from")
+        raise Failure(f"{lines} of {len(printed)} addresses have lines: nothing to compare")
     calls = sum(_calls_agree(context, path, vmlinux, command, printed) for command in
                 (["summary"], ["calls", "--lines", "--count", "40"]))
     context.say(f"source lines: {calls} calls have them as text and as JSON")

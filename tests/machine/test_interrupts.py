@@ -79,7 +79,7 @@ class Interrupts(unittest.TestCase):
 
     def test_of_user_code(self):
         self.check(0, entry(TIMER, 0x400000), WORK, branch(IRET, 0x400000))
-        # Who left the kernel, or enters it, has nothing open there.
+        # A thread that left the kernel, or enters it, has nothing open there.
         self.check(4, entry(TIMER), entry(TIMER, CODE + 1), branch(IRET, 0x400000), BACK)
         self.check(4, entry(TIMER), entry(EXCEPTION, 0x400000), BACK, BACK)
 

@@ -3,8 +3,8 @@
 
 The model writes registers and guest memory and follows interrupts, which plugins can do
 from QEMU 11 on. Debian 13 has it in its backports; its packages are unpacked into the
-cache and run with their own libraries by their own dynamic linker, so that neither root
-nor a chroot is needed.
+cache and run with their own libraries by their own dynamic linker. So neither root nor
+a chroot is needed.
 """
 
 import re

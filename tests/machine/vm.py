@@ -28,7 +28,7 @@ import toolbox
 from errors import Failure
 from timelimit import TimeLimit
 
-# The CPU of shared documentation: an Intel model with DS, whose BTS the plugin models.
+# The CPU of shared documentation: an Intel model with DS; the plugin models its BTS.
 CPU = ("qemu64,+ds,+ds-cpl,+dtes64,-hypervisor,vendor=GenuineIntel,family=6,model=85,"
        "x-force-features=on")
 PANIC_END = "---[ end Kernel panic"
@@ -46,7 +46,7 @@ PR_SET_PDEATHSIG = 1
 
 @dataclass
 class Config:
-    """What to boot. The kernel command line gets @append behind the fixed part."""
+    """What to boot. The kernel command line gets @append after the fixed part."""
 
     kernel: Path
     initrd: bytes

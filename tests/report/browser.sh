@@ -76,7 +76,7 @@ check("events are numbered", D.cpus.every((cpu) => cpu.branches.length / 2 === 0
 	cpu.branchOf(cpu.eventOf(cpu.branches.length / 2 - 1)) === cpu.branches.length / 2 - 1));
 check("the newest event is the last", D.cpus.every((cpu) => !cpu.others.length ||
 	cpu.others[cpu.others.length - 1].n < cpu.end));
-check("what is left out is told", $("left").hidden !== D.cpus.some((cpu) => cpu.omitted));
+check("what is left out is printed", $("left").hidden !== D.cpus.some((cpu) => cpu.omitted));
 for (const cpu of D.cpus.filter((one) => one.omitted)) {
 	check("no more than asked for", cpu.end - cpu.first === D.max_events);
 	check("CPU " + cpu.cpu + " says what it lacks", $("lefts").textContent.includes(
@@ -113,7 +113,7 @@ for (const cpu of D.cpus.filter((one) => one.omitted && one.calls.length)) {
 		$("older").onclick();
 	check("the list begins with what is left out", $("branches").rows[0].textContent.includes(
 		`left outlisted by btsrec show --cpu ${cpu.cpu}`));
-	check("and goes on behind it", $("branches").rows[1].cells[0].textContent === String(cpu.first));
+	check("and goes on after it", $("branches").rows[1].cells[0].textContent === String(cpu.first));
 }
 for (const cpu of D.cpus.filter((one) => one.calls.length)) {
 	const nr = cpu.branches.length / 2, numbers = [];
@@ -137,7 +137,7 @@ paint();
 document.title = found.length ? "WRONG: " + found.join("; ") : "ALL RIGHT";
 </script>
 END
-# What only the dump of tests/golden/report-newest.in can show: a thread whose calls began in
+# What only the dump of tests/golden/report-newest.in can show: a thread with calls that began in
 # what is left out, and that comes to run later.
 cat >"$work/carried.html" <<'END'
 <script>

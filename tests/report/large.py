@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A big machine for mkimage: CPUs with full rings, whose branches are calls in a tree.
+"""A big machine for mkimage: CPUs with full rings of branches that are calls in a tree.
 
 Function i calls i + 1 and i + 2; each CPU begins somewhere else in the walk of that tree,
 and another thread takes over now and then.

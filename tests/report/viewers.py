@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The exports in programs that nobody here wrote show what btsrec tells.
+"""The exports show in programs of others what btsrec prints.
 
 speedscope, in a headless Chromium: every function of the folded stacks with as many branches
 as "btsrec functions" counts, every thread of the trace with the calls that "btsrec calls"
@@ -97,7 +97,7 @@ for (const query of process.argv.slice(3))
 
 
 class Failure(Exception):
-    """What is shown is not what is told."""
+    """What is shown is not what is printed."""
 
 
 def run(command, **more):
@@ -167,22 +167,22 @@ def same(what, ours, theirs):
 
 
 def folded(test):
-    """Own branches of each function; the threads, of which nothing is their own."""
+    """Own branches of each function; the threads, without branches of their own."""
     path = test.export("folded", "folded.txt")
     # What speedscope shows is what the file has, and its own branches those of functions.
-    told = collections.Counter()
+    printed = collections.Counter()
     for row in test.jsonl("functions"):
         if row["kind"] == "function":
-            told[row["function"]] += row["branches"]
+            printed[row["function"]] += row["branches"]
     (rows,) = test.shown(path).values()
     shown = {name: number(own) for _, own, name in rows}
-    same("branches by function", {(name, nr) for name, nr in told.items() if nr},
+    same("branches by function", {(name, nr) for name, nr in printed.items() if nr},
          {(name, nr) for name, nr in shown.items() if nr})
     threads = {line.split(";")[0] for line in path.read_text().splitlines()}
     totals = {name: number(total) for total, _, name in rows}
-    if sum(totals[thread] for thread in threads) != sum(told.values()):
+    if sum(totals[thread] for thread in threads) != sum(printed.values()):
         raise Failure("the threads do not have all branches together")
-    print(f"speedscope: {sum(told.values())} branches of {len(told)} functions in "
+    print(f"speedscope: {sum(printed.values())} branches of {len(printed)} functions in "
           f"{len(threads)} threads, as btsrec functions has them")
 
 
@@ -213,9 +213,9 @@ def chrome(test):
         if not row:
             raise Failure(f"speedscope shows a profile '{title}'")
         theirs[int(row[2]), int(row[1]) if row[1] else None] = {name for _, _, name in rows}
-    same("threads with calls", {str(who) for who in ours}, {str(who) for who in theirs})
-    for who, names in ours.items():
-        same(f"functions called on CPU {who[0]} by thread {who[1]}", names, theirs[who])
+    same("threads with calls", {str(thread) for thread in ours}, {str(thread) for thread in theirs})
+    for thread, names in ours.items():
+        same(f"functions called on CPU {thread[0]} by thread {thread[1]}", names, theirs[thread])
     runs = collections.defaultdict(set)
     for row in test.jsonl("timeline"):
         if row["kind"] == "switch" and not row.get("mm_only"):
@@ -231,7 +231,7 @@ def duckdb(test):
     node = shutil.which("node")
     if not node:
         raise Failure("there is no node")
-    queries, told = [], []
+    queries, printed = [], []
     for command, options in (("show", ("--types",)), ("calls", ())):
         path = test.folder / f"{command}.jsonl"
         path.write_text(test.btsrec(command, "--format", "jsonl", *options, test.args.dump))
@@ -240,14 +240,14 @@ def duckdb(test):
             row = json.loads(line)
             rows[row["kind"], row["cpu"]] += 1
         queries.append(f"SELECT kind, cpu, count(*) FROM read_json('{path}') GROUP BY ALL")
-        told.append({(kind, cpu, nr) for (kind, cpu), nr in rows.items()})
+        printed.append({(kind, cpu, nr) for (kind, cpu), nr in rows.items()})
     query = test.folder / "query.mjs"
     query.write_text(QUERY)
     text = run([node, query, test.args.packages / "node_modules", *queries])
-    for ours, line in zip(told, text.splitlines(), strict=True):
+    for ours, line in zip(printed, text.splitlines(), strict=True):
         same("rows in DuckDB", ours, {(kind, int(cpu), int(nr))
                                       for kind, cpu, nr in json.loads(line)})
-    print(f"DuckDB: {sum(sum(row[2] for row in rows) for rows in told)} rows of show and calls, "
+    print(f"DuckDB: {sum(sum(row[2] for row in rows) for rows in printed)} rows of show and calls, "
           "equal by kind and CPU")
 
 
@@ -255,15 +255,15 @@ def lcov(test):
     path = test.folder / "coverage.info"
     test.btsrec("export", "--to", "lcov", "--force", "--vmlinux", test.args.vmlinux,
                 test.args.dump, path)
-    told = collections.Counter()
+    printed = collections.Counter()
     for line in path.read_text().splitlines():
         if row := re.fullmatch(r"(LF|LH|FNF|FNH):(\d+)", line):
-            told[row[1]] += int(row[2])
+            printed[row[1]] += int(row[2])
     text = subprocess.run(["lcov", "--summary", path], capture_output=True, text=True,
                           check=True, timeout=SECONDS)
     shown = re.findall(r"\((\d+) of (\d+) (?:lines|functions)\)", text.stdout + text.stderr)
-    ours = [(str(told["LH"]), str(told["LF"])), (str(told["FNH"]), str(told["FNF"]))]
-    if shown != ours or not told["LH"]:
+    ours = [(str(printed["LH"]), str(printed["LF"])), (str(printed["FNH"]), str(printed["FNF"]))]
+    if shown != ours or not printed["LH"]:
         raise Failure(f"lcov counts {shown}, the file says {ours}")
     run(["genhtml", "--quiet", "--ignore-errors", "source", "--synthesize-missing",
          "--output-directory", test.folder / "html", path]
@@ -272,7 +272,7 @@ def lcov(test):
          test.folder / "html", path])
     if not (test.folder / "html/index.html").is_file():
         raise Failure("genhtml makes no page")
-    print(f"lcov: {told['LH']} of {told['LF']} lines, {told['FNH']} of {told['FNF']} functions")
+    print(f"lcov: {printed['LH']} of {printed['LF']} lines, {printed['FNH']} of {printed['FNF']} functions")
 
 
 def main():

@@ -69,7 +69,7 @@ expect 0 "" "$arm" stop
 printf 'state: frozen\ncpu0: frozen annotations=1\n' >"$work/device"
 cp "$work/device" "$work/frozen"
 expect 1 "Not recording: .*btsrec snapshot FILE.*echo arm >$work/device" "$arm" start
-cmp -s "$work/device" "$work/frozen" || fault "a frozen recorder was told '$(cat "$work/device")'"
+cmp -s "$work/device" "$work/frozen" || fault "a frozen recorder was sent '$(cat "$work/device")'"
 rm "$work/device"
 stub modprobe "cp '$work/frozen' '$work/device'"
 expect 1 "Not recording: .*btsrec snapshot" "$arm" start

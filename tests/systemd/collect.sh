@@ -142,7 +142,7 @@ grep -q "from a dump that was cut off" "$(report)/check.txt" || fault "$test: no
 run
 expect_reports 1
 
-# big FILE: two CPUs whose rings fill many pages.
+# big FILE: two CPUs with rings that fill many pages.
 big() {
 	mkimage "$1" <<-END
 		root cpus=2 ring=40000
@@ -386,7 +386,7 @@ cat >"$work/bin/btsrec" <<-END
 END
 chmod +x "$work/bin/btsrec"
 rm -f "$work/asked"
-# As the unit has it, if this is somebody who can do so.
+# As the unit has it, if this user can do so.
 if [ "$(id -u)" = 0 ] && setpriv --inh-caps +dac_read_search --ambient-caps +dac_read_search true 2>/dev/null; then
 	run setpriv --inh-caps +dac_read_search --ambient-caps +dac_read_search
 else
@@ -507,7 +507,7 @@ if chown 65534 "$work/mine" 2>/dev/null; then
 	[ -z "$(ls "$work/hooks")" ] || fault "$test: written through a link"
 fi
 
-# Whoever owns the folder of the dump swaps the report's for a link between two steps.
+# The owner of the folder of the dump swaps the report's for a link between two steps.
 test=a_folder_that_is_swapped
 machine
 dump "$work/crash/1/dump.1" 90

@@ -24,7 +24,7 @@ put() {
 
 recording='cpu0: armed annotations=10 skipped=0 foreign_stops=0\ncpu1: armed annotations=7 skipped=0 foreign_stops=0\n'
 
-# The machine of which nobody complains.
+# The machine without a complaint.
 healthy() {
 	local cpu
 	rm -rf "$root"
@@ -68,7 +68,7 @@ test=healthy
 healthy
 expect 0 "good  *cpu .* 2 CPUs" "good  *armed  *2 CPUs record, each passed the self-test" \
 	"good  *kdump .*256 MiB" "there will be a history\.$"
-[ "$("$btsrec" doctor --root "$root" | grep -c '^good ')" = 8 ] || fault "$test: not 8 findings"
+[ "$("$btsrec" doctor --root "$root" | grep -c '^good ')" = 8 ] || fault "$test: not 8 checks"
 
 test=cpu
 put /proc/cpuinfo 'processor: 0\nvendor_id : AuthenticAMD\nflags : bts dtes64\n'
@@ -93,14 +93,14 @@ healthy
 put /sys/devices/system/cpu/vulnerabilities/meltdown 'Mitigation: PTI\n'
 expect 0 "^good  *pti .*shown to user page tables"
 put /sys/module/btsrec/parameters/pti 'refuse\n'
-expect 2 "^no-history  pti .*not told to record" "PTI=map"
+expect 2 "^no-history  pti .*not set to record" "PTI=map"
 rm "$root/sys/module/btsrec/parameters/pti"
-expect 2 "^no-history  pti .*not told to record" "PTI=map"
+expect 2 "^no-history  pti .*not set to record" "PTI=map"
 put /etc/btsrec.conf 'PTI=map\n'
 expect 0 "^good  *pti .*shown to user page tables"
 rm "$root/sys/devices/system/cpu/vulnerabilities/meltdown"
-expect 1 "^degraded  *pti .*cannot be told" "Mount /sys"
-! grep -q "are not isolated" <<<"$said" || fault "$test: what is not known is told"
+expect 1 "^degraded  *pti .*not known" "Mount /sys"
+! grep -q "are not isolated" <<<"$said" || fault "$test: what is not known is printed"
 
 test=module
 healthy
@@ -137,7 +137,7 @@ rm "$root/dev/btsrec"
 expect 1 "^degraded  *armed .*No such file" "devtmpfs"
 ! grep -q "as root" <<<"$said" || fault "$test: root would not find the device either"
 mkfifo "$root/dev/btsrec"
-expect 1 "^degraded  *armed .*cannot be told.*No such device"
+expect 1 "^degraded  *armed .*not known.*No such device"
 rm "$root/dev/btsrec"
 # The device is no regular file; of this one nothing can be read.
 ln -s /dev/null "$root/dev/btsrec"
@@ -183,7 +183,7 @@ done
 rm "$root/etc/btsrec.conf"
 expect 0
 mkfifo "$root/etc/btsrec.conf"
-expect 1 "^degraded  *capture .*cannot be told.*No such device"
+expect 1 "^degraded  *capture .*not known.*No such device"
 
 test=space
 healthy
@@ -207,18 +207,18 @@ expect 1 "for reports; a crash may want $((99999999 + 2))\."
 put /etc/btsrec.conf 'MIN_FREE_MBYTES=99999999\nMIN_FREE_MBYTES=\n'
 expect 0
 
-# What cannot be told is not good.
+# What is not known is not good.
 healthy
 rm "$root/proc/meminfo"
-expect 1 "^degraded  *space .*cannot be told: /proc/meminfo"
+expect 1 "^degraded  *space .*not known: /proc/meminfo"
 healthy
 put /etc/btsrec.conf 'DUMP_DIRS=/file/dumps\n'
 put /file ''
-expect 1 "^degraded  *space .*in /file/dumps cannot be told"
+expect 1 "^degraded  *space .*in /file/dumps is not known"
 put /var/lib/btsrec ''
 rm "$root/var/lib/btsrec"
 ln -s btsrec "$root/var/lib/btsrec"
-expect 1 "^degraded  *space .*for reports cannot be told"
+expect 1 "^degraded  *space .*for reports is not known"
 
 test=units
 healthy
@@ -234,7 +234,7 @@ said=$("$btsrec" doctor -f prometheus --root "$root")
 for line in "btsrec_history_level 1" "btsrec_cpus 2" "btsrec_cpus_armed 2" \
 	"btsrec_annotations_total 17" "btsrec_annotations_skipped_total 5" \
 	"btsrec_foreign_stops_total 0" "btsrec_execs_total 44" "btsrec_arms_total 3" \
-	'btsrec_finding_level{name="gaps"} 1' 'btsrec_finding_level{name="cpu"} 0' \
+	'btsrec_check_level{name="gaps"} 1' 'btsrec_check_level{name="cpu"} 0' \
 	'# TYPE btsrec_arms_total counter'; do
 	grep -qxF "$line" <<<"$said" || fault "$test: no '$line' in: $said"
 done
@@ -274,17 +274,17 @@ grep -qx half "$work/prom/btsrec.prom" && fault "$test: half a file took the pla
 
 test=usage
 "$btsrec" doctor --format xml >/dev/null 2>&1
-[ $? = 3 ] || fault "$test: a wrong format is not told by status 3"
+[ $? = 3 ] || fault "$test: a wrong format does not end with status 3"
 for wrong in "$work/nowhere" "$btsrec"; do
 	said=$("$btsrec" doctor --root "$wrong" 2>&1)
-	[ $? = 3 ] || fault "$test: --root $wrong is not told by status 3"
+	[ $? = 3 ] || fault "$test: --root $wrong does not end with status 3"
 	grep -q "^btsrec: doctor: --root.* $wrong" <<<"$said" || fault "$test: --root $wrong: $said"
 done
 "$btsrec" doctor vmcore >/dev/null 2>&1
-[ $? = 3 ] || fault "$test: a dump is not told by status 3"
+[ $? = 3 ] || fault "$test: a dump does not end with status 3"
 "$btsrec" doctor --help | grep -q -e --root || fault "$test: no help"
 "$btsrec" doctor >/dev/full 2>&1
-[ $? = 7 ] || fault "$test: no room for the output is not told"
+[ $? = 7 ] || fault "$test: no room for the output is no error"
 
 [ "$faults" = 0 ] && echo "all is as it should be"
 [ "$faults" = 0 ]

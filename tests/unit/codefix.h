@@ -29,7 +29,7 @@ static struct code *cf_code;
 /* Of code_source.made; NULL: none. */
 static bool (*cf_made)(void *arg, uint64_t cr3, uint64_t va);
 
-/* The physical address behind @va, which is mapped if it is not yet. */
+/* The physical address after @va, which is mapped if it is not yet. */
 static inline uint64_t cf_map(uint64_t pgd_pa, uint64_t va)
 {
 	uint64_t table_pa = pgd_pa;
@@ -109,7 +109,7 @@ static inline void cf_start(void)
 	ck_assert_ptr_nonnull(cf_code);
 }
 
-/* Of the process whose tables are at USER_PGD. */
+/* Of the process with its tables at USER_PGD. */
 static inline const struct code_run *cf_run(uint64_t start, uint64_t end)
 {
 	return code_run(cf_code, USER_PGD, start, end);

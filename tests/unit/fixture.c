@@ -23,7 +23,7 @@ uint64_t fixture_ring_page_pa(const struct fixture *fix, unsigned int cpu, uint6
 	uint64_t nr_pages = (fix->nr_slots * BTSREC_RECORD_BYTES + BTSREC_PAGE_BYTES - 1) /
 			    BTSREC_PAGE_BYTES;
 
-	/* Even pages ascend side by side, odd ones come backwards behind them. */
+	/* Even pages ascend side by side, odd ones come backwards after them. */
 	if (page % 2 == 0)
 		return FIX_RING_PA(cpu) + page / 2 * BTSREC_PAGE_BYTES;
 	return FIX_RING_PA(cpu) + (nr_pages - 1 - page / 2) * BTSREC_PAGE_BYTES;

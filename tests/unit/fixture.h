@@ -64,7 +64,7 @@ struct btsrec_record fixture_part(unsigned int kind, unsigned int part, unsigned
 void fixture_annotation(struct fixture *fix, unsigned int cpu, uint64_t slot,
 			unsigned int kind, unsigned int nr_parts, uint32_t sequence);
 
-/** fixture_branch() - branch number @n: from, to and prediction tell @n. */
+/** fixture_branch() - branch number @n: from, to and prediction encode @n. */
 struct btsrec_record fixture_branch(uint64_t n);
 
 /** fixture_live_index() - bts_index in the DS area of @cpu. */

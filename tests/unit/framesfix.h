@@ -198,7 +198,7 @@ static inline void ck_entered(enum frame_kind kind, uint64_t entered, int64_t le
 	ck_assert_int_eq(step.level, level);
 }
 
-/* Left so many, the outermost of which began at @entered; nothing else. */
+/* Left so many; the outermost of them began at @entered; nothing else. */
 static inline void ck_left(unsigned int nr, uint64_t entered, int64_t level)
 {
 	ck_assert_uint_eq(step.nr_left, nr);

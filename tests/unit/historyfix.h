@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tests of histories share: a recorder in memory, and what is told of its CPU 1. */
+/* What the tests of histories share: a recorder in memory, and what is read of its CPU 1. */
 #ifndef BTSREC_TESTS_UNIT_HISTORYFIX_H
 #define BTSREC_TESTS_UNIT_HISTORYFIX_H
 

@@ -34,7 +34,7 @@ static inline enum btsrec_status find(uint64_t root_pa, enum btsrec_scan scan)
 	return locate(&image, root_pa, scan, &diags, &msg, &located);
 }
 
-/* Is there a finding of this status about @cpu with @text? */
+/* Is there a diagnostic of this status about @cpu with @text? */
 static inline bool has_diag(enum btsrec_status status, uint32_t cpu, const char *text)
 {
 	for (size_t i = 0; i < diags.nr; i++) {
@@ -46,7 +46,7 @@ static inline bool has_diag(enum btsrec_status status, uint32_t cpu, const char 
 }
 
 #define ck_diag(status, cpu, text) \
-	ck_assert_msg(has_diag(status, cpu, text), "no finding \"%s\" for %d", text, (int)(cpu))
+	ck_assert_msg(has_diag(status, cpu, text), "no diagnostic \"%s\" for %d", text, (int)(cpu))
 
 static inline size_t nr_faults(void)
 {

@@ -22,7 +22,7 @@
 /* Reads so far, by all threads; which of them fails, from 1; 0: none. */
 static unsigned int nr_reads, failing_read;
 
-/* Then every read does; @flat's descriptor has to stay, threads may be reading with it. */
+/* Then every read does; @dump_file's descriptor has to stay, threads may be reading with it. */
 static bool medium_fails;
 
 /* In front of the library's. */
@@ -42,7 +42,7 @@ ssize_t pread(int fd, void *buf, size_t nr_bytes, off_t offset)
 }
 
 static FILE *file;
-static struct mkdump_file flat;
+static struct mkdump_file dump_file;
 static struct mkdump *dump;
 static struct msg msg;
 static uint8_t image[MKDUMPFIX_MAX_BYTES];
@@ -56,7 +56,7 @@ static inline enum btsrec_status open_bytes(uint64_t nr_bytes)
 	uint8_t head[PAGE] = "makedumpfile";
 
 	mkdump_free(dump);
-	mkdump_file_fini(&flat);
+	mkdump_file_fini(&dump_file);
 	if (file)
 		fclose(file);
 	dump = NULL;
@@ -67,8 +67,9 @@ static inline enum btsrec_status open_bytes(uint64_t nr_bytes)
 	ck_assert_uint_eq(fwrite(numbers + 2, 1, 16, file), 16);
 	ck_assert_uint_eq(fwrite(image, 1, nr_bytes, file), nr_bytes);
 	fflush(file);
-	btsrec_ck_ok(mkdump_file_init(&flat, fileno(file), sizeof(head) + 16 + nr_bytes, &msg));
-	return mkdump_new(&flat, &msg, &dump);
+	btsrec_ck_ok(mkdump_file_init(&dump_file, fileno(file), sizeof(head) + 16 + nr_bytes,
+				      &msg));
+	return mkdump_new(&dump_file, &msg, &dump);
 }
 
 static inline enum btsrec_status open_all(void)
@@ -79,7 +80,7 @@ static inline enum btsrec_status open_all(void)
 static inline void teardown(void)
 {
 	mkdump_free(dump);
-	mkdump_file_fini(&flat);
+	mkdump_file_fini(&dump_file);
 	fclose(file);
 	dump = NULL;
 	file = NULL;
@@ -112,7 +113,7 @@ static inline void ck_header_fails(void)
 
 		nr_reads = 0;
 		failing_read = nr;
-		status = mkdump_new(&flat, &msg, &second);
+		status = mkdump_new(&dump_file, &msg, &second);
 		failing_read = 0;
 		if (!status)
 			break;
@@ -134,7 +135,7 @@ static inline void ck_allocation_fails(unsigned int nr_wanted)
 		enum btsrec_status status;
 
 		failing_alloc_arm(nr);
-		status = mkdump_new(&flat, &msg, &second);
+		status = mkdump_new(&dump_file, &msg, &second);
 		mkdump_free(second);
 		if (!failing_alloc_disarm())
 			break;

@@ -4,8 +4,8 @@
 
     tests/unit/mutate.py [--build DIR] [--cc CC] [--stem FILE] [-v]
 
-A check is a condition whose body leaves the ordinary way, each operand of such a
-condition, and each operand of a returned condition.  An operand is replaced
+A check is a condition with a body that leaves the ordinary way, each operand of
+such a condition, and each operand of a returned condition. An operand is replaced
 by the constant that makes it without effect; the stem's tests are built against
 the changed source and must fail.  Exit status 1 names the checks that no test
 misses.  What each test is made of is in the build folder (build/dev).
@@ -27,7 +27,7 @@ UNIT = ROOT / "tests/unit"
 # Libraries that a stage may need; those that none of its code calls are left out.
 LIBRARIES = ["-lz", "-lZydis", "-lzstd", "-lelf", "-ldw", "-lbpf", "-llzo2", "-lsnappy",
              "-lcheck", "-lsubunit", "-lrt", "-lpthread", "-lm", "-ldl"]
-# A stage is tested by the test of its name and those whose names go on from it, and by these.
+# A stage is tested by the test of its name and those with names that go on from it, and by these.
 FRAMES = ["frames", "frames_levels", "frames_threads"]
 HISTORY = ["session", "history", "losses"]
 TESTED_BY = {"stacks": FRAMES, "frames_calls": FRAMES, "frames_entries": FRAMES,
@@ -134,7 +134,7 @@ def mutants(text):
 
 
 def in_room(folder, name):
-    """The file of that name, of which there is one in all rooms below the folder."""
+    """The file of that name; there is one in all rooms below the folder."""
     found, = folder.rglob(name)
     return found
 

@@ -26,7 +26,7 @@ enum btsrec_status {
 	BTSREC_ERR_NO_ROOT,	/* no recorder found in the dump */
 	BTSREC_ERR_BAD_ROOT,	/* something that looks like a root is not valid */
 	BTSREC_ERR_VERSION,	/* ABI major is not ours */
-	BTSREC_ERR_CORRUPT,	/* a structure behind the root contradicts itself */
+	BTSREC_ERR_CORRUPT,	/* a structure below the root contradicts itself */
 	BTSREC_ERR_NO_CPU,	/* that CPU has no ring */
 	BTSREC_ERR_NO_SYMBOL,	/* address has no name */
 	BTSREC_ERR_MISMATCH,	/* symbol file belongs to another kernel */

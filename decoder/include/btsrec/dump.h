@@ -25,10 +25,10 @@ extern "C" {
  * @vmcoreinfo: text of the VMCOREINFO note or NULL; borrowed, NUL-terminated.
  * @root_pa_hint: physical address of the root from a symbol lookup; 0: none.
  * @max_pa: first physical address beyond memory, bounds a full scan; 0: unknown.
- * @read_pages: read the @nr whole pages at @page_pa, none of which is 0, one behind the other
- *	into @buf; false: @read_pa has to be asked for them.  NULL: it always has.  With
- *	btsrec_set_threads(), several threads may call it at once, also while @read_pa is asked.
- *	A source that has to unpack pages should keep them.
+ * @read_pages: read the @nr whole pages at @page_pa, one after the other, into @buf; no @page_pa is
+ *	0; false: @read_pa has to be asked for them.  NULL: it always has.  With
+ *	btsrec_set_threads(), several threads may call it at once, also while @read_pa is asked.  A
+ *	source that has to unpack pages should keep them.
  * @next_pa: the first address from @pa on that may be in the dump and is not known to be zero,
  *	UINT64_MAX: none is; so that a full scan does not ask for the others.  NULL: each may be.
  * @arg: given to all of them.
@@ -138,7 +138,7 @@ BTSREC_API const struct btsrec_cpu *btsrec_cpu(const struct btsrec *rec,
 					       unsigned int cpu);
 
 /**
- * btsrec_module_at() - the module whose text holds @kva, or NULL
+ * btsrec_module_at() - the module with @kva in its text, or NULL
  *
  * Modules that are gone are found too, unless a live one has the address.
  */

@@ -15,7 +15,7 @@ extern "C" {
 
 enum btsrec_event_kind {
 	BTSREC_EVENT_BRANCH,	/* branch */
-	BTSREC_EVENT_SWITCH,	/* sw; mm_only tells a cr3 change of one thread */
+	BTSREC_EVENT_SWITCH,	/* sw; mm_only: one thread changed its cr3 */
 	BTSREC_EVENT_EXEC,	/* sw */
 	BTSREC_EVENT_ARM,	/* resume */
 	BTSREC_EVENT_MARK,	/* mark */
@@ -106,7 +106,7 @@ btsrec_other_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn, vo
  * @max_events: look at its newest so many events; 0: at all.
  *
  * What a ring overwrites and what the recorder left out while it was paused is not missing.
- * A history that was told to its end before, by whatever view, is not read again.
+ * A history that any view has read to its end is not read again.
  *
  * Return: as btsrec_events(), with *@ret.
  */

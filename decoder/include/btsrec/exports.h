@@ -40,9 +40,9 @@ struct btsrec_link {
 /**
  * btsrec_gdbserver() - be the remote target of one gdb until it goes away
  *
- * One thread that cannot run: memory as the page tables in the dump map it, registers
- * as far as the freeze of the CPU noted them, and the history for gdb's "record btrace
- * bts".  What is missing in the history is a gap that gdb names as a decode error.
+ * gdb sees one thread that cannot run.  Memory is as the page tables in the dump map it.  Registers
+ * are those that the freeze of the CPU noted.  The history is for gdb's "record btrace bts".  What
+ * is missing in the history is a gap that gdb names as a decode error.
  *
  * Return: BTSREC_OK; BTSREC_ERR_NODATA: no instruction of that history is known;
  * BTSREC_ERR_NO_CPU; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before
@@ -61,7 +61,7 @@ struct btsrec_export {
 	size_t size;		/* sizeof(struct btsrec_export) */
 	const unsigned int *cpus; /* CPU numbers, each once; NULL: each with a ring */
 	size_t nr_cpus;
-	/* Only these events; for Chrome only who ran, user and kernel.  NULL: all. */
+	/* Only these events; for Chrome only threads, user and kernel.  NULL: all. */
 	const struct btsrec_filter *filter;
 };
 
@@ -73,12 +73,12 @@ struct btsrec_export {
  *
  * perf: each branch is a sample with source, target, thread, CPU, prediction and kind.  Its
  * time is that of the annotation before it on its CPU, in ns since boot; before the first
- * annotation, of that.  A gap is an event of lost records; a mapping with its path and
- * build-id is in front of the first branch at user addresses in it, if both are known; what
- * else is no branch is not in the file.
+ * annotation, of that.  A gap is an event of lost records; a mapping with its path and build-id is
+ * in front of the first branch at user addresses in it, if both are known.  Other events are not in
+ * the file.
  *
- * Chrome: only annotations carry time; each slice says in its category, and at its end
- * between which bounds it must lie, how its time was found.
+ * Chrome: only annotations carry time.  The category of a slice says how its time was found; its
+ * end says between which bounds the time must lie.
  *
  * Return: BTSREC_OK; BTSREC_ERR_STOPPED: the sink refused, so what it has is no whole
  * file; BTSREC_ERR_NO_CPU; BTSREC_ERR_NO_SYMBOL: no source line is known; BTSREC_ERR_IO;
@@ -115,13 +115,12 @@ struct btsrec_extract {
 /**
  * btsrec_extract() - write all that decoding needs of the dump to @sink
  *
- * The bytes are a file that btsrec_open_dump() opens and that every view answers
- * from as from the dump; see btsrec-extract(5).  They are the same, and as many when
- * something fails, whatever btsrec_set_threads() has said.  Up to 16 threads pack them, in
- * 2 MiB each, and where the source has read_pages two look for them, each in the memory
- * that one does; @sink is called by the caller's.  Memory grows with what is kept by
- * less than one hundredth of it.  In libbtsrec only, not in the part that the
- * crash extension links.
+ * The bytes are a file for btsrec_open_dump(), see btsrec-extract(5).  Every view prints of it what
+ * it prints of the dump.  They are the same, and as many when something fails, whatever
+ * btsrec_set_threads() has said.  Up to 16 threads pack them, in 2 MiB each.  Where the source has
+ * read_pages two threads look for them, each in the memory that one takes.  @sink is called by the
+ * caller's thread.  Memory grows with what is kept by less than one hundredth of it.  In libbtsrec
+ * only, not in the part that the crash extension links.
  *
  * Return: BTSREC_OK; BTSREC_ERR_STOPPED: the sink refused, so what it has is no whole
  * file; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate(), or if

@@ -61,10 +61,10 @@ BTSREC_API void btsrec_set_raw_names(struct btsrec *rec, bool wanted);
  * @sysroot: folder that stands for the root of the machine in the dump; NULL: "/".
  * @debuginfo: "DIR:DIR", folders with debug files by build-id; NULL: /usr/lib/debug.
  *
- * User addresses are named by what the dump tells of each process and by these
- * files.  A file is used only if it is the one that was mapped: if it has the build-id
- * that is in the dump or, where the dump lacks that page, the same size and time of
- * last change.
+ * User addresses are named from these files and from what the dump has of each
+ * process.  A file is used only if it is the one that was mapped.  It must have the
+ * build-id that is in the dump.  Where the dump lacks that page, size and time of
+ * last change must be the same.
  *
  * Return: BTSREC_OK; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL after the first user address has
  * been asked for.

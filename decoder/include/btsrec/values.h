@@ -2,12 +2,12 @@
 /*
  * What views print, as values.  <btsrec/decoder.h> does not include this header.
  *
- * Each function here is the view of the same options, and calls @fn for each value in the order
- * in which the view prints it; options.format must be 0.  Values and their texts belong to the
- * library and are valid during the call of @fn, which runs on the thread of the caller.  It
- * returns true to go on.  A value begins with its size: a program that is newer than the library
- * must not read a member that begins at or after it.  Texts are escaped as views print them, so
- * they hold no control characters.
+ * Each function here is the view of the same options.  It calls @fn for each value in the order in
+ * which the view prints it; options.format must be 0.  Values and their texts belong to the library
+ * and are valid during the call of @fn, which runs on the thread of the caller.  It returns true to
+ * go on.  A value begins with its size: a program that is newer than the library must not read a
+ * member that begins at or after it.  Texts are escaped as views print them, so they hold no
+ * control characters.
  *
  * Return, of all: what the view returns; BTSREC_ERR_STOPPED: @fn returned false;
  * BTSREC_ERR_INVAL also for a format that is not 0.
@@ -66,7 +66,7 @@ struct btsrec_moment {
 	uint64_t tsc;		/* not @timed: that of the last one before it; 0: none */
 	bool has_from_freeze;	/* @timed, and the dump says how fast the clock is */
 	int64_t from_freeze_ns;	/* negative before the freeze */
-	bool has_task;		/* who ran is known */
+	bool has_task;		/* the thread that ran is known */
 	struct btsrec_task task;
 };
 
@@ -101,7 +101,7 @@ struct btsrec_frame {
 	uint64_t entered_n;
 	uint64_t entered_va;
 	bool gone;		/* it left by a jump to the function of the frame before */
-	bool doubtful;		/* this frame and all outer ones may be otherwise */
+	bool unreliable;		/* this frame and all outer ones may be otherwise */
 	bool looked;		/* @ip_va was looked for in the memory of the stack */
 	bool in_memory;		/* and was there */
 };

@@ -47,9 +47,9 @@ enum btsrec_format {
  */
 struct btsrec_filter {
 	size_t size;		/* sizeof(struct btsrec_filter) */
-	const char *pids;	/* who ran: a list of thread numbers */
-	const char *tgids;	/* who ran: a list of process numbers */
-	const char *comm;	/* who ran: a pattern as in glob(7) */
+	const char *pids;	/* thread that ran: a list of thread numbers */
+	const char *tgids;	/* thread that ran: a list of process numbers */
+	const char *comm;	/* thread that ran: a pattern as in glob(7) */
 	bool user;		/* only this level; both or none: both */
 	bool kernel;
 	const char *from;	/* only events that can have happened from here on */
@@ -64,8 +64,8 @@ struct btsrec_filter {
 /**
  * struct btsrec_show - what btsrec_show() prints; it grows, see base.h
  *
- * With @thread there are no @cpus and no @newest_first, and @filter names nobody else.
- * With @fold, @max_events are lines, and there is no @newest_first.
+ * With @thread there are no @cpus and no @newest_first, and @filter names no other
+ * thread.  With @fold, @max_events are lines, and there is no @newest_first.
  */
 struct btsrec_show {
 	size_t size;		/* sizeof(struct btsrec_show) */
@@ -77,7 +77,7 @@ struct btsrec_show {
 	 * the order of time.
 	 */
 	const char *thread;
-	/* Which events; NULL: all.  The other level is one line per stretch. */
+	/* Which events; NULL: all.  The other level is one line per interval. */
 	const struct btsrec_filter *filter;
 	uint64_t max_events;	/* the newest so many of each CPU, or of @thread; 0: all */
 	bool newest_first;	/* reverse the order of the lines */
@@ -90,9 +90,9 @@ struct btsrec_show {
 /**
  * btsrec_info() - what was found: kernel, root, one line per CPU
  * btsrec_show() - the histories
- * btsrec_check() - validate all that can be validated, one line per finding
+ * btsrec_check() - validate all that can be validated, one line per diagnostic
  *
- * *@ret_nr_faults of btsrec_check() counts the findings that are faults.
+ * *@ret_nr_faults of btsrec_check() counts the lines that are faults.
  *
  * Return: BTSREC_OK; BTSREC_ERR_STOPPED when the sink stopped; BTSREC_ERR_NO_CPU for
  * an @opts->cpus entry without ring; BTSREC_ERR_CORRUPT, but not from btsrec_info() and
@@ -133,8 +133,8 @@ struct btsrec_insns {
  *
  * Code is read through the page tables in the dump.  From the target of each
  * branch straight-line code must lead to the next branch, which must be able to
- * reach its own target.  What cannot be told, because the dump lacks the code, or the
- * kernel has patched it since, is said and is no fault.  *@ret_nr_faults of
+ * reach its own target.  What is not known, because the dump lacks the code or the
+ * kernel has patched it since, is printed and is no fault.  *@ret_nr_faults of
  * btsrec_prove() counts the pairs of branches that contradict the code.
  *
  * Return: as btsrec_show(); BTSREC_ERR_INVAL also for a format that is not offered.
@@ -174,7 +174,7 @@ struct btsrec_stack {
  * At a freeze it is compared with the register snapshot and the stack in memory.
  *
  * Return: as btsrec_show(); BTSREC_ERR_INVAL also for a format that is not offered
- * and for spans that do not ascend, or of which one begins behind the newest event.
+ * and for spans that do not ascend, or that begin after the newest event.
  */
 BTSREC_API enum btsrec_status
 btsrec_stack(struct btsrec *rec, const struct btsrec_stack *opts,
@@ -197,7 +197,7 @@ struct btsrec_timeline {
 	size_t size;		/* sizeof(struct btsrec_timeline) */
 	const unsigned int *cpus; /* CPU numbers, each once; NULL: each with a ring */
 	size_t nr_cpus;
-	/* Which events; only who ran, from and to are heeded.  NULL: all. */
+	/* Which events; only threads, from and to are heeded.  NULL: all. */
 	const struct btsrec_filter *filter;
 	uint64_t max_events;	/* the newest so many of all CPUs together; 0: all */
 	enum btsrec_format format; /* text or JSON lines; default: text */
@@ -218,7 +218,7 @@ btsrec_timeline(struct btsrec *rec, const struct btsrec_timeline *opts,
 struct btsrec_diff {
 	size_t size;		/* sizeof(struct btsrec_diff) */
 	bool has_cpu;		/* @cpu of both; else that of the first fault */
-	bool has_pid;		/* thread @pid of both; else who ran at the fault */
+	bool has_pid;		/* thread @pid of both; else that of the fault */
 	unsigned int cpu;
 	uint32_t pid;
 	enum btsrec_format format; /* text or JSON lines; default: text */
@@ -332,8 +332,8 @@ struct btsrec_report {
 	size_t size;		/* sizeof(struct btsrec_report) */
 	uint64_t max_events;	/* the newest so many of each CPU; 0: all */
 	/*
-	 * The newest of each CPU, as many of one as of another that has them, so that those
-	 * of all CPUs together are no more than this, but one of each; 0: all.
+	 * The newest of each CPU, as many of one as of another that has them.  Those of all CPUs
+	 * together are no more than this, but one of each; 0: all.
 	 */
 	uint64_t max_all_events;
 };
@@ -342,7 +342,7 @@ struct btsrec_report {
  * btsrec_report() - the histories as one HTML page that needs nothing else
  *
  * For a browser: the summary, a timeline of all CPUs with their threads and calls, and
- * the branches behind each.  Takes some 24 bytes per branch.  In libbtsrec only, not
+ * the branches after each.  Takes some 24 bytes per branch.  In libbtsrec only, not
  * in the part that the crash extension links.
  *
  * Return: as btsrec_show(); BTSREC_ERR_NOMEM also if fewer events must be asked for

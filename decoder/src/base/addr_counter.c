@@ -10,66 +10,66 @@
 #define FIRST_SHIFT	BOUND(54, 60)
 
 /* An empty table of 2^(64 - @shift) places; false: out of memory. */
-static bool make_table(struct addr_counter *hits, unsigned int shift)
+static bool make_table(struct addr_counter *counter, unsigned int shift)
 {
-	hits->shift = shift;
-	hits->nr_room = (size_t)1 << (64 - shift);
-	hits->table = large_table(hits->nr_room * sizeof(*hits->table));
-	return hits->table;
+	counter->shift = shift;
+	counter->nr_room = (size_t)1 << (64 - shift);
+	counter->table = large_table(counter->nr_room * sizeof(*counter->table));
+	return counter->table;
 }
 
-bool addr_counter_init(struct addr_counter *hits, addr_counter_fn fn, void *arg)
+bool addr_counter_init(struct addr_counter *counter, addr_counter_fn fn, void *arg)
 {
-	*hits = (struct addr_counter){ .fn = fn, .arg = arg };
-	return make_table(hits, FIRST_SHIFT);
+	*counter = (struct addr_counter){ .fn = fn, .arg = arg };
+	return make_table(counter, FIRST_SHIFT);
 }
 
-bool addr_counter_drain(struct addr_counter *hits)
+bool addr_counter_drain(struct addr_counter *counter)
 {
 	bool done = true;
 
-	for (size_t i = 0; done && i < hits->nr_room; i++)
-		if (hits->table[i].group)
-			done = hits->fn(hits->arg, &hits->table[i]);
-	memset(hits->table, 0, hits->nr_room * sizeof(*hits->table));
-	hits->nr = 0;
+	for (size_t i = 0; done && i < counter->nr_room; i++)
+		if (counter->table[i].group)
+			done = counter->fn(counter->arg, &counter->table[i]);
+	memset(counter->table, 0, counter->nr_room * sizeof(*counter->table));
+	counter->nr = 0;
 	return done;
 }
 
-static bool grow(struct addr_counter *hits)
+static bool grow(struct addr_counter *counter)
 {
-	struct addr_counter grown = *hits;
+	struct addr_counter grown = *counter;
 
-	if (hits->nr_room == ADDR_COUNTER_MAX_ROOM || !make_table(&grown, hits->shift - 1))
+	if (counter->nr_room == ADDR_COUNTER_MAX_ROOM || !make_table(&grown, counter->shift - 1))
 		return false;
-	for (size_t i = 0; i < hits->nr_room; i++) {
-		const struct addr_count *addr_count = &hits->table[i];
+	for (size_t i = 0; i < counter->nr_room; i++) {
+		const struct addr_count *addr_count = &counter->table[i];
 
 		if (addr_count->group)
 			*addr_counter_find(&grown, addr_count->group, addr_count->space, addr_count->va) = *addr_count;
 	}
-	free(hits->table);
-	*hits = grown;
+	free(counter->table);
+	*counter = grown;
 	return true;
 }
 
-struct addr_count *addr_counter_take(struct addr_counter *hits, struct addr_count *free,
+struct addr_count *addr_counter_take(struct addr_counter *counter, struct addr_count *free,
 				     uint32_t group, uint64_t space, uint64_t va)
 {
-	if (2 * hits->nr >= hits->nr_room) {
-		if (!grow(hits) && !addr_counter_drain(hits))
+	if (2 * counter->nr >= counter->nr_room) {
+		if (!grow(counter) && !addr_counter_drain(counter))
 			return NULL;
-		free = addr_counter_find(hits, group, space, va);
+		free = addr_counter_find(counter, group, space, va);
 	}
 	free->va = va;
 	free->space = space;
 	free->group = group;
-	hits->nr++;
+	counter->nr++;
 	return free;
 }
 
-void addr_counter_fini(struct addr_counter *hits)
+void addr_counter_fini(struct addr_counter *counter)
 {
-	free(hits->table);
-	memset(hits, 0, sizeof(*hits));
+	free(counter->table);
+	memset(counter, 0, sizeof(*counter));
 }

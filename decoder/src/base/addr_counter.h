@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often branches left an address and calls entered it, before anybody asks which function
- * that is in: a history repeats itself, and an address is found faster than its name.
+ * How often branches left an address and calls entered it, before its function is looked up.  A
+ * history repeats itself, and an address is found faster than its name.
  *
- * Pure: the table is bounded, and what is in it is told to the caller when it is full.
+ * Pure: the table is bounded, and what is in it is passed to the caller when it is full.
  */
 #ifndef BTSREC_ADDR_COUNTER_H
 #define BTSREC_ADDR_COUNTER_H
@@ -24,8 +24,8 @@ enum addr_count_kind {
 };
 
 /**
- * struct hit - what was counted for one address
- * @space: the caller's, tells address spaces apart.
+ * struct addr_count - what was counted for one address
+ * @space: the caller's number of the address space.
  * @group: the caller's; 0: this place of the table is free.
  * @nr: by enum addr_count_kind.
  */
@@ -55,42 +55,42 @@ struct addr_counter {
 
 /**
  * addr_counter_init() - nothing counted yet
- * @fn: is told with @arg, in any order, and for one address maybe more than once.
+ * @fn: is called with @arg, in any order, and for one address maybe more than once.
  *
  * Return: false: out of memory; addr_counter_fini() is allowed.
  */
-bool addr_counter_init(struct addr_counter *hits, addr_counter_fn fn, void *arg);
+bool addr_counter_init(struct addr_counter *counter, addr_counter_fn fn, void *arg);
 
-/** addr_counter_drain() - tell what was counted, and forget it; false: @fn said so */
-bool addr_counter_drain(struct addr_counter *hits);
+/** addr_counter_drain() - pass on what was counted, and forget it; false: @fn said so */
+bool addr_counter_drain(struct addr_counter *counter);
 
-/** addr_counter_fini() - free; what has not been told is lost.  All zero is allowed. */
-void addr_counter_fini(struct addr_counter *hits);
+/** addr_counter_fini() - free; what has not been passed on is lost.  All zero is allowed. */
+void addr_counter_fini(struct addr_counter *counter);
 
-/** addr_counter_place() - the place of the hash of an address, for who adds one soon; as code_place() */
-static inline struct addr_count *addr_counter_place(const struct addr_counter *hits, uint32_t group,
-						    uint64_t space, uint64_t va)
+/** addr_counter_place() - the place of the hash of an address, as code_place() */
+static inline struct addr_count *addr_counter_place(const struct addr_counter *counter,
+						    uint32_t group, uint64_t space, uint64_t va)
 {
 	uint64_t key = va ^ space << 8 ^ (uint64_t)group << 44;
 
-	return &hits->table[(key * 0x9e3779b97f4a7c15ULL) >> hits->shift];
+	return &counter->table[(key * 0x9e3779b97f4a7c15ULL) >> counter->shift];
 }
 
 /* The place of an address, or the free one where it belongs. */
-static inline struct addr_count *addr_counter_find(const struct addr_counter *hits, uint32_t group,
-						   uint64_t space, uint64_t va)
+static inline struct addr_count *addr_counter_find(const struct addr_counter *counter,
+						   uint32_t group, uint64_t space, uint64_t va)
 {
-	struct addr_count *addr_count = addr_counter_place(hits, group, space, va);
+	struct addr_count *addr_count = addr_counter_place(counter, group, space, va);
 
 	while (addr_count->group &&
 	       (addr_count->va != va || addr_count->group != group || addr_count->space != space))
-		if (++addr_count == hits->table + hits->nr_room)
-			addr_count = hits->table;
+		if (++addr_count == counter->table + counter->nr_room)
+			addr_count = counter->table;
 	return addr_count;
 }
 
 /* The free place @free, or another, becomes that of an address; NULL: as of addr_counter_add(). */
-struct addr_count *addr_counter_take(struct addr_counter *hits, struct addr_count *free,
+struct addr_count *addr_counter_take(struct addr_counter *counter, struct addr_count *free,
 				     uint32_t group, uint64_t space, uint64_t va);
 
 /**
@@ -99,16 +99,16 @@ struct addr_count *addr_counter_take(struct addr_counter *hits, struct addr_coun
  *
  * Return: false: addr_counter_drain() was necessary, and its @fn is out of memory.
  */
-static inline bool addr_counter_add(struct addr_counter *hits, uint32_t group, uint64_t space,
+static inline bool addr_counter_add(struct addr_counter *counter, uint32_t group, uint64_t space,
 				    uint64_t va, enum addr_count_kind kind)
 {
-	struct addr_count *addr_count = addr_counter_find(hits, group, space, va);
+	struct addr_count *addr_count = addr_counter_find(counter, group, space, va);
 
 	if (!addr_count->group)
-		addr_count = addr_counter_take(hits, addr_count, group, space, va);
+		addr_count = addr_counter_take(counter, addr_count, group, space, va);
 	if (!addr_count)
 		return false;
-	return ++addr_count->nr[kind] < UINT32_MAX || addr_counter_drain(hits);
+	return ++addr_count->nr[kind] < UINT32_MAX || addr_counter_drain(counter);
 }
 
 #endif /* BTSREC_ADDR_COUNTER_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sizes of tables and buffers that bound what is remembered, never what is right, and limits
- * of what a dump may claim, which nothing real comes near.  Fuzzers (-DBTSREC_FUZZING) have
- * small ones: their inputs are, too, so that only then what happens at a bound is executed;
- * and most of an execution was the clearing of tables.
+ * Sizes of tables and buffers that bound what is remembered, never what is right.  Limits of what a
+ * dump may claim, which nothing real comes near.  Fuzzers (-DBTSREC_FUZZING) have small ones, since
+ * their inputs are small.  Only then is executed what happens at a bound.  Most of an execution was
+ * the clearing of tables.
  */
 #ifndef BTSREC_BOUNDS_H
 #define BTSREC_BOUNDS_H

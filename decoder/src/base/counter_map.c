@@ -20,52 +20,52 @@ static uint64_t hash(const uint64_t *key)
 }
 
 /* The place of @key, or the free one where it belongs. */
-static struct count *find(const struct counter_map *counts, const uint64_t *key)
+static struct count *find(const struct counter_map *map, const uint64_t *key)
 {
-	size_t at = hash(key) & (counts->nr_room - 1);
+	size_t at = hash(key) & (map->nr_room - 1);
 
-	while (counts->table[at].used &&
-	       memcmp(counts->table[at].key, key, sizeof(counts->table[at].key)))
-		at = (at + 1) & (counts->nr_room - 1);
-	return &counts->table[at];
+	while (map->table[at].used &&
+	       memcmp(map->table[at].key, key, sizeof(map->table[at].key)))
+		at = (at + 1) & (map->nr_room - 1);
+	return &map->table[at];
 }
 
-static bool grow(struct counter_map *counts)
+static bool grow(struct counter_map *map)
 {
 	struct counter_map grown = {
-		.nr = counts->nr,
-		.nr_room = counts->nr_room ? 2 * counts->nr_room : MIN_ROOM,
+		.nr = map->nr,
+		.nr_room = map->nr_room ? 2 * map->nr_room : MIN_ROOM,
 	};
 
 	grown.table = calloc(grown.nr_room, sizeof(*grown.table));
 	if (!grown.table)
 		return false;
-	for (size_t i = 0; i < counts->nr_room; i++)
-		if (counts->table[i].used)
-			*find(&grown, counts->table[i].key) = counts->table[i];
-	free(counts->table);
-	*counts = grown;
+	for (size_t i = 0; i < map->nr_room; i++)
+		if (map->table[i].used)
+			*find(&grown, map->table[i].key) = map->table[i];
+	free(map->table);
+	*map = grown;
 	return true;
 }
 
-struct count *counter_map_get(struct counter_map *counts, const uint64_t *key)
+struct count *counter_map_get(struct counter_map *map, const uint64_t *key)
 {
 	struct count *count;
 
-	if (2 * counts->nr >= counts->nr_room && !grow(counts))
+	if (2 * map->nr >= map->nr_room && !grow(map))
 		return NULL;
-	count = find(counts, key);
+	count = find(map, key);
 	if (!count->used) {
 		memcpy(count->key, key, sizeof(count->key));
 		count->used = true;
-		counts->nr++;
+		map->nr++;
 	}
 	return count;
 }
 
-struct count *counter_map_find(const struct counter_map *counts, const uint64_t *key)
+struct count *counter_map_find(const struct counter_map *map, const uint64_t *key)
 {
-	struct count *count = counts->nr_room ? find(counts, key) : NULL;
+	struct count *count = map->nr_room ? find(map, key) : NULL;
 
 	return count && count->used ? count : NULL;
 }
@@ -80,19 +80,19 @@ static int compare(const void *left, const void *right)
 	return 0;
 }
 
-void counter_map_sort(struct counter_map *counts)
+void counter_map_sort(struct counter_map *map)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < counts->nr_room; i++)
-		if (counts->table[i].used)
-			counts->table[nr++] = counts->table[i];
+	for (size_t i = 0; i < map->nr_room; i++)
+		if (map->table[i].used)
+			map->table[nr++] = map->table[i];
 	if (nr)
-		qsort(counts->table, nr, sizeof(*counts->table), compare);
+		qsort(map->table, nr, sizeof(*map->table), compare);
 }
 
-void counter_map_fini(struct counter_map *counts)
+void counter_map_fini(struct counter_map *map)
 {
-	free(counts->table);
-	memset(counts, 0, sizeof(*counts));
+	free(map->table);
+	memset(map, 0, sizeof(*map));
 }

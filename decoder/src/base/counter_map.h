@@ -10,7 +10,7 @@
 #define COUNTER_MAP_KEY_WORDS 4
 #define COUNTER_MAP_NR	      3
 
-/** struct count - @nr: what the caller counts for @key */
+/** struct count - @nr: what the caller map for @key */
 struct count {
 	uint64_t key[COUNTER_MAP_KEY_WORDS];
 	uint64_t nr[COUNTER_MAP_NR];
@@ -33,15 +33,15 @@ struct counter_map {
  *
  * Return: valid until the next call; NULL: out of memory.  Not after counter_map_sort().
  */
-struct count *counter_map_get(struct counter_map *counts, const uint64_t *key);
+struct count *counter_map_get(struct counter_map *map, const uint64_t *key);
 
 /** counter_map_find() - the counters of @key; NULL: there are none.  Not after counter_map_sort(). */
-struct count *counter_map_find(const struct counter_map *counts, const uint64_t *key);
+struct count *counter_map_find(const struct counter_map *map, const uint64_t *key);
 
 /** counter_map_sort() - make @table a list of @nr entries, ascending by key */
-void counter_map_sort(struct counter_map *counts);
+void counter_map_sort(struct counter_map *map);
 
 /** counter_map_fini() - free; leaves an empty one */
-void counter_map_fini(struct counter_map *counts);
+void counter_map_fini(struct counter_map *map);
 
 #endif /* BTSREC_COUNTER_MAP_H */

@@ -9,14 +9,14 @@
 
 #include <btsrec/decoder.h>
 
-/* cpu of a finding that is about no CPU. */
+/* cpu of a diagnostic that is about no CPU. */
 #define DIAG_NO_CPU	UINT32_MAX
 #define DIAG_TEXT_BYTES 192
 /* A dump that is wrong in more places is described well enough by the first ones. */
 #define DIAGS_MAX 1024
 
 /**
- * struct finding - one sentence about the dump
+ * struct diag - one sentence about the dump
  * @status: kind of the fault; BTSREC_OK: a remark, not a fault.
  * @cpu: CPU number or DIAG_NO_CPU.
  * @pa: the page it is about; 0: none.
@@ -30,9 +30,9 @@ struct diag {
 };
 
 /**
- * struct findings - a list, oldest first
+ * struct diags - a list, oldest first
  * @list: owned by this struct.
- * @nr_dropped: findings beyond DIAGS_MAX or beyond memory.
+ * @nr_dropped: diagnostics beyond DIAGS_MAX or beyond memory.
  * @nomem: some are beyond memory.
  */
 struct diags {
@@ -44,7 +44,7 @@ struct diags {
 };
 
 /**
- * diags_add() - append a finding; never fails, but may count it as dropped
+ * diags_add() - append a diagnostic; never fails, but may count it as dropped
  *
  * Return: @status.
  */

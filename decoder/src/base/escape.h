@@ -16,7 +16,7 @@ size_t escape_byte(char *ret, unsigned char byte);
 
 /**
  * escaped_copy() - up to @max_bytes bytes of @text, or up to the first zero
- * @text: @max_bytes bytes may be read, also behind a zero.
+ * @text: @max_bytes bytes may be read, also after a zero.
  * @ret: has room for ESCAPED_MAX_BYTES * @max_bytes + 1 bytes.
  *
  * Return: the length of what is in @ret, without the zero at its end.

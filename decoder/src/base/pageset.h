@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A set of pages of the dump, with 64 bits of knowledge about each: whether they
- * serve a purpose already (a page that is claimed twice proves that one of the
- * claims is wrong), or which parts of them were read.
+ * A set of pages of the dump, with 64 bits of knowledge about each: whether they serve a purpose
+ * already, or which parts of them were read.  A page that is claimed twice proves that one of the
+ * claims is wrong.
  */
 #ifndef BTSREC_PAGESET_H
 #define BTSREC_PAGESET_H

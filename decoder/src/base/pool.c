@@ -12,7 +12,7 @@
  *
  * The first of a task has room for what there is.  Where more comes, much does: the others are
  * large pages, and are used again.  With small pages from malloc(), two workers took three times
- * the system time of one, and gained 1.2 in place of 1.7 (show of 64 rings of 16 MiB).
+ * the system time of one.  They gained 1.2 in place of 1.7 (show of 64 rings of 16 MiB).
  */
 struct chunk {
 	struct chunk *next;
@@ -25,7 +25,7 @@ struct chunk {
 
 /**
  * struct task - one of them, in their order
- * @worker: who does it; valid if @done.
+ * @worker: the worker that does it; valid if @done.
  * @kept, @last: what waits, oldest first; the worker's until the task is @done.
  */
 struct task {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one way to use several processors: a list of tasks, workers that take them in order, and
- * the text of each task, which goes to one sink in the order of the tasks.
+ * The one way to use several processors: a list of tasks, and workers that take them in order.  The
+ * text of each task goes to one sink in the order of the tasks.
  */
 #ifndef BTSREC_POOL_H
 #define BTSREC_POOL_H

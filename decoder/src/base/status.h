@@ -39,7 +39,7 @@ enum btsrec_status msg_prepend(struct msg *msg, enum btsrec_status status, const
 	__attribute__((format(printf, 3, 4)));
 
 /**
- * msg_append() - add an equal reason behind the message, joined by "; "
+ * msg_append() - add an equal reason after the message, joined by "; "
  *
  * For a search with several candidates, each with its own reason.
  */

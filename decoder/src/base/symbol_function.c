@@ -14,7 +14,7 @@ static bool is_front_name(const char *name, size_t name_bytes)
 	       (!memcmp(name, "__pfx_", FRONT_BYTES) || !memcmp(name, "__cfi_", FRONT_BYTES));
 }
 
-/* How long the word @word behind a dot is, with its number; 0: it is another word. */
+/* How long the word @word after a dot is, with its number; 0: it is another word. */
 static size_t match_word(const char *text, size_t nr_bytes, const char *word)
 {
 	size_t at = strlen(word);
@@ -74,7 +74,7 @@ const char *symbol_stem(const char *name, size_t name_bytes, size_t *ret_bytes)
 	return name;
 }
 
-/* Where ".cold" begins, with nothing behind it but what compilers make. */
+/* Where ".cold" begins, followed by nothing but what compilers make. */
 size_t symbol_warm_bytes(const char *name, size_t name_bytes)
 {
 	size_t stem_bytes = unsuffixed_bytes(name, name_bytes), at;
@@ -100,7 +100,7 @@ static bool is_front(const struct symbol_table *table, size_t i)
 	return is_front_name(name, nr_bytes);
 }
 
-/* What is in front belongs to the function behind it, whatever that is called first. */
+/* What is in front belongs to the next function, whatever that is called first. */
 static void link_fronts(struct symbol_table *table)
 {
 	const struct symbol_start *starts = table->starts;

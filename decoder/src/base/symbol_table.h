@@ -3,8 +3,8 @@
  * Symbols in any order in, a table that names an address out.  Knows neither
  * where symbols come from nor sessions.
  *
- * A table is sorted once and read-only afterwards.  Its names are escaped while
- * they are copied in, so that whoever prints them need not look at each byte.
+ * A table is sorted once and read-only afterwards.  Its names are escaped while they are copied in,
+ * so that no printer looks at each byte.
  */
 #ifndef BTSREC_SYMBOL_TABLE_H
 #define BTSREC_SYMBOL_TABLE_H
@@ -60,7 +60,7 @@ bool symbol_list_add_sized(struct symbol_list *list, uint64_t va, uint64_t nr_by
  * symbol_list_end() - let symbols end where they end, not where the next one begins
  *
  * All must be of symbol_list_add_sized().  One of unknown size ends with its section at the
- * latest: behind _init, which has none, come stubs of the PLT without symbols.
+ * latest: after _init, which has none, come stubs of the PLT without symbols.
  *
  * The kernel's own lookup does not do that; where a file has but a few of its symbols,
  * what lies between them would get names of its neighbours.
@@ -81,8 +81,8 @@ void symbol_list_fini(struct symbol_list *list);
  * @shift: what KASLR added to the addresses in the table.
  * @begin_va, @end_va: nothing outside resolves; without @shift.
  * @starts: @nr_symbols ascending, each once, then those of the other names of some;
- *	@nr_names in all, and one more for where the last name ends.  One array, because
- *	whoever asks wants all of it.
+ *	@nr_names in all, and one more for where the last name ends.  One array, because a lookup
+ *	wants all of it.
  * @granules: for each SYMBOL_GRANULE_BYTES from @begin_va, the last symbol that
  *	starts at or before it; makes a lookup one step and a short walk.
  */
@@ -155,7 +155,7 @@ bool symbol_table_find(const struct symbol_table *table, uint64_t va, const char
 		       size_t *ret_name_bytes, uint64_t *ret_offset_bytes);
 
 /**
- * symbol_table_part() - from the first to the last symbol whose printed name is @wanted
+ * symbol_table_part() - from the first to the last symbol with @wanted as its printed name
  * @ret_va, @ret_end_va: what they are in, and what lies between; with the shift.
  *
  * Return: false: there is none.
@@ -167,7 +167,7 @@ bool symbol_table_part(const struct symbol_table *table,
 /**
  * symbol_table_by_name() - where a symbol with this name is, be it the one that is printed
  *	or another of its address
- * @at: number of the name to begin with, behind the one found afterwards; from 0.
+ * @at: number of the name to begin with, after the call the one after that found; from 0.
  *
  * Return: false: there is none from there on.
  */

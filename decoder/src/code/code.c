@@ -117,7 +117,7 @@ static bool is_kept(const struct code_brief *brief)
 	return brief->number < CODE_NOT_KEPT;
 }
 
-/* Its brief can tell all of it: what it has of addresses is all that they differ in. */
+/* Its brief has all of it: what it has of addresses is all that they differ in. */
 static bool is_brief(const struct code_run *run)
 {
 	uint64_t target = run->last.has_target ? run->last.target : run->end;
@@ -131,7 +131,7 @@ static uint64_t top_va(uint32_t low)
 	return 0xffffffffULL << 32 | low;
 }
 
-/* The run that was judged, of which the class of its last instruction is behind its number. */
+/* The run that was judged, with its number followed by the class of its last instruction. */
 static void make_run(const struct code_brief *brief, struct code_run *ret)
 {
 	*ret = (struct code_run){
@@ -175,7 +175,7 @@ static struct code_brief *place_of(const struct code_runs *runs, const struct co
 static void move_run(const struct code_brief *brief, const struct code_runs *to,
 		     struct code_run *list)
 {
-	struct code_run made, *run = &made;
+	struct code_run built, *run = &built;
 	struct code_brief *place;
 
 	if (is_kept(brief))
@@ -210,7 +210,7 @@ static bool grow_places(struct code *code)
 	return true;
 }
 
-/* The same for runs that are kept, of which there may be few. */
+/* The same for runs that are kept, which may be few. */
 static bool grow_list(struct code *code)
 {
 	size_t nr_max = max_used(code->source.max_runs);
@@ -283,9 +283,9 @@ const struct code_run *code_run(struct code *code, uint64_t cr3, uint64_t start,
 	if (place->number && is_kept(place))
 		return &code->run_list[place->number - 1];
 	if (place->number) {
-		make_run(place, &code->made);
-		code->made.place = (uint32_t)(place - code->runs.places);
-		return &code->made;
+		make_run(place, &code->built);
+		code->built.place = (uint32_t)(place - code->runs.places);
+		return &code->built;
 	}
 	make_room(code);
 	place = place_of(&code->runs, code->run_list, cr3, start, end);

@@ -13,7 +13,8 @@
 
 /*
  * The longest code without a branch that was found is 92,969 bytes of unrolled assembly in x265 3.5
- * (Debian 12), of the kernel 26,325 in cast6-avx-x86_64.ko; docs/develop/architecture.md has more.
+ * (Debian 12).  In the kernel it is 26,325 bytes in cast6-avx-x86_64.ko;
+ * docs/develop/architecture.md has more.
  */
 #define CODE_RUN_MAX_BYTES	(128U << 10)
 
@@ -82,7 +83,7 @@ struct code_insn {
 /** enum code_fault - why a run is not one; btsrec-insns(1) has them in this order */
 enum code_fault {
 	CODE_OK,
-	/* cannot be told: */
+	/* not known: */
 	CODE_NO_SPACE,		/* the address space is unknown or gone */
 	CODE_NOT_MAPPED,
 	CODE_NO_TABLE,
@@ -103,7 +104,7 @@ enum code_fault {
 /** code_fault_str() - the fault as a phrase; static. */
 const char *code_fault_str(enum code_fault fault);
 
-/** code_fault_unknown() - the dump lacks what would tell; not a contradiction. */
+/** code_fault_unknown() - the dump lacks what would show it; not a contradiction. */
 static inline bool code_fault_unknown(enum code_fault fault)
 {
 	return fault >= CODE_NO_SPACE && fault <= CODE_GUEST;
@@ -148,12 +149,12 @@ struct code_run {
  *	from there, and of the target of its last instruction; 0: that has none.
  * @nr_insns, @length_bytes: of the run and of its last instruction, where it is @judged.
  * @number: of the run, from 1; 0: the place is free; see CODE_NOT_KEPT.
- * @judged: what the proof has found of a branch there; 0: nothing, or the run is not one of
- *	which a brief tells all.
- * @note: what somebody has found out about the way to the target; 0: nothing.
+ * @judged: what the proof has found of a branch there; 0: nothing, or a brief does not have all of
+ *	the run.
+ * @note: what was found out about the way to the target; 0: nothing.
  *
- * Small, because a history has 100,000s of them in any order: what is in more pages than the
- * processor has TLB entries for costs a walk through page tables each time.
+ * Small, because a history has 100,000s of them in any order.  More pages than the processor has
+ * TLB entries for cost a walk through page tables each time.
  */
 struct code_brief {
 	uint32_t start;
@@ -167,13 +168,13 @@ struct code_brief {
 };
 
 /*
- * With the class of the last instruction in its lowest bits, the number of a run that was judged:
- * that is all of it that its brief would not tell, so it is made anew for who asks.
+ * The number of a run that was judged, with the class of the last instruction in its lowest bits.
+ * That is all that its brief would not have, so it is made anew for a caller that asks.
  */
 #define CODE_NOT_KEPT	0xffff0U
 
 /**
- * struct code_thunks - a part of the kernel of which is known where thunks can be
+ * struct code_thunks - a part of the kernel; where thunks can be in it is known
  * @image_kva, @image_bytes: that part; empty: nothing is known.
  * @begin_kva, @nr_bytes: nowhere else in it.
  */
@@ -210,7 +211,7 @@ struct code_source {
 	void *arg;
 };
 
-/* So many places at most, of which three quarters are used: 16 bytes, and 64 of a run kept. */
+/* So many places at most, three quarters of them used: 16 bytes, and 64 of a run kept. */
 #define CODE_MAX_RUNS	(1U << 19)
 
 struct code;
@@ -259,7 +260,7 @@ struct code_runs {
 const struct code_runs *code_runs(const struct code *code);
 
 /**
- * code_place() - the place of the hash of a run, for who asks code_known() soon, too
+ * code_place() - the place of the hash of a run, for a caller that asks code_known() soon, too
  *
  * Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio, and its highest bits
  * spread ends that lie evenly.  Several runs to one end differ in their length.
@@ -306,7 +307,7 @@ void code_fetch(const struct code *code, uint64_t va);
 void code_judged(struct code *code, const struct code_run *run, uint8_t judged);
 
 /**
- * code_last() - the last of the instructions from @start on, one behind the other in 64-bit code,
+ * code_last() - the last of the instructions from @start on, one after the other in 64-bit code,
  *	that begin before @end; @start: there is none
  */
 uint64_t code_last(struct code *code, uint64_t cr3, uint64_t start, uint64_t end);

@@ -88,9 +88,9 @@ static uint8_t vector_of(const ZydisDecodedInstruction *insn)
 /*
  * The kernel makes a thunk of its own for an indirect branch that ITS could mislead (872df34d7c51;
  * its_init_thunk(), arch/x86/kernel/alternative.c): "jmp *%reg; int3" in the upper half of a line
- * of the cache, in a page of INT3; with FineIBT entered at a "jne" before that, behind 0xea.
+ * of the cache, in a page of INT3; with FineIBT entered at a "jne" before that, after 0xea.
  */
-static bool is_made_thunk(struct code *code, uint64_t cr3, uint64_t va)
+static bool is_its_thunk(struct code *code, uint64_t cr3, uint64_t va)
 {
 	static const uint8_t jne[] = { 0xea, 0x75, 0xfd };
 	uint8_t bytes[3 + 2 + 4] = { 0 }, *at = bytes + sizeof(jne);
@@ -119,7 +119,7 @@ static enum code_thunk thunk_at(struct code *code, uint64_t cr3, uint64_t va)
 		return CODE_NO_THUNK;
 	thunk = code->source.thunk(code->source.arg, va);
 	if (thunk == CODE_THUNK_UNNAMED)
-		return is_made_thunk(code, cr3, va) ? CODE_THUNK_INDIRECT : CODE_NO_THUNK;
+		return is_its_thunk(code, cr3, va) ? CODE_THUNK_INDIRECT : CODE_NO_THUNK;
 	return thunk;
 }
 

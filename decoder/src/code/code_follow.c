@@ -7,9 +7,9 @@
 #define NR_PIECES	BOUND(1U << 14, 1U << 6)
 
 /*
- * A longer run is followed by pieces, each of which is decoded once: histories can be made up in
- * which each of many long runs through the same code has another start.  What is decoded of each
- * is what lies before the first piece that is kept and behind the last.  Few real runs are so long.
+ * A longer run is followed by pieces; each is decoded once.  Histories can be made up in which each
+ * of many long runs through the same code has another start.  What is decoded of each is what lies
+ * before the first piece that is kept and after the last.  Few real runs are so long.
  */
 #define PIECE_BYTES	256
 
@@ -21,7 +21,7 @@ static bool goes_on(enum code_class class)
 	       class == CODE_COND;
 }
 
-/* Where @piece, of which @pgd_pa, @at and @compat are set, ends. */
+/* Where @piece ends; its @pgd_pa, @at and @compat are set. */
 static void make_piece(struct code *code, const struct code_page *page, struct code_piece *piece)
 {
 	size_t begin = piece->at % BTSREC_PAGE_BYTES, end = (begin | (PIECE_BYTES - 1)) + 1;
@@ -56,8 +56,8 @@ static struct code_piece *place_of_piece(struct code *code, const struct code_pi
 }
 
 /*
- * The piece from @va on, until the next call.  Who comes from a piece comes to the first bytes of
- * the next: only those are kept, so that what runs begin with does not drive them out.
+ * The piece from @va on, until the next call.  A run that leaves a piece comes to the first bytes
+ * of the next.  Only those are kept, so that what runs begin with does not drive them out.
  */
 static const struct code_piece *piece_at(struct code *code, uint64_t cr3, uint64_t va, bool compat)
 {
@@ -86,7 +86,7 @@ static bool is_long(uint64_t va, uint64_t end)
 	return end - va >= PIECE_BYTES + CODE_INSN_MAX_BYTES;
 }
 
-/* What pieces tell of a run: where the rest of it begins. */
+/* What pieces show of a run: where the rest of it begins. */
 static uint64_t follow_pieces(struct code *code, struct code_run *run)
 {
 	struct code_insn insn = { .class = CODE_PLAIN };

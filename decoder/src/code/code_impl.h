@@ -38,14 +38,14 @@ struct code_space {
 };
 
 /**
- * struct code_piece - instructions one behind the other, all of which go on to the next
+ * struct code_piece - instructions one after the other; each goes on to the next
  * @pgd_pa, @at: where: 0 and a physical address or, if some of the page is from a file, a
  *	virtual one.
  * @nr_bytes: of whole instructions in one page, to the next multiple of PIECE_BYTES
- *	(code_follow.c) or beyond it; fewer if one does not go on or is not whole there, which is
- *	for others to look at.
- * @last_bytes: how far behind @at the last of them begins.
- * @vmentry_bytes: how far behind @at the first CODE_VMENTRY is; @nr_bytes: there is none.
+ *	(code_follow.c) or beyond it; fewer if one does not go on or is not whole there; code_run()
+ *	looks at that one.
+ * @last_bytes: how far after @at the last of them begins.
+ * @vmentry_bytes: how far after @at the first CODE_VMENTRY is; @nr_bytes: there is none.
  *
  * By what is there and not by where it is mapped, because tables of pages can map a few pages
  * everywhere.
@@ -63,7 +63,7 @@ struct code_piece {
 /**
  * struct code - all that is remembered
  * @nr_used: places of @runs.
- * @run_list: the runs that are kept, @nr_runs with room for @nr_room; @made: the last one that
+ * @run_list: the runs that are kept, @nr_runs with room for @nr_room; @built: the last one that
  *	was not and that somebody asked for.
  * @bytes: of all @pages.
  * @pieces: by a hash of where they are, once there are any; @piece: one that is not among them.
@@ -79,7 +79,7 @@ struct code {
 	struct code_run *run_list;
 	size_t nr_runs;
 	size_t nr_room;
-	struct code_run made;
+	struct code_run built;
 	struct code_space spaces[CODE_NR_SPACES];
 	struct walk walk;
 	uint64_t nr_from_files;
@@ -129,7 +129,7 @@ enum code_fault code_decode_in_page(const struct code *code, const struct code_p
 
 /* --- Runs --------------------------------------------------------------- */
 
-/** code_find_run() - fill in a run of which the CR3 and both ends are set */
+/** code_find_run() - fill in a run; its CR3 and both ends are set */
 void code_find_run(struct code *code, struct code_run *run);
 
 #endif /* BTSREC_CODE_IMPL_H */

@@ -7,7 +7,7 @@
  * struct shape - of the instructions of an opcode
  * @known: it has one.
  * @modrm: a ModRM byte follows, and what that asks for.
- * @group: instead, ModRM.reg tells, see groups.
+ * @group: instead, ModRM.reg decides, see groups.
  * @imm_bytes: of an immediate operand, the last; a branch leads as far from its end.
  */
 struct shape {

@@ -2,9 +2,10 @@
 /*
  * The commonest instructions, by a table of their opcodes.
  *
- * Most of what a kernel executes has no prefix but REX and a shape that its opcode tells:
- * SDM vol. 2D, "Opcode Map".  Zydis, which knows all instructions, takes twenty times as long
- * for them.  The table holds only what is an instruction whatever follows.
+ * Most of what a kernel executes has no prefix but REX and a shape given by its
+ * opcode: SDM vol. 2D, "Opcode Map".  Zydis, which knows all instructions, takes
+ * twenty times as long for them.  The table holds only what is an instruction
+ * whatever follows.
  */
 #ifndef BTSREC_INSN_H
 #define BTSREC_INSN_H

@@ -49,10 +49,10 @@ struct slice {
 
 /**
  * struct chrome - one btsrec_export_chrome() under way
- * @instants: of @cpu; @lead_n: on any CPU, so many events are before the first of them.
+ * @time_axis: of @cpu; @lead_n: on any CPU, so many events are before the first of it.
  * @tracks: those that have got their names.
  * @calls: the track of @slices, the @nr_slices calls that are drawn, outermost first.
- * @runs: the track of @cpu has an open slice, for @who.
+ * @runs: the track of @cpu has an open slice, for @running.
  * @nr_cookies: frames that were seen.
  */
 struct chrome {
@@ -70,7 +70,7 @@ struct chrome {
 	size_t nr_slices;
 	size_t nr_slices_room;
 	bool runs;
-	struct btsrec_side who;
+	struct btsrec_side running;
 	uint64_t nr_cookies;
 	uint64_t nr_items;
 	bool nomem;
@@ -182,7 +182,7 @@ static void name_thread(struct chrome *chrome, const struct track *track,
 	out_literal(out, "\"}}");
 }
 
-/* Of @side on this CPU; NULL: of whoever that was. */
+/* Of @side on this CPU; NULL: of an unknown thread. */
 static struct track thread_track(const struct chrome *chrome, const struct btsrec_side *side)
 {
 	struct track track = { .known = true, .pid = UNKNOWN_PID, .tid = UNKNOWN_PID };
@@ -283,7 +283,7 @@ static bool is_drawn(const struct chrome *chrome, const struct frame *frame)
 	return filter_level(&chrome->filter, frame->entered);
 }
 
-/* How many of the slices are still frames of @drawn; *@ret_next: the first frame behind. */
+/* How many of the slices are still frames of @drawn; *@ret_next: the first frame after. */
 static size_t common(const struct chrome *chrome, const struct drawn *drawn, size_t *ret_next)
 {
 	size_t nr = 0, i;
@@ -334,7 +334,7 @@ static bool same_thread(const struct btsrec_side *a, const struct btsrec_side *b
 	return a->pid == b->pid && a->tgid == b->tgid;
 }
 
-/* On to the track of who has this stack now. */
+/* On to the track of the thread that has this stack now. */
 static void change_track(struct chrome *chrome, const struct btsrec_side *side, uint64_t n)
 {
 	end_slices(chrome, n);
@@ -380,7 +380,7 @@ static void end_run(struct chrome *chrome, uint64_t n)
 		return;
 	chrome->runs = false;
 	begin_item(chrome, "E", &track);
-	put_thread_name(&chrome->r.out, &chrome->who);
+	put_thread_name(&chrome->r.out, &chrome->running);
 	put_time(chrome, n, 0, 1);
 	out_char(&chrome->r.out, '}');
 }
@@ -391,7 +391,7 @@ static void begin_run(struct chrome *chrome, const struct btsrec_side *side,
 	const struct track track = cpu_track(chrome);
 
 	chrome->runs = true;
-	chrome->who = *side;
+	chrome->running = *side;
 	begin_item(chrome, "B", &track);
 	put_thread_name(&chrome->r.out, side);
 	json_word(&chrome->r.out, "cat", category_of(chrome, event));
@@ -404,8 +404,8 @@ static void draw_run(struct chrome *chrome, const struct trace_event *traced)
 	const struct btsrec_side *side = traced->side;
 	uint64_t n = traced->event->n;
 
-	if (chrome->runs && side && same_thread(side, &chrome->who) &&
-	    !memcmp(side->comm, chrome->who.comm, sizeof(side->comm)))
+	if (chrome->runs && side && same_thread(side, &chrome->running) &&
+	    !memcmp(side->comm, chrome->running.comm, sizeof(side->comm)))
 		return;
 	end_run(chrome, n);
 	if (side && filter_thread(&chrome->filter, side))
@@ -430,7 +430,7 @@ static void begin_other(struct chrome *chrome, const struct btsrec_event *event,
 	put_us(out, "ts", ps);
 }
 
-/* An instant; and where recording stopped and went on at known times, the time between. */
+/* A point in time; and where recording stopped and went on at known times, the time between. */
 static void draw_other(struct chrome *chrome, const struct btsrec_event *event)
 {
 	uint64_t begin_ps = time_axis_ps(&chrome->time_axis, &chrome->axis, event->n, 0, 1);

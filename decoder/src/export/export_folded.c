@@ -22,7 +22,7 @@
 /* Nodes that memory is spent on; those of a ring of 1 MiB are some thousands. */
 #define MAX_NODES	(8U << 20)
 
-/* Nodes from the root to a leaf: the thread, the frames, who called the first, the leaf. */
+/* Nodes from the root to a leaf: the thread, the frames, the caller of the first, the leaf. */
 #define MAX_PATH	(STACKS_MAX_DEPTH + 3)
 
 /* The last word of a node's key. */
@@ -69,9 +69,9 @@ struct level {
  * struct folded - one btsrec_export_folded() under way
  * @keys: of the @nr_nodes nodes; the first is number 1.
  * @recent: addresses that were asked about not long ago.
- * @known: it is known who runs.
- * @side: whose stack @levels is; @thread: its node, @outside: that of who called the
- *	outermost frame, or @thread.
+ * @known: the thread that runs is known.
+ * @side: @levels is its stack; @thread: its node, @outside: that of the caller of
+ *	the outermost frame, or @thread.
  */
 struct folded {
 	struct renderer r;
@@ -220,7 +220,7 @@ static void push(struct folded *folded, const struct frame *frame)
 	folded->levels[folded->nr_levels++] = level;
 }
 
-/* From the outermost frame that is there; who called it is known by the call. */
+/* From the outermost frame that is there; its caller is known by the call. */
 static void follow(struct folded *folded, const struct stack *stack)
 {
 	size_t first = stack->attached ? 0 : stack->nr_old, nr = stack->nr - first, i = 0;
@@ -283,8 +283,8 @@ static bool fold_event(void *arg, const struct trace_event *traced,
 }
 
 /*
- * A trace_frames_fast_fn.  Who runs is known, or not, since the event before.  What is chosen
- * by a filter is asked about event by event.
+ * A trace_frames_fast_fn.  The thread that runs is known, or not, since the event
+ * before.  What is chosen by a filter is asked about event by event.
  */
 static bool fold_plain_branches(void *arg, struct trace *trace, struct frames *frames)
 {

@@ -2,8 +2,8 @@
 /*
  * Which source lines of the kernel and its modules ran, as geninfo(1) writes it.
  *
- * A line is one of a function of which anything ran, so that lines that never ran are
- * told only of those.  In one function a line ran as often as the one of its
+ * Only functions that ran in part have lines, so that lines that never ran are
+ * printed only of those.  In one function a line ran as often as the one of its
  * instructions that ran most often; of a line in several (inlined) the sum counts.
  */
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct recent {
  * struct lcov - one btsrec_export_lcov() under way
  * @ranges: code that ran, by start and end; without what is in @recent.
  * @paths: names of source files, @nr_paths of them, borrowed from the session.
- * @files: the number of a path, by its pointer, of which one path may have several.
+ * @files: the number of a path, by its pointer; one path may have several.
  * @lines: by file, line and function.
  * @functions: by file, line and start.
  */
@@ -59,10 +59,10 @@ struct lcov {
 
 /* --- What ran ----------------------------------------------------------- */
 
-static void add(struct lcov *lcov, struct counter_map *counts, const uint64_t *key, uint64_t nr,
+static void add(struct lcov *lcov, struct counter_map *map, const uint64_t *key, uint64_t nr,
 		bool most)
 {
-	struct count *count = counter_map_get(counts, key);
+	struct count *count = counter_map_get(map, key);
 
 	if (!count)
 		lcov->nomem = true;
@@ -104,7 +104,7 @@ static void count_event(struct lcov *lcov, const struct trace_event *traced)
 			count_range(lcov, step->ranges[i].start, step->ranges[i].stop);
 }
 
-/* Of these proof_feed() would tell one range each, up to and with the branch. */
+/* Of these proof_feed() would give one range each, up to and with the branch. */
 static void count_plain(struct lcov *lcov, struct trace *trace)
 {
 	struct trace_way way = trace_way_begin(trace);
@@ -257,7 +257,7 @@ static bool same_name(const struct symbol_name *a, const struct symbol_name *b)
 }
 
 /*
- * Add up what the functions behind @function that have its name, file and line ran: of a
+ * Add up what the functions after @function that have its name, file and line ran: of a
  * static function in a header there may be several.  False: one before it has done that.
  * Names are those of symbols: lcov takes a part that begins at another line for the function.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The histories as a perf.data: each branch a sample of the kind that the kernel's BTS
- * driver made before it had a decoder of its own, which "perf script" prints as
- * "from => to", with a branch stack of one entry, which "perf report -b" counts.
+ * The histories as a perf.data.  Each branch is a sample of the kind that the kernel's BTS driver
+ * made before it had a decoder of its own.  "perf script" prints it as "from => to".  It has a
+ * branch stack of one entry, which "perf report -b" counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +22,11 @@
 
 static const char kernel_path[] = "[kernel.kallsyms]";
 
-/* A page that was pushed out of the table is asked about again, its mapping told again. */
-#define NR_PRINTED 4096
+/* A page that was pushed out of the table is asked about again, its mapping written again. */
+#define NR_MAPPED_PAGES 4096
 
-/** struct told - a page of a process whose mapping perf knows; @page_va 0: none */
-struct printed {
+/** struct mapped_page - a page of a process with a mapping that perf knows; @page_va 0: none */
+struct mapped_page {
 	uint64_t page_va;
 	uint64_t cr3;
 	uint32_t tgid;
@@ -47,10 +47,10 @@ struct typed {
  * struct export - one btsrec_export_perf() under way
  * @counting: nothing is written, only @nr_bytes.
  * @tsc: of the last annotation; before the first one, of that.  @time_ns: the same for perf.
- * @side: who ran at the event before; NULL: unknown.
- * @user: NULL: nothing knows of user addresses, or no time tells perf before which samples
- *	a program was executed.
- * @told: since the beginning of the history of @cpu.
+ * @side: the thread at the event before; NULL: unknown.
+ * @user: NULL: nothing knows of user addresses, or there is no time.  Without one perf cannot order
+ *	samples and the start of a program.
+ * @mapped_pages: since the beginning of the history of @cpu.
  */
 struct export {
 	struct btsrec *rec;
@@ -64,7 +64,7 @@ struct export {
 	unsigned int cpu;
 	const struct btsrec_side *side;
 	struct user *user;
-	struct printed printed[NR_PRINTED];
+	struct mapped_page mapped_pages[NR_MAPPED_PAGES];
 	struct typed typed[NR_TYPED];
 	struct out out;
 };
@@ -184,15 +184,15 @@ static uint64_t branch_flags(struct export *export, const struct btsrec_event *e
 
 static void put_branch(struct export *export, const struct btsrec_event *event)
 {
-	struct trailer who = trailer_of(export);
+	struct trailer trailer = trailer_of(export);
 	struct branch_sample sample = {
 		.header = { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sizeof(sample) },
 		.ip = event->branch.from,
-		.pid = who.pid,
-		.tid = who.tid,
-		.time_ns = who.time_ns,
+		.pid = trailer.pid,
+		.tid = trailer.tid,
+		.time_ns = trailer.time_ns,
 		.addr = event->branch.to,
-		.cpu = who.cpu,
+		.cpu = trailer.cpu,
 		.nr_branches = 1,
 		.from = event->branch.from,
 		.to = event->branch.to,
@@ -210,12 +210,12 @@ static void put_mapping(struct export *export, const struct user_mapping *mappin
 	static const char zeros[sizeof(uint64_t)];
 	const size_t path_bytes = strlen(mapping->path);
 	const size_t fill_bytes = sizeof(zeros) - path_bytes % sizeof(zeros);
-	const struct trailer who = trailer_of(export);
+	const struct trailer trailer = trailer_of(export);
 	struct mmap2_record record = {
 		.header = { PERF_RECORD_MMAP2,
 			    PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID, 0 },
-		.pid = who.pid,
-		.tid = who.tid,
+		.pid = trailer.pid,
+		.tid = trailer.tid,
 		.addr = mapping->start,
 		.nr_bytes = mapping->end - mapping->start,
 		.offset = mapping->offset_bytes,
@@ -226,12 +226,12 @@ static void put_mapping(struct export *export, const struct user_mapping *mappin
 
 	if (path_bytes >= USER_PATH_BYTES)
 		return;
-	record.header.size = (uint16_t)(sizeof(record) + path_bytes + fill_bytes + sizeof(who));
+	record.header.size = (uint16_t)(sizeof(record) + path_bytes + fill_bytes + sizeof(trailer));
 	memcpy(record.build_id, mapping->build_id, mapping->build_id_bytes);
 	put(export, &record, sizeof(record));
 	put(export, mapping->path, path_bytes);
 	put(export, zeros, fill_bytes);
-	put(export, &who, sizeof(who));
+	put(export, &trailer, sizeof(trailer));
 }
 
 /*
@@ -242,21 +242,21 @@ static void print_mapping(struct export *export, uint64_t va)
 {
 	const struct btsrec_side *side = export->side;
 	const uint64_t page_va = va & ~(uint64_t)(BTSREC_PAGE_BYTES - 1);
-	struct printed *printed =
-		&export->printed[((page_va ^ (side ? side->cr3 : 0)) / BTSREC_PAGE_BYTES) %
-				 NR_PRINTED];
+	struct mapped_page *mapped =
+		&export->mapped_pages[((page_va ^ (side ? side->cr3 : 0)) / BTSREC_PAGE_BYTES) %
+				 NR_MAPPED_PAGES];
 	struct user_mapping mapping;
 
 	if (!export->user || !side ||
-	    (printed->page_va == page_va && printed->cr3 == side->cr3 &&
-	     printed->tgid == side->tgid))
+	    (mapped->page_va == page_va && mapped->cr3 == side->cr3 &&
+	     mapped->tgid == side->tgid))
 		return;
-	*printed = (struct printed){ page_va, side->cr3, side->tgid };
+	*mapped = (struct mapped_page){ page_va, side->cr3, side->tgid };
 	if (user_mapping(export->user, side->cr3, va, &mapping))
 		put_mapping(export, &mapping);
 }
 
-/* How many branches a pause lost nobody knows: perf tells of 0 lost ones. */
+/* How many branches a pause lost is not known: perf prints 0 lost ones. */
 static void put_lost(struct export *export, const struct btsrec_gap *gap)
 {
 	const struct lost_record record = {
@@ -300,8 +300,8 @@ static void put_kernel(struct export *export)
 }
 
 /*
- * No dump tells where a module's file was; but only for what has a path does perf look for
- * a file with its build-id.
+ * No dump has the path of a module's file; but only for what has a path does perf look for a file
+ * with its build-id.
  */
 static void module_path(const struct btsrec_module *module, char path[PATH_BYTES])
 {
@@ -375,7 +375,7 @@ static enum btsrec_status put_cpu(void *arg, unsigned int cpu)
 
 	export->cpu = cpu;
 	export->side = NULL;
-	memset(export->printed, 0, sizeof(export->printed));
+	memset(export->mapped_pages, 0, sizeof(export->mapped_pages));
 	if (!status || status == BTSREC_ERR_STOPPED)
 		status = event_filter_init(&export->event_filter, export->rec, cpu,
 					   export->opts->filter, 0);

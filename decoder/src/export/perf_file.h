@@ -17,7 +17,7 @@
 #define ATTR_BYTES	112	/* PERF_ATTR_SIZE_VER5, what v6.1's perf writes at least */
 #define HEADER_BYTES	104
 
-/* Bits of file_header.features; the sections are behind the records, in this order. */
+/* Bits of file_header.features; the sections are after the records, in this order. */
 #define FEATURE_BUILD_ID	2
 #define FEATURE_HOSTNAME	3
 #define FEATURE_OSRELEASE	4
@@ -28,7 +28,7 @@
 #define FEATURE_CPUID		9
 #define FEATURE_BRANCH_STACK	15
 
-/* Of a text in a header, with the NULs behind it; perf fills up to multiples of 64. */
+/* Of a text in a header, with the NULs after it; perf fills up to multiples of 64. */
 #define TEXT_BYTES		128
 
 /* The pid of what belongs to the kernel. */
@@ -41,7 +41,7 @@
 /* perf prints such a thread as ":-1". */
 #define UNKNOWN_PID		((uint32_t)-1)
 
-/* Of a name with its brackets or the symbol behind it; a multiple of 8. */
+/* Of a name with its brackets or the symbol after it; a multiple of 8. */
 #define PATH_BYTES		(BTSREC_MODULE_NAME_BYTES + 24)
 
 /* PATH_MAX of perf, with the NUL. */
@@ -103,7 +103,7 @@ struct comm_record {
 	struct trailer trailer;
 };
 
-/** struct lost_record - @nr_lost: records; of which event they were does not matter */
+/** struct lost_record - @nr_lost: records; their event does not matter */
 struct lost_record {
 	struct perf_event_header header;
 	uint64_t id;
@@ -134,7 +134,7 @@ struct mmap_record {
 
 /*
  * struct perf_record_mmap2 of tools/lib/perf, v6.1, with PERF_RECORD_MISC_MMAP_BUILD_ID;
- * behind it the path, filled up with NULs to a multiple of 8, and a trailer.
+ * after it the path, filled up with NULs to a multiple of 8, and a trailer.
  */
 struct mmap2_record {
 	struct perf_event_header header;

@@ -26,7 +26,7 @@ static void add_span(struct aspace *as, uint64_t first_n, uint64_t tsc,
 		span->side = *side;
 }
 
-/* Who runs in the span under way still did so at @tsc. */
+/* The thread of the span under way still ran at @tsc. */
 static void runs_at(struct aspace *as, uint64_t tsc)
 {
 	struct aspace_span *last = &as->spans[as->nr - 1];
@@ -35,7 +35,7 @@ static void runs_at(struct aspace *as, uint64_t tsc)
 		last->end_tsc = tsc;
 }
 
-/* Since a stop the process may have gone on elsewhere; 0, when it was, tells nothing. */
+/* Since a stop the process may have gone on elsewhere; 0: when is not known. */
 static void resume(struct aspace *as, uint64_t first_n, const struct btsrec_resume *resume)
 {
 	if (resume->stop_tsc <= resume->tsc)
@@ -43,7 +43,7 @@ static void resume(struct aspace *as, uint64_t first_n, const struct btsrec_resu
 	add_span(as, first_n, resume->tsc, &resume->now);
 }
 
-/* Who ran up to here is told now. */
+/* Which thread ran up to here is known now. */
 static void name_last(struct aspace *as, const struct btsrec_side *side)
 {
 	struct aspace_span *last = as->nr ? &as->spans[as->nr - 1] : NULL;
@@ -59,7 +59,7 @@ static void feed_gap(struct aspace *as, const struct btsrec_event *event)
 	const struct btsrec_gap *gap = &event->gap;
 
 	if (gap->has_resume) {
-		/* No thread is switched to within an NMI: who ran before it runs on. */
+		/* No thread is switched to within an NMI: the one that ran before it runs on. */
 		if (gap->resume.reason == BTSREC_REASON_NMI)
 			name_last(as, &gap->resume.now);
 		resume(as, event->n + 1, &gap->resume);

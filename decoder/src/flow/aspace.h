@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who ran when: the annotations of one CPU turned into spans of event numbers,
- * each with one thread and one address space.  Pure.
+ * Which thread ran when: the annotations of one CPU turned into spans of event numbers.  Each has
+ * one thread and one address space.  Pure.
  */
 #ifndef BTSREC_ASPACE_H
 #define BTSREC_ASPACE_H
@@ -47,11 +47,11 @@ void aspace_feed(struct aspace *as, const struct btsrec_event *event);
 
 /**
  * aspace_end() - there are no more events
- * @now: who runs at the end; NULL: unknown.
- * @tsc: when who runs at the end is known to have run; UINT64_MAX: until now.
+ * @now: the thread that runs at the end; NULL: unknown.
+ * @tsc: when that thread is known to have run; UINT64_MAX: until now.
  *
- * Before its first annotation a history belongs to who was switched away from
- * there, or was interrupted by an NMI that ended there; without any, to @now.
+ * Before its first annotation a history belongs to the thread that was switched away from there, or
+ * that an NMI that ended there interrupted; without any, to @now.
  *
  * Return: BTSREC_OK, BTSREC_ERR_NOMEM.
  */
@@ -74,7 +74,7 @@ static inline struct aspace_span *aspace_span(struct aspace *as, uint64_t n)
 	return span->first_n <= n ? span : NULL;
 }
 
-/** aspace_at() - who ran at event @n; NULL: unknown.  As fast. */
+/** aspace_at() - which thread ran at event @n; NULL: unknown.  As fast. */
 static inline const struct btsrec_side *aspace_at(struct aspace *as, uint64_t n)
 {
 	const struct aspace_span *span = aspace_span(as, n);

@@ -11,7 +11,7 @@
 /**
  * struct clock - what time is counted from
  * @tsc_khz: 0: unknown, there are only time stamps.
- * @anchor_tsc, @anchor_boottime_ns: one instant, when the recorder was loaded.
+ * @anchor_tsc, @anchor_boottime_ns: one time, when the recorder was loaded.
  * @has_end: the recorder was frozen, at @end_tsc.
  */
 struct clock {
@@ -24,7 +24,7 @@ struct clock {
 
 /**
  * clock_of() - the clock of a dump
- * @first: the CPU that was frozen first, whose own stop is the end; NULL: not usable.
+ * @first: the CPU that was frozen first; its own stop is the end; NULL: not usable.
  */
 struct clock clock_of(const struct btsrec_root *root, const struct btsrec_cpu *first);
 

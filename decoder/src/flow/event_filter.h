@@ -11,8 +11,8 @@
 #include "flow/trace.h"
 
 /**
- * struct selector - which events of one CPU are wanted
- * @spaces, @types: who ran, and kinds of branches; valid if @filter.any, or added.
+ * struct event_filter - which events of one CPU are wanted
+ * @spaces, @types: threads that ran, and kinds of branches; valid if @filter.any, or added.
  * @nr_tail: so many of the newest events have all that are wanted; 0: all.
  * @nr_old: of those that match so many are too old.
  * @nr_seen, @nr_wanted: events that event_filter_wants() was asked about, and those that
@@ -39,7 +39,7 @@ struct event_filter {
 enum btsrec_status event_filter_check(struct btsrec *rec, const struct btsrec_filter *opts);
 
 /**
- * event_filter_filter() - @opts as a filter, for who asks it itself
+ * event_filter_filter() - @opts as a filter, for a caller that asks it itself
  * @ret: borrows the texts of @opts.
  *
  * Return: BTSREC_OK, BTSREC_ERR_INVAL.
@@ -60,7 +60,7 @@ enum btsrec_status event_filter_init(struct event_filter *event_filter, struct b
 				     uint64_t max_events);
 
 /**
- * event_filter_add_types() - make @selector->types valid if it is not
+ * event_filter_add_types() - make @event_filter->types valid if it is not
  *
  * Return: as btsrec_events().
  */

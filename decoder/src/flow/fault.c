@@ -6,7 +6,7 @@
 /* DEBUGCTL.TR and .BTS (SDM vol. 3B, "IA32_DEBUGCTL MSR"): both are needed to record. */
 #define DEBUGCTL_RECORDS	(1U << 6 | 1U << 7)
 
-/* ftrace's call at the beginning of a function, maybe behind an ENDBR. */
+/* ftrace's call at the beginning of a function, maybe after an ENDBR. */
 #define HOOK_CALL_BYTES		5
 #define ENDBR_BYTES		4
 

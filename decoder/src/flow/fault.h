@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the fault lies in the history of a frozen CPU: the branch from which on it
- * tells how the kernel dealt with the fault, and no longer what led to it.  Pure.
+ * Where the fault lies in the history of a frozen CPU.  From that branch on the history shows how
+ * the kernel dealt with the fault, and no longer what led to it.  Pure.
  *
  * The freeze says what to look for.  An oops: the exception that was entered and not
  * left.  A panic: the call of the function that froze.  A CPU that another one
@@ -61,8 +61,8 @@ struct fault {
 /**
  * struct fault_search - a search under way, from the newest event to older ones
  * @freeze: borrowed.
- * @site: of a call: where the function calls the hook that froze; 0: not there yet.
- * @depth: interrupts, older than the event at hand, of which the end has been seen.
+ * @site: of a call: where the function calls the freezing hook; 0: not there yet.
+ * @depth: interrupts, older than the event at hand, with an end that has been seen.
  * @away: another thread ran.
  * @left_tsc, @back_tsc: other threads ran between these, between the fault and the
  *	freeze; @back_tsc 0: none did.

@@ -35,7 +35,7 @@ void filter_window_feed(const struct filter *filter, const struct btsrec_event *
 		window->end_n = begin_tsc > filter->to.value ? event->n : event->n + 1;
 }
 
-/* --- Who ---------------------------------------------------------------- */
+/* --- Threads ------------------------------------------------------------ */
 
 static bool has_id(const struct filter_ids *ids, uint32_t id)
 {
@@ -66,8 +66,8 @@ bool filter_thread(const struct filter *filter, const struct btsrec_side *side)
 	return !filter->pids.nr && !filter->tgids.nr && !filter->comm;
 }
 
-static bool wants_who(const struct filter *filter, const struct btsrec_event *event,
-		      const struct btsrec_side *side)
+static bool wants_sides(const struct filter *filter, const struct btsrec_event *event,
+			const struct btsrec_side *side)
 {
 	switch (event->kind) {
 	case BTSREC_EVENT_SWITCH:
@@ -183,7 +183,7 @@ bool filter_wants(const struct filter *filter, const struct btsrec_event *event,
 {
 	if (event->kind == BTSREC_EVENT_GAP)
 		return true;
-	if (!wants_who(filter, event, side))
+	if (!wants_sides(filter, event, side))
 		return false;
 	if (event->kind == BTSREC_EVENT_BRANCH && !filter_level(filter, event->branch.from))
 		return false;

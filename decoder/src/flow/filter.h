@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which events of a history are wanted: the texts of struct btsrec_filter turned
- * into tests of one event, of who ran, and of the names and the kind of a branch.
- * Pure: names and kinds come from the caller, and only when a test needs them.
+ * into tests.  They test one event, the thread that ran, and the names and the kind
+ * of a branch.  Pure: names and kinds come from the caller, and only when a test
+ * needs them.
  */
 #ifndef BTSREC_FILTER_H
 #define BTSREC_FILTER_H
@@ -68,11 +69,11 @@ struct filter {
 };
 
 /**
- * filter_init() - understand @opts, whose texts must live as long as @ret
+ * filter_init() - understand @opts; its texts must live as long as @ret
  * @opts: NULL: nothing is filtered.
  *
- * Return: BTSREC_OK; BTSREC_ERR_INVAL with the text that is not understood, or
- * because the dump has no clock or no end to count from.
+ * Return: BTSREC_OK; BTSREC_ERR_INVAL with the text that is not understood, or if the dump has no
+ * clock or no end to count from.
  */
 enum btsrec_status filter_init(const struct btsrec_filter *opts, const struct clock *clock,
 			       struct msg *msg, struct filter *ret);
@@ -115,7 +116,7 @@ struct filter_lookup {
 
 /**
  * filter_wants() - is @event, inside its window, wanted?
- * @side: who ran; NULL: unknown, which no thread matches.
+ * @side: the thread that ran; NULL: unknown, which no thread matches.
  *
  * A gap always is: what is missing may have been wanted.  A switch is if either
  * thread is.  A branch is of the level that it leaves.

@@ -146,7 +146,7 @@ static enum btsrec_status parse_time(const char *text, const struct clock *clock
 			       "-SECONDS before the freeze", text);
 	if (!clock->tsc_khz)
 		return msg_set(msg, BTSREC_ERR_INVAL,
-			       "the dump does not tell how fast the TSC is: give tsc:CYCLES");
+			       "the dump does not have the rate of the TSC: give tsc:CYCLES");
 	if (before_end && !clock->has_end)
 		return msg_set(msg, BTSREC_ERR_INVAL,
 			       "the recorder was not frozen: there is nothing to count back from");

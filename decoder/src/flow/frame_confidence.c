@@ -6,8 +6,8 @@
 /* The counters of a thread in @threads. */
 enum {
 	THREAD_LEFT_TSC,	/* when it was switched away from this CPU; 0: never */
-	THREAD_DOUBT_N,
-	THREAD_DOUBT_WHY,	/* enum doubt_why, and the CPU from bit 8 on */
+	THREAD_UNRELIABLE_N,
+	THREAD_UNRELIABLE_WHY,	/* enum unreliable_why, and the CPU from bit 8 on */
 };
 
 void frame_confidence_init(struct frame_confidence *frame_confidence,
@@ -27,11 +27,11 @@ void frame_confidence_fini(struct frame_confidence *frame_confidence)
 /* A stack may turn out later to be that of a thread with a number. */
 #define NR_UNKNOWN	UINT64_MAX
 
-static uint64_t *of_thread(struct frame_confidence *frame_confidence, struct counter_map *counts,
+static uint64_t *of_thread(struct frame_confidence *frame_confidence, struct counter_map *map,
 			   uint64_t pid)
 {
 	const uint64_t key[COUNTER_MAP_KEY_WORDS] = {pid};
-	struct count *count = counter_map_get(counts, key);
+	struct count *count = counter_map_get(map, key);
 
 	if (count)
 		return count->nr;
@@ -56,10 +56,10 @@ static uint64_t newest_unseen(struct frame_confidence *frame_confidence, const s
 
 /* --- Events ------------------------------------------------------------- */
 
-static void doubt_thread(uint64_t *thread, enum doubt_why why, uint64_t n, unsigned int cpu)
+static void mark_unreliable(uint64_t *thread, enum unreliable_why why, uint64_t n, unsigned int cpu)
 {
-	thread[THREAD_DOUBT_N] = n;
-	thread[THREAD_DOUBT_WHY] = why | (uint64_t)cpu << 8;
+	thread[THREAD_UNRELIABLE_N] = n;
+	thread[THREAD_UNRELIABLE_WHY] = why | (uint64_t)cpu << 8;
 }
 
 static void thread_returns(struct frame_confidence *frame_confidence,
@@ -68,15 +68,15 @@ static void thread_returns(struct frame_confidence *frame_confidence,
 	uint64_t *thread =
 		of_thread(frame_confidence, &frame_confidence->threads, event->sw.next.pid);
 	unsigned int cpu = 0;
-	enum sighted sighted;
+	enum residence residence;
 
 	if (!thread[THREAD_LEFT_TSC])
 		return;
-	sighted = residency_between(frame_confidence->residencies, event->sw.next.pid, event->cpu,
-				    thread[THREAD_LEFT_TSC], event->sw.tsc, &cpu);
-	if (sighted != SIGHTED_NOWHERE)
-		doubt_thread(thread, sighted == SIGHTED_ELSEWHERE ? DOUBT_ELSEWHERE :
-			     DOUBT_UNKNOWN, event->n, cpu);
+	residence = residency_between(frame_confidence->residencies, event->sw.next.pid, event->cpu,
+				      thread[THREAD_LEFT_TSC], event->sw.tsc, &cpu);
+	if (residence != RESIDENCE_NOWHERE)
+		mark_unreliable(thread, residence == RESIDENCE_ELSEWHERE ? UNRELIABLE_ELSEWHERE :
+				UNRELIABLE_UNKNOWN, event->n, cpu);
 }
 
 static void feed_switch(struct frame_confidence *frame_confidence, const struct btsrec_event *event)
@@ -88,7 +88,7 @@ static void feed_switch(struct frame_confidence *frame_confidence, const struct 
 		  event->sw.prev.pid)[THREAD_LEFT_TSC] = event->sw.tsc;
 }
 
-/* A branch from code that nobody can look at: a call or a return as well as a jump. */
+/* A branch from code that is not in the dump: a call or a return as well as a jump. */
 static bool is_unseen(const struct trace_event *event)
 {
 	const struct btsrec_record *branch = &event->event->branch;
@@ -98,7 +98,7 @@ static bool is_unseen(const struct trace_event *event)
 	       code_is_kernel(branch->from) == code_is_kernel(branch->to);
 }
 
-/* Something happened that nobody has seen: to any thread. */
+/* Something happened that is not recorded: to any thread. */
 static bool is_gap(const struct trace_event *event)
 {
 	const struct proof_step *step = event->step;
@@ -117,11 +117,11 @@ void frame_confidence_feed(struct frame_confidence *frame_confidence,
 	if (event->event->kind == BTSREC_EVENT_SWITCH)
 		feed_switch(frame_confidence, event->event);
 	if (is_gap(event))
-		frame_confidence->gap = (struct doubt){.why = DOUBT_GAP, .n = n};
+		frame_confidence->gap = (struct unreliable){.why = UNRELIABLE_GAP, .n = n};
 	else if (step->mismatch || (step->lost && !frame_confidence->recovers))
-		doubt_thread(
+		mark_unreliable(
 			of_thread(frame_confidence, &frame_confidence->threads, number_of(stack)),
-			DOUBT_UNFIT, n, 0);
+			UNRELIABLE_UNFIT, n, 0);
 	if (is_unseen(event))
 		*of_thread(frame_confidence, &frame_confidence->unseen, number_of(stack)) = n + 1;
 	if (is_gap(event) || event->event->kind == BTSREC_EVENT_BRANCH)
@@ -142,37 +142,37 @@ void frame_confidence_feed_fast(struct frame_confidence *frame_confidence)
 }
 
 void frame_confidence_thread(struct frame_confidence *frame_confidence, uint32_t pid,
-			     const struct doubt *doubt)
+			     const struct unreliable *unreliable)
 {
-	doubt_thread(of_thread(frame_confidence, &frame_confidence->threads, pid), doubt->why,
-		     doubt->n, doubt->cpu);
+	mark_unreliable(of_thread(frame_confidence, &frame_confidence->threads, pid),
+			unreliable->why, unreliable->n, unreliable->cpu);
 }
 
 /* --- Questions ---------------------------------------------------------- */
 
-struct doubt frame_confidence_of(struct frame_confidence *frame_confidence,
-				 const struct stack *stack)
+struct unreliable frame_confidence_of(struct frame_confidence *frame_confidence,
+				      const struct stack *stack)
 {
 	const uint64_t *thread =
 		of_thread(frame_confidence, &frame_confidence->threads, number_of(stack));
 
-	if (!thread[THREAD_DOUBT_WHY] || thread[THREAD_DOUBT_N] < frame_confidence->gap.n)
+	if (!thread[THREAD_UNRELIABLE_WHY] || thread[THREAD_UNRELIABLE_N] < frame_confidence->gap.n)
 		return frame_confidence->gap;
-	return (struct doubt){
-		.why = (enum doubt_why)(thread[THREAD_DOUBT_WHY] & 0xff),
-		.n = thread[THREAD_DOUBT_N],
-		.cpu = (unsigned int)(thread[THREAD_DOUBT_WHY] >> 8),
+	return (struct unreliable){
+		.why = (enum unreliable_why)(thread[THREAD_UNRELIABLE_WHY] & 0xff),
+		.n = thread[THREAD_UNRELIABLE_N],
+		.cpu = (unsigned int)(thread[THREAD_UNRELIABLE_WHY] >> 8),
 	};
 }
 
 bool frame_confidence_unseen(struct frame_confidence *frame_confidence, const struct stack *stack,
 			     const struct frame *outer, const struct frame *inner,
-			     struct doubt *ret)
+			     struct unreliable *ret)
 {
 	uint64_t unseen = inner ? inner->cookie : newest_unseen(frame_confidence, stack);
 
 	if (!unseen || (outer && unseen - 1 <= outer->n))
 		return false;
-	*ret = (struct doubt){ .why = DOUBT_UNSEEN, .n = unseen - 1 };
+	*ret = (struct unreliable){ .why = UNRELIABLE_UNSEEN, .n = unseen - 1 };
 	return true;
 }

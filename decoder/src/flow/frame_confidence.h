@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What speaks against an open frame: its thread has been out of sight since, or code
- * ran that is not in the dump.
+ * What makes an open frame unreliable: its thread may have run elsewhere since, or code ran that is
+ * not in the dump.
  */
 #ifndef BTSREC_FRAME_CONFIDENCE_H
 #define BTSREC_FRAME_CONFIDENCE_H
@@ -10,38 +10,38 @@
 #include "flow/thread_residency.h"
 #include "flow/trace_frames.h"
 
-/** enum doubt_why - why older frames may be gone, or others may have taken their place */
-enum doubt_why {
-	DOUBT_NONE,
-	DOUBT_GAP,		/* a part of the history is missing */
-	DOUBT_ELSEWHERE,	/* the thread ran on another CPU */
-	DOUBT_UNKNOWN,		/* it may have: the history of another CPU has no answer */
-	DOUBT_UNFIT,		/* a return does not fit them */
-	DOUBT_ORDER,		/* nothing proves when it ran on which CPU */
-	DOUBT_UNSEEN,		/* code ran that is not in the dump: calls may be missing */
+/** enum unreliable_why - why older frames may be gone, or others may have taken their place */
+enum unreliable_why {
+	UNRELIABLE_NOT,
+	UNRELIABLE_GAP,		/* a part of the history is missing */
+	UNRELIABLE_ELSEWHERE,	/* the thread ran on another CPU */
+	UNRELIABLE_UNKNOWN,		/* it may have: the history of another CPU has no answer */
+	UNRELIABLE_UNFIT,		/* a return does not fit them */
+	UNRELIABLE_ORDER,		/* nothing proves when it ran on which CPU */
+	UNRELIABLE_UNSEEN,		/* code ran that is not in the dump: calls may be missing */
 };
 
 /**
- * struct doubt - about the frames of a thread
+ * struct unreliable - about the frames of a thread
  * @n: those that were entered before this event.
  * @cpu: of ELSEWHERE, UNKNOWN and ORDER.
  */
-struct doubt {
-	enum doubt_why why;
+struct unreliable {
+	enum unreliable_why why;
 	uint64_t n;
 	unsigned int cpu;
 };
 
 /**
- * struct doubts - one CPU under way
- * @sightings: of all CPUs, borrowed.
+ * struct frame_confidence - one CPU under way
+ * @residencies: of all CPUs, borrowed.
  * @gap: about every thread; @recovers: since the last branch.
  * @threads, @unseen: by thread.
  * @nomem: something was forgotten for lack of memory, in @nowhere.
  */
 struct frame_confidence {
 	const struct residencies *residencies;
-	struct doubt gap;
+	struct unreliable gap;
 	bool recovers;
 	struct counter_map threads;
 	struct counter_map unseen;
@@ -69,13 +69,13 @@ uint64_t frame_confidence_cookie(struct frame_confidence *frame_confidence,
 /** frame_confidence_feed_fast() - frame_confidence_feed() of plain branches, but for frame_confidence_cookie() */
 void frame_confidence_feed_fast(struct frame_confidence *frame_confidence);
 
-/** frame_confidence_thread() - whoever follows thread @pid knows better: @doubt is about its frames */
+/** frame_confidence_thread() - @unreliable is about the frames of thread @pid, which is followed */
 void frame_confidence_thread(struct frame_confidence *frame_confidence, uint32_t pid,
-			     const struct doubt *doubt);
+			     const struct unreliable *unreliable);
 
 /** frame_confidence_of() - about the frames on @stack */
-struct doubt frame_confidence_of(struct frame_confidence *frame_confidence,
-				 const struct stack *stack);
+struct unreliable frame_confidence_of(struct frame_confidence *frame_confidence,
+				      const struct stack *stack);
 
 /**
  * frame_confidence_unseen() - may calls be missing between @outer and @inner?
@@ -86,7 +86,7 @@ struct doubt frame_confidence_of(struct frame_confidence *frame_confidence,
  */
 bool frame_confidence_unseen(struct frame_confidence *frame_confidence, const struct stack *stack,
 			     const struct frame *outer, const struct frame *inner,
-			     struct doubt *ret);
+			     struct unreliable *ret);
 
 /** frame_confidence_fini() - free what frame_confidence_feed() allocated */
 void frame_confidence_fini(struct frame_confidence *frame_confidence);

@@ -49,8 +49,8 @@ static enum frame_kind entry_kind(enum branch_type type)
 }
 
 /*
- * What enters the kernel past the IDT is SYSCALL, of 2 bytes (SDM vol. 2B); without an
- * IDT to tell, the place is that of the instruction.
+ * What enters the kernel past the IDT is SYSCALL, of 2 bytes (SDM vol. 2B); without an IDT the
+ * place is that of the instruction.
  */
 static void enter_unknown(struct frames *f, const struct btsrec_record *branch)
 {
@@ -130,7 +130,7 @@ static void do_branch(struct frames *f, const struct btsrec_record *record,
 
 /* --- Events ------------------------------------------------------------- */
 
-/* Whose stack it is after something is missing. */
+/* The owner of the stack after something is missing. */
 static void recover(struct frames *f, const struct btsrec_side *side, uint64_t from)
 {
 	struct stack *current = f->stacks.current;
@@ -151,7 +151,7 @@ static void recover(struct frames *f, const struct btsrec_side *side, uint64_t f
 	current->kernel = code_is_kernel(from);
 }
 
-/* The branch before may have been at the other level, of which nothing is recorded. */
+/* The branch before may have been at the other level, which is not recorded. */
 static void follow_level(struct frames *f, uint64_t from)
 {
 	struct stack *stack;

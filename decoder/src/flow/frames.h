@@ -4,15 +4,15 @@
  * one stack for each thread.
  *
  * What holds after every event:
- * - A frame is on the stack only if its call is in the history and nothing in the
- *   history says that it has ended.  The address behind the calling instruction is
- *   known, and a return ends a frame only by leading there.
+ * - A frame is on the stack only if its call is in the history and its end is not.
+ *   The address after the calling instruction is known, and a return ends a frame
+ *   only by leading there.
  * - What was open before the history begins, or what was forgotten (STACKS_MAX_DEPTH,
  *   STACKS_MAX), is not on the stack.  A return to it is "deeper": the level goes down
  *   and nothing is popped.
  * - A return that leads to an outer frame leaves all inner ones (longjmp, stack
- *   unwinding); one that leads nowhere known, although the caller is known, is a
- *   "mismatch" (corrupted stack, longjmp, coroutines) and leaves one frame.
+ *   unwinding).  One that leads to no known place, with a known caller, is a
+ *   "mismatch" (corrupted stack, longjmp, coroutines).  It leaves one frame.
  * - A trampoline that returns to the start of a function does so because the kernel has
  *   changed where its caller goes on: it is left, and its caller makes a tail call.  Should
  *   the function return to that caller all the same, it was called by it.
@@ -22,10 +22,9 @@
  *   return.  Functions that jump to each other in turn do not pile up.
  * - Thunks are folded: a call by way of a thunk enters its frame with the branch that
  *   leads out of the thunk.
- * - A thread's stack is put aside at the first branch of __switch_to_asm, where the
- *   stack pointer has changed, and resumed when the thread runs here again.
- *   It may have run elsewhere in between: a return that matches nothing is then no
- *   mismatch, and detaches what was put aside.
+ * - A thread's stack is put aside at the first branch of __switch_to_asm, where the stack pointer
+ *   has changed.  It is resumed when the thread runs here again.  It may have run elsewhere in
+ *   between: a return that matches nothing is then no mismatch, and detaches what was put aside.
  * - After a gap everything is detached: it may be gone.  A return into one of the
  *   detached frames attaches it again ("bridged") and says by how much the levels
  *   since the gap were wrong.
@@ -114,7 +113,7 @@ void frames_free(struct frames *frames);
 
 /**
  * frames_feed() - the next event; all events of the CPU, oldest first
- * @side: who runs; NULL: unknown.
+ * @side: the thread that runs; NULL: unknown.
  * @step: of the proof; NULL if it has none.
  *
  * Return: what it did, valid until the next.
@@ -124,7 +123,7 @@ const struct frames_step *frames_feed(struct frames *frames, const struct btsrec
 				      const struct proof_step *step);
 
 /**
- * frames_feed_plain() - frames_feed() of a branch of which proof_plain() has told @run
+ * frames_feed_plain() - frames_feed() of a branch with the @run that proof_plain() returned
  * @n: the number of the event.
  *
  * Most branches only stay in a function, enter one or return from the innermost.
@@ -149,10 +148,10 @@ void frames_select(struct frames *frames, uint32_t pid);
 bool frames_nomem(const struct frames *frames);
 
 /**
- * frames_stack() - the stack of who runs
+ * frames_stack() - the stack of the thread that runs
  *
  * Frames from @nr_old on are there.  Older ones are there if the stack is attached,
- * as far as can be told, and else perhaps.  A function outside all frames, the one
+ * as far as is known, and else perhaps.  A function outside all frames, the one
  * that called the outermost, runs without a frame.  Valid until the next event.
  */
 const struct stack *frames_stack(const struct frames *frames);

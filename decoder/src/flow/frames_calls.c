@@ -2,13 +2,13 @@
 /* Calls, jumps and returns. */
 #include "flow/frames_impl.h"
 
-/* An interrupted instruction and the one behind it: an IRET goes to either. */
+/* An interrupted instruction and the one after it: an IRET goes to either. */
 #define BACK_BYTES	(CODE_INSN_MAX_BYTES + 1)
 
 /*
- * A call of code right behind it only fills the return stack buffer, or asks where it
- * is.  The longest such gap is that of FILL_RETURN_BUFFER before v5.19: PAUSE, LFENCE,
- * JMP (arch/x86/include/asm/nospec-branch.h).
+ * A call of code right after it only fills the return stack buffer, or asks where
+ * it is.  The longest such gap is that of FILL_RETURN_BUFFER before v5.19: PAUSE,
+ * LFENCE, JMP (arch/x86/include/asm/nospec-branch.h).
  */
 #define NEAR_CALL_BYTES	8
 
@@ -40,7 +40,7 @@ enum frames_place frames_place_of(struct frames *f, uint64_t from, uint64_t to)
 
 /* --- Up and down -------------------------------------------------------- */
 
-/* On another stack: what this event did before is not told in its terms. */
+/* On another stack: what this event did before does not count there. */
 static void begin_anew(struct frames *f)
 {
 	f->step.nr_entered = 0;
@@ -164,7 +164,7 @@ static void return_astray(struct frames *f)
 	struct stack *stack = f->stacks.current;
 	size_t low = stack->attached ? 0 : stack->nr_old, i = stack->nr;
 
-	/* Tails of a function that was entered before all this. */
+	/* Tail calls of a function that was entered before all this. */
 	while (i > low && stack->frames[i - 1].kind == FRAME_TAIL &&
 	       !stack->frames[i - 1].return_va)
 		i--;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The shortest way of a plain branch, for who tells a history with its calls: nothing is
- * told but what became of one frame.  frames_feed() is the same for any branch, and the
- * rules are there.
+ * The shortest way of a plain branch, for a view of a history with its calls.  All
+ * it reports is what became of one frame.  frames_feed() is the same for any
+ * branch, and the rules are there.
  */
 #ifndef BTSREC_FRAMES_FAST_H
 #define BTSREC_FRAMES_FAST_H
 
 #include "flow/frames_impl.h"
 
-/** frames_move_of() - what branches along @run do, of which proof_plain() has told */
+/** frames_move_of() - what branches along @run, from proof_plain(), do */
 static inline enum frames_move frames_move_of(const struct code_brief *run)
 {
 	static const uint8_t moves[BRANCH_COND + 1][FRAMES_NR_NOTES] = {
@@ -82,7 +82,7 @@ static inline void frames_leave_plain(struct frames *f, struct frame *top)
 }
 
 /**
- * frames_fast() - frames_feed() of a branch of which proof_plain() has told @run
+ * frames_fast() - frames_feed() of a branch with the @run that proof_plain() returned
  * @n: the number of the event.
  * @ret_frame: that was entered or left, valid until the next event; NULL: none.
  *

@@ -37,7 +37,7 @@ static struct level_filter_block *grow_block(struct level_filter *level_filter,
 	return &level_filter->block;
 }
 
-/* --- User code is told -------------------------------------------------- */
+/* --- User code is printed ----------------------------------------------- */
 
 static void enter_kernel(struct level_filter *level_filter, const struct btsrec_event *event,
 			 const struct level_filter_lookup *lookup,
@@ -94,7 +94,7 @@ static void print_user(struct level_filter *level_filter, const struct btsrec_ev
 	}
 }
 
-/* --- The kernel is told ------------------------------------------------- */
+/* --- The kernel is printed ---------------------------------------------- */
 
 static void print_kernel(struct level_filter *level_filter, const struct btsrec_event *event,
 			 struct level_filter_output *printed)

@@ -9,7 +9,7 @@
 /* The recorder's own module, as the module map has it. */
 #define RECORDER_MODULE "btsrec"
 
-/* WRMSR is 0F 30 (SDM vol. 2D); its two bytes are how far behind it code goes on. */
+/* WRMSR is 0F 30 (SDM vol. 2D); code goes on after its two bytes. */
 #define WRMSR_BYTES	2
 static const uint8_t wrmsr[WRMSR_BYTES] = { 0x0f, 0x30 };
 
@@ -108,7 +108,7 @@ static enum code_fault leads_to_pause(const struct proof *proof, uint64_t cr3,
 	return CODE_NO_PAUSE;
 }
 
-/* From behind the nearest WRMSR of the recorder straight to @end. */
+/* From after the nearest WRMSR of the recorder straight to @end. */
 static enum code_fault leads_from_pause(const struct proof *proof, uint64_t cr3, uint64_t end,
 					const struct code_run **ret)
 {
@@ -260,7 +260,7 @@ static void feed_branch(struct proof *proof, const struct btsrec_record *branch,
 	proof->prev_to = branch->to;
 }
 
-/* The stop may be behind the pause of an annotation that the freeze found under way. */
+/* The stop may be after the pause of an annotation that the freeze found under way. */
 static void feed_freeze(struct proof *proof, const struct btsrec_freeze *freeze, uint64_t cr3,
 			struct proof_step *step)
 {

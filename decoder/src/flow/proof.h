@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a history must fulfil if it is true: from the target of each branch a
- * straight run of instructions leads to the next branch, which can reach its target,
- * and from the newest one to where the CPU was stopped.
+ * What a history must fulfil if it is true.  From the target of each branch a straight run of
+ * instructions leads to the next branch, which can reach its target.  From the newest branch one
+ * leads to where the CPU was stopped.
  *
- * An annotation does not end a run.  The recorder writes it while BTS is off, so
- * what runs meanwhile is in no record: the straight run from the branch before must
- * lead to a WRMSR of the recorder, and from behind some WRMSR of the recorder a
- * straight run must lead to the branch after.
+ * An annotation does not end a run.  The recorder writes it while BTS is off, so what runs
+ * meanwhile is in no record.  The straight run from the branch before must lead to a WRMSR of the
+ * recorder.  After some WRMSR of the recorder a straight run must lead to the branch after.
  */
 #ifndef BTSREC_PROOF_H
 #define BTSREC_PROOF_H
@@ -19,7 +18,7 @@
 enum proof_kind {
 	PROOF_PROVEN,
 	PROOF_START,		/* nothing before it: history begins here, or after a gap */
-	PROOF_FILTERED,		/* between two levels, of which one was not recorded */
+	PROOF_FILTERED,		/* between two levels, one of them not recorded */
 	PROOF_UNKNOWN,		/* the dump lacks code or page tables */
 	PROOF_PATCHED,		/* the kernel has changed the branch there since it ran */
 	PROOF_BROKEN,		/* cannot have happened as recorded */
@@ -39,8 +38,9 @@ struct proof_range {
  * @start: target of the branch before; @end: this branch, or where it stopped.
  * @length_bytes: of the instruction at @end; 0: the dump lacks it.
  * @compat, @guessed: see struct code_run.
- * @noted: where what is found out about the way is noted, if this branch goes where its
- *	instruction says, and no thunk is there; NULL: not so.  Valid until the next event.
+ * @noted: where what is found out about the way is noted.  Only if this branch goes
+ *	where its instruction says, and no thunk is there; else NULL.  Valid until
+ *	the next event.
  */
 struct proof_step {
 	enum proof_kind kind;
@@ -65,7 +65,7 @@ struct proof_tally {
 
 /**
  * struct proof - one CPU under way
- * @code: borrowed; @runs, @gates: of it.
+ * @code: borrowed; @runs, @idt: of it.
  * @located: borrowed.
  * @recorder_kva, @recorder_bytes: the recorder's text; 0 bytes: not known.
  * @filtered: one level was not recorded.
@@ -88,7 +88,7 @@ struct proof {
 	uint64_t nr_insns;
 };
 
-/** proof_init() - nothing seen yet; @located: whose modules are known. */
+/** proof_init() - nothing seen yet; @located: has the known modules. */
 void proof_init(struct proof *proof, struct code *code, const struct located *located,
 		bool filtered);
 
@@ -116,7 +116,7 @@ static inline bool proof_is_plain(const struct proof *proof)
 }
 
 /**
- * proof_plain() - the brief of the run to @branch, if there is nothing to tell of it but its kind
+ * proof_plain() - the brief of the run to @branch, if all that is to be said of it is its kind
  * @prev_to: of the branch before.
  *
  * It is proven, in the kernel, and far from thunks, annotations and entries.
@@ -141,7 +141,7 @@ static inline const struct code_brief *proof_plain(const struct proof *proof, ui
 }
 
 /**
- * proof_feed_plain() - proof_feed() of @nr branches, of which proof_plain() has told runs
+ * proof_feed_plain() - proof_feed() of @nr branches with runs that proof_plain() returned
  * @prev_to: of the last of them; @nr_insns: of all, the branches included.
  */
 static inline void proof_feed_plain(struct proof *proof, uint64_t nr, uint64_t prev_to,

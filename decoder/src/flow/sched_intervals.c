@@ -20,7 +20,7 @@ void intervals_fini(struct intervals *intervals)
 	memset(intervals, 0, sizeof(*intervals));
 }
 
-/* --- Stretches ---------------------------------------------------------- */
+/* --- Intervals ---------------------------------------------------------- */
 
 static void add_interval(struct intervals *s, const struct btsrec_event *event, bool begins)
 {
@@ -62,12 +62,12 @@ static void close_interval(struct intervals *s, bool ends)
 
 	interval->ends = ends;
 	s->open = false;
-	/* Begun behind the last event of a history. */
+	/* Begun after the last event of a history. */
 	if (interval->last_n < interval->first_n)
 		s->nr--;
 }
 
-/* Who runs behind @event; NULL: as before, or nobody knows. */
+/* The thread that runs after @event; NULL: as before, or not known. */
 static const struct btsrec_side *next_side(const struct btsrec_event *event)
 {
 	switch (event->kind) {
@@ -83,7 +83,7 @@ static const struct btsrec_side *next_side(const struct btsrec_event *event)
 	}
 }
 
-/* An NMI handler does not switch threads: nothing of the kind is hidden behind it. */
+/* An NMI handler does not switch threads: it hides no switch. */
 static bool hides_switches(const struct btsrec_event *event)
 {
 	if (event->kind == BTSREC_EVENT_ARM)
@@ -192,8 +192,8 @@ void intervals_blind(struct intervals *s, unsigned int cpu)
 /* --- Order -------------------------------------------------------------- */
 
 /*
- * On one CPU the order is that of the ring, whatever the time stamps say: later
- * stretches count as no earlier than those before them.
+ * On one CPU the order is that of the ring, whatever the time stamps say: later intervals count as
+ * no earlier than those before them.
  */
 struct placed {
 	uint64_t key_tsc;

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stretches in which one thread ran, of all CPUs, in the order of time.
+ * The intervals in which one thread ran, of all CPUs, in the order of time.
  *
- * A thread runs on one CPU at a time.  So of two stretches that each have an instant
- * that is known, the one with the earlier instant was over before the other began: that
- * is how far the order of stretches on two CPUs can be proven.  Where it cannot be, or
- * where the thread may have run in between without any history telling so, the stretch
- * says it.  Pure.
+ * A thread runs on one CPU at a time.  Take two intervals, each with a known time in
+ * it.  The one with the earlier time was over before the other began.  That is how far
+ * the order of intervals on two CPUs can be proven.  Where it cannot be, or where the
+ * thread may have run in between unrecorded, the interval says so.  Pure.
  */
 #ifndef BTSREC_SCHED_INTERVALS_H
 #define BTSREC_SCHED_INTERVALS_H
 
 #include <btsrec/decoder.h>
 
-/** enum interval_order - how a stretch follows the one before it in the list */
+/** enum interval_order - how an interval follows the one before it in the list */
 enum interval_order {
 	INTERVAL_FIRST,	       /* there is none before */
 	INTERVAL_PROVEN,       /* later than it */
-	INTERVAL_UNTIMED,      /* nothing tells: one of both has no time stamp */
+	INTERVAL_UNTIMED,      /* not known: one of both has no time stamp */
 	INTERVAL_CONTRADICTED, /* by their time stamps they overlap, or begin at once */
 };
 
 /**
- * struct stretch - events @first_n to @last_n of @cpu, all of one thread
+ * struct interval - events @first_n to @last_n of @cpu, all of one thread
  * @begins: the first event is the switch to the thread; else it may have run before.
  * @ends: the last event is the switch away from it, or the stop of the CPU; else it may
  *	have gone on.
- * @timed: it has time stamps, the first of them @first_tsc, the last @last_tsc; of one
- *	that @begins and @ends these are its bounds.
- * @maybe: between the stretch before and this one the thread may have run on
- *	@maybe_cpu, whose history does not tell.
+ * @timed: it has time stamps, the first of them @first_tsc, the last @last_tsc; if it
+ *	@begins and @ends these are its bounds.
+ * @maybe: between the interval before and this one the thread may have run on
+ *	@maybe_cpu; the history of that CPU does not say.
  */
 struct interval {
 	unsigned int cpu;
@@ -53,7 +52,7 @@ struct intervals_hole {
 };
 
 /**
- * struct stretches - of thread @pid
+ * struct intervals - of thread @pid
  * @list: owned, @nr of them; in order after intervals_end().
  * @holes: owned; of all CPUs.
  * @open: the newest of @list goes on, on the CPU that is being fed.
@@ -81,7 +80,7 @@ void intervals_init(struct intervals *intervals, uint32_t pid);
 
 /**
  * intervals_feed() - the next event of a CPU, oldest first; one CPU after the other
- * @side: who ran up to @event; NULL: unknown.
+ * @side: the thread that ran up to @event; NULL: unknown.
  */
 void intervals_feed(struct intervals *intervals, const struct btsrec_event *event,
 		    const struct btsrec_side *side);
@@ -92,7 +91,7 @@ void intervals_cpu_end(struct intervals *intervals);
 /** intervals_blind() - @cpu ran, but its history cannot be read */
 void intervals_blind(struct intervals *intervals, unsigned int cpu);
 
-/** intervals_end() - there are no more CPUs; puts the stretches in order */
+/** intervals_end() - there are no more CPUs; puts the intervals in order */
 void intervals_end(struct intervals *intervals);
 
 /** intervals_fini() - free all and leave none */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call stacks of the threads of one CPU, as containers: bounded in depth and in
- * number.  What belongs on them is told by the stage frames.
+ * number.  Frames decides what belongs on them.
  */
 #ifndef BTSREC_STACKS_H
 #define BTSREC_STACKS_H
@@ -45,14 +45,14 @@ static inline bool frame_is_entry(enum frame_kind kind)
  * @from: the calling instruction, or where it was interrupted.
  * @entered: where it began.
  * @return_va: where it returns to; 0: unknown.  Of a DIVERT and of entries: the
- *	interrupted instruction, or the one behind a SYSCALL or INT.
+ *	interrupted instruction, or the one after a SYSCALL or INT.
  * @back_va: of a TAIL that a trampoline made: where it had been called from; else 0.
  * @nr_before: branches of the thread up to and with the one that entered it.
- * @nr_branches: of one that was left: branches of the thread on this CPU since then, with
- *	all that was called and that interrupted; less what is lost in gaps.
+ * @nr_branches: of one that was left: branches of the thread on this CPU since then,
+ *	called functions and interrupts included, less what is lost in gaps.
  * @entry: the innermost frame up to this one that is an entry, as its place on the stack
  *	from 1; 0: none is.
- * @cookie: of who reads; 0 when the frame is new.
+ * @cookie: of the reader; 0 when the frame is new.
  * @thunk: the branch by way of a thunk that an entry interrupted.
  */
 struct frame {

@@ -40,7 +40,7 @@ enum btsrec_status thread_check(struct btsrec *rec, const char *pid, const unsig
 	else if (cpus)
 		why = "a thread is followed over all CPUs: leave out the choice of CPUs";
 	else if (filter && (filter->pids || filter->tgids || filter->comm))
-		why = "one thread is followed: leave out the other choices of who ran";
+		why = "one thread is followed: leave out the other choices of threads";
 	else if (filter && (counts_events(filter->from) || counts_events(filter->to)))
 		why = "events are numbered by CPU, and a thread is followed over all of them: "
 		      "give a time instead of n:EVENT";
@@ -141,10 +141,10 @@ enum btsrec_status thread_lane(struct thread *thread, unsigned int cpu,
 
 static bool lane_next(struct thread_lane *lane, struct trace_event *ret)
 {
-	if (!lane->has_held)
+	if (!lane->has_pending)
 		return trace_next(&lane->trace, ret);
-	lane->has_held = false;
-	*ret = lane->held;
+	lane->has_pending = false;
+	*ret = lane->pending;
 	return true;
 }
 
@@ -173,8 +173,8 @@ enum btsrec_status thread_tail(struct thread *thread, size_t i, trace_fn fn, voi
 
 	while (!status && lane_next(lane, &event)) {
 		if (event.event->kind != BTSREC_EVENT_BRANCH) {
-			lane->held = event;
-			lane->has_held = true;
+			lane->pending = event;
+			lane->has_pending = true;
 			return BTSREC_OK;
 		}
 		if (!fn(arg, &event))

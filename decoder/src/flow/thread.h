@@ -10,20 +10,20 @@
 /**
  * struct thread_lane - one CPU
  * @opened: the rest is valid.
- * @held, @has_held: an event that was read too early.
+ * @pending, @has_pending: an event that was read too early.
  * @fault: of the CPU.
  */
 struct thread_lane {
 	bool opened;
 	struct trace trace;
-	bool has_held;
-	struct trace_event held;
+	bool has_pending;
+	struct trace_event pending;
 	struct fault fault;
 };
 
 /**
- * struct thread - thread @stretches.pid
- * @stretches: when it ran, in order.
+ * struct thread - thread @intervals.pid
+ * @intervals: when it ran, in order.
  * @lanes: by CPU; owned.
  * @prove: events come with the steps of the proof.
  */
@@ -36,11 +36,11 @@ struct thread {
 };
 
 /**
- * thread_check() - is @pid, a text, a thread that can be followed? Before any output
+ * thread_check() - is @pid, a text, a thread that can be followed?  Before any output
  * @cpus, @filter: what else is wanted.
  *
- * Return: BTSREC_OK; BTSREC_ERR_INVAL: no number, the idle thread, of which each CPU has
- * its own, or with a choice of CPUs, of threads or of event numbers.
+ * Return: BTSREC_OK; BTSREC_ERR_INVAL: no number, the idle thread, since each CPU has its own; or
+ * with a choice of CPUs, of threads or of event numbers.
  */
 enum btsrec_status thread_check(struct btsrec *rec, const char *pid, const unsigned int *cpus,
 				const struct btsrec_filter *filter, uint32_t *ret_pid);
@@ -53,7 +53,7 @@ enum btsrec_status thread_check(struct btsrec *rec, const char *pid, const unsig
 enum btsrec_status thread_open(struct thread *thread, struct btsrec *rec, uint32_t pid,
 			       bool prove);
 
-/** thread_rewind() - begin once more with the first stretch */
+/** thread_rewind() - begin once more with the first interval */
 void thread_rewind(struct thread *thread);
 
 /**
@@ -65,7 +65,7 @@ enum btsrec_status thread_lane(struct thread *thread, unsigned int cpu,
 			       struct thread_lane **ret);
 
 /**
- * thread_interval() - the events of a stretch
+ * thread_interval() - the events of an interval
  * @i: of the list; ascending from call to call.
  *
  * Return: as btsrec_events(); BTSREC_ERR_STOPPED: @fn returned false.
@@ -73,7 +73,7 @@ enum btsrec_status thread_lane(struct thread *thread, unsigned int cpu,
 enum btsrec_status thread_interval(struct thread *thread, size_t i, trace_fn fn, void *arg);
 
 /**
- * thread_tail() - the branches behind a stretch, up to the next annotation
+ * thread_tail() - the branches after an interval, up to the next annotation
  *
  * Between the annotation of a switch and the switch itself the thread still runs.
  *

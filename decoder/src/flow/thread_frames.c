@@ -30,7 +30,7 @@ void thread_places_fini(struct thread_places *places)
 /**
  * struct walk_thread - one thread_frames() under way
  * @n: number of the next event.
- * @in_tail: behind the annotation of the switch away.
+ * @in_tail: after the annotation of the switch away.
  * @own: the thread as the newest annotation has it, if @has_own.
  * @stopped: somebody returned false.
  */
@@ -81,7 +81,7 @@ static bool walk_event(void *arg, const struct trace_event *traced)
 	return !walk->stopped;
 }
 
-/* --- Stretches ---------------------------------------------------------- */
+/* --- Intervals ---------------------------------------------------------- */
 
 /* What was before has nothing to do with it: the thread may have done anything. */
 static void lose(struct walk_thread *walk)

@@ -2,8 +2,8 @@
 /*
  * The calls of one thread over all CPUs: its stack goes with it from CPU to CPU.
  *
- * Events are numbered anew, in the order in which they are told, so that a number
- * stands for one event whatever its CPU.
+ * Events are numbered anew, in the order in which they are printed, so that a number stands for one
+ * event whatever its CPU.
  */
 #ifndef BTSREC_THREAD_FRAMES_H
 #define BTSREC_THREAD_FRAMES_H
@@ -13,7 +13,7 @@
 
 /**
  * struct thread_place - from number @n on, events are those of @cpu from @cpu_n on
- * @stretch: of which stretch.
+ * @interval: number of the interval.
  */
 struct thread_place {
 	uint64_t n;
@@ -37,13 +37,13 @@ const struct thread_place *thread_place_of(const struct thread_places *places, u
 void thread_places_fini(struct thread_places *places);
 
 /**
- * struct thread_frames_fns - who listens
- * @stretch: a stretch begins; valid in places is its number.  The lane of its CPU is open.
- * @event: as in trace_frames().  Branches are told while the stack is that of the thread,
- *	other events in its stretches.
+ * struct thread_frames_fns - the receiver
+ * @interval: an interval begins; valid in places is its number.  The lane of its CPU is open.
+ * @event: as in trace_frames().  Branches are passed on while the stack is that of the thread,
+ *	other events in its intervals.
  * @end: after the last event, with what is open then.
  *
- * @stretch and @event return false to stop.
+ * @interval and @event return false to stop.
  */
 struct thread_frames_fns {
 	bool (*interval)(void *arg, size_t i, struct frames *frames);

@@ -63,17 +63,17 @@ bool residency_feed(struct residencies *residencies, const struct btsrec_event *
 	switch (event->kind) {
 	case BTSREC_EVENT_SWITCH:
 		reach(cpu, event->sw.tsc);
-		cpu->printed |= !event->mm_only;
+		cpu->named |= !event->mm_only;
 		return event->mm_only ||
 		       (add(residencies, event->sw.prev.pid, event->cpu, event->sw.tsc) &&
 			add(residencies, event->sw.next.pid, event->cpu, event->sw.tsc));
 	case BTSREC_EVENT_ARM:
 		begin_at(cpu, event->resume.tsc);
-		cpu->printed = true;
+		cpu->named = true;
 		return add(residencies, event->resume.now.pid, event->cpu, event->resume.tsc);
 	case BTSREC_EVENT_GAP:
 		begin_at(cpu, event->gap.has_resume ? event->gap.resume.tsc : 0);
-		cpu->printed = event->gap.has_resume;
+		cpu->named = event->gap.has_resume;
 		cpu->since_n = event->n + 1;
 		return true;
 	case BTSREC_EVENT_FREEZE:
@@ -92,7 +92,7 @@ void residency_ran(struct residencies *residencies, unsigned int cpu)
 
 bool residency_is_known(const struct residencies *residencies, unsigned int cpu)
 {
-	return cpu >= residencies->nr_cpus || residencies->cpus[cpu].printed;
+	return cpu >= residencies->nr_cpus || residencies->cpus[cpu].named;
 }
 
 /* At most one for each beginning of a history and each gap. */
@@ -105,7 +105,7 @@ bool residency_switched(struct residencies *residencies, unsigned int cpu, uint6
 		return false;
 	residencies->strangers[residencies->nr_strangers++] =
 		(struct residency_interval){cpu, residencies->cpus[cpu].since_n, n};
-	residencies->cpus[cpu].printed = true;
+	residencies->cpus[cpu].named = true;
 	return true;
 }
 
@@ -163,7 +163,7 @@ bool residency_stranger(const struct residencies *residencies, unsigned int cpu,
 	       residencies->strangers[low].first_n <= n;
 }
 
-/* The first sighting of @pid that is later than @tsc. */
+/* The first residency of @pid that is later than @tsc. */
 static size_t first_after(const struct residencies *residencies, uint32_t pid, uint64_t tsc)
 {
 	const struct residency key = {pid, ~0U, tsc};
@@ -187,12 +187,12 @@ static bool covers(const struct residency_cpu *cpu, uint64_t from_tsc, uint64_t 
 	return !cpu->ran || (cpu->from && cpu->from <= from_tsc && cpu->to >= to_tsc);
 }
 
-enum sighted residency_between(const struct residencies *residencies, uint32_t pid,
-			       unsigned int cpu, uint64_t from_tsc, uint64_t to_tsc,
-			       unsigned int *ret_cpu)
+enum residence residency_between(const struct residencies *residencies, uint32_t pid,
+				 unsigned int cpu, uint64_t from_tsc, uint64_t to_tsc,
+				 unsigned int *ret_cpu)
 {
 	if (!pid)
-		return SIGHTED_NOWHERE;
+		return RESIDENCE_NOWHERE;
 	for (size_t i = first_after(residencies, pid, from_tsc); i < residencies->nr; i++) {
 		const struct residency *residency = &residencies->list[i];
 
@@ -201,13 +201,13 @@ enum sighted residency_between(const struct residencies *residencies, uint32_t p
 		if (residency->cpu == cpu)
 			continue;
 		*ret_cpu = residency->cpu;
-		return SIGHTED_ELSEWHERE;
+		return RESIDENCE_ELSEWHERE;
 	}
 	for (unsigned int other = 0; other < residencies->nr_cpus; other++) {
 		if (other == cpu || covers(&residencies->cpus[other], from_tsc, to_tsc))
 			continue;
 		*ret_cpu = other;
-		return SIGHTED_UNKNOWN;
+		return RESIDENCE_UNKNOWN;
 	}
-	return SIGHTED_NOWHERE;
+	return RESIDENCE_NOWHERE;
 }

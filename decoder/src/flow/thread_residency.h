@@ -8,7 +8,7 @@
 
 #include <btsrec/decoder.h>
 
-/** struct sighting - at @tsc thread @pid began or ceased to run on @cpu */
+/** struct residency - at @tsc thread @pid began or ceased to run on @cpu */
 struct residency {
 	uint32_t pid;
 	unsigned int cpu;
@@ -16,22 +16,22 @@ struct residency {
 };
 
 /**
- * struct residency_cpu - what of a CPU's time its history tells without a hole
+ * struct residency_cpu - the part of a CPU's time that its history has without a hole
  * @from, @to: first and last time stamp; none if @from is the larger one.
  * @blind: it ran, but there is no history at all.
- * @told: since event @since_n, where the history or a part of it begins, something has
- *	said who runs.
+ * @named: since event @since_n, where the history or a part of it begins, an event
+ *	has named the thread that runs.
  */
 struct residency_cpu {
 	uint64_t from;
 	uint64_t to;
 	bool blind;
 	bool ran;
-	bool printed;
+	bool named;
 	uint64_t since_n;
 };
 
-/** struct residency_interval - who ran on @cpu from event @first_n until @end_n is not known */
+/** struct residency_interval - thread not known on @cpu, events @first_n to before @end_n */
 struct residency_interval {
 	unsigned int cpu;
 	uint64_t first_n;
@@ -39,7 +39,7 @@ struct residency_interval {
 };
 
 /**
- * struct sightings - of all CPUs
+ * struct residencies - of all CPUs
  * @list, @strangers: owned; sorted by residency_end().
  * @cpus: owned, @nr_cpus of them.
  */
@@ -54,11 +54,11 @@ struct residencies {
 	unsigned int nr_cpus;
 };
 
-/** enum sighted - where a thread has been */
-enum sighted {
-	SIGHTED_NOWHERE,	/* on no other CPU */
-	SIGHTED_ELSEWHERE,
-	SIGHTED_UNKNOWN,	/* one history does not reach back, or has a hole */
+/** enum residence - where a thread has been */
+enum residence {
+	RESIDENCE_NOWHERE,	/* on no other CPU */
+	RESIDENCE_ELSEWHERE,
+	RESIDENCE_UNKNOWN,	/* one history does not reach back, or has a hole */
 };
 
 /** residency_init() - false: out of memory. */
@@ -71,21 +71,21 @@ bool residency_init(struct residencies *residencies, unsigned int nr_cpus);
  */
 bool residency_feed(struct residencies *residencies, const struct btsrec_event *event);
 
-/** residency_ran() - @cpu has a history, of which branches were not fed */
+/** residency_ran() - @cpu has a history; its branches were not fed */
 void residency_ran(struct residencies *residencies, unsigned int cpu);
 
-/** residency_is_known() - has the history of @cpu said who runs, in what was fed? */
+/** residency_is_known() - has an event of @cpu that was fed named the thread that runs? */
 bool residency_is_known(const struct residencies *residencies, unsigned int cpu);
 
 /**
  * residency_switched() - at event @n, @cpu changed to another thread's stack
  *
- * If nothing was told before, the annotation of that switch is not there: it names the
+ * If no event named a thread before, the annotation of that switch is not there: it would name the
  * thread that ran from here on.  False: out of memory.
  */
 bool residency_switched(struct residencies *residencies, unsigned int cpu, uint64_t n);
 
-/** residency_stranger() - did a thread run at event @n of @cpu of which nothing tells? */
+/** residency_stranger() - did a thread that no event names run at event @n of @cpu? */
 bool residency_stranger(const struct residencies *residencies, unsigned int cpu, uint64_t n);
 
 /** residency_blind() - @cpu has run, but its history cannot be read */
@@ -96,13 +96,13 @@ void residency_end(struct residencies *residencies);
 
 /**
  * residency_between() - was @pid elsewhere than on @cpu between two time stamps?
- * @ret_cpu: where, or whose history is not enough; untouched if NOWHERE.
+ * @ret_cpu: where, or the CPU with a history that is not enough; untouched if NOWHERE.
  *
- * Thread 0 is the idle thread, of which each CPU has its own.
+ * Thread 0 is the idle thread; each CPU has its own.
  */
-enum sighted residency_between(const struct residencies *residencies, uint32_t pid,
-			       unsigned int cpu, uint64_t from_tsc, uint64_t to_tsc,
-			       unsigned int *ret_cpu);
+enum residence residency_between(const struct residencies *residencies, uint32_t pid,
+				 unsigned int cpu, uint64_t from_tsc, uint64_t to_tsc,
+				 unsigned int *ret_cpu);
 
 /** residency_fini() - free; allowed after residency_init() failed. */
 void residency_fini(struct residencies *residencies);

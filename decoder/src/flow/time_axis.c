@@ -32,7 +32,7 @@ bool time_axis_feed(struct time_axis *time_axis, const struct btsrec_event *even
 	return true;
 }
 
-/* How many of the instants are at or before event @n. */
+/* How many of the annotations are at or before event @n. */
 static size_t nr_before(const struct time_axis *time_axis, uint64_t n)
 {
 	return sorted_up_to(time_axis->all, time_axis->nr, n, n);

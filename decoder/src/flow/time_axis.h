@@ -12,10 +12,10 @@
 #define TIME_AXIS_STEP_PS 1000
 
 /**
- * struct instant - an annotation: event @n at @tsc, which ends what began at @begin_tsc
+ * struct time_point - an annotation: event @n at @tsc, which ends what began at @begin_tsc
  *
- * Both are the same unless recording stopped before it.  No instant is before the
- * end of the one before it, whatever the dump says.
+ * Both are the same unless recording stopped before it.  No time point is before the end of the one
+ * before it, whatever the dump says.
  */
 struct time_point {
 	uint64_t n;
@@ -24,7 +24,7 @@ struct time_point {
 };
 
 /**
- * struct instants - of one CPU, ascending; owned
+ * struct time_axis - of one CPU, ascending; owned
  * @at: where the last question was answered.
  */
 struct time_axis {
@@ -51,7 +51,7 @@ bool time_axis_feed(struct time_axis *time_axis, const struct btsrec_event *even
 /**
  * time_axis_ps() - when event @n, or the part @part of @nr_parts of it, was, about
  * @part: below @nr_parts; parts are evenly spread between an event and the next one.  Of
- *	an annotation that recording stopped before, the parts but 0 are behind the stop.
+ *	an annotation that recording stopped before, the parts but 0 are after the stop.
  */
 uint64_t time_axis_ps(struct time_axis *time_axis, const struct time_axis_scale *axis, uint64_t n,
 		      unsigned int part, unsigned int nr_parts);

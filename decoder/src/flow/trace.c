@@ -99,11 +99,11 @@ struct code *trace_code(struct btsrec *rec)
 	return rec->code.data;
 }
 
-/* --- Who ran ------------------------------------------------------------ */
+/* --- Threads that ran --------------------------------------------------- */
 
 /**
  * struct others - events that are no branches, under way
- * @fn: NULL, or told of them as well.
+ * @fn: NULL, or called for them as well.
  */
 struct others {
 	struct aspace *spaces;
@@ -133,8 +133,8 @@ static void forget_lost(struct btsrec *rec, struct aspace *spaces)
 }
 
 /*
- * When who runs at the end of a history is known to have run: on a CPU that was stopped in
- * order only that it was switched to.  A frozen one has an event that says when.
+ * When the thread at the end of a history is known to have run.  Of a CPU that was stopped in order
+ * only the switch to it is known.  A frozen one has an event that says when.
  */
 static uint64_t last_tsc(const struct btsrec_cpu *page)
 {
@@ -248,8 +248,8 @@ enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct asp
 
 /**
  * struct first - the oldest events of a CPU
- * @has_kernel: kernel addresses are the same whoever runs.
- * @open_n: the first one of which who runs has to be known, and is not yet; UINT64_MAX: none.
+ * @has_kernel: kernel addresses are the same for all threads.
+ * @open_n: the first event with a thread that has to be known, and is not yet; UINT64_MAX: none.
  */
 struct first {
 	struct history history;
@@ -289,12 +289,12 @@ static void first_event(struct first *first, const struct btsrec_event *event)
 		return;
 	}
 	aspace_feed(first->spaces, event);
-	/* Who ran before is known now. */
+	/* Which thread ran before is known now. */
 	if (first->open_n < nr_settled(first->spaces))
 		first->open_n = UINT64_MAX;
 }
 
-/* False: too few can be told, or these are all that there are. */
+/* False: too few are known, or these are all that there are. */
 static bool feed_first(struct first *first)
 {
 	struct history *history = &first->history;
@@ -324,7 +324,7 @@ bool trace_first_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spa
 	/* What is recorded meanwhile moves what is oldest. */
 	if (!page || !page->frozen || kept_spaces(rec, cpu))
 		return false;
-	/* Else its code is looked for in the page table of who ran. */
+	/* Else its code is looked for in the page table of the thread that ran. */
 	first.has_kernel = btsrec_root(rec)->kernel_pgd_pa;
 	history_init(&first.history, rec, cpu, 0);
 	known = feed_first(&first) && history_has_more(&first.history, TRACE_FAULT_MAX_EVENTS);
@@ -332,7 +332,7 @@ bool trace_first_spaces(struct btsrec *rec, unsigned int cpu, struct aspace *spa
 	if (!known)
 		return false;
 	*ret_end_n = nr_printed(&first);
-	/* Of the last span no user address is told. */
+	/* Of the last span no user address is printed. */
 	(void)aspace_end(spaces, NULL, UINT64_MAX);
 	forget_lost(rec, spaces);
 	return true;
@@ -397,7 +397,7 @@ static void make_event(struct trace *trace)
 }
 
 /*
- * For runs that come soon and are not known, their code and the names of who calls whom: where
+ * For runs that come soon and are not known: their code, and the names of caller and callee.  Where
  * one was met for the first time, others are close.
  */
 static void fetch_ahead(struct trace *trace)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A history with its code: each event together with who ran, what kind of branch it
- * is and what ran before it.  Wires aspace, code and proof to a session.
+ * A history with its code: each event together with the thread that ran, what kind of branch it is
+ * and what ran before it.  Wires aspace, code and proof to a session.
  */
 #ifndef BTSREC_TRACE_H
 #define BTSREC_TRACE_H
@@ -14,7 +14,7 @@ struct symbol_name;
 
 /**
  * struct trace_event - one event and what is known of it
- * @side: who ran; NULL: unknown.
+ * @side: the thread that ran; NULL: unknown.
  * @step: of a branch and of the stop; NULL for other events, and where trace_way_run() is
  *	asked for its branches.
  */
@@ -38,9 +38,9 @@ enum btsrec_status trace_events(struct btsrec *rec, unsigned int cpu, uint64_t m
 				trace_fn fn, void *arg, struct proof *ret);
 
 /**
- * struct trace - one way through one history, for whoever reads several CPUs at once
+ * struct trace - one way through one history, for a caller that reads several CPUs at once
  * @prove: with the steps of the proof.
- * @branches: the branches that come next, of which @nr_taken have been told, and @nr_fetched
+ * @branches: the branches that come next.  @nr_taken of them have been passed on, and @nr_fetched
  *	been looked at for code that is going to be decoded.
  * @status: why trace_next() returned false; BTSREC_OK: this was the end.
  */
@@ -102,7 +102,7 @@ static inline struct trace_way trace_way_begin(const struct trace *trace)
 }
 
 /**
- * trace_way_run() - the run to the next branch; NULL: that is none that proof_plain() tells
+ * trace_way_run() - the run to the next branch; NULL: proof_plain() has none
  *
  * proof_is_plain() has said that it may be asked.
  */
@@ -133,7 +133,7 @@ static inline const struct code_brief *trace_ahead(const struct trace *trace,
 					branch[TRACE_AHEAD].from)];
 }
 
-/** trace_way_pass() - the branch to which trace_way_run() told @run is done with */
+/** trace_way_pass() - the branch for which trace_way_run() returned @run is done with */
 static inline void trace_way_pass(const struct trace *trace, struct trace_way *way,
 				  const struct code_brief *run)
 {
@@ -153,8 +153,8 @@ static inline void trace_way_end(struct trace *trace, const struct trace_way *wa
 }
 
 /**
- * trace_next_plain() - trace_next() of the branch to which trace_way_run() has told @run, but
- *	without a step; ends @way, too
+ * trace_next_plain() - trace_next() of the branch for which trace_way_run() returned @run, but
+ * without a step; ends @way, too
  */
 void trace_next_plain(struct trace *trace, struct trace_way *way, const struct code_brief *run,
 		      struct trace_event *ret);
@@ -162,7 +162,7 @@ void trace_next_plain(struct trace *trace, struct trace_way *way, const struct c
 /** trace_pass() - past the plain branches that come next: @trace->proof counts them */
 void trace_pass(struct trace *trace);
 
-/** trace_stopped() - BTSREC_ERR_STOPPED, with a message: whom it was told wanted no more */
+/** trace_stopped() - BTSREC_ERR_STOPPED, with a message: the receiver wanted no more */
 enum btsrec_status trace_stopped(const struct trace *trace);
 
 /** trace_close() - free what trace_open() allocated */
@@ -176,8 +176,8 @@ void trace_close(struct trace *trace);
 struct code *trace_code(struct btsrec *rec);
 
 /**
- * trace_spaces() - who ran when on @cpu
- * @spaces: zero-filled by the caller, who frees it with aspace_fini() in every case.
+ * trace_spaces() - which thread ran when on @cpu
+ * @spaces: zero-filled by the caller, which frees it with aspace_fini() in every case.
  *
  * A side has no CR3 if that page table has become another process's since.
  *
@@ -188,7 +188,7 @@ enum btsrec_status trace_spaces(struct btsrec *rec, unsigned int cpu, struct asp
 /**
  * trace_others() - history_others(), from which trace_spaces() learns, too
  *
- * For who is going to ask it anyway: it need not read all of the history once more.
+ * For a caller that is going to ask it anyway: it need not read all of the history once more.
  *
  * Return: as btsrec_events().
  */
@@ -196,9 +196,9 @@ enum btsrec_status trace_others(struct btsrec *rec, unsigned int cpu, btsrec_eve
 				void *arg, struct history_passed *ret);
 
 /**
- * trace_first_spaces() - who ran in the oldest events of @cpu, before all of it is read
- * @spaces: as of trace_spaces(), which says the same of these events, but for branches within
- *	the kernel, of which it may be unknown here.
+ * trace_first_spaces() - which thread ran in the oldest events of @cpu, before all of it is read
+ * @spaces: as of trace_spaces(), which says the same of these events.  For branches within the
+ *	kernel it may be unknown here.
  * @ret_end_n: they are those before this one, which is older than the fault.
  *
  * Return: false: nothing is known so soon, or all of it has been read before.

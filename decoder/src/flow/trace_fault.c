@@ -65,7 +65,7 @@ static bool search_back(struct fault_search *search, struct code *code,
 	return more;
 }
 
-/* Among the @nr_max newest events, of which the @nr_done newest were fed before. */
+/* Among the @nr_max newest events; the @nr_done newest were fed before. */
 static enum btsrec_status search_tail(struct btsrec *rec, unsigned int cpu,
 				      struct fault_search *search, size_t nr_max, size_t nr_done,
 				      bool *ret_more)
@@ -131,7 +131,7 @@ enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct faul
 	}
 	if (!trace_code(rec))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	/* All of the history has to be read anyway; so who ran need not be read again. */
+	/* All of the history has to be read anyway; so threads need not be read again. */
 	status = trace_spaces(rec, cpu, &spaces);
 	aspace_fini(&spaces);
 	if (!status)

@@ -16,7 +16,7 @@ bool trace_is_switch(struct btsrec *rec, uint64_t va)
 	       kernel_code_by_name(&name) == KERNEL_CODE_SWITCH;
 }
 
-/* Parts of one function that lie apart, of which it is not known to which of several. */
+/* Parts of one function that lie apart; of several functions it is not known which one. */
 static bool are_parts(struct btsrec *rec, uint64_t from_va, uint64_t to_va)
 {
 	struct symbol_name from, to;

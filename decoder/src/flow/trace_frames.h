@@ -11,7 +11,7 @@ bool trace_is_switch(struct btsrec *rec, uint64_t va);
 
 /**
  * trace_frames_fn - receives one event and what it did to the stacks
- * @event: has no step where trace_way_run() tells all.
+ * @event: has no step where trace_way_run() returns all.
  * @frames: as it is after the event; valid during the call.
  *
  * Return: false to stop.
@@ -22,7 +22,7 @@ typedef bool (*trace_frames_fn)(void *arg, const struct trace_event *event,
 /**
  * trace_frames_fast_fn - takes plain branches, as many as it likes of those that come next
  *
- * With a struct trace_way and frames_fast(), both of which may be asked.
+ * It may ask its struct trace_way and frames_fast().
  *
  * Return: false to stop.
  */
@@ -32,7 +32,7 @@ typedef bool (*trace_frames_fast_fn)(void *arg, struct trace *trace, struct fram
  * trace_frames_pass() - past plain branches that come next, but none from event @end_n on
  * @cookie: of each frame that they enter.
  *
- * For a trace_frames_fast_fn that has nothing to tell of them.
+ * For a trace_frames_fast_fn that has nothing to report of them.
  *
  * Return: how many.
  */
@@ -43,10 +43,10 @@ uint64_t trace_frames_pass(struct trace *trace, struct frames *frames, uint64_t 
 typedef void (*trace_frames_end_fn)(void *arg, struct frames *frames);
 
 /**
- * struct trace_frames_fns - who reads a history with its calls
- * @event: told of all events, but those that @plain takes.
+ * struct trace_frames_fns - the reader of a history with its calls
+ * @event: called for all events, but those that @plain takes.
  * @plain: NULL, or asked whenever there may be plain branches.
- * @end: NULL, or told when all were.
+ * @end: NULL, or called after the last one.
  */
 struct trace_frames_fns {
 	trace_frames_fn event;

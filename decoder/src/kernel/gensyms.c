@@ -12,7 +12,7 @@
 #define NAME_MAX_BYTES	512
 
 /**
- * struct list - a circular list of structs that tell of code
+ * struct list - a circular list of structs that describe code
  * @kva: of the list's head.
  * @type, @node: the struct, and its list_head.
  * @start, @end: its members; @nr_bytes: instead of @end; neither: one page.

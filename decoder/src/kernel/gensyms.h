@@ -22,7 +22,7 @@ struct gensyms_source {
 
 /**
  * struct gensym - one piece of code
- * @end: behind its last byte.
+ * @end: after its last byte.
  * @name: escaped; owned.
  * @module: what kallsyms prints in brackets; static.
  */

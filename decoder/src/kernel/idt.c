@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * The first page of the CPU entry areas is the read-only alias of the IDT that
- * every CPU's IDTR points to (CPU_ENTRY_AREA_RO_IDT_VADDR, arch/x86/include/asm/
- * cpu_entry_area.h, since v4.15), with 4 and with 5 levels of page tables.
+ * The first page of the CPU entry areas is the read-only alias of the IDT.  Every CPU's IDTR points
+ * to it, with 4 and with 5 levels of page tables. (CPU_ENTRY_AREA_RO_IDT_VADDR,
+ * arch/x86/include/asm/cpu_entry_area.h, since v4.15)
  */
 #define IDT_KVA		0xfffffe0000000000ULL
 

@@ -14,7 +14,7 @@
 #define IDT_INT80 0x80
 
 /**
- * struct gates - the IDT
+ * struct idt - the IDT
  * @known: it was in the dump and looks like one.
  * @has_int80: programs may enter by INT 0x80, so no device has that vector.
  * @sorted: handlers ascending, each with its vector; the lowest vector first among

@@ -30,7 +30,7 @@
  * @tokens: of the bytes 0..255 in a compressed name, @token_bytes[i] bytes from
  *	@token_at[i].
  * @names: the compressed names as far as they have been needed.
- * @text: the expanded names, each behind its type letter, in order of the symbols; and
+ * @text: the expanded names, each after its type letter, in order of the symbols; and
  *	room for the rest of a piece.
  */
 struct kallsyms {
@@ -169,7 +169,7 @@ static inline enum btsrec_status names_want(struct kallsyms *k, size_t want_byte
 	return want_bytes <= k->names_bytes ? BTSREC_OK : names_read(k, want_bytes);
 }
 
-/* Where the compressed name at *@at is; *@at moves behind it. */
+/* Where the compressed name at *@at is; *@at moves to its end. */
 static enum btsrec_status names_next(struct kallsyms *k, size_t *at, const uint8_t **ret,
 				     size_t *ret_bytes)
 {

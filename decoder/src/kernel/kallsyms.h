@@ -33,7 +33,7 @@ struct kallsyms_where {
 bool kallsyms_where(const char *vmcoreinfo, struct kallsyms_where *ret);
 
 /**
- * struct kallsyms_anchor - a symbol of which the address is known
+ * struct kallsyms_anchor - a symbol with a known address
  *
  * It decides which of the ways to store an address this kernel uses, and proves
  * that the table is this kernel's.
@@ -45,7 +45,7 @@ struct kallsyms_anchor {
 
 /**
  * kallsyms_read() - all symbols of the table
- * @list: zero-filled by the caller, who frees it with symbol_list_fini() in every
+ * @list: zero-filled by the caller, which frees it with symbol_list_fini() in every
  *	case.  Addresses are run-time addresses.
  * @ret_names: what the names in @list point into, to free() after the list.
  *

@@ -44,7 +44,7 @@ static inline void kread_nomem(const struct kread *kread)
  */
 size_t kread_some(const struct kread *kread, uint64_t kva, void *buf, size_t len_bytes);
 
-/** kread_pa() - where the byte at @kva is; false: not mapped, or the dump does not tell */
+/** kread_pa() - where the byte at @kva is; false: not mapped, or not in the dump */
 bool kread_pa(const struct kread *kread, uint64_t kva, uint64_t *ret_pa);
 
 /** kread() - all of the @len_bytes bytes at @kva; false: some are missing */

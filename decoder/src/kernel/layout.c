@@ -10,7 +10,7 @@
 /* How many names a member has had. */
 #define NR_PATHS	3
 
-/** struct member - one member; @paths by age of the kernel, NULL behind the last */
+/** struct member - one member; @paths by age of the kernel, NULL after the last */
 struct member {
 	const char *type;
 	const char *paths[NR_PATHS];

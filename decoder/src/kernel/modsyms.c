@@ -21,7 +21,7 @@ struct mod_kallsyms {
 /**
  * struct modsyms - one module while it is read
  * @letters: the type of each symbol as nm writes it.
- * @names: @names_bytes of the string table, and a zero behind them.
+ * @names: @names_bytes of the string table, and a zero after them.
  */
 struct modsyms {
 	const struct kread *kread;

@@ -15,8 +15,8 @@
  * struct modsyms_room - what the modules of a dump may still take, all together
  *
  * A large distribution's kernel with all that it can load has some hundred thousand symbols.
- * Without such a bound all modules of a damaged map could claim the same memory, each of them
- * for itself.  Which of them have no names then is a matter of which is asked about first.
+ * Without such a bound each module of a damaged map could claim the same memory.  The modules that
+ * are asked about first have names then.
  */
 struct modsyms_room {
 	size_t nr_symbols;
@@ -29,7 +29,7 @@ struct modsyms_room {
 /**
  * modsyms_read() - all functions and data in a module's struct mod_kallsyms
  * @kva: of the struct, as the recorder noted it.
- * @list: zero-filled by the caller, who frees it with symbol_list_fini() in every
+ * @list: zero-filled by the caller, which frees it with symbol_list_fini() in every
  *	case.  Addresses are run-time addresses.
  * @room: what the module takes is taken from it, as far as it is read.
  * @ret_names: what the names in @list point into, to free() after the list.

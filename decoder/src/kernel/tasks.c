@@ -7,8 +7,8 @@
 #include "base/grow.h"
 
 /*
- * PID_MAX_LIMIT of include/linux/threads.h: there cannot be more threads, each of which
- * is looked at twice at most: as a process, and as a thread of one.
+ * PID_MAX_LIMIT of include/linux/threads.h: there cannot be more threads.  Each is looked at twice
+ * at most: as a process, and as a thread of one.
  */
 #define MAX_STEPS	(2u << 22)
 

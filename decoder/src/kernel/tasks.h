@@ -35,10 +35,10 @@ struct tasks {
 /**
  * tasks_read() - walk from init_task through all processes
  * @init_task_kva: the first entry of the circular list; it has no address space.
- * @ret: zero-filled by the caller, who frees it with tasks_fini() in every case.
+ * @ret: zero-filled by the caller, which frees it with tasks_fini() in every case.
  *
- * A process whose first thread has exited keeps its address space in the others, so
- * the threads are asked then.
+ * If its first thread has exited a process keeps its address space in the others, so the threads
+ * are asked then.
  *
  * Sources: for_each_process_thread() in include/linux/sched/signal.h, exit_mm() in
  * kernel/exit.c.

@@ -57,7 +57,7 @@ void types_free(struct types *types)
 	free(types);
 }
 
-/* The struct or union behind @id, its qualifiers and typedefs; NULL: it is none. */
+/* The struct or union that @id leads to, past qualifiers and typedefs; NULL: it is none. */
 static const struct btf_type *composite(const struct btf *btf, uint32_t id)
 {
 	int resolved = btf__resolve_type(btf, id);

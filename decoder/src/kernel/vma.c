@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/vma.h"
 
-/* include/linux/maple_tree.h: how a pointer to a node tells the type of the node. */
+/* include/linux/maple_tree.h: how a pointer to a node encodes the type of the node. */
 #define NODE_MASK	255ULL
 #define NODE_TYPE_SHIFT	3
 #define NODE_TYPE_MASK	15ULL

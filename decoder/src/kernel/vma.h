@@ -26,7 +26,7 @@ enum vma_kind {
 
 /**
  * struct vma - one mapping
- * @start, @end: user addresses, @end behind the last byte.
+ * @start, @end: user addresses, @end after the last byte.
  * @file_kva: struct file, 0: none.
  * @offset_bytes: of @start in the file.
  */

@@ -45,7 +45,7 @@ void walk_init(struct walk *walk, const struct btsrec_image *image, bool la57);
 /**
  * walk_pa() - where the byte at @va is
  * @pgd_pa: the top table; what CR3 has in the bits below the page is ignored.
- * @ret_pa: set if WALK_OK; the rest of its 4 KiB page is behind it.
+ * @ret_pa: set if WALK_OK; the rest of its 4 KiB page follows.
  */
 enum walk_result walk_pa(struct walk *walk, uint64_t pgd_pa, uint64_t va, uint64_t *ret_pa);
 

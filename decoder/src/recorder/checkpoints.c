@@ -5,35 +5,35 @@
 
 struct checkpoints *checkpoints_new(uint64_t distance)
 {
-	struct checkpoints *marks = calloc(1, sizeof(*marks));
+	struct checkpoints *checkpoints = calloc(1, sizeof(*checkpoints));
 
-	if (marks)
-		marks->distance = distance;
-	return marks;
+	if (checkpoints)
+		checkpoints->distance = distance;
+	return checkpoints;
 }
 
-static const struct history *place_at(const struct checkpoints *marks, size_t nr_back)
+static const struct history *place_at(const struct checkpoints *checkpoints, size_t nr_back)
 {
-	return &marks->places[(marks->nr - nr_back) % HISTORY_NR_MARKS];
+	return &checkpoints->places[(checkpoints->nr - nr_back) % CHECKPOINTS_MAX];
 }
 
-void checkpoints_add(struct checkpoints *marks, const struct history *history)
+void checkpoints_add(struct checkpoints *checkpoints, const struct history *history)
 {
-	if (marks->nr &&
-	    history->timeline.n - place_at(marks, 1)->timeline.n < marks->distance)
+	if (checkpoints->nr &&
+	    history->timeline.n - place_at(checkpoints, 1)->timeline.n < checkpoints->distance)
 		return;
-	marks->places[marks->nr++ % HISTORY_NR_MARKS] = *history;
+	checkpoints->places[checkpoints->nr++ % CHECKPOINTS_MAX] = *history;
 }
 
-bool checkpoints_restore(const struct checkpoints *marks, uint64_t n, struct history *history)
+bool checkpoints_restore(const struct checkpoints *checkpoints, uint64_t n, struct history *history)
 {
 	uint8_t *window = history->fetch.window;
 
-	for (size_t i = 1; i <= marks->nr && i <= HISTORY_NR_MARKS; i++) {
-		if (place_at(marks, i)->timeline.n > n)
+	for (size_t i = 1; i <= checkpoints->nr && i <= CHECKPOINTS_MAX; i++) {
+		if (place_at(checkpoints, i)->timeline.n > n)
 			continue;
-		*history = *place_at(marks, i);
-		history->marks = NULL;
+		*history = *place_at(checkpoints, i);
+		history->checkpoints = NULL;
 		history->fetch.window = window;
 		fetch_forget(&history->fetch);
 		return true;
@@ -41,15 +41,15 @@ bool checkpoints_restore(const struct checkpoints *marks, uint64_t n, struct his
 	return false;
 }
 
-void checkpoints_keep(struct btsrec *rec, unsigned int cpu, struct checkpoints *marks)
+void checkpoints_keep(struct btsrec *rec, unsigned int cpu, struct checkpoints *checkpoints)
 {
-	void **kept = session_per_cpu(rec, &rec->marks, cpu, free);
+	void **kept = session_per_cpu(rec, &rec->checkpoints, cpu, free);
 
 	if (kept) {
 		free(*kept);
-		*kept = marks;
+		*kept = checkpoints;
 	} else {
-		free(marks);
+		free(checkpoints);
 	}
 }
 
@@ -65,8 +65,10 @@ static bool same_ring(const struct session_ring *a, const struct session_ring *b
 const struct checkpoints *checkpoints_kept(struct btsrec *rec, unsigned int cpu,
 					   const struct history *history)
 {
-	void **kept = session_per_cpu(rec, &rec->marks, cpu, free);
-	const struct checkpoints *marks = kept ? *kept : NULL;
+	void **kept = session_per_cpu(rec, &rec->checkpoints, cpu, free);
+	const struct checkpoints *checkpoints = kept ? *kept : NULL;
 
-	return marks && same_ring(&marks->places[0].ring, &history->ring) ? marks : NULL;
+	if (!checkpoints || !same_ring(&checkpoints->places[0].ring, &history->ring))
+		return NULL;
+	return checkpoints;
 }

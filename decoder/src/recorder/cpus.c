@@ -29,7 +29,7 @@ enum btsrec_status cpus_for_each(struct btsrec *rec, const unsigned int *cpus, s
 	return status;
 }
 
-/* Was @finding the end of a CPU's history?  Without any CPU, every fault may be. */
+/* Was @diag the end of a CPU's history?  Without any CPU, every fault may be. */
 static bool diag_hides_cpu(const struct btsrec *rec, const struct diag *diag, bool any_cpu)
 {
 	if (!diag->status)

@@ -31,7 +31,7 @@ enum btsrec_status cpus_for_each(struct btsrec *rec, const unsigned int *cpus, s
  * cpus_end() - the status with which a view ends that would end with @status
  * @cpus: those that it has printed; NULL: all that there are.
  *
- * A history that nobody asked for by number must not be missing in silence.
+ * A history must not be missing in silence, even if its number was not asked for.
  *
  * Return: as session_end(); in place of BTSREC_OK, if a CPU of all could not be printed,
  * BTSREC_ERR_CORRUPT with a message.

@@ -12,7 +12,7 @@
  * struct erratum - one of them
  * @bit: BTSREC_ERRATUM_*.
  * @id: Intel's, in the specification update of one of the processors.
- * @effect: which records are to be doubted, as a phrase.
+ * @effect: which records may be wrong, as a phrase.
  */
 struct erratum {
 	uint32_t bit;

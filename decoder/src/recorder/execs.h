@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The recorder's ring of programs that were started, to tell whether an address space
- * is still the one that it was: exec gives a process a new one, and the page of the
- * old page table may well come back with the exec after that.  The ring holds the
- * newest 128; an older exec is not known of.
+ * The recorder's ring of programs that were started.  It shows whether an address
+ * space is still the one that it was.  Exec gives a process a new one, and the page
+ * of the old page table may well come back with the exec after that.  The ring
+ * holds the newest 128; an older exec is not known of.
  */
 #ifndef BTSREC_EXECS_H
 #define BTSREC_EXECS_H

@@ -76,7 +76,7 @@ static enum btsrec_status read_pages(struct fetch *fetch, size_t page, uint64_t 
 				 fetch->window + page * BTSREC_PAGE_BYTES, nr_bytes, &valid_bytes);
 	if (status != BTSREC_OK && status != BTSREC_ERR_NODATA)
 		return status;
-	/* Of the pages that were asked for together, go on behind the first bad one. */
+	/* Of the pages that were asked for together, go on after the first bad one. */
 	*ret_nr_pages = status == BTSREC_OK ? nr : valid_bytes / BTSREC_PAGE_BYTES + 1;
 	for (size_t i = 0; i < *ret_nr_pages; i++) {
 		fetch->valid_bytes[page + i] = min_u64(valid_bytes, BTSREC_PAGE_BYTES);

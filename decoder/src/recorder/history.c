@@ -314,7 +314,7 @@ static struct located_losses kept_losses(const struct located_cpu *located)
 
 /* --- Events ------------------------------------------------------------- */
 
-/* To the end without telling anybody. */
+/* To the end without a caller for the events. */
 static enum btsrec_status pass_by(struct history *history)
 {
 	struct timeline_branches branches;
@@ -322,7 +322,7 @@ static enum btsrec_status pass_by(struct history *history)
 	enum btsrec_status status;
 
 	while (history->step != HISTORY_DONE) {
-		checkpoints_add(history->marks, history);
+		checkpoints_add(history->checkpoints, history);
 		status = history_feed(history);
 		if (status != BTSREC_OK)
 			return status;
@@ -330,15 +330,17 @@ static enum btsrec_status pass_by(struct history *history)
 		       next_event(history, &event))
 			;
 	}
-	history->marks->nr_events = history->timeline.n;
+	history->checkpoints->nr_events = history->timeline.n;
 	return BTSREC_OK;
 }
 
-static bool go_back(struct history *history, const struct checkpoints *marks, uint64_t max_events)
+static bool go_back(struct history *history, const struct checkpoints *checkpoints,
+		    uint64_t max_events)
 {
-	uint64_t first_n = marks->nr_events > max_events ? marks->nr_events - max_events : 0;
+	uint64_t nr_events = checkpoints->nr_events;
+	uint64_t first_n = nr_events > max_events ? nr_events - max_events : 0;
 
-	if (!checkpoints_restore(marks, first_n, history))
+	if (!checkpoints_restore(checkpoints, first_n, history))
 		return false;
 	history->first_n = first_n;
 	return true;
@@ -350,25 +352,25 @@ static enum btsrec_status history_to_tail(struct history *history, struct btsrec
 {
 	const struct checkpoints *kept = checkpoints_kept(rec, cpu, history);
 	uint64_t distance = max_events / CHECKPOINTS_EACH;
-	struct checkpoints *marks;
+	struct checkpoints *checkpoints;
 	enum btsrec_status status;
 
 	if (kept && go_back(history, kept, max_events))
 		return BTSREC_OK;
-	marks = checkpoints_new(distance > HISTORY_MARK_DISTANCE ? distance :
-								   HISTORY_MARK_DISTANCE);
-	if (!marks)
+	checkpoints = checkpoints_new(distance > CHECKPOINTS_DISTANCE ? distance :
+								   CHECKPOINTS_DISTANCE);
+	if (!checkpoints)
 		return BTSREC_ERR_NOMEM;
-	history->marks = marks;
+	history->checkpoints = checkpoints;
 	status = pass_by(history);
 	if (status) {
-		history->marks = NULL;
-		free(marks);
+		history->checkpoints = NULL;
+		free(checkpoints);
 		return status;
 	}
 	/* The oldest mark is further from the end than that. */
-	(void)go_back(history, marks, max_events);
-	checkpoints_keep(rec, cpu, marks);
+	(void)go_back(history, checkpoints, max_events);
+	checkpoints_keep(rec, cpu, checkpoints);
 	return BTSREC_OK;
 }
 
@@ -406,8 +408,8 @@ enum btsrec_status history_end(struct history *history, struct btsrec *rec, unsi
 /* What has run dry gets its next input. */
 static void feed_next(struct history *history)
 {
-	if (history->marks)
-		checkpoints_add(history->marks, history);
+	if (history->checkpoints)
+		checkpoints_add(history->checkpoints, history);
 	history->status = history_feed(history);
 }
 
@@ -441,7 +443,7 @@ static bool branches_printed(const struct history *history, struct timeline_bran
 	return true;
 }
 
-/* Is another part of the ring next, with nothing to tell before it? */
+/* Is another part of the ring next, with no event before it? */
 static bool is_amid_spans(const struct history *history)
 {
 	return !history->status && history->step == HISTORY_SPANS && spans_left(history) &&
@@ -554,25 +556,25 @@ enum btsrec_status session_tail(struct btsrec *rec, unsigned int cpu, uint64_t m
 enum btsrec_status history_others(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
 				  void *arg, struct history_passed *ret)
 {
-	struct checkpoints *marks = checkpoints_new(HISTORY_MARK_DISTANCE);
+	struct checkpoints *checkpoints = checkpoints_new(CHECKPOINTS_DISTANCE);
 	struct btsrec_event event;
 	enum btsrec_status status;
 	struct history history;
 	bool wanted = true;
 
 	history_init(&history, rec, cpu, 0);
-	history.marks = marks;
+	history.checkpoints = checkpoints;
 	while (wanted && history_next_other(&history, &event))
 		wanted = fn(arg, &event);
 	if (ret)
 		*ret = history.passed;
 	status = history_end(&history, rec, cpu, wanted);
-	if (status || !marks) {
-		free(marks);
+	if (status || !checkpoints) {
+		free(checkpoints);
 		return status;
 	}
-	marks->nr_events = history.timeline.n;
-	checkpoints_keep(rec, cpu, marks);
+	checkpoints->nr_events = history.timeline.n;
+	checkpoints_keep(rec, cpu, checkpoints);
 	return BTSREC_OK;
 }
 

@@ -25,7 +25,7 @@ enum history_step {
 
 /**
  * struct history_passed - what history_next_other() has come by
- * @nr_events: of which @nr_branches are branches.
+ * @nr_events: @nr_branches of them are branches.
  * @newest: the last branch, event @newest_n; if there is one.
  */
 struct history_passed {
@@ -40,7 +40,7 @@ struct history_passed {
  * @cpu: borrowed.
  * @first_n: the first event that is wanted.
  * @losses: of the events up to here.
- * @marks: NULL, or where places are noted from which it can go on; borrowed.
+ * @checkpoints: NULL, or where places are noted from which it can go on; borrowed.
  * @init_failed: there is a message that says so.
  * @status: why history_init() failed or history_next() returned false; BTSREC_OK: this
  *	was the end.
@@ -57,7 +57,7 @@ struct history {
 	uint64_t first_n;
 	struct located_losses losses;
 	struct history_passed passed;
-	struct checkpoints *marks;
+	struct checkpoints *checkpoints;
 	bool init_failed;
 	enum btsrec_status status;
 };
@@ -82,7 +82,7 @@ bool history_next(struct history *history, struct btsrec_event *ret);
  * @end_n: UINT64_MAX: no such bound.
  * @ret: valid until the next call.
  *
- * Return: false: ask history_next(), which may tell a branch as well.
+ * Return: false: ask history_next(), which may give a branch as well.
  */
 bool history_branches(struct history *history, uint64_t end_n, struct timeline_branches *ret);
 

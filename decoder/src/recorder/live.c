@@ -197,7 +197,7 @@ static enum btsrec_status copy_page(const struct btsrec_image *image, uint64_t p
 	uint8_t byte;
 	enum btsrec_status status = pa ? image_read(image, pa, &byte, sizeof(byte)) : BTSREC_OK;
 
-	/* Whoever decodes is going to be told of what is not there. */
+	/* The decoder reports what is not there. */
 	return status == BTSREC_ERR_NODATA ? BTSREC_OK : status;
 }
 

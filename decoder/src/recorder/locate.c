@@ -24,7 +24,7 @@
  * struct search - candidates seen so far
  * @best: the newest valid root, if @found.
  * @by_scan: what is found is not known to be of the kernel in the dump.
- * @worst: the most telling failure of the others; BTSREC_ERR_NO_ROOT: none seen.
+ * @worst: the failure of the others that says most; BTSREC_ERR_NO_ROOT: none seen.
  * @msg: one reason per reject.
  */
 struct search {
@@ -37,7 +37,7 @@ struct search {
 	enum btsrec_status worst;
 };
 
-/* Which failure tells more about why there is no recorder; larger wins. */
+/* Which failure says more about why there is no recorder; larger wins. */
 static int weight(enum btsrec_status status)
 {
 	switch (status) {
@@ -140,7 +140,7 @@ static enum btsrec_status search_vmcoreinfo(struct search *search)
 	return status;
 }
 
-/* The first page from @pa on of which anything is there. */
+/* The first page from @pa on that is there, or a part of it. */
 static uint64_t next_page(const struct btsrec_image *image, uint64_t pa)
 {
 	uint64_t next_pa = image_next_pa(image, pa);
@@ -261,7 +261,7 @@ struct load {
  * Claim and read a page that a valid structure names.
  * @is_read: @buf has it already.
  *
- * Return: BTSREC_OK; a fatal status; or another, which is a finding already.
+ * Return: BTSREC_OK; a fatal status; or another, which is a diagnostic already.
  */
 static enum btsrec_status claim_page(struct load *load, uint32_t cpu, uint64_t pa, void *buf,
 				     size_t bytes, bool is_read, const char *what)

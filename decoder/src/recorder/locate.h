@@ -50,7 +50,7 @@ struct located {
 
 /**
  * locate() - search and validate, see btsrec_locate()
- * @findings: gets every reject and remark, also when the search fails.
+ * @diags: gets every reject and remark, also when the search fails.
  * @msg: set on failure, one reason per rejected root.
  * @ret: untouched on failure; free with located_free().
  */

@@ -68,7 +68,7 @@ static void cleanup_dump(struct dump **dump)
 static enum btsrec_status dump_open_file(struct dump *dump, struct msg *msg, const char *path,
 					 struct stat *ret_stat)
 {
-	/* As a descriptor it comes from somebody who may open more than this process. */
+	/* As a descriptor it comes from a process that may open more than this one. */
 	if (!strcmp(path, "-"))
 		dump->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	else
@@ -95,10 +95,10 @@ static void dump_notice(const struct dump_probe *file, struct btsrec *rec)
 }
 
 /*
- * libkdumpfile 0.5.1 dies of one wrong byte in the header of an ELF dump, and gives wrong
- * bytes, or dies, some time after it was asked for a page that makedumpfile left out.  Of a
- * compressed dump that is cut off it refuses good pages after one that failed.  So it gets only
- * what our own reader cannot unpack.
+ * libkdumpfile 0.5.1 dies of one wrong byte in the header of an ELF dump.  It gives wrong bytes, or
+ * dies, some time after it was asked for a page that makedumpfile left out.  Of a compressed dump
+ * that is cut off it refuses good pages after one that failed.  So it gets only what our own reader
+ * cannot unpack.
  */
 static bool is_for_us(const struct dump_probe *file)
 {

@@ -93,9 +93,9 @@ void record_annotation(unsigned int kind, const uint8_t *payload, unsigned int n
 		       struct btsrec_event *ret);
 
 /**
- * record_is_own_pause() - did the recorder pause itself here, and resume, each time with
- * a WRMSR in its own code? At the sign of an oops that was none, during NMIs, during the
- * report of a lockup, a hung task or a stall, and while a console's driver wrote.
+ * record_is_own_pause() - did the recorder pause itself here, and resume, each time with a WRMSR in
+ * its own code?  At the sign of an oops that was none, and during NMIs.  During the report of a
+ * lockup, a hung task or a stall, and while a console's driver wrote.
  */
 static inline bool record_is_own_pause(const struct btsrec_gap *gap)
 {
@@ -118,8 +118,8 @@ static inline bool record_is_own_pause(const struct btsrec_gap *gap)
  * record_context() - what the context block of the CPU page holds after this annotation
  * @ret: untouched on false.
  *
- * abi.h, "CPU": who runs from here on, as switches and the ends of pauses have it.  The end of
- * an NMI changes nobody: the recorder leaves the block as it is.
+ * abi.h, "CPU": the thread that runs from here on, as switches and the ends of pauses have it.  The
+ * end of an NMI changes none: the recorder leaves the block as it is.
  *
  * Return: false: the event leaves the block alone.
  */

@@ -10,7 +10,7 @@
 
 /** enum ring_lap - whether the writer has been through the whole ring */
 enum ring_lap {
-	RING_LAP_UNKNOWN,	/* the slots that would tell are not in the dump */
+	RING_LAP_UNKNOWN,	/* the slots that would show it are not in the dump */
 	RING_LAP_FIRST,		/* poison from the head on: nothing was overwritten */
 	RING_LAP_LATER,		/* old records from the head on */
 };

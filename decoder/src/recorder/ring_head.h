@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the slots around the head of a ring tell about the ring: its lap, and
- * whether an annotation was being written.  Pure.
+ * What the slots around the head of a ring show: its lap, and whether an annotation was being
+ * written.  Pure.
  */
 #ifndef BTSREC_RING_HEAD_H
 #define BTSREC_RING_HEAD_H

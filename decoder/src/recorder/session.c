@@ -80,7 +80,7 @@ void btsrec_free(struct btsrec *rec)
 	if (!rec)
 		return;
 	session_part_free(&rec->spaces);
-	session_part_free(&rec->marks);
+	session_part_free(&rec->checkpoints);
 	session_part_free(&rec->lines);
 	session_part_free(&rec->code);
 	session_part_free(&rec->symbols);
@@ -95,7 +95,7 @@ void btsrec_free(struct btsrec *rec)
 	free(rec);
 }
 
-/* What the source refuses is noted in @rec, whose image it is. */
+/* What the source refuses is noted in @rec, which has the image. */
 struct btsrec *session_clone(struct btsrec *rec)
 {
 	struct btsrec *clone = btsrec_new();
@@ -220,7 +220,7 @@ enum btsrec_status btsrec_locate(struct btsrec *rec, uint64_t root_pa, enum btsr
 		rec->located = located;
 	else if (*rec->notice)
 		msg_prepend(&rec->msg, status, "%s", rec->notice);
-	/* What is there shows less than there is; the view tells. */
+	/* What is there shows less than there is; the view says so. */
 	return status ? session_end(rec, status) : BTSREC_OK;
 }
 

@@ -25,16 +25,16 @@ struct session_part {
 
 /**
  * struct btsrec - a session
- * @clone_of: NULL, or whose memory @located, @sysroot and @debuginfo are; see session_clone().
- * @image: valid if @has_image; @source frees what is behind it.  It reads @given, and
- *	remembers in @trouble what that refuses.
- * @trouble: BTSREC_OK, or the first refusal of @given, at @trouble_pa: whoever read there may
- *	have gone on without.  See session_end().
- * @reading: held while @given is read, but for whole pages: one thread owns the session, but
- *	more may read.
+ * @clone_of: NULL, or the session that owns @located, @sysroot and @debuginfo; see session_clone().
+ * @image: valid if @has_image; @source frees what it reads from.  It reads @given, and remembers in
+ *	@trouble what that refuses.
+ * @trouble: BTSREC_OK, or the first refusal of @given, at @trouble_pa: the reader may have gone on
+ *	without.  See session_end().
+ * @reading: locked while @given is read, but for whole pages: one thread uses the session, but more
+ *	may read.
  * @nomem: some part went on without something for want of memory.
  * @located: NULL before btsrec_locate() has succeeded.
- * @findings: of the last btsrec_locate(), whether it succeeded or not.
+ * @diags: of the last btsrec_locate(), whether it succeeded or not.
  * @resolver: valid if @has_resolver.
  * @nr_threads: of btsrec_set_threads().
  * @no_dump_names: btsrec_set_dump_names() said so.
@@ -44,11 +44,11 @@ struct session_part {
  * @symbols: of symbol.c.
  * @code: of trace.c.
  * @lines: of lines.c.
- * @marks: of checkpoints.c.
+ * @checkpoints: of checkpoints.c.
  * @spaces: of trace.c.
  * @notice: what the user must know of the source, whatever happens later (the
  *	dump is cut off); empty: nothing.
- * @incomplete: @notice tells of a loss, not of how the file was made.
+ * @incomplete: @notice is about a loss, not about how the file was made.
  */
 struct btsrec {
 	const struct btsrec *clone_of;
@@ -74,7 +74,7 @@ struct btsrec {
 	struct session_part symbols;
 	struct session_part code;
 	struct session_part lines;
-	struct session_part marks;
+	struct session_part checkpoints;
 	struct session_part spaces;
 	char notice[128];
 	bool incomplete;
@@ -132,7 +132,7 @@ void *session_kept(const struct session_part *part, unsigned int cpu);
 const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu);
 
 /**
- * session_no_cpu() - why @cpu, of which session_cpu() is NULL, cannot be shown
+ * session_no_cpu() - why @cpu, with NULL as its session_cpu(), cannot be shown
  *
  * Return: BTSREC_ERR_NO_CPU, with a message: its pages are damaged, or the recorder has other CPUs.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every step either emits one event or consumes input.  What is open (a gap that
- * may grow, an annotation that lacks parts) is closed before anything else is
- * emitted, so that events leave in the order of their slots.
+ * Every step either emits one event or consumes input.  What is open is a gap that may grow, or an
+ * annotation that lacks parts.  It is closed before anything else is emitted, so that events leave
+ * in the order of their slots.
  */
 #include "recorder/timeline.h"
 

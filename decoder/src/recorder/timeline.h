@@ -10,7 +10,7 @@
 #include "recorder/ring.h"
 
 /**
- * struct timeline - a half-told history; a copy taken between two runs resumes there
+ * struct timeline - a history, half read; a copy taken between two runs resumes there
  * @n: number of the next event.
  * @run: being consumed if @has_run, borrowed from the caller; @pos slots are done.
  * @gap: open if @has_gap: may still grow.
@@ -82,7 +82,7 @@ struct timeline_branches {
  *
  * The same events as timeline_next() gives, without making one of each.
  *
- * Return: false: what comes next is not a branch, or only timeline_next() can tell.
+ * Return: false: what comes next is not a branch, or only timeline_next() can decide.
  */
 bool timeline_branches(struct timeline *tl, uint64_t end_n, struct timeline_branches *ret);
 

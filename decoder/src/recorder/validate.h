@@ -33,7 +33,7 @@ enum btsrec_status validate_module(const struct btsrec_module *module, struct ms
 /**
  * validate_cpu_live() - what the live part of a valid CPU page contradicts
  *
- * Nothing here makes a CPU unusable; contradictions become findings.
+ * Nothing here makes a CPU unusable; contradictions become diagnostics.
  */
 void validate_cpu_live(const struct btsrec_cpu *cpu, struct diags *diags);
 

@@ -12,7 +12,7 @@ struct aspace_span;
 
 /**
  * struct branch_run - @nr branches of @cpu in a row, at least one, from event @n on
- * @span: who ran, NULL: unknown; borrowed.
+ * @span: of the thread that ran, NULL: unknown; borrowed.
  */
 struct branch_run {
 	unsigned int cpu;

@@ -15,7 +15,7 @@
  * struct csv - a sink in front of another
  * @out: what goes to the other.
  * @column: the start of the column that has not ended, @nr_bytes of it.
- * @quoted: that start has gone out, behind a quotation mark.
+ * @quoted: that start has gone out, after a quotation mark.
  */
 struct csv {
 	struct out out;

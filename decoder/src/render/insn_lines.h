@@ -28,7 +28,7 @@ struct insn_line {
 /**
  * struct insn_row - which instructions
  * @cr3: of the address space; 0: unknown.
- * @start, @stop: the first one, and behind the last one.
+ * @start, @stop: the first one, and after the last one.
  * @compat: it is 32-bit code.
  * @named: with the name of @start, which is in the kernel: the end of a line of text.
  */
@@ -73,7 +73,7 @@ void insn_lines_init(struct insn_lines *lines, struct renderer *renderer,
  */
 const struct label *insn_lines_find(struct insn_lines *lines, const struct insn_row *row);
 
-/** insn_line_first() - of @label; behind the last one is @ret_end */
+/** insn_line_first() - of @label; after the last one is @ret_end */
 static inline const struct insn_line *insn_line_first(const struct label *label,
 						      const struct insn_line **ret_end)
 {
@@ -81,7 +81,7 @@ static inline const struct insn_line *insn_line_first(const struct label *label,
 	return (const struct insn_line *)label->text;
 }
 
-/** insn_line_bytes() - how many bytes a line takes of which @nr_bytes are text */
+/** insn_line_bytes() - how many bytes a line with @nr_bytes of text takes */
 static inline size_t insn_line_bytes(size_t nr_bytes)
 {
 	size_t align = _Alignof(struct insn_line);
@@ -89,7 +89,7 @@ static inline size_t insn_line_bytes(size_t nr_bytes)
 	return (sizeof(struct insn_line) + nr_bytes + align - 1) / align * align;
 }
 
-/** insn_line_next() - the one behind @line */
+/** insn_line_next() - the one after @line */
 static inline const struct insn_line *insn_line_next(const struct insn_line *line)
 {
 	return (const struct insn_line *)((const char *)line + insn_line_bytes(line->nr_bytes));

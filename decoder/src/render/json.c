@@ -44,7 +44,7 @@ void json_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm)
 	json_text(out, "comm", comm, BTSREC_COMM_BYTES);
 }
 
-/* Escaped names hold backslashes, and quotes behind such; JSON needs one before each. */
+/* Escaped names hold backslashes, and quotes after such; JSON needs one before each. */
 static void out_escaped_name(struct out *out, const char *text, size_t nr_bytes)
 {
 	size_t i;

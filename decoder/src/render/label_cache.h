@@ -25,7 +25,7 @@ struct label {
 	char text[];
 };
 
-/** struct label_key - a branch; @space tells address spaces apart, 0 where none matters */
+/** struct label_key - a branch; @space: number of the address space, 0 where none matters */
 struct label_key {
 	uint64_t from;
 	uint64_t to;
@@ -40,7 +40,7 @@ struct label_slot {
 
 /**
  * struct label_cache - what is kept; all zero: nothing
- * @slots: @nr_slots of them, a power of two, of which @nr_used are used; owned.
+ * @slots: @nr_slots of them, a power of two, @nr_used of them used; owned.
  * @chunks: where the labels are; owned.  @text_bytes: of all labels.
  */
 struct label_cache {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines of branches with their labels, each of which is made when a branch comes first. */
+/* Lines of branches with their labels; each is made when a branch comes first. */
 #ifndef BTSREC_LABELS_H
 #define BTSREC_LABELS_H
 

@@ -13,7 +13,7 @@
 
 /* 4 MiB; a power of two. */
 #define NAME_CACHE_NR BOUND(1U << 16, 1U << 4)
-/* Most names of functions, with a module behind; a place is a line of the cache. */
+/* Most names of functions, followed by a module; a place is a line of the cache. */
 #define NAME_CACHE_MAX_BYTES 55
 
 /** struct name_cache_entry - @nr_bytes of @text for @va, which is not 0; else the place is free */

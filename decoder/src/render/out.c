@@ -43,7 +43,7 @@ bool out_text_take(void *arg, const char *text, size_t nr_bytes)
 	return true;
 }
 
-/* The first @nr_bytes, more than there are behind them. */
+/* The first @nr_bytes, more than there are after them. */
 static void hand_over(struct out *out, size_t nr_bytes)
 {
 	size_t rest_bytes = (size_t)(out->at - out->buf) - nr_bytes;

@@ -102,7 +102,7 @@ static inline void out_str(struct out *out, const char *text)
 #define OUT_DEC_MAX_BYTES	20
 #define OUT_HEX16_BYTES		18
 
-/** put_dec() - out_dec() to @at, which has OUT_DEC_MAX_BYTES of room; returns behind it */
+/** put_dec() - out_dec() to @at, which has OUT_DEC_MAX_BYTES of room; returns its end */
 char *put_dec(char *at, uint64_t value, unsigned int width);
 
 /** out_digit_pairs - "00" to "99", without blanks or NULs between */
@@ -131,7 +131,7 @@ static inline char *put_digits16_words(char *at, uint64_t value)
 	return at + sizeof(digits);
 }
 
-/** put_digits16() - exactly 16 hexadecimal digits to @at; returns behind them */
+/** put_digits16() - exactly 16 hexadecimal digits to @at; returns their end */
 static inline char *put_digits16(char *at, uint64_t value)
 {
 #ifdef __SSE2__
@@ -150,17 +150,17 @@ static inline char *put_digits16(char *at, uint64_t value)
 #endif
 }
 
-/** put_bytes() - @nr_bytes bytes to @at; returns behind them */
+/** put_bytes() - @nr_bytes bytes to @at; returns their end */
 static inline char *put_bytes(char *at, const char *text, size_t nr_bytes)
 {
 	memcpy(at, text, nr_bytes);
 	return at + nr_bytes;
 }
 
-/** put_literal() - a string constant to @at; returns behind it */
+/** put_literal() - a string constant to @at; returns its end */
 #define put_literal(at, s)	put_bytes((at), "" s, sizeof(s) - 1)
 
-/** put_hex16() - out_hex16() to @at, which has OUT_HEX16_BYTES of room; returns behind it */
+/** put_hex16() - out_hex16() to @at, which has OUT_HEX16_BYTES of room; returns its end */
 static inline char *put_hex16(char *at, uint64_t value)
 {
 	return put_digits16(put_literal(at, "0x"), value);
@@ -208,8 +208,8 @@ void out_quoted(struct out *out, const char *text, size_t max_bytes);
 /**
  * out_json_string() - hostile bytes as a JSON string with quotes
  *
- * A byte above 0x7e becomes the code point of the same number (\u0080..\u00ff),
- * so the result is valid whatever the encoding was and no byte is lost.
+ * A byte above 0x7e becomes the code point of the same number (\u0080..\u00ff).  So the result is
+ * valid whatever the encoding was, and no byte is lost.
  */
 void out_json_string(struct out *out, const char *text, size_t max_bytes);
 

@@ -64,7 +64,7 @@ void out_name_of(struct out *out, struct renderer *r, uint64_t va)
 	}
 }
 
-static void out_user_counts(struct renderer *r, const char *whose, uint64_t number)
+static void out_user_counts(struct renderer *r, const char *space, uint64_t number)
 {
 	bool any = false;
 
@@ -73,7 +73,7 @@ static void out_user_counts(struct renderer *r, const char *whose, uint64_t numb
 			continue;
 		if (!any) {
 			out_literal(&r->out, "# ");
-			out_str(&r->out, whose);
+			out_str(&r->out, space);
 			out_char(&r->out, ' ');
 			out_dec(&r->out, number, 0);
 			out_literal(&r->out, ": user addresses without symbol: ");

@@ -16,7 +16,7 @@ struct level_filter_block;
 struct interval;
 struct trace_types;
 
-/** out_thread() - PID/TGID "comm", of which @comm has BTSREC_COMM_BYTES */
+/** out_thread() - PID/TGID "comm"; @comm has BTSREC_COMM_BYTES */
 void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
 
 /* --- Formats ------------------------------------------------------------ */
@@ -25,7 +25,7 @@ void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
  * struct renderer - one run of one view
  * @rec: borrowed; asked for names only.
  * @names: a symbol source exists, so lines have a names part.
- * @side: who ran at the event being printed; NULL: unknown.
+ * @side: the thread at the event being printed; NULL: unknown.
  * @nr_user: user addresses printed of this CPU, or of the thread that is followed, by why they
  *	have no symbol.
  * @types: of the CPU being printed, so branches have a kind; NULL: they have none.
@@ -44,7 +44,7 @@ struct renderer {
 };
 
 /**
- * struct render_format - how one format words a history
+ * struct render_format - how one format prints a history
  * @begin: once, before everything; may be NULL.
  * @cpu: starts the part of one CPU; may be NULL.
  * @event: one event; of a branch its line.
@@ -58,8 +58,8 @@ struct renderer {
  * @block: what the other level did, in one line.
  * @loop: branches of @cpu that went round.
  * @interval: begins an interval of the thread that is followed; @before: the one before it.
- * @filtered: ends the part of one CPU of whose @nr_events events @nr_wanted were
- *	wanted; may be NULL.
+ * @filtered: ends the part of one CPU; @nr_wanted of its @nr_events events were wanted; may be
+ *	NULL.
  * @end: once, after everything; may be NULL.
  */
 struct render_format {
@@ -150,7 +150,7 @@ void loop_text(struct renderer *r, unsigned int cpu, const struct loop *loop);
 void loop_json(struct renderer *r, unsigned int cpu, const struct loop *loop);
 void loop_tsv(struct renderer *r, unsigned int cpu, const struct loop *loop);
 
-/** out_name_of() - behind blanks the name of @va, or why none; nothing if there are no names */
+/** out_name_of() - after blanks the name of @va, or why none; nothing if there are no names */
 void out_name_of(struct out *out, struct renderer *r, uint64_t va);
 
 /** out_offset() - +0x12; negative ones, as two's complement, are -0x12 */

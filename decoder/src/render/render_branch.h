@@ -23,7 +23,7 @@ void out_branch_type(struct out *out, const struct branch *branch);
 void json_branch_type(struct out *out, const struct branch *branch);
 
 /**
- * frame_text() - the kind of a frame as its branch would be worded: "call", "exc:#PF"
+ * frame_text() - the kind of a frame as its branch would be printed: "call", "exc:#PF"
  * @ret: BRANCH_TEXT_BYTES of room.
  */
 void frame_text(char *ret, enum frame_kind kind, int vector);

@@ -66,7 +66,7 @@ static void out_order(struct renderer *r, const struct interval *before,
 		return;
 	out_literal(out, "; the history of CPU ");
 	out_dec(out, interval->maybe_cpu, 0);
-	out_literal(out, " does not tell whether it ran there in between");
+	out_literal(out, " does not show whether it ran there in between");
 }
 
 static void out_details(struct renderer *r, const struct interval *before,
@@ -90,7 +90,7 @@ void interval_text(struct renderer *r, const struct interval *before,
 	struct out *out = &r->out;
 
 	out_event(out, interval->cpu, interval->first_n);
-	out_literal(out, "stretch ");
+	out_literal(out, "interval ");
 	out_details(r, before, interval);
 	out_char(out, '\n');
 }
@@ -103,7 +103,7 @@ void interval_tsv(struct renderer *r, const struct interval *before,
 	out_dec(out, interval->cpu, 0);
 	out_char(out, '\t');
 	out_dec(out, interval->first_n, 0);
-	tsv_only_details(r, "stretch");
+	tsv_only_details(r, "interval");
 	out_details(r, before, interval);
 	out_char(out, '\n');
 }
@@ -131,7 +131,7 @@ void interval_json(struct renderer *r, const struct interval *before,
 	out_literal(out, "{\"cpu\":");
 	out_dec(out, interval->cpu, 0);
 	json_number(out, "n", interval->first_n);
-	json_word(out, "kind", "stretch");
+	json_word(out, "kind", "interval");
 	json_number(out, "last_n", interval->last_n);
 	if (interval->timed) {
 		json_number(out, "begin_tsc", interval->first_tsc);

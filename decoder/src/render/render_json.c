@@ -35,7 +35,7 @@ static void json_branch_head(struct out *out, unsigned int cpu, uint64_t n,
 	json_bool(out, "predicted", branch->flags & BTSREC_FLAG_PREDICTED);
 }
 
-/* The members behind those that @branch_head writes. */
+/* The members after those that @branch_head writes. */
 static void json_branch(struct renderer *r, const struct btsrec_event *event)
 {
 	const struct btsrec_record *branch = &event->branch;

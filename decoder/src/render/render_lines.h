@@ -15,7 +15,7 @@ void out_line_of(struct renderer *r, uint64_t va);
 /** json_line() - members @file_key and @line_key for @va, if it has a line */
 void json_line(struct renderer *r, const char *file_key, const char *line_key, uint64_t va);
 
-/** text_lines_missing() - a comment for each object of which no debug file was found */
+/** text_lines_missing() - a comment for each object without a debug file */
 void text_lines_missing(struct renderer *r);
 
 /** json_lines_missing() - an object of the kind "no-lines" for each */

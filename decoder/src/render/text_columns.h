@@ -8,7 +8,7 @@
 
 #include "render/branch_lines.h"
 
-/** put_event() - CPU and number of an event, and a blank, to @at; returns behind them */
+/** put_event() - CPU and number of an event, and a blank, to @at; returns their end */
 static inline char *put_event(char *at, unsigned int cpu, uint64_t n)
 {
 	at = put_dec(at, cpu, 3);
@@ -24,7 +24,7 @@ static inline char *put_event(char *at, unsigned int cpu, uint64_t n)
 
 /**
  * struct text_heads - what the lines of up to 100 events begin with; zero-filled at first
- * @more: behind the number, at most 20 bytes; constant.
+ * @more: after the number, at most 20 bytes; constant.
  * @first_n, @end_n: their numbers, which differ in @pair_at's two digits only.
  */
 struct text_heads {

@@ -121,7 +121,7 @@ static uint64_t walk_table(struct dump_probe *dump_probe, int fd, const struct k
 	return partial;
 }
 
-/* The data is written in the order of the table: its end tells whether all is there. */
+/* The data is written in the order of the table: its end shows whether all is there. */
 static uint64_t walk_tables(struct dump_probe *dump_probe, int fd,
 			    const struct kdump_header *header, uint64_t nr_pages)
 {

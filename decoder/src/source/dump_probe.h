@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a dump file's own headers say, before anybody reads it: of which kind it is, and
- * whether it is whole.
+ * What a dump file's own headers say, before it is read: its kind, and whether it is whole.
  *
- * Needed because libkdumpfile 0.5 reads zeroes where it should say that there is nothing
- * (behind the end of a file), which would turn lost history into wrong history, and because
- * it dies of a compressed dump whose headers it refuses, and of ELF headers with one wrong
- * byte, which it never sees therefore (see elfdump.h).
+ * libkdumpfile 0.5 reads zeroes where it should say that there is nothing (after the end of a
+ * file).  That would turn lost history into wrong history.  It dies of a compressed dump with
+ * headers that it refuses, and of ELF headers with one wrong byte.  So it never sees those (see
+ * elfdump.h).
  */
 #ifndef BTSREC_DUMP_PROBE_H
 #define BTSREC_DUMP_PROBE_H
@@ -21,10 +20,10 @@ enum dump_kind {
 
 /**
  * struct dump_probe - the outcome
- * @described_bytes: how long the file is at least if it is whole; of an ELF dump who reads its
- *	program headers sets it.
+ * @described_bytes: how long the file is at least if it is whole; of an ELF dump
+ *	the reader of its program headers sets it.
  * @error: errno of a read of the table of pages that failed; 0: none did.
- * @partial_pa: page of a compressed dump through whose plain bytes the cut goes;
+ * @partial_pa: page of a compressed dump with a cut through its plain bytes;
  *	@partial_bytes of it are there; 0: there is no such page.
  */
 struct dump_probe {

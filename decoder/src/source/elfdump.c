@@ -55,8 +55,8 @@ static enum btsrec_status add_memory(struct elfdump *elf, struct mkdump_headers 
 	uint64_t there_bytes = 0;
 
 	/* What a segment claims beyond the end of the file is not there. */
-	if (segment->p_offset < headers->flat->end)
-		there_bytes = min_u64(segment->p_filesz, headers->flat->end - segment->p_offset);
+	if (segment->p_offset < headers->file->end)
+		there_bytes = min_u64(segment->p_filesz, headers->file->end - segment->p_offset);
 	if (segment->p_paddr >= IMAGE_MAX_PA || there_bytes > IMAGE_MAX_PA || !there_bytes)
 		return BTSREC_OK;
 	if (headers->max_pa < segment->p_paddr + there_bytes)
@@ -72,7 +72,7 @@ static uint64_t round_up_4(uint64_t nr_bytes)
 	return (nr_bytes + 3) & ~3ULL;
 }
 
-/* The head of the note at @at, zeroes behind what is there of it; false: not even its sizes are. */
+/* The head of the note at @at, zeroes after what is there of it; false: not even its sizes are. */
 static bool note_at(const struct notes *notes, uint64_t at, struct note_head *ret)
 {
 	uint64_t there_bytes = notes->nr_bytes - (at - notes->begin);
@@ -90,7 +90,7 @@ static enum btsrec_status load_notes(const struct mkdump_headers *headers, uint6
 	    at - notes->begin <= notes->nr_bytes - NOTE_HEAD_BYTES)
 		return BTSREC_OK;
 	notes->begin = at;
-	/* The last one's name may go on behind the end. */
+	/* The last one's name may go on after the end. */
 	return mkdump_headers_read(headers, at, notes->bytes,
 				   min_u64(sizeof(notes->bytes), end - at + NOTE_HEAD_BYTES), msg,
 				   &notes->nr_bytes);
@@ -166,7 +166,7 @@ enum btsrec_status elfdump_init(struct elfdump *ret, struct mkdump_headers *head
 	uint64_t nr_segments = 0;
 	enum btsrec_status status = count_segments(headers, header, msg, &nr_segments);
 
-	ret->flat = headers->flat;
+	ret->file = headers->file;
 	for (uint64_t i = 0; i < nr_segments && !status; i++)
 		status = read_segment(ret, headers, header, i, msg, &notes);
 	if (!status && !ranges_settle(&ret->memory))
@@ -189,7 +189,7 @@ enum btsrec_status elfdump_read(const struct elfdump *elf, uint64_t pa, void *bu
 	if (!segment)
 		return BTSREC_ERR_NODATA;
 	distance = pa - segment->begin;
-	return mkdump_file_read(elf->flat, segment->at + distance, buf,
+	return mkdump_file_read(elf->file, segment->at + distance, buf,
 				min_u64(segment->nr_bytes - distance, len_bytes), ret_bytes);
 }
 
@@ -207,7 +207,7 @@ static bool page_offset(const struct elfdump *elf, uint64_t pa, uint64_t *ret)
 	if (!segment || segment->nr_bytes - (pa - segment->begin) < BTSREC_PAGE_BYTES)
 		return false;
 	offset = segment->at + (pa - segment->begin);
-	piece = ranges_find(&elf->flat->pieces, offset);
+	piece = ranges_find(&elf->file->pieces, offset);
 	if (!piece || piece->nr_bytes - (offset - piece->begin) < BTSREC_PAGE_BYTES)
 		return false;
 	*ret = piece->at + (offset - piece->begin);
@@ -272,7 +272,7 @@ bool elfdump_read_pages(const struct elfdump *elf, const uint64_t *page_pa, size
 		bool down;
 
 		nr_run = next_run(elf, page_pa + i, nr - i, &offset, &down);
-		if (nr_run && !read_run(elf->flat->fd, offset, to, nr_run, down))
+		if (nr_run && !read_run(elf->file->fd, offset, to, nr_run, down))
 			return false;
 		if (!nr_run && !read_page(elf, page_pa[i], to))
 			return false;
@@ -283,10 +283,10 @@ bool elfdump_read_pages(const struct elfdump *elf, const uint64_t *page_pa, size
 
 /* --- What there is ------------------------------------------------------- */
 
-/* Where in the file, from @at on, is no hole; where the system does not tell holes, @at. */
+/* Where in the file, from @at on, is no hole; where the system does not know holes, @at. */
 static uint64_t skip_hole(struct elfdump *elf, uint64_t at)
 {
-	int fd = elf->flat->fd;
+	int fd = elf->file->fd;
 	off_t data, hole;
 
 	if (at - elf->data_at < elf->data_bytes)
@@ -302,12 +302,12 @@ static uint64_t skip_hole(struct elfdump *elf, uint64_t at)
 	return elf->data_at;
 }
 
-/* The first offset from @offset on of which a piece has a byte that is in no hole. */
+/* The first offset from @offset on with a byte in a piece and in no hole. */
 static uint64_t next_data(struct elfdump *elf, uint64_t offset)
 {
 	const struct range *piece;
 
-	while ((piece = ranges_next(&elf->flat->pieces, offset))) {
+	while ((piece = ranges_next(&elf->file->pieces, offset))) {
 		uint64_t at;
 
 		if (offset < piece->begin)

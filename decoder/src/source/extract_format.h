@@ -34,7 +34,7 @@
  * @header_bytes: of this struct as the writer knew it; VMCOREINFO follows.
  * @crc32: of the header with this field 0, and of the VMCOREINFO text.
  * @root_pa: the recorder's root.
- * @max_pa: first address behind the memory of the dump; 0: unknown.
+ * @max_pa: first address after the memory of the dump; 0: unknown.
  * @maker: name and version of the program that wrote it, NUL-terminated.
  */
 struct extract_header {
@@ -53,12 +53,12 @@ struct extract_header {
 
 /**
  * struct extract_frame - in front of up to EXTRACT_FRAME_PAGES pages
- * @crc32: of this struct with the field 0 and of the page table behind it.
+ * @crc32: of this struct with the field 0 and of the page table after it.
  * @raw_bytes: of the lines of all its pages, one after another.
- * @packed_bytes: of the same as one zstd frame with a checksum, behind the table.
+ * @packed_bytes: of the same as one zstd frame with a checksum, after the table.
  *
  * The end frame has EXTRACT_END_MAGIC and no table; its nr_pages is 0, its packed_bytes those of
- * the cut lines behind struct extract_end.
+ * the cut lines after struct extract_end.
  */
 struct extract_frame {
 	uint32_t magic;
@@ -77,7 +77,7 @@ struct extract_page {
 	uint64_t lines;
 };
 
-/** struct extract_end - behind the end frame's struct extract_frame */
+/** struct extract_end - after the end frame's struct extract_frame */
 struct extract_end {
 	uint64_t nr_frames;
 	uint64_t nr_pages;
@@ -86,13 +86,13 @@ struct extract_end {
 };
 
 /**
- * struct extract_cut - a line of which the dump has the first bytes only, as one that was cut off
+ * struct extract_cut - the dump has the first bytes of this line only, as if cut off
  * @pa: of the line; ascending.
  * @crc32: of this struct with the field 0.
  * @bytes: 0 from @nr_bytes on.
  *
- * Since minor version 1.  Readers of 1.0 do not look behind the end and miss them: as a line of
- * a page they would take for data what is none.
+ * Since minor version 1.  Readers of 1.0 do not look past the end and miss them.  As lines of a
+ * page they would be taken for data.
  */
 struct extract_cut {
 	uint64_t pa;

@@ -102,7 +102,7 @@ static enum btsrec_status header_cut(struct msg *msg)
 	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the extract is cut off within its header");
 }
 
-/* The header as its writer knew it and the text behind it, in one piece. */
+/* The header as its writer knew it and the text after it, in one piece. */
 static enum btsrec_status read_header(struct extract_file *file, struct msg *msg)
 {
 	struct extract_header *header = &file->header;
@@ -145,7 +145,7 @@ static void *reserve(void *list, size_t *room, size_t nr, size_t member_bytes)
 	return grown;
 }
 
-/* The frame's table ascends, goes on behind the frame before, and explains its size. */
+/* The frame's table ascends, goes on after the frame before, and explains its size. */
 static bool table_is_possible(const struct extract_file *file, const struct extract_frame *frame,
 			      const struct extract_page *table)
 {
@@ -254,7 +254,7 @@ static enum btsrec_status read_cuts(struct extract_file *file, uint64_t offset, 
 	return BTSREC_OK;
 }
 
-/* What is behind the end frame, at @offset; file.whole says whether it is as it should be. */
+/* What is after the end frame, at @offset; file.whole says whether it is as it should be. */
 static enum btsrec_status read_end(struct extract_file *file, const struct extract_frame *frame,
 				   uint64_t offset, uint64_t file_bytes, uint32_t frames_crc32)
 {
@@ -382,7 +382,7 @@ static enum btsrec_status unpack(struct extract_file *file, size_t number, const
 	return BTSREC_OK;
 }
 
-/* The lines of page number @page, one behind another. */
+/* The lines of page number @page, one after another. */
 static enum btsrec_status page_lines(struct extract_file *file, size_t page, const uint8_t **ret)
 {
 	size_t number = find_frame(file, page), nr_lines = 0;

@@ -42,7 +42,7 @@ enum btsrec_status image_read(const struct btsrec_image *image, uint64_t pa, voi
 			      size_t len_bytes);
 
 /**
- * image_read_pages() - the @nr pages at @page_pa, one behind the other, in as few reads as the
+ * image_read_pages() - the @nr pages at @page_pa, one after the other, in as few reads as the
  *	source can
  *
  * Return: false: one of them is 0, or image_read_some() has to say what is there.
@@ -50,7 +50,7 @@ enum btsrec_status image_read(const struct btsrec_image *image, uint64_t pa, voi
 bool image_read_pages(const struct btsrec_image *image, const uint64_t *page_pa, size_t nr,
 		      void *buf);
 
-/** image_over() - an image that says what @below does, but whose bytes only @read_pa has */
+/** image_over() - an image that says what @below does; only @read_pa has its bytes */
 static inline struct btsrec_image image_over(const struct btsrec_image *below,
 					     enum btsrec_status (*read_pa)(void *arg, uint64_t pa,
 									   void *buf,

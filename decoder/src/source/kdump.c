@@ -12,7 +12,7 @@
 
 /**
  * struct kdump_source - an open dump
- * @ctx: NULL behind a refusal, see must_leak().
+ * @ctx: NULL after a refusal, see must_leak().
  * @vmcoreinfo: text of the note or NULL; owned.
  */
 struct kdump_source {
@@ -32,7 +32,7 @@ void kdump_source_free(struct kdump_source *source)
 }
 
 /*
- * A page that cannot be decompressed or lies behind the end of the file is as
+ * A page that cannot be decompressed or lies after the end of the file is as
  * lost as one that was left out; only the system's own errors are errors: also that there
  * was no memory to decompress it with, for which libkdumpfile has no status (errno).
  */
@@ -52,10 +52,10 @@ static enum btsrec_status source_status(kdump_status status)
 }
 
 /*
- * A page behind the end of a compressed dump that is not compressed itself reads
- * as zeroes.  None of the recorder's own pages with content is all zeroes (they
- * have a magic, or the poison), so in a file that is cut off such a page is taken
- * for lost.  Returns how many bytes lie before the first one.
+ * A page after the end of a compressed dump that is not compressed itself reads as
+ * zeroes.  No page of the recorder with content is all zeroes: it has a magic, or
+ * the poison.  So in a file that is cut off such a page is taken for lost.  Returns
+ * how many bytes lie before the first one.
  */
 static size_t bytes_before_lost_page(uint64_t pa, const uint8_t *bytes, size_t nr_bytes)
 {
@@ -130,7 +130,7 @@ static enum btsrec_status source_refused(struct kdump_source *source, struct msg
 	return status == KDUMP_ERR_SYSTEM ? BTSREC_ERR_IO : BTSREC_ERR_NOT_DUMP;
 }
 
-/* Whoever reads a mapping behind the end of its file is killed: only of whole files. */
+/* A read of a mapping past the end of its file kills the process: only of whole files. */
 static kdump_mmap_policy_t mmap_policy(const struct dump_probe *file)
 {
 	if (file->kind == DUMP_OTHER || dump_probe_is_cut(file))

@@ -32,7 +32,7 @@
  * @is_elf: @elf has its memory; else @bitmap says which pages are there, and
  *	@nr_before[i] how many are before its chunk i.
  * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
- *	pages of the bitmap are before them.  @max_pfn: behind the last one of the set.
+ *	pages of the bitmap are before them.  @max_pfn: after the last one of the set.
  * @unpack: of the caller of mkdump_read_pa().
  * @lock: of the rest, which all threads that read change.
  * @kept: pages that were unpacked.
@@ -161,7 +161,7 @@ static enum btsrec_status kdump_open(struct mkdump *dump, const struct kdump_hea
 	if (status)
 		return status;
 	dump->table_offset = kdump_table_offset(header);
-	if (dump->table_offset > dump->headers.flat->end)
+	if (dump->table_offset > dump->headers.file->end)
 		return mkdump_headers_cut(msg);
 	status = read_bitmap(dump, header, msg);
 	if (!status)
@@ -188,7 +188,7 @@ static enum btsrec_status load_descs(struct mkdump *dump, uint64_t index, size_t
 	enum btsrec_status status;
 	size_t nr_bytes;
 
-	status = mkdump_file_read(dump->headers.flat, offset, dump->descs,
+	status = mkdump_file_read(dump->headers.file, offset, dump->descs,
 				  nr_wanted * sizeof(*dump->descs), &nr_bytes);
 	dump->nr_descs = nr_bytes / sizeof(*dump->descs);
 	dump->first_desc = index;
@@ -253,7 +253,7 @@ static enum btsrec_status read_plain(const struct mkdump *dump, const struct unp
 {
 	if (page->flags || page->nr_bytes != BTSREC_PAGE_BYTES)
 		return BTSREC_ERR_NODATA;
-	return mkdump_file_read(dump->headers.flat, page->offset + offset, buf, nr_bytes,
+	return mkdump_file_read(dump->headers.file, page->offset + offset, buf, nr_bytes,
 				ret_bytes);
 }
 
@@ -270,7 +270,7 @@ static enum btsrec_status load_page(struct mkdump *dump, uint64_t pfn, size_t of
 	pthread_mutex_unlock(&dump->lock);
 	if (status)
 		return status;
-	status = unpack_page(&dump->unpack, dump->headers.flat, &packed, page);
+	status = unpack_page(&dump->unpack, dump->headers.file, &packed, page);
 	if (status == BTSREC_ERR_NODATA)
 		return read_plain(dump, &packed, offset, buf, nr_bytes, ret_bytes);
 	if (status)
@@ -283,7 +283,7 @@ static enum btsrec_status load_page(struct mkdump *dump, uint64_t pfn, size_t of
 	return BTSREC_OK;
 }
 
-/* The bytes at @pa, *@ret_bytes of which are in one page, into @buf. */
+/* The bytes at @pa into @buf; *@ret_bytes of them are in one page. */
 static enum btsrec_status kdump_read_page(struct mkdump *dump, uint64_t pa, void *buf,
 					  size_t len_bytes, size_t *ret_bytes)
 {
@@ -356,7 +356,7 @@ static bool unpack_pages(struct mkdump *dump, const struct together *together,
 {
 	for (size_t i = 0; i < together->nr; i++)
 		if (!together->kept[i] &&
-		    unpack_page(unpack, dump->headers.flat, &together->packed[i],
+		    unpack_page(unpack, dump->headers.file, &together->packed[i],
 				together->buf + i * BTSREC_PAGE_BYTES))
 			return false;
 	return true;
@@ -427,7 +427,7 @@ uint64_t mkdump_described_bytes(const struct mkdump *dump)
 	return dump->headers.described_bytes;
 }
 
-/* The first page frame from @pfn on that is in the bitmap; behind its end: none. */
+/* The first page frame from @pfn on that is in the bitmap; after its end: none. */
 static uint64_t next_pfn(const struct mkdump *dump, uint64_t pfn)
 {
 	while (pfn / 8 < dump->bitmap_bytes) {
@@ -499,14 +499,14 @@ static enum btsrec_status open_any(struct mkdump *dump, struct msg *msg)
 	return msg_set(msg, BTSREC_ERR_NOT_DUMP, "what was flattened is no kernel dump");
 }
 
-enum btsrec_status mkdump_new(const struct mkdump_file *flat, struct msg *msg, struct mkdump **ret)
+enum btsrec_status mkdump_new(const struct mkdump_file *file, struct msg *msg, struct mkdump **ret)
 {
 	struct mkdump *dump = calloc(1, sizeof(*dump));
 	enum btsrec_status status;
 
 	if (!dump)
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
-	dump->headers.flat = flat;
+	dump->headers.file = file;
 	pthread_mutex_init(&dump->lock, NULL);
 	status = open_any(dump, msg);
 	if (status) {

@@ -12,14 +12,14 @@
 struct mkdump;
 
 /**
- * mkdump_new() - read the headers of the dump behind @flat
- * @flat: borrowed.
+ * mkdump_new() - read the headers of the dump in @file
+ * @file: borrowed.
  *
  * Return: BTSREC_OK and *@ret for mkdump_free(); BTSREC_ERR_NOT_DUMP: no dump of
  * a 64-bit kernel, or packed in a way that this build cannot unpack;
  * BTSREC_ERR_IO; BTSREC_ERR_NOMEM; with @msg.
  */
-enum btsrec_status mkdump_new(const struct mkdump_file *flat, struct msg *msg, struct mkdump **ret);
+enum btsrec_status mkdump_new(const struct mkdump_file *file, struct msg *msg, struct mkdump **ret);
 
 /** mkdump_free() - NULL is allowed */
 void mkdump_free(struct mkdump *dump);
@@ -29,9 +29,9 @@ enum btsrec_status mkdump_read_pa(struct mkdump *dump, uint64_t pa, void *buf, s
 				  size_t *ret_bytes);
 
 /**
- * mkdump_read_pages() - the @nr whole pages at @page_pa, one behind the other; by any thread
+ * mkdump_read_pages() - the @nr whole pages at @page_pa, one after the other; by any thread
  *
- * Return: false: not all can be read; mkdump_read_pa() tells.
+ * Return: false: not all can be read; mkdump_read_pa() says which.
  */
 bool mkdump_read_pages(struct mkdump *dump, const uint64_t *page_pa, size_t nr, uint8_t *buf);
 
@@ -49,7 +49,7 @@ uint64_t mkdump_max_pa(const struct mkdump *dump);
 
 /**
  * struct mkdump_part - which page frames a file of a split dump has
- * @max_pfn: behind the last one of all files.
+ * @max_pfn: after the last one of all files.
  */
 struct mkdump_part {
 	uint64_t first_pfn;

@@ -12,42 +12,42 @@
  * numbers are big-endian.
  */
 #define HEAD_BYTES	4096
-#define FLAT_TYPE	1
-#define FLAT_VERSION	1
+#define FLATTENED_TYPE	1
+#define FLATTENED_VERSION	1
 
-struct flat_head {
+struct flattened_header {
 	char signature[16];
 	uint64_t type;
 	uint64_t version;
 };
 
-struct flat_piece_header {
+struct flattened_piece {
 	uint64_t offset;
 	uint64_t nr_bytes;
 };
 
-static const char flat_signature[16] = "makedumpfile";
+static const char flattened_signature[16] = "makedumpfile";
 
 bool mkdump_file_probe(int fd)
 {
-	char bytes[sizeof(flat_signature)];
+	char bytes[sizeof(flattened_signature)];
 
 	return read_at(fd, 0, bytes, sizeof(bytes)) &&
-	       !memcmp(bytes, flat_signature, sizeof(bytes));
+	       !memcmp(bytes, flattened_signature, sizeof(bytes));
 }
 
 /* --- The index ---------------------------------------------------------- */
 
-static bool is_end_mark(const struct flat_piece_header *header)
+static bool is_end_mark(const struct flattened_piece *header)
 {
 	return header->offset == UINT64_MAX && header->nr_bytes == UINT64_MAX;
 }
 
 /* The header at @at in host order; false: there is none, or none that can be. */
-static bool read_header(struct mkdump_file *flat, uint64_t at, struct flat_piece_header *ret)
+static bool read_header(struct mkdump_file *file, uint64_t at, struct flattened_piece *ret)
 {
-	if (at > flat->file_bytes || flat->file_bytes - at < sizeof(*ret) ||
-	    !read_at(flat->fd, at, ret, sizeof(*ret)))
+	if (at > file->file_bytes || file->file_bytes - at < sizeof(*ret) ||
+	    !read_at(file->fd, at, ret, sizeof(*ret)))
 		return false;
 	ret->offset = be64toh(ret->offset);
 	ret->nr_bytes = be64toh(ret->nr_bytes);
@@ -55,25 +55,25 @@ static bool read_header(struct mkdump_file *flat, uint64_t at, struct flat_piece
 				    ret->offset <= INT64_MAX - ret->nr_bytes);
 }
 
-static enum btsrec_status read_pieces(struct mkdump_file *flat, struct msg *msg)
+static enum btsrec_status read_pieces(struct mkdump_file *file, struct msg *msg)
 {
-	struct flat_piece_header header;
+	struct flattened_piece header;
 	uint64_t at = HEAD_BYTES;
 
-	while (read_header(flat, at, &header)) {
-		uint64_t there_bytes = flat->file_bytes - at - sizeof(header);
+	while (read_header(file, at, &header)) {
+		uint64_t there_bytes = file->file_bytes - at - sizeof(header);
 
 		if (is_end_mark(&header)) {
-			flat->whole = true;
+			file->whole = true;
 			return BTSREC_OK;
 		}
 		at += sizeof(header);
-		if (flat->end < header.offset + header.nr_bytes)
-			flat->end = header.offset + header.nr_bytes;
+		if (file->end < header.offset + header.nr_bytes)
+			file->end = header.offset + header.nr_bytes;
 		if (there_bytes > header.nr_bytes)
 			there_bytes = header.nr_bytes;
-		/* What is newer is further behind. */
-		if (!ranges_add(&flat->pieces, header.offset, there_bytes, at, at))
+		/* What is newer comes later. */
+		if (!ranges_add(&file->pieces, header.offset, there_bytes, at, at))
 			return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 		at += header.nr_bytes;
 	}
@@ -86,7 +86,7 @@ enum btsrec_status mkdump_file_init(struct mkdump_file *ret, int fd, uint64_t fi
 				    struct msg *msg)
 {
 	enum btsrec_status status;
-	struct flat_head head;
+	struct flattened_header head;
 
 	ret->fd = fd;
 	ret->file_bytes = file_bytes;
@@ -94,7 +94,7 @@ enum btsrec_status mkdump_file_init(struct mkdump_file *ret, int fd, uint64_t fi
 		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
 	if (file_bytes < HEAD_BYTES)
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the dump is cut off within its headers");
-	if (be64toh(head.type) != FLAT_TYPE || be64toh(head.version) != FLAT_VERSION)
+	if (be64toh(head.type) != FLATTENED_TYPE || be64toh(head.version) != FLATTENED_VERSION)
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "a flattened dump of type %llu, version %llu",
 			       (unsigned long long)be64toh(head.type),
 			       (unsigned long long)be64toh(head.version));
@@ -116,37 +116,37 @@ bool mkdump_file_init_plain(struct mkdump_file *ret, int fd, uint64_t file_bytes
 	return true;
 }
 
-void mkdump_file_fini(struct mkdump_file *flat)
+void mkdump_file_fini(struct mkdump_file *file)
 {
-	ranges_fini(&flat->pieces);
-	memset(flat, 0, sizeof(*flat));
+	ranges_fini(&file->pieces);
+	memset(file, 0, sizeof(*file));
 }
 
 /* --- Reading ------------------------------------------------------------ */
 
-enum btsrec_status mkdump_file_read(const struct mkdump_file *flat, uint64_t offset, void *buf,
+enum btsrec_status mkdump_file_read(const struct mkdump_file *file, uint64_t offset, void *buf,
 				    size_t len_bytes, size_t *ret_bytes)
 {
 	*ret_bytes = 0;
 	while (*ret_bytes < len_bytes) {
 		uint64_t distance, nr_bytes, from = offset + *ret_bytes;
-		const struct range *piece = ranges_find(&flat->pieces, from);
+		const struct range *piece = ranges_find(&file->pieces, from);
 
 		if (!piece)
 			return BTSREC_ERR_NODATA;
 		distance = from - piece->begin;
 		nr_bytes = min_u64(piece->nr_bytes - distance, len_bytes - *ret_bytes);
-		if (!read_at(flat->fd, piece->at + distance, (uint8_t *)buf + *ret_bytes, nr_bytes))
+		if (!read_at(file->fd, piece->at + distance, (uint8_t *)buf + *ret_bytes, nr_bytes))
 			return errno ? BTSREC_ERR_IO : BTSREC_ERR_NODATA;
 		*ret_bytes += nr_bytes;
 	}
 	return BTSREC_OK;
 }
 
-enum btsrec_status mkdump_file_read_all(const struct mkdump_file *flat, uint64_t offset, void *buf,
+enum btsrec_status mkdump_file_read_all(const struct mkdump_file *file, uint64_t offset, void *buf,
 					size_t len_bytes)
 {
 	size_t nr_bytes;
 
-	return mkdump_file_read(flat, offset, buf, len_bytes, &nr_bytes);
+	return mkdump_file_read(file, offset, buf, len_bytes, &nr_bytes);
 }

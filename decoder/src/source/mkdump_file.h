@@ -29,7 +29,7 @@ bool mkdump_file_probe(int fd);
 
 /**
  * mkdump_file_init() - make the index of the file @fd, which stays the caller's
- * @file_bytes: its size; what lies behind is not there.
+ * @file_bytes: its size; what lies beyond is not there.
  * @ret: zero-filled by the caller; free with mkdump_file_fini() in every case.
  *
  * A file that ends early or goes on with something else is indexed up to there.
@@ -48,20 +48,20 @@ enum btsrec_status mkdump_file_init(struct mkdump_file *ret, int fd, uint64_t fi
 bool mkdump_file_init_plain(struct mkdump_file *ret, int fd, uint64_t file_bytes);
 
 /** mkdump_file_fini() - free the index */
-void mkdump_file_fini(struct mkdump_file *flat);
+void mkdump_file_fini(struct mkdump_file *file);
 
 /**
  * mkdump_file_read() - bytes of the rearranged file
  * @ret_bytes: how many of the @len_bytes bytes from @offset on were read; in every case.
  *
- * Return: BTSREC_OK: all; BTSREC_ERR_NODATA: what no piece covers, or lies behind the end of
- * the file, is not there; BTSREC_ERR_IO with errno: the medium failed.
+ * Return: BTSREC_OK: all; BTSREC_ERR_NODATA: what no piece covers, or lies after
+ * the end of the file, is not there; BTSREC_ERR_IO with errno: the medium failed.
  */
-enum btsrec_status mkdump_file_read(const struct mkdump_file *flat, uint64_t offset, void *buf,
+enum btsrec_status mkdump_file_read(const struct mkdump_file *file, uint64_t offset, void *buf,
 				    size_t len_bytes, size_t *ret_bytes);
 
-/** mkdump_file_read_all() - the same for whom a part is of no use */
-enum btsrec_status mkdump_file_read_all(const struct mkdump_file *flat, uint64_t offset, void *buf,
+/** mkdump_file_read_all() - the same for a caller without a use for a part */
+enum btsrec_status mkdump_file_read_all(const struct mkdump_file *file, uint64_t offset, void *buf,
 					size_t len_bytes);
 
 #endif /* BTSREC_MKDUMP_FILE_H */

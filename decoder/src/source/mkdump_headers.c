@@ -23,7 +23,7 @@ enum btsrec_status mkdump_headers_read(const struct mkdump_headers *headers, uin
 				       void *buf, size_t nr_bytes, struct msg *msg,
 				       size_t *ret_bytes)
 {
-	if (mkdump_file_read(headers->flat, offset, buf, nr_bytes, ret_bytes) == BTSREC_ERR_IO)
+	if (mkdump_file_read(headers->file, offset, buf, nr_bytes, ret_bytes) == BTSREC_ERR_IO)
 		return failed_read(msg);
 	return BTSREC_OK;
 }
@@ -31,7 +31,7 @@ enum btsrec_status mkdump_headers_read(const struct mkdump_headers *headers, uin
 enum btsrec_status mkdump_headers_read_all(const struct mkdump_headers *headers, uint64_t offset,
 					   void *buf, size_t nr_bytes, struct msg *msg)
 {
-	switch (mkdump_file_read_all(headers->flat, offset, buf, nr_bytes)) {
+	switch (mkdump_file_read_all(headers->file, offset, buf, nr_bytes)) {
 	case BTSREC_OK:
 		return BTSREC_OK;
 	case BTSREC_ERR_IO:

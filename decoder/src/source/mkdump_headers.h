@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading the headers of a dump behind an index of pieces, be it compressed or ELF. */
+/* Reading the headers of a dump by an index of pieces, compressed or ELF. */
 #ifndef BTSREC_MKDUMP_HEADERS_H
 #define BTSREC_MKDUMP_HEADERS_H
 
 #include "source/mkdump_file.h"
 
 /**
- * struct mkdump_headers - what they tell; zero-filled but for @flat, and free @vmcoreinfo
- * @flat: borrowed.
+ * struct mkdump_headers - what they say; zero-filled but for @file, and free @vmcoreinfo
+ * @file: borrowed.
  * @vmcoreinfo: the text of the note, or NULL.
  * @max_pa: first address beyond memory, as the dump has it; 0: unknown.
  * @described_bytes: of an ELF dump, how long the file is at least if it is whole.
  */
 struct mkdump_headers {
-	const struct mkdump_file *flat;
+	const struct mkdump_file *file;
 	char *vmcoreinfo;
 	uint64_t max_pa;
 	uint64_t described_bytes;

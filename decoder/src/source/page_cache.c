@@ -11,7 +11,7 @@
 
 /**
  * struct page_cache_index - places count from 1; 0: none
- * @first: of each chain, whose numbers have the same hash; @next: in it, by place.
+ * @first: of each chain of numbers with the same hash; @next: in it, by place.
  * @numbers: by place.
  */
 struct page_cache_index {

@@ -20,7 +20,7 @@
  * struct page_cache - what is kept; all zero: nothing
  * @index: of where pages are; owned.
  * @pieces: of memory, PAGE_CACHE_EACH pages each; owned.
- * @nr: pages were kept, of which the newest PAGE_CACHE_MAX are.
+ * @nr: so many pages were kept; the newest PAGE_CACHE_MAX still are.
  */
 struct page_cache {
 	struct page_cache_index *index;

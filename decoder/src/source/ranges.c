@@ -29,7 +29,7 @@ bool ranges_add(struct ranges *ranges, uint64_t begin, uint64_t nr_bytes, uint64
  * struct sweep - a way through all ranges in the order of their begins
  * @heap: @nr_open that have begun; each is greater in rank than the two at 2i + 1 and 2i + 2.
  *	Of those that have ended only the greatest is sure to be gone.
- * @from: up to there it is settled who has what.
+ * @from: up to there each address has its range.
  */
 struct sweep {
 	const struct range **heap;

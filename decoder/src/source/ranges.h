@@ -22,7 +22,7 @@ struct range {
 	uint64_t rank;
 };
 
-/** struct ranges - a list, of which the owner frees @list; all zero: none */
+/** struct ranges - a list; the owner frees @list; all zero: none */
 struct ranges {
 	struct range *list;
 	size_t nr;
@@ -47,7 +47,7 @@ bool ranges_settle(struct ranges *ranges);
 /** ranges_find() - the one that has number @number, or NULL; after ranges_settle() */
 const struct range *ranges_find(const struct ranges *ranges, uint64_t number);
 
-/** ranges_next() - that one, or else the first one behind, or NULL; after ranges_settle() */
+/** ranges_next() - that one, or else the next one, or NULL; after ranges_settle() */
 const struct range *ranges_next(const struct ranges *ranges, uint64_t number);
 
 /** ranges_fini() - free the list */

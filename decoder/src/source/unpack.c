@@ -44,7 +44,7 @@ static enum btsrec_status whole_or_damaged(bool whole)
 }
 
 #ifdef BTSREC_HAVE_LIBDEFLATE
-/* Without a pointer to tell its size, a page is a success only if it is whole. */
+/* Without a pointer for its size, a page is a success only if it is whole. */
 static enum btsrec_status unpack_zlib(struct unpack *unpack, const uint8_t *packed,
 				      size_t nr_bytes, uint8_t *page)
 {
@@ -134,7 +134,7 @@ static enum btsrec_status unpack_bytes(struct unpack *unpack, uint32_t flags,
 	return BTSREC_ERR_NODATA;
 }
 
-enum btsrec_status unpack_page(struct unpack *unpack, const struct mkdump_file *flat,
+enum btsrec_status unpack_page(struct unpack *unpack, const struct mkdump_file *file,
 			       const struct unpack_page *page, uint8_t *ret)
 {
 	uint8_t packed[PACKED_MAX_BYTES];
@@ -142,7 +142,7 @@ enum btsrec_status unpack_page(struct unpack *unpack, const struct mkdump_file *
 
 	if (!page->nr_bytes || page->nr_bytes > sizeof(packed))
 		return BTSREC_ERR_NODATA;
-	status = mkdump_file_read_all(flat, page->offset, packed, page->nr_bytes);
+	status = mkdump_file_read_all(file, page->offset, packed, page->nr_bytes);
 	if (status)
 		return status;
 	if (page->flags || page->nr_bytes != BTSREC_PAGE_BYTES)

@@ -29,12 +29,12 @@ struct unpack_page {
 const char *unpack_missing(uint32_t flags);
 
 /**
- * unpack_page() - read it from @flat to @ret, BTSREC_PAGE_BYTES
+ * unpack_page() - read it from @file to @ret, BTSREC_PAGE_BYTES
  *
  * Return: BTSREC_OK; BTSREC_ERR_NODATA: it is not there, or damaged; BTSREC_ERR_IO: the medium
  * failed; BTSREC_ERR_NOMEM.
  */
-enum btsrec_status unpack_page(struct unpack *unpack, const struct mkdump_file *flat,
+enum btsrec_status unpack_page(struct unpack *unpack, const struct mkdump_file *file,
 			       const struct unpack_page *page, uint8_t *ret);
 
 /** unpack_fini() - free what is kept */

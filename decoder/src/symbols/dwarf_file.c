@@ -183,8 +183,8 @@ enum dwarf_fault dwarf_file_open(const char *path, const struct dwarf_build_id *
 }
 
 /*
- * Not by libdwfl: of a module of which it has nothing but a build-id, it closes descriptor 0 with
- * the file that it has found (0.188), which is the standard input of the program that we are in.
+ * Not by libdwfl: it closes descriptor 0 with the file that it has found for a build-id alone
+ * (0.188).  That is the standard input of the program that we are in.
  */
 enum dwarf_fault dwarf_file_find(const struct dwarf_build_id *id, char *debug_path,
 				 struct dwarf_file **ret)

@@ -4,7 +4,7 @@
  * or the separate debug file of either.  The only part that knows elfutils.
  *
  * Addresses here are those of the file.  The sections of a module, which has none
- * before it is loaded, are laid out one behind the other.
+ * before it is loaded, are laid out one after the other.
  */
 #ifndef BTSREC_DWARF_FILE_H
 #define BTSREC_DWARF_FILE_H

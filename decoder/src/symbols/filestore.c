@@ -252,7 +252,7 @@ static int open_from_servers(const uint8_t *build_id, size_t build_id_bytes)
 	return fd;
 }
 
-/* In the folder whose name has @name_bytes. */
+/* In the folder with a name of @name_bytes. */
 static int open_in(const char *name, size_t name_bytes, const char *path)
 {
 	char whole[PATH_MAX];

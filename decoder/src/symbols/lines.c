@@ -150,7 +150,7 @@ static void object_place(struct btsrec *rec, struct lines_object *object,
 	const struct btsrec_root *root = &rec->located->root;
 
 	if (module && !place_module(rec, object, module))
-		object->why = "the dump does not tell where its sections were";
+		object->why = "the dump does not say where its sections were";
 	errno = 0;
 	if (!module && !lines_place_kernel(&object->place, object->file, root->symbol_name,
 					   root->symbol_kva))
@@ -162,7 +162,7 @@ static void object_place(struct btsrec *rec, struct lines_object *object,
 	object->file = NULL;
 }
 
-/* Nobody has the file: who was asked? */
+/* No server has the file: which were asked? */
 static const char *why_no_file(void)
 {
 	return filestore_has_servers() ?

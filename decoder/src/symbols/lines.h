@@ -2,9 +2,9 @@
 /*
  * Source lines of kernel addresses, from files with debug information.
  *
- * Whoever prints lines asks line_find() for each address, as symbol_find() for
- * names, and at the end of its output says with lines_missing() what had none and
- * why.  Nothing is opened before the first question; a file is looked for once, and
+ * A view with lines asks line_find() for each address, as symbol_find() for names.
+ * At the end of its output it prints with lines_missing() what had none and why.
+ * Nothing is opened before the first question; a file is looked for once, and
  * answers are cached, so that asking again costs little.  The user chose the files
  * with btsrec_set_debuginfo() and btsrec_add_vmlinux(); views know nothing of it.
  */
@@ -42,7 +42,7 @@ struct line {
 bool line_find(struct btsrec *rec, uint64_t va, struct line *ret);
 
 /**
- * struct line_missing - the kernel or a module of which line_find() found no debug file
+ * struct line_missing - the kernel or a module without a debug file
  * @module: hostile text; empty: the kernel itself.
  * @path: the file that came nearest, or empty; @why: a phrase.
  */

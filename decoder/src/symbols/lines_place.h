@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the sections of a file with debug information were when it ran, told by
- * symbols of which both addresses are known.
+ * Where the sections of a file with debug information were when it ran, by symbols with both
+ * addresses known.
  */
 #ifndef BTSREC_LINES_PLACE_H
 #define BTSREC_LINES_PLACE_H
@@ -42,7 +42,7 @@ bool lines_place_kernel(struct lines_place *place, struct dwarf_file *file, cons
 			uint64_t kva);
 
 /**
- * lines_place_module() - by all symbols whose name is unique in @table
+ * lines_place_module() - by all symbols with a unique name in @table
  *
  * Return: false: no section could be placed, or out of memory, then with ENOMEM in
  * errno.

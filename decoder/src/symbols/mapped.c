@@ -82,7 +82,7 @@ static enum mapped_why open_file(struct lookup *lookup, const struct mapped_fact
 	return why;
 }
 
-/* Which build it was, as the dump or, if proven, the file tells; NULL: neither does. */
+/* Which build it was, as the dump or, if proven, the file says; NULL: neither does. */
 static const struct elffile *build_of(const struct lookup *lookup)
 {
 	if (lookup->memory.build_id)

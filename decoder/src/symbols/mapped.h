@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that a process had mapped: what the dump tells of it, the file of this
- * machine that is the same one, its symbols and its code.
+ * A file that a process had mapped: what the dump has of it, the file of this machine that is the
+ * same one, its symbols and its code.
  */
 #ifndef BTSREC_MAPPED_H
 #define BTSREC_MAPPED_H
@@ -22,7 +22,7 @@ enum mapped_why {
 #define MAPPED_BUILD_ID_BYTES	20	/* SHA-1, the longest that a perf.data has room for */
 
 /**
- * struct mapped_facts - what the dump tells of a file
+ * struct mapped_facts - what the dump has of a file
  * @path: NUL-terminated, any other bytes; NULL: it has none any more.
  * @size_bytes, @mtime_s: of its inode.
  * @head: its first @head_bytes bytes as they were in memory; 0: not in the dump.
@@ -42,8 +42,8 @@ struct mapped_facts {
  * @machine: for which processor, EM_X86_64 or EM_386; EM_NONE: no ELF file, or @headless.
  * @symbols: NULL: none.
  * @fd: the file itself; -1: not at hand.
- * @build_id_bytes: of @build_id; 0: neither the dump nor a file that is proven to be the
- *	same tells one, or it is too long.
+ * @build_id_bytes: of @build_id; 0: neither the dump nor a file that is proven to be the same has
+ *	one, or it is too long.
  * @nomem: there was no memory for all of the symbols.
  */
 struct mapped {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which addresses of the kernel are in thunks, by the names of its symbols; and where thunks
- * without a name may be, which their bytes tell.
+ * without a name may be, which are known by their bytes.
  */
 #ifndef BTSREC_RETPOLINE_H
 #define BTSREC_RETPOLINE_H

@@ -15,8 +15,8 @@
 /* --- Files -------------------------------------------------------------- */
 
 /*
- * @name without "." and "..", each of which takes away the folder before it; none
- * can lead out of where the result is looked for.
+ * @name without "." and "..".  Each ".." takes away the folder before it; none can lead out of
+ *	where the result is looked for.
  */
 static char *plain_name(const char *name)
 {

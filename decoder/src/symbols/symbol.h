@@ -49,7 +49,7 @@ enum symbol_why {
 	/* of user addresses: */
 	SYMBOL_MM_GONE,		/* the process, or the program that it ran, is no more */
 	SYMBOL_NOT_MAPPED,	/* not any more */
-	SYMBOL_EXCLUDED,	/* the dump lacks what would tell */
+	SYMBOL_EXCLUDED,	/* the dump lacks what would show it */
 	SYMBOL_NO_FILE,		/* of the path in the dump, on this machine */
 	SYMBOL_OTHER_FILE,	/* the file on this machine is not the one that was mapped */
 	SYMBOL_NO_SYMBOL,	/* the file has none for it */
@@ -123,7 +123,7 @@ const struct symbol_table *symbols_module(struct btsrec *rec, const struct btsre
 
 /**
  * symbol_find_in() - name @va as @side saw it
- * @side: who ran; of this a user address depends.  NULL: unknown.
+ * @side: the thread that ran; a user address depends on it.  NULL: unknown.
  * @ret_why: why there is no symbol; set in every case.
  *
  * Return: true with *@ret filled; a name in a file without symbols has no @name, but the

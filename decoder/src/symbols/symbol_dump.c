@@ -33,8 +33,8 @@ struct symbol_dump {
 	bool *module_tried;
 	struct symbol_table **modules;
 	struct modsyms_room room;
-	bool made_tried;
-	struct gensyms made;
+	bool gensyms_tried;
+	struct gensyms gensyms;
 };
 
 struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
@@ -73,7 +73,7 @@ void symbol_dump_free(struct symbol_dump *dump)
 		symbol_table_free(dump->modules[i]);
 	free(dump->modules);
 	free(dump->module_tried);
-	gensyms_fini(&dump->made);
+	gensyms_fini(&dump->gensyms);
 	free(dump);
 }
 
@@ -182,7 +182,7 @@ size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why)
 	return dump->kernel ? dump->kernel->nr_symbols : 0;
 }
 
-/* --- Twins --------------------------------------------------------------- */
+/* --- Clones -------------------------------------------------------------- */
 
 struct symbol_dump *symbol_dump_clone(struct symbol_dump *dump, const struct btsrec_image *image,
 				      bool *nomem)
@@ -251,7 +251,7 @@ static bool module_find(struct symbol_dump *dump, uint64_t va, bool raw, struct 
 
 /* --- Code that the kernel made ------------------------------------------- */
 
-static void made_read(struct symbol_dump *dump)
+static void read_gensyms(struct symbol_dump *dump)
 {
 	struct gensyms_source source = {.kread = &dump->kread};
 
@@ -264,19 +264,19 @@ static void made_read(struct symbol_dump *dump)
 	source.ftrace_ops_trampoline_list_kva = dump->places[SYMBOL_DUMP_FTRACE_TRAMPOLINES];
 	source.kprobe_insn_slots_kva = dump->places[SYMBOL_DUMP_KPROBE_SLOTS];
 	source.kprobe_optinsn_slots_kva = dump->places[SYMBOL_DUMP_KPROBE_OPTSLOTS];
-	gensyms_read(&source, &dump->made);
+	gensyms_read(&source, &dump->gensyms);
 }
 
-static bool made_find(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+static bool find_gensym(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
 {
 	const struct gensym *sym;
 
 	if (va < KERNEL_HALF_KVA)
 		return false;
-	if (!dump->made_tried)
-		made_read(dump);
-	dump->made_tried = true;
-	sym = gensyms_find(&dump->made, va);
+	if (!dump->gensyms_tried)
+		read_gensyms(dump);
+	dump->gensyms_tried = true;
+	sym = gensyms_find(&dump->gensyms, va);
 	if (!sym)
 		return false;
 	ret->name = sym->name;
@@ -309,5 +309,5 @@ static bool kernel_find(struct symbol_dump *dump, uint64_t va, bool raw, struct 
 bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, bool raw, struct symbol_name *ret)
 {
 	return kernel_find(dump, va, raw, ret) || module_find(dump, va, raw, ret) ||
-	       made_find(dump, va, ret);
+	       find_gensym(dump, va, ret);
 }

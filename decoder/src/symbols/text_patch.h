@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code that the kernel has patched since it ran.  The dump has the kernel's text as it was at
- * the end: where tracepoints, static keys or ftrace were switched off meanwhile, and where the
- * recorder's own hooks were taken out, a branch was recorded that is there no more.
+ * Code that the kernel has patched since it ran.  The dump has the kernel's text as it was at the
+ * end.  Tracepoints, static keys or ftrace were switched off meanwhile, and the recorder's own
+ * hooks were taken out.  There a branch was recorded that is there no more.
  */
 #ifndef BTSREC_TEXT_PATCH_H
 #define BTSREC_TEXT_PATCH_H

@@ -98,7 +98,7 @@ void user_free(struct user *user)
 	free(user);
 }
 
-/* --- What the kernel tells ---------------------------------------------- */
+/* --- What the kernel says ----------------------------------------------- */
 
 static const char *read_layout(struct user *user)
 {

@@ -48,7 +48,7 @@ const char *user_missing(struct user *user);
  * user_space_lost() - is the page table @side->cr3 another process's by now?
  * @end_tsc: when @side ran last.
  *
- * Return: false also if that cannot be told.
+ * Return: false also if that is not known.
  */
 bool user_space_lost(struct user *user, const struct btsrec_side *side, uint64_t end_tsc);
 
@@ -75,15 +75,15 @@ bool user_is_made(struct user *user, uint64_t cr3, uint64_t va);
 /**
  * user_mode() - in which mode the code at @va ran
  *
- * A file says for which processor it is; one whose beginning is not at hand is taken for
- * one of the same kind as the vDSO.  Code in no file, or in one that is no ELF file, is
+ * A file says for which processor it is; one without its beginning is taken for one
+ * of the same kind as the vDSO.  Code in no file, or in one that is no ELF file, is
  * 32-bit code if the vDSO is; a 64-bit process may well have both.
  */
 enum code_mode user_mode(struct user *user, uint64_t cr3, uint64_t va);
 
 /**
  * struct user_mapping - what is mapped from one file
- * @start, @end: user addresses, @end behind the last byte.
+ * @start, @end: user addresses, @end after the last byte.
  * @offset_bytes: of @start in the file.
  * @path: escaped, as symbol_name.module; NUL-terminated.
  * @build_id: @build_id_bytes of it, 1 to 20.

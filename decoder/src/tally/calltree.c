@@ -71,7 +71,7 @@ static void add_open(struct calltree_reader *r, struct frames *frames)
 	}
 }
 
-/* The number of @side among those that are told; SIZE_MAX: not known. */
+/* The number of @side among those that are printed; SIZE_MAX: not known. */
 static size_t add_side(struct calltree_reader *r, const struct btsrec_side *side)
 {
 	struct calltree *tree = r->tree;
@@ -228,13 +228,13 @@ static void spin_on(struct calltree_reader *r, uint64_t n, const struct btsrec_r
 		    const struct stack *stack)
 {
 	struct cycles_key key = { { branch->from, branch->to } };
-	bool held = cycles_hold(&r->spin, &key);
+	bool held = cycles_add(&r->spin, &key);
 
 	if (!held && r->spin.period) {
 		calltree_end_spin(r, n);
-		held = cycles_hold(&r->spin, &key);
+		held = cycles_add(&r->spin, &key);
 	}
-	if (held && r->spin.nr_held == 1)
+	if (held && r->spin.nr_kept == 1)
 		begin_spin(r, n, branch, stack);
 }
 
@@ -317,7 +317,7 @@ static void end_open(struct calltree_reader *r, const struct frames *frames)
 
 void calltree_end(struct calltree_reader *r, struct frames *frames)
 {
-	/* What goes round at the end has nothing behind that would tell. */
+	/* What goes round at the end has no line after it. */
 	calltree_end_spin(r, r->next_n);
 	end_open(r, frames);
 	list_open(r, frames_stack(frames));
@@ -329,7 +329,7 @@ static void read_wanted(struct calltree_reader *r, const struct trace_event *tra
 	const struct btsrec_event *event = traced->event;
 
 	if (fault_is_here(r->fault, event)) {
-		/* A loop is told only while there is no line behind it. */
+		/* A loop is printed only while there is no line after it. */
 		calltree_end_spin(r, event->n);
 		calltree_add_line(r, CALLTREE_FAULT, event, step);
 	}
@@ -416,7 +416,7 @@ static bool read_plain_branches(void *arg, struct trace *trace, struct frames *f
 	return goes_on;
 }
 
-/* The same where before the first wanted line nothing is told. */
+/* The same where nothing is printed before the first wanted line. */
 static bool read_plain_window(void *arg, struct trace *trace, struct frames *frames)
 {
 	const struct calltree_reader *r = arg;
@@ -425,7 +425,7 @@ static bool read_plain_window(void *arg, struct trace *trace, struct frames *fra
 	return read_plain_branches(arg, trace, frames);
 }
 
-/* From behind the first wanted event to before the one that tells of the fault or is the last. */
+/* From after the first wanted event to before the one of the fault, or the last. */
 static void want_plain(struct calltree_reader *r)
 {
 	r->plain_first_n = r->first_n + 1;

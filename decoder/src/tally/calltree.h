@@ -86,7 +86,7 @@ struct calltree_line {
  * @pattern: the number, from 1, of what it has in common with many others, see
  *	CALLTREE_KEY_USED; 0: it is whole.
  *
- * A CALLTREE_CALL without a handler of which all numbers have room here; else as in struct
+ * A CALLTREE_CALL without a handler, with room here for all its numbers; else as in struct
  * calltree_line.
  */
 struct calltree_cell {
@@ -118,7 +118,7 @@ _Static_assert(sizeof(struct calltree_cell) == 20, "memory is what a tree costs 
  * @whole: lines that a cell has no room for.
  * @patterns: the keys of all patterns, by their numbers from 1 on.  @pattern_numbers: by key;
  *	@known: the same for some of them, see calltree_known().
- * @sides: who ran, where that is told.
+ * @sides: threads that ran, where they are printed.
  * @times: of all events that carry one, also of those without a line, oldest first;
  *	@near: where the last question about them led.
  * @segments: how to make levels comparable: in segment @to they are more by @shift.
@@ -189,7 +189,7 @@ enum btsrec_status calltree_read(struct calltree *tree, struct btsrec *rec, unsi
 /**
  * struct calltree_part - which events of a thread are wanted
  * @windows: by CPU; borrowed.
- * @first_interval, @first_cpu_n: none older than this event of that stretch.
+ * @first_interval, @first_cpu_n: none older than this event of that interval.
  */
 struct calltree_part {
 	const struct filter_window *windows;
@@ -222,8 +222,8 @@ static inline struct calltree_cell *calltree_cell(const struct calltree *tree, s
 }
 
 /*
- * The key of a pattern: bits 32 to 47 of where the call comes from and of where it leads to, of
- * which those above are like the highest; its segment; the kind of its frame and the vector.
+ * The key of a pattern: bits 32 to 47 of where the call comes from and of where it leads to, with
+ * all higher bits like the highest; its segment; the kind of its frame and the vector.
  */
 #define CALLTREE_KEY_TO_SHIFT		16
 #define CALLTREE_KEY_SEGMENT_SHIFT	32
@@ -231,7 +231,7 @@ static inline struct calltree_cell *calltree_cell(const struct calltree *tree, s
 #define CALLTREE_KEY_VECTOR_SHIFT	52
 #define CALLTREE_KEY_USED		(1ULL << 63)
 
-/* An address of which 48 bits are the lowest of @high and @low. */
+/* An address; 48 of its bits are the lowest of @high and @low. */
 static inline uint64_t calltree_va(uint64_t high, uint32_t low)
 {
 	const uint64_t highest = 1ULL << 47;
@@ -298,7 +298,7 @@ static inline uint32_t calltree_indent(const struct calltree *tree,
 	return (uint32_t)(line->level - tree->segments[line->segment].base);
 }
 
-/** calltree_side() - who ran, of a CALLTREE_THREAD; NULL: not known */
+/** calltree_side() - which thread ran, of a CALLTREE_THREAD; NULL: not known */
 static inline const struct btsrec_side *calltree_side(const struct calltree *tree,
 						      const struct calltree_line *line)
 {

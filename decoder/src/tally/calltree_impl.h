@@ -147,7 +147,7 @@ static inline void calltree_end_call(struct calltree *tree, const struct frame *
 /**
  * struct calltree_reader - lines that are being read
  * @plain_first_n, @plain_end_n: events that may be read as plain branches.
- * @next_n: behind the newest event that has been read.
+ * @next_n: after the newest event that has been read.
  * @was_gap: the last event that was no branch was a gap, or nothing was before.
  * @lost_n: before this event something is missing.
  * @spin: the branches; @spin_line: of the cycle that goes round; @spin_lines: how many
@@ -182,7 +182,7 @@ void calltree_end_spin(struct calltree_reader *r, uint64_t n);
 bool calltree_event(void *arg, const struct trace_event *traced, const struct frames_step *step,
 		    struct frames *frames);
 
-/** calltree_settle() - all lines are there: from now on calltree_indent() can tell */
+/** calltree_settle() - all lines are there: from now on calltree_indent() knows */
 void calltree_settle(struct calltree *tree);
 
 /** calltree_end() - there are no more events */

@@ -4,8 +4,8 @@
 
 /**
  * struct thread_reader - one calltree_read_thread() under way
- * @fault: of the CPU of this stretch, with the number that its event has here.
- * @stretch: the line of this stretch is not there yet.
+ * @fault: of the CPU of this interval, with the number that its event has here.
+ * @interval: the line of this interval is not there yet.
  */
 struct thread_reader {
 	struct calltree_reader reader;

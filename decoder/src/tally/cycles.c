@@ -36,7 +36,7 @@ static bool count_same(struct cycles *cycles, unsigned int period)
 }
 
 /*
- * The shortest period of which two rounds are over and a third begins with @key.  Only
+ * The shortest period with two rounds over and a third that begins with @key.  Only
  * elements with the same sum are looked at; most often there are none.
  */
 static unsigned int find_period(struct cycles *cycles, const struct cycles_key *key,
@@ -54,7 +54,7 @@ static unsigned int find_period(struct cycles *cycles, const struct cycles_key *
 	return 0;
 }
 
-bool cycles_hold(struct cycles *cycles, const struct cycles_key *key)
+bool cycles_add(struct cycles *cycles, const struct cycles_key *key)
 {
 	unsigned int sum = cycles_sum(key);
 
@@ -63,7 +63,7 @@ bool cycles_hold(struct cycles *cycles, const struct cycles_key *key)
 	else if (!same_key(key_before(cycles, cycles->period), key))
 		return false;
 	if (cycles->period)
-		cycles->nr_held++;
+		cycles->nr_kept++;
 	cycles_take(cycles, key, sum);
 	return cycles->period;
 }
@@ -74,8 +74,8 @@ bool cycles_end(struct cycles *cycles, struct cycle *ret)
 
 	if (going) {
 		ret->period = cycles->period;
-		ret->nr_rounds = cycles->nr_held / cycles->period;
-		ret->nr_rest = (unsigned int)(cycles->nr_held % cycles->period);
+		ret->nr_rounds = cycles->nr_kept / cycles->period;
+		ret->nr_rest = (unsigned int)(cycles->nr_kept % cycles->period);
 	}
 	if (cycles->nr)
 		cycles_init(cycles);

@@ -49,7 +49,7 @@ struct cycles {
 	uint64_t nr_same[CYCLES_MAX_PERIOD + 1];
 	uint64_t same_end[CYCLES_MAX_PERIOD + 1];
 	unsigned int period;
-	uint64_t nr_held;
+	uint64_t nr_kept;
 };
 
 /** cycles_init() - an empty sequence */
@@ -81,7 +81,7 @@ static inline void cycles_take(struct cycles *cycles, const struct cycles_key *k
  *
  * Most are; so this is all that is done of them.
  *
- * Return: false: cycles_hold() must be asked.
+ * Return: false: cycles_add() must be asked.
  */
 static inline bool cycles_pass(struct cycles *cycles, const struct cycles_key *key)
 {
@@ -100,13 +100,13 @@ static inline void cycles_part(struct cycles *cycles)
 }
 
 /**
- * cycles_hold() - does the next element continue a cycle?
+ * cycles_add() - does the next element continue a cycle?
  *
- * Return: true: hold it back; it is number cycles->nr_held of those held back,
+ * Return: true: hold it back; it is number cycles->nr_kept of those held back,
  * counted from 1.  False: it does not, and if it was the end of a cycle, that must be
  * ended with cycles_end() and the element asked for again.
  */
-bool cycles_hold(struct cycles *cycles, const struct cycles_key *key);
+bool cycles_add(struct cycles *cycles, const struct cycles_key *key);
 
 /**
  * cycles_end() - end the cycle that goes round, if one does, and forget everything

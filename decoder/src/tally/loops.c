@@ -17,7 +17,7 @@ static bool is_predicted(const struct loops_branch *branch)
 static void keep(struct loops *loops, const struct btsrec_event *event)
 {
 	const struct loops_branch branch = { event->n, event->branch };
-	uint64_t i = loops->cycles.nr_held - 1;
+	uint64_t i = loops->cycles.nr_kept - 1;
 	unsigned int period = loops->cycles.period;
 
 	if (!i) {
@@ -32,13 +32,13 @@ static void keep(struct loops *loops, const struct btsrec_event *event)
 	loops->place = loops->place + 1 < period ? loops->place + 1 : 0;
 }
 
-bool loops_hold(struct loops *loops, const struct btsrec_event *branch,
-		const struct btsrec_side *side)
+bool loops_add(struct loops *loops, const struct btsrec_event *branch,
+	       const struct btsrec_side *side)
 {
 	const struct cycles_key key = { { branch->branch.from, branch->branch.to,
 					  branch->n - loops->next_n, (uintptr_t)side } };
 
-	if (!cycles_hold(&loops->cycles, &key)) {
+	if (!cycles_add(&loops->cycles, &key)) {
 		if (!loops->cycles.period)
 			loops->next_n = branch->n + 1;
 		return false;
@@ -55,22 +55,22 @@ void loops_pass(struct loops *loops, const struct btsrec_event *event)
 
 unsigned int loops_end(struct loops *loops, struct loop *ret, struct loops_branch *ret_rest)
 {
-	uint64_t nr_held = loops->cycles.nr_held, nr_folded;
+	uint64_t nr_kept = loops->cycles.nr_kept, nr_folded;
 	struct cycle cycle = { 0 };
 
 	memset(ret, 0, sizeof(*ret));
 	if (!cycles_end(&loops->cycles, &cycle))
 		return 0;
-	nr_folded = nr_held - cycle.nr_rest;
+	nr_folded = nr_kept - cycle.nr_rest;
 	if (nr_folded < LOOPS_MIN_FOLDED)
 		nr_folded = 0;
-	for (uint64_t i = nr_folded; i < nr_held; i++) {
+	for (uint64_t i = nr_folded; i < nr_kept; i++) {
 		ret_rest[i - nr_folded] = loops->newest[i % CYCLES_MAX_PERIOD];
 		loops->nr_predicted[i % cycle.period] -=
 			is_predicted(&ret_rest[i - nr_folded]);
 	}
 	if (!nr_folded)
-		return (unsigned int)nr_held;
+		return (unsigned int)nr_kept;
 	ret->period = cycle.period;
 	ret->nr_rounds = cycle.nr_rounds;
 	memcpy(ret->round, loops->first, sizeof(ret->round));

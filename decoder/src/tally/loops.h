@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loops in a listing of branches: what goes round again is held back and told at its
- * end, so that the listing can be had back from it: a round is the same only if its
- * events have the same distances.  Of the predictions only their number is kept.
- * Pure and of constant size.
+ * Loops in a listing of branches: what goes round again is kept and printed at its
+ * end.  The listing can be had back from it: a round is the same only if its events
+ * have the same distances.  Of the predictions only their number is kept.  Pure and
+ * of constant size.
  */
 #ifndef BTSREC_LOOPS_H
 #define BTSREC_LOOPS_H
@@ -23,7 +23,7 @@ struct loops_branch {
 
 /**
  * struct loops - the listing of one CPU under way
- * @next_n: behind the newest branch; @before_n: behind the one before @first.
+ * @next_n: after the newest branch; @before_n: after the one before @first.
  * @first: the first round that was held back; @newest: the newest branches of them.
  * @place: in the round, of the next branch.
  * @nr_predicted: of the branches held back, by their place in the round.
@@ -58,28 +58,28 @@ struct loop {
 void loops_init(struct loops *loops);
 
 /**
- * loops_hold() - is this branch held back?
- * @side: who ran, compared by address; NULL: unknown.
+ * loops_add() - is this branch part of a loop, and printed with it later?
+ * @side: the thread that ran, compared by address; NULL: unknown.
  *
- * Return: true: it is.  False: it is not, and if loops->cycles.period is not 0 it is the
- * end of a loop, which must be told with loops_end() and the branch asked for again.
+ * Return: true: it is.  False: it is not.  If loops->cycles.period is not 0 it is the end of a
+ * loop.  The loop must be printed with loops_end() and the branch asked for again.
  */
-bool loops_hold(struct loops *loops, const struct btsrec_event *branch,
-		const struct btsrec_side *side);
+bool loops_add(struct loops *loops, const struct btsrec_event *branch,
+	       const struct btsrec_side *side);
 
-/** loops_pass() - @event is told as it is; after loops_end() */
+/** loops_pass() - @event is printed as it is; after loops_end() */
 void loops_pass(struct loops *loops, const struct btsrec_event *event);
 
 /**
- * loops_end() - end what is held back
+ * loops_end() - end the loop that is kept
  * @ret: nr_rounds is 0 if there is no loop.
- * @ret_rest: CYCLES_MAX_PERIOD of room; branches behind it that are to be told one by one.
+ * @ret_rest: CYCLES_MAX_PERIOD of room; branches after it that are to be printed one by one.
  *
  * Return: how many these are.
  */
 unsigned int loops_end(struct loops *loops, struct loop *ret, struct loops_branch *ret_rest);
 
-/** loop_peel() - take the first round off, to be told branch by branch */
+/** loop_peel() - take the first round off, to be printed branch by branch */
 void loop_peel(struct loop *loop);
 
 /** loop_nr_predicted() - how many branches of all rounds were predicted */

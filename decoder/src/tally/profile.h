@@ -11,7 +11,7 @@
 /**
  * struct profile_place - a function, or a reason why none is known
  * @va: an address in it.
- * @cr3: of user code: in whose memory; of kernel code 0.
+ * @cr3: of user code: its address space; of kernel code 0.
  * @start: of the function; 0: none is known.
  * @why: the reason, the caller's number; of a function 0.
  *
@@ -65,7 +65,7 @@ struct profile {
  * profile_group() - the number of the group @key, as of struct profile_group
  * @key: COUNTER_MAP_KEY_WORDS numbers.
  *
- * A group of which nothing is counted is in no row.
+ * A group without counts is in no row.
  *
  * Return: 0: out of memory.
  */

@@ -10,7 +10,7 @@
 
 #define SIGNATURE_VERSION	"v1"
 #define SIGNATURE_MAX_NAMES	8
-/* Longer ones are cut: KSYM_NAME_LEN is 512, and a module's name is in brackets behind. */
+/* Longer ones are cut: KSYM_NAME_LEN is 512, and a module's name follows in brackets. */
 #define SIGNATURE_NAME_BYTES	640
 
 /**
@@ -36,7 +36,7 @@ void signature_begin(struct signature *signature, const char *reason, const stru
 
 /**
  * signature_add() - the next function of the path, from the fault outwards
- * @name: @name_bytes of it; what a compiler has put behind its first "." is left out.
+ * @name: @name_bytes of it; what a compiler has put after its first "." is left out.
  * @module: empty: the kernel itself.
  *
  * One that is the same as the one before is left out: a function and a part of it.

@@ -13,7 +13,7 @@ extern const struct btsrec_sink values_sink;
 /** values_check() - values have no format; return: BTSREC_OK, BTSREC_ERR_INVAL */
 enum btsrec_status values_check(struct msg *msg, enum btsrec_format format);
 
-/** values_task() - @side as a value; false: NULL, nobody knows who ran */
+/** values_task() - @side as a value; false: NULL, the thread is not known */
 bool values_task(const struct btsrec_side *side, struct btsrec_task *ret);
 
 #endif /* BTSREC_VIEWS_VALUES_H */

@@ -53,16 +53,16 @@ bool calls_duration_timed(struct calls *view, const struct calltree_line *line,
 #define MIN_FOLDED 3
 
 /**
- * struct fold - lines held back
- * @first: the first of them; @held: the last ones.  Numbers in the tree.
+ * struct fold - lines kept back
+ * @first: the first of them; @kept: the last ones.  Numbers in the tree.
  */
 struct fold {
 	struct cycles cycles;
 	size_t first;
-	size_t held[CYCLES_MAX_PERIOD];
+	size_t kept[CYCLES_MAX_PERIOD];
 };
 
-/* Can it be said by what line_key() tells, but for its number? */
+/* Does line_key() give all of it but its number? */
 static inline bool can_fold(struct calls *view, const struct calltree_line *line)
 {
 	uint64_t min, max;
@@ -153,46 +153,46 @@ static void print_cycle(struct calls *view, const struct fold *fold, const struc
 {
 	struct calltree_line first = calltree_line(&view->tree, fold->first);
 	uint64_t last = cycle->nr_rounds * cycle->period - 1;
-	size_t held = fold->held[last % CYCLES_MAX_PERIOD];
+	size_t kept = fold->kept[last % CYCLES_MAX_PERIOD];
 
 	view->lines->fold(view, &first, indent_of(view, &first), cycle->period, cycle->nr_rounds,
-			  calltree_line(&view->tree, held).last_n);
+			  calltree_line(&view->tree, kept).last_n);
 }
 
 static void end_fold(struct calls *view, struct fold *fold)
 {
-	uint64_t nr_held = fold->cycles.nr_held, nr_folded;
+	uint64_t nr_kept = fold->cycles.nr_kept, nr_folded;
 	struct cycle cycle;
 
 	if (!cycles_end(&fold->cycles, &cycle))
 		return;
-	nr_folded = nr_held - cycle.nr_rest;
+	nr_folded = nr_kept - cycle.nr_rest;
 	if (nr_folded < MIN_FOLDED)
 		nr_folded = 0;
 	else
 		print_cycle(view, fold, &cycle);
-	for (uint64_t i = nr_folded; i < nr_held; i++) {
-		size_t held = fold->held[i % CYCLES_MAX_PERIOD];
-		struct calltree_line line = calltree_line(&view->tree, held);
+	for (uint64_t i = nr_folded; i < nr_kept; i++) {
+		size_t kept = fold->kept[i % CYCLES_MAX_PERIOD];
+		struct calltree_line line = calltree_line(&view->tree, kept);
 
 		print_line(view, &line);
 	}
 }
 
 /* By value, so that the key of a line that is like no other need not be in memory. */
-static bool hold_line(struct calls *view, struct fold *fold, size_t i, struct cycles_key key)
+static bool keep_line(struct calls *view, struct fold *fold, size_t i, struct cycles_key key)
 {
-	bool held = cycles_hold(&fold->cycles, &key);
+	bool kept = cycles_add(&fold->cycles, &key);
 
-	if (!held && fold->cycles.period) {
+	if (!kept && fold->cycles.period) {
 		end_fold(view, fold);
-		held = cycles_hold(&fold->cycles, &key);
+		kept = cycles_add(&fold->cycles, &key);
 	}
-	if (!held)
+	if (!kept)
 		return false;
-	if (fold->cycles.nr_held == 1)
+	if (fold->cycles.nr_kept == 1)
 		fold->first = i;
-	fold->held[(fold->cycles.nr_held - 1) % CYCLES_MAX_PERIOD] = i;
+	fold->kept[(fold->cycles.nr_kept - 1) % CYCLES_MAX_PERIOD] = i;
 	return true;
 }
 
@@ -202,7 +202,7 @@ static inline void fold_line(struct calls *view, struct fold *fold, size_t i,
 	if (can_fold(view, line)) {
 		struct cycles_key key = line_key(line, calltree_indent(&view->tree, line));
 
-		if (!cycles_pass(&fold->cycles, &key) && hold_line(view, fold, i, key))
+		if (!cycles_pass(&fold->cycles, &key) && keep_line(view, fold, i, key))
 			return;
 	} else {
 		end_fold(view, fold);
@@ -244,7 +244,7 @@ static inline const struct name_cache_entry *expected_text(const struct calls *v
 void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_depth)
 {
 	enum calls_wish wish = CALLS_TAKE;
-	size_t held = SIZE_MAX;
+	size_t kept = SIZE_MAX;
 	struct fold fold;
 
 	cycles_init(&fold.cycles);
@@ -254,16 +254,16 @@ void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_dept
 		__builtin_prefetch(expected_text(view, i, end));
 		if (view->wanted)
 			wish = calls_wish(view, &line);
-		if (wish == CALLS_HOLD)
-			held = i;
-		if (wish == CALLS_HOLD || wish == CALLS_SKIP ||
+		if (wish == CALLS_KEEP)
+			kept = i;
+		if (wish == CALLS_KEEP || wish == CALLS_SKIP ||
 		    (max_depth && has_depth(&line) && indent_of(view, &line) >= max_depth))
 			continue;
-		if (held != SIZE_MAX && wish == CALLS_TAKE) {
-			struct calltree_line before = calltree_line(&view->tree, held);
+		if (kept != SIZE_MAX && wish == CALLS_TAKE) {
+			struct calltree_line before = calltree_line(&view->tree, kept);
 
-			print_folded_line(view, &fold, held, &before);
-			held = SIZE_MAX;
+			print_folded_line(view, &fold, kept, &before);
+			kept = SIZE_MAX;
 		}
 		print_folded_line(view, &fold, i, &line);
 	}

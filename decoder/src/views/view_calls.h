@@ -12,9 +12,9 @@
 
 /**
  * struct calls_filter - which lines of a tree are wanted
- * @selector: of the CPU of the line; borrowed.
+ * @event_filter: of the CPU of the line; borrowed.
  * @thread: what the thread that runs does is wanted.
- * @scopes: by thread, owned: in which events a function that is wanted runs; @scope: of the
+ * @scopes: by thread, owned: in which events a wanted function runs; @scope: of the
  *	thread that runs, NULL: none is known yet.
  */
 struct calls_filter {
@@ -30,17 +30,17 @@ enum calls_wish {
 	CALLS_SKIP,
 	CALLS_TAKE,
 	CALLS_TAKE_ALONE,	/* does not need the line of its thread */
-	CALLS_HOLD,		/* only in front of the next one that is taken */
+	CALLS_KEEP,		/* only in front of the next one that is taken */
 };
 
 /**
  * struct calls - one view of calls under way
  * @tree, @fault: of @cpu.
- * @spaces: who ran when on @cpu; empty if user addresses have no names.
- * @followed: NULL, or the thread whose tree it is, over all CPUs; then numbers of events
+ * @spaces: which thread ran when on @cpu; empty if user addresses have no names.
+ * @followed: NULL, or the thread of the tree, over all CPUs; then numbers of events
  *	stand for @places, and @cpu changes with them.
  * @tsc_khz: 0: unknown.
- * @least: indent that is told as 0, with all below.
+ * @least: indent that is printed as 0, with all below.
  * @wanted: which lines; NULL: all.
  * @source: with the source line of each call, where it is known.
  * @heads, @name_cache: what text lines have in common; the texts are owned, NULL: none are kept.
@@ -124,7 +124,7 @@ struct proof_step calls_break(const struct calltree_line *line);
 bool calls_duration_timed(struct calls *view, const struct calltree_line *line,
 			  uint64_t *ret_min, uint64_t *ret_max);
 
-/** calls_duration() - bounds of a call in ns, or in ticks; false: nothing to tell */
+/** calls_duration() - bounds of a call in ns, or in ticks; false: nothing to print */
 static inline bool calls_duration(struct calls *view, const struct calltree_line *line,
 				  uint64_t *ret_min, uint64_t *ret_max)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which lines of a tree of calls a filter wants.  A function that is wanted is told with
- * all that it calls.
+ * Which lines of a tree of calls a filter wants.  A wanted function is printed with all that it
+ * calls.
  */
 #include "views/view_calls.h"
 
@@ -19,7 +19,7 @@ static enum calls_wish wish_thread(struct calls_filter *wanted, const struct bts
 {
 	wanted->thread = filter_thread(&wanted->event_filter->filter, side);
 	enter_thread(wanted, side, side ? side->pid : 0);
-	return wanted->thread ? CALLS_HOLD : CALLS_SKIP;
+	return wanted->thread ? CALLS_KEEP : CALLS_SKIP;
 }
 
 /* --- Functions ---------------------------------------------------------- */
@@ -27,7 +27,7 @@ static enum calls_wish wish_thread(struct calls_filter *wanted, const struct bts
 /* What is kept of a thread: the events in which a function that is wanted runs; at first none. */
 enum { SCOPE_FIRST_N, SCOPE_END_N };
 
-/* A line may be behind those of what it called: that of a caller which was hidden by a gap. */
+/* A line may be after those of what it called: that of a caller that a gap hid. */
 static bool in_scope(struct calls *view, const struct calltree_line *line, uint64_t n)
 {
 	struct calls_filter *wanted = view->wanted;

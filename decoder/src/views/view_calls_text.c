@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The tree as text.  As everywhere names come last, here behind their indentation:
+ * The tree as text.  As everywhere names come last, here after their indentation:
  *
  *   CPU         N KIND     BRANCHES
  *     0     43601 syscall       1204  entry_SYSCALL_64 (write)
@@ -143,7 +143,7 @@ static void text_function(struct calls *view, uint64_t va, struct name_cache_ent
 		name_cache_keep(place, va, begin, (size_t)(out->at - begin));
 }
 
-/* Three digits behind the point. */
+/* Three digits after the point. */
 static void out_us(struct out *out, uint64_t ns)
 {
 	out_dec(out, ns / 1000, 0);
@@ -212,7 +212,7 @@ static void text_call_more(struct calls *view, const struct calltree_line *line)
 	text_source(view, line);
 }
 
-/* Of most calls the name is kept, and nothing is behind it. */
+/* Most calls have a kept name, and nothing follows it. */
 static void text_call(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
 	bool more = line->call.handler || view->tree.nr_times || view->followed || view->source;

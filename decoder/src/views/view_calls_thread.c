@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "views/view_calls.h"
 
-/* The events of @stretch that its window leaves. */
+/* The events of @interval that its window leaves. */
 static struct filter_window wanted_of(const struct interval *interval,
 				      const struct filter_window *windows)
 {

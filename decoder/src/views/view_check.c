@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Everything about the recorder's data that can be proven or refuted without a
- * second source.  Structures and counters were validated by locate; here is what
- * the histories themselves must satisfy:
+ * What can be proven or refuted about the recorder's data without a second source.
+ * Locate has validated structures and counters.  Here is what the histories must satisfy:
  *
  *  - annotations have consecutive sequences, and the last is the counter's;
  *  - time does not run backwards on one CPU;
- *  - the context block is what the newest annotation of who runs says;
- *  - a frozen CPU has a whole snapshot, not older than its newest annotation,
- *    and its newest branch leads straight to where BTS was switched off;
- *  - in a ring that never wrapped, everything from the index on is poison;
+ *  - the context block is what the newest annotation with a thread says;
+ *  - a frozen CPU has a whole snapshot, not older than its newest annotation; its
+ *    newest branch leads straight to where BTS was switched off;
+ *  - in a ring that never wrapped, all from the index on is poison;
  *  - nothing is missing that the ring should have.
  */
 #include <inttypes.h>
@@ -26,9 +25,8 @@
 #define NR_GAP_KINDS	(BTSREC_GAP_NO_INDEX + 1)
 
 /*
- * The way from the newest branch's target to the instruction behind the WRMSR
- * that stops BTS is straight, and no function of the kernel is so long that more
- * than this lies on it.
+ * Code runs straight from the newest branch's target to the instruction after the WRMSR that stops
+ * BTS.  No function of the kernel is so long that more than this lies between.
  */
 #define STRAIGHT_RUN_MAX_BYTES	4096
 
@@ -66,7 +64,7 @@ struct check {
 	} history;
 };
 
-/* --- Findings ----------------------------------------------------------- */
+/* --- Diagnostics -------------------------------------------------------- */
 
 static void check_line(struct check *check, const char *what, const char *text)
 {
@@ -126,7 +124,7 @@ static void check_diags(struct check *check)
 	}
 	check->cpu = DIAG_NO_CPU;
 	if (diags->nr_dropped)
-		check_fault(check, "%" PRIu64 " more findings were dropped", diags->nr_dropped);
+		check_fault(check, "%" PRIu64 " more diagnostics were dropped", diags->nr_dropped);
 }
 
 /* --- Root --------------------------------------------------------------- */
@@ -407,14 +405,14 @@ static enum btsrec_status check_poison(struct check *check)
 			first_bad = slot;
 	}
 	if (nr_bad)
-		check_fault(check, "%" PRIu64 " slots behind the index were written, the first is "
+		check_fault(check, "%" PRIu64 " slots after the index were written, the first is "
 			    "%" PRIu64 ", but the ring has not wrapped", nr_bad, first_bad);
 	return BTSREC_OK;
 }
 
 /* --- The view ----------------------------------------------------------- */
 
-/* But for the stop, which only tells of itself, is a branch the last event? */
+/* Is a branch the last event, but for the stop? */
 static bool ends_with_branch(const struct check *check, const struct history_passed *passed)
 {
 	return passed->nr_branches &&

@@ -9,7 +9,7 @@
 
 /**
  * struct cover_insn - one instruction, or bytes that are none
- * @fault: CODE_OK; else nothing more of the function can be told apart.
+ * @fault: CODE_OK; else where the next instruction begins is not known.
  */
 struct cover_insn {
 	uint64_t ip;
@@ -22,7 +22,7 @@ struct cover_insn {
  * @name: borrowed from the session.
  * @insns: owned, @nr_insns of them and @nr_room allocated, ascending.
  * @nr_executed: of them, at least once; @nr_never: not once.
- * @nr_unproven: runs from or to the function of which it is not known what they executed.
+ * @nr_unproven: runs from or to the function; what they executed is not known.
  */
 struct cover {
 	struct symbol_name name;
@@ -37,7 +37,7 @@ struct cover {
 
 /**
  * cover_read() - the instructions of the function at @start, none of them executed yet
- * @cover: zero-filled by the caller, who frees it with cover_fini() in every case.
+ * @cover: zero-filled by the caller, which frees it with cover_fini() in every case.
  *
  * Up to where the next function begins, or code ends that can be read.
  *

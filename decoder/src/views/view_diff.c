@@ -24,7 +24,7 @@
  * @letter: 'A' or 'B'.
  * @calls: lines of @tree that are compared, @nr_calls of them, oldest first; owned.
  * @least: of what is shown in text, no indent is below.
- * @thread: whose calls they are, if @has_thread.
+ * @thread: it made the calls, if @has_thread.
  */
 struct diff_side {
 	char letter;
@@ -352,7 +352,7 @@ static enum btsrec_status read_both(struct diff *diff, const struct btsrec_diff 
 			BTSREC_OK;
 }
 
-/* What troubled @b, told by @a, in which callers look for the message. */
+/* Moves the error message of @b to @a, where callers look for it. */
 static enum btsrec_status other_end(struct btsrec *a, struct btsrec *b, enum btsrec_status status)
 {
 	enum btsrec_status ended = session_end(b, status);

@@ -102,11 +102,11 @@ static enum btsrec_status functions_nomem(const struct functions *view)
 	return msg_set(&view->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 }
 
-/* No page table: who ran is not known. */
+/* No page table: which process ran is not known. */
 #define NOBODYS_SPACE UINT64_MAX
 
 /* Names are asked for when an address is done with, not at each of its branches. */
-static bool count_hit(void *arg, const struct addr_count *addr_count)
+static bool count_address(void *arg, const struct addr_count *addr_count)
 {
 	struct functions *view = arg;
 	const struct btsrec_side side = {.cr3 = addr_count->space};
@@ -164,7 +164,7 @@ static void count(struct counting *counting, const struct btsrec_side *side, uin
 	struct functions *view = counting->view;
 
 	if (!set_side(counting, side) ||
-	    !addr_counter_add(&view->hits, counting->group, space_of(side, va), va, kind))
+	    !addr_counter_add(&view->counter, counting->group, space_of(side, va), va, kind))
 		view->nomem = true;
 }
 
@@ -195,7 +195,7 @@ static bool count_event(void *arg, const struct trace_event *traced,
 
 /* --- Plain branches ----------------------------------------------------- */
 
-/* Who runs at event @n does so until there. */
+/* The thread that runs at event @n does so until there. */
 static uint64_t span_end_n(struct aspace *spaces, uint64_t n)
 {
 	const struct aspace_span *span = aspace_span(spaces, n);
@@ -237,16 +237,16 @@ static bool begin_interval(struct counting *counting, struct aspace *spaces, uin
  *
  * As in trace_ahead(), and whether a branch that comes soon is a call costs more to find out.
  */
-static inline bool count_plain(struct addr_counter *hits, uint32_t group, enum frames_move move,
+static inline bool count_plain(struct addr_counter *counter, uint32_t group, enum frames_move move,
 			       const struct btsrec_record *branch, const struct btsrec_record *end)
 {
 	if (end - branch > TRACE_AHEAD) {
-		__builtin_prefetch(addr_counter_place(hits, group, 0, branch[TRACE_AHEAD].from));
-		__builtin_prefetch(addr_counter_place(hits, group, 0, branch[TRACE_AHEAD].to));
+		__builtin_prefetch(addr_counter_place(counter, group, 0, branch[TRACE_AHEAD].from));
+		__builtin_prefetch(addr_counter_place(counter, group, 0, branch[TRACE_AHEAD].to));
 	}
-	return addr_counter_add(hits, group, 0, branch->from, ADDR_COUNT_BRANCH) &&
+	return addr_counter_add(counter, group, 0, branch->from, ADDR_COUNT_BRANCH) &&
 	       (move != FRAMES_ENTERS ||
-		addr_counter_add(hits, group, 0, branch->to, ADDR_COUNT_CALL));
+		addr_counter_add(counter, group, 0, branch->to, ADDR_COUNT_CALL));
 }
 
 /* A trace_frames_fast_fn.  Inlined it all is, because most of a history comes this way. */
@@ -273,7 +273,7 @@ static bool count_plain_branches(void *arg, struct trace *trace, struct frames *
 		trace_way_pass(trace, &way, run);
 		if (!counting->interval_wanted)
 			continue;
-		view->nomem = !count_plain(&view->hits, counting->group, move, branch, way.end);
+		view->nomem = !count_plain(&view->counter, counting->group, move, branch, way.end);
 	}
 	trace_way_end(trace, &way);
 	return !view->nomem;
@@ -345,18 +345,18 @@ static bool functions_open(void *arg, void *data, struct btsrec *rec)
 	struct functions *view = data;
 
 	functions_init(view, rec, all->opts);
-	return addr_counter_init(&view->hits, count_hit, view);
+	return addr_counter_init(&view->counter, count_address, view);
 }
 
 static enum btsrec_status functions_close(void *arg, void *data)
 {
 	struct functions *all = arg, *view = data;
 	bool added =
-		addr_counter_drain(&view->hits) && profile_merge(&all->profile, &view->profile);
+		addr_counter_drain(&view->counter) && profile_merge(&all->profile, &view->profile);
 
 	all->nr_cpus += view->nr_cpus;
 	all->nr_gaps += view->nr_gaps;
-	addr_counter_fini(&view->hits);
+	addr_counter_fini(&view->counter);
 	profile_fini(&view->profile);
 	return added ? BTSREC_OK : functions_nomem(all);
 }

@@ -11,7 +11,7 @@
 
 /**
  * struct functions - one profile under way
- * @hits: what is not in @profile yet, where it has its groups.
+ * @counter: what is not in @profile yet, where it has its groups.
  * @fn: NULL: text; else receives the rows as values, with @arg.
  * @nr_cpus: that were counted.
  * @nr_gaps: parts of the histories that are missing, but for what rings have forgotten.
@@ -23,7 +23,7 @@ struct functions {
 	const struct functions_format *format;
 	btsrec_function_fn fn;
 	void *arg;
-	struct addr_counter hits;
+	struct addr_counter counter;
 	struct profile profile;
 	uint64_t nr_cpus;
 	uint64_t nr_gaps;

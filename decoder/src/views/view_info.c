@@ -102,7 +102,7 @@ struct info_all {
 	struct cpu_info *infos;
 };
 
-/** struct info_view - what one thread tells of @all */
+/** struct info_view - what one thread prints of @all */
 struct info_view {
 	struct renderer renderer;
 	const struct info_all *all;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The overview: what it tells of one CPU, and how each format words it. */
+/* The overview: what it prints of one CPU, in each format. */
 #ifndef BTSREC_VIEW_INFO_H
 #define BTSREC_VIEW_INFO_H
 

@@ -144,7 +144,7 @@ static void text_frozen_at(struct renderer *r, const struct btsrec_freeze *freez
 	}
 }
 
-/* Who ran last, of a CPU that left no snapshot. */
+/* The thread that ran last on a CPU without a snapshot. */
 static void text_context(struct out *out, const struct btsrec_cpu *cpu)
 {
 	const struct btsrec_side *now = &cpu->context.next;

@@ -19,17 +19,17 @@
 /* {"cpu":C,"n":N with two long numbers. */
 #define BEGIN_MAX_BYTES 64
 
-/* Two numbers, blanks and a name of which each byte may have become four. */
+/* Two numbers, blanks and a name; each byte of the name may have become four. */
 #define THREAD_MAX_BYTES 128
 
 /**
  * struct insns - one btsrec_insns() under way
- * @selector, @fault: of the CPU being told; borrowed.
+ * @event_filter, @fault: of the CPU being printed; borrowed.
  * @cr3, @cpu, @n: of the event being printed.
  * @begin: what all its lines begin with, @begin_bytes.
- * @before: who made the branch before, if @has_before.
- * @nr_skip: so many events are too old to be told.
- * @stretch: NULL, or to be told in front of the next event; @interval_before: before it.
+ * @before: the thread that made the branch before, if @has_before.
+ * @nr_skip: so many events are too old to be printed.
+ * @interval: NULL, or to be printed in front of the next event; @interval_before: before it.
  * @line: of the instruction printed last; @line.number 0: it has none.
  * @thread: @thread_bytes of text that name the thread of @thread_side.
  * @nomem: a line was lost for lack of memory.
@@ -254,7 +254,7 @@ static void show_insn(struct insns *view, const struct insn_line *line)
 	insn_line_put(out, line);
 }
 
-/* The lines from @line up to @end, of which the first one's code begins at @ip. */
+/* The lines from @line up to @end; the code of the first one begins at @ip. */
 static void show_lines(struct insns *view, const struct insn_line *line,
 		       const struct insn_line *end, uint64_t ip)
 {
@@ -390,7 +390,7 @@ static bool insns_event(void *arg, const struct trace_event *traced)
 	return goes_on;
 }
 
-/* Whoever has no memory stops, and that is why. */
+/* A thread without memory stops, and the status says why. */
 static enum btsrec_status insns_status(const struct insns *view, enum btsrec_status status)
 {
 	if (view->nomem || view->lines.source.nomem)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether each history can have happened: the proof of all CPUs, told in a few lines. */
+/* Whether each history can have happened: the proof of all CPUs, in a few lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 /**
  * struct prove_first - the first step of one kind, with both its neighbours
  * @record: the branch; none if @is_stop.
- * @side: who ran, if @has_side.
+ * @side: the thread that ran, if @has_side.
  * @nr_here: steps with the same fault at the same address.
  */
 struct prove_first {
@@ -194,8 +194,8 @@ static void text_cpu(struct renderer *r, unsigned int cpu, const struct proof *p
 
 	text_proven(r, cpu, proof, prove);
 	if (prove->unknown.any) {
-		text_pairs(r, "note", cpu, "pairs that cannot be told", tally(proof, PROOF_UNKNOWN),
-			   &prove->unknown);
+		text_pairs(r, "note", cpu, "pairs that could not be checked",
+			   tally(proof, PROOF_UNKNOWN), &prove->unknown);
 		out_char(out, '\n');
 	}
 	if (prove->patched.any) {

@@ -258,7 +258,7 @@ static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
 	return status;
 }
 
-/* Is there no need to know more of a history than who ran?  By @show->selector. */
+/* Does @show->event_filter need no more of a history than the threads that ran? */
 static bool may_begin(const struct show *show)
 {
 	return !show->begun && !show->opts->max_events &&
@@ -294,8 +294,8 @@ static enum btsrec_status show_before(struct show *show, unsigned int cpu,
 }
 
 /*
- * Where the fault is, and who ran when, is known only when all of the ring was read, which
- * takes as long as it is large: the first lines come before, from what is known by then.
+ * Where the fault is, and which thread ran when, is known only when all of the ring was read.  That
+ * takes time in a large ring.  The first lines come before, from what is known by then.
  */
 static enum btsrec_status show_first(struct show *show, unsigned int cpu,
 				     const struct session_ring *ring)
@@ -386,7 +386,7 @@ static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_sho
 		return status;
 	if (opts->newest_first)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
-			       "one thread over all CPUs is told oldest first only");
+			       "one thread over all CPUs is printed oldest first only");
 	return thread_check(rec, opts->thread, opts->cpus, opts->filter, &pid);
 }
 

@@ -22,7 +22,7 @@
  * @counting: lines are counted in @nr_lines, not shown.
  * @nr_skip: so many lines are too old to be shown.
  * @nr_printed: so many were shown of this CPU.
- * @loops: what is held back, of @loops_cpu; if @opts folds.
+ * @loops: what is not printed yet, of @loops_cpu; if @opts folds.
  * @interval: NULL, or to be printed in front of the next line; @interval_before: before it.
  */
 struct show {
@@ -69,13 +69,13 @@ bool show_takes_line(struct show *show, const struct btsrec_event *event);
 /** show_folded() - @event is the next line, unless it goes round; then it is held back */
 void show_folded(struct show *show, const struct btsrec_event *event);
 
-/** show_end_fold() - tell what was held back; at the end of a part of a CPU's history */
+/** show_end_fold() - print what is kept; at the end of a part of a CPU's history */
 void show_end_fold(struct show *show);
 
 /** show_block() - what the other level did */
 void show_block(struct show *show, const struct level_filter_block *block);
 
-/** show_print_interval() - tell @show->stretch, once */
+/** show_print_interval() - print @show->interval, once */
 void show_print_interval(struct show *show);
 
 /** show_init_branches() - before the first line; false: out of memory */
@@ -92,9 +92,9 @@ enum btsrec_status show_thread(struct show *show);
 
 /**
  * show_to_nobody() - read all that is read to show every event with names and types
- * @nowhere: a sink that forgets.
+ * @nowhere: a sink that discards.
  *
- * Return: as btsrec_show() of a session whose recorder is located.
+ * Return: as btsrec_show() of a session with a located recorder.
  */
 enum btsrec_status show_to_nobody(struct btsrec *rec, const struct btsrec_sink *nowhere);
 

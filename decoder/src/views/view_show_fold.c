@@ -62,10 +62,10 @@ static bool is_marked(const struct show *show, const struct btsrec_event *event)
 	return event->kind != BTSREC_EVENT_BRANCH || fault_is_here(show->fault, event);
 }
 
-static bool holds(struct show *show, const struct btsrec_event *event)
+static bool goes_round(struct show *show, const struct btsrec_event *event)
 {
 	show->loops_cpu = event->cpu;
-	return loops_hold(&show->loops, event, aspace_at(&show->event_filter->spaces, event->n));
+	return loops_add(&show->loops, event, aspace_at(&show->event_filter->spaces, event->n));
 }
 
 void show_folded(struct show *show, const struct btsrec_event *event)
@@ -76,11 +76,11 @@ void show_folded(struct show *show, const struct btsrec_event *event)
 		loops_pass(&show->loops, event);
 		return;
 	}
-	if (holds(show, event))
+	if (goes_round(show, event))
 		return;
 	if (show->loops.cycles.period) {
 		show_end_fold(show);
-		if (holds(show, event))
+		if (goes_round(show, event))
 			return;
 	}
 	show_line(show, event);

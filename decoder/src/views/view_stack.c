@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The call stack behind chosen events, and how it compares with the dump's memory. */
+/* The call stack after chosen events, and how it compares with the dump's memory. */
 #include "base/options.h"
 #include "views/values.h"
 #include "views/view_stack.h"
@@ -30,16 +30,16 @@ bool stack_line_find(struct renderer *r, const struct stack_line *line, struct s
 				 render_find(r, line->ip, ret, ret_why);
 }
 
-const char *stack_doubt_str(enum doubt_why why)
+const char *stack_unreliable_str(enum unreliable_why why)
 {
 	static const char *const names[] = {
-		[DOUBT_NONE] = "none",
-		[DOUBT_GAP] = "gap",
-		[DOUBT_ELSEWHERE] = "elsewhere",
-		[DOUBT_UNKNOWN] = "unknown",
-		[DOUBT_UNFIT] = "unfit",
-		[DOUBT_ORDER] = "order",
-		[DOUBT_UNSEEN] = "unseen",
+		[UNRELIABLE_NOT] = "none",
+		[UNRELIABLE_GAP] = "gap",
+		[UNRELIABLE_ELSEWHERE] = "elsewhere",
+		[UNRELIABLE_UNKNOWN] = "unknown",
+		[UNRELIABLE_UNFIT] = "unfit",
+		[UNRELIABLE_ORDER] = "order",
+		[UNRELIABLE_UNSEEN] = "unseen",
 	};
 
 	return why < sizeof(names) / sizeof(names[0]) ? names[why] : "unknown";
@@ -75,20 +75,20 @@ static struct stack_line *next_line(struct stack_line *line, const struct frame 
 }
 
 /* May what is older than @inner be otherwise?  @outer: what seems to be next. */
-static bool is_doubtful(struct stacks_view *view, const struct stack *stack,
-			const struct frame *outer, const struct frame *inner,
-			struct stack_printed *printed)
+static bool is_unreliable(struct stacks_view *view, const struct stack *stack,
+			  const struct frame *outer, const struct frame *inner,
+			  struct stack_printed *printed)
 {
-	struct doubt doubt = frame_confidence_of(&view->frame_confidence, stack);
+	struct unreliable unreliable = frame_confidence_of(&view->frame_confidence, stack);
 
-	if (printed->doubt.why != DOUBT_NONE)
+	if (printed->unreliable.why != UNRELIABLE_NOT)
 		return true;
-	if (outer && outer->n < doubt.n) {
-		printed->doubt = doubt;
+	if (outer && outer->n < unreliable.n) {
+		printed->unreliable = unreliable;
 		return true;
 	}
 	return frame_confidence_unseen(&view->frame_confidence, stack, outer, inner,
-				       &printed->doubt);
+				       &printed->unreliable);
 }
 
 /* The thunk that runs is going to lead to a function. */
@@ -96,7 +96,7 @@ static struct stack_line *thunk_line(const struct stacks_view *view, struct stac
 				     const struct frame_thunk *thunk)
 {
 	line->by_thunk = true;
-	line->doubtful = line > view->lines && line[-1].doubtful;
+	line->unreliable = line > view->lines && line[-1].unreliable;
 	line[1] = (struct stack_line){ .ip = thunk->return_va, .is_return = thunk->return_va };
 	return line + 1;
 }
@@ -115,7 +115,7 @@ static void make_lines(struct stacks_view *view, const struct frames *frames,
 	for (size_t i = stack->nr; i; i--) {
 		const struct frame *frame = &stack->frames[i - 1];
 
-		line->doubtful = is_doubtful(view, stack, frame, inner, printed);
+		line->unreliable = is_unreliable(view, stack, frame, inner, printed);
 		line = next_line(line, frame);
 		if (frames_is_thunk_call(&frame->thunk))
 			line = thunk_line(view, line, &frame->thunk);
@@ -126,7 +126,7 @@ static void make_lines(struct stacks_view *view, const struct frames *frames,
 	printed->nr_lines = (size_t)(line - view->lines);
 	if (printed->complete || !line->ip)
 		return;
-	line->doubtful = is_doubtful(view, stack, NULL, inner, printed);
+	line->unreliable = is_unreliable(view, stack, NULL, inner, printed);
 	printed->nr_lines++;
 }
 
@@ -139,7 +139,7 @@ static void compare_lines(struct stack_printed *printed, struct stackmem *mem)
 		struct stack_line *line = &printed->lines[i];
 		enum stackmem_found found;
 
-		if (printed->lines[i - 1].doubtful || !frame || frame->kind == FRAME_DIVERT)
+		if (printed->lines[i - 1].unreliable || !frame || frame->kind == FRAME_DIVERT)
 			return;
 		if (line->gone)
 			continue;
@@ -174,8 +174,8 @@ static void compare_freeze(struct stacks_view *view, const struct btsrec_freeze 
 /* --- Events ------------------------------------------------------------- */
 
 /*
- * Between the annotation of a switch and the switch itself another thread runs; if the
- * history begins there, nothing tells which.
+ * Between the annotation of a switch and the switch itself another thread runs.  If the history
+ * begins there, that thread is not known.
  */
 static const struct btsrec_side *side_of(const struct stacks_view *view,
 					 const struct trace_event *event,
@@ -327,7 +327,7 @@ static bool sight(void *arg, const struct btsrec_event *event)
 	return !view->nomem;
 }
 
-/* Where nothing has told yet who runs a branch may tell that somebody else did. */
+/* Where no event names the thread yet, a branch may show that another one ran. */
 static bool next_sight(const struct stacks_view *view, struct history *history,
 		       unsigned int cpu, struct btsrec_event *ret)
 {
@@ -368,7 +368,7 @@ static enum btsrec_status sight_cpu(void *arg, unsigned int cpu)
 	struct btsrec *rec = view->renderer.rec;
 	enum btsrec_status status;
 
-	/* Only who asks for an event can get one so close to a beginning. */
+	/* Only a view with @at can get an event so close to a beginning. */
 	if (view->opts->at)
 		status = sight_strangers(view, cpu);
 	else

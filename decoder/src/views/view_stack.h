@@ -20,11 +20,11 @@ enum stack_memory {
 /**
  * struct stack_line - a function that has not returned
  * @ip: where it is: what runs now, or where it goes on.
- * @is_return: @ip is behind the instruction that left the function: a call, a system call.
+ * @is_return: @ip is after the instruction that left the function: a call, a system call.
  * @frame: how it was entered; NULL: before the history begins, or @by_thunk.
  * @by_thunk: a thunk that is about to lead to the function.
  * @gone: it has left by a jump to the function of the line before, at @ip.
- * @doubtful: how it was entered, and all older lines, may be otherwise.
+ * @unreliable: how it was entered, and all older lines, may be otherwise.
  */
 struct stack_line {
 	uint64_t ip;
@@ -32,13 +32,13 @@ struct stack_line {
 	const struct frame *frame;
 	bool by_thunk;
 	bool gone;
-	bool doubtful;
+	bool unreliable;
 	enum stack_memory memory;
 };
 
 /**
  * struct stack_astray - a return that led to where no call was expecting it
- * @expected: behind the call of event @call_n; 0: not known.
+ * @expected: after the call of event @call_n; 0: not known.
  */
 struct stack_astray {
 	bool any;
@@ -51,15 +51,14 @@ struct stack_astray {
 };
 
 /**
- * struct stack_printed - a call stack, ready to be told
+ * struct stack_printed - a call stack, ready to be printed
  * @side: of the thread; NULL: not known.
  * @lines: innermost first.
  * @complete: the oldest line is where the thread began.
  * @freeze: the registers to compare with; NULL: none.
- * @ip_line: the line whose address they have; @nr_lines: none.
+ * @ip_line: the line at the address that they have; @nr_lines: none.
  * @memory_ends: more of the stack is not in the dump.
- * @places: NULL, or what numbers of events stand for: the stack is that of a thread,
- *	put together from all CPUs.
+ * @places: NULL, or what numbers of events stand for: the stack is that of a thread, from all CPUs.
  */
 struct stack_printed {
 	unsigned int cpu;
@@ -68,7 +67,7 @@ struct stack_printed {
 	struct stack_line *lines;
 	size_t nr_lines;
 	bool complete;
-	struct doubt doubt;
+	struct unreliable unreliable;
 	const struct stack_astray *astray;
 	const struct btsrec_freeze *freeze;
 	size_t ip_line;
@@ -84,7 +83,7 @@ struct stack_printed {
 /**
  * struct stacks_view - one btsrec_stack() under way
  * @fn: NULL: text; else receives the frames as values, with @arg.
- * @last_n: by CPU, number of the newest event; @nr_events: of the CPU to be told that has most.
+ * @last_n: by CPU, number of the newest event; @nr_events: of the CPU to be printed that has most.
  * @at: the next of @opts->at.
  * @ip: where the CPU is; @prev, @next: of the last switch.
  * @astray: of the last return that led astray.
@@ -111,7 +110,7 @@ struct stacks_view {
 void stacks_follow(struct stacks_view *view, const struct trace_event *traced,
 		   const struct frames_step *step, struct frames *frames);
 
-/** stacks_print() - tell the stack of who runs now; @told: what is known of it already */
+/** stacks_print() - print the stack of the thread that runs; @printed: what is known already */
 void stacks_print(struct stacks_view *view, const struct frames *frames,
 		  const struct btsrec_event *event, struct stack_printed *printed);
 
@@ -131,10 +130,10 @@ bool stack_line_find(struct renderer *r, const struct stack_line *line, struct s
 /** stack_line_how() - how a line was entered, BRANCH_TEXT_BYTES of room: "call", "irq:236" */
 void stack_line_how(const struct stack_line *line, char *ret);
 
-/** stack_doubt_str() - the reason as one lower-case word; static. */
-const char *stack_doubt_str(enum doubt_why why);
+/** stack_unreliable_str() - the reason as one lower-case word; static. */
+const char *stack_unreliable_str(enum unreliable_why why);
 
-/** stack_text(), stack_json() - tell it */
+/** stack_text(), stack_json() - print it */
 void stack_text(struct renderer *r, const struct stack_printed *printed);
 void stack_json(struct renderer *r, const struct stack_printed *printed);
 

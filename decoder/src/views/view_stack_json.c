@@ -46,7 +46,7 @@ static void json_line(struct renderer *r, const struct stack_printed *printed, s
 		json_word(out, "how", "thunk");
 	}
 	json_bool(out, "gone", line->gone);
-	json_bool(out, "doubtful", line->doubtful);
+	json_bool(out, "unreliable", line->unreliable);
 	if (line->memory != STACK_NOT_LOOKED)
 		json_bool(out, "in_memory", line->memory == STACK_FOUND);
 	out_literal(out, "}\n");
@@ -74,12 +74,13 @@ static void json_title(struct out *out, const struct stack_printed *printed)
 		json_thread(out, printed->side->pid, printed->side->tgid, printed->side->comm);
 	json_number(out, "frames", printed->nr_lines);
 	json_bool(out, "complete", printed->complete);
-	if (printed->doubt.why != DOUBT_NONE) {
-		json_word(out, "doubt", stack_doubt_str(printed->doubt.why));
-		json_n(out, printed, "doubt_n", "doubt_n_cpu", printed->doubt.n);
-		if (printed->doubt.why == DOUBT_ELSEWHERE || printed->doubt.why == DOUBT_UNKNOWN ||
-		    printed->doubt.why == DOUBT_ORDER)
-			json_number(out, "doubt_cpu", printed->doubt.cpu);
+	if (printed->unreliable.why != UNRELIABLE_NOT) {
+		json_word(out, "unreliable_why", stack_unreliable_str(printed->unreliable.why));
+		json_n(out, printed, "unreliable_n", "unreliable_n_cpu", printed->unreliable.n);
+		if (printed->unreliable.why == UNRELIABLE_ELSEWHERE ||
+		    printed->unreliable.why == UNRELIABLE_UNKNOWN ||
+		    printed->unreliable.why == UNRELIABLE_ORDER)
+			json_number(out, "unreliable_cpu", printed->unreliable.cpu);
 	}
 	if (printed->freeze && printed->ip_line < printed->nr_lines) {
 		json_number(out, "ip_frame", printed->ip_line);

@@ -12,7 +12,7 @@ static char flag_of(const struct stack_line *line)
 {
 	if (line->memory == STACK_MISSING)
 		return '!';
-	if (line->doubtful)
+	if (line->unreliable)
 		return '?';
 	return line->gone ? '~' : ' ';
 }
@@ -61,40 +61,40 @@ static void text_line(struct renderer *r, const struct stack_printed *printed, s
 	out_char(out, '\n');
 }
 
-static void text_doubt(struct out *out, const struct stack_printed *printed)
+static void text_unreliable(struct out *out, const struct stack_printed *printed)
 {
-	const struct doubt *doubt = &printed->doubt;
+	const struct unreliable *unreliable = &printed->unreliable;
 
 	out_literal(out, "    -- older frames may be others: ");
-	switch (doubt->why) {
-	case DOUBT_ELSEWHERE:
+	switch (unreliable->why) {
+	case UNRELIABLE_ELSEWHERE:
 		out_literal(out, "the thread ran on CPU ");
-		out_dec(out, doubt->cpu, 0);
+		out_dec(out, unreliable->cpu, 0);
 		out_literal(out, " before it came back");
 		break;
-	case DOUBT_UNKNOWN:
+	case UNRELIABLE_UNKNOWN:
 		out_literal(out, "the thread came back, and the history of CPU ");
-		out_dec(out, doubt->cpu, 0);
-		out_literal(out, " does not tell whether it was there");
+		out_dec(out, unreliable->cpu, 0);
+		out_literal(out, " does not show whether it was there");
 		break;
-	case DOUBT_ORDER:
+	case UNRELIABLE_ORDER:
 		out_literal(out, "nothing proves that the thread ran on CPU ");
-		out_dec(out, doubt->cpu, 0);
+		out_dec(out, unreliable->cpu, 0);
 		out_literal(out, " before");
 		break;
-	case DOUBT_UNFIT:
+	case UNRELIABLE_UNFIT:
 		out_literal(out, "a return does not fit them");
 		break;
-	case DOUBT_UNSEEN:
+	case UNRELIABLE_UNSEEN:
 		out_literal(out, "code that is not in the dump ran");
 		break;
-	case DOUBT_GAP:
-	case DOUBT_NONE:
+	case UNRELIABLE_GAP:
+	case UNRELIABLE_NOT:
 		out_literal(out, "a part of the history is missing");
 		break;
 	}
 	out_literal(out, " at event ");
-	text_n(out, printed, doubt->n, 0);
+	text_n(out, printed, unreliable->n, 0);
 	out_char(out, '\n');
 }
 
@@ -103,8 +103,8 @@ static void text_before_line(struct renderer *r, const struct stack_printed *pri
 	const struct stack_line *line = &printed->lines[i];
 	const struct stack_line *before = i ? line - 1 : NULL;
 
-	if (line->doubtful && !(before && before->doubtful))
-		text_doubt(&r->out, printed);
+	if (line->unreliable && !(before && before->unreliable))
+		text_unreliable(&r->out, printed);
 	if (before && code_is_kernel(before->ip) && !code_is_kernel(line->ip))
 		out_literal(&r->out, "    -- user code\n");
 }

@@ -7,7 +7,7 @@
 
 /**
  * struct thread_stack - under way
- * @event, @side: the last event and who ran; valid if @any.
+ * @event, @side: the last event and the thread that ran; valid if @any.
  */
 struct thread_stack {
 	struct stacks_view *view;
@@ -32,27 +32,27 @@ uint64_t stack_n(const struct stack_printed *printed, uint64_t n, unsigned int *
 	return cpu_n;
 }
 
-/* What is not proven at the beginning of stretch @i is a doubt about what was open before. */
+/* What is not proven at the beginning of interval @i makes older frames unreliable. */
 static bool begin_interval(void *arg, size_t i, struct frames *frames)
 {
 	struct thread_stack *all = arg;
 	const struct interval *interval = &all->followed.thread.intervals.list[i];
-	struct doubt doubt = { .n = all->places.list[all->places.nr - 1].n };
+	struct unreliable unreliable = { .n = all->places.list[all->places.nr - 1].n };
 
 	(void)frames;
 	if (interval->maybe) {
-		doubt.why = DOUBT_UNKNOWN;
-		doubt.cpu = interval->maybe_cpu;
+		unreliable.why = UNRELIABLE_UNKNOWN;
+		unreliable.cpu = interval->maybe_cpu;
 	} else if (i && (interval->order == INTERVAL_UNTIMED ||
 			 interval->order == INTERVAL_CONTRADICTED)) {
-		doubt.why = DOUBT_ORDER;
-		doubt.cpu = view_thread_before(&all->followed, i)->cpu;
+		unreliable.why = UNRELIABLE_ORDER;
+		unreliable.cpu = view_thread_before(&all->followed, i)->cpu;
 	} else if (i && !interval->begins) {
-		doubt.why = DOUBT_GAP;
+		unreliable.why = UNRELIABLE_GAP;
 	}
-	if (doubt.why != DOUBT_NONE)
+	if (unreliable.why != UNRELIABLE_NOT)
 		frame_confidence_thread(&all->view->frame_confidence,
-					all->followed.thread.intervals.pid, &doubt);
+					all->followed.thread.intervals.pid, &unreliable);
 	return !all->view->frame_confidence.nomem;
 }
 

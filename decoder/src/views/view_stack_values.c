@@ -47,7 +47,7 @@ void stack_values(struct renderer *r, const struct stack_printed *printed, btsre
 			.complete = printed->complete,
 			.ip_va = line->ip,
 			.gone = line->gone,
-			.doubtful = line->doubtful,
+			.unreliable = line->unreliable,
 			.looked = line->memory != STACK_NOT_LOOKED,
 			.in_memory = line->memory == STACK_FOUND,
 		};

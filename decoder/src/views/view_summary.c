@@ -88,7 +88,7 @@ static size_t nr_own_calls(struct summary *view, const struct btsrec_cpu *cpu)
 }
 
 /*
- * Not behind the fault: what was open there is known there, whatever the history loses
+ * Not after the fault: what was open there is known there, whatever the history loses
  * while the kernel deals with it.
  */
 static uint64_t last_of_tree(const struct summary *view)
@@ -224,7 +224,7 @@ static uint64_t last_function(const struct summary *view, struct btsrec *rec)
 }
 
 /* The newest event before the fault at which calls may have ended unseen; 0: none. */
-static uint64_t doubt_n(const struct summary *view)
+static uint64_t unreliable_n(const struct summary *view)
 {
 	const struct calltree *tree = &view->calls.tree;
 	uint64_t n = 0;
@@ -246,7 +246,7 @@ static uint64_t doubt_n(const struct summary *view)
 static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *cpu)
 {
 	const struct calltree *tree = &view->calls.tree;
-	uint64_t doubt = doubt_n(view);
+	uint64_t unreliable = unreliable_n(view);
 	bool complete = false;
 	size_t i;
 
@@ -262,7 +262,7 @@ static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_c
 	for (i = view->nr_open; i && !complete; i--) {
 		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
 
-		if (line.n < doubt)
+		if (line.n < unreliable)
 			break;
 		complete = !code_is_kernel(line.from) ||
 			   (frame_is_entry(line.frame) && line.frame != FRAME_EXCEPTION) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The summary: what it tells of one CPU, and how each format words it. */
+/* The summary: what it prints of one CPU, in each format. */
 #ifndef BTSREC_VIEW_SUMMARY_H
 #define BTSREC_VIEW_SUMMARY_H
 
@@ -40,7 +40,7 @@ struct summary {
 /**
  * struct summary_format - how one format words it
  * @begin: once; the CPU that failed first is the one at hand.
- * @cpu: what @cpu was doing; its path is printed behind if it is the one that
+ * @cpu: what @cpu was doing; its path is printed after it if it is the one that
  *	@failed first.
  */
 struct summary_format {

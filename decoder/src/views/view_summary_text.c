@@ -116,7 +116,7 @@ static void text_entry(struct summary *view, const struct calltree_line *line)
 	out_char(out, ']');
 }
 
-/* Innermost first, and only what the history tells. */
+/* Innermost first, and only what the history shows. */
 static void text_stack(struct summary *view)
 {
 	const struct calltree *tree = &view->calls.tree;

@@ -38,7 +38,7 @@ enum btsrec_status view_thread_open(struct view_thread *view, struct btsrec *rec
 	if (!status)
 		status = thread_open(&view->thread, rec, number, prove);
 	if (!status && !view->thread.intervals.nr)
-		status = msg_set(&rec->msg, BTSREC_ERR_INVAL, "no history tells of a thread %u",
+		status = msg_set(&rec->msg, BTSREC_ERR_INVAL, "no history has a thread %u",
 				 number);
 	return status;
 }

@@ -34,7 +34,7 @@ enum btsrec_status view_thread_check(struct btsrec *rec, const unsigned int *cpu
  * view_thread_open() - thread @pid, a text that thread_check() has passed
  * @prove: as in struct thread.
  *
- * Return: as btsrec_events(); BTSREC_ERR_INVAL also if no history tells of it.
+ * Return: as btsrec_events(); BTSREC_ERR_INVAL also if it is in no history.
  * view_thread_close() is allowed after all of them.
  */
 enum btsrec_status view_thread_open(struct view_thread *view, struct btsrec *rec,
@@ -42,21 +42,21 @@ enum btsrec_status view_thread_open(struct view_thread *view, struct btsrec *rec
 				    bool prove);
 
 /**
- * view_thread_select() - the selector and the fault of @cpu, on which the thread ran
+ * view_thread_select() - the filter and the fault of @cpu, on which the thread ran
  *
- * The selector has types.  Return: as event_filter_init().
+ * The filter has types.  Return: as event_filter_init().
  */
 enum btsrec_status view_thread_select(struct view_thread *view, unsigned int cpu,
 				      struct event_filter **ret, const struct fault **ret_fault);
 
-/** view_thread_before() - the stretch before number @i; NULL: it is the first */
+/** view_thread_before() - the interval before number @i; NULL: it is the first */
 static inline const struct interval *view_thread_before(const struct view_thread *view, size_t i)
 {
 	return i ? &view->thread.intervals.list[i - 1] : NULL;
 }
 
 /**
- * view_thread_rings() - the part of @format that tells of a CPU, for those of the thread
+ * view_thread_rings() - the part of @format about a CPU, for those of the thread
  *
  * Return: as btsrec_events().
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What is no branch, of all CPUs, in the order of time.  Only annotations carry a
- * time; a gap without one is told where its CPU was last heard of.  The events of
- * one CPU stay in their order, whatever their time stamps say.
+ * time; a gap without one is printed after the last event of its CPU that has one.
+ * The events of one CPU stay in their order, whatever their time stamps say.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +117,7 @@ static struct lane *oldest_lane(struct timeline_view *view)
 
 /* --- Text --------------------------------------------------------------- */
 
-/* How far from the freeze; false: this dump cannot tell. */
+/* How far from the freeze; false: not known from this dump. */
 static bool from_end(const struct timeline_view *view, uint64_t tsc, bool *ret_before,
 		     uint64_t *ret_ns)
 {

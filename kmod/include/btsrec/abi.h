@@ -9,10 +9,10 @@
  *
  * Conventions.  Little-endian, naturally aligned, no pointers, no bitfields.
  * _pa is a physical address, _kva a kernel virtual address, _bytes a size in
- * bytes, nr_ a count.  Each structure has a constant part, written once before
- * its CRC, and a live part behind it.  "Writer" below says who changes a live
- * field: init (process context), hot (the switch path, interrupts off), panic
- * (any context, NMI included).
+ * bytes, nr_ a count.  Each structure has a constant part, written once before its
+ * CRC, and a live part after it.  "Writer" below says what changes a live field:
+ * init (process context), hot (the switch path, interrupts off), panic (any
+ * context, NMI included).
  */
 #ifndef BTSREC_ABI_H
 #define BTSREC_ABI_H
@@ -59,7 +59,7 @@
 #define BTSREC_SYMBOL_BYTES	32
 #define BTSREC_MODULE_NAME_BYTES 56	/* MODULE_NAME_LEN on 64 bit */
 
-/* What BTS was told to record (btsrec_root.mode). */
+/* What BTS records (btsrec_root.mode). */
 enum btsrec_mode {
 	BTSREC_MODE_ALL = 0,
 	BTSREC_MODE_KERNEL = 1,		/* DEBUGCTL.BTS_OFF_USR set */
@@ -134,10 +134,10 @@ struct btsrec_root {
 	__u32 nr_cpu_dir_pages;
 	__u32 mode;			/* enum btsrec_mode */
 	__u32 tsc_khz;			/* at load; 0: unknown */
-	__u64 generation;		/* realtime ns at load: tells reloads apart */
+	__u64 generation;		/* realtime ns at load: differs between reloads */
 	__u64 poison;			/* BTSREC_POISON */
 	__u64 ring_bytes;		/* of each CPU; multiple of record_bytes */
-	/* one instant in three clocks, taken at load */
+	/* one point in time in three clocks, taken at load */
 	__u64 anchor_tsc;
 	__u64 anchor_realtime_ns;
 	__u64 anchor_boottime_ns;
@@ -256,7 +256,7 @@ struct btsrec_cpu {
 	__u64 nr_annot_skipped;		/* wanted but not written; hot */
 	__u64 nr_foreign_stops;		/* BTS found off by another's hand; hot */
 	__u64 context_seq;		/* odd while @context is being written; hot */
-	struct btsrec_switch context;	/* newest switch again: who runs now; hot */
+	struct btsrec_switch context;	/* newest switch again: the task that runs now; hot */
 	__u32 frozen;			/* 1 once @freeze is whole; written last; panic */
 	__u32 reserved1;
 	struct btsrec_freeze freeze;
@@ -335,7 +335,7 @@ struct btsrec_mark {
 	char text[48];			/* NUL-padded, maybe unterminated */
 };
 
-/** struct btsrec_time - payload of TIME: one instant in three clocks */
+/** struct btsrec_time - payload of TIME: one point in time in three clocks */
 struct btsrec_time {
 	__u64 tsc;
 	__u64 realtime_ns;

@@ -85,7 +85,7 @@ static void break_none(void)
 	record();
 }
 
-/* The linear address of a page that has never been mapped: behind a vmalloc guard page. */
+/* The linear address of a page that has never been mapped: after a vmalloc guard page. */
 static void break_store_unmapped(void)
 {
 	ds->base = (u64)ring + RING_PAGES * PAGE_SIZE;
@@ -105,7 +105,7 @@ static void break_store_read_only(void)
 	record();
 }
 
-/* The first record begins in the last page and ends behind it. */
+/* The first record begins in the last page and ends after it. */
 static void break_store_straddle(void)
 {
 	ds->base = (u64)ring + RING_PAGES * PAGE_SIZE - 8;

@@ -4,8 +4,8 @@
  *
  *   echo KIND >/sys/module/btscrash/parameters/crash
  *
- * Wherever the instant of the fault is known, the model is told of it immediately before,
- * so that its log says how many records of each CPU are newer.
+ * Wherever the moment of the fault is known, the model gets a mark immediately before, so that its
+ * log says how many records of each CPU are newer.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>

@@ -319,7 +319,7 @@ static int __init btsfail_init(void)
 
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		watch(&calls[i]);
-	/* Without it no allocation of the init fails, which failnth.c tells. */
+	/* Without it no allocation of the init fails, which failnth.c prints. */
 	if (register_kprobe(&init_probe))
 		init_probe.addr = NULL;
 	return register_module_notifier(&module_notifier);

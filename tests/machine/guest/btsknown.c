@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * btsknown: runs instructions whose branches are known and compares what BTS stored.
+ * btsknown: runs instructions with known branches and compares what BTS stored.
  *
  * All between the WRMSR that switches BTS on and the one that switches it off is
  * assembly, with interrupts off: the ring must hold exactly the branches listed in

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * btsmark: tells the BTS model when a kernel function is entered for the first time.
+ * btsmark: marks for the BTS model when a kernel function is entered for the first time.
  *
  *   insmod btsmark.ko symbol=panic
  *
- * The model then writes into msr.log how many records each CPU has made so far. Load it
- * behind the recorder: of several hooks on a function ftrace calls the newest first.
+ * The model then writes into msr.log how many records each CPU has made so far.  Load it after the
+ * recorder: of several hooks on a function ftrace calls the newest first.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>

@@ -7,8 +7,8 @@
  *   echo CPU >/sys/module/btsmsr/parameters/off	switches BTS off there, unasked
  *   echo CPU >/sys/module/btsmsr/parameters/on	switches it on, as KVM does at a VM exit with
  *						what it found at the entry
- *   echo 1 >/sys/module/btsmsr/parameters/crash	panics with BTS on on every CPU, none of
- *						which switches threads before
+ *   echo 1 >/sys/module/btsmsr/parameters/crash panics with BTS on on every CPU; none switches
+ *   threads before
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -127,5 +127,5 @@ static const struct kernel_param_ops crash_ops = { .set = crash_set };
 module_param_cb(crash, &crash_ops, NULL, 0200);
 MODULE_PARM_DESC(crash, "panic with BTS on on every CPU");
 
-MODULE_DESCRIPTION("State of Branch Trace Store, and somebody who switches it off and on");
+MODULE_DESCRIPTION("State of Branch Trace Store, and a way to switch it off and on");
 MODULE_LICENSE("GPL");

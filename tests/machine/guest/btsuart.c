@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * btsuart: a console whose driver waits for each character, as that of a UART does at 115,200
- * baud, one bit of ten at a time. What QEMU models is always ready.
+ * btsuart: a console with a driver that waits for each character, as that of a UART
+ * does at 115,200 baud, one bit of ten at a time.  What QEMU models is always
+ * ready.
  */
 #include <linux/console.h>
 #include <linux/module.h>

@@ -38,7 +38,7 @@ static const size_t lengths[] = { 0, 1, 2, 4, 5, 31, 126, 127, 128, 129, 4095, 4
 
 static uint64_t random_state;
 static unsigned int nr_slow_left;
-/* Ends where nothing is mapped: who reads further gets EFAULT. */
+/* Ends where nothing is mapped: to read further gives EFAULT. */
 static unsigned char *buffer_end;
 
 static uint32_t draw(uint32_t below)
@@ -65,7 +65,7 @@ static size_t noise(unsigned char *at, size_t nr_bytes)
 	return nr_bytes;
 }
 
-/* A verb, perhaps with one byte of it changed, and something behind it. */
+/* A verb, perhaps with one byte of it changed, and something after it. */
 static size_t near_command(unsigned char *at)
 {
 	static const char *const tails[] = { "", "\n", " ", " \n", "  x", " x", "\t", "x", "\xa0",
@@ -222,7 +222,7 @@ static int open_device(void)
 	return fd;
 }
 
-/* Two files, of which either may hold; now and then one is closed in the middle of it. */
+/* Two files; either may hold.  Now and then one is closed in the middle of it. */
 static void fuzz(time_t seconds)
 {
 	struct timespec now, end;

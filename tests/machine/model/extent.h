@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What one call of a function costs, with all that it calls: from its first instruction to
- * the one behind the call.  Followed by the stack pointer, as the call stack is (shadow.h).
+ * the one after the call.  Followed by the stack pointer, as the call stack is (shadow.h).
  * Pure.
  */
 #ifndef BTSREC_TESTS_MODEL_EXTENT_H
@@ -24,7 +24,7 @@ struct extent_counts {
  * struct extent - one watched function
  * @entry: its address.
  * @sp: where the return address of the call that is under way lies; 0: none is.
- * @disturbed: an interrupt or exception came during the call, whose handler counts, too.
+ * @disturbed: an interrupt or exception came during the call; its handler counts, too.
  * @before: the CPU's counts when the call began.
  */
 struct extent {

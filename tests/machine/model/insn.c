@@ -63,9 +63,9 @@ static enum insn_class classify_opcode(uint8_t opcode)
 }
 
 /**
- * insn_classify() - tell what an instruction means to the model
+ * insn_classify() - what an instruction means to the model
  * @bytes: the instruction
- * @nr_bytes: its length; nothing behind it is looked at
+ * @nr_bytes: its length; nothing after it is looked at
  *
  * INT n, INT3 and UD2 are INSN_OTHER: QEMU reports what they do as an exception.
  * In 32-bit code 0x40-0x4f are whole instructions (INC, DEC); taking them for a
@@ -123,7 +123,7 @@ enum insn_flow insn_flow(const uint8_t *bytes, size_t nr_bytes)
  * @bytes: an instruction that insn_classify() calls a control transfer
  * @nr_bytes: its length
  *
- * Whoever finds the CPU at an instruction of another kind again has seen it begun anew.
+ * A CPU that is found at an instruction of another kind again has begun it anew.
  */
 bool insn_may_stay(const uint8_t *bytes, size_t nr_bytes)
 {

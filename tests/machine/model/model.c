@@ -22,13 +22,12 @@
  * perfmon=1 to model performance monitoring (with "level=13" for -cpu), so that the
  * kernel's own intel_bts driver loads; stores=1 counts the guest's stores, for extents.log;
  * insnlog=N keeps the newest N instructions, too, and
- * stacks=N the newest N call stacks, one behind every stacks_every=M records; for those
- * switch_ip= and new_ip= are the addresses of __switch_to_asm() and wake_up_new_task().
- * lazy=N records no more than N branches and some after each write of IA32_DS_AREA, for
- * runs of hours whose history nobody looks at: MSRs and rules are as ever.
- * In DIR: cpuN.log, cpuN.insns and cpuN.stacks (model_log.h), violations.log, msr.log
- * (changes of the two MSRs and the control channel), extents.log (what each call of a
- * watched function cost), summary.json.
+ * stacks=N the newest N call stacks, one after every stacks_every=M records; for those switch_ip=
+ * and new_ip= are the addresses of __switch_to_asm() and wake_up_new_task(). lazy=N records no more
+ * than N branches and some after each write of IA32_DS_AREA, for runs of hours with histories that
+ * are not looked at: MSRs and rules are as ever.  In DIR: cpuN.log, cpuN.insns and cpuN.stacks
+ * (model_log.h), violations.log, msr.log (changes of the two MSRs and the control channel),
+ * extents.log (what each call of a watched function cost), summary.json.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +113,7 @@ void model_check_reset(struct vcpu *cpu)
 
 /*
  * Whether a pending transfer was taken, given where execution went on.  A conditional
- * branch whose target is its own fall-through looks the same taken or not; it is never
+ * branch with its own fall-through as target looks the same taken or not; it is never
  * recorded here, while hardware records it when the condition holds.  Compilers do not
  * write such branches.
  */

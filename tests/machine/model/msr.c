@@ -13,10 +13,10 @@ static bool perfmon_on;
 #define SHORT_INSN_BYTES	2
 
 /*
- * The address at which the instruction runs.  In the middle of a block QEMU's rip may
- * be that of an earlier instruction of the block, and the address seen at translation
- * (@udata) may be that of another mapping of the same physical page: the kernel's first
- * steps run on the identity map.  Together they tell.
+ * The address at which the instruction runs.  In the middle of a block QEMU's rip may be that of an
+ * earlier instruction of the block.  The address seen at translation (@udata) may be that of
+ * another mapping of the same physical page: the kernel's first steps run on the identity map.
+ * Together they give it.
  */
 static uint64_t runtime_ip(void *udata)
 {

@@ -131,7 +131,7 @@ void rules_judge_ring(struct vcpu *cpu, uint64_t ip)
 		rule_broken(cpu, RULE_THRESHOLD_INSIDE, ip, ds->interrupt_threshold, detail);
 }
 
-/* One line for each vCPU whose BTS is on, written by the vCPU that noticed. */
+/* One line for each vCPU with BTS on, written by the vCPU that noticed. */
 static void judge_all_off(struct vcpu *cpu, enum rule rule, uint64_t ip)
 {
 	for (unsigned int i = 0; i < MAX_VCPUS; i++) {

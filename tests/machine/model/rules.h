@@ -13,7 +13,7 @@ enum rule {
 	RULE_DS_AREA_MOVED,	/* IA32_DS_AREA changed while BTS is on */
 	RULE_RING_BOUNDS,	/* index outside the ring or between records */
 	RULE_RING_MULTIPLE,	/* ring size no multiple of a record (erratum P79) */
-	RULE_THRESHOLD_INSIDE,	/* circular ring whose threshold is not beyond its maximum */
+	RULE_THRESHOLD_INSIDE,	/* circular ring with a threshold not beyond its maximum */
 	RULE_DEBUGCTL_FOREIGN,	/* BTS switched and other DEBUGCTL bits changed by one write */
 	RULE_BTS_ON_AT_KEXEC,	/* BTS on when the next kernel is entered */
 	RULE_BTS_ON_AT_RESET,	/* BTS on when the machine is reset */

@@ -166,8 +166,8 @@ static void push(struct vcpu *cpu, enum model_frame_kind kind, uint64_t ret, uin
 
 /**
  * stacklog_transfer() - a branch was taken
- * @sp: stack pointer behind it
- * @ret: address behind it
+ * @sp: stack pointer after it
+ * @ret: address after it
  * @nr_before: records before it; it was recorded if there are more now
  */
 void stacklog_transfer(struct vcpu *cpu, uint64_t sp, enum insn_flow flow, uint64_t ret,

@@ -164,7 +164,7 @@ START_TEST(extent_lasts_until_the_stack_pointer_is_above)
 }
 END_TEST
 
-START_TEST(extent_tells_of_an_interrupt)
+START_TEST(extent_shows_an_interrupt)
 {
 	struct extent_counts now = counts(1), cost;
 
@@ -523,7 +523,7 @@ int main(void)
 	tcase_add_test(tcase, shadow_user_stack_outlives_the_kernel_but_not_exec);
 	tcase_add_test(tcase, shadow_forgets_the_oldest);
 	tcase_add_test(tcase, extent_lasts_until_the_stack_pointer_is_above);
-	tcase_add_test(tcase, extent_tells_of_an_interrupt);
+	tcase_add_test(tcase, extent_shows_an_interrupt);
 	tcase_add_test(tcase, ds_circular_wraps_at_maximum);
 	tcase_add_test(tcase, ds_linear_stops_at_maximum);
 	tcase_add_test(tcase, ds_index_at_maximum_means_base_if_circular);

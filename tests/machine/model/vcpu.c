@@ -170,9 +170,8 @@ unsigned int vcpu_read_code(uint64_t addr, uint8_t *dest, unsigned int nr_bytes)
 /**
  * vcpu_translate_store() - translate through the page tables that are current now
  *
- * See walk_store() for @cache and the result.  The walk is ours and not QEMU's
- * debug translation, because that one tells neither writable from read-only nor
- * a failing walk from a stale TLB.
+ * See walk_store() for @cache and the result.  The walk is ours and not QEMU's debug translation.
+ * That one does not distinguish writable from read-only, nor a failing walk from a stale TLB.
  */
 bool vcpu_translate_store(struct vcpu *cpu, uint64_t addr, struct walk_cache *cache,
 			  uint64_t *pa_ret)

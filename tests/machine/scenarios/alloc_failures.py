@@ -13,8 +13,8 @@ to do about that.
 
 The kernel needs memory to unhook a kprobe from ftrace, and says nothing when it has none. While
 guest/btsunhook.ko is loaded it has none: with other probes in the kernel and without any,
-disarming and unloading leave none of ours there, a sentence tells, and what was left hooked
-is unhooked by the next arming and disarming.
+disarming and unloading leave none of ours there, a sentence says so, and what was left hooked is
+unhooked by the next arming and disarming.
 
 With --inject, on a kernel that has fault injection (debug-kernel), it is the allocations of
 the kernel that fail, each in turn: all that the module's init, arming, a look at the device, a
@@ -38,7 +38,7 @@ UNHOOK = """
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
 probes() { sort /sys/kernel/debug/kprobes/list; }
 hooked() { grep -q '^fixup_exception ' /sys/kernel/tracing/enabled_functions; }
-tell() { echo $1 >/dev/btsrec; }
+to_device() { echo $1 >/dev/btsrec; }
 cannot_unhook() {
 	dmesg -c >/dev/null
 	insmod /modules/btsunhook.ko || fail "no btsunhook"
@@ -53,8 +53,8 @@ unhook() {
 	load || fail "does not load"
 	loaded=$(probes)
 	[ "$loaded" != "$unloaded" ] && hooked || fail "no probes"
-	cannot_unhook tell disarm
-	tell arm
+	cannot_unhook to_device disarm
+	to_device arm
 	grep -q '^state: armed' /dev/btsrec || fail "not armed after what could not be unhooked"
 	[ "$(probes)" = "$loaded" ] || fail "in the kernel were $loaded; now $(probes)"
 	cannot_unhook rmmod btsrec

@@ -96,11 +96,11 @@ def _recorded(events) -> list[Switch]:
 def _compare_cpu(cpu: int, recorded, traced, freeze_tsc: int) -> list[Switch]:
     """Every recorded switch has its trace event at the same place of the sequence.
 
-    Returns the trace up to the newest of them, whose event may be later than the freeze: the
-    CPU may be stopped between the annotation and the kernel's own look at the switch.
+    Returns the trace up to the newest of them. Its event may be later than the freeze: the CPU may
+    be stopped between the annotation and the kernel's own look at the switch.
     """
     if len(recorded) < MIN_SWITCHES:
-        raise Failure(f"CPU {cpu}: only {len(recorded)} switches in the history: too few to tell")
+        raise Failure(f"CPU {cpu}: only {len(recorded)} switches in the history: too few to judge")
     first = min(range(len(traced)), key=lambda i: abs(traced[i].tsc - recorded[0].tsc))
     starts = [i for i in (first - 1, first, first + 1)
               if 0 <= i < len(traced) and traced[i].same(recorded[0])]
@@ -166,10 +166,10 @@ def _compare_timeline(context, path, histories, speeds) -> str:
             if event["kind"] != "branch":
                 shown.append((event["n"], event["kind"], event.get("tsc"), branches))
                 branches = 0
-        told = [(event["n"], event["kind"], event.get("tsc"), event["branches"])
+        printed = [(event["n"], event["kind"], event.get("tsc"), event["branches"])
                 for event in timeline if event["cpu"] == cpu]
-        if told != shown:
-            raise Failure(f"CPU {cpu}: the timeline has {len(told)} events, the history "
+        if printed != shown:
+            raise Failure(f"CPU {cpu}: the timeline has {len(printed)} events, the history "
                           f"{len(shown)}, and they are not the same")
     return f"the timeline has the same {len(timeline)} events by time, at {khz} kHz"
 
@@ -193,8 +193,8 @@ def _newest(stays, wanted: Counter) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _told_stays(context, path, pid: int) -> list[dict]:
-    """The stays in the listing of thread PID: its switch, if that is told, and branches.
+def _printed_stays(context, path, pid: int) -> list[dict]:
+    """The stays in the listing of thread PID: its switch, if that is printed, and branches.
 
     A history may begin in one, and that of another CPU with older ones.
     """
@@ -202,11 +202,11 @@ def _told_stays(context, path, pid: int) -> list[dict]:
     text = dump.btsrec(context, "show", "--thread", pid, "--no-names", "--format", "jsonl", path)
     for line in text.splitlines():
         event = json.loads(line)
-        if event["kind"] == "stretch" and (event["begins"] or not stays or not event["n"]):
+        if event["kind"] == "interval" and (event["begins"] or not stays or not event["n"]):
             stays.append({"cpu": event["cpu"], "begins": event["begins"], "events": []})
-        elif event["kind"] == "stretch" and event["cpu"] != stays[-1]["cpu"]:
+        elif event["kind"] == "interval" and event["cpu"] != stays[-1]["cpu"]:
             raise Failure(f"thread {pid} came to another CPU without a switch: {event}")
-        elif event["kind"] == "stretch" and event["order"] not in ("first", "proven"):
+        elif event["kind"] == "interval" and event["order"] not in ("first", "proven"):
             raise Failure(f"the order of the stays of thread {pid} is not proven: {event}")
         else:
             stays[-1]["events"].append(event)
@@ -247,13 +247,13 @@ def _compare_ends(pid: int, stays: list[dict], histories):
 
 def _compare_thread(context, path, histories, traced, model_dir, pid: int) -> str:
     true = _stays(traced, pid)
-    told = _told_stays(context, path, pid)
-    begun = [stay["cpu"] for stay in told if stay["begins"]]
+    printed = _printed_stays(context, path, pid)
+    begun = [stay["cpu"] for stay in printed if stay["begins"]]
     true = _newest(true, Counter(begun))
     if begun != [cpu for _, cpu in true]:
         raise Failure(f"thread {pid} was on these CPUs in turn, by the trace\n"
                       f"  {[cpu for _, cpu in true]}\n  {begun} by its listing")
-    _compare_ends(pid, told, histories)
+    _compare_ends(pid, printed, histories)
     oldest = {cpu: next(event["tsc"] for event in events if "tsc" in event)
               for cpu, events in histories.items()}
     nr_known = sum(tsc > oldest[cpu] for tsc, cpu in _stays(traced, pid))
@@ -265,11 +265,11 @@ def _compare_thread(context, path, histories, traced, model_dir, pid: int) -> st
         for cpu, events in histories.items()}
     logs = {cpu: truth.Log(model_dir / f"cpu{cpu}.log") for cpu in histories}
     nr_branches = sum(_compare_stay(stay, places[stay["cpu"]], logs[stay["cpu"]])
-                      for stay in told)
-    migrations = sum(a["cpu"] != b["cpu"] for a, b in zip(told, told[1:]))
+                      for stay in printed)
+    migrations = sum(a["cpu"] != b["cpu"] for a, b in zip(printed, printed[1:]))
     if migrations < MIN_MIGRATIONS:
-        raise Failure(f"thread {pid} changed its CPU {migrations} times: too few to tell")
-    return (f"{len(told)} stays of thread {pid} with {nr_branches} branches, on another CPU than "
+        raise Failure(f"thread {pid} changed its CPU {migrations} times: too few to judge")
+    return (f"{len(printed)} stays of thread {pid} with {nr_branches} branches, on another CPU than "
             f"the one before {migrations} times, are those of trace and log")
 
 
@@ -321,7 +321,7 @@ def _compare_cr3(context, path, histories) -> int:
                           f"mm's pgd is {pgd:#x}")
         compared += 1
     if compared < MIN_LIVE_TASKS:
-        raise Failure(f"only {compared} live tasks are in the history: too few to tell")
+        raise Failure(f"only {compared} live tasks are in the history: too few to judge")
     return compared
 
 

@@ -6,10 +6,10 @@ its PMU intel_bts are alive. First perf records with intel_bts: the recorder mus
 to arm with a sentence, and perf's trace must still equal the model's log. Then the
 recorder is armed: counting and sampling events come and go, the NMI watchdog is switched
 off and on, a CPU goes and comes, a program is block-stepped (DEBUGCTL.BTF is in the same
-register), and whoever wants BTS or LBR is told that they are busy. No branch may be
-missing in the histories for all that. At last somebody switches BTS off without asking:
-that, and only that, is a gap with the reason. After unloading, DEBUGCTL, IA32_DS_AREA
-and the DS area of each CPU are what they were before.
+register). An event that wants BTS or LBR gets "busy". No branch may be missing in the
+histories for all that. At last other code switches BTS off without asking: that, and
+only that, is a gap with the reason. After unloading, DEBUGCTL, IA32_DS_AREA and the DS
+area of each CPU are what they were before.
 """
 
 import re
@@ -114,7 +114,7 @@ def _check_debugctl(context, machine):
             block_steps += 1
     if not ours or not block_steps:
         raise Failure(f"{ours} changes of DEBUGCTL by the recorder, {block_steps} of BTF "
-                      "while BTS was on: nothing to tell from")
+                      "while BTS was on: nothing to compare")
     context.say(f"{ours} changes of DEBUGCTL by the recorder, none of a foreign bit; BTF "
                 f"changed {block_steps} times while BTS was on")
 

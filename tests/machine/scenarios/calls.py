@@ -370,7 +370,7 @@ def _check_samples(context, events, trees, model_dir, names: Names):
     if wrong:
         raise Failure(f"{len(wrong)} of {nr_samples} samples differ:\n" + "\n".join(wrong[:20]))
     if not nr_samples or nr_calls < 2 * nr_samples:
-        raise Failure(f"{nr_samples} samples with {nr_calls} open calls: nothing to tell from")
+        raise Failure(f"{nr_samples} samples with {nr_calls} open calls: nothing to compare")
     context.say(f"all {nr_calls} open calls of {nr_samples} samples are those of the model")
 
 

@@ -6,7 +6,7 @@ writes filtered and flattened dumps. On the host the history in each must be wha
 recorded, and the same text from each. The small file was made of memory that was not filtered:
 it must prove more of user space than the filtered dump.
 
-In another boot somebody switches BTS on again behind a freeze, as KVM may. It must be off on all
+In another boot somebody switches BTS on again after a freeze, as KVM may. It must be off on all
 CPUs when the capture kernel starts, which has no ring where the processor would store.
 """
 
@@ -19,7 +19,7 @@ import truth
 import workload
 from errors import Failure
 
-SUMMARY = "btsrec and makedumpfile in a real capture kernel tell the truth"
+SUMMARY = "btsrec and makedumpfile in a real capture kernel print the truth"
 
 RING = "256K"
 NR_SLOTS = (256 << 10) // truth.RECORD_SLOT_BYTES
@@ -116,4 +116,4 @@ def run(context):
                [context.guest_module("btsmsr")]) as rude:
         rude.expect_finish(context.seconds(120))
         rude.quit()
-    context.say("BTS was on again behind a freeze, and off in the capture kernel")
+    context.say("BTS was on again after a freeze, and off in the capture kernel")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The module's control files: whoever may use them cannot break it, and nobody else may.
+"""The module's control files: no user of them can break it, and no other may use them.
 
 Parameters beyond every boundary are refused with a sentence. guest/fuzzdev.c writes random
 and nearly right commands to /dev/btsrec from three processes at once, reads, seeks and asks for
@@ -7,7 +7,7 @@ what is not there: each answer must be what the grammar says, and afterwards the
 must still record, its ring be valid and marks of random bytes be printed escaped. A user
 without privileges opens nothing, and finds no address of the kernel in what the module shows.
 
-"btsrec bench-overhead" moves the recorder by the same device: it measures what it is told to, and
+"btsrec bench-overhead" moves the recorder by the same device: it measures the given work, and
 leaves the recorder as it was, also when a signal ends it. Its times mean nothing here.
 
 On a kernel that is locked down after the module was loaded, arming goes on; the kernel's
@@ -97,7 +97,7 @@ usleep 500000
 kill $!
 wait $!
 [ $? = 143 ] || fail "not ended by a signal"
-grep -q '^state: armed' $device || fail "not armed behind a signal: $(cat $device)"
+grep -q '^state: armed' $device || fail "not armed after a signal: $(cat $device)"
 mount -t securityfs security /sys/kernel/security
 lockdown=/sys/kernel/security/lockdown
 [ -e $lockdown ] || fail "the kernel has no lockdown"
@@ -150,7 +150,7 @@ def _check_dump(context, path):
     text = dump.btsrec(context, "show", path)
     found = CONTROL.search(text)
     if len(marks) < MIN_MARKS:
-        raise Failure(f"{len(marks)} marks: too few to tell")
+        raise Failure(f"{len(marks)} marks: too few to judge")
     if found:
         raise Failure(f"a control character on the terminal: {found.group(0)!r}")
     context.say(f"{len(marks)} marks of random bytes are in the history, none unescaped")

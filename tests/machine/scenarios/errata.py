@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""On processors with a known erratum of BTS the recorder arms, and says what to doubt.
+"""On processors with a known erratum of BTS the recorder arms, and says what is unreliable.
 
 It says so in the kernel log, and "btsrec info" says the same from the dump.
 """
@@ -32,7 +32,7 @@ CASES = [
 
 
 def _info(context, path) -> list[str]:
-    """The errata that the dump tells, the same in text as in JSON."""
+    """The errata that the dump has, the same in text as in JSON."""
     text = re.findall(r"^erratum: +(\w+): .+$", dump.btsrec(context, "info", path), re.MULTILINE)
     root = json.loads(dump.btsrec(context, "info", "--format", "jsonl", path).splitlines()[0])
     if root["errata"] != text:
@@ -60,8 +60,8 @@ def run(context):
         found = re.findall(r"erratum (\w+): .+\.$", log, re.MULTILINE)
         if found != expected:
             raise Failure(f"model 0x{model:02x}, mode={mode}: {found}, not {expected}:\n{log}")
-        told = _info(context, path)
-        if told != expected:
-            raise Failure(f"model 0x{model:02x}, mode={mode}: the dump tells {told}, not "
+        printed = _info(context, path)
+        if printed != expected:
+            raise Failure(f"model 0x{model:02x}, mode={mode}: the dump has {printed}, not "
                           f"{expected}")
         context.say(f"model 0x{model:02x}, mode={mode}: {', '.join(found) or 'none'}")

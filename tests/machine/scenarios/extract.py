@@ -37,7 +37,7 @@ VIEWS = (
 LEVELS = (0, 1, 2, 4, 8, 16, 31)
 # Besides that of the first dump; Debian builds QEMU without LZO and snappy.
 QEMU_FORMATS = ("kdump-zlib",)
-# The first Debian whose makedumpfile packs with zstd; none does with snappy.
+# The first Debian with a makedumpfile that packs with zstd; none does with snappy.
 ZSTD_SUITES = ("trixie",)
 USER_ADDRESS = re.compile(r" (?:branch|fault) .*\b0x0000(?!0{12})[0-9a-f]{12}\b")
 

@@ -39,7 +39,7 @@ MAX_NEWER_OTHER = 20_000
 
 
 def _after_panic(context, path, cpu: int) -> int:
-    """Branches of CPU behind the newest one to panic(); -1: there is none left."""
+    """Branches of CPU after the newest one to panic(); -1: there is none left."""
     text = dump.btsrec(context, "show", "--cpu", cpu, "--format", "tsv",
                        "--system-map", context.os.system_map, path)
     newer = 0
@@ -56,8 +56,8 @@ def _after_panic(context, path, cpu: int) -> int:
 class Crash:
     """One panic.
 
-    @newer: records of each CPU behind the probe.
-    @shown: branches of @cpu, which panicked, behind the newest one to panic(); -1: none is left.
+    @newer: records of each CPU after the probe.
+    @shown: branches of @cpu, which panicked, after the newest one to panic(); -1: none is left.
     """
 
     machine: object

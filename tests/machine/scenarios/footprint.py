@@ -2,8 +2,8 @@
 """What the recorder costs at each task switch, counted by the model, and what others cost.
 
 Instructions, MSR writes and recorded branches inside the module's text, per switch of
-the kernel's own count (/proc/stat) and per annotation, of which an exec or a borrowed mm
-adds some; and the records of the ring next to each switch annotation that lead into,
+the kernel's own count (/proc/stat) and per annotation (an exec or a borrowed mm adds
+some); and the records of the ring next to each switch annotation that lead into,
 within or out of the module.
 
 Then call by call, with all that is called from there: the recorder's two probes; those of
@@ -24,7 +24,7 @@ from scenarios import perf_check
 
 SUMMARY = "the recorder's cost per switch, beside the kernel's trace event and perf's BTS"
 
-# Before there is work to do: the list is long. Behind a symbol of a module stands whose it is.
+# Before there is work to do: the list is long.  A symbol of a module is followed by the module.
 WATCH = """
 find_symbols() {
 	grep -E " ($(echo "$*" | tr ' ' '|'))(.\\[btsrec])?\$" /proc/kallsyms | cut -d' ' -f1,3 |
@@ -215,7 +215,7 @@ def _rows(machine, group: list[Watched]) -> list[tuple]:
               for watched in group]
     for watched, calls in chosen:
         if len(calls) < ENOUGH and not watched.rare:
-            raise Failure(f"{watched.what}: {len(calls)} calls, too few to tell from")
+            raise Failure(f"{watched.what}: {len(calls)} calls, too few to judge")
         most = max((call.msr_writes for call in calls), default=0)
         if most > MAX_MSR_WRITES and group is not PERF:
             raise Failure(f"{watched.what}: {most} MSR writes in one call")
@@ -241,7 +241,7 @@ def _recorder(context) -> list[tuple]:
     reports = REPORT.findall((machine.model_dir / "msr.log").read_text())
     cpus = context.options.cpus
     if len(reports) != 2 * cpus or switches < 100:
-        raise Failure(f"{len(reports)} reports, {switches} switches: nothing to tell from")
+        raise Failure(f"{len(reports)} reports, {switches} switches: nothing to compare")
     insns, msr_writes, branches = (sum(int(report[column]) for report in reports[cpus:])
                                    for column in (1, 2, 3))
     context.say(f"{switches} switches, {annotations} annotations on {cpus} CPUs")
@@ -254,7 +254,7 @@ def _recorder(context) -> list[tuple]:
         raise Failure("no switch in the histories")
     context.say(f"own records next to a switch annotation, of {len(own)}: least {min(own)}, "
                 f"median {statistics.median(own)}, most {max(own)}")
-    # The two ways of counting do not begin and end at the same instant.
+    # The two ways of counting do not begin and end at the same moment.
     if msr_writes > MAX_MSR_WRITES * 1.05 * annotations:
         raise Failure(f"more than {MAX_MSR_WRITES} MSR writes per annotation")
     if max(own) > MAX_OWN_RECORDS:

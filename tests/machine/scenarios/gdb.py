@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stock gdb, connected to "btsrec gdbserver", tells the same history as btsrec.
+"""Stock gdb, connected to "btsrec gdbserver", prints the same history as btsrec.
 
 The user part of one process: the instructions of "record instruction-history" are those
 of "btsrec insns", in the same order, and the calls of "record function-call-history /c"
@@ -107,7 +107,7 @@ def _functions(program) -> dict[str, int]:
 
 
 def _our_calls(context, path, pid: int, newest: int) -> list[int]:
-    """Where the calls lead. gdb does not list one of which nothing ran before the end."""
+    """Where the calls lead. gdb does not list one that did not run before the end."""
     text = dump.btsrec(context, "show", "--types", "--user", "--pid", str(pid), "--format",
                        "jsonl", "--cpu", str(walker.CPU), path)
     calls = [event for event in map(json.loads, text.splitlines())
@@ -140,11 +140,11 @@ def _check_user(context, path, program, items):
     ours = _user_insns(items, pid)
     gdbs = [insn and insn[0] for insn in _gdb_insns(insns)]
     if len(ours) < MIN_USER_INSNS:
-        raise Failure(f"only {len(ours)} instructions of walker: too few to tell")
+        raise Failure(f"only {len(ours)} instructions of walker: too few to judge")
     _same("instruction", gdbs, ours)
     mine = _our_calls(context, path, pid, ours[-1])
     if len(mine) < MIN_CALLS:
-        raise Failure(f"only {len(mine)} calls of walker: too few to tell")
+        raise Failure(f"only {len(mine)} calls of walker: too few to judge")
     _same("call", _gdb_calls(calls, _functions(program)), mine)
     backwards = [int(re.search("pc=([0-9a-f]+)", text)[1], 16) for text in stepped[1::2]]
     _same("step back", backwards, ours[:-NR_STEPS - 1:-1])

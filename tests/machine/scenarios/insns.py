@@ -7,8 +7,8 @@ instruction that is interrupted or faults is begun, but listed only when it is d
 repeated string instruction is listed once. What the dump does not hold (code of
 processes that are gone) the listing must call unknown, and is counted here.
 
-One process is a 32-bit program, most instructions of which mean something else in 64-bit
-code; it enters the kernel by INT 0x80 and by the vDSO's SYSENTER, and runs code that it made.
+One process is a 32-bit program; most of its instructions mean something else in 64-bit code; it
+enters the kernel by INT 0x80 and by the vDSO's SYSENTER, and runs code that it made.
 """
 
 import json
@@ -190,7 +190,7 @@ def _check_compat(context, texts: Counter):
         raise Failure(f"the mode of instructions is a guess: {dict(guessed)}")
     for text in COMPAT_TEXTS:
         if not texts[f"32-bit {text}"]:
-            raise Failure(f"no {text} in 32-bit code: nothing to tell from")
+            raise Failure(f"no {text} in 32-bit code: nothing to compare")
     context.say(f"{texts.total() - guessed.total()} of them are 32-bit code, "
                 f"{texts['32-bit int']} int, {texts['32-bit sysenter']} sysenter; the mode of "
                 f"{guessed.total()} in processes that are gone is a guess")
@@ -223,7 +223,7 @@ def run(context):
         for name in ("kernel", "module", "user", "unknown"):
             setattr(total, name, getattr(total, name) + getattr(count, name))
     if not total.kernel or not total.module or not total.user:
-        raise Failure("one kind of code is missing: nothing to tell from")
+        raise Failure("one kind of code is missing: nothing to compare")
     context.say(f"all {total.total()} listed instructions are those that ran")
     _check_compat(context, sum((listing.texts for listing in listings.values()), Counter()))
     if not options.keep:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Instructions whose branches are known: the model records exactly those.
+"""Instructions with known branches: the model records exactly those.
 
 guest/btsknown.ko runs them on each CPU and compares the ring itself: 999 turns of a
 loop, calls and jumps to the next instruction, conditional and indirect ones, and between
@@ -12,7 +12,7 @@ import re
 import truth
 from errors import Failure
 
-SUMMARY = "a piece of code whose branches are known, record for record"
+SUMMARY = "a piece of code with known branches, record for record"
 
 SCRIPT = """
 for mask in 1 2; do

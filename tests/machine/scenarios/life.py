@@ -3,8 +3,8 @@
 
 After each unloading the page tables of the cpu_entry_area, and each CPU's DEBUGCTL,
 IA32_DS_AREA and DS area must be what they were before the loading, and nothing of the
-recorder may be left in the vmalloc area; nor may a CPU's TLB have a translation of a ring
-whose memory is free (guest/btstlb.c). With --pti the rings are in those page tables
+recorder may be left in the vmalloc area; nor may a CPU's TLB have a translation of a
+ring that is freed (guest/btstlb.c). With --pti the rings are in those page tables
 meanwhile; --la57 has five levels of them.
 """
 

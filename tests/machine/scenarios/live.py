@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The running recorder, read by btsrec in the guest itself, tells what the CPUs recorded.
+"""The running recorder, read by btsrec in the guest itself, shows what the CPUs recorded.
 
 Under load the guest lists its own history: on each CPU a whole ring of the model's log without
-a hole. The recorder goes on, is held and released by hand, and frozen; a snapshot is again
-what the CPUs recorded and tells of the hold, as a listing did where somebody switched BTS on
-behind a hold; behind a freeze the next switch of threads takes it away. The snapshot answers on
-the host, code included.
+a hole. The recorder goes on, is held and released by hand, and frozen; a snapshot is again what the
+CPUs recorded and shows the hold, as a listing did where other code switched BTS on after a hold.
+After a freeze the next switch of threads takes it away. The snapshot answers on the host, code
+included.
 
-At last it is disarmed, which takes its hooks out of the kernel's code, and read once more: what
-ran at those hooks is told as that, and nothing that the kernel did as impossible.
+At last it is disarmed, which takes its hooks out of the kernel's code, and read once more: what ran
+at those hooks is printed as that, and nothing that the kernel did as impossible.
 """
 
 import json
@@ -19,7 +19,7 @@ import truth
 import workload
 from errors import Failure
 
-SUMMARY = "the running recorder, read by btsrec in the guest, tells the truth"
+SUMMARY = "the running recorder, read by btsrec in the guest, shows the truth"
 
 RING = "128K"
 NR_SLOTS = (128 << 10) // truth.RECORD_SLOT_BYTES
@@ -34,7 +34,7 @@ SCRIPT = workload.SHELL + """
 insmod /modules/btsrec.ko pti=map ring_bytes=%s || fail "the recorder does not load"
 insmod /modules/btsmsr.ko || fail "btsmsr does not load"
 # The gap of the hold is overwritten if much runs between its end and the freeze.
-hold_told() {
+hold_shown() {
 	for try in 1 2 3 4 5; do
 		exec 4>/dev/btsrec
 		echo hold >&4
@@ -46,12 +46,12 @@ hold_told() {
 	done
 	return 1
 }
-hold_told "BTS on" || fail "no gap where somebody switched BTS on"
-# The machine goes on behind that freeze: the next switch of threads takes BTS away again.
+hold_shown "BTS on" || fail "no gap where somebody switched BTS on"
+# The machine goes on after that freeze: the next switch of threads takes BTS away again.
 echo 0 >/sys/module/btsmsr/parameters/on
 sleep 1
 grep "^cpu=0 debugctl=[0-9a-f]*[4-9a-f][0-9a-f] " /sys/module/btsmsr/parameters/state &&
-	fail "BTS stays on behind a freeze"
+	fail "BTS stays on after a freeze"
 echo arm >/dev/btsrec || fail "does not arm again"
 start_work
 hurry
@@ -59,7 +59,7 @@ sleep 1
 btsrec show --no-names --live --format jsonl >/tmp/live || fail "btsrec show --live: $?"
 [ "$(sed -n 's/^held: //p' /dev/btsrec)" = 0 ] || fail "still held"
 [ "$(sed -n 's/^state: //p' /dev/btsrec)" = armed ] || fail "not armed any more"
-# What runs behind the hold pushes its gap out of the ring.
+# What runs after the hold pushes its gap out of the ring.
 for job in $(jobs -p); do kill $job; done
 sleep 1
 exec 4>/dev/btsrec
@@ -68,8 +68,8 @@ echo hold >/dev/btsrec 2>/dev/null && fail "two may hold"
 btsrec info --live 2>/tmp/busy && fail "read while somebody else holds"
 grep -q "somebody else" /tmp/busy || fail "held by another, it says: $(cat /tmp/busy)"
 exec 4>&-
-hold_told
-[ "$(sed -n 's/^held: //p' /dev/btsrec)" = 0 ] || fail "held behind the end of the file"
+hold_shown
+[ "$(sed -n 's/^held: //p' /dev/btsrec)" = 0 ] || fail "held after the end of the file"
 btsrec snapshot /tmp/small || fail "btsrec snapshot: $?"
 tar -c -f /dev/nvme0n1 -C /tmp live small && sync || fail "the disk"
 mkdir -p /etc
@@ -77,7 +77,7 @@ echo 'somebody:x:1000:1000::/:/bin/sh' >/etc/passwd
 chmod 755 /tmp
 su somebody -c 'btsrec info --live' 2>/tmp/user && fail "anybody may read"
 grep -q "be root" /tmp/user || fail "to a user it says: $(cat /tmp/user)"
-# The newest switch of a CPU is overwritten if much runs behind it.
+# The newest switch of a CPU is overwritten if much runs after it.
 for try in 1 2 3 4 5; do
 	echo arm >/dev/btsrec && echo disarm >/dev/btsrec || fail "cannot disarm"
 	btsrec info --no-names --live >/dev/null || fail "disarmed: btsrec info: $?"
@@ -133,7 +133,7 @@ def _check_gaps(histories):
     reasons = [event["reason"] for events in histories.values() for event in events
                if event["kind"] == "gap" and event["gap"] == "paused"]
     if "snapshot" not in reasons:
-        raise Failure(f"no gap tells of the hold, only of {reasons}")
+        raise Failure(f"no gap is that of the hold, only {reasons}")
 
 
 def _check_disarmed(text: str):

@@ -9,16 +9,16 @@ A cell is one boot: load under work, a crash of one kind, a dump. In each cell
 - the freeze gives the reason that belongs to the kind,
 - the newest entry of the fault's handler is in the faulting CPU's history.
 
-The columns behind count records, of the others for the CPU with the most:
+The other columns count records, of the others for the CPU with the most:
 newer    on the faulting CPU, from the entry of the fault's handler on (the exception, or
          the call of panic())
 own      of those, of the same thread, without interrupts that came and went meanwhile
          (interrupts.py): an interrupt is no handling of the fault; checked where the table
          of kinds has a limit, unless the kernel preempted the handling
-since    on the faulting CPU, likewise, from the instant of the fault on, where that is known
+since on the faulting CPU, likewise, from the moment of the fault on, where that is known
          (btscrash): with what the kernel prints before it raises the exception
 by NMI   on the others, from the entry of the NMI that stops them on; checked likewise
-running  on the others, since the instant of the fault, where that is known (btscrash)
+running on the others, since the moment of the fault, where that is known (btscrash)
 fault    what "btsrec show" says that the fault is; it must be the branch that "newer" counts from
 
 Without options the cells are those of every day; --full runs all. Which those are, is in
@@ -101,7 +101,7 @@ def add_options(parser):
 
 
 class Newer(NamedTuple):
-    """Branches behind the entry of a fault's handler.
+    """Branches after the entry of a fault's handler.
 
     @own: of the same thread, outside of interrupts.
     @preempted: other threads ran in between.
@@ -139,7 +139,7 @@ class Row:
 
 
 def _symbols(machine, names) -> dict[int, str]:
-    """Entries by address; code for IBT may be called behind its first instruction."""
+    """Entries by address; code for IBT may be called after its first instruction."""
     known = interrupts.sent(machine)
     there = [name for name in names if name in known]
     if not there:
@@ -247,7 +247,7 @@ def _faulting_cpus(histories, marks, kind: Kind) -> list[int]:
 
 
 def _behind_pause(recorder) -> int:
-    """Offset in probe_sched_switch() of the instruction behind its first WRMSR."""
+    """Offset in probe_sched_switch() of the instruction after its first WRMSR."""
     done = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "-j", ".text",
                            "--disassemble=probe_sched_switch", recorder],
                           text=True, capture_output=True, check=False)
@@ -348,7 +348,7 @@ def _check_fault(fault: dict | None, kind: Kind, newer: int, row: Row):
 
 
 def _judge_faulting(machine, history, fault, log, kind: Kind, row: Row) -> Newer:
-    """The records behind the fault; 0 without a freeze."""
+    """The records after the fault; 0 without a freeze."""
     freeze = _freeze(history)
     row.reason = freeze["reason"] if freeze else "none"
     if row.reason not in kind.reasons:
@@ -370,7 +370,7 @@ def _since_mark(machine, histories, logs, marks) -> int | None:
     newest = logs[cpu].total - records
     history = histories[cpu]
     if newest > sum(event["kind"] == "branch" for event in history):
-        raise Failure(f"the instant of the fault is {newest} records ago, not in the ring any more")
+        raise Failure(f"the moment of the fault is {newest} records ago, not in the ring any more")
     outside = interrupts.outside(history, logs[cpu], interrupts.Gates(interrupts.sent(machine)))
     of_branches = [mark for mark, event in zip(outside, history) if event["kind"] == "branch"]
     return sum(of_branches[len(of_branches) - newest:])
@@ -402,7 +402,7 @@ def _judge(machine, found, kind: Kind, row: Row, limited: bool):
     if limited:
         _check_newer(kind.max_newer, own, max(stopped, default=0))
         if kind.max_since is not None and (since is None or since > kind.max_since):
-            raise Failure(f"{since} records outside of interrupts are newer than the instant of "
+            raise Failure(f"{since} records outside of interrupts are newer than the moment of "
                           f"the fault; at most {kind.max_since} may be")
 
 

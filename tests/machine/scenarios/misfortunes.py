@@ -58,12 +58,12 @@ def _crash_and_fail(context, mnt: Path, name: str) -> Path:
 
 
 def _ask(context, mnt: Path, name: str, words="", **config) -> dict[str, bytes]:
-    """What the machine's witness tells."""
+    """What the machine's witness prints."""
     with installed.boot(context, mnt, name, words, is_recording=False, **config) as machine:
         machine.run_to_exit(context.seconds(900))
         files = machine.files
     for file, data in files.items():
-        (context.out / name / f"told-{file}").write_bytes(data)
+        (context.out / name / f"sent-{file}").write_bytes(data)
     return files
 
 

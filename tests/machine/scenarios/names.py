@@ -228,7 +228,7 @@ def check_made(context, found, truths, made):
         context.say(f"/proc/kallsyms, {symbol}: {number} different addresses, all equal")
     for kind in ("[bpf]", "[__builtin__ftrace]"):
         if not any(symbol.endswith(kind) for symbol in count):
-            raise Failure(f"no address in {kind}: nothing to tell from")
+            raise Failure(f"no address in {kind}: nothing to compare")
 
 
 def _panic(context) -> tuple:

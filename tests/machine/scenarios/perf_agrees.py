@@ -25,7 +25,7 @@ import dump
 import workload
 from errors import Failure, Skip
 
-SUMMARY = "perf script tells the same branches, names, offsets and gaps as btsrec show"
+SUMMARY = "perf script prints the same branches, names, offsets and gaps as btsrec show"
 
 SOURCES = Path(__file__).resolve().parents[1] / "guest/user"
 PROGRAM = "/opt/static"
@@ -44,7 +44,7 @@ MIN_BRANCHES = 20_000
 MIN_USER_NAMES = 20
 FIELDS = "cpu,ip,addr,sym,symoff,dso"
 MODULE = "btsrec"
-# Code that the kernel made itself is in no file of which perf could have names.
+# Code that the kernel made itself is in no file from which perf could have names.
 GENERATED = ("[__builtin__ftrace]", "[bpf]")
 
 # [CPU] from symbol+offset (file) => to symbol+offset (file)
@@ -128,7 +128,7 @@ def _check_gaps(context, path, text: str):
     ours, perfs = _gaps(context, path), _lost(text)
     if ours != perfs:
         raise Failure(f"btsrec shows gaps behind {ours}, perf behind {perfs}")
-    context.say(f"perf tells of lost records at the {len(ours)} gaps")
+    context.say(f"perf prints lost records at the {len(ours)} gaps")
 
 
 def _branches(context, path) -> dict[int, list[dict]]:
@@ -217,9 +217,9 @@ def _check_names(context, pairs: dict[int, tuple]):
         raise Failure(f"{len(wrong)} of {len(pairs)} names differ\n" + "\n".join(wrong[:20]))
     if not kinds[("equal", False)] or not kinds[("equal", True)]:
         raise Failure("no name of the kernel, or none of the module, to compare")
-    told = ", ".join(f"{count} {kind}{' [' + MODULE + ']' if module else ''}"
+    printed = ", ".join(f"{count} {kind}{' [' + MODULE + ']' if module else ''}"
                      for (kind, module), count in sorted(kinds.items()))
-    context.say(f"{len(pairs)} different kernel addresses: {told}")
+    context.say(f"{len(pairs)} different kernel addresses: {printed}")
 
 
 # --- User space ---
@@ -262,7 +262,7 @@ def _plt(path: Path) -> list[range]:
 
 
 def _classify_user(address: int, ours: str, why: str, name, file: str, table, stubs) -> str:
-    """As _classify(); a file whose build-id the dump does not have may be unknown to perf.
+    """As _classify(); a file without a build-id in the dump may be unknown to perf.
 
     To perf a function without a size goes on to the next one: _init through all stubs."""
     bare, _, path = ours.rpartition(" ")
@@ -297,8 +297,8 @@ def _check_user(context, ours: dict, perfs: dict, what: str):
                       + "\n".join(wrong[:20]))
     if len(named) < MIN_USER_NAMES or not kinds["nothing (mm gone)"]:
         raise Failure(f"{what}: too few names, or no process that is gone: {kinds}")
-    told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-    context.say(f"{what}, {len(named)} user addresses have names; ends: {told}")
+    printed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    context.say(f"{what}, {len(named)} user addresses have names; ends: {printed}")
 
 
 def _script_below(context, data, root: Path) -> dict[int, list[tuple]]:
@@ -329,7 +329,7 @@ def compare(context, path):
     ours = _branches(context, path)
     total = sum(map(len, ours.values()))
     if total < MIN_BRANCHES:
-        raise Failure(f"{total} branches are too few to tell")
+        raise Failure(f"{total} branches are too few to judge")
     dumped = _perf(context, "script", "-D", "-i", data)
     _check_records(ours, _dumped(dumped))
     _check_gaps(context, path, dumped)

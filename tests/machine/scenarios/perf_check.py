@@ -8,9 +8,9 @@ model's log, record for record. perf decodes all but the newest record of each b
 that it read out (tools/perf/util/intel-bts.c stops while more than one record is left):
 exactly those are missing in the second comparison, nothing else.
 
-The model cannot raise the interrupt that tells the kernel of a full buffer; the kernel
-drains at each context switch instead, and a full buffer stops recording, in the guest and
-in the log alike. So the workload is a program that sleeps often.
+The model cannot raise the interrupt for a full buffer; the kernel drains at each context switch
+instead, and a full buffer stops recording, in the guest and in the log alike. So the workload is a
+program that sleeps often.
 """
 
 import re
@@ -107,7 +107,7 @@ def compare(context, machine):
     expected = [logs[0].branch(age) for age in reversed(range(logs[0].retained()))]
     buffers = [buffer for buffer in _raw_buffers(machine.files["raw"].decode()) if buffer]
     if len(buffers) < MIN_BUFFERS or len(expected) < MIN_RECORDS:
-        raise Failure(f"{len(buffers)} buffers and {len(expected)} records: too few to tell")
+        raise Failure(f"{len(buffers)} buffers and {len(expected)} records: too few to judge")
     stored = [branch for buffer in buffers for branch in buffer if not _is_padding(branch)]
     _same("what the driver stored", stored, expected)
     kept = [(branch.source, branch.target) for buffer in buffers for branch in buffer[:-1]

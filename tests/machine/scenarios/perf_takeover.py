@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where perf cannot be held back, the recorder gives way and nobody's data is harmed.
+"""Where perf cannot be kept out, the recorder gives way and no data is harmed.
 
 Under page-table isolation the kernel has no PMU intel_bts to hold an event of, but perf
 can still ask for one sample for each branch ("-e branches:u -c 1"), and uses BTS for it.

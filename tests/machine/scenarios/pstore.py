@@ -27,7 +27,7 @@ WORDS = (f"systemd.mask=kdump-tools.service panic=1 memmap={RAMOOPS_BYTES:#x}${R
 HEAD = re.compile(r"^The last (\d+) branches of CPU (\d+) before its freeze", re.MULTILINE)
 BRANCH = re.compile(r"^ (\S+(?: \[\w+\])?) -> (\S+(?: \[\w+\])?)$", re.MULTILINE)
 SYMBOL = re.compile(r"^([0-9a-f]{16}) \w (\S+)$", re.MULTILINE)
-# Of the ends of branches; the rest is in modules, whose addresses nobody has told.
+# Of the ends of branches; the rest is in modules with unknown addresses.
 MIN_RESOLVED = 0.5
 
 
@@ -42,8 +42,8 @@ def _summary(files: dict) -> str:
     if len(reports) != 1:
         raise Failure(f"{len(reports)} reports after one crash: {said}")
     entries = [json.loads(line) for line in said["journal"].splitlines()]
-    told = [entry for entry in entries if "BTSREC_REPORT" in entry]
-    if len(told) != 1 or "kernel log from pstore" not in told[0]["MESSAGE"]:
+    printed = [entry for entry in entries if "BTSREC_REPORT" in entry]
+    if len(printed) != 1 or "kernel log from pstore" not in printed[0]["MESSAGE"]:
         raise Failure(f"the journal does not name one report of a kernel log: {said}")
     if said["failed"].strip():
         raise Failure(f"units failed: {said}")

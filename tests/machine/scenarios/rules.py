@@ -14,7 +14,7 @@ from errors import Failure
 
 SUMMARY = "every rule of the model, broken on purpose and caught"
 
-# What btsbreak is told, and the rule that it must break so.
+# What btsbreak is asked for, and the rule that it must break so.
 BREAKS = {
     "NONE": None,
     "STORE_UNMAPPED": "STORE_UNMAPPED",

@@ -5,7 +5,8 @@ Three boots: two panic by the same system call, each with the kernel somewhere e
 the third dereferences NULL in a module. Signatures of the first two are equal, that of the
 third is another; the small file of a dump has that of the dump; the hash is what
 btsrec-summary(1) says. "btsrec diff" finds no difference between a dump and its small file, and
-finds one between the two boots, whose common path ends in the fault, and between different bugs.
+finds one between the two boots, with a common path that ends in the fault, and between different
+bugs.
 """
 
 import json
@@ -57,9 +58,9 @@ def _signature(context, path, *kind: str) -> str:
         raise Failure(f"{path} has no signature: {row}")
     if not row["complete"]:
         raise Failure(f"the path into the fault is cut off: {row}")
-    told = _fnv(["v1", row["reason"], *kind, *row["functions"]])
-    if told != row["signature"]:
-        raise Failure(f"{row} is not hashed as documented: {told}")
+    printed = _fnv(["v1", row["reason"], *kind, *row["functions"]])
+    if printed != row["signature"]:
+        raise Failure(f"{row} is not hashed as documented: {printed}")
     return row["signature"]
 
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The call stacks that "btsrec stack" rebuilds are those that the model saw.
 
-The model keeps the true stack of the running thread by its stack pointer and logs it
-behind every so many records. At each of these points the return addresses that the
-decoder tells must be the true ones, as many as the history of that CPU can know: those of
-the innermost frames that were entered on this CPU and are still in its ring. Where the
-decoder says that it is in doubt it may tell fewer, and the reason is counted.
+The model keeps the true stack of the running thread by its stack pointer and logs it after every so
+many records. At each of these points the return addresses that the decoder prints must be the true
+ones, as many as the history of that CPU can know: those of the innermost frames that were entered
+on this CPU and are still in its ring. Where the decoder says that frames are unreliable it may
+print fewer, and the reason is counted.
 
 Two kinds of calls are no frames for the decoder, and are left out of the truth: the thunk's
-own, and calls of what is right behind them, which fill the return stack buffer.
+own, and calls of what is right after them, which fill the return stack buffer.
 """
 
 import json
@@ -122,11 +122,10 @@ class Cpu:
                        if point[0] >= self.first]
 
     def _named(self, events) -> int:
-        """The first record at which it is known whose stack it is.
+        """The first record at which the thread of the stack is known.
 
-        A ring may begin between the annotation of a switch and the switch: then nothing
-        tells which thread it was that ran before, and nothing of its stack is known when
-        it runs again.
+        A ring may begin between the annotation of a switch and the switch: then the thread that ran
+        before is not known, and nothing of its stack is known when it runs again.
         """
         for event in events:
             if event["kind"] == "switch":
@@ -159,7 +158,7 @@ class Cpu:
 
 
 @dataclass
-class Told:
+class Printed:
     """What the decoder says at one point: certain return addresses, and why no more."""
 
     title: dict
@@ -168,37 +167,37 @@ class Told:
     def returns(self) -> list[int]:
         found = []
         for before, line in zip(self.lines, self.lines[1:]):
-            if before["doubtful"]:
+            if before["unreliable"]:
                 break
             if not line["gone"] and before.get("how") != "divert":
                 found.append(int(line["ip"], 16))
         return found
 
     def reason(self) -> str:
-        return self.title.get("doubt", "")
+        return self.title.get("unreliable_why", "")
 
 
-def _told(context, path, cpu, events: list[int]) -> dict[int, Told]:
+def _printed(context, path, cpu, events: list[int]) -> dict[int, Printed]:
     found = {}
     text = dump.btsrec(context, "stack", "--format", "jsonl", "--cpu", cpu.number, "--at",
                        ",".join(map(str, events)), path)
     for line in text.splitlines():
         item = json.loads(line)
         if item["kind"] == "stack":
-            found[item["n"]] = Told(item, [])
+            found[item["n"]] = Printed(item, [])
         elif item["kind"] == "frame":
             found[item["n"]].lines.append(item)
     return found
 
 
 def _compare(context, path, cpu) -> Counter:
-    told = _told(context, path, cpu, [cpu.event_of(record) for record, _, _ in cpu.points])
+    printed = _printed(context, path, cpu, [cpu.event_of(record) for record, _, _ in cpu.points])
     count = Counter()
     for record, frames, _ in cpu.points:
-        stack = told[cpu.event_of(record)]
+        stack = printed[cpu.event_of(record)]
         true, rebuilt = cpu.known(record, frames), stack.returns()
         if record < cpu.named and "pid" in stack.title:
-            raise Failure(f"CPU {cpu.number}: nothing tells whose stack this is: {stack.title}")
+            raise Failure(f"CPU {cpu.number}: the thread of this stack is not known: {stack.title}")
         count["frames"] += len(rebuilt)
         if rebuilt == true:
             count["equal"] += 1
@@ -246,7 +245,7 @@ def run(context):
         context.say(f"CPU {number}: {_told_count(count)}")
     context.say(f"in all: {_told_count(total)}")
     if total["points"] < WANTED_POINTS or total["equal"] < WANTED_EQUAL:
-        raise Failure(f"too few points to tell from; {WANTED_POINTS} are wanted, of which "
+        raise Failure(f"too few points to tell from; {WANTED_POINTS} are wanted, among them "
                       f"{WANTED_EQUAL} have the whole depth")
     if not context.options.keep:
         path.unlink()
@@ -260,4 +259,4 @@ def _told_count(count: Counter) -> str:
                         if reason.startswith("shorter: "))
     return (f"{count['points']} stacks of {count['frames']} frames: equal to the depth of the "
             f"history {count['equal']} ({count['equal'] / max(count['points'], 1):.1%}), true but "
-            f"shorter for a reason that is told: {reasons or 'none'}; wrong: 0")
+            f"shorter for a reason that is printed: {reasons or 'none'}; wrong: 0")

@@ -97,7 +97,7 @@ for i in $(seq 10); do
 	dmesg | grep -q 'blocked for more than' && break
 	sleep 1
 done
-# At once behind it: the ring shall still have what came before.
+# At once after it: the ring shall still have what came before.
 echo spin >/sys/module/btswarn/parameters/do
 echo freeze >/dev/btsrec
 grep foreign_stops /dev/btsrec | grep -v foreign_stops=0 && fail "a report is a foreign stop"
@@ -105,7 +105,7 @@ ask dump
 finish 0
 """
 REPORTS_RING_BYTES = 32 << 20
-# What the kernel says, and the reason of the gap. Of a stall the CPU tells or another one.
+# What the kernel says, and the reason of the gap.  Of a stall the CPU says it or another one.
 REPORTED = (("BUG: soft lockup", "soft lockup"), ("detected stalls? on CPU", "rcu stall"),
             ("blocked for more than", "hung task"))
 # The rest of the spinning after the first report: some hundred ticks.
@@ -207,7 +207,7 @@ def _survive(context):
 
 
 def _changes(context, path) -> dict[int, list[dict]]:
-    """All events by CPU but branches, of which there are too many to look at."""
+    """All events by CPU but branches: those are too many to look at."""
     found: dict[int, list[dict]] = {}
     for line in dump.btsrec(context, "show", "--no-names", "--format", "jsonl", path).splitlines():
         if '"kind":"branch"' not in line:
@@ -241,7 +241,7 @@ def _reports(context):
             raise Failure(f"no history has the gap of a report: {reason}")
     spinning = length["soft lockup"]
     if spinning < MIN_SPINNING:
-        raise Failure(f"recording did not go on behind the report of a lockup: {spinning}")
+        raise Failure(f"recording did not go on after the report of a lockup: {spinning}")
     context.say(f"three reports survived; the lockup went on for {spinning} branches")
 
 

@@ -90,8 +90,8 @@ class Keys:
 
 
 def _recorded(log: truth.Log) -> list[truth.Branch]:
-    """What the CPU recorded into its ring: all but the self-tests, of which the log's first
-    records are one. They go to another page, each time a CPU begins.
+    """What the CPU recorded into its ring: all but the self-tests; the log's first records are one.
+    They go to another page, each time a CPU begins.
     """
     if log.total > log.capacity:
         raise Failure("the log of the model has wrapped")

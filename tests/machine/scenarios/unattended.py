@@ -45,16 +45,16 @@ def _judge(context, files: dict, model_dir: Path):
     nr = installed.compare(context, "history", reports[0]["history.bts"], model_dir)
     context.say(f"{nr} branches of the report equal the log")
     entries = [json.loads(line) for line in text["journal"].splitlines()]
-    told = [entry for entry in entries if "BTSREC_REPORT" in entry]
-    if len(told) != 1 or told[0]["PRIORITY"] != "2":
+    printed = [entry for entry in entries if "BTSREC_REPORT" in entry]
+    if len(printed) != 1 or printed[0]["PRIORITY"] != "2":
         raise Failure(f"the journal does not name one report: {text['journal']}")
-    if not told[0]["MESSAGE"].startswith("First fault: panic on CPU "):
-        raise Failure(f"the journal does not say what happened: {told[0]}")
-    if "/var/lib/btsrec/captures/" not in told[0]["BTSREC_DUMP"]:
-        raise Failure(f"the report is not of the capture kernel's file: {told[0]}")
-    if told[0]["BTSREC_REPORT"] not in text["catalog"]:
+    if not printed[0]["MESSAGE"].startswith("First fault: panic on CPU "):
+        raise Failure(f"the journal does not say what happened: {printed[0]}")
+    if "/var/lib/btsrec/captures/" not in printed[0]["BTSREC_DUMP"]:
+        raise Failure(f"the report is not of the capture kernel's file: {printed[0]}")
+    if printed[0]["BTSREC_REPORT"] not in text["catalog"]:
         raise Failure(f"the catalog's text does not name the report: {text['catalog']}")
-    context.say(f"journal: {told[0]['MESSAGE']}")
+    context.say(f"journal: {printed[0]['MESSAGE']}")
     if '"kind":"root"' not in text.get("dump-info", ""):
         raise Failure(f"kdump-tools left no dump with the history: {text['files']}")
     if text["failed"].strip():

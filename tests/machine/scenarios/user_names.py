@@ -290,7 +290,7 @@ def _last_spaces(histories) -> dict[int, set[str]]:
 
 
 def _sides(history):
-    """Each branch with the process that ran, as far as annotations tell."""
+    """Each branch with the process that ran, as far as annotations show it."""
     first = next((event["prev"] for event in history if "prev" in event), None)
     side = first
     for event in history:
@@ -340,7 +340,7 @@ def _compare(context, truth: Truth, histories, what: str):
               f"/opt/{LIBRARY}, symbol", "anon", "/opt/stripped"}
     missing = needed - set(truth.count)
     if total < MIN_ADDRESSES or missing:
-        raise Failure(f"{total} user addresses, none of {missing}: nothing to tell from")
+        raise Failure(f"{total} user addresses, none of {missing}: nothing to compare")
     context.say(f"{what}: all {total} user addresses have the names that the guest's maps say")
 
 
@@ -388,9 +388,9 @@ def _compare_filtered(context, truth: Truth, path: Path, files):
                 f"{bare['user_proven']} without files, {found['user_proven']} with "
                 f"{found['file_pages']} pages of files")
     if not found["file_pages"] or found["user_proven"] <= bare["user_proven"]:
-        raise Failure("no code came from files: nothing to tell from")
+        raise Failure("no code came from files: nothing to compare")
     if found["unknown"] > whole["unknown"] + truth.count["anon"]:
-        raise Failure(f"{found['unknown']} pairs cannot be told, {whole['unknown']} in the whole "
+        raise Failure(f"{found['unknown']} pairs could not be checked, {whole['unknown']} in the whole "
                       "dump: code is missing that is in the files")
 
 

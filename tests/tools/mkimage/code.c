@@ -9,7 +9,7 @@
 #define SPACES_PA	0xff000ULL
 #define IDT_KVA		0xfffffe0000000000ULL
 
-/* "kernel" or "userN" at *@at, which moves behind it. */
+/* "kernel" or "userN" at *@at, which moves to its end. */
 unsigned int space_of(const char *text, char **ret_end)
 {
 	unsigned long number;
@@ -40,7 +40,7 @@ uint64_t space_pa(unsigned int space)
 	return pa;
 }
 
-/* The byte behind @va, which is mapped if it is not yet. */
+/* The byte after @va, which is mapped if it is not yet. */
 uint64_t mapped_pa(unsigned int space, uint64_t va)
 {
 	uint64_t table_pa = space_pa(space);

@@ -47,7 +47,7 @@ static void put_kdump_headers(FILE *to, uint64_t nr_pfns)
 	sub[7] = note_bytes;
 	sub[12] = nr_pfns;
 	if (image.is_part) {
-		sub[1] = 1ULL << 32;	/* split, behind the dump level */
+		sub[1] = 1ULL << 32;	/* split, after the dump level */
 		sub[10] = image.first_pfn;
 		sub[11] = image.end_pfn;
 	}

@@ -37,7 +37,7 @@
  *	its page table at 0x100000 + N * 0x1000
  *   idt VECTOR VA		a gate; its handler in the kernel; 128: for programs
  *   userkernel SPACE		a process 4242 with mappings, and BTF (tests/userkernel.h)
- *   poke PLACE OFFSET BYTES VALUE	change memory behind the checksums' back
+ *   poke PLACE OFFSET BYTES VALUE	change memory after the checksums' back
  *   hole PLACE			the page is not in the dump
  *	PLACE: root, dir, modules, cpuN, dsN, listN, ringN.PAGE, kallsyms,
  *	modsymsN, SPACE:VA
@@ -104,7 +104,7 @@ static void do_statement(struct statement *statement)
 		if (strcmp(name, verbs[i].name))
 			continue;
 		if (verbs[i].needs_cpu && !image.cpu)
-			die("%s: of which cpu?", name);
+			die("%s: for which cpu?", name);
 		verbs[i].run(statement);
 		return;
 	}

@@ -93,7 +93,7 @@ void memory_write(uint64_t pa, const void *from, size_t nr_bytes);
 
 /* --- The text ----------------------------------------------------------- */
 
-/* A word of a statement; value: behind the first '=', NULL: there is none. */
+/* A word of a statement; value: after the first '=', NULL: there is none. */
 struct word {
 	char *text;
 	char *value;

@@ -46,7 +46,7 @@ void do_symbol(struct statement *statement)
 void do_modsym(struct statement *statement)
 {
 	if (!image.root->nr_modules)
-		die("of which module?");
+		die("for which module?");
 	add_symbol(statement, image.root->nr_modules);
 }
 

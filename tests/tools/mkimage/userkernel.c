@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A process with mappings, names and a vDSO, and the kernel's BTF that tells how to find them. */
+/* A process with mappings, names and a vDSO, and the kernel's BTF that says how to find them. */
 #include "mkimage.h"
 
 #include <string.h>

@@ -57,5 +57,5 @@ START_TEST(long_text_is_cut)
 }
 END_TEST
 
-BTSREC_CK_MAIN("findings", fini_of_an_empty_list, one, full_counts_the_rest, no_memory_is_counted,
+BTSREC_CK_MAIN("diag", fini_of_an_empty_list, one, full_counts_the_rest, no_memory_is_counted,
 	       long_text_is_cut)

@@ -299,7 +299,7 @@ static bool begins_with_u(const char *name, size_t name_bytes)
 	return name_bytes && *name == 'u';
 }
 
-/* From the first name that is wanted to where the symbol behind the last one begins. */
+/* From the first name that is wanted to where the symbol after the last one begins. */
 START_TEST(part_of_some_names)
 {
 	uint64_t va = 1, end_va = 2;

@@ -141,7 +141,7 @@ START_TEST(missing_code)
 }
 END_TEST
 
-/* Half a page of nops for everybody who asks. */
+/* Half a page of nops for every caller. */
 static size_t half_a_page(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes)
 {
 	(void)cr3;
@@ -359,7 +359,7 @@ START_TEST(made_thunks)
 	ck_assert_int_eq(code_insn(cf_code, 0, MODULE, false, &insn), CODE_OK);
 	ck_assert_int_eq(insn.here, CODE_NO_THUNK);
 	ck_assert_int_eq(insn.there, wanted);
-	/* The jump behind that of FineIBT. */
+	/* The jump after that of FineIBT. */
 	if (expected[_i].bytes[2] == 0x75) {
 		ck_assert_int_eq(code_insn(cf_code, 0, va + 2, false, &insn), CODE_OK);
 		ck_assert_int_eq(insn.here, wanted);
@@ -384,7 +384,7 @@ START_TEST(a_made_thunk_at_the_end)
 }
 END_TEST
 
-/* Nobody is asked of addresses at which there can be no thunk. */
+/* No names are asked of addresses at which there can be no thunk. */
 START_TEST(thunks_in_a_part)
 {
 	unsigned int nr_asked = 0;
@@ -405,7 +405,7 @@ START_TEST(thunks_in_a_part)
 	ck_assert_uint_eq(nr_asked, 1);
 	ck_assert_int_eq(code_run(code, 0, TEXT + 0x808, TEXT + 0x808)->last.here, CODE_NO_THUNK);
 	ck_assert_uint_eq(nr_asked, 1);
-	/* Behind the part of which that is known. */
+	/* After the part for which that is known. */
 	ck_assert_int_eq(code_run(code, 0, TEXT + 0x810, TEXT + 0x810)->last.here,
 			 CODE_THUNK_INDIRECT);
 	ck_assert_uint_eq(nr_asked, 2);

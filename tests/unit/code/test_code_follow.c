@@ -266,7 +266,7 @@ START_TEST(pieces_of_files)
 		ck_assert_int_eq(code_run(cf_code, 0, va + i, va + 2000)->fault, CODE_NO_SPACE);
 	}
 	ck_assert_uint_ge(code_from_files(cf_code), 3);
-	/* The same page of memory, and behind what is left of it different files. */
+	/* The same page of memory, and after what is left of it different files. */
 	cf_ck_fault(USER, USER + 2000, CODE_OK, 0);
 	ck_assert_int_eq(code_run(cf_code, 0x3000, USER, USER + 2000)->fault, CODE_LEAVES);
 	cf_finish();

@@ -45,7 +45,7 @@ START_TEST(no_memory)
 }
 END_TEST
 
-/* What is known of the run if it is judged to be @judged; 0: its brief does not tell. */
+/* What is known of the run if it is judged to be @judged; 0: its brief does not say. */
 static unsigned int judged(uint64_t cr3, uint64_t start, uint64_t end, uint8_t judged)
 {
 	const struct code_runs *runs = code_runs(cf_code);
@@ -126,7 +126,7 @@ START_TEST(made_again)
 }
 END_TEST
 
-/* Of a run whose addresses or length have no room in a brief nothing is known so soon. */
+/* Of a run with addresses or a length that have no room in a brief nothing is known so soon. */
 START_TEST(no_briefs)
 {
 	const uint64_t others[] = { (uint32_t)TEXT, TEXT & ~(1ULL << 40), 0xffffffff7ffffffeULL };

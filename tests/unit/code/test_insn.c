@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the table says must be what Zydis says, whose word counts: for every opcode, with each
- * REX and none, each ModRM and, where there is one, SIB with each base.  What is behind those
- * has no part in it, so it is random.
+ * What the table says must be what Zydis says, which decides: for every opcode, with each REX and
+ * none, each ModRM and, where there is one, SIB with each base.  What follows those has no part in
+ * it, so it is random.
  */
 #include "code/insn.h"
 

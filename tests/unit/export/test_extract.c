@@ -24,7 +24,7 @@ static unsigned int nr_threads;
 static struct extract_file *file;
 static struct msg msg;
 
-/* Who packs, and who of them has no memory for it. */
+/* Which thread packs, and which of them has no memory for it. */
 static pthread_t owner;
 static bool owner_fails, others_fail;
 static unsigned int nr_packed_by_others;
@@ -233,7 +233,7 @@ END_TEST
 
 /* --- Lines that are cut ------------------------------------------------- */
 
-/* The first bytes of lines 5 and 7 of page 1, of which the lines before and between are there. */
+/* The first bytes of lines 5 and 7 of page 1; the lines before and between are there. */
 #define CUT_PA		(PAGE + 5 * 64)
 #define CUT_BYTES	40
 
@@ -608,7 +608,7 @@ START_TEST(refused_anywhere_many_get_as_far)
 }
 END_TEST
 
-/* Who has refused is not asked again. */
+/* A thread that has refused is not asked again. */
 START_TEST(nothing_behind_what_was_refused)
 {
 	struct extract_writer *writer;

@@ -4,7 +4,7 @@
 #include "check_btsrec.h"
 #include "export/gdb/gdb_packets.h"
 
-/** struct wire - what gdb says, and what it has been told */
+/** struct wire - what gdb says, and what it has been sent */
 struct wire {
 	const char *in;
 	size_t step_bytes;

@@ -102,7 +102,7 @@ static bool read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *to)
 	return true;
 }
 
-/* Nothing else is: what is behind the last byte that somebody wants may be anybody's. */
+/* Nothing else is: what is after the last byte that somebody wants may be anybody's. */
 START_TEST(whole_pages_are_read_as_such)
 {
 	setup();
@@ -157,6 +157,7 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("tee", lines_that_are_touched, over_pages, what_is_not_there_is_not_remembered,
+BTSREC_CK_MAIN("image_record", lines_that_are_touched, over_pages,
+	       what_is_not_there_is_not_remembered,
 	       page_zero_is_read_only, whole_pages_are_read_as_such, too_many_for_once,
 	       no_memory)

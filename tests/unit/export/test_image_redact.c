@@ -124,7 +124,7 @@ START_TEST(paths_are_empty)
 }
 END_TEST
 
-/* Of what is there of a word that is an address, and of an exec, nothing is told either. */
+/* Of what is there of a word that is an address, and of an exec, nothing is shown either. */
 START_TEST(what_ends_too_early)
 {
 	struct btsrec_exec exec = { .pid = 3, .path = "/bin/secret" }, got;
@@ -216,6 +216,6 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("redact", addresses_of_user_space_read_zero, annotations_and_poison_stay,
+BTSREC_CK_MAIN("image_redact", addresses_of_user_space_read_zero, annotations_and_poison_stay,
 	       five_levels, paths_are_empty, what_ends_too_early, what_was_not_asked_for_stays,
 	       other_memory_over_pages, parts_and_failures, no_memory)

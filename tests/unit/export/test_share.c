@@ -25,7 +25,7 @@ START_TEST(the_same_of_each)
 }
 END_TEST
 
-START_TEST(who_has_fewer_leaves_the_rest)
+START_TEST(one_with_fewer_leaves_the_rest)
 {
 	const uint64_t nr[] = { 1000, 10, 0, 1000 };
 
@@ -54,5 +54,5 @@ START_TEST(more_than_a_number_holds)
 }
 END_TEST
 
-BTSREC_CK_MAIN("share", all_where_all_fit, the_same_of_each, who_has_fewer_leaves_the_rest,
+BTSREC_CK_MAIN("share", all_where_all_fit, the_same_of_each, one_with_fewer_leaves_the_rest,
 	       never_none, more_than_a_number_holds)

@@ -146,7 +146,7 @@ START_TEST(before_a_pause)
 }
 END_TEST
 
-/* What is lost may hold a switch; the next annotation tells who was switched away from. */
+/* What is lost may hold a switch; the next annotation says which thread was switched away from. */
 START_TEST(gaps)
 {
 	struct btsrec_side now = side(6);

@@ -64,7 +64,7 @@ START_TEST(nothing_is_asked)
 }
 END_TEST
 
-START_TEST(who_ran)
+START_TEST(threads_that_ran)
 {
 	struct btsrec_side side = { .pid = 7, .tgid = 5 };
 	struct btsrec_event sw = { .kind = BTSREC_EVENT_SWITCH };
@@ -254,7 +254,7 @@ static const char *list_of(size_t nr, const char *element)
 	return list;
 }
 
-/* A list that is too long is told apart from one that nobody understands. */
+/* A list that is too long gives another error than one that is not understood. */
 START_TEST(how_much_is_taken)
 {
 	char name[FILTER_MAX_PATTERN_BYTES + 4] = "";
@@ -298,11 +298,12 @@ START_TEST(times_need_a_clock)
 	ck_refused((struct btsrec_filter){ .to = "-1" }, "not frozen");
 	make((struct btsrec_filter){ .to = "1" });
 	clock.tsc_khz = 0;
-	ck_refused((struct btsrec_filter){ .to = "1" }, "how fast");
+	ck_refused((struct btsrec_filter){ .to = "1" }, "rate of the TSC");
 	make((struct btsrec_filter){ .to = "tsc:1" });
 	clock = good;
 }
 END_TEST
 
-BTSREC_CK_MAIN("filter", nothing_is_asked, who_ran, a_loss_is_never_left_out, which_branch, modules, windows,
-	       what_is_refused, patterns, how_much_is_taken, one_of_several, times_need_a_clock)
+BTSREC_CK_MAIN("filter", nothing_is_asked, threads_that_ran, a_loss_is_never_left_out, which_branch,
+	       modules, windows, what_is_refused, patterns, how_much_is_taken, one_of_several,
+	       times_need_a_clock)

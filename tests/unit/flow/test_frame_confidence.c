@@ -85,13 +85,13 @@ static void gap(void)
 	feed(&event, NULL);
 }
 
-static void ck_doubt(enum doubt_why why, uint64_t at)
+static void ck_unreliable(enum unreliable_why why, uint64_t at)
 {
-	struct doubt doubt = frame_confidence_of(&frame_confidence, frames_stack(frames));
+	struct unreliable unreliable = frame_confidence_of(&frame_confidence, frames_stack(frames));
 
-	ck_assert_int_eq(doubt.why, why);
-	if (why != DOUBT_NONE)
-		ck_assert_uint_eq(doubt.n, at);
+	ck_assert_int_eq(unreliable.why, why);
+	if (why != UNRELIABLE_NOT)
+		ck_assert_uint_eq(unreliable.n, at);
 }
 
 START_TEST(a_thread_that_stayed)
@@ -103,7 +103,7 @@ START_TEST(a_thread_that_stayed)
 	sw(100, 1, 2);
 	sw(200, 2, 1);
 	ck_assert_uint_eq(frames_stack(frames)->nr, 1);
-	ck_doubt(DOUBT_NONE, 0);
+	ck_unreliable(UNRELIABLE_NOT, 0);
 	finish();
 }
 END_TEST
@@ -114,11 +114,11 @@ START_TEST(a_thread_that_was_elsewhere)
 	elsewhere(150, 8, 1);
 	branch(BRANCH_CALL, K(1), K(2));
 	sw(100, 1, 2);
-	ck_doubt(DOUBT_NONE, 0);
+	ck_unreliable(UNRELIABLE_NOT, 0);
 	sw(200, 2, 1);
-	ck_doubt(DOUBT_ELSEWHERE, 2);
+	ck_unreliable(UNRELIABLE_ELSEWHERE, 2);
 	sw(300, 1, 3);
-	ck_doubt(DOUBT_NONE, 0);
+	ck_unreliable(UNRELIABLE_NOT, 0);
 	finish();
 }
 END_TEST
@@ -130,7 +130,7 @@ START_TEST(a_history_that_begins_too_late)
 	branch(BRANCH_CALL, K(1), K(2));
 	sw(100, 1, 2);
 	sw(200, 2, 1);
-	ck_doubt(DOUBT_UNKNOWN, 2);
+	ck_unreliable(UNRELIABLE_UNKNOWN, 2);
 	finish();
 }
 END_TEST
@@ -140,11 +140,11 @@ START_TEST(a_gap_is_about_everybody)
 	start();
 	branch(BRANCH_CALL, K(1), K(2));
 	gap();
-	ck_doubt(DOUBT_GAP, 1);
+	ck_unreliable(UNRELIABLE_GAP, 1);
 	branch(BRANCH_CALL, K(2), K(3));
-	ck_doubt(DOUBT_GAP, 1);
+	ck_unreliable(UNRELIABLE_GAP, 1);
 	sw(100, 1, 2);
-	ck_doubt(DOUBT_GAP, 1);
+	ck_unreliable(UNRELIABLE_GAP, 1);
 	finish();
 }
 END_TEST
@@ -154,15 +154,15 @@ START_TEST(a_return_that_does_not_fit)
 	start();
 	branch(BRANCH_CALL, K(1), K(2));
 	branch(BRANCH_RET, K(2), K(1) + 5);
-	ck_doubt(DOUBT_NONE, 0);
+	ck_unreliable(UNRELIABLE_NOT, 0);
 	branch(BRANCH_CALL, K(1), K(2));
 	branch(BRANCH_RET, K(2), K(9) + 5);
-	ck_doubt(DOUBT_UNFIT, 3);
+	ck_unreliable(UNRELIABLE_UNFIT, 3);
 	finish();
 }
 END_TEST
 
-/* What does not fit is a doubt of its own, but for the next branch behind a gap. */
+/* What does not fit is unreliable for a reason of its own, but for the next branch after a gap. */
 START_TEST(plain_branches_behind_a_gap)
 {
 	const struct btsrec_event event = { .kind = BTSREC_EVENT_BRANCH, .n = 7 };
@@ -174,13 +174,13 @@ START_TEST(plain_branches_behind_a_gap)
 	frame_confidence_feed(&frame_confidence, &traced, &lost, frames);
 	traced.step = NULL;
 	frame_confidence_feed(&frame_confidence, &traced, &lost, frames);
-	ck_doubt(DOUBT_GAP, 7);
+	ck_unreliable(UNRELIABLE_GAP, 7);
 	traced.step = &broken;
 	frame_confidence_feed(&frame_confidence, &traced, &lost, frames);
 	frame_confidence_feed_fast(&frame_confidence);
 	traced.step = NULL;
 	frame_confidence_feed(&frame_confidence, &traced, &lost, frames);
-	ck_doubt(DOUBT_UNFIT, 7);
+	ck_unreliable(UNRELIABLE_UNFIT, 7);
 	finish();
 }
 END_TEST
@@ -188,27 +188,27 @@ END_TEST
 START_TEST(code_that_nobody_saw)
 {
 	const struct stack *stack;
-	struct doubt doubt;
+	struct unreliable unreliable;
 
 	start();
 	branch(BRANCH_CALL, U(1), U(2));
 	branch(BRANCH_CALL, U(2), U(3));
 	stack = frames_stack(frames);
 	ck_assert(!frame_confidence_unseen(&frame_confidence, stack, &stack->frames[1], NULL,
-					   &doubt));
+					   &unreliable));
 	ck_assert_uint_eq(frame_confidence_cookie(&frame_confidence, stack), 0);
 	branch(BRANCH_UNKNOWN, U(3), U(4));
 	branch(BRANCH_CALL, U(4), U(5));
 	ck_assert_uint_eq(frame_confidence_cookie(&frame_confidence, stack), 3);
 	ck_assert_uint_eq(stack->frames[2].cookie, 3);
 	ck_assert(!frame_confidence_unseen(&frame_confidence, stack, &stack->frames[2], NULL,
-					   &doubt));
+					   &unreliable));
 	ck_assert(frame_confidence_unseen(&frame_confidence, stack, &stack->frames[1],
-					  &stack->frames[2], &doubt));
-	ck_assert_int_eq(doubt.why, DOUBT_UNSEEN);
-	ck_assert_uint_eq(doubt.n, 2);
+					  &stack->frames[2], &unreliable));
+	ck_assert_int_eq(unreliable.why, UNRELIABLE_UNSEEN);
+	ck_assert_uint_eq(unreliable.n, 2);
 	ck_assert(!frame_confidence_unseen(&frame_confidence, stack, &stack->frames[0],
-					   &stack->frames[1], &doubt));
+					   &stack->frames[1], &unreliable));
 	finish();
 }
 END_TEST
@@ -224,7 +224,7 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("doubts", a_thread_that_stayed, a_thread_that_was_elsewhere,
+BTSREC_CK_MAIN("frame_confidence", a_thread_that_stayed, a_thread_that_was_elsewhere,
 	       a_history_that_begins_too_late, a_gap_is_about_everybody,
 	       a_return_that_does_not_fit, plain_branches_behind_a_gap, code_that_nobody_saw,
 	       no_memory)

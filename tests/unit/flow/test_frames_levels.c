@@ -88,7 +88,7 @@ START_TEST(iret_to_itself)
 }
 END_TEST
 
-/* A fault is repaired: the code goes on behind what failed. */
+/* A fault is repaired: the code goes on after what failed. */
 START_TEST(fixed_up)
 {
 	start();

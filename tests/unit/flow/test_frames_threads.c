@@ -106,7 +106,7 @@ START_TEST(switch_of_user_code_only)
 }
 END_TEST
 
-/* Who ran before the first switch is told by that switch. */
+/* The first switch says which thread ran before it. */
 START_TEST(thread_named_late)
 {
 	start();
@@ -165,7 +165,7 @@ START_TEST(bridged_gap)
 }
 END_TEST
 
-/* What the unseen way out has found again is of no use for what comes behind the return. */
+/* What the unseen way out has found again is of no use for what comes after the return. */
 START_TEST(bridge_then_astray)
 {
 	start();

@@ -134,7 +134,7 @@ START_TEST(user_time_is_one_block)
 	ck_assert_uint_eq(printed.block.nr_branches, 1);
 	ck_assert_uint_eq(printed.block.from, USER);
 	ck_assert_uint_eq(printed.block.to, USER + 3);
-	/* At once back in the kernel, and one whose beginning is not there. */
+	/* At once back in the kernel, and one without its beginning. */
 	branch(KERNEL, USER);
 	printed = branch(USER, KERNEL);
 	ck_assert_uint_eq(printed.block.nr_branches, 0);
@@ -147,5 +147,5 @@ START_TEST(user_time_is_one_block)
 }
 END_TEST
 
-BTSREC_CK_MAIN("splay", a_system_call, an_interrupt_has_no_handler_of_a_system_call,
+BTSREC_CK_MAIN("level_filter", a_system_call, an_interrupt_has_no_handler_of_a_system_call,
 	       what_is_not_closed, user_time_is_one_block)

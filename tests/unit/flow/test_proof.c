@@ -144,9 +144,9 @@ START_TEST(nothing_ran_before_an_interrupt)
 END_TEST
 
 /*
- * Each bit of each address.  What cannot be seen: an interrupt that hits another
- * instruction of the same run, and a return, indirect branch or interrupt whose new
- * target leads straight to the next branch as well, here over NOPs and zeros.
+ * Each bit of each address.  What cannot be seen: an interrupt at another instruction of the same
+ * run.  A return, indirect branch or interrupt with a new target that leads straight to the next
+ * branch as well, here over NOPs and zeros.
  */
 /* An INT that can only have been one is no instruction that is known to have run. */
 START_TEST(a_system_call_of_unreadable_code)

@@ -5,7 +5,7 @@
 
 #define THREAD 8
 
-/* The history that is being told: its CPU, number of the next event, and who runs. */
+/* The history that is being fed: its CPU, number of the next event, and the thread that runs. */
 static struct intervals all;
 static unsigned int cpu;
 static uint64_t n;
@@ -108,7 +108,7 @@ static void ck_bounds(size_t i, bool begins, uint64_t first_tsc, bool ends, uint
 	ck_assert_uint_eq(all.list[i].last_tsc, last_tsc);
 }
 
-/* Of a stretch after the first; @maybe: -1: it was nowhere else in between. */
+/* Of an interval after the first; @maybe: -1: it was nowhere else in between. */
 static void ck_follows(size_t i, enum interval_order order, int maybe)
 {
 	ck_assert_uint_eq(all.list[i].order, order);
@@ -149,7 +149,7 @@ START_TEST(one_cpu)
 }
 END_TEST
 
-/* What is told first is no matter; a thread that is running at both ends of a history. */
+/* What is fed first is no matter; a thread that is running at both ends of a history. */
 START_TEST(a_migration)
 {
 	start();
@@ -233,7 +233,7 @@ START_TEST(an_unreadable_history)
 }
 END_TEST
 
-/* What hides a switch ends a stretch, at the latest where recording stopped. */
+/* What hides a switch ends an interval, at the latest where recording stopped. */
 START_TEST(a_pause)
 {
 	start();
@@ -278,7 +278,7 @@ START_TEST(an_nmi)
 }
 END_TEST
 
-/* The thread comes and goes behind a pause. */
+/* The thread comes and goes after a pause. */
 START_TEST(pause_of_others)
 {
 	start();
@@ -296,7 +296,7 @@ START_TEST(pause_of_others)
 }
 END_TEST
 
-/* A gap without a time: who ran behind it is known by the next switch. */
+/* A gap without a time: which thread ran after it is known by the next switch. */
 START_TEST(a_bad_record)
 {
 	start();
@@ -426,7 +426,7 @@ START_TEST(at_time_zero)
 }
 END_TEST
 
-/* On one CPU the ring tells the order, even if the clock goes back. */
+/* On one CPU the ring gives the order, even if the clock goes back. */
 START_TEST(clock_back)
 {
 	start();
@@ -463,7 +463,7 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("stretches", one_cpu, a_migration, history_too_short, history_ends,
+BTSREC_CK_MAIN("sched_intervals", one_cpu, a_migration, history_too_short, history_ends,
 	       an_unreadable_history, a_pause, an_nmi, pause_of_others, a_bad_record,
 	       an_overwritten_history, armed_again, nothing_behind_gap, without_time,
 	       a_contradiction, at_time_zero, clock_back, no_memory)

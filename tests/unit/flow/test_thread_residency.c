@@ -39,13 +39,13 @@ static void start(void)
 	ck_assert(residency_init(&all, 3));
 }
 
-static void ck_between(uint32_t pid, uint64_t from, uint64_t to, enum sighted want,
+static void ck_between(uint32_t pid, uint64_t from, uint64_t to, enum residence want,
 		       unsigned int want_cpu)
 {
 	unsigned int cpu = 99;
 
 	ck_assert_int_eq(residency_between(&all, pid, 0, from, to, &cpu), want);
-	ck_assert_uint_eq(cpu, want == SIGHTED_NOWHERE ? 99 : want_cpu);
+	ck_assert_uint_eq(cpu, want == RESIDENCE_NOWHERE ? 99 : want_cpu);
 }
 
 START_TEST(here_and_there)
@@ -61,12 +61,12 @@ START_TEST(here_and_there)
 	sw(1, 330, 7, 2);
 	freeze(1, 510);
 	residency_end(&all);
-	ck_between(7, 100, 200, SIGHTED_NOWHERE, 0);
-	ck_between(7, 300, 400, SIGHTED_ELSEWHERE, 1);
-	ck_between(8, 200, 400, SIGHTED_NOWHERE, 0);
-	ck_between(7, 300, 320, SIGHTED_NOWHERE, 0);
-	ck_between(7, 325, 400, SIGHTED_ELSEWHERE, 1);
-	ck_between(7, 330, 400, SIGHTED_NOWHERE, 0);
+	ck_between(7, 100, 200, RESIDENCE_NOWHERE, 0);
+	ck_between(7, 300, 400, RESIDENCE_ELSEWHERE, 1);
+	ck_between(8, 200, 400, RESIDENCE_NOWHERE, 0);
+	ck_between(7, 300, 320, RESIDENCE_NOWHERE, 0);
+	ck_between(7, 325, 400, RESIDENCE_ELSEWHERE, 1);
+	ck_between(7, 330, 400, RESIDENCE_NOWHERE, 0);
 }
 END_TEST
 
@@ -77,10 +77,10 @@ START_TEST(a_history_that_does_not_reach)
 	sw(1, 150, 1, 2);
 	sw(1, 300, 2, 1);
 	residency_end(&all);
-	ck_between(7, 100, 200, SIGHTED_UNKNOWN, 1);
-	ck_between(7, 150, 300, SIGHTED_NOWHERE, 0);
-	ck_between(7, 200, 301, SIGHTED_UNKNOWN, 1);
-	ck_between(0, 100, 200, SIGHTED_NOWHERE, 0);
+	ck_between(7, 100, 200, RESIDENCE_UNKNOWN, 1);
+	ck_between(7, 150, 300, RESIDENCE_NOWHERE, 0);
+	ck_between(7, 200, 301, RESIDENCE_UNKNOWN, 1);
+	ck_between(0, 100, 200, RESIDENCE_NOWHERE, 0);
 }
 END_TEST
 
@@ -92,9 +92,9 @@ START_TEST(a_hole_in_a_history)
 	sw(1, 300, 2, 1);
 	freeze(1, 400);
 	residency_end(&all);
-	ck_between(7, 120, 200, SIGHTED_UNKNOWN, 1);
-	ck_between(7, 240, 300, SIGHTED_UNKNOWN, 1);
-	ck_between(7, 250, 400, SIGHTED_NOWHERE, 0);
+	ck_between(7, 120, 200, RESIDENCE_UNKNOWN, 1);
+	ck_between(7, 240, 300, RESIDENCE_UNKNOWN, 1);
+	ck_between(7, 250, 400, RESIDENCE_NOWHERE, 0);
 }
 END_TEST
 
@@ -105,7 +105,7 @@ START_TEST(a_cpu_without_history)
 	residency_blind(&all, 2);
 	residency_blind(&all, 77);
 	residency_end(&all);
-	ck_between(7, 400, 400, SIGHTED_UNKNOWN, 2);
+	ck_between(7, 400, 400, RESIDENCE_UNKNOWN, 2);
 }
 END_TEST
 
@@ -115,7 +115,7 @@ START_TEST(a_history_of_branches_alone)
 	residency_ran(&all, 2);
 	residency_ran(&all, 3);
 	residency_end(&all);
-	ck_between(7, 100, 200, SIGHTED_UNKNOWN, 2);
+	ck_between(7, 100, 200, RESIDENCE_UNKNOWN, 2);
 }
 END_TEST
 
@@ -126,7 +126,7 @@ static void arm(unsigned int cpu)
 	ck_assert(residency_feed(&all, &event));
 }
 
-/* CPU 0 begins in a switch, as does what follows its gap; CPU 1 tells first who runs. */
+/* CPU 0 begins in a switch, as does what follows its gap; CPU 1 first names its thread. */
 START_TEST(a_switch_that_nothing_announces)
 {
 	struct btsrec_event gap = { .kind = BTSREC_EVENT_GAP, .n = 9 };
@@ -172,7 +172,7 @@ START_TEST(many_gaps_that_nothing_announces)
 }
 END_TEST
 
-START_TEST(a_gap_that_tells_who_runs)
+START_TEST(a_gap_that_names_the_thread)
 {
 	struct btsrec_event borrowed = { .kind = BTSREC_EVENT_SWITCH, .mm_only = true };
 
@@ -203,6 +203,7 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("sightings", here_and_there, a_history_that_does_not_reach, a_hole_in_a_history,
-	       a_cpu_without_history, a_history_of_branches_alone, a_switch_that_nothing_announces,
-	       many_gaps_that_nothing_announces, a_gap_that_tells_who_runs, no_memory)
+BTSREC_CK_MAIN("thread_residency", here_and_there, a_history_that_does_not_reach,
+	       a_hole_in_a_history, a_cpu_without_history, a_history_of_branches_alone,
+	       a_switch_that_nothing_announces, many_gaps_that_nothing_announces,
+	       a_gap_that_names_the_thread, no_memory)

@@ -129,5 +129,5 @@ START_TEST(without_a_clock)
 }
 END_TEST
 
-BTSREC_CK_MAIN("instants", between_two_annotations, outside_of_all, a_pause_takes_time, bounds,
+BTSREC_CK_MAIN("time_axis", between_two_annotations, outside_of_all, a_pause_takes_time, bounds,
 	       hostile_times, without_a_clock)

@@ -61,7 +61,7 @@ START_TEST(in_no_folder)
 }
 END_TEST
 
-/* Whoever prints them escapes them; here they are what they are. */
+/* Printing escapes them; here they are what they are. */
 START_TEST(names_of_any_bytes)
 {
 	uk_init(&uk);
@@ -75,7 +75,7 @@ START_TEST(names_that_are_none)
 	uk_init(&uk);
 	dentry(0)->d_name.len = 0;
 	ck_assert(!read_path());
-	dentry(0)->d_name.len = 5;	/* with the NUL behind it */
+	dentry(0)->d_name.len = 5;	/* with the NUL after it */
 	ck_assert(!read_path());
 	memset(uk_at(&uk, UK_NAMES_PA), 'x', 256);
 	dentry(0)->d_name.len = 256;

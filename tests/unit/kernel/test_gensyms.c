@@ -198,4 +198,4 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("madesyms", each_kind, hostile_lists, nothing_known, out_of_memory)
+BTSREC_CK_MAIN("gensyms", each_kind, hostile_lists, nothing_known, out_of_memory)

@@ -118,4 +118,4 @@ START_TEST(names)
 }
 END_TEST
 
-BTSREC_CK_MAIN("gates", reads_the_idt, only_gates_of_the_kernel, system_calls, not_there, names)
+BTSREC_CK_MAIN("idt", reads_the_idt, only_gates_of_the_kernel, system_calls, not_there, names)

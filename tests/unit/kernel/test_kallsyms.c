@@ -54,7 +54,7 @@ static void put_tokens(void)
 	}
 }
 
-/* A symbol by its tokens, the first of which begins with the type letter. */
+/* A symbol by its tokens; the first one begins with the type letter. */
 static void put_symbol(int32_t offset, const void *tokens, size_t nr_tokens)
 {
 	uint8_t head[2] = { (uint8_t)nr_tokens };
@@ -117,7 +117,7 @@ START_TEST(tokens_are_expanded)
 }
 END_TEST
 
-/* Long tokens and short ones, one behind the other and as the last of all. */
+/* Long tokens and short ones, one after the other and as the last of all. */
 START_TEST(tokens_of_any_length)
 {
 	setup();

@@ -345,7 +345,7 @@ static void ck_by_branches(const struct btsrec_event *all, size_t nr_all, size_t
 	history_fini(&history);
 }
 
-/* What is no branch in @all was told, the branches were passed. */
+/* What is no branch in @all was given, the branches were passed. */
 static void ck_passed(const struct btsrec_event *all, size_t nr_all,
 		      const struct history_passed *passed)
 {

@@ -261,7 +261,7 @@ static bool read_together(void *arg, const uint64_t *page_pa, size_t nr, void *b
 	return true;
 }
 
-/* The root is where @root_pa says, also with a neighbourhood of which @all is there. */
+/* The root is where @root_pa says, also with @all of its neighbourhood there. */
 static void ck_scan_together(uint64_t root_pa, bool all)
 {
 	setup();
@@ -314,7 +314,7 @@ START_TEST(each_reject_has_its_reason)
 }
 END_TEST
 
-START_TEST(the_most_telling_failure_wins)
+START_TEST(the_failure_that_says_most_wins)
 {
 	setup();
 	*(struct btsrec_root *)mem_page(&fix->mem, 0x106000) = *fixture_root(fix);
@@ -414,5 +414,5 @@ BTSREC_CK_MAIN("locate", given_address, given_address_that_is_no_page,
 	       scan_takes_the_newest, scan_finds_the_last_page_of_its_range,
 	       a_full_scan_asks_only_for_what_there_is, a_scan_reads_pages_together,
 	       copies_are_remarks_once_a_root_is_found, each_reject_has_its_reason,
-	       the_most_telling_failure_wins, medium_fails, medium_fails_everywhere,
+	       the_failure_that_says_most_wins, medium_fails, medium_fails_everywhere,
 	       stop_from_the_callback, stop_at_every_read)

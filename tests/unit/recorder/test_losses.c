@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a history lacks: each piece is told, at its place and with its reason. */
+/* What a history lacks: each piece is reported, at its place and with its reason. */
 #include "historyfix.h"
 
 /* --- What the recorder did not finish --- */
@@ -229,7 +229,7 @@ START_TEST(losses_of_the_newest)
 	setup_loss();
 	ck_loss();
 	teardown();
-	/* Whoever was told some or all of them before. */
+	/* With some or all of them passed on before. */
 	for (uint64_t max_events = 0; max_events < 829; max_events += 100) {
 		setup_loss();
 		btsrec_ck_ok(print(max_events));

@@ -130,7 +130,7 @@ START_TEST(notice_comes_first)
 }
 END_TEST
 
-/* Whoever read there goes on without; the view must not look whole. */
+/* The reader goes on without; the view must not look whole. */
 START_TEST(a_refused_read_ends_every_view)
 {
 	uint8_t byte;

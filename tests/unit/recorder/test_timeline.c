@@ -18,7 +18,7 @@ static void start(void)
 	timeline_init(&tl, 3, 48);
 }
 
-/* The same events, the branches of which are taken at most @max_nr at a time. */
+/* The same events, with branches taken at most @max_nr at a time. */
 static void ck_by_branches(struct timeline copy, size_t n, uint64_t max_nr)
 {
 	struct timeline_branches branches;

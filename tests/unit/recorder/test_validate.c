@@ -255,7 +255,7 @@ START_TEST(modules)
 }
 END_TEST
 
-/* The one finding about a change of a quiet, valid live part. */
+/* The one diagnostic about a change of a quiet, valid live part. */
 static void ck_live(const struct diags *diags, enum btsrec_status status, const char *text)
 {
 	ck_assert_uint_eq(diags->nr, 1);

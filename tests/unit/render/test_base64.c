@@ -46,7 +46,7 @@ START_TEST(every_digit)
 {
 	uint8_t bytes[48];
 
-	/* The 64 numbers of 6 bits, one behind the other. */
+	/* The 64 numbers of 6 bits, one after the other. */
 	for (unsigned int i = 0; i < 64; i += 4) {
 		uint8_t *at = bytes + i / 4 * 3;
 

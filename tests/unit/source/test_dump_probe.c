@@ -73,4 +73,4 @@ START_TEST(something_else)
 }
 END_TEST
 
-BTSREC_CK_MAIN("dumpfile", a_core, no_core, something_else)
+BTSREC_CK_MAIN("dump_probe", a_core, no_core, something_else)

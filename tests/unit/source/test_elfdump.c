@@ -8,7 +8,7 @@ static Elf64_Phdr *segment(size_t i)
 	return (Elf64_Phdr *)(image + sizeof(Elf64_Ehdr)) + i;
 }
 
-/* With @nr segments of no kind; what else there is goes behind them. */
+/* With @nr segments of no kind; what else there is goes after them. */
 static void setup(uint16_t nr)
 {
 	const Elf64_Ehdr elf = {

@@ -12,7 +12,7 @@
 #define PAGE_PA(i)	(0x100000 + (uint64_t)(i) * BTSREC_PAGE_BYTES)
 
 static FILE *file;
-static struct mkdump_file flat;
+static struct mkdump_file dump_file;
 static struct elfdump elf;
 static struct range ranges[2], pieces[3];
 static uint64_t page_pa[NR_PAGES];
@@ -40,8 +40,8 @@ static void setup(void)
 	ranges[0] = (struct range){ PAGE_PA(0), 150 * BTSREC_PAGE_BYTES, 50 * BTSREC_PAGE_BYTES, 2 };
 	ranges[1] = (struct range){ PAGE_PA(150), 50 * BTSREC_PAGE_BYTES, 0, 1 };
 	pieces[0] = (struct range){ 0, NR_PAGES * BTSREC_PAGE_BYTES, 0, 1 };
-	flat = (struct mkdump_file){.fd = fileno(file), .pieces = {pieces, 1, 1}};
-	elf = (struct elfdump){.flat = &flat, .memory = {ranges, 2, 2}};
+	dump_file = (struct mkdump_file){.fd = fileno(file), .pieces = {pieces, 1, 1}};
+	elf = (struct elfdump){.file = &dump_file, .memory = {ranges, 2, 2}};
 }
 
 static void teardown(void)
@@ -135,7 +135,7 @@ START_TEST(the_file_is_shorter)
 }
 END_TEST
 
-/* The file that was flattened, from page 60 to 139 of it in one piece behind another. */
+/* The file that was flattened, from page 60 to 139 of it in one piece after another. */
 static void flatten(uint64_t gap_bytes)
 {
 	pieces[0] = (struct range){ 0, 60 * BTSREC_PAGE_BYTES, 0, 1 };
@@ -143,7 +143,7 @@ static void flatten(uint64_t gap_bytes)
 				    60 * BTSREC_PAGE_BYTES, 2 };
 	pieces[2] = (struct range){ 140 * BTSREC_PAGE_BYTES, 60 * BTSREC_PAGE_BYTES,
 				    140 * BTSREC_PAGE_BYTES, 3 };
-	flat.pieces.nr = 3;
+	dump_file.pieces.nr = 3;
 }
 
 START_TEST(of_a_flattened_one)
@@ -174,15 +174,15 @@ START_TEST(what_is_next)
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(150) - 1), PAGE_PA(150) - 1);
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(NR_PAGES) - 1), PAGE_PA(NR_PAGES) - 1);
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(NR_PAGES)), UINT64_MAX);
-	/* Of the hole in the flattened file nothing is there; nor is what is behind its end. */
+	/* Of the hole in the flattened file nothing is there; nor is what is after its end. */
 	flatten(5 * BTSREC_PAGE_BYTES);
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(84)), PAGE_PA(84));
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(85)), PAGE_PA(90));
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(90) - 8), PAGE_PA(90));
-	flat.pieces.nr = 2;
+	dump_file.pieces.nr = 2;
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(85)), PAGE_PA(150));
 	pieces[0].nr_bytes = 0;
-	flat.pieces.nr = 0;
+	dump_file.pieces.nr = 0;
 	ck_assert_uint_eq(elfdump_next_pa(&elf, 0), UINT64_MAX);
 	teardown();
 }
@@ -194,16 +194,17 @@ static void put_page(size_t file_page)
 {
 	off_t at = (off_t)(file_page * BTSREC_PAGE_BYTES);
 
-	ck_assert_int_eq(pwrite(flat.fd, page_bytes, BTSREC_PAGE_BYTES, at), BTSREC_PAGE_BYTES);
+	ck_assert_int_eq(pwrite(dump_file.fd, page_bytes, BTSREC_PAGE_BYTES, at),
+			 BTSREC_PAGE_BYTES);
 }
 
-/* Whose pages are zero, and need no look. */
+/* Their pages are zero, and need no look. */
 START_TEST(holes_are_passed_over)
 {
 	setup();
-	flat.fd = memfd_create("holes", MFD_CLOEXEC);
-	ck_assert_int_ge(flat.fd, 0);
-	ck_assert_int_eq(ftruncate(flat.fd, NR_PAGES * BTSREC_PAGE_BYTES), 0);
+	dump_file.fd = memfd_create("holes", MFD_CLOEXEC);
+	ck_assert_int_ge(dump_file.fd, 0);
+	ck_assert_int_eq(ftruncate(dump_file.fd, NR_PAGES * BTSREC_PAGE_BYTES), 0);
 	ck_assert_uint_eq(elfdump_next_pa(&elf, 0), UINT64_MAX);
 	put_page(20);
 	put_page(100);
@@ -220,19 +221,19 @@ START_TEST(holes_are_passed_over)
 	flatten(0);
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(52)), PAGE_PA(149));
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(0)), PAGE_PA(50));
-	close(flat.fd);
+	close(dump_file.fd);
 	teardown();
 }
 END_TEST
 
 /* Then all of the file may be something. */
-START_TEST(holes_that_the_system_does_not_tell)
+START_TEST(holes_that_the_system_does_not_know)
 {
 	int fds[2];
 
 	setup();
 	ck_assert_int_eq(pipe(fds), 0);
-	flat.fd = fds[0];
+	dump_file.fd = fds[0];
 	ck_assert_uint_eq(elfdump_next_pa(&elf, 0), PAGE_PA(0));
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(17)), PAGE_PA(17));
 	ck_assert_uint_eq(elfdump_next_pa(&elf, PAGE_PA(180)), PAGE_PA(180));
@@ -260,7 +261,7 @@ START_TEST(many_segments)
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64 }, .e_type = ET_CORE,
 		.e_phoff = sizeof(header), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = NR_SEGMENTS,
 	};
-	struct mkdump_headers headers = {.flat = &flat};
+	struct mkdump_headers headers = {.file = &dump_file};
 	static struct msg msg;
 	uint64_t file_bytes = sizeof(header) + NR_SEGMENTS * sizeof(Elf64_Phdr);
 	uint8_t bytes[8];
@@ -273,9 +274,9 @@ START_TEST(many_segments)
 	for (uint64_t i = 1; i < NR_SEGMENTS; i++)
 		put_segment(i * 16, i, 8);
 	ck_assert_int_eq(fflush(file), 0);
-	memset(&flat, 0, sizeof(flat));
+	memset(&dump_file, 0, sizeof(dump_file));
 	memset(&elf, 0, sizeof(elf));
-	ck_assert(mkdump_file_init_plain(&flat, fileno(file), file_bytes));
+	ck_assert(mkdump_file_init_plain(&dump_file, fileno(file), file_bytes));
 	btsrec_ck_ok(elfdump_init(&elf, &headers, &header, &msg));
 	for (unsigned int round = 0; round < 10; round++)
 		for (uint64_t i = 1; i < NR_SEGMENTS; i++) {
@@ -290,11 +291,11 @@ START_TEST(many_segments)
 	ck_assert_uint_eq(nr_bytes, 8);
 	btsrec_ck_status(elfdump_read(&elf, 0x3008, bytes, 8, &nr_bytes), BTSREC_ERR_NODATA);
 	elfdump_fini(&elf);
-	mkdump_file_fini(&flat);
+	mkdump_file_fini(&dump_file);
 	teardown();
 }
 END_TEST
 
 BTSREC_CK_MAIN("flatelf_pages", up_and_down, in_pieces, not_all_are_there, the_file_is_shorter,
 	       of_a_flattened_one, what_is_next, holes_are_passed_over,
-	       holes_that_the_system_does_not_tell, many_segments)
+	       holes_that_the_system_does_not_know, many_segments)

@@ -173,7 +173,7 @@ START_TEST(what_is_next)
 	image.next_pa = next_pa;
 	ck_assert_uint_eq(image_next_pa(&image, 0x1000), 0x5000);
 	ck_assert_uint_eq(image_next_pa(&image, 0x7000), UINT64_MAX);
-	/* Who goes back would be asked for ever. */
+	/* A source that goes back would be asked for ever. */
 	ck_assert_uint_eq(image_next_pa(&image, 0x6000), 0x6000);
 }
 END_TEST

@@ -11,7 +11,7 @@
 
 static FILE *file;
 static uint64_t file_bytes;
-static struct mkdump_file flat;
+static struct mkdump_file dump_file;
 static struct msg msg;
 
 /* Where the medium fails from on; 0: nowhere. */
@@ -75,13 +75,13 @@ static void put_end(void)
 static enum btsrec_status open_file(void)
 {
 	fflush(file);
-	mkdump_file_fini(&flat);
-	return mkdump_file_init(&flat, fileno(file), file_bytes, &msg);
+	mkdump_file_fini(&dump_file);
+	return mkdump_file_init(&dump_file, fileno(file), file_bytes, &msg);
 }
 
 static void teardown(void)
 {
-	mkdump_file_fini(&flat);
+	mkdump_file_fini(&dump_file);
 	fclose(file);
 }
 
@@ -92,7 +92,7 @@ static const char *text_at(uint64_t offset)
 	static char text[17];
 	size_t nr_bytes;
 
-	status = mkdump_file_read(&flat, offset, text, 16, &nr_bytes);
+	status = mkdump_file_read(&dump_file, offset, text, 16, &nr_bytes);
 	ck_assert_int_eq(status, nr_bytes == 16 ? BTSREC_OK : BTSREC_ERR_NODATA);
 	text[nr_bytes] = '\0';
 	return text;
@@ -107,8 +107,8 @@ START_TEST(pieces_in_any_order)
 	put_end();
 	btsrec_ck_ok(open_file());
 	ck_assert(mkdump_file_probe(fileno(file)));
-	ck_assert(flat.whole);
-	ck_assert_uint_eq(flat.end, 103);
+	ck_assert(dump_file.whole);
+	ck_assert_uint_eq(dump_file.end, 103);
 	ck_assert_str_eq(text_at(0), "hello world");
 	ck_assert_str_eq(text_at(3), "lo world");
 	ck_assert_str_eq(text_at(6), "world");
@@ -177,12 +177,12 @@ START_TEST(cut_off)
 	put_end();
 	file_bytes -= 16;
 	btsrec_ck_ok(open_file());
-	ck_assert(!flat.whole);
+	ck_assert(!dump_file.whole);
 	ck_assert_str_eq(text_at(0), "abcdef");
 	file_bytes -= 2;
 	btsrec_ck_ok(open_file());
 	ck_assert_str_eq(text_at(0), "abcd");
-	ck_assert_uint_eq(flat.end, 6);
+	ck_assert_uint_eq(dump_file.end, 6);
 	file_bytes -= 2;
 	btsrec_ck_ok(open_file());
 	ck_assert_str_eq(text_at(0), "abc");
@@ -199,7 +199,7 @@ START_TEST(shorter_than_it_was)
 	ck_assert_int_eq(ftruncate(fileno(file), (off_t)file_bytes - 3), 0);
 	btsrec_ck_ok(open_file());
 	ck_assert_str_eq(text_at(0), "");
-	btsrec_ck_ok(mkdump_file_read_all(&flat, 0, (char[4]){0}, 3));
+	btsrec_ck_ok(mkdump_file_read_all(&dump_file, 0, (char[4]){0}, 3));
 	teardown();
 }
 END_TEST
@@ -219,7 +219,7 @@ START_TEST(headers_that_cannot_be)
 		put_piece(3, "def");
 		put_end();
 		btsrec_ck_ok(open_file());
-		ck_assert(!flat.whole);
+		ck_assert(!dump_file.whole);
 		ck_assert_str_eq(text_at(0), "abc");
 		teardown();
 	}
@@ -248,7 +248,7 @@ START_TEST(no_pieces)
 	put_head("makedumpfile", 1, 1);
 	put_end();
 	btsrec_ck_ok(open_file());
-	ck_assert(flat.whole);
+	ck_assert(dump_file.whole);
 	ck_assert_str_eq(text_at(0), "");
 	teardown();
 }
@@ -257,8 +257,8 @@ END_TEST
 START_TEST(not_readable)
 {
 	put_head("makedumpfile", 1, 1);
-	mkdump_file_fini(&flat);
-	btsrec_ck_status(mkdump_file_init(&flat, -1, file_bytes, &msg), BTSREC_ERR_IO);
+	mkdump_file_fini(&dump_file);
+	btsrec_ck_status(mkdump_file_init(&dump_file, -1, file_bytes, &msg), BTSREC_ERR_IO);
 	ck_assert(!mkdump_file_probe(-1));
 	teardown();
 }
@@ -277,11 +277,12 @@ START_TEST(the_medium_fails)
 	btsrec_ck_ok(open_file());
 	/* Behind the first piece, and within it. */
 	for (failing_from = 4096 + 16 + 3; failing_from > 4096 + 16; failing_from -= 2) {
-		btsrec_ck_status(mkdump_file_read(&flat, 0, text, 6, &nr_bytes), BTSREC_ERR_IO);
+		btsrec_ck_status(mkdump_file_read(&dump_file, 0, text, 6, &nr_bytes),
+				 BTSREC_ERR_IO);
 		ck_assert_int_eq(errno, EIO);
 		ck_assert_uint_eq(nr_bytes, failing_from == 4096 + 16 + 3 ? 3 : 0);
-		btsrec_ck_status(mkdump_file_read_all(&flat, 0, text, 6), BTSREC_ERR_IO);
-		btsrec_ck_status(mkdump_file_read_all(&flat, 6, text, 1), BTSREC_ERR_NODATA);
+		btsrec_ck_status(mkdump_file_read_all(&dump_file, 0, text, 6), BTSREC_ERR_IO);
+		btsrec_ck_status(mkdump_file_read_all(&dump_file, 6, text, 1), BTSREC_ERR_NODATA);
 	}
 	failing_from = 0;
 	ck_assert_str_eq(text_at(0), "abcdef");
@@ -304,7 +305,7 @@ START_TEST(no_memory)
 }
 END_TEST
 
-BTSREC_CK_MAIN("flatfile", pieces_in_any_order, newer_pieces_win, older_pieces_lose,
+BTSREC_CK_MAIN("mkdump_file", pieces_in_any_order, newer_pieces_win, older_pieces_lose,
 	       one_newer_than_many, cut_off, shorter_than_it_was, headers_that_cannot_be, other_files,
 	       no_pieces, not_readable,
 	       the_medium_fails, no_memory)

@@ -89,7 +89,7 @@ START_TEST(other_build)
 }
 END_TEST
 
-/* The build-id of the program, which is told first. */
+/* The build-id of the program, which is listed first. */
 static int own_build_id(struct dl_phdr_info *info, size_t nr_bytes, void *arg)
 {
 	struct dwarf_build_id *id = arg;

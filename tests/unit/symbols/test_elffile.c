@@ -188,7 +188,7 @@ START_TEST(no_elf_file)
 }
 END_TEST
 
-/* Symbols whose names, table or sections point anywhere. */
+/* Symbols with names, a table or sections that point anywhere. */
 START_TEST(hostile_symbols)
 {
 	struct symbol_list list = { 0 };

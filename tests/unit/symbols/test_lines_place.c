@@ -2,7 +2,7 @@
 #include "check_btsrec.h"
 #include "symbols/lines_place.h"
 
-/* --- A file, as dwarf_file.c would tell of it --------------------------- */
+/* --- A file, as dwarf_file.c would have it ------------------------------ */
 
 #define TEXT	0x10000ULL
 #define COLD	0x20000ULL
@@ -29,10 +29,10 @@ void dwarf_file_symbols(struct dwarf_file *file, dwarf_symbol_fn fn, void *arg)
 
 static struct dwarf_file module = { {
 	{ "first", TEXT + 0x10, 1 },
-	{ "twin", TEXT + 0x20, 1 },
+	{ "same", TEXT + 0x20, 1 },
 	{ "second", TEXT + 0x30, 1 },
 	{ "first.cold", COLD, 2 },
-	{ "twin", COLD + 0x40, 2 },
+	{ "same", COLD + 0x40, 2 },
 } };
 
 /* --- What the dump knows ------------------------------------------------ */
@@ -98,13 +98,13 @@ START_TEST(each_section_has_its_place)
 END_TEST
 
 /* Which of two is meant is not known, so neither may place anything. */
-START_TEST(twins_are_no_witnesses)
+START_TEST(equal_names_are_no_witnesses)
 {
 	struct lines_place place;
 
 	add(LOADED + 0x4010, "first");
-	add(LOADED + 0x4020, "twin");
-	add(LOADED + 0x2040, "twin");
+	add(LOADED + 0x4020, "same");
+	add(LOADED + 0x2040, "same");
 	ck_assert(place_module(&place));
 	ck_assert_uint_eq(find(&place, LOADED + 0x4000), TEXT);
 	ck_assert_uint_eq(find(&place, LOADED + 0x2040), 0);
@@ -133,4 +133,4 @@ START_TEST(unknown_names)
 END_TEST
 
 BTSREC_CK_MAIN("lines_place", kernel_is_moved_as_a_whole, each_section_has_its_place,
-	       twins_are_no_witnesses, contradiction_places_nothing, unknown_names)
+	       equal_names_are_no_witnesses, contradiction_places_nothing, unknown_names)

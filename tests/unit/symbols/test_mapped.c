@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A folder with the file "prog" in it; the facts of a dump of which it was part. */
+/* A folder with the file "prog" in it; the facts of a dump that had it. */
 static char folder[64];
 static _Alignas(16) uint8_t page[BTSREC_PAGE_BYTES];
 static struct mapped_facts facts;
@@ -244,7 +244,7 @@ START_TEST(symbols_of_a_debug_file)
 }
 END_TEST
 
-/* As _init, behind whose section is the PLT: what is there is not called by its name. */
+/* As _init, with the PLT after its section: what is there is not called by its name. */
 START_TEST(a_symbol_without_a_size)
 {
 	struct uk_elf *elf = (struct uk_elf *)page;

@@ -16,7 +16,7 @@ static unsigned int held(uint64_t n, const char *text)
 			continue;
 		event.branch.from = event.branch.to = (uint64_t)*text | 0x20;
 		event.branch.flags = *text & 0x20 ? 0 : BTSREC_FLAG_PREDICTED;
-		nr += loops_hold(&loops, &event, NULL);
+		nr += loops_add(&loops, &event, NULL);
 	}
 	return nr;
 }
@@ -101,10 +101,10 @@ START_TEST(threads)
 	const struct btsrec_side sides[2] = { { .pid = 1 }, { .pid = 1 } };
 
 	loops_init(&loops);
-	ck_assert(!loops_hold(&loops, &event, &sides[0]));
+	ck_assert(!loops_add(&loops, &event, &sides[0]));
 	loops_init(&loops);
 	for (int i = 0; i < 8; i++)
-		ck_assert(!loops_hold(&loops, &(struct btsrec_event){ .n = i }, &sides[i / 2 % 2]));
+		ck_assert(!loops_add(&loops, &(struct btsrec_event){ .n = i }, &sides[i / 2 % 2]));
 }
 END_TEST
 

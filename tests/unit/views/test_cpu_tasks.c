@@ -25,8 +25,8 @@ static size_t nr_printed, nr_allowed;
 static unsigned int nr_open, nr_closed, nr_may_open, nr_clones;
 
 /**
- * struct plan - how CPUs are told
- * @fails: this one does, behind its text.
+ * struct plan - how CPUs are printed
+ * @fails: this one does, after its text.
  * @waits: this one, until all others have been begun.
  * @large: LARGE_BYTES of each.
  */
@@ -38,7 +38,7 @@ static struct plan {
 	unsigned int nr_counted;
 } plan;
 
-/** struct view - one thread's; @nr: CPUs that it has told */
+/** struct view - one thread's; @nr: CPUs that it has printed */
 struct view {
 	struct btsrec *rec;
 	struct out out;
@@ -208,7 +208,7 @@ START_TEST(in_order)
 }
 END_TEST
 
-/* All others are told before it is their turn. */
+/* All others are printed before it is their turn. */
 START_TEST(first_is_last)
 {
 	setup();
@@ -247,7 +247,8 @@ START_TEST(some_of_them)
 }
 END_TEST
 
-/* What one thread would have told is told, and no more; the message is that of the failure. */
+/* What one thread would have printed is printed, and no more; the message is that of the
+ * failure. */
 START_TEST(fails)
 {
 	setup();
@@ -333,7 +334,7 @@ START_TEST(without_memory)
 }
 END_TEST
 
-/* What is told of all at once, with the session itself. */
+/* What is printed of all at once, with the session itself. */
 static enum btsrec_status print_all(void *data)
 {
 	struct view *view = data;

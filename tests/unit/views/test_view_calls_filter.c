@@ -79,7 +79,7 @@ static bool takes(uint64_t n, uint64_t last_n, uint64_t va)
 START_TEST(what_it_calls)
 {
 	start();
-	ck_assert_int_eq(thread(7), CALLS_HOLD);
+	ck_assert_int_eq(thread(7), CALLS_KEEP);
 	ck_assert(!takes(0, 0, OTHER));
 	ck_assert(!takes(4, 9, OTHER));
 	ck_assert(takes(5, 8, WANTED));
@@ -92,7 +92,7 @@ START_TEST(what_it_calls)
 }
 END_TEST
 
-/* The lines of callers may be behind it. */
+/* The lines of callers may come after it. */
 START_TEST(not_what_called_it)
 {
 	start();

@@ -32,7 +32,7 @@ static uint64_t run_bits(unsigned int first, unsigned int nr)
 }
 
 /*
- * Read the lines @wanted of the page at @page->pa, one behind another, and store in
+ * Read the lines @wanted of the page at @page->pa, one after another, and store in
  * page->lines which were there: a dump that is cut off may end inside one, which @writer gets.
  */
 static enum btsrec_status read_lines(struct extract_writer *writer,

@@ -42,7 +42,7 @@ static enum btsrec_status look_at_prove(struct btsrec *rec)
 	return btsrec_prove(rec, BTSREC_FORMAT_TEXT, &nowhere, &nr_faults);
 }
 
-/* The memory of the stacks at the freeze; it holds data of whoever ran. */
+/* The memory of the stacks at the freeze; it holds data of the threads that ran. */
 static enum btsrec_status look_at_stack(struct btsrec *rec)
 {
 	return rec->no_user_names ? BTSREC_OK : btsrec_stack(rec, NULL, &nowhere);
@@ -88,9 +88,9 @@ static enum btsrec_status look_at(struct btsrec *watched, size_t first, size_t e
 
 /**
  * struct watcher - some looks, of one thread
- * @source: the session's image, whose refusals it remembers apart from those that others meet.
- * @below: @source with all that @redact leaves out.
- * @watched: reads @below through @tee.
+ * @source: the session's image; it remembers its refusals apart from those that others meet.
+ * @below: @source without what @image_redact leaves out.
+ * @watched: reads @below through @image_record.
  * @root_pa: of the recorder to be kept.
  * @first_look, @end_look: those up to the latter are its.
  */
@@ -132,7 +132,7 @@ static bool watcher_init(struct watcher *watcher, const struct btsrec *rec,
 	watcher->image_record.below = &watcher->below;
 	watcher->root_pa = rec->located->root.self_pa;
 	watcher->end_look = NR_LOOKS;
-	/* Who mapped what, and from where, is part of what is to be left out. */
+	/* What a process mapped, and from where, is to be left out, too. */
 	watcher->watched->no_user_names = image_redact->no_user || image_redact->no_paths;
 	return true;
 }
@@ -146,7 +146,7 @@ static enum btsrec_status locate_watched(struct watcher *watcher)
 
 	image.root_pa_hint = watcher->root_pa;
 	status = session_open(watched, &image, (struct session_part){ 0 });
-	/* As whoever opens the small file is going to. */
+	/* As a reader of the small file is going to. */
 	if (!status)
 		status = btsrec_locate(watched, 0, BTSREC_SCAN_NONE);
 	if (!status && btsrec_root(watched)->self_pa != watcher->root_pa)
@@ -200,21 +200,21 @@ static void watch_both(struct watcher *first, struct watcher *second)
 	watcher_fini(second);
 }
 
-/* Of the two the one that tells what a single one would have met first. */
+/* Of the two the one that a single thread would have met first. */
 static enum btsrec_status outcome(struct btsrec *rec, bool had_trouble,
 				  const struct watcher *first, const struct watcher *second)
 {
-	const struct watcher *telling = first;
+	const struct watcher *watcher = first;
 
 	if (second->watched && !first->status && !first->source->trouble)
-		telling = second;
+		watcher = second;
 	if (!had_trouble) {
-		rec->trouble = telling->source->trouble;
-		rec->trouble_pa = telling->source->trouble_pa;
+		rec->trouble = watcher->source->trouble;
+		rec->trouble_pa = watcher->source->trouble_pa;
 	}
-	if (telling->status)
-		msg_set(&rec->msg, telling->status, "%s", btsrec_errmsg(telling->watched));
-	return telling->status;
+	if (watcher->status)
+		msg_set(&rec->msg, watcher->status, "%s", btsrec_errmsg(watcher->watched));
+	return watcher->status;
 }
 
 static enum btsrec_status take_pages(struct btsrec *rec, struct watcher *first,

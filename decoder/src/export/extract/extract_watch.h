@@ -10,7 +10,7 @@ struct btsrec;
 
 /**
  * extract_watch() - all lines of memory that decoding @rec reads
- * @redact: of what is left out; borrowed.
+ * @image_redact: of what is left out; borrowed.
  * @ret: empty; a bit for each line, see image_record.h; for pageset_fini() in every case.
  *
  * Two threads share it, each with a session of its own, where btsrec_set_threads() allows it

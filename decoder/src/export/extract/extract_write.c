@@ -131,7 +131,7 @@ static enum frame_state pack_once(struct extract_writer *writer, ZSTD_CCtx *zstd
 	return state;
 }
 
-/* Who has no memory for it helps no more. */
+/* A thread without memory for it helps no more. */
 static void *help(void *arg)
 {
 	struct packer *packer = arg;

@@ -3,9 +3,9 @@
  * The writing half of extract_format.h.  Streams: what was written is not needed
  * again, and memory does not grow with the file.
  *
- * Threads of its own pack frames; who owns the writer fills and writes them, in their
- * order, and packs when it would have to wait.  So the file, and how far it gets, is the
- * same whatever their number.
+ * Threads of its own pack frames; the owner of the writer fills and writes them, in
+ * their order, and packs when it would have to wait.  So the file, and how far it
+ * gets, is the same whatever their number.
  */
 #ifndef BTSREC_EXTRACT_WRITE_H
 #define BTSREC_EXTRACT_WRITE_H
@@ -40,15 +40,15 @@ enum btsrec_status extract_begin(struct extract_writer *writer,
 				 const struct extract_header *header, const char *vmcoreinfo);
 
 /**
- * extract_room() - where the lines of the next page go, one behind another
+ * extract_room() - where the lines of the next page go, one after another
  * @ret_nr_pages: so many whole pages have room there, at least one.
  *
- * Return: valid until that many extract_add(), each of which takes what is its.
+ * Return: valid until that many extract_add(); each takes what is its.
  */
 uint8_t *extract_room(struct extract_writer *writer, size_t *ret_nr_pages);
 
 /**
- * extract_add() - the next page, whose lines are in extract_room(); addresses ascend
+ * extract_add() - the next page, with its lines in extract_room(); addresses ascend
  *
  * Return: BTSREC_OK; BTSREC_ERR_STOPPED; BTSREC_ERR_NOMEM; the last two may be those of a
  * page before.
@@ -56,7 +56,7 @@ uint8_t *extract_room(struct extract_writer *writer, size_t *ret_nr_pages);
 enum btsrec_status extract_add(struct extract_writer *writer, const struct extract_page *page);
 
 /**
- * extract_add_cut() - the first @nr_bytes of the line at @pa, of which there is no more
+ * extract_add_cut() - the first @nr_bytes of the line at @pa, which has no more
  *
  * Addresses ascend; the line is none of an extract_add().
  *

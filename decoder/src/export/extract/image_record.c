@@ -33,7 +33,7 @@ static enum btsrec_status remember(struct image_record *image_record, uint64_t p
 /* A window of a ring has fewer. */
 #define MAX_TOGETHER	64
 
-/* Whole pages, as of a ring, without waiting for who reads something else; false: not all. */
+/* Whole pages, as of a ring, without waiting for a reader of something else; false: not all. */
 static bool read_whole(const struct btsrec_image *image, uint64_t pa, uint8_t *buf,
 		       size_t len_bytes)
 {

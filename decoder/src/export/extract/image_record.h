@@ -12,7 +12,7 @@
 #define IMAGE_RECORD_LINE_BYTES (BTSREC_PAGE_BYTES / 64)
 
 /**
- * struct tee - what was read
+ * struct image_record - what was read
  * @below: borrowed.
  * @pages: bit i of a page: something in its line i was read.  The page at 0 is
  *	not remembered; no kernel keeps anything there.
@@ -22,7 +22,7 @@ struct image_record {
 	struct pageset pages;
 };
 
-/** image_record_read_pa() - as read_pa of struct btsrec_image; its arg is a struct tee. */
+/** image_record_read_pa() - as read_pa of struct btsrec_image; its arg is a struct image_record. */
 enum btsrec_status image_record_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
 					size_t *ret_bytes);
 

@@ -9,8 +9,8 @@
 #define PAGE_RING(cpu, index)	((uint64_t)(cpu) << 32 | (index))
 
 /*
- * Marks a record that loses its source, among the reserved bits of the flags: one of which all
- * words are 0 is none.
+ * Marks a record that loses its source, among the reserved bits of the flags: a record of zeroes
+ * alone is none.
  */
 #define FLAG_REDACTED		(1ULL << 63)
 
@@ -111,7 +111,7 @@ static void image_redact_ring(const struct image_redact *image_redact, uint64_t 
 	}
 }
 
-/* Also of one whose end is not there. */
+/* Also of one without its end. */
 static void image_redact_execs(struct btsrec_exec *execs, size_t nr_bytes)
 {
 	static_assert(BTSREC_PAGE_BYTES % sizeof(*execs) == 0, "an exec crosses pages");
@@ -132,7 +132,7 @@ static enum btsrec_status read_page(const struct image_redact *image_redact,
 	*ret_bytes = 0;
 	if (status != BTSREC_OK && status != BTSREC_ERR_NODATA)
 		return status;
-	/* What a part of a word belongs to nobody can tell. */
+	/* What a part of a word belongs to is not known. */
 	got_bytes -= got_bytes % sizeof(*labels);
 	if (page->bits == PAGE_EXEC)
 		image_redact_execs((struct btsrec_exec *)labels, got_bytes);

@@ -11,7 +11,7 @@
 #include "base/pageset.h"
 
 /**
- * struct redact - what to leave out
+ * struct image_redact - what to leave out
  * @below, @located: borrowed; the recorder in @below.
  * @no_user: addresses of user space in branches read 0.
  * @no_paths: the paths of exec'd programs are empty.
@@ -27,17 +27,18 @@ struct image_redact {
 
 /**
  * image_redact_init() - find the pages that matter
- * @redact: the members but @pages are set; to be freed with image_redact_fini() in every case.
+ * @image_redact: the members but @pages are set; to be freed with
+ *	image_redact_fini() in every case.
  *
  * Return: BTSREC_OK; BTSREC_ERR_NOMEM.
  */
 enum btsrec_status image_redact_init(struct image_redact *image_redact);
 void image_redact_fini(struct image_redact *image_redact);
 
-/** image_redact_image() - @redact->below with all that left out; borrows @redact */
+/** image_redact_image() - @image_redact->below with all that left out; borrows @image_redact */
 struct btsrec_image image_redact_image(struct image_redact *image_redact);
 
-/** image_redact_read_pa() - as read_pa of struct btsrec_image; its arg is a struct redact. */
+/** image_redact_read_pa() - as read_pa of struct btsrec_image; its arg is a struct image_redact. */
 enum btsrec_status image_redact_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
 					size_t *ret_bytes);
 

@@ -10,9 +10,9 @@
 
 /**
  * struct making - one gdb_blocks_make() under way
- * @last: who ran at the event before.
- * @next: if @has_next, a block of the instruction that would have been next, of which nothing
- *	ran yet: it is not the one behind the newest block.
+ * @last: the thread at the event before.
+ * @next: if @has_next, a block of the instruction that would have been next.  It
+ *	has not run yet: it is not the one after the newest block.
  */
 struct making {
 	const struct btsrec_gdb *wanted;
@@ -182,7 +182,7 @@ static bool is_gap(const struct gdb_blocks *blocks, size_t i)
 	return block->gap || (block->cr3 && block->cr3 != blocks->side.cr3);
 }
 
-/* Of neighbouring gaps only the oldest is told, and none before the first block. */
+/* Of neighbouring gaps only the oldest is reported, and none before the first block. */
 static size_t xml_block(char *at, const struct gdb_blocks *blocks, size_t i)
 {
 	const struct gdb_block *block = &blocks->list[i];

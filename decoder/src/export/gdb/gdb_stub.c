@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The dump as a remote target of gdb: one thread that never runs, its memory through
- * the page tables of the dump, its registers as far as the freeze has them, and its
- * history for "record btrace bts".  gdb's manual, "Packets", "General Query Packets",
- * "Branch Trace Format".
+ * The dump as a remote target of gdb: one thread that never runs.  Its memory is
+ * read through the page tables of the dump, its registers are those that the freeze
+ * has.  Its history is for "record btrace bts". gdb's manual, "Packets", "General
+ * Query Packets", "Branch Trace Format".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +185,7 @@ static bool answer_conf(struct stub *stub, const char *range)
 {
 	char text[160];
 
-	/* An answer would tell gdb that somebody said "record" before it came. */
+	/* An answer would say to gdb that "record" was given before it came. */
 	if (!stub->recording)
 		return answer(stub, "E01");
 	snprintf(text, sizeof(text), "<!DOCTYPE btrace-conf SYSTEM \"btrace-conf.dtd\">\n"

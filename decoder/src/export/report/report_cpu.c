@@ -110,7 +110,7 @@ static void put_branch(struct pass *pass, const struct btsrec_side *side,
 	add_type(pass, branch);
 }
 
-/* As many as there are now of those that are all in the kernel, where nobody asks who ran. */
+/* As many as there are now of those that are all in the kernel, for any thread. */
 static void put_plain_branches(struct pass *pass, struct trace *trace)
 {
 	struct trace_way way = trace_way_begin(trace);

@@ -13,7 +13,7 @@ bool share_fits(const uint64_t *nr, size_t nr_shares, uint64_t max_each, uint64_
 /**
  * share_evenly() - the most of each of @nr with which all together are no more than @max
  *
- * Who has fewer leaves the rest to the others.
+ * A CPU with fewer leaves the rest to the others.
  *
  * Return: at least 1, also if all together are then more; UINT64_MAX: all of all.
  */

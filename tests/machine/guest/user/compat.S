@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A 32-bit process for the scenario insns, without any library: it enters the kernel by
- * INT 0x80 and through the vDSO, which uses SYSENTER where the processor has it, calls
- * functions, and runs code that it made.  INC and DEC of registers are bytes that 64-bit
- * code has as prefixes of the instruction behind them.
+ * A 32-bit process for the scenario insns, without any library: it enters the
+ * kernel by INT 0x80 and through the vDSO, which uses SYSENTER where the processor
+ * has it.  It calls functions, and runs code that it made.  INC and DEC of
+ * registers are bytes that 64-bit code has as prefixes of the next instruction.
  */
 #define NR_GETPID	20
 #define NR_MMAP2	192
