@@ -32,6 +32,7 @@ struct tracepoint;
  *	interrupts it never both do the work.  Only this CPU writes it.
  * @held: the BTS fields of the DS area are ours (they may point to @scratch)
  * @area_written: IA32_DS_AREA was zero and is ours too
+ * @yielded: perf has it now; what is recorded goes on when perf is done
  * @foreign: other code stopped BTS or moved its area; a GAP is due
  * @suspect: why it has paused at what may become a crash; NONE: it has not
  * @suspect_regs: the registers of that exception: which one it is; NULL: a report
@@ -58,6 +59,7 @@ struct btsrec_pcpu {
 	u32 live;
 	bool held;
 	bool area_written;
+	bool yielded;
 	bool foreign;
 	enum btsrec_reason suspect;
 	const struct pt_regs *suspect_regs;
@@ -97,6 +99,7 @@ int btsrec_arm(void);
 void btsrec_disarm(void);
 bool btsrec_is_armed(void);
 void btsrec_stop_this_cpu(enum btsrec_reason reason);
+void btsrec_yield_ends(struct btsrec_pcpu *pc);
 void btsrec_survived_oops(void);
 
 /* btsrec_errata.c */

@@ -203,6 +203,18 @@ void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, 
 }
 
 /**
+ * btsrec_pause_idle() - btsrec_pause() on a CPU that does not record
+ * @pc: this CPU's, not live
+ */
+void btsrec_pause_idle(struct btsrec_pcpu *pc)
+{
+	if (READ_ONCE(pc->yielded))
+		btsrec_yield_ends(pc);
+	else
+		bts_keep_off(pc);
+}
+
+/**
  * btsrec_pause_foreign() - the slow half of btsrec_pause()
  * @pc: this CPU's, live
  * @debugctl: in: the register; out: what btsrec_resume() shall write

@@ -17,6 +17,7 @@
 
 struct task_struct;
 
+void btsrec_pause_idle(struct btsrec_pcpu *pc);
 bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl);
 bool btsrec_pause_ends(struct btsrec_pcpu *pc, u64 *debugctl);
 void btsrec_annot_put(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind, const void *payload,
@@ -43,7 +44,7 @@ void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, 
 static __always_inline bool btsrec_pause(struct btsrec_pcpu *pc, u64 *debugctl)
 {
 	if (unlikely(!READ_ONCE(pc->live))) {
-		bts_keep_off(pc);
+		btsrec_pause_idle(pc);
 		return false;
 	}
 	*debugctl = bts_read_debugctl();

@@ -120,6 +120,19 @@ bool bts_area_is_ours(const struct btsrec_pcpu *pc)
 }
 
 /**
+ * bts_is_unused() - is perf done with a CPU that was left to it?
+ * @pc: this CPU's, released; interrupts are off, as perf has them while it looks after BTS
+ *
+ * It is not before it has taken the records out of its buffer, and set the index back
+ * (intel_pmu_drain_bts_buffer(), arch/x86/events/intel/ds.c).
+ */
+bool bts_is_unused(const struct btsrec_pcpu *pc)
+{
+	return !(bts_read_debugctl() & (BTS_ON | DEBUGCTLMSR_BTINT)) &&
+	       bts_index(pc) == READ_ONCE(pc->ds->bts_buffer_base);
+}
+
+/**
  * bts_switch_off() - take the bits away on a CPU that does not record any more
  *
  * On the panic path and in any context.  A KVM exit, or a btsrec_resume() that a freeze

@@ -38,6 +38,7 @@ void bts_release(struct btsrec_pcpu *pc);
 void bts_point_at(struct btsrec_pcpu *pc, u64 base_kva, u64 index_kva, u64 end_kva);
 void bts_point_at_scratch(struct btsrec_pcpu *pc);
 bool bts_area_is_ours(const struct btsrec_pcpu *pc);
+bool bts_is_unused(const struct btsrec_pcpu *pc);
 void bts_switch_off(void);
 void bts_keep_off(const struct btsrec_pcpu *pc);
 

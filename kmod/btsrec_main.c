@@ -86,8 +86,8 @@ static u64 last_stop(const struct btsrec_pcpu *pc, u64 *index_kva, enum btsrec_r
 /* An unbroken session has a GAP; ARM is for a new one. */
 static enum btsrec_annot_kind resume_kind(enum btsrec_reason reason)
 {
-	return reason == BTSREC_REASON_CPU_OFFLINE || reason == BTSREC_REASON_SUSPEND ?
-	       BTSREC_ANNOT_GAP : BTSREC_ANNOT_ARM;
+	return reason == BTSREC_REASON_CPU_OFFLINE || reason == BTSREC_REASON_SUSPEND ||
+	       reason == BTSREC_REASON_FOREIGN ? BTSREC_ANNOT_GAP : BTSREC_ANNOT_ARM;
 }
 
 static void publish_armed(struct btsrec_pcpu *pc)
@@ -98,6 +98,7 @@ static void publish_armed(struct btsrec_pcpu *pc)
 	smp_wmb();	/* no reader pairs the new state with the old freeze */
 	WRITE_ONCE(page->state, BTSREC_CPU_ARMED);
 	pc->foreign = false;
+	pc->yielded = false;
 	pc->suspect = BTSREC_REASON_NONE;
 	pc->hold_tsc = 0;
 	pc->stop_ip = 0;
@@ -166,21 +167,69 @@ static void publish_stopped(struct btsrec_pcpu *pc, enum btsrec_reason reason)
  * btsrec_stop_this_cpu() - end the recording on this CPU in order
  * @reason: why
  *
- * In any context.  A frozen CPU keeps its freeze; only the DS area goes back.
+ * In any context.  A frozen CPU keeps its freeze; only the DS area goes back.  If
+ * perf wants it (FOREIGN), recording goes on when that is done.
  */
 void btsrec_stop_this_cpu(enum btsrec_reason reason)
 {
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	unsigned long flags;
+	bool yields;
 
 	local_irq_save(flags);
+	yields = pc->yielded;
 	if (xchg(&pc->live, 0)) {
 		if (bts_fields_are_ours(pc))
 			bts_write_debugctl(bts_read_debugctl() & ~BTS_ON);
 		publish_stopped(pc, reason);
+		yields = true;
 	}
+	pc->yielded = yields && reason == BTSREC_REASON_FOREIGN;
 	bts_release(pc);
 	local_irq_restore(flags);
+}
+
+/* Not initialised here: the loader relocates no pointers in a module's per-CPU data. */
+static DEFINE_PER_CPU(struct irq_work, yield_end);
+
+/* Not again if it fails: a sentence has been printed. */
+static void on_yield_end(struct irq_work *unused)
+{
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
+
+	if (!pc->yielded || btsrec_is_frozen() || !bts_is_unused(pc))
+		return;
+	if (recording_start())
+		pc->yielded = false;
+}
+
+/**
+ * btsrec_yield_ends() - record again if perf is done
+ * @pc: this CPU's, yielded; interrupts are off
+ *
+ * The caller may hold the scheduler's locks, so that nothing can be printed.
+ */
+void btsrec_yield_ends(struct btsrec_pcpu *pc)
+{
+	if (bts_is_unused(pc))
+		irq_work_queue(this_cpu_ptr(&yield_end));
+}
+
+static void yield_ends_init(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(&yield_end, cpu) = IRQ_WORK_INIT_HARD(on_yield_end);
+}
+
+/* No CPU is yielded any more: what is under way does nothing. */
+static void yield_ends_sync(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&yield_end, cpu));
 }
 
 /* On the CPU itself; may sleep. */
@@ -257,6 +306,7 @@ static int cpus_start(void)
 				      cpu_goes_down);
 
 	if (state < 0) {
+		yield_ends_sync();
 		pr_err("Not armed: not every CPU can begin to record (error %d); %s.\n", state,
 		       btsrec_remedy(state, "see what is said of that CPU above"));
 		return state;
@@ -273,6 +323,7 @@ static void cpus_stop(void)
 	stop_reason = BTSREC_REASON_DISARM;
 	cpuhp_remove_state(cpuhp_state);
 	cpuhp_state = 0;
+	yield_ends_sync();
 }
 
 /**
@@ -467,6 +518,7 @@ static int __init btsrec_init(void)
 	    !is_known("oops", oops, "freeze", "rearm"))
 		return -EINVAL;
 	btsrec_console_set(console_records);
+	yield_ends_init();
 	err = btsrec_root_new(bytes, which);
 	if (err)
 		return err;

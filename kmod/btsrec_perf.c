@@ -14,8 +14,9 @@
  *    that PMU do not share a CPU: the second one gets EBUSY (exclusive_event_init() and
  *    exclusive_event_installable(), kernel/events/core.c).
  *  - Under page-table isolation the kernel has no such PMU, but still the older
- *    way (one branch per sample, "-e branches:u -c 1").  If perf switches BTS
- *    on in spite of all, this CPU stops and gives the area back first.
+ *    way (one branch per sample, "-e branches:u -c 1").  If perf switches BTS on nevertheless,
+ *    this CPU stops and gives the area back first, until perf has switched it off and
+ *    taken its records.  The next switch of threads sees that.
  *  - What does neither is seen at the next pause, see btsrec_pause_foreign().
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
