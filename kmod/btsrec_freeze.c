@@ -404,7 +404,9 @@ static void early_register(void)
 				    "the history of a #GP or trap will end with the report of it");
 	btsrec_suspect_register();
 	btsrec_reports_register();
-	btsrec_printk_register();
+	/* A console's driver runs in the kernel: in mode=user it leaves nothing. */
+	if (btsrec_root_page->mode != BTSREC_MODE_USER)
+		btsrec_printk_register();
 	btsrec_console_register();
 }
 
