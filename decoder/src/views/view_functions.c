@@ -30,17 +30,16 @@ static void group_task(uint64_t *key, const struct btsrec_side *side)
 	memcpy(&key[2], side->comm, strnlen(side->comm, sizeof(side->comm)));
 }
 
-struct functions_group functions_group(const struct profile_group *group)
+void functions_group(const struct profile_group *group, struct functions_group *ret)
 {
-	struct functions_group ret = {
+	*ret = (struct functions_group){
 		.cpu = (unsigned int)group->key[0],
 		.has_thread = group->key[0] == HAS_THREAD,
 		.pid = (uint32_t)(group->key[1] >> 32),
 		.tgid = (uint32_t)group->key[1],
 	};
 
-	memcpy(ret.comm, &group->key[2], sizeof(ret.comm));
-	return ret;
+	memcpy(ret->comm, &group->key[2], sizeof(ret->comm));
 }
 
 /* --- Names -------------------------------------------------------------- */

@@ -43,7 +43,7 @@ struct functions_group {
 };
 
 /** functions_group() - of the view's --by, which says what is valid */
-struct functions_group functions_group(const struct profile_group *group);
+void functions_group(const struct profile_group *group, struct functions_group *ret);
 
 /**
  * struct functions_format - how one format words a profile

@@ -49,9 +49,10 @@ static void text_begin(struct functions *view)
 
 static void text_group(struct functions *view, const struct profile_group *group)
 {
-	struct functions_group what = functions_group(group);
+	struct functions_group what;
 	struct out *out = &view->renderer.out;
 
+	functions_group(group, &what);
 	out_literal(out, "# ");
 	if (view->opts->by == BTSREC_BY_CPU) {
 		out_literal(out, "CPU ");
@@ -122,9 +123,10 @@ static void json_begin(struct functions *view)
 
 static void json_row(struct functions *view, const struct profile_row *row)
 {
-	struct functions_group what = functions_group(row->group);
+	struct functions_group what;
 	struct out *out = &view->renderer.out;
 
+	functions_group(row->group, &what);
 	out_literal(out, "{\"kind\":\"function\"");
 	if (view->opts->by == BTSREC_BY_CPU)
 		json_number(out, "cpu", what.cpu);
@@ -149,9 +151,10 @@ static void tsv_begin(struct functions *view)
 /* Columns of what the profile is not divided by are empty. */
 static void tsv_group(struct functions *view, const struct profile_group *group)
 {
-	struct functions_group what = functions_group(group);
+	struct functions_group what;
 	struct out *out = &view->renderer.out;
 
+	functions_group(group, &what);
 	if (view->opts->by == BTSREC_BY_CPU)
 		out_dec(out, what.cpu, 0);
 	out_char(out, '\t');
@@ -194,8 +197,11 @@ static void values_begin(struct functions *view)
 
 static void values_row(struct functions *view, const struct profile_row *row)
 {
-	struct functions_group what = functions_group(row->group);
-	struct btsrec_function value = {
+	struct functions_group what;
+	struct btsrec_function value;
+
+	functions_group(row->group, &what);
+	value = (struct btsrec_function){
 		.size = sizeof(value),
 		.name = row->name,
 		.start_kva = row->start,
@@ -207,7 +213,6 @@ static void values_row(struct functions *view, const struct profile_row *row)
 		.has_cpu = view->opts->by == BTSREC_BY_CPU,
 		.cpu = what.cpu,
 	};
-
 	memcpy(value.task.comm, what.comm, sizeof(value.task.comm));
 	if (!view->fn(view->arg, &value))
 		view->renderer.out.stopped = true;
