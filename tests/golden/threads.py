@@ -168,7 +168,7 @@ def first_come_soon(args, dump, cpu="0"):
     """Do they come before the ring is read, and would this notice if they did not?"""
     soon, late = (read_until_first(args, dump, ["--cpu", cpu, *words])
                   for words in ([], ["-n", "99999999"]))
-    if soon < late / 4:
+    if soon < late / 2:
         return True
     print(f"{soon} bytes are read before the first line, and {late} where all must be")
     return False

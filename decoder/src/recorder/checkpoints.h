@@ -9,26 +9,25 @@
 
 #include "recorder/history.h"
 
-/* The newest events begin after one of them, if they are at most CHECKPOINTS_EACH distances. */
-#define CHECKPOINTS_MAX 8
-#define CHECKPOINTS_EACH      4
-#define CHECKPOINTS_DISTANCE BOUND(16384, 512)
+#define CHECKPOINTS_MAX		64
+/* Events from one place to the next, as long as no more than CHECKPOINTS_MAX are needed. */
+#define CHECKPOINTS_DISTANCE	BOUND(16384, 512)
 
 /**
- * struct checkpoints - the newest places of one way through a history
- * @places: @nr were added, number i is at i % CHECKPOINTS_MAX.
+ * struct checkpoints - places all along one way through a history
+ * @places: @nr of them, oldest first; the first one is before event 0.
  * @distance: at least so many events are from one to the next.
  * @nr_events: of the whole history; 0: not at its end yet.
  */
 struct checkpoints {
-	struct history places[CHECKPOINTS_MAX];
 	size_t nr;
 	uint64_t distance;
 	uint64_t nr_events;
+	struct history places[CHECKPOINTS_MAX];
 };
 
 /** checkpoints_new() - none yet, for free(); NULL: out of memory */
-struct checkpoints *checkpoints_new(uint64_t distance);
+struct checkpoints *checkpoints_new(void);
 
 /** checkpoints_add() - @history is between two runs */
 void checkpoints_add(struct checkpoints *checkpoints, const struct history *history);
@@ -36,16 +35,23 @@ void checkpoints_add(struct checkpoints *checkpoints, const struct history *hist
 /**
  * checkpoints_restore() - let @history go on from the newest place that is not behind event @n
  *
- * Return: false: none is kept, @history is as it was.
+ * Return: false: there is none, @history is as it was.
  */
 bool checkpoints_restore(const struct checkpoints *checkpoints, uint64_t n,
 			 struct history *history);
 
+/** checkpoints_part() - the first event of part @part of @nr_parts; UINT64_MAX: one after the last */
+uint64_t checkpoints_part(const struct checkpoints *checkpoints, unsigned int part,
+			  unsigned int nr_parts);
+
 /** checkpoints_keep() - @checkpoints, complete, are those of @cpu from now on; owned by @rec */
 void checkpoints_keep(struct btsrec *rec, unsigned int cpu, struct checkpoints *checkpoints);
 
-/** checkpoints_kept() - those of @cpu, if its ring still is as in @history; NULL: none */
+/** checkpoints_kept() - those of @cpu, if its ring still is @ring; NULL: none; valid until kept anew */
 const struct checkpoints *checkpoints_kept(struct btsrec *rec, unsigned int cpu,
-					   const struct history *history);
+					   const struct session_ring *ring);
+
+/** checkpoints_copy() - a copy to read from, for free(); NULL: out of memory */
+struct checkpoints *checkpoints_copy(const struct checkpoints *checkpoints);
 
 #endif /* BTSREC_CHECKPOINTS_H */

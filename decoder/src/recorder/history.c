@@ -334,31 +334,29 @@ static enum btsrec_status pass_by(struct history *history)
 	return BTSREC_OK;
 }
 
-static bool go_back(struct history *history, const struct checkpoints *checkpoints,
+/* Its newest @max_events events are next. */
+static void go_back(struct history *history, const struct checkpoints *checkpoints,
 		    uint64_t max_events)
 {
 	uint64_t nr_events = checkpoints->nr_events;
 	uint64_t first_n = nr_events > max_events ? nr_events - max_events : 0;
 
-	if (!checkpoints_restore(checkpoints, first_n, history))
-		return false;
+	(void)checkpoints_restore(checkpoints, first_n, history);
 	history->first_n = first_n;
-	return true;
 }
 
-/* Its newest @max_events events are next. */
 static enum btsrec_status history_to_tail(struct history *history, struct btsrec *rec,
 					  unsigned int cpu, uint64_t max_events)
 {
-	const struct checkpoints *kept = checkpoints_kept(rec, cpu, history);
-	uint64_t distance = max_events / CHECKPOINTS_EACH;
+	const struct checkpoints *kept = checkpoints_kept(rec, cpu, &history->ring);
 	struct checkpoints *checkpoints;
 	enum btsrec_status status;
 
-	if (kept && go_back(history, kept, max_events))
+	if (kept) {
+		go_back(history, kept, max_events);
 		return BTSREC_OK;
-	checkpoints = checkpoints_new(distance > CHECKPOINTS_DISTANCE ? distance :
-								   CHECKPOINTS_DISTANCE);
+	}
+	checkpoints = checkpoints_new();
 	if (!checkpoints)
 		return BTSREC_ERR_NOMEM;
 	history->checkpoints = checkpoints;
@@ -368,8 +366,7 @@ static enum btsrec_status history_to_tail(struct history *history, struct btsrec
 		free(checkpoints);
 		return status;
 	}
-	/* The oldest mark is further from the end than that. */
-	(void)go_back(history, checkpoints, max_events);
+	go_back(history, checkpoints, max_events);
 	checkpoints_keep(rec, cpu, checkpoints);
 	return BTSREC_OK;
 }
@@ -387,6 +384,17 @@ enum btsrec_status history_init(struct history *history, struct btsrec *rec, uns
 	}
 	history->init_failed = status;
 	history->status = status;
+	return status;
+}
+
+enum btsrec_status history_init_at(struct history *history, struct btsrec *rec, unsigned int cpu,
+				   const struct checkpoints *checkpoints, uint64_t first_n)
+{
+	enum btsrec_status status = history_init(history, rec, cpu, 0);
+
+	if (!status)
+		(void)checkpoints_restore(checkpoints, first_n, history);
+	history->first_n = first_n;
 	return status;
 }
 
@@ -556,7 +564,7 @@ enum btsrec_status session_tail(struct btsrec *rec, unsigned int cpu, uint64_t m
 enum btsrec_status history_others(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
 				  void *arg, struct history_passed *ret)
 {
-	struct checkpoints *checkpoints = checkpoints_new(CHECKPOINTS_DISTANCE);
+	struct checkpoints *checkpoints = checkpoints_new();
 	struct btsrec_event event;
 	enum btsrec_status status;
 	struct history history;
@@ -596,6 +604,11 @@ static bool pass_event(void *arg, const struct btsrec_event *event)
 	return true;
 }
 
+enum btsrec_status history_read(struct btsrec *rec, unsigned int cpu)
+{
+	return history_others(rec, cpu, pass_event, NULL, NULL);
+}
+
 enum btsrec_status session_nr_events(struct btsrec *rec, unsigned int cpu, uint64_t *ret)
 {
 	const struct located_cpu *located = session_cpu(rec, cpu);
@@ -617,7 +630,7 @@ enum btsrec_status btsrec_has_losses(struct btsrec *rec, unsigned int cpu, uint6
 	struct located_losses losses;
 
 	if (!located || !kept_losses(located).known)
-		status = btsrec_other_events(rec, cpu, pass_event, NULL, NULL);
+		status = history_read(rec, cpu);
 	if (status || !located)
 		return status;
 	losses = kept_losses(located);

@@ -74,6 +74,13 @@ struct history {
 enum btsrec_status history_init(struct history *history, struct btsrec *rec, unsigned int cpu,
 				uint64_t max_events);
 
+/**
+ * history_init_at() - history_init() before event @first_n
+ * @checkpoints: of the same ring; may be of another session's way.
+ */
+enum btsrec_status history_init_at(struct history *history, struct btsrec *rec, unsigned int cpu,
+				   const struct checkpoints *checkpoints, uint64_t first_n);
+
 /** history_next() - the next event; false: none, see @history->status */
 bool history_next(struct history *history, struct btsrec_event *ret);
 
@@ -97,6 +104,13 @@ bool history_next_other(struct history *history, struct btsrec_event *ret);
  */
 enum btsrec_status history_others(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn,
 				  void *arg, struct history_passed *ret);
+
+/**
+ * history_read() - all events of @cpu, for what is kept of them: losses, and checkpoints
+ *
+ * Return: as btsrec_events().
+ */
+enum btsrec_status history_read(struct btsrec *rec, unsigned int cpu);
 
 /**
  * history_has_more() - are there at least @nr branches behind where @history is?

@@ -335,6 +335,7 @@ enum btsrec_status btsrec_open_dump(struct btsrec *rec, const char *path)
 	part_notice(dump, rec);
 	dump_image(dump, &image);
 	status = session_open(rec, &image, (struct session_part){ dump, dump_free });
+	rec->is_file |= !status;
 	if (!status)
 		(void)take_ptr(dump);
 	return status;

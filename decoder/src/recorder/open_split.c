@@ -167,6 +167,7 @@ static enum btsrec_status open_split(struct btsrec *rec, const char *const *path
 		snprintf(rec->notice, sizeof(rec->notice), "files of the split dump are missing");
 	}
 	status = session_open(rec, &image, (struct session_part){ split, split_free });
+	rec->is_file |= !status;
 	if (!status)
 		(void)take_ptr(split);
 	return status;

@@ -105,6 +105,7 @@ struct btsrec *session_clone(struct btsrec *rec)
 	clone->clone_of = rec;
 	clone->has_image = true;
 	clone->image = rec->image;
+	clone->is_file = rec->is_file;
 	clone->located = rec->located;
 	clone->no_dump_names = rec->no_dump_names;
 	clone->raw_names = rec->raw_names;

@@ -28,6 +28,7 @@ struct session_part {
  * @clone_of: NULL, or the session that owns @located, @sysroot and @debuginfo; see session_clone().
  * @image: valid if @has_image; @source frees what it reads from.  It reads @given, and remembers in
  *	@trouble what that refuses.
+ * @is_file: the source is a file, which says the same each time it is read.
  * @trouble: BTSREC_OK, or the first refusal of @given, at @trouble_pa: the reader may have gone on
  *	without.  See session_end().
  * @reading: locked while @given is read, but for whole pages: one thread uses the session, but more
@@ -56,6 +57,7 @@ struct btsrec {
 	bool has_image;
 	struct btsrec_image image;
 	struct btsrec_image given;
+	bool is_file;
 	enum btsrec_status trouble;
 	uint64_t trouble_pa;
 	pthread_mutex_t reading;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/cpu_tasks.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -17,8 +18,23 @@ struct member {
 };
 
 /**
+ * struct planned - a CPU that has parts
+ * @is_planned, @nr_parts_done: changed under the lock of the team.
+ * @status, @msg: of planning it.
+ */
+struct planned {
+	void *plan;
+	bool is_planned;
+	unsigned int nr_parts_done;
+	enum btsrec_status status;
+	struct msg msg;
+};
+
+/**
  * struct team - the workers of one view
- * @cpus: one for each task, but for @tasks->begin, which is the first if it is there.
+ * @planned: one for each of @cpus.
+ * @nr_parts: of each CPU; 0: it is one task.
+ * @changed: something has become planned or done.
  */
 struct team {
 	const struct cpu_tasks *tasks;
@@ -26,6 +42,10 @@ struct team {
 	const struct btsrec_sink *sink;
 	unsigned int *cpus;
 	size_t nr_cpus;
+	struct planned *planned;
+	unsigned int nr_parts;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
 	struct member members[POOL_MAX_WORKERS];
 	unsigned int nr_members;
 };
@@ -79,28 +99,125 @@ enum btsrec_status cpu_tasks_one(struct btsrec *rec, const struct cpu_tasks *tas
 
 /* --- Tasks -------------------------------------------------------------- */
 
-static enum btsrec_status do_task(const struct team *team, void *view, size_t task)
+static void change(struct team *team, struct planned *planned, unsigned int nr_parts_done)
 {
-	if (!team->tasks->begin)
-		return team->tasks->cpu(view, team->cpus[task]);
-	if (task)
-		return team->tasks->cpu(view, team->cpus[task - 1]);
-	team->tasks->begin(view);
+	pthread_mutex_lock(&team->lock);
+	planned->is_planned = true;
+	planned->nr_parts_done += nr_parts_done;
+	pthread_cond_broadcast(&team->changed);
+	pthread_mutex_unlock(&team->lock);
+}
+
+/* Until it is planned, and so many parts are done: each is in the hands of a worker. */
+static void wait_for(struct team *team, const struct planned *planned, unsigned int nr_parts)
+{
+	pthread_mutex_lock(&team->lock);
+	while (!planned->is_planned || planned->nr_parts_done < nr_parts)
+		pthread_cond_wait(&team->changed, &team->lock);
+	pthread_mutex_unlock(&team->lock);
+}
+
+/* A failure is that of the first part: what is printed of CPUs before must leave. */
+static void make_plan(struct team *team, const struct member *member, size_t i,
+		      unsigned int nr_parts)
+{
+	struct planned *planned = &team->planned[i];
+
+	planned->status = team->tasks->plan(member->view, team->cpus[i], !i, nr_parts,
+					    &planned->plan);
+	if (planned->status)
+		planned->msg = member->rec->msg;
+	change(team, planned, 0);
+}
+
+/* The last part is behind the text of the others. */
+static enum btsrec_status do_part(struct team *team, const struct member *member, size_t i,
+				  unsigned int part, unsigned int nr_parts)
+{
+	struct planned *planned = &team->planned[i];
+	enum btsrec_status status;
+
+	wait_for(team, planned, 0);
+	if (planned->status) {
+		member->rec->msg = planned->msg;
+		return planned->status;
+	}
+	status = team->tasks->part(member->view, planned->plan, part, nr_parts);
+	change(team, planned, 1);
+	if (status || part < nr_parts - 1)
+		return status;
+	wait_for(team, planned, nr_parts);
+	return team->tasks->end(member->view, planned->plan);
+}
+
+static void drop_plan(const struct team *team, size_t i)
+{
+	if (team->planned[i].plan)
+		team->tasks->drop(team->planned[i].plan);
+	team->planned[i].plan = NULL;
+}
+
+static enum btsrec_status do_cpu(struct team *team, const struct member *member, size_t i)
+{
+	enum btsrec_status status;
+
+	if (team->tasks->cpu)
+		return team->tasks->cpu(member->view, team->cpus[i]);
+	make_plan(team, member, i, 1);
+	status = do_part(team, member, i, 0, 1);
+	drop_plan(team, i);
+	return status;
+}
+
+/*
+ * The plan of the first CPU, then for each CPU the plan of the next one, and its own parts: while
+ * some print parts, one plans ahead.
+ */
+static enum btsrec_status do_planned(struct team *team, const struct member *member, size_t task)
+{
+	size_t i = task ? (task - 1) / (team->nr_parts + 1) : 0;
+	size_t step = task ? (task - 1) % (team->nr_parts + 1) : 0;
+
+	if (!task)
+		make_plan(team, member, 0, team->nr_parts);
+	else if (step)
+		return do_part(team, member, i, step - 1, team->nr_parts);
+	else if (i + 1 < team->nr_cpus)
+		make_plan(team, member, i + 1, team->nr_parts);
 	return BTSREC_OK;
+}
+
+static size_t nr_tasks(const struct team *team)
+{
+	size_t nr = team->nr_cpus;
+
+	if (team->nr_parts && nr)
+		nr += 1 + nr * team->nr_parts;
+	return nr + (team->tasks->begin != NULL);
+}
+
+static enum btsrec_status do_task(struct team *team, const struct member *member, size_t task)
+{
+	if (team->tasks->begin && !task) {
+		team->tasks->begin(member->view);
+		return BTSREC_OK;
+	}
+	task -= team->tasks->begin != NULL;
+	return team->nr_parts ? do_planned(team, member, task) : do_cpu(team, member, task);
 }
 
 /* The text of one worker alone leaves as if it were one task: in writes of whole buffers. */
 static enum btsrec_status run(void *arg, unsigned int worker, size_t task,
 			      const struct btsrec_sink *sink)
 {
-	const struct team *team = arg;
-	void *view = team->members[worker].view;
-	struct out *out = out_of(team->tasks, view);
+	struct team *team = arg;
+	const struct member *member = &team->members[worker];
+	struct out *out = out_of(team->tasks, member->view);
 	enum btsrec_status status;
 
 	if (team->nr_members > 1)
 		out->sink = sink;
-	status = do_task(team, view, task);
+	status = do_task(team, member, task);
 	if (team->nr_members > 1)
 		(void)out_flush(out);
 	return status;
@@ -136,7 +253,7 @@ static bool gather(struct team *team, struct btsrec *rec, bool alone)
 	size_t nr = alone || !can_clone(rec) ? 1 : rec->nr_threads;
 	void *view;
 
-	if (nr > team->nr_cpus)
+	if (nr > team->nr_cpus && team->tasks->cpu)
 		nr = team->nr_cpus;
 	if (nr > POOL_MAX_WORKERS)
 		nr = POOL_MAX_WORKERS;
@@ -172,7 +289,7 @@ static enum btsrec_status release(const struct team *team, const struct member *
 static enum btsrec_status work(struct team *team, struct btsrec *rec)
 {
 	const struct pool_work work = {
-		.nr_tasks = team->nr_cpus + (team->tasks->begin != NULL),
+		.nr_tasks = nr_tasks(team),
 		.nr_workers = team->nr_members,
 		.run = run,
 		.arg = team,
@@ -200,18 +317,38 @@ static void list_cpus(struct team *team, const struct btsrec *rec, const unsigne
 	}
 }
 
+static enum btsrec_status gather_and_work(struct team *team, struct btsrec *rec, bool alone)
+{
+	enum btsrec_status status;
+
+	if (!gather(team, rec, alone))
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (team->tasks->plan && team->nr_members > 1)
+		team->nr_parts = CPU_TASKS_MAX_PARTS;
+	pthread_mutex_init(&team->lock, NULL);
+	pthread_cond_init(&team->changed, NULL);
+	status = work(team, rec);
+	pthread_cond_destroy(&team->changed);
+	pthread_mutex_destroy(&team->lock);
+	return status;
+}
+
 enum btsrec_status cpu_tasks_print(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus,
 				   bool alone, const struct cpu_tasks *tasks, void *arg,
 				   const struct btsrec_sink *sink)
 {
 	size_t nr_max = cpus ? nr_cpus : btsrec_nr_cpu_ids(rec);
 	_cleanup_free_ unsigned int *room = calloc(nr_max + 1, sizeof(*room));
-	struct team team = { .tasks = tasks, .arg = arg, .sink = sink, .cpus = room };
+	_cleanup_free_ struct planned *planned = calloc(nr_max + 1, sizeof(*planned));
+	struct team team = { .tasks = tasks, .arg = arg, .sink = sink, .cpus = room,
+			     .planned = planned };
+	enum btsrec_status status;
 
-	if (!room)
+	if (!room || !planned)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	list_cpus(&team, rec, cpus, nr_max);
-	if (!gather(&team, rec, alone))
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	return work(&team, rec);
+	status = gather_and_work(&team, rec, alone);
+	for (size_t i = 0; i < team.nr_cpus; i++)
+		drop_plan(&team, i);
+	return status;
 }

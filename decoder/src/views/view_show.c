@@ -33,7 +33,7 @@ bool show_takes_line(struct show *show, const struct btsrec_event *event)
 	return true;
 }
 
-static bool show_goes_on(const struct show *show)
+bool show_goes_on(const struct show *show)
 {
 	return !show->nomem && !show->renderer.out.stopped && !show->reverse_buffer.nomem;
 }
@@ -131,239 +131,6 @@ bool show_event(void *arg, const struct btsrec_event *event)
 	return show_goes_on(show);
 }
 
-/* --- One CPU ------------------------------------------------------------ */
-
-/* Is every event a line as it is? */
-static bool is_plain(const struct show *show)
-{
-	return !show->event_filter->filter.any && !show->level_filtered && !show->opts->fold &&
-	       !show->opts->newest_first;
-}
-
-/* From event @n on so far as to the fault, which stands in front of its branch. */
-static uint64_t end_of_branches(const struct show *show, uint64_t n)
-{
-	if (n < show->first_n)
-		return show->first_n;
-	return show->fault->kind && n <= show->fault->n ? show->fault->n : show->end_n;
-}
-
-/* False: the sink wants no more. */
-static bool show_part(struct show *show, unsigned int cpu, struct history *history)
-{
-	struct timeline_branches branches;
-	struct btsrec_event event;
-	bool goes_on = true;
-
-	while (!history->status && goes_on && history->timeline.n < show->end_n) {
-		if (history_branches(history, end_of_branches(show, history->timeline.n),
-				     &branches))
-			goes_on = branches.n < show->first_n || show_branches(show, cpu, &branches);
-		else if (history_next(history, &event))
-			goes_on = event.n < show->first_n || show_event(show, &event);
-		else
-			break;
-	}
-	return goes_on;
-}
-
-/* What session_tail() does, with many branches at a time. */
-static enum btsrec_status show_plain(struct show *show, unsigned int cpu)
-{
-	struct history history;
-	bool goes_on;
-
-	history_init(&history, show->renderer.rec, cpu, show->event_filter->nr_tail);
-	goes_on = show_part(show, cpu, &history);
-	return history_end(&history, show->renderer.rec, cpu, goes_on);
-}
-
-/* Its events once, to count lines or to show them. */
-static enum btsrec_status show_pass(struct show *show, unsigned int cpu)
-{
-	struct btsrec *rec = show->renderer.rec;
-	struct level_filter_block block;
-	enum btsrec_status status;
-
-	event_filter_again(show->event_filter);
-	show->nr_printed = 0;
-	loops_init(&show->loops);
-	level_filter_init(&show->level_filter, show->opts->filter->kernel);
-	if (is_plain(show))
-		status = show_plain(show, cpu);
-	else
-		status = session_tail(rec, cpu, show->event_filter->nr_tail, show_event, show);
-	if (show->reverse_buffer.nomem || show->nomem)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	if (status)
-		return status;
-	show_end_fold(show);
-	if (level_filter_end(&show->level_filter, &block))
-		show_block(show, &block);
-	return BTSREC_OK;
-}
-
-static bool counts_lines(const struct show *show)
-{
-	return show->level_filtered || show->opts->fold;
-}
-
-/* How many lines a level_filtered or folded history has is known only at the end. */
-static enum btsrec_status count_lines(struct show *show, unsigned int cpu)
-{
-	uint64_t max_lines = show->opts->max_events;
-	enum btsrec_status status;
-
-	show->counting = true;
-	show->nr_lines = 0;
-	status = show_pass(show, cpu);
-	show->counting = false;
-	show->nr_skip = show->nr_lines > max_lines ? show->nr_lines - max_lines : 0;
-	return status;
-}
-
-static enum btsrec_status show_lines(struct show *show, unsigned int cpu)
-{
-	enum btsrec_status status = BTSREC_OK;
-
-	if (counts_lines(show) && show->opts->max_events)
-		status = count_lines(show, cpu);
-	if (!status)
-		status = show_pass(show, cpu);
-	if (!status)
-		reverse_buffer_print(&show->reverse_buffer, cpu, show_print, show);
-	reverse_buffer_fini(&show->reverse_buffer);
-	return status;
-}
-
-static enum btsrec_status show_selected(struct show *show, unsigned int cpu)
-{
-	struct event_filter *event_filter = show->event_filter;
-	enum btsrec_status status;
-
-	status = event_filter_init(event_filter, show->renderer.rec, cpu, &show->filter,
-				   counts_lines(show) ? 0 : show->opts->max_events);
-	if (!status &&
-	    (show->level_filtered || show->opts->types || symbols_user_present(show->renderer.rec)))
-		status = event_filter_add_types(event_filter, cpu);
-	show->renderer.types = show->opts->types ? &event_filter->types : NULL;
-	if (!status)
-		status = show_lines(show, cpu);
-	if (!status && event_filter->filter.any && show->format->filtered)
-		show->format->filtered(&show->renderer, cpu, event_filter->nr_wanted,
-				       event_filter->nr_seen);
-	show->renderer.types = NULL;
-	show->renderer.side = NULL;
-	event_filter_fini(event_filter);
-	return status;
-}
-
-/* Does @show->event_filter need no more of a history than the threads that ran? */
-static bool may_begin(const struct show *show)
-{
-	return !show->begun && !show->opts->max_events &&
-	       !event_filter_filter(show->renderer.rec, &show->filter,
-				    &show->event_filter->filter) &&
-	       is_plain(show);
-}
-
-/* The events before @show->end_n. */
-static enum btsrec_status show_before(struct show *show, unsigned int cpu,
-				      const struct session_ring *ring)
-{
-	static const struct fault no_fault = { .why = FAULT_NO_FAULT };
-	struct renderer *r = &show->renderer;
-	enum btsrec_status status = BTSREC_OK, sent;
-	struct history history;
-	bool goes_on;
-
-	show->fault = &no_fault;
-	r->types = show->opts->types ? &show->event_filter->types : NULL;
-	if (show->format->cpu)
-		show->format->cpu(r, btsrec_cpu(r->rec, cpu), ring);
-	history_init(&history, r->rec, cpu, 0);
-	goes_on = show_part(show, cpu, &history);
-	if (history.status || !goes_on)
-		status = history_end(&history, r->rec, cpu, goes_on);
-	else
-		history_fini(&history);
-	r->types = NULL;
-	r->side = NULL;
-	sent = out_pages(&r->out);
-	return status ? status : sent;
-}
-
-/*
- * Where the fault is, and which thread ran when, is known only when all of the ring was read.  That
- * takes time in a large ring.  The first lines come before, from what is known by then.
- */
-static enum btsrec_status show_first(struct show *show, unsigned int cpu,
-				     const struct session_ring *ring)
-{
-	struct event_filter *event_filter = show->event_filter;
-	enum btsrec_status status = BTSREC_OK;
-
-	*event_filter = (struct event_filter){ .rec = show->renderer.rec };
-	show->first_n = 0;
-	show->end_n = UINT64_MAX;
-	if (!may_begin(show))
-		return BTSREC_OK;
-	show->begun = true;
-	if (trace_first_spaces(event_filter->rec, cpu, &event_filter->spaces, &show->end_n)) {
-		status = trace_types_init(&event_filter->types, event_filter->rec,
-					  &event_filter->spaces);
-		if (!status)
-			status = show_before(show, cpu, ring);
-		show->first_n = show->end_n;
-		show->end_n = UINT64_MAX;
-	}
-	event_filter_fini(event_filter);
-	return status;
-}
-
-/* A line that was lost for lack of memory is what failed. */
-static enum btsrec_status show_status(const struct show *show, enum btsrec_status status)
-{
-	if (!show->nomem)
-		return status;
-	return msg_set(&show->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-}
-
-static enum btsrec_status show_ring(struct show *show, unsigned int cpu)
-{
-	struct btsrec *rec = show->renderer.rec;
-	struct session_ring ring;
-	enum btsrec_status status = session_ring(rec, cpu, &ring);
-	struct fault fault;
-
-	if (!status)
-		status = show_first(show, cpu, &ring);
-	if (!status)
-		status = trace_fault(rec, cpu, &fault);
-	if (status)
-		return status;
-	show->fault = &fault;
-	if (show->format->cpu && !show->first_n)
-		show->format->cpu(&show->renderer, btsrec_cpu(rec, cpu), &ring);
-	status = show_selected(show, cpu);
-	if (!status && show->format->cpu_end)
-		show->format->cpu_end(&show->renderer, cpu);
-	show->fault = NULL;
-	return status;
-}
-
-static enum btsrec_status show_cpu(void *arg, unsigned int cpu)
-{
-	struct show *show = arg;
-	struct event_filter event_filter;
-	enum btsrec_status status;
-
-	show->event_filter = &event_filter;
-	status = show_ring(show, cpu);
-	show->event_filter = NULL;
-	return show_status(show, status);
-}
-
 /* --- All of them -------------------------------------------------------- */
 
 /* Blocks are shown unless only branches are. */
@@ -388,6 +155,14 @@ static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_sho
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "one thread over all CPUs is printed oldest first only");
 	return thread_check(rec, opts->thread, opts->cpus, opts->filter, &pid);
+}
+
+/* A line that was lost for lack of memory is what failed. */
+enum btsrec_status show_status(const struct show *show, enum btsrec_status status)
+{
+	if (!show->nomem)
+		return status;
+	return msg_set(&show->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 }
 
 /** struct show_how - @opts, as @format */
@@ -450,7 +225,10 @@ static enum btsrec_status show_as(struct btsrec *rec, struct show_how how,
 		.out_at = offsetof(struct show, renderer.out),
 		.open = show_open,
 		.begin = show_begin,
-		.cpu = show_cpu,
+		.plan = show_plan_cpu,
+		.part = show_part_of_cpu,
+		.end = show_end_cpu,
+		.drop = show_drop_plan,
 		.close = show_close,
 	};
 	const struct btsrec_show *opts = how.opts;

@@ -16,9 +16,8 @@
  * @nomem: a line was lost for lack of memory.
  * @fault, @event_filter: of the CPU being printed; borrowed.
  * @filter: that of @opts; without the level if that is @level_filtered.
- * @begun: lines of a CPU have been printed.
- * @first_n, @end_n: a part of a history, in events: what was printed before all of it was read,
- *	or what was not; if each event is a line as it is.
+ * @first_n, @end_n: the part of a history that is printed, in events; if each event is a line as
+ *	it is.
  * @counting: lines are counted in @nr_lines, not shown.
  * @nr_skip: so many lines are too old to be shown.
  * @nr_printed: so many were shown of this CPU.
@@ -36,7 +35,6 @@ struct show {
 	struct event_filter *event_filter;
 	bool level_filtered;
 	struct level_filter level_filter;
-	bool begun;
 	uint64_t first_n;
 	uint64_t end_n;
 	bool counting;
@@ -86,6 +84,20 @@ void show_branch(struct show *show, const struct btsrec_event *event);
 
 /** show_branches() - as show_branch(), of many; false: stop */
 bool show_branches(struct show *show, unsigned int cpu, const struct timeline_branches *branches);
+
+/** show_goes_on() - has nothing failed, and does the sink want more? */
+bool show_goes_on(const struct show *show);
+
+/** show_status() - @status, unless a line was lost for lack of memory; then that, with a message */
+enum btsrec_status show_status(const struct show *show, enum btsrec_status status);
+
+/** show_plan_cpu(), show_part_of_cpu(), show_end_cpu(), show_drop_plan() - see struct cpu_tasks */
+enum btsrec_status show_plan_cpu(void *view, unsigned int cpu, bool is_first, unsigned int nr_parts,
+				 void **ret);
+enum btsrec_status show_part_of_cpu(void *view, void *plan, unsigned int part,
+				    unsigned int nr_parts);
+enum btsrec_status show_end_cpu(void *view, void *plan);
+void show_drop_plan(void *plan);
 
 /** show_thread() - the thread of @show->opts over all CPUs; as btsrec_events() */
 enum btsrec_status show_thread(struct show *show);

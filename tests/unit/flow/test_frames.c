@@ -175,7 +175,7 @@ START_TEST(tail_of_the_base)
 }
 END_TEST
 
-START_TEST(label_cache_in_turn)
+START_TEST(tails_in_turn)
 {
 	start();
 	call(K(1), K(2));
@@ -456,7 +456,7 @@ END_TEST
 
 BTSREC_CK_MAIN("frames", call_and_return, recursion, deeper, outer_return, mismatch,
 	       calls_that_stay, calls_within_a_function, tail_calls, jumps_that_stay,
-	       tail_of_the_base, label_cache_in_turn, thunks, interrupted_thunk, hooks, redirected,
+	       tail_of_the_base, tails_in_turn, thunks, interrupted_thunk, hooks, redirected,
 	       redirected_and_back, direct_call, overwritten_in_spite_of_trampolines,
 	       back_from_before_the_history, unreadable_code, too_deep, too_many_threads,
 	       no_memory, plain_ways, kind_names)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "failing_alloc.h"
+#include "recorder/checkpoints.h"
 #include "recorder/history.h"
 #include "historyfix.h"
 
@@ -294,7 +295,7 @@ static void ck_tail(uint64_t max_events, uint64_t nr_all)
 	ck_assert_int_eq(events[nr_events - 1].kind, BTSREC_EVENT_FREEZE);
 }
 
-START_TEST(label_cache_of_every_kind_of_length)
+START_TEST(tails_of_every_kind_of_length)
 {
 	static const uint64_t lengths[] = {
 		1, 2, 3, 4095, 4096, 8191, 8192, 16000, 24575, 30000, 30001, 30002, 30003, 99999, 0,
@@ -407,7 +408,7 @@ static void begin_anew(void)
 }
 
 /* Holes make many small runs, so that the tail begins behind many marks. */
-START_TEST(label_cache_equal_the_end_of_the_whole)
+START_TEST(tails_equal_the_end_of_the_whole)
 {
 	struct btsrec_event *all = calloc(MAX_EVENTS, sizeof(*all));
 	size_t nr_all;
@@ -477,7 +478,7 @@ START_TEST(what_was_read_is_not_read_again)
 }
 END_TEST
 
-START_TEST(label_cache_that_begin_around_a_mark)
+START_TEST(tails_that_begin_around_a_mark)
 {
 	setup(30000);
 	fixture_branches(fix, 1, 0, 30000, 0);
@@ -680,14 +681,81 @@ START_TEST(every_read_fails_once)
 }
 END_TEST
 
+/* --- Checkpoints --- */
+
+/* From place to place are as many events as it takes, and the first place stays. */
+START_TEST(places_all_along)
+{
+	struct checkpoints *places = checkpoints_new();
+	struct history history = { 0 };
+	uint64_t nr_adds = 10 * CHECKPOINTS_MAX;
+
+	for (uint64_t i = 0; i < nr_adds; i++) {
+		history.timeline.n = i * CHECKPOINTS_DISTANCE;
+		checkpoints_add(places, &history);
+		history.timeline.n++;
+		checkpoints_add(places, &history);
+	}
+	ck_assert_uint_gt(places->nr, CHECKPOINTS_MAX / 2);
+	ck_assert_uint_le(places->nr, CHECKPOINTS_MAX);
+	ck_assert_uint_eq(places->distance, 16 * CHECKPOINTS_DISTANCE);
+	for (size_t i = 0; i < places->nr; i++)
+		ck_assert_uint_eq(places->places[i].timeline.n, i * places->distance);
+	ck_assert_uint_eq(checkpoints_part(places, 0, 7), 0);
+	for (unsigned int part = 0; part < 7; part++)
+		ck_assert_uint_lt(checkpoints_part(places, part, 7),
+				  checkpoints_part(places, part + 1, 7));
+	ck_assert_uint_eq(checkpoints_part(places, 7, 7), UINT64_MAX);
+	free(places);
+}
+END_TEST
+
+/* From any event on, by the places of another session. */
+START_TEST(goes_on_from_any_event)
+{
+	struct checkpoints *places;
+	struct session_ring ring;
+	struct btsrec *reader;
+	size_t nr_all;
+
+	setup(38000);
+	fixture_branches(fix, 1, 200, 37800, 0);
+	fixture_branches(fix, 1, 0, 200, 37800);
+	fixture_freeze(fix, 1, 200);
+	btsrec_ck_ok(print(0));
+	nr_all = nr_events;
+	btsrec_ck_ok(history_read(rec, 1));
+	btsrec_ck_ok(session_ring(rec, 1, &ring));
+	places = checkpoints_copy(checkpoints_kept(rec, 1, &ring));
+	ck_assert_uint_gt(places->nr, 1);
+	reader = session_clone(rec);
+	for (uint64_t n = 0; n <= nr_all; n += 601) {
+		struct btsrec_event event;
+		struct history history;
+
+		btsrec_ck_ok(history_init_at(&history, reader, 1, places, n));
+		for (size_t i = n; i < nr_all; i++)
+			if (!history_next(&history, &event) || event.n != i ||
+			    event.slot != events[i].slot || event.kind != events[i].kind)
+				ck_abort_msg("event %zu differs from %ju on", i, (uintmax_t)n);
+		ck_assert(!history_next(&history, &event));
+		history_fini(&history);
+	}
+	btsrec_free(reader);
+	free(places);
+	teardown();
+}
+END_TEST
+
 BTSREC_CK_MAIN("history", index_words, never_armed, armed_uses_the_ds_area,
 	       frozen_uses_the_snapshot, half_frozen_uses_the_ds_area, stopped_uses_its_own_index,
 	       ds_area_not_in_the_dump, index_outside_the_ring, armed_and_empty, one_record,
 	       all_but_one, exactly_full, exactly_full_and_proven_complete,
 	       wrapped_oldest_to_newest, annotation_over_the_end, five_levels,
-	       stopped_by_the_caller, label_cache_of_every_kind_of_length,
-	       label_cache_equal_the_end_of_the_whole, a_short_tail_reads_little_twice,
-	       what_was_read_is_not_read_again, label_cache_that_begin_around_a_mark,
+	       stopped_by_the_caller, tails_of_every_kind_of_length,
+	       tails_equal_the_end_of_the_whole, a_short_tail_reads_little_twice,
+	       what_was_read_is_not_read_again, tails_that_begin_around_a_mark,
 	       a_cpu_that_goes_on_is_read_again, more_is_to_come, more_that_is_missing, no_more,
 	       tail_of_nothing, medium_fails, medium_fails_far_from_the_head,
-	       every_allocation_fails_once, every_read_fails_once)
+	       every_allocation_fails_once, every_read_fails_once, places_all_along,
+	       goes_on_from_any_event)

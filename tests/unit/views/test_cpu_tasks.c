@@ -26,12 +26,13 @@ static unsigned int nr_open, nr_closed, nr_may_open, nr_clones;
 
 /**
  * struct plan - how CPUs are printed
- * @fails: this one does, after its text.
+ * @fails: this one does, after its text; @fails_to_plan: this one before it.
  * @waits: this one, until all others have been begun.
  * @large: LARGE_BYTES of each.
  */
 static struct plan {
 	unsigned int fails;
+	unsigned int fails_to_plan;
 	unsigned int waits;
 	bool large;
 	unsigned int nr_begun;
@@ -91,6 +92,16 @@ static bool view_open(void *arg, void *data, struct btsrec *of)
 	return true;
 }
 
+static void put_lines(struct view *view, unsigned int cpu, unsigned int from, unsigned int to)
+{
+	for (unsigned int i = from; i < to && !view->out.stopped; i++) {
+		char text[9];
+
+		snprintf(text, sizeof(text), "%02u%06u", cpu % 100, i % 1000000);
+		out_bytes(&view->out, text, 8);
+	}
+}
+
 static enum btsrec_status print_cpu(void *data, unsigned int cpu)
 {
 	struct view *view = data;
@@ -103,12 +114,7 @@ static enum btsrec_status print_cpu(void *data, unsigned int cpu)
 	view->nr++;
 	for (size_t at = 0; plan.large && at < LARGE_BYTES; at += OUT_BUFFER_BYTES)
 		out_blanks(&view->out, OUT_BUFFER_BYTES);
-	for (unsigned int i = 0; i < nr && !view->out.stopped; i++) {
-		char text[9];
-
-		snprintf(text, sizeof(text), "%02u%06u", cpu % 100, i % 1000000);
-		out_bytes(&view->out, text, 8);
-	}
+	put_lines(view, cpu, 0, nr);
 	if (cpu != plan.fails)
 		return BTSREC_OK;
 	return msg_set(&view->rec->msg, BTSREC_ERR_IO, "CPU %u is lost", cpu);
@@ -133,6 +139,80 @@ static const struct cpu_tasks work = {
 	.close = view_close,
 };
 
+/* --- In parts --- */
+
+/** struct shared - what the parts of one CPU share; each counts itself in @done */
+struct shared {
+	unsigned int cpu;
+	unsigned int nr_parts;
+	unsigned int done[CPU_TASKS_MAX_PARTS];
+};
+
+static unsigned int nr_plans;
+
+static enum btsrec_status plan_cpu(void *data, unsigned int cpu, bool is_first,
+				   unsigned int nr_parts, void **ret)
+{
+	struct shared *shared = calloc(1, sizeof(*shared));
+	struct view *view = data;
+
+	if (!shared)
+		abort();
+	*ret = shared;
+	shared->cpu = cpu;
+	shared->nr_parts = nr_parts;
+	__atomic_add_fetch(&nr_plans, 1, __ATOMIC_RELAXED);
+	ck_assert_uint_eq(is_first, cpu == 0);
+	return cpu == plan.fails_to_plan ?
+		       msg_set(&view->rec->msg, BTSREC_ERR_IO, "CPU %u has no plan", cpu) :
+		       BTSREC_OK;
+}
+
+static enum btsrec_status print_part(void *data, void *what, unsigned int part,
+				     unsigned int nr_parts)
+{
+	struct shared *shared = what;
+	struct view *view = data;
+	unsigned int cpu = shared->cpu, nr = cpu * 7919 % 5000;
+
+	ck_assert_uint_eq(nr_parts, shared->nr_parts);
+	shared->done[part]++;
+	put_lines(view, cpu, nr * part / nr_parts, nr * (part + 1) / nr_parts);
+	if (cpu != plan.fails || part != nr_parts - 1)
+		return BTSREC_OK;
+	return msg_set(&view->rec->msg, BTSREC_ERR_IO, "CPU %u is lost", cpu);
+}
+
+static enum btsrec_status end_cpu(void *data, void *what)
+{
+	const struct shared *shared = what;
+	struct view *view = data;
+
+	view->nr++;
+	for (unsigned int part = 0; part < shared->nr_parts; part++)
+		ck_assert_uint_eq(shared->done[part], 1);
+	return BTSREC_OK;
+}
+
+static void drop_plan(void *what)
+{
+	nr_plans--;
+	free(what);
+}
+
+static const struct cpu_tasks work_in_parts = {
+	.view_bytes = sizeof(struct view),
+	.out_at = offsetof(struct view, out),
+	.open = view_open,
+	.plan = plan_cpu,
+	.part = print_part,
+	.end = end_cpu,
+	.drop = drop_plan,
+	.close = view_close,
+};
+
+static const struct cpu_tasks *doing;
+
 static bool read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
 {
 	(void)arg, (void)page_pa, (void)nr, (void)buf;
@@ -150,7 +230,8 @@ static void setup(void)
 	nr_allowed = SIZE_MAX;
 	nr_open = nr_closed = nr_clones = 0;
 	nr_printed = 0;
-	plan = (struct plan){ .fails = NOBODY, .waits = NOBODY };
+	plan = (struct plan){ .fails = NOBODY, .fails_to_plan = NOBODY, .waits = NOBODY };
+	doing = &work;
 }
 
 static void teardown(void)
@@ -167,7 +248,7 @@ static enum btsrec_status print(unsigned int nr_threads, bool alone)
 		btsrec_ck_ok(btsrec_locate(rec, FIX_ROOT_PA, BTSREC_SCAN_NONE));
 	}
 	btsrec_set_threads(rec, nr_threads);
-	return cpu_tasks_print(rec, NULL, 0, alone, &work, &plan, &sink);
+	return cpu_tasks_print(rec, NULL, 0, alone, doing, &plan, &sink);
 }
 
 /* The lines of CPUs up to @last, in order, and @nr_dots last words. */
@@ -288,6 +369,61 @@ START_TEST(stops)
 		nr_printed = nr_open = nr_closed = 0;
 		btsrec_ck_status(print(3, false), BTSREC_ERR_STOPPED);
 		ck_assert_uint_eq(nr_closed, 3);
+	}
+	teardown();
+}
+END_TEST
+
+/* With any number of workers; more than CPUs have something to do. */
+START_TEST(in_parts)
+{
+	setup();
+	doing = &work_in_parts;
+	for (unsigned int nr = 1; nr <= POOL_MAX_WORKERS; nr++) {
+		nr_printed = nr_open = plan.nr_counted = 0;
+		btsrec_ck_ok(print(nr, false));
+		ck_assert_uint_eq(nr_open, nr);
+		ck_assert_uint_eq(plan.nr_counted, NR_CPUS);
+		ck_assert_uint_eq(nr_plans, 0);
+		ck_printed(NR_CPUS - 1, nr);
+	}
+	teardown();
+}
+END_TEST
+
+/* A CPU that cannot be planned fails behind the text of those before it. */
+START_TEST(parts_fail)
+{
+	setup();
+	doing = &work_in_parts;
+	for (unsigned int nr = 1; nr < 6; nr++) {
+		plan.fails = 4;
+		nr_printed = 0;
+		btsrec_ck_fails(print(nr, false), BTSREC_ERR_IO, btsrec_errmsg(rec),
+				"CPU 4 is lost");
+		ck_printed(4, nr == 1);
+		plan.fails = NOBODY;
+		plan.fails_to_plan = 4;
+		nr_printed = 0;
+		btsrec_ck_fails(print(nr, false), BTSREC_ERR_IO, btsrec_errmsg(rec),
+				"CPU 4 has no plan");
+		ck_printed(3, nr == 1);
+		plan.fails_to_plan = NOBODY;
+		ck_assert_uint_eq(nr_plans, 0);
+	}
+	teardown();
+}
+END_TEST
+
+START_TEST(parts_stop)
+{
+	setup();
+	doing = &work_in_parts;
+	for (nr_allowed = 0; nr_allowed < 100000; nr_allowed += 9999) {
+		nr_printed = nr_open = nr_closed = 0;
+		btsrec_ck_status(print(3, false), BTSREC_ERR_STOPPED);
+		ck_assert_uint_eq(nr_closed, 3);
+		ck_assert_uint_eq(nr_plans, 0);
 	}
 	teardown();
 }
@@ -421,5 +557,5 @@ START_TEST(clone_reads)
 END_TEST
 
 BTSREC_CK_MAIN("cpu_tasks", in_order, first_is_last, more_than_is_kept, some_of_them, fails,
-	       fails_out_of_turn, stops, alone, alone_with_callbacks, without_memory, one,
+	       fails_out_of_turn, stops, in_parts, parts_fail, parts_stop, alone, alone_with_callbacks, without_memory, one,
 	       clone_without_memory, clone_reads)
