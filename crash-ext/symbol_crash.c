@@ -123,7 +123,7 @@ static enum btsrec_status resolve(void *arg, uint64_t va, struct btsrec_symbol *
 	ulong offset;
 
 	(void)arg;
-	/* x86-64: kernel addresses are the upper half.  crash also has per-CPU offsets as symbols. */
+	/* x86-64: kernel addresses are the upper half.  crash has per-CPU offsets as symbols. */
 	if (!(va >> 63))
 		return BTSREC_ERR_NO_SYMBOL;
 	sp = value_search(va, &offset);

@@ -7,6 +7,7 @@ usage: check_source.py [FILE...]
  - no name that the code has given up and no word that the house does not use (check_markdown.py),
    neither in a comment or a text nor as a part of an identifier, but for EXCEPTIONS;
  - sentences of comments have fewer than 25 words;
+ - lines fit 100 columns, but for a text that is printed, which stays whole;
  - the description of a struct or enum has its name, and describes members that it has.
 
 Each check is first asked about texts with one fault each, and about one that has none: a check
@@ -18,7 +19,7 @@ import pathlib
 import re
 import sys
 
-from check_markdown import GONE, MAX_WORDS, PRIVATE, TOP
+from check_markdown import GONE, MAX_COLUMNS, MAX_WORDS, PRIVATE, TOP
 
 FOLDERS = ["decoder", "crash-ext", "kmod"]
 # Beside those of check_markdown.py: words that may be plain English, or the name of a fuzzer, in a
@@ -74,8 +75,8 @@ def check_identifiers(text: str):
 def sentences(comment: str):
     """Of each paragraph, item and member; a colon or semicolon ends one, as a period does."""
     plain = re.sub(r"^[ \t]*(?:/\*+|\*/|\*|//)|\*/", "", comment, flags=re.MULTILINE)
-    for paragraph in re.split(r"\n\s*\n|\n\s*(?=- |@|\d+\. |Return:|\w+\(\) - )|\n \s+\S.*?(?:\t|  )\s*",
-                              plain):
+    for paragraph in re.split(r"\n\s*\n|\n\s*(?=- |@|\d+\. |Return:|\w+\(\) - )"
+                              r"|\n \s+\S.*?(?:\t|  )\s*", plain):
         yield from re.split(r"(?<=[.!?:;])['\")]* +", " ".join(paragraph.split()))
 
 
@@ -86,6 +87,13 @@ def check_sentences(text: str):
             # An arrow: a picture.
             if len(sentence.split()) > MAX_WORDS and "-->" not in sentence:
                 yield number, f"{len(sentence.split())} words: {sentence[:60]}..."
+
+
+def check_columns(text: str):
+    for number, line in enumerate(text.splitlines(), 1):
+        nr_columns = len(line.expandtabs(8))
+        if nr_columns > MAX_COLUMNS and not STRING.search(line):
+            yield number, f"{nr_columns} columns"
 
 
 def check_descriptions(text: str):
@@ -111,13 +119,14 @@ struct image_redact {
 };
 static const char text[] = "a list";
 """
-# Each check with texts in each of which it must find exactly one fault; none of them has one for FINE.
+# Each check with texts in each of which it must find exactly one fault; FINE has none for any.
 CHECKS = {
     check_prose: ["/* The part of\n * which it is. */\nint tells(void);\n",
                   "static const char text[] = \"a stretch\";\n", "/* A splay, no display. */\n"],
     check_identifiers: ["/* told */ static bool is_splayed(int a);\n", "int press_ahead_nr;\n",
                         "enum why { DOUBT_GAP };\n"],
     check_sentences: ["/*\n * Short. And\n * " + "long " * 24 + "now.\n *\n * Short.\n */\n"],
+    check_columns: [f"\t\treturn a{'a' * 78};\n"],
     check_descriptions: [
         "/**\n * struct one - a\n * @a, @b: numbers\n */\nstruct one {\n\tint a;\n};\n",
         "/** struct one - a */\nstruct two {\n\tint a;\n};\n"],

@@ -261,7 +261,7 @@ static void on_crash_shutdown(unsigned long ip, unsigned long parent_ip, struct 
 	btsrec_vmcoreinfo_put_root();
 }
 
-/* page_fault_oops(regs, ...).  It may return: KFENCE reports the access and makes the page accessible. */
+/* page_fault_oops(regs, ...).  It may return: KFENCE reports the access and makes it possible. */
 static void on_page_fault_oops(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			       struct ftrace_regs *fregs)
 {

@@ -77,8 +77,8 @@ void bench_block_signals(void);
 /**
  * bench_device_open() - find the recorder, and remember whether it is armed
  *
- * Return: COMMAND_OK, or COMMAND_NO_RECORDER after a message: it is not loaded, one is not root, it keeps
- * the history of a fault, or somebody copies its rings.
+ * Return: COMMAND_OK, or COMMAND_NO_RECORDER after a message: it is not loaded, one is not root,
+ * it keeps the history of a fault, or somebody copies its rings.
  */
 int bench_device_open(void);
 

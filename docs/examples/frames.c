@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* usage: frames DUMP MAP: each call stack at its end: CPU, frame, address, how it was entered, name. */
+/* usage: frames DUMP MAP: call stacks at the end: CPU, frame, address, how entered, name. */
 #include <inttypes.h>
 #include <stdio.h>
 

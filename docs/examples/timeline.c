@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* usage: timeline DUMP MAP: what is no branch, of all CPUs: CPU, event, branches before, ns from the freeze. */
+/* usage: timeline DUMP MAP: what is no branch: CPU, event, branches before, ns from freeze. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -46,7 +46,8 @@ static bool grow(struct addr_counter *counter)
 		const struct addr_count *addr_count = &counter->table[i];
 
 		if (addr_count->group)
-			*addr_counter_find(&grown, addr_count->group, addr_count->space, addr_count->va) = *addr_count;
+			*addr_counter_find(&grown, addr_count->group, addr_count->space,
+					   addr_count->va) = *addr_count;
 	}
 	free(counter->table);
 	*counter = grown;

@@ -35,7 +35,7 @@ struct counter_map {
  */
 struct count *counter_map_get(struct counter_map *map, const uint64_t *key);
 
-/** counter_map_find() - the counters of @key; NULL: there are none.  Not after counter_map_sort(). */
+/** counter_map_find() - the counters of @key; NULL: none.  Not after counter_map_sort(). */
 struct count *counter_map_find(const struct counter_map *map, const uint64_t *key);
 
 /** counter_map_sort() - make @table a list of @nr entries, ascending by key */

@@ -31,7 +31,8 @@ static void make_piece(struct code *code, const struct code_page *page, struct c
 	piece->nr_insns = 0;
 	while (at < end) {
 		code->nr_decoded++;
-		if (code_decode_in_page(code, page, at, piece->compat, &insn) || !goes_on(insn.class))
+		if (code_decode_in_page(code, page, at, piece->compat, &insn) ||
+		    !goes_on(insn.class))
 			break;
 		if (insn.class == CODE_VMENTRY && vmentry == SIZE_MAX)
 			vmentry = at;

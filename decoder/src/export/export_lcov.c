@@ -238,7 +238,8 @@ static void count_functions(struct lcov *lcov)
 		uint64_t at = range[0] < done ? done : range[0];
 		struct symbol_name name;
 
-		while (at < range[1] && symbol_find_as(lcov->r.rec, at, true, &name) && name.name_bytes) {
+		while (at < range[1] && symbol_find_as(lcov->r.rec, at, true, &name) &&
+		       name.name_bytes) {
 			done = count_function(lcov, i, at - name.offset_bytes);
 			if (done <= at)
 				break;
@@ -272,11 +273,13 @@ static bool merge(struct lcov *lcov, const struct count *function, struct symbol
 	*ret_nr = function->nr[0];
 	for (const struct count *at = function; at > first && at[-1].key[0] == function->key[0] &&
 						at[-1].key[1] == function->key[1]; at--)
-		if (symbol_find_as(lcov->r.rec, at[-1].key[2], true, &other) && same_name(&other, ret_name))
+		if (symbol_find_as(lcov->r.rec, at[-1].key[2], true, &other) &&
+		    same_name(&other, ret_name))
 			return false;
 	for (const struct count *at = function + 1; at < end && at->key[0] == function->key[0] &&
 						    at->key[1] == function->key[1]; at++)
-		if (symbol_find_as(lcov->r.rec, at->key[2], true, &other) && same_name(&other, ret_name))
+		if (symbol_find_as(lcov->r.rec, at->key[2], true, &other) &&
+		    same_name(&other, ret_name))
 			*ret_nr += at->nr[0];
 	return true;
 }

@@ -72,7 +72,8 @@ static bool wants_sides(const struct filter *filter, const struct btsrec_event *
 	switch (event->kind) {
 	case BTSREC_EVENT_SWITCH:
 	case BTSREC_EVENT_EXEC:
-		return filter_thread(filter, &event->sw.prev) || filter_thread(filter, &event->sw.next);
+		return filter_thread(filter, &event->sw.prev) ||
+		       filter_thread(filter, &event->sw.next);
 	case BTSREC_EVENT_ARM:
 		return filter_thread(filter, &event->resume.now);
 	case BTSREC_EVENT_FREEZE:

@@ -62,11 +62,11 @@ void frame_confidence_feed(struct frame_confidence *frame_confidence,
 			   const struct trace_event *event, const struct frames_step *step,
 			   struct frames *frames);
 
-/** frame_confidence_cookie() - of each frame that plain branches enter on @stack, the one that runs */
+/** frame_confidence_cookie() - of each frame that plain branches enter on @stack, which runs */
 uint64_t frame_confidence_cookie(struct frame_confidence *frame_confidence,
 				 const struct stack *stack);
 
-/** frame_confidence_feed_fast() - frame_confidence_feed() of plain branches, but for frame_confidence_cookie() */
+/** frame_confidence_feed_fast() - frame_confidence_feed() of plain branches, without cookies */
 void frame_confidence_feed_fast(struct frame_confidence *frame_confidence);
 
 /** frame_confidence_thread() - @unreliable is about the frames of thread @pid, which is followed */

@@ -41,7 +41,8 @@ bool trace_is_syscall(struct btsrec *rec, uint64_t va)
 	struct symbol_name name;
 	size_t nr_bytes;
 
-	return symbol_find_as(rec, va, false, &name) && symbol_is_front(name.offset_bytes) && trace_syscall(&name, &nr_bytes);
+	return symbol_find_as(rec, va, false, &name) && symbol_is_front(name.offset_bytes) &&
+	       trace_syscall(&name, &nr_bytes);
 }
 
 static size_t code_of_file(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes)

@@ -173,7 +173,8 @@ static uint32_t frame_sum(const struct extract_frame *frame, const struct extrac
 	struct extract_frame plain = *frame;
 
 	plain.crc32 = 0;
-	return extract_sum(extract_sum(0, &plain, sizeof(plain)), table, frame->nr_pages * sizeof(*table));
+	return extract_sum(extract_sum(0, &plain, sizeof(plain)), table,
+			   frame->nr_pages * sizeof(*table));
 }
 
 static enum btsrec_status add_frame(struct extract_file *file, const struct extract_frame *frame,
@@ -261,7 +262,8 @@ static enum btsrec_status read_end(struct extract_file *file, const struct extra
 	if (frame->nr_pages || frame_sum(frame, NULL) != frame->crc32 ||
 	    !end_is_right(file, offset, frames_crc32))
 		return BTSREC_OK;
-	return read_cuts(file, offset + sizeof(struct extract_end), frame->packed_bytes, file_bytes);
+	return read_cuts(file, offset + sizeof(struct extract_end), frame->packed_bytes,
+			 file_bytes);
 }
 
 /* Up to the end frame, or to the first place where the file does not go on as it should. */

@@ -11,7 +11,7 @@
 /** enum mapped_why - why addresses in a file have no symbols */
 enum mapped_why {
 	MAPPED_OK,
-	MAPPED_EXCLUDED,	/* what would prove the file here to be the same is not in the dump */
+	MAPPED_EXCLUDED,	/* what would prove that it is this file is not in the dump */
 	MAPPED_NOT_FOUND,
 	MAPPED_DIFFERS,		/* the file here is another one */
 	MAPPED_STRIPPED,	/* the same, but neither it nor a debug file has symbols */

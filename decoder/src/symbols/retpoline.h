@@ -13,7 +13,7 @@ struct btsrec;
 /** retpoline_at() - the thunk that the kernel address @va is in, or may be in; @arg: the session */
 enum code_thunk retpoline_at(void *arg, uint64_t va);
 
-/** retpoline_where() - where retpoline_at() needs no asking; all zero where names are not in tables */
+/** retpoline_where() - where retpoline_at() needs no asking; zero where names have no tables */
 void retpoline_where(struct btsrec *rec, struct code_thunks *ret);
 
 #endif /* BTSREC_RETPOLINE_H */

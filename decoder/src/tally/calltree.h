@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The calls of one CPU, or of one thread, as lines of a tree, each with what is known when it has ended. */
+/* The calls of one CPU or thread as lines of a tree, with what is known when each has ended. */
 #ifndef BTSREC_CALLTREE_H
 #define BTSREC_CALLTREE_H
 

@@ -188,7 +188,8 @@ static enum btsrec_status info_print(void *arg)
 	all->format->begin(r);
 	status = out_flush(&r->out);
 	if (!status)
-		status = cpu_tasks_print(r->rec, NULL, 0, false, &info_work, (void *)all, r->out.sink);
+		status = cpu_tasks_print(r->rec, NULL, 0, false, &info_work, (void *)all,
+					 r->out.sink);
 	if (!status && all->format->end)
 		all->format->end(r, all->infos, btsrec_nr_cpu_ids(r->rec));
 	return status;

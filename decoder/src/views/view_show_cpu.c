@@ -236,8 +236,8 @@ static bool has_parts(struct show *show, const struct show_plan *plan)
 {
 	const struct btsrec *rec = show->renderer.rec;
 
-	return (rec->is_file || btsrec_cpu(rec, plan->cpu)->frozen) && !plan->event_filter.nr_tail &&
-	       is_plain(show);
+	return (rec->is_file || btsrec_cpu(rec, plan->cpu)->frozen) &&
+	       !plan->event_filter.nr_tail && is_plain(show);
 }
 
 /* The ring is read for them, unless what was planned before has needed that. */

@@ -53,8 +53,8 @@ static bool begins_thread(struct btsrec *rec, const struct frame *frame)
 	struct symbol_name name;
 
 	return frame->kind == FRAME_TAIL && !frame->return_va &&
-	       symbol_find_as(rec, frame->entered, false, &name) && name.name_bytes >= strlen(fork) &&
-	       !memcmp(name.name, fork, strlen(fork));
+	       symbol_find_as(rec, frame->entered, false, &name) &&
+	       name.name_bytes >= strlen(fork) && !memcmp(name.name, fork, strlen(fork));
 }
 
 /* @line is in @frame; the next one is what @frame interrupted, called from or replaced. */
@@ -477,8 +477,8 @@ static enum btsrec_status stacks_of_cpus(struct stacks_view *all, const struct b
 	if (!status)
 		status = check_events(all);
 	if (!status)
-		status = cpu_tasks_print(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus, all->fn,
-					 &stacks_work, all, sink);
+		status = cpu_tasks_print(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus,
+					 all->fn, &stacks_work, all, sink);
 	residency_fini(&all->residencies);
 	free(all->last_n);
 	return status;

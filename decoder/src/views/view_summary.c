@@ -384,6 +384,7 @@ enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 	if (!status && !session_failed_cpu(rec))
 		status = cpu_tasks_one(rec, &work, begin_without, &format, sink);
 	if (!status)
-		status = cpu_tasks_print(rec, cpus, list_cpus(rec, cpus), false, &work, &format, sink);
+		status = cpu_tasks_print(rec, cpus, list_cpus(rec, cpus), false, &work, &format,
+					 sink);
 	return cpus_end(rec, NULL, status);
 }

@@ -153,7 +153,7 @@ struct btsrec_root {
 	__u32 nr_module_pages;
 	__u32 nr_exec_pages;
 	__u32 errata;			/* BTSREC_ERRATUM_* of the processor; since 1.1 */
-	__u64 cpu_dir_pa[BTSREC_MAX_CPU_DIR_PAGES];	/* pages of __u64 CPU-page pa; 0: no such CPU */
+	__u64 cpu_dir_pa[BTSREC_MAX_CPU_DIR_PAGES];	/* of __u64 CPU-page pa; 0: no such CPU */
 	__u64 module_pa[16];		/* pages of struct btsrec_module */
 	__u64 exec_pa[8];		/* pages of struct btsrec_exec */
 	__u64 reserved1[130];

@@ -85,7 +85,8 @@ static size_t read_whole_pages(struct extract_writer *writer, const struct btsre
 	size_t nr_whole = 0, nr_room;
 	uint8_t *room = extract_room(writer, &nr_room);
 
-	for (; nr_whole < nr && nr_whole < nr_room && wanted[nr_whole].bits == UINT64_MAX; nr_whole++)
+	for (; nr_whole < nr && nr_whole < nr_room && wanted[nr_whole].bits == UINT64_MAX;
+	     nr_whole++)
 		page_pa[nr_whole] = wanted[nr_whole].pa;
 	return nr_whole && image_read_pages(image, page_pa, nr_whole, room) ? nr_whole : 0;
 }

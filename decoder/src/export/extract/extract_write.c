@@ -258,7 +258,8 @@ enum btsrec_status extract_begin(struct extract_writer *writer,
 	head.vmcoreinfo_bytes =
 		vmcoreinfo ? (uint32_t)strnlen(vmcoreinfo, EXTRACT_MAX_VMCOREINFO) : 0;
 	head.crc32 = 0;
-	head.crc32 = extract_sum(extract_sum(0, &head, sizeof(head)), vmcoreinfo, head.vmcoreinfo_bytes);
+	head.crc32 =
+		extract_sum(extract_sum(0, &head, sizeof(head)), vmcoreinfo, head.vmcoreinfo_bytes);
 	status = put(writer, &head, sizeof(head));
 	if (!status && head.vmcoreinfo_bytes)
 		status = put(writer, vmcoreinfo, head.vmcoreinfo_bytes);
