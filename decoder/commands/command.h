@@ -51,7 +51,7 @@ enum command_color {
  * @has_count: show.max_events was given.
  * @filter: its texts are borrowed from argv.
  * @filtered: @filter asks for something.
- * @bytes, @source_folder: as in struct btsrec_insns.
+ * @bytes, @values, @source_folder: as in struct btsrec_insns.
  * @extract: by value.
  * @kind: of a file.
  * @socket: borrowed from argv; NULL: not given.
@@ -82,6 +82,7 @@ struct command_options {
 	struct btsrec_filter filter;
 	bool filtered;
 	bool bytes;
+	bool values;
 	const char *source_folder;
 	struct btsrec_extract extract;
 	enum command_export_kind kind;

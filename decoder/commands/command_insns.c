@@ -11,6 +11,7 @@ enum command_exit command_insns(struct btsrec *rec, const struct command_options
 		.max_events = options->show.max_events,
 		.filter = &options->filter,
 		.bytes = options->bytes,
+		.values = options->values,
 		.lines = options->show.lines,
 		.source_folder = options->source_folder,
 		.format = options->show.format,

@@ -56,6 +56,28 @@ struct model_insn {
 };
 
 /*
+ * With the plugin's option reglog=N also "cpuN.regs": of the newest N instructions, as above,
+ * the general registers before them, by their numbers in an encoding.
+ */
+#define MODEL_REGS_MAGIC	0x534745524c444d42ULL	/* "BMDLREGS" */
+#define MODEL_REGS_VERSION	1
+#define MODEL_NR_REGS		16
+
+struct model_regs_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t cpu;
+	uint64_t capacity;
+	uint64_t total;		/* instructions logged since the start */
+};
+
+struct model_regs {
+	uint64_t ip;
+	uint64_t nr_records;	/* total of cpuN.log when it was begun */
+	uint64_t reg[MODEL_NR_REGS];
+};
+
+/*
  * With the plugin's option stacks=N also "cpuN.stacks": the true call stack behind every
  * so many records, the newest N of them.  All of the thread's stack since recording began,
  * newest frame first: kernel and user, whatever CPU a frame was entered on.

@@ -122,6 +122,7 @@ struct btsrec_insns {
 	const struct btsrec_filter *filter;
 	uint64_t max_events;	/* before the newest so many of each CPU, or of @thread; 0: all */
 	bool bytes;		/* with the bytes of each instruction */
+	bool values;		/* with what is known of the registers that each one names */
 	bool lines;		/* with each source line before what was made from it */
 	const char *source_folder; /* where the text of source lines is; NULL: without text */
 	enum btsrec_format format; /* text or JSON lines; default: text */

@@ -15,6 +15,7 @@
 #include "render/text_columns.h"
 #include "recorder/cpus.h"
 #include "views/view_thread.h"
+#include "flow/trace_values.h"
 
 /* {"cpu":C,"n":N with two long numbers. */
 #define BEGIN_MAX_BYTES 64
@@ -57,6 +58,8 @@ struct insns {
 	size_t thread_bytes;
 	bool nomem;
 	struct insn_lines lines;
+	struct trace_values values;
+	uint32_t place;
 };
 
 /* --- Text --------------------------------------------------------------- */
@@ -244,6 +247,106 @@ static void word_begin(struct insns *view)
 	memcpy(view->begin, out->buf, sizeof(view->begin));
 }
 
+static bool is_known(const struct sem_shown *shown, const struct known *known, uint64_t *ret)
+{
+	uint64_t width = shown->bytes < 8 ? (1ULL << 8 * shown->bytes) - 1 : UINT64_MAX;
+
+	*ret = known->value >> shown->shift & width;
+	return (known->mask >> shown->shift & width) == width;
+}
+
+static void text_value(struct out *out, const struct sem_shown *shown, const struct known *known)
+{
+	uint64_t value;
+
+	out_char(out, ' ');
+	out_str(out, sem_shown_name(shown));
+	out_char(out, '=');
+	if (is_known(shown, known, &value))
+		out_hex(out, value);
+	else
+		out_char(out, '?');
+}
+
+/* What is read is what it was before, what is written is what it became. */
+static void text_values(struct out *out, const struct sem_insn *insn,
+			const struct reg_values_at *at)
+{
+	const char *arrow = " ->";
+
+	out_literal(out, "  #");
+	for (unsigned int i = 0; i < insn->nr_shown; i++)
+		if (insn->shown[i].read)
+			text_value(out, &insn->shown[i], &at->before[insn->shown[i].reg]);
+	for (unsigned int i = 0; i < insn->nr_shown; i++) {
+		if (!insn->shown[i].written)
+			continue;
+		out_str(out, arrow);
+		arrow = "";
+		text_value(out, &insn->shown[i], &at->behind[insn->shown[i].reg]);
+	}
+}
+
+static void json_value(struct out *out, const struct sem_shown *shown, const struct known *known)
+{
+	uint64_t value;
+	bool certain = is_known(shown, known, &value);
+
+	out_literal(out, "{\"reg\":\"");
+	out_str(out, sem_shown_name(shown));
+	out_char(out, '"');
+	if (certain) {
+		out_literal(out, ",\"value\":\"");
+		out_hex(out, value);
+		out_char(out, '"');
+	}
+	json_word(out, "class", certain ? "certain" : "unknown");
+	out_char(out, '}');
+}
+
+static void json_values(struct out *out, const struct sem_insn *insn,
+			const struct reg_values_at *at)
+{
+	const char *comma = "";
+
+	out_literal(out, ",\"reads\":[");
+	for (unsigned int i = 0; i < insn->nr_shown; i++) {
+		if (!insn->shown[i].read)
+			continue;
+		out_str(out, comma);
+		comma = ",";
+		json_value(out, &insn->shown[i], &at->before[insn->shown[i].reg]);
+	}
+	out_literal(out, "],\"writes\":[");
+	comma = "";
+	for (unsigned int i = 0; i < insn->nr_shown; i++) {
+		if (!insn->shown[i].written)
+			continue;
+		out_str(out, comma);
+		comma = ",";
+		json_value(out, &insn->shown[i], &at->behind[insn->shown[i].reg]);
+	}
+	out_char(out, ']');
+}
+
+/* In front of the end of the line. */
+static void show_values(struct insns *view, const struct insn_line *line)
+{
+	struct out *out = &view->renderer.out;
+	size_t end_bytes = view->json ? 2 : 1;
+	const struct sem_insn *insn;
+	struct reg_values_at at;
+
+	out_long(out, line->text, line->nr_bytes - end_bytes);
+	insn = reg_values_next(view->values.values, view->place++, &at);
+	if (view->json)
+		json_values(out, insn, &at);
+	else if (insn->nr_shown)
+		text_values(out, insn, &at);
+	out_bytes(out, line->text + line->nr_bytes - end_bytes, end_bytes);
+	out_room(out);
+}
+
 static void show_insn(struct insns *view, const struct insn_line *line)
 {
 	struct out *out = &view->renderer.out;
@@ -251,7 +354,10 @@ static void show_insn(struct insns *view, const struct insn_line *line)
 	out_room(out);
 	memcpy(out->at, view->begin, sizeof(view->begin));
 	out->at += view->begin_bytes;
-	insn_line_put(out, line);
+	if (view->place != TRACE_VALUES_NONE)
+		show_values(view, line);
+	else
+		insn_line_put(out, line);
 }
 
 /* The lines from @line up to @end; the code of the first one begins at @ip. */
@@ -310,8 +416,13 @@ static void show_ranges(struct insns *view, const struct trace_event *traced)
 	/* Of two the first ran before an annotation, maybe in another thread. */
 	if (view->has_before)
 		before.side = &view->before;
-	for (unsigned int i = 0; i < step->nr_ranges; i++)
+	for (unsigned int i = 0; i < step->nr_ranges; i++) {
+		view->place = view->opts->values ?
+			      trace_values_find(&view->values, traced->event->n,
+						step->ranges[i].start) :
+			      TRACE_VALUES_NONE;
 		show_range(view, &step->ranges[i], i + 1 < step->nr_ranges ? &before : traced);
+	}
 }
 
 static bool is_entry(const struct branch *branch)
@@ -433,7 +544,12 @@ static enum btsrec_status insns_cpu(void *arg, unsigned int cpu)
 	view->has_before = false;
 	if (view->format->cpu)
 		view->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), &ring);
-	status = insns_selected(view, cpu);
+	if (view->opts->values)
+		status = trace_values_open(rec, cpu, &fault, &view->values);
+	if (!status)
+		status = insns_selected(view, cpu);
+	if (view->opts->values)
+		trace_values_close(&view->values);
 	if (!status && view->format->cpu_end)
 		view->format->cpu_end(&view->renderer, cpu);
 	return insns_status(view, status);
@@ -502,6 +618,9 @@ static enum btsrec_status insns_thread(void *arg)
 
 static enum btsrec_status insns_check(struct btsrec *rec, const struct btsrec_insns *opts)
 {
+	if (opts->values && opts->thread)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "values are shown of CPUs, not of a thread");
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "instructions are shown as text or JSON lines");

@@ -39,6 +39,7 @@
 #include "msr.h"
 #include "qemu_api.h"
 #include "recorder.h"
+#include "reglog.h"
 #include "stacklog.h"
 #include "vcpu.h"
 
@@ -260,6 +261,7 @@ static void on_translation(struct qemu_plugin_tb *tb, void *udata)
 		uint64_t offset = qemu_plugin_insn_vaddr(insn) - start;
 
 		insnlog_watch(insn, offset, board_active());
+		reglog_watch(insn, offset, board_active());
 		if (count_stores)
 			qemu_plugin_register_vcpu_mem_inline_per_vcpu(
 				insn, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_INLINE_ADD_U64, board_stores(),
@@ -276,6 +278,7 @@ static void on_vcpu_init(unsigned int index, void *udata)
 	(void)udata;
 	vcpu_init(index);
 	insnlog_open_cpu(index);
+	reglog_open_cpu(index);
 	stacklog_open_cpu(index);
 }
 
@@ -317,6 +320,8 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 			*records_ret = strtoull(value, NULL, 0);
 		} else if (is_option(argv[i], "insnlog", &value)) {
 			insnlog_init(strtoull(value, NULL, 0));
+		} else if (is_option(argv[i], "reglog", &value)) {
+			reglog_init(strtoull(value, NULL, 0));
 		} else if (is_option(argv[i], "stores", &value)) {
 			count_stores = !strcmp(value, "1");
 		} else if (is_option(argv[i], "lazy", &value)) {

@@ -13,7 +13,9 @@ static const char *const reg_names[NR_REGS] = {
 	[REG_RAX] = "rax", [REG_RBX] = "rbx", [REG_RCX] = "rcx", [REG_RDX] = "rdx",
 	[REG_RSI] = "rsi", [REG_RDI] = "rdi", [REG_RSP] = "rsp",
 	[REG_RIP] = "rip", [REG_CS] = "cs", [REG_CR0] = "cr0",
-	[REG_CR3] = "cr3", [REG_CR4] = "cr4",
+	[REG_CR3] = "cr3", [REG_CR4] = "cr4", [REG_RBP] = "rbp",
+	[REG_R8] = "r8", [REG_R9] = "r9", [REG_R10] = "r10", [REG_R11] = "r11",
+	[REG_R12] = "r12", [REG_R13] = "r13", [REG_R14] = "r14", [REG_R15] = "r15",
 };
 
 static struct vcpu *vcpus[MAX_VCPUS];
@@ -116,6 +118,17 @@ uint64_t vcpu_reg(enum vcpu_reg reg)
 	if (qemu_plugin_read_register(reg_handles[reg], buf))
 		memcpy(&value, buf->data, buf->len < sizeof(value) ? buf->len : sizeof(value));
 	return value;
+}
+
+/** vcpu_general_reg() - by its number in an encoding: RAX, RCX, RDX, RBX, RSP, RBP ... R15 */
+uint64_t vcpu_general_reg(unsigned int number)
+{
+	static const enum vcpu_reg regs[] = {
+		REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+		REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+	};
+
+	return vcpu_reg(regs[number]);
 }
 
 /** vcpu_set_reg() - write a 64-bit register of the calling vCPU */

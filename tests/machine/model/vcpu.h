@@ -30,7 +30,8 @@
 
 enum vcpu_reg {
 	REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RSP, REG_RIP, REG_CS, REG_CR0,
-	REG_CR3, REG_CR4, NR_REGS,
+	REG_CR3, REG_CR4, REG_RBP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
+	REG_R15, NR_REGS,
 };
 
 /* What the control channel asked to be counted: see control.c. */
@@ -80,6 +81,7 @@ void vcpu_reset(struct vcpu *cpu);
 bool vcpu_bts_on(const struct vcpu *cpu);
 
 uint64_t vcpu_reg(enum vcpu_reg reg);
+uint64_t vcpu_general_reg(unsigned int number);
 void vcpu_set_reg(enum vcpu_reg reg, uint64_t value);
 unsigned int vcpu_cpl(void);
 bool vcpu_read_pa(uint64_t pa, void *dest, unsigned int nr_bytes);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The values of general registers along the kernel's instructions of one CPU: what certainly was
+ * in them, and nothing else.  Pure.
+ *
+ * Each write of a register makes a version of it, which has one value up to the next write.  The
+ * passes go along the instructions until no version becomes better known.  What is not followed
+ * is cut: gaps, annotations, breaks, user code, instructions that are not in the dump.
+ *
+ * Of memory only what pushes and calls have put on the stack is followed, from the store to the
+ * load: no compiler takes the address of such a word, so no other CPU writes it.  A store to an
+ * address that is not known ends that.
+ */
+#ifndef BTSREC_REG_VALUES_H
+#define BTSREC_REG_VALUES_H
+
+#include "code/semantics.h"
+
+/** struct reg_values - of one CPU; owned */
+struct reg_values;
+
+/** reg_values_new() - nothing yet; NULL: out of memory; free with reg_values_free() */
+struct reg_values *reg_values_new(void);
+void reg_values_free(struct reg_values *values);
+
+/**
+ * reg_values_insn() - the next instruction that ran
+ *
+ * Return: its place, for values_find(); UINT32_MAX: out of memory, or there are too many.
+ */
+uint32_t reg_values_insn(struct reg_values *values, const struct sem_insn *insn);
+
+/** reg_values_cut() - something else may have run here; false: out of memory, or too many */
+bool reg_values_cut(struct reg_values *values);
+
+/**
+ * reg_values_interrupt() - an interrupt or exception came before the instruction at @ip
+ * @vector: -1: unknown.
+ */
+bool reg_values_interrupt(struct reg_values *values, uint64_t ip, int vector);
+
+/** reg_values_anchor() - before the next instruction, @known is known of @reg */
+void reg_values_anchor(struct reg_values *values, enum sem_reg reg, struct known known);
+
+/** reg_values_run() - pass along all of it until no more becomes known */
+void reg_values_run(struct reg_values *values);
+
+/** struct reg_values_at - what is known around one instruction */
+struct reg_values_at {
+	struct known before[SEM_NR_REGS];
+	struct known behind[SEM_NR_REGS];
+};
+
+/** reg_values_begin() - to read from the first place on */
+void reg_values_begin(struct reg_values *values);
+
+/**
+ * reg_values_next() - up to @place, which is not before that of the last call
+ *
+ * Return: the instruction there, with what is known around it in *@ret.
+ */
+const struct sem_insn *reg_values_next(struct reg_values *values, uint32_t place,
+				       struct reg_values_at *ret);
+
+/** reg_values_ip() - where the instruction at @place is */
+uint64_t reg_values_ip(const struct reg_values *values, uint32_t place);
+
+/** reg_values_nr_contradictions() - parts that were given up, because a premise was wrong there */
+uint64_t reg_values_nr_contradictions(const struct reg_values *values);
+
+#endif /* BTSREC_REG_VALUES_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The values of registers along the history of one CPU: wires values to a session. */
+#ifndef BTSREC_TRACE_VALUES_H
+#define BTSREC_TRACE_VALUES_H
+
+#include "base/status.h"
+#include "flow/fault.h"
+#include "flow/trace.h"
+#include "flow/reg_values.h"
+
+#define TRACE_VALUES_NONE UINT32_MAX
+
+/** struct trace_values_range - @nr instructions of event @n, from @place on */
+struct trace_values_range {
+	uint64_t n;
+	uint32_t place;
+	uint32_t nr;
+};
+
+/**
+ * struct trace_values - of one CPU; owned
+ * @ranges: @nr of them in order, those of kernel code that is there with all its instructions.
+ * @next: the first that has not been asked for.
+ */
+struct trace_values {
+	struct reg_values *values;
+	struct trace_values_range *ranges;
+	size_t nr, room;
+	size_t next;
+	struct code *code;
+	const struct btsrec_freeze *freeze;
+	const struct fault *fault;
+	bool nomem;
+};
+
+/**
+ * trace_values_open() - read all of the history of @cpu and find what is certain of registers
+ * @fault: of the CPU; borrowed for the call.
+ * @ret: for trace_values_close() in every case.
+ *
+ * Return: as btsrec_events(); BTSREC_ERR_NOMEM.
+ */
+enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
+				     const struct fault *fault, struct trace_values *ret);
+void trace_values_close(struct trace_values *values);
+
+/**
+ * trace_values_find() - the place of the instruction at @ip that ran up to event @n
+ *
+ * Ask in the order in which they ran; those after it in its range have the places that follow.
+ *
+ * Return: TRACE_VALUES_NONE: nothing is known there.
+ */
+uint32_t trace_values_find(struct trace_values *values, uint64_t n, uint64_t ip);
+
+#endif /* BTSREC_TRACE_VALUES_H */

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every value that "btsrec insns --values" prints is the one that the register held.
+
+The model logs all general registers before each instruction. A value that is read is the one
+before its instruction, a value that is written is the one before the next. What is not printed
+is counted by its distance from the end: the recall.
+"""
+
+import json
+import mmap
+import struct
+from bisect import bisect_right
+from collections import Counter
+
+import dump
+import truth
+import workload
+from errors import Failure
+
+SUMMARY = "the printed values of registers are those that the registers held"
+
+SCRIPT = workload.SHELL + """
+start_work
+sleep 1
+echo c >/proc/sysrq-trigger
+"""
+
+MAGIC = 0x534745524C444D42
+HEADER = struct.Struct("<QIIQQ")
+HEADER_BYTES = 4096
+REGS = struct.Struct("<18Q")
+DISTANCES = (100, 1_000, 10_000, 100_000, 1 << 62)
+
+
+def _parts() -> dict[str, tuple[int, int, int]]:
+    """(number, lowest bit, bits) of each name of a general register or a part of one."""
+    parts = {}
+    for number, name in enumerate("ax cx dx bx sp bp si di".split()):
+        low = name[0] + "l" if number < 4 else name + "l"
+        parts |= {"r" + name: (number, 0, 64), "e" + name: (number, 0, 32),
+                  name: (number, 0, 16), low: (number, 0, 8)}
+        if number < 4:
+            parts[name[0] + "h"] = (number, 8, 8)
+    for number in range(8, 16):
+        for suffix, bits in (("", 64), ("d", 32), ("w", 16), ("b", 8)):
+            parts[f"r{number}{suffix}"] = (number, 0, bits)
+    return parts
+
+
+PARTS = _parts()
+
+
+def add_options(parser):
+    parser.add_argument("--ring-bytes", default="1M", metavar="SIZE", help="ring (1M)")
+    parser.add_argument("--insns", type=int, default=2_000_000,
+                        help="instructions of each CPU to log (2000000)")
+    parser.add_argument("--wanted", type=int, default=100_000, help="values to compare (100000)")
+    parser.add_argument("--keep", action="store_true", help="keep dump and logs")
+
+
+def _logged(path) -> list[tuple]:
+    """(ip, records before it, registers...), oldest first; what is begun anew is there once."""
+    with open(path, "rb") as file:
+        data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    magic, version, _, capacity, total = HEADER.unpack_from(data)
+    if (magic, version) != (MAGIC, 1):
+        raise Failure(f"{path} is no log of registers of version 1")
+    return [REGS.unpack_from(data, HEADER_BYTES + number % capacity * REGS.size)
+            for number in range(max(0, total - capacity), total)]
+
+
+def _groups(log) -> dict[int, list[int]]:
+    """Places in LOG by the number of records before them; the last of those begun anew."""
+    groups: dict[int, list[int]] = {}
+    for place, entry in enumerate(log):
+        group = groups.setdefault(entry[1], [])
+        if group and log[group[-1]][0] == entry[0]:
+            group.pop()
+        group.append(place)
+    return groups
+
+
+def _matches(operand, value) -> bool:
+    _, shift, bits = PARTS[operand["reg"]]
+    return value >> shift & ((1 << bits) - 1) == int(operand["value"], 16)
+
+
+def _check(item, log, place, count, distance):
+    for when, name in ((0, "reads"), (1, "writes")):
+        for operand in item.get(name, []):
+            count[f"all {distance}"] += 1
+            if operand["class"] != "certain":
+                continue
+            if place + when >= len(log):
+                continue
+            value = log[place + when][2 + PARTS[operand["reg"]][0]]
+            if not _matches(operand, value):
+                count["wrong"] += 1
+                if count["wrong"] < 20:
+                    print(f"CPU {item['cpu']} event {item['n']} {item['ip']} {item['insn']}: "
+                          f"{name} {operand}, true 0x{value:x}", flush=True)
+            count[f"known {distance}"] += 1
+
+
+def _compare(items, branches, total, log) -> Counter:
+    """ITEMS: of the instructions of one CPU; BRANCHES: numbers of its events that are records."""
+    groups, count = _groups(log), Counter()
+    by_event: dict[int, list] = {}
+    for item in items:
+        by_event.setdefault(item["n"], []).append(item)
+    left = len(items)
+    for n, listed in by_event.items():
+        number = total - len(branches) + bisect_right(branches, n - 1)
+        ran = groups.get(number, [])
+        if n == branches[0]:
+            ran = ran[-len(listed):]
+        if [log[place][0] for place in ran[:len(listed)]] != \
+                [int(item["ip"], 16) for item in listed]:
+            count["not aligned"] += len(listed)
+            left -= len(listed)
+            continue
+        for item, place in zip(listed, ran):
+            _check(item, log, place, count, next(at for at in DISTANCES if left <= at))
+            left -= 1
+    return count
+
+
+def _told(count) -> str:
+    rates = []
+    for at in DISTANCES:
+        if count[f"all {at}"]:
+            rates.append(f"-{at if at < 1 << 60 else 'all'}: "
+                         f"{count[f'known {at}'] / count[f'all {at}']:.1%}"
+                         f" of {count[f'all {at}']}")
+    known = sum(count[f"known {at}"] for at in DISTANCES)
+    return f"{known} values compared, wrong: {count['wrong']}; not aligned " \
+           f"{count['not aligned']}; known by distance {', '.join(rates)}"
+
+
+def run(context):
+    options = context.options
+    path = context.out / "dump"
+    path.unlink(missing_ok=True)
+    with context.boot(SCRIPT, context.recorder_modules(f"ring_bytes={options.ring_bytes}"),
+                      plugin_args={"reglog": options.insns}, append="nopti") as machine:
+        machine.expect_panic(context.seconds(400))
+        machine.dump(path)
+        machine.quit()
+    compare(context, path, machine.model_dir)
+    if not options.keep:
+        path.unlink()
+        for file in machine.model_dir.glob("cpu*.*"):
+            file.unlink()
+
+
+def compare(context, path, model_dir):
+    events = dump.events(context, path)
+    items: dict[int, list] = {}
+    for line in dump.btsrec(context, "insns", "--values", "--format", "jsonl", path).splitlines():
+        item = json.loads(line)
+        if item["kind"] == "insn":
+            items.setdefault(item["cpu"], []).append(item)
+    total = Counter()
+    for cpu in range(context.options.cpus):
+        log = truth.Log(model_dir / f"cpu{cpu}.log")
+        branches = [event["n"] for event in events[cpu] if event["kind"] == "branch"]
+        count = _compare(items[cpu], branches, log.total, _logged(model_dir / f"cpu{cpu}.regs"))
+        context.say(f"CPU {cpu}: {_told(count)}")
+        total += count
+    context.say(f"in all: {_told(total)}")
+    if total["wrong"] or total["not aligned"]:
+        raise Failure("not all values are those that the registers held")
+    if sum(total[f"known {at}"] for at in DISTANCES) < context.options.wanted:
+        raise Failure("too few values to tell from")

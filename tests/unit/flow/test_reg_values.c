@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/reg_values.h"
+
+#include "check_btsrec.h"
+
+#define SP 0xffffc90000003f00ULL
+
+static struct reg_values *values;
+static struct reg_values_at at;
+
+static uint32_t insn(uint64_t ip, const char *bytes, size_t nr_bytes)
+{
+	struct sem_insn decoded;
+	uint32_t place;
+
+	ck_assert(sem_decode((const uint8_t *)bytes, nr_bytes, ip, &decoded));
+	place = reg_values_insn(values, &decoded);
+	ck_assert_uint_ne(place, UINT32_MAX);
+	return place;
+}
+
+#define INSN(ip, bytes) insn(ip, bytes, sizeof(bytes) - 1)
+
+static void setup(void)
+{
+	values = reg_values_new();
+	ck_assert_ptr_nonnull(values);
+}
+
+static void look(uint32_t place)
+{
+	reg_values_begin(values);
+	reg_values_next(values, place, &at);
+}
+
+static void ck_is(struct known known, uint64_t value)
+{
+	ck_assert_uint_eq(known.mask, UINT64_MAX);
+	ck_assert_uint_eq(known.value, value);
+}
+
+/* push %rbx; store; pop %rcx; the stop knows RSP and RCX. */
+static uint32_t run_stack(const char *store, size_t nr_bytes)
+{
+	uint32_t push;
+
+	setup();
+	push = INSN(0x1000, "\x53");
+	insn(0x1001, store, nr_bytes);
+	INSN(0x1100, "\x59");
+	reg_values_anchor(values, SEM_RSP, known_all(SP));
+	reg_values_anchor(values, SEM_RCX, known_all(77));
+	reg_values_run(values);
+	look(push);
+	ck_is(at.before[SEM_RSP], SP);
+	return push;
+}
+
+START_TEST(word_of_the_stack)
+{
+	run_stack("\x90", 1);
+	ck_is(at.before[SEM_RBX], 77);
+	reg_values_free(values);
+}
+END_TEST
+
+/* mov %rax, (%rdx) may be anywhere; mov %rax, (%rsp) is there; mov %rax, 8(%rsp) is not. */
+START_TEST(stores)
+{
+	run_stack("\x48\x89\x02", 3);
+	ck_assert_uint_eq(at.before[SEM_RBX].mask, 0);
+	reg_values_free(values);
+	run_stack("\x88\x04\x24", 3);
+	ck_assert_uint_eq(at.before[SEM_RBX].mask, 0);
+	reg_values_free(values);
+	run_stack("\x48\x89\x44\x24\x08", 5);
+	ck_is(at.before[SEM_RBX], 77);
+	reg_values_free(values);
+	/* mov %rax, %gs:0x100: of this CPU; with a register it may be anywhere. */
+	run_stack("\x65\x48\x89\x04\x25\x00\x01\x00\x00", 9);
+	ck_is(at.before[SEM_RBX], 77);
+	reg_values_free(values);
+	run_stack("\x65\x48\x89\x02", 4);
+	ck_assert_uint_eq(at.before[SEM_RBX].mask, 0);
+	reg_values_free(values);
+	/* rep stos */
+	run_stack("\xf3\x48\xab", 3);
+	ck_assert_uint_eq(at.before[SEM_RBX].mask, 0);
+	reg_values_free(values);
+}
+END_TEST
+
+START_TEST(cuts)
+{
+	uint32_t first, second;
+
+	setup();
+	first = INSN(0x1000, "\xb8\x05\x00\x00\x00");
+	reg_values_cut(values);
+	second = INSN(0x1005, "\x89\xc3");
+	reg_values_run(values);
+	look(first);
+	ck_is(at.behind[SEM_RAX], 5);
+	look(second);
+	ck_assert_uint_eq(at.before[SEM_RAX].mask, 0);
+	reg_values_free(values);
+}
+END_TEST
+
+/* An interrupt aligns the stack, stores a frame, and IRET loads RSP from it. */
+START_TEST(interrupts)
+{
+	uint32_t before, iret, behind;
+
+	setup();
+	reg_values_anchor(values, SEM_RSP, known_all(SP + 4));
+	before = INSN(0x1000, "\x90");
+	reg_values_interrupt(values, 0x1001, 236);
+	iret = INSN(0x2000, "\x48\xcf");
+	behind = INSN(0x1001, "\x90");
+	reg_values_run(values);
+	look(before);
+	ck_is(at.before[SEM_RSP], SP + 4);
+	look(iret);
+	ck_is(at.before[SEM_RSP], SP - 40);
+	look(behind);
+	ck_is(at.before[SEM_RSP], SP + 4);
+	reg_values_free(values);
+	setup();
+	reg_values_anchor(values, SEM_RSP, known_all(SP));
+	reg_values_interrupt(values, 0x1000, 14);
+	iret = INSN(0x2000, "\x90");
+	reg_values_interrupt(values, 0x2001, 2);
+	behind = INSN(0x3000, "\x90");
+	reg_values_run(values);
+	look(iret);
+	ck_is(at.before[SEM_RSP], SP - 48);
+	look(behind);
+	ck_assert_uint_eq(at.before[SEM_RSP].mask, 0);
+	reg_values_free(values);
+}
+END_TEST
+
+/* A jump that is taken because 5 is 6: nothing of that part is said, all of the others. */
+START_TEST(contradictions)
+{
+	uint32_t wrong, right;
+
+	setup();
+	wrong = INSN(0x1000, "\xb8\x05\x00\x00\x00");
+	INSN(0x1005, "\x83\xf8\x06");
+	INSN(0x1008, "\x74\x10");
+	INSN(0x101a, "\x90");
+	reg_values_cut(values);
+	right = INSN(0x101b, "\xb8\x07\x00\x00\x00");
+	reg_values_run(values);
+	ck_assert_uint_eq(reg_values_nr_contradictions(values), 1);
+	look(wrong);
+	ck_assert_uint_eq(at.behind[SEM_RAX].mask, 0);
+	look(right);
+	ck_is(at.behind[SEM_RAX], 7);
+	reg_values_free(values);
+}
+END_TEST
+
+BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, cuts, interrupts, contradictions)
