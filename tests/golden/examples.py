@@ -37,11 +37,18 @@ def frame(line):
     return [line["cpu"], line["frame"], line["ip"], line.get("how", "-"), *name]
 
 
+def call(line):
+    end = [line["last_n"]] if "last_n" in line else []
+    return [line["cpu"], line["n"], line["level"], line.get("to_sym", line["to"]),
+            line["branches"], *end]
+
+
 # Example: golden case, view, which lines of it, and what the example prints of one.
 EXAMPLES = {
     "events": ("stack", "show", lambda line: "n" in line and line["kind"] != "fault", event),
     "functions": ("functions", "functions", lambda line: line["kind"] == "function", function),
     "timeline": ("functions", "timeline", lambda line: True, moment),
+    "calls": ("calls", "calls", lambda line: line["kind"] == "enter", call),
     "frames": ("stack", "stack", lambda line: line["kind"] == "frame", frame),
 }
 

@@ -114,6 +114,65 @@ BTSREC_API enum btsrec_status
 btsrec_stack_each(struct btsrec *rec, const struct btsrec_stack *opts,
 		  btsrec_frame_fn fn, void *arg);
 
+/** struct btsrec_name - what an address is called */
+struct btsrec_name {
+	const char *name;	/* of the function; @name_bytes, no NUL; NULL: none */
+	size_t name_bytes;
+	const char *module;	/* of a user address the path; "": the kernel; NULL: no name */
+	uint64_t offset_bytes;	/* of the address in the function, module or file */
+	const char *no_name;	/* why there is none, as a phrase; NULL: there is one */
+};
+
+/** enum btsrec_call_kind - what a line of btsrec_calls() is */
+enum btsrec_call_kind {
+	BTSREC_CALL_ENTER,	/* a function or handler was entered */
+	BTSREC_CALL_RETURN,	/* to a function that was entered before what is known */
+	BTSREC_CALL_ASTRAY,	/* a return to where none was expected */
+	BTSREC_CALL_RESUME,	/* IRET in the kernel to another place than was interrupted */
+	BTSREC_CALL_THREAD,	/* from here on the stack of @task, which goes on at @from_va */
+	BTSREC_CALL_INTERVAL,	/* the thread that is followed continues on @cpu */
+	BTSREC_CALL_LOST,	/* calls that were open in this thread may have ended elsewhere */
+	BTSREC_CALL_CYCLE,	/* branches that go round without a call */
+	BTSREC_CALL_BREAK,	/* the history contradicts the code, or the code is not known */
+	BTSREC_CALL_FAULT,	/* what follows dealt with the fault */
+	BTSREC_CALL_EVENT,	/* @event, which is no branch */
+};
+
+/** struct btsrec_call - a line of the tree of btsrec_calls() */
+struct btsrec_call {
+	size_t size;
+	enum btsrec_call_kind kind;
+	unsigned int cpu;	/* event @n of @cpu made the line */
+	uint64_t n;
+	uint32_t level;		/* how deep: JSON's "level"; 0 where the kind has none */
+	uint64_t from_va;	/* of that branch, or of the break */
+	uint64_t to_va;
+	struct btsrec_name from; /* not of a break */
+	struct btsrec_name to;	/* nor of a thread */
+	const char *how;	/* of ENTER: a word of JSON's "type" of calls; else NULL */
+	int vector;		/* of an interrupt or exception; -1: none */
+	uint64_t nr_branches;	/* of ENTER: between @n and its end; of CYCLE: of one round */
+	uint64_t nr_rounds;	/* of CYCLE */
+	bool ended;		/* ENTER, CYCLE: by event @last_n of @last_cpu */
+	unsigned int last_cpu;
+	uint64_t last_n;
+	bool complete;		/* ENTER: @ended, and @nr_branches are all */
+	bool has_ns;		/* ENTER: how long it took is known, within bounds */
+	uint64_t min_ns;
+	uint64_t max_ns;
+	bool has_task;		/* of THREAD, if it is known */
+	struct btsrec_task task;
+	const struct btsrec_event *event; /* of EVENT; else NULL */
+};
+
+/** btsrec_call_fn - receives a value, see above */
+typedef bool (*btsrec_call_fn)(void *arg, const struct btsrec_call *call);
+
+/** btsrec_calls_each() - the lines of btsrec_calls() in JSON: loops of calls are not folded */
+BTSREC_API enum btsrec_status
+btsrec_calls_each(struct btsrec *rec, const struct btsrec_calls *opts, btsrec_call_fn fn,
+		  void *arg);
+
 #ifdef __cplusplus
 }
 #endif

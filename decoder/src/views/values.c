@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "render/render.h"
+
 static bool drop(void *arg, const char *text, size_t len_bytes)
 {
 	(void)arg;
@@ -17,6 +19,22 @@ enum btsrec_status values_check(struct msg *msg, enum btsrec_format format)
 {
 	return format == BTSREC_FORMAT_TEXT ? BTSREC_OK :
 	       msg_set(msg, BTSREC_ERR_INVAL, "values have no format");
+}
+
+void values_name(struct renderer *r, uint64_t va, struct symbol_name *name,
+		 struct btsrec_name *ret)
+{
+	enum symbol_why why;
+
+	*ret = (struct btsrec_name){ 0 };
+	if (!render_find(r, va, name, &why)) {
+		ret->no_name = symbol_why_str(why);
+		return;
+	}
+	ret->name = name->name_bytes ? name->name : NULL;
+	ret->name_bytes = name->name_bytes;
+	ret->module = name->module;
+	ret->offset_bytes = name->offset_bytes;
 }
 
 bool values_task(const struct btsrec_side *side, struct btsrec_task *ret)

@@ -7,11 +7,18 @@
 
 #include "base/status.h"
 
+struct renderer;
+struct symbol_name;
+
 /** values_sink - for a view that hands out values: takes any text and drops it */
 extern const struct btsrec_sink values_sink;
 
 /** values_check() - values have no format; return: BTSREC_OK, BTSREC_ERR_INVAL */
 enum btsrec_status values_check(struct msg *msg, enum btsrec_format format);
+
+/** values_name() - what @r calls @va, without a name: why; *@ret borrows from *@name */
+void values_name(struct renderer *r, uint64_t va, struct symbol_name *name,
+		 struct btsrec_name *ret);
 
 /** values_task() - @side as a value; false: NULL, the thread is not known */
 bool values_task(const struct btsrec_side *side, struct btsrec_task *ret);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "views/cpu_tasks.h"
+#include "views/values.h"
 #include "tally/cycles.h"
 #include "flow/event_filter.h"
 #include "symbols/symbol.h"
@@ -142,11 +143,13 @@ static inline void print_line(struct calls *view, const struct calltree_line *li
 	view->renderer.side = aspace_at(spaces, n);
 	if (line->kind == CALLTREE_CALL)
 		view->lines->call(view, line, indent_of(view, line));
-	else if (line->kind == CALLTREE_FAULT || line->kind == CALLTREE_EVENT ||
-		 line->kind == CALLTREE_INTERVAL)
-		print_other(view, line, n);
-	else
+	else if (line->kind != CALLTREE_FAULT && line->kind != CALLTREE_EVENT &&
+		 line->kind != CALLTREE_INTERVAL)
 		view->lines->line(view, line, indent_of(view, line));
+	else if (view->lines->other)
+		view->lines->other(view, line, n);
+	else
+		print_other(view, line, n);
 }
 
 static void print_cycle(struct calls *view, const struct fold *fold, const struct cycle *cycle)
@@ -347,13 +350,25 @@ static enum btsrec_status calls_check(struct btsrec *rec, const struct btsrec_ca
 	return view_thread_check(rec, opts->cpus, opts->nr_cpus, opts->filter, opts->thread);
 }
 
+/** struct calls_how - @opts; @fn, @arg: see struct calls */
+struct calls_how {
+	const struct btsrec_calls *opts;
+	btsrec_call_fn fn;
+	void *arg;
+};
+
 static bool calls_open(void *arg, void *data, struct btsrec *rec)
 {
-	const struct btsrec_calls *opts = arg;
+	const struct calls_how *how = arg;
+	const struct btsrec_calls *opts = how->opts;
 	struct calls *view = data;
 
 	calls_init(view, rec, opts->format);
 	view->opts = opts;
+	view->fn = how->fn;
+	view->arg = how->arg;
+	if (view->fn)
+		view->lines = &calls_values;
 	view->source = opts->lines;
 	view->renderer.lines = opts->lines;
 	/* Without them names are looked up again. */
@@ -374,8 +389,8 @@ static enum btsrec_status calls_close(void *arg, void *data)
 	return BTSREC_OK;
 }
 
-static enum btsrec_status print_calls(struct btsrec *rec, const struct btsrec_calls *opts,
-				      const struct btsrec_sink *sink)
+static enum btsrec_status put_calls(struct btsrec *rec, struct calls_how how,
+				    const struct btsrec_sink *sink)
 {
 	static const struct cpu_tasks work = {
 		.view_bytes = sizeof(struct calls),
@@ -384,13 +399,14 @@ static enum btsrec_status print_calls(struct btsrec *rec, const struct btsrec_ca
 		.cpu = calls_cpu,
 		.close = calls_close,
 	};
+	const struct btsrec_calls *opts = how.opts;
 	enum btsrec_status status = calls_check(rec, opts);
 
 	if (!status && opts->thread)
-		status = cpu_tasks_one(rec, &work, calls_thread, (void *)opts, sink);
+		status = cpu_tasks_one(rec, &work, calls_thread, &how, sink);
 	else if (!status)
-		status = cpu_tasks_print(rec, opts->cpus, opts->nr_cpus, opts->lines, &work,
-					 (void *)opts, sink);
+		status = cpu_tasks_print(rec, opts->cpus, opts->nr_cpus, opts->lines || how.fn,
+					 &work, &how, sink);
 	return cpus_end(rec, opts->cpus, status);
 }
 
@@ -403,5 +419,20 @@ enum btsrec_status btsrec_calls(struct btsrec *rec, const struct btsrec_calls *g
 
 	if (!status)
 		status = options_filter(&rec->msg, &opts.filter, &filter);
-	return status ? status : print_calls(rec, &opts, sink);
+	return status ? status : put_calls(rec, (struct calls_how){ .opts = &opts }, sink);
+}
+
+enum btsrec_status btsrec_calls_each(struct btsrec *rec, const struct btsrec_calls *given,
+				     btsrec_call_fn fn, void *arg)
+{
+	struct btsrec_filter filter;
+	struct btsrec_calls opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	if (!status)
+		status = values_check(&rec->msg, opts.format);
+	return status ? status :
+			put_calls(rec, (struct calls_how){ &opts, fn, arg }, &values_sink);
 }

@@ -10,6 +10,8 @@
 #include "render/text_columns.h"
 #include "views/view_thread.h"
 
+#include <btsrec/values.h>
+
 /**
  * struct calls_filter - which lines of a tree are wanted
  * @event_filter: of the CPU of the line; borrowed.
@@ -43,6 +45,7 @@ enum calls_wish {
  * @least: indent that is printed as 0, with all below.
  * @wanted: which lines; NULL: all.
  * @source: with the source line of each call, where it is known.
+ * @fn, @arg: receive each line as a value; NULL: lines are printed.
  * @heads, @name_cache: what text lines have in common; the texts are owned, NULL: none are kept.
  */
 struct calls {
@@ -60,6 +63,8 @@ struct calls {
 	uint32_t least;
 	struct calls_filter *wanted;
 	bool source;
+	btsrec_call_fn fn;
+	void *arg;
 	struct text_heads heads;
 	struct name_cache_entry *name_cache;
 };
@@ -68,18 +73,21 @@ struct calls {
  * struct calls_format - how one format words the tree
  * @call: a CALLTREE_CALL, which most lines are; @indent: how deep.
  * @line: another line that is no event.
+ * @other: of an event, a fault or an interval; NULL: as @format of the view prints it.
  * @fold: the @period lines before went round @nr_more times more, up to event @last_n;
  *	NULL: never fold.
  */
 struct calls_format {
 	void (*call)(struct calls *view, const struct calltree_line *line, uint32_t indent);
 	void (*line)(struct calls *view, const struct calltree_line *line, uint32_t indent);
+	void (*other)(struct calls *view, const struct calltree_line *line, uint64_t n);
 	void (*fold)(struct calls *view, const struct calltree_line *first, uint32_t indent,
 		     unsigned int period, uint64_t nr_more, uint64_t last_n);
 };
 
 extern const struct calls_format calls_text;
 extern const struct calls_format calls_json;
+extern const struct calls_format calls_values;
 
 /**
  * calls_init() - a view of @rec in text or JSON lines
