@@ -37,18 +37,25 @@ def frame(line):
     return [line["cpu"], line["frame"], line["ip"], line.get("how", "-"), *name]
 
 
+def executed(line):
+    return [line["ip"], line["count"], line["insn"]]
+
+
 def call(line):
     end = [line["last_n"]] if "last_n" in line else []
     return [line["cpu"], line["n"], line["level"], line.get("to_sym", line["to"]),
             line["branches"], *end]
 
 
+# What a view or its example needs beside the dump, in this order.
+MORE = {"coverage": ["looper"]}
 # Example: golden case, view, which lines of it, and what the example prints of one.
 EXAMPLES = {
     "events": ("stack", "show", lambda line: "n" in line and line["kind"] != "fault", event),
     "functions": ("functions", "functions", lambda line: line["kind"] == "function", function),
     "timeline": ("functions", "timeline", lambda line: True, moment),
     "calls": ("calls", "calls", lambda line: line["kind"] == "enter", call),
+    "coverage": ("coverage", "coverage", lambda line: line["kind"] == "executed", executed),
     "frames": ("stack", "stack", lambda line: line["kind"] == "frame", frame),
 }
 
@@ -66,9 +73,10 @@ def main():
         folder = pathlib.Path(name)
         golden.make_folder(case, folder, args.mkimage)
         names = ["--system-map", folder / "map"]
-        printed = subprocess.run([args.btsrec, view, *names, "--format", "jsonl", folder / "dump"],
+        printed = subprocess.run([args.btsrec, view, *names, "--format", "jsonl", folder / "dump",
+                                  *MORE.get(view, ())],
                                  stdout=subprocess.PIPE, check=False)
-        given = subprocess.run([args.example, folder / "dump", folder / "map"],
+        given = subprocess.run([args.example, folder / "dump", folder / "map", *MORE.get(view, ())],
                                stdout=subprocess.PIPE, check=True)
     lines = map(json.loads, printed.stdout.decode().splitlines())
     want = [" ".join(map(str, values(line))) for line in lines if wanted(line)]

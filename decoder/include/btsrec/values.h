@@ -173,6 +173,26 @@ BTSREC_API enum btsrec_status
 btsrec_calls_each(struct btsrec *rec, const struct btsrec_calls *opts, btsrec_call_fn fn,
 		  void *arg);
 
+/** struct btsrec_executed - an instruction of btsrec_coverage(), in the order of addresses */
+struct btsrec_executed {
+	size_t size;
+	struct btsrec_name function; /* its offset is 0 */
+	uint64_t start_kva;	/* of the function; several may have its name */
+	uint64_t ip_va;
+	uint64_t nr_times;	/* that it was executed */
+	const char *text;	/* in AT&T syntax; @text_bytes, no NUL; NULL: see @no_code */
+	size_t text_bytes;
+	const char *no_code;	/* why it and the rest are not known, as a phrase; else NULL */
+};
+
+/** btsrec_executed_fn - receives a value, see above */
+typedef bool (*btsrec_executed_fn)(void *arg, const struct btsrec_executed *executed);
+
+/** btsrec_coverage_each() - the instructions of btsrec_coverage() */
+BTSREC_API enum btsrec_status
+btsrec_coverage_each(struct btsrec *rec, const struct btsrec_coverage *opts,
+		     btsrec_executed_fn fn, void *arg);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which instructions of a function of the kernel were executed, and which never. */
+#include "views/values.h"
 #include "views/view_coverage.h"
 
 #include <errno.h>
@@ -232,8 +233,10 @@ static enum btsrec_status cover_check(struct btsrec *rec, const struct btsrec_co
 	return event_filter_check(rec, opts->filter);
 }
 
-static enum btsrec_status print_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
-					 const struct btsrec_sink *sink)
+/* @fn: NULL, or receives instructions as values. */
+static enum btsrec_status put_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
+				       const struct btsrec_sink *sink, btsrec_executed_fn fn,
+				       void *arg)
 {
 	enum btsrec_status status = cover_check(rec, opts);
 	_cleanup_free_ struct cover_view *view = NULL;
@@ -247,7 +250,9 @@ static enum btsrec_status print_coverage(struct btsrec *rec, const struct btsrec
 	view->renderer.lines = opts->lines;
 	view->opts = opts;
 	view->code = trace_code(rec);
-	view->format = cover_format_of(opts->format);
+	view->format = fn ? &cover_values : cover_format_of(opts->format);
+	view->fn = fn;
+	view->arg = arg;
 	out_init(&view->renderer.out, sink);
 	status = find_functions(view);
 	if (!status)
@@ -269,5 +274,19 @@ enum btsrec_status btsrec_coverage(struct btsrec *rec, const struct btsrec_cover
 
 	if (!status)
 		status = options_filter(&rec->msg, &opts.filter, &filter);
-	return status ? status : print_coverage(rec, &opts, sink);
+	return status ? status : put_coverage(rec, &opts, sink, NULL, NULL);
+}
+
+enum btsrec_status btsrec_coverage_each(struct btsrec *rec, const struct btsrec_coverage *given,
+					btsrec_executed_fn fn, void *arg)
+{
+	struct btsrec_filter filter;
+	struct btsrec_coverage opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	if (!status)
+		status = values_check(&rec->msg, opts.format);
+	return status ? status : put_coverage(rec, &opts, &values_sink, fn, arg);
 }

@@ -7,6 +7,8 @@
 #include "render/render.h"
 #include "flow/trace.h"
 
+#include <btsrec/values.h>
+
 /**
  * struct cover_insn - one instruction, or bytes that are none
  * @fault: CODE_OK; else where the next instruction begins is not known.
@@ -57,6 +59,8 @@ void cover_fini(struct cover *cover);
  * struct cover_view - one btsrec_coverage() under way
  * @covers: @nr_covers functions; same names may be several.
  * @nr_gaps: parts of the histories that are missing, but for what rings have forgotten.
+ * @cover: the one that is printed.
+ * @fn, @arg: receive instructions as values; NULL: they are printed.
  */
 struct cover_view {
 	struct renderer renderer;
@@ -65,6 +69,9 @@ struct cover_view {
 	struct code *code;
 	uint64_t nr_cpus;
 	uint64_t nr_gaps;
+	const struct cover *cover;
+	btsrec_executed_fn fn;
+	void *arg;
 	size_t nr_covers;
 	struct cover covers[COVER_MAX_FUNCTIONS];
 };
@@ -86,5 +93,7 @@ struct cover_format {
 
 /** cover_format_of() - the table for @format; NULL: no such format */
 const struct cover_format *cover_format_of(enum btsrec_format format);
+
+extern const struct cover_format cover_values;
 
 #endif /* BTSREC_VIEW_COVERAGE_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Coverage as text and JSON lines.  As text, with "never" for what did not run:
+ * Coverage as text, JSON lines and values.  As text, with "never" for what did not run:
  *
  *   ADDRESS                COUNT INSTRUCTION
  *   0xffffffff81000000        12 push %rbp
@@ -136,7 +136,57 @@ static void json_end(struct cover_view *view)
 	json_lines_missing(&view->renderer);
 }
 
-/* --- Both --------------------------------------------------------------- */
+/* --- Values ------------------------------------------------------------- */
+
+static void values_begin(struct cover_view *view, const struct cover *cover)
+{
+	view->cover = cover;
+}
+
+static void put(struct cover_view *view, struct btsrec_executed *value)
+{
+	const struct cover *cover = view->cover;
+
+	value->size = sizeof(*value);
+	value->start_kva = cover->coverage.start;
+	value->function.name = cover->name.name;
+	value->function.name_bytes = cover->name.name_bytes;
+	value->function.module = cover->name.module;
+	if (!view->renderer.out.stopped && !view->fn(view->arg, value))
+		view->renderer.out.stopped = true;
+}
+
+static void values_insn(struct cover_view *view, const struct cover_insn *insn, uint64_t count,
+			const char *text, size_t text_bytes)
+{
+	struct btsrec_executed value = {
+		.ip_va = insn->ip,
+		.nr_times = count,
+		.text = text,
+		.text_bytes = text_bytes,
+	};
+
+	put(view, &value);
+}
+
+static void values_fault(struct cover_view *view, const struct cover_insn *insn)
+{
+	struct btsrec_executed value = {
+		.ip_va = insn->ip,
+		.no_code = code_fault_str(insn->fault),
+	};
+
+	put(view, &value);
+}
+
+static void values_end(struct cover_view *view)
+{
+	(void)view;
+}
+
+const struct cover_format cover_values = { values_begin, values_insn, values_fault, values_end };
+
+/* --- All ---------------------------------------------------------------- */
 
 const struct cover_format *cover_format_of(enum btsrec_format format)
 {
