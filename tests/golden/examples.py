@@ -37,6 +37,10 @@ def frame(line):
     return [line["cpu"], line["frame"], line["ip"], line.get("how", "-"), *name]
 
 
+def insn(line):
+    return [line["cpu"], line["n"], line["ip"], line["insn"]]
+
+
 def executed(line):
     return [line["ip"], line["count"], line["insn"]]
 
@@ -56,6 +60,7 @@ EXAMPLES = {
     "timeline": ("functions", "timeline", lambda line: True, moment),
     "calls": ("calls", "calls", lambda line: line["kind"] == "enter", call),
     "coverage": ("coverage", "coverage", lambda line: line["kind"] == "executed", executed),
+    "insns": ("insns", "insns", lambda line: line["kind"] == "insn", insn),
     "frames": ("stack", "stack", lambda line: line["kind"] == "frame", frame),
 }
 

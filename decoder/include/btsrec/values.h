@@ -173,6 +173,38 @@ BTSREC_API enum btsrec_status
 btsrec_calls_each(struct btsrec *rec, const struct btsrec_calls *opts, btsrec_call_fn fn,
 		  void *arg);
 
+/** enum btsrec_insn_kind - what a line of btsrec_insns() is */
+enum btsrec_insn_kind {
+	BTSREC_INSN_EXECUTED,	/* an instruction */
+	BTSREC_INSN_ENTRY,	/* an interrupt or exception hit @ip_va and led to @to_va */
+	BTSREC_INSN_BREAK,	/* what ran up to the branch is not known, see @why */
+};
+
+/** struct btsrec_insn - a line of btsrec_insns(), but for events that are no branches */
+struct btsrec_insn {
+	size_t size;
+	enum btsrec_insn_kind kind;
+	unsigned int cpu;	/* it ran up to event @n of @cpu */
+	uint64_t n;
+	bool has_task;		/* the thread that ran is known */
+	struct btsrec_task task;
+	uint64_t ip_va;
+	size_t length_bytes;	/* of EXECUTED */
+	const char *text;	/* of EXECUTED: in AT&T syntax; @text_bytes, no NUL; else NULL */
+	size_t text_bytes;
+	bool is_32_bit;		/* of EXECUTED: it is 32-bit code */
+	uint64_t to_va;		/* of ENTRY */
+	const char *why;	/* of BREAK: a word of JSON's "cause"; else NULL */
+};
+
+/** btsrec_insn_fn - receives a value, see above */
+typedef bool (*btsrec_insn_fn)(void *arg, const struct btsrec_insn *insn);
+
+/** btsrec_insns_each() - the instructions of btsrec_insns(); options.values is not for it */
+BTSREC_API enum btsrec_status
+btsrec_insns_each(struct btsrec *rec, const struct btsrec_insns *opts, btsrec_insn_fn fn,
+		  void *arg);
+
 /** struct btsrec_executed - an instruction of btsrec_coverage(), in the order of addresses */
 struct btsrec_executed {
 	size_t size;

@@ -87,6 +87,8 @@ static bool add_line(struct insn_lines *lines, const struct insn_row *row, const
 	out_bytes(&lines->labels, (const char *)&line, sizeof(line));
 	if (!insn)
 		text_name(lines, row->start);
+	else if (lines->bare)
+		out_escaped(&lines->labels, insn->text, sizeof(insn->text));
 	else if (lines->json)
 		json_insn(lines, insn);
 	else

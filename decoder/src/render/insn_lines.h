@@ -44,6 +44,7 @@ struct insn_row {
  * struct insn_lines - what is kept
  * @renderer, @code: borrowed.
  * @json, @bytes, @lines: how instructions are printed: see struct btsrec_insns.
+ * @bare: lines are the text of the instruction, escaped, and nothing else.
  * @one_kernel: its code is the same in all address spaces.
  * @rows: the cookie is how many bytes of code the lines are of.
  * @labels: where a line is made, for @made, which is owned.
@@ -55,6 +56,7 @@ struct insn_lines {
 	bool json;
 	bool bytes;
 	bool lines;
+	bool bare;
 	bool one_kernel;
 	struct label_cache rows;
 	struct out_text made;

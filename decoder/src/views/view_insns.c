@@ -7,6 +7,7 @@
 
 #include "base/options.h"
 #include "views/cpu_tasks.h"
+#include "views/values.h"
 #include "render/insn_lines.h"
 #include "render/json.h"
 #include "render/render_branch.h"
@@ -34,6 +35,8 @@
  * @line: of the instruction printed last; @line.number 0: it has none.
  * @thread: @thread_bytes of text that name the thread of @thread_side.
  * @nomem: a line was lost for lack of memory.
+ * @values, @place: with @opts->values: of the CPU, and of the next instruction.
+ * @fn, @arg: receive lines as values; NULL: they are printed.
  */
 struct insns {
 	struct renderer renderer;
@@ -60,6 +63,8 @@ struct insns {
 	struct insn_lines lines;
 	struct trace_values values;
 	uint32_t place;
+	btsrec_insn_fn fn;
+	void *arg;
 };
 
 /* --- Text --------------------------------------------------------------- */
@@ -229,7 +234,57 @@ static void json_broken(struct insns *view, const struct proof_step *step)
 	out_literal(&view->renderer.out, "}\n");
 }
 
-/* --- Both --------------------------------------------------------------- */
+/* --- Values ------------------------------------------------------------- */
+
+static void put_value(struct insns *view, const struct btsrec_side *side,
+		      struct btsrec_insn *value)
+{
+	value->size = sizeof(*value);
+	value->cpu = view->cpu;
+	value->n = view->n;
+	value->has_task = values_task(side, &value->task);
+	if (!view->renderer.out.stopped && !view->fn(view->arg, value))
+		view->renderer.out.stopped = true;
+}
+
+static void put_insn(struct insns *view, uint64_t ip, const struct trace_event *traced,
+		     const struct insn_line *line)
+{
+	struct btsrec_insn value = {
+		.kind = BTSREC_INSN_EXECUTED,
+		.ip_va = ip,
+		.length_bytes = line->code_bytes,
+		.text = line->text,
+		.text_bytes = line->nr_bytes,
+		.is_32_bit = traced->step->compat,
+	};
+
+	put_value(view, traced->side, &value);
+}
+
+static void put_entry(struct insns *view, const struct trace_event *traced)
+{
+	struct btsrec_insn value = {
+		.kind = BTSREC_INSN_ENTRY,
+		.ip_va = traced->event->branch.from,
+		.to_va = traced->event->branch.to,
+	};
+
+	put_value(view, traced->side, &value);
+}
+
+static void put_break(struct insns *view, const struct trace_event *traced)
+{
+	struct btsrec_insn value = {
+		.kind = BTSREC_INSN_BREAK,
+		.ip_va = traced->step->start,
+		.why = proof_kind_str(traced->step->kind),
+	};
+
+	put_value(view, traced->side, &value);
+}
+
+/* --- All ---------------------------------------------------------------- */
 
 static void word_begin(struct insns *view)
 {
@@ -362,14 +417,17 @@ static void show_insn(struct insns *view, const struct insn_line *line)
 
 /* The lines from @line up to @end; the code of the first one begins at @ip. */
 static void show_lines(struct insns *view, const struct insn_line *line,
-		       const struct insn_line *end, uint64_t ip)
+		       const struct insn_line *end, uint64_t ip, const struct trace_event *traced)
 {
-	bool changes = view->opts->lines && !view->json;
+	bool changes = view->opts->lines && !view->json && !view->fn;
 
 	for (; line != end; line = insn_line_next(line)) {
 		if (changes)
 			text_line(view, ip);
-		show_insn(view, line);
+		if (view->fn)
+			put_insn(view, ip, traced, line);
+		else
+			show_insn(view, line);
 		ip += line->code_bytes;
 	}
 }
@@ -379,7 +437,7 @@ static void show_code(struct insns *view, uint64_t ip, const struct trace_event 
 {
 	if (view->json)
 		json_code(view, ip, traced);
-	else
+	else if (!view->fn)
 		text_code(view, ip, traced, name);
 }
 
@@ -391,7 +449,7 @@ static void show_range(struct insns *view, const struct proof_range *range,
 	const struct insn_line *line, *end;
 	const struct label *label;
 
-	row.named = !view->json && code_is_kernel(row.start);
+	row.named = !view->json && !view->fn && code_is_kernel(row.start);
 	do {
 		label = insn_lines_find(&view->lines, &row);
 		view->nomem |= !label;
@@ -402,7 +460,7 @@ static void show_range(struct insns *view, const struct proof_range *range,
 			show_code(view, row.start, traced, row.named ? line : NULL);
 		if (row.named)
 			line = insn_line_next(line);
-		show_lines(view, line, end, row.start);
+		show_lines(view, line, end, row.start, traced);
 		row.start += label->cookie;
 		row.named = false;
 	} while (label->cookie && row.start < row.stop && !view->renderer.out.stopped);
@@ -436,16 +494,20 @@ static void show_step(struct insns *view, const struct trace_event *traced)
 	const struct proof_step *step = traced->step;
 
 	if (step->kind != PROOF_PROVEN && step->kind != PROOF_START) {
-		if (view->json)
+		if (view->fn)
+			put_break(view, traced);
+		else if (view->json)
 			json_broken(view, step);
 		else
 			text_break(view, step);
 	}
 	show_ranges(view, traced);
-	if (fault_is_here(view->fault, traced->event))
+	if (fault_is_here(view->fault, traced->event) && !view->fn)
 		view->format->fault(&view->renderer, view->cpu, view->n, view->fault);
 	if (traced->event->kind == BTSREC_EVENT_BRANCH && is_entry(&step->branch)) {
-		if (view->json)
+		if (view->fn)
+			put_entry(view, traced);
+		else if (view->json)
 			json_entry(view, &traced->event->branch, &step->branch);
 		else
 			text_entry(view, &traced->event->branch, &step->branch);
@@ -487,7 +549,7 @@ static bool show_event(struct insns *view, const struct trace_event *traced)
 	word_begin(view);
 	if (traced->step && filter_level(&view->event_filter->filter, traced->step->end))
 		show_step(view, traced);
-	if (event->kind != BTSREC_EVENT_BRANCH)
+	if (event->kind != BTSREC_EVENT_BRANCH && !view->fn)
 		view->format->event(&view->renderer, event);
 	return !view->renderer.out.stopped && !view->nomem;
 }
@@ -627,9 +689,17 @@ static enum btsrec_status insns_check(struct btsrec *rec, const struct btsrec_in
 	return view_thread_check(rec, opts->cpus, opts->nr_cpus, opts->filter, opts->thread);
 }
 
+/** struct insns_how - @opts; @fn, @arg: see struct insns */
+struct insns_how {
+	const struct btsrec_insns *opts;
+	btsrec_insn_fn fn;
+	void *arg;
+};
+
 static bool insns_open(void *arg, void *data, struct btsrec *rec)
 {
-	const struct btsrec_insns *opts = arg;
+	const struct insns_how *how = arg;
+	const struct btsrec_insns *opts = how->opts;
 	struct insns *view = data;
 
 	if (!trace_code(rec))
@@ -640,7 +710,10 @@ static bool insns_open(void *arg, void *data, struct btsrec *rec)
 	view->format = render_format_of(opts->format);
 	view->json = opts->format == BTSREC_FORMAT_JSONL;
 	view->opts = opts;
+	view->fn = how->fn;
+	view->arg = how->arg;
 	insn_lines_init(&view->lines, &view->renderer, opts);
+	view->lines.bare = view->fn;
 	return true;
 }
 
@@ -656,9 +729,10 @@ static enum btsrec_status insns_close(void *arg, void *data)
 	return status;
 }
 
-static enum btsrec_status print_insns(struct btsrec *rec, const struct btsrec_insns *opts,
-				      const struct btsrec_sink *sink)
+static enum btsrec_status put_insns(struct btsrec *rec, struct insns_how how,
+				    const struct btsrec_sink *sink)
 {
+	const struct btsrec_insns *opts = how.opts;
 	static const struct cpu_tasks work = {
 		.view_bytes = sizeof(struct insns),
 		.out_at = offsetof(struct insns, renderer.out),
@@ -669,11 +743,11 @@ static enum btsrec_status print_insns(struct btsrec *rec, const struct btsrec_in
 	enum btsrec_status status = insns_check(rec, opts);
 
 	if (!status && opts->thread)
-		status = cpu_tasks_one(rec, &work, insns_thread, (void *)opts, sink);
+		status = cpu_tasks_one(rec, &work, insns_thread, &how, sink);
 	else if (!status)
 		status = cpu_tasks_print(rec, opts->cpus, opts->nr_cpus,
-					 opts->lines || opts->source_folder, &work,
-					 (void *)opts, sink);
+					 opts->lines || opts->source_folder || how.fn, &work,
+					 &how, sink);
 	return cpus_end(rec, opts->cpus, status);
 }
 
@@ -686,5 +760,21 @@ enum btsrec_status btsrec_insns(struct btsrec *rec, const struct btsrec_insns *g
 
 	if (!status)
 		status = options_filter(&rec->msg, &opts.filter, &filter);
-	return status ? status : print_insns(rec, &opts, sink);
+	return status ? status : put_insns(rec, (struct insns_how){ .opts = &opts }, sink);
+}
+
+enum btsrec_status btsrec_insns_each(struct btsrec *rec, const struct btsrec_insns *given,
+				     btsrec_insn_fn fn, void *arg)
+{
+	struct btsrec_filter filter;
+	struct btsrec_insns opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	if (!status)
+		status = values_check(&rec->msg, opts.format);
+	opts.values = false;
+	return status ? status :
+			put_insns(rec, (struct insns_how){ &opts, fn, arg }, &values_sink);
 }
