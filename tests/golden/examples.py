@@ -23,6 +23,10 @@ def event(line):
     return [line["cpu"], line["n"], *ends]
 
 
+def filtered(line):
+    return [line["cpu"], line["n"], line["from"], line["to"], line["type"]]
+
+
 def function(line):
     return [line["branches"], line["calls"], line["function"]]
 
@@ -51,11 +55,13 @@ def call(line):
             line["branches"], *end]
 
 
-# What a view or its example needs beside the dump, in this order.
-MORE = {"coverage": ["looper"]}
+# What a view needs beside the dump, and what its example does.
+MORE = {"coverage": (["looper"], ["looper"]),
+        "filtered": (["--types", "--type", "call,jmp"], ["call,jmp"])}
 # Example: golden case, view, which lines of it, and what the example prints of one.
 EXAMPLES = {
     "events": ("stack", "show", lambda line: "n" in line and line["kind"] != "fault", event),
+    "filtered": ("insns", "show", lambda line: line["kind"] == "branch", filtered),
     "functions": ("functions", "functions", lambda line: line["kind"] == "function", function),
     "timeline": ("functions", "timeline", lambda line: True, moment),
     "calls": ("calls", "calls", lambda line: line["kind"] == "enter", call),
@@ -72,16 +78,18 @@ def main():
     parser.add_argument("--mkimage", required=True)
     parser.add_argument("example")
     args = parser.parse_args()
-    case_name, view, wanted, values = EXAMPLES[pathlib.Path(args.example).name.split("-")[-1]]
+    example = pathlib.Path(args.example).name.split("-")[-1]
+    case_name, view, wanted, values = EXAMPLES[example]
+    more, more_of_example = MORE.get(example, ((), ()))
     case = golden.Case(pathlib.Path(__file__).parent / f"{case_name}.in")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         golden.make_folder(case, folder, args.mkimage)
         names = ["--system-map", folder / "map"]
         printed = subprocess.run([args.btsrec, view, *names, "--format", "jsonl", folder / "dump",
-                                  *MORE.get(view, ())],
+                                  *more],
                                  stdout=subprocess.PIPE, check=False)
-        given = subprocess.run([args.example, folder / "dump", folder / "map", *MORE.get(view, ())],
+        given = subprocess.run([args.example, folder / "dump", folder / "map", *more_of_example],
                                stdout=subprocess.PIPE, check=True)
     lines = map(json.loads, printed.stdout.decode().splitlines())
     want = [" ".join(map(str, values(line))) for line in lines if wanted(line)]

@@ -114,6 +114,28 @@ BTSREC_API enum btsrec_status
 btsrec_stack_each(struct btsrec *rec, const struct btsrec_stack *opts,
 		  btsrec_frame_fn fn, void *arg);
 
+/** struct btsrec_shown - an event of btsrec_show() */
+struct btsrec_shown {
+	size_t size;
+	const struct btsrec_event *event;
+	bool has_task;		/* the thread that ran is known */
+	struct btsrec_task task;
+	const char *type;	/* with options.types, of a branch: a word of JSON's "type" */
+};
+
+/** btsrec_shown_fn - receives a value, see above */
+typedef bool (*btsrec_shown_fn)(void *arg, const struct btsrec_shown *shown);
+
+/**
+ * btsrec_show_each() - the events of btsrec_show(), CPU by CPU
+ *
+ * A level that is not wanted has no line for an interval.  Options thread, newest_first and fold
+ * are refused with BTSREC_ERR_INVAL.  Without a filter btsrec_events() is faster.
+ */
+BTSREC_API enum btsrec_status
+btsrec_show_each(struct btsrec *rec, const struct btsrec_show *opts, btsrec_shown_fn fn,
+		 void *arg);
+
 /** struct btsrec_name - what an address is called */
 struct btsrec_name {
 	const char *name;	/* of the function; @name_bytes, no NUL; NULL: none */

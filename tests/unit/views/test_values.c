@@ -26,6 +26,7 @@ union opts {
 	struct btsrec_calls calls;
 	struct btsrec_functions functions;
 	struct btsrec_insns insns;
+	struct btsrec_show show;
 	struct btsrec_stack stack;
 	struct btsrec_timeline timeline;
 	char room[512];
@@ -49,6 +50,7 @@ static void set_format_##view(union opts *opts)						\
 DEFINE_EACH(calls, btsrec_call)
 DEFINE_EACH(functions, btsrec_function)
 DEFINE_EACH(insns, btsrec_insn)
+DEFINE_EACH(show, btsrec_shown)
 DEFINE_EACH(stack, btsrec_frame)
 DEFINE_EACH(timeline, btsrec_moment)
 
@@ -59,7 +61,8 @@ static const struct {
 	size_t size;
 	enum btsrec_status (*each)(const union opts *opts, struct receiver *receiver);
 	void (*set_format)(union opts *opts);
-} views[] = { VIEW(calls), VIEW(functions), VIEW(insns), VIEW(stack), VIEW(timeline) };
+} views[] = { VIEW(calls), VIEW(functions), VIEW(insns), VIEW(show),
+	     VIEW(stack), VIEW(timeline) };
 
 #define NR_VIEWS (sizeof(views) / sizeof(views[0]))
 
