@@ -19,6 +19,10 @@
 /* The same, expanded; a byte of a hostile table may stand for half a kilobyte. */
 #define TEXT_MAX_BYTES		BOUND(128u << 20, 1u << 18)
 
+/* Type letters; the first is of variables in the area of a CPU, as long as that begins at 0. */
+#define ABSOLUTE	'A'
+#define LOCAL_DATA	'd'
+
 /* A type letter and the longest name that is kept. */
 #define EXPANDED_MAX_BYTES	(1 + SYMBOL_NAME_MAX_BYTES)
 
@@ -318,6 +322,14 @@ static enum btsrec_status find_form(struct kallsyms *k, const struct symbol_list
 
 /* --- The whole ---------------------------------------------------------- */
 
+/* What is in the area of a CPU is data, too. */
+static char list_letter(char letter)
+{
+	if (letter == ABSOLUTE)
+		return LOCAL_DATA;
+	return letter;
+}
+
 /* Names into @list; the number of the symbol stands for the address for now. */
 static enum btsrec_status list_names(struct kallsyms *k, struct symbol_list *list)
 {
@@ -332,11 +344,17 @@ static enum btsrec_status list_names(struct kallsyms *k, struct symbol_list *lis
 		if (status)
 			return status;
 		nr_bytes = expand(k, name, nr_bytes, text);
-		if (!symbol_list_add(list, i, *text, text + 1, nr_bytes - 1))
+		if (!symbol_list_add(list, i, list_letter(*text), text + 1, nr_bytes - 1))
 			return no_memory(k);
 		text += nr_bytes;
 	}
 	return BTSREC_OK;
+}
+
+/* The forms without negative numbers do not say where an absolute one is. */
+static bool is_unplaced(const struct symbol_entry *entry, enum address_form form)
+{
+	return entry->name[-1] == ABSOLUTE && form != ADDRESS_NEGATIVE_FROM_BASE;
 }
 
 static enum btsrec_status list_addresses(struct kallsyms *k, struct symbol_list *list,
@@ -347,8 +365,12 @@ static enum btsrec_status list_addresses(struct kallsyms *k, struct symbol_list 
 	enum btsrec_status status = find_form(k, list, anchor, &form, &base);
 	size_t i;
 
-	for (i = 0; !status && i < list->nr_entries; i++)
-		list->entries[i].va = address_of(k, form, base, (uint32_t)list->entries[i].va);
+	for (i = 0; !status && i < list->nr_entries; i++) {
+		struct symbol_entry *entry = &list->entries[i];
+
+		entry->va = is_unplaced(entry, form) ? 0 :
+			    address_of(k, form, base, (uint32_t)entry->va);
+	}
 	return status;
 }
 

@@ -46,7 +46,8 @@ struct kallsyms_anchor {
 /**
  * kallsyms_read() - all symbols of the table
  * @list: zero-filled by the caller, which frees it with symbol_list_fini() in every
- *	case.  Addresses are run-time addresses.
+ *	case.  Addresses are run-time addresses; that of a CPU's variable is in the area of
+ *	the CPU (6.1 and 6.12), and 0 is not known.
  * @ret_names: what the names in @list point into, to free() after the list.
  *
  * Linux 6.1 to 7.2.  Sources: kernel/kallsyms.c and scripts/kallsyms.c; long names

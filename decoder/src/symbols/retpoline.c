@@ -81,7 +81,7 @@ enum code_thunk retpoline_at(void *arg, uint64_t va)
 
 	if (!symbol_find_as(arg, va, false, &name))
 		return thunk_without_name(va);
-	return thunk_of(&name, symbols_thunk_array(arg), va);
+	return thunk_of(&name, symbols_place(arg, SYMBOL_DUMP_THUNK_ARRAY), va);
 }
 
 /* --- Where none are ----------------------------------------------------- */
@@ -112,7 +112,7 @@ static void add_table(struct code_thunks *thunks, const struct symbol_table *tab
 
 void retpoline_where(struct btsrec *rec, struct code_thunks *ret)
 {
-	uint64_t array_kva = symbols_thunk_array(rec);
+	uint64_t array_kva = symbols_place(rec, SYMBOL_DUMP_THUNK_ARRAY);
 	const struct symbol_table *table;
 
 	memset(ret, 0, sizeof(*ret));

@@ -483,13 +483,13 @@ const struct symbol_table *symbols_module(struct btsrec *rec, const struct btsre
 	return dump ? symbol_dump_module(dump, module) : NULL;
 }
 
-uint64_t symbols_thunk_array(struct btsrec *rec)
+uint64_t symbols_place(struct btsrec *rec, enum symbol_dump_place place)
 {
 	struct symbol_dump *dump = dump_get(rec);
 
 	if (!dump || !symbol_dump_kernel(dump, NULL))
 		return 0;
-	return symbol_dump_place(dump, SYMBOL_DUMP_THUNK_ARRAY);
+	return symbol_dump_place(dump, place);
 }
 
 const char *symbol_why_str(enum symbol_why why)

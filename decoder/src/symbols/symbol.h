@@ -158,8 +158,27 @@ bool symbols_clone(struct btsrec *clone, struct btsrec *rec);
  */
 struct user *symbols_user(struct btsrec *rec);
 
-/** symbols_thunk_array() - where the kernel's indirect thunks begin, by the dump; 0: not known */
-uint64_t symbols_thunk_array(struct btsrec *rec);
+/** enum symbol_dump_place - data of the kernel that other stages begin at */
+enum symbol_dump_place {
+	SYMBOL_DUMP_BTF,
+	SYMBOL_DUMP_BTF_END,
+	SYMBOL_DUMP_INIT_TASK,
+	SYMBOL_DUMP_THUNK_ARRAY,
+	SYMBOL_DUMP_BPF_KALLSYMS,
+	SYMBOL_DUMP_FTRACE_TRAMPOLINES,
+	SYMBOL_DUMP_KPROBE_SLOTS,
+	SYMBOL_DUMP_KPROBE_OPTSLOTS,
+	SYMBOL_DUMP_RODATA,
+	SYMBOL_DUMP_RODATA_END,
+	SYMBOL_DUMP_RODATA_ENABLED,
+	SYMBOL_DUMP_PER_CPU_OFFSET,
+	SYMBOL_DUMP_THIS_CPU_OFF,	/* in the area of a CPU, as the next */
+	SYMBOL_DUMP_CPU_NUMBER,
+	SYMBOL_DUMP_NR_PLACES,
+};
+
+/** symbols_place() - where data of the kernel is, by the dump's own names; 0: not known */
+uint64_t symbols_place(struct btsrec *rec, enum symbol_dump_place place);
 
 /** symbols_user_present() - can user addresses have names? */
 bool symbols_user_present(struct btsrec *rec);

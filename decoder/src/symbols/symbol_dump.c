@@ -111,6 +111,12 @@ static void kernel_places(struct symbol_dump *dump, const struct symbol_list *li
 		[SYMBOL_DUMP_FTRACE_TRAMPOLINES] = "ftrace_ops_trampoline_list",
 		[SYMBOL_DUMP_KPROBE_SLOTS] = "kprobe_insn_slots",
 		[SYMBOL_DUMP_KPROBE_OPTSLOTS] = "kprobe_optinsn_slots",
+		[SYMBOL_DUMP_RODATA] = "__start_rodata",
+		[SYMBOL_DUMP_RODATA_END] = "__end_rodata",
+		[SYMBOL_DUMP_RODATA_ENABLED] = "rodata_enabled",
+		[SYMBOL_DUMP_PER_CPU_OFFSET] = "__per_cpu_offset",
+		[SYMBOL_DUMP_THIS_CPU_OFF] = "this_cpu_off",
+		[SYMBOL_DUMP_CPU_NUMBER] = "cpu_number",
 	};
 
 	for (size_t i = 0; i < SYMBOL_DUMP_NR_PLACES; i++) {

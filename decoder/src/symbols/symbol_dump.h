@@ -51,19 +51,6 @@ const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i)
 const struct symbol_table *symbol_dump_module(struct symbol_dump *dump,
 					      const struct btsrec_module *module);
 
-/** enum symbol_dump_place - data of the kernel that other stages begin at */
-enum symbol_dump_place {
-	SYMBOL_DUMP_BTF,
-	SYMBOL_DUMP_BTF_END,
-	SYMBOL_DUMP_INIT_TASK,
-	SYMBOL_DUMP_THUNK_ARRAY,
-	SYMBOL_DUMP_BPF_KALLSYMS,
-	SYMBOL_DUMP_FTRACE_TRAMPOLINES,
-	SYMBOL_DUMP_KPROBE_SLOTS,
-	SYMBOL_DUMP_KPROBE_OPTSLOTS,
-	SYMBOL_DUMP_NR_PLACES,
-};
-
 /** symbol_dump_place() - its address; 0: not known, or symbol_dump_kernel() was not called */
 uint64_t symbol_dump_place(const struct symbol_dump *dump, enum symbol_dump_place place);
 

@@ -163,9 +163,11 @@ START_TEST(from_base_is_unsigned)
 {
 	setup();
 	put_text(-16, "Tfar");
+	put_text(0x20, "Anowhere");
 	put_text(0x1234, "Tanchor");
 	btsrec_ck_ok(run());
 	ck_entry(0, BASE_KVA + 0xfffffff0, "far");
+	ck_entry(1, 0, "nowhere");
 	teardown();
 }
 END_TEST
@@ -173,7 +175,7 @@ END_TEST
 START_TEST(negative_is_from_base)
 {
 	setup();
-	put_text(0x20, "Dper_cpu");
+	put_text(0x20, "Aper_cpu");
 	put_text(-1, "T_stext");
 	put_text(-1 - 0x1234, "Tanchor");
 	btsrec_ck_ok(run());
