@@ -50,6 +50,7 @@ struct part {
  * struct reg_values - steps, as numbers of instructions; each instruction is there once
  * @insns: cut, and interrupts, are the first; @places: by a hash of their address, from 1.
  * @current: the newest version of each register.
+ * @constant: NULL: no memory is read.
  * @at, @next: of the pass that is under way: versions before the step, and the next new one.
  */
 struct reg_values {
@@ -72,6 +73,8 @@ struct reg_values {
 	size_t step;
 	size_t part;
 	uint64_t nr_contradictions;
+	reg_values_constant_fn constant;
+	void *constant_arg;
 };
 
 /* --- Making ------------------------------------------------------------- */
@@ -106,6 +109,12 @@ struct reg_values *reg_values_new(void)
 		return NULL;
 	}
 	return values;
+}
+
+void reg_values_constants(struct reg_values *values, reg_values_constant_fn fn, void *arg)
+{
+	values->constant = fn;
+	values->constant_arg = arg;
 }
 
 void reg_values_free(struct reg_values *values)
@@ -390,6 +399,25 @@ static uint32_t load_of(struct reg_values *values, const struct sem_insn *insn,
 	}
 }
 
+/* Stands a register in the address of a variable of this CPU, it is not known whose it is. */
+static bool constant_load(const struct reg_values *values, const struct sem_insn *insn,
+			  const struct sem_state *state, struct known *ret)
+{
+	struct known address = sem_address(insn, state);
+	uint64_t value;
+
+	if (!values->constant || !insn->load_bytes || insn->load_bytes > WORD_BYTES ||
+	    address.mask != UINT64_MAX)
+		return false;
+	if (insn->segment && (insn->base != SEM_NO_REG || insn->index != SEM_NO_REG))
+		return false;
+	if (!values->constant(values->constant_arg, insn->segment, address.value,
+			      insn->load_bytes, &value))
+		return false;
+	*ret = known_all(value);
+	return true;
+}
+
 static void apply_iret(struct sem_state *state)
 {
 	if (!state->load)
@@ -492,6 +520,7 @@ static void forward_step(struct reg_values *values)
 {
 	const struct sem_insn *insn = insn_at(values, values->step);
 	struct part *part = &values->parts[values->part];
+	struct known constant;
 	struct sem_state state;
 	uint32_t load;
 
@@ -503,6 +532,8 @@ static void forward_step(struct reg_values *values)
 	load = load_of(values, insn, &state);
 	if (load)
 		state.load = known_of(values, load);
+	else if (constant_load(values, insn, &state, &constant))
+		state.load = &constant;
 	apply(insn, &state);
 	words_follow(values, insn, &state, values->next + nr_made(insn) - 1);
 	if (state.contradiction)

@@ -9,7 +9,7 @@
  *
  * Of memory only what pushes and calls have put on the stack is followed, from the store to the
  * load: no compiler takes the address of such a word, so no other CPU writes it.  A store to an
- * address that is not known ends that.
+ * address that is not known ends that.  Other memory is read only where nothing can have written.
  */
 #ifndef BTSREC_REG_VALUES_H
 #define BTSREC_REG_VALUES_H
@@ -22,6 +22,19 @@ struct reg_values;
 /** reg_values_new() - nothing yet; NULL: out of memory; free with reg_values_free() */
 struct reg_values *reg_values_new(void);
 void reg_values_free(struct reg_values *values);
+
+/**
+ * reg_values_constant_fn - what @nr_bytes bytes, 8 at most, have held in all of the history
+ * @segment: @address is one in the area of this CPU.
+ * @ret: extended by zeros.
+ *
+ * Return: false: not known, or it may have been written.
+ */
+typedef bool (*reg_values_constant_fn)(void *arg, bool segment, uint64_t address,
+				       unsigned int nr_bytes, uint64_t *ret);
+
+/** reg_values_constants() - ask @fn what loads have read; it is called by reg_values_run() */
+void reg_values_constants(struct reg_values *values, reg_values_constant_fn fn, void *arg);
 
 /**
  * reg_values_insn() - the next instruction that ran

@@ -4,9 +4,89 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "symbols/symbol.h"
 
 /* ftrace's call of what froze; see fault.c. */
 #define HOOK_CALL_BYTES 5
+
+/* --- Memory that is never written --------------------------------------- */
+
+static bool read_bytes(const struct trace_constants *constants, uint64_t va,
+		       unsigned int nr_bytes, uint64_t *ret)
+{
+	size_t got_bytes;
+
+	*ret = 0;
+	return code_bytes(constants->code, 0, va, (uint8_t *)ret, nr_bytes, &got_bytes) ==
+	       CODE_OK;
+}
+
+static bool is_read_only(const struct trace_constants *constants, uint64_t address,
+			 unsigned int nr_bytes)
+{
+	return address >= constants->start && address < constants->end &&
+	       nr_bytes <= constants->end - address;
+}
+
+/*
+ * mark_rodata_ro() of arch/x86/mm/init_64.c protects what is between the two symbols, before
+ * there are processes that load modules.  "rodata=off" leaves it writable.
+ */
+static void find_read_only(struct btsrec *rec, struct trace_constants *ret)
+{
+	uint64_t enabled_at = symbols_place(rec, SYMBOL_DUMP_RODATA_ENABLED), enabled;
+
+	ret->start = symbols_place(rec, SYMBOL_DUMP_RODATA);
+	ret->end = symbols_place(rec, SYMBOL_DUMP_RODATA_END);
+	if (!ret->start || ret->end < ret->start || !is_read_only(ret, enabled_at, 1) ||
+	    !read_bytes(ret, enabled_at, 1, &enabled) || enabled != 1)
+		ret->start = ret->end = 0;
+}
+
+/* Is this still in the CPU's area?  Boot writes it once: what wrote over it would show. */
+static bool is_kept(const struct trace_constants *constants, uint64_t at, unsigned int nr_bytes,
+		    uint64_t wanted)
+{
+	uint64_t value;
+
+	return at && read_bytes(constants, constants->offset + at, nr_bytes, &value) &&
+	       value == wanted;
+}
+
+/* arch/x86/kernel/setup_percpu.c: this_cpu_off and cpu_number. */
+static void find_area(struct btsrec *rec, struct trace_constants *ret)
+{
+	uint64_t table = symbols_place(rec, SYMBOL_DUMP_PER_CPU_OFFSET);
+
+	if (!is_read_only(ret, table + 8ULL * ret->cpu, 8) ||
+	    !read_bytes(ret, table + 8ULL * ret->cpu, 8, &ret->offset))
+		return;
+	ret->offset_at = symbols_place(rec, SYMBOL_DUMP_THIS_CPU_OFF);
+	ret->number_at = symbols_place(rec, SYMBOL_DUMP_CPU_NUMBER);
+	if (!is_kept(ret, ret->offset_at, 8, ret->offset))
+		ret->offset_at = 0;
+	if (!is_kept(ret, ret->number_at, 4, ret->cpu))
+		ret->number_at = 0;
+}
+
+static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
+		     uint64_t *ret)
+{
+	const struct trace_constants *constants = arg;
+
+	if (!segment)
+		return is_read_only(constants, address, nr_bytes) &&
+		       read_bytes(constants, address, nr_bytes, ret);
+	if (constants->offset_at && address == constants->offset_at && nr_bytes == 8)
+		*ret = constants->offset;
+	else if (constants->number_at && address == constants->number_at && nr_bytes == 4)
+		*ret = constants->cpu;
+	else
+		return false;
+	return true;
+}
+
+/* --- The history -------------------------------------------------------- */
 
 static void cut(struct trace_values *values)
 {
@@ -149,6 +229,12 @@ enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 				      .fault = fault,
 				      .freeze = page && page->frozen ? &page->freeze : NULL };
 	ret->nomem = !ret->values || !ret->code;
+	if (!ret->nomem) {
+		ret->constants = (struct trace_constants){ .code = ret->code, .cpu = cpu };
+		find_read_only(rec, &ret->constants);
+		find_area(rec, &ret->constants);
+		reg_values_constants(ret->values, constant, &ret->constants);
+	}
 	status = ret->nomem ? BTSREC_OK : trace_events(rec, cpu, 0, add_event, ret, NULL);
 	if (ret->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");

@@ -18,6 +18,21 @@ struct trace_values_range {
 };
 
 /**
+ * struct trace_constants - memory that nothing has written since the recorder was loaded
+ * @code: to read it with.
+ * @start, @end: read-only data of the kernel; both 0: not known, or not protected.
+ * @cpu, @offset: the number of the CPU, and where its area is.
+ * @offset_at, @number_at: places of this_cpu_off and cpu_number in the area; 0: not known.
+ */
+struct trace_constants {
+	struct code *code;
+	uint64_t start, end;
+	uint64_t offset_at, number_at;
+	uint64_t offset;
+	unsigned int cpu;
+};
+
+/**
  * struct trace_values - of one CPU; owned
  * @ranges: @nr of them in order, those of kernel code that is there with all its instructions.
  * @next: the first that has not been asked for.
@@ -31,6 +46,7 @@ struct trace_values {
 	const struct btsrec_freeze *freeze;
 	const struct fault *fault;
 	bool nomem;
+	struct trace_constants constants;
 };
 
 /**

@@ -141,6 +141,42 @@ START_TEST(interrupts)
 }
 END_TEST
 
+/* 4 bytes at 0x5000 and 8 of a variable of this CPU. */
+static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
+		     uint64_t *ret)
+{
+	(void)arg;
+	*ret = segment ? 0x123456789a : 0xfedcba98;
+	return segment ? address == 0x100 && nr_bytes == 8 : address == 0x5000 && nr_bytes == 4;
+}
+
+static struct known loaded(const char *bytes, size_t nr_bytes)
+{
+	uint32_t place;
+
+	setup();
+	reg_values_constants(values, constant, NULL);
+	INSN(0x1000, "\xbb\x00\x50\x00\x00");
+	place = insn(0x1005, bytes, nr_bytes);
+	reg_values_run(values);
+	look(place);
+	reg_values_free(values);
+	return at.behind[SEM_RAX];
+}
+
+START_TEST(constants)
+{
+	/* mov (%rbx), %eax; movslq (%rbx), %rax; mov %gs:0x100, %rax */
+	ck_is(loaded("\x8b\x03", 2), 0xfedcba98);
+	ck_is(loaded("\x48\x63\x03", 3), 0xfffffffffedcba98);
+	ck_is(loaded("\x65\x48\x8b\x04\x25\x00\x01\x00\x00", 9), 0x123456789a);
+	/* mov (%rbx), %rax; mov (%rcx), %eax; mov %gs:-0x4f00(%rbx), %rax */
+	ck_assert_uint_eq(loaded("\x48\x8b\x03", 3).mask, 0);
+	ck_assert_uint_eq((uint32_t)loaded("\x8b\x01", 2).mask, 0);
+	ck_assert_uint_eq(loaded("\x65\x48\x8b\x83\x00\xb1\xff\xff", 8).mask, 0);
+}
+END_TEST
+
 /* A jump that is taken because 5 is 6: nothing of that part is said, all of the others. */
 START_TEST(contradictions)
 {
@@ -163,4 +199,5 @@ START_TEST(contradictions)
 }
 END_TEST
 
-BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, cuts, interrupts, contradictions)
+BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, cuts, interrupts, constants,
+	       contradictions)
