@@ -55,6 +55,26 @@ def call(line):
             line["branches"], *end]
 
 
+def stack_of_digest(line):
+    for part in line.get("stack", []):
+        name = [part["ip_sym"].split("+")[0]] if "ip_sym" in part else []
+        yield from ["\nframe", line["cpu"], part["type"], part["ip"], *name]
+
+
+# A line of JSON has the frames of a CPU, which are values, too.
+def digest(line):
+    cpu = line["cpu"]
+    if line["kind"] == "signature":
+        return ["fault", cpu, line["reason"], line.get("signature") or line["why"],
+                *line.get("functions", [])]
+    if line["kind"] == "doing":
+        return ["cpu", cpu, line.get("reason", "-"), int(line["first_fault"]), line["branches"],
+                *stack_of_digest(line)]
+    if line["kind"] == "switch":
+        return ["switch", cpu, line["n"]]
+    return ["call", cpu, line["n"], line["level"], line["to"]]
+
+
 # What a view needs beside the dump, and what its example does.
 MORE = {"coverage": (["looper"], ["looper"]),
         "filtered": (["--types", "--type", "call,jmp"], ["call,jmp"])}
@@ -67,6 +87,7 @@ EXAMPLES = {
     "calls": ("calls", "calls", lambda line: line["kind"] == "enter", call),
     "coverage": ("coverage", "coverage", lambda line: line["kind"] == "executed", executed),
     "insns": ("insns", "insns", lambda line: line["kind"] == "insn", insn),
+    "summary": ("summary", "summary", lambda line: True, digest),
     "frames": ("stack", "stack", lambda line: line["kind"] == "frame", frame),
 }
 
@@ -92,7 +113,8 @@ def main():
         given = subprocess.run([args.example, folder / "dump", folder / "map", *more_of_example],
                                stdout=subprocess.PIPE, check=True)
     lines = map(json.loads, printed.stdout.decode().splitlines())
-    want = [" ".join(map(str, values(line))) for line in lines if wanted(line)]
+    want = "\n".join(" ".join(map(str, values(line))) for line in lines if wanted(line))
+    want = want.replace(" \n", "\n").splitlines()
     got = given.stdout.decode().splitlines()
     if not want:
         raise SystemExit(f"{view} prints nothing to compare with")

@@ -21,6 +21,7 @@
 
 #include <btsrec/abi.h>
 #include <btsrec/base.h>
+#include <btsrec/dump.h>
 #include <btsrec/events.h>
 #include <btsrec/views.h>
 
@@ -246,6 +247,44 @@ typedef bool (*btsrec_executed_fn)(void *arg, const struct btsrec_executed *exec
 BTSREC_API enum btsrec_status
 btsrec_coverage_each(struct btsrec *rec, const struct btsrec_coverage *opts,
 		     btsrec_executed_fn fn, void *arg);
+
+/** enum btsrec_digest_kind - what a value of btsrec_summary_each() is */
+enum btsrec_digest_kind {
+	BTSREC_DIGEST_FAULT,	/* the first fault: first of all, if there was one */
+	BTSREC_DIGEST_CPU,	/* what @cpu was doing; the ones below are of the CPU before them */
+	BTSREC_DIGEST_FRAME,	/* of its call stack, the innermost first */
+	BTSREC_DIGEST_SWITCH,	/* one of its newest task switches, the oldest first */
+	BTSREC_DIGEST_CALL,	/* of the path to the first fault */
+};
+
+/** struct btsrec_digest - a part of btsrec_summary() in JSON */
+struct btsrec_digest {
+	size_t size;
+	enum btsrec_digest_kind kind;
+	unsigned int cpu;
+	const char *reason;	/* of FAULT and CPU: a word of JSON's "reason"; NULL: none */
+	const char *signature;	/* of FAULT: "v1:" and 16 digits; NULL: @no_signature says why */
+	const char *no_signature;
+	bool complete;		/* of FAULT: JSON's "complete" of the signature */
+	const char *const *functions; /* of FAULT: @nr_functions, the innermost first */
+	size_t nr_functions;
+	const struct btsrec_cpu *page; /* of CPU: valid as what btsrec_cpu() returns; else NULL */
+	bool first_fault;	/* of CPU: it is the one of the first fault */
+	uint64_t nr_branches;	/* of CPU: in its history */
+	const char *how;	/* of FRAME: a word of JSON's "type" of stacks; else NULL */
+	int vector;		/* of FRAME, of an interrupt or exception; -1: none */
+	uint64_t ip_va;		/* of FRAME: where it was, or called from */
+	struct btsrec_name ip;	/* of FRAME */
+	const struct btsrec_event *event; /* of SWITCH; else NULL */
+	const struct btsrec_call *call; /* of CALL; else NULL */
+};
+
+/** btsrec_digest_fn - receives a value, see above */
+typedef bool (*btsrec_digest_fn)(void *arg, const struct btsrec_digest *digest);
+
+/** btsrec_summary_each() - the parts of btsrec_summary(), which has no options */
+BTSREC_API enum btsrec_status
+btsrec_summary_each(struct btsrec *rec, btsrec_digest_fn fn, void *arg);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tally/signature.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,4 +66,10 @@ bool signature_add(struct signature *signature, const char *name, size_t name_by
 void signature_end(struct signature *signature, bool complete)
 {
 	signature->complete = complete || signature->nr_names == SIGNATURE_MAX_NAMES;
+}
+
+void signature_text(const struct signature *signature, char ret[SIGNATURE_TEXT_BYTES])
+{
+	(void)snprintf(ret, SIGNATURE_TEXT_BYTES, SIGNATURE_VERSION ":%016" PRIx64,
+		       signature->hash);
 }

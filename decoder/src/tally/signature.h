@@ -46,6 +46,12 @@ void signature_begin(struct signature *signature, const char *reason, const stru
 bool signature_add(struct signature *signature, const char *name, size_t name_bytes,
 		   const char *module);
 
+/* "v1:", 16 hexadecimal digits and the NUL. */
+#define SIGNATURE_TEXT_BYTES	(sizeof(SIGNATURE_VERSION ":") + 16)
+
+/** signature_text() - of a whole one, as it is printed */
+void signature_text(const struct signature *signature, char ret[SIGNATURE_TEXT_BYTES]);
+
 /** signature_end() - @complete: as in struct signature, or there are enough names */
 void signature_end(struct signature *signature, bool complete);
 

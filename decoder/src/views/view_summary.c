@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "flow/clock.h"
 #include "views/cpu_tasks.h"
+#include "views/values.h"
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
 
@@ -275,9 +276,10 @@ static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_c
 
 void out_signature(struct out *out, const struct signature *signature)
 {
-	out_literal(out, SIGNATURE_VERSION ":");
-	for (int shift = 60; shift >= 0; shift -= 4)
-		out_char(out, "0123456789abcdef"[signature->hash >> shift & 15]);
+	char text[SIGNATURE_TEXT_BYTES];
+
+	signature_text(signature, text);
+	out_str(out, text);
 }
 
 /* --- Summary ------------------------------------------------------------ */
@@ -298,7 +300,7 @@ static enum btsrec_status begin_without(void *arg)
 
 	view->no_signature = why_without(view->calls.renderer.rec);
 	view->format->begin(view);
-	return BTSREC_OK;
+	return view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
 static enum btsrec_status show_cpu(void *arg, unsigned int number)
@@ -346,14 +348,29 @@ static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format f
 	return cpus_check(rec, NULL, 0);
 }
 
+/** struct summary_how - @fn, @arg: see struct summary */
+struct summary_how {
+	enum btsrec_format format;
+	btsrec_digest_fn fn;
+	void *arg;
+};
+
 static bool summary_open(void *arg, void *data, struct btsrec *rec)
 {
-	const enum btsrec_format *format = arg;
+	const struct summary_how *how = arg;
 	struct summary *view = data;
 
-	calls_init(&view->calls, rec, *format);
+	calls_init(&view->calls, rec, how->format);
 	view->calls.source = true;
-	view->format = *format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
+	view->format = how->format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
+	if (!how->fn)
+		return true;
+	view->format = &summary_values;
+	view->fn = how->fn;
+	view->arg = how->arg;
+	view->calls.lines = &calls_values;
+	view->calls.fn = summary_put_call;
+	view->calls.arg = view;
 	return true;
 }
 
@@ -366,8 +383,8 @@ static enum btsrec_status summary_close(void *arg, void *data)
 	return BTSREC_OK;
 }
 
-enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
-				  const struct btsrec_sink *sink)
+static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how,
+				      const struct btsrec_sink *sink)
 {
 	static const struct cpu_tasks work = {
 		.view_bytes = sizeof(struct summary),
@@ -377,14 +394,25 @@ enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 		.close = summary_close,
 	};
 	_cleanup_free_ unsigned int *cpus = calloc(btsrec_nr_cpu_ids(rec) + 1UL, sizeof(*cpus));
-	enum btsrec_status status = summary_check(rec, format);
+	enum btsrec_status status = summary_check(rec, how.format);
 
 	if (!cpus)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!status && !session_failed_cpu(rec))
-		status = cpu_tasks_one(rec, &work, begin_without, &format, sink);
+		status = cpu_tasks_one(rec, &work, begin_without, &how, sink);
 	if (!status)
-		status = cpu_tasks_print(rec, cpus, list_cpus(rec, cpus), false, &work, &format,
+		status = cpu_tasks_print(rec, cpus, list_cpus(rec, cpus), how.fn, &work, &how,
 					 sink);
 	return cpus_end(rec, NULL, status);
+}
+
+enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
+				  const struct btsrec_sink *sink)
+{
+	return put_summary(rec, (struct summary_how){ .format = format }, sink);
+}
+
+enum btsrec_status btsrec_summary_each(struct btsrec *rec, btsrec_digest_fn fn, void *arg)
+{
+	return put_summary(rec, (struct summary_how){ .fn = fn, .arg = arg }, &values_sink);
 }

@@ -20,6 +20,7 @@
  * @ip: where the CPU was stopped, or, if it ends before or was not, where its newest branch led.
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
+ * @fn, @arg: receive each part as a value; NULL: it is printed.
  */
 struct summary {
 	struct calls calls;
@@ -35,6 +36,8 @@ struct summary {
 	struct signature signature;
 	const char *no_signature;
 	size_t nr_open;
+	btsrec_digest_fn fn;
+	void *arg;
 };
 
 /**
@@ -48,10 +51,20 @@ struct summary_format {
 	void (*cpu)(struct summary *view, const struct btsrec_cpu *cpu, bool failed);
 };
 
+/** summary_first_switch() - the number of the oldest switch that is kept */
+static inline uint64_t summary_first_switch(const struct summary *view)
+{
+	return view->nr_switches > SUMMARY_SWITCHES ? view->nr_switches - SUMMARY_SWITCHES : 0;
+}
+
 /** out_signature() - "v1:" and 16 hexadecimal digits */
 void out_signature(struct out *out, const struct signature *signature);
 
 extern const struct summary_format summary_text;
 extern const struct summary_format summary_json;
+extern const struct summary_format summary_values;
+
+/** summary_put_call() - for struct calls: a line of the path as a value; @arg: struct summary */
+bool summary_put_call(void *arg, const struct btsrec_call *call);
 
 #endif /* BTSREC_VIEW_SUMMARY_H */

@@ -76,8 +76,6 @@ static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 {
 	const char *reason = info_reason_str(cpu);
 	struct out *out = &view->calls.renderer.out;
-	uint64_t first = view->nr_switches > SUMMARY_SWITCHES ?
-		view->nr_switches - SUMMARY_SWITCHES : 0;
 
 	out_literal(out, "{\"cpu\":");
 	out_dec(out, cpu->cpu, 0);
@@ -95,7 +93,7 @@ static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 	if (view->nr_branches)
 		json_stack(view);
 	out_literal(out, "}\n");
-	for (uint64_t i = first; i < view->nr_switches; i++)
+	for (uint64_t i = summary_first_switch(view); i < view->nr_switches; i++)
 		view->calls.format->event(&view->calls.renderer,
 					  &view->switches[i % SUMMARY_SWITCHES]);
 }

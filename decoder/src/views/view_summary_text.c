@@ -201,11 +201,9 @@ static void text_history(struct summary *view, const struct btsrec_cpu *cpu)
 
 static void text_switches(struct summary *view, const struct btsrec_cpu *cpu)
 {
-	uint64_t first = view->nr_switches > SUMMARY_SWITCHES ?
-		view->nr_switches - SUMMARY_SWITCHES : 0;
 	struct out *out = &view->calls.renderer.out;
 
-	for (uint64_t i = first; i < view->nr_switches; i++) {
+	for (uint64_t i = summary_first_switch(view); i < view->nr_switches; i++) {
 		const struct btsrec_switch *sw = &view->switches[i % SUMMARY_SWITCHES].sw;
 
 		out_literal(out, "  switch ");

@@ -144,4 +144,28 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
-BTSREC_CK_MAIN("values", stopped_by_the_receiver, options_of_any_size, what_is_refused)
+static bool receive_summary(void *arg, const struct btsrec_digest *value)
+{
+	return receive(arg, value->size, sizeof(*value));
+}
+
+START_TEST(summary_stopped_by_the_receiver)
+{
+	struct receiver all = { .nr_wanted = SIZE_MAX };
+
+	begin();
+	btsrec_ck_ok(btsrec_summary_each(rec, receive_summary, &all));
+	ck_assert_uint_gt(all.nr_taken, 1);
+	for (size_t nr_wanted = 1; nr_wanted <= all.nr_taken; nr_wanted++) {
+		struct receiver receiver = { .nr_wanted = nr_wanted };
+
+		btsrec_ck_status(btsrec_summary_each(rec, receive_summary, &receiver),
+				 BTSREC_ERR_STOPPED);
+		ck_assert_uint_eq(receiver.nr_taken, nr_wanted);
+	}
+	teardown();
+}
+END_TEST
+
+BTSREC_CK_MAIN("values", stopped_by_the_receiver, options_of_any_size, what_is_refused,
+	       summary_stopped_by_the_receiver)

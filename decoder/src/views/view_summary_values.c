@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The summary as values. */
+#include "render/out.h"
+#include "symbols/symbol.h"
+#include "views/values.h"
+#include "views/view_info.h"
+#include "views/view_summary.h"
+
+static struct btsrec_digest begin(enum btsrec_digest_kind kind, unsigned int cpu)
+{
+	return (struct btsrec_digest){
+		.size = sizeof(struct btsrec_digest),
+		.kind = kind,
+		.cpu = cpu,
+		.vector = -1,
+	};
+}
+
+static void put(struct summary *view, const struct btsrec_digest *value)
+{
+	struct out *out = &view->calls.renderer.out;
+
+	if (!out->stopped)
+		out->stopped = !view->fn(view->arg, value);
+}
+
+static void put_fault(struct summary *view)
+{
+	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
+	const struct signature *signature = &view->signature;
+	const char *functions[SIGNATURE_MAX_NAMES];
+	struct btsrec_digest value = begin(BTSREC_DIGEST_FAULT, root->freeze_cpu);
+	char text[SIGNATURE_TEXT_BYTES];
+
+	if (!root->freeze_reason)
+		return;
+	value.reason = btsrec_reason_str(root->freeze_reason);
+	value.no_signature = view->no_signature;
+	if (!view->no_signature) {
+		for (size_t i = 0; i < signature->nr_names; i++)
+			functions[i] = signature->names[i];
+		signature_text(signature, text);
+		value.signature = text;
+		value.complete = signature->complete;
+		value.functions = functions;
+		value.nr_functions = signature->nr_names;
+	}
+	put(view, &value);
+}
+
+static void put_frame(struct summary *view, const char *how, int vector, uint64_t ip)
+{
+	struct btsrec_digest value = begin(BTSREC_DIGEST_FRAME, view->calls.cpu);
+	struct symbol_name name;
+
+	value.how = how;
+	value.vector = vector;
+	value.ip_va = ip;
+	values_name(&view->calls.renderer, ip, &name, &value.ip);
+	put(view, &value);
+}
+
+static void put_stack(struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+
+	put_frame(view, "stop", -1, view->ip);
+	for (size_t i = view->nr_open; i; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		put_frame(view, frame_kind_str(line.frame), line.vector, line.from);
+	}
+}
+
+static void put_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool failed)
+{
+	struct btsrec_digest value = begin(BTSREC_DIGEST_CPU, cpu->cpu);
+
+	value.reason = info_reason_str(cpu);
+	value.page = cpu;
+	value.first_fault = failed;
+	value.nr_branches = view->nr_branches;
+	put(view, &value);
+	if (view->nr_branches)
+		put_stack(view);
+	for (uint64_t i = summary_first_switch(view); i < view->nr_switches; i++) {
+		value = begin(BTSREC_DIGEST_SWITCH, cpu->cpu);
+		value.event = &view->switches[i % SUMMARY_SWITCHES];
+		put(view, &value);
+	}
+}
+
+bool summary_put_call(void *arg, const struct btsrec_call *call)
+{
+	struct summary *view = arg;
+	struct btsrec_digest value = begin(BTSREC_DIGEST_CALL, call->cpu);
+
+	value.call = call;
+	return view->fn(view->arg, &value);
+}
+
+const struct summary_format summary_values = {
+	.begin = put_fault,
+	.cpu = put_cpu,
+};
