@@ -125,15 +125,17 @@ def _compare(items, branches, total, log) -> Counter:
     return count
 
 
-def _told(count) -> str:
+def _summed(count) -> str:
+    """Each distance is without the nearer ones."""
     rates = []
     for at in DISTANCES:
         if count[f"all {at}"]:
-            rates.append(f"-{at if at < 1 << 60 else 'all'}: "
+            rates.append(f"{f'to {at}' if at < 1 << 60 else 'farther'}: "
                          f"{count[f'known {at}'] / count[f'all {at}']:.1%}"
                          f" of {count[f'all {at}']}")
     known = sum(count[f"known {at}"] for at in DISTANCES)
-    return f"{known} values compared, wrong: {count['wrong']}; not aligned " \
+    listed = sum(count[f"all {at}"] for at in DISTANCES)
+    return f"{known} of {listed} values compared, wrong: {count['wrong']}; not aligned " \
            f"{count['not aligned']}; known by distance {', '.join(rates)}"
 
 
@@ -165,9 +167,9 @@ def compare(context, path, model_dir):
         log = truth.Log(model_dir / f"cpu{cpu}.log")
         branches = [event["n"] for event in events[cpu] if event["kind"] == "branch"]
         count = _compare(items[cpu], branches, log.total, _logged(model_dir / f"cpu{cpu}.regs"))
-        context.say(f"CPU {cpu}: {_told(count)}")
+        context.say(f"CPU {cpu}: {_summed(count)}")
         total += count
-    context.say(f"in all: {_told(total)}")
+    context.say(f"in all: {_summed(total)}")
     if total["wrong"] or total["not aligned"]:
         raise Failure("not all values are those that the registers held")
     if sum(total[f"known {at}"] for at in DISTANCES) < context.options.wanted:
