@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include <btsrec/decoder.h>
-#include <btsrec/values.h>
 
 static bool print(void *arg, const struct btsrec_shown *shown)
 {

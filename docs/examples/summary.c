@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include <btsrec/decoder.h>
-#include <btsrec/values.h>
 
 static void print_fault(const struct btsrec_digest *digest)
 {

@@ -3,8 +3,8 @@
  * libbtsrec: read the branch history that btsrec left in a dump.
  *
  * This is the header to include.  Its parts are base.h (version, status, session), dump.h (where
- * the bytes come from, the recorder in them), symbols.h, events.h and views.h, and exports.h: gdb,
- * files for other tools, the small file.
+ * the bytes come from, the recorder in them), symbols.h, events.h, views.h and values.h, and
+ * exports.h: gdb, files for other tools, the small file.
  *
  * Lifetime.  A session (struct btsrec) owns what its pointers refer to.  A pointer
  * is valid until the session is freed, unless its declaration says less.  Callback
@@ -20,6 +20,7 @@
 #include <btsrec/symbols.h>
 #include <btsrec/events.h>
 #include <btsrec/views.h>
+#include <btsrec/values.h>
 #include <btsrec/exports.h>
 
 #endif /* BTSREC_DECODER_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What views print, as values.  <btsrec/decoder.h> does not include this header.
+ * What views print, as values.
  *
  * Each function here is the view of the same options.  It calls @fn for each value in the order in
  * which the view prints it; options.format must be 0.  Values and their texts belong to the library
