@@ -41,6 +41,7 @@ class Kind:
     @end: what the kernel says last.
     @paused: why the history of each CPU ends before the freeze; empty: it need not.
     @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
+    @guilty: the function that the first page must name of the CPU that failed; empty: none.
     """
 
     trigger: str
@@ -59,6 +60,7 @@ class Kind:
     append: str = ""
     end: str = vm.PANIC_END
     mark: str = "call"
+    guilty: str = ""
     paused: str = ""
     kernels: tuple = guestos.KERNELS
 
@@ -71,31 +73,36 @@ def _oops(kind: str, console: str, **more) -> Kind:
 
 
 KINDS = {
-    "sysrq-c": Kind("echo c >/proc/sysrq-trigger", "sysrq triggered crash", max_newer=64),
-    "null": _oops("null", "NULL pointer dereference"),
-    "null-hardirq": _oops("null-hardirq", "Fatal exception in interrupt"),
-    "null-softirq": _oops("null-softirq", "Fatal exception in interrupt"),
-    "gp": _oops("gp", "general protection fault", entries=("asm_exc_general_protection",)),
+    "sysrq-c": Kind("echo c >/proc/sysrq-trigger", "sysrq triggered crash", max_newer=64,
+                    guilty="sysrq_handle_crash"),
+    "null": _oops("null", "NULL pointer dereference", guilty="null_dereference"),
+    "null-hardirq": _oops("null-hardirq", "Fatal exception in interrupt", guilty="in_irq_work"),
+    "null-softirq": _oops("null-softirq", "Fatal exception in interrupt", guilty="in_timer"),
+    "gp": _oops("gp", "general protection fault", entries=("asm_exc_general_protection",),
+                guilty="general_protection"),
     # Interrupts are on while it is reported: whatever comes then is recorded.
-    "bug": _oops("bug", "kernel BUG at", entries=("asm_exc_invalid_op",), max_newer=None),
+    "bug": _oops("bug", "kernel BUG at", entries=("asm_exc_invalid_op",), max_newer=None,
+                 guilty="bug"),
     "warn": Kind("crash warn", "btscrash: a warning with a text", entries=("asm_exc_invalid_op",),
-                 mark="exception", setup=PANIC_ON_WARN, max_since=MAX_PRINTED),
+                 mark="exception", guilty="warn", setup=PANIC_ON_WARN, max_since=MAX_PRINTED),
     "warn-uart": Kind("crash warn", "btscrash: a warning with a text",
-                      entries=("asm_exc_invalid_op",), mark="exception",
+                      entries=("asm_exc_invalid_op",), mark="exception", guilty="warn",
                       setup=PANIC_ON_WARN, prepare=SLOW_CONSOLE, max_since=MAX_PRINTED),
     "printed-bug": Kind("crash printed-bug", "kernel BUG at", entries=("asm_exc_invalid_op",),
-                        reasons=("oops",), mark="exception", setup=PANIC_ON_OOPS,
+                        reasons=("oops",), mark="exception", guilty="printed_bug",
+                        setup=PANIC_ON_OOPS,
                         prepare=SLOW_CONSOLE, max_since=MAX_PRINTED),
     "stack-overflow": _oops("stack-overflow", "stack guard page",
-                            entries=("asm_exc_double_fault",)),
-    "jump-corrupt": _oops("jump-corrupt", "unable to handle page fault"),
-    "return-corrupt": _oops("return-corrupt", "unable to handle page fault"),
+                            entries=("asm_exc_double_fault",), guilty="recurse"),
+    "jump-corrupt": _oops("jump-corrupt", "unable to handle page fault", guilty="jump_corrupt"),
+    "return-corrupt": _oops("return-corrupt", "unable to handle page fault",
+                            guilty="return_corrupt"),
     "panic-in-nmi": Kind("crash panic-in-nmi", "btscrash: in an NMI handler", max_newer=64,
                          mark="nmi"),
     "hard-lockup": Kind("crash hard-lockup", "Hard LOCKUP", reasons=("hard lockup",),
-                        max_newer=64, mark="nmi"),
+                        max_newer=64, mark="nmi", guilty="hard_lockup"),
     "soft-lockup": Kind("crash soft-lockup", "softlockup: hung tasks", reasons=("soft lockup",),
-                        max_newer=64, mark="unknown", setup="""
+                        max_newer=64, mark="unknown", guilty="soft_lockup", setup="""
 echo 1 >/proc/sys/kernel/softlockup_panic
 echo 2 >/proc/sys/kernel/watchdog_thresh"""),
     # A kernel that may preempt the report goes on recording there, and records the panic.
@@ -104,7 +111,7 @@ echo 2 >/proc/sys/kernel/watchdog_thresh"""),
 echo 1 >/proc/sys/kernel/hung_task_panic
 echo 2 >/proc/sys/kernel/hung_task_timeout_secs"""),
     "rcu-stall": Kind("crash rcu-stall", "RCU Stall", reasons=("rcu stall",), max_newer=64,
-                      mark="unknown", setup="""
+                      mark="unknown", guilty="rcu_stall", setup="""
 echo 1 >/proc/sys/kernel/panic_on_rcu_stall
 echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
     # The 6.1 of the cloud flavour has no CONFIG_X86_MCE.
@@ -119,9 +126,9 @@ echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
                           end="btsrec: Recording stopped"),
     "user-oops": Kind("(crash null)\nsleep 1\nfinish 0", "NULL pointer dereference",
                       entries=PAGE_FAULT, reasons=("oops",), survives=True, max_newer=64,
-                      mark="exception"),
+                      mark="exception", guilty="null_dereference"),
     "all-panic": Kind("crash all-panic", "btscrash: CPU", max_newer=64, min_cpus=2,
-                      together=True),
+                      together=True, guilty="panic_together"),
     "annotating": Kind("hunt '' 1\ndd if=/dev/zero bs=1 | dd of=/dev/null bs=1",
                        "btscrash: NMI at", max_newer=64, min_cpus=2, mark=""),
     # Right after the instruction that stops BTS: all that the freeze needs must be there by then.

@@ -181,7 +181,7 @@ static enum btsrec_status print_path(struct summary *view, struct btsrec *rec)
 {
 	const struct calltree *tree = &view->calls.tree;
 	_cleanup_free_ bool *chosen = calloc(tree->nr_lines + 1, sizeof(*chosen));
-	size_t first_open = first_of_path(view);
+	size_t first_open = view->first_open;
 
 	if (!chosen)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
@@ -314,6 +314,7 @@ static enum btsrec_status show_cpu(void *arg, unsigned int number)
 	if (status)
 		return status;
 	if (has_failed) {
+		view->first_open = first_of_path(view);
 		sign(view, rec, failed);
 		view->format->begin(view);
 	}

@@ -20,6 +20,7 @@
  * @ip: where the CPU was stopped, or, if it ends before or was not, where its newest branch led.
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
+ * @first_open: of them the first one of the path that is printed.
  * @fn, @arg: receive each part as a value; NULL: it is printed.
  */
 struct summary {
@@ -36,6 +37,7 @@ struct summary {
 	struct signature signature;
 	const char *no_signature;
 	size_t nr_open;
+	size_t first_open;
 	btsrec_digest_fn fn;
 	void *arg;
 };

@@ -219,6 +219,25 @@ static void text_switches(struct summary *view, const struct btsrec_cpu *cpu)
 	}
 }
 
+/* Where the path begins in the kernel, what made its first call, or was interrupted there. */
+static void text_path(struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	struct renderer *r = &view->calls.renderer;
+	struct calltree_line line;
+
+	out_str(&r->out, view->ends_before ? "What it did before its history ends" :
+					     "How it got there");
+	if (view->first_open < view->nr_open) {
+		line = calltree_line(tree, tree->open[view->first_open]);
+		if (code_is_kernel(line.from)) {
+			out_literal(&r->out, ", from ");
+			calls_function(r, line.from);
+		}
+	}
+	out_literal(&r->out, ":\n");
+}
+
 static void text_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool failed)
 {
 	struct out *out = &view->calls.renderer.out;
@@ -237,8 +256,7 @@ static void text_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 	text_history(view, cpu);
 	text_switches(view, cpu);
 	if (failed)
-		out_str(out, view->ends_before ? "What it did before its history ends:\n" :
-					         "How it got there:\n");
+		text_path(view);
 }
 
 const struct summary_format summary_text = {

@@ -414,6 +414,14 @@ def _check_newer(limit: int | None, own: int, stopped: int):
                       f"{limit} may be")
 
 
+def _check_page(context, path, kind: Kind):
+    """The first page names the function that did it, of the CPU that failed, which is the first."""
+    page = dump.btsrec(context, "summary", path, ok=(0, 1))
+    failed = page.split("\nCPU ")[1]
+    if kind.guilty and not re.search(rf"\b{kind.guilty}\b", failed):
+        raise Failure(f"the first page does not name {kind.guilty}:\n{failed}")
+
+
 def _cell(context, cell: Cell, modules) -> Row:
     row = Row(cell, context.os.release)
     kind = cell.kind()
@@ -424,6 +432,7 @@ def _cell(context, cell: Cell, modules) -> Row:
             _crash(context, machine, kind, AXES[cell.axis], path)
         # A kernel that checks itself has more branches on every way.
         _judge(machine, dump.history(context, path), kind, row, not context.options.kernel_dir)
+        _check_page(context, path, kind)
     except (Failure, OSError) as failure:
         row.problem = str(failure)
         context.say(f"{_folder(cell)}: {failure}")
