@@ -203,9 +203,10 @@ static bool grow_places(struct reg_values *values)
 	return true;
 }
 
+/* Of interrupts, which have no bytes, the condition is the vector. */
 static bool is_same(const struct sem_insn *a, const struct sem_insn *b)
 {
-	return a->ip == b->ip && a->length_bytes == b->length_bytes &&
+	return a->ip == b->ip && a->cc == b->cc && a->length_bytes == b->length_bytes &&
 	       !memcmp(a->bytes, b->bytes, a->length_bytes);
 }
 

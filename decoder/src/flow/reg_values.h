@@ -39,7 +39,7 @@ void reg_values_constants(struct reg_values *values, reg_values_constant_fn fn, 
 /**
  * reg_values_insn() - the next instruction that ran
  *
- * Return: its place, for values_find(); UINT32_MAX: out of memory, or there are too many.
+ * Return: its place, for reg_values_next(); UINT32_MAX: out of memory, or there are too many.
  */
 uint32_t reg_values_insn(struct reg_values *values, const struct sem_insn *insn);
 

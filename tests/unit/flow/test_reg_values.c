@@ -141,6 +141,31 @@ START_TEST(interrupts)
 }
 END_TEST
 
+static uint64_t rsp_after_interrupt(int vector)
+{
+	uint32_t handler;
+
+	reg_values_cut(values);
+	reg_values_anchor(values, SEM_RSP, known_all(SP));
+	reg_values_interrupt(values, 0x1000, vector);
+	handler = INSN(0x2000, "\x90");
+	reg_values_run(values);
+	look(handler);
+	return at.before[SEM_RSP].mask == UINT64_MAX ? at.before[SEM_RSP].value : 0;
+}
+
+/* Of one instruction: a page fault has an error code, an NMI a stack of its own. */
+START_TEST(interrupts_of_one_instruction)
+{
+	setup();
+	ck_assert_uint_eq(rsp_after_interrupt(236), SP - 40);
+	ck_assert_uint_eq(rsp_after_interrupt(14), SP - 48);
+	ck_assert_uint_eq(rsp_after_interrupt(2), 0);
+	ck_assert_uint_eq(rsp_after_interrupt(236), SP - 40);
+	reg_values_free(values);
+}
+END_TEST
+
 /* 4 bytes at 0x5000 and 8 of a variable of this CPU. */
 static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
 		     uint64_t *ret)
@@ -199,5 +224,5 @@ START_TEST(contradictions)
 }
 END_TEST
 
-BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, cuts, interrupts, constants,
-	       contradictions)
+BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, cuts, interrupts,
+	       interrupts_of_one_instruction, constants, contradictions)
