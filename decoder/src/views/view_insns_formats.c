@@ -67,29 +67,30 @@ static void json_value(struct out *out, const struct sem_shown *shown, const str
 	out_char(out, '}');
 }
 
-static void json_values(struct out *out, const struct sem_insn *insn,
-			const struct reg_values_at *at)
+static void json_registers(struct out *out, const char *key, const struct sem_insn *insn,
+			   bool written, const struct known *known)
 {
 	const char *comma = "";
 
-	out_literal(out, ",\"reads\":[");
+	json_key(out, key);
+	out_char(out, '[');
 	for (unsigned int i = 0; i < insn->nr_shown; i++) {
-		if (!insn->shown[i].read)
+		const struct sem_shown *shown = &insn->shown[i];
+
+		if (!(written ? shown->written : shown->read))
 			continue;
 		out_str(out, comma);
 		comma = ",";
-		json_value(out, &insn->shown[i], &at->before[insn->shown[i].reg]);
-	}
-	out_literal(out, "],\"writes\":[");
-	comma = "";
-	for (unsigned int i = 0; i < insn->nr_shown; i++) {
-		if (!insn->shown[i].written)
-			continue;
-		out_str(out, comma);
-		comma = ",";
-		json_value(out, &insn->shown[i], &at->behind[insn->shown[i].reg]);
+		json_value(out, shown, &known[shown->reg]);
 	}
 	out_char(out, ']');
+}
+
+static void json_values(struct out *out, const struct sem_insn *insn,
+			const struct reg_values_at *at)
+{
+	json_registers(out, "reads", insn, false, at->before);
+	json_registers(out, "writes", insn, true, at->behind);
 }
 
 /* In front of the end of the line. */
