@@ -10,8 +10,8 @@ static bool print(void *arg, const struct btsrec_frame *frame)
 	(void)arg;
 	printf("%u %zu 0x%016" PRIx64 " %s", frame->cpu, frame->number, frame->ip_va,
 	       frame->how ? frame->how : "-");
-	if (frame->name)
-		printf(" %.*s", (int)frame->name_bytes, frame->name);
+	if (frame->ip.name)
+		printf(" %.*s", (int)frame->ip.name_bytes, frame->ip.name);
 	return putchar('\n') != EOF;
 }
 

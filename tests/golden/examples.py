@@ -3,7 +3,7 @@
 """Each program of docs/examples hands out the values that btsrec prints for the same dump.
 
 usage: examples.py --btsrec PROGRAM --mkimage PROGRAM EXAMPLE
-EXAMPLE is the program; its name says which view and which golden case it is compared with.
+EXAMPLE is the program; its name says which view and which golden cases it is compared with.
 Exit status: 0: the same lines; 1: they differ and are printed.
 """
 
@@ -75,21 +75,94 @@ def digest(line):
     return ["call", cpu, line["n"], line["level"], line["to"]]
 
 
+def ring(line):
+    losses = [part for loss in line["loss"].items() for part in loss]
+    return [line["cpu"], line["state"], line.get("reason", "-"), line["slots"],
+            line["valid_slots"], line["events"], line["wrapped"], *losses]
+
+
+def proof(line):
+    pairs = [part for kind in ("unknown", "patched", "broken")
+             for key, part in line.get(f"first_{kind}", {}).items()]
+    return [line["cpu"], line["kernel_proven"], line["user_proven"], line["unknown"],
+            line["patched"], line["broken"], line["filtered"], line["instructions"],
+            line["file_pages"], int(line["stop_proven"]), *pairs]
+
+
+def thread(side, line):
+    return [side, line["cpu"], int(line["fault"]), line["calls"],
+            *([line["pid"]] if "pid" in line else [])]
+
+
+def compared(line):
+    if line["kind"] == "diff":
+        return [*thread("a", line["a"]), *thread("\nb", line["b"])]
+    if line["kind"] == "same":
+        return ["same", line["a_n"], line["b_n"], line["function"]]
+    return ["only", line["side"], line["n"], line["function"]]
+
+
+# A view that is text only.
+def checked(line):
+    return [line]
+
+
 # What a view needs beside the dump, and what its example does.
-MORE = {"coverage": (["looper"], ["looper"]),
+MORE = {"coverage": (["looper"], ["looper"]), "diff": (["other"], ["other"]),
         "filtered": (["--types", "--type", "call,jmp"], ["call,jmp"])}
-# Example: golden case, view, which lines of it, and what the example prints of one.
+# Example: golden cases, view, which lines of it, and what the example prints of one.
 EXAMPLES = {
     "events": ("stack", "show", lambda line: "n" in line and line["kind"] != "fault", event),
     "filtered": ("insns", "show", lambda line: line["kind"] == "branch", filtered),
     "functions": ("functions", "functions", lambda line: line["kind"] == "function", function),
     "timeline": ("functions", "timeline", lambda line: True, moment),
     "calls": ("calls", "calls", lambda line: line["kind"] == "enter", call),
+    "check": ("check-annotations check-counters cpu-missing", "check",
+              lambda line: "checked, " not in line, checked),
     "coverage": ("coverage", "coverage", lambda line: line["kind"] == "executed", executed),
+    "diff": ("diff", "diff", lambda line: True, compared),
     "insns": ("insns", "insns", lambda line: line["kind"] == "insn", insn),
+    "proof": ("prove-faults prove-missing patched", "prove", lambda line: True, proof),
+    "rings": ("full gap-not-in-dump stopped", "info", lambda line: line["kind"] == "cpu", ring),
     "summary": ("summary", "summary", lambda line: True, digest),
     "frames": ("stack", "stack", lambda line: line["kind"] == "frame", frame),
 }
+
+
+def outputs(args, case_name, example):
+    """What the view prints, and what the example does, of one case."""
+    view = EXAMPLES[example][1]
+    more, more_of_example = MORE.get(example, ((), ()))
+    case = golden.Case(pathlib.Path(__file__).parent / f"{case_name}.in")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        golden.make_folder(case, folder, args.mkimage)
+        is_text = EXAMPLES[example][3] is checked
+        has_map = (folder / "map").exists() and not is_text
+        names = ["--system-map", "map"] if has_map else []
+        form = [] if is_text else ["--format", "jsonl"]
+        if (folder / "other.in").exists():
+            subprocess.run([args.mkimage, "other"], cwd=folder, check=True,
+                           input=(folder / "other.in").read_bytes())
+        printed = subprocess.run([args.btsrec, view, *names, *form, "dump", *more], cwd=folder,
+                                 stdout=subprocess.PIPE, check=False)
+        given = subprocess.run([args.example, "dump", *names[1:], *more_of_example], cwd=folder,
+                               stdout=subprocess.PIPE, check=True)
+    return printed.stdout.decode().splitlines(), given.stdout.decode().splitlines()
+
+
+def is_same(args, case_name, example):
+    _, view, wanted, values = EXAMPLES[example]
+    lines, got = outputs(args, case_name, example)
+    if values is not checked:
+        lines = map(json.loads, lines)
+    want = "\n".join(" ".join(map(str, values(line))) for line in lines if wanted(line))
+    want = want.replace(" \n", "\n").splitlines()
+    if not want:
+        raise SystemExit(f"{view} prints nothing of {case_name} to compare with")
+    for line in difflib.unified_diff(want, got, f"btsrec {view}", args.example, lineterm=""):
+        print(line)
+    return want == got
 
 
 def main():
@@ -100,27 +173,8 @@ def main():
     parser.add_argument("example")
     args = parser.parse_args()
     example = pathlib.Path(args.example).name.split("-")[-1]
-    case_name, view, wanted, values = EXAMPLES[example]
-    more, more_of_example = MORE.get(example, ((), ()))
-    case = golden.Case(pathlib.Path(__file__).parent / f"{case_name}.in")
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        golden.make_folder(case, folder, args.mkimage)
-        names = ["--system-map", folder / "map"]
-        printed = subprocess.run([args.btsrec, view, *names, "--format", "jsonl", folder / "dump",
-                                  *more],
-                                 stdout=subprocess.PIPE, check=False)
-        given = subprocess.run([args.example, folder / "dump", folder / "map", *more_of_example],
-                               stdout=subprocess.PIPE, check=True)
-    lines = map(json.loads, printed.stdout.decode().splitlines())
-    want = "\n".join(" ".join(map(str, values(line))) for line in lines if wanted(line))
-    want = want.replace(" \n", "\n").splitlines()
-    got = given.stdout.decode().splitlines()
-    if not want:
-        raise SystemExit(f"{view} prints nothing to compare with")
-    for line in difflib.unified_diff(want, got, f"btsrec {view}", args.example, lineterm=""):
-        print(line)
-    sys.exit(want != got)
+    sys.exit(not all([is_same(args, case_name, example)
+                      for case_name in EXAMPLES[example][0].split()]))
 
 
 if __name__ == "__main__":

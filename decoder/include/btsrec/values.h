@@ -36,6 +36,15 @@ struct btsrec_task {
 	char comm[BTSREC_COMM_BYTES];	/* as in the dump: not escaped, may lack its NUL */
 };
 
+/** struct btsrec_name - what an address is called */
+struct btsrec_name {
+	const char *name;	/* of the function; @name_bytes, no NUL; NULL: none */
+	size_t name_bytes;
+	const char *module;	/* of a user address the path; "": the kernel; NULL: no name */
+	uint64_t offset_bytes;	/* of the address in the function, module or file */
+	const char *no_name;	/* why there is none, as a phrase; NULL: there is one */
+};
+
 /** struct btsrec_function - a line of btsrec_functions() */
 struct btsrec_function {
 	size_t size;
@@ -90,11 +99,7 @@ struct btsrec_frame {
 	bool has_task;		/* whose stack it is is known */
 	struct btsrec_task task;
 	uint64_t ip_va;		/* what runs, or where it goes on */
-	const char *name;	/* of the function; @name_bytes, no NUL; NULL: none */
-	size_t name_bytes;
-	const char *module;	/* of a user address the path; "": the kernel; NULL: no name */
-	uint64_t offset_bytes;	/* of @ip_va in the function, module or file */
-	const char *no_name;	/* why there is none, as a phrase; NULL: there is one */
+	struct btsrec_name ip;
 	bool entered;		/* how it was entered is known; else it began before */
 	const char *how;	/* a word of JSON's "how" of frames; NULL: not known */
 	int vector;		/* of an interrupt or exception; -1: none */
@@ -136,15 +141,6 @@ typedef bool (*btsrec_shown_fn)(void *arg, const struct btsrec_shown *shown);
 BTSREC_API enum btsrec_status
 btsrec_show_each(struct btsrec *rec, const struct btsrec_show *opts, btsrec_shown_fn fn,
 		 void *arg);
-
-/** struct btsrec_name - what an address is called */
-struct btsrec_name {
-	const char *name;	/* of the function; @name_bytes, no NUL; NULL: none */
-	size_t name_bytes;
-	const char *module;	/* of a user address the path; "": the kernel; NULL: no name */
-	uint64_t offset_bytes;	/* of the address in the function, module or file */
-	const char *no_name;	/* why there is none, as a phrase; NULL: there is one */
-};
 
 /** enum btsrec_call_kind - what a line of btsrec_calls() is */
 enum btsrec_call_kind {
@@ -285,6 +281,120 @@ typedef bool (*btsrec_digest_fn)(void *arg, const struct btsrec_digest *digest);
 /** btsrec_summary_each() - the parts of btsrec_summary(), which has no options */
 BTSREC_API enum btsrec_status
 btsrec_summary_each(struct btsrec *rec, btsrec_digest_fn fn, void *arg);
+
+/** struct btsrec_loss - what a history lacks for one reason */
+struct btsrec_loss {
+	enum btsrec_gap_kind kind;
+	uint64_t nr_places;
+	uint64_t nr_slots;	/* of all places together */
+};
+
+/** struct btsrec_ring - a CPU of btsrec_info(); btsrec_root() has the rest */
+struct btsrec_ring {
+	size_t size;
+	const struct btsrec_cpu *page; /* valid as what btsrec_cpu() returns */
+	const char *state;	/* a word of JSON's "state" */
+	const char *reason;	/* why it does not record any more; NULL: it does, or never did */
+	uint64_t nr_slots;
+	uint64_t nr_valid_slots; /* that hold a part of the history */
+	uint64_t nr_events;
+	const char *wrapped;	/* "yes", "no" or "?" */
+	const struct btsrec_loss *losses; /* @nr_losses; pauses are none */
+	size_t nr_losses;
+};
+
+/** btsrec_ring_fn - receives a value, see above */
+typedef bool (*btsrec_ring_fn)(void *arg, const struct btsrec_ring *ring);
+
+/** btsrec_info_each() - the CPUs of btsrec_info(), which has no options */
+BTSREC_API enum btsrec_status
+btsrec_info_each(struct btsrec *rec, btsrec_ring_fn fn, void *arg);
+
+/** struct btsrec_diag - a line of btsrec_check(), but for the last */
+struct btsrec_diag {
+	size_t size;
+	bool fault;		/* else a remark */
+	bool has_cpu;		/* it is about @cpu, else about the recorder */
+	unsigned int cpu;
+	const char *text;	/* a sentence that does not name @cpu */
+};
+
+/** btsrec_diag_fn - receives a value, see above */
+typedef bool (*btsrec_diag_fn)(void *arg, const struct btsrec_diag *diag);
+
+/** btsrec_check_each() - the lines of btsrec_check(), which has no options */
+BTSREC_API enum btsrec_status
+btsrec_check_each(struct btsrec *rec, btsrec_diag_fn fn, void *arg);
+
+/** struct btsrec_pair - two branches between which the code does not lead as recorded */
+struct btsrec_pair {
+	uint64_t n;		/* the event of the later one */
+	bool has_task;		/* the thread that ran is known */
+	struct btsrec_task task;
+	uint64_t start_va;	/* where the earlier one went */
+	bool is_stop;		/* in place of the later one, recording stopped at @from_va */
+	uint64_t from_va;
+	uint64_t to_va;		/* not of a stop */
+	uint64_t fault_va;	/* the instruction at which it fails */
+	const char *cause;	/* a word of JSON's "cause" */
+	const char *likely;	/* what most likely made it impossible; NULL: it may be possible */
+};
+
+/** struct btsrec_proof - a CPU of btsrec_prove(): pairs of branches, and the first of each kind */
+struct btsrec_proof {
+	size_t size;
+	unsigned int cpu;
+	uint64_t nr_kernel_proven;
+	uint64_t nr_user_proven;
+	uint64_t nr_unknown;	/* could not be checked */
+	uint64_t nr_patched;	/* lie in code that was patched since it ran */
+	uint64_t nr_broken;	/* are impossible */
+	uint64_t nr_filtered;	/* span what was not recorded */
+	uint64_t nr_insns;	/* instructions that ran */
+	uint64_t nr_file_pages;	/* pages of code from files, which no CPU before had needed */
+	bool stop_proven;	/* the newest branch leads to the stop */
+	const struct btsrec_pair *unknown; /* the first; NULL: none */
+	const struct btsrec_pair *patched;
+	const struct btsrec_pair *broken;
+};
+
+/** btsrec_proof_fn - receives a value, see above */
+typedef bool (*btsrec_proof_fn)(void *arg, const struct btsrec_proof *proof);
+
+/** btsrec_prove_each() - the CPUs of btsrec_prove(), which has no options */
+BTSREC_API enum btsrec_status
+btsrec_prove_each(struct btsrec *rec, btsrec_proof_fn fn, void *arg);
+
+/** enum btsrec_compared_kind - what a value of btsrec_diff_each() is */
+enum btsrec_compared_kind {
+	BTSREC_COMPARED_A,	/* what of the first history is compared: first of all */
+	BTSREC_COMPARED_B,	/* and of the second one */
+	BTSREC_COMPARED_SAME,	/* a call of both, the oldest first */
+	BTSREC_COMPARED_ONLY_A,	/* one of the newest calls before these, if they differ */
+	BTSREC_COMPARED_ONLY_B,
+};
+
+/** struct btsrec_compared - a line of btsrec_diff() in JSON */
+struct btsrec_compared {
+	size_t size;
+	enum btsrec_compared_kind kind;
+	unsigned int cpu;	/* of A and B */
+	bool has_task;		/* of A and B: the thread is known */
+	struct btsrec_task task;
+	bool to_fault;		/* of A and B: up to the fault, else up to the end */
+	uint64_t nr_calls;	/* of A and B: of this thread */
+	uint64_t a_n;		/* of SAME and ONLY_A: the event that made the call */
+	uint64_t b_n;		/* of SAME and ONLY_B */
+	const char *function;	/* of calls: without what compilers add; "-": no name */
+};
+
+/** btsrec_compared_fn - receives a value, see above */
+typedef bool (*btsrec_compared_fn)(void *arg, const struct btsrec_compared *compared);
+
+/** btsrec_diff_each() - the lines of btsrec_diff() in JSON; messages are in @a */
+BTSREC_API enum btsrec_status
+btsrec_diff_each(struct btsrec *a, struct btsrec *b, const struct btsrec_diff *opts,
+		 btsrec_compared_fn fn, void *arg);
 
 #ifdef __cplusplus
 }

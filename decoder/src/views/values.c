@@ -21,13 +21,11 @@ enum btsrec_status values_check(struct msg *msg, enum btsrec_format format)
 	       msg_set(msg, BTSREC_ERR_INVAL, "values have no format");
 }
 
-void values_name(struct renderer *r, uint64_t va, struct symbol_name *name,
-		 struct btsrec_name *ret)
+void values_found(bool found, const struct symbol_name *name, enum symbol_why why,
+		  struct btsrec_name *ret)
 {
-	enum symbol_why why;
-
 	*ret = (struct btsrec_name){ 0 };
-	if (!render_find(r, va, name, &why)) {
+	if (!found) {
 		ret->no_name = symbol_why_str(why);
 		return;
 	}
@@ -35,6 +33,15 @@ void values_name(struct renderer *r, uint64_t va, struct symbol_name *name,
 	ret->name_bytes = name->name_bytes;
 	ret->module = name->module;
 	ret->offset_bytes = name->offset_bytes;
+}
+
+void values_name(struct renderer *r, uint64_t va, struct symbol_name *name,
+		 struct btsrec_name *ret)
+{
+	enum symbol_why why;
+	bool found = render_find(r, va, name, &why);
+
+	values_found(found, name, why, ret);
 }
 
 bool values_task(const struct btsrec_side *side, struct btsrec_task *ret)

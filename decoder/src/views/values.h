@@ -6,15 +6,19 @@
 #include <btsrec/values.h>
 
 #include "base/status.h"
+#include "symbols/symbol.h"
 
 struct renderer;
-struct symbol_name;
 
 /** values_sink - for a view that hands out values: takes any text and drops it */
 extern const struct btsrec_sink values_sink;
 
 /** values_check() - values have no format; return: BTSREC_OK, BTSREC_ERR_INVAL */
 enum btsrec_status values_check(struct msg *msg, enum btsrec_format format);
+
+/** values_found() - what render_find() and its like returned; *@ret borrows from *@name */
+void values_found(bool found, const struct symbol_name *name, enum symbol_why why,
+		  struct btsrec_name *ret);
 
 /** values_name() - what @r calls @va, without a name: why; *@ret borrows from *@name */
 void values_name(struct renderer *r, uint64_t va, struct symbol_name *name,

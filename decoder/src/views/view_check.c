@@ -16,8 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/escape.h"
 #include "flow/clock.h"
 #include "views/cpu_tasks.h"
+#include "views/values.h"
 #include "recorder/history.h"
 #include "recorder/record.h"
 #include "render/render.h"
@@ -31,13 +33,25 @@
 #define STRAIGHT_RUN_MAX_BYTES	4096
 
 /**
- * struct check - one btsrec_check() under way
+ * struct check_how - one btsrec_check() under way
+ * @nr_faults: of what is done.
+ * @fn, @arg: receive values; NULL: they are printed.
+ */
+struct check_how {
+	uint64_t nr_faults;
+	btsrec_diag_fn fn;
+	void *arg;
+};
+
+/**
+ * struct check - what one thread checks
  * @cpu: being checked; UINT32_MAX: the root.
  * @page: its page, NULL for the root.
  */
 struct check {
 	struct btsrec *rec;
 	struct out out;
+	struct check_how *how;
 	uint64_t nr_faults;
 	uint32_t cpu;
 	const struct btsrec_cpu *page;
@@ -66,11 +80,11 @@ struct check {
 
 /* --- Diagnostics -------------------------------------------------------- */
 
-static void check_line(struct check *check, const char *what, const char *text)
+static void check_text(struct check *check, bool fault, const char *text)
 {
 	struct out *out = &check->out;
 
-	out_pad(out, what, 6);
+	out_pad(out, fault ? "fault" : "note", 6);
 	if (check->cpu != DIAG_NO_CPU) {
 		out_literal(out, "CPU ");
 		out_dec(out, check->cpu, 0);
@@ -78,6 +92,32 @@ static void check_line(struct check *check, const char *what, const char *text)
 	}
 	out_escaped(out, text, DIAG_TEXT_BYTES);
 	out_char(out, '\n');
+}
+
+static void check_value(struct check *check, bool fault, const char *text)
+{
+	char escaped[ESCAPED_MAX_BYTES * DIAG_TEXT_BYTES + 1];
+	const struct check_how *how = check->how;
+	struct btsrec_diag value = {
+		.size = sizeof(value),
+		.fault = fault,
+		.has_cpu = check->cpu != DIAG_NO_CPU,
+		.text = escaped,
+	};
+
+	if (value.has_cpu)
+		value.cpu = check->cpu;
+	escaped_copy(escaped, text, DIAG_TEXT_BYTES);
+	if (!check->out.stopped && !how->fn(how->arg, &value))
+		check->out.stopped = true;
+}
+
+static void check_line(struct check *check, bool fault, const char *text)
+{
+	if (check->how->fn)
+		check_value(check, fault, text);
+	else
+		check_text(check, fault, text);
 }
 
 __attribute__((format(printf, 2, 3)))
@@ -90,7 +130,7 @@ static void check_fault(struct check *check, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	check->nr_faults++;
-	check_line(check, "fault", text);
+	check_line(check, true, text);
 }
 
 __attribute__((format(printf, 2, 3)))
@@ -102,7 +142,7 @@ static void check_note(struct check *check, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	check_line(check, "note", text);
+	check_line(check, false, text);
 }
 
 /* What locate found, in its order. */
@@ -472,12 +512,13 @@ static enum btsrec_status check_cpu(struct check *check, const struct located_cp
 
 static void check_summary(struct check *check, unsigned int nr_cpus)
 {
+	uint64_t nr_faults = check->nr_faults + check->how->nr_faults;
 	struct out *out = &check->out;
 
 	out_dec(out, nr_cpus, 0);
 	out_str(out, nr_cpus == 1 ? " CPU checked, " : " CPUs checked, ");
-	out_dec(out, check->nr_faults, 0);
-	out_str(out, check->nr_faults == 1 ? " fault\n" : " faults\n");
+	out_dec(out, nr_faults, 0);
+	out_str(out, nr_faults == 1 ? " fault\n" : " faults\n");
 }
 
 static enum btsrec_status check_one(void *arg, unsigned int cpu)
@@ -491,7 +532,7 @@ static bool check_open(void *arg, void *data, struct btsrec *rec)
 {
 	struct check *check = data;
 
-	(void)arg;
+	check->how = arg;
 	check->rec = rec;
 	check->cpu = DIAG_NO_CPU;
 	return true;
@@ -500,9 +541,9 @@ static bool check_open(void *arg, void *data, struct btsrec *rec)
 static enum btsrec_status check_close(void *arg, void *data)
 {
 	const struct check *check = data;
-	uint64_t *nr_faults = arg;
+	struct check_how *how = arg;
 
-	*nr_faults += check->nr_faults;
+	how->nr_faults += check->nr_faults;
 	return BTSREC_OK;
 }
 
@@ -517,6 +558,7 @@ static const struct cpu_tasks check_work = {
 static enum btsrec_status check_all(void *arg)
 {
 	struct check *all = arg;
+	struct check_how *how = all->how;
 	const struct located *located = all->rec->located;
 	enum btsrec_status status;
 	unsigned int nr_cpus = 0;
@@ -525,9 +567,9 @@ static enum btsrec_status check_all(void *arg)
 	check_root(all);
 	status = out_flush(&all->out);
 	if (!status)
-		status = cpu_tasks_print(all->rec, NULL, 0, false, &check_work, &all->nr_faults,
+		status = cpu_tasks_print(all->rec, NULL, 0, how->fn, &check_work, how,
 					 all->out.sink);
-	if (status)
+	if (status || how->fn)
 		return status;
 	for (unsigned int cpu = 0; cpu < located->nr_cpus; cpu++)
 		nr_cpus += located->cpus[cpu] != NULL;
@@ -535,16 +577,28 @@ static enum btsrec_status check_all(void *arg)
 	return BTSREC_OK;
 }
 
+static enum btsrec_status put_check(struct btsrec *rec, struct check_how *how,
+				    const struct btsrec_sink *sink)
+{
+	if (!btsrec_root(rec))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
+	return session_end(rec, cpu_tasks_one(rec, &check_work, check_all, how, sink));
+}
+
 enum btsrec_status btsrec_check(struct btsrec *rec, const struct btsrec_sink *sink,
 				uint64_t *ret_nr_faults)
 {
-	enum btsrec_status status;
-	uint64_t nr_faults = 0;
+	struct check_how how = { 0 };
+	enum btsrec_status status = put_check(rec, &how, sink);
 
-	if (!btsrec_root(rec))
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
-	status = cpu_tasks_one(rec, &check_work, check_all, &nr_faults, sink);
 	if (!status)
-		*ret_nr_faults = nr_faults;
-	return session_end(rec, status);
+		*ret_nr_faults = how.nr_faults;
+	return status;
+}
+
+enum btsrec_status btsrec_check_each(struct btsrec *rec, btsrec_diag_fn fn, void *arg)
+{
+	struct check_how how = { .fn = fn, .arg = arg };
+
+	return put_check(rec, &how, &values_sink);
 }

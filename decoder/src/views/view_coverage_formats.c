@@ -152,8 +152,7 @@ static void put(struct cover_view *view, struct btsrec_executed *value)
 	value->function.name = cover->name.name;
 	value->function.name_bytes = cover->name.name_bytes;
 	value->function.module = cover->name.module;
-	if (!view->renderer.out.stopped && !view->fn(view->arg, value))
-		view->renderer.out.stopped = true;
+	view->renderer.out.stopped = !view->fn(view->arg, value);
 }
 
 static void values_insn(struct cover_view *view, const struct cover_insn *insn, uint64_t count,

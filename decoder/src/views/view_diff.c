@@ -3,54 +3,20 @@
  * Where two histories part: the functions that one thread entered in each, compared from
  * the fault backwards.  Interrupts that were over by then are left out, and so is user code.
  */
+#include "views/view_diff.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/options.h"
-#include "render/json.h"
-#include "tally/signature.h"
 #include "recorder/cpus.h"
-#include "views/view_calls.h"
-
-/* Calls of each kind that the text shows: of the common path its two ends. */
-#define MAX_SHOWN 10
-/* Deeper calls do not move on to the right. */
-#define MAX_LEVELS 60
-
-/**
- * struct diff_side - one of the two histories
- * @letter: 'A' or 'B'.
- * @calls: lines of @tree that are compared, @nr_calls of them, oldest first; owned.
- * @least: of what is shown in text, no indent is below.
- * @thread: it made the calls, if @has_thread.
- */
-struct diff_side {
-	char letter;
-	struct btsrec *rec;
-	unsigned int cpu;
-	struct fault fault;
-	struct calltree tree;
-	uint32_t least;
-	size_t *calls;
-	size_t nr_calls;
-	size_t nr_room;
-	bool has_thread;
-	struct btsrec_side thread;
-};
-
-/** struct diff - both, and how many of the newest calls are the same */
-struct diff {
-	struct out out;
-	struct diff_side a;
-	struct diff_side b;
-	size_t nr_same;
-};
+#include "views/values.h"
 
 /* --- What is compared --------------------------------------------------- */
 
-static void name_call(const struct diff_side *side, size_t call, char ret[SIGNATURE_NAME_BYTES])
+void diff_name(const struct diff_side *side, size_t call, char ret[SIGNATURE_NAME_BYTES])
 {
 	struct calltree_line line = calltree_line(&side->tree, side->calls[call]);
 	struct symbol_name name;
@@ -163,174 +129,17 @@ static void compare(struct diff *diff)
 	char a[SIGNATURE_NAME_BYTES], b[SIGNATURE_NAME_BYTES];
 
 	while (diff->nr_same < diff->a.nr_calls && diff->nr_same < diff->b.nr_calls) {
-		name_call(&diff->a, diff->a.nr_calls - 1 - diff->nr_same, a);
-		name_call(&diff->b, diff->b.nr_calls - 1 - diff->nr_same, b);
+		diff_name(&diff->a, diff->a.nr_calls - 1 - diff->nr_same, a);
+		diff_name(&diff->b, diff->b.nr_calls - 1 - diff->nr_same, b);
 		if (strcmp(a, b))
 			return;
 		diff->nr_same++;
 	}
 }
 
-static bool differs(const struct diff *diff)
+bool diff_differs(const struct diff *diff)
 {
 	return diff->nr_same < diff->a.nr_calls && diff->nr_same < diff->b.nr_calls;
-}
-
-/* --- Text --------------------------------------------------------------- */
-
-static void text_side(struct out *out, const struct diff_side *side)
-{
-	out_char(out, side->letter);
-	out_literal(out, ": CPU ");
-	out_dec(out, side->cpu, 0);
-	if (side->has_thread) {
-		out_literal(out, ", ");
-		out_thread(out, side->thread.pid, side->thread.tgid, side->thread.comm);
-	}
-	out_str(out, side->fault.kind == FAULT_UNKNOWN ? ", up to its end, " :
-						     ", up to the fault, ");
-	out_dec(out, side->nr_calls, 0);
-	out_literal(out, " calls\n");
-}
-
-static void text_call(struct out *out, const struct diff_side *side, size_t call,
-		      const char *mark)
-{
-	struct calltree_line line = calltree_line(&side->tree, side->calls[call]);
-	uint32_t indent = calltree_indent(&side->tree, &line);
-	char name[SIGNATURE_NAME_BYTES];
-
-	name_call(side, call, name);
-	out_str(out, mark);
-	out_char(out, ' ');
-	out_dec(out, line.n, 9);
-	for (uint32_t i = side->least; i <= indent && i < side->least + MAX_LEVELS; i++)
-		out_literal(out, "  ");
-	out_str(out, name);
-	out_char(out, '\n');
-}
-
-/* The newest calls before the common path. */
-static void text_before(struct diff *diff, const struct diff_side *side)
-{
-	size_t end = side->nr_calls - diff->nr_same;
-	size_t first = end > MAX_SHOWN ? end - MAX_SHOWN : 0;
-
-	out_literal(&diff->out, "\nBefore that in ");
-	out_char(&diff->out, side->letter);
-	out_literal(&diff->out, ":\n");
-	for (size_t i = first; i < end; i++)
-		text_call(&diff->out, side, i, side->letter == 'A' ? "-" : "+");
-}
-
-static void text_same(struct diff *diff)
-{
-	const struct diff_side *a = &diff->a;
-	size_t first = a->nr_calls - diff->nr_same;
-	struct out *out = &diff->out;
-
-	out_char(out, '\n');
-	out_str(out, differs(diff) ? "The same on both sides, " :
-				     "No difference as far as both histories go back, ");
-	out_dec(out, diff->nr_same, 0);
-	out_literal(out, " calls:\n");
-	for (size_t i = first; i < a->nr_calls; i++) {
-		if (i - first == MAX_SHOWN && a->nr_calls - i > MAX_SHOWN) {
-			out_literal(out, "  ... ");
-			out_dec(out, a->nr_calls - i - MAX_SHOWN, 0);
-			out_literal(out, " more\n");
-			i = a->nr_calls - MAX_SHOWN;
-		}
-		text_call(out, a, i, " ");
-	}
-}
-
-static void find_least(const struct diff *diff, struct diff_side *side)
-{
-	size_t nr = diff->nr_same + (differs(diff) ? MAX_SHOWN : 0);
-
-	side->least = UINT32_MAX;
-	for (size_t i = side->nr_calls > nr ? side->nr_calls - nr : 0; i < side->nr_calls; i++) {
-		struct calltree_line line = calltree_line(&side->tree, side->calls[i]);
-		uint32_t least = calltree_indent(&side->tree, &line);
-
-		if (least < side->least)
-			side->least = least;
-	}
-}
-
-static void text_diff(struct diff *diff)
-{
-	find_least(diff, &diff->a);
-	find_least(diff, &diff->b);
-	text_side(&diff->out, &diff->a);
-	text_side(&diff->out, &diff->b);
-	text_same(diff);
-	if (!differs(diff))
-		return;
-	text_before(diff, &diff->a);
-	text_before(diff, &diff->b);
-}
-
-/* --- JSON lines --------------------------------------------------------- */
-
-static void json_function_of(struct out *out, const struct diff_side *side, size_t call)
-{
-	char name[SIGNATURE_NAME_BYTES];
-
-	name_call(side, call, name);
-	out_literal(out, ",\"function\":\"");
-	out_json_escaped(out, name);
-	out_char(out, '"');
-}
-
-static void json_side(struct out *out, const char *key, const struct diff_side *side)
-{
-	json_key(out, key);
-	out_literal(out, "{\"cpu\":");
-	out_dec(out, side->cpu, 0);
-	if (side->has_thread)
-		json_thread(out, side->thread.pid, side->thread.tgid, side->thread.comm);
-	json_bool(out, "fault", side->fault.kind != FAULT_UNKNOWN);
-	json_number(out, "calls", side->nr_calls);
-	out_char(out, '}');
-}
-
-static void json_only(struct diff *diff, const struct diff_side *side)
-{
-	size_t end = side->nr_calls - diff->nr_same;
-
-	for (size_t i = end > MAX_SHOWN ? end - MAX_SHOWN : 0; i < end; i++) {
-		out_literal(&diff->out, "{\"kind\":\"only\"");
-		json_word(&diff->out, "side", side->letter == 'A' ? "a" : "b");
-		json_number(&diff->out, "n", calltree_line(&side->tree, side->calls[i]).n);
-		json_function_of(&diff->out, side, i);
-		out_literal(&diff->out, "}\n");
-	}
-}
-
-static void json_diff(struct diff *diff)
-{
-	const struct diff_side *a = &diff->a, *b = &diff->b;
-	struct out *out = &diff->out;
-
-	out_literal(out, "{\"kind\":\"diff\"");
-	json_bool(out, "differs", differs(diff));
-	json_number(out, "same", diff->nr_same);
-	json_side(out, "a", a);
-	json_side(out, "b", b);
-	out_literal(out, "}\n");
-	for (size_t i = diff->nr_same; i && !out->stopped; i--) {
-		out_literal(out, "{\"kind\":\"same\"");
-		json_number(out, "a_n", calltree_line(&a->tree, a->calls[a->nr_calls - i]).n);
-		json_number(out, "b_n", calltree_line(&b->tree, b->calls[b->nr_calls - i]).n);
-		json_function_of(out, a, a->nr_calls - i);
-		out_literal(out, "}\n");
-	}
-	if (!differs(diff))
-		return;
-	json_only(diff, a);
-	json_only(diff, b);
 }
 
 /* --- The view ----------------------------------------------------------- */
@@ -360,9 +169,10 @@ static enum btsrec_status other_end(struct btsrec *a, struct btsrec *b, enum bts
 	return ended == status ? status : msg_set(&a->msg, ended, "%s", btsrec_errmsg(b));
 }
 
-static enum btsrec_status print_diff(struct btsrec *a, struct btsrec *b,
-				     const struct btsrec_diff *opts,
-				     const struct btsrec_sink *sink, bool *ret_differs)
+/* As text to @sink, or, if there is @fn, as values to it. */
+static enum btsrec_status put_diff(struct btsrec *a, struct btsrec *b,
+				   const struct btsrec_diff *opts, const struct btsrec_sink *sink,
+				   btsrec_compared_fn fn, void *arg, bool *ret_differs)
 {
 	_cleanup_free_ struct diff *diff = calloc(1, sizeof(*diff));
 	enum btsrec_status status;
@@ -371,6 +181,8 @@ static enum btsrec_status print_diff(struct btsrec *a, struct btsrec *b,
 		return msg_set(&a->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&a->msg, BTSREC_ERR_INVAL, "a difference is text or JSON lines");
+	diff->fn = fn;
+	diff->arg = arg;
 	diff->a = (struct diff_side){ .letter = 'A', .rec = a };
 	diff->b = (struct diff_side){ .letter = 'B', .rec = b };
 	out_init(&diff->out, sink);
@@ -379,11 +191,13 @@ static enum btsrec_status print_diff(struct btsrec *a, struct btsrec *b,
 	status = read_both(diff, opts);
 	if (!status) {
 		compare(diff);
-		*ret_differs = differs(diff);
-		if (opts->format == BTSREC_FORMAT_JSONL)
-			json_diff(diff);
+		*ret_differs = diff_differs(diff);
+		if (fn)
+			diff_values(diff);
+		else if (opts->format == BTSREC_FORMAT_JSONL)
+			diff_json(diff);
 		else
-			text_diff(diff);
+			diff_text(diff);
 		status = out_flush(&diff->out);
 	}
 	side_fini(&diff->a);
@@ -397,5 +211,18 @@ enum btsrec_status btsrec_diff(struct btsrec *a, struct btsrec *b, const struct 
 	struct btsrec_diff opts;
 	enum btsrec_status status = options_read(&a->msg, given, &opts, sizeof(opts));
 
-	return status ? status : print_diff(a, b, &opts, sink, ret_differs);
+	return status ? status : put_diff(a, b, &opts, sink, NULL, NULL, ret_differs);
+}
+
+enum btsrec_status btsrec_diff_each(struct btsrec *a, struct btsrec *b,
+				    const struct btsrec_diff *given, btsrec_compared_fn fn,
+				    void *arg)
+{
+	struct btsrec_diff opts;
+	enum btsrec_status status = options_read(&a->msg, given, &opts, sizeof(opts));
+	bool differs;
+
+	if (!status)
+		status = values_check(&a->msg, opts.format);
+	return status ? status : put_diff(a, b, &opts, &values_sink, fn, arg, &differs);
 }

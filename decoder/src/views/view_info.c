@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "views/cpu_tasks.h"
+#include "views/values.h"
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
 
@@ -95,11 +96,14 @@ void info_build_id(struct out *out, const struct btsrec_root *root)
 
 /**
  * struct info_all - one btsrec_info() under way
+ * @format: not used if there is @fn, which receives values.
  * @infos: by CPU number; kept, because losses come after the table.
  */
 struct info_all {
 	const struct info_format *format;
 	struct cpu_info *infos;
+	btsrec_ring_fn fn;
+	void *arg;
 };
 
 /** struct info_view - what one thread prints of @all */
@@ -138,12 +142,18 @@ static enum btsrec_status info_cpu(void *arg, unsigned int cpu)
 {
 	struct info_view *view = arg;
 	struct btsrec *rec = view->renderer.rec;
-	struct cpu_info *info = &view->all->infos[cpu];
+	const struct info_all *all = view->all;
+	struct cpu_info *info = &all->infos[cpu];
+	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
 	enum btsrec_status status = cpu_info_init(info, rec, cpu);
 
-	if (!status)
-		view->all->format->cpu(&view->renderer, btsrec_cpu(rec, cpu), info);
-	return status;
+	if (status)
+		return status;
+	if (!all->fn)
+		all->format->cpu(&view->renderer, page, info);
+	else if (!view->renderer.out.stopped)
+		view->renderer.out.stopped = !info_value(page, info, all->fn, all->arg);
+	return BTSREC_OK;
 }
 
 static const struct info_format *info_format_of(enum btsrec_format format)
@@ -185,6 +195,9 @@ static enum btsrec_status info_print(void *arg)
 	const struct info_all *all = view->all;
 	enum btsrec_status status;
 
+	if (all->fn)
+		return cpu_tasks_print(r->rec, NULL, 0, true, &info_work, (void *)all,
+				       r->out.sink);
 	all->format->begin(r);
 	status = out_flush(&r->out);
 	if (!status)
@@ -195,20 +208,34 @@ static enum btsrec_status info_print(void *arg)
 	return status;
 }
 
-enum btsrec_status btsrec_info(struct btsrec *rec, enum btsrec_format format,
-			       const struct btsrec_sink *sink)
+static enum btsrec_status put_info(struct btsrec *rec, struct info_all *all,
+				   const struct btsrec_sink *sink)
 {
-	struct info_all all = { .format = info_format_of(format) };
 	_cleanup_free_ struct cpu_info *infos = NULL;
 	enum btsrec_status status = cpus_check(rec, NULL, 0);
 
 	if (status)
 		return status;
-	if (!all.format)
+	if (!all->format)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no such output format");
 	infos = calloc(btsrec_nr_cpu_ids(rec) + 1U, sizeof(*infos));
 	if (!infos)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	all.infos = infos;
-	return session_end(rec, cpu_tasks_one(rec, &info_work, info_print, &all, sink));
+	all->infos = infos;
+	return session_end(rec, cpu_tasks_one(rec, &info_work, info_print, all, sink));
+}
+
+enum btsrec_status btsrec_info(struct btsrec *rec, enum btsrec_format format,
+			       const struct btsrec_sink *sink)
+{
+	struct info_all all = { .format = info_format_of(format) };
+
+	return put_info(rec, &all, sink);
+}
+
+enum btsrec_status btsrec_info_each(struct btsrec *rec, btsrec_ring_fn fn, void *arg)
+{
+	struct info_all all = { .format = &info_text, .fn = fn, .arg = arg };
+
+	return put_info(rec, &all, &values_sink);
 }

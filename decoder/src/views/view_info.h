@@ -3,6 +3,8 @@
 #ifndef BTSREC_VIEW_INFO_H
 #define BTSREC_VIEW_INFO_H
 
+#include <btsrec/values.h>
+
 #include "render/render.h"
 #include "recorder/session.h"
 
@@ -35,6 +37,10 @@ struct info_format {
 extern const struct info_format info_text;
 extern const struct info_format info_jsonl;
 extern const struct info_format info_tsv;
+
+/** info_value() - @cpu as a value for @fn; false: it wants no more */
+bool info_value(const struct btsrec_cpu *cpu, const struct cpu_info *info, btsrec_ring_fn fn,
+		void *arg);
 
 /* Fields of the recorder's structures as words; static. */
 const char *info_mode_str(uint32_t mode);

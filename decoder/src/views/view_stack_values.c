@@ -3,21 +3,6 @@
 #include "views/values.h"
 #include "views/view_stack.h"
 
-static void put_name(struct renderer *r, const struct stack_line *line, struct symbol_name *name,
-		     struct btsrec_frame *ret)
-{
-	enum symbol_why why;
-
-	if (!stack_line_find(r, line, name, &why)) {
-		ret->no_name = symbol_why_str(why);
-		return;
-	}
-	ret->name = name->name_bytes ? name->name : NULL;
-	ret->name_bytes = name->name_bytes;
-	ret->module = name->module;
-	ret->offset_bytes = name->offset_bytes;
-}
-
 static void put_entry(const struct stack_printed *printed, const struct stack_line *line,
 		      struct btsrec_frame *ret)
 {
@@ -40,6 +25,8 @@ void stack_values(struct renderer *r, const struct stack_printed *printed, btsre
 	for (size_t i = 0; i < printed->nr_lines && !r->out.stopped; i++) {
 		const struct stack_line *line = &printed->lines[i];
 		struct symbol_name name;
+		enum symbol_why why;
+		bool found;
 		struct btsrec_frame value = {
 			.size = sizeof(value),
 			.number = i,
@@ -54,7 +41,8 @@ void stack_values(struct renderer *r, const struct stack_printed *printed, btsre
 
 		value.n = stack_n(printed, printed->n, &value.cpu);
 		value.has_task = values_task(printed->side, &value.task);
-		put_name(r, line, &name, &value);
+		found = stack_line_find(r, line, &name, &why);
+		values_found(found, &name, why, &value.ip);
 		put_entry(printed, line, &value);
 		r->out.stopped = !fn(arg, &value);
 	}
