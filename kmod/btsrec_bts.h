@@ -59,12 +59,11 @@ static __always_inline u64 bts_read_debugctl(void)
 static __always_inline u64 bts_write_debugctl(u64 value)
 {
 	u64 ip;
-	int err;
 
 	asm volatile("1:	wrmsr\n"
 		     "2:	lea 2b(%%rip), %[ip]\n"
-		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_WRMSR_SAFE, %k[err])
-		     : [ip] "=r" (ip), [err] "=&r" (err)
+		     _ASM_EXTABLE(1b, 2b)
+		     : [ip] "=r" (ip)
 		     : "c" (MSR_IA32_DEBUGCTLMSR), "a" ((u32)value), "d" ((u32)(value >> 32))
 		     : "memory");
 	return ip;
@@ -77,14 +76,13 @@ static __always_inline u64 bts_write_debugctl(u64 value)
 static __always_inline void bts_stop(u64 *stop_ip, u64 value)
 {
 	u64 ip;
-	int err;
 
 	asm volatile("	lea 2f(%%rip), %[ip]\n"
 		     "	mov %[ip], %[stop_ip]\n"
 		     "1:	wrmsr\n"
 		     "2:\n"
-		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_WRMSR_SAFE, %k[err])
-		     : [ip] "=&r" (ip), [err] "=&r" (err), [stop_ip] "=m" (*stop_ip)
+		     _ASM_EXTABLE(1b, 2b)
+		     : [ip] "=&r" (ip), [stop_ip] "=m" (*stop_ip)
 		     : "c" (MSR_IA32_DEBUGCTLMSR), "a" ((u32)value), "d" ((u32)(value >> 32))
 		     : "memory");
 }

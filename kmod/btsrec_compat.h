@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every difference between kernel versions.  No other file tests for one.
+ * Every difference between kernels.  No other file tests for one, and nothing tests for a version:
+ * distributions take single changes into old kernels.  What is no macro of the kernel's, Kbuild
+ * looks for in its headers (BTSREC_HAVE_*).
  */
 #ifndef BTSREC_COMPAT_H
 #define BTSREC_COMPAT_H
 
+#include <linux/ftrace.h>
+#include <linux/irq_work.h>
+#include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/printk.h>
 #include <linux/syscore_ops.h>
-#include <linux/version.h>
 #include <asm/msr.h>
 
 /*
  * Commit 443cbaf9e2fd ("crash: split vmcoreinfo exporting code out from
  * crash_core.c"), v6.9, moved the note's declarations.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+#ifdef BTSREC_HAVE_VMCORE_INFO_H
 #include <linux/vmcore_info.h>
 #else
 #include <linux/crash_core.h>
@@ -23,15 +29,21 @@
 /*
  * "x86/tracing, x86/mm: Move page fault tracepoints to generic", v6.16.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
-#include <trace/events/exceptions.h>
-#else
+#ifdef BTSREC_HAVE_ASM_TRACE_EXCEPTIONS_H
 #include <asm/trace/exceptions.h>
+#else
+#include <trace/events/exceptions.h>
 #endif
 
-/* linux/kernel.h of 7.2 no longer brings hex2bin(); 6.1 has no header of its own for it. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+/* What these declare was in linux/kernel.h before. */
+#ifdef BTSREC_HAVE_HEX_H
 #include <linux/hex.h>
+#endif
+#ifdef BTSREC_HAVE_PANIC_NOTIFIER_H
+#include <linux/panic_notifier.h>
+#endif
+#ifdef BTSREC_HAVE_INSTRUCTION_POINTER_H
+#include <linux/instruction_pointer.h>
 #endif
 
 /* "x86/msr: Rename 'rdmsrl_safe()' to 'rdmsrq_safe()'" and its sibling, v6.16. */
@@ -47,7 +59,7 @@
  * Commit ac3b43283923 ("module: replace module_layout with module_memory"),
  * v6.4.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#ifdef BTSREC_HAVE_MODULE_MEMORY
 static inline void *btsrec_module_text(const struct module *mod, u64 *bytes)
 {
 	*bytes = mod->mem[MOD_TEXT].size;
@@ -76,7 +88,7 @@ static inline void *btsrec_module_rodata(const struct module *mod, u64 *bytes)
 /*
  * struct syscore with a data pointer replaced struct syscore_ops' callbacks
  * ("syscore: Pass context data to callbacks", v6.19).  Stable releases have it, too, Debian's
- * 6.12.117 among them, so Kbuild asks the header and not the version.
+ * 6.12.117 among them.
  */
 #ifdef BTSREC_HAVE_SYSCORE
 #define BTSREC_SYSCORE(name, suspend_fn, resume_fn)				\
@@ -92,6 +104,80 @@ static inline void *btsrec_module_rodata(const struct module *mod, u64 *bytes)
 	static struct syscore_ops name = { .suspend = suspend_fn, .resume = resume_fn }
 #define btsrec_syscore_register(s)	register_syscore_ops(s)
 #define btsrec_syscore_unregister(s)	unregister_syscore_ops(s)
+#endif
+
+/*
+ * The registers of an ftrace callback came as they are before "ftrace: Have the callbacks receive
+ * a struct ftrace_regs instead of pt_regs", v5.11.
+ */
+#ifndef BTSREC_HAVE_FTRACE_REGS
+#define ftrace_regs pt_regs
+static inline struct pt_regs *ftrace_get_regs(struct pt_regs *regs)
+{
+	return regs;
+}
+#endif
+
+/*
+ * Up to v5.10 an ops had to ask to be called without a guard against recursion ("ftrace: Reverse
+ * what the RECURSION flag means in the ftrace_ops").  The guard runs before our handler, which
+ * would be in the history, and may leave out a call.
+ */
+#ifdef BTSREC_HAVE_FTRACE_RECURSION_SAFE
+#define BTSREC_FTRACE_FLAGS	(FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_RECURSION_SAFE)
+#else
+#define BTSREC_FTRACE_FLAGS	FTRACE_OPS_FL_PERMANENT
+#endif
+
+/*
+ * "ftrace: Export ftrace_free_filter() to modules", v6.2.  Without it a reset takes memory, and a
+ * filter stays where there is none.
+ */
+static inline void btsrec_ftrace_free_filter(struct ftrace_ops *ops)
+{
+#ifdef BTSREC_HAVE_FTRACE_FREE_FILTER
+	ftrace_free_filter(ops);
+#else
+	ftrace_set_filter(ops, NULL, 0, 1);
+#endif
+}
+
+/* "irq_work: Cleanup" and "preempt: Cleanup the macro maze a bit", both v5.11. */
+#ifndef IRQ_WORK_INIT_HARD
+#define IRQ_WORK_INIT_HARD(fn)							\
+	((struct irq_work){ .flags = ATOMIC_INIT(IRQ_WORK_HARD_IRQ), .func = (fn) })
+#endif
+#ifndef in_hardirq
+#define in_hardirq()	in_irq()
+#endif
+
+/* "printk: Userspace format indexing support", v5.15, made printk() a macro. */
+#ifdef printk
+#define BTSREC_PRINTK		_printk
+#else
+#define BTSREC_PRINTK		printk
+#endif
+
+/* "sched/tracing: Append prev_state to tp args instead", v5.18. */
+#ifdef BTSREC_HAVE_SCHED_SWITCH_STATE
+#define BTSREC_PROBE_SCHED_SWITCH(name, prev, next)				\
+	void name(void *data, bool preempt, struct task_struct *prev,		\
+		  struct task_struct *next, unsigned int prev_state)
+#else
+#define BTSREC_PROBE_SCHED_SWITCH(name, prev, next)				\
+	void name(void *data, bool preempt, struct task_struct *prev,		\
+		  struct task_struct *next)
+#endif
+
+/* The tracepoint came with v5.13. */
+#ifdef BTSREC_HAVE_RCU_STALL_WARNING
+#define BTSREC_HAS_RCU_STALL_WARNING	true
+#else
+#define BTSREC_HAS_RCU_STALL_WARNING	false
+static inline void check_trace_callback_type_rcu_stall_warning(void (*cb)(void *, const char *,
+									  const char *))
+{
+}
 #endif
 
 /* What is hooked where the kernel has it. */

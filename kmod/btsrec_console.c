@@ -13,10 +13,10 @@
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/notifier.h>
-#include <linux/panic_notifier.h>
 #include <linux/printk.h>
 
 #include "btsrec.h"
+#include "btsrec_compat.h"
 
 static unsigned int nr_wanted;
 static bool registered;

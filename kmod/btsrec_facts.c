@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/printk.h>
 #include <linux/string.h>
+#include <linux/stringify.h>
 #include <linux/timekeeping.h>
 #include <linux/utsname.h>
 #include <asm/cpufeature.h>
@@ -64,8 +65,8 @@ void btsrec_facts_fill(struct btsrec_root *root)
 	if (pgtable_l5_enabled())
 		root->flags |= BTSREC_ROOT_F_LA57;
 	fill_clocks(root);
-	root->symbol_kva = (u64)_printk;
-	strscpy(root->symbol_name, "_printk", sizeof(root->symbol_name));
+	root->symbol_kva = (u64)BTSREC_PRINTK;
+	strscpy(root->symbol_name, __stringify(BTSREC_PRINTK), sizeof(root->symbol_name));
 	root->page_offset_kva = PAGE_OFFSET;
 	root->phys_base = phys_base;
 	fill_kernel_pgd(root);

@@ -14,7 +14,6 @@
 #include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
-#include <linux/instruction_pointer.h>
 #include <linux/kdebug.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
@@ -261,7 +260,10 @@ static void on_crash_shutdown(unsigned long ip, unsigned long parent_ip, struct 
 	btsrec_vmcoreinfo_put_root();
 }
 
-/* page_fault_oops(regs, ...).  It may return: KFENCE reports the access and makes it possible. */
+/*
+ * page_fault_oops(regs, ...).  It may return: KFENCE reports the access and makes it possible.
+ * Its forerunner no_context(regs, ...) asks fixup_exception() as well.
+ */
 static void on_page_fault_oops(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			       struct ftrace_regs *fregs)
 {
@@ -325,11 +327,12 @@ static void on_shutdown(unsigned long ip, unsigned long parent_ip, struct ftrace
 	btsrec_root_forget();
 }
 
-#define HOOK_FLAGS	(FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_SAVE_REGS)
+#define HOOK_FLAGS	(BTSREC_FTRACE_FLAGS | FTRACE_OPS_FL_SAVE_REGS)
 
 /**
  * struct hook - a function of the kernel at which we freeze
  * @name: the function
+ * @old_name: what it was before; NULL: the same
  * @guard: needed even with freeze=0
  * @is_absent: a kernel of this kind has no such function
  * @effect: what is lost without it; NULL: so much that nothing is armed
@@ -338,6 +341,7 @@ static void on_shutdown(unsigned long ip, unsigned long parent_ip, struct ftrace
  */
 struct hook {
 	const char *name;
+	const char *old_name;
 	bool guard;
 	bool is_absent;
 	const char *effect;
@@ -351,7 +355,8 @@ static struct hook hooks[] = {
 	/* Where it exists, other callers than panic() use it, too. */
 	{ .name = "vpanic", .is_absent = !BTSREC_HAS_VPANIC,
 	  .ops = { .func = on_panic, .flags = HOOK_FLAGS } },
-	{ .name = "page_fault_oops",
+	/* "x86/fault: Split the OOPS code out from no_context()", v5.12. */
+	{ .name = "page_fault_oops", .old_name = "no_context",
 	  .effect = "the history of a fault may end with the search for its cause",
 	  .ops = { .func = on_page_fault_oops, .flags = HOOK_FLAGS } },
 	{ .name = "oops_exit",
@@ -376,6 +381,8 @@ static int hook_register(struct hook *hook)
 {
 	int err = btsrec_hook_at(&hook->ops, hook->name);
 
+	if (err == -EINVAL && hook->old_name)
+		err = btsrec_hook_at(&hook->ops, hook->old_name);
 	if (err == -EINVAL && hook->effect) {
 		btsrec_hook_missing(hook->name, err, hook->effect);
 		return 0;
@@ -498,7 +505,7 @@ void btsrec_freeze_exit(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		ftrace_free_filter(&hooks[i].ops);
+		btsrec_ftrace_free_filter(&hooks[i].ops);
 	btsrec_reports_exit();
 	btsrec_printk_exit();
 }

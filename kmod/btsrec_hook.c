@@ -59,15 +59,34 @@ void btsrec_hook_show_missing(struct seq_file *m)
 		seq_printf(m, "missing_hook: %s: %s\n", missing[i].name, missing[i].effect);
 }
 
-/**
- * btsrec_hook_at() - choose the function at which an ftrace_ops is called
- * @ops: not registered; ftrace_free_filter() gives back what is allocated for it
- * @function: its name, below 64 bytes; may end with "*" and then is the beginning of names
- *
+/*
  * Where memory for the one entry of a filter is lacking, ftrace_set_filter() returns 0 and leaves a
  * filter without entries.  That stands for all functions (ftrace_set_hash() of 6.1, 6.12 and 7.2
  * asks match_records() only for zero).  An ops of the freeze registered so would stop everything at
  * once.  All filters without entries are the same one, which a reset shows.
+ */
+static int set_filter(struct ftrace_ops *ops, char *pattern)
+{
+	const struct ftrace_hash *all;
+	int err = ftrace_set_filter(ops, NULL, 0, 1);
+
+	if (err)
+		return err;
+	all = rcu_access_pointer(ops->func_hash->filter_hash);
+	err = ftrace_set_filter(ops, (unsigned char *)pattern, strlen(pattern), 1);
+	if (!err && rcu_access_pointer(ops->func_hash->filter_hash) == all)
+		err = -ENOMEM;
+	return err;
+}
+
+/**
+ * btsrec_hook_at() - choose the function at which an ftrace_ops is called
+ * @ops: not registered; btsrec_ftrace_free_filter() gives back what is allocated for it
+ * @function: its name, below 60 bytes
+ *
+ * The compiler may have made a copy of it, whose name goes on with a dot (F.isra.0,
+ * F.constprop.0).  That is taken if there is no other.  It need not have all arguments, so a
+ * handler may not rely on one where the kernel does not take the function's address.
  *
  * Return: 0; -EINVAL: this kernel has no such function, or does not trace it; -ENOMEM; or
  * -ENODEV: ftrace has found itself broken.
@@ -75,17 +94,14 @@ void btsrec_hook_show_missing(struct seq_file *m)
 int btsrec_hook_at(struct ftrace_ops *ops, const char *function)
 {
 	char pattern[64];	/* ftrace writes into one with a "*" */
-	const struct ftrace_hash *all;
-	int err = ftrace_set_filter(ops, NULL, 0, 1);
+	int err;
 
-	if (err)
-		return err;
-	all = rcu_access_pointer(ops->func_hash->filter_hash);
 	strscpy(pattern, function, sizeof(pattern));
-	err = ftrace_set_filter(ops, (unsigned char *)pattern, strlen(pattern), 1);
-	if (!err && rcu_access_pointer(ops->func_hash->filter_hash) == all)
-		err = -ENOMEM;
-	return err;
+	err = set_filter(ops, pattern);
+	if (err != -EINVAL)
+		return err;
+	scnprintf(pattern, sizeof(pattern), "%s.*", function);
+	return set_filter(ops, pattern);
 }
 
 /**

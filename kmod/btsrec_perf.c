@@ -29,6 +29,7 @@
 #include <linux/perf_event.h>
 
 #include "btsrec.h"
+#include "btsrec_compat.h"
 
 #define YIELD_AT	"intel_pmu_enable_bts"
 
@@ -79,7 +80,7 @@ static void on_enable_bts(unsigned long ip, unsigned long parent_ip, struct ftra
 
 static struct ftrace_ops yield_ops = {
 	.func = on_enable_bts,
-	.flags = FTRACE_OPS_FL_PERMANENT,
+	.flags = BTSREC_FTRACE_FLAGS,
 };
 
 /* A kernel without the function has no BTS in perf. */
@@ -147,7 +148,7 @@ void btsrec_perf_release(void)
  */
 void btsrec_perf_exit(void)
 {
-	ftrace_free_filter(&yield_ops);
+	btsrec_ftrace_free_filter(&yield_ops);
 }
 
 static int say_no_bts_event(unsigned int cpu, int err)

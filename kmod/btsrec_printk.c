@@ -20,13 +20,14 @@
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
 
+#include "btsrec_compat.h"
 #include "btsrec_suspect.h"
 
 #define END	"__printk_safe_exit"
 
 /* The first that there is. */
 static const char *const begins[] = {
-	"console_emit_next_record*",	/* or what the compiler has made of it */
+	"console_emit_next_record",
 	"__printk_safe_enter",
 };
 
@@ -54,8 +55,8 @@ static void on_end(unsigned long ip, unsigned long parent_ip, struct ftrace_ops 
 		written(pc);
 }
 
-static struct ftrace_ops begin_ops = { .func = on_begin, .flags = FTRACE_OPS_FL_PERMANENT };
-static struct ftrace_ops end_ops = { .func = on_end, .flags = FTRACE_OPS_FL_PERMANENT };
+static struct ftrace_ops begin_ops = { .func = on_begin, .flags = BTSREC_FTRACE_FLAGS };
+static struct ftrace_ops end_ops = { .func = on_end, .flags = BTSREC_FTRACE_FLAGS };
 static bool is_registered;
 
 static int begin_register(void)
@@ -115,6 +116,6 @@ void btsrec_printk_unregister(void)
  */
 void btsrec_printk_exit(void)
 {
-	ftrace_free_filter(&begin_ops);
-	ftrace_free_filter(&end_ops);
+	btsrec_ftrace_free_filter(&begin_ops);
+	btsrec_ftrace_free_filter(&end_ops);
 }

@@ -17,6 +17,7 @@
 #include <trace/events/tlb.h>
 
 #include "btsrec_annot.h"
+#include "btsrec_compat.h"
 
 /* While BTS is off. */
 static noinline void annotate_switch(struct btsrec_pcpu *pc, const struct task_struct *prev,
@@ -34,8 +35,7 @@ static noinline void annotate_switch(struct btsrec_pcpu *pc, const struct task_s
 	btsrec_annot_switch(pc, BTSREC_ANNOT_SWITCH, &change);
 }
 
-static void probe_sched_switch(void *data, bool preempt, struct task_struct *prev,
-			       struct task_struct *next, unsigned int prev_state)
+static BTSREC_PROBE_SCHED_SWITCH(probe_sched_switch, prev, next)
 {
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	u64 debugctl;

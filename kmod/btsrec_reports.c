@@ -5,8 +5,9 @@
  * reports pauses at the beginning of its report.
  *
  * A hung task and a stall have a tracepoint there.  A soft lockup has none: the
- * first thing that watchdog_timer_fn() calls is _printk(), known by its text.  That
- * is a PERMANENT ftrace_ops for the reason that btsrec_freeze.c gives.
+ * first thing that watchdog_timer_fn() calls is _printk(), known by its text.  So is a
+ * stall where the kernel has no such tracepoint.  That is a PERMANENT ftrace_ops for the
+ * reason that btsrec_freeze.c gives.
  *
  * No panic, no end: the pause ends at the latest with the next annotation.  A CPU that
  * is locked up has no thread switch, so a report from an interrupt ends with our
@@ -20,14 +21,16 @@
 #include <linux/kernel.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
+#include <linux/stringify.h>
 #include <linux/tracepoint.h>
 #include <asm/word-at-a-time.h>
 #include <trace/events/rcu.h>
 #include <trace/events/sched.h>
 
+#include "btsrec_compat.h"
 #include "btsrec_suspect.h"
 
-#define PRINTK		"_printk"
+#define PRINTK		__stringify(BTSREC_PRINTK)
 
 static void report_over(struct irq_work *unused)
 {
@@ -75,6 +78,18 @@ static __always_inline bool is_soft_lockup(const char *format)
 	       load_unaligned_zeropad(format + 16) == report.words[2];
 }
 
+/* 5.10 begins each report of a stall so. */
+static __always_inline bool is_rcu_stall(const char *format)
+{
+	static const union {
+		char text[16];
+		unsigned long words[2];
+	} report = { .text = KERN_ERR "rcu: INFO: %s " };
+
+	return load_unaligned_zeropad(format) == report.words[0] &&
+	       load_unaligned_zeropad(format + 8) == report.words[1];
+}
+
 static void on_printk(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		      struct ftrace_regs *fregs)
 {
@@ -82,11 +97,13 @@ static void on_printk(unsigned long ip, unsigned long parent_ip, struct ftrace_o
 
 	if (unlikely(regs && is_soft_lockup((const char *)regs->di)))
 		pause_for_report(BTSREC_REASON_SOFT_LOCKUP);
+	if (!BTSREC_HAS_RCU_STALL_WARNING && regs && is_rcu_stall((const char *)regs->di))
+		pause_for_report(BTSREC_REASON_RCU_STALL);
 }
 
 static struct ftrace_ops printk_ops = {
 	.func = on_printk,
-	.flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_SAVE_REGS,
+	.flags = BTSREC_FTRACE_FLAGS | FTRACE_OPS_FL_SAVE_REGS,
 };
 
 static bool printk_registered;
@@ -97,20 +114,24 @@ static bool printk_registered;
 /**
  * struct report - a report that begins with a tracepoint
  * @name: the tracepoint
+ * @is_absent: this kernel has no such tracepoint; on_printk() sees the report
  * @fn: our probe
  * @effect: what the history lacks without it
  * @tp: NULL: not probed
  */
 struct report {
 	const char *name;
+	bool is_absent;
 	void *fn;
 	const char *effect;
 	struct tracepoint *tp;
 };
 
 static struct report reports[] = {
-	{ "sched_process_hang", probe_sched_process_hang, UNWATCHED("a hung task") },
-	{ "rcu_stall_warning", probe_rcu_stall_warning, UNWATCHED("an RCU stall") },
+	{ .name = "sched_process_hang", .fn = probe_sched_process_hang,
+	  .effect = UNWATCHED("a hung task") },
+	{ .name = "rcu_stall_warning", .is_absent = !BTSREC_HAS_RCU_STALL_WARNING,
+	  .fn = probe_rcu_stall_warning, .effect = UNWATCHED("an RCU stall") },
 };
 
 static void report_register(struct report *report)
@@ -138,7 +159,9 @@ static void printk_register(void)
 		err = register_ftrace_function(&printk_ops);
 	printk_registered = !err;
 	if (err)
-		btsrec_hook_missing(PRINTK, err, UNWATCHED("a soft lockup"));
+		btsrec_hook_missing(PRINTK, err, BTSREC_HAS_RCU_STALL_WARNING ?
+				    UNWATCHED("a soft lockup") :
+				    UNWATCHED("a soft lockup or an RCU stall"));
 }
 
 /**
@@ -154,7 +177,8 @@ void btsrec_reports_register(void)
 	for_each_possible_cpu(cpu)
 		*per_cpu_ptr(&report_end, cpu) = IRQ_WORK_INIT_HARD(report_over);
 	for (i = 0; i < ARRAY_SIZE(reports); i++)
-		report_register(&reports[i]);
+		if (!reports[i].is_absent)
+			report_register(&reports[i]);
 	printk_register();
 }
 
@@ -186,5 +210,5 @@ void btsrec_reports_unregister(void)
  */
 void btsrec_reports_exit(void)
 {
-	ftrace_free_filter(&printk_ops);
+	btsrec_ftrace_free_filter(&printk_ops);
 }
