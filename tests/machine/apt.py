@@ -33,18 +33,30 @@ def run(command, seconds=DOWNLOAD_SECONDS, cwd=None, stdin=subprocess.DEVNULL) -
     return done.stdout
 
 
-def mirror() -> str:
-    """The archive that the host takes Debian itself from (not its security updates)."""
-    if os.environ.get("BTSREC_MIRROR"):
-        return os.environ["BTSREC_MIRROR"]
+def _archive(wanted: str) -> str:
+    """The address of Debian's archive with the label WANTED in the host's apt, or ""."""
     listing = run(["apt-get", "indextargets", "--format",
                    "$(ORIGIN)|$(LABEL)|$(COMPONENT)|$(REPO_URI)", "Created-By: Packages"])
     for line in listing.splitlines():
         origin, label, component, uri = line.split("|", 3)
-        if (origin, label, component) == ("Debian", "Debian", "main"):
+        if (origin, label, component) == ("Debian", wanted, "main"):
             return uri.rstrip("/")
-    raise Failure("apt knows no Debian archive: run 'apt-get update' on Debian, or set "
-                  "BTSREC_MIRROR to the address of one")
+    return ""
+
+
+def mirror() -> str:
+    """The archive that the host takes Debian itself from (not its security updates)."""
+    found = os.environ.get("BTSREC_MIRROR") or _archive("Debian")
+    if not found:
+        raise Failure("apt knows no Debian archive: run 'apt-get update' on Debian, or set "
+                      "BTSREC_MIRROR to the address of one")
+    return found
+
+
+def security_mirror() -> str:
+    """That of Debian's security updates; mirrors have it beside the other one."""
+    return os.environ.get("BTSREC_SECURITY_MIRROR") or _archive("Debian-Security") or \
+        f"{mirror()}-security"
 
 
 class PrivateRoot:
@@ -62,10 +74,14 @@ class PrivateRoot:
         for sub in ("state/lists/partial", "cache/archives/partial"):
             (folder / sub).mkdir(parents=True)
         (folder / "status").touch()
-        uri = mirror()
         (folder / "sources.list").write_text("".join(
-            f"deb [signed-by={self.KEYRING}] {uri} {suite} main\n" for suite in suites))
+            f"deb [signed-by={self.KEYRING}] {self._uri(suite)} {suite} main\n"
+            for suite in suites))
         self._run("apt-get", "update")
+
+    @staticmethod
+    def _uri(suite: str) -> str:
+        return security_mirror() if suite.endswith("-security") else mirror()
 
     def _run(self, program: str, *arguments, cwd=None) -> str:
         folder = self.folder

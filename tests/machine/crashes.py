@@ -19,6 +19,8 @@ PANIC = ("panic", "vpanic")
 # them is not recorded, which would be more than a ring.
 MAX_PRINTED = 2500
 NMI = ("asm_exc_nmi",)
+# After it 5.10 and 7.2 do not print what they say in an NMI handler.
+STOPPED = "btsrec: Recording stopped"
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,9 @@ KINDS = {
     "return-corrupt": _oops("return-corrupt", "unable to handle page fault",
                             guilty="return_corrupt"),
     "panic-in-nmi": Kind("crash panic-in-nmi", "btscrash: in an NMI handler", max_newer=64,
-                         mark="nmi"),
+                         mark="nmi", end=STOPPED),
     "hard-lockup": Kind("crash hard-lockup", "Hard LOCKUP", reasons=("hard lockup",),
-                        max_newer=64, mark="nmi", guilty="hard_lockup"),
+                        max_newer=64, mark="nmi", end=STOPPED, guilty="hard_lockup"),
     "soft-lockup": Kind("crash soft-lockup", "softlockup: hung tasks", reasons=("soft lockup",),
                         max_newer=64, mark="unknown", guilty="soft_lockup", setup="""
 echo 1 >/proc/sys/kernel/softlockup_panic
@@ -116,14 +118,12 @@ echo 1 >/proc/sys/kernel/panic_on_rcu_stall
 echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
     # The 6.1 of the cloud flavour has no CONFIG_X86_MCE.
     "machine-check": Kind("ask monitor\nsleep 100", "Machine check", reasons=("machine check",),
-                          kernels=("6.12", "7.2"), max_newer=64,
+                          kernels=("6.12", "7.2", "7.3"), max_newer=64,
                           # Unknown where it hits while the switch path has BTS off.
                           mark="exception or unknown",
                           monitor="mce -b 0 4 0xb200000000000005 0x5 0 0",
-                          # Otherwise it reboots, at once or some time after the panic. What
-                          # it says of that in the handler, which is an NMI, 7.2 does not print.
-                          append="mce=nobootlog panic=3600",
-                          end="btsrec: Recording stopped"),
+                          # Otherwise it reboots, at once or some time after the panic.
+                          append="mce=nobootlog panic=3600", end=STOPPED),
     "user-oops": Kind("(crash null)\nsleep 1\nfinish 0", "NULL pointer dereference",
                       entries=PAGE_FAULT, reasons=("oops",), survives=True, max_newer=64,
                       mark="exception", guilty="null_dereference"),

@@ -3,7 +3,7 @@
 
 The first kernel is that of the host's own release, with the debug information that crash
 wants; modules for it are made with the host's headers and compiler. The other kernels are
-those of later releases. Each comes with its headers and the compiler that they want, and
+those of other releases. Each comes with its headers and the compiler that they want, and
 modules are made in a chroot of all that; debug information is a download of its own. A
 kernel may also be one that was built from source, given by its build folder.
 """
@@ -25,11 +25,15 @@ META = "linux-image-cloud-amd64"
 RECIPE = "1"
 
 # The newest suite last: packages are taken from it.
-SUITES = {"6.12": ("trixie",), "7.2": ("trixie", "trixie-backports")}
+SUITES = {"5.10": ("bullseye", "bullseye-security"), "6.12": ("trixie",),
+          "7.2": ("trixie", "trixie-backports"), "7.3": ("trixie", "trixie-backports")}
 KERNELS = ("6.1", *SUITES)
-TOOLS = ("gcc-14", "binutils", "make", "mawk", "base-files", "bash", "dash", "coreutils", "sed",
-         "grep", "findutils", "busybox-static")
+TOOLS = ("binutils", "make", "mawk", "base-files", "bash", "dash", "coreutils", "sed", "grep",
+         "findutils", "busybox-static")
+COMPILERS = {"5.10": "gcc-10", "6.1": "gcc-12", "6.12": "gcc-14", "7.2": "gcc-14", "7.3": "gcc-14"}
 FLAVOUR = "cloud-amd64"
+# Of the release: it lacks what the guests' scripts use.
+OLD_BUSYBOX = ("5.10",)
 
 
 @dataclass
@@ -38,12 +42,14 @@ class GuestOS:
 
     @has_toolchain: headers and compiler are in @folder, too.
     @is_hosts: the host's own kernel package; the build makes the recorder for its headers.
+    @other: has the busybox; None: this one has.
     """
 
     folder: Path
     release: str
     has_toolchain: bool = False
     is_hosts: bool = False
+    other: "GuestOS | None" = None
 
     @property
     def vmlinuz(self) -> Path:
@@ -64,7 +70,7 @@ class GuestOS:
 
     @property
     def busybox(self) -> Path:
-        return self.folder / "bin/busybox"
+        return (self.other or self).folder / "bin/busybox"
 
     def module(self, name: str) -> Path:
         """A module of the distribution's kernel."""
@@ -95,8 +101,6 @@ class GuestOS:
 class SelfMade(GuestOS):
     """A kernel's build folder, and the busybox of @other."""
 
-    other: GuestOS | None = None
-
     @property
     def vmlinuz(self) -> Path:
         return self.folder / "arch/x86/boot/bzImage"
@@ -108,10 +112,6 @@ class SelfMade(GuestOS):
     @property
     def system_map(self) -> Path:
         return self.folder / "System.map"
-
-    @property
-    def busybox(self) -> Path:
-        return self.other.busybox
 
     def module(self, name: str) -> Path:
         for path in self.folder.rglob(f"{name}.ko"):
@@ -137,48 +137,53 @@ def release() -> str:
     return _image_package()[0].removeprefix("linux-image-")
 
 
-def _unpack_modules(tree: Path):
+def _unpack_modules(folder: Path):
     """Modules that the guest's busybox can load; most are of no use here and stay packed."""
-    for path in tree.rglob("qemu_fw_cfg.ko.xz"):
+    for path in folder.rglob("qemu_fw_cfg.ko.xz"):
         path.with_suffix("").write_bytes(lzma.decompress(path.read_bytes()))
 
 
 def newest(source: apt.PrivateRoot, kernel: str, flavour: str) -> str:
-    """The newest release of the version KERNEL, which need not be the suite's newest kernel."""
-    form = re.compile(rf"linux-headers-({re.escape(kernel)}\.[\d.]+(?:-\d+|\+deb\d+)-{flavour})")
-    found = filter(None, map(form.fullmatch, source.names(f"linux-headers-{kernel}.")))
+    """The newest release of the version KERNEL, or of all if that is empty."""
+    version = re.escape(f"{kernel}.") if kernel else r"\d+\."
+    form = re.compile(rf"linux-headers-({version}[\d.]+(?:-\d+|\+deb\d+)-{flavour})")
+    found = filter(None, map(form.fullmatch, source.names(f"linux-headers-{kernel}")))
     best = max((match.group(1) for match in found), default=None,
                key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
     if not best:
-        raise Failure(f"{source.suites[-1]} has no kernel {kernel} for {flavour} any more")
+        raise Failure(f"{source.suites[-1]} has no kernel {kernel} for {flavour}")
     return best
 
 
-def _get_later(kernel: str) -> GuestOS:
+def _get_other(kernel: str) -> GuestOS:
     suites = SUITES[kernel]
+    tools = (COMPILERS[kernel], *TOOLS)
 
     def make(folder: Path):
         private = folder / ".apt"
         private.mkdir()
         source = apt.PrivateRoot(private, suites)
         found = newest(source, kernel, FLAVOUR)
-        for deb in source.fetch(f"linux-image-{found}", f"linux-headers-{found}", *TOOLS):
+        for deb in source.fetch(f"linux-image-{found}", f"linux-headers-{found}", *tools):
             apt.unpack(deb, folder)
         shutil.rmtree(private)
         chroot.prepare(folder)
-        _unpack_modules(folder / "usr/lib/modules")
+        _unpack_modules(folder)
 
-    folder = cache.entry(f"guest-{kernel}", f"2 {suites} {FLAVOUR} {TOOLS}", make)
-    releases = [path.name for path in (folder / "usr/lib/modules").glob(f"{kernel}.*")]
+    folder = cache.entry(f"guest-{kernel}", f"2 {suites} {FLAVOUR} {tools}", make)
+    # Packages up to Debian 12 have modules in /lib.
+    releases = {path.name for place in ("lib", "usr/lib")
+                for path in (folder / place / "modules").glob(f"{kernel}.*")}
     if len(releases) != 1:
         raise Failure(f"{folder} holds the kernels {releases}, not one {kernel}")
-    return GuestOS(folder, releases[0], has_toolchain=True)
+    return GuestOS(folder, releases.pop(), has_toolchain=True,
+                   other=get() if kernel in OLD_BUSYBOX else None)
 
 
 def get(kernel: str = KERNELS[0]) -> GuestOS:
-    """The guest's pieces; downloaded (310 MB, later kernels 140 MB) if they are not there."""
+    """The guest's pieces; downloaded (310 MB, other kernels 140 MB) if they are not there."""
     if kernel in SUITES:
-        return _get_later(kernel)
+        return _get_other(kernel)
     package, version = _image_package()
     guest_release = package.removeprefix("linux-image-")
 
@@ -199,7 +204,7 @@ def get(kernel: str = KERNELS[0]) -> GuestOS:
 
 
 def debug_vmlinux(kernel: str) -> Path:
-    """KERNEL with debug information; of later kernels downloaded (350 MB) if it is not there."""
+    """KERNEL with debug information; of other kernels downloaded (350 MB) if it is not there."""
     if kernel not in SUITES:
         return get(kernel).vmlinux
     wanted = get(kernel).release

@@ -18,7 +18,6 @@
 #include <linux/linkage.h>
 #include <linux/module.h>
 #include <linux/objtool.h>
-#include <linux/panic.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>

@@ -6,7 +6,6 @@
  * inlines nor merges them; jumps in place of calls are where tree_tail() is.
  */
 #include <linux/module.h>
-#include <linux/panic.h>
 
 #include "guest.h"
 
@@ -35,14 +34,18 @@ static noinline __noclone void tree_depth(unsigned int depth)
 
 static noinline __noclone void tree_many(void)
 {
-	for (unsigned int i = 0; i < TURNS; i++)
+	unsigned int i;
+
+	for (i = 0; i < TURNS; i++)
 		tree_twice();
 	effects++;
 }
 
 static noinline __noclone void tree_loop(void)
 {
-	for (unsigned int i = 0; i < TURNS; i++)
+	unsigned int i;
+
+	for (i = 0; i < TURNS; i++)
 		effects++;
 }
 

@@ -4,6 +4,9 @@
 #define BTSREC_TESTS_GUEST_H
 
 #include <asm/msr.h>
+#if __has_include(<linux/panic.h>)
+#include <linux/panic.h>
+#endif
 
 /* No processor has it and QEMU ignores it (../model/control.h). */
 #define CONTROL_MARK	0x42545300
@@ -11,6 +14,11 @@
 /* "x86/msr: Rename 'native_wrmsrl()' to 'native_wrmsrq()'", v6.16. */
 #ifdef rdmsrq
 #define native_wrmsrl(msr, value)	native_wrmsrq(msr, value)
+#endif
+
+/* "kprobes: Remove kretprobe hash", v5.11. */
+#ifndef HAVE_GET_KRETPROBE
+#define get_kretprobe(instance)		((instance)->rp)
 #endif
 
 /* The model notes how many records each CPU has made so far. */

@@ -2,7 +2,8 @@
 """The recorder's module built for every kernel and flavour, with every check that there is.
 
 Each with W=1 and sparse (C=2), where a warning is an error, by the compiler of that kernel's
-release. Nothing is booted. Without --flavours only that of the guests is built.
+release. Nothing is booted. Without --flavours only that of the guests is built. The kernels
+"backports" and "sid" are the newest that these suites have today.
 """
 
 import os
@@ -23,8 +24,11 @@ from errors import Failure
 SUMMARY = "the module builds for every kernel and flavour, W=1 and sparse clean"
 
 FLAVOURS = ("cloud-amd64", "amd64", "rt-amd64")
-SUITES = {"6.1": ("bookworm",), **guestos.SUITES}
-COMPILERS = {"6.1": "gcc-12", "6.12": "gcc-14", "7.2": "gcc-14"}
+SUITES = {"6.1": ("bookworm", "bookworm-security"), **guestos.SUITES,
+          "backports": ("trixie", "trixie-backports"), "sid": ("sid",)}
+del SUITES["7.3"]   # the newest of the backports
+COMPILERS = {**guestos.COMPILERS, "backports": "gcc-14", "sid": "gcc-16"}
+NEWEST = ("backports", "sid")
 TOOLS = ("make", "mawk", "base-files", "bash", "dash", "coreutils", "sed", "grep", "findutils",
          "binutils", "perl", "python3")
 # The headers of 7.2 want a newer sparse than Debian 13 has; it runs with its own libraries.
@@ -34,7 +38,7 @@ SPARSE_PACKAGES = ("sparse", "libc6")
 SPARSE = (f"/{SPARSE_PLACE}/usr/lib64/ld-linux-x86-64.so.2",
           "--library-path", f"/{SPARSE_PLACE}/usr/lib/x86_64-linux-gnu",
           f"/{SPARSE_PLACE}/usr/bin/sparse")
-REPORT = re.compile(r"^.*\\b(?:warning|error):.*$", re.MULTILINE | re.IGNORECASE)
+REPORT = re.compile(r"^.*\b(?:warning|error):.*$", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass
@@ -71,11 +75,25 @@ def _unpack_sparse(folder: Path):
     shutil.rmtree(private)
 
 
+def _releases(source: apt.PrivateRoot, kernel: str) -> dict[str, str]:
+    """The newest release of each flavour."""
+    version = "" if kernel in NEWEST else kernel
+    return {flavour: guestos.newest(source, version, flavour) for flavour in FLAVOURS}
+
+
+def _newest_releases(context, kernel: str) -> dict[str, str]:
+    """What is the newest today."""
+    folder = context.out / f"apt-{kernel}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return _releases(apt.PrivateRoot(folder, SUITES[kernel]), kernel)
+
+
 def _unpack_headers(folder: Path, kernel: str):
     private = folder / ".apt"
     private.mkdir()
     source = apt.PrivateRoot(private, SUITES[kernel])
-    releases = {flavour: guestos.newest(source, kernel, flavour) for flavour in FLAVOURS}
+    releases = _releases(source, kernel)
     packages = [f"linux-headers-{release}" for release in releases.values()]
     for deb in source.fetch(COMPILERS[kernel], *TOOLS, *packages):
         apt.unpack(deb, folder)
@@ -93,15 +111,17 @@ def _allow_sparse(folder: Path):
             script.chmod(0o755)
 
 
-def _headers(kernel: str) -> tuple[Path, dict[str, str]]:
+def _headers(context, kernel: str) -> tuple[Path, dict[str, str]]:
     """A folder with the headers of KERNEL, their compiler and sparse; releases by flavour."""
+    newest = _newest_releases(context, kernel) if kernel in NEWEST else ""
     def make(folder: Path):
         _unpack_headers(folder, kernel)
         _unpack_sparse(folder / SPARSE_PLACE)
         _allow_sparse(folder)
         chroot.prepare(folder)
 
-    recipe = f"4 {SUITES[kernel]} {COMPILERS[kernel]} {FLAVOURS} {TOOLS} {SPARSE_SUITE}"
+    recipe = f"4 {SUITES[kernel]} {COMPILERS[kernel]} {FLAVOURS} {TOOLS} {SPARSE_SUITE} " \
+        f"{newest}"
     folder = cache.entry(f"headers-{kernel}", recipe, make)
     lines = (folder / "releases").read_text(encoding="ascii").splitlines()
     return folder, dict(line.split(" ") for line in lines)
@@ -124,7 +144,7 @@ def _module_source(context, release: str) -> Path:
 
 def _build(context, kernel: str, flavour: str) -> Row:
     row = Row(kernel, flavour)
-    root, releases = _headers(kernel)
+    root, releases = _headers(context, kernel)
     row.release = releases[flavour]
     row.compiler = _output(root, {}, COMPILERS[kernel], "-dumpfullversion")[1].strip()
     row.sparse = _output(root, {}, *SPARSE, "--version")[1].strip()
