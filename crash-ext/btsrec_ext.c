@@ -183,7 +183,7 @@ static void run_command(const struct command *command, int argc, char **argv)
 static void overview(void)
 {
 	command_print("usage: bts [COMMAND] [OPTION]...\n"
-		      "       bts help [COMMAND | marks] | version\n\n");
+		      "       bts help [COMMAND [OPTION] | marks] | version\n\n");
 	command_list();
 	command_print("\n'bts help COMMAND' lists the options of a command.\n");
 }

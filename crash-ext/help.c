@@ -13,7 +13,7 @@
 static char *const before[] = {
 	"bts",
 	"branch history of the flight recorder",
-	"[command] [option]... | help [command | marks] | version",
+	"[command] [option]... | help [command [option] | marks] | version",
 	"  This command displays the branches that each CPU took before the crash, as",
 	"  the btsrec kernel module let the CPU's Branch Trace Store record them, with",
 	"  the task switches between them.  Without a command it displays a summary: the",

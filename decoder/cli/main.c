@@ -183,7 +183,7 @@ static void help(void)
 {
 	command_print("usage: btsrec [COMMAND] [OPTION]... DUMP...\n"
 		      "       btsrec COMMAND [OPTION]... --live\n"
-		      "       btsrec help [COMMAND | marks] | version\n\n");
+		      "       btsrec help [COMMAND [OPTION] | marks] | version\n\n");
 	command_list();
 	command_print("  %-9s %s\n", "doctor",
 		      "Whether this machine will give a history after a crash.");

@@ -180,11 +180,20 @@ enum command_exit command_set_names(struct btsrec *rec, const struct command_opt
 /** command_help() - the help text of @command, printed to front_sink */
 void command_help(const struct command *command);
 
+/**
+ * command_help_option() - the line of the help text for the option @text: "--format", "-f"
+ *
+ * A line "one of:" follows, with the words that the option takes, if it takes no others.
+ *
+ * Return: COMMAND_OK, or COMMAND_USAGE after a message.
+ */
+enum command_exit command_help_option(const struct command *command, const char *text);
+
 /** command_list() - the name and the summary of each command of this front, a line each */
 void command_list(void);
 
 /**
- * command_help_main() - "help", "help COMMAND" and "help marks"
+ * command_help_main() - "help", "help COMMAND", "help COMMAND OPTION" and "help marks"
  * @argv: argv[0] is "help".  @overview: prints the help text of the front.
  *
  * Return: COMMAND_OK, or COMMAND_USAGE after a message.

@@ -4,11 +4,12 @@
 #include "command.h"
 #include "marks.h"
 
-static enum command_exit help_on(const char *name)
+/* @option: NULL: of all. */
+static enum command_exit help_on(const char *name, const char *option)
 {
 	const struct command *command = command_find(name);
 
-	if (!strcmp(name, "marks")) {
+	if (!strcmp(name, "marks") && !option) {
 		marks_print();
 		return COMMAND_OK;
 	}
@@ -16,18 +17,20 @@ static enum command_exit help_on(const char *name)
 		return command_unknown(name, "");
 	if (!command->run)
 		return command_not_here(command);
+	if (option)
+		return command_help_option(command, option);
 	command_help(command);
 	return COMMAND_OK;
 }
 
 enum command_exit command_help_main(int argc, char **argv, void (*overview)(void))
 {
-	if (argc > 2) {
-		front_error("help takes one command, or marks");
+	if (argc > 3) {
+		front_error("help takes one command and an option of it, or marks");
 		return COMMAND_USAGE;
 	}
-	if (argc == 2)
-		return help_on(argv[1]);
+	if (argc > 1)
+		return help_on(argv[1], argv[2]);
 	overview();
 	return COMMAND_OK;
 }

@@ -278,6 +278,47 @@ static void refuse(const struct command *command, const char *text)
 		refuse_unknown(command, &refused);
 }
 
+/* The letter of "-f"; 0: @text is a name, with dashes or without. */
+static char typed_letter(const char *text)
+{
+	return (char)(*text == '-' && text[1] != '-' && strlen(text) == 2 ? text[1] : '\0');
+}
+
+/* The option of @command that is typed as @text; NULL: it has none. */
+static const struct option_entry *find_typed(const struct command *command, const char *text)
+{
+	const char *name = text + strspn(text, "-");
+	const struct refused typed = {
+		.name = name,
+		.nr_bytes = strlen(name),
+		.letter = typed_letter(text),
+	};
+
+	for (const struct option_entry *option = options_all; option->name; option++)
+		if (takes_option(command, option) && is_named(option, &typed))
+			return option;
+	return NULL;
+}
+
+enum command_exit command_help_option(const struct command *command, const char *text)
+{
+	const struct option_entry *option = find_typed(command, text);
+
+	if (!option) {
+		optopt = (unsigned char)typed_letter(text);
+		refuse(command, text);
+		return usage(command);
+	}
+	help_option(option);
+	if (!option->values)
+		return COMMAND_OK;
+	command_print("one of:");
+	for (const char *const *value = option->values; *value; value++)
+		command_print(" %s", *value);
+	command_print("\n");
+	return COMMAND_OK;
+}
+
 /* --- The command line --------------------------------------------------- */
 
 /* The long options of @command for getopt_long(), and the short ones after a colon. */
