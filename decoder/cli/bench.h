@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BENCH_MAX_RUNS		101
+#include "command.h"
+
 #define BENCH_STATE_BYTES	65536
 
 /**
@@ -26,7 +27,7 @@ struct bench_work {
 	bool (*run)(uint64_t nr_units);
 };
 
-/** bench_works - ends with a name of NULL */
+/** bench_works - in the order of enum command_work; ends with a name of NULL */
 extern const struct bench_work bench_works[];
 
 /**
@@ -39,8 +40,8 @@ struct bench_result {
 	const struct bench_work *work;
 	uint64_t nr_units;
 	unsigned int nr_runs;
-	double disarmed_s[BENCH_MAX_RUNS];
-	double armed_s[BENCH_MAX_RUNS];
+	double disarmed_s[COMMAND_MAX_PAIRS];
+	double armed_s[COMMAND_MAX_PAIRS];
 };
 
 /**
@@ -101,12 +102,5 @@ void bench_print(bool json, const struct bench_result *result);
 
 /** bench_device_state() - what the device said when it was opened */
 const char *bench_device_state(void);
-
-/**
- * bench_main() - the command; argv[0] is its name
- *
- * Return: an exit status of enum command_exit, or 128 and the number of a signal.
- */
-int bench_main(int argc, char **argv);
 
 #endif /* BTSREC_BENCH_H */

@@ -15,7 +15,7 @@ static int compare(const void *a, const void *b)
 
 static double median(const double *values, unsigned int nr)
 {
-	double sorted[BENCH_MAX_RUNS];
+	double sorted[COMMAND_MAX_PAIRS];
 
 	memcpy(sorted, values, nr * sizeof(*values));
 	qsort(sorted, nr, sizeof(*sorted), compare);
@@ -24,7 +24,7 @@ static double median(const double *values, unsigned int nr)
 
 struct bench_spread bench_spread_of(const struct bench_result *result)
 {
-	double ratios[BENCH_MAX_RUNS] = { 0 };
+	double ratios[COMMAND_MAX_PAIRS] = { 0 };
 	struct bench_spread spread = {
 		.disarmed_s = median(result->disarmed_s, result->nr_runs),
 		.armed_s = median(result->armed_s, result->nr_runs),

@@ -109,12 +109,4 @@ void doctor_print_text(const struct doctor_report *report);
 void doctor_print_jsonl(const struct doctor_report *report);
 void doctor_print_prometheus(const struct doctor_report *report, const struct doctor_facts *facts);
 
-/**
- * doctor_main() - the command
- * @argv: argv[0] is "doctor".
- *
- * Return: the exit status, enum doctor_level.
- */
-int doctor_main(int argc, char **argv);
-
 #endif /* BTSREC_DOCTOR_H */

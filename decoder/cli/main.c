@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
 #include "cli.h"
 #include "doctor.h"
 #include "heap.h"
@@ -20,7 +19,7 @@ const struct command_front front = {
 	.help_form = "btsrec %s --help",
 	.has_dump = true,
 	.other_commands =
-		(const char *const[]){"help", "version", "doctor", "bench-overhead", NULL},
+		(const char *const[]){"help", "version", NULL},
 };
 
 /* --- Messages ----------------------------------------------------------- */
@@ -165,15 +164,30 @@ static enum command_exit run_session(const struct command *command,
 	return printed(status);
 }
 
+/* The exit status of a wrong command line. */
+static enum command_exit wrong_usage(const struct command *command)
+{
+	return command->run == command_doctor ? (enum command_exit)DOCTOR_USAGE : COMMAND_USAGE;
+}
+
+static enum command_exit run_parsed(const struct command *command,
+				    const struct command_options *options)
+{
+	if (command->of_machine)
+		return printed(command->run(NULL, options));
+	return run_session(command, options);
+}
+
 static enum command_exit run_command(const struct command *command, int argc, char **argv)
 {
 	struct command_options options;
 	enum command_exit status;
 	bool done;
 
-	status = command_parse(command, argc, argv, &options, &done);
-	if (!status)
-		status = done ? printed(status) : run_session(command, &options);
+	if (command_parse(command, argc, argv, &options, &done))
+		status = wrong_usage(command);
+	else
+		status = done ? printed(COMMAND_OK) : run_parsed(command, &options);
 	command_options_fini(&options);
 	/* As that of diff(1): 0 no difference, 1 one, 2 trouble. */
 	return command->run == command_diff && status > COMMAND_FAULTS ? COMMAND_USAGE : status;
@@ -185,9 +199,6 @@ static void help(void)
 		      "       btsrec COMMAND [OPTION]... --live\n"
 		      "       btsrec help [COMMAND [OPTION] | marks] | version\n\n");
 	command_list();
-	command_print("  %-9s %s\n", "doctor",
-		      "Whether this machine will give a history after a crash.");
-	command_print("  %-9s %s\n", "bench-overhead", "What recording costs on this machine.");
 	command_print("  %-9s %s\n", "help",
 		      "What a command is for, or what the marks in its output mean.");
 	command_print("  %-9s %s\n", "version", "The version of btsrec.");
@@ -211,10 +222,6 @@ static int dispatch(int argc, char **argv)
 	command = command_find(argv[1]);
 	if (command)
 		return run_command(command, argc - 1, argv + 1);
-	if (!strcmp(argv[1], "doctor"))
-		return doctor_main(argc - 1, argv + 1);
-	if (!strcmp(argv[1], "bench-overhead"))
-		return bench_main(argc - 1, argv + 1);
 	if (is_one_of(argv[1], "help", "--help", "-h"))
 		return printed(command_help_main(argc - 1, argv + 1, help));
 	if (is_one_of(argv[1], "version", "--version", "-V")) {

@@ -36,6 +36,28 @@ enum command_color {
 	COMMAND_COLOR_NEVER,
 };
 
+/** enum command_work - what bench-overhead does; the order of its values in the option table */
+enum command_work {
+	COMMAND_WORK_ALL, /* each of the others, which bench_works has in this order */
+	COMMAND_WORK_BRANCHES,
+	COMMAND_WORK_CALLS,
+	COMMAND_WORK_SYSCALLS,
+	COMMAND_WORK_SWITCHES,
+	COMMAND_WORK_FAULTS,
+	COMMAND_WORK_COPIES,
+};
+
+/* Pairs of runs of bench-overhead. */
+#define COMMAND_DEFAULT_PAIRS 7
+#define COMMAND_MAX_PAIRS     101
+
+/** enum command_answer - what doctor prints; the order of its values in the option table */
+enum command_answer {
+	COMMAND_ANSWER_TEXT,
+	COMMAND_ANSWER_JSONL,
+	COMMAND_ANSWER_PROMETHEUS,
+};
+
 /**
  * struct command_options - the command line of one subcommand
  * @live: instead of @dumps, the recorder that runs on this machine.
@@ -61,6 +83,9 @@ enum command_color {
  * @max_depth: as in struct btsrec_calls.
  * @by: as in struct btsrec_functions.
  * @at: as in struct btsrec_stack, owned.
+ * @answer, @machine_root: of doctor; @machine_root is borrowed from argv; NULL: not given.
+ * @work, @nr_pairs: of bench-overhead; @nr_pairs 0: not given.
+ * @rest: all operands, as an argv, for a command that takes any; NULL: there are none.
  */
 struct command_options {
 	const char *const *dumps;
@@ -95,6 +120,11 @@ struct command_options {
 	enum btsrec_by by;
 	struct btsrec_span *at;
 	size_t nr_at;
+	enum command_answer answer;
+	const char *machine_root;
+	enum command_work work;
+	unsigned int nr_pairs;
+	char *const *rest;
 };
 
 /** enum command_set - commands as sets of bits, for the commands that take an option */
@@ -116,13 +146,17 @@ enum command_set {
 	FOR_EXTRACT = 1 << 14,
 	FOR_SNAPSHOT = 1 << 15,
 	FOR_CHECK = 1 << 16,
+	FOR_DOCTOR = 1 << 17,
+	FOR_BENCH = 1 << 18,
 };
 
 /**
  * struct command - a subcommand
  * @self: its bit of enum command_set.
  * @run: returns the exit status; NULL: this front does not have the command.
- * @second: what its second operand is; NULL: it has none.
+ * @second: what its operand besides a dump is; NULL: it has none.
+ * @of_machine: it looks at the machine that runs: there is no dump, and no session for @run.
+ * @takes_rest: @second are all words from the first operand on, and none is an option.
  */
 struct command {
 	const char *name;
@@ -130,6 +164,8 @@ struct command {
 	unsigned int self;
 	enum command_exit (*run)(struct btsrec *rec, const struct command_options *options);
 	const char *second;
+	bool of_machine;
+	bool takes_rest;
 };
 
 /** commands - ends with a name of NULL; the first one is meant where none is named */
@@ -150,12 +186,14 @@ enum command_exit command_stack(struct btsrec *rec, const struct command_options
 enum command_exit command_prove(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_check(struct btsrec *rec, const struct command_options *options);
 
-/* These write a file, read a second dump or serve gdb: in decoder/cli/. */
+/* These write a file, read a second dump, serve gdb or ask the machine: in decoder/cli/. */
 enum command_exit command_diff(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_export(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_gdbserver(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_report(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_extract(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_doctor(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_bench(struct btsrec *rec, const struct command_options *options);
 
 /**
  * command_parse() - take the command line of @command apart

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of commands.  Each front compiles it: in crash the commands that write a file,
- * read a second dump or serve gdb are named, and refused with the reason.
+ * The table of commands.  Each front compiles it.  In crash some are refused with the reason: those
+ * that write a file, read a second dump, serve gdb or ask the machine.
  */
 #include <string.h>
 
@@ -15,39 +15,44 @@
 #endif
 
 const struct command commands[] = {
-	{"summary", "How the machine came to its end, on one screen.", FOR_SUMMARY, command_summary,
-	 NULL},
-	{"info", "What the recorder left: kernel, root, one line per CPU.", FOR_INFO, command_info,
-	 NULL},
-	{"show", "The branch histories, event by event.", FOR_SHOW, command_show, NULL},
-	{"insns", "The instructions that were executed, one by one.", FOR_INSNS, command_insns,
-	 NULL},
-	{"calls", "The functions that were called, as a tree.", FOR_CALLS, command_calls, NULL},
+	{"summary", "How the machine came to its end, on one screen.", FOR_SUMMARY,
+	 .run = command_summary},
+	{"info", "What the recorder left: kernel, root, one line per CPU.", FOR_INFO,
+	 .run = command_info},
+	{"show", "The branch histories, event by event.", FOR_SHOW, .run = command_show},
+	{"insns", "The instructions that were executed, one by one.", FOR_INSNS,
+	 .run = command_insns},
+	{"calls", "The functions that were called, as a tree.", FOR_CALLS, .run = command_calls},
 	{"functions", "The functions by how many branches they took.", FOR_FUNCTIONS,
-	 command_functions, NULL},
+	 .run = command_functions},
 	{"coverage", "The instructions of a function: how often each was executed.", FOR_COVERAGE,
-	 command_coverage, "FUNCTION"},
+	 .run = command_coverage, .second = "FUNCTION"},
 	{"diff", "Where two histories part: the calls up to the fault, compared from there.",
-	 FOR_DIFF, OFFLINE(command_diff), "OTHER"},
+	 FOR_DIFF, .run = OFFLINE(command_diff), .second = "OTHER"},
 	{"timeline", "Switches, execs, marks, gaps and freezes of all CPUs by time.", FOR_TIMELINE,
-	 command_timeline, NULL},
-	{"stack", "The call stack, rebuilt from calls and returns.", FOR_STACK, command_stack,
-	 NULL},
+	 .run = command_timeline},
+	{"stack", "The call stack, rebuilt from calls and returns.", FOR_STACK,
+	 .run = command_stack},
 	{"prove", "Whether each history fits the code in the dump; if not, exit status 1.",
-	 FOR_PROVE, command_prove, NULL},
-	{"report", "All histories as one page for a browser.", FOR_REPORT, OFFLINE(command_report),
-	 "OUT"},
+	 FOR_PROVE, .run = command_prove},
+	{"report", "All histories as one page for a browser.", FOR_REPORT,
+	 .run = OFFLINE(command_report), .second = "OUT"},
 	{"gdbserver", "A remote target for gdb: history, registers and memory of one CPU.",
-	 FOR_GDBSERVER, OFFLINE(command_gdbserver), NULL},
+	 FOR_GDBSERVER, .run = OFFLINE(command_gdbserver)},
 	{"export", "The histories as a file for other tools: perf, viewers of traces, lcov.",
-	 FOR_EXPORT, OFFLINE(command_export), "OUT"},
+	 FOR_EXPORT, .run = OFFLINE(command_export), .second = "OUT"},
 	{"extract", "Keep what decoding needs of a dump in a small file.", FOR_EXTRACT,
-	 OFFLINE(command_extract), "OUT"},
+	 .run = OFFLINE(command_extract), .second = "OUT"},
 	{"snapshot", "As extract, of the recorder that runs on this machine.", FOR_SNAPSHOT,
-	 OFFLINE(command_extract), "OUT"},
+	 .run = OFFLINE(command_extract), .second = "OUT"},
 	{"check", "Validate all that can be validated; faults make the exit status 1.", FOR_CHECK,
-	 command_check, NULL},
-	{NULL, NULL, 0, NULL, NULL},
+	 .run = command_check},
+	{"doctor", "Whether this machine will give a history after a crash.", FOR_DOCTOR,
+	 .run = OFFLINE(command_doctor), .of_machine = true},
+	{"bench-overhead", "What recording costs on this machine.", FOR_BENCH,
+	 .run = OFFLINE(command_bench), .second = "[-- COMMAND [ARGUMENT]...]", .of_machine = true,
+	 .takes_rest = true},
+	{.name = NULL},
 };
 
 const struct command *command_find(const char *name)
@@ -83,6 +88,8 @@ enum command_exit command_unknown(const char *name, const char *also)
 
 enum command_exit command_not_here(const struct command *command)
 {
-	front_error("%s works on the file of a dump only: btsrec %s", command->name, command->name);
+	front_error("%s works on %s only: btsrec %s", command->name,
+		    command->of_machine ? "the machine that runs" : "the file of a dump",
+		    command->name);
 	return COMMAND_USAGE;
 }

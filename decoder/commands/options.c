@@ -187,6 +187,16 @@ static bool set_root(struct command_options *options, const char *argument)
 	       options->root_pa % BTSREC_PAGE_BYTES == 0;
 }
 
+static bool set_pairs(struct command_options *options, const char *argument)
+{
+	uint64_t nr_pairs;
+
+	if (!parse_number(argument, 10, &nr_pairs) || !nr_pairs || nr_pairs > COMMAND_MAX_PAIRS)
+		return false;
+	options->nr_pairs = (unsigned int)nr_pairs;
+	return true;
+}
+
 #define TAKES_CPU   "one number from 0 to " TEXT_OF(MAX_CPU_NUMBER)
 #define TAKES_COUNT "a number from 1 on, below 2^64"
 
@@ -298,7 +308,19 @@ const struct option_entry options_all[] = {
 	 WORDS(color, "auto", "always", "never")},
 	{FOR_PRINTED, 0, "no-pager", NULL, "print to the terminal without a pager",
 	 FLAG(no_pager)},
-	{FOR_ALL, 'h', HELP, NULL, "show this help", .set = NULL},
+	{FOR_DOCTOR, 'f', "format", "FORMAT", "text (default), jsonl or prometheus",
+	 WORDS(answer, "text", "jsonl", "prometheus")},
+	{FOR_DOCTOR, 0, "root", "DIR", "ask the files below DIR instead of this machine's",
+	 TEXT(machine_root)},
+	{FOR_BENCH, 'n', "pairs", "N",
+	 "pairs of runs of each work (default: " TEXT_OF(COMMAND_DEFAULT_PAIRS) ")",
+	 .takes = "1 to " TEXT_OF(COMMAND_MAX_PAIRS), .set = set_pairs},
+	{FOR_BENCH, 'w', "work", "NAME",
+	 "all (default), branches, calls, syscalls, switches, faults, copies",
+	 WORDS(work, "all", "branches", "calls", "syscalls", "switches", "faults", "copies")},
+	{FOR_BENCH, 'f', "format", "FORMAT", "text (default) or jsonl",
+	 WORDS(show.format, "text", "jsonl")},
+	{FOR_ALL | FOR_DOCTOR | FOR_BENCH, 'h', HELP, NULL, "show this help", .set = NULL},
 	{.name = NULL},
 };
 

@@ -37,6 +37,11 @@ static bool is_always_live(const struct command *command)
 	return command->self == FOR_SNAPSHOT;
 }
 
+static bool takes_dump(const struct command *command)
+{
+	return front.has_dump && !command->of_machine && !is_always_live(command);
+}
+
 /* --- Help --------------------------------------------------------------- */
 
 static void help_option(const struct option_entry *option)
@@ -54,7 +59,7 @@ static void help_option(const struct option_entry *option)
 void command_help(const struct command *command)
 {
 	command_print("usage: %s %s [OPTION]...%s%s%s\n%s\n\n", front.name, command->name,
-		      is_always_live(command) || !front.has_dump ? "" : " DUMP...",
+		      takes_dump(command) ? " DUMP..." : "",
 		      command->second ? " " : "", command->second ? command->second : "",
 		      command->summary);
 	for (const struct option_entry *option = options_all; option->name; option++)
@@ -324,6 +329,9 @@ enum command_exit command_help_option(const struct command *command, const char 
 /* The long options of @command for getopt_long(), and the short ones after a colon. */
 static void make_getopt(const struct command *command, char *letters, struct option *names)
 {
+	/* Options end where a command of the user begins. */
+	if (command->takes_rest)
+		*letters++ = '+';
 	*letters++ = ':';
 	for (const struct option_entry *option = options_all; option->name; option++) {
 		if (!takes_option(command, option))
@@ -375,7 +383,7 @@ static enum command_exit parse_options(const struct command *command, int argc, 
 				       struct command_options *options, bool *ret_done)
 {
 	struct option names[MAX_OPTIONS + 1];
-	char letters[2 * MAX_OPTIONS + 2];
+	char letters[2 * MAX_OPTIONS + 3];
 	enum command_exit status = COMMAND_OK;
 	int value;
 
@@ -400,9 +408,13 @@ static enum command_exit take_operands(const struct command *command, int argc, 
 				       struct command_options *ret)
 {
 	int nr = argc - optind, nr_second = command->second ? 1 : 0;
-	bool has_dump = front.has_dump && !ret->live;
+	bool has_dump = takes_dump(command) && !ret->live;
 	int nr_wanted = nr_second + has_dump;
 
+	if (command->takes_rest) {
+		ret->rest = nr ? argv + optind : NULL;
+		return COMMAND_OK;
+	}
 	if (nr == nr_wanted || (nr > nr_wanted && has_dump)) {
 		ret->dumps = (const char *const *)argv + optind;
 		ret->nr_dumps = (size_t)(nr - nr_second);
@@ -438,7 +450,7 @@ enum command_exit command_parse(const struct command *command, int argc, char **
 	ret->live = is_always_live(command);
 	for (const struct option_entry *option = options_all; option->name; option++)
 		if (!strcmp(option->name, "root"))
-			ret->takes_root = takes_option(command, option);
+			ret->takes_root |= takes_option(command, option);
 	*ret_done = false;
 	status = parse_options(command, argc, argv, ret, ret_done);
 	if (status || *ret_done)
