@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "code/known.h"
+
 /** enum sem_reg - general registers by their numbers in an encoding, and the flags */
 enum sem_reg {
 	SEM_RAX, SEM_RCX, SEM_RDX, SEM_RBX, SEM_RSP, SEM_RBP, SEM_RSI, SEM_RDI,
@@ -32,29 +34,6 @@ enum sem_reg {
 #define SEM_DF	(1ULL << 10)
 #define SEM_OF	(1ULL << 11)
 #define SEM_STATUS_FLAGS	(SEM_CF | SEM_PF | SEM_AF | SEM_ZF | SEM_SF | SEM_OF)
-
-/** struct known - 64 bits, those of @mask are known; the others are 0 in @value */
-struct known {
-	uint64_t value;
-	uint64_t mask;
-};
-
-/** known_all() - all 64 bits are */
-static inline struct known known_all(uint64_t value)
-{
-	return (struct known){ value, UINT64_MAX };
-}
-
-/** known_is_all() - whether the lowest @nr_bits are */
-static inline bool known_is_all(struct known known, unsigned int nr_bits)
-{
-	uint64_t bits = nr_bits < 64 ? (1ULL << nr_bits) - 1 : UINT64_MAX;
-
-	return (known.mask & bits) == bits;
-}
-
-/** known_add() - a + b + @carry */
-struct known known_add(struct known a, struct known b, bool carry);
 
 /** enum sem_op - rows of the table that are alike */
 enum sem_op {
@@ -173,9 +152,6 @@ struct sem_state {
 
 /** sem_apply() - narrow what is before by what is behind, and the other way round */
 void sem_apply(const struct sem_insn *insn, struct sem_state *state);
-
-/** sem_merge() - what is known in @from is known in @to; false: they disagree, or nothing new */
-bool sem_merge(struct known *to, struct known from, bool *contradiction);
 
 /** sem_address() - where its memory operand is, as far as is known before it */
 struct known sem_address(const struct sem_insn *insn, const struct sem_state *state);

@@ -356,12 +356,12 @@ static void apply_interrupt(const struct sem_insn *insn, struct sem_state *state
 
 	if (has_own_stack(insn->cc))
 		return;
-	(void)sem_merge(behind, known_add(aligned, known_all(-nr_bytes), false),
+	(void)known_merge(behind, known_add(aligned, known_all(-nr_bytes), false),
 			&state->contradiction);
 	old = known_add(*behind, known_all(nr_bytes), false);
 	old.mask &= ~FRAME_ALIGN_MASK;
 	old.value &= old.mask;
-	(void)sem_merge(before, old, &state->contradiction);
+	(void)known_merge(before, old, &state->contradiction);
 }
 
 static void words_interrupt(struct reg_values *values, const struct sem_insn *insn,
@@ -423,8 +423,8 @@ static void apply_iret(struct sem_state *state)
 {
 	if (!state->load)
 		return;
-	(void)sem_merge(state->behind[SEM_RSP], *state->load, &state->contradiction);
-	(void)sem_merge(state->load, *state->behind[SEM_RSP], &state->contradiction);
+	(void)known_merge(state->behind[SEM_RSP], *state->load, &state->contradiction);
+	(void)known_merge(state->load, *state->behind[SEM_RSP], &state->contradiction);
 }
 
 static void apply(const struct sem_insn *insn, struct sem_state *state)
