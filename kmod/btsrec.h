@@ -14,8 +14,8 @@
 
 #include <btsrec/abi.h>
 
+struct btsrec_hook;
 struct file;
-struct ftrace_ops;
 struct pt_regs;
 struct seq_file;
 struct tracepoint;
@@ -112,6 +112,7 @@ extern u64 btsrec_root_pa;
 int btsrec_root_new(u64 ring_bytes, enum btsrec_mode mode);
 void btsrec_root_free(void);
 void btsrec_root_forget(void);
+void btsrec_root_say_place(void);
 int btsrec_ring_new(unsigned int cpu);
 struct btsrec_module *btsrec_module_slot(u32 slot);
 struct btsrec_exec *btsrec_exec_slot(u64 number);
@@ -135,10 +136,16 @@ int btsrec_mark(const char *text);
 int btsrec_modmap_register(void);
 void btsrec_modmap_unregister(void);
 
+/* btsrec_hook_ftrace.c or btsrec_hook_kprobe.c */
+int btsrec_hook_register(struct btsrec_hook *hook, const char *function);
+void btsrec_hook_unregister(struct btsrec_hook *hook);
+void btsrec_hook_exit(struct btsrec_hook *hook);
+void btsrec_hook_say_kind(void);
+
 /* btsrec_hook.c */
-int btsrec_hook_at(struct ftrace_ops *ops, const char *function);
 const char *btsrec_hook_remedy(int err);
 void btsrec_hook_missing(const char *name, int err, const char *effect);
+void btsrec_hook_unsupported(const char *option, const char *effect);
 void btsrec_hook_forget_missing(void);
 void btsrec_hook_show_missing(struct seq_file *m);
 

@@ -10,6 +10,7 @@
 #include <linux/ftrace.h>
 #include <linux/irq_work.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
@@ -107,6 +108,31 @@ static inline void *btsrec_module_rodata(const struct module *mod, u64 *bytes)
 #endif
 
 /*
+ * struct btsrec_hook - our handler is called where a function of the kernel begins
+ *
+ * BTSREC_HOOK_HANDLER(name, regs) is the head of a handler, and BTSREC_HOOK(name) and
+ * BTSREC_HOOK_WITH_REGS(name) are what a hook is initialised with.  Without the latter @regs may be
+ * NULL.  By ftrace; where the kernel has no CONFIG_FUNCTION_TRACER, by a kprobe.
+ */
+#ifdef BTSREC_HOOKS_ftrace
+struct btsrec_hook {
+	struct ftrace_ops ops;
+};
+
+#define BTSREC_HOOK_HANDLER(name, regs)						\
+	static __always_inline void name##_with(const struct pt_regs *regs);	\
+	static void name(unsigned long ip, unsigned long parent_ip,		\
+			 struct ftrace_ops *ops, struct ftrace_regs *fregs)	\
+	{									\
+		name##_with(ftrace_get_regs(fregs));				\
+	}									\
+	static __always_inline void name##_with(const struct pt_regs *regs)
+#define BTSREC_HOOK(name)							\
+	{ .ops = { .func = name, .flags = BTSREC_FTRACE_FLAGS } }
+#define BTSREC_HOOK_WITH_REGS(name)						\
+	{ .ops = { .func = name, .flags = BTSREC_FTRACE_FLAGS | FTRACE_OPS_FL_SAVE_REGS } }
+
+/*
  * The registers of an ftrace callback came as they are before "ftrace: Have the callbacks receive
  * a struct ftrace_regs instead of pt_regs", v5.11.
  */
@@ -141,6 +167,23 @@ static inline void btsrec_ftrace_free_filter(struct ftrace_ops *ops)
 	ftrace_set_filter(ops, NULL, 0, 1);
 #endif
 }
+
+#else
+struct btsrec_hook {
+	struct kprobe probe;
+};
+
+#define BTSREC_HOOK_HANDLER(name, regs)						\
+	static __always_inline void name##_with(const struct pt_regs *regs);	\
+	static int name(struct kprobe *probe, struct pt_regs *regs)		\
+	{									\
+		name##_with(regs);						\
+		return 0;							\
+	}									\
+	static __always_inline void name##_with(const struct pt_regs *regs)
+#define BTSREC_HOOK(name)		{ .probe = { .pre_handler = name } }
+#define BTSREC_HOOK_WITH_REGS(name)	BTSREC_HOOK(name)
+#endif
 
 /* "irq_work: Cleanup" and "preempt: Cleanup the macro maze a bit", both v5.11. */
 #ifndef IRQ_WORK_INIT_HARD

@@ -4,15 +4,14 @@
  * its registers.  Nothing from freeze_cpu() on allocates, locks, prints or can
  * fault.
  *
- * Hooks are ftrace callbacks, not kprobes or notifiers.  Panic notifiers do not run when a capture
- * kernel is loaded, and the kernel's shootdown NMI bypasses the NMI handler lists.
- * kernel.ftrace_enabled=0 silently disarms kprobes that use ftrace, while it refuses as long as a
- * PERMANENT ftrace_ops exists.
+ * Hooks are ftrace callbacks, and kprobes only where the kernel has no ftrace.  They are no
+ * notifiers: those of a panic do not run when a capture kernel is loaded, and the kernel's
+ * shootdown NMI bypasses the NMI handler lists.  kernel.ftrace_enabled=0 silently disarms kprobes
+ * that use ftrace, while it refuses as long as a PERMANENT ftrace_ops exists.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpumask.h>
-#include <linux/ftrace.h>
 #include <linux/irqflags.h>
 #include <linux/kdebug.h>
 #include <linux/kernel.h>
@@ -240,23 +239,20 @@ static __always_inline void freeze_all(const struct pt_regs *regs, u32 reason)
 	raw_local_irq_restore(flags);
 }
 
-static void on_panic(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-		     struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_panic, regs)
 {
-	freeze_all(ftrace_get_regs(fregs), BTSREC_REASON_PANIC);
+	freeze_all(regs, BTSREC_REASON_PANIC);
 }
 
-static void on_oops(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-		    struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_oops, regs)
 {
-	freeze_all(ftrace_get_regs(fregs), BTSREC_REASON_OOPS);
+	freeze_all(regs, BTSREC_REASON_OOPS);
 }
 
 /* BTS must be off before the next kernel: nothing there would switch it off. */
-static void on_crash_shutdown(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			      struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_crash_shutdown, regs)
 {
-	freeze_all(ftrace_get_regs(fregs), BTSREC_REASON_CRASH_SHUTDOWN);
+	freeze_all(regs, BTSREC_REASON_CRASH_SHUTDOWN);
 	btsrec_vmcoreinfo_put_root();
 }
 
@@ -264,12 +260,9 @@ static void on_crash_shutdown(unsigned long ip, unsigned long parent_ip, struct 
  * page_fault_oops(regs, ...).  It may return: KFENCE reports the access and makes it possible.
  * Its forerunner no_context(regs, ...) asks fixup_exception() as well.
  */
-static void on_page_fault_oops(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			       struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_page_fault_oops, regs)
 {
-	const struct pt_regs *own = ftrace_get_regs(fregs);
-
-	pause_on_suspicion(own ? (const struct pt_regs *)own->di : NULL, BTSREC_REASON_OOPS);
+	pause_on_suspicion(regs ? (const struct pt_regs *)regs->di : NULL, BTSREC_REASON_OOPS);
 }
 
 /*
@@ -297,107 +290,96 @@ static struct notifier_block die_notifier = {
 };
 
 /* The oops has been printed; what kmsg dumpers take along comes before it returns. */
-static void on_oops_exit(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			 struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_oops_exit, regs)
 {
 	btsrec_console_print();
 }
 
-static void on_make_task_dead(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			      struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_make_task_dead, regs)
 {
 	if (READ_ONCE(freeze_reason) == BTSREC_REASON_OOPS)
 		btsrec_survived_oops();
 }
 
 /* kdump_nmi_callback(cpu, regs) on a CPU that our own NMI did not reach. */
-static void on_kdump_nmi(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			 struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_kdump_nmi, regs)
 {
-	const struct pt_regs *own = ftrace_get_regs(fregs);
-
-	freeze_cpu(own ? (const struct pt_regs *)own->si : NULL,
+	freeze_cpu(regs ? (const struct pt_regs *)regs->si : NULL,
 		   READ_ONCE(freeze_reason) ?: BTSREC_REASON_CRASH_SHUTDOWN, true);
 }
 
 /* Every way out of this kernel but that of a crash; what crashed up to here has its history. */
-static void on_shutdown(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_shutdown, regs)
 {
 	btsrec_root_forget();
 }
 
-#define HOOK_FLAGS	(BTSREC_FTRACE_FLAGS | FTRACE_OPS_FL_SAVE_REGS)
-
 /**
- * struct hook - a function of the kernel at which we freeze
+ * struct freeze_hook - a function of the kernel at which we freeze
  * @name: the function
  * @old_name: what it was before; NULL: the same
  * @guard: needed even with freeze=0
  * @is_absent: a kernel of this kind has no such function
  * @effect: what is lost without it; NULL: so much that nothing is armed
  * @registered: what to undo
- * @ops: ftrace's
+ * @hook: what calls us
  */
-struct hook {
+struct freeze_hook {
 	const char *name;
 	const char *old_name;
 	bool guard;
 	bool is_absent;
 	const char *effect;
 	bool registered;
-	struct ftrace_ops ops;
+	struct btsrec_hook hook;
 };
 
-static struct hook hooks[] = {
-	{ .name = "oops_enter", .ops = { .func = on_oops, .flags = HOOK_FLAGS } },
-	{ .name = "panic", .ops = { .func = on_panic, .flags = HOOK_FLAGS } },
+static struct freeze_hook hooks[] = {
+	{ .name = "oops_enter", .hook = BTSREC_HOOK_WITH_REGS(on_oops) },
+	{ .name = "panic", .hook = BTSREC_HOOK_WITH_REGS(on_panic) },
 	/* Where it exists, other callers than panic() use it, too. */
 	{ .name = "vpanic", .is_absent = !BTSREC_HAS_VPANIC,
-	  .ops = { .func = on_panic, .flags = HOOK_FLAGS } },
+	  .hook = BTSREC_HOOK_WITH_REGS(on_panic) },
 	/* "x86/fault: Split the OOPS code out from no_context()", v5.12. */
 	{ .name = "page_fault_oops", .old_name = "no_context",
 	  .effect = "the history of a fault may end with the search for its cause",
-	  .ops = { .func = on_page_fault_oops, .flags = HOOK_FLAGS } },
+	  .hook = BTSREC_HOOK_WITH_REGS(on_page_fault_oops) },
 	{ .name = "oops_exit",
 	  .effect = "after an oops the kernel log will not say where the history is",
-	  .ops = { .func = on_oops_exit, .flags = HOOK_FLAGS } },
+	  .hook = BTSREC_HOOK_WITH_REGS(on_oops_exit) },
 	{ .name = "make_task_dead",
 	  .effect = "with oops=rearm recording will not go on after an oops",
-	  .ops = { .func = on_make_task_dead, .flags = HOOK_FLAGS } },
+	  .hook = BTSREC_HOOK_WITH_REGS(on_make_task_dead) },
 	{ .name = "kdump_nmi_callback", .guard = true, .is_absent = !IS_ENABLED(CONFIG_KEXEC_CORE),
 	  .effect = "a CPU that the NMI of a freeze does not reach records on until kdump stops it",
-	  .ops = { .func = on_kdump_nmi, .flags = HOOK_FLAGS } },
+	  .hook = BTSREC_HOOK_WITH_REGS(on_kdump_nmi) },
 	{ .name = "machine_crash_shutdown", .guard = true,
 	  .is_absent = !IS_ENABLED(CONFIG_KEXEC_CORE),
 	  .effect = "the capture kernel may start with BTS on and without the root's address",
-	  .ops = { .func = on_crash_shutdown, .flags = HOOK_FLAGS } },
+	  .hook = BTSREC_HOOK_WITH_REGS(on_crash_shutdown) },
 	{ .name = "machine_shutdown", .guard = true,
 	  .effect = "a kernel that is entered by kexec may find this history, and take it for its own",
-	  .ops = { .func = on_shutdown, .flags = HOOK_FLAGS } },
+	  .hook = BTSREC_HOOK_WITH_REGS(on_shutdown) },
 };
 
-static int hook_register(struct hook *hook)
+static int hook_register(struct freeze_hook *hook)
 {
-	int err = btsrec_hook_at(&hook->ops, hook->name);
+	int err = btsrec_hook_register(&hook->hook, hook->name);
 
 	if (err == -EINVAL && hook->old_name)
-		err = btsrec_hook_at(&hook->ops, hook->old_name);
+		err = btsrec_hook_register(&hook->hook, hook->old_name);
 	if (err == -EINVAL && hook->effect) {
 		btsrec_hook_missing(hook->name, err, hook->effect);
 		return 0;
 	}
-	if (err)
-		return err;
-	err = register_ftrace_function(&hook->ops);
 	hook->registered = !err;
 	return err;
 }
 
-static void hook_unregister(struct hook *hook)
+static void hook_unregister(struct freeze_hook *hook)
 {
 	if (hook->registered)
-		unregister_ftrace_function(&hook->ops);
+		btsrec_hook_unregister(&hook->hook);
 	hook->registered = false;
 }
 
@@ -462,6 +444,8 @@ int btsrec_freeze_register(bool freeze_on_fault)
 	int err;
 
 	btsrec_hook_forget_missing();
+	btsrec_hook_say_kind();
+	btsrec_root_say_place();
 	err = nmi_register();
 	if (err)
 		return err;
@@ -495,17 +479,14 @@ void btsrec_freeze_unregister(void)
 }
 
 /**
- * btsrec_freeze_exit() - give back what ftrace keeps for the hooks
- *
- * Once, at the very end: 6.1's ftrace_free_filter() leaves the ops with
- * pointers to what it freed.
+ * btsrec_freeze_exit() - give back what ftrace keeps for the hooks; see btsrec_hook_exit()
  */
 void btsrec_freeze_exit(void)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		btsrec_ftrace_free_filter(&hooks[i].ops);
+		btsrec_hook_exit(&hooks[i].hook);
 	btsrec_reports_exit();
 	btsrec_printk_exit();
 }

@@ -23,7 +23,6 @@
 
 #include <linux/device.h>
 #include <linux/err.h>
-#include <linux/ftrace.h>
 #include <linux/kernel.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
@@ -72,26 +71,20 @@ static u32 find_bts_type(const struct perf_event *event)
 	return type;
 }
 
-static void on_enable_bts(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			  struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_enable_bts, regs)
 {
 	btsrec_stop_this_cpu(BTSREC_REASON_FOREIGN);
 }
 
-static struct ftrace_ops yield_ops = {
-	.func = on_enable_bts,
-	.flags = BTSREC_FTRACE_FLAGS,
-};
+static struct btsrec_hook yield_hook = BTSREC_HOOK(on_enable_bts);
 
 /* A kernel without the function has no BTS in perf. */
 static int yield_register(void)
 {
-	int err = btsrec_hook_at(&yield_ops, YIELD_AT);
+	int err = btsrec_hook_register(&yield_hook, YIELD_AT);
 
 	if (err == -EINVAL)
 		return 0;
-	if (!err)
-		err = register_ftrace_function(&yield_ops);
 	yield_registered = !err;
 	if (err)
 		pr_err("Not armed: cannot hook " YIELD_AT "() (error %d), so perf could take the DS area away while branches are recorded; %s.\n",
@@ -134,7 +127,7 @@ int btsrec_perf_hold(void)
 void btsrec_perf_release(void)
 {
 	if (yield_registered)
-		unregister_ftrace_function(&yield_ops);
+		btsrec_hook_unregister(&yield_hook);
 	yield_registered = false;
 	if (held_event)
 		perf_event_release_kernel(held_event);
@@ -144,11 +137,11 @@ void btsrec_perf_release(void)
 
 /**
  * btsrec_perf_exit() - give back what ftrace keeps for the hook; see
- * btsrec_freeze_exit()
+ * btsrec_hook_exit()
  */
 void btsrec_perf_exit(void)
 {
-	btsrec_ftrace_free_filter(&yield_ops);
+	btsrec_hook_exit(&yield_hook);
 }
 
 static int say_no_bts_event(unsigned int cpu, int err)

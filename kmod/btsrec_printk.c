@@ -17,7 +17,6 @@
  * console; on the path of a fault it is written only after the freeze or a pause at the fault.
  */
 #include <linux/errno.h>
-#include <linux/ftrace.h>
 #include <linux/kernel.h>
 
 #include "btsrec_compat.h"
@@ -31,8 +30,7 @@ static const char *const begins[] = {
 	"__printk_safe_enter",
 };
 
-static void on_begin(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-		     struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_begin, regs)
 {
 	pause_on_suspicion(NULL, BTSREC_REASON_CONSOLE);
 }
@@ -46,8 +44,7 @@ static noinline void written(struct btsrec_pcpu *pc)
 		btsrec_resume(pc, debugctl);
 }
 
-static void on_end(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-		   struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_end, regs)
 {
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 
@@ -55,8 +52,8 @@ static void on_end(unsigned long ip, unsigned long parent_ip, struct ftrace_ops 
 		written(pc);
 }
 
-static struct ftrace_ops begin_ops = { .func = on_begin, .flags = BTSREC_FTRACE_FLAGS };
-static struct ftrace_ops end_ops = { .func = on_end, .flags = BTSREC_FTRACE_FLAGS };
+static struct btsrec_hook begin_hook = BTSREC_HOOK(on_begin);
+static struct btsrec_hook end_hook = BTSREC_HOOK(on_end);
 static bool is_registered;
 
 static int begin_register(void)
@@ -65,22 +62,20 @@ static int begin_register(void)
 	size_t i;
 
 	for (i = 0; err == -EINVAL && i < ARRAY_SIZE(begins); i++)
-		err = btsrec_hook_at(&begin_ops, begins[i]);
-	return err ?: register_ftrace_function(&begin_ops);
+		err = btsrec_hook_register(&begin_hook, begins[i]);
+	return err;
 }
 
 /* The end first: what pauses must have something that resumes. */
 static int both_register(void)
 {
-	int err = btsrec_hook_at(&end_ops, END);
+	int err = btsrec_hook_register(&end_hook, END);
 
-	if (!err)
-		err = register_ftrace_function(&end_ops);
 	if (err)
 		return err;
 	err = begin_register();
 	if (err)
-		unregister_ftrace_function(&end_ops);
+		btsrec_hook_unregister(&end_hook);
 	return err;
 }
 
@@ -106,16 +101,16 @@ void btsrec_printk_unregister(void)
 {
 	if (!is_registered)
 		return;
-	unregister_ftrace_function(&begin_ops);
-	unregister_ftrace_function(&end_ops);
+	btsrec_hook_unregister(&begin_hook);
+	btsrec_hook_unregister(&end_hook);
 	is_registered = false;
 }
 
 /**
- * btsrec_printk_exit() - give back what ftrace keeps for the hooks; see btsrec_freeze_exit()
+ * btsrec_printk_exit() - give back what ftrace keeps for the hooks; see btsrec_hook_exit()
  */
 void btsrec_printk_exit(void)
 {
-	btsrec_ftrace_free_filter(&begin_ops);
-	btsrec_ftrace_free_filter(&end_ops);
+	btsrec_hook_exit(&begin_hook);
+	btsrec_hook_exit(&end_hook);
 }

@@ -6,8 +6,8 @@
  *
  * A hung task and a stall have a tracepoint there.  A soft lockup has none: the
  * first thing that watchdog_timer_fn() calls is _printk(), known by its text.  So is a
- * stall where the kernel has no such tracepoint.  That is a PERMANENT ftrace_ops for the
- * reason that btsrec_freeze.c gives.
+ * stall where the kernel has no such tracepoint.  That is a hook for the reason that
+ * btsrec_freeze.c gives.
  *
  * No panic, no end: the pause ends at the latest with the next annotation.  A CPU that
  * is locked up has no thread switch, so a report from an interrupt ends with our
@@ -16,7 +16,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpumask.h>
-#include <linux/ftrace.h>
 #include <linux/irq_work.h>
 #include <linux/kernel.h>
 #include <linux/preempt.h>
@@ -90,21 +89,15 @@ static __always_inline bool is_rcu_stall(const char *format)
 	       load_unaligned_zeropad(format + 8) == report.words[1];
 }
 
-static void on_printk(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-		      struct ftrace_regs *fregs)
+BTSREC_HOOK_HANDLER(on_printk, regs)
 {
-	const struct pt_regs *regs = ftrace_get_regs(fregs);
-
 	if (unlikely(regs && is_soft_lockup((const char *)regs->di)))
 		pause_for_report(BTSREC_REASON_SOFT_LOCKUP);
 	if (!BTSREC_HAS_RCU_STALL_WARNING && regs && is_rcu_stall((const char *)regs->di))
 		pause_for_report(BTSREC_REASON_RCU_STALL);
 }
 
-static struct ftrace_ops printk_ops = {
-	.func = on_printk,
-	.flags = BTSREC_FTRACE_FLAGS | FTRACE_OPS_FL_SAVE_REGS,
-};
+static struct btsrec_hook printk_hook = BTSREC_HOOK_WITH_REGS(on_printk);
 
 static bool printk_registered;
 
@@ -153,10 +146,8 @@ static void report_register(struct report *report)
 
 static void printk_register(void)
 {
-	int err = btsrec_hook_at(&printk_ops, PRINTK);
+	int err = btsrec_hook_register(&printk_hook, PRINTK);
 
-	if (!err)
-		err = register_ftrace_function(&printk_ops);
 	printk_registered = !err;
 	if (err)
 		btsrec_hook_missing(PRINTK, err, BTSREC_HAS_RCU_STALL_WARNING ?
@@ -193,7 +184,7 @@ void btsrec_reports_unregister(void)
 	size_t i;
 
 	if (printk_registered)
-		unregister_ftrace_function(&printk_ops);
+		btsrec_hook_unregister(&printk_hook);
 	printk_registered = false;
 	for (i = 0; i < ARRAY_SIZE(reports); i++) {
 		if (reports[i].tp)
@@ -206,9 +197,9 @@ void btsrec_reports_unregister(void)
 }
 
 /**
- * btsrec_reports_exit() - give back what ftrace keeps for the hook; see btsrec_freeze_exit()
+ * btsrec_reports_exit() - give back what ftrace keeps for the hook; see btsrec_hook_exit()
  */
 void btsrec_reports_exit(void)
 {
-	btsrec_ftrace_free_filter(&printk_ops);
+	btsrec_hook_exit(&printk_hook);
 }

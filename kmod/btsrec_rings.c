@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/topology.h>
+#include <asm/dma.h>
 #include <asm/io.h>
 #include <asm/pgtable_types.h>
 
@@ -120,6 +121,16 @@ fail:
 	pr_err("Not loaded: there is no free memory for the root page and its tables; free some and try again.\n");
 	btsrec_root_free();
 	return -ENOMEM;
+}
+
+/**
+ * btsrec_root_say_place() - print and keep it if a scan will not find the root page
+ */
+void btsrec_root_say_place(void)
+{
+	if (btsrec_root_pa >> PAGE_SHIFT >= MAX_DMA_PFN)
+		btsrec_hook_unsupported("CONFIG_ZONE_DMA",
+					"a dump without VMCOREINFO needs --scan=all, or --root with the address in the kernel log");
 }
 
 /**
