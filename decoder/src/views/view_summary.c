@@ -254,7 +254,7 @@ static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_c
 	view->no_signature = "where the fault lies in the history is not known";
 	if (!view->calls.fault.kind)
 		return;
-	view->no_signature = "functions have no names";
+	view->no_signature = "functions have no names; --system-map or --vmlinux gives them";
 	signature_begin(&view->signature, btsrec_reason_str(cpu->freeze.reason),
 			&view->calls.fault);
 	complete = !code_is_kernel(view->ip);
