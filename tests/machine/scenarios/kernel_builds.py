@@ -4,6 +4,8 @@
 Each with W=1 and sparse (C=2), where a warning is an error, by the compiler of that kernel's
 release. Nothing is booted. Without --flavours only that of the guests is built. The kernels
 "backports" and "sid" are the newest that these suites have today.
+
+A row "without OPTION" is built for headers from which the option was taken out, without sparse.
 """
 
 import os
@@ -31,6 +33,13 @@ COMPILERS = {**guestos.COMPILERS, "backports": "gcc-14", "sid": "gcc-16"}
 NEWEST = ("backports", "sid")
 TOOLS = ("make", "mawk", "base-files", "bash", "dash", "coreutils", "sed", "grep", "findutils",
          "binutils", "perl", "python3")
+# Options that a kernel may lack, each with what depends on it; built for the first kernel.
+_FTRACE = ("FUNCTION_TRACER", "DYNAMIC_FTRACE", "DYNAMIC_FTRACE_WITH_REGS", "KPROBES_ON_FTRACE",
+           "DYNAMIC_FTRACE_WITH_ARGS", "DYNAMIC_FTRACE_WITH_DIRECT_CALLS", "FTRACE_MCOUNT_RECORD")
+_KRETPROBES = ("KRETPROBES", "KRETPROBE_ON_RETHOOK")
+_KPROBES = ("KPROBES", "KPROBES_ON_FTRACE", "OPTPROBES", *_KRETPROBES)
+WITHOUT = {"FUNCTION_TRACER": _FTRACE, "KPROBES": _KPROBES, "KRETPROBES": _KRETPROBES,
+           "both tracers": _FTRACE + _KPROBES, "ZONE_DMA": ("ZONE_DMA",)}
 # The headers of 7.2 want a newer sparse than Debian 13 has; it runs with its own libraries.
 SPARSE_SUITE = "forky"
 SPARSE_PLACE = "opt/sparse"
@@ -142,29 +151,65 @@ def _module_source(context, release: str) -> Path:
     return folder
 
 
+def _headers_without(context, headers: Path, options) -> Path:
+    """A copy of HEADERS of a kernel that was configured without OPTIONS."""
+    folder = context.out / "headers-without"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(headers, folder)
+    for name, line in (("include/generated/autoconf.h", "#define CONFIG_{} 1\n"),
+                       ("include/config/auto.conf", "CONFIG_{}=y\n")):
+        lines = (folder / name).read_text(encoding="ascii").splitlines(keepends=True)
+        unwanted = {line.format(option) for option in options}
+        if line.format(options[0]) not in lines:
+            raise Failure(f"{headers.name} has no {options[0]} to be taken out")
+        (folder / name).write_text("".join(one for one in lines if one not in unwanted),
+                                   encoding="ascii")
+    return folder
+
+
+def _make(context, row: Row, root: Path, mounts: dict, headers: str, *words) -> str:
+    """What make says; also where there was something to report."""
+    status, said = _output(
+        root, {"module": _module_source(context, row.release), **mounts}, "make", "AWK=mawk",
+        f"-j{os.cpu_count()}", "-C", headers, "M=/mnt/module", "W=1", "KCFLAGS=-Werror", *words,
+        "modules")
+    reports = REPORT.findall(said)
+    if status or reports:
+        context.say(f"{row.release} {row.flavour}:\n{said}")
+        row.problem = f"{len(reports)} reports, make: exit {status}"
+    elif not (context.out / row.release / "btsrec.ko").is_file():
+        row.problem = "there is no module"
+    return said
+
+
 def _build(context, kernel: str, flavour: str) -> Row:
     row = Row(kernel, flavour)
     root, releases = _headers(context, kernel)
     row.release = releases[flavour]
     row.compiler = _output(root, {}, COMPILERS[kernel], "-dumpfullversion")[1].strip()
     row.sparse = _output(root, {}, *SPARSE, "--version")[1].strip()
-    status, said = _output(
-        root, {"module": _module_source(context, row.release)}, "make", "AWK=mawk",
-        f"-j{os.cpu_count()}", "-C", f"/usr/src/linux-headers-{row.release}", "M=/mnt/module",
-        "W=1", "C=2", f"CHECK={' '.join(SPARSE)}", "CF=-Wsparse-error", "KCFLAGS=-Werror",
-        "modules")
-    reports = REPORT.findall(said)
-    if status or reports:
-        context.say(f"{row.release}:\n{said}")
-        row.problem = f"{len(reports)} reports, make: exit {status}"
-    elif "CHECK" not in said or not (context.out / row.release / "btsrec.ko").is_file():
-        row.problem = "sparse did not run, or there is no module"
+    said = _make(context, row, root, {}, f"/usr/src/linux-headers-{row.release}", "C=2",
+                 f"CHECK={' '.join(SPARSE)}", "CF=-Wsparse-error")
+    if not row.problem and "CHECK" not in said:
+        row.problem = "sparse did not run"
+    return row
+
+
+def _build_without(context, kernel: str, name: str) -> Row:
+    row = Row(kernel, f"without {name}")
+    root, releases = _headers(context, kernel)
+    row.release = releases[FLAVOURS[0]]
+    row.compiler = _output(root, {}, COMPILERS[kernel], "-dumpfullversion")[1].strip()
+    headers = _headers_without(context, root / f"usr/src/linux-headers-{row.release}",
+                               WITHOUT[name])
+    _make(context, row, root, {"headers": headers}, "/mnt/headers")
     return row
 
 
 def run(context):
     rows = [_build(context, kernel, flavour) for kernel in context.options.kernels
             for flavour in context.options.flavours]
+    rows += [_build_without(context, context.options.kernels[0], name) for name in WITHOUT]
     print(table.text([Row.HEAD] + [row.cells() for row in rows]))
     bad = [row for row in rows if row.problem]
     if bad:
