@@ -142,10 +142,19 @@ tree_words() {
 	} | sort -u
 }
 
+# Events of a history: the table of annotations has most.
+event_words() {
+	{
+		words_of record_event_str record.c
+		sed -n 's/^\t\[BTSREC_ANNOT_[A-Z]*\] = { "\([a-z]*\)",.*/\1/p' \
+			"$top/decoder/src/recorder/record.c"
+	} | sort -u
+}
+
 check_words() {
 	local word nr=0
 	page btsrec-show-jsonl.5 > "$work/jsonl.5"
-	for word in $(words_of gap_str status.c) $(words_of render_kind_str render.c); do
+	for word in $(words_of gap_str status.c) $(event_words); do
 		nr=$((nr + 1))
 		grep -qwE -e "^\.It Cm (.* , )?$word" "$man"/btsrec-*.1 ||
 			fault "'$word' is in no page of a command"

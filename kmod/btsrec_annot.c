@@ -155,16 +155,6 @@ void btsrec_annot_nmi_over(struct btsrec_pcpu *pc, u64 stop_tsc)
 }
 
 /**
- * btsrec_annot_time() - annotate one point in time in three clocks
- * @pc: this CPU's, paused
- * @time: that point in time
- */
-void btsrec_annot_time(struct btsrec_pcpu *pc, const struct btsrec_time *time)
-{
-	btsrec_annot_put(pc, BTSREC_ANNOT_TIME, time, sizeof(*time));
-}
-
-/**
  * btsrec_annot_forget_torn() - make the ring clean after a torn annotation
  * @pc: this CPU's, stopped, index at the place of the stop
  *

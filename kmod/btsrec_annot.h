@@ -27,7 +27,6 @@ void btsrec_annot_switch(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
 void btsrec_annot_resume(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
 			 enum btsrec_reason reason, u64 stop_tsc);
 void btsrec_annot_nmi_over(struct btsrec_pcpu *pc, u64 stop_tsc);
-void btsrec_annot_time(struct btsrec_pcpu *pc, const struct btsrec_time *time);
 void btsrec_annot_forget_torn(struct btsrec_pcpu *pc);
 void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, u64 cr3);
 

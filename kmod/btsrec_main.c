@@ -122,7 +122,7 @@ static void begin_recording(struct btsrec_pcpu *pc, const struct btsrec_time *ti
 	if (btsrec_freeze_missed())
 		return;
 	if (first)
-		btsrec_annot_time(pc, time);
+		btsrec_annot_put(pc, BTSREC_ANNOT_TIME, time, sizeof(*time));
 	btsrec_annot_resume(pc, resume_kind(reason), reason, stop_tsc);
 	btsrec_resume(pc, (debugctl & ~BTS_OFF_BITS) | pc->on_bits);
 }

@@ -23,6 +23,7 @@
 #include "flow/event_filter.h"
 #include "flow/trace_frames.h"
 #include "recorder/cpus.h"
+#include "recorder/record.h"
 
 /* Above all process numbers (PID_MAX_LIMIT in include/linux/threads.h is 1 << 22). */
 #define CPUS_PID	(1U << 22)
@@ -420,7 +421,7 @@ static void begin_other(struct chrome *chrome, const struct btsrec_event *event,
 
 	begin_item(chrome, phase, &track);
 	out_literal(out, ",\"name\":\"");
-	out_str(out, render_kind_str(event->kind));
+	out_str(out, record_event_str(event->kind));
 	if (event->kind == BTSREC_EVENT_GAP) {
 		out_literal(out, ": ");
 		out_str(out, btsrec_gap_str(event->gap.kind));

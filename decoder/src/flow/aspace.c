@@ -95,9 +95,7 @@ void aspace_feed(struct aspace *as, const struct btsrec_event *event)
 	case BTSREC_EVENT_GAP:
 		feed_gap(as, event);
 		break;
-	case BTSREC_EVENT_BRANCH:
-	case BTSREC_EVENT_MARK:
-	case BTSREC_EVENT_TIME:
+	default:
 		break;
 	}
 }

@@ -65,19 +65,6 @@ bool clock_event(const struct btsrec_event *event, uint64_t *ret_tsc)
 	switch (event->kind) {
 	case BTSREC_EVENT_BRANCH:
 		return false;
-	case BTSREC_EVENT_SWITCH:
-	case BTSREC_EVENT_EXEC:
-		*ret_tsc = event->sw.tsc;
-		return true;
-	case BTSREC_EVENT_ARM:
-		*ret_tsc = event->resume.tsc;
-		return true;
-	case BTSREC_EVENT_MARK:
-		*ret_tsc = event->mark.tsc;
-		return true;
-	case BTSREC_EVENT_TIME:
-		*ret_tsc = event->time.tsc;
-		return true;
 	case BTSREC_EVENT_FREEZE:
 		*ret_tsc = event->freeze.tsc;
 		return true;
@@ -85,8 +72,11 @@ bool clock_event(const struct btsrec_event *event, uint64_t *ret_tsc)
 		if (event->gap.has_resume)
 			*ret_tsc = event->gap.resume.tsc;
 		return event->gap.has_resume;
+	default:
+		/* Every payload begins with it. */
+		*ret_tsc = event->sw.tsc;
+		return true;
 	}
-	return false;
 }
 
 uint64_t clock_event_begin(const struct btsrec_event *event, uint64_t tsc)

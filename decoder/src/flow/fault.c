@@ -223,13 +223,9 @@ bool fault_feed(struct fault_search *search, const struct btsrec_event *event,
 		return record_is_own_pause(&event->gap) || search_end(search, FAULT_INCOMPLETE);
 	case BTSREC_EVENT_ARM:
 		return search_end(search, FAULT_INCOMPLETE);
-	case BTSREC_EVENT_EXEC:
-	case BTSREC_EVENT_MARK:
-	case BTSREC_EVENT_TIME:
-	case BTSREC_EVENT_FREEZE:
-		break;
+	default:
+		return true;
 	}
-	return true;
 }
 
 void fault_moved(struct fault_search *search)

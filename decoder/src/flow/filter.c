@@ -79,13 +79,9 @@ static bool wants_sides(const struct filter *filter, const struct btsrec_event *
 	case BTSREC_EVENT_FREEZE:
 		return wants_thread(filter, event->freeze.pid, event->freeze.tgid,
 				    event->freeze.comm);
-	case BTSREC_EVENT_GAP:
-	case BTSREC_EVENT_BRANCH:
-	case BTSREC_EVENT_MARK:
-	case BTSREC_EVENT_TIME:
-		break;
+	default:
+		return filter_thread(filter, side);
 	}
-	return filter_thread(filter, side);
 }
 
 /* --- Which branch ------------------------------------------------------- */

@@ -233,9 +233,7 @@ const struct frames_step *frames_feed(struct frames *frames, const struct btsrec
 	case BTSREC_EVENT_GAP:
 		frames->lost = true;
 		break;
-	case BTSREC_EVENT_MARK:
-	case BTSREC_EVENT_TIME:
-	case BTSREC_EVENT_FREEZE:
+	default:
 		break;
 	}
 	frames->step.level = frames->stacks.current->level;

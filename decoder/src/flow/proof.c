@@ -316,13 +316,9 @@ bool proof_feed(struct proof *proof, const struct btsrec_event *event, uint64_t 
 		proof->has_prev = false;
 		proof->annotated = false;
 		return false;
-	case BTSREC_EVENT_SWITCH:
-	case BTSREC_EVENT_EXEC:
-	case BTSREC_EVENT_MARK:
-	case BTSREC_EVENT_TIME:
-		proof->annotated = true;
-		return false;
 	default:
+		/* Any other annotation. */
+		proof->annotated = true;
 		return false;
 	}
 	count(proof, ret);

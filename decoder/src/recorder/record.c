@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "recorder/record.h"
 
+#include <stddef.h>
 #include <string.h>
 
 struct record_tag record_tag(uint64_t from)
@@ -43,23 +44,27 @@ enum record_kind record_classify(const struct btsrec_record *record, unsigned in
 	}
 }
 
-static size_t payload_bytes(unsigned int kind)
-{
-	switch ((enum btsrec_annot_kind)kind) {
-	case BTSREC_ANNOT_SWITCH:
-	case BTSREC_ANNOT_MM:
-	case BTSREC_ANNOT_EXEC:
-		return sizeof(struct btsrec_switch);
-	case BTSREC_ANNOT_ARM:
-	case BTSREC_ANNOT_GAP:
-		return sizeof(struct btsrec_resume);
-	case BTSREC_ANNOT_MARK:
-		return sizeof(struct btsrec_mark);
-	case BTSREC_ANNOT_TIME:
-		return sizeof(struct btsrec_time);
-	}
-	return 0;
-}
+/* The size of a payload, which begins with the time. */
+#define PAYLOAD(type) \
+	(sizeof(struct type) + 0 * sizeof(char[offsetof(struct type, tsc) ? -1 : 1]))
+
+/** struct annotation - the event that a kind of annotation is, and what that is called */
+static const struct annotation {
+	const char *name;
+	size_t payload_bytes;
+	enum btsrec_event_kind event;
+	bool mm_only;
+} annotations[] = {
+	[BTSREC_ANNOT_SWITCH] = { "switch", PAYLOAD(btsrec_switch), BTSREC_EVENT_SWITCH, false },
+	[BTSREC_ANNOT_MM] = { "switch", PAYLOAD(btsrec_switch), BTSREC_EVENT_SWITCH, true },
+	[BTSREC_ANNOT_EXEC] = { "exec", PAYLOAD(btsrec_switch), BTSREC_EVENT_EXEC, false },
+	[BTSREC_ANNOT_ARM] = { "arm", PAYLOAD(btsrec_resume), BTSREC_EVENT_ARM, false },
+	[BTSREC_ANNOT_GAP] = { "gap", PAYLOAD(btsrec_resume), BTSREC_EVENT_GAP, false },
+	[BTSREC_ANNOT_MARK] = { "mark", PAYLOAD(btsrec_mark), BTSREC_EVENT_MARK, false },
+	[BTSREC_ANNOT_TIME] = { "time", PAYLOAD(btsrec_time), BTSREC_EVENT_TIME, false },
+};
+
+#define NR_ANNOTATIONS (sizeof(annotations) / sizeof(annotations[0]))
 
 static void set_gap(struct btsrec_event *event, enum btsrec_gap_kind kind)
 {
@@ -75,47 +80,28 @@ static void set_paused(struct btsrec_event *event, const uint8_t *payload)
 	memcpy(&event->gap.resume, payload, sizeof(event->gap.resume));
 }
 
+/* All members of the union begin at one place. */
+static void set_payload(struct btsrec_event *event, const struct annotation *annotation,
+			const uint8_t *payload)
+{
+	event->kind = annotation->event;
+	event->mm_only = annotation->mm_only;
+	memcpy((uint8_t *)event + offsetof(struct btsrec_event, sw), payload,
+	       annotation->payload_bytes);
+}
+
 void record_annotation(unsigned int kind, const uint8_t *payload, unsigned int nr_parts,
 		       struct btsrec_event *ret)
 {
-	size_t bytes = payload_bytes(kind);
-
 	ret->mm_only = false;
-	if (!bytes) {
+	if (kind >= NR_ANNOTATIONS || !annotations[kind].name)
 		set_gap(ret, BTSREC_GAP_UNKNOWN_KIND);
-		return;
-	}
-	if (nr_parts * BTSREC_PART_BYTES < bytes) {
+	else if (nr_parts * BTSREC_PART_BYTES < annotations[kind].payload_bytes)
 		set_gap(ret, BTSREC_GAP_BAD_RECORD);
-		return;
-	}
-	switch ((enum btsrec_annot_kind)kind) {
-	case BTSREC_ANNOT_MM:
-	case BTSREC_ANNOT_SWITCH:
-		ret->mm_only = kind == BTSREC_ANNOT_MM;
-		memcpy(&ret->sw, payload, sizeof(ret->sw));
-		ret->kind = BTSREC_EVENT_SWITCH;
-		break;
-	case BTSREC_ANNOT_EXEC:
-		memcpy(&ret->sw, payload, sizeof(ret->sw));
-		ret->kind = BTSREC_EVENT_EXEC;
-		break;
-	case BTSREC_ANNOT_ARM:
-		memcpy(&ret->resume, payload, sizeof(ret->resume));
-		ret->kind = BTSREC_EVENT_ARM;
-		break;
-	case BTSREC_ANNOT_GAP:
+	else if (kind == BTSREC_ANNOT_GAP)
 		set_paused(ret, payload);
-		break;
-	case BTSREC_ANNOT_MARK:
-		memcpy(&ret->mark, payload, sizeof(ret->mark));
-		ret->kind = BTSREC_EVENT_MARK;
-		break;
-	case BTSREC_ANNOT_TIME:
-		memcpy(&ret->time, payload, sizeof(ret->time));
-		ret->kind = BTSREC_EVENT_TIME;
-		break;
-	}
+	else
+		set_payload(ret, &annotations[kind], payload);
 }
 
 static struct btsrec_switch resumed_context(const struct btsrec_resume *resume)
@@ -142,11 +128,19 @@ bool record_context(const struct btsrec_event *event, struct btsrec_switch *ret)
 			return false;
 		*ret = resumed_context(&event->gap.resume);
 		return true;
-	case BTSREC_EVENT_BRANCH:
-	case BTSREC_EVENT_MARK:
-	case BTSREC_EVENT_TIME:
-	case BTSREC_EVENT_FREEZE:
+	default:
 		return false;
 	}
-	return false;
+}
+
+const char *record_event_str(enum btsrec_event_kind kind)
+{
+	if (kind == BTSREC_EVENT_BRANCH)
+		return "branch";
+	if (kind == BTSREC_EVENT_FREEZE)
+		return "freeze";
+	for (size_t i = 0; i < NR_ANNOTATIONS; i++)
+		if (annotations[i].name && annotations[i].event == kind)
+			return annotations[i].name;
+	return "unknown";
 }

@@ -92,6 +92,9 @@ enum record_kind record_classify(const struct btsrec_record *record, unsigned in
 void record_annotation(unsigned int kind, const uint8_t *payload, unsigned int nr_parts,
 		       struct btsrec_event *ret);
 
+/** record_event_str() - the kind as the word that every format prints; static */
+const char *record_event_str(enum btsrec_event_kind kind);
+
 /**
  * record_is_own_pause() - did the recorder pause itself here, and resume, each time with a WRMSR in
  * its own code?  At the sign of an oops that was none, and during NMIs.  During the report of a

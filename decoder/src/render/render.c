@@ -152,29 +152,6 @@ void render_cpu_state(struct out *out, const struct btsrec_cpu *cpu)
 	out_char(out, ')');
 }
 
-const char *render_kind_str(enum btsrec_event_kind kind)
-{
-	switch (kind) {
-	case BTSREC_EVENT_BRANCH:
-		return "branch";
-	case BTSREC_EVENT_SWITCH:
-		return "switch";
-	case BTSREC_EVENT_EXEC:
-		return "exec";
-	case BTSREC_EVENT_ARM:
-		return "arm";
-	case BTSREC_EVENT_MARK:
-		return "mark";
-	case BTSREC_EVENT_TIME:
-		return "time";
-	case BTSREC_EVENT_FREEZE:
-		return "freeze";
-	case BTSREC_EVENT_GAP:
-		return "gap";
-	}
-	return "unknown";
-}
-
 const char *render_block_str(const struct level_filter_block *block)
 {
 	return block->kernel ? "kernel" : "user";

@@ -89,9 +89,6 @@ extern const struct render_format render_tsv;
 /** render_format_of() - the table for @format; NULL: no such format */
 const struct render_format *render_format_of(enum btsrec_format format);
 
-/** render_kind_str() - the kind as the word that every format prints; static */
-const char *render_kind_str(enum btsrec_event_kind kind);
-
 /** render_cpu_state() - "frozen (panic)", "armed", "stopped (disarm)", "never armed" */
 void render_cpu_state(struct out *out, const struct btsrec_cpu *cpu);
 

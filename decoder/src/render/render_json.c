@@ -5,6 +5,7 @@
  */
 #include "flow/clock.h"
 #include "flow/fault.h"
+#include "recorder/record.h"
 #include "render/json.h"
 #include "render/render_branch.h"
 #include "render/render_lines.h"
@@ -196,7 +197,7 @@ void json_event_open(struct renderer *r, const struct btsrec_event *event)
 		json_branch(r, event);
 		return;
 	}
-	json_begin(out, event->cpu, event->n, render_kind_str(event->kind));
+	json_begin(out, event->cpu, event->n, record_event_str(event->kind));
 	if (clock_event(event, &tsc))
 		json_number(out, "tsc", tsc);
 	json_members(r, event);

@@ -12,6 +12,7 @@
 #include "render/render.h"
 #include "render/render_branch.h"
 #include "render/render_lines.h"
+#include "recorder/record.h"
 #include "recorder/session.h"
 #include "flow/level_filter.h"
 #include "symbols/symbol.h"
@@ -363,7 +364,7 @@ static void text_event(struct renderer *r, const struct btsrec_event *event)
 		return;
 	}
 	out_event(out, event->cpu, event->n);
-	out_pad(out, render_kind_str(event->kind), 8);
+	out_pad(out, record_event_str(event->kind), 8);
 	if (clock_event(event, &tsc)) {
 		out_literal(out, "tsc=");
 		out_dec(out, tsc, 0);

@@ -5,6 +5,7 @@
  */
 #include "flow/clock.h"
 #include "flow/fault.h"
+#include "recorder/record.h"
 #include "render/render.h"
 #include "render/render_branch.h"
 #include "render/render_lines.h"
@@ -147,7 +148,7 @@ static void tsv_event(struct renderer *r, const struct btsrec_event *event)
 		tsv_branch_label(r, event);
 		return;
 	}
-	tsv_begin_line(out, event->cpu, event->n, render_kind_str(event->kind));
+	tsv_begin_line(out, event->cpu, event->n, record_event_str(event->kind));
 	tsv_other(r, event);
 	out_char(out, '\n');
 }

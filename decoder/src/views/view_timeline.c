@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "flow/clock.h"
 #include "recorder/history.h"
+#include "recorder/record.h"
 #include "render/json.h"
 #include "flow/event_filter.h"
 #include "render/text_columns.h"
@@ -165,7 +166,7 @@ static void text_line(struct timeline_view *view, const struct lane *lane)
 	out_event(out, lane->event.cpu, lane->event.n);
 	out_dec(out, lane->nr_branches, 9);
 	out_char(out, ' ');
-	out_pad(out, render_kind_str(lane->event.kind), 8);
+	out_pad(out, record_event_str(lane->event.kind), 8);
 	render_details(r, &lane->event);
 	if (!lane->timed && lane->tsc) {
 		out_literal(out, " after_tsc=");

@@ -307,6 +307,7 @@ struct btsrec_record {
 #define BTSREC_PART_BYTES	16
 #define BTSREC_MAX_PARTS	5
 
+/* Every payload begins with the time stamp counter, "tsc". */
 enum btsrec_annot_kind {
 	BTSREC_ANNOT_SWITCH = 1,	/* struct btsrec_switch: another thread */
 	BTSREC_ANNOT_MM = 2,		/* struct btsrec_switch: same thread, another cr3 */

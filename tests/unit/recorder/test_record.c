@@ -172,11 +172,29 @@ END_TEST
 
 START_TEST(unknown_kind)
 {
-	struct btsrec_event event = decode(BTSREC_ANNOT_TIME + 1, 2);
+	static const unsigned int kinds[] = { 0, 200, 255 };
 
-	ck_assert_int_eq(event.kind, BTSREC_EVENT_GAP);
-	ck_assert_int_eq(event.gap.kind, BTSREC_GAP_UNKNOWN_KIND);
-	ck_assert(!event.gap.has_resume);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct btsrec_event event = decode(kinds[i], 2);
+
+		ck_assert_int_eq(event.kind, BTSREC_EVENT_GAP);
+		ck_assert_int_eq(event.gap.kind, BTSREC_GAP_UNKNOWN_KIND);
+		ck_assert(!event.gap.has_resume);
+	}
+}
+END_TEST
+
+START_TEST(words)
+{
+	ck_assert_str_eq(record_event_str(BTSREC_EVENT_BRANCH), "branch");
+	ck_assert_str_eq(record_event_str(BTSREC_EVENT_SWITCH), "switch");
+	ck_assert_str_eq(record_event_str(BTSREC_EVENT_EXEC), "exec");
+	ck_assert_str_eq(record_event_str(BTSREC_EVENT_ARM), "arm");
+	ck_assert_str_eq(record_event_str(BTSREC_EVENT_MARK), "mark");
+	ck_assert_str_eq(record_event_str(BTSREC_EVENT_TIME), "time");
+	ck_assert_str_eq(record_event_str(BTSREC_EVENT_FREEZE), "freeze");
+	ck_assert_str_eq(record_event_str(BTSREC_EVENT_GAP), "gap");
+	ck_assert_str_eq(record_event_str((enum btsrec_event_kind)99), "unknown");
 }
 END_TEST
 
@@ -208,5 +226,5 @@ END_TEST
 
 BTSREC_CK_MAIN("record", branches, reserved_flags_are_not_judged, canonical_width, poison,
 	       half_poison_in_every_word, parts, part_with_poison_payload_is_a_part,
-	       tag_that_contradicts_itself, switches, arm_and_gap, mark_and_time, unknown_kind,
+	       tag_that_contradicts_itself, switches, arm_and_gap, mark_and_time, unknown_kind, words,
 	       fewer_bytes_than_the_kind_has, more_bytes_than_the_kind_has_is_a_newer_minor)
