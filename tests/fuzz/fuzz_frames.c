@@ -27,7 +27,30 @@ static enum frames_place place(void *arg, uint64_t from, uint64_t to)
 		return to % 16 ? FRAMES_SAME : FRAMES_SAME_START;
 	if (to % 16)
 		return FRAMES_INSIDE;
-	return FRAMES_START + (enum frames_place)(to / 16 % 4);
+	return FRAMES_START + (enum frames_place)(to / 16 % 3);
+}
+
+static enum kernel_code code_at(void *arg, uint64_t va)
+{
+	(void)arg;
+	return (enum kernel_code)(va / 16 % (KERNEL_CODE_TRAMPOLINE + 1));
+}
+
+static bool is_trampoline(void *arg, uint64_t from, uint64_t entered)
+{
+	return from % 2 && code_at(arg, entered) == KERNEL_CODE_TRAMPOLINE;
+}
+
+static bool is_start(void *arg, uint64_t va)
+{
+	(void)arg;
+	return !(va % 16);
+}
+
+static bool is_made(void *arg, uint64_t va)
+{
+	(void)arg;
+	return va / 32 % 2;
 }
 
 static void check(struct frames *frames, const struct frames_step *step, uint64_t n)
@@ -79,7 +102,9 @@ static void feed(struct frames_pair *pair, const uint8_t *op, uint64_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 {
-	struct frames_source source = { .idt_known = true };
+	struct frames_source source = { .code = code_at, .is_trampoline = is_trampoline,
+					.is_start = is_start, .is_made = is_made,
+					.idt_known = true };
 	static struct frames_pair pair;
 
 	if (nr_bytes && bytes[0] & 1)

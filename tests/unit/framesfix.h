@@ -54,13 +54,34 @@ static inline enum frames_place place(void *arg, uint64_t from, uint64_t to)
 		return to & 0xff || to == COLD ? FRAMES_SAME : FRAMES_SAME_START;
 	if (to & 0xff)
 		return FRAMES_INSIDE;
-	if (to == HOOK)
-		return FRAMES_HOOK;
-	if (to == FORK)
-		return FRAMES_FORK;
-	if (function(from) == TRAMPOLINE)
-		return to == DIRECT ? FRAMES_DIRECT : FRAMES_REDIRECT;
 	return function(from) == SWITCH_TO_ASM ? FRAMES_SWITCH : FRAMES_START;
+}
+
+static inline enum kernel_code code_at(void *arg, uint64_t va)
+{
+	(void)arg;
+	if (va == HOOK)
+		return KERNEL_CODE_HOOK;
+	return va == FORK ? KERNEL_CODE_FORK : KERNEL_CODE_PLAIN;
+}
+
+static inline bool is_trampoline(void *arg, uint64_t from, uint64_t entered)
+{
+	(void)arg;
+	(void)from;
+	return entered == TRAMPOLINE;
+}
+
+static inline bool is_start(void *arg, uint64_t va)
+{
+	(void)arg;
+	return !(va & 0xff);
+}
+
+static inline bool is_made(void *arg, uint64_t va)
+{
+	(void)arg;
+	return va == DIRECT;
 }
 
 static inline void start_with(const struct frames_source *source)
@@ -76,7 +97,9 @@ static inline void start_with(const struct frames_source *source)
 
 static inline void start(void)
 {
-	start_with(&(struct frames_source){ .place = place, .idt_known = true });
+	start_with(&(struct frames_source){ .place = place, .code = code_at,
+					    .is_trampoline = is_trampoline, .is_start = is_start,
+					    .is_made = is_made, .idt_known = true });
 }
 
 static inline void finish(void)

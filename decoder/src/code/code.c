@@ -90,11 +90,6 @@ uint64_t code_nr_decoded(const struct code *code)
 	return code->nr_decoded;
 }
 
-const struct code_thunks *code_thunks(const struct code *code)
-{
-	return &code->source.thunks;
-}
-
 bool code_is_made(const struct code *code, uint64_t cr3, uint64_t va)
 {
 	return code->source.made && cr3 && code->source.made(code->source.arg, cr3, va);

@@ -61,14 +61,13 @@ enum code_thunk {
 	CODE_NO_THUNK,
 	CODE_THUNK_INDIRECT,
 	CODE_THUNK_RETURN,
-	CODE_THUNK_UNNAMED,	/* of a code_source: one if it looks like one; of nothing else */
 };
 
 /**
  * struct code_insn - one instruction
  * @target: where it leads, if @has_target.
  * @vector: of CODE_INT, by which it enters the kernel.
- * @here, @there: whether the instruction and its target are in a thunk.
+ * @here, @there: the thunks that the instruction and its target are in.
  */
 struct code_insn {
 	uint64_t target;
@@ -174,23 +173,9 @@ struct code_brief {
 #define CODE_NOT_KEPT	0xffff0U
 
 /**
- * struct code_thunks - a part of the kernel; where thunks can be in it is known
- * @image_kva, @image_bytes: that part; empty: nothing is known.
- * @begin_kva, @nr_bytes: nowhere else in it.
- */
-struct code_thunks {
-	uint64_t image_kva;
-	uint64_t image_bytes;
-	uint64_t begin_kva;
-	uint64_t nr_bytes;
-};
-
-/**
  * struct code_source - where code comes from
  * @image: borrowed.
  * @kernel_pgd_pa: page table for kernel addresses; 0: that of the address space.
- * @thunk: which thunk the kernel address @va is in; NULL: none is known.
- * @thunks: where it needs no asking.
  * @file: what is mapped at the user address @va, from a file, for pages that the dump lacks;
  *	returns how many leading bytes of @buf are valid; NULL: there are no files.
  * @made: was the code at the user address @va made by the program, and may be made anew at any
@@ -202,8 +187,6 @@ struct code_source {
 	const struct btsrec_image *image;
 	uint64_t kernel_pgd_pa;
 	bool la57;
-	enum code_thunk (*thunk)(void *arg, uint64_t va);
-	struct code_thunks thunks;
 	size_t (*file)(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
 	bool (*made)(void *arg, uint64_t cr3, uint64_t va);
 	enum code_mode (*mode)(void *arg, uint64_t cr3, uint64_t va);
@@ -225,9 +208,6 @@ uint64_t code_from_files(const struct code *code);
 
 /** code_nr_decoded() - how many instructions were decoded to follow runs, which takes the time */
 uint64_t code_nr_decoded(const struct code *code);
-
-/** code_thunks() - where it needs no asking for thunks, as its source says */
-const struct code_thunks *code_thunks(const struct code *code);
 
 /** code_is_made() - may the program have changed its own code at the user address @va? */
 bool code_is_made(const struct code *code, uint64_t cr3, uint64_t va);
@@ -319,6 +299,9 @@ uint64_t code_last(struct code *code, uint64_t cr3, uint64_t start, uint64_t end
  */
 enum code_fault code_insn(struct code *code, uint64_t cr3, uint64_t va, bool compat,
 			  struct code_insn *ret);
+
+/** code_pa() - where the kernel's page with @va is; false: not mapped, or not in the dump */
+bool code_pa(struct code *code, uint64_t va, uint64_t *ret_pa);
 
 /**
  * code_bytes() - copy code

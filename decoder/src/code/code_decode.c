@@ -85,44 +85,6 @@ static uint8_t vector_of(const ZydisDecodedInstruction *insn)
 	}
 }
 
-/*
- * The kernel makes a thunk of its own for an indirect branch that ITS could mislead (872df34d7c51;
- * its_init_thunk(), arch/x86/kernel/alternative.c): "jmp *%reg; int3" in the upper half of a line
- * of the cache, in a page of INT3; with FineIBT entered at a "jne" before that, after 0xea.
- */
-static bool is_its_thunk(struct code *code, uint64_t cr3, uint64_t va)
-{
-	static const uint8_t jne[] = { 0xea, 0x75, 0xfd };
-	uint8_t bytes[3 + 2 + 4] = { 0 }, *at = bytes + sizeof(jne);
-	size_t nr_bytes;
-
-	if (va % 64 < 32)
-		return false;
-	(void)code_bytes(code, cr3, va - sizeof(jne), bytes, sizeof(bytes), &nr_bytes);
-	if (!memcmp(at - 1, jne, sizeof(jne)))
-		at += 2;
-	else if (at[-1] != 0xcc && memcmp(bytes, jne, sizeof(jne)))
-		return false;
-	if (*at == 0x41)
-		at++;
-	return at[0] == 0xff && (at[1] & 0xf8) == 0xe0 && at[2] == 0xcc;
-}
-
-static enum code_thunk thunk_at(struct code *code, uint64_t cr3, uint64_t va)
-{
-	const struct code_thunks *thunks = &code->source.thunks;
-	enum code_thunk thunk;
-
-	if (!code->source.thunk || !code_is_kernel(va) ||
-	    (va - thunks->image_kva < thunks->image_bytes &&
-	     va - thunks->begin_kva >= thunks->nr_bytes))
-		return CODE_NO_THUNK;
-	thunk = code->source.thunk(code->source.arg, va);
-	if (thunk == CODE_THUNK_UNNAMED)
-		return is_its_thunk(code, cr3, va) ? CODE_THUNK_INDIRECT : CODE_NO_THUNK;
-	return thunk;
-}
-
 /* @fault: why there are no more than @nr_bytes. */
 static enum code_fault decode_any(const struct code *code, const uint8_t *bytes, size_t nr_bytes,
 				  enum code_fault fault, uint64_t va, bool compat,
@@ -176,6 +138,15 @@ enum code_fault code_decode(struct code *code, uint64_t cr3, uint64_t va, bool c
 	return decode_any(code, bytes, nr_bytes, fault, va, compat, ret);
 }
 
+/* A function that only returns is one when it is called. */
+static enum code_thunk thunk_there(struct code *code, uint64_t cr3, const struct code_insn *insn)
+{
+	enum code_thunk thunk = kernel_code_thunk(code, cr3, insn->target);
+
+	return insn->class == CODE_CALL && !insn->here && thunk == CODE_THUNK_RETURN ?
+		       CODE_NO_THUNK : thunk;
+}
+
 enum code_fault code_insn(struct code *code, uint64_t cr3, uint64_t va, bool compat,
 			  struct code_insn *ret)
 {
@@ -183,9 +154,10 @@ enum code_fault code_insn(struct code *code, uint64_t cr3, uint64_t va, bool com
 
 	if (fault)
 		return fault;
-	ret->here = thunk_at(code, cr3, va);
-	if (ret->has_target)
-		ret->there = thunk_at(code, cr3, ret->target);
+	if (ret->class >= CODE_COND && ret->class <= CODE_RET && code_is_kernel(va))
+		ret->here = kernel_code_thunk(code, cr3, va);
+	if (ret->has_target && code_is_kernel(ret->target))
+		ret->there = thunk_there(code, cr3, ret);
 	return CODE_OK;
 }
 

@@ -3,7 +3,7 @@
 #ifndef BTSREC_CODE_IMPL_H
 #define BTSREC_CODE_IMPL_H
 
-#include "code/code.h"
+#include "code/kernel_code.h"
 
 #include <Zydis/Zydis.h>
 
@@ -68,6 +68,7 @@ struct code_piece {
  * @bytes: of all @pages.
  * @pieces: by a hash of where they are, once there are any; @piece: one that is not among them.
  * @nr_decoded: instructions of runs.
+ * @last_switch: of kernel_code_switched().
  */
 struct code {
 	struct code_source source;
@@ -84,6 +85,7 @@ struct code {
 	struct walk walk;
 	uint64_t nr_from_files;
 	uint64_t nr_decoded;
+	struct kernel_switch last_switch;
 	struct code_piece piece;
 	struct code_piece *pieces;
 	struct code_page pages[CODE_NR_PAGES];
@@ -119,7 +121,7 @@ static inline const struct code_page *code_page_at(struct code *code, uint64_t c
 /** code_decode_init() - the decoders and what formats their text */
 void code_decode_init(struct code *code);
 
-/** code_decode() - code_insn() without the thunks, which cost a look-up by name */
+/** code_decode() - code_insn() without the thunks */
 enum code_fault code_decode(struct code *code, uint64_t cr3, uint64_t va, bool compat,
 			    struct code_insn *ret);
 

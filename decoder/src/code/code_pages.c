@@ -128,6 +128,16 @@ enum code_fault code_bytes(struct code *code, uint64_t cr3, uint64_t va, uint8_t
 	return CODE_OK;
 }
 
+bool code_pa(struct code *code, uint64_t va, uint64_t *ret_pa)
+{
+	const struct code_page *page = code_page_at(code, 0, va);
+
+	if (page->pa == CODE_NO_PA)
+		return false;
+	*ret_pa = page->pa + va % BTSREC_PAGE_BYTES;
+	return true;
+}
+
 uint64_t code_from_files(const struct code *code)
 {
 	return code->nr_from_files;

@@ -32,6 +32,7 @@
 #ifndef BTSREC_FRAMES_H
 #define BTSREC_FRAMES_H
 
+#include "code/kernel_code.h"
 #include "flow/stacks.h"
 
 /** enum frames_place - how two addresses are related by the bounds of functions */
@@ -41,12 +42,7 @@ enum frames_place {
 	FRAMES_SAME_START,	/* and the second is its first instruction */
 	FRAMES_INSIDE,		/* the second is inside another function */
 	FRAMES_START,		/* the second is the first instruction of another one */
-	FRAMES_HOOK,		/* START of code that stands in for a return address */
-	FRAMES_FORK,		/* START of where a new thread begins */
-	FRAMES_REDIRECT,	/* START, from code that may go on there for its caller */
-	FRAMES_DIRECT,		/* the same for itself */
-	FRAMES_MADE,		/* START, from code without a name that the kernel has made */
-	FRAMES_SWITCH,		/* START, from the code that has changed stacks */
+	FRAMES_SWITCH,		/* out of the code that has changed stacks */
 	FRAMES_SWITCHED,	/* SAME, in that code: since v5.19 it loops and calls first */
 };
 
@@ -54,10 +50,20 @@ enum frames_place {
  * struct frames_source - what is known of functions
  * @place: how @to lies to @from; NULL: nothing is known.  Then tail calls are not
  *	seen, and a thread's stack changes at the annotation of the switch.
+ * @code: what begins at @va; asked for a return that leads to no known place.  NULL: nothing is
+ *	known.
+ * @is_trampoline: may the code at @entered, called at @from, return to another function for its
+ *	caller?  NULL: none may.
+ * @is_start: may a function begin at @va?  @is_made: has the kernel made the code there?  Asked of
+ *	where trampolines return to.
  * @idt_known: what enters the kernel otherwise than by a system call is judged as such.
  */
 struct frames_source {
 	enum frames_place (*place)(void *arg, uint64_t from, uint64_t to);
+	enum kernel_code (*code)(void *arg, uint64_t va);
+	bool (*is_trampoline)(void *arg, uint64_t from, uint64_t entered);
+	bool (*is_start)(void *arg, uint64_t va);
+	bool (*is_made)(void *arg, uint64_t va);
 	void *arg;
 	bool idt_known;
 };

@@ -192,29 +192,86 @@ static uint64_t return_of_tail(const struct frames *f)
 	return top && !frame_is_entry(top->kind) && top->kind != FRAME_DIVERT ? top->return_va : 0;
 }
 
-/* The trampoline that runs was called by the code that goes on elsewhere now. */
-static void return_redirected(struct frames *f, uint64_t to, bool direct)
+/* The outermost frame that returns with the innermost one, if it may be a trampoline; else NULL. */
+static const struct frame *trampoline_of(const struct frames *f)
 {
-	struct stack *stack = f->stacks.current;
+	const struct stack *stack = f->stacks.current;
 	const struct frame *top = stack_top(&f->stacks);
-	struct frame trampoline, *frame;
-	size_t i;
+	const struct frame *frame;
 
-	if (!top || frame_is_entry(top->kind) || top->kind == FRAME_DIVERT ||
-	    !frames_may_be_there(stack, stack->nr - 1)) {
-		return_astray(f);
-		return;
-	}
-	i = frames_chain_start(stack, stack->nr - 1);
-	trampoline = stack->frames[i];
-	frames_leave(f, i);
-	if (direct) {
+	if (!f->source.is_trampoline || !top || frame_is_entry(top->kind) ||
+	    top->kind == FRAME_DIVERT || !frames_may_be_there(stack, stack->nr - 1))
+		return NULL;
+	frame = &stack->frames[frames_chain_start(stack, stack->nr - 1)];
+	return f->source.is_trampoline(f->source.arg, frame->from, frame->entered) ? frame : NULL;
+}
+
+static bool is_redirected(const struct frames *f, uint64_t to)
+{
+	return trampoline_of(f) && f->source.is_start(f->source.arg, to);
+}
+
+/* It was called by the code that goes on elsewhere now. */
+static void return_redirected(struct frames *f, uint64_t to)
+{
+	const struct frame trampoline = *trampoline_of(f);
+	struct stack *stack = f->stacks.current;
+	struct frame *frame;
+
+	frames_leave(f, frames_chain_start(stack, stack->nr - 1));
+	if (f->source.is_made(f->source.arg, to)) {
 		frames_enter(f, trampoline.kind, trampoline.from, to, trampoline.return_va);
 		return;
 	}
 	frame = frames_enter(f, FRAME_TAIL, trampoline.from, to, return_of_tail(f));
 	if (frame)
 		frame->back_va = trampoline.return_va;
+}
+
+/*
+ * The code that a change of stacks has jumped to returns; or nothing is known to be open, and a
+ * change of stacks is due.
+ */
+static bool is_switched_to(struct frames *f)
+{
+	const struct frame *top = stack_top(&f->stacks);
+
+	if (!top)
+		return f->has_switch;
+	return top->kind == FRAME_TAIL &&
+	       frames_place_of(f, top->from, top->entered) == FRAMES_SWITCH;
+}
+
+static void begin_thread(struct frames *f, uint64_t from, uint64_t to)
+{
+	if (f->has_switch)
+		frames_switch_stack(f);
+	stack_clear(&f->stacks);
+	begin_anew(f);
+	frames_enter(f, FRAME_TAIL, from, to, 0);
+}
+
+/* A known call is open, and the way to another stack was not recognised. */
+static bool is_unseen_switch(const struct frames *f)
+{
+	return f->has_switch && return_of_tail(f);
+}
+
+/* A return that matches no call. */
+static void return_unmatched(struct frames *f, uint64_t from, uint64_t to)
+{
+	enum kernel_code code = KERNEL_CODE_PLAIN;
+
+	if (f->source.code)
+		code = f->source.code(f->source.arg, to);
+	if (code == KERNEL_CODE_HOOK)
+		frames_enter(f, FRAME_TAIL, from, to, return_of_tail(f));
+	else if (code == KERNEL_CODE_FORK && is_switched_to(f))
+		begin_thread(f, from, to);
+	else if (is_redirected(f, to))
+		return_redirected(f, to);
+	else
+		return_astray(f);
 }
 
 /* It did not replace its caller. */
@@ -225,38 +282,31 @@ static bool returns_back(const struct frames *f, uint64_t to)
 	return top && top->back_va && top->back_va == to;
 }
 
-static void do_return(struct frames *f, uint64_t from, uint64_t to)
+static bool return_matched(struct frames *f, uint64_t to)
 {
 	struct stack *stack = f->stacks.current;
-	enum frames_place place;
 	size_t i;
 
-	if (returns_back(f, to)) {
+	if (returns_back(f, to))
 		frames_leave(f, stack->nr - 1);
-		return;
-	}
-	if (find_return(stack, to, &i)) {
+	else if (find_return(stack, to, &i))
 		frames_leave(f, frames_chain_start(stack, i));
+	else
+		return false;
+	return true;
+}
+
+static void do_return(struct frames *f, uint64_t from, uint64_t to)
+{
+	if (return_matched(f, to))
+		return;
+	if (!is_unseen_switch(f)) {
+		return_unmatched(f, from, to);
 		return;
 	}
-	place = frames_place_of(f, from, to);
-	switch (place) {
-	case FRAMES_REDIRECT:
-	case FRAMES_MADE:
-	case FRAMES_DIRECT:
-		return_redirected(f, to, place == FRAMES_DIRECT);
-		break;
-	case FRAMES_HOOK:
-		frames_enter(f, FRAME_TAIL, from, to, return_of_tail(f));
-		break;
-	case FRAMES_FORK:
-		stack_clear(&f->stacks);
-		begin_anew(f);
-		frames_enter(f, FRAME_TAIL, from, to, 0);
-		break;
-	default:
+	frames_switch_stack(f);
+	if (!return_matched(f, to))
 		return_astray(f);
-	}
 }
 
 /* --- Calls and jumps ---------------------------------------------------- */
@@ -353,10 +403,6 @@ static void do_jump(struct frames *f, enum branch_type type, uint64_t from, uint
 		begin_switch(f);
 		break;
 	case FRAMES_START:
-	case FRAMES_REDIRECT:
-	case FRAMES_DIRECT:
-	case FRAMES_HOOK:
-	case FRAMES_FORK:
 		tail_call(f, from, to);
 		break;
 	default:

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "symbols/text_patch.h"
+#include "code/kernel_code.h"
 #include "recorder/record.h"
 
 /* The recorder's own module, as the module map has it. */
@@ -253,7 +253,7 @@ static void feed_branch(struct proof *proof, const struct btsrec_record *branch,
 	else
 		judge_alone(proof, branch, cr3, step);
 	if (step->kind == PROOF_BROKEN &&
-	    text_patched_since(proof->code, proof->located, branch, cr3, step->fault))
+	    kernel_code_patched(proof->code, proof->located, branch, cr3, step->fault))
 		step->kind = PROOF_PATCHED;
 	proof->has_prev = true;
 	proof->annotated = false;

@@ -7,7 +7,6 @@
 #include "base/bounds.h"
 #include "base/readat.h"
 #include "symbols/symbol.h"
-#include "symbols/retpoline.h"
 #include "flow/trace_fault.h"
 #include "symbols/user.h"
 
@@ -87,10 +86,6 @@ struct code *trace_code(struct btsrec *rec)
 	if (rec->code.data)
 		return rec->code.data;
 	source = kernel_code(rec);
-	if (symbols_present(rec)) {
-		source.thunk = retpoline_at;
-		retpoline_where(rec, &source.thunks);
-	}
 	source.file = code_of_file;
 	source.made = made_code;
 	source.mode = mode_of_code;

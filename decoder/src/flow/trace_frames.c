@@ -4,16 +4,30 @@
 #include <string.h>
 
 #include "flow/frames_fast.h"
-#include "symbols/kernel_code.h"
+#include "kernel/kread.h"
+#include "symbols/symbol.h"
 
 /* --- Functions ---------------------------------------------------------- */
 
+/* Where modules can be, and code that is made at run time (Documentation/arch/x86, mm.rst). */
+#define MODULES_KVA	0xffffffffa0000000ULL
+
+/* A call that ftrace has put where a function begins, which may be with ENDBR64. */
+#define MAX_FENTRY_BYTES	4
+
 bool trace_is_switch(struct btsrec *rec, uint64_t va)
 {
-	struct symbol_name name;
+	struct code *code = trace_code(rec);
+	struct kernel_switch ignored;
 
-	return symbol_find_as(rec, va, false, &name) &&
-	       kernel_code_by_name(&name) == KERNEL_CODE_SWITCH;
+	return code && kernel_code_switched(code, va, &ignored);
+}
+
+bool trace_is_fork(struct btsrec *rec, uint64_t va)
+{
+	struct code *code = trace_code(rec);
+
+	return code && kernel_code_at(code, va) == KERNEL_CODE_FORK;
 }
 
 /* Parts of one function that lie apart; of several functions it is not known which one. */
@@ -21,7 +35,7 @@ static bool are_parts(struct btsrec *rec, uint64_t from_va, uint64_t to_va)
 {
 	struct symbol_name from, to;
 
-	return symbol_find_as(rec, from_va, true, &from) && symbol_find_as(rec, to_va, true, &to) &&
+	return symbol_bounds(rec, from_va, true, &from) && symbol_bounds(rec, to_va, true, &to) &&
 	       (symbol_is_split(from.name, from.name_bytes) ||
 		symbol_is_split(to.name, to.name_bytes));
 }
@@ -32,52 +46,108 @@ static bool same_name(const struct symbol_name *from, const struct symbol_name *
 	       !memcmp(from->name, to->name, from->name_bytes);
 }
 
-static enum frames_place place_of_start(enum kernel_code from, enum kernel_code to)
-{
-	if (to == KERNEL_CODE_HOOK)
-		return FRAMES_HOOK;
-	if (to == KERNEL_CODE_FORK)
-		return FRAMES_FORK;
-	if (from == KERNEL_CODE_TRAMPOLINE)
-		return to == KERNEL_CODE_DIRECT ? FRAMES_DIRECT : FRAMES_REDIRECT;
-	return from == KERNEL_CODE_SWITCH ? FRAMES_SWITCH : FRAMES_START;
-}
-
-/* From code that has no name. */
-static enum frames_place place_from_made(uint64_t from_va, const struct symbol_name *to)
-{
-	if (kernel_code_unnamed(from_va) != KERNEL_CODE_TRAMPOLINE || to->offset_bytes ||
-	    kernel_code_by_name(to) != KERNEL_CODE_PLAIN)
-		return FRAMES_UNKNOWN;
-	return FRAMES_MADE;
-}
-
-static enum frames_place place_of_names(struct btsrec *rec, uint64_t from_va,
-					const struct symbol_name *from, uint64_t to_va,
-					const struct symbol_name *to)
+static enum frames_place place_of_bounds(struct btsrec *rec, uint64_t from_va,
+					 const struct symbol_name *from, uint64_t to_va,
+					 const struct symbol_name *to)
 {
 	bool at_start = symbol_is_front(to->offset_bytes);
-	enum kernel_code code = kernel_code_by_name(from);
 
-	if (from_va - from->offset_bytes == to_va - to->offset_bytes) {
-		if (code == KERNEL_CODE_SWITCH)
-			return FRAMES_SWITCHED;
+	if (from_va - from->offset_bytes == to_va - to->offset_bytes)
 		return at_start ? FRAMES_SAME_START : FRAMES_SAME;
-	}
 	if (same_name(from, to) && are_parts(rec, from_va, to_va))
 		return FRAMES_SAME;
-	return at_start ? place_of_start(code, kernel_code_by_name(to)) : FRAMES_INSIDE;
+	return at_start ? FRAMES_START : FRAMES_INSIDE;
+}
+
+static bool has_bounds(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+{
+	return symbol_bounds(rec, va, false, ret) && ret->name_bytes;
+}
+
+static enum frames_place place_of_switch(const struct kernel_switch *sw, uint64_t to_va)
+{
+	return to_va - sw->begin_kva < sw->end_kva - sw->begin_kva ? FRAMES_SWITCHED :
+								     FRAMES_SWITCH;
+}
+
+/* Where nothing has bounds, functions that can be traced show where they begin. */
+static enum frames_place place_of_bytes(struct btsrec *rec, uint64_t to_va)
+{
+	if (symbols_bounded(rec) || !kernel_code_entry(trace_code(rec), to_va))
+		return FRAMES_UNKNOWN;
+	return FRAMES_START;
 }
 
 static enum frames_place place(void *arg, uint64_t from_va, uint64_t to_va)
 {
 	struct symbol_name from, to;
+	struct kernel_switch sw;
 
-	if (!symbol_find_as(arg, to_va, false, &to) || !to.name_bytes)
-		return FRAMES_UNKNOWN;
-	if (!symbol_find_as(arg, from_va, false, &from))
-		return place_from_made(from_va, &to);
-	return from.name_bytes ? place_of_names(arg, from_va, &from, to_va, &to) : FRAMES_UNKNOWN;
+	if (kernel_code_switched(trace_code(arg), from_va, &sw))
+		return place_of_switch(&sw, to_va);
+	if (!has_bounds(arg, to_va, &to) || !has_bounds(arg, from_va, &from))
+		return place_of_bytes(arg, to_va);
+	return place_of_bounds(arg, from_va, &from, to_va, &to);
+}
+
+static enum kernel_code code_at(void *arg, uint64_t va)
+{
+	return kernel_code_at(trace_code(arg), va);
+}
+
+/* The kernel's image lies in one piece; what is made is allocated page by page. */
+static bool is_in_image(struct btsrec *rec, uint64_t va)
+{
+	const struct btsrec_root *root = btsrec_root(rec);
+	uint64_t pa;
+
+	return code_pa(trace_code(rec), va, &pa) &&
+	       pa == va - KREAD_IMAGE_KVA + root->phys_base;
+}
+
+/* Beyond the kernel's image, where modules are and none is, is what the kernel has made. */
+static bool is_made(void *arg, uint64_t va)
+{
+	return va >= MODULES_KVA && !btsrec_module_at(arg, va) && !is_in_image(arg, va);
+}
+
+/* Code that has no bounds may have one anywhere. */
+static bool is_start(void *arg, uint64_t va)
+{
+	struct symbol_name name;
+
+	return !has_bounds(arg, va, &name) || symbol_is_front(name.offset_bytes);
+}
+
+static bool is_gone(struct btsrec *rec, uint64_t va)
+{
+	uint64_t pa;
+
+	return !code_pa(trace_code(rec), va, &pa);
+}
+
+/*
+ * Compilers make no call of another module, or of what is in none, before anything else: ftrace
+ * does, wherever a function begins.
+ */
+static bool is_called_by_ftrace(struct btsrec *rec, uint64_t from, uint64_t entered)
+{
+	struct symbol_name name;
+
+	if (entered < MODULES_KVA || is_in_image(rec, entered) ||
+	    btsrec_module_at(rec, from) == btsrec_module_at(rec, entered))
+		return false;
+	return has_bounds(rec, from, &name) ? name.offset_bytes <= MAX_FENTRY_BYTES :
+		kernel_code_entry(trace_code(rec), from) ||
+		kernel_code_entry(trace_code(rec), from - MAX_FENTRY_BYTES);
+}
+
+/* Trampolines are copies of one, or are called as one; those that are gone may have been one. */
+static bool is_trampoline(void *arg, uint64_t from, uint64_t entered)
+{
+	return code_at(arg, entered) == KERNEL_CODE_TRAMPOLINE ||
+	       is_called_by_ftrace(arg, from, entered) ||
+	       (is_made(arg, entered) && is_gone(arg, entered));
 }
 
 /* --- Events ------------------------------------------------------------- */
@@ -156,11 +226,11 @@ static enum btsrec_status feed_all(struct trace *trace, struct frames *frames,
 
 struct frames *trace_frames_new(struct btsrec *rec)
 {
-	struct frames_source source = { .arg = rec };
+	struct frames_source source = { .place = place, .code = code_at,
+					.is_trampoline = is_trampoline, .is_start = is_start,
+					.is_made = is_made, .arg = rec };
 	struct code *code = trace_code(rec);
 
-	if (symbols_present(rec))
-		source.place = place;
 	source.idt_known = code && code_idt(code)->known;
 	return code ? frames_new(&source) : NULL;
 }

@@ -6,8 +6,11 @@
 #include "flow/frames.h"
 #include "flow/trace.h"
 
-/** trace_is_switch() - does a branch from @va follow a change of the stack, by its function? */
+/** trace_is_switch() - does a branch from @va follow a change of the stack, by its code? */
 bool trace_is_switch(struct btsrec *rec, uint64_t va);
+
+/** trace_is_fork() - does what begins at @va look like the first code of a new thread? */
+bool trace_is_fork(struct btsrec *rec, uint64_t va);
 
 /**
  * trace_frames_fn - receives one event and what it did to the stacks

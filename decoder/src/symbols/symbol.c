@@ -89,6 +89,17 @@ bool symbols_present(struct btsrec *rec)
 	return dump && symbol_dump_kernel(dump, NULL);
 }
 
+bool symbols_bounded(struct btsrec *rec)
+{
+	const struct symbols *symbols = rec->symbols.data;
+	struct symbol_dump *dump;
+
+	if (rec->has_resolver || (symbols && symbols->files))
+		return true;
+	dump = dump_get(rec);
+	return dump && symbol_dump_kernel(dump, NULL);
+}
+
 const char *symbols_missing(struct btsrec *rec)
 {
 	struct symbol_dump *dump;
@@ -108,8 +119,7 @@ bool symbols_clone(struct btsrec *clone, struct btsrec *rec)
 	const struct symbols *symbols;
 	struct symbols *ret;
 
-	if (symbols_present(rec))
-		(void)dump_get(rec);
+	(void)symbols_bounded(rec);
 	symbols = rec->symbols.data;
 	ret = symbols_get(clone);
 	if (!ret)
@@ -122,7 +132,7 @@ bool symbols_clone(struct btsrec *clone, struct btsrec *rec)
 	return ret->dump;
 }
 
-/* Decoded code knows thunks, and what kind a branch is, by the names that there were. */
+/* Ways that were noted know the bounds of functions that there were. */
 static void names_changed(struct btsrec *rec)
 {
 	session_part_free(&rec->code);
@@ -137,7 +147,6 @@ void btsrec_set_resolver(struct btsrec *rec, const struct btsrec_resolver *resol
 
 void btsrec_set_dump_names(struct btsrec *rec, bool wanted)
 {
-	names_changed(rec);
 	rec->no_dump_names = !wanted;
 }
 
@@ -375,14 +384,14 @@ static bool files_find(const struct symbol_table *table, uint64_t va, bool raw,
 	return false;
 }
 
-static bool dump_find(struct btsrec *rec, uint64_t va, bool raw, struct symbol_name *ret)
+static bool dump_find(struct symbol_dump *dump, uint64_t va, bool raw, struct symbol_name *ret)
 {
-	struct symbol_dump *dump = symbols_dump(rec);
-
 	return dump && symbol_dump_find(dump, va, raw, ret);
 }
 
-bool symbol_find_as(struct btsrec *rec, uint64_t va, bool raw, struct symbol_name *ret)
+/* @dump: NULL: not wanted, or out of memory. */
+static bool find(struct btsrec *rec, struct symbol_dump *dump, uint64_t va, bool raw,
+		 struct symbol_name *ret)
 {
 	const struct symbols *symbols = rec->symbols.data;
 
@@ -391,7 +400,17 @@ bool symbol_find_as(struct btsrec *rec, uint64_t va, bool raw, struct symbol_nam
 	if (va < KERNEL_HALF_KVA)
 		return false;
 	return files_find(symbols ? symbols->files : NULL, va, raw, ret) ||
-	       dump_find(rec, va, raw, ret) || module_find(rec, va, ret);
+	       dump_find(dump, va, raw, ret) || module_find(rec, va, ret);
+}
+
+bool symbol_find_as(struct btsrec *rec, uint64_t va, bool raw, struct symbol_name *ret)
+{
+	return find(rec, symbols_dump(rec), va, raw, ret);
+}
+
+bool symbol_bounds(struct btsrec *rec, uint64_t va, bool raw, struct symbol_name *ret)
+{
+	return find(rec, dump_get(rec), va, raw, ret);
 }
 
 bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)

@@ -84,11 +84,19 @@ bool symbol_table_name_of(const struct symbol_table *table, uint64_t va, bool ra
  * symbol_find_as() - name @va
  * @raw: by its symbol; else by the function that the symbol is of, see symbol_function.h.
  *
- * What is decided by names asks this, so that it does not depend on what is printed.
- *
  * Return: as symbol_find().
  */
 bool symbol_find_as(struct btsrec *rec, uint64_t va, bool raw, struct symbol_name *ret);
+
+/**
+ * symbol_bounds() - symbol_find_as(), also by names of the dump that are not wanted
+ *
+ * For where functions begin and end, which does not depend on what is printed.
+ */
+bool symbol_bounds(struct btsrec *rec, uint64_t va, bool raw, struct symbol_name *ret);
+
+/** symbols_bounded() - are the bounds of the kernel's functions known? */
+bool symbols_bounded(struct btsrec *rec);
 
 /**
  * symbol_find() - name @va, as btsrec_set_raw_names() says

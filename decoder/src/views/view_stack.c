@@ -49,12 +49,7 @@ const char *stack_unreliable_str(enum unreliable_why why)
 
 static bool begins_thread(struct btsrec *rec, const struct frame *frame)
 {
-	static const char fork[] = "ret_from_fork";
-	struct symbol_name name;
-
-	return frame->kind == FRAME_TAIL && !frame->return_va &&
-	       symbol_find_as(rec, frame->entered, false, &name) &&
-	       name.name_bytes >= strlen(fork) && !memcmp(name.name, fork, strlen(fork));
+	return frame->kind == FRAME_TAIL && !frame->return_va && trace_is_fork(rec, frame->entered);
 }
 
 /* @line is in @frame; the next one is what @frame interrupted, called from or replaced. */

@@ -287,40 +287,25 @@ START_TEST(modes)
 }
 END_TEST
 
-static enum code_thunk name_thunks(void *arg, uint64_t va)
-{
-	++*(unsigned int *)arg;
-	return va >= TEXT + 0x800 && va < TEXT + 0x820 ? CODE_THUNK_INDIRECT : CODE_NO_THUNK;
-}
-
+/* A thunk of one register is one because that of the next follows. */
 START_TEST(thunks)
 {
-	unsigned int nr_asked = 0;
-	struct code_source source = { .kernel_pgd_pa = KERNEL_PGD, .thunk = name_thunks,
-				      .arg = &nr_asked };
-	struct code *code;
-
 	cf_setup();
-	source.image = &cf_image;
 	cf_put(TEXT, "\xe8\xfb\x07\x00\x00");
 	cf_put(TEXT + 0x800, "\xff\xe0");
-	code = code_new(&source);
-	ck_assert_int_eq(code_run(code, 0, TEXT, TEXT)->last.there, CODE_THUNK_INDIRECT);
-	ck_assert_int_eq(code_run(code, 0, TEXT, TEXT)->last.here, CODE_NO_THUNK);
-	ck_assert_int_eq(code_run(code, 0, TEXT + 0x800, TEXT + 0x800)->last.here,
+	cf_put(TEXT + 0x820, "\xff\xe1");
+	cf_put(TEXT + 0x880, "\xff\xe0");
+	cf_code = code_new(&(struct code_source){ .image = &cf_image,
+						  .kernel_pgd_pa = KERNEL_PGD });
+	ck_assert_int_eq(code_run(cf_code, 0, TEXT, TEXT)->last.there, CODE_THUNK_INDIRECT);
+	ck_assert_int_eq(code_run(cf_code, 0, TEXT, TEXT)->last.here, CODE_NO_THUNK);
+	ck_assert_int_eq(code_run(cf_code, 0, TEXT + 0x800, TEXT + 0x800)->last.here,
 			 CODE_THUNK_INDIRECT);
-	ck_assert_uint_eq(nr_asked, 3);
-	code_free(code);
+	ck_assert_int_eq(code_run(cf_code, 0, TEXT + 0x880, TEXT + 0x880)->last.here,
+			 CODE_NO_THUNK);
 	cf_finish();
 }
 END_TEST
-
-static enum code_thunk name_nothing(void *arg, uint64_t va)
-{
-	(void)arg;
-	(void)va;
-	return CODE_THUNK_UNNAMED;
-}
 
 /* What the kernel makes for one indirect branch, and what is but like it. */
 START_TEST(made_thunks)
@@ -342,14 +327,17 @@ START_TEST(made_thunks)
 		{ 0x21, "\xcc\xea\x75\xfd\x41\xff\xe3\xcc", true },
 		{ 0x21, "\xcc\xcc\x75\xfd\xff\xe0\xcc\xcc", false },
 	};
-	struct code_source source = { .kernel_pgd_pa = KERNEL_PGD, .thunk = name_nothing };
+	struct code_source source = { .kernel_pgd_pa = KERNEL_PGD };
 	enum code_thunk wanted = expected[_i].is_one ? CODE_THUNK_INDIRECT : CODE_NO_THUNK;
 	uint64_t va = MODULE + 0x300 + expected[_i].offset;
 	int32_t relative = (int32_t)(va - (MODULE + 5));
 	struct code_insn insn;
+	char lower[32];
 
 	cf_setup();
 	source.image = &cf_image;
+	memset(lower, 0xcc, sizeof(lower));
+	cf_put_bytes(va & ~63ULL, lower, sizeof(lower));
 	cf_put_bytes(va - 2, expected[_i].bytes, 8);
 	cf_put(MODULE, "\xe8");
 	cf_put_bytes(MODULE + 1, &relative, sizeof(relative));
@@ -371,45 +359,18 @@ END_TEST
 /* At the end of a page nothing behind is needed. */
 START_TEST(a_made_thunk_at_the_end)
 {
-	struct code_source source = { .kernel_pgd_pa = KERNEL_PGD, .thunk = name_nothing };
+	struct code_source source = { .kernel_pgd_pa = KERNEL_PGD };
 	struct code_insn insn;
+	char lower[32];
 
 	cf_setup();
 	source.image = &cf_image;
+	memset(lower, 0xcc, sizeof(lower));
+	cf_put_bytes(MODULE + 0xfc0, lower, sizeof(lower));
 	cf_put(MODULE + 0xffc, "\xcc\xff\xe0\xcc");
 	cf_code = code_new(&source);
 	ck_assert_int_eq(code_insn(cf_code, 0, MODULE + 0xffd, false, &insn), CODE_OK);
 	ck_assert_int_eq(insn.here, CODE_THUNK_INDIRECT);
-	cf_finish();
-}
-END_TEST
-
-/* No names are asked of addresses at which there can be no thunk. */
-START_TEST(thunks_in_a_part)
-{
-	unsigned int nr_asked = 0;
-	struct code_source source = { .kernel_pgd_pa = KERNEL_PGD, .thunk = name_thunks,
-				      .thunks = { TEXT, 0x810, TEXT + 0x800, 0x8 },
-				      .arg = &nr_asked };
-	struct code *code;
-
-	cf_setup();
-	source.image = &cf_image;
-	for (uint64_t va = TEXT + 0x7f8; va <= TEXT + 0x818; va += 8)
-		cf_put(va, "\xff\xe0");
-	code = code_new(&source);
-	ck_assert_int_eq(code_run(code, 0, TEXT + 0x7f8, TEXT + 0x7f8)->last.here, CODE_NO_THUNK);
-	ck_assert_uint_eq(nr_asked, 0);
-	ck_assert_int_eq(code_run(code, 0, TEXT + 0x800, TEXT + 0x800)->last.here,
-			 CODE_THUNK_INDIRECT);
-	ck_assert_uint_eq(nr_asked, 1);
-	ck_assert_int_eq(code_run(code, 0, TEXT + 0x808, TEXT + 0x808)->last.here, CODE_NO_THUNK);
-	ck_assert_uint_eq(nr_asked, 1);
-	/* After the part for which that is known. */
-	ck_assert_int_eq(code_run(code, 0, TEXT + 0x810, TEXT + 0x810)->last.here,
-			 CODE_THUNK_INDIRECT);
-	ck_assert_uint_eq(nr_asked, 2);
-	code_free(code);
 	cf_finish();
 }
 END_TEST
@@ -464,7 +425,6 @@ int main(void)
 	tcase_add_test(tcase, thunks);
 	tcase_add_loop_test(tcase, made_thunks, 0, 11);
 	tcase_add_test(tcase, a_made_thunk_at_the_end);
-	tcase_add_test(tcase, thunks_in_a_part);
 	tcase_add_test(tcase, texts);
 	tcase_add_test(tcase, labels);
 	return btsrec_ck_run_case("code", tcase);

@@ -79,6 +79,56 @@ START_TEST(new_thread)
 }
 END_TEST
 
+/* The change of stacks is not in the history, but that it is due. */
+START_TEST(new_thread_after_an_annotation)
+{
+	start();
+	jump(K(1) + 8, K(1) + 0x10);
+	annotate(BTSREC_EVENT_SWITCH, 1, 2);
+	ret(SWITCH_TO + 8, FORK);
+	ck_assert(step.switched);
+	ck_entered(FRAME_TAIL, FORK, 1);
+	ck_assert_uint_eq(frames_stack(frames)->pid, 2);
+	finish();
+}
+END_TEST
+
+/* Code that looks like the first of a thread is none without a switch. */
+START_TEST(no_new_thread)
+{
+	start();
+	call(K(1), K(2));
+	ret(K(2) + 8, FORK);
+	ck_assert(step.mismatch);
+	annotate(BTSREC_EVENT_SWITCH, 1, 2);
+	call(K(3), K(4));
+	jump(K(4) + 8, K(5));
+	ret(K(5) + 8, FORK);
+	ck_assert(!step.mismatch);
+	finish();
+}
+END_TEST
+
+/* Code that is not known has changed stacks: that shows when nothing matches. */
+START_TEST(switch_by_unknown_code)
+{
+	start();
+	call(K(1), K(0x30));
+	annotate(BTSREC_EVENT_SWITCH, 1, 2);
+	call(K(0x30), K(0x31));
+	ck_assert(!step.switched);
+	ret(K(0x31) + 8, K(7) + CALL_BYTES);
+	ck_assert(step.switched && !step.mismatch && step.deeper);
+	ck_assert_uint_eq(frames_stack(frames)->pid, 2);
+	call(K(7) + 0x10, K(0x31));
+	annotate(BTSREC_EVENT_SWITCH, 2, 1);
+	ret(K(0x31) + 8, K(1) + CALL_BYTES);
+	ck_assert(step.switched);
+	ck_left(2, K(0x30), 0);
+	finish();
+}
+END_TEST
+
 START_TEST(switch_without_names)
 {
 	start_with(&(struct frames_source){ .idt_known = true });
@@ -179,21 +229,6 @@ START_TEST(bridge_then_astray)
 }
 END_TEST
 
-/* No such thing happens, but a dump may say so: a user's return begins a thread. */
-START_TEST(bridge_to_another_stack)
-{
-	start();
-	entry(BRANCH_SYSCALL, -1, U(2) + 8, K(1));
-	gap();
-	jump(K(1) + 8, K(1) + 0x10);
-	ret(U(2) + 10, FORK);
-	ck_assert(step.unseen_exit && !step.bridged);
-	ck_assert_uint_eq(step.nr_left, 1);
-	ck_assert_uint_eq(depth(), 1);
-	finish();
-}
-END_TEST
-
 START_TEST(gap_without_a_bridge)
 {
 	start();
@@ -268,7 +303,8 @@ START_TEST(gap_before_a_system_return)
 END_TEST
 
 BTSREC_CK_MAIN("frames_threads", unseen_entry_left_at_once, thread_switch, thread_was_elsewhere,
-	       new_thread, switch_without_names, switch_of_user_code_only, thread_named_late,
-	       cr3_change_is_no_switch, bridged_gap, bridge_then_astray, bridge_to_another_stack,
+	       new_thread, new_thread_after_an_annotation, no_new_thread, switch_by_unknown_code,
+	       switch_without_names, switch_of_user_code_only, thread_named_late,
+	       cr3_change_is_no_switch, bridged_gap, bridge_then_astray,
 	       gap_without_a_bridge, contradiction_is_a_gap, gap_with_another_thread,
 	       gap_ends_in_user_code, gap_before_a_system_return)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Code by which the kernel itself changes where code goes on: the one table of it.
+ *
+ * All of it is known by its bytes and by how it is entered, never by a name, so that a dump
+ * without names has the same calls.  Sources, Linux 5.10 to 7.3, are beside each pattern in
+ * kernel_code.c.
+ *
+ * - Thunks stand for an indirect branch or a return: retpolines, the jumps of ITS, the return
+ *   thunk, and the one that counts the depth of calls.
+ * - A hook stands in for a return address: the function graph tracer, kretprobes, rethooks.
+ * - A trampoline of ftrace may return to another function on behalf of its caller: live patches,
+ *   kprobes on ftrace, injected errors, direct calls.
+ * - __switch_to_asm() changes stacks, and a new thread begins where __switch_to() then returns.
+ * - Static keys, static calls and ftrace write branches over NOPs, and NOPs over branches.
+ */
+#ifndef BTSREC_KERNEL_CODE_H
+#define BTSREC_KERNEL_CODE_H
+
+#include "code/code.h"
+#include "recorder/locate.h"
+
+/** enum kernel_code - what the code that begins at an address does to the way that code takes */
+enum kernel_code {
+	KERNEL_CODE_PLAIN,
+	KERNEL_CODE_HOOK,	/* stands in for a return address */
+	KERNEL_CODE_FORK,	/* looks like the first code of a new thread */
+	KERNEL_CODE_TRAMPOLINE,	/* may return to another function, on behalf of its caller */
+};
+
+/** kernel_code_at() - what begins at the kernel address @va; PLAIN if it is not in the dump */
+enum kernel_code kernel_code_at(struct code *code, uint64_t va);
+
+/**
+ * kernel_code_entry() - do the bytes at @va look like the beginning of a function?
+ *
+ * ENDBR64, or what ftrace has at the entry of all functions that can be traced.  Others look like
+ * nothing.
+ */
+bool kernel_code_entry(struct code *code, uint64_t va);
+
+/**
+ * struct kernel_switch - the code between a change of stacks and the jump to __switch_to()
+ * @begin_kva, @end_kva: both 0: not known.
+ */
+struct kernel_switch {
+	uint64_t begin_kva;
+	uint64_t end_kva;
+};
+
+/** kernel_code_switched() - does the branch at @va follow a change of stacks? @ret: if so, where */
+bool kernel_code_switched(struct code *code, uint64_t va, struct kernel_switch *ret);
+
+/** kernel_code_thunk() - the thunk that the kernel address @va is in */
+enum code_thunk kernel_code_thunk(struct code *code, uint64_t cr3, uint64_t va);
+
+/**
+ * kernel_code_patched() - is @branch, which the code does not have, one that was taken out?
+ * @cr3: the address space for user addresses; 0: unknown.
+ * @fault: why the code does not have it.
+ *
+ * The dump has the kernel's text as it was at the end.  Tracepoints, static keys or ftrace were
+ * switched off meanwhile, and the recorder's own hooks were taken out.  Where a branch was there
+ * is a NOP now; or a direct call from outside of all modules, that led into one, leads elsewhere.
+ * Code that was changed in another way is not known as that.  Programs change code that is in no
+ * file as they like, which contradicts nothing.
+ */
+bool kernel_code_patched(struct code *code, const struct located *located,
+			 const struct btsrec_record *branch, uint64_t cr3, enum code_fault fault);
+
+#endif /* BTSREC_KERNEL_CODE_H */
