@@ -353,7 +353,7 @@ bool kernel_code_entry(struct code *code, uint64_t va)
 
 /* --- Changes of stacks --------------------------------------------------- */
 
-/* __switch_to_asm() is 100 bytes long, of which FILL_RETURN_BUFFER is most. */
+/* __switch_to_asm() is 100 bytes long; most of it is FILL_RETURN_BUFFER. */
 #define SWITCH_MAX_BYTES	192
 
 /* "mov %rsp,D(%rdi); mov D(%rsi),%rsp" of entry_64.S: D is task_struct.thread.sp. */

@@ -2,9 +2,8 @@
 /*
  * Code by which the kernel itself changes where code goes on: the one table of it.
  *
- * All of it is known by its bytes and by how it is entered, never by a name, so that a dump
- * without names has the same calls.  Sources, Linux 5.10 to 7.3, are beside each pattern in
- * kernel_code.c.
+ * It is known by its bytes and by how it is entered, never by a name.  So a dump without names has
+ * the same calls.  Sources, Linux 5.10 to 7.3, are beside each pattern in kernel_code.c.
  *
  * - Thunks stand for an indirect branch or a return: retpolines, the jumps of ITS, the return
  *   thunk, and the one that counts the depth of calls.

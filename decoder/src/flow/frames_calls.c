@@ -257,23 +257,6 @@ static bool is_unseen_switch(const struct frames *f)
 	return f->has_switch && return_of_tail(f);
 }
 
-/* A return that matches no call. */
-static void return_unmatched(struct frames *f, uint64_t from, uint64_t to)
-{
-	enum kernel_code code = KERNEL_CODE_PLAIN;
-
-	if (f->source.code)
-		code = f->source.code(f->source.arg, to);
-	if (code == KERNEL_CODE_HOOK)
-		frames_enter(f, FRAME_TAIL, from, to, return_of_tail(f));
-	else if (code == KERNEL_CODE_FORK && is_switched_to(f))
-		begin_thread(f, from, to);
-	else if (is_redirected(f, to))
-		return_redirected(f, to);
-	else
-		return_astray(f);
-}
-
 /* It did not replace its caller. */
 static bool returns_back(const struct frames *f, uint64_t to)
 {
@@ -296,17 +279,32 @@ static bool return_matched(struct frames *f, uint64_t to)
 	return true;
 }
 
+static void return_elsewhere(struct frames *f, uint64_t to)
+{
+	if (is_unseen_switch(f)) {
+		frames_switch_stack(f);
+		if (return_matched(f, to))
+			return;
+	}
+	return_astray(f);
+}
+
 static void do_return(struct frames *f, uint64_t from, uint64_t to)
 {
+	enum kernel_code code = KERNEL_CODE_PLAIN;
+
 	if (return_matched(f, to))
 		return;
-	if (!is_unseen_switch(f)) {
-		return_unmatched(f, from, to);
-		return;
-	}
-	frames_switch_stack(f);
-	if (!return_matched(f, to))
-		return_astray(f);
+	if (f->source.code)
+		code = f->source.code(f->source.arg, to);
+	if (code == KERNEL_CODE_HOOK)
+		frames_enter(f, FRAME_TAIL, from, to, return_of_tail(f));
+	else if (code == KERNEL_CODE_FORK && is_switched_to(f))
+		begin_thread(f, from, to);
+	else if (is_redirected(f, to))
+		return_redirected(f, to);
+	else
+		return_elsewhere(f, to);
 }
 
 /* --- Calls and jumps ---------------------------------------------------- */

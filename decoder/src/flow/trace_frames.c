@@ -12,6 +12,9 @@
 /* Where modules can be, and code that is made at run time (Documentation/arch/x86, mm.rst). */
 #define MODULES_KVA	0xffffffffa0000000ULL
 
+/* CONFIG_FUNCTION_ALIGNMENT, and what compilers did before that. */
+#define FUNCTION_ALIGN	16
+
 /* A call that ftrace has put where a function begins, which may be with ENDBR64. */
 #define MAX_FENTRY_BYTES	4
 
@@ -111,12 +114,14 @@ static bool is_made(void *arg, uint64_t va)
 	return va >= MODULES_KVA && !btsrec_module_at(arg, va) && !is_in_image(arg, va);
 }
 
-/* Code that has no bounds may have one anywhere. */
+/* Functions without bounds begin where the compiler and the kernel align them. */
 static bool is_start(void *arg, uint64_t va)
 {
 	struct symbol_name name;
 
-	return !has_bounds(arg, va, &name) || symbol_is_front(name.offset_bytes);
+	if (has_bounds(arg, va, &name))
+		return symbol_is_front(name.offset_bytes);
+	return va % FUNCTION_ALIGN == 0 || is_made(arg, va);
 }
 
 static bool is_gone(struct btsrec *rec, uint64_t va)

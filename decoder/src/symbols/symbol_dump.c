@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
-#include "kernel/kallsyms.h"
+#include "kernel/kallsyms_scan.h"
 #include "kernel/layout.h"
 #include "kernel/gensyms.h"
 #include "kernel/modsyms.h"
@@ -157,24 +157,36 @@ static enum btsrec_status kernel_table(struct symbol_dump *dump, struct symbol_l
 	return BTSREC_OK;
 }
 
-static enum btsrec_status kernel_read(struct symbol_dump *dump)
+static enum btsrec_status kernel_read_at(struct symbol_dump *dump,
+					 const struct kallsyms_where *where)
 {
 	const struct btsrec_root *root = &dump->located->root;
 	struct kallsyms_anchor anchor = { root->symbol_name, root->symbol_kva };
 	_cleanup_free_ char *names = NULL;
 	struct symbol_list list = { 0 };
-	struct kallsyms_where where;
 	enum btsrec_status status;
 
-	if (!kallsyms_where(dump->image->vmcoreinfo, &where))
-		return msg_set(&dump->kernel_msg, BTSREC_ERR_NODATA,
-			       "VMCOREINFO does not say where kallsyms is");
-	status = kallsyms_read(&dump->kread, &where, &anchor, &dump->kernel_msg, &list, &names);
+	status = kallsyms_read(&dump->kread, where, &anchor, &dump->kernel_msg, &list, &names);
 	if (!status)
 		status = kernel_table(dump, &list);
 	symbol_list_fini(&list);
 	if (status == BTSREC_ERR_NOMEM)
 		kread_nomem(&dump->kread);
+	return status;
+}
+
+static enum btsrec_status kernel_read(struct symbol_dump *dump)
+{
+	struct kallsyms_where layouts[KALLSYMS_NR_LAYOUTS], where;
+	enum btsrec_status status = BTSREC_ERR_NODATA;
+
+	if (kallsyms_where(dump->image->vmcoreinfo, &where))
+		return kernel_read_at(dump, &where);
+	if (!kallsyms_scan(&dump->kread, dump->located->root.symbol_kva, layouts))
+		return msg_set(&dump->kernel_msg, BTSREC_ERR_NODATA,
+			       "VMCOREINFO does not say where kallsyms is");
+	for (size_t i = 0; status && i < KALLSYMS_NR_LAYOUTS; i++)
+		status = kernel_read_at(dump, &layouts[i]);
 	return status;
 }
 
