@@ -182,11 +182,14 @@ static const struct pattern unwind_depth[] = {
 
 static bool is_depth_thunk(struct code *code, uint64_t cr3, uint64_t va)
 {
+	static const struct pattern endbr64 = PATTERN(ENDBR64);
 	uint8_t bytes[16];
-	size_t nr_bytes;
+	size_t nr_bytes, at;
 
 	(void)code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
-	return skip_one_of(unwind_depth, 2, bytes, nr_bytes) && is_among_thunks(code, cr3, va);
+	at = skip_one_of(&endbr64, 1, bytes, nr_bytes);
+	return skip_one_of(unwind_depth, 2, bytes + at, nr_bytes - at) &&
+	       is_among_thunks(code, cr3, va);
 }
 
 static bool is_in_depth_thunk(struct code *code, uint64_t cr3, uint64_t va)

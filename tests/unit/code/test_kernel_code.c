@@ -214,6 +214,11 @@ START_TEST(return_thunks)
 	ck_assert_int_eq(insn.here, CODE_THUNK_RETURN);
 	ck_assert_int_eq(insn.there, CODE_THUNK_RETURN);
 	ck_assert_int_eq(kernel_code_thunk(cf_code, 0, MODULE + 0x100), CODE_NO_THUNK);
+	/* That of 6.12 begins with ENDBR64, and has no absolute address. */
+	cf_put(TEXT + 0xa00, "\xf3\x0f\x1e\xfa\x65\x48\xc1\x25\x11\x12\x13\x14\x05\x74\x02\xc3");
+	cf_start();
+	ck_assert_int_eq(kernel_code_thunk(cf_code, 0, TEXT + 0xa00), CODE_THUNK_RETURN);
+	ck_assert_int_eq(kernel_code_thunk(cf_code, 0, TEXT + 0xa0f), CODE_THUNK_RETURN);
 	cf_finish();
 }
 END_TEST
