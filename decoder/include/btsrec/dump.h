@@ -21,7 +21,8 @@ extern "C" {
  * @read_pa: read up to @len_bytes bytes of physical memory at @pa into @buf and
  *	store in *@ret_bytes how many leading bytes are valid.  BTSREC_OK when all
  *	are; BTSREC_ERR_NODATA when the rest is not in the dump (excluded, cut off);
- *	BTSREC_ERR_IO when the medium failed; BTSREC_ERR_NOMEM.
+ *	BTSREC_ERR_CORRUPT when what should be there is damaged; BTSREC_ERR_IO when the medium
+ *	failed; BTSREC_ERR_NOMEM.
  * @vmcoreinfo: text of the VMCOREINFO note or NULL; borrowed, NUL-terminated.
  * @root_pa_hint: physical address of the root from a symbol lookup; 0: none.
  * @max_pa: first physical address beyond memory, bounds a full scan; 0: unknown.

@@ -122,6 +122,13 @@ const char *btsrec_errmsg(const struct btsrec *rec)
 
 /* --- Trouble ------------------------------------------------------------ */
 
+static bool is_trouble(enum btsrec_status status)
+{
+	return status == BTSREC_ERR_IO || status == BTSREC_ERR_NOMEM ||
+	       status == BTSREC_ERR_CORRUPT;
+}
+
+/* What is damaged is not there for those that read, and said at the end. */
 static enum btsrec_status watched_read_pa(void *arg, uint64_t pa, void *buf, size_t len_bytes,
 					  size_t *ret_bytes)
 {
@@ -130,12 +137,12 @@ static enum btsrec_status watched_read_pa(void *arg, uint64_t pa, void *buf, siz
 
 	pthread_mutex_lock(&rec->reading);
 	status = rec->given.read_pa(rec->given.arg, pa, buf, len_bytes, ret_bytes);
-	if ((status == BTSREC_ERR_IO || status == BTSREC_ERR_NOMEM) && !rec->trouble) {
+	if (is_trouble(status) && !rec->trouble) {
 		rec->trouble = status;
-		rec->trouble_pa = pa;
+		rec->trouble_pa = pa + *ret_bytes;
 	}
 	pthread_mutex_unlock(&rec->reading);
-	return status;
+	return status == BTSREC_ERR_CORRUPT ? BTSREC_ERR_NODATA : status;
 }
 
 /*
@@ -157,12 +164,61 @@ static uint64_t watched_next_pa(void *arg, uint64_t pa)
 	return rec->given.next_pa(rec->given.arg, pa);
 }
 
+/* __START_KERNEL_map of arch/x86; the image with all that it has is smaller than the other. */
+#define IMAGE_KVA	0xffffffff80000000ULL
+#define IMAGE_MAX_BYTES	(64ULL << 20)
+
+static bool is_ring_of(const struct located_cpu *cpu, uint64_t page_pa)
+{
+	for (uint64_t i = 0; cpu && i < cpu->page.nr_ring_pages; i++)
+		if (cpu->ring_pa[i] == page_pa)
+			return true;
+	return false;
+}
+
+struct session_memory session_memory(const struct btsrec *rec, uint64_t pa)
+{
+	const struct located *located = rec->located;
+	uint64_t page_pa = pa & ~(uint64_t)(BTSREC_PAGE_BYTES - 1), symbol_pa;
+	struct session_memory ret = { "memory" };
+
+	if (!located)
+		return ret;
+	for (unsigned int i = 0; i < located->nr_cpus; i++) {
+		if (!is_ring_of(located->cpus[i], page_pa))
+			continue;
+		snprintf(ret.text, sizeof(ret.text), "the ring of CPU %u", i);
+		return ret;
+	}
+	symbol_pa = located->root.symbol_kva - IMAGE_KVA + located->root.phys_base;
+	if (pa + IMAGE_MAX_BYTES - symbol_pa < 2 * IMAGE_MAX_BYTES)
+		snprintf(ret.text, sizeof(ret.text), "the kernel's image, its code and its names");
+	return ret;
+}
+
+enum btsrec_status session_probe(struct btsrec *rec, uint64_t pa)
+{
+	enum btsrec_status status;
+	size_t ignored;
+	uint8_t byte;
+
+	pthread_mutex_lock(&rec->reading);
+	status = rec->given.read_pa(rec->given.arg, pa, &byte, sizeof(byte), &ignored);
+	pthread_mutex_unlock(&rec->reading);
+	return status;
+}
+
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status)
 {
 	if (status == BTSREC_ERR_STOPPED)
 		return status;
 	if (rec->nomem || rec->trouble == BTSREC_ERR_NOMEM)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	if (rec->trouble == BTSREC_ERR_CORRUPT)
+		return msg_set(&rec->msg, rec->trouble,
+			       "the file is damaged where it has %s, at 0x%llx",
+			       session_memory(rec, rec->trouble_pa).text,
+			       (unsigned long long)rec->trouble_pa);
 	if (rec->trouble)
 		return msg_set(&rec->msg, rec->trouble, "the memory at 0x%llx cannot be read",
 			       (unsigned long long)rec->trouble_pa);

@@ -109,9 +109,21 @@ struct btsrec *session_clone(struct btsrec *rec);
  * one that is not there.  An answer that may lack such things must not look like a whole one, so
  * every view of the session fails from then on.
  *
- * Return: @status; BTSREC_ERR_IO or BTSREC_ERR_NOMEM, with a message.
+ * Return: @status; BTSREC_ERR_IO, BTSREC_ERR_NOMEM, or BTSREC_ERR_CORRUPT of a damaged file, with a
+ *	message.
  */
 enum btsrec_status session_end(struct btsrec *rec, enum btsrec_status status);
+
+/** struct session_memory - what memory is of */
+struct session_memory {
+	char text[64];
+};
+
+/** session_memory() - what the physical address @pa is of: a ring, the kernel's image, others */
+struct session_memory session_memory(const struct btsrec *rec, uint64_t pa);
+
+/** session_probe() - what the source says of the byte at @pa; not noted as trouble */
+enum btsrec_status session_probe(struct btsrec *rec, uint64_t pa);
 
 /** session_part_free() - free what is there; leaves an empty one */
 void session_part_free(struct session_part *part);

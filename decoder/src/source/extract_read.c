@@ -348,7 +348,7 @@ static size_t find_frame(const struct extract_file *file, size_t page)
 	return sorted_up_to(file->frames, file->nr_frames, first_page, page) - 1;
 }
 
-/* The content of @frame to @raw; BTSREC_ERR_NODATA: it is damaged, or cut off. */
+/* The content of @frame to @raw; BTSREC_ERR_CORRUPT: it is damaged; BTSREC_ERR_NODATA: cut off. */
 static enum btsrec_status read_frame(struct extract_file *file, const struct frame *frame,
 				     uint8_t *raw)
 {
@@ -360,7 +360,7 @@ static enum btsrec_status read_frame(struct extract_file *file, const struct fra
 				       frame->packed_bytes);
 	if (ZSTD_getErrorCode(nr_bytes) == ZSTD_error_memory_allocation)
 		return BTSREC_ERR_NOMEM;
-	return nr_bytes == frame->raw_bytes ? BTSREC_OK : BTSREC_ERR_NODATA;
+	return nr_bytes == frame->raw_bytes ? BTSREC_OK : BTSREC_ERR_CORRUPT;
 }
 
 /* The content of a frame; it is kept. */

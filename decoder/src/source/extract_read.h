@@ -29,7 +29,7 @@ enum btsrec_status extract_open(int fd, uint64_t file_bytes, struct msg *msg,
 /** extract_close() - NULL is allowed */
 void extract_close(struct extract_file *file);
 
-/** extract_read_pa() - as read_pa of struct btsrec_image; a damaged frame is lost */
+/** extract_read_pa() - as read_pa of struct btsrec_image; BTSREC_ERR_CORRUPT: a damaged frame */
 enum btsrec_status extract_read_pa(struct extract_file *file, uint64_t pa, void *buf,
 				   size_t len_bytes, size_t *ret_bytes);
 

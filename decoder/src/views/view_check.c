@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "flow/clock.h"
@@ -192,12 +193,52 @@ static void check_first_fault(struct check *check, const struct btsrec_root *roo
 			    btsrec_reason_str(cpu->freeze.reason));
 }
 
+/* The last page of a small file that is damaged from @pa on, in memory of one kind. */
+static uint64_t end_of_damage(struct btsrec *rec, uint64_t pa)
+{
+	const struct session_memory what = session_memory(rec, pa);
+	uint64_t last_pa = pa;
+
+	for (;;) {
+		struct session_memory next;
+
+		pa = image_next_pa(&rec->image, last_pa + BTSREC_PAGE_BYTES);
+		if (pa == UINT64_MAX || session_probe(rec, pa) != BTSREC_ERR_CORRUPT)
+			return last_pa;
+		next = session_memory(rec, pa);
+		if (strcmp(next.text, what.text))
+			return last_pa;
+		last_pa = pa;
+	}
+}
+
+/* Of a small file, which is read quickly, each frame. */
+static void check_file(struct check *check)
+{
+	struct btsrec *rec = check->rec;
+	uint64_t pa = 0, last_pa;
+
+	if (!rec->image.next_pa || !rec->image.root_pa_hint)
+		return;
+	while ((pa = image_next_pa(&rec->image, pa)) != UINT64_MAX) {
+		if (session_probe(rec, pa) == BTSREC_ERR_CORRUPT) {
+			last_pa = end_of_damage(rec, pa);
+			check_fault(check, "the file is damaged where it has %s, from 0x%" PRIx64
+				    " to 0x%" PRIx64, session_memory(rec, pa).text, pa,
+				    last_pa + BTSREC_PAGE_BYTES - 1);
+			pa = last_pa;
+		}
+		pa += BTSREC_PAGE_BYTES;
+	}
+}
+
 static void check_root(struct check *check)
 {
 	const struct btsrec_root *root = btsrec_root(check->rec);
 
 	if (check->rec->incomplete)
 		check_fault(check, "%s", check->rec->notice);
+	check_file(check);
 	if (root->state == BTSREC_ROOT_FROZEN && !root->freeze_reason)
 		check_fault(check, "the recorder is frozen without a first fault");
 	if (root->freeze_reason)
