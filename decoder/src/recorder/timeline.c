@@ -110,6 +110,33 @@ static bool emit_branch(struct timeline *tl, const struct btsrec_record *record,
 	return true;
 }
 
+/*
+ * A near branch to an address that is not canonical is a #GP of the branch itself, which leaves
+ * no record (SDM vol. 2A and 2B, "JMP", "CALL", "RET").  An emulator may record both the branch and
+ * the exception at its target: together they are what a processor has recorded.
+ */
+static bool is_fault_at_target(const struct timeline *tl, const struct btsrec_record *record)
+{
+	const struct btsrec_record *next = record + 1;
+
+	return tl->pos + 1 < tl->run.nr_slots && record_canonical(record->from, tl->va_bits) &&
+	       !record_canonical(record->to, tl->va_bits) && record->to != BTSREC_POISON &&
+	       record->to >> BTSREC_TAG_SHIFT != BTSREC_TAG && next->from == record->to &&
+	       record_canonical(next->to, tl->va_bits) && next->to >> 63;
+}
+
+static bool emit_fault_at_target(struct timeline *tl, const struct btsrec_record *record,
+				 struct btsrec_event *ret)
+{
+	struct btsrec_record fault = record[1];
+
+	if (tl->has_gap)
+		return emit_gap(tl, ret);
+	fault.from = record->from;
+	consume_slot(tl);
+	return emit_branch(tl, &fault, ret);
+}
+
 static bool emit_annotation(struct timeline *tl, struct btsrec_event *ret)
 {
 	record_annotation(record_tag(tl->annot_from).kind, tl->annot_payload,
@@ -173,6 +200,8 @@ static bool step(struct timeline *tl, struct btsrec_event *ret)
 	case RECORD_BAD:
 		break;
 	}
+	if (is_fault_at_target(tl, record))
+		return emit_fault_at_target(tl, record, ret);
 	return lose_slot(tl, BTSREC_GAP_BAD_RECORD, ret);
 }
 

@@ -207,15 +207,24 @@ static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
 	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
 }
 
+/* Thunks are parts of the functions that branch by way of them. */
+static bool is_in_function(struct btsrec *rec, uint64_t va)
+{
+	struct code *code = trace_code(rec);
+	struct symbol_name name;
+
+	return symbol_find_as(rec, va, false, &name) && name.name_bytes &&
+	       !(code && code_is_kernel(va) && kernel_code_thunk(code, 0, va));
+}
+
 /* Where the fault is; after a jump to where no function is, the function that jumped. */
 static uint64_t last_function(const struct summary *view, struct btsrec *rec)
 {
 	const struct calltree *tree = &view->calls.tree;
 	struct calltree_line line;
-	struct symbol_name name;
 	size_t i = view->nr_open;
 
-	if (symbol_find_as(rec, view->ip, false, &name) && name.name_bytes)
+	if (is_in_function(rec, view->ip))
 		return view->ip;
 	/* The fault itself has entered its handler. */
 	do
@@ -265,6 +274,9 @@ static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_c
 
 		if (line.n < unreliable)
 			break;
+		/* The last function stands for where the fault is. */
+		if (line.n == view->calls.fault.n && line.frame == FRAME_EXCEPTION)
+			continue;
 		complete = !code_is_kernel(line.from) ||
 			   (frame_is_entry(line.frame) && line.frame != FRAME_EXCEPTION) ||
 			   !sign_function(view, rec, line.from);

@@ -37,6 +37,7 @@
 
 /* Nothing is mapped at either; the second is no canonical address. */
 #define UNMAPPED	0xfffffffffffff123UL
+#define WILD	0x6b6b6b6b6b6b6b6bUL
 #define NOT_CANONICAL	0x5a5a000000000000UL
 
 static unsigned long hunt_start;
@@ -155,6 +156,23 @@ static noinline void return_corrupt(void)
 	asm volatile("push %0\n" ASM_RET : : "r" (UNMAPPED) : "memory");
 }
 STACK_FRAME_NON_STANDARD(return_corrupt);
+
+/* What freed memory is filled with: not canonical, so the jump itself is a #GP. */
+static noinline void jump_wild(void)
+{
+	void (*target)(void) = (void *)WILD;
+
+	OPTIMIZER_HIDE_VAR(target);
+	model_mark();
+	target();
+}
+
+static noinline void return_wild(void)
+{
+	model_mark();
+	asm volatile("push %0\n" ASM_RET : : "r" (WILD) : "memory");
+}
+STACK_FRAME_NON_STANDARD(return_wild);
 
 static void send_nmi(unsigned int cpu)
 {
@@ -355,6 +373,8 @@ static const struct {
 	{ "stack-overflow", stack_overflow },
 	{ "jump-corrupt", jump_corrupt },
 	{ "return-corrupt", return_corrupt },
+	{ "jump-wild", jump_wild },
+	{ "return-wild", return_wild },
 	{ "panic-in-nmi", panic_in_nmi },
 	{ "hard-lockup", hard_lockup },
 	{ "soft-lockup", soft_lockup },

@@ -187,6 +187,15 @@ static void on_block(unsigned int index, void *udata)
 }
 
 /*
+ * A near branch to an address that is not canonical is a #GP of the branch itself and leaves no
+ * record (SDM vol. 2A and 2B, "JMP", "CALL", "RET").  QEMU goes there and faults at the target.
+ */
+static bool faults_at_target(const struct vcpu *cpu, uint64_t from)
+{
+	return !walk_canonical(from, cpu->space.la57);
+}
+
+/*
  * @from is the interrupted or faulting instruction.  A control transfer that faulted
  * itself (RET from an unmapped stack) was reached but did not happen.  @from == @to is
  * a request that moved nothing.
@@ -205,6 +214,8 @@ static void on_discontinuity(unsigned int index, enum qemu_plugin_discon_type ty
 	if (!qemu_plugin_u64_get(board_active(), index))
 		return;
 	pending = qemu_plugin_u64_get(board_pending(), index);
+	if (type == QEMU_PLUGIN_DISCON_EXCEPTION && pending && faults_at_target(cpu, from))
+		from = pending_from(cpu, pending);
 	if (type == QEMU_PLUGIN_DISCON_EXCEPTION && pending && from == pending_from(cpu, pending))
 		qemu_plugin_u64_set(board_pending(), index, 0);
 	if (stacklog_wanted())

@@ -15,9 +15,10 @@
 /* Bits of a PTE that a processor changes by itself: accessed and dirty. */
 #define PTE_VOLATILE	((1ULL << 5) | (1ULL << 6))
 
-static bool is_canonical(uint64_t addr, unsigned int address_bits)
+/** walk_canonical() - does @addr repeat its highest bit? */
+bool walk_canonical(uint64_t addr, bool la57)
 {
-	int64_t top = (int64_t)addr >> (address_bits - 1);
+	int64_t top = (int64_t)addr >> ((la57 ? 57 : 48) - 1);
 
 	return top == 0 || top == -1;
 }
@@ -90,7 +91,7 @@ bool walk_store(const struct walk_space *space, uint64_t addr, struct walk_cache
 	uint64_t offset = addr & (WALK_PAGE_BYTES - 1);
 	uint64_t page = addr - offset;
 
-	if (!is_canonical(addr, space->la57 ? 57 : 48))
+	if (!walk_canonical(addr, space->la57))
 		return false;
 	if (!cache_holds(space, cache, page)) {
 		cache->valid = walk_levels(space, addr, cache);

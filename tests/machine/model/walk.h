@@ -31,6 +31,7 @@ struct walk_cache {
 	uint64_t pa;		/* physical address of the page */
 };
 
+bool walk_canonical(uint64_t addr, bool la57);
 bool walk_store(const struct walk_space *space, uint64_t addr, struct walk_cache *cache,
 		uint64_t *pa_ret);
 

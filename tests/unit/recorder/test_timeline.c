@@ -200,6 +200,50 @@ START_TEST(two_runs_over_the_wrap)
 }
 END_TEST
 
+#define WILD	0x6b6b6b6b6b6b6b6bULL
+#define HANDLER	0xffffffff81000e00ULL
+
+/* As emulators have it; and what only begins so. */
+START_TEST(a_fault_at_a_target_that_is_not_canonical)
+{
+	static const struct {
+		uint64_t to;
+		uint64_t next_from;
+		uint64_t next_to;
+		bool is_fault;
+	} pairs[] = {
+		{ WILD, WILD, HANDLER, true },
+		{ WILD, WILD + 1, HANDLER, false },
+		{ WILD, WILD, 0x1000, false },
+		{ WILD, WILD, WILD, false },
+		{ BTSREC_POISON, BTSREC_POISON, HANDLER, false },
+	};
+	struct btsrec_record want = fixture_branch(2);
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		start();
+		for (uint64_t k = 0; k < 4; k++)
+			records[k] = fixture_branch(k + 1);
+		records[1].to = pairs[i].to;
+		records[2].from = pairs[i].next_from;
+		records[2].to = pairs[i].next_to;
+		feed(10, 4);
+		end(NULL);
+		ck_branch(0, 10, 1);
+		if (!pairs[i].is_fault) {
+			ck_assert_int_eq(events[1].kind, BTSREC_EVENT_GAP);
+			continue;
+		}
+		ck_assert_uint_eq(nr_events, 3);
+		ck_assert_int_eq(events[1].kind, BTSREC_EVENT_BRANCH);
+		ck_assert_uint_eq(events[1].branch.from, want.from);
+		ck_assert_uint_eq(events[1].branch.to, HANDLER);
+		ck_assert_uint_eq(events[1].slot, 12);
+		ck_branch(2, 13, 4);
+	}
+}
+END_TEST
+
 START_TEST(annotation_between_branches)
 {
 	start();
@@ -498,6 +542,7 @@ END_TEST
 
 BTSREC_CK_MAIN("timeline", empty, empty_run, one_branch,
 	       one_that_is_none_at_any_place, two_runs_over_the_wrap,
+	       a_fault_at_a_target_that_is_not_canonical,
 	       annotation_between_branches, annotation_split_at_every_part,
 	       neighbouring_annotations, paused, cut_at_the_oldest_end, cut_by_a_branch,
 	       cut_by_another_annotation, parts_of_two_annotations_never_mix,
