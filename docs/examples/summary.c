@@ -13,6 +13,17 @@ static void print_fault(const struct btsrec_digest *digest)
 		printf(" %s", digest->functions[i]);
 }
 
+static void print_verdict(const struct btsrec_digest *digest)
+{
+	printf("verdict %u %s %s", digest->cpu, digest->verdict,
+	       digest->access ? digest->access : "-");
+	if (digest->has_address)
+		printf(" 0x%016" PRIx64, digest->address_va);
+	if (digest->ip_va)
+		printf(" 0x%016" PRIx64, digest->ip_va);
+	printf(": %s", digest->sentence);
+}
+
 static void print_frame(const struct btsrec_digest *digest)
 {
 	printf("frame %u %s 0x%016" PRIx64, digest->cpu, digest->how, digest->ip_va);
@@ -41,6 +52,9 @@ static bool print(void *arg, const struct btsrec_digest *digest)
 	case BTSREC_DIGEST_CALL:
 		printf("call %u %" PRIu64 " %" PRIu32 " 0x%016" PRIx64, digest->cpu,
 		       digest->call->n, digest->call->level, digest->call->to_va);
+		break;
+	case BTSREC_DIGEST_VERDICT:
+		print_verdict(digest);
 		break;
 	}
 	return putchar('\n') != EOF;

@@ -64,6 +64,10 @@ def stack_of_digest(line):
 # A line of JSON has the frames of a CPU, which are values, too.
 def digest(line):
     cpu = line["cpu"]
+    if line["kind"] == "verdict":
+        places = [line[key] for key in ("address", "ip") if key in line]
+        places = [line.get("access", "-"), *places]
+        return ["verdict", cpu, line["verdict"], *places[:-1], f"{places[-1]}:", line["text"]]
     if line["kind"] == "signature":
         return ["fault", cpu, line["reason"], line.get("signature") or line["why"],
                 *line.get("functions", [])]

@@ -44,6 +44,8 @@ class Kind:
     @paused: why the history of each CPU ends before the freeze; empty: it need not.
     @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
     @guilty: the function that the first page must name of the CPU that failed; empty: none.
+    @verdict: the rule that must fire there, and the function of its "ip", if it has one; empty:
+        any.
     """
 
     trigger: str
@@ -63,6 +65,7 @@ class Kind:
     end: str = vm.PANIC_END
     mark: str = "call"
     guilty: str = ""
+    verdict: str = ""
     paused: str = ""
     kernels: tuple = guestos.KERNELS
 
@@ -76,46 +79,62 @@ def _oops(kind: str, console: str, **more) -> Kind:
 
 KINDS = {
     "sysrq-c": Kind("echo c >/proc/sysrq-trigger", "sysrq triggered crash", max_newer=64,
-                    guilty="sysrq_handle_crash"),
-    "null": _oops("null", "NULL pointer dereference", guilty="null_dereference"),
-    "null-hardirq": _oops("null-hardirq", "Fatal exception in interrupt", guilty="in_irq_work"),
-    "null-softirq": _oops("null-softirq", "Fatal exception in interrupt", guilty="in_timer"),
+                    guilty="sysrq_handle_crash",
+                    verdict="panic sysrq_handle_crash"),
+    "null": _oops("null", "NULL pointer dereference", guilty="null_dereference",
+                  verdict="null-pointer null_dereference"),
+    "null-hardirq": _oops("null-hardirq", "Fatal exception in interrupt", guilty="in_irq_work",
+                          verdict="null-pointer null_dereference"),
+    "null-softirq": _oops("null-softirq", "Fatal exception in interrupt", guilty="in_timer",
+                          verdict="null-pointer null_dereference"),
     "gp": _oops("gp", "general protection fault", entries=("asm_exc_general_protection",),
-                guilty="general_protection"),
+                guilty="general_protection",
+                verdict="non-canonical-address general_protection"),
     # Interrupts are on while it is reported: whatever comes then is recorded.
     "bug": _oops("bug", "kernel BUG at", entries=("asm_exc_invalid_op",), max_newer=None,
-                 guilty="bug"),
+                 guilty="bug",
+                 verdict="bug bug"),
     "warn": Kind("crash warn", "btscrash: a warning with a text", entries=("asm_exc_invalid_op",),
-                 mark="exception", guilty="warn", setup=PANIC_ON_WARN, max_since=MAX_PRINTED),
+                 mark="exception", guilty="warn", setup=PANIC_ON_WARN, max_since=MAX_PRINTED,
+                 verdict="warning warn"),
     "warn-uart": Kind("crash warn", "btscrash: a warning with a text",
                       entries=("asm_exc_invalid_op",), mark="exception", guilty="warn",
-                      setup=PANIC_ON_WARN, prepare=SLOW_CONSOLE, max_since=MAX_PRINTED),
+                      setup=PANIC_ON_WARN, prepare=SLOW_CONSOLE, max_since=MAX_PRINTED,
+                      verdict="warning warn"),
     "printed-bug": Kind("crash printed-bug", "kernel BUG at", entries=("asm_exc_invalid_op",),
                         reasons=("oops",), mark="exception", guilty="printed_bug",
                         setup=PANIC_ON_OOPS,
-                        prepare=SLOW_CONSOLE, max_since=MAX_PRINTED),
+                        prepare=SLOW_CONSOLE, max_since=MAX_PRINTED,
+                        verdict="bug printed_bug"),
     "stack-overflow": _oops("stack-overflow", "stack guard page",
-                            entries=("asm_exc_double_fault",), guilty="recurse"),
-    "jump-corrupt": _oops("jump-corrupt", "unable to handle page fault", guilty="jump_corrupt"),
+                            entries=("asm_exc_double_fault",), guilty="recurse",
+                            verdict="stack-overflow recurse"),
+    "jump-corrupt": _oops("jump-corrupt", "unable to handle page fault", guilty="jump_corrupt",
+                          verdict="no-code jump_corrupt"),
     "return-corrupt": _oops("return-corrupt", "unable to handle page fault",
-                            guilty="return_corrupt"),
+                            guilty="return_corrupt",
+                            verdict="no-code return_corrupt"),
     "panic-in-nmi": Kind("crash panic-in-nmi", "btscrash: in an NMI handler", max_newer=64,
-                         mark="nmi", end=STOPPED),
+                         mark="nmi", end=STOPPED, verdict="nmi"),
     "hard-lockup": Kind("crash hard-lockup", "Hard LOCKUP", reasons=("hard lockup",),
-                        max_newer=64, mark="nmi", end=STOPPED, guilty="hard_lockup"),
+                        max_newer=64, mark="nmi", end=STOPPED, guilty="hard_lockup",
+                        verdict="stuck hard_lockup"),
     "soft-lockup": Kind("crash soft-lockup", "softlockup: hung tasks", reasons=("soft lockup",),
                         max_newer=64, mark="unknown", guilty="soft_lockup", setup="""
 echo 1 >/proc/sys/kernel/softlockup_panic
-echo 2 >/proc/sys/kernel/watchdog_thresh"""),
+echo 2 >/proc/sys/kernel/watchdog_thresh""",
+                        verdict="stuck soft_lockup"),
     # A kernel that may preempt the report goes on recording there, and records the panic.
     "hung-task": Kind("crash hung-task\nsleep 100", "hung_task: blocked tasks",
                       reasons=("hung task",), max_newer=64, mark="unknown or call", setup="""
 echo 1 >/proc/sys/kernel/hung_task_panic
-echo 2 >/proc/sys/kernel/hung_task_timeout_secs"""),
+echo 2 >/proc/sys/kernel/hung_task_timeout_secs""",
+                      verdict="hung-task"),
     "rcu-stall": Kind("crash rcu-stall", "RCU Stall", reasons=("rcu stall",), max_newer=64,
                       mark="unknown", guilty="rcu_stall", setup="""
 echo 1 >/proc/sys/kernel/panic_on_rcu_stall
-echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
+echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout""",
+                      verdict="stuck rcu_stall"),
     # The 6.1 of the cloud flavour has no CONFIG_X86_MCE.
     "machine-check": Kind("ask monitor\nsleep 100", "Machine check", reasons=("machine check",),
                           kernels=("6.12", "7.2", "7.3"), max_newer=64,
@@ -123,12 +142,15 @@ echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"""),
                           mark="exception or unknown",
                           monitor="mce -b 0 4 0xb200000000000005 0x5 0 0",
                           # Otherwise it reboots, at once or some time after the panic.
-                          append="mce=nobootlog panic=3600", end=STOPPED),
+                          append="mce=nobootlog panic=3600", end=STOPPED,
+                          verdict="machine-check"),
     "user-oops": Kind("(crash null)\nsleep 1\nfinish 0", "NULL pointer dereference",
                       entries=PAGE_FAULT, reasons=("oops",), survives=True, max_newer=64,
-                      mark="exception", guilty="null_dereference"),
+                      mark="exception", guilty="null_dereference",
+                      verdict="null-pointer null_dereference"),
     "all-panic": Kind("crash all-panic", "btscrash: CPU", max_newer=64, min_cpus=2,
-                      together=True, guilty="panic_together"),
+                      together=True, guilty="panic_together",
+                      verdict="panic panic_together"),
     "annotating": Kind("hunt '' 1\ndd if=/dev/zero bs=1 | dd of=/dev/null bs=1",
                        "btscrash: NMI at", max_newer=64, min_cpus=2, mark=""),
     # Right after the instruction that stops BTS: all that the freeze needs must be there by then.
@@ -144,15 +166,19 @@ while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
     # A copy of the rings is being made: no branch leads to the fault, and the freeze knows why.
     "held": Kind("""exec 5<>/dev/btsrec
 echo hold >&5
-echo c >/proc/sysrq-trigger""", "sysrq triggered crash", mark="unknown", paused="snapshot"),
+echo c >/proc/sysrq-trigger""", "sysrq triggered crash", mark="unknown", paused="snapshot",
+                 verdict="none"),
     # The history reaches back before the arming, with the self-test's branches left out.
     "rearmed": Kind("""echo disarm >/dev/btsrec
 echo arm >/dev/btsrec
-echo c >/proc/sysrq-trigger""", "sysrq triggered crash", max_newer=64),
-    "kthread-mm": _oops("kthread-mm", "NULL pointer dereference"),
+echo c >/proc/sysrq-trigger""", "sysrq triggered crash", max_newer=64,
+                    verdict="panic sysrq_handle_crash"),
+    "kthread-mm": _oops("kthread-mm", "NULL pointer dereference",
+                        verdict="null-pointer null_dereference"),
     "cpu-offline": Kind("""echo 0 >/sys/devices/system/cpu/cpu1/online
 echo c >/proc/sysrq-trigger""", "sysrq triggered crash", max_newer=64,
-                        min_cpus=2, max_unfrozen=1),
+                        min_cpus=2, max_unfrozen=1,
+                        verdict="panic sysrq_handle_crash"),
 }
 
 

@@ -246,11 +246,12 @@ btsrec_coverage_each(struct btsrec *rec, const struct btsrec_coverage *opts,
 
 /** enum btsrec_digest_kind - what a value of btsrec_summary_each() is */
 enum btsrec_digest_kind {
-	BTSREC_DIGEST_FAULT,	/* the first fault: first of all, if there was one */
+	BTSREC_DIGEST_FAULT,	/* the first fault: before all CPUs, if there was one */
 	BTSREC_DIGEST_CPU,	/* what @cpu was doing; the ones below are of the CPU before them */
 	BTSREC_DIGEST_FRAME,	/* of its call stack, the innermost first */
 	BTSREC_DIGEST_SWITCH,	/* one of its newest task switches, the oldest first */
 	BTSREC_DIGEST_CALL,	/* of the path to the first fault */
+	BTSREC_DIGEST_VERDICT,	/* on the first fault: before it */
 };
 
 /** struct btsrec_digest - a part of btsrec_summary() in JSON */
@@ -266,13 +267,18 @@ struct btsrec_digest {
 	size_t nr_functions;
 	const struct btsrec_cpu *page; /* of CPU: valid as what btsrec_cpu() returns; else NULL */
 	bool first_fault;	/* of CPU: it is the one of the first fault */
-	uint64_t nr_branches;	/* of CPU: in its history */
+	uint64_t nr_branches;	/* of CPU: in its history; of VERDICT: JSON's "branches", or 0 */
 	const char *how;	/* of FRAME: a word of JSON's "type" of stacks; else NULL */
 	int vector;		/* of FRAME, of an interrupt or exception; -1: none */
-	uint64_t ip_va;		/* of FRAME: where it was, or called from */
-	struct btsrec_name ip;	/* of FRAME */
+	uint64_t ip_va;		/* of FRAME: where it was, or called from; of VERDICT: "ip", or 0 */
+	struct btsrec_name ip;	/* of both */
 	const struct btsrec_event *event; /* of SWITCH; else NULL */
 	const struct btsrec_call *call; /* of CALL; else NULL */
+	const char *verdict;	/* of VERDICT: a word of JSON's "verdict"; else NULL */
+	const char *sentence;	/* of VERDICT: what it says; else NULL */
+	const char *access;	/* of VERDICT: a word of JSON's "access"; NULL: none */
+	bool has_address;	/* of VERDICT: @address_va is what the access led to */
+	uint64_t address_va;
 };
 
 /** btsrec_digest_fn - receives a value, see above */

@@ -313,6 +313,13 @@ enum code_fault code_bytes(struct code *code, uint64_t cr3, uint64_t va, uint8_t
 			   size_t len_bytes, size_t *ret_bytes);
 
 /**
+ * code_is_none() - can the kernel not execute anything at @va?
+ *
+ * Return: true: by the page tables of the kernel it is no code, or it is the user's; false: it may.
+ */
+bool code_is_none(struct code *code, uint64_t va);
+
+/**
  * code_text() - the instruction at @va in AT&T syntax
  * @bytes, @ret_bytes: its bytes, CODE_INSN_MAX_BYTES of room.
  *

@@ -138,6 +138,12 @@ bool code_pa(struct code *code, uint64_t va, uint64_t *ret_pa)
 	return true;
 }
 
+bool code_is_none(struct code *code, uint64_t va)
+{
+	return !code_is_kernel(va) ||
+	       walk_forbids(&code->walk, code->source.kernel_pgd_pa, va);
+}
+
 uint64_t code_from_files(const struct code *code)
 {
 	return code->nr_from_files;

@@ -33,7 +33,19 @@ static bool search_found(struct fault_search *search, enum fault_kind kind,
 	fault->nr_newer = search->nr_branches;
 	fault->from = event->branch.from;
 	fault->to = event->branch.to;
-	return search_end(search, FAULT_FOUND);
+	fault->why = FAULT_FOUND;
+	return true;
+}
+
+/* The fault was found: what led there is its neighbour. */
+static bool feed_before(struct fault_search *search, const struct btsrec_event *event)
+{
+	struct fault *fault = &search->fault;
+
+	if (event->kind != BTSREC_EVENT_BRANCH)
+		return search_end(search, FAULT_FOUND);
+	fault->before[fault->nr_before++] = event->branch;
+	return fault->nr_before < FAULT_NR_BEFORE || search_end(search, FAULT_FOUND);
 }
 
 /* Did the hook that froze run with recording on? Then its call is in the history. */
@@ -209,6 +221,8 @@ bool fault_feed(struct fault_search *search, const struct btsrec_event *event,
 {
 	if (search->done)
 		return false;
+	if (search->fault.kind)
+		return feed_before(search, event);
 	switch (event->kind) {
 	case BTSREC_EVENT_BRANCH:
 		if (!search->away)

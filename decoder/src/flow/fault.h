@@ -40,6 +40,9 @@ enum fault_why {
 	FAULT_TOO_OLD,		/* the search was given up */
 };
 
+/* A thunk may have so many branches (arch/x86/lib/retpoline.S), and one leads there. */
+#define FAULT_NR_BEFORE	8
+
 /**
  * struct fault - the answer
  * @why: FAULT_FOUND unless @kind is FAULT_UNKNOWN; the rest is valid if it is.
@@ -47,6 +50,7 @@ enum fault_why {
  * @n: number of the event.
  * @nr_newer: branches from this one on.
  * @from, @to: the branch; @from is the address of the fault.
+ * @before: the branches right before it, the newest first, @nr_before of them.
  */
 struct fault {
 	enum fault_kind kind;
@@ -56,6 +60,8 @@ struct fault {
 	uint64_t nr_newer;
 	uint64_t from;
 	uint64_t to;
+	unsigned int nr_before;
+	struct btsrec_record before[FAULT_NR_BEFORE];
 };
 
 /**

@@ -17,20 +17,17 @@
 #define RPL_MASK		3
 #define RFLAGS_ALWAYS		2	/* bit 1 is always 1 (SDM vol. 1, "EFLAGS Register") */
 
-/*
- * How much of the stack is there from @sp on, at most @max_bytes; 0: nothing.  The page
- * above a stack of the kernel is never mapped.
- */
-static size_t read_stack(const struct stackmem *mem, uint64_t sp, uint8_t *buf, size_t max_bytes)
+size_t stackmem_read(const struct stackmem *mem, uint64_t sp, void *buf, size_t max_bytes)
 {
 	size_t nr_bytes = 0, nr_read = 0;
+	uint8_t *to = buf;
 
 	while (nr_bytes < max_bytes) {
 		size_t nr = BTSREC_PAGE_BYTES - (sp + nr_bytes) % BTSREC_PAGE_BYTES;
 
 		if (nr > max_bytes - nr_bytes)
 			nr = max_bytes - nr_bytes;
-		if (code_bytes(mem->code, mem->cr3, sp + nr_bytes, buf + nr_bytes, nr, &nr_read))
+		if (code_bytes(mem->code, mem->cr3, sp + nr_bytes, to + nr_bytes, nr, &nr_read))
 			break;
 		nr_bytes += nr;
 	}
@@ -61,7 +58,7 @@ static enum stackmem_found find_from(struct stackmem *mem, uint64_t sp, const st
 				     uint64_t *ret_link)
 {
 	uint8_t buf[STACKMEM_USER_BYTES];
-	size_t nr_bytes = read_stack(mem, sp, buf, code_is_kernel(sp) ? STACKMEM_KERNEL_BYTES :
+	size_t nr_bytes = stackmem_read(mem, sp, buf, code_is_kernel(sp) ? STACKMEM_KERNEL_BYTES :
 				     STACKMEM_USER_BYTES);
 
 	if (sp % WORD_BYTES || nr_bytes < WORD_BYTES)

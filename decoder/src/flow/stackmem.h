@@ -26,6 +26,15 @@ struct stackmem {
 	uint64_t sp;
 };
 
+/**
+ * stackmem_read() - copy what is there of the stack from @sp up, at most @max_bytes
+ *
+ * The page above a stack of the kernel is never mapped.
+ *
+ * Return: how many bytes of @buf are valid; 0: nothing is there.
+ */
+size_t stackmem_read(const struct stackmem *mem, uint64_t sp, void *buf, size_t max_bytes);
+
 /** enum stackmem_found - what became of one return address */
 enum stackmem_found {
 	STACKMEM_FOUND,

@@ -6,6 +6,7 @@
 /* SDM vol. 3A, "4-Level Paging and 5-Level Paging": bits of an entry. */
 #define PTE_PRESENT	(1ULL << 0)
 #define PTE_LARGE	(1ULL << 7)
+#define PTE_NO_EXECUTE	(1ULL << 63)
 #define PTE_PA_MASK	(((1ULL << 52) - 1) & ~(uint64_t)(BTSREC_PAGE_BYTES - 1))
 
 #define PAGE_SHIFT	12
@@ -61,12 +62,15 @@ static enum walk_result read_entry(const struct walk *walk, uint64_t table_pa, u
 	}
 }
 
+/* Code is executed where no level forbids it (SDM vol. 3A, "Access Rights"). */
 static enum walk_result walk_tables(const struct walk *walk, uint64_t pgd_pa, uint64_t va,
-				    uint64_t *ret_pa)
+				    struct walk_tlb *ret)
 {
 	uint64_t entry, table_pa = pgd_pa;
 	enum walk_result result;
 	unsigned int level;
+
+	ret->no_execute = false;
 
 	for (level = walk->la57 ? 5 : 4; level; level--) {
 		uint64_t page_bytes = 1ULL << (PAGE_SHIFT + (level - 1) * LEVEL_BITS);
@@ -74,32 +78,53 @@ static enum walk_result walk_tables(const struct walk *walk, uint64_t pgd_pa, ui
 		result = read_entry(walk, table_pa, va, level, &entry);
 		if (result)
 			return result;
+		ret->no_execute |= entry & PTE_NO_EXECUTE;
 		table_pa = entry & PTE_PA_MASK;
 		if (level == 1 || (level <= LARGE_1G_LEVEL && entry & PTE_LARGE)) {
-			*ret_pa = (table_pa & ~(page_bytes - 1)) | (va & (page_bytes - 1));
+			ret->pa = (table_pa & ~(page_bytes - 1)) | (va & (page_bytes - 1));
 			return WALK_OK;
 		}
 	}
 	return WALK_NOT_PRESENT;
 }
 
-enum walk_result walk_pa(struct walk *walk, uint64_t pgd_pa, uint64_t va, uint64_t *ret_pa)
+/* NULL: why not is *@ret. */
+static const struct walk_tlb *walk_page(struct walk *walk, uint64_t pgd_pa, uint64_t va,
+					enum walk_result *ret)
 {
 	uint64_t page_va = va & ~(uint64_t)(BTSREC_PAGE_BYTES - 1);
 	struct walk_tlb *tlb;
 
 	pgd_pa &= PTE_PA_MASK;
-	if (!pgd_pa)
-		return WALK_NO_ROOT;
-	if (!is_canonical(va, walk->la57))
-		return WALK_BAD_VA;
+	*ret = !pgd_pa ? WALK_NO_ROOT : is_canonical(va, walk->la57) ? WALK_OK : WALK_BAD_VA;
+	if (*ret)
+		return NULL;
 	tlb = &walk->tlb[((va ^ pgd_pa) >> PAGE_SHIFT) % WALK_TLB_ENTRIES];
 	if (tlb->pgd_pa != pgd_pa || tlb->va != page_va) {
-		tlb->result = walk_tables(walk, pgd_pa, page_va, &tlb->pa);
+		tlb->result = walk_tables(walk, pgd_pa, page_va, tlb);
 		tlb->pgd_pa = pgd_pa;
 		tlb->va = page_va;
 	}
-	if (tlb->result == WALK_OK)
-		*ret_pa = tlb->pa + (va - page_va);
-	return tlb->result;
+	*ret = tlb->result;
+	return *ret ? NULL : tlb;
+}
+
+enum walk_result walk_pa(struct walk *walk, uint64_t pgd_pa, uint64_t va, uint64_t *ret_pa)
+{
+	enum walk_result result;
+	const struct walk_tlb *tlb = walk_page(walk, pgd_pa, va, &result);
+
+	if (tlb)
+		*ret_pa = tlb->pa + va % BTSREC_PAGE_BYTES;
+	return result;
+}
+
+bool walk_forbids(struct walk *walk, uint64_t pgd_pa, uint64_t va)
+{
+	enum walk_result result;
+	const struct walk_tlb *tlb = walk_page(walk, pgd_pa, va, &result);
+
+	if (tlb)
+		return tlb->no_execute;
+	return result == WALK_BAD_VA || result == WALK_NOT_PRESENT;
 }

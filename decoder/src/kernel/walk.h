@@ -27,6 +27,7 @@ enum walk_result {
  * @image: borrowed.
  * @la57: five levels.
  * @tlb: answers by page, @pgd_pa and @va page-aligned; @pgd_pa 0: unused.
+ *	@no_execute: no code is executed there.
  */
 struct walk {
 	const struct btsrec_image *image;
@@ -36,6 +37,7 @@ struct walk {
 		uint64_t va;
 		uint64_t pa;
 		enum walk_result result;
+		bool no_execute;
 	} tlb[WALK_TLB_ENTRIES];
 };
 
@@ -48,6 +50,13 @@ void walk_init(struct walk *walk, const struct btsrec_image *image, bool la57);
  * @ret_pa: set if WALK_OK; the rest of its 4 KiB page follows.
  */
 enum walk_result walk_pa(struct walk *walk, uint64_t pgd_pa, uint64_t va, uint64_t *ret_pa);
+
+/**
+ * walk_forbids() - does an instruction at @va fault before it is executed?
+ *
+ * Return: true: nothing is mapped there, or no code; false: it does not, or that is not known.
+ */
+bool walk_forbids(struct walk *walk, uint64_t pgd_pa, uint64_t va);
 
 /** walk_result_str() - the result as a phrase; static. */
 const char *walk_result_str(enum walk_result result);

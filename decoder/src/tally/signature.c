@@ -17,19 +17,20 @@ static void hash_line(struct signature *signature, const char *text)
 	signature->hash = (signature->hash ^ '\n') * FNV_PRIME;
 }
 
-void signature_begin(struct signature *signature, const char *reason, const struct fault *fault)
+void signature_begin(struct signature *signature, const char *reason, const char *kind,
+		     int vector)
 {
-	char vector[32];
+	char text[32];
 
 	memset(signature, 0, sizeof(*signature));
 	signature->hash = FNV_BASIS;
 	hash_line(signature, SIGNATURE_VERSION);
 	hash_line(signature, reason);
-	hash_line(signature, fault_kind_str(fault->kind));
-	if (fault->kind != FAULT_EXCEPTION)
+	hash_line(signature, kind);
+	if (vector < 0)
 		return;
-	snprintf(vector, sizeof(vector), "%d", fault->vector);
-	hash_line(signature, vector);
+	(void)snprintf(text, sizeof(text), "%d", vector);
+	hash_line(signature, text);
 }
 
 /* "foo.isra.0", "foo.constprop.0.cold", "foo.part.0", "foo.llvm.123"; never only "". */

@@ -6,9 +6,11 @@
 #ifndef BTSREC_SIGNATURE_H
 #define BTSREC_SIGNATURE_H
 
-#include "flow/fault.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#define SIGNATURE_VERSION	"v1"
+#define SIGNATURE_VERSION	"v2"
 #define SIGNATURE_MAX_NAMES	8
 /* Longer ones are cut: KSYM_NAME_LEN is 512, and a module's name follows in brackets. */
 #define SIGNATURE_NAME_BYTES	640
@@ -31,8 +33,14 @@ struct signature {
 void signature_name(const char *name, size_t name_bytes, const char *module,
 		    char ret[SIGNATURE_NAME_BYTES]);
 
-/** signature_begin() - @reason: as btsrec_reason_str() words it */
-void signature_begin(struct signature *signature, const char *reason, const struct fault *fault);
+/**
+ * signature_begin() - before its first function
+ * @reason: as btsrec_reason_str() words it.
+ * @kind: of fault_kind_str(), or "stuck".
+ * @vector: of an exception; else -1.
+ */
+void signature_begin(struct signature *signature, const char *reason, const char *kind,
+		     int vector);
 
 /**
  * signature_add() - the next function of the path, from the fault outwards
@@ -46,7 +54,7 @@ void signature_begin(struct signature *signature, const char *reason, const stru
 bool signature_add(struct signature *signature, const char *name, size_t name_bytes,
 		   const char *module);
 
-/* "v1:", 16 hexadecimal digits and the NUL. */
+/* The version, a colon, 16 hexadecimal digits and the NUL. */
 #define SIGNATURE_TEXT_BYTES	(sizeof(SIGNATURE_VERSION ":") + 16)
 
 /** signature_text() - of a whole one, as it is printed */

@@ -2,6 +2,7 @@
 /* One screen: why the machine stopped, how it got there, what the other CPUs did. */
 #include "views/view_summary.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,12 @@
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
 
-/* The tree needs the newest calls only; what is open it has in any case. */
-#define NR_TREE_EVENTS	2000
+/*
+ * The tree needs the newest calls only; what is open it has in any case.  Of a lockup it shows
+ * as well whether calls may have ended unseen.
+ */
+#define NR_TREE_EVENTS		2000
+#define NR_LOCKUP_EVENTS	65536
 #define MAX_PATH_LINES	20
 
 /* --- One CPU ------------------------------------------------------------ */
@@ -97,6 +102,12 @@ static uint64_t last_of_tree(const struct summary *view)
 	return view->calls.fault.kind ? view->calls.fault.n : UINT64_MAX;
 }
 
+static uint64_t nr_tree_events(const struct btsrec_cpu *cpu)
+{
+	return cpu->frozen && verdict_is_lockup((enum btsrec_reason)cpu->freeze.reason) ?
+	       NR_LOCKUP_EVENTS : NR_TREE_EVENTS;
+}
+
 static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsigned int cpu)
 {
 	enum btsrec_status status;
@@ -108,7 +119,7 @@ static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsig
 		status = trace_fault(rec, cpu, &view->calls.fault);
 	if (!status && view->nr_events)
 		status = calltree_read(&view->calls.tree, rec, cpu, 0, last_of_tree(view),
-				       NR_TREE_EVENTS, &view->calls.fault);
+				       nr_tree_events(btsrec_cpu(rec, cpu)), &view->calls.fault);
 	if (!status)
 		view->nr_open = nr_own_calls(view, btsrec_cpu(rec, cpu));
 	return status;
@@ -195,105 +206,6 @@ static enum btsrec_status print_path(struct summary *view, struct btsrec *rec)
 	return BTSREC_OK;
 }
 
-/* --- Signature ---------------------------------------------------------- */
-
-/* False: the path is at its end; an address without a name is none of it. */
-static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
-{
-	struct symbol_name name;
-
-	if (!symbol_find_as(rec, va, false, &name) || !name.name_bytes)
-		return true;
-	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
-}
-
-/* Thunks are parts of the functions that branch by way of them. */
-static bool is_in_function(struct btsrec *rec, uint64_t va)
-{
-	struct code *code = trace_code(rec);
-	struct symbol_name name;
-
-	return symbol_find_as(rec, va, false, &name) && name.name_bytes &&
-	       !(code && code_is_kernel(va) && kernel_code_thunk(code, 0, va));
-}
-
-/* Where the fault is; after a jump to where no function is, the function that jumped. */
-static uint64_t last_function(const struct summary *view, struct btsrec *rec)
-{
-	const struct calltree *tree = &view->calls.tree;
-	struct calltree_line line;
-	size_t i = view->nr_open;
-
-	if (is_in_function(rec, view->ip))
-		return view->ip;
-	/* The fault itself has entered its handler. */
-	do
-		line = i ? calltree_line(tree, tree->open[--i]) : (struct calltree_line){ 0 };
-	while (i && line.n == view->calls.fault.n);
-	return line.to;
-}
-
-/* The newest event before the fault at which calls may have ended unseen; 0: none. */
-static uint64_t unreliable_n(const struct summary *view)
-{
-	const struct calltree *tree = &view->calls.tree;
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < tree->nr_lines; i++) {
-		struct calltree_line line = calltree_line(tree, i);
-
-		if ((line.kind == CALLTREE_ASTRAY || line.kind == CALLTREE_LOST ||
-		     line.kind == CALLTREE_BREAK) && line.n < view->calls.fault.n)
-			n = line.n;
-	}
-	return n;
-}
-
-/*
- * From the fault outwards, up to where the kernel was entered: by a system call or from
- * user code, or by an interrupt, which has nothing to do with what it interrupted.
- */
-static void sign(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *cpu)
-{
-	const struct calltree *tree = &view->calls.tree;
-	uint64_t unreliable = unreliable_n(view);
-	bool complete = false;
-	size_t i;
-
-	view->no_signature = "where the fault lies in the history is not known";
-	if (!view->calls.fault.kind)
-		return;
-	view->no_signature = "functions have no names; --system-map or --vmlinux gives them";
-	signature_begin(&view->signature, btsrec_reason_str(cpu->freeze.reason),
-			&view->calls.fault);
-	complete = !code_is_kernel(view->ip);
-	if (!complete)
-		(void)sign_function(view, rec, last_function(view, rec));
-	for (i = view->nr_open; i && !complete; i--) {
-		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
-
-		if (line.n < unreliable)
-			break;
-		/* The last function stands for where the fault is. */
-		if (line.n == view->calls.fault.n && line.frame == FRAME_EXCEPTION)
-			continue;
-		complete = !code_is_kernel(line.from) ||
-			   (frame_is_entry(line.frame) && line.frame != FRAME_EXCEPTION) ||
-			   !sign_function(view, rec, line.from);
-	}
-	signature_end(&view->signature, complete);
-	if (view->signature.nr_names)
-		view->no_signature = NULL;
-}
-
-void out_signature(struct out *out, const struct signature *signature)
-{
-	char text[SIGNATURE_TEXT_BYTES];
-
-	signature_text(signature, text);
-	out_str(out, text);
-}
-
 /* --- Summary ------------------------------------------------------------ */
 
 static const char *why_without(struct btsrec *rec)
@@ -311,6 +223,7 @@ static enum btsrec_status begin_without(void *arg)
 	struct summary *view = arg;
 
 	view->no_signature = why_without(view->calls.renderer.rec);
+	(void)snprintf(view->sentence, sizeof(view->sentence), "%s", view->no_signature);
 	view->format->begin(view);
 	return view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
@@ -327,7 +240,10 @@ static enum btsrec_status show_cpu(void *arg, unsigned int number)
 		return status;
 	if (has_failed) {
 		view->first_open = first_of_path(view);
-		sign(view, rec, failed);
+		status = summary_judge(view, rec, failed);
+		if (status)
+			return status;
+		summary_sign(view, rec, failed);
 		view->format->begin(view);
 	}
 	view->format->cpu(view, btsrec_cpu(rec, number), has_failed);

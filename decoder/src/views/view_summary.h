@@ -4,10 +4,13 @@
 #define BTSREC_VIEW_SUMMARY_H
 
 #include "tally/signature.h"
+#include "tally/verdict.h"
 #include "views/view_calls.h"
 
 #define SUMMARY_SWITCHES	3
 #define SUMMARY_GAP_KINDS	(BTSREC_GAP_NO_INDEX + 1)
+/* Two long names, and what is said of them. */
+#define SUMMARY_SENTENCE_BYTES	2048
 
 /**
  * struct summary - one summary under way, and what the history of one CPU comes to
@@ -18,6 +21,7 @@
  * @oldest_tsc: of the first event that has one; 0: none.
  * @ends_before: the history ends some time before the stop, see fault_ends_before().
  * @ip: where the CPU was stopped, or, if it ends before or was not, where its newest branch led.
+ * @verdict: of the first fault; @sentence: what it says, or why there is none.
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
  * @first_open: of them the first one of the path that is printed.
@@ -34,6 +38,8 @@ struct summary {
 	uint64_t oldest_tsc;
 	bool ends_before;
 	uint64_t ip;
+	struct verdict verdict;
+	char sentence[SUMMARY_SENTENCE_BYTES];
 	struct signature signature;
 	const char *no_signature;
 	size_t nr_open;
@@ -59,12 +65,29 @@ static inline uint64_t summary_first_switch(const struct summary *view)
 	return view->nr_switches > SUMMARY_SWITCHES ? view->nr_switches - SUMMARY_SWITCHES : 0;
 }
 
-/** out_signature() - "v1:" and 16 hexadecimal digits */
+/** summary_sign() - the signature of the fault of @failed, which is judged, or why it has none */
+void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *failed);
+
+/** summary_unreliable_n() - the newest event before @end_n at which calls may have ended unseen */
+uint64_t summary_unreliable_n(const struct summary *view, uint64_t end_n);
+
+/** out_signature() - its version, a colon and 16 hexadecimal digits */
 void out_signature(struct out *out, const struct signature *signature);
 
 extern const struct summary_format summary_text;
 extern const struct summary_format summary_json;
 extern const struct summary_format summary_values;
+
+/**
+ * summary_judge() - the verdict on the fault of @failed, the CPU at hand, and its sentence
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NOMEM.
+ */
+enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
+				 const struct btsrec_cpu *failed);
+
+/** summary_say() - word the verdict, which is known */
+void summary_say(struct summary *view, const struct btsrec_cpu *failed);
 
 /** summary_put_call() - for struct calls: a line of the path as a value; @arg: struct summary */
 bool summary_put_call(void *arg, const struct btsrec_call *call);

@@ -16,13 +16,39 @@ static void json_names(struct out *out, const struct signature *signature)
 	out_char(out, ']');
 }
 
+static void json_verdict(struct summary *view)
+{
+	const struct verdict *verdict = &view->verdict;
+	const char *access = verdict_access_str(verdict->access);
+	struct renderer *r = &view->calls.renderer;
+
+	out_literal(&r->out, "{\"cpu\":");
+	out_dec(&r->out, btsrec_root(r->rec)->freeze_cpu, 0);
+	json_word(&r->out, "kind", "verdict");
+	json_word(&r->out, "verdict", verdict_kind_str(verdict->kind));
+	if (access)
+		json_word(&r->out, "access", access);
+	if (verdict->has_address)
+		json_address(&r->out, "address", verdict->address);
+	if (verdict->ip) {
+		json_address(&r->out, "ip", verdict->ip);
+		json_sym(r, "ip_sym", verdict->ip);
+	}
+	if (verdict->stay.nr_branches)
+		json_number(&r->out, "branches", verdict->stay.nr_branches);
+	if (verdict->stay.ticks)
+		json_number(&r->out, "ticks", verdict->stay.ticks);
+	json_key(&r->out, "text");
+	out_char(&r->out, '"');
+	out_json_escaped(&r->out, view->sentence);
+	out_literal(&r->out, "\"}\n");
+}
+
 static void json_signature(struct summary *view)
 {
 	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
 	struct out *out = &view->calls.renderer.out;
 
-	if (!root->freeze_reason)
-		return;
 	out_literal(out, "{\"cpu\":");
 	out_dec(out, root->freeze_cpu, 0);
 	json_word(out, "kind", "signature");
@@ -38,6 +64,14 @@ static void json_signature(struct summary *view)
 		json_names(out, &view->signature);
 	}
 	out_literal(out, "}\n");
+}
+
+static void json_begin(struct summary *view)
+{
+	if (!btsrec_root(view->calls.renderer.rec)->freeze_reason)
+		return;
+	json_verdict(view);
+	json_signature(view);
 }
 
 static void json_frame(struct summary *view, const struct calltree_line *line)
@@ -99,6 +133,6 @@ static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 }
 
 const struct summary_format summary_json = {
-	.begin = json_signature,
+	.begin = json_begin,
 	.cpu = json_cpu,
 };

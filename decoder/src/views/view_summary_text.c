@@ -11,6 +11,17 @@
 /* Names in the line of the signature; the whole path is below it. */
 #define MAX_SIGNATURE_NAMES 3
 
+static void text_verdict(struct summary *view)
+{
+	struct out *out = &view->calls.renderer.out;
+
+	out_literal(out, "verdict:     ");
+	if (!view->verdict.kind)
+		out_literal(out, "none: ");
+	out_str(out, view->sentence);
+	out_char(out, '\n');
+}
+
 static void text_signature(struct summary *view)
 {
 	const struct signature *signature = &view->signature;
@@ -82,6 +93,8 @@ static void text_begin(struct summary *view)
 	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
 	struct out *out = &view->calls.renderer.out;
 
+	if (root->freeze_reason)
+		text_verdict(view);
 	out_literal(out, "kernel:      ");
 	out_escaped(out, root->release, sizeof(root->release));
 	out_literal(out, "\nfirst fault: ");

@@ -32,8 +32,6 @@ static void put_fault(struct summary *view)
 	struct btsrec_digest value = begin(BTSREC_DIGEST_FAULT, root->freeze_cpu);
 	char text[SIGNATURE_TEXT_BYTES];
 
-	if (!root->freeze_reason)
-		return;
 	value.reason = btsrec_reason_str(root->freeze_reason);
 	value.no_signature = view->no_signature;
 	if (!view->no_signature) {
@@ -46,6 +44,33 @@ static void put_fault(struct summary *view)
 		value.nr_functions = signature->nr_names;
 	}
 	put(view, &value);
+}
+
+static void put_verdict(struct summary *view)
+{
+	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
+	struct btsrec_digest value = begin(BTSREC_DIGEST_VERDICT, root->freeze_cpu);
+	const struct verdict *verdict = &view->verdict;
+	struct symbol_name name;
+
+	value.verdict = verdict_kind_str(verdict->kind);
+	value.access = verdict_access_str(verdict->access);
+	value.sentence = view->sentence;
+	value.has_address = verdict->has_address;
+	value.address_va = verdict->address;
+	value.nr_branches = verdict->stay.nr_branches;
+	value.ip_va = verdict->ip;
+	if (verdict->ip)
+		values_name(&view->calls.renderer, verdict->ip, &name, &value.ip);
+	put(view, &value);
+}
+
+static void put_first(struct summary *view)
+{
+	if (!btsrec_root(view->calls.renderer.rec)->freeze_reason)
+		return;
+	put_verdict(view);
+	put_fault(view);
 }
 
 static void put_frame(struct summary *view, const char *how, int vector, uint64_t ip)
@@ -100,6 +125,6 @@ bool summary_put_call(void *arg, const struct btsrec_call *call)
 }
 
 const struct summary_format summary_values = {
-	.begin = put_fault,
+	.begin = put_first,
 	.cpu = put_cpu,
 };

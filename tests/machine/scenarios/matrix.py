@@ -26,6 +26,7 @@ crashes.py.
 """
 
 import bisect
+import json
 import re
 import subprocess
 from dataclasses import dataclass
@@ -427,6 +428,26 @@ def _check_page(context, path, cell: Cell):
         return
     if kind.guilty and not re.search(rf"\b{kind.guilty}\b", failed):
         raise Failure(f"the first page does not name {kind.guilty}:\n{failed}")
+    _check_verdict(context, path, kind)
+
+
+# What is left of them where the thread's stack may have been used again.
+WEAKER = {"null-pointer": "page-fault", "non-canonical-address": "general-protection"}
+
+
+def _check_verdict(context, path, kind: Kind):
+    lines = dump.btsrec(context, "summary", "--format", "jsonl", path, ok=(0, 1)).splitlines()
+    found = next((row for row in map(json.loads, lines) if row["kind"] == "verdict"), None)
+    if not kind.verdict:
+        return
+    if not found:
+        raise Failure("the summary has no verdict")
+    rule, *function = kind.verdict.split()
+    rules = [rule, WEAKER.get(rule)] if kind.survives else [rule]
+    if found["verdict"] not in rules:
+        raise Failure(f"the verdict is not {kind.verdict}: {found}")
+    if function and found.get("ip_sym", "").split("+")[0] != function[0]:
+        raise Failure(f"the verdict is not on {function[0]}: {found}")
 
 
 def _cell(context, cell: Cell, modules) -> Row:

@@ -48,17 +48,18 @@ def _fnv(lines) -> str:
     value = 0xcbf29ce484222325
     for byte in "".join(line + "\n" for line in lines).encode():
         value = (value ^ byte) * 0x100000001b3 & (1 << 64) - 1
-    return f"v1:{value:016x}"
+    return f"v2:{value:016x}"
 
 
 def _signature(context, path, *kind: str) -> str:
     """That of the summary, which must be the hash of what it says that it is made of."""
-    row = json.loads(dump.btsrec(context, "summary", "--format", "jsonl", path).splitlines()[0])
-    if row["kind"] != "signature" or "signature" not in row:
+    lines = dump.btsrec(context, "summary", "--format", "jsonl", path).splitlines()
+    row = next((row for row in map(json.loads, lines) if row["kind"] == "signature"), {})
+    if "signature" not in row:
         raise Failure(f"{path} has no signature: {row}")
     if not row["complete"]:
         raise Failure(f"the path into the fault is cut off: {row}")
-    printed = _fnv(["v1", row["reason"], *kind, *row["functions"]])
+    printed = _fnv(["v2", row["reason"], *kind, *row["functions"]])
     if printed != row["signature"]:
         raise Failure(f"{row} is not hashed as documented: {printed}")
     return row["signature"]

@@ -60,9 +60,9 @@ static void feed_gap(enum btsrec_gap_kind kind, enum btsrec_reason reason)
 	more = fault_feed(&search, &event, NULL);
 }
 
+/* What is before it is only what led there. */
 static void ck_found(enum fault_kind kind, int vector, uint64_t at_n, uint64_t nr_newer)
 {
-	ck_assert(!more);
 	ck_assert_str_eq(fault_kind_str(search.fault.kind), fault_kind_str(kind));
 	ck_assert_int_eq(search.fault.why, FAULT_FOUND);
 	ck_assert_int_eq(search.fault.vector, vector);
@@ -88,6 +88,32 @@ START_TEST(an_oops_is_its_exception)
 	ck_found(FAULT_EXCEPTION, 14, 998, 3);
 	feed(BRANCH_EXCEPTION, 13);
 	ck_found(FAULT_EXCEPTION, 14, 998, 3);
+	ck_assert(more);
+	ck_assert_uint_eq(search.fault.nr_before, 1);
+	ck_assert_uint_eq(search.fault.before[0].from, FAULTING);
+}
+END_TEST
+
+START_TEST(what_led_to_the_fault_is_kept)
+{
+	begin(BTSREC_REASON_OOPS, RECORDING);
+	feed(BRANCH_EXCEPTION, 14);
+	feed_as(BRANCH_RET, -1, KERNEL, FAULTING);
+	feed_jump();
+	ck_assert(more);
+	feed_switch(7, 8);
+	ck_assert(!more);
+	ck_assert_uint_eq(search.fault.nr_before, 2);
+	ck_assert_uint_eq(search.fault.before[0].to, FAULTING);
+	ck_assert_uint_eq(search.fault.before[1].from, KERNEL);
+	begin(BTSREC_REASON_OOPS, RECORDING);
+	feed(BRANCH_EXCEPTION, 14);
+	for (int i = 0; i < FAULT_NR_BEFORE; i++) {
+		ck_assert(more);
+		feed_jump();
+	}
+	ck_assert(!more);
+	ck_assert_uint_eq(search.fault.nr_before, FAULT_NR_BEFORE);
 }
 END_TEST
 
@@ -137,6 +163,7 @@ START_TEST(other_threads_are_skipped)
 	ck_found(FAULT_EXCEPTION, 14, 994, 5);
 	ck_assert_uint_eq(search.back_tsc, 999);
 	ck_assert_uint_eq(search.left_tsc, 996);
+	feed_gap(BTSREC_GAP_NOT_IN_DUMP, BTSREC_REASON_NONE);
 	fault_moved(&search);
 	ck_unknown(FAULT_MOVED);
 }
@@ -372,10 +399,12 @@ START_TEST(where_it_is_printed)
 }
 END_TEST
 
-BTSREC_CK_MAIN("fault", an_oops_is_its_exception, what_came_and_went_is_skipped,
+BTSREC_CK_MAIN("fault", an_oops_is_its_exception, what_led_to_the_fault_is_kept,
+	what_came_and_went_is_skipped,
 	an_iret_behind_itself_is_no_return, a_breakpoint_on_the_way_is_skipped,
 	other_threads_are_skipped, without_idt_the_vector_is_unknown, an_oops_needs_an_exception,
-	an_oops_in_a_handler_of_nmis_is_the_nmi, a_user_address_may_fault, a_panic_is_its_call, an_interrupt_before_the_hook_is_skipped,
+	an_oops_in_a_handler_of_nmis_is_the_nmi, a_user_address_may_fault, a_panic_is_its_call,
+	an_interrupt_before_the_hook_is_skipped,
 	a_panic_needs_its_call, a_panic_during_a_pause_is_what_was_entered,
 	a_report_that_is_not_recorded_is_where_the_history_ends,
 	lockups_and_machine_checks_have_their_entry, the_others_have_their_nmi,

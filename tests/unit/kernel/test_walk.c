@@ -153,6 +153,29 @@ START_TEST(cache)
 }
 END_TEST
 
+START_TEST(what_forbids_to_execute)
+{
+	setup(false);
+	map(VA, 4, 1, 0x8000000000abc063);
+	ck_assert(walk_forbids(&walk, PGD_PA, VA));
+	setup(false);
+	map(VA, 4, 1, 0xabc063);
+	ck_assert(!walk_forbids(&walk, PGD_PA, VA));
+	ck_assert(!walk_forbids(&walk, 0, VA));
+	ck_assert(walk_forbids(&walk, PGD_PA, VA + 0x1000));
+	ck_assert(walk_forbids(&walk, PGD_PA, 0x5a5a000000000000));
+	/* A table may forbid it for all that it maps. */
+	put_entry(PGD_PA, VA, 4, 0x8000000000002063);
+	walk_init(&walk, &image, false);
+	ck_assert(walk_forbids(&walk, PGD_PA, VA));
+	/* A table that is not in the dump. */
+	put_entry(PGD_PA, VA, 4, 0x7777000063);
+	walk_init(&walk, &image, false);
+	ck_assert(!walk_forbids(&walk, PGD_PA, VA));
+	mem_fini(&mem);
+}
+END_TEST
+
 START_TEST(labels)
 {
 	for (int result = WALK_OK; result <= WALK_FAILED; result++)
@@ -162,4 +185,4 @@ START_TEST(labels)
 END_TEST
 
 BTSREC_CK_MAIN("walk", small_page, large_pages, five_levels, large_bit_at_the_top_is_no_page,
-	       canonical, missing_tables, loop, cache, labels)
+	       canonical, missing_tables, loop, cache, what_forbids_to_execute, labels)

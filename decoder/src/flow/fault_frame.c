@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/fault_frame.h"
+
+#include <string.h>
+
+#include "flow/stackmem.h"
+
+/*
+ * struct pt_regs of arch/x86/include/asm/ptrace.h, in words; from RIP on as the processor stores
+ * them (SDM vol. 3A, "64-Bit Mode Stack Frame").
+ */
+enum {
+	FRAME_R15, FRAME_R14, FRAME_R13, FRAME_R12, FRAME_RBP, FRAME_RBX,
+	FRAME_R11, FRAME_R10, FRAME_R9, FRAME_R8,
+	FRAME_RAX, FRAME_RCX, FRAME_RDX, FRAME_RSI, FRAME_RDI,
+	FRAME_ERROR, FRAME_RIP, FRAME_CS, FRAME_RFLAGS, FRAME_RSP, FRAME_SS,
+	FRAME_WORDS,
+};
+
+static const uint8_t place_of[SEM_NR_REGS] = {
+	[SEM_RAX] = FRAME_RAX, [SEM_RCX] = FRAME_RCX, [SEM_RDX] = FRAME_RDX,
+	[SEM_RBX] = FRAME_RBX, [SEM_RSP] = FRAME_RSP, [SEM_RBP] = FRAME_RBP,
+	[SEM_RSI] = FRAME_RSI, [SEM_RDI] = FRAME_RDI, [SEM_R8] = FRAME_R8,
+	[SEM_R9] = FRAME_R9, [SEM_R10] = FRAME_R10, [SEM_R11] = FRAME_R11,
+	[SEM_R12] = FRAME_R12, [SEM_R13] = FRAME_R13, [SEM_R14] = FRAME_R14,
+	[SEM_R15] = FRAME_R15, [SEM_FLAGS] = FRAME_RFLAGS,
+};
+
+/* arch/x86/include/asm/segment.h; in 64-bit mode SS may as well be null. */
+#define KERNEL_CS	0x10
+#define KERNEL_SS	0x18
+
+/* SDM vol. 1, "EFLAGS Register": bit 1 is always 1, those from 22 on are reserved. */
+#define RFLAGS_ALWAYS	2
+#define RFLAGS_BITS	22
+
+/* The processor aligns the stack pointer before it stores (SDM, as above). */
+#define ALIGN_BYTES	16
+
+#define WORD_BYTES	8
+
+/* Vectors that Linux gives stacks of their own (arch/x86/include/asm/page_64_types.h). */
+static bool has_own_stack(int vector)
+{
+	const int debug = 1, nmi = 2, double_fault = 8, machine_check = 18, vmm = 29;
+
+	return vector == debug || vector == nmi || vector == double_fault ||
+	       vector == machine_check || vector == vmm;
+}
+
+/* Is there such a frame at @words, which are at @va? */
+static bool is_frame(const uint64_t *words, uint64_t va, const struct fault *fault)
+{
+	uint64_t end = va + (uint64_t)FRAME_WORDS * WORD_BYTES;
+
+	if (words[FRAME_RIP] != fault->from || words[FRAME_CS] != KERNEL_CS ||
+	    !(words[FRAME_RFLAGS] & RFLAGS_ALWAYS) || words[FRAME_RFLAGS] >> RFLAGS_BITS ||
+	    (words[FRAME_SS] && words[FRAME_SS] != KERNEL_SS))
+		return false;
+	return has_own_stack(fault->vector) || words[FRAME_RSP] / ALIGN_BYTES * ALIGN_BYTES == end;
+}
+
+/* A freeze in a notifier has the registers of the fault, else those of what reports it. */
+static uint64_t lowest(const struct btsrec_freeze *freeze, const struct fault *fault)
+{
+	if (freeze->ip != fault->from || has_own_stack(fault->vector))
+		return freeze->sp;
+	return freeze->sp / ALIGN_BYTES * ALIGN_BYTES - (uint64_t)FRAME_WORDS * WORD_BYTES;
+}
+
+bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
+		      const struct fault *fault, struct fault_frame *ret)
+{
+	const struct stackmem mem = { .code = code };
+	uint64_t words[STACKMEM_KERNEL_BYTES / WORD_BYTES];
+	uint64_t sp = lowest(freeze, fault);
+	size_t nr_words, nr_found = 0;
+
+	if (fault->kind != FAULT_EXCEPTION || !code_is_kernel(sp) || sp % WORD_BYTES)
+		return false;
+	nr_words = stackmem_read(&mem, sp, words, sizeof(words)) / WORD_BYTES;
+	for (size_t i = 0; i + FRAME_WORDS <= nr_words; i++) {
+		if (!is_frame(&words[i], sp + i * WORD_BYTES, fault))
+			continue;
+		nr_found++;
+		for (size_t reg = 0; reg < SEM_NR_REGS; reg++)
+			ret->regs[reg] = words[i + place_of[reg]];
+	}
+	return nr_found == 1;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The registers of the instruction that faulted: as the kernel's entry has saved them, in the
+ * memory of the stack that its handler runs on.
+ */
+#ifndef BTSREC_FAULT_FRAME_H
+#define BTSREC_FAULT_FRAME_H
+
+#include "code/semantics.h"
+#include "flow/fault.h"
+
+/**
+ * struct fault_frame - what struct pt_regs of the kernel has
+ * @regs: general registers, and RFLAGS, by enum sem_reg.
+ */
+struct fault_frame {
+	uint64_t regs[SEM_NR_REGS];
+};
+
+/**
+ * fault_frame_find() - look for it from where the freeze found the stack pointer
+ * @code: reads the dump.
+ * @freeze: of the CPU of @fault, which is a FAULT_EXCEPTION of the kernel.
+ *
+ * The frame has the address of the fault, and lies where the processor puts one: right below the
+ * stack pointer that it has saved.  Only exceptions that have stacks of their own are without
+ * the second.
+ *
+ * Return: false: there is none, or more than one, or that memory is not in the dump.
+ */
+bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
+		      const struct fault *fault, struct fault_frame *ret);
+
+#endif /* BTSREC_FAULT_FRAME_H */

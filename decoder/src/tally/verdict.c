@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tally/verdict.h"
+
+/* SDM vol. 3A, "Exception and Interrupt Vectors". */
+#define VECTOR_INVALID_OPCODE	6
+#define VECTOR_DOUBLE_FAULT	8
+#define VECTOR_PROTECTION	13
+#define VECTOR_PAGE_FAULT	14
+
+/* The kernel calls an address below this one a NULL pointer (arch/x86/mm/fault.c). */
+#define NULL_BYTES		4096
+
+/* Bits from here up are those of bit 47 or 56: all 0 or all 1 under any paging. */
+#define CANONICAL_SHIFT		56
+
+/* What the access of the instruction does, if it has one and only one. */
+static enum verdict_access access_of(const struct sem_insn *insn)
+{
+	if (!insn || insn->load_bytes == SEM_ANY_BYTES || insn->store_bytes == SEM_ANY_BYTES)
+		return VERDICT_UNKNOWN_ACCESS;
+	switch (insn->op) {
+	case SEM_PUSH:
+	case SEM_POP:
+	case SEM_CALL:
+	case SEM_RET:
+	case SEM_LEAVE:
+	case SEM_IRET:
+	case SEM_STRING:
+		return VERDICT_UNKNOWN_ACCESS;	/* of the stack, or of two places */
+	default:
+		break;
+	}
+	if (insn->store_bytes)
+		return VERDICT_WRITE;
+	return insn->load_bytes ? VERDICT_READ : VERDICT_UNKNOWN_ACCESS;
+}
+
+static bool address_of(const struct verdict_facts *facts, uint64_t *ret)
+{
+	struct known regs[SEM_NR_REGS], address;
+	struct sem_state state = { 0 };
+
+	if (!facts->frame || facts->insn->segment)
+		return false;
+	for (size_t i = 0; i < SEM_NR_REGS; i++) {
+		regs[i] = known_all(facts->frame->regs[i]);
+		state.before[i] = &regs[i];
+		state.behind[i] = &regs[i];
+	}
+	address = sem_address(facts->insn, &state);
+	*ret = address.value;
+	return known_is_all(address, 64);
+}
+
+static bool is_canonical(uint64_t address)
+{
+	int64_t high = (int64_t)address >> CANONICAL_SHIFT;
+
+	return high == 0 || high == -1;
+}
+
+/* A page fault or #GP of an instruction that is there. */
+static struct verdict verdict_of_access(const struct verdict_facts *facts, bool is_page_fault)
+{
+	struct verdict verdict = {
+		.kind = is_page_fault ? VERDICT_ACCESS : VERDICT_PROTECTION,
+		.access = access_of(facts->insn),
+		.ip = facts->fault->from,
+	};
+
+	if (!verdict.access || !address_of(facts, &verdict.address)) {
+		if (!is_page_fault)
+			verdict.access = VERDICT_UNKNOWN_ACCESS;
+		return verdict;
+	}
+	verdict.has_address = true;
+	if (is_page_fault)
+		verdict.kind = verdict.address < NULL_BYTES ? VERDICT_NULL : VERDICT_ADDRESS;
+	else if (!is_canonical(verdict.address))
+		verdict.kind = VERDICT_NON_CANONICAL;
+	else
+		verdict = (struct verdict){ .kind = VERDICT_PROTECTION, .ip = verdict.ip };
+	return verdict;
+}
+
+/* The branch is the newest one, and what it led to is no code. */
+static struct verdict verdict_of_branch(const struct verdict_facts *facts)
+{
+	return (struct verdict){
+		.kind = VERDICT_NO_CODE,
+		.access = facts->came ? facts->came_by : VERDICT_UNKNOWN_ACCESS,
+		.has_address = true,
+		.address = facts->fault->from,
+		.ip = facts->came ? facts->came->from : 0,
+	};
+}
+
+static struct verdict verdict_of_exception(const struct verdict_facts *facts)
+{
+	struct verdict verdict = { .kind = VERDICT_EXCEPTION, .ip = facts->fault->from };
+	int vector = facts->fault->vector;
+
+	if (vector == VECTOR_PAGE_FAULT && facts->is_none)
+		return verdict_of_branch(facts);
+	if (vector == VECTOR_PAGE_FAULT || vector == VECTOR_PROTECTION)
+		return verdict_of_access(facts, vector == VECTOR_PAGE_FAULT);
+	if (vector == VECTOR_INVALID_OPCODE && facts->is_trap)
+		verdict.kind = facts->reason == BTSREC_REASON_OOPS ? VERDICT_BUG : VERDICT_WARN;
+	else if (vector == VECTOR_DOUBLE_FAULT && facts->frame && facts->below_stack)
+		verdict.kind = VERDICT_STACK_OVERFLOW;
+	return verdict;
+}
+
+/* A lockup or a stall: what was interrupted, or reports it, and has not come back. */
+static struct verdict verdict_of_stay(const struct verdict_facts *facts)
+{
+	if (!facts->stay)
+		return (struct verdict){ .kind = VERDICT_LOCKUP };
+	return (struct verdict){
+		.kind = VERDICT_STUCK,
+		.ip = facts->stay->ip,
+		.stay = *facts->stay,
+	};
+}
+
+bool verdict_is_lockup(enum btsrec_reason reason)
+{
+	return reason == BTSREC_REASON_HARD_LOCKUP || reason == BTSREC_REASON_SOFT_LOCKUP ||
+	       reason == BTSREC_REASON_RCU_STALL;
+}
+
+struct verdict verdict_of(const struct verdict_facts *facts)
+{
+	const struct fault *fault = facts->fault;
+
+	if (verdict_is_lockup(facts->reason))
+		return verdict_of_stay(facts);
+	switch (facts->reason) {
+	case BTSREC_REASON_HUNG_TASK:
+		return (struct verdict){ .kind = VERDICT_HUNG_TASK };
+	case BTSREC_REASON_MCE:
+		return (struct verdict){ .kind = VERDICT_MACHINE_CHECK,
+					 .ip = fault->kind ? fault->from : 0 };
+	case BTSREC_REASON_PANIC:
+	case BTSREC_REASON_OOPS:
+	case BTSREC_REASON_NMI:
+		break;
+	default:
+		return (struct verdict){ .kind = VERDICT_NONE };
+	}
+	switch (fault->kind) {
+	case FAULT_EXCEPTION:
+		return verdict_of_exception(facts);
+	case FAULT_CALL:
+		return (struct verdict){ .kind = VERDICT_PANIC, .ip = fault->from };
+	case FAULT_NMI:
+		return (struct verdict){ .kind = VERDICT_NMI, .ip = fault->from };
+	case FAULT_STOP:
+	case FAULT_UNKNOWN:
+		break;
+	}
+	return (struct verdict){ .kind = VERDICT_NONE };
+}
+
+const char *verdict_kind_str(enum verdict_kind kind)
+{
+	switch (kind) {
+	case VERDICT_NONE:
+		return "none";
+	case VERDICT_NULL:
+		return "null-pointer";
+	case VERDICT_ADDRESS:
+		return "bad-address";
+	case VERDICT_NON_CANONICAL:
+		return "non-canonical-address";
+	case VERDICT_ACCESS:
+		return "page-fault";
+	case VERDICT_NO_CODE:
+		return "no-code";
+	case VERDICT_PROTECTION:
+		return "general-protection";
+	case VERDICT_BUG:
+		return "bug";
+	case VERDICT_WARN:
+		return "warning";
+	case VERDICT_STACK_OVERFLOW:
+		return "stack-overflow";
+	case VERDICT_EXCEPTION:
+		return "exception";
+	case VERDICT_PANIC:
+		return "panic";
+	case VERDICT_NMI:
+		return "nmi";
+	case VERDICT_MACHINE_CHECK:
+		return "machine-check";
+	case VERDICT_STUCK:
+		return "stuck";
+	case VERDICT_LOCKUP:
+		return "lockup";
+	case VERDICT_HUNG_TASK:
+		return "hung-task";
+	}
+	return "unknown";
+}
+
+const char *verdict_access_str(enum verdict_access access)
+{
+	switch (access) {
+	case VERDICT_READ:
+		return "read";
+	case VERDICT_WRITE:
+		return "write";
+	case VERDICT_CALL:
+		return "call";
+	case VERDICT_JUMP:
+		return "jump";
+	case VERDICT_RETURN:
+		return "return";
+	case VERDICT_UNKNOWN_ACCESS:
+		break;
+	}
+	return NULL;
+}

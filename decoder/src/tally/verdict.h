@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why the machine stopped, in one sentence: one rule per kind of fault.  Each rule says what the
+ * history and the memory of the dump prove, and no rule fires on what it does not know.  Pure.
+ */
+#ifndef BTSREC_VERDICT_H
+#define BTSREC_VERDICT_H
+
+#include "code/semantics.h"
+#include "flow/fault_frame.h"
+
+/** enum verdict_kind - the rule that fired */
+enum verdict_kind {
+	VERDICT_NONE,
+	VERDICT_NULL,		/* an access to less than a page behind address 0 */
+	VERDICT_ADDRESS,	/* an access to another address that has no such page */
+	VERDICT_NON_CANONICAL,	/* an access to what no address can be */
+	VERDICT_ACCESS,		/* an access that faulted; its address is not known */
+	VERDICT_NO_CODE,	/* a branch to where no code is */
+	VERDICT_PROTECTION,	/* #GP, and more is not known */
+	VERDICT_BUG,		/* UD2, and an oops */
+	VERDICT_WARN,		/* UD2, and a panic */
+	VERDICT_STACK_OVERFLOW,	/* the stack pointer is below the lowest page of a stack */
+	VERDICT_EXCEPTION,	/* another exception */
+	VERDICT_PANIC,		/* panic() was called */
+	VERDICT_NMI,		/* an NMI handler panicked */
+	VERDICT_MACHINE_CHECK,
+	VERDICT_STUCK,		/* a function that does not return, and no task switch */
+	VERDICT_LOCKUP,		/* a lockup or stall was reported; where is not known */
+	VERDICT_HUNG_TASK,
+};
+
+/** enum verdict_access - what was tried */
+enum verdict_access {
+	VERDICT_UNKNOWN_ACCESS,
+	VERDICT_READ,
+	VERDICT_WRITE,
+	VERDICT_CALL,
+	VERDICT_JUMP,
+	VERDICT_RETURN,
+};
+
+/**
+ * struct verdict_stay - a function that was entered long ago and has not returned
+ * @ip: where in it the CPU was.
+ * @nr_branches: at least so many of the thread are newer than its entry.
+ * @ticks: TSC ticks without a task switch on the CPU; 0: not known.
+ * @nr_open: so many of the calls that are open are its own and those outside of it.
+ */
+struct verdict_stay {
+	uint64_t ip;
+	uint64_t nr_branches;
+	uint64_t ticks;
+	size_t nr_open;
+};
+
+/**
+ * struct verdict_facts - what the rules ask for
+ * @reason: of the freeze.
+ * @fault: where it lies, or why that is not known.
+ * @insn: at the fault; NULL: there is none that is known.
+ * @is_trap: it is UD2 or alike.
+ * @is_none: the kernel cannot execute anything at the address of the fault.
+ * @frame: the registers there; NULL: not known.
+ * @below_stack: the page below the stack pointer of @frame is not mapped.
+ * @came: the branch that led to the address of the fault; NULL: another instruction was before it.
+ * @came_by: what it was: VERDICT_CALL, VERDICT_JUMP or VERDICT_RETURN.
+ * @stay: of a lockup; NULL: nothing like that is known.
+ */
+struct verdict_facts {
+	enum btsrec_reason reason;
+	const struct fault *fault;
+	const struct sem_insn *insn;
+	bool is_trap;
+	bool is_none;
+	const struct fault_frame *frame;
+	bool below_stack;
+	const struct btsrec_record *came;
+	enum verdict_access came_by;
+	const struct verdict_stay *stay;
+};
+
+/**
+ * struct verdict - the answer
+ * @access: of an access, and of VERDICT_NO_CODE.
+ * @has_address, @address: what it led to.
+ * @ip: the instruction that did it; of VERDICT_NMI the interrupted one; 0: not known.
+ * @stay: of VERDICT_STUCK.
+ */
+struct verdict {
+	enum verdict_kind kind;
+	enum verdict_access access;
+	bool has_address;
+	uint64_t address;
+	uint64_t ip;
+	struct verdict_stay stay;
+};
+
+/** verdict_is_lockup() - is a freeze for @reason about code that does not go on? */
+bool verdict_is_lockup(enum btsrec_reason reason);
+
+/** verdict_of() - the verdict on what is known */
+struct verdict verdict_of(const struct verdict_facts *facts);
+
+/** verdict_kind_str() - the kind as one lower-case word with hyphens; static. */
+const char *verdict_kind_str(enum verdict_kind kind);
+
+/** verdict_access_str() - "read", "write", "call", "jump", "return"; NULL: unknown; static. */
+const char *verdict_access_str(enum verdict_access access);
+
+#endif /* BTSREC_VERDICT_H */

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The verdict of a summary: the facts for its rules. */
+#include "flow/trace.h"
+#include "views/view_summary.h"
+
+#define WORD_BYTES	8
+
+/* --- The fault ---------------------------------------------------------- */
+
+/** struct evidence - the facts, and what they point to */
+struct evidence {
+	struct verdict_facts facts;
+	struct sem_insn insn;
+	struct fault_frame frame;
+	struct verdict_stay stay;
+};
+
+static void find_insn(struct evidence *found, struct code *code, uint64_t va)
+{
+	uint8_t bytes[CODE_INSN_MAX_BYTES];
+	struct code_insn insn;
+	size_t nr_bytes;
+
+	found->facts.is_none = code_is_none(code, va);
+	if (found->facts.is_none)
+		return;
+	(void)code_bytes(code, 0, va, bytes, sizeof(bytes), &nr_bytes);
+	if (nr_bytes && sem_decode(bytes, nr_bytes, va, &found->insn))
+		found->facts.insn = &found->insn;
+	found->facts.is_trap = !code_insn(code, 0, va, false, &insn) && insn.class == CODE_TRAP;
+}
+
+static void find_frame(struct evidence *found, struct code *code,
+		       const struct btsrec_freeze *freeze)
+{
+	uint64_t below;
+	size_t nr_bytes;
+
+	if (!fault_frame_find(code, freeze, found->facts.fault, &found->frame))
+		return;
+	found->facts.frame = &found->frame;
+	found->facts.below_stack =
+		code_bytes(code, 0, found->frame.regs[SEM_RSP] - WORD_BYTES, (uint8_t *)&below,
+			   sizeof(below), &nr_bytes) == CODE_NOT_MAPPED;
+}
+
+/* What the branch at @insn does; one to a thunk stands for what the thunk does. */
+static enum verdict_access branch_of(const struct code_insn *insn)
+{
+	if (insn->there == CODE_THUNK_RETURN)
+		return VERDICT_RETURN;
+	switch (insn->class) {
+	case CODE_CALL:
+	case CODE_CALL_IND:
+		return VERDICT_CALL;
+	case CODE_JUMP:
+	case CODE_JUMP_IND:
+		return VERDICT_JUMP;
+	case CODE_RET:
+		return VERDICT_RETURN;
+	default:
+		return VERDICT_UNKNOWN_ACCESS;
+	}
+}
+
+/* The branch that led to the fault, or the one that led to the thunk from which that came. */
+static void find_branch(struct evidence *found, struct code *code)
+{
+	const struct fault *fault = found->facts.fault;
+	struct code_insn insn;
+
+	if (!fault->nr_before || fault->before[0].to != fault->from)
+		return;
+	for (unsigned int i = 0; i < fault->nr_before; i++) {
+		if (code_insn(code, 0, fault->before[i].from, false, &insn))
+			return;
+		if (insn.here)
+			continue;
+		found->facts.came = &fault->before[i];
+		found->facts.came_by = branch_of(&insn);
+		return;
+	}
+}
+
+/* --- Where a lockup is --------------------------------------------------- */
+
+/* The entry of what interrupted the thread and reports it: its place among the open calls. */
+static bool find_report(const struct summary *view, size_t *ret)
+{
+	const struct calltree *tree = &view->calls.tree;
+
+	for (size_t i = view->nr_open; i; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		if (line.frame == FRAME_IRQ || line.frame == FRAME_NMI) {
+			*ret = i - 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Branches of the thread since the newest task switch, if nothing was lost since. */
+static uint64_t nr_since_switch(const struct summary *view)
+{
+	const struct btsrec_event *newest;
+
+	for (unsigned int kind = 0; kind < SUMMARY_GAP_KINDS; kind++)
+		if (view->nr_gaps[kind] && kind != BTSREC_GAP_OVERWRITTEN)
+			return 0;
+	if (!view->nr_switches)
+		return view->nr_branches;
+	newest = &view->switches[(view->nr_switches - 1) % SUMMARY_SWITCHES];
+	return view->nr_events - newest->n - 1;
+}
+
+/* Branches that have run in the open call @i, up to the report of the lockup. */
+static uint64_t nr_within(const struct summary *view, size_t i, size_t report)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t nr = calltree_line(tree, tree->open[i]).call.nr_branches, nr_report = 0;
+
+	if (report < view->nr_open)
+		nr_report = calltree_line(tree, tree->open[report]).call.nr_branches + 1;
+	return nr > nr_report ? nr - nr_report : 0;
+}
+
+/*
+ * Of the open calls of the kernel before @report the innermost that has lasted at least half as
+ * long as the outermost.  A caller that is not in the history has lasted all the time.
+ */
+static void find_longest(const struct summary *view, size_t report, uint64_t ip,
+			 struct verdict_stay *ret)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t all = nr_since_switch(view);
+	size_t first = 0;
+
+	/* What an interrupt or a system call came upon does not matter. */
+	for (size_t i = 0; i < report; i++)
+		if (frame_is_entry(calltree_line(tree, tree->open[i]).frame))
+			first = i + 1;
+	if (first)
+		all = nr_within(view, first - 1, report);
+	else if (report < view->nr_open)
+		all -= view->nr_events - calltree_line(tree, tree->open[report]).n;
+	*ret = (struct verdict_stay){ .ip = ip, .nr_branches = all, .nr_open = first };
+	for (size_t i = first; i < report; i++) {
+		uint64_t nr = nr_within(view, i, report);
+
+		if (nr < all / 2) {
+			ret->ip = calltree_line(tree, tree->open[i]).from;
+			return;
+		}
+		ret->nr_branches = nr;
+		ret->nr_open = i + 1;
+	}
+}
+
+static void find_stay(struct evidence *found, const struct summary *view,
+		      const struct btsrec_cpu *cpu)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t ip;
+	size_t end;
+
+	/* An idle thread reports for others; and what may have ended is not said to last. */
+	if (!verdict_is_lockup(found->facts.reason) || !cpu->freeze.pid ||
+	    summary_unreliable_n(view, UINT64_MAX))
+		return;
+	if (!find_report(view, &end))
+		return;
+	ip = calltree_line(tree, tree->open[end]).from;
+	if (!code_is_kernel(ip))
+		return;
+	find_longest(view, end, ip, &found->stay);
+	if (!found->stay.nr_branches || found->stay.nr_branches > view->nr_branches)
+		return;
+	if (cpu->context.tsc && cpu->freeze.tsc > cpu->context.tsc)
+		found->stay.ticks = cpu->freeze.tsc - cpu->context.tsc;
+	found->facts.stay = &found->stay;
+}
+
+static void judge(struct summary *view, struct evidence *found, struct code *code,
+		  const struct btsrec_cpu *cpu)
+{
+	const struct fault *fault = &view->calls.fault;
+
+	found->facts.fault = fault;
+	found->facts.reason = (enum btsrec_reason)cpu->freeze.reason;
+	if (fault->kind == FAULT_EXCEPTION) {
+		find_insn(found, code, fault->from);
+		find_frame(found, code, &cpu->freeze);
+		find_branch(found, code);
+	}
+	find_stay(found, view, cpu);
+	view->verdict = verdict_of(&found->facts);
+}
+
+enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
+				 const struct btsrec_cpu *failed)
+{
+	struct code *code = trace_code(rec);
+	struct evidence found = { 0 };
+
+	if (!code)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	judge(view, &found, code, failed);
+	summary_say(view, failed);
+	return BTSREC_OK;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The signature of a summary: which functions are in it. */
+#include "code/kernel_code.h"
+#include "flow/trace.h"
+#include "symbols/symbol.h"
+#include "views/view_summary.h"
+
+/**
+ * struct path - the functions of a signature, from the fault outwards
+ * @kind, @vector: what is hashed of the fault; @vector -1: none.
+ * @ip: in the first function.
+ * @nr_open: the open calls outside of it.
+ * @end_n: before this event nothing may have ended unseen.
+ */
+struct path {
+	const char *kind;
+	int vector;
+	uint64_t ip;
+	size_t nr_open;
+	uint64_t end_n;
+};
+
+/* False: the path is at its end; an address without a name is none of it. */
+static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
+{
+	struct symbol_name name;
+
+	if (!symbol_find_as(rec, va, false, &name) || !name.name_bytes)
+		return true;
+	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
+}
+
+uint64_t summary_unreliable_n(const struct summary *view, uint64_t end_n)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < tree->nr_lines; i++) {
+		struct calltree_line line = calltree_line(tree, i);
+
+		if ((line.kind == CALLTREE_ASTRAY || line.kind == CALLTREE_LOST ||
+		     line.kind == CALLTREE_BREAK) && line.n < end_n)
+			n = line.n;
+	}
+	return n;
+}
+
+/* Thunks are parts of the functions that branch by way of them. */
+static bool is_in_function(struct btsrec *rec, uint64_t va)
+{
+	struct code *code = trace_code(rec);
+	struct symbol_name name;
+
+	return symbol_find_as(rec, va, false, &name) && name.name_bytes &&
+	       !(code && code_is_kernel(va) && kernel_code_thunk(code, 0, va));
+}
+
+/* The function of the innermost call before the fault, which itself has entered its handler. */
+static uint64_t innermost(const struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+
+	for (size_t i = view->nr_open; i; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		if (line.n != view->calls.fault.n)
+			return line.to;
+	}
+	return 0;
+}
+
+/* Why there is no path; NULL: there is one. */
+static const char *find_path(const struct summary *view, struct btsrec *rec, struct path *ret)
+{
+	const struct verdict *verdict = &view->verdict;
+	const struct fault *fault = &view->calls.fault;
+
+	*ret = (struct path){ .kind = fault_kind_str(fault->kind), .vector = fault->vector,
+			      .ip = view->ip, .nr_open = view->nr_open, .end_n = fault->n };
+	switch (verdict->kind) {
+	case VERDICT_STUCK:
+		*ret = (struct path){ .kind = verdict_kind_str(verdict->kind), .vector = -1,
+				      .ip = verdict->stay.ip, .nr_open = verdict->stay.nr_open,
+				      .end_n = UINT64_MAX };
+		return NULL;
+	case VERDICT_NMI:
+		return "handlers of NMIs are not recorded";
+	case VERDICT_MACHINE_CHECK:
+		return "what a machine check interrupts need not be its cause";
+	case VERDICT_LOCKUP:
+	case VERDICT_HUNG_TASK:
+		return "what hangs is not in this history";
+	case VERDICT_NO_CODE:
+		ret->ip = verdict->ip ? verdict->ip : innermost(view);
+		/* What led there is no call that may have ended before. */
+		ret->end_n = fault->n - 1;
+		return NULL;
+	default:
+		if (!is_in_function(rec, ret->ip))
+			ret->ip = innermost(view);
+		return fault->kind ? NULL : "where the fault lies in the history is not known";
+	}
+}
+
+/*
+ * Up to where the kernel was entered: by a system call or from user code, or by an interrupt,
+ * which has nothing to do with what it interrupted.
+ */
+void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *failed)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t unreliable_n;
+	struct path path;
+	bool complete;
+
+	view->no_signature = find_path(view, rec, &path);
+	if (view->no_signature)
+		return;
+	unreliable_n = summary_unreliable_n(view, path.end_n);
+	signature_begin(&view->signature, btsrec_reason_str(failed->freeze.reason), path.kind,
+			path.vector);
+	complete = !code_is_kernel(path.ip) || !sign_function(view, rec, path.ip);
+	if (view->verdict.kind == VERDICT_NO_CODE && view->verdict.access == VERDICT_RETURN)
+		(void)sign_function(view, rec, innermost(view));
+	for (size_t i = path.nr_open; i && !complete; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		if (line.n < unreliable_n)
+			break;
+		/* The first function stands for where the fault is. */
+		if (line.n == view->calls.fault.n && line.frame == FRAME_EXCEPTION)
+			continue;
+		complete = !code_is_kernel(line.from) ||
+			   (frame_is_entry(line.frame) && line.frame != FRAME_EXCEPTION) ||
+			   !sign_function(view, rec, line.from);
+	}
+	signature_end(&view->signature, complete);
+	if (!view->signature.nr_names)
+		view->no_signature = "functions have no names; --system-map or --vmlinux gives them";
+}
+
+void out_signature(struct out *out, const struct signature *signature)
+{
+	char text[SIGNATURE_TEXT_BYTES];
+
+	signature_text(signature, text);
+	out_str(out, text);
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The verdict of a summary: its sentence. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "symbols/symbol.h"
+#include "views/view_summary.h"
+
+/** struct sentence - @nr_bytes of @text so far, which has SUMMARY_SENTENCE_BYTES */
+struct sentence {
+	struct renderer *r;
+	char *text;
+	size_t nr_bytes;
+};
+
+/* What does not fit is cut. */
+static void __attribute__((format(printf, 2, 3)))
+add(struct sentence *sentence, const char *format, ...)
+{
+	size_t room = SUMMARY_SENTENCE_BYTES - sentence->nr_bytes;
+	va_list args;
+	int nr;
+
+	va_start(args, format);
+	nr = vsnprintf(sentence->text + sentence->nr_bytes, room, format, args);
+	va_end(args);
+	if (nr > 0)
+		sentence->nr_bytes += (size_t)nr < room ? (size_t)nr : room - 1;
+}
+
+/* The function of @ip, and where in it; without a name the address. */
+static void add_place(struct sentence *sentence, uint64_t ip)
+{
+	struct symbol_name name;
+	enum symbol_why why;
+
+	if (!render_find(sentence->r, ip, &name, &why)) {
+		add(sentence, "0x%016" PRIx64, ip);
+		return;
+	}
+	if (!name.name_bytes) {
+		add(sentence, "[%s]+0x%" PRIx64, name.module, name.offset_bytes);
+		return;
+	}
+	add(sentence, "%.*s+0x%" PRIx64, (int)name.name_bytes, name.name, name.offset_bytes);
+	if (*name.module)
+		add(sentence, " [%s]", name.module);
+}
+
+static void add_access(struct sentence *sentence, const struct verdict *verdict)
+{
+	bool read = verdict->access == VERDICT_READ;
+
+	add_place(sentence, verdict->ip);
+	switch (verdict->kind) {
+	case VERDICT_NULL:
+		add(sentence, " %s a NULL pointer: address 0x%" PRIx64,
+		    read ? "read through" : "wrote through", verdict->address);
+		return;
+	case VERDICT_NON_CANONICAL:
+		add(sentence, " %s 0x%" PRIx64 ", which is not a canonical address",
+		    read ? "read from" : "wrote to", verdict->address);
+		return;
+	case VERDICT_ADDRESS:
+		add(sentence, " %s the bad address 0x%" PRIx64, read ? "read from" : "wrote to",
+		    verdict->address);
+		return;
+	default:
+		break;
+	}
+	add(sentence, " had a page fault");
+	if (verdict->access)
+		add(sentence, " when it %s memory", read ? "read" : "wrote");
+}
+
+static void add_no_code(struct sentence *sentence, const struct verdict *verdict)
+{
+	if (verdict->ip)
+		add_place(sentence, verdict->ip);
+	else
+		add(sentence, "the kernel");
+	switch (verdict->access) {
+	case VERDICT_CALL:
+		add(sentence, " called");
+		break;
+	case VERDICT_JUMP:
+		add(sentence, " jumped to");
+		break;
+	case VERDICT_RETURN:
+		add(sentence, " returned to");
+		break;
+	default:
+		add(sentence, " came to");
+		break;
+	}
+	add(sentence, " 0x%" PRIx64 ", where no code is", verdict->address);
+	if (verdict->access == VERDICT_RETURN)
+		add(sentence, ": its return address or its stack pointer was wrong");
+}
+
+/* How many calls of the innermost function were open at the fault. */
+static size_t nr_recursions(const struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	size_t nr = 0, end = view->nr_open;
+	uint64_t to;
+
+	/* The fault itself has entered its handler. */
+	while (end && calltree_line(tree, tree->open[end - 1]).n == view->calls.fault.n)
+		end--;
+	if (!end)
+		return 0;
+	to = calltree_line(tree, tree->open[end - 1]).to;
+	for (size_t i = 0; i < end; i++)
+		nr += calltree_line(tree, tree->open[i]).to == to;
+	return nr;
+}
+
+static void add_exception(struct sentence *sentence, const struct summary *view)
+{
+	const struct verdict *verdict = &view->verdict;
+	size_t nr = nr_recursions(view);
+	const char *name;
+
+	add_place(sentence, verdict->ip);
+	switch (verdict->kind) {
+	case VERDICT_BUG:
+		add(sentence, " executed UD2, as BUG() does");
+		return;
+	case VERDICT_WARN:
+		add(sentence, " executed UD2, as WARN() does, and a warning panics");
+		return;
+	case VERDICT_PROTECTION:
+		add(sentence, " had a general protection fault");
+		return;
+	case VERDICT_STACK_OVERFLOW:
+		add(sentence, " overflowed its stack");
+		if (nr > 1)
+			add(sentence, ": at least %zu calls of that function were open", nr);
+		return;
+	default:
+		break;
+	}
+	name = view->calls.fault.vector < 0 ?
+		       NULL : idt_exception_str((unsigned int)view->calls.fault.vector);
+	add(sentence, " had the exception %s", name ? name : "of an unknown vector");
+}
+
+static void add_ms(struct sentence *sentence, const struct summary *view, uint64_t ticks)
+{
+	uint64_t khz = view->calls.tsc_khz;
+
+	if (khz)
+		add(sentence, "%" PRIu64 " ms", ticks / khz);
+	else
+		add(sentence, "%" PRIu64 " ticks", ticks);
+}
+
+static void add_stuck(struct sentence *sentence, const struct summary *view,
+		      enum btsrec_reason reason)
+{
+	const struct verdict_stay *stay = &view->verdict.stay;
+
+	add(sentence, "%s in ", btsrec_reason_str(reason));
+	add_place(sentence, stay->ip);
+	add(sentence, ": it has not returned for at least %" PRIu64 " branches", stay->nr_branches);
+	if (!stay->ticks)
+		return;
+	add(sentence, ", and no thread was switched for ");
+	add_ms(sentence, view, stay->ticks);
+}
+
+static void say(struct sentence *sentence, const struct summary *view, enum btsrec_reason reason)
+{
+	const struct verdict *verdict = &view->verdict;
+
+	switch (verdict->kind) {
+	case VERDICT_NONE:
+		add(sentence, "%s", view->calls.fault.kind ? "no rule knows such a fault" :
+							      fault_why_str(view->calls.fault.why));
+		break;
+	case VERDICT_NULL:
+	case VERDICT_ADDRESS:
+	case VERDICT_NON_CANONICAL:
+	case VERDICT_ACCESS:
+		add_access(sentence, verdict);
+		break;
+	case VERDICT_NO_CODE:
+		add_no_code(sentence, verdict);
+		break;
+	case VERDICT_PROTECTION:
+	case VERDICT_BUG:
+	case VERDICT_WARN:
+	case VERDICT_STACK_OVERFLOW:
+	case VERDICT_EXCEPTION:
+		add_exception(sentence, view);
+		break;
+	case VERDICT_PANIC:
+		add_place(sentence, verdict->ip);
+		add(sentence, " called panic()");
+		break;
+	case VERDICT_NMI:
+		add(sentence, "an NMI handler crashed; it had interrupted ");
+		add_place(sentence, verdict->ip);
+		break;
+	case VERDICT_MACHINE_CHECK:
+		add(sentence, "a machine check");
+		if (!verdict->ip)
+			break;
+		add(sentence, " interrupted ");
+		add_place(sentence, verdict->ip);
+		add(sentence, ", which need not be its cause");
+		break;
+	case VERDICT_STUCK:
+		add_stuck(sentence, view, reason);
+		break;
+	case VERDICT_LOCKUP:
+		add(sentence, "%s was reported; what does not go on is not in this history",
+		    btsrec_reason_str(reason));
+		break;
+	case VERDICT_HUNG_TASK:
+		add(sentence, "a thread hung, which is not the one that reported it");
+		break;
+	}
+}
+
+/* If the innermost entry on the way is an interrupt, what it came upon is not at fault. */
+static void add_interrupt(struct sentence *sentence, const struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+
+	for (size_t i = view->nr_open; i; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		if (!frame_is_entry(line.frame) || line.n == view->calls.fault.n ||
+		    line.frame == FRAME_EXCEPTION)
+			continue;
+		if (line.frame == FRAME_IRQ || line.frame == FRAME_NMI)
+			add(sentence, "; in an %s, not in the work of the thread",
+			    line.frame == FRAME_IRQ ? "interrupt" : "NMI");
+		return;
+	}
+}
+
+static void add_others(struct sentence *sentence, const struct summary *view,
+		       const struct btsrec_cpu *failed)
+{
+	const struct btsrec *rec = view->calls.renderer.rec;
+
+	for (unsigned int i = 0; i < btsrec_nr_cpu_ids(rec); i++) {
+		const struct btsrec_cpu *cpu = btsrec_cpu(rec, i);
+
+		if (cpu && cpu != failed && cpu->frozen && !cpu->freeze.via_nmi &&
+		    cpu->freeze.reason == failed->freeze.reason &&
+		    cpu->freeze.tsc <= btsrec_root(rec)->freeze_tsc)
+			add(sentence, "; CPU %u failed, too", i);
+	}
+}
+
+void summary_say(struct summary *view, const struct btsrec_cpu *failed)
+{
+	struct sentence sentence = { .r = &view->calls.renderer, .text = view->sentence };
+
+	*view->sentence = '\0';
+	say(&sentence, view, (enum btsrec_reason)failed->freeze.reason);
+	if (!view->verdict.kind)
+		return;
+	if (view->calls.fault.kind == FAULT_EXCEPTION || view->calls.fault.kind == FAULT_CALL)
+		add_interrupt(&sentence, view);
+	add_others(&sentence, view, failed);
+}

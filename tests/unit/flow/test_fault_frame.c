@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "codefix.h"
+#include "flow/fault_frame.h"
+
+#define STACK		0xffffc90000104000ULL
+#define FAULTING	(TEXT + 0x123)
+#define NR_WORDS	21
+#define FRAME_BYTES	(NR_WORDS * 8ULL)
+/* It ends where the stack pointer can be aligned. */
+#define FRAME		(STACK + 0x808)
+#define PAGE_FAULT_VECTOR	14
+#define DOUBLE_FAULT_VECTOR	8
+
+/* Of struct pt_regs, in words. */
+enum { AT_RAX = 10, AT_RDI = 14, AT_RIP = 16, AT_CS, AT_RFLAGS, AT_RSP, AT_SS };
+
+static struct btsrec_freeze freeze;
+static struct fault fault;
+static struct fault_frame frame;
+
+/* A frame at @va, in which register number i has the value 100 + i. */
+static void put_frame(uint64_t va, uint64_t sp)
+{
+	uint64_t words[NR_WORDS] = { 0 };
+
+	for (size_t i = 0; i < NR_WORDS; i++)
+		words[i] = 100 + i;
+	words[AT_RIP] = FAULTING;
+	words[AT_CS] = 0x10;
+	words[AT_RFLAGS] = 0x10202;
+	words[AT_RSP] = sp;
+	words[AT_SS] = 0x18;
+	cf_put_bytes(va, words, sizeof(words));
+}
+
+static void put_word(uint64_t frame_va, size_t at, uint64_t word)
+{
+	cf_put_bytes(frame_va + at * 8, &word, sizeof(word));
+}
+
+static void begin(void)
+{
+	cf_setup();
+	freeze = (struct btsrec_freeze){ .ip = TEXT, .sp = STACK + 0x100 };
+	fault = (struct fault){ .kind = FAULT_EXCEPTION, .vector = PAGE_FAULT_VECTOR,
+				.from = FAULTING };
+}
+
+static bool find(void)
+{
+	cf_start();
+	return fault_frame_find(cf_code, &freeze, &fault, &frame);
+}
+
+START_TEST(all_registers_are_in_it)
+{
+	begin();
+	put_frame(FRAME, FRAME + FRAME_BYTES);
+	ck_assert(find());
+	ck_assert_uint_eq(frame.regs[SEM_RAX], 100 + AT_RAX);
+	ck_assert_uint_eq(frame.regs[SEM_RCX], 100 + AT_RAX + 1);
+	ck_assert_uint_eq(frame.regs[SEM_RDX], 100 + AT_RAX + 2);
+	ck_assert_uint_eq(frame.regs[SEM_RSI], 100 + AT_RDI - 1);
+	ck_assert_uint_eq(frame.regs[SEM_RDI], 100 + AT_RDI);
+	ck_assert_uint_eq(frame.regs[SEM_R15], 100);
+	ck_assert_uint_eq(frame.regs[SEM_R8], 100 + 9);
+	ck_assert_uint_eq(frame.regs[SEM_RBX], 100 + 5);
+	ck_assert_uint_eq(frame.regs[SEM_RBP], 100 + 4);
+	ck_assert_uint_eq(frame.regs[SEM_RSP], FRAME + FRAME_BYTES);
+	ck_assert_uint_eq(frame.regs[SEM_FLAGS], 0x10202);
+	cf_finish();
+}
+END_TEST
+
+START_TEST(it_is_where_the_processor_puts_it)
+{
+	/* The stack pointer was not aligned. */
+	begin();
+	put_frame(FRAME, FRAME + FRAME_BYTES + 8);
+	ck_assert(find());
+	/* It would have been aligned otherwise: a frame that is left over. */
+	put_word(FRAME, AT_RSP, FRAME + FRAME_BYTES + 16);
+	ck_assert(!find());
+	/* That exception has a stack of its own. */
+	fault.vector = DOUBLE_FAULT_VECTOR;
+	ck_assert(find());
+	cf_finish();
+}
+END_TEST
+
+START_TEST(nothing_else_is_one)
+{
+	static const struct {
+		size_t at;
+		uint64_t word;
+	} others[] = {
+		{ AT_RIP, FAULTING + 1 }, { AT_CS, 0x33 }, { AT_RFLAGS, 0x200 },
+		{ AT_RFLAGS, 1ULL << 32 | 2 }, { AT_SS, 0x2b },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		begin();
+		put_frame(FRAME, FRAME + FRAME_BYTES);
+		put_word(FRAME, others[i].at, others[i].word);
+		ck_assert(!find());
+		cf_finish();
+	}
+	begin();
+	put_frame(FRAME, FRAME + FRAME_BYTES);
+	put_word(FRAME, AT_SS, 0);
+	ck_assert(find());
+	fault.kind = FAULT_CALL;
+	ck_assert(!find());
+	cf_finish();
+}
+END_TEST
+
+START_TEST(two_of_them_are_none)
+{
+	begin();
+	put_frame(FRAME - 0x400, FRAME - 0x400 + FRAME_BYTES);
+	put_frame(FRAME, FRAME + FRAME_BYTES);
+	ck_assert(!find());
+	/* One is below the stack pointer: nobody's any more. */
+	freeze.sp = STACK + 0x600;
+	ck_assert(find());
+	cf_finish();
+}
+END_TEST
+
+START_TEST(a_freeze_at_the_fault_has_its_stack_pointer)
+{
+	begin();
+	put_frame(FRAME, FRAME + FRAME_BYTES);
+	freeze.ip = FAULTING;
+	freeze.sp = FRAME + FRAME_BYTES;
+	ck_assert(find());
+	freeze.sp += 16;
+	ck_assert(!find());
+	cf_finish();
+}
+END_TEST
+
+START_TEST(a_stack_that_is_not_there_has_none)
+{
+	begin();
+	ck_assert(!find());
+	freeze.sp = 0x1000;
+	ck_assert(!find());
+	freeze.sp = STACK + 1;
+	ck_assert(!find());
+	freeze.sp = UINT64_MAX - 7;
+	ck_assert(!find());
+	cf_finish();
+}
+END_TEST
+
+BTSREC_CK_MAIN("fault_frame", all_registers_are_in_it, it_is_where_the_processor_puts_it,
+	       nothing_else_is_one, two_of_them_are_none,
+	       a_freeze_at_the_fault_has_its_stack_pointer, a_stack_that_is_not_there_has_none)

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check_btsrec.h"
+#include "tally/verdict.h"
+
+#define IP		0xffffffff81000123ULL
+#define NOWHERE		0xfffffffffffff123ULL
+#define NOT_CANONICAL	0x5a5a000000000000ULL
+
+static struct fault fault;
+static struct fault_frame frame;
+static struct sem_insn insn;
+static struct verdict_facts facts;
+
+/* An exception at the instruction @bytes, with RAX. */
+static void fault_at(int vector, const char *bytes, size_t nr_bytes, uint64_t rax)
+{
+	fault = (struct fault){ .kind = FAULT_EXCEPTION, .vector = vector, .from = IP };
+	frame = (struct fault_frame){ .regs = { [SEM_RAX] = rax } };
+	ck_assert(sem_decode((const uint8_t *)bytes, nr_bytes, IP, &insn));
+	facts = (struct verdict_facts){ .reason = BTSREC_REASON_OOPS, .fault = &fault,
+					.insn = &insn, .frame = &frame };
+}
+
+#define FAULT_AT(vector, bytes, rax) fault_at((vector), "" bytes, sizeof(bytes) - 1, (rax))
+
+static void ck_kind(enum verdict_kind kind, enum verdict_access access, bool has_address,
+		    uint64_t address)
+{
+	struct verdict verdict = verdict_of(&facts);
+
+	ck_assert_str_eq(verdict_kind_str(verdict.kind), verdict_kind_str(kind));
+	ck_assert_int_eq(verdict.access, access);
+	ck_assert_int_eq(verdict.has_address, has_address);
+	if (has_address)
+		ck_assert_uint_eq(verdict.address, address);
+	ck_assert_uint_eq(verdict.ip, IP);
+}
+
+START_TEST(page_faults)
+{
+	/* mov (%rax),%ecx; mov %ecx,0x10(%rax); incl (%rax) */
+	FAULT_AT(14, "\x8b\x08", 0);
+	ck_kind(VERDICT_NULL, VERDICT_READ, true, 0);
+	FAULT_AT(14, "\x89\x48\x10", 0);
+	ck_kind(VERDICT_NULL, VERDICT_WRITE, true, 0x10);
+	FAULT_AT(14, "\x89\x48\x10", 4080);
+	ck_kind(VERDICT_ADDRESS, VERDICT_WRITE, true, 4096);
+	FAULT_AT(14, "\xff\x00", NOWHERE);
+	ck_kind(VERDICT_ADDRESS, VERDICT_WRITE, true, NOWHERE);
+	/* The registers are not known. */
+	facts.frame = NULL;
+	ck_kind(VERDICT_ACCESS, VERDICT_WRITE, false, 0);
+	/* mov %gs:(%rax),%rcx: whatever the base is. */
+	FAULT_AT(14, "\x65\x48\x8b\x08", 0);
+	ck_kind(VERDICT_ACCESS, VERDICT_READ, false, 0);
+	/* push (%rax); rep movsb; call *(%rax): two places. */
+	FAULT_AT(14, "\xff\x30", 0);
+	ck_kind(VERDICT_ACCESS, VERDICT_UNKNOWN_ACCESS, false, 0);
+	FAULT_AT(14, "\xf3\xa4", 0);
+	ck_kind(VERDICT_ACCESS, VERDICT_UNKNOWN_ACCESS, false, 0);
+	FAULT_AT(14, "\xff\x10", 0);
+	ck_kind(VERDICT_ACCESS, VERDICT_UNKNOWN_ACCESS, false, 0);
+	facts.insn = NULL;
+	ck_kind(VERDICT_ACCESS, VERDICT_UNKNOWN_ACCESS, false, 0);
+}
+END_TEST
+
+START_TEST(protection_faults)
+{
+	FAULT_AT(13, "\x8b\x08", NOT_CANONICAL);
+	ck_kind(VERDICT_NON_CANONICAL, VERDICT_READ, true, NOT_CANONICAL);
+	/* Something else was wrong with it. */
+	FAULT_AT(13, "\x8b\x08", IP);
+	ck_kind(VERDICT_PROTECTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+	/* wrmsr */
+	FAULT_AT(13, "\x0f\x30", NOT_CANONICAL);
+	ck_kind(VERDICT_PROTECTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+	FAULT_AT(13, "\x8b\x08", NOT_CANONICAL);
+	facts.frame = NULL;
+	ck_kind(VERDICT_PROTECTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+}
+END_TEST
+
+START_TEST(where_no_code_is)
+{
+	const struct btsrec_record came = { .from = IP, .to = NOWHERE };
+	struct verdict verdict;
+
+	FAULT_AT(14, "\x8b\x08", 0);
+	fault.from = NOWHERE;
+	facts.is_none = true;
+	verdict = verdict_of(&facts);
+	ck_assert_int_eq(verdict.kind, VERDICT_NO_CODE);
+	ck_assert_int_eq(verdict.access, VERDICT_UNKNOWN_ACCESS);
+	ck_assert_uint_eq(verdict.ip, 0);
+	facts.came = &came;
+	facts.came_by = VERDICT_RETURN;
+	ck_kind(VERDICT_NO_CODE, VERDICT_RETURN, true, NOWHERE);
+}
+END_TEST
+
+START_TEST(traps)
+{
+	FAULT_AT(6, "\x0f\x0b", 0);
+	ck_kind(VERDICT_EXCEPTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+	facts.is_trap = true;
+	ck_kind(VERDICT_BUG, VERDICT_UNKNOWN_ACCESS, false, 0);
+	facts.reason = BTSREC_REASON_PANIC;
+	ck_kind(VERDICT_WARN, VERDICT_UNKNOWN_ACCESS, false, 0);
+	FAULT_AT(0, "\xf7\xf0", 0);
+	ck_kind(VERDICT_EXCEPTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+}
+END_TEST
+
+START_TEST(stack_overflows)
+{
+	FAULT_AT(8, "\x50", 0);
+	ck_kind(VERDICT_EXCEPTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+	facts.below_stack = true;
+	ck_kind(VERDICT_STACK_OVERFLOW, VERDICT_UNKNOWN_ACCESS, false, 0);
+	facts.frame = NULL;
+	ck_kind(VERDICT_EXCEPTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+}
+END_TEST
+
+START_TEST(lockups)
+{
+	static const enum btsrec_reason reasons[] = {
+		BTSREC_REASON_HARD_LOCKUP, BTSREC_REASON_SOFT_LOCKUP, BTSREC_REASON_RCU_STALL,
+	};
+	const struct verdict_stay stay = { .ip = IP, .nr_branches = 5, .ticks = 6 };
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		fault = (struct fault){ .why = FAULT_REPORT };
+		facts = (struct verdict_facts){ .reason = reasons[i], .fault = &fault };
+		ck_assert_int_eq(verdict_of(&facts).kind, VERDICT_LOCKUP);
+		facts.stay = &stay;
+		ck_kind(VERDICT_STUCK, VERDICT_UNKNOWN_ACCESS, false, 0);
+		ck_assert_uint_eq(verdict_of(&facts).stay.nr_branches, 5);
+		ck_assert_uint_eq(verdict_of(&facts).stay.ticks, 6);
+	}
+}
+END_TEST
+
+START_TEST(the_others)
+{
+	static const struct {
+		enum btsrec_reason reason;
+		enum fault_kind fault;
+		enum verdict_kind kind;
+	} cases[] = {
+		{ BTSREC_REASON_PANIC, FAULT_CALL, VERDICT_PANIC },
+		{ BTSREC_REASON_PANIC, FAULT_NMI, VERDICT_NMI },
+		{ BTSREC_REASON_OOPS, FAULT_NMI, VERDICT_NMI },
+		{ BTSREC_REASON_MCE, FAULT_EXCEPTION, VERDICT_MACHINE_CHECK },
+		{ BTSREC_REASON_MCE, FAULT_UNKNOWN, VERDICT_MACHINE_CHECK },
+		{ BTSREC_REASON_HUNG_TASK, FAULT_UNKNOWN, VERDICT_HUNG_TASK },
+		{ BTSREC_REASON_PANIC, FAULT_UNKNOWN, VERDICT_NONE },
+		{ BTSREC_REASON_OOPS, FAULT_UNKNOWN, VERDICT_NONE },
+		{ BTSREC_REASON_MANUAL, FAULT_UNKNOWN, VERDICT_NONE },
+		{ BTSREC_REASON_CRASH_SHUTDOWN, FAULT_UNKNOWN, VERDICT_NONE },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fault = (struct fault){ .kind = cases[i].fault, .vector = -1, .from = IP };
+		facts = (struct verdict_facts){ .reason = cases[i].reason, .fault = &fault };
+		ck_assert_str_eq(verdict_kind_str(verdict_of(&facts).kind),
+				 verdict_kind_str(cases[i].kind));
+	}
+}
+END_TEST
+
+START_TEST(words)
+{
+	for (int kind = VERDICT_NONE; kind <= VERDICT_HUNG_TASK; kind++)
+		ck_assert_str_ne(verdict_kind_str((enum verdict_kind)kind), "unknown");
+	ck_assert_str_eq(verdict_kind_str((enum verdict_kind)99), "unknown");
+	for (int access = VERDICT_READ; access <= VERDICT_RETURN; access++)
+		ck_assert_ptr_nonnull(verdict_access_str((enum verdict_access)access));
+	ck_assert_ptr_null(verdict_access_str(VERDICT_UNKNOWN_ACCESS));
+}
+END_TEST
+
+BTSREC_CK_MAIN("verdict", page_faults, protection_faults, where_no_code_is, traps,
+	       stack_overflows, lockups, the_others, words)
