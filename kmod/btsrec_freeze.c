@@ -93,6 +93,7 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
 	freeze->pid = current->pid;
 	freeze->tgid = current->tgid;
 	memcpy(freeze->comm, current->comm, sizeof(freeze->comm));
+	freeze->subject_pid = via_nmi ? 0 : btsrec_hung_pid();
 	if (bts_fields_are_ours(pc))
 		bts_point_at_scratch(pc);
 	WRITE_ONCE(page->state, BTSREC_CPU_FROZEN);
@@ -297,8 +298,14 @@ BTSREC_HOOK_HANDLER(on_oops_exit, regs)
 
 BTSREC_HOOK_HANDLER(on_make_task_dead, regs)
 {
-	if (READ_ONCE(freeze_reason) == BTSREC_REASON_OOPS)
-		btsrec_survived_oops();
+	struct btsrec_cpu *page;
+
+	if (READ_ONCE(freeze_reason) != BTSREC_REASON_OOPS)
+		return;
+	page = per_cpu(btsrec_pcpu, READ_ONCE(btsrec_root_page->freeze_cpu)).page;
+	if (page)
+		WRITE_ONCE(page->survived, 1);
+	btsrec_survived_oops();
 }
 
 /* kdump_nmi_callback(cpu, regs) on a CPU that our own NMI did not reach. */

@@ -95,6 +95,7 @@ static void publish_armed(struct btsrec_pcpu *pc)
 	struct btsrec_cpu *page = pc->page;
 
 	WRITE_ONCE(page->frozen, 0);
+	page->survived = 0;
 	smp_wmb();	/* no reader pairs the new state with the old freeze */
 	WRITE_ONCE(page->state, BTSREC_CPU_ARMED);
 	pc->foreign = false;

@@ -51,8 +51,20 @@ static __always_inline void pause_for_report(enum btsrec_reason reason)
 		irq_work_queue(this_cpu_ptr(&report_end));
 }
 
+/* khungtaskd alone writes it; its panic may follow on another CPU. */
+static u32 hung_pid;
+
+/**
+ * btsrec_hung_pid() - the thread that was last reported as hung; 0: none was
+ */
+u32 btsrec_hung_pid(void)
+{
+	return READ_ONCE(hung_pid);
+}
+
 static void probe_sched_process_hang(void *data, struct task_struct *task)
 {
+	WRITE_ONCE(hung_pid, task->pid);
 	pause_for_report(BTSREC_REASON_HUNG_TASK);
 }
 

@@ -46,6 +46,7 @@ void btsrec_suspect_unregister(void);
 void btsrec_reports_register(void);
 void btsrec_reports_unregister(void);
 void btsrec_reports_exit(void);
+u32 btsrec_hung_pid(void);
 
 /* btsrec_printk.c */
 void btsrec_printk_register(void);

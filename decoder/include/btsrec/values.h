@@ -279,6 +279,8 @@ struct btsrec_digest {
 	const char *access;	/* of VERDICT: a word of JSON's "access"; NULL: none */
 	bool has_address;	/* of VERDICT: @address_va is what the access led to */
 	uint64_t address_va;
+	uint32_t pid;		/* of VERDICT: the thread that hung; 0: none, or not known */
+	bool survived;		/* of VERDICT: the system went on after the oops */
 };
 
 /** btsrec_digest_fn - receives a value, see above */

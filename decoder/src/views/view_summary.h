@@ -13,6 +13,19 @@
 #define SUMMARY_SENTENCE_BYTES	2048
 
 /**
+ * struct summary_subject - the thread that hung
+ * @pid: 0: none, or not known.
+ * @seen: it was switched from on @cpu, the last time at @tsc; @comm: as it was called then.
+ */
+struct summary_subject {
+	uint32_t pid;
+	bool seen;
+	unsigned int cpu;
+	uint64_t tsc;
+	char comm[BTSREC_COMM_BYTES];
+};
+
+/**
  * struct summary - one summary under way, and what the history of one CPU comes to
  * @calls: its tree holds the newest calls of the CPU.
  * @nr_events: all; @nr_branches: of them branches.
@@ -22,6 +35,7 @@
  * @ends_before: the history ends some time before the stop, see fault_ends_before().
  * @ip: where the CPU was stopped, or, if it ends before or was not, where its newest branch led.
  * @verdict: of the first fault; @sentence: what it says, or why there is none.
+ * @survived: the task of an oops died, and the system went on.
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
  * @first_open: of them the first one of the path that is printed.
@@ -39,6 +53,8 @@ struct summary {
 	bool ends_before;
 	uint64_t ip;
 	struct verdict verdict;
+	struct summary_subject subject;
+	bool survived;
 	char sentence[SUMMARY_SENTENCE_BYTES];
 	struct signature signature;
 	const char *no_signature;
@@ -81,7 +97,7 @@ extern const struct summary_format summary_values;
 /**
  * summary_judge() - the verdict on the fault of @failed, the CPU at hand, and its sentence
  *
- * Return: BTSREC_OK; BTSREC_ERR_NOMEM.
+ * Return: BTSREC_OK; BTSREC_ERR_NOMEM; BTSREC_ERR_IO.
  */
 enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 				 const struct btsrec_cpu *failed);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The verdict of a summary: the facts for its rules. */
+#include <string.h>
+
 #include "flow/trace.h"
 #include "views/view_summary.h"
 
@@ -28,6 +30,15 @@ static void find_insn(struct evidence *found, struct code *code, uint64_t va)
 	if (nr_bytes && sem_decode(bytes, nr_bytes, va, &found->insn))
 		found->facts.insn = &found->insn;
 	found->facts.is_trap = !code_insn(code, 0, va, false, &insn) && insn.class == CODE_TRAP;
+}
+
+/* The stack of a task that died of an oops is somebody else's; before 1.3 nobody knew of it. */
+static bool stack_may_be_new(const struct btsrec_root *root, const struct btsrec_cpu *cpu)
+{
+	const unsigned int minor_of_survived = 3;
+
+	return cpu->freeze.reason == BTSREC_REASON_OOPS &&
+	       (cpu->survived || root->version_minor < minor_of_survived);
 }
 
 static void find_frame(struct evidence *found, struct code *code,
@@ -181,19 +192,67 @@ static void find_stay(struct evidence *found, const struct summary *view,
 	found->facts.stay = &found->stay;
 }
 
+/* --- Which thread hung --------------------------------------------------- */
+
+/** struct hung_search - a search for the newest switch from the thread of @subject on @cpu */
+struct hung_search {
+	struct summary_subject *subject;
+	unsigned int cpu;
+};
+
+static bool compare_switch(void *arg, const struct btsrec_event *event)
+{
+	const struct hung_search *search = arg;
+	struct summary_subject *subject = search->subject;
+
+	if (event->kind != BTSREC_EVENT_SWITCH || event->mm_only ||
+	    event->sw.prev.pid != subject->pid || event->sw.tsc < subject->tsc)
+		return true;
+	subject->seen = true;
+	subject->cpu = search->cpu;
+	subject->tsc = event->sw.tsc;
+	memcpy(subject->comm, event->sw.prev.comm, sizeof(subject->comm));
+	return true;
+}
+
+/* A CPU without a usable history says nothing of it, and has its own line on the page. */
+static enum btsrec_status find_subject(struct summary *view, struct btsrec *rec,
+				       const struct btsrec_cpu *cpu)
+{
+	struct hung_search search = { .subject = &view->subject };
+	enum btsrec_status status;
+
+	view->subject = (struct summary_subject){ 0 };
+	if (cpu->freeze.reason != BTSREC_REASON_HUNG_TASK || !cpu->freeze.subject_pid)
+		return BTSREC_OK;
+	view->subject.pid = cpu->freeze.subject_pid;
+	for (unsigned int i = 0; i < btsrec_nr_cpu_ids(rec); i++) {
+		if (!btsrec_cpu(rec, i))
+			continue;
+		search.cpu = i;
+		status = history_others(rec, i, compare_switch, &search, NULL);
+		if (status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO)
+			return status;
+	}
+	return BTSREC_OK;
+}
+
 static void judge(struct summary *view, struct evidence *found, struct code *code,
 		  const struct btsrec_cpu *cpu)
 {
+	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
 	const struct fault *fault = &view->calls.fault;
 
 	found->facts.fault = fault;
 	found->facts.reason = (enum btsrec_reason)cpu->freeze.reason;
 	if (fault->kind == FAULT_EXCEPTION) {
 		find_insn(found, code, fault->from);
-		find_frame(found, code, &cpu->freeze);
+		if (!stack_may_be_new(root, cpu))
+			find_frame(found, code, &cpu->freeze);
 		find_branch(found, code);
 	}
 	find_stay(found, view, cpu);
+	view->survived = cpu->freeze.reason == BTSREC_REASON_OOPS && cpu->survived;
 	view->verdict = verdict_of(&found->facts);
 }
 
@@ -202,10 +261,14 @@ enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 {
 	struct code *code = trace_code(rec);
 	struct evidence found = { 0 };
+	enum btsrec_status status;
 
 	if (!code)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	judge(view, &found, code, failed);
+	status = find_subject(view, rec, failed);
+	if (status)
+		return status;
 	summary_say(view, failed);
 	return BTSREC_OK;
 }

@@ -38,6 +38,10 @@ static void json_verdict(struct summary *view)
 		json_number(&r->out, "branches", verdict->stay.nr_branches);
 	if (verdict->stay.ticks)
 		json_number(&r->out, "ticks", verdict->stay.ticks);
+	if (view->subject.pid)
+		json_number(&r->out, "pid", view->subject.pid);
+	if (view->survived)
+		json_bool(&r->out, "survived", true);
 	json_key(&r->out, "text");
 	out_char(&r->out, '"');
 	out_json_escaped(&r->out, view->sentence);

@@ -59,6 +59,8 @@ static void put_verdict(struct summary *view)
 	value.has_address = verdict->has_address;
 	value.address_va = verdict->address;
 	value.nr_branches = verdict->stay.nr_branches;
+	value.pid = view->subject.pid;
+	value.survived = view->survived;
 	value.ip_va = verdict->ip;
 	if (verdict->ip)
 		values_name(&view->calls.renderer, verdict->ip, &name, &value.ip);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/escape.h"
 #include "symbols/symbol.h"
 #include "views/view_summary.h"
 
@@ -171,7 +172,41 @@ static void add_stuck(struct sentence *sentence, const struct summary *view,
 	add_ms(sentence, view, stay->ticks);
 }
 
-static void say(struct sentence *sentence, const struct summary *view, enum btsrec_reason reason)
+/* Its name is not ours: what is not printable is escaped. */
+static void add_comm(struct sentence *sentence, const char *comm)
+{
+	char text[ESCAPED_MAX_BYTES * BTSREC_COMM_BYTES + 1];
+
+	(void)escaped_copy(text, comm, BTSREC_COMM_BYTES);
+	add(sentence, " (%s)", text);
+}
+
+static void add_hung(struct sentence *sentence, const struct summary *view,
+		     const struct btsrec_freeze *freeze)
+{
+	const struct summary_subject *subject = &view->subject;
+
+	if (!subject->pid) {
+		add(sentence, "a thread hung, which is not the one that reported it");
+		return;
+	}
+	add(sentence, "thread %" PRIu32, subject->pid);
+	if (!subject->seen) {
+		add(sentence, " hung, and ran on no CPU within this history");
+		return;
+	}
+	add_comm(sentence, subject->comm);
+	add(sentence, " hung: it last ran on CPU %u", subject->cpu);
+	if (freeze->tsc < subject->tsc)
+		return;
+	add(sentence, ", ");
+	add_ms(sentence, view, freeze->tsc - subject->tsc);
+	add(sentence, " before the fault; its calls: btsrec stack --thread %" PRIu32,
+	    subject->pid);
+}
+
+static void say(struct sentence *sentence, const struct summary *view,
+		const struct btsrec_freeze *freeze)
 {
 	const struct verdict *verdict = &view->verdict;
 
@@ -213,14 +248,14 @@ static void say(struct sentence *sentence, const struct summary *view, enum btsr
 		add(sentence, ", which need not be its cause");
 		break;
 	case VERDICT_STUCK:
-		add_stuck(sentence, view, reason);
+		add_stuck(sentence, view, (enum btsrec_reason)freeze->reason);
 		break;
 	case VERDICT_LOCKUP:
 		add(sentence, "%s was reported; what does not go on is not in this history",
-		    btsrec_reason_str(reason));
+		    btsrec_reason_str(freeze->reason));
 		break;
 	case VERDICT_HUNG_TASK:
-		add(sentence, "a thread hung, which is not the one that reported it");
+		add_hung(sentence, view, freeze);
 		break;
 	}
 }
@@ -263,10 +298,12 @@ void summary_say(struct summary *view, const struct btsrec_cpu *failed)
 	struct sentence sentence = { .r = &view->calls.renderer, .text = view->sentence };
 
 	*view->sentence = '\0';
-	say(&sentence, view, (enum btsrec_reason)failed->freeze.reason);
+	say(&sentence, view, &failed->freeze);
 	if (!view->verdict.kind)
 		return;
 	if (view->calls.fault.kind == FAULT_EXCEPTION || view->calls.fault.kind == FAULT_CALL)
 		add_interrupt(&sentence, view);
+	if (view->survived)
+		add(&sentence, "; the system went on");
 	add_others(&sentence, view, failed);
 }

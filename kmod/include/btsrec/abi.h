@@ -26,7 +26,7 @@
  * adds fields in reserved space or at the end, or adds annotation kinds.
  */
 #define BTSREC_ABI_MAJOR	1
-#define BTSREC_ABI_MINOR	2
+#define BTSREC_ABI_MINOR	3
 
 /* --- Constants ---------------------------------------------------------- */
 
@@ -219,7 +219,8 @@ struct btsrec_freeze {
 	__u64 pause_tsc;		/* since when; 0: none, or not known */
 	__u32 pause_reason;		/* enum btsrec_reason of the GAP that it would have become;
 					 * 0: none, or an annotation was being written */
-	__u32 reserved;
+	__u32 subject_pid;		/* of a hung task, at the fault: the thread that hung,
+					 * the last one that was reported; since 1.3 */
 };
 
 /**
@@ -258,7 +259,8 @@ struct btsrec_cpu {
 	__u64 context_seq;		/* odd while @context is being written; hot */
 	struct btsrec_switch context;	/* newest switch again: the task that runs now; hot */
 	__u32 frozen;			/* 1 once @freeze is whole; written last; panic */
-	__u32 reserved1;
+	__u32 survived;			/* 1: the oops of @freeze killed its task, and the system
+					 * went on; panic; since 1.3 */
 	struct btsrec_freeze freeze;
 };
 
@@ -471,7 +473,7 @@ BTSREC_OFF(btsrec_freeze, tgid, 100);
 BTSREC_OFF(btsrec_freeze, comm, 104);
 BTSREC_OFF(btsrec_freeze, pause_tsc, 120);
 BTSREC_OFF(btsrec_freeze, pause_reason, 128);
-BTSREC_OFF(btsrec_freeze, reserved, 132);
+BTSREC_OFF(btsrec_freeze, subject_pid, 132);
 
 BTSREC_SIZE(btsrec_cpu, 1304);
 BTSREC_OFF(btsrec_cpu, magic, 0);
@@ -500,7 +502,7 @@ BTSREC_OFF(btsrec_cpu, nr_foreign_stops, 1064);
 BTSREC_OFF(btsrec_cpu, context_seq, 1072);
 BTSREC_OFF(btsrec_cpu, context, 1080);
 BTSREC_OFF(btsrec_cpu, frozen, 1160);
-BTSREC_OFF(btsrec_cpu, reserved1, 1164);
+BTSREC_OFF(btsrec_cpu, survived, 1164);
 BTSREC_OFF(btsrec_cpu, freeze, 1168);
 
 BTSREC_SIZE(btsrec_record, 24);

@@ -40,6 +40,7 @@ const struct field cpu_fields[] = {
 	FIELD(btsrec_cpu, state), FIELD(btsrec_cpu, stop_reason),
 	FIELD(btsrec_cpu, stop_index_kva), FIELD(btsrec_cpu, annot_begin),
 	FIELD(btsrec_cpu, annot_end), FIELD(btsrec_cpu, nr_annot_skipped),
+	FIELD(btsrec_cpu, survived),
 	FIELD(btsrec_cpu, nr_foreign_stops), FIELD(btsrec_cpu, context_seq),
 	FIELD(btsrec_cpu, frozen),
 	{ 0 }
@@ -52,7 +53,7 @@ const struct field freeze_fields[] = {
 	FIELD(btsrec_freeze, cs), FIELD(btsrec_freeze, cr3), FIELD(btsrec_freeze, debugctl),
 	FIELD(btsrec_freeze, task_kva), FIELD(btsrec_freeze, pid), FIELD(btsrec_freeze, tgid),
 	FIELD(btsrec_freeze, comm), FIELD(btsrec_freeze, pause_tsc),
-	FIELD(btsrec_freeze, pause_reason),
+	FIELD(btsrec_freeze, pause_reason), FIELD(btsrec_freeze, subject_pid),
 	{ 0 }
 };
 
