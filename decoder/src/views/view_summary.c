@@ -20,6 +20,8 @@
 #define NR_TREE_EVENTS		2000
 #define NR_LOCKUP_EVENTS	65536
 #define MAX_PATH_LINES	20
+/* So many functions that call each other in turn are seen as a recursion. */
+#define MAX_RECURSION	4
 
 /* --- One CPU ------------------------------------------------------------ */
 
@@ -104,7 +106,8 @@ static uint64_t last_of_tree(const struct summary *view)
 
 static uint64_t nr_tree_events(const struct btsrec_cpu *cpu)
 {
-	return cpu->frozen && verdict_is_lockup((enum btsrec_reason)cpu->freeze.reason) ?
+	return cpu->frozen && !cpu->freeze.via_nmi &&
+	       verdict_is_lockup((enum btsrec_reason)cpu->freeze.reason) ?
 	       NR_LOCKUP_EVENTS : NR_TREE_EVENTS;
 }
 
@@ -127,17 +130,38 @@ static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsig
 
 /* --- Path --------------------------------------------------------------- */
 
+static bool same_call(const struct calltree *tree, size_t a, size_t b)
+{
+	struct calltree_line one = calltree_line(tree, tree->open[a]);
+	struct calltree_line other = calltree_line(tree, tree->open[b]);
+
+	return one.from == other.from && one.to == other.to;
+}
+
+/* Is the open call @i one of a recursion, and neither in its first round nor in its last? */
+static bool recurs(const struct summary *view, size_t i)
+{
+	const struct calltree *tree = &view->calls.tree;
+
+	for (size_t period = 1; period <= MAX_RECURSION; period++)
+		if (i >= period && i + period < view->nr_open && same_call(tree, i, i - period) &&
+		    same_call(tree, i, i + period))
+			return true;
+	return false;
+}
+
 /* Where the innermost entry from user code is, or what MAX_PATH_LINES leave. */
 static size_t first_of_path(const struct summary *view)
 {
 	const struct calltree *tree = &view->calls.tree;
-	size_t first = view->nr_open;
+	size_t first = view->nr_open, nr = 0;
 
-	while (first && view->nr_open - first < MAX_PATH_LINES - 1) {
+	while (first && nr < MAX_PATH_LINES - 1) {
 		struct calltree_line line = calltree_line(tree, tree->open[--first]);
 
 		if (frame_is_entry(line.frame) && !code_is_kernel(line.from))
 			break;
+		nr += !recurs(view, first);
 	}
 	return first;
 }
@@ -149,10 +173,17 @@ static uint32_t indent_of(const struct calltree *tree, size_t i)
 	return calltree_indent(tree, &line);
 }
 
-/* The newest of the first @nr lines that is chosen, from 1; 0: none is. */
-static size_t newest_chosen(const bool *chosen, size_t nr)
+/* enum choice - what becomes of a line; PATH_RECURS: it is open, and only counted */
+enum choice {
+	PATH_OUT,
+	PATH_SHOWN,
+	PATH_RECURS,
+};
+
+/* The newest of the first @nr lines that is shown, from 1; 0: none is. */
+static size_t newest_shown(const unsigned char *choices, size_t nr)
 {
-	while (nr && !chosen[nr - 1])
+	while (nr && choices[nr - 1] != PATH_SHOWN)
 		nr--;
 	return nr;
 }
@@ -170,39 +201,56 @@ static bool fits_path(const struct calltree *tree, size_t i, uint32_t most)
  * the newest calls that these made.  What is open need not be in the order of its lines:
  * a caller that is known again only when its thread comes back has a late one.
  */
-static void choose_lines(const struct summary *view, size_t first_open, bool *ret)
+static void choose_lines(const struct summary *view, size_t first_open, unsigned char *ret)
 {
 	const struct calltree *tree = &view->calls.tree;
-	size_t nr_room = MAX_PATH_LINES - (view->nr_open - first_open), open, i;
+	size_t nr_room = MAX_PATH_LINES, open, i;
 
-	for (i = first_open; i < view->nr_open; i++)
-		ret[tree->open[i]] = true;
+	for (i = first_open; i < view->nr_open; i++) {
+		ret[tree->open[i]] = recurs(view, i) ? PATH_RECURS : PATH_SHOWN;
+		nr_room -= ret[tree->open[i]] == PATH_SHOWN;
+	}
 	i = view->nr_open < tree->nr_open ? tree->open[view->nr_open] : tree->nr_lines;
-	for (open = newest_chosen(ret, i); open && nr_room; i--) {
+	for (open = newest_shown(ret, i); open && nr_room; i--) {
 		if (i == open) {
-			open = newest_chosen(ret, i - 1);
-		} else if (fits_path(tree, i - 1, indent_of(tree, open - 1) + 1)) {
-			ret[i - 1] = true;
+			open = newest_shown(ret, i - 1);
+		} else if (ret[i - 1] == PATH_OUT &&
+			   fits_path(tree, i - 1, indent_of(tree, open - 1) + 1)) {
+			ret[i - 1] = PATH_SHOWN;
 			nr_room--;
 		}
+	}
+}
+
+/* A recursion has its first round, how many follow, and its last one. */
+static void print_chosen(struct summary *view, const unsigned char *choices)
+{
+	size_t nr_left_out = 0;
+
+	for (size_t i = 0; i < view->calls.tree.nr_lines; i++) {
+		nr_left_out += choices[i] == PATH_RECURS;
+		if (choices[i] != PATH_SHOWN)
+			continue;
+		if (nr_left_out && view->format->recursion)
+			view->format->recursion(view, nr_left_out);
+		nr_left_out = 0;
+		calls_lines(&view->calls, i, i + 1, 0);
 	}
 }
 
 static enum btsrec_status print_path(struct summary *view, struct btsrec *rec)
 {
 	const struct calltree *tree = &view->calls.tree;
-	_cleanup_free_ bool *chosen = calloc(tree->nr_lines + 1, sizeof(*chosen));
+	_cleanup_free_ unsigned char *choices = calloc(tree->nr_lines + 1, sizeof(*choices));
 	size_t first_open = view->first_open;
 
-	if (!chosen)
+	if (!choices)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (first_open == view->nr_open)
 		return BTSREC_OK;
-	choose_lines(view, first_open, chosen);
+	choose_lines(view, first_open, choices);
 	view->calls.least = indent_of(tree, tree->open[first_open]);
-	for (size_t i = 0; i < tree->nr_lines; i++)
-		if (chosen[i])
-			calls_lines(&view->calls, i, i + 1, 0);
+	print_chosen(view, choices);
 	return BTSREC_OK;
 }
 

@@ -69,10 +69,13 @@ struct summary {
  * @begin: once; the CPU that failed first is the one at hand.
  * @cpu: what @cpu was doing; its path is printed after it if it is the one that
  *	@failed first.
+ * @recursion: NULL, or called where so many open calls are left out of the path, which repeat
+ *	those before.
  */
 struct summary_format {
 	void (*begin)(struct summary *view);
 	void (*cpu)(struct summary *view, const struct btsrec_cpu *cpu, bool failed);
+	void (*recursion)(struct summary *view, size_t nr_calls);
 };
 
 /** summary_first_switch() - the number of the oldest switch that is kept */

@@ -196,10 +196,40 @@ static void text_gaps(struct summary *view)
 	}
 }
 
+/*
+ * The moment to which times are related, *@ret_what: the fault, or the stop of @cpu where there was
+ * none; 0: not known.
+ */
+static uint64_t moment(const struct summary *view, const struct btsrec_cpu *cpu,
+		       const char **ret_what)
+{
+	const struct btsrec_cpu *failed = session_failed_cpu(view->calls.renderer.rec);
+
+	*ret_what = failed ? "the fault" : "the stop";
+	if (failed)
+		return failed->freeze.tsc;
+	return cpu->state == BTSREC_CPU_FROZEN ? cpu->freeze.tsc : 0;
+}
+
+static void text_moment(struct summary *view, const struct btsrec_cpu *cpu, uint64_t tsc)
+{
+	struct out *out = &view->calls.renderer.out;
+	const char *what;
+	uint64_t then = moment(view, cpu, &what);
+
+	if (!then)
+		return;
+	out_literal(out, ", ");
+	text_ms(view, then > tsc ? then - tsc : tsc - then);
+	out_str(out, then >= tsc ? " before " : " after ");
+	out_str(out, what);
+}
+
 static void text_history(struct summary *view, const struct btsrec_cpu *cpu)
 {
 	struct out *out = &view->calls.renderer.out;
 	bool frozen = cpu->state == BTSREC_CPU_FROZEN;
+	const struct btsrec_cpu *failed = session_failed_cpu(view->calls.renderer.rec);
 
 	out_literal(out, "  ");
 	out_dec(out, view->nr_branches, 0);
@@ -209,6 +239,10 @@ static void text_history(struct summary *view, const struct btsrec_cpu *cpu)
 		text_ms(view, cpu->freeze.tsc - view->oldest_tsc);
 	}
 	text_gaps(view);
+	/* It stopped later, and has overwritten what it did until then. */
+	if (failed && failed != cpu && view->oldest_tsc > failed->freeze.tsc &&
+	    view->nr_gaps[BTSREC_GAP_OVERWRITTEN])
+		out_literal(out, ", all that has a time is newer than the fault");
 	out_char(out, '\n');
 }
 
@@ -223,11 +257,7 @@ static void text_switches(struct summary *view, const struct btsrec_cpu *cpu)
 		out_thread(out, sw->prev.pid, sw->prev.tgid, sw->prev.comm);
 		out_literal(out, " -> ");
 		out_thread(out, sw->next.pid, sw->next.tgid, sw->next.comm);
-		if (cpu->state == BTSREC_CPU_FROZEN && cpu->freeze.tsc >= sw->tsc) {
-			out_literal(out, ", ");
-			text_ms(view, cpu->freeze.tsc - sw->tsc);
-			out_literal(out, " before the stop");
-		}
+		text_moment(view, cpu, sw->tsc);
 		out_char(out, '\n');
 	}
 }
@@ -272,7 +302,17 @@ static void text_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 		text_path(view);
 }
 
+static void text_recursion(struct summary *view, size_t nr_calls)
+{
+	struct out *out = &view->calls.renderer.out;
+
+	out_literal(out, "  ... ");
+	out_dec(out, nr_calls, 0);
+	out_literal(out, " more calls are open, which repeat those above\n");
+}
+
 const struct summary_format summary_text = {
 	.begin = text_begin,
 	.cpu = text_cpu,
+	.recursion = text_recursion,
 };
