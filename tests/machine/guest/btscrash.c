@@ -257,9 +257,10 @@ static void panic_together(void *unused)
 	panic("btscrash: CPU %d with the others", raw_smp_processor_id());
 }
 
+/* 5.10 would wait for the other CPUs before it calls the function here. */
 static void all_panic(void)
 {
-	on_each_cpu(panic_together, NULL, 1);
+	on_each_cpu(panic_together, NULL, 0);
 }
 
 /* BTS is off: the recorder is at work on the ring or the DS area. */
