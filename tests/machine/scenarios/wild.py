@@ -32,7 +32,7 @@ def run(context):
             machine.quit()
         rows = [json.loads(line) for line in
                 dump.btsrec(context, "summary", "--format", "jsonl", path).splitlines()]
-        signature = rows[0]
+        signature = next(row for row in rows if row["kind"] == "signature")
         function = kind.replace("-", "_")
         if not signature.get("complete") or signature["functions"][0] != f"{function} [btscrash]":
             raise Failure(f"{kind}: {signature}")
