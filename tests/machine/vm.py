@@ -330,6 +330,15 @@ class Machine:
         if not self.panicked:
             raise self.failure(f"the guest ended (status {self.finish_status}) without a panic")
 
+    def dump_at_panic(self, seconds: float, path: Path):
+        """As run(), then a dump in PATH, and QEMU's end. Only a panic is success, whatever the
+        kernel has complained of before."""
+        self.run(seconds)
+        if not self.panicked:
+            raise self.failure("the guest did not panic")
+        self.dump(path)
+        self.quit()
+
     def expect_finish(self, seconds: float, due: str | None = None):
         """As run(), but only the script's success is success.
 

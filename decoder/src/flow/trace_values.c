@@ -113,12 +113,12 @@ static bool is_hook(const struct trace_values *values, const struct sem_insn *in
 	       insn->ip + HOOK_CALL_BYTES == values->freeze->ip;
 }
 
-static bool decode(struct trace_values *values, uint64_t ip, struct sem_insn *ret)
+bool trace_values_insn(struct code *code, uint64_t ip, struct sem_insn *ret)
 {
 	uint8_t bytes[CODE_INSN_MAX_BYTES];
 	size_t nr_bytes;
 
-	(void)code_bytes(values->code, 0, ip, bytes, sizeof(bytes), &nr_bytes);
+	(void)code_bytes(code, 0, ip, bytes, sizeof(bytes), &nr_bytes);
 	return nr_bytes && sem_decode(bytes, nr_bytes, ip, ret);
 }
 
@@ -131,7 +131,7 @@ static void add_range(struct trace_values *values, uint64_t n,
 	for (uint64_t ip = range->start; ip < range->stop; ip += insn.length_bytes) {
 		uint32_t place;
 
-		if (!decode(values, ip, &insn)) {
+		if (!trace_values_insn(values->code, ip, &insn)) {
 			cut(values);
 			return;
 		}
@@ -173,8 +173,8 @@ static void add_entry(struct trace_values *values, const struct btsrec_event *ev
 	const struct fault *fault = values->fault;
 	struct sem_insn insn;
 
-	if (!code_is_kernel(event->branch.from) || !decode(values, event->branch.from, &insn) ||
-	    insn.repeats) {
+	if (!code_is_kernel(event->branch.from) ||
+	    !trace_values_insn(values->code, event->branch.from, &insn) || insn.repeats) {
 		cut(values);
 		return;
 	}

@@ -49,6 +49,9 @@ struct trace_values {
 	struct trace_constants constants;
 };
 
+/** trace_values_insn() - what the instruction at the kernel address @ip does; false: not known */
+bool trace_values_insn(struct code *code, uint64_t ip, struct sem_insn *ret);
+
 /**
  * trace_values_open() - read all of the history of @cpu and find what is certain of registers
  * @fault: of the CPU; borrowed for the call.

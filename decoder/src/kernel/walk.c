@@ -71,7 +71,6 @@ static enum walk_result walk_tables(const struct walk *walk, uint64_t pgd_pa, ui
 	unsigned int level;
 
 	ret->no_execute = false;
-
 	for (level = walk->la57 ? 5 : 4; level; level--) {
 		uint64_t page_bytes = 1ULL << (PAGE_SHIFT + (level - 1) * LEVEL_BITS);
 

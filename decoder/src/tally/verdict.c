@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tally/verdict.h"
 
+#include "recorder/record.h"
+
 /* SDM vol. 3A, "Exception and Interrupt Vectors". */
 #define VECTOR_INVALID_OPCODE	6
 #define VECTOR_DOUBLE_FAULT	8
@@ -10,8 +12,8 @@
 /* The kernel calls an address below this one a NULL pointer (arch/x86/mm/fault.c). */
 #define NULL_BYTES		4096
 
-/* Bits from here up are those of bit 47 or 56: all 0 or all 1 under any paging. */
-#define CANONICAL_SHIFT		56
+/* Of five levels: what is not canonical there is so nowhere. */
+#define VA_BITS_MAX		57
 
 /* What the access of the instruction does, if it has one and only one. */
 static enum verdict_access access_of(const struct sem_insn *insn)
@@ -52,13 +54,6 @@ static bool address_of(const struct verdict_facts *facts, uint64_t *ret)
 	return known_is_all(address, 64);
 }
 
-static bool is_canonical(uint64_t address)
-{
-	int64_t high = (int64_t)address >> CANONICAL_SHIFT;
-
-	return high == 0 || high == -1;
-}
-
 /* A page fault or #GP of an instruction that is there. */
 static struct verdict verdict_of_access(const struct verdict_facts *facts, bool is_page_fault)
 {
@@ -76,7 +71,7 @@ static struct verdict verdict_of_access(const struct verdict_facts *facts, bool 
 	verdict.has_address = true;
 	if (is_page_fault)
 		verdict.kind = verdict.address < NULL_BYTES ? VERDICT_NULL : VERDICT_ADDRESS;
-	else if (!is_canonical(verdict.address))
+	else if (!record_canonical(verdict.address, VA_BITS_MAX))
 		verdict.kind = VERDICT_NON_CANONICAL;
 	else
 		verdict = (struct verdict){ .kind = VERDICT_PROTECTION, .ip = verdict.ip };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "flow/trace.h"
+#include "flow/trace_values.h"
 #include "views/view_summary.h"
 
 #define WORD_BYTES	8
@@ -19,15 +20,12 @@ struct evidence {
 
 static void find_insn(struct evidence *found, struct code *code, uint64_t va)
 {
-	uint8_t bytes[CODE_INSN_MAX_BYTES];
 	struct code_insn insn;
-	size_t nr_bytes;
 
 	found->facts.is_none = code_is_none(code, va);
 	if (found->facts.is_none)
 		return;
-	(void)code_bytes(code, 0, va, bytes, sizeof(bytes), &nr_bytes);
-	if (nr_bytes && sem_decode(bytes, nr_bytes, va, &found->insn))
+	if (trace_values_insn(code, va, &found->insn))
 		found->facts.insn = &found->insn;
 	found->facts.is_trap = !code_insn(code, 0, va, false, &insn) && insn.class == CODE_TRAP;
 }

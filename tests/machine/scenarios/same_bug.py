@@ -35,12 +35,7 @@ def _crash(context, name: str, trigger: str):
     path.unlink(missing_ok=True)
     modules = [*context.recorder_modules(RING), context.guest_module("btscrash")]
     with context.boot(SCRIPT % trigger, modules, name=f"boot-{name}") as machine:
-        # Not expect_panic(): one of the crashes begins with a complaint of the kernel.
-        machine.run(context.seconds(120))
-        if not machine.panicked:
-            raise Failure(f"the guest of {name} did not panic")
-        machine.dump(path)
-        machine.quit()
+        machine.dump_at_panic(context.seconds(120), path)
     return path
 
 

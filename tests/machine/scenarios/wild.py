@@ -25,11 +25,7 @@ def run(context):
         path.unlink(missing_ok=True)
         modules = [*context.recorder_modules(), context.guest_module("btscrash")]
         with context.boot(SCRIPT % kind, modules, name=f"boot-{kind}") as machine:
-            machine.run(context.seconds(120))
-            if not machine.panicked:
-                raise Failure(f"the guest of {kind} did not panic")
-            machine.dump(path)
-            machine.quit()
+            machine.dump_at_panic(context.seconds(120), path)
         rows = [json.loads(line) for line in
                 dump.btsrec(context, "summary", "--format", "jsonl", path).splitlines()]
         signature = next(row for row in rows if row["kind"] == "signature")
