@@ -145,3 +145,103 @@ enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct faul
 	*ret = search.fault;
 	return status;
 }
+
+/* --- Over all CPUs ------------------------------------------------------ */
+
+/* So often a handler may be preempted. */
+#define MAX_INTERVALS	64
+
+/** struct interval_tail - the newest events of @interval: event number i is at i % @room */
+struct interval_tail {
+	const struct interval *interval;
+	struct btsrec_event *events;
+	size_t room;
+	size_t nr;
+};
+
+static bool keep_newest(void *arg, const struct btsrec_event *event)
+{
+	struct interval_tail *tail = arg;
+
+	if (event->n >= tail->interval->first_n && event->n <= tail->interval->last_n)
+		tail->events[tail->nr++ % tail->room] = *event;
+	return event->n < tail->interval->last_n;
+}
+
+/* *@nr_left: so many events are looked at, at most. */
+static enum btsrec_status search_interval(struct btsrec *rec, const struct interval *interval,
+					  struct fault_search *search, size_t *nr_left,
+					  bool *ret_more)
+{
+	struct interval_tail tail = { .interval = interval };
+	_cleanup_free_ struct btsrec_event *events = NULL;
+	uint64_t nr_events = interval->last_n - interval->first_n + 1;
+	enum btsrec_status status;
+	size_t nr;
+
+	tail.room = nr_events < *nr_left ? nr_events : *nr_left;
+	events = malloc((tail.room + 1) * sizeof(*events));
+	if (!events)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	tail.events = events;
+	status = btsrec_events(rec, interval->cpu, keep_newest, &tail);
+	if (status && status != BTSREC_ERR_STOPPED)
+		return status;
+	nr = tail.nr < tail.room ? tail.nr : tail.room;
+	*nr_left -= nr;
+	*ret_more = true;
+	for (size_t i = 0; i < nr && *ret_more; i++) {
+		const struct btsrec_event *event = &events[(tail.nr - 1 - i) % tail.room];
+		struct branch branch = judge(trace_code(rec), event);
+
+		*ret_more = fault_feed(search, event, &branch);
+	}
+	*ret_more = *ret_more && *nr_left;
+	return BTSREC_OK;
+}
+
+/*
+ * Is it proven that the thread ran nowhere else between interval @i and the one before?  If a gap
+ * alone is between them, the search looks at that.
+ */
+static bool follows(const struct intervals *intervals, size_t i)
+{
+	const struct interval *interval = &intervals->list[i];
+
+	if (!i)
+		return false;
+	if (interval->cpu == interval[-1].cpu && interval->first_n == interval[-1].last_n + 1)
+		return true;
+	return interval->begins && !interval->maybe && interval->order == INTERVAL_PROVEN &&
+	       interval[-1].ends;
+}
+
+enum btsrec_status trace_fault_moved(struct thread *thread, unsigned int cpu, struct fault *ret,
+				     size_t *ret_interval)
+{
+	const struct btsrec_cpu *page = btsrec_cpu(thread->rec, cpu);
+	const struct intervals *intervals = &thread->intervals;
+	size_t i = intervals->nr, nr_left = TRACE_FAULT_MAX_EVENTS;
+	enum btsrec_status status = BTSREC_OK;
+	struct fault_search search;
+	bool more;
+
+	if (!page)
+		return session_no_cpu(thread->rec, cpu);
+	if (!trace_code(thread->rec))
+		return msg_set(&thread->rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	more = fault_begin(&search, page->frozen ? &page->freeze : NULL) && i &&
+	       intervals->list[i - 1].cpu == cpu && intervals->list[i - 1].ends;
+	while (more && !status && intervals->nr - i < MAX_INTERVALS) {
+		status = search_interval(thread->rec, &intervals->list[--i], &search, &nr_left,
+					 &more);
+		if (search.fault.kind) {
+			search.fault.why = FAULT_FOUND;
+			break;
+		}
+		more = more && follows(intervals, i);
+	}
+	*ret = search.fault;
+	*ret_interval = i;
+	return status;
+}

@@ -19,4 +19,19 @@
  */
 enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct fault *ret);
 
+struct thread;
+
+/**
+ * trace_fault_moved() - where the fault lies if its handler was preempted and went on on another CPU
+ * @thread: that of the freeze of @cpu.
+ * @ret: the fault, by its number on its CPU; FAULT_UNKNOWN: it is not there, either.
+ * @ret_interval: in which of the intervals of @thread it lies.
+ *
+ * Follows the thread back as far as its intervals are proven to follow each other.
+ *
+ * Return: as btsrec_events().
+ */
+enum btsrec_status trace_fault_moved(struct thread *thread, unsigned int cpu, struct fault *ret,
+				     size_t *ret_interval);
+
 #endif /* BTSREC_TRACE_FAULT_H */

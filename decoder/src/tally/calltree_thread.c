@@ -75,7 +75,9 @@ static bool read_of_thread(void *arg, const struct trace_event *traced,
 		t->reader.first_n = traced->event->n;
 	if (t->reader.first_n != UINT64_MAX && t->interval)
 		add_interval(t, traced->event, step);
-	return calltree_event(&t->reader, traced, step, frames);
+	/* Not one more: what is open would count it. */
+	return calltree_event(&t->reader, traced, step, frames) &&
+	       cpu_n + 1 < t->part->windows[place->cpu].end_n;
 }
 
 static void end_of_thread(void *arg, struct frames *frames)

@@ -123,6 +123,8 @@ static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsig
 	if (!status && view->nr_events)
 		status = calltree_read(&view->calls.tree, rec, cpu, 0, last_of_tree(view),
 				       nr_tree_events(btsrec_cpu(rec, cpu)), &view->calls.fault);
+	if (!status && btsrec_cpu(rec, cpu) == session_failed_cpu(rec))
+		status = summary_follow(view, rec, btsrec_cpu(rec, cpu));
 	if (!status)
 		view->nr_open = nr_own_calls(view, btsrec_cpu(rec, cpu));
 	return status;
@@ -276,16 +278,12 @@ static enum btsrec_status begin_without(void *arg)
 	return view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
-static enum btsrec_status show_cpu(void *arg, unsigned int number)
+static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, unsigned int number)
 {
-	struct summary *view = arg;
-	struct btsrec *rec = view->calls.renderer.rec;
 	const struct btsrec_cpu *failed = session_failed_cpu(rec);
 	bool has_failed = failed && failed->cpu == number;
-	enum btsrec_status status = digest(view, rec, number);
+	enum btsrec_status status;
 
-	if (status)
-		return status;
 	if (has_failed) {
 		view->first_open = first_of_path(view);
 		status = summary_judge(view, rec, failed);
@@ -295,8 +293,18 @@ static enum btsrec_status show_cpu(void *arg, unsigned int number)
 		view->format->begin(view);
 	}
 	view->format->cpu(view, btsrec_cpu(rec, number), has_failed);
-	if (has_failed)
-		status = print_path(view, rec);
+	return has_failed ? print_path(view, rec) : BTSREC_OK;
+}
+
+static enum btsrec_status show_cpu(void *arg, unsigned int number)
+{
+	struct summary *view = arg;
+	struct btsrec *rec = view->calls.renderer.rec;
+	enum btsrec_status status = digest(view, rec, number);
+
+	if (!status)
+		status = print_cpu(view, rec, number);
+	summary_unfollow(view);
 	return status ? status : view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 

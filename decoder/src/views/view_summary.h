@@ -34,6 +34,8 @@ struct summary_subject {
  * @oldest_tsc: of the first event that has one; 0: none.
  * @ends_before: the history ends some time before the stop, see fault_ends_before().
  * @ip: where the CPU was stopped, or, if it ends before or was not, where its newest branch led.
+ * @moved: the fault lies on @fault_cpu: its handler went on elsewhere, and the tree is that of its
+ *	thread, @followed, over all CPUs.
  * @verdict: of the first fault; @sentence: what it says, or why there is none.
  * @survived: the task of an oops died, and the system went on.
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
@@ -52,6 +54,9 @@ struct summary {
 	uint64_t oldest_tsc;
 	bool ends_before;
 	uint64_t ip;
+	bool moved;
+	unsigned int fault_cpu;
+	struct view_thread followed;
 	struct verdict verdict;
 	struct summary_subject subject;
 	bool survived;
@@ -83,6 +88,18 @@ static inline uint64_t summary_first_switch(const struct summary *view)
 {
 	return view->nr_switches > SUMMARY_SWITCHES ? view->nr_switches - SUMMARY_SWITCHES : 0;
 }
+
+/**
+ * summary_follow() - of the CPU at hand, @failed: if its thread has brought the fault along from
+ *	another CPU, the fault and the calls that led to it there
+ *
+ * Return: as btsrec_events(); summary_unfollow() is allowed after all of them.
+ */
+enum btsrec_status summary_follow(struct summary *view, struct btsrec *rec,
+				  const struct btsrec_cpu *failed);
+
+/** summary_unfollow() - free what summary_follow() has; the tree stays */
+void summary_unfollow(struct summary *view);
 
 /** summary_sign() - the signature of the fault of @failed, which is judged, or why it has none */
 void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *failed);

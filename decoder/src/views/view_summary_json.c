@@ -40,6 +40,8 @@ static void json_verdict(struct summary *view)
 		json_number(&r->out, "ticks", verdict->stay.ticks);
 	if (view->subject.pid)
 		json_number(&r->out, "pid", view->subject.pid);
+	if (view->moved)
+		json_number(&r->out, "fault_cpu", view->fault_cpu);
 	if (view->survived)
 		json_bool(&r->out, "survived", true);
 	json_key(&r->out, "text");

@@ -303,6 +303,9 @@ void summary_say(struct summary *view, const struct btsrec_cpu *failed)
 		return;
 	if (view->calls.fault.kind == FAULT_EXCEPTION || view->calls.fault.kind == FAULT_CALL)
 		add_interrupt(&sentence, view);
+	if (view->moved)
+		add(&sentence, "; on CPU %u, and its handler went on on CPU %u", view->fault_cpu,
+		    failed->cpu);
 	if (view->survived)
 		add(&sentence, "; the system went on");
 	add_others(&sentence, view, failed);
