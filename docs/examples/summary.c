@@ -44,6 +44,7 @@ static bool print(void *arg, const struct btsrec_digest *digest)
 		       digest->nr_branches);
 		break;
 	case BTSREC_DIGEST_FRAME:
+	case BTSREC_DIGEST_MEMORY:
 		print_frame(digest);
 		break;
 	case BTSREC_DIGEST_SWITCH:

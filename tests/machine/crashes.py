@@ -129,7 +129,7 @@ echo 2 >/proc/sys/kernel/watchdog_thresh""",
                       reasons=("hung task",), max_newer=64, mark="unknown or call", setup="""
 echo 1 >/proc/sys/kernel/hung_task_panic
 echo 2 >/proc/sys/kernel/hung_task_timeout_secs""",
-                      verdict="hung-task"),
+                      verdict="hung-task sleep_for_ever"),
     "rcu-stall": Kind("crash rcu-stall", "RCU Stall", reasons=("rcu stall",), max_newer=64,
                       mark="unknown", guilty="rcu_stall", setup="""
 echo 1 >/proc/sys/kernel/panic_on_rcu_stall
@@ -173,7 +173,8 @@ echo c >/proc/sysrq-trigger""", "sysrq triggered crash", mark="unknown", paused=
 echo arm >/dev/btsrec
 echo c >/proc/sysrq-trigger""", "sysrq triggered crash", max_newer=64,
                     verdict="panic sysrq_handle_crash"),
-    "kthread-mm": _oops("kthread-mm", "NULL pointer dereference",
+    # Its handler may be preempted for so long that the ring has its entry no more.
+    "kthread-mm": _oops("kthread-mm", "NULL pointer dereference", mark="exception or unknown",
                         verdict="null-pointer null_dereference"),
     "cpu-offline": Kind("""echo 0 >/sys/devices/system/cpu/cpu1/online
 echo c >/proc/sysrq-trigger""", "sysrq triggered crash", max_newer=64,

@@ -252,6 +252,7 @@ enum btsrec_digest_kind {
 	BTSREC_DIGEST_SWITCH,	/* one of its newest task switches, the oldest first */
 	BTSREC_DIGEST_CALL,	/* of the path to the first fault */
 	BTSREC_DIGEST_VERDICT,	/* on the first fault: before it */
+	BTSREC_DIGEST_MEMORY,	/* after it: a place of its JSON's "memory_stack" */
 };
 
 /** struct btsrec_digest - a part of btsrec_summary() in JSON */
@@ -268,10 +269,10 @@ struct btsrec_digest {
 	const struct btsrec_cpu *page; /* of CPU: valid as what btsrec_cpu() returns; else NULL */
 	bool first_fault;	/* of CPU: it is the one of the first fault */
 	uint64_t nr_branches;	/* of CPU: in its history; of VERDICT: JSON's "branches", or 0 */
-	const char *how;	/* of FRAME: a word of JSON's "type" of stacks; else NULL */
-	int vector;		/* of FRAME, of an interrupt or exception; -1: none */
-	uint64_t ip_va;		/* of FRAME: where it was, or called from; of VERDICT: "ip", or 0 */
-	struct btsrec_name ip;	/* of both */
+	const char *how;	/* of FRAME, MEMORY: a word of JSON's "type" of stacks; else NULL */
+	int vector;		/* of both, of an interrupt or exception; -1: none */
+	uint64_t ip_va;		/* of both: where it was, or called from; of VERDICT: "ip", or 0 */
+	struct btsrec_name ip;	/* of all three */
 	const struct btsrec_event *event; /* of SWITCH; else NULL */
 	const struct btsrec_call *call; /* of CALL; else NULL */
 	const char *verdict;	/* of VERDICT: a word of JSON's "verdict"; else NULL */
@@ -281,6 +282,8 @@ struct btsrec_digest {
 	uint64_t address_va;
 	uint32_t pid;		/* of VERDICT: the thread that hung; 0: none, or not known */
 	bool survived;		/* of VERDICT: the system went on after the oops */
+	bool moved;		/* of VERDICT: the fault was on @fault_cpu, see JSON */
+	unsigned int fault_cpu;
 };
 
 /** btsrec_digest_fn - receives a value, see above */

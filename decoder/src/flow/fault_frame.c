@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "flow/stackmem.h"
+#include "flow/unwind.h"
 
 /*
  * struct pt_regs of arch/x86/include/asm/ptrace.h, in words; from RIP on as the processor stores
@@ -86,5 +87,55 @@ bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 		for (size_t reg = 0; reg < SEM_NR_REGS; reg++)
 			ret->regs[reg] = words[i + place_of[reg]];
 	}
+	return nr_found == 1;
+}
+
+/* --- Without the history ------------------------------------------------- */
+
+#define VECTOR_DEBUG		1
+#define VECTOR_NMI		2
+#define VECTOR_BREAKPOINT	3
+
+/* What the kernel oopses about; it handles the others itself, and often. */
+static bool is_of_oops(int vector)
+{
+	return vector >= 0 && vector != VECTOR_DEBUG && vector != VECTOR_NMI &&
+	       vector != VECTOR_BREAKPOINT;
+}
+
+/* Is the word at @va, @word, the return into the entry of an exception of the kernel? */
+static bool is_entered(struct code *code, uint64_t va, uint64_t word, struct fault *ret)
+{
+	int vector = code_is_top(word) ? unwind_vector(code, word) : -1;
+	struct unwind unwind;
+	uint64_t target;
+
+	if (!is_of_oops(vector) || !unwind_call(code, word, &target))
+		return false;
+	unwind_begin(&unwind, code, word, va + WORD_BYTES, 0);
+	if (!unwind_next(&unwind) || unwind.how != UNWIND_INTERRUPTED || unwind.vector != vector)
+		return false;
+	*ret = (struct fault){ .kind = FAULT_EXCEPTION, .why = FAULT_FOUND, .vector = vector,
+			       .from = unwind.ip };
+	return true;
+}
+
+bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze,
+			   struct fault *ret)
+{
+	const struct stackmem mem = { .code = code };
+	uint64_t words[STACKMEM_KERNEL_BYTES / WORD_BYTES];
+	uint64_t sp = freeze->sp;
+	size_t nr_words, nr_found = 0;
+	struct fault fault;
+
+	if (!code_is_kernel(sp) || sp % WORD_BYTES)
+		return false;
+	nr_words = stackmem_read(&mem, sp, words, sizeof(words)) / WORD_BYTES;
+	for (size_t i = 0; i < nr_words; i++)
+		if (is_entered(code, sp + i * WORD_BYTES, words[i], &fault)) {
+			nr_found++;
+			*ret = fault;
+		}
 	return nr_found == 1;
 }

@@ -31,4 +31,17 @@ struct fault_frame {
 bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 		      const struct fault *fault, struct fault_frame *ret);
 
+/**
+ * fault_frame_exception() - the exception that the kernel deals with, from the stack alone
+ * @code, @freeze: as above; the freeze is of an oops.
+ * @ret: a FAULT_EXCEPTION that the history does not show.
+ *
+ * A return address into the entry of an exception, and right above it what the processor has
+ * stored.  What of it is older than the stack pointer is in use.
+ *
+ * Return: false: there is none, or more than one, or that memory is not in the dump.
+ */
+bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze,
+			   struct fault *ret);
+
 #endif /* BTSREC_FAULT_FRAME_H */

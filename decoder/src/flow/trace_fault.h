@@ -22,7 +22,7 @@ enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct faul
 struct thread;
 
 /**
- * trace_fault_moved() - where the fault lies if its handler was preempted and went on on another CPU
+ * trace_fault_moved() - where the fault lies if its handler went on on another CPU
  * @thread: that of the freeze of @cpu.
  * @ret: the fault, by its number on its CPU; FAULT_UNKNOWN: it is not there, either.
  * @ret_interval: in which of the intervals of @thread it lies.

@@ -139,6 +139,55 @@ const struct tasks_space *tasks_find(const struct tasks *tasks, uint64_t pgd_pa,
 	return NULL;
 }
 
+/* Of the process of @task_kva. */
+static bool find_in_process(const struct kread *kernel, const struct layout *layout,
+			    uint64_t task_kva, uint32_t pid, unsigned int *nr_left,
+			    uint64_t *ret_kva)
+{
+	uint64_t offset_bytes = layout->at[TASK_THREAD_NODE].offset_bytes, signal_kva, number;
+	struct list_walk walk;
+
+	if (!layout_read(layout, kernel, task_kva, TASK_SIGNAL, &signal_kva))
+		return false;
+	list_walk_init(&walk, kernel, signal_kva + layout->at[SIGNAL_THREAD_HEAD].offset_bytes,
+		       nr_left);
+	while (list_walk_next(&walk)) {
+		*ret_kva = walk.kva - offset_bytes;
+		if (layout_read(layout, kernel, *ret_kva, TASK_PID, &number) && number == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool read_thread(const struct kread *kernel, const struct types *types, uint64_t task_kva,
+			struct tasks_thread *ret)
+{
+	struct types_field sp, comm;
+
+	ret->task_kva = task_kva;
+	return types_field(types, "task_struct", "thread.sp", &sp) &&
+	       types_field(types, "task_struct", "comm", &comm) &&
+	       comm.size_bytes == sizeof(ret->comm) && sp.size_bytes == sizeof(ret->sp) &&
+	       kread(kernel, task_kva + sp.offset_bytes, &ret->sp, sizeof(ret->sp)) &&
+	       kread(kernel, task_kva + comm.offset_bytes, ret->comm, sizeof(ret->comm));
+}
+
+bool tasks_thread(const struct kread *kernel, const struct layout *layout,
+		  const struct types *types, uint64_t init_task_kva, uint32_t pid,
+		  struct tasks_thread *ret)
+{
+	uint64_t offset_bytes = layout->at[TASK_TASKS].offset_bytes, task_kva;
+	unsigned int nr_left = MAX_STEPS;
+	struct list_walk walk;
+
+	list_walk_init(&walk, kernel, init_task_kva + offset_bytes, &nr_left);
+	while (list_walk_next(&walk))
+		if (find_in_process(kernel, layout, walk.kva - offset_bytes, pid, &nr_left,
+				    &task_kva))
+			return read_thread(kernel, types, task_kva, ret);
+	return false;
+}
+
 void tasks_fini(struct tasks *tasks)
 {
 	free(tasks->spaces);

@@ -57,6 +57,27 @@ enum btsrec_status tasks_read(const struct kread *kernel, const struct layout *l
  */
 const struct tasks_space *tasks_find(const struct tasks *tasks, uint64_t pgd_pa, uint32_t tgid);
 
+/**
+ * struct tasks_thread - a thread
+ * @sp: its stack pointer when it was switched from, if it does not run.
+ */
+struct tasks_thread {
+	uint64_t task_kva;
+	uint64_t sp;
+	char comm[BTSREC_COMM_BYTES];
+};
+
+/**
+ * tasks_thread() - look for thread @pid among those of all processes
+ * @types: where the stack pointer is kept.
+ * @init_task_kva: as for tasks_read().
+ *
+ * Return: false: it is not there, or not in the dump.
+ */
+bool tasks_thread(const struct kread *kernel, const struct layout *layout,
+		  const struct types *types, uint64_t init_task_kva, uint32_t pid,
+		  struct tasks_thread *ret);
+
 /** tasks_fini() - free what tasks_read() allocated */
 void tasks_fini(struct tasks *tasks);
 

@@ -113,6 +113,8 @@ static void kernel_places(struct symbol_dump *dump, const struct symbol_list *li
 		[SYMBOL_DUMP_KPROBE_OPTSLOTS] = "kprobe_optinsn_slots",
 		[SYMBOL_DUMP_RODATA] = "__start_rodata",
 		[SYMBOL_DUMP_RODATA_END] = "__end_rodata",
+		[SYMBOL_DUMP_SCHED_TEXT] = "__sched_text_start",
+		[SYMBOL_DUMP_SCHED_TEXT_END] = "__sched_text_end",
 		[SYMBOL_DUMP_RODATA_ENABLED] = "rodata_enabled",
 		[SYMBOL_DUMP_PER_CPU_OFFSET] = "__per_cpu_offset",
 		[SYMBOL_DUMP_THIS_CPU_OFF] = "this_cpu_off",

@@ -145,6 +145,15 @@ bool user_space_lost(struct user *user, const struct btsrec_side *side, uint64_t
 	       execs_replaced(&user->execs, side->tgid, side->cr3, end_tsc);
 }
 
+bool user_thread(struct user *user, uint32_t pid, struct tasks_thread *ret)
+{
+	const struct user_source *source = &user->source;
+
+	return !user_missing(user) &&
+	       tasks_thread(source->kread, &user->layout, layout_types(source->btf, NULL),
+			    source->init_task_kva, pid, ret);
+}
+
 /* --- Files -------------------------------------------------------------- */
 
 static bool same_file(const struct user *user, const struct vma *a, const struct vma *b)

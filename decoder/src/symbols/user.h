@@ -10,6 +10,7 @@
 #include "code/code.h"
 #include "kernel/kread.h"
 #include "kernel/layout.h"
+#include "kernel/tasks.h"
 #include "symbols/symbol.h"
 
 /**
@@ -71,6 +72,9 @@ size_t user_code(struct user *user, uint64_t cr3, uint64_t va, void *buf, size_t
 
 /** user_is_made() - is code at @va in no file: a program's own, as that of a JIT? */
 bool user_is_made(struct user *user, uint64_t cr3, uint64_t va);
+
+/** user_thread() - as tasks_thread() */
+bool user_thread(struct user *user, uint32_t pid, struct tasks_thread *ret);
 
 /**
  * user_mode() - in which mode the code at @va ran

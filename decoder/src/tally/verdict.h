@@ -84,7 +84,9 @@ struct verdict_facts {
  * struct verdict - the answer
  * @access: of an access, and of VERDICT_NO_CODE.
  * @has_address, @address: what it led to.
- * @ip: the instruction that did it; of VERDICT_NMI the interrupted one; 0: not known.
+ * @ip: the instruction that did it; of VERDICT_NMI the interrupted one; of VERDICT_HUNG_TASK where
+ *	the thread waits; 0: not known.
+ * @handler: of VERDICT_NMI: the call of panic(); 0: not known.
  * @stay: of VERDICT_STUCK.
  */
 struct verdict {
@@ -93,6 +95,7 @@ struct verdict {
 	bool has_address;
 	uint64_t address;
 	uint64_t ip;
+	uint64_t handler;
 	struct verdict_stay stay;
 };
 

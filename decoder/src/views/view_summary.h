@@ -3,6 +3,7 @@
 #ifndef BTSREC_VIEW_SUMMARY_H
 #define BTSREC_VIEW_SUMMARY_H
 
+#include "flow/unwind.h"
 #include "tally/signature.h"
 #include "tally/verdict.h"
 #include "views/view_calls.h"
@@ -25,6 +26,30 @@ struct summary_subject {
 	char comm[BTSREC_COMM_BYTES];
 };
 
+/* More than this nobody reads; the signature needs fewer. */
+#define SUMMARY_MAX_PLACES	24
+
+/**
+ * struct summary_stack - what stands still, by the memory of its stack
+ * @fault: an exception that the history does not show; FAULT_UNKNOWN: none.
+ * @pid: of a thread that does not run; 0: it is that of the freeze.
+ * @comm: of the thread with @pid.
+ * @places: the innermost first, @nr of them; 0: there is no such stack.
+ * @to_user: the last one was entered from user code.
+ */
+struct summary_stack {
+	struct fault fault;
+	uint32_t pid;
+	char comm[BTSREC_COMM_BYTES];
+	size_t nr;
+	bool to_user;
+	struct summary_place {
+		enum unwind_how how;
+		int vector;
+		uint64_t ip;
+	} places[SUMMARY_MAX_PLACES];
+};
+
 /**
  * struct summary - one summary under way, and what the history of one CPU comes to
  * @calls: its tree holds the newest calls of the CPU.
@@ -37,6 +62,7 @@ struct summary_subject {
  * @moved: the fault lies on @fault_cpu: its handler went on elsewhere, and the tree is that of its
  *	thread, @followed, over all CPUs.
  * @verdict: of the first fault; @sentence: what it says, or why there is none.
+ * @stack: what the history lacks, from memory.
  * @survived: the task of an oops died, and the system went on.
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
@@ -59,6 +85,7 @@ struct summary {
 	struct view_thread followed;
 	struct verdict verdict;
 	struct summary_subject subject;
+	struct summary_stack stack;
 	bool survived;
 	char sentence[SUMMARY_SENTENCE_BYTES];
 	struct signature signature;
@@ -100,6 +127,25 @@ enum btsrec_status summary_follow(struct summary *view, struct btsrec *rec,
 
 /** summary_unfollow() - free what summary_follow() has; the tree stays */
 void summary_unfollow(struct summary *view);
+
+/**
+ * summary_stack_fault() - of an oops: the fault on the stack of @failed that its history lacks
+ *
+ * Return: false: there is none.
+ */
+bool summary_stack_fault(struct summary *view, struct code *code,
+			 const struct btsrec_cpu *failed);
+
+/** summary_stack_panic() - the callers of panic() on @failed, in a handler that is not recorded */
+void summary_stack_panic(struct summary *view, struct code *code,
+			 const struct btsrec_cpu *failed);
+
+/** summary_stack_thread() - where thread @pid is, which does not run */
+void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code *code,
+			  uint32_t pid);
+
+/** summary_place_str() - how the place was left for the one before it, as a word of JSON; static */
+const char *summary_place_str(const struct summary_place *place);
 
 /** summary_sign() - the signature of the fault of @failed, which is judged, or why it has none */
 void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *failed);

@@ -4,6 +4,7 @@
 
 #include "flow/trace.h"
 #include "flow/trace_values.h"
+#include "symbols/symbol.h"
 #include "views/view_summary.h"
 
 #define WORD_BYTES	8
@@ -240,7 +241,12 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 {
 	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
 	const struct fault *fault = &view->calls.fault;
+	bool is_oops = cpu->freeze.reason == BTSREC_REASON_OOPS && !cpu->freeze.via_nmi;
 
+	view->stack = (struct summary_stack){ 0 };
+	if (!fault->kind && is_oops && !stack_may_be_new(root, cpu) &&
+	    summary_stack_fault(view, code, cpu))
+		fault = &view->stack.fault;
 	found->facts.fault = fault;
 	found->facts.reason = (enum btsrec_reason)cpu->freeze.reason;
 	if (fault->kind == FAULT_EXCEPTION) {
@@ -252,6 +258,21 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 	find_stay(found, view, cpu);
 	view->survived = cpu->freeze.reason == BTSREC_REASON_OOPS && cpu->survived;
 	view->verdict = verdict_of(&found->facts);
+	if (view->verdict.kind == VERDICT_NMI && cpu->freeze.reason == BTSREC_REASON_PANIC)
+		summary_stack_panic(view, code, cpu);
+	if (view->verdict.kind == VERDICT_NMI && view->stack.nr)
+		view->verdict.handler = view->stack.places[0].ip;
+}
+
+/* The functions that only wait (in_sched_functions() of kernel/sched/core.c): what called them. */
+static void find_blocked(struct summary *view, struct btsrec *rec)
+{
+	uint64_t begin = symbols_place(rec, SYMBOL_DUMP_SCHED_TEXT);
+	uint64_t end = symbols_place(rec, SYMBOL_DUMP_SCHED_TEXT_END);
+
+	for (size_t i = 0; begin && i < view->stack.nr && !view->verdict.ip; i++)
+		if (view->stack.places[i].ip < begin || view->stack.places[i].ip >= end)
+			view->verdict.ip = view->stack.places[i].ip;
 }
 
 enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
@@ -267,6 +288,10 @@ enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 	status = find_subject(view, rec, failed);
 	if (status)
 		return status;
+	if (view->subject.pid)
+		summary_stack_thread(view, rec, code, view->subject.pid);
+	if (view->subject.pid)
+		find_blocked(view, rec);
 	summary_say(view, failed);
 	return BTSREC_OK;
 }

@@ -16,6 +16,29 @@ static void json_names(struct out *out, const struct signature *signature)
 	out_char(out, ']');
 }
 
+static void json_memory(struct summary *view)
+{
+	const struct summary_stack *stack = &view->stack;
+	struct renderer *r = &view->calls.renderer;
+
+	if (!stack->nr)
+		return;
+	json_key(&r->out, "memory_stack");
+	for (size_t i = 0; i < stack->nr; i++) {
+		const struct summary_place *place = &stack->places[i];
+
+		out_str(&r->out, i ? ",{\"type\":\"" : "[{\"type\":\"");
+		out_str(&r->out, summary_place_str(place));
+		out_char(&r->out, '"');
+		if (place->vector >= 0)
+			json_number(&r->out, "vector", (uint64_t)place->vector);
+		json_address(&r->out, "ip", place->ip);
+		json_sym(r, "ip_sym", place->ip);
+		out_char(&r->out, '}');
+	}
+	out_char(&r->out, ']');
+}
+
 static void json_verdict(struct summary *view)
 {
 	const struct verdict *verdict = &view->verdict;
@@ -42,6 +65,11 @@ static void json_verdict(struct summary *view)
 		json_number(&r->out, "pid", view->subject.pid);
 	if (view->moved)
 		json_number(&r->out, "fault_cpu", view->fault_cpu);
+	if (verdict->handler) {
+		json_address(&r->out, "handler", verdict->handler);
+		json_sym(r, "handler_sym", verdict->handler);
+	}
+	json_memory(view);
 	if (view->survived)
 		json_bool(&r->out, "survived", true);
 	json_key(&r->out, "text");

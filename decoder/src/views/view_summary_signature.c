@@ -30,6 +30,14 @@ static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
 	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
 }
 
+/* Where a thread begins is code that kernels name in several ways. */
+static bool begins_thread(struct btsrec *rec, uint64_t va)
+{
+	struct symbol_name name;
+
+	return symbol_find_as(rec, va, false, &name) && trace_is_fork(rec, va - name.offset_bytes);
+}
+
 uint64_t summary_unreliable_n(const struct summary *view, uint64_t end_n)
 {
 	const struct calltree *tree = &view->calls.tree;
@@ -69,6 +77,44 @@ static uint64_t innermost(const struct summary *view)
 	return 0;
 }
 
+/* Of what stands still: the code that waits is the same in all of it. */
+static size_t first_of_stack(const struct summary *view)
+{
+	size_t i = 0;
+
+	while (view->verdict.kind == VERDICT_HUNG_TASK && i < view->stack.nr &&
+	       view->stack.places[i].ip != view->verdict.ip)
+		i++;
+	return i;
+}
+
+/*
+ * From the stack, up to where an interrupt came or the kernel was entered.  Functions that have
+ * left by a jump are not on it.
+ */
+static void sign_stack(struct summary *view, struct btsrec *rec, const char *reason)
+{
+	const struct summary_stack *stack = &view->stack;
+	const struct fault *fault = &stack->fault;
+
+	signature_begin(&view->signature, reason,
+			fault->kind ? fault_kind_str(fault->kind) :
+				      verdict_kind_str(view->verdict.kind),
+			fault->kind ? fault->vector : -1);
+	for (size_t i = first_of_stack(view); i < stack->nr; i++) {
+		const struct summary_place *place = &stack->places[i];
+		/* The entry of an NMI has other names in other kernels. */
+		bool ends = view->verdict.kind == VERDICT_NMI && i + 1 < stack->nr &&
+			    place[1].how == UNWIND_INTERRUPTED;
+
+		if (ends || begins_thread(rec, place->ip) ||
+		    (place->how == UNWIND_INTERRUPTED && place->vector < 0) ||
+		    !sign_function(view, rec, place->ip))
+			break;
+	}
+	signature_end(&view->signature, false);
+}
+
 /* Why there is no path; NULL: there is one. */
 static const char *find_path(const struct summary *view, struct btsrec *rec, struct path *ret)
 {
@@ -77,6 +123,8 @@ static const char *find_path(const struct summary *view, struct btsrec *rec, str
 
 	*ret = (struct path){ .kind = fault_kind_str(fault->kind), .vector = fault->vector,
 			      .ip = view->ip, .nr_open = view->nr_open, .end_n = fault->n };
+	if (view->stack.fault.kind)
+		return NULL;
 	switch (verdict->kind) {
 	case VERDICT_STUCK:
 		*ret = (struct path){ .kind = verdict_kind_str(verdict->kind), .vector = -1,
@@ -84,12 +132,13 @@ static const char *find_path(const struct summary *view, struct btsrec *rec, str
 				      .end_n = UINT64_MAX };
 		return NULL;
 	case VERDICT_NMI:
-		return "handlers of NMIs are not recorded";
+		return view->stack.nr ? NULL : "handlers of NMIs are not recorded";
 	case VERDICT_MACHINE_CHECK:
 		return "what a machine check interrupts need not be its cause";
 	case VERDICT_LOCKUP:
-	case VERDICT_HUNG_TASK:
 		return "what hangs is not in this history";
+	case VERDICT_HUNG_TASK:
+		return verdict->ip ? NULL : "what hangs is not in this history";
 	case VERDICT_NO_CODE:
 		ret->ip = verdict->ip ? verdict->ip : innermost(view);
 		/* What led there is no call that may have ended before. */
@@ -116,6 +165,10 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 	view->no_signature = find_path(view, rec, &path);
 	if (view->no_signature)
 		return;
+	if (view->stack.nr) {
+		sign_stack(view, rec, btsrec_reason_str(failed->freeze.reason));
+		return;
+	}
 	unreliable_n = summary_unreliable_n(view, path.end_n);
 	signature_begin(&view->signature, btsrec_reason_str(failed->freeze.reason), path.kind,
 			path.vector);
@@ -130,7 +183,7 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 		/* The first function stands for where the fault is. */
 		if (line.n == view->calls.fault.n && line.frame == FRAME_EXCEPTION)
 			continue;
-		complete = !code_is_kernel(line.from) ||
+		complete = !code_is_kernel(line.from) || begins_thread(rec, line.from) ||
 			   (frame_is_entry(line.frame) && line.frame != FRAME_EXCEPTION) ||
 			   !sign_function(view, rec, line.from);
 	}

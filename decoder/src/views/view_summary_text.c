@@ -269,8 +269,10 @@ static void text_path(struct summary *view)
 	struct renderer *r = &view->calls.renderer;
 	struct calltree_line line;
 
+	if (view->stack.fault.kind && view->first_open == view->nr_open)
+		return;
 	out_str(&r->out, view->ends_before ? "What it did before its history ends" :
-					     "How it got there");
+			 view->stack.fault.kind ? "What followed the fault" : "How it got there");
 	if (view->first_open < view->nr_open) {
 		line = calltree_line(tree, tree->open[view->first_open]);
 		if (code_is_kernel(line.from)) {
@@ -279,6 +281,33 @@ static void text_path(struct summary *view)
 		}
 	}
 	out_literal(&r->out, ":\n");
+}
+
+/* What the history lacks. */
+static void text_memory(struct summary *view)
+{
+	const struct summary_stack *stack = &view->stack;
+	struct renderer *r = &view->calls.renderer;
+
+	if (!stack->nr)
+		return;
+	out_literal(&r->out, "From the memory of the stack");
+	if (stack->pid) {
+		out_literal(&r->out, " of thread ");
+		out_dec(&r->out, stack->pid, 0);
+	}
+	out_literal(&r->out, ":\n");
+	for (size_t i = 0; i < stack->nr; i++) {
+		out_literal(&r->out, "  ");
+		calls_function(r, stack->places[i].ip);
+		if (i && stack->places[i].how == UNWIND_INTERRUPTED)
+			out_literal(&r->out, ", interrupted");
+		out_char(&r->out, '\n');
+	}
+	if (stack->to_user)
+		out_literal(&r->out, "  user code\n");
+	else if (stack->nr == SUMMARY_MAX_PLACES)
+		out_literal(&r->out, "  ...\n");
 }
 
 static void text_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool failed)
@@ -298,8 +327,10 @@ static void text_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 	}
 	text_history(view, cpu);
 	text_switches(view, cpu);
-	if (failed)
-		text_path(view);
+	if (!failed)
+		return;
+	text_memory(view);
+	text_path(view);
 }
 
 static void text_recursion(struct summary *view, size_t nr_calls)

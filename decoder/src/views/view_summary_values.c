@@ -61,23 +61,18 @@ static void put_verdict(struct summary *view)
 	value.nr_branches = verdict->stay.nr_branches;
 	value.pid = view->subject.pid;
 	value.survived = view->survived;
+	value.moved = view->moved;
+	value.fault_cpu = view->fault_cpu;
 	value.ip_va = verdict->ip;
 	if (verdict->ip)
 		values_name(&view->calls.renderer, verdict->ip, &name, &value.ip);
 	put(view, &value);
 }
 
-static void put_first(struct summary *view)
+static void put_frame(struct summary *view, enum btsrec_digest_kind kind, const char *how,
+		      int vector, uint64_t ip)
 {
-	if (!btsrec_root(view->calls.renderer.rec)->freeze_reason)
-		return;
-	put_verdict(view);
-	put_fault(view);
-}
-
-static void put_frame(struct summary *view, const char *how, int vector, uint64_t ip)
-{
-	struct btsrec_digest value = begin(BTSREC_DIGEST_FRAME, view->calls.cpu);
+	struct btsrec_digest value = begin(kind, view->calls.cpu);
 	struct symbol_name name;
 
 	value.how = how;
@@ -87,15 +82,35 @@ static void put_frame(struct summary *view, const char *how, int vector, uint64_
 	put(view, &value);
 }
 
+static void put_memory(struct summary *view)
+{
+	for (size_t i = 0; i < view->stack.nr; i++) {
+		const struct summary_place *place = &view->stack.places[i];
+
+		put_frame(view, BTSREC_DIGEST_MEMORY, summary_place_str(place), place->vector,
+			  place->ip);
+	}
+}
+
+static void put_first(struct summary *view)
+{
+	if (!btsrec_root(view->calls.renderer.rec)->freeze_reason)
+		return;
+	put_verdict(view);
+	put_memory(view);
+	put_fault(view);
+}
+
 static void put_stack(struct summary *view)
 {
 	const struct calltree *tree = &view->calls.tree;
 
-	put_frame(view, "stop", -1, view->ip);
+	put_frame(view, BTSREC_DIGEST_FRAME, "stop", -1, view->ip);
 	for (size_t i = view->nr_open; i; i--) {
 		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
 
-		put_frame(view, frame_kind_str(line.frame), line.vector, line.from);
+		put_frame(view, BTSREC_DIGEST_FRAME, frame_kind_str(line.frame), line.vector,
+			  line.from);
 	}
 }
 

@@ -107,6 +107,9 @@ static size_t nr_recursions(const struct summary *view)
 	size_t nr = 0, end = view->nr_open;
 	uint64_t to;
 
+	if (!view->calls.fault.kind)
+		return 0;
+
 	/* The fault itself has entered its handler. */
 	while (end && calltree_line(tree, tree->open[end - 1]).n == view->calls.fault.n)
 		end--;
@@ -118,9 +121,16 @@ static size_t nr_recursions(const struct summary *view)
 	return nr;
 }
 
+/* The fault that the verdict is on. */
+static const struct fault *fault_of(const struct summary *view)
+{
+	return view->stack.fault.kind ? &view->stack.fault : &view->calls.fault;
+}
+
 static void add_exception(struct sentence *sentence, const struct summary *view)
 {
 	const struct verdict *verdict = &view->verdict;
+	int vector = fault_of(view)->vector;
 	size_t nr = nr_recursions(view);
 	const char *name;
 
@@ -143,8 +153,7 @@ static void add_exception(struct sentence *sentence, const struct summary *view)
 	default:
 		break;
 	}
-	name = view->calls.fault.vector < 0 ?
-		       NULL : idt_exception_str((unsigned int)view->calls.fault.vector);
+	name = vector < 0 ? NULL : idt_exception_str((unsigned int)vector);
 	add(sentence, " had the exception %s", name ? name : "of an unknown vector");
 }
 
@@ -191,12 +200,18 @@ static void add_hung(struct sentence *sentence, const struct summary *view,
 		return;
 	}
 	add(sentence, "thread %" PRIu32, subject->pid);
+	if (subject->seen || view->stack.pid)
+		add_comm(sentence, subject->seen ? subject->comm : view->stack.comm);
+	add(sentence, " hung");
+	if (view->verdict.ip) {
+		add(sentence, " in ");
+		add_place(sentence, view->verdict.ip);
+	}
 	if (!subject->seen) {
-		add(sentence, " hung, and ran on no CPU within this history");
+		add(sentence, ", and ran on no CPU within this history");
 		return;
 	}
-	add_comm(sentence, subject->comm);
-	add(sentence, " hung: it last ran on CPU %u", subject->cpu);
+	add(sentence, ": it last ran on CPU %u", subject->cpu);
 	if (freeze->tsc < subject->tsc)
 		return;
 	add(sentence, ", ");
@@ -212,7 +227,7 @@ static void say(struct sentence *sentence, const struct summary *view,
 
 	switch (verdict->kind) {
 	case VERDICT_NONE:
-		add(sentence, "%s", view->calls.fault.kind ? "no rule knows such a fault" :
+		add(sentence, "%s", view->calls.fault.kind || view->stack.fault.kind ? "no rule knows such a fault" :
 							      fault_why_str(view->calls.fault.why));
 		break;
 	case VERDICT_NULL:
@@ -236,7 +251,11 @@ static void say(struct sentence *sentence, const struct summary *view,
 		add(sentence, " called panic()");
 		break;
 	case VERDICT_NMI:
-		add(sentence, "an NMI handler crashed; it had interrupted ");
+		if (verdict->handler)
+			add_place(sentence, verdict->handler);
+		add(sentence, verdict->handler ? " called panic() in an NMI handler" :
+						 "an NMI handler crashed");
+		add(sentence, "; it had interrupted ");
 		add_place(sentence, verdict->ip);
 		break;
 	case VERDICT_MACHINE_CHECK:
@@ -303,6 +322,8 @@ void summary_say(struct summary *view, const struct btsrec_cpu *failed)
 		return;
 	if (view->calls.fault.kind == FAULT_EXCEPTION || view->calls.fault.kind == FAULT_CALL)
 		add_interrupt(&sentence, view);
+	if (view->stack.fault.kind)
+		add(&sentence, "; by its stack, since the history does not show the fault");
 	if (view->moved)
 		add(&sentence, "; on CPU %u, and its handler went on on CPU %u", view->fault_cpu,
 		    failed->cpu);

@@ -155,6 +155,46 @@ START_TEST(a_stack_that_is_not_there_has_none)
 }
 END_TEST
 
-BTSREC_CK_MAIN("fault_frame", all_registers_are_in_it, it_is_where_the_processor_puts_it,
+/* An entry that calls its handler, and leads back by "add $0x80,%rsp; iretq". */
+static void put_exception(uint64_t va, uint64_t sp)
+{
+	uint64_t word = PAGE_FAULT + 5;
+
+	cf_put(PAGE_FAULT, "\xe8\0\0\0\0\x48\x81\xc4\x80\0\0\0\x48\xcf");
+	put_frame(va, sp);
+	cf_put_bytes(va - 8, &word, sizeof(word));
+}
+
+START_TEST(an_exception_is_found_without_the_history)
+{
+	struct fault found = { 0 };
+
+	begin();
+	put_exception(FRAME, FRAME + FRAME_BYTES);
+	cf_start();
+	ck_assert(fault_frame_exception(cf_code, &freeze, &found));
+	ck_assert_int_eq(found.kind, FAULT_EXCEPTION);
+	ck_assert_int_eq(found.vector, PAGE_FAULT_VECTOR);
+	ck_assert_uint_eq(found.from, FAULTING);
+	/* One of user code is none of the kernel's. */
+	put_word(FRAME, AT_CS, 0x33);
+	cf_start();
+	ck_assert(!fault_frame_exception(cf_code, &freeze, &found));
+	put_word(FRAME, AT_CS, 0x10);
+	/* Which of two it is, is not known. */
+	put_exception(FRAME + 0x400, FRAME + 0x400 + FRAME_BYTES);
+	cf_start();
+	ck_assert(!fault_frame_exception(cf_code, &freeze, &found));
+	/* The first of them is below the stack pointer. */
+	freeze.sp = STACK + 0xa00;
+	cf_start();
+	ck_assert(fault_frame_exception(cf_code, &freeze, &found));
+	freeze.sp = 1;
+	ck_assert(!fault_frame_exception(cf_code, &freeze, &found));
+	cf_finish();
+}
+END_TEST
+
+BTSREC_CK_MAIN("fault_frame", an_exception_is_found_without_the_history, all_registers_are_in_it, it_is_where_the_processor_puts_it,
 	       nothing_else_is_one, two_of_them_are_none,
 	       a_freeze_at_the_fault_has_its_stack_pointer, a_stack_that_is_not_there_has_none)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the history of a summary lacks, from the memory of stacks. */
+#include <string.h>
+
+#include "flow/trace.h"
+#include "symbols/symbol.h"
+#include "symbols/user.h"
+#include "views/view_summary.h"
+
+#define VECTOR_NMI	2
+
+/* @to_history: up to what was interrupted, which the history has. */
+static void add_places(struct summary_stack *stack, struct unwind *unwind, bool to_history)
+{
+	while (stack->nr < SUMMARY_MAX_PLACES && unwind->how < UNWIND_USER) {
+		stack->places[stack->nr++] = (struct summary_place){
+			.how = stack->nr ? unwind->how : UNWIND_STOPPED,
+			.vector = unwind->vector,
+			.ip = unwind->from,
+		};
+		if (to_history && unwind->how == UNWIND_INTERRUPTED)
+			return;
+		(void)unwind_next(unwind);
+	}
+	stack->to_user = unwind->how == UNWIND_USER;
+}
+
+bool summary_stack_fault(struct summary *view, struct code *code, const struct btsrec_cpu *failed)
+{
+	struct summary_stack *stack = &view->stack;
+	struct fault_frame frame;
+	struct unwind unwind;
+
+	if (!fault_frame_exception(code, &failed->freeze, &stack->fault))
+		return false;
+	if (!fault_frame_find(code, &failed->freeze, &stack->fault, &frame)) {
+		stack->fault = (struct fault){ 0 };
+		return false;
+	}
+	unwind_begin(&unwind, code, stack->fault.from, frame.regs[SEM_RSP],
+		     frame.regs[SEM_RBP]);
+	add_places(stack, &unwind, false);
+	return true;
+}
+
+void summary_stack_panic(struct summary *view, struct code *code, const struct btsrec_cpu *failed)
+{
+	struct unwind unwind;
+
+	unwind_freeze(&unwind, code, &failed->freeze);
+	if (unwind.entry && unwind_next(&unwind))
+		add_places(&view->stack, &unwind, true);
+}
+
+/* Does it run?  Then its stack pointer is in a register, and what memory has is older. */
+static bool runs(const struct btsrec *rec, uint32_t pid)
+{
+	for (unsigned int i = 0; i < btsrec_nr_cpu_ids(rec); i++) {
+		const struct btsrec_cpu *cpu = btsrec_cpu(rec, i);
+
+		if (!cpu || !cpu->frozen || cpu->freeze.pid == pid)
+			return true;
+	}
+	return false;
+}
+
+void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code *code,
+			  uint32_t pid)
+{
+	struct user *user = symbols_user(rec);
+	struct tasks_thread thread;
+	struct unwind unwind;
+
+	if (!user || runs(rec, pid) || !user_thread(user, pid, &thread) ||
+	    !unwind_switched(&unwind, code, thread.sp))
+		return;
+	view->stack.pid = pid;
+	memcpy(view->stack.comm, thread.comm, sizeof(thread.comm));
+	add_places(&view->stack, &unwind, false);
+}
+
+const char *summary_place_str(const struct summary_place *place)
+{
+	if (place->how == UNWIND_STOPPED)
+		return "stop";
+	if (place->how == UNWIND_CALLED)
+		return "call";
+	if (place->vector < 0)
+		return "entry";
+	return place->vector == VECTOR_NMI ? "nmi" : "exception";
+}
