@@ -9,7 +9,9 @@
  * comes Nth (helpers), with the Nth read of memory
  * failing or ending early (read), with the Nth page of the dump missing (page), or with that or
  * reads of it failing, at once or from the first text on, for a sink with room for all or for
- * a little (threads), for every EVERYth N from 1 on.  What must hold then:
+ * a little (threads).  N is each number from 1 on.  Of all faults of all views and files every
+ * EVERYth is tried: answers that are alike have their faults at different places then.  Of
+ * allocations also the first of each view that comes the way it came.  What must hold:
  *
  * alloc, helpers  the answer is the whole one, or the view ends with BTSREC_ERR_NOMEM.
  * read   a read that the system refuses: the whole answer or BTSREC_ERR_IO.
@@ -21,6 +23,7 @@
  * A leak is found by the sanitizer that this is built with, a hang by the time limit.
  * Exit status 1: something did not hold, and was printed.
  */
+#include <execinfo.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +79,7 @@ struct answer {
 
 static struct answer whole, faulty;
 static const char *file_name;
-static unsigned long nr_runs, nr_wrong, every = 1;
+static unsigned long nr_runs, nr_faults, nr_wrong, every = 1;
 static bool verbose;
 
 static void __attribute__((format(printf, 2, 3)))
@@ -90,6 +93,12 @@ wrong(const struct job *job, const char *fmt, ...)
 	vprintf(fmt, args);
 	va_end(args);
 	putchar('\n');
+}
+
+/* Whether the next fault is one of those that are tried. */
+static bool is_turn(void)
+{
+	return nr_faults++ % every == 0;
 }
 
 /* --- Memory ------------------------------------------------------------- */
@@ -208,24 +217,81 @@ static bool check_alloc(const struct job *job, unsigned long n)
 	return true;
 }
 
+/* Recursion makes any number of ways to one allocation; 8 callers tell apart what matters. */
+#define NR_CALLERS	8
+#define NR_WAYS		(1 << 20)
+#define MAX_ALLOCS	(1 << 20)
+
+/**
+ * struct ways - by which calls allocations came
+ * @known: hashes of them and of the view, at their value's place or behind it; 0: none.
+ * @is_new: of each allocation of the answer that was watched: none before came that way.
+ */
+static struct {
+	uint64_t known[NR_WAYS];
+	bool is_new[MAX_ALLOCS];
+	unsigned long nr_allocs;
+	uint64_t seed;
+} ways;
+
+static bool is_new_way(uint64_t hash)
+{
+	size_t i = hash % NR_WAYS;
+
+	while (ways.known[i] && ways.known[i] != hash)
+		i = (i + 1) % NR_WAYS;
+	if (ways.known[i])
+		return false;
+	ways.known[i] = hash;
+	return true;
+}
+
+static void note_way(void)
+{
+	uint64_t hash = ways.seed;
+	void *callers[NR_CALLERS];
+	int nr = backtrace(callers, NR_CALLERS);
+
+	for (int i = 0; i < nr; i++)
+		hash = (hash ^ (uintptr_t)callers[i]) * 0x100000001b3;
+	if (ways.nr_allocs < MAX_ALLOCS)
+		ways.is_new[ways.nr_allocs++] = is_new_way(hash | 1);
+}
+
+static bool fail_alloc(const struct job *job, struct memory *memory, unsigned long n)
+{
+	bool failed;
+
+	failing_alloc_arm((unsigned int)n);
+	ask(job, memory, &faulty);
+	failed = failing_alloc_disarm();
+	if (failed)
+		check_alloc(job, n);
+	check_message(job, "allocation", n);
+	return failed;
+}
+
 static void fail_allocs(const struct job *job, struct memory *memory)
+{
+	ways.nr_allocs = 0;
+	ways.seed = (uintptr_t)job;
+	failing_alloc_watch(note_way);
+	ask(job, memory, &faulty);
+	failing_alloc_watch(NULL);
+	for (unsigned long n = 1; n <= ways.nr_allocs; n++)
+		if (ways.is_new[n - 1] | is_turn())
+			fail_alloc(job, memory, n);
+}
+
+/* Which allocation comes Nth differs from answer to answer. */
+static void fail_allocs_of_two(const struct job *job, struct memory *memory)
 {
 	bool failed = true;
 
-	for (unsigned long n = 1; failed; n += every) {
-		failing_alloc_arm((unsigned int)n);
-		ask(job, memory, &faulty);
-		failed = failing_alloc_disarm();
-		if (failed)
-			check_alloc(job, n);
-		check_message(job, "allocation", n);
-	}
-}
-
-static void fail_allocs_of_two(const struct job *job, struct memory *memory)
-{
 	memory->nr_threads = 2;
-	fail_allocs(job, memory);
+	for (unsigned long n = 1; failed; n++)
+		if (is_turn())
+			failed = fail_alloc(job, memory, n);
 	memory->nr_threads = 0;
 }
 
@@ -246,11 +312,13 @@ static void check_read(const struct job *job, const char *fault, enum refusal re
 static void fail_reads(const struct job *job, struct memory *memory)
 {
 	uint64_t nr_reads = memory->nr_reads;
-	uint64_t step = nr_reads > MAX_READS ? nr_reads / NR_SAMPLES : every;
+	uint64_t step = nr_reads > MAX_READS ? nr_reads / NR_SAMPLES : 1;
 
 	for (memory->refusal = 0; memory->refusal < NR_REFUSALS; memory->refusal++) {
 		for (memory->fail_nth = 1; memory->fail_nth <= nr_reads;
 		     memory->fail_nth += step) {
+			if (!is_turn())
+				continue;
 			ask(job, memory, &faulty);
 			check_read(job, refusal_names[memory->refusal], memory->refusal,
 				   memory->fail_nth);
@@ -276,7 +344,9 @@ static void drop_pages(const struct job *job, struct memory *memory)
 {
 	uint64_t nr_pages = memory->input.nr_bytes / FUZZ_PAGE_BYTES;
 
-	for (memory->missing = 1; memory->missing <= nr_pages; memory->missing += every) {
+	for (memory->missing = 1; memory->missing <= nr_pages; memory->missing++) {
+		if (!is_turn())
+			continue;
 		ask(job, memory, &faulty);
 		check_read(job, "page", REFUSE_NODATA, memory->missing);
 		if (job->says_once)
@@ -330,7 +400,9 @@ static void share_faults(const struct job *job, struct memory *memory)
 {
 	uint64_t nr_pages = memory->input.nr_bytes / FUZZ_PAGE_BYTES;
 
-	for (memory->missing = 0; memory->missing <= nr_pages; memory->missing += every) {
+	for (memory->missing = 0; memory->missing <= nr_pages; memory->missing++) {
+		if (!is_turn())
+			continue;
 		memory->is_refused = false;
 		compare_threads(job, memory, &(struct when){ 0 });
 		memory->is_refused = true;
@@ -434,6 +506,7 @@ int main(int argc, char **argv)
 		run_file(argv[optind], mode);
 	free(whole.text);
 	free(faulty.text);
-	printf("%lu runs, %lu wrong\n", nr_runs, nr_wrong);
-	return nr_wrong || !nr_runs;
+	printf("%lu faults, 1 of %lu tried, %lu runs, %lu wrong\n", nr_faults, every, nr_runs,
+	       nr_wrong);
+	return nr_wrong || !nr_faults;
 }

@@ -23,6 +23,12 @@ int __wrap_asprintf(char **ret, const char *fmt, ...);
 
 /* Of all threads; @nth: 0: none fails. */
 static unsigned int nth, nr_done;
+static void (*watcher)(void);
+
+void failing_alloc_watch(void (*on_alloc)(void))
+{
+	watcher = on_alloc;
+}
 
 void failing_alloc_arm(unsigned int number)
 {
@@ -40,6 +46,8 @@ bool failing_alloc_disarm(void)
 
 static bool fails_now(void)
 {
+	if (watcher)
+		watcher();
 	if (!nth || __atomic_add_fetch(&nr_done, 1, __ATOMIC_RELAXED) != nth)
 		return false;
 	errno = ENOMEM;

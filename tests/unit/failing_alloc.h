@@ -12,6 +12,9 @@
 /** failing_alloc_arm() - let the @nth allocation from now on fail, counted from 1. */
 void failing_alloc_arm(unsigned int nth);
 
+/** failing_alloc_watch() - @on_alloc is called before each allocation from now on; NULL: none is. */
+void failing_alloc_watch(void (*on_alloc)(void));
+
 /** failing_alloc_disarm() - Return: true if an allocation has failed since. */
 bool failing_alloc_disarm(void);
 
