@@ -261,7 +261,10 @@ static enum btsrec_status print_path(struct summary *view, struct btsrec *rec)
 static const char *why_without(struct btsrec *rec)
 {
 	const struct btsrec_root *root = btsrec_root(rec);
+	unsigned int cpu;
 
+	if (!root->freeze_reason && summary_panic_cpu(rec, &cpu))
+		return "the kernel panicked when nothing was recorded";
 	if (!root->freeze_reason)
 		return "there was no fault";
 	return btsrec_cpu(rec, root->freeze_cpu) ? "that CPU had stopped recording before" :
@@ -278,6 +281,14 @@ static enum btsrec_status begin_without(void *arg)
 	return view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
+/* It failed, or had the same fault before it could be stopped. */
+static bool prints_in_full(const struct btsrec *rec, const struct btsrec_cpu *cpu)
+{
+	const struct btsrec_cpu *failed = session_failed_cpu(rec);
+
+	return cpu == failed || summary_failed_too(rec, failed, cpu);
+}
+
 static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, unsigned int number)
 {
 	const struct btsrec_cpu *failed = session_failed_cpu(rec);
@@ -292,7 +303,10 @@ static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, un
 		summary_sign(view, rec, failed);
 		view->format->begin(view);
 	}
-	view->format->cpu(view, btsrec_cpu(rec, number), has_failed);
+	if (view->is_grouped && !prints_in_full(rec, btsrec_cpu(rec, number)))
+		summary_group_add(view, btsrec_cpu(rec, number));
+	else
+		view->format->cpu(view, btsrec_cpu(rec, number), has_failed);
 	return has_failed ? print_path(view, rec) : BTSREC_OK;
 }
 
@@ -333,9 +347,11 @@ static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format f
 	return cpus_check(rec, NULL, 0);
 }
 
-/** struct summary_how - @fn, @arg: see struct summary */
+/** struct summary_how - @groups, @is_grouped, @fn, @arg: see struct summary */
 struct summary_how {
 	enum btsrec_format format;
+	struct summary_groups groups;
+	bool is_grouped;
 	btsrec_digest_fn fn;
 	void *arg;
 };
@@ -347,6 +363,7 @@ static bool summary_open(void *arg, void *data, struct btsrec *rec)
 
 	calls_init(&view->calls, rec, how->format);
 	view->calls.source = true;
+	view->is_grouped = how->is_grouped;
 	view->format = how->format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
 	if (!how->fn)
 		return true;
@@ -362,9 +379,30 @@ static bool summary_open(void *arg, void *data, struct btsrec *rec)
 static enum btsrec_status summary_close(void *arg, void *data)
 {
 	struct summary *view = data;
+	struct summary_how *how = arg;
 
-	(void)arg;
 	calltree_fini(&view->calls.tree);
+	summary_groups_join(&how->groups, &view->groups);
+	return BTSREC_OK;
+}
+
+static bool groups_open(void *arg, void *data, struct btsrec *rec)
+{
+	struct summary *view = data;
+
+	if (!summary_open(arg, data, rec))
+		return false;
+	summary_groups_join(&view->groups, &((struct summary_how *)arg)->groups);
+	return true;
+}
+
+static enum btsrec_status print_groups(void *arg)
+{
+	struct summary *view = arg;
+
+	summary_groups_text(&view->calls.renderer.out, &view->groups);
+	if (view->groups.nomem)
+		return msg_set(&view->calls.renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return BTSREC_OK;
 }
 
@@ -378,16 +416,24 @@ static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how
 		.cpu = show_cpu,
 		.close = summary_close,
 	};
+	struct cpu_tasks grouped = work;
 	_cleanup_free_ unsigned int *cpus = calloc(btsrec_nr_cpu_ids(rec) + 1UL, sizeof(*cpus));
 	enum btsrec_status status = summary_check(rec, how.format);
+	size_t nr_cpus;
 
 	if (!cpus)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!status && !session_failed_cpu(rec))
 		status = cpu_tasks_one(rec, &work, begin_without, &how, sink);
+	nr_cpus = list_cpus(rec, cpus);
+	how.is_grouped = !how.fn && how.format == BTSREC_FORMAT_TEXT &&
+			 nr_cpus > SUMMARY_MAX_FULL + 1;
 	if (!status)
-		status = cpu_tasks_print(rec, cpus, list_cpus(rec, cpus), how.fn, &work, &how,
-					 sink);
+		status = cpu_tasks_print(rec, cpus, nr_cpus, how.fn, &work, &how, sink);
+	grouped.open = groups_open;
+	if (!status && how.groups.nr)
+		status = cpu_tasks_one(rec, &grouped, print_groups, &how, sink);
+	summary_groups_fini(&how.groups);
 	return cpus_end(rec, NULL, status);
 }
 

@@ -50,6 +50,21 @@ struct summary_stack {
 	} places[SUMMARY_MAX_PLACES];
 };
 
+#define SUMMARY_GROUP_BYTES	512
+/* More CPUs than these beside the one that failed are printed in groups. */
+#define SUMMARY_MAX_FULL	3
+
+/** struct summary_groups - of CPUs, what each was doing; owned; @nomem: some are missing */
+struct summary_groups {
+	struct summary_member {
+		unsigned int cpu;
+		char text[SUMMARY_GROUP_BYTES];
+	} *list;
+	size_t nr;
+	size_t nr_room;
+	bool nomem;
+};
+
 /**
  * struct summary - one summary under way, and what the history of one CPU comes to
  * @calls: its tree holds the newest calls of the CPU.
@@ -67,6 +82,7 @@ struct summary_stack {
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
  * @first_open: of them the first one of the path that is printed.
+ * @groups: of CPUs that are not printed in full; @is_grouped: there are some.
  * @fn, @arg: receive each part as a value; NULL: it is printed.
  */
 struct summary {
@@ -92,6 +108,8 @@ struct summary {
 	const char *no_signature;
 	size_t nr_open;
 	size_t first_open;
+	struct summary_groups groups;
+	bool is_grouped;
 	btsrec_digest_fn fn;
 	void *arg;
 };
@@ -143,6 +161,29 @@ void summary_stack_panic(struct summary *view, struct code *code,
 /** summary_stack_thread() - where thread @pid is, which does not run */
 void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code *code,
 			  uint32_t pid);
+
+/**
+ * summary_panic_cpu() - the CPU on which the kernel panicked, by the kernel's own note
+ *
+ * Return: false: it has not, or that is not known.
+ */
+bool summary_panic_cpu(struct btsrec *rec, unsigned int *ret);
+
+/** summary_failed_too() - had @cpu the same kind of fault as @failed before it could be stopped? */
+bool summary_failed_too(const struct btsrec *rec, const struct btsrec_cpu *failed,
+			const struct btsrec_cpu *cpu);
+
+/** summary_group_add() - the CPU at hand, @cpu, is going to be printed in a group */
+void summary_group_add(struct summary *view, const struct btsrec_cpu *cpu);
+
+/** summary_groups_join() - those of @from, too; it is left empty */
+void summary_groups_join(struct summary_groups *groups, struct summary_groups *from);
+
+/** summary_groups_text() - print them, those with most CPUs first */
+void summary_groups_text(struct out *out, struct summary_groups *groups);
+
+/** summary_groups_fini() - free them and leave none */
+void summary_groups_fini(struct summary_groups *groups);
 
 /** summary_place_str() - how the place was left for the one before it, as a word of JSON; static */
 const char *summary_place_str(const struct summary_place *place);

@@ -79,6 +79,23 @@ void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code 
 	add_places(&view->stack, &unwind, false);
 }
 
+/* PANIC_CPU_INVALID of include/linux/panic.h; since v4.4. */
+#define NO_PANIC_CPU	(-1)
+
+bool summary_panic_cpu(struct btsrec *rec, unsigned int *ret)
+{
+	uint64_t at = symbols_place(rec, SYMBOL_DUMP_PANIC_CPU);
+	struct code *code = trace_code(rec);
+	size_t nr_bytes;
+	int32_t cpu;
+
+	if (!at || !code || code_bytes(code, 0, at, (uint8_t *)&cpu, sizeof(cpu), &nr_bytes) ||
+	    cpu == NO_PANIC_CPU || cpu < 0)
+		return false;
+	*ret = (unsigned int)cpu;
+	return true;
+}
+
 const char *summary_place_str(const struct summary_place *place)
 {
 	if (place->how == UNWIND_STOPPED)

@@ -92,8 +92,10 @@ static void text_begin(struct summary *view)
 	const struct btsrec_cpu *failed = session_failed_cpu(view->calls.renderer.rec);
 	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
 	struct out *out = &view->calls.renderer.out;
+	unsigned int cpu;
+	bool panicked = !root->freeze_reason && summary_panic_cpu(view->calls.renderer.rec, &cpu);
 
-	if (root->freeze_reason)
+	if (root->freeze_reason || panicked)
 		text_verdict(view);
 	out_literal(out, "kernel:      ");
 	out_escaped(out, root->release, sizeof(root->release));
@@ -102,6 +104,10 @@ static void text_begin(struct summary *view)
 		out_str(out, btsrec_reason_str(root->freeze_reason));
 		out_literal(out, " on CPU ");
 		out_dec(out, root->freeze_cpu, 0);
+	} else if (panicked) {
+		out_literal(out, "panic on CPU ");
+		out_dec(out, cpu, 0);
+		out_literal(out, ", by the kernel; the recorder did not stop for it");
 	} else {
 		out_literal(out, "none");
 	}

@@ -279,22 +279,54 @@ static void say(struct sentence *sentence, const struct summary *view,
 	}
 }
 
-/* If the innermost entry on the way is an interrupt, what it came upon is not at fault. */
-static void add_interrupt(struct sentence *sentence, const struct summary *view)
+static void add_bystander(struct sentence *sentence, const struct btsrec_freeze *freeze)
+{
+	if (!freeze->pid) {
+		add(sentence, ", which came upon the idle thread");
+		return;
+	}
+	add(sentence, ", which came upon thread %" PRIu32, freeze->pid);
+	add_comm(sentence, freeze->comm);
+}
+
+/*
+ * If the innermost entry on the way is an interrupt, what it came upon is not at fault.  Softirqs
+ * run at the end of one, or in a thread of their own.
+ */
+static void add_interrupt(struct sentence *sentence, const struct summary *view,
+			  const struct btsrec_freeze *freeze)
 {
 	const struct calltree *tree = &view->calls.tree;
+	struct btsrec *rec = view->calls.renderer.rec;
+	uint64_t begin = symbols_place(rec, SYMBOL_DUMP_SOFTIRQ_TEXT);
+	uint64_t end = symbols_place(rec, SYMBOL_DUMP_SOFTIRQ_TEXT_END);
+	bool is_softirq = false;
 
 	for (size_t i = view->nr_open; i; i--) {
 		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
 
+		is_softirq |= begin && line.to >= begin && line.to < end;
 		if (!frame_is_entry(line.frame) || line.n == view->calls.fault.n ||
 		    line.frame == FRAME_EXCEPTION)
 			continue;
-		if (line.frame == FRAME_IRQ || line.frame == FRAME_NMI)
-			add(sentence, "; in an %s, not in the work of the thread",
-			    line.frame == FRAME_IRQ ? "interrupt" : "NMI");
+		if (line.frame != FRAME_IRQ && line.frame != FRAME_NMI)
+			break;
+		add(sentence, "; in %s",
+		    line.frame == FRAME_NMI ? "an NMI" : is_softirq ? "a softirq" :
+							      "an interrupt");
+		add_bystander(sentence, freeze);
 		return;
 	}
+	if (is_softirq)
+		add(sentence, "; in a softirq");
+}
+
+bool summary_failed_too(const struct btsrec *rec, const struct btsrec_cpu *failed,
+			const struct btsrec_cpu *cpu)
+{
+	return cpu && failed && cpu != failed && cpu->frozen && !cpu->freeze.via_nmi &&
+	       cpu->freeze.reason == failed->freeze.reason &&
+	       cpu->freeze.tsc <= btsrec_root(rec)->freeze_tsc;
 }
 
 static void add_others(struct sentence *sentence, const struct summary *view,
@@ -305,9 +337,7 @@ static void add_others(struct sentence *sentence, const struct summary *view,
 	for (unsigned int i = 0; i < btsrec_nr_cpu_ids(rec); i++) {
 		const struct btsrec_cpu *cpu = btsrec_cpu(rec, i);
 
-		if (cpu && cpu != failed && cpu->frozen && !cpu->freeze.via_nmi &&
-		    cpu->freeze.reason == failed->freeze.reason &&
-		    cpu->freeze.tsc <= btsrec_root(rec)->freeze_tsc)
+		if (summary_failed_too(rec, failed, cpu))
 			add(sentence, "; CPU %u failed, too", i);
 	}
 }
@@ -321,7 +351,7 @@ void summary_say(struct summary *view, const struct btsrec_cpu *failed)
 	if (!view->verdict.kind)
 		return;
 	if (view->calls.fault.kind == FAULT_EXCEPTION || view->calls.fault.kind == FAULT_CALL)
-		add_interrupt(&sentence, view);
+		add_interrupt(&sentence, view, &failed->freeze);
 	if (view->stack.fault.kind)
 		add(&sentence, "; by its stack, since the history does not show the fault");
 	if (view->moved)

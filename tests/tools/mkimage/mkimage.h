@@ -14,9 +14,9 @@
 
 #include <btsrec/abi.h>
 
-#define MAX_CPUS	64
+#define MAX_CPUS	512
 #define MAX_WORDS	32
-#define MAX_CHANGES	1024
+#define MAX_CHANGES	16384
 #define MAX_SYMBOLS	256
 #define MAX_PAGES	(1u << 18)	/* 1 GiB */
 #define MAX_SPACES	9
