@@ -139,3 +139,57 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
 		}
 	return nr_found == 1;
 }
+
+/* --- Interrupts ---------------------------------------------------------- */
+
+/* RIP, CS, RFLAGS, RSP and SS of kernel code. */
+#define INTERRUPT_WORDS	(FRAME_WORDS - FRAME_RIP)
+
+/* @frame: a struct pt_regs; only what the processor stores is looked at. */
+static bool is_interrupted(const uint64_t *frame, uint64_t ip)
+{
+	return frame[FRAME_RIP] == ip && frame[FRAME_CS] == KERNEL_CS &&
+	       frame[FRAME_RFLAGS] & RFLAGS_ALWAYS && !(frame[FRAME_RFLAGS] >> RFLAGS_BITS) &&
+	       (!frame[FRAME_SS] || frame[FRAME_SS] == KERNEL_SS) &&
+	       code_is_kernel(frame[FRAME_RSP]);
+}
+
+/* *@ret_link: the uppermost word. */
+static size_t find_interrupted(struct code *code, uint64_t sp, uint64_t ip, uint64_t *ret_sp,
+			       uint64_t *ret_link)
+{
+	const struct stackmem mem = { .code = code };
+	uint64_t words[FRAME_RIP + STACKMEM_KERNEL_BYTES / WORD_BYTES];
+	size_t nr_words = stackmem_read(&mem, sp, words + FRAME_RIP, STACKMEM_KERNEL_BYTES) /
+			  WORD_BYTES, nr_found = 0;
+
+	*ret_link = nr_words ? words[FRAME_RIP + nr_words - 1] : 0;
+	for (size_t i = 0; i + INTERRUPT_WORDS <= nr_words; i++) {
+		uint64_t found = words[i + FRAME_RSP];
+
+		if (!is_interrupted(&words[i], ip))
+			continue;
+		if (nr_found++ && found != *ret_sp)
+			return SIZE_MAX;
+		*ret_sp = found;
+	}
+	return nr_found;
+}
+
+bool fault_frame_interrupted(struct code *code, const struct btsrec_freeze *freeze, uint64_t ip,
+			     uint64_t *ret_sp)
+{
+	uint64_t link, sp = 0;
+	size_t nr_found;
+
+	if (!code_is_kernel(freeze->sp) || freeze->sp % WORD_BYTES)
+		return false;
+	nr_found = find_interrupted(code, freeze->sp, ip, &sp, &link);
+	/* The uppermost word of an interrupt stack is the stack pointer before. */
+	if (!nr_found && code_is_kernel(link) && link % WORD_BYTES == 0)
+		nr_found = find_interrupted(code, link, ip, &sp, &link);
+	if (!nr_found || nr_found == SIZE_MAX)
+		return false;
+	*ret_sp = sp;
+	return true;
+}

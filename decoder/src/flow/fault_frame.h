@@ -44,4 +44,16 @@ bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze,
 			   struct fault *ret);
 
+/**
+ * fault_frame_interrupted() - the stack pointer of what was interrupted at @ip
+ * @code, @freeze: as above; of the CPU that was interrupted.
+ *
+ * It is where the processor has stored it, with @ip: above the stack pointer of the freeze, or on
+ * the stack that the interrupt came from.  The entry of NMIs has several copies, which are alike.
+ *
+ * Return: false: it is not there, or two differ.
+ */
+bool fault_frame_interrupted(struct code *code, const struct btsrec_freeze *freeze, uint64_t ip,
+			     uint64_t *ret_sp);
+
 #endif /* BTSREC_FAULT_FRAME_H */

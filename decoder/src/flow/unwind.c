@@ -46,6 +46,15 @@ static bool read_word(struct code *code, uint64_t va, uint64_t *ret)
 	return true;
 }
 
+/* A call of a thunk has a prefix, to have room for another one (-mindirect-branch-cs-prefix). */
+static bool has_prefix(struct code *code, uint64_t va, const struct code_insn *call)
+{
+	struct code_insn insn;
+
+	return call->there == CODE_THUNK_INDIRECT && !code_insn(code, 0, va - 1, false, &insn) &&
+	       insn.class == CODE_CALL && insn.length_bytes == call->length_bytes + 1;
+}
+
 uint64_t unwind_call(struct code *code, uint64_t va, uint64_t *ret_target)
 {
 	struct code_insn insn;
@@ -59,7 +68,7 @@ uint64_t unwind_call(struct code *code, uint64_t va, uint64_t *ret_target)
 		if (insn.class == CODE_CALL)
 			*ret_target = insn.target;
 		if (insn.class == CODE_CALL || insn.class == CODE_CALL_IND)
-			return va - nr;
+			return has_prefix(code, va - nr, &insn) ? va - nr - 1 : va - nr;
 	}
 	return 0;
 }
@@ -348,28 +357,64 @@ static bool returned(struct unwind *unwind, uint64_t sp)
 
 /* How far back a function begins. */
 #define FUNCTION_MAX_BYTES	16384
+/* Few that call what never returns have more on the stack. */
+#define CALL_MAX_ROOM_BYTES	512
 /* The stack pointer at an entry, where it does not matter; no address of the kernel. */
 #define ANY_SP			(1ULL << 40)
 
-/* No way leads out: the call never returns.  How far in it is the way there says. */
-static bool returned_from_entry(struct unwind *unwind)
+/* How much the function that begins at @va has on the stack when it is at @unwind. */
+static bool room_of(const struct unwind *unwind, uint64_t va, uint64_t *ret_bytes)
 {
-	uint64_t va = unwind->ip / FUNCTION_ALIGN * FUNCTION_ALIGN;
 	struct ways ways = { .code = unwind->code, .goal = unwind->ip };
 
-	/* Maybe another one begins after it. */
+	follow(&ways, va, ANY_SP, 0);
+	*ret_bytes = ANY_SP - ways.goal_sp;
+	return ways.found && ways.goal_sp;
+}
+
+/* The nearest beginning of a function before it. */
+static bool find_entry(const struct unwind *unwind, uint64_t *ret_bytes)
+{
+	uint64_t va = unwind->ip / FUNCTION_ALIGN * FUNCTION_ALIGN;
+
+	/* Maybe another one begins after the call. */
 	if (unwind->how == UNWIND_CALLED && va == unwind->ip)
 		va -= FUNCTION_ALIGN;
 	while (!kernel_code_entry(unwind->code, va)) {
 		va -= FUNCTION_ALIGN;
 		if (unwind->ip - va > FUNCTION_MAX_BYTES)
-			return out_of(unwind, UNWIND_UNKNOWN);
+			return false;
 	}
-	follow(&ways, va, ANY_SP, 0);
-	if (!ways.found || !ways.goal_sp)
+	return room_of(unwind, va, ret_bytes);
+}
+
+/*
+ * What runs seldom begins anywhere.  The call that led there says where it begins.  From there as
+ * much is put on the stack as lies below the return address of that call.
+ */
+static bool find_call(const struct unwind *unwind, uint64_t *ret_bytes)
+{
+	uint64_t word, target;
+
+	for (uint64_t at = 0; at < CALL_MAX_ROOM_BYTES; at += WORD_BYTES) {
+		if (!read_word(unwind->code, unwind->sp + at, &word))
+			return false;
+		if (unwind_call(unwind->code, word, &target) && target &&
+		    room_of(unwind, target, ret_bytes) && *ret_bytes == at)
+			return true;
+	}
+	return false;
+}
+
+/* No way leads out: the call never returns.  How far in it is the way there says. */
+static bool returned_from_entry(struct unwind *unwind)
+{
+	uint64_t nr_bytes;
+
+	if (!find_call(unwind, &nr_bytes) && !find_entry(unwind, &nr_bytes))
 		return out_of(unwind, UNWIND_UNKNOWN);
 	unwind->bp = 0;
-	return returned(unwind, unwind->sp + (ANY_SP - ways.goal_sp));
+	return returned(unwind, unwind->sp + nr_bytes);
 }
 
 /* The entry calls with struct pt_regs on top; new threads of the kernel have an empty one. */

@@ -42,13 +42,14 @@ enum verdict_access {
 
 /**
  * struct verdict_stay - a function that was entered long ago and has not returned
- * @ip: where in it the CPU was.
+ * @ip: where in it the CPU was.  @report_ip: what the report of the lockup interrupted.
  * @nr_branches: at least so many of the thread are newer than its entry.
  * @ticks: TSC ticks without a task switch on the CPU; 0: not known.
  * @nr_open: so many of the calls that are open are its own and those outside of it.
  */
 struct verdict_stay {
 	uint64_t ip;
+	uint64_t report_ip;
 	uint64_t nr_branches;
 	uint64_t ticks;
 	size_t nr_open;

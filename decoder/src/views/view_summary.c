@@ -12,6 +12,7 @@
 #include "views/values.h"
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
+#include "recorder/record.h"
 
 /*
  * The tree needs the newest calls only; what is open it has in any case.  Of a lockup it shows
@@ -34,6 +35,8 @@ static bool digest_event(void *arg, const struct btsrec_event *event)
 		view->switches[view->nr_switches++ % SUMMARY_SWITCHES] = *event;
 	else if (event->kind == BTSREC_EVENT_GAP && event->gap.kind < SUMMARY_GAP_KINDS)
 		view->nr_gaps[event->gap.kind]++;
+	if (event->kind == BTSREC_EVENT_GAP && event->gap.kind != BTSREC_GAP_OVERWRITTEN)
+		view->loses |= !record_is_own_pause(&event->gap);
 	if (!view->oldest_tsc && clock_event(event, &tsc))
 		view->oldest_tsc = tsc;
 	return true;
@@ -47,6 +50,7 @@ static enum btsrec_status digest_events(struct summary *view, struct btsrec *rec
 
 	view->nr_switches = 0;
 	view->oldest_tsc = 0;
+	view->loses = false;
 	memset(view->nr_gaps, 0, sizeof(view->nr_gaps));
 	status = trace_others(rec, cpu, digest_event, view, &passed);
 	view->nr_events = passed.nr_events;

@@ -70,7 +70,7 @@ struct summary_groups {
  * @calls: its tree holds the newest calls of the CPU.
  * @nr_events: all; @nr_branches: of them branches.
  * @switches: the newest, @nr_switches in all; number i is at i % SUMMARY_SWITCHES.
- * @nr_gaps: by kind.
+ * @nr_gaps: by kind; @loses: there is one in which the thread may have gone on.
  * @oldest_tsc: of the first event that has one; 0: none.
  * @ends_before: the history ends some time before the stop, see fault_ends_before().
  * @ip: where the CPU was stopped, or, if it ends before or was not, where its newest branch led.
@@ -93,6 +93,7 @@ struct summary {
 	uint64_t nr_switches;
 	struct btsrec_event switches[SUMMARY_SWITCHES];
 	uint64_t nr_gaps[SUMMARY_GAP_KINDS];
+	bool loses;
 	uint64_t oldest_tsc;
 	bool ends_before;
 	uint64_t ip;
@@ -157,6 +158,10 @@ bool summary_stack_fault(struct summary *view, struct code *code,
 /** summary_stack_panic() - the callers of panic() on @failed, in a handler that is not recorded */
 void summary_stack_panic(struct summary *view, struct code *code,
 			 const struct btsrec_cpu *failed);
+
+/** summary_stack_lockup() - what the report of a lockup on @failed interrupted, and its callers */
+void summary_stack_lockup(struct summary *view, struct code *code,
+			  const struct btsrec_cpu *failed);
 
 /** summary_stack_thread() - where thread @pid is, which does not run */
 void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code *code,

@@ -115,9 +115,8 @@ static uint64_t nr_since_switch(const struct summary *view)
 {
 	const struct btsrec_event *newest;
 
-	for (unsigned int kind = 0; kind < SUMMARY_GAP_KINDS; kind++)
-		if (view->nr_gaps[kind] && kind != BTSREC_GAP_OVERWRITTEN)
-			return 0;
+	if (view->loses)
+		return 0;
 	if (!view->nr_switches)
 		return view->nr_branches;
 	newest = &view->switches[(view->nr_switches - 1) % SUMMARY_SWITCHES];
@@ -184,6 +183,7 @@ static void find_stay(struct evidence *found, const struct summary *view,
 	if (!code_is_kernel(ip))
 		return;
 	find_longest(view, end, ip, &found->stay);
+	found->stay.report_ip = ip;
 	if (!found->stay.nr_branches || found->stay.nr_branches > view->nr_branches)
 		return;
 	if (cpu->context.tsc && cpu->freeze.tsc > cpu->context.tsc)
@@ -236,6 +236,19 @@ static enum btsrec_status find_subject(struct summary *view, struct btsrec *rec,
 	return BTSREC_OK;
 }
 
+/* Where the lockup is among its places; they are only those of its caller then. */
+static void find_callers(struct summary *view)
+{
+	struct summary_stack *stack = &view->stack;
+	size_t i = 0;
+
+	while (i < stack->nr && stack->places[i].ip != view->verdict.ip)
+		i++;
+	/* The history knows more: it has what called that, too. */
+	if (i == stack->nr || view->verdict.stay.nr_open)
+		stack->nr = 0;
+}
+
 static void judge(struct summary *view, struct evidence *found, struct code *code,
 		  const struct btsrec_cpu *cpu)
 {
@@ -260,6 +273,10 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 	view->verdict = verdict_of(&found->facts);
 	if (view->verdict.kind == VERDICT_NMI && cpu->freeze.reason == BTSREC_REASON_PANIC)
 		summary_stack_panic(view, code, cpu);
+	if (view->verdict.kind == VERDICT_STUCK) {
+		summary_stack_lockup(view, code, cpu);
+		find_callers(view);
+	}
 	if (view->verdict.kind == VERDICT_NMI && view->stack.nr)
 		view->verdict.handler = view->stack.places[0].ip;
 }

@@ -82,7 +82,8 @@ static size_t first_of_stack(const struct summary *view)
 {
 	size_t i = 0;
 
-	while (view->verdict.kind == VERDICT_HUNG_TASK && i < view->stack.nr &&
+	while ((view->verdict.kind == VERDICT_HUNG_TASK || view->verdict.kind == VERDICT_STUCK) &&
+	       i < view->stack.nr &&
 	       view->stack.places[i].ip != view->verdict.ip)
 		i++;
 	return i;

@@ -18,7 +18,7 @@ static void add_places(struct summary_stack *stack, struct unwind *unwind, bool 
 			.vector = unwind->vector,
 			.ip = unwind->from,
 		};
-		if (to_history && unwind->how == UNWIND_INTERRUPTED)
+		if (to_history && stack->nr > 1 && unwind->how == UNWIND_INTERRUPTED)
 			return;
 		(void)unwind_next(unwind);
 	}
@@ -50,6 +50,18 @@ void summary_stack_panic(struct summary *view, struct code *code, const struct b
 	unwind_freeze(&unwind, code, &failed->freeze);
 	if (unwind.entry && unwind_next(&unwind))
 		add_places(&view->stack, &unwind, true);
+}
+
+void summary_stack_lockup(struct summary *view, struct code *code,
+			  const struct btsrec_cpu *failed)
+{
+	uint64_t ip = view->verdict.stay.report_ip, sp;
+	struct unwind unwind;
+
+	if (!fault_frame_interrupted(code, &failed->freeze, ip, &sp))
+		return;
+	unwind_begin(&unwind, code, ip, sp, 0);
+	add_places(&view->stack, &unwind, false);
 }
 
 /* Does it run?  Then its stack pointer is in a register, and what memory has is older. */

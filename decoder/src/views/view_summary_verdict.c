@@ -190,6 +190,22 @@ static void add_comm(struct sentence *sentence, const char *comm)
 	add(sentence, " (%s)", text);
 }
 
+/* What the function that waits has called: a lock's, or what sleeps. */
+static void add_waiting(struct sentence *sentence, const struct summary *view)
+{
+	const struct summary_stack *stack = &view->stack;
+	struct symbol_name name;
+	enum symbol_why why;
+
+	for (size_t i = 1; i < stack->nr; i++)
+		if (stack->places[i].ip == view->verdict.ip &&
+		    render_find(sentence->r, stack->places[i - 1].ip, &name, &why) &&
+		    name.name_bytes) {
+			add(sentence, ", which waits in %.*s", (int)name.name_bytes, name.name);
+			return;
+		}
+}
+
 static void add_hung(struct sentence *sentence, const struct summary *view,
 		     const struct btsrec_freeze *freeze)
 {
@@ -206,6 +222,7 @@ static void add_hung(struct sentence *sentence, const struct summary *view,
 	if (view->verdict.ip) {
 		add(sentence, " in ");
 		add_place(sentence, view->verdict.ip);
+		add_waiting(sentence, view);
 	}
 	if (!subject->seen) {
 		add(sentence, ", and ran on no CPU within this history");

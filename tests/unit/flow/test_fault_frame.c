@@ -195,6 +195,41 @@ START_TEST(an_exception_is_found_without_the_history)
 }
 END_TEST
 
-BTSREC_CK_MAIN("fault_frame", an_exception_is_found_without_the_history, all_registers_are_in_it, it_is_where_the_processor_puts_it,
+START_TEST(what_was_interrupted_has_a_stack)
+{
+	const uint64_t link = FRAME, other = STACK - 0x8000;
+	uint64_t sp = 0;
+
+	begin();
+	put_frame(FRAME, STACK + 0xf00);
+	cf_start();
+	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp));
+	ck_assert_uint_eq(sp, STACK + 0xf00);
+	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING + 1, &sp));
+	/* A copy is alike, or nothing is known. */
+	put_frame(FRAME + 0x200, STACK + 0xf00);
+	cf_start();
+	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp));
+	put_frame(FRAME + 0x200, STACK + 0xf08);
+	cf_start();
+	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp));
+	cf_finish();
+	/* From the stack of interrupts the uppermost word leads there. */
+	begin();
+	put_frame(FRAME, STACK + 0xf00);
+	cf_put_bytes(other + 0xff8, &link, sizeof(link));
+	freeze.sp = other + 0x800;
+	cf_start();
+	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp));
+	put_word(FRAME, AT_CS, 0x33);
+	cf_start();
+	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp));
+	freeze.sp = 8;
+	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp));
+	cf_finish();
+}
+END_TEST
+
+BTSREC_CK_MAIN("fault_frame", what_was_interrupted_has_a_stack, an_exception_is_found_without_the_history, all_registers_are_in_it, it_is_where_the_processor_puts_it,
 	       nothing_else_is_one, two_of_them_are_none,
 	       a_freeze_at_the_fault_has_its_stack_pointer, a_stack_that_is_not_there_has_none)

@@ -74,13 +74,31 @@ END_TEST
 START_TEST(ways_that_disagree_end_it)
 {
 	begin();
-	/* je +1; pop %rbx; ret: one way out has taken 8 bytes more. */
-	cf_put(INNER, "\x74\x01\x5b\xc3");
+	/* je +1; pop %rbx; ret: one way out has taken 8 bytes more.  Nobody calls it. */
+	cf_put(TEXT + 0x280, "\x74\x01\x5b\xc3");
 	put_word(STACK, OUTER + 10);
 	put_word(STACK + 8, OUTER + 10);
 	cf_start();
-	unwind_begin(&u, cf_code, INNER, STACK, 0);
+	unwind_begin(&u, cf_code, TEXT + 0x280, STACK, 0);
 	ck_assert(!unwind_next(&u));
+	cf_finish();
+}
+END_TEST
+
+START_TEST(the_call_of_a_cold_part_is_found)
+{
+	begin();
+	/* cold: push %rbx; sub $0x10,%rsp; jmp: there "call outer" is the last instruction. */
+	cf_put(TEXT + 0x400, "\x53\x48\x83\xec\x10\xe9\xf6\x01\x00\x00");
+	cf_put(TEXT + 0x600, "\xe8\xfb\xfa\xff\xff\xcc");
+	/* Its caller, which never returns, either. */
+	cf_put(TEXT + 0x500, "\xe8\xfb\xfe\xff\xff\xcc");
+	put_word(STACK + 8, LAST + 14);
+	put_word(STACK + 0x18, TEXT + 0x505);
+	cf_start();
+	unwind_begin(&u, cf_code, TEXT + 0x605, STACK, 0);
+	u.how = UNWIND_CALLED;
+	ck_caller(TEXT + 0x500, STACK + 0x20);
 	cf_finish();
 }
 END_TEST
@@ -244,7 +262,7 @@ START_TEST(endless_code_ends)
 END_TEST
 
 BTSREC_CK_MAIN("unwind", the_code_says_where_callers_are, a_word_after_no_call_is_no_caller,
-	       ways_that_disagree_end_it, frame_pointers_and_other_stacks_are_followed,
+	       ways_that_disagree_end_it, the_call_of_a_cold_part_is_found, frame_pointers_and_other_stacks_are_followed,
 	       exceptions_lead_to_what_they_interrupted, a_system_call_ends_at_user_code,
 	       a_hook_at_an_entry_has_its_caller_on_top, a_thread_that_was_switched_from_is_found,
 	       endless_code_ends)
