@@ -29,6 +29,9 @@ static struct code *cf_code;
 /* Of code_source.made; NULL: none. */
 static bool (*cf_made)(void *arg, uint64_t cr3, uint64_t va);
 
+/* Of code_source.text; NULL: none. */
+static enum code_text (*cf_text)(void *arg, uint64_t va);
+
 /* The physical address after @va, which is mapped if it is not yet. */
 static inline uint64_t cf_map(uint64_t pgd_pa, uint64_t va)
 {
@@ -102,7 +105,7 @@ static inline void cf_setup(void)
 static inline void cf_start(void)
 {
 	struct code_source source = { .image = &cf_image, .kernel_pgd_pa = KERNEL_PGD,
-				      .made = cf_made };
+				      .made = cf_made, .text = cf_text };
 
 	code_free(cf_code);
 	cf_code = code_new(&source);

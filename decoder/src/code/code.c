@@ -95,6 +95,11 @@ bool code_is_made(const struct code *code, uint64_t cr3, uint64_t va)
 	return code->source.made && cr3 && code->source.made(code->source.arg, cr3, va);
 }
 
+enum code_text code_text_at(const struct code *code, uint64_t va)
+{
+	return code->source.text ? code->source.text(code->source.arg, va) : CODE_TEXT_STAYS;
+}
+
 const struct idt *code_idt(const struct code *code)
 {
 	return &code->idt;

@@ -172,6 +172,13 @@ struct code_brief {
  */
 #define CODE_NOT_KEPT	0xffff0U
 
+/** enum code_text - what may have become of the kernel's code at an address since it ran */
+enum code_text {
+	CODE_TEXT_STAYS,
+	CODE_TEXT_SITE,		/* a static key or a static call is switched there */
+	CODE_TEXT_ANEW,		/* all of it may be other code */
+};
+
 /**
  * struct code_source - where code comes from
  * @image: borrowed.
@@ -181,6 +188,7 @@ struct code_brief {
  * @made: was the code at the user address @va made by the program, and may be made anew at any
  *	time? NULL: not known of any.
  * @mode: of the code at the user address @va; NULL: not known of any.
+ * @text: of the kernel address @va; NULL: all of it stays, as far as is known.
  * @max_runs: so many are remembered, a power of two; 0: as many as are worth it.
  */
 struct code_source {
@@ -190,6 +198,7 @@ struct code_source {
 	size_t (*file)(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
 	bool (*made)(void *arg, uint64_t cr3, uint64_t va);
 	enum code_mode (*mode)(void *arg, uint64_t cr3, uint64_t va);
+	enum code_text (*text)(void *arg, uint64_t va);
 	size_t max_runs;
 	void *arg;
 };
@@ -211,6 +220,9 @@ uint64_t code_nr_decoded(const struct code *code);
 
 /** code_is_made() - may the program have changed its own code at the user address @va? */
 bool code_is_made(const struct code *code, uint64_t cr3, uint64_t va);
+
+/** code_text_at() - what may have become of the code at the kernel address @va */
+enum code_text code_text_at(const struct code *code, uint64_t va);
 
 /** code_idt() - the interrupt entries of the dump's kernel. */
 const struct idt *code_idt(const struct code *code);

@@ -441,15 +441,66 @@ static bool is_direct(struct code *code, uint64_t va)
 	       (insn.class == CODE_CALL || insn.class == CODE_JUMP);
 }
 
-bool kernel_code_patched(struct code *code, const struct located *located,
-			 const struct btsrec_record *branch, uint64_t cr3, enum code_fault fault)
+/* A breakpoint or a probe of the kernel or of a program.  Of INT3 as padding there are more. */
+static bool is_breakpoint(struct code *code, uint64_t cr3, uint64_t va)
 {
+	uint8_t bytes[2];
+	size_t nr_bytes;
+
+	(void)code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
+	return nr_bytes == sizeof(bytes) && bytes[0] == INT3 && bytes[1] != INT3;
+}
+
+/* A compiler calls no trampoline, nor does it know what is outside of the kernel's image. */
+static bool was_put_in(struct code *code, const struct located *located, uint64_t va)
+{
+	struct code_insn insn;
+
+	if (code_text_at(code, va) == CODE_TEXT_SITE)
+		return true;
+	if (code_insn(code, 0, va, false, &insn) || !insn.has_target ||
+	    (insn.class != CODE_CALL && insn.class != CODE_JUMP))
+		return false;
+	return kernel_code_at(code, insn.target) == KERNEL_CODE_TRAMPOLINE ||
+	       (code_text_at(code, va) == CODE_TEXT_STAYS && !located_module_at(located, va) &&
+		(located_module_at(located, insn.target) ||
+		 code_text_at(code, insn.target) == CODE_TEXT_ANEW));
+}
+
+/* What a tracepoint calls: its only probe, or what calls all of them. */
+static bool led_into_module(const struct located *located, const struct btsrec_record *branch)
+{
+	return !located_module_at(located, branch->from) && located_module_at(located, branch->to);
+}
+
+static bool was_taken_out(struct code *code, const struct located *located,
+			  const struct btsrec_record *branch, enum code_fault fault)
+{
+	if (code_text_at(code, branch->from) == CODE_TEXT_SITE)
+		return true;
+	if (fault == CODE_NO_BRANCH)
+		return is_nop(code, branch->from) ||
+		       code_text_at(code, branch->to) == CODE_TEXT_ANEW;
+	return is_direct(code, branch->from) && led_into_module(located, branch);
+}
+
+bool kernel_code_patched(struct code *code, const struct located *located, uint64_t start,
+			 const struct btsrec_record *branch, uint64_t cr3, enum code_fault fault,
+			 uint64_t fault_va)
+{
+	if (fault == CODE_LEAVES && fault_va != start && is_breakpoint(code, cr3, fault_va))
+		return true;
 	if (!code_is_kernel(branch->from))
 		return code_is_made(code, cr3, branch->from);
-	if (fault == CODE_NO_BRANCH)
-		return is_nop(code, branch->from);
-	/* What a tracepoint calls: its only probe, or what calls all of them. */
-	return fault == CODE_OTHER_TARGET && is_direct(code, branch->from) &&
-	       !located_module_at(located, branch->from) &&
-	       located_module_at(located, branch->to);
+	if (code_text_at(code, branch->from) == CODE_TEXT_ANEW)
+		return true;
+	switch (fault) {
+	case CODE_LEAVES:
+		return was_put_in(code, located, fault_va);
+	case CODE_NO_BRANCH:
+	case CODE_OTHER_TARGET:
+		return was_taken_out(code, located, branch, fault);
+	default:
+		return false;
+	}
 }

@@ -54,17 +54,27 @@ bool kernel_code_switched(struct code *code, uint64_t va, struct kernel_switch *
 enum code_thunk kernel_code_thunk(struct code *code, uint64_t cr3, uint64_t va);
 
 /**
- * kernel_code_patched() - is @branch, which the code does not have, one that was taken out?
+ * kernel_code_patched() - is what the code does not have explained by a change since it ran?
  * @cr3: the address space for user addresses; 0: unknown.
- * @fault: why the code does not have it.
+ * @start, @branch: the way from @start to @branch.
+ * @fault, @fault_va: why the code does not have it, and where.
  *
- * The dump has the kernel's text as it was at the end.  Tracepoints, static keys or ftrace were
- * switched off meanwhile, and the recorder's own hooks were taken out.  Where a branch was there
- * is a NOP now; or a direct call from outside of all modules, that led into one, leads elsewhere.
- * Code that was changed in another way is not known as that.  Programs change code that is in no
- * file as they like, which contradicts nothing.
+ * The dump has the kernel's text as it was at the end.  Tracepoints, static keys, static calls,
+ * ftrace and kprobes were switched off or on meanwhile, and the recorder's own hooks were taken
+ * out.
+ *
+ * Off: where a branch was there is a NOP now, or at a static call something else.  A direct call
+ * from outside of all modules, that led into one, leads elsewhere.  A jump led to code that the
+ * kernel had made.
+ *
+ * On: where a static key or a static call is now, there was no branch.  So it is with a call of a
+ * trampoline, with a branch from the kernel's image out of it, and with INT3.
+ *
+ * Code of a module that is gone, or that the kernel or a program makes, may be other code now.
+ * Code that was changed in another way is not known as that.
  */
-bool kernel_code_patched(struct code *code, const struct located *located,
-			 const struct btsrec_record *branch, uint64_t cr3, enum code_fault fault);
+bool kernel_code_patched(struct code *code, const struct located *located, uint64_t start,
+			 const struct btsrec_record *branch, uint64_t cr3, enum code_fault fault,
+			 uint64_t fault_va);
 
 #endif /* BTSREC_KERNEL_CODE_H */

@@ -253,7 +253,8 @@ static void feed_branch(struct proof *proof, const struct btsrec_record *branch,
 	else
 		judge_alone(proof, branch, cr3, step);
 	if (step->kind == PROOF_BROKEN &&
-	    kernel_code_patched(proof->code, proof->located, branch, cr3, step->fault))
+	    kernel_code_patched(proof->code, proof->located, step->start, branch, cr3,
+				step->fault, step->fault_va))
 		step->kind = PROOF_PATCHED;
 	proof->has_prev = true;
 	proof->annotated = false;

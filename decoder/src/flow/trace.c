@@ -58,6 +58,11 @@ static bool made_code(void *arg, uint64_t cr3, uint64_t va)
 	return user && user_is_made(user, cr3, va);
 }
 
+static enum code_text text_of_kernel(void *arg, uint64_t va)
+{
+	return symbols_text(arg, va);
+}
+
 static enum code_mode mode_of_code(void *arg, uint64_t cr3, uint64_t va)
 {
 	struct user *user = symbols_user(arg);
@@ -89,6 +94,7 @@ struct code *trace_code(struct btsrec *rec)
 	source.file = code_of_file;
 	source.made = made_code;
 	source.mode = mode_of_code;
+	source.text = text_of_kernel;
 	source.arg = rec;
 	rec->code.data = code_new(&source);
 	rec->code.free = code_part_free;

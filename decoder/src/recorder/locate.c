@@ -422,11 +422,13 @@ static enum btsrec_status load_module_page(struct load *load, uint64_t pa)
 		if (!slots[i].state)
 			continue;
 		slots[i].name[sizeof(slots[i].name) - 1] = '\0';
-		if (validate_module(&slots[i], &why) == BTSREC_OK)
-			located->modules[located->nr_modules++] = slots[i];
-		else
+		if (validate_module(&slots[i], &why) != BTSREC_OK) {
 			diags_add(load->diags, BTSREC_ERR_CORRUPT, DIAG_NO_CPU, pa,
 				  "slot %zu of the module map: %s", i, why.text);
+			continue;
+		}
+		located->modules[located->nr_modules++] = slots[i];
+		located->nr_gone += slots[i].state == BTSREC_MODULE_GONE;
 	}
 	return BTSREC_OK;
 }
@@ -591,4 +593,38 @@ const struct btsrec_module *located_module_at(const struct located *located, uin
 		gone = module;
 	}
 	return gone;
+}
+
+static bool is_same_code(const struct btsrec_module *a, const struct btsrec_module *b)
+{
+	return a->text_kva == b->text_kva && a->text_bytes == b->text_bytes &&
+	       a->build_id_bytes == b->build_id_bytes &&
+	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id)) &&
+	       !strncmp(a->name, b->name, sizeof(a->name));
+}
+
+const struct btsrec_module *located_module_gone(const struct located *located, uint64_t kva,
+						const struct btsrec_module *after)
+{
+	const struct btsrec_module *now;
+	size_t i = after ? (size_t)(after - located->modules) + 1 : 0;
+
+	if (!located->nr_gone)
+		return NULL;
+	now = located_module_at(located, kva);
+	for (; i < located->nr_modules; i++) {
+		const struct btsrec_module *module = &located->modules[i];
+
+		if (module->state == BTSREC_MODULE_GONE &&
+		    kva - module->text_kva < module->text_bytes && !is_same_code(module, now))
+			return module;
+	}
+	return NULL;
+}
+
+bool located_module_stays(const struct located *located, uint64_t kva)
+{
+	const struct btsrec_module *now = located_module_at(located, kva);
+
+	return now && now->state == BTSREC_MODULE_LIVE && !located_module_gone(located, kva, NULL);
 }

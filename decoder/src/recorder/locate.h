@@ -38,7 +38,8 @@ struct located_cpu {
  * @root: release and symbol_name are NUL-terminated whatever the dump says.
  * @nr_cpus: root.nr_cpu_ids, length of @cpus.
  * @cpus: owned; NULL entries: no ring or not usable.
- * @modules: owned; used and valid slots of the module map, names NUL-terminated.
+ * @modules: owned; used and valid slots of the module map, names NUL-terminated; @nr_gone of
+ *	them are of modules that are gone.
  */
 struct located {
 	struct btsrec_root root;
@@ -46,6 +47,7 @@ struct located {
 	struct located_cpu **cpus;
 	struct btsrec_module *modules;
 	size_t nr_modules;
+	size_t nr_gone;
 };
 
 /**
@@ -62,5 +64,19 @@ void located_free(struct located *located);
 
 /** located_module_at() - as btsrec_module_at(). */
 const struct btsrec_module *located_module_at(const struct located *located, uint64_t kva);
+
+/**
+ * located_module_gone() - a module that was at @kva before what is there now, and is other code
+ * @after: the last answer, or NULL for the first one.
+ *
+ * The same module at the same place, as after "rmmod" and "insmod", is the same code.
+ *
+ * Return: the next one in the map, or NULL.
+ */
+const struct btsrec_module *located_module_gone(const struct located *located, uint64_t kva,
+						const struct btsrec_module *after);
+
+/** located_module_stays() - has @kva been in the same module's text all the time, and still is? */
+bool located_module_stays(const struct located *located, uint64_t kva);
 
 #endif /* BTSREC_LOCATE_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/symbol.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -413,9 +414,36 @@ bool symbol_bounds(struct btsrec *rec, uint64_t va, bool raw, struct symbol_name
 	return find(rec, dump_get(rec), va, raw, ret);
 }
 
+/* The modules that had that place before: older branches may be of them. */
+static void add_gone(const struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+{
+	const struct btsrec_module *gone = NULL;
+	char name[4 * sizeof(gone->name) + 1];
+
+	if (code_is_top(va) && rec->located)
+		gone = located_module_gone(rec->located, va, NULL);
+	if (!gone)
+		return;
+	/* The names of one are at the front already. */
+	if (ret->module != ret->buf.module)
+		snprintf(ret->buf.module, sizeof(ret->buf.module), "%s", ret->module);
+	ret->module = ret->buf.module;
+	for (; gone; gone = located_module_gone(rec->located, va, gone)) {
+		size_t nr_bytes = strlen(ret->buf.module);
+
+		escaped_copy(name, gone->name, sizeof(gone->name));
+		snprintf(ret->buf.module + nr_bytes, sizeof(ret->buf.module) - nr_bytes, "|%s",
+			 name);
+	}
+}
+
 bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
 {
-	return symbol_find_as(rec, va, rec->raw_names, ret);
+	bool found = symbol_find_as(rec, va, rec->raw_names, ret);
+
+	if (found)
+		add_gone(rec, va, ret);
+	return found;
 }
 
 void symbol_fetch(const struct btsrec *rec, uint64_t va)
@@ -511,6 +539,18 @@ uint64_t symbols_place(struct btsrec *rec, enum symbol_dump_place place)
 	return symbol_dump_place(dump, place);
 }
 
+enum code_text symbols_text(struct btsrec *rec, uint64_t va)
+{
+	struct symbol_dump *dump = dump_get(rec);
+
+	if (!dump || !code_is_top(va))
+		return CODE_TEXT_STAYS;
+	if (symbol_dump_site(dump, va))
+		return CODE_TEXT_SITE;
+	return symbol_dump_image(dump, va) || located_module_stays(rec->located, va) ?
+		CODE_TEXT_STAYS : CODE_TEXT_ANEW;
+}
+
 const char *symbol_why_str(enum symbol_why why)
 {
 	switch (why) {
@@ -549,7 +589,11 @@ bool symbol_find_in_as(struct btsrec *rec, const struct btsrec_side *side, uint6
 bool symbol_find_in(struct btsrec *rec, const struct btsrec_side *side, uint64_t va,
 		    struct symbol_name *ret, enum symbol_why *ret_why)
 {
-	return symbol_find_in_as(rec, side, va, rec->raw_names, ret, ret_why);
+	bool found = symbol_find_in_as(rec, side, va, rec->raw_names, ret, ret_why);
+
+	if (found)
+		add_gone(rec, va, ret);
+	return found;
 }
 
 enum btsrec_status btsrec_resolve(struct btsrec *rec, uint64_t va, struct btsrec_symbol *ret)

@@ -26,7 +26,7 @@ struct user;
  * struct symbol_name - the name of an address, ready to print
  * @name: escaped, @name_bytes long; none if only the module is known.
  * @module: escaped, NUL-terminated; empty: the kernel itself.  Of a user address the
- *	path of the file.
+ *	path of the file.  "|" and a module that had that place before may follow.
  * @offset_bytes: from the start of the function, of the symbol if it is raw, or of the
  *	module's text or the file.  Of a function it may be negative, as two's complement.
  * @buf: where @name and @module live if they are not a table's.
@@ -38,7 +38,7 @@ struct symbol_name {
 	uint64_t offset_bytes;
 	struct {
 		char name[4 * sizeof(((struct btsrec_symbol *)0)->name) + 1];
-		char module[4 * BTSREC_MODULE_NAME_BYTES + 1];
+		char module[2 * 4 * BTSREC_MODULE_NAME_BYTES + 2];
 	} buf;
 };
 
@@ -176,6 +176,10 @@ enum symbol_dump_place {
 	SYMBOL_DUMP_FTRACE_TRAMPOLINES,
 	SYMBOL_DUMP_KPROBE_SLOTS,
 	SYMBOL_DUMP_KPROBE_OPTSLOTS,
+	SYMBOL_DUMP_JUMP_TABLE,
+	SYMBOL_DUMP_JUMP_TABLE_END,
+	SYMBOL_DUMP_CALL_SITES,
+	SYMBOL_DUMP_CALL_SITES_END,
 	SYMBOL_DUMP_RODATA,
 	SYMBOL_DUMP_RODATA_END,
 	SYMBOL_DUMP_RODATA_ENABLED,
@@ -192,6 +196,9 @@ enum symbol_dump_place {
 
 /** symbols_place() - where data of the kernel is, by the dump's own names; 0: not known */
 uint64_t symbols_place(struct btsrec *rec, enum symbol_dump_place place);
+
+/** symbols_text() - what may have become of the kernel's code at @va since it ran */
+enum code_text symbols_text(struct btsrec *rec, uint64_t va);
 
 /** symbols_user_present() - can user addresses have names? */
 bool symbols_user_present(struct btsrec *rec);

@@ -10,6 +10,7 @@
 #include "kernel/layout.h"
 #include "kernel/gensyms.h"
 #include "kernel/modsyms.h"
+#include "kernel/patch_sites.h"
 
 /* Beyond any module there is; keeps the tables of a hostile map small. */
 #define MODULE_TEXT_MAX_BYTES	(128ULL << 20)
@@ -35,6 +36,8 @@ struct symbol_dump {
 	struct modsyms_room room;
 	bool gensyms_tried;
 	struct gensyms gensyms;
+	bool sites_tried;
+	struct patch_sites sites;
 };
 
 struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
@@ -74,6 +77,7 @@ void symbol_dump_free(struct symbol_dump *dump)
 	free(dump->modules);
 	free(dump->module_tried);
 	gensyms_fini(&dump->gensyms);
+	patch_sites_fini(&dump->sites);
 	free(dump);
 }
 
@@ -122,6 +126,10 @@ static void kernel_places(struct symbol_dump *dump, const struct symbol_list *li
 		[SYMBOL_DUMP_PER_CPU_OFFSET] = "__per_cpu_offset",
 		[SYMBOL_DUMP_THIS_CPU_OFF] = "this_cpu_off",
 		[SYMBOL_DUMP_CPU_NUMBER] = "cpu_number",
+		[SYMBOL_DUMP_JUMP_TABLE] = "__start___jump_table",
+		[SYMBOL_DUMP_JUMP_TABLE_END] = "__stop___jump_table",
+		[SYMBOL_DUMP_CALL_SITES] = "__start_static_call_sites",
+		[SYMBOL_DUMP_CALL_SITES_END] = "__stop_static_call_sites",
 	};
 
 	for (size_t i = 0; i < SYMBOL_DUMP_NR_PLACES; i++) {
@@ -307,6 +315,45 @@ static bool find_gensym(struct symbol_dump *dump, uint64_t va, struct symbol_nam
 	ret->module = sym->module;
 	ret->offset_bytes = va - sym->start;
 	return true;
+}
+
+/* --- Code that the kernel changes ---------------------------------------- */
+
+static void read_sites(struct symbol_dump *dump)
+{
+	struct patch_table jumps, calls;
+	const struct types *types;
+
+	if (!symbol_dump_kernel(dump, NULL))
+		return;
+	jumps = (struct patch_table){ dump->places[SYMBOL_DUMP_JUMP_TABLE],
+				      dump->places[SYMBOL_DUMP_JUMP_TABLE_END] };
+	calls = (struct patch_table){ dump->places[SYMBOL_DUMP_CALL_SITES],
+				      dump->places[SYMBOL_DUMP_CALL_SITES_END] };
+	patch_sites_kernel(&dump->sites, &dump->kread, &jumps, &calls);
+	types = layout_types(&dump->btf, NULL);
+	for (size_t i = 0; types && i < dump->located->nr_modules; i++)
+		if (dump->located->modules[i].state == BTSREC_MODULE_LIVE)
+			patch_sites_module(&dump->sites, &dump->kread, types,
+					   dump->located->modules[i].module_kva);
+	patch_sites_end(&dump->sites);
+}
+
+bool symbol_dump_site(struct symbol_dump *dump, uint64_t va)
+{
+	if (!dump->sites_tried)
+		read_sites(dump);
+	dump->sites_tried = true;
+	return patch_sites_has(&dump->sites, va);
+}
+
+bool symbol_dump_image(struct symbol_dump *dump, uint64_t va)
+{
+	const struct symbol_table *kernel = symbol_dump_kernel(dump, NULL) ? dump->kernel : NULL;
+
+	if (!kernel)
+		return va - KREAD_IMAGE_KVA < KREAD_IMAGE_BYTES;
+	return va - kernel->begin_va < kernel->end_va - kernel->begin_va;
 }
 
 const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i)

@@ -60,6 +60,12 @@ struct layout_btf *symbol_dump_btf(struct symbol_dump *dump);
 /** symbol_dump_kread() - the kernel's memory, as long as @dump is there */
 const struct kread *symbol_dump_kread(const struct symbol_dump *dump);
 
+/** symbol_dump_site() - does the kernel switch a static key or a static call at @va? */
+bool symbol_dump_site(struct symbol_dump *dump, uint64_t va);
+
+/** symbol_dump_image() - is @va in the kernel's image, as far as that is known? */
+bool symbol_dump_image(struct symbol_dump *dump, uint64_t va);
+
 /** symbol_dump_known() - the kernel's table, if it has been made; else NULL */
 const struct symbol_table *symbol_dump_known(const struct symbol_dump *dump);
 

@@ -308,6 +308,55 @@ START_TEST(text_patched)
 }
 END_TEST
 
+/* Static keys and static calls, and a page in which the kernel makes code. */
+static enum code_text text_of(void *arg, uint64_t va)
+{
+	(void)arg;
+	if (va == TEXT + 0x80 || va == TEXT + 0x85 || va == TEXT + 0x8a)
+		return CODE_TEXT_SITE;
+	return va - (MODULE + 0x800) < 0x100 ? CODE_TEXT_ANEW : CODE_TEXT_STAYS;
+}
+
+/* jmp, call and "xor %eax,%eax" of sites; a jump that is none; a jump to what was made; int3. */
+static void setup_changed(void)
+{
+	setup();
+	cf_put(TEXT + 0x80, "\xe9\x7b\x00\x00\x00\xe8\x76\x00\x00\x00\x66\x66\x48\x31\xc0"
+	       "\xc3");
+	cf_put(TEXT + 0xa0, "\x90\xeb\x00\xc3");
+	cf_put(TEXT + 0xb0, "\x90\xe9\x4a\x17\x00\x3f\xc3");
+	cf_put(TEXT + 0xc0, "\x90\xcc\xc3\xcc\xc3");
+	cf_put(MODULE + 0x800, "\x90\x90\x90\x90");
+	cf_text = text_of;
+	cf_start();
+	cf_text = NULL;
+}
+
+START_TEST(text_changed_both_ways)
+{
+	setup_changed();
+	branch(TEXT + 0x13, TEXT + 0x80);
+	branch(TEXT + 0x8f, TEXT + 0xa0);	/* 1: NOPs then, jmp and call now */
+	branch(TEXT + 0xa3, TEXT + 0x8a);	/* 2: over a jump that no table has */
+	branch(TEXT + 0x8a, TEXT + 0xb0);	/* 3: a call then, returns 0 now */
+	branch(TEXT + 0xb6, TEXT + 0xc0);	/* 4: over a jump out of the kernel's image */
+	branch(TEXT + 0xc2, TEXT + 0xa0);	/* 5: over a probe */
+	branch(TEXT + 0xa0, MODULE + 0x800);	/* 6: an optimised probe, gone */
+	branch(MODULE + 0x801, TEXT + 0x80);	/* 7: in code that is gone */
+	branch(TEXT + 0x80, TEXT + 0xc3);	/* 8: the jump led elsewhere */
+	branch(TEXT + 0xc4, TEXT + 0x80);	/* 9: from INT3 on: padding */
+	prove(false);
+	for (size_t i = 1; i < 9; i++)
+		if (i != 2)
+			ck_assert_msg(steps[i].kind == PROOF_PATCHED, "step %zu is %s: %s", i,
+				      proof_kind_str(steps[i].kind),
+				      code_fault_str(steps[i].fault));
+	ck_broken(2, CODE_LEAVES);
+	ck_broken(9, CODE_LEAVES);
+	cf_finish();
+}
+END_TEST
+
 /* VMRESUME, behind which BTS was off until KVM had switched it on again. */
 START_TEST(a_guest_ran)
 {
@@ -537,7 +586,7 @@ END_TEST
 
 BTSREC_CK_MAIN("proof", all_proven, nothing_ran_before_an_interrupt,
 	       a_system_call_of_unreadable_code, flipped_bits, dropped_and_swapped_records,
-	       kinds_of_breaks, text_changed, text_patched, user_code_made_anew,
+	       kinds_of_breaks, text_changed, text_patched, text_changed_both_ways, user_code_made_anew,
 	       a_guest_ran, excluded_pages,
 	       paused_for_an_annotation, no_annotation_no_pause, annotation_elsewhere,
 	       stopped_while_paused, gaps_begin_anew, own_pauses_do_not, one_level_only, labels)

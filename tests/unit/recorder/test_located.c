@@ -307,6 +307,35 @@ START_TEST(modules)
 }
 END_TEST
 
+/* 0 and 3 were where 2 is; 1 is the same as 2, and 4 as 5. */
+START_TEST(modules_gone)
+{
+	const struct btsrec_module *gone;
+
+	setup();
+	put_module(0, BTSREC_MODULE_GONE, MOD, 0x3000);
+	put_module(1, BTSREC_MODULE_GONE, MOD + 0x1000, 0x1000);
+	put_module(2, BTSREC_MODULE_LIVE, MOD + 0x1000, 0x1000);
+	put_module(3, BTSREC_MODULE_GONE, MOD + 0x1800, 0x1000);
+	put_module(4, BTSREC_MODULE_GONE, MOD + 0x8000, 0x1000);
+	put_module(5, BTSREC_MODULE_LIVE, MOD + 0x8000, 0x1000);
+	memset(fixture_module(fix, 1)->name, 'c', BTSREC_MODULE_NAME_BYTES);
+	memset(fixture_module(fix, 4)->name, 'f', BTSREC_MODULE_NAME_BYTES);
+	btsrec_ck_ok(find(FIX_ROOT_PA, BTSREC_SCAN_NONE));
+	gone = located_module_gone(located, MOD + 0x1000, NULL);
+	ck_assert_uint_eq(gone->name[0], 'a');
+	ck_assert_ptr_null(located_module_gone(located, MOD + 0x1000, gone));
+	gone = located_module_gone(located, MOD + 0x1800, gone);
+	ck_assert_uint_eq(gone->name[0], 'd');
+	ck_assert_ptr_null(located_module_gone(located, MOD, NULL));
+	ck_assert(!located_module_stays(located, MOD));
+	ck_assert(!located_module_stays(located, MOD + 0x1000));
+	ck_assert(located_module_stays(located, MOD + 0x8000));
+	ck_assert(!located_module_stays(located, MOD - 1));
+	teardown();
+}
+END_TEST
+
 START_TEST(module_invalid)
 {
 	setup();
@@ -445,7 +474,7 @@ BTSREC_CK_MAIN("located", cpu_without_ring, no_cpu_has_a_ring,
 	       directory_page_missing, all_cpus_missing_is_still_a_recorder, all_cpus_invalid,
 	       many_cpus_and_directory_pages, list_page_missing, list_page_used_twice,
 	       ring_page_at_no_page, ring_page_used_twice,
-	       list_entries_beyond_the_ring_are_not_read, two_list_pages, modules, module_invalid,
+	       list_entries_beyond_the_ring_are_not_read, two_list_pages, modules, modules_gone, module_invalid,
 	       module_page_missing, no_module_map, module_page_used_twice, strings_end,
 	       newer_minor_with_more_behind, every_allocation_fails_once,
 	       no_memory_in_the_middle_of_a_list, free_of_nothing)
