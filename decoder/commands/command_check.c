@@ -9,6 +9,6 @@ enum command_exit command_check(struct btsrec *rec, const struct command_options
 	(void)options;
 	status = btsrec_check(rec, &front_sink, &nr_faults);
 	if (status)
-		return command_failed(rec, status);
+		return command_ended(rec, status);
 	return nr_faults ? COMMAND_FAULTS : COMMAND_OK;
 }

@@ -5,5 +5,5 @@ enum command_exit command_info(struct btsrec *rec, const struct command_options 
 {
 	enum btsrec_status status = btsrec_info(rec, options->show.format, &front_sink);
 
-	return status ? command_failed(rec, status) : COMMAND_OK;
+	return command_ended(rec, status);
 }

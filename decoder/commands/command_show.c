@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "command.h"
 
-/* Did what was shown have holes? */
+/* Did what was shown have holes?  @ret_cpu: of which CPU, if so. */
 static enum btsrec_status shown_has_holes(struct btsrec *rec, const struct btsrec_show *show,
-					  bool *ret)
+					  bool *ret, unsigned int *ret_cpu)
 {
 	size_t nr_cpus = show->cpus ? show->nr_cpus : btsrec_nr_cpu_ids(rec), i;
 	enum btsrec_status status = BTSREC_OK;
@@ -14,6 +14,7 @@ static enum btsrec_status shown_has_holes(struct btsrec *rec, const struct btsre
 
 		if (btsrec_cpu(rec, cpu))
 			status = btsrec_has_losses(rec, cpu, show->max_events, ret);
+		*ret_cpu = cpu;
 	}
 	return status;
 }
@@ -22,6 +23,7 @@ enum command_exit command_show(struct btsrec *rec, const struct command_options 
 {
 	struct btsrec_show opts = options->show;
 	enum btsrec_status status;
+	unsigned int cpu = 0;
 	bool holes = false;
 
 	opts.size = sizeof(opts);
@@ -33,8 +35,13 @@ enum command_exit command_show(struct btsrec *rec, const struct command_options 
 	/* How far back the newest matching events, or lines, reach is not known here. */
 	if (options->filtered || opts.fold || opts.thread)
 		opts.max_events = 0;
-	status = shown_has_holes(rec, &opts, &holes);
+	status = shown_has_holes(rec, &opts, &holes, &cpu);
 	if (status)
 		return command_failed(rec, status);
-	return holes ? COMMAND_FAULTS : COMMAND_OK;
+	if (!holes)
+		return COMMAND_OK;
+	front_error("CPU %u: a part of the history is missing: see the lines \"gap\" of \"%s show "
+		    "-c %u\"",
+		    cpu, front.name, cpu);
+	return COMMAND_FAULTS;
 }

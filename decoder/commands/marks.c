@@ -106,6 +106,7 @@ static const struct mark marks[] = {
 	{"mm gone", "The process has ended, or runs another program."},
 	{"not mapped", "The process has nothing mapped there any more."},
 	{"page excluded", "The dump lacks the memory that leads to the file or proves it."},
+	{"file not proven", "No process had the build-id in memory; size or time differ."},
 	{"file not found", "This machine has no such file, and no debug file of its build-id; see "
 			   "--sysroot."},
 	{"build-id differs", "The file on this machine is another one, and is not used."},

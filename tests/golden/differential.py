@@ -36,13 +36,15 @@ def run(*command):
     return done.returncode, done.stdout, done.stderr
 
 
-def answer(btsrec, dump):
-    """The events, the losses and the status of a dump, without what names the file itself."""
-    status, events, said = run(btsrec, "show", "--format", "jsonl", dump)
-    losses = [line for line in run(btsrec, "info", dump)[1].splitlines()
+def answer(btsrec, *files):
+    """The events, the losses and the status of a dump, without what names the files themselves."""
+    status, events, said = run(btsrec, "show", "--format", "jsonl", *files)
+    losses = [line for line in run(btsrec, "info", *files)[1].splitlines()
               if line.startswith("loss")]
     # Reasons for refusing a file differ with its format; that it is refused must not.
-    reasons = "" if status == 4 else said.replace(str(dump), "")
+    reasons = "" if status == 4 else said
+    for file in files:
+        reasons = reasons.replace(str(file), "")
     # What is flattened anew has an end mark, whatever there was of the dump.
     # Of two notices the more serious is printed, so that of a part is there or not with it.
     reasons = re.sub(r"the dump is cut off: \d+ of \d+ bytes are there: "

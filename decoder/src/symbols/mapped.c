@@ -63,7 +63,9 @@ static enum mapped_why prove_file(const struct lookup *lookup, const struct mapp
 		*ret_by_time = true;
 		return MAPPED_OK;
 	}
-	return facts->head_bytes ? MAPPED_DIFFERS : MAPPED_EXCLUDED;
+	if (facts->head_bytes)
+		return MAPPED_DIFFERS;
+	return facts->head_lost ? MAPPED_EXCLUDED : MAPPED_UNPROVEN;
 }
 
 static enum mapped_why open_file(struct lookup *lookup, const struct mapped_facts *facts,

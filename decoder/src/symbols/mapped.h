@@ -12,6 +12,7 @@
 enum mapped_why {
 	MAPPED_OK,
 	MAPPED_EXCLUDED,	/* what would prove that it is this file is not in the dump */
+	MAPPED_UNPROVEN,	/* ... was in the memory of no process */
 	MAPPED_NOT_FOUND,
 	MAPPED_DIFFERS,		/* the file here is another one */
 	MAPPED_STRIPPED,	/* the same, but neither it nor a debug file has symbols */
@@ -25,7 +26,8 @@ enum mapped_why {
  * struct mapped_facts - what the dump has of a file
  * @path: NUL-terminated, any other bytes; NULL: it has none any more.
  * @size_bytes, @mtime_s: of its inode.
- * @head: its first @head_bytes bytes as they were in memory; 0: not in the dump.
+ * @head: its first @head_bytes bytes as they were in memory; 0: there are none.
+ * @head_lost: they may have been in the memory of a process, and the dump lacks it.
  */
 struct mapped_facts {
 	const char *path;
@@ -33,6 +35,7 @@ struct mapped_facts {
 	int64_t mtime_s;
 	uint8_t head[MAPPED_HEAD_BYTES];
 	size_t head_bytes;
+	bool head_lost;
 };
 
 /**

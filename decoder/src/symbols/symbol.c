@@ -559,6 +559,7 @@ const char *symbol_why_str(enum symbol_why why)
 	case SYMBOL_MM_GONE:	return "mm gone";
 	case SYMBOL_NOT_MAPPED:	return "not mapped";
 	case SYMBOL_EXCLUDED:	return "page excluded";
+	case SYMBOL_UNPROVEN:	return "file not proven";
 	case SYMBOL_NO_FILE:	return "file not found";
 	case SYMBOL_OTHER_FILE:	return "build-id differs";
 	case SYMBOL_NO_SYMBOL:	return "no symbol";

@@ -50,6 +50,7 @@ enum symbol_why {
 	SYMBOL_MM_GONE,		/* the process, or the program that it ran, is no more */
 	SYMBOL_NOT_MAPPED,	/* not any more */
 	SYMBOL_EXCLUDED,	/* the dump lacks what would show it */
+	SYMBOL_UNPROVEN,	/* nothing in memory shows that it is the file on this machine */
 	SYMBOL_NO_FILE,		/* of the path in the dump, on this machine */
 	SYMBOL_OTHER_FILE,	/* the file on this machine is not the one that was mapped */
 	SYMBOL_NO_SYMBOL,	/* the file has none for it */

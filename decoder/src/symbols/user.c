@@ -198,6 +198,7 @@ static void read_head(const struct user *user, uint64_t cr3, uint64_t mm_kva,
 {
 	const struct kread *kernel = user->source.kread;
 	struct vma first = *vma, before;
+	enum walk_result result;
 	uint64_t pa;
 
 	for (unsigned int i = 0; first.offset_bytes && i < MAX_VMAS_BACK; i++) {
@@ -206,10 +207,15 @@ static void read_head(const struct user *user, uint64_t cr3, uint64_t mm_kva,
 			return;
 		first = before;
 	}
-	if (!first.offset_bytes && (walk_pa(kernel->walk, cr3, first.start, &pa) == WALK_OK ||
-				    find_head_elsewhere(user, &first, &pa)))
+	if (first.offset_bytes)
+		return;
+	result = walk_pa(kernel->walk, cr3, first.start, &pa);
+	if (result != WALK_OK && find_head_elsewhere(user, &first, &pa))
+		result = WALK_OK;
+	if (result == WALK_OK)
 		image_read_some(kernel->image, pa, facts->head, sizeof(facts->head),
 				&facts->head_bytes);
+	facts->head_lost = result != WALK_NOT_PRESENT && !facts->head_bytes;
 }
 
 static bool read_inode(const struct user *user, const struct vma *vma, struct mapped_facts *facts)
@@ -425,6 +431,8 @@ static enum symbol_why why_of_mapped(enum mapped_why why)
 	switch (why) {
 	case MAPPED_EXCLUDED:
 		return SYMBOL_EXCLUDED;
+	case MAPPED_UNPROVEN:
+		return SYMBOL_UNPROVEN;
 	case MAPPED_NOT_FOUND:
 		return SYMBOL_NO_FILE;
 	case MAPPED_DIFFERS:

@@ -199,6 +199,10 @@ START_TEST(by_size_and_time)
 	mapped_fini(&mapped);
 	facts.mtime_s--;
 	look_up();
+	ck_assert_int_eq(mapped.why, MAPPED_UNPROVEN);
+	mapped_fini(&mapped);
+	facts.head_lost = true;
+	look_up();
 	ck_assert_int_eq(mapped.why, MAPPED_EXCLUDED);
 	mapped_fini(&mapped);
 	facts.mtime_s++;

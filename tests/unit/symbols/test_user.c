@@ -158,6 +158,11 @@ START_TEST(the_head_is_in_another_mapping)
 	setup();
 	*(uint64_t *)uk_at(&uk, UK_PT_PA) = 0;	/* not in memory any more */
 	begin();
+	expect(UK_DATA, SYMBOL_UNPROVEN, UK_PATH, NULL, 0x2000);
+	teardown();
+	setup();
+	uk.hole_pa = UK_HEAD_PA;		/* in memory, and not in the dump */
+	begin();
 	expect(UK_DATA, SYMBOL_EXCLUDED, UK_PATH, NULL, 0x2000);
 	teardown();
 }
@@ -235,7 +240,7 @@ START_TEST(the_head_is_not_in_another_process)
 			*(uint64_t *)uk_at(&uk, SIBLING_PGD_PA) = 0;
 		*(uint64_t *)uk_at(&uk, UK_PT_PA) = 0;
 		begin();
-		expect(UK_DATA, SYMBOL_EXCLUDED, UK_PATH, NULL, 0x2000);
+		expect(UK_DATA, SYMBOL_UNPROVEN, UK_PATH, NULL, 0x2000);
 		teardown();
 	}
 }

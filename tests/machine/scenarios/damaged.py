@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A real dump, cut and damaged at many places, gives the same whichever way it is read.
+
+The dump is written in the formats of QEMU and makedumpfile. Of each damaged one the events, the
+losses and the status are compared: read as it is, flattened, and as the small file made of it.
+How many branches are readable is counted from the format alone (dumpform.py). The table is that
+of docs/evidence/damaged-dumps.md.
+"""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import dump
+import dumpform
+import programs
+import workload
+from context import SOURCE
+from errors import Failure
+from scenarios import extract
+
+SUMMARY = "damaged dumps of all formats: every way shows what is readable"
+
+SCRIPT = workload.SHELL + """
+start_work
+sleep 1
+echo c >/proc/sysrq-trigger
+"""
+RING = "ring_bytes=256K"
+CUTS = (0.3, 0.6, 0.8, 0.9, 0.97, 0.995)
+INVERTED = (0.35, 0.65, 0.85, 0.95)
+
+
+def add_options(parser):
+    parser.add_argument("--keep", action="store_true", help="keep the dumps")
+    parser.add_argument("--from-kept", action="store_true", help="take the dumps of a kept run")
+
+
+def _differential():
+    spec = importlib.util.spec_from_file_location("differential",
+                                                  SOURCE / "tests/golden/differential.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _forms(context, zlib, plain):
+    """(name, files) of one form after another; each may be damaged in place."""
+    to = context.out / "dump-as"
+    parts = [to.with_name(f"dump-as-{number}") for number in range(3)]
+    yield "ELF (QEMU)", [plain]
+    yield "kdump zlib (QEMU)", [zlib]
+    for name, options in (("-l -d 0", ["-l", "-d", 0]), ("-l -d 1", ["-l", "-d", 1]),
+                          ("-l -d 31", ["-l", "-d", 31]), ("-c -d 31", ["-c", "-d", 31]),
+                          ("-d 31", ["-d", 31]), ("-E -d 31", ["-E", "-d", 31])):
+        extract._makedumpfile(context, *options, plain, to)
+        yield name, [to]
+        to.unlink()
+    newer = programs.command("makedumpfile", "usr/bin/makedumpfile", extract.ZSTD_SUITES)
+    extract._makedumpfile(context, "-z", "-d", 31, plain, to, program=newer)
+    yield "-z -d 31", [to]
+    for name, options in (("-F -c -d 31", ["-c", "-d", 31]), ("-F -E -d 31", ["-E", "-d", 31])):
+        with open(to, "wb") as out:
+            extract._makedumpfile(context, "-F", *options, plain, out=out)
+        yield name, [to]
+    to.unlink()
+    extract._makedumpfile(context, "-c", "-d", 31, "--splitblock-size", 32, "--split", plain,
+                          *parts)
+    yield "--split -c -d 31", parts
+
+
+def _places(form, frames, data):
+    """Where to damage: of the bytes from the first to the last page of a ring, and one header."""
+    inside = [form.pages[frame] for frame in frames if frame in form.pages]
+    first, last = min(inside)[0], max(offset + nr_bytes for offset, nr_bytes in inside)
+    for share in CUTS:
+        cut = first + int((last - first) * share)
+        yield f"cut in the rings, {share:.1%}", {"cut": cut}, data[:cut]
+    for share in INVERTED:
+        wanted = first + int((last - first) * share)
+        offset, nr_bytes = min(inside, key=lambda place: abs(place[0] - wanted))
+        at = offset + nr_bytes // 2
+        yield (f"byte in a ring, {share:.0%}", {"inverted": at},
+               data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:])
+
+
+class Way:
+    """Answers of one way, over all damages of a form."""
+
+    def __init__(self):
+        self.shown = []
+
+
+def _answers(context, tools, files, copies):
+    found = {"itself": tools.answer(context.btsrec, *files)}
+    flat = [path.with_name(path.name + "-flat") for path in files]
+    for path, copy in zip(files, flat):
+        dump._run([context.build / "tests/tools/flatten", path, copy], context.seconds(60))
+    found["flattened"] = tools.answer(context.btsrec, *flat)
+    status = tools.run(context.btsrec, "extract", "--force", *files, copies)[0]
+    if status in (0, 1) and copies.exists():
+        found["small file"] = tools.answer(context.btsrec, copies)
+        copies.unlink()
+    for copy in flat:
+        copy.unlink()
+    return found
+
+
+def _differences(name, what, found):
+    first = found["itself"]
+    return [f"{name}, {what}: {kind} as {way}: {str(left)[-300:]!r} {str(right)[-300:]!r}"
+            for way, other in found.items()
+            for kind, left, right in zip(("status", "events", "losses", "text"), first, other)
+            if left != right]
+
+
+def _check_form(context, tools, rings, name, files):
+    """The row of a form, and what differs."""
+    frames = {frame for cpu_frames, _ in rings.cpus.values() for frame in cpu_frames}
+    damaged, small = context.out / "damaged", context.out / "damaged-small"
+    rows, faults = [], []
+    forms = [dumpform.Form(path.read_bytes()) for path in files]
+    for number, (path, form) in enumerate(zip(files, forms)):
+        if not frames & form.pages.keys():
+            continue
+        data = path.read_bytes()
+        others = set().union(*(other.pages for other in forms if other is not form)) \
+            if len(forms) > 1 else set()
+        for what, how, bytes_left in _places(form, frames, data):
+            damaged.write_bytes(bytes_left)
+            use = [damaged if i == number else other for i, other in enumerate(files)]
+            found = _answers(context, tools, use, small)
+            readable = rings.readable(form.left(**how) | others)
+            shown = {way: answer[1].count('"kind":"branch"') for way, answer in found.items()}
+            faults += _differences(name, what, found)
+            rows.append((name, what, readable, shown, found["itself"][0]))
+    damaged.unlink(missing_ok=True)
+    return rows, faults
+
+
+def _table(context, rows):
+    """By form: damages, branches that are readable, and those that each way shows."""
+    context.say("| dump | damages | readable | itself | flattened | small file |")
+    names = list(dict.fromkeys(row[0] for row in rows))
+    for name in names:
+        of_form = [row for row in rows if row[0] == name]
+        sums = [sum(row[3].get(way, 0) for row in of_form)
+                for way in ("itself", "flattened", "small file")]
+        context.say(f"| {name} | {len(of_form)} | {sum(row[2] for row in of_form)} | "
+                    + " | ".join(map(str, sums)) + " |")
+
+
+def run(context):
+    path, plain = context.out / "dump", context.out / "dump-elf"
+    if not context.options.from_kept:
+        for name in (path, plain):
+            name.unlink(missing_ok=True)
+        with context.boot(SCRIPT, context.recorder_modules(RING)) as machine:
+            machine.expect_panic(context.seconds(120))
+            machine.dump(path)
+            machine.dump(plain, "elf")
+            machine.quit()
+        dump.for_makedumpfile(plain)
+        path.chmod(0o600)
+    tools = _differential()
+    branches: dict[int, list[tuple[int, int]]] = {}
+    for line in dump.btsrec(context, "show", "--format", "jsonl", plain).splitlines():
+        event = json.loads(line)
+        if event["kind"] == "branch":
+            branches.setdefault(event["cpu"], []).append((int(event["from"], 16),
+                                                          int(event["to"], 16)))
+    root = re.search(r"root: +0x([0-9a-f]+)", dump.btsrec(context, "info", plain))
+    rings = dumpform.Rings(Path(plain).read_bytes(), int(root[1], 16), branches)
+    context.say(f"{sum(map(len, branches.values()))} branches are in the rings")
+    rows, faults = [], []
+    for name, files in _forms(context, path, plain):
+        more_rows, more_faults = _check_form(context, tools, rings, name, files)
+        rows += more_rows
+        faults += more_faults
+        context.say(f"{name}: {len(more_rows)} damages, {len(more_faults)} differences")
+        for fault in more_faults[:3]:
+            context.say(fault)
+    for name, what, readable, shown, status in rows:
+        if shown["itself"] != readable:
+            context.say(f"{name}, {what}: {readable} readable, {shown}, status {status}")
+    _table(context, rows)
+    if not context.options.keep and not context.options.from_kept:
+        for name in (path, plain, *context.out.glob("dump-as*")):
+            name.unlink(missing_ok=True)
+    if faults:
+        raise Failure(f"{len(faults)} answers differ, the first: {faults[0]}")
