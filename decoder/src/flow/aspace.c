@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/sorted.h"
+#include "recorder/record.h"
 
 /* @tsc: from when on @side runs; if that is not known, 0. */
 static void add_span(struct aspace *as, uint64_t first_n, uint64_t tsc,
@@ -54,14 +55,27 @@ static void name_last(struct aspace *as, const struct btsrec_side *side)
 	last->known = true;
 }
 
+/*
+ * No thread is switched to within an NMI.  The recorder's other pauses of its own end in front of
+ * the annotation of the next switch.  An exec may be in one, so the page table is not known.
+ */
+static void name_before_pause(struct aspace *as, const struct btsrec_gap *gap)
+{
+	struct btsrec_side side = gap->resume.now;
+
+	if (!record_is_own_pause(gap))
+		return;
+	if (gap->resume.reason != BTSREC_REASON_NMI)
+		side.cr3 = 0;
+	name_last(as, &side);
+}
+
 static void feed_gap(struct aspace *as, const struct btsrec_event *event)
 {
 	const struct btsrec_gap *gap = &event->gap;
 
 	if (gap->has_resume) {
-		/* No thread is switched to within an NMI: the one that ran before it runs on. */
-		if (gap->resume.reason == BTSREC_REASON_NMI)
-			name_last(as, &gap->resume.now);
+		name_before_pause(as, gap);
 		resume(as, event->n + 1, &gap->resume);
 	} else if (gap->kind != BTSREC_GAP_OVERWRITTEN) {
 		add_span(as, event->n + 1, 0, NULL);

@@ -51,7 +51,7 @@ void aspace_feed(struct aspace *as, const struct btsrec_event *event);
  * @tsc: when that thread is known to have run; UINT64_MAX: until now.
  *
  * Before its first annotation a history belongs to the thread that was switched away from there, or
- * that an NMI that ended there interrupted; without any, to @now.
+ * that ran when a pause of the recorder's own ended there; without any, to @now.
  *
  * Return: BTSREC_OK, BTSREC_ERR_NOMEM.
  */

@@ -125,7 +125,7 @@ START_TEST(tail_begins_late)
 }
 END_TEST
 
-/* Of all pauses only those for NMIs hold no switch. */
+/* The recorder's own pauses hold no switch; only in NMIs the page table stays, too. */
 START_TEST(before_a_pause)
 {
 	start();
@@ -137,12 +137,19 @@ START_TEST(before_a_pause)
 	branches(1);
 	feed_pause(BTSREC_REASON_SNAPSHOT, 8);	/* event 8 */
 	branches(1);
+	feed_gap(BTSREC_GAP_TORN, 0);		/* event 10 */
+	branches(1);
+	feed_pause(BTSREC_REASON_CONSOLE, 9);	/* event 12 */
+	branches(1);
 	btsrec_ck_ok(aspace_end(&as, NULL, UINT64_MAX));
 	for (uint64_t at = 0; at <= 6; at++)
 		ck_pid(at, 7);
 	ck_pid(7, 0);
 	ck_pid(8, 0);
 	ck_pid(9, 8);
+	ck_assert_uint_eq(aspace_at(&as, 11)->pid, 9);
+	ck_assert_uint_eq(aspace_at(&as, 11)->cr3, 0);
+	ck_pid(13, 9);
 }
 END_TEST
 
