@@ -106,6 +106,8 @@ struct btsrec *session_clone(struct btsrec *rec)
 	clone->has_image = true;
 	clone->image = rec->image;
 	clone->is_file = rec->is_file;
+	memcpy(clone->notice, rec->notice, sizeof(clone->notice));
+	clone->incomplete = rec->incomplete;
 	clone->located = rec->located;
 	clone->no_dump_names = rec->no_dump_names;
 	clone->raw_names = rec->raw_names;
