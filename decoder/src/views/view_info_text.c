@@ -98,6 +98,15 @@ static void text_names(struct out *out, struct btsrec *rec)
 	out_char(out, '\n');
 }
 
+/* Where functions have no bounds, a jump to another one is known by the code that is there. */
+static void text_tails(struct out *out, struct btsrec *rec)
+{
+	if (symbols_bounded(rec))
+		return;
+	text_key(out, "tail calls:");
+	out_literal(out, "only those of functions that can be traced\n");
+}
+
 static void text_root(struct out *out, struct btsrec *rec)
 {
 	const struct btsrec_root *root = btsrec_root(rec);
@@ -117,6 +126,7 @@ static void text_root(struct out *out, struct btsrec *rec)
 	text_modules(out, root);
 	text_first_fault(out, root);
 	text_names(out, rec);
+	text_tails(out, rec);
 	if (*rec->notice) {
 		text_key(out, "notice:");
 		out_str(out, rec->notice);
