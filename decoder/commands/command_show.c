@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "command.h"
 
-/* Did what was shown have holes?  @ret_cpu: of which CPU, if so. */
+/* Did what was shown have holes?  @ret_cpu: the CPU that has them, if so. */
 static enum btsrec_status shown_has_holes(struct btsrec *rec, const struct btsrec_show *show,
 					  bool *ret, unsigned int *ret_cpu)
 {

@@ -50,8 +50,8 @@ void aspace_feed(struct aspace *as, const struct btsrec_event *event);
  * @now: the thread that runs at the end; NULL: unknown.
  * @tsc: when that thread is known to have run; UINT64_MAX: until now.
  *
- * Before its first annotation a history belongs to the thread that was switched away from there, or
- * that ran when a pause of the recorder's own ended there; without any, to @now.
+ * Before its first annotation a history belongs to the thread that was switched away from there.
+ * Or to the one that ran when a pause of the recorder's own ended there; without any, to @now.
  *
  * Return: BTSREC_OK, BTSREC_ERR_NOMEM.
  */
