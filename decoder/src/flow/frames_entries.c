@@ -94,6 +94,9 @@ static bool find_entry(const struct stack *stack, uint64_t to, size_t *ret)
 	return found;
 }
 
+/* Of IRETQ in 64-bit code, 48 CF (SDM vol. 2A). */
+#define IRETQ_BYTES 2
+
 static void resume_kernel(struct frames *f, uint64_t from, uint64_t to)
 {
 	struct stack *stack = f->stacks.current;
@@ -101,12 +104,15 @@ static void resume_kernel(struct frames *f, uint64_t from, uint64_t to)
 	bool found = find_entry(stack, to, &i);
 	enum frames_place place;
 
+	/* To what is next: it serialises, as in iret_to_self(), or opens the NMI window. */
+	if (to - from == IRETQ_BYTES)
+		return;
 	if (found && frames_is_back(&stack->frames[i], to)) {
 		leave_entry(f, i);
 		return;
 	}
 	place = frames_place_of(f, from, to);
-	/* IRET to itself serialises, and opens the NMI window. */
+	/* IRET within a function. */
 	if (place == FRAMES_SAME || place == FRAMES_SAME_START)
 		return;
 	if (found) {

@@ -48,6 +48,8 @@ def _differential():
 def _forms(context, zlib, plain):
     """(name, files) of one form after another; each may be damaged in place."""
     to = context.out / "dump-as"
+    for name in context.out.glob("dump-as*"):
+        name.unlink()
     parts = [to.with_name(f"dump-as-{number}") for number in range(3)]
     yield "ELF (QEMU)", [plain]
     yield "kdump zlib (QEMU)", [zlib]
@@ -83,13 +85,6 @@ def _places(form, frames, data):
         at = offset + nr_bytes // 2
         yield (f"byte in a ring, {share:.0%}", {"inverted": at},
                data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:])
-
-
-class Way:
-    """Answers of one way, over all damages of a form."""
-
-    def __init__(self):
-        self.shown = []
 
 
 def _answers(context, tools, files, copies):

@@ -24,10 +24,10 @@ SCRIPT = workload.SHELL + """
 mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 echo 'r:hook vfs_read' >/sys/kernel/tracing/kprobe_events
 echo 1 >/sys/kernel/tracing/events/kprobes/hook/enable
-echo 'vfs_* ksys_* *_read mutex_* do_sys_*' >/sys/kernel/tracing/set_ftrace_filter
+echo 'vfs_* ksys_* mutex_*' >/sys/kernel/tracing/set_ftrace_filter
 echo function_graph >/sys/kernel/tracing/current_tracer
 start_work
-sleep 2
+sleep 1
 echo 1 >/sys/kernel/tracing/events/sched/sched_waking/enable
 echo 1 >/sys/kernel/tracing/events/raw_syscalls/sys_enter/enable
 echo c >/proc/sysrq-trigger
@@ -45,7 +45,7 @@ def _rows(context, path, view, *options):
     """What VIEW lists of PATH, without names and reasons why there are none."""
     text = dump.btsrec(context, *view, "--format", "jsonl", *options, path)
     return [{key: value for key, value in json.loads(line).items()
-             if not key.endswith(("sym", "why")) and key not in ("function", "module")}
+             if not key.endswith(("sym", "why")) and key not in ("function", "module", "syscall")}
             for line in text.splitlines()]
 
 

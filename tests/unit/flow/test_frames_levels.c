@@ -88,6 +88,22 @@ START_TEST(iret_to_itself)
 }
 END_TEST
 
+/* sync_core(), where no function has bounds. */
+START_TEST(iret_to_what_is_next)
+{
+	start();
+	entry(BRANCH_IRQ, 251, JIT + 0x100, JIT + 0x200);
+	branch(BRANCH_CALL, JIT + 0x208, JIT + 0x300);
+	branch(BRANCH_IRET, JIT + 0x320, JIT + 0x322);
+	ck_nothing(2);
+	branch(BRANCH_RET, JIT + 0x330, JIT + 0x208 + CALL_BYTES);
+	ck_assert(!step.mismatch);
+	branch(BRANCH_IRET, JIT + 0x210, JIT + 0x100);
+	ck_left(1, JIT + 0x200, 0);
+	finish();
+}
+END_TEST
+
 /* A fault is repaired: the code goes on after what failed. */
 START_TEST(fixed_up)
 {
@@ -223,5 +239,5 @@ START_TEST(unseen_levels)
 END_TEST
 
 BTSREC_CK_MAIN("frames_levels", system_call, system_call_from_unreadable_code, nested_entries,
-	       return_in_an_entry, iret_to_itself, fixed_up, emulated_call, signal_handler, exec,
+	       return_in_an_entry, iret_to_itself, iret_to_what_is_next, fixed_up, emulated_call, signal_handler, exec,
 	       exec_behind_a_gap, exec_without_an_entry, kernel_entered_before, unseen_levels)
