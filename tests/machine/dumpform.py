@@ -10,8 +10,9 @@ import struct
 
 PAGE = 4096
 RECORD = 24
-POISON = 0xb7505a5ab7505a5a
+DESCRIPTOR = 24
 FLAT = b"makedumpfile"
+COMPRESSED = 0x1 | 0x2 | 0x4 | 0x20  # zlib, lzo, snappy, zstd
 
 
 def _number(data, at, form="<Q"):
@@ -19,15 +20,15 @@ def _number(data, at, form="<Q"):
 
 
 def _elf(data):
-    """{page frame number: (offset, length)} of an ELF dump."""
+    """(bytes of the headers, {page frame number: (offset, length, its descriptor, raw)})."""
     pages = {}
     program, size, count = _number(data, 32), _number(data, 54, "<H"), _number(data, 56, "<H")
     for i in range(count):
         kind, _, offset, _, pa, nr_bytes = struct.unpack_from("<IIQQQQ", data, program + i * size)
         if kind == 1:
             for page in range(nr_bytes // PAGE):
-                pages[pa // PAGE + page] = (offset + page * PAGE, PAGE)
-    return pages
+                pages[pa // PAGE + page] = (offset + page * PAGE, PAGE, None, True)
+    return program + size * count, pages
 
 
 def _kdump(data):
@@ -36,17 +37,17 @@ def _kdump(data):
     split, = struct.unpack_from("<i", data, PAGE + 12)
     first, end = struct.unpack_from("<QQ", data, PAGE + 80) if split else (0, 1 << 62)
     bitmap = (1 + sub_blocks) * PAGE + bitmap_blocks * PAGE // 2
-    descriptor = (1 + sub_blocks + bitmap_blocks) * PAGE
+    descriptor = headers = (1 + sub_blocks + bitmap_blocks) * PAGE
     pages = {}
     for byte in range(bitmap_blocks * PAGE // 2):
         bits = data[bitmap + byte]
         for bit in range(8) if bits else ():
             frame = byte * 8 + bit
             if bits >> bit & 1 and first <= frame < end:
-                offset, nr_bytes = struct.unpack_from("<QI", data, descriptor)
-                pages[frame] = (offset, nr_bytes)
-                descriptor += RECORD
-    return pages
+                offset, nr_bytes, flags = struct.unpack_from("<QII", data, descriptor)
+                pages[frame] = (offset, nr_bytes, descriptor, not flags & COMPRESSED)
+                descriptor += DESCRIPTOR
+    return headers, pages
 
 
 def unflatten(data):
@@ -69,53 +70,86 @@ class Form:
     """One file of a dump: which of its bytes each page of memory needs."""
 
     def __init__(self, data: bytes):
-        pieces = None
-        if data.startswith(FLAT):
-            data, pieces = unflatten(data)
-        self.pages = _elf(data) if data.startswith(b"\x7fELF") else _kdump(data)
-        if pieces:
-            self.pages = {frame: self._in_pieces(pieces, *place)
-                          for frame, place in self.pages.items()}
+        self.is_flat = data.startswith(FLAT)
+        self._pieces = None
+        if self.is_flat:
+            data, self._pieces = unflatten(data)
+        self._headers, self.pages = _elf(data) if data.startswith(b"\x7fELF") else _kdump(data)
 
-    @staticmethod
-    def _in_pieces(pieces, offset, nr_bytes):
-        """A page of a flattened file from its first to its last byte there."""
-        piece = pieces[bisect.bisect_right(pieces, (offset, 1 << 62)) - 1]
-        last = pieces[bisect.bisect_right(pieces, (offset + nr_bytes - 1, 1 << 62)) - 1]
-        begin = piece[2] + offset - piece[0]
-        return begin, last[2] + offset + nr_bytes - last[0] - begin
+    def place(self, frame):
+        """Offset and length in the file of the first piece of a page."""
+        offset, nr_bytes = self.pages[frame][:2]
+        return next(self._ranges(offset, nr_bytes))
 
-    def left(self, cut=None, inverted=None):
-        """The page frames that are whole if the file ends at CUT, or a byte is another."""
-        return {frame for frame, (offset, nr_bytes) in self.pages.items()
-                if (cut is None or offset + nr_bytes <= cut) and
-                (inverted is None or not offset <= inverted < offset + nr_bytes)}
+    def _ranges(self, offset, nr_bytes):
+        """The bytes of the plain file in this one, (offset, length) after each other."""
+        if not self._pieces:
+            yield offset, nr_bytes
+            return
+        while nr_bytes:
+            at, length, place = self._pieces[bisect.bisect_right(self._pieces,
+                                                                 (offset, 1 << 62)) - 1]
+            nr = min(nr_bytes, at + length - offset)
+            yield place + offset - at, nr
+            offset += nr
+            nr_bytes -= nr
+
+    def _valid(self, offset, nr_bytes, cut, inverted):
+        """How many leading bytes of these are there, and right."""
+        valid = 0
+        for at, nr in self._ranges(offset, nr_bytes):
+            there = max(0, min(nr, cut - at))
+            if at <= inverted < at + there:
+                return valid + inverted - at
+            valid += there
+            if there < nr:
+                break
+        return valid
+
+    def left(self, cut=1 << 62, inverted=-1):
+        """{page frame: its valid bytes} if the file ends at CUT, or the byte INVERTED is another.
+
+        Of a page that is packed all is needed.  A changed byte of another page is not known.
+        """
+        found = {}
+        if self._valid(0, self._headers, cut, -1) < self._headers:
+            return found
+        for frame, (offset, nr_bytes, descriptor, raw) in self.pages.items():
+            if descriptor and self._valid(descriptor, DESCRIPTOR, cut, -1) < DESCRIPTOR:
+                continue
+            valid = self._valid(offset, nr_bytes, cut, -1 if raw else inverted)
+            if raw or valid == nr_bytes:
+                found[frame] = valid if raw else PAGE
+        return found
 
 
 class Rings:
     """The rings in an ELF dump, and in which of their slots branches are."""
 
     def __init__(self, data: bytes, root_pa: int, branches: dict[int, list[tuple[int, int]]]):
-        pages = _elf(data)
+        pages = _elf(data)[1]
         self._page = lambda pa: data[pages[pa // PAGE][0]:pages[pa // PAGE][0] + PAGE]
         root = self._page(root_pa)
         self.cpus = {}
         for cpu in range(_number(root, 48, "<I")):
-            page_pa = _number(self._page(_number(root, 304 + cpu // 512 * 8)), cpu % 512 * 8)
+            directory_pa = _number(root, 304 + cpu // 512 * 8)
+            page_pa = _number(self._page(directory_pa), cpu % 512 * 8)
             if page_pa and cpu in branches:
-                self.cpus[cpu] = self._cpu(self._page(page_pa), branches[cpu])
+                self.cpus[cpu] = self._cpu([root_pa, directory_pa, page_pa], branches[cpu])
 
-    def _cpu(self, page, branches):
-        """The page frames of the ring, and the slots of BRANCHES."""
+    def _cpu(self, leads_pa, branches):
+        """(page frames that lead to the ring, those of the ring, the slots of BRANCHES)."""
+        page = self._page(leads_pa[-1])
         ring_bytes, (nr_pages, nr_lists) = _number(page, 56), struct.unpack_from("<II", page, 80)
-        frames = []
-        for i in range(nr_lists):
-            count = min(512, nr_pages - 512 * i)
-            frames += struct.unpack_from(f"<{count}Q", self._page(_number(page, 88 + 8 * i)))
-        ring = b"".join(map(self._page, frames))[:ring_bytes]
+        lists_pa = struct.unpack_from(f"<{nr_lists}Q", page, 88)
+        ring_pa = []
+        for i, list_pa in enumerate(lists_pa):
+            ring_pa += struct.unpack_from(f"<{min(512, nr_pages - 512 * i)}Q", self._page(list_pa))
+        ring = b"".join(map(self._page, ring_pa))[:ring_bytes]
         slots = [struct.unpack_from("<QQ", ring, at)
                  for at in range(0, ring_bytes - RECORD + 1, RECORD)]
-        return [frame // PAGE for frame in frames], self._slots_of(slots, branches)
+        return ([pa // PAGE for pa in (*leads_pa, *lists_pa)], [pa // PAGE for pa in ring_pa],
+                self._slots_of(slots, branches))
 
     @staticmethod
     def _slots_of(slots, branches):
@@ -135,10 +169,14 @@ class Rings:
         raise ValueError("the branches are not in the ring in their order")
 
     def readable(self, left) -> int:
-        """How many branches are in the pages that are LEFT."""
+        """How many branches are in the bytes that are LEFT, in rings to which a way is left."""
         nr = 0
-        for frames, slots in self.cpus.values():
-            there = [frame in left for frame in frames]
-            nr += sum(there[slot * RECORD // PAGE] and there[(slot * RECORD + RECORD - 1) // PAGE]
-                      for slot in slots)
+        for leads, frames, slots in self.cpus.values():
+            if any(left.get(frame) != PAGE for frame in leads):
+                continue
+            valid = [left.get(frame, 0) for frame in frames]
+            for slot in slots:
+                at, last = slot * RECORD, slot * RECORD + RECORD - 1
+                nr += valid[last // PAGE] > last % PAGE and \
+                    (at // PAGE == last // PAGE or valid[at // PAGE] == PAGE)
         return nr

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The overview as text: what the root says, a table of CPUs, and what is lost. */
+#include <string.h>
 #include <time.h>
 
 #include "recorder/errata.h"
@@ -217,13 +218,27 @@ static void text_loss(struct out *out, unsigned int cpu, const struct cpu_info *
 	}
 }
 
+/* How many in a row say the same of several pages. */
+static size_t nr_alike(const struct diags *diags, size_t i)
+{
+	const struct diag *first = &diags->list[i];
+	size_t nr = 1;
+
+	while (i + nr < diags->nr && diags->list[i + nr].status == first->status &&
+	       diags->list[i + nr].cpu == first->cpu &&
+	       !strncmp(diags->list[i + nr].text, first->text, sizeof(first->text)))
+		nr++;
+	return nr;
+}
+
 static void text_diags(struct out *out, const struct btsrec *rec)
 {
-	size_t i;
+	size_t nr;
 
-	for (i = 0; i < rec->diags.nr; i++) {
+	for (size_t i = 0; i < rec->diags.nr; i += nr) {
 		const struct diag *diag = &rec->diags.list[i];
 
+		nr = nr_alike(&rec->diags, i);
 		if (!diag->status)
 			continue;
 		out_literal(out, "loss ");
@@ -233,6 +248,10 @@ static void text_diags(struct out *out, const struct btsrec *rec)
 			out_literal(out, ": ");
 		}
 		out_escaped(out, diag->text, sizeof(diag->text));
+		if (nr > 1) {
+			out_literal(out, ", pages ");
+			out_dec(out, nr, 0);
+		}
 		out_char(out, '\n');
 	}
 }

@@ -74,7 +74,7 @@ def _forms(context, zlib, plain):
 
 def _places(form, frames, data):
     """Where to damage: of the bytes from the first to the last page of a ring, and one header."""
-    inside = [form.pages[frame] for frame in frames if frame in form.pages]
+    inside = [form.place(frame) for frame in frames if frame in form.pages]
     first, last = min(inside)[0], max(offset + nr_bytes for offset, nr_bytes in inside)
     for share in CUTS:
         cut = first + int((last - first) * share)
@@ -87,18 +87,24 @@ def _places(form, frames, data):
                data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:])
 
 
-def _answers(context, tools, files, copies):
-    found = {"itself": tools.answer(context.btsrec, *files)}
+def _flattened(context, tools, files):
     flat = [path.with_name(path.name + "-flat") for path in files]
     for path, copy in zip(files, flat):
         dump._run([context.build / "tests/tools/flatten", path, copy], context.seconds(60))
-    found["flattened"] = tools.answer(context.btsrec, *flat)
+    answer = tools.answer(context.btsrec, *flat)
+    for copy in flat:
+        copy.unlink()
+    return answer
+
+
+def _answers(context, tools, files, copies, is_flat):
+    found = {"itself": tools.answer(context.btsrec, *files)}
+    if not is_flat:
+        found["flattened"] = _flattened(context, tools, files)
     status = tools.run(context.btsrec, "extract", "--force", *files, copies)[0]
     if status in (0, 1) and copies.exists():
         found["small file"] = tools.answer(context.btsrec, copies)
         copies.unlink()
-    for copy in flat:
-        copy.unlink()
     return found
 
 
@@ -112,7 +118,7 @@ def _differences(name, what, found):
 
 def _check_form(context, tools, rings, name, files):
     """The row of a form, and what differs."""
-    frames = {frame for cpu_frames, _ in rings.cpus.values() for frame in cpu_frames}
+    frames = {frame for _, of_ring, _ in rings.cpus.values() for frame in of_ring}
     damaged, small = context.out / "damaged", context.out / "damaged-small"
     rows, faults = [], []
     forms = [dumpform.Form(path.read_bytes()) for path in files]
@@ -120,13 +126,13 @@ def _check_form(context, tools, rings, name, files):
         if not frames & form.pages.keys():
             continue
         data = path.read_bytes()
-        others = set().union(*(other.pages for other in forms if other is not form)) \
-            if len(forms) > 1 else set()
+        others = {frame: dumpform.PAGE for other in forms if other is not form
+                  for frame in other.pages}
         for what, how, bytes_left in _places(form, frames, data):
             damaged.write_bytes(bytes_left)
             use = [damaged if i == number else other for i, other in enumerate(files)]
-            found = _answers(context, tools, use, small)
-            readable = rings.readable(form.left(**how) | others)
+            found = _answers(context, tools, use, small, form.is_flat)
+            readable = rings.readable(others | form.left(**how))
             shown = {way: answer[1].count('"kind":"branch"') for way, answer in found.items()}
             faults += _differences(name, what, found)
             rows.append((name, what, readable, shown, found["itself"][0]))
