@@ -21,6 +21,7 @@ const char *code_fault_str(enum code_fault fault)
 	case CODE_NO_TABLE:	return "page table not in the dump";
 	case CODE_NOT_IN_DUMP:	return "page not in the dump";
 	case CODE_NO_RECORDER:	return "the recorder is not in the module map";
+	case CODE_NO_SITES:	return "a jump that may have been a NOP when it ran";
 	case CODE_GUEST:	return "a guest ran, and what follows its end was not recorded";
 	case CODE_NO_INSN:	return "bytes are no instruction";
 	case CODE_LEAVES:	return "an instruction on the way does not go on to the next";

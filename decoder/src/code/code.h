@@ -88,6 +88,7 @@ enum code_fault {
 	CODE_NO_TABLE,
 	CODE_NOT_IN_DUMP,
 	CODE_NO_RECORDER,	/* around an annotation: the recorder's code is not known */
+	CODE_NO_SITES,		/* a jump may have been a NOP: the tables that say so are missing */
 	CODE_GUEST,		/* a guest ran; the processor stops BTS at its end */
 	/* cannot be: */
 	CODE_NO_INSN,		/* the bytes are no instruction */
@@ -176,6 +177,7 @@ struct code_brief {
 enum code_text {
 	CODE_TEXT_STAYS,
 	CODE_TEXT_SITE,		/* a static key or a static call is switched there */
+	CODE_TEXT_MAYBE,	/* maybe, if there is a direct jump: the dump lacks the tables */
 	CODE_TEXT_ANEW,		/* all of it may be other code */
 };
 

@@ -462,7 +462,7 @@ static bool was_put_in(struct code *code, const struct located *located, uint64_
 	    (insn.class != CODE_CALL && insn.class != CODE_JUMP))
 		return false;
 	return kernel_code_at(code, insn.target) == KERNEL_CODE_TRAMPOLINE ||
-	       (code_text_at(code, va) == CODE_TEXT_STAYS && !located_module_at(located, va) &&
+	       (code_text_at(code, va) != CODE_TEXT_ANEW && !located_module_at(located, va) &&
 		(located_module_at(located, insn.target) ||
 		 code_text_at(code, insn.target) == CODE_TEXT_ANEW));
 }
@@ -503,4 +503,13 @@ bool kernel_code_patched(struct code *code, const struct located *located, uint6
 	default:
 		return false;
 	}
+}
+
+bool kernel_code_maybe_patched(struct code *code, enum code_fault fault, uint64_t fault_va)
+{
+	struct code_insn insn;
+
+	return fault == CODE_LEAVES && code_is_kernel(fault_va) &&
+	       code_text_at(code, fault_va) == CODE_TEXT_MAYBE &&
+	       !code_insn(code, 0, fault_va, false, &insn) && insn.class == CODE_JUMP;
 }

@@ -239,6 +239,19 @@ static void judge_pair(const struct proof *proof, const struct btsrec_record *br
 	note_judged(proof, step, branch->to, run);
 }
 
+/* What the code does not have now, it may have had when it ran. */
+static void judge_change(const struct proof *proof, const struct btsrec_record *branch,
+			 uint64_t cr3, struct proof_step *step)
+{
+	if (step->kind != PROOF_BROKEN)
+		return;
+	if (kernel_code_patched(proof->code, proof->located, step->start, branch, cr3,
+				step->fault, step->fault_va))
+		step->kind = PROOF_PATCHED;
+	else if (kernel_code_maybe_patched(proof->code, step->fault, step->fault_va))
+		step_fails(step, CODE_NO_SITES, step->fault_va);
+}
+
 static void feed_branch(struct proof *proof, const struct btsrec_record *branch, uint64_t cr3,
 			struct proof_step *step)
 {
@@ -252,10 +265,7 @@ static void feed_branch(struct proof *proof, const struct btsrec_record *branch,
 		judge_pair(proof, branch, cr3, step);
 	else
 		judge_alone(proof, branch, cr3, step);
-	if (step->kind == PROOF_BROKEN &&
-	    kernel_code_patched(proof->code, proof->located, step->start, branch, cr3,
-				step->fault, step->fault_va))
-		step->kind = PROOF_PATCHED;
+	judge_change(proof, branch, cr3, step);
 	proof->has_prev = true;
 	proof->annotated = false;
 	proof->prev_to = branch->to;
@@ -281,6 +291,7 @@ static void feed_freeze(struct proof *proof, const struct btsrec_freeze *freeze,
 		step->guessed = run->guessed;
 		add_range(step, run->start, run->end, run->nr_insns);
 	}
+	judge_change(proof, &(struct btsrec_record){ .from = freeze->stop_ip }, cr3, step);
 	proof->has_prev = false;
 }
 

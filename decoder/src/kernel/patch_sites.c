@@ -78,28 +78,33 @@ static bool read_member(const struct kread *kernel, const struct types *types, u
 	       kread(kernel, kva + field.offset_bytes, ret, field.size_bytes);
 }
 
-static void add_of_module(struct patch_sites *sites, const struct kread *kernel,
+static bool add_of_module(struct patch_sites *sites, const struct kread *kernel,
 			  const struct types *types, uint64_t kva, const char *entries,
 			  const char *nr_entries, size_t entry_bytes)
 {
+	struct types_field field;
 	struct patch_table table;
 	uint64_t nr;
 
+	/* Some kernels have no such table. */
+	if (!types_field(types, "module", entries, &field))
+		return true;
 	if (!read_member(kernel, types, kva, entries, &table.begin_kva) ||
 	    !read_member(kernel, types, kva, nr_entries, &nr) ||
 	    nr > TABLE_MAX_BYTES / entry_bytes)
-		return;
+		return false;
 	table.end_kva = table.begin_kva + nr * entry_bytes;
-	(void)add_table(sites, kernel, &table, entry_bytes);
+	return !nr || add_table(sites, kernel, &table, entry_bytes);
 }
 
-void patch_sites_module(struct patch_sites *sites, const struct kread *kernel,
+bool patch_sites_module(struct patch_sites *sites, const struct kread *kernel,
 			const struct types *types, uint64_t kva)
 {
-	add_of_module(sites, kernel, types, kva, "jump_entries", "num_jump_entries",
-		      JUMP_ENTRY_BYTES);
-	add_of_module(sites, kernel, types, kva, "static_call_sites", "num_static_call_sites",
-		      CALL_SITE_BYTES);
+	return types_struct(types, "module") &&
+	       add_of_module(sites, kernel, types, kva, "jump_entries", "num_jump_entries",
+			     JUMP_ENTRY_BYTES) &&
+	       add_of_module(sites, kernel, types, kva, "static_call_sites",
+			     "num_static_call_sites", CALL_SITE_BYTES);
 }
 
 static int compare(const void *a, const void *b)

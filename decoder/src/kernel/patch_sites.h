@@ -41,9 +41,9 @@ void patch_sites_kernel(struct patch_sites *sites, const struct kread *kernel,
 /**
  * patch_sites_module() - add those of the module with its struct module at @kva
  *
- * Nothing is added of what the types do not have or the dump lacks.
+ * Return: all of them are added; false: the types do not have a module, or the dump lacks a part.
  */
-void patch_sites_module(struct patch_sites *sites, const struct kread *kernel,
+bool patch_sites_module(struct patch_sites *sites, const struct kread *kernel,
 			const struct types *types, uint64_t kva);
 
 /** patch_sites_end() - nothing more is added: before the first question */

@@ -547,8 +547,9 @@ enum code_text symbols_text(struct btsrec *rec, uint64_t va)
 		return CODE_TEXT_STAYS;
 	if (symbol_dump_site(dump, va))
 		return CODE_TEXT_SITE;
-	return symbol_dump_image(dump, va) || located_module_stays(rec->located, va) ?
-		CODE_TEXT_STAYS : CODE_TEXT_ANEW;
+	if (!symbol_dump_image(dump, va) && !located_module_stays(rec->located, va))
+		return CODE_TEXT_ANEW;
+	return symbol_dump_sites_known(dump, va) ? CODE_TEXT_STAYS : CODE_TEXT_MAYBE;
 }
 
 const char *symbol_why_str(enum symbol_why why)

@@ -18,6 +18,7 @@
 /**
  * struct symbol_dump - what has been read so far
  * @is_clone: @kernel and the types of @btf are another one's.
+ * @module_sites_known: @sites has those of all modules that are loaded.
  * @module_tried: per entry of the module map; @modules: NULL: no names; @room: for more of them.
  */
 struct symbol_dump {
@@ -37,6 +38,7 @@ struct symbol_dump {
 	bool gensyms_tried;
 	struct gensyms gensyms;
 	bool sites_tried;
+	bool module_sites_known;
 	struct patch_sites sites;
 };
 
@@ -332,10 +334,12 @@ static void read_sites(struct symbol_dump *dump)
 				      dump->places[SYMBOL_DUMP_CALL_SITES_END] };
 	patch_sites_kernel(&dump->sites, &dump->kread, &jumps, &calls);
 	types = layout_types(&dump->btf, NULL);
+	dump->module_sites_known = types;
 	for (size_t i = 0; types && i < dump->located->nr_modules; i++)
 		if (dump->located->modules[i].state == BTSREC_MODULE_LIVE)
-			patch_sites_module(&dump->sites, &dump->kread, types,
-					   dump->located->modules[i].module_kva);
+			dump->module_sites_known &=
+				patch_sites_module(&dump->sites, &dump->kread, types,
+						   dump->located->modules[i].module_kva);
 	patch_sites_end(&dump->sites);
 }
 
@@ -345,6 +349,12 @@ bool symbol_dump_site(struct symbol_dump *dump, uint64_t va)
 		read_sites(dump);
 	dump->sites_tried = true;
 	return patch_sites_has(&dump->sites, va);
+}
+
+bool symbol_dump_sites_known(const struct symbol_dump *dump, uint64_t va)
+{
+	return located_module_at(dump->located, va) ? dump->module_sites_known :
+						      dump->sites.complete;
 }
 
 bool symbol_dump_image(struct symbol_dump *dump, uint64_t va)

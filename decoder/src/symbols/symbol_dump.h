@@ -63,6 +63,9 @@ const struct kread *symbol_dump_kread(const struct symbol_dump *dump);
 /** symbol_dump_site() - does the kernel switch a static key or a static call at @va? */
 bool symbol_dump_site(struct symbol_dump *dump, uint64_t va);
 
+/** symbol_dump_sites_known() - would symbol_dump_site() know if there were one at @va? */
+bool symbol_dump_sites_known(const struct symbol_dump *dump, uint64_t va);
+
 /** symbol_dump_image() - is @va in the kernel's image, as far as that is known? */
 bool symbol_dump_image(struct symbol_dump *dump, uint64_t va);
 

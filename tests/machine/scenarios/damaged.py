@@ -9,7 +9,9 @@ of docs/evidence/damaged-dumps.md.
 
 import importlib.util
 import json
+import os
 import re
+import shutil
 from pathlib import Path
 
 import dump
@@ -72,19 +74,26 @@ def _forms(context, zlib, plain):
     yield "--split -c -d 31", parts
 
 
-def _places(form, frames, data):
-    """Where to damage: of the bytes from the first to the last page of a ring, and one header."""
+def _damage(form, frames, path):
+    """Damage the file PATH at one place after another, from the first to the last ring's page.
+
+    Yields (what, how) while it is damaged so: a byte is another, or it ends there.
+    """
     inside = [form.place(frame) for frame in frames if frame in form.pages]
     first, last = min(inside)[0], max(offset + nr_bytes for offset, nr_bytes in inside)
-    for share in CUTS:
-        cut = first + int((last - first) * share)
-        yield f"cut in the rings, {share:.1%}", {"cut": cut}, data[:cut]
-    for share in INVERTED:
-        wanted = first + int((last - first) * share)
-        offset, nr_bytes = min(inside, key=lambda place: abs(place[0] - wanted))
-        at = offset + nr_bytes // 2
-        yield (f"byte in a ring, {share:.0%}", {"inverted": at},
-               data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:])
+    with open(path, "r+b", buffering=0) as file:
+        for share in INVERTED:
+            wanted = first + int((last - first) * share)
+            offset, nr_bytes = min(inside, key=lambda place: abs(place[0] - wanted))
+            at = offset + nr_bytes // 2
+            byte = os.pread(file.fileno(), 1, at)
+            os.pwrite(file.fileno(), bytes([byte[0] ^ 0xff]), at)
+            yield f"byte in a ring, {share:.0%}", {"inverted": at}
+            os.pwrite(file.fileno(), byte, at)
+        for share in sorted(CUTS, reverse=True):
+            cut = first + int((last - first) * share)
+            file.truncate(cut)
+            yield f"cut in the rings, {share:.1%}", {"cut": cut}
 
 
 def _flattened(context, tools, files):
@@ -125,11 +134,10 @@ def _check_form(context, tools, rings, name, files):
     for number, (path, form) in enumerate(zip(files, forms)):
         if not frames & form.pages.keys():
             continue
-        data = path.read_bytes()
+        shutil.copyfile(path, damaged)
         others = {frame: dumpform.PAGE for other in forms if other is not form
                   for frame in other.pages}
-        for what, how, bytes_left in _places(form, frames, data):
-            damaged.write_bytes(bytes_left)
+        for what, how in _damage(form, frames, damaged):
             use = [damaged if i == number else other for i, other in enumerate(files)]
             found = _answers(context, tools, use, small, form.is_flat)
             readable = rings.readable(others | form.left(**how))

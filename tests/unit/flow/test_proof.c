@@ -314,6 +314,8 @@ static enum code_text text_of(void *arg, uint64_t va)
 	(void)arg;
 	if (va == TEXT + 0x80 || va == TEXT + 0x85 || va == TEXT + 0x8a)
 		return CODE_TEXT_SITE;
+	if (va - (TEXT + 0x180) < 0x80)
+		return CODE_TEXT_MAYBE;
 	return va - (MODULE + 0x800) < 0x100 ? CODE_TEXT_ANEW : CODE_TEXT_STAYS;
 }
 
@@ -326,6 +328,8 @@ static void setup_changed(void)
 	cf_put(TEXT + 0xa0, "\x90\xeb\x00\xc3");
 	cf_put(TEXT + 0xb0, "\x90\xe9\x4a\x17\x00\x3f\xc3");
 	cf_put(TEXT + 0xc0, "\x90\xcc\xc3\xcc\xc3");
+	cf_put(TEXT + 0x180, "\x90\xeb\x00\xc3");
+	cf_put(TEXT + 0x190, "\x90\xe8\x00\x00\x00\x00\xc3");
 	cf_put(MODULE + 0x800, "\x90\x90\x90\x90");
 	cf_text = text_of;
 	cf_start();
@@ -353,6 +357,23 @@ START_TEST(text_changed_both_ways)
 				      code_fault_str(steps[i].fault));
 	ck_broken(2, CODE_LEAVES);
 	ck_broken(9, CODE_LEAVES);
+	cf_finish();
+}
+END_TEST
+
+/* Where the dump lacks the tables a jump may have been a NOP; a call may not. */
+START_TEST(text_changed_maybe)
+{
+	setup_changed();
+	branch(TEXT + 0x13, TEXT + 0x180);
+	branch(TEXT + 0x183, TEXT + 0x190);
+	branch(TEXT + 0x196, TEXT + 0x80);
+	freeze(TEXT + 0x8a);		/* over a jump that is in a table */
+	prove(false);
+	ck_assert_int_eq(steps[1].kind, PROOF_UNKNOWN);
+	ck_assert_int_eq(steps[1].fault, CODE_NO_SITES);
+	ck_broken(2, CODE_LEAVES);
+	ck_assert_int_eq(steps[3].kind, PROOF_PATCHED);
 	cf_finish();
 }
 END_TEST
@@ -586,7 +607,7 @@ END_TEST
 
 BTSREC_CK_MAIN("proof", all_proven, nothing_ran_before_an_interrupt,
 	       a_system_call_of_unreadable_code, flipped_bits, dropped_and_swapped_records,
-	       kinds_of_breaks, text_changed, text_patched, text_changed_both_ways, user_code_made_anew,
+	       kinds_of_breaks, text_changed, text_patched, text_changed_both_ways, text_changed_maybe, user_code_made_anew,
 	       a_guest_ran, excluded_pages,
 	       paused_for_an_annotation, no_annotation_no_pause, annotation_elsewhere,
 	       stopped_while_paused, gaps_begin_anew, own_pauses_do_not, one_level_only, labels)

@@ -91,7 +91,7 @@ START_TEST(all_tables)
 
 	setup();
 	patch_sites_kernel(&sites, &uk.kread, &jumps, &calls);
-	patch_sites_module(&sites, &uk.kread, types, UK_KVA(MODULE_PA));
+	ck_assert(patch_sites_module(&sites, &uk.kread, types, UK_KVA(MODULE_PA)));
 	patch_sites_end(&sites);
 	ck_assert(sites.complete);
 	ck_assert_uint_eq(sites.nr, 6);
@@ -123,7 +123,7 @@ START_TEST(missing_tables)
 	ck_assert(!patch_sites_has(&sites, 0));
 	uk.hole_pa = UK_NAMES_PA;
 	patch_sites_kernel(&sites, &uk.kread, &jumps, &calls);
-	patch_sites_module(&sites, &uk.kread, types, UK_KVA(MODULE_PA));
+	ck_assert(!patch_sites_module(&sites, &uk.kread, types, UK_KVA(MODULE_PA)));
 	ck_assert(!sites.complete);
 	ck_assert_uint_eq(sites.nr, 0);
 	teardown();
@@ -142,7 +142,7 @@ START_TEST(hostile_tables)
 	module = uk_at(&uk, MODULE_PA);
 	module->num_jump_entries = UINT32_MAX;
 	module->num_static_call_sites = -1;
-	patch_sites_module(&sites, &uk.kread, types, UK_KVA(MODULE_PA));
+	ck_assert(!patch_sites_module(&sites, &uk.kread, types, UK_KVA(MODULE_PA)));
 	ck_assert(!sites.complete);
 	ck_assert_uint_eq(sites.nr, 0);
 	teardown();
