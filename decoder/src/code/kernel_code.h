@@ -77,7 +77,7 @@ bool kernel_code_patched(struct code *code, const struct located *located, uint6
 			 const struct btsrec_record *branch, uint64_t cr3, enum code_fault fault,
 			 uint64_t fault_va);
 
-/** kernel_code_maybe_patched() - may the jump at @fault_va have been a NOP, for all that is known? */
+/** kernel_code_maybe_patched() - may the jump at @fault_va have been a NOP? */
 bool kernel_code_maybe_patched(struct code *code, enum code_fault fault, uint64_t fault_va);
 
 #endif /* BTSREC_KERNEL_CODE_H */
