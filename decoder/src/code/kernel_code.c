@@ -231,7 +231,7 @@ static const struct known table[] = {
 	  PATTERN_MASKED("\x48\x83\xec\0\x48\x89\x04\x24\x48\x89\x54\x24\x08",
 			 "\xff\xff\xff\0\xff\xff\xff\xff\xff\xff\xff\xff\xff") },
 	/* the same with a struct ftrace_regs, since */
-	{ KERNEL_CODE_HOOK, 8,
+	{ KERNEL_CODE_HOOK, 12,
 	  PATTERN("\x48\x81\xec\xa8\0\0\0\x48\x89\x44\x24\x50\x48\x89\x54\x24\x60") },
 	/* kretprobe_trampoline of kprobes/core.c, to v5.15: "push %rsp; pushf", all registers */
 	{ KERNEL_CODE_HOOK, 4, PATTERN("\x54\x9c\x48\x83\xec\x18\x57\x56\x52\x51\x50\x41\x50") },
@@ -275,7 +275,8 @@ static size_t nop_bytes(const uint8_t *bytes, size_t nr_bytes)
 
 /*
  * What may be before the bytes that count: ENDBR64, PUSHF, CALL_DEPTH_ACCOUNT or NOPs instead of
- * it, a first "sub $8,%rsp"; with CONFIG_FRAME_POINTER frames for the caller and its caller.
+ * it, a first "sub $8,%rsp", in 7.3 after "mov %rsp,%rdi".  With CONFIG_FRAME_POINTER frames for
+ * the caller and its caller.
  */
 static size_t nr_skipped(const uint8_t *bytes, size_t nr_bytes)
 {
@@ -283,6 +284,7 @@ static size_t nr_skipped(const uint8_t *bytes, size_t nr_bytes)
 		PATTERN(ENDBR64),
 		PATTERN("\x9c"),
 		PATTERN("\x48\x83\xec\x08"),
+		PATTERN("\x48\x89\xe7"),
 		PATTERN("\x55"),
 		PATTERN_MASKED("\xff\x74\x24\0", "\xff\xff\xff\0"),
 		PATTERN("\x48\x89\xe5"),

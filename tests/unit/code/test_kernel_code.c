@@ -13,11 +13,13 @@ static const struct {
 	size_t nr_bytes;
 	enum kernel_code code;
 } codes[] = {
-	/* return_to_handler: 6.1, 6.12, 7.x */
+	/* return_to_handler: 6.1, 6.12, 7.2, 7.3 */
 	{ BYTES("\x48\x83\xec\x10\x48\x89\x04\x24\x48\x89\x54\x24\x08"), KERNEL_CODE_HOOK },
 	{ BYTES("\x48\x83\xec\x08\x48\x83\xec\x18\x48\x89\x04\x24\x48\x89\x54\x24\x08"),
 	  KERNEL_CODE_HOOK },
 	{ BYTES("\x48\x83\xec\x08" SAVES "\x48\x89\x54\x24\x60"), KERNEL_CODE_HOOK },
+	{ BYTES("\x48\x89\xe7\x48\x83\xec\x08" SAVES "\x48\x89\x54\x24\x60"),
+	  KERNEL_CODE_HOOK },
 	/* arch_rethook_trampoline, with and without ENDBR64; another address */
 	{ BYTES("\x68\0\0\0\x81\x6a\x18\x54\x9c"), KERNEL_CODE_HOOK },
 	{ BYTES("\xf3\x0f\x1e\xfa\x68\0\0\0\x81"), KERNEL_CODE_HOOK },
