@@ -87,9 +87,15 @@ class Form:
             yield offset, nr_bytes
             return
         while nr_bytes:
-            at, length, place = self._pieces[bisect.bisect_right(self._pieces,
-                                                                 (offset, 1 << 62)) - 1]
-            nr = min(nr_bytes, at + length - offset)
+            behind = bisect.bisect_right(self._pieces, (offset, 1 << 62))
+            nr = nr_bytes
+            if behind < len(self._pieces):
+                nr = min(nr, self._pieces[behind][0] - offset)
+            # Headers are written more than once, and the last time counts; a hole is zeros.
+            there = [piece for piece in self._pieces[max(0, behind - 64):behind]
+                     if offset < piece[0] + piece[1]]
+            at, length, place = max(there, key=lambda piece: piece[2], default=(offset, nr, 0))
+            nr = min(nr, at + length - offset)
             yield place + offset - at, nr
             offset += nr
             nr_bytes -= nr

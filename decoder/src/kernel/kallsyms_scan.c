@@ -7,8 +7,9 @@
 #include "base/bounds.h"
 #include "base/cleanup.h"
 
-/* The parts begin at multiples of this (ALGN of scripts/kallsyms.c). */
+/* The parts begin at multiples of this (scripts/kallsyms.c): ALGN, and in 7.3 that of 4 bytes. */
 #define ALIGN_BYTES		8
+#define ALIGN_LESS_BYTES	4
 
 /* A kernel's image with all that it has is smaller. */
 #define IMAGE_AFTER_BYTES	BOUND(64ULL << 20, 64ULL << 10)
@@ -40,9 +41,14 @@ struct scan {
 	uint32_t nr_symbols;
 };
 
+static uint64_t align_to(uint64_t kva, uint64_t align_bytes)
+{
+	return (kva + align_bytes - 1) & ~(align_bytes - 1);
+}
+
 static uint64_t align_up(uint64_t kva)
 {
-	return (kva + ALIGN_BYTES - 1) & ~(uint64_t)(ALIGN_BYTES - 1);
+	return align_to(kva, ALIGN_BYTES);
 }
 
 /* --- Tokens ------------------------------------------------------------- */
@@ -60,10 +66,26 @@ static bool first_token(const char *text, size_t at, size_t *ret)
 	return true;
 }
 
+/* Is at @index_kva the index of the tokens in @text? */
+static bool is_index(const struct scan *scan, uint64_t index_kva, const char *text,
+		     size_t nr_bytes)
+{
+	uint16_t index[NR_TOKENS];
+	size_t at = 0;
+
+	if (!kread(scan->kread, index_kva, index, sizeof(index)))
+		return false;
+	for (unsigned int i = 0; i < NR_TOKENS; i++) {
+		if (at >= nr_bytes || index[i] != at)
+			return false;
+		at += strlen(text + at) + 1;
+	}
+	return true;
+}
+
 /* Is there an index of all tokens after those from @kva on? */
 static bool tokens_have_index(struct scan *scan, uint64_t kva)
 {
-	uint16_t index[NR_TOKENS];
 	_cleanup_free_ char *text = calloc(1, TOKENS_MAX_BYTES + 1);
 	size_t nr_bytes, at = 0;
 	uint64_t index_kva;
@@ -75,14 +97,11 @@ static bool tokens_have_index(struct scan *scan, uint64_t kva)
 	nr_bytes = kread_some(scan->kread, kva, text, TOKENS_MAX_BYTES);
 	for (unsigned int i = 0; i < NR_TOKENS && at < nr_bytes; i++)
 		at += strlen(text + at) + 1;
-	index_kva = align_up(kva + at);
-	if (!kread(scan->kread, index_kva, index, sizeof(index)))
-		return false;
-	at = 0;
-	for (unsigned int i = 0; i < NR_TOKENS; i++) {
-		if (at >= nr_bytes || index[i] != at)
+	index_kva = align_to(kva + at, ALIGN_LESS_BYTES);
+	if (!is_index(scan, index_kva, text, nr_bytes)) {
+		index_kva = align_up(index_kva);
+		if (!is_index(scan, index_kva, text, nr_bytes))
 			return false;
-		at += strlen(text + at) + 1;
 	}
 	scan->tokens_kva = kva;
 	scan->index_kva = index_kva;
@@ -92,7 +111,8 @@ static bool tokens_have_index(struct scan *scan, uint64_t kva)
 /* What is before the first token need not end with a NUL. */
 static bool tokens_begin_near(struct scan *scan, uint64_t kva)
 {
-	for (uint64_t at = align_up(kva); at < kva + FIRST_MAX_BYTES; at += ALIGN_BYTES)
+	for (uint64_t at = align_to(kva, ALIGN_LESS_BYTES); at < kva + FIRST_MAX_BYTES;
+	     at += ALIGN_LESS_BYTES)
 		if (tokens_have_index(scan, at))
 			return true;
 	return false;
@@ -199,9 +219,36 @@ static bool are_names(struct scan *scan, const uint8_t *bytes, size_t at, size_t
 	return true;
 }
 
-/* They are before the tokens; the nearest are theirs.  What is not in the dump is zero. */
-static bool find_names(struct scan *scan)
+/*
+ * The number alone says little: what follows must lead to the tokens, with the order of the
+ * symbols by name in between (3 bytes of each) or without.
+ */
+static bool are_names_less(struct scan *scan, const uint8_t *bytes, size_t at, size_t nr_bytes)
 {
+	size_t end, markers, behind;
+	uint32_t nr;
+
+	memcpy(&nr, bytes + at - sizeof(nr), sizeof(nr));
+	if (!nr || nr > MAX_SYMBOLS)
+		return false;
+	end = end_of_symbols(bytes + at, nr_bytes - at, nr);
+	markers = align_to(at + end, ALIGN_LESS_BYTES) - at;
+	behind = at + markers + (nr + MARKED_SYMBOLS - 1) / MARKED_SYMBOLS * sizeof(nr);
+	if (!end || (behind != nr_bytes &&
+		     align_to(behind + 3ULL * nr, ALIGN_LESS_BYTES) != nr_bytes) ||
+	    !are_marked(bytes + at, nr_bytes - at, markers, nr))
+		return false;
+	scan->nr_symbols = nr;
+	return true;
+}
+
+/*
+ * They are before the tokens; the nearest are theirs.  What is not in the dump is zero.
+ * @less: all parts are aligned to ALIGN_LESS_BYTES.
+ */
+static bool find_names(struct scan *scan, bool less)
+{
+	size_t align_bytes = less ? ALIGN_LESS_BYTES : ALIGN_BYTES;
 	uint64_t end_kva = (scan->tokens_kva | (BTSREC_PAGE_BYTES - 1)) + 1;
 	uint64_t begin_kva = end_kva - NAMES_MAX_BYTES;
 	size_t nr_bytes = scan->tokens_kva - begin_kva;
@@ -213,17 +260,22 @@ static bool find_names(struct scan *scan)
 	}
 	for (size_t at = 0; at < NAMES_MAX_BYTES; at += BTSREC_PAGE_BYTES)
 		(void)kread_some(scan->kread, begin_kva + at, bytes + at, BTSREC_PAGE_BYTES);
-	for (size_t at = nr_bytes - ALIGN_BYTES; at >= ALIGN_BYTES; at -= ALIGN_BYTES) {
-		if (!are_names(scan, bytes, at, nr_bytes))
+	for (size_t at = (nr_bytes - align_bytes) & ~(align_bytes - 1); at >= align_bytes;
+	     at -= align_bytes) {
+		if (less ? !are_names_less(scan, bytes, at, nr_bytes) :
+			   !are_names(scan, bytes, at, nr_bytes))
 			continue;
 		scan->names_kva = begin_kva + at;
-		scan->count_kva = scan->names_kva - ALIGN_BYTES;
+		scan->count_kva = scan->names_kva - align_bytes;
 		return true;
 	}
 	return false;
 }
 
 /* --- The whole ---------------------------------------------------------- */
+
+/* Of the parts, see make_layouts(). */
+#define NR_ORDERS (KALLSYMS_NR_LAYOUTS / 2)
 
 static void make_layouts(const struct scan *scan, struct kallsyms_where *ret)
 {
@@ -236,7 +288,7 @@ static void make_layouts(const struct scan *scan, struct kallsyms_where *ret)
 	};
 
 	/* Since v6.5 (404bad70fcf7): the addresses, and their base, at the end. */
-	where.offsets_kva = align_up(scan->index_kva + NR_TOKENS * sizeof(uint16_t));
+	where.offsets_kva = scan->index_kva + NR_TOKENS * sizeof(uint16_t);
 	where.relative_base_kva = where.offsets_kva + offsets_bytes;
 	ret[0] = where;
 	/* v7.2 has no base. */
@@ -248,7 +300,7 @@ static void make_layouts(const struct scan *scan, struct kallsyms_where *ret)
 	ret[2] = where;
 }
 
-static bool find(struct scan *scan, uint64_t near_kva)
+static bool find_all_tokens(struct scan *scan, uint64_t near_kva)
 {
 	uint64_t begin_kva = KREAD_IMAGE_KVA, here_kva = near_kva & ~(BTSREC_PAGE_BYTES - 1ULL);
 
@@ -256,18 +308,24 @@ static bool find(struct scan *scan, uint64_t near_kva)
 		return false;
 	if (here_kva - begin_kva > IMAGE_BEFORE_BYTES)
 		begin_kva = here_kva - IMAGE_BEFORE_BYTES;
-	return (find_tokens(scan, here_kva, here_kva + IMAGE_AFTER_BYTES) ||
-		find_tokens(scan, begin_kva, here_kva)) &&
-	       find_names(scan);
+	return find_tokens(scan, here_kva, here_kva + IMAGE_AFTER_BYTES) ||
+	       find_tokens(scan, begin_kva, here_kva);
 }
 
 bool kallsyms_scan(const struct kread *kread, uint64_t near_kva,
 		   struct kallsyms_where ret[KALLSYMS_NR_LAYOUTS])
 {
 	struct scan scan = { .kread = kread };
-	bool found = find(&scan, near_kva);
+	bool found = false;
 
-	if (found)
-		make_layouts(&scan, ret);
+	memset(ret, 0, KALLSYMS_NR_LAYOUTS * sizeof(*ret));
+	if (!find_all_tokens(&scan, near_kva))
+		return false;
+	for (unsigned int less = 0; less < 2; less++) {
+		if (!find_names(&scan, less))
+			continue;
+		make_layouts(&scan, ret + less * NR_ORDERS);
+		found = true;
+	}
 	return found;
 }

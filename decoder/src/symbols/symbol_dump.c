@@ -201,7 +201,8 @@ static enum btsrec_status kernel_read(struct symbol_dump *dump)
 		return msg_set(&dump->kernel_msg, BTSREC_ERR_NODATA,
 			       "VMCOREINFO does not say where kallsyms is");
 	for (size_t i = 0; status && i < KALLSYMS_NR_LAYOUTS; i++)
-		status = kernel_read_at(dump, &layouts[i]);
+		if (layouts[i].names_kva)
+			status = kernel_read_at(dump, &layouts[i]);
 	return status;
 }
 

@@ -30,7 +30,7 @@ sleep 1
 echo c >/proc/sysrq-trigger
 """
 RING = "ring_bytes=256K"
-CUTS = (0.3, 0.6, 0.8, 0.9, 0.97, 0.995)
+CUTS = (0.4, 0.7, 0.9, 0.97, 0.99, 0.995, 0.998)
 INVERTED = (0.35, 0.65, 0.85, 0.95)
 
 

@@ -13,8 +13,9 @@
 #define NR_SYMBOLS	600U
 #define ANCHOR		500U
 
-/* Where parts are in memory, one after the other. */
+/* Where parts are in memory, one after the other, and what their addresses are multiples of. */
 static uint64_t end_pa;
+static uint64_t align_bytes;
 static struct kallsyms_where where;
 
 static void put_at(uint64_t pa, const void *bytes, size_t nr_bytes)
@@ -26,7 +27,7 @@ static void put_at(uint64_t pa, const void *bytes, size_t nr_bytes)
 /* The next part, aligned; its address. */
 static uint64_t put(const void *bytes, size_t nr_bytes)
 {
-	uint64_t pa = (end_pa + 7) & ~7ULL;
+	uint64_t pa = (end_pa + align_bytes - 1) & ~(align_bytes - 1);
 
 	put_at(pa, bytes, nr_bytes);
 	end_pa = pa + nr_bytes;
@@ -39,7 +40,7 @@ static void put_names(void)
 	uint64_t names_pa;
 
 	where.num_syms_kva = put(&count, sizeof(count));
-	names_pa = (end_pa + 7) & ~7ULL;
+	names_pa = (end_pa + align_bytes - 1) & ~(align_bytes - 1);
 	end_pa = names_pa;
 	where.names_kva = KVA(names_pa);
 	for (uint32_t i = 0; i < NR_SYMBOLS; i++) {
@@ -82,7 +83,7 @@ static void put_tokens(void)
 
 static void put_addresses(bool from_place)
 {
-	uint64_t base = BASE_KVA, first_kva = KVA((end_pa + 7) & ~7ULL);
+	uint64_t base = BASE_KVA, first_kva = KVA((end_pa + align_bytes - 1) & ~(align_bytes - 1));
 	int32_t offsets[NR_SYMBOLS];
 
 	for (uint32_t i = 0; i < NR_SYMBOLS; i++)
@@ -93,20 +94,22 @@ static void put_addresses(bool from_place)
 		where.relative_base_kva = put(&base, sizeof(base));
 }
 
-/* 0: before v6.5; 1: since then; 2: v7.2. */
+/* 0: before v6.5; 1: since then; 2: v7.2; 3: v7.3. */
 static void setup(int order)
 {
+	align_bytes = order == 3 ? 4 : 8;
 	memset(&where, 0, sizeof(where));
 	image = mem_image(&mem);
 	kernel = (struct kread){ .image = &image, .phys_base = PHYS_BASE };
-	end_pa = NAMES_PA;
+	end_pa = NAMES_PA - 1;
 	if (order == 0)
 		put_addresses(false);
 	put_names();
-	put_order();
+	if (order != 3)
+		put_order();
 	put_tokens();
 	if (order != 0)
-		put_addresses(order == 2);
+		put_addresses(order >= 2);
 	put("\1\1\1\1\1\1\1\1", 8);
 }
 
@@ -176,7 +179,7 @@ START_TEST(out_of_memory)
 
 	setup(1);
 	kernel.nomem = &nomem;
-	for (int nth = 1; nth <= 3; nth++) {
+	for (int nth = 1; nth <= 4; nth++) {
 		nomem = false;
 		failing_alloc_arm((unsigned int)nth);
 		(void)kallsyms_scan(&kernel, BASE_KVA, found);
@@ -192,7 +195,7 @@ int main(void)
 	TCase *tcase = tcase_create("kallsyms_scan");
 
 	tcase_set_timeout(tcase, BTSREC_CK_TIMEOUT_S);
-	tcase_add_loop_test(tcase, each_order, 0, 3);
+	tcase_add_loop_test(tcase, each_order, 0, 4);
 	tcase_add_test(tcase, from_elsewhere);
 	tcase_add_test(tcase, damage);
 	tcase_add_test(tcase, out_of_memory);
