@@ -306,6 +306,40 @@ static void add_bystander(struct sentence *sentence, const struct btsrec_freeze 
 	add_comm(sentence, freeze->comm);
 }
 
+/** struct softirq_code - what runs softirqs: the section of its code, and a function it leads to */
+struct softirq_code {
+	uint64_t begin;
+	uint64_t end;
+	uint64_t target;
+};
+
+/* If the section has no more than this, it is __do_softirq() that leads to handle_softirqs(). */
+#define SOFTIRQ_SMALL_BYTES	64
+
+static struct softirq_code find_softirq(struct btsrec *rec)
+{
+	struct softirq_code ret = {
+		.begin = symbols_place(rec, SYMBOL_DUMP_SOFTIRQ_TEXT),
+		.end = symbols_place(rec, SYMBOL_DUMP_SOFTIRQ_TEXT_END),
+	};
+	struct code *code = trace_code(rec);
+	struct code_insn insn;
+
+	if (!code || !ret.begin || ret.end - ret.begin > SOFTIRQ_SMALL_BYTES)
+		return ret;
+	for (uint64_t va = ret.begin; va < ret.end && !code_insn(code, 0, va, false, &insn);
+	     va += insn.length_bytes)
+		if (insn.has_target && !insn.there &&
+		    insn.target - ret.begin >= ret.end - ret.begin)
+			ret.target = insn.target;
+	return ret;
+}
+
+static bool runs_softirqs(const struct softirq_code *code, uint64_t va)
+{
+	return code->begin && (va - code->begin < code->end - code->begin || va == code->target);
+}
+
 /*
  * If the innermost entry on the way is an interrupt, what it came upon is not at fault.  Softirqs
  * run at the end of one, or in a thread of their own.
@@ -314,15 +348,13 @@ static void add_interrupt(struct sentence *sentence, const struct summary *view,
 			  const struct btsrec_freeze *freeze)
 {
 	const struct calltree *tree = &view->calls.tree;
-	struct btsrec *rec = view->calls.renderer.rec;
-	uint64_t begin = symbols_place(rec, SYMBOL_DUMP_SOFTIRQ_TEXT);
-	uint64_t end = symbols_place(rec, SYMBOL_DUMP_SOFTIRQ_TEXT_END);
+	struct softirq_code softirq = find_softirq(view->calls.renderer.rec);
 	bool is_softirq = false;
 
 	for (size_t i = view->nr_open; i; i--) {
 		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
 
-		is_softirq |= begin && line.to >= begin && line.to < end;
+		is_softirq |= runs_softirqs(&softirq, line.to);
 		if (!frame_is_entry(line.frame) || line.n == view->calls.fault.n ||
 		    line.frame == FRAME_EXCEPTION)
 			continue;
