@@ -148,6 +148,7 @@ enum command_set {
 	FOR_CHECK = 1 << 16,
 	FOR_DOCTOR = 1 << 17,
 	FOR_BENCH = 1 << 18,
+	FOR_LAST = 1 << 19,
 };
 
 /**
@@ -183,6 +184,7 @@ enum command_exit command_functions(struct btsrec *rec, const struct command_opt
 enum command_exit command_coverage(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_timeline(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_stack(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_last(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_prove(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_check(struct btsrec *rec, const struct command_options *options);
 

@@ -27,6 +27,8 @@ const struct command commands[] = {
 	 .run = command_functions},
 	{"coverage", "The instructions of a function: how often each was executed.", FOR_COVERAGE,
 	 .run = command_coverage, .second = "FUNCTION"},
+	{"last", "The newest calls of a function or module, with CPU, thread and time.", FOR_LAST,
+	 .run = command_last, .second = "WHAT"},
 	{"diff", "Where two histories part: the calls up to the fault, compared from there.",
 	 FOR_DIFF, .run = OFFLINE(command_diff), .second = "OTHER"},
 	{"timeline", "Switches, execs, marks, gaps and freezes of all CPUs by time.", FOR_TIMELINE,

@@ -202,7 +202,10 @@ static bool set_pairs(struct command_options *options, const char *argument)
 
 /* Commands that take the same options. */
 #define FOR_BRANCHES (FOR_SHOW | FOR_INSNS | FOR_CALLS | FOR_FUNCTIONS | FOR_COVERAGE)
-#define FOR_VIEWS    (FOR_SUMMARY | FOR_INFO | FOR_BRANCHES | FOR_TIMELINE | FOR_STACK | FOR_PROVE)
+#define FOR_SEARCH   FOR_LAST
+#define FOR_VIEWS                                                                            \
+	(FOR_SUMMARY | FOR_INFO | FOR_BRANCHES | FOR_TIMELINE | FOR_STACK | FOR_PROVE |      \
+	 FOR_SEARCH)
 #define FOR_CODE     (FOR_VIEWS | FOR_REPORT | FOR_GDBSERVER | FOR_EXPORT)
 #define FOR_TABLES   (FOR_INFO | FOR_SHOW | FOR_FUNCTIONS)
 #define FOR_SMALL    (FOR_EXTRACT | FOR_SNAPSHOT)
@@ -214,11 +217,13 @@ const struct option_entry options_all[] = {
 	 .takes = TAKES_CPU, .set = set_cpu},
 	{FOR_GDBSERVER, 'c', "cpu", "CPU", "the CPU to serve; it must be given", .takes = TAKES_CPU,
 	 .set = set_cpu},
-	{FOR_BRANCHES | FOR_TIMELINE | FOR_STACK | FOR_EXPORT, 'c', "cpu", "LIST",
+	{FOR_BRANCHES | FOR_SEARCH | FOR_TIMELINE | FOR_STACK | FOR_EXPORT, 'c', "cpu", "LIST",
 	 "only these CPUs: 0,2-5",
 	 .takes = "numbers up to " TEXT_OF(MAX_CPU_NUMBER) " and ranges of them, as in 0,2-5",
 	 .set = set_cpus},
 	{FOR_TIMELINE, 'n', "count", "COUNT", "only the newest COUNT lines of all CPUs together",
+	 .takes = TAKES_COUNT, .set = set_count},
+	{FOR_LAST, 'n', "count", "COUNT", "only the newest COUNT calls, or threads",
 	 .takes = TAKES_COUNT, .set = set_count},
 	{FOR_REPORT, 'n', "count", "COUNT", "only the newest COUNT events of each CPU; 0: all",
 	 .takes = "a number below 2^64, 0 for all", .set = set_count_or_all},
@@ -231,6 +236,8 @@ const struct option_entry options_all[] = {
 	 .takes = "a number from 1 on, below 2^32", .set = set_depth},
 	{FOR_FUNCTIONS, 0, "by", "WHAT", "divide by function (default), task or cpu",
 	 WORDS(by, "function", "task", "cpu")},
+	{FOR_LAST, 0, "by", "WHAT", "one line for each call (default) or task",
+	 WORDS(by, "call", "task")},
 	{FOR_STACK, 0, "at", "LIST", "after these events: 7,100-120 (default: the newest)",
 	 .takes = "numbers of events and ranges, ascending, as in 7,100-120", .set = set_at},
 	{FOR_INSNS, 'b', "bytes", NULL, "with the bytes of each instruction", FLAG(bytes)},
@@ -247,18 +254,18 @@ const struct option_entry options_all[] = {
 	{FOR_DIFF, 0, "pid", "PID", "look at this thread (default: the one that ran there)",
 	 TEXT(filter.pids)},
 	{FOR_GDBSERVER, 0, "pid", "PID", "only this thread", TEXT(filter.pids)},
-	{FOR_BRANCHES | FOR_TIMELINE | FOR_EXPORT, 0, "pid", "LIST", "only these threads",
+	{FOR_BRANCHES | FOR_SEARCH | FOR_TIMELINE | FOR_EXPORT, 0, "pid", "LIST", "only these threads",
 	 TEXT(filter.pids)},
-	{FOR_BRANCHES | FOR_TIMELINE | FOR_EXPORT, 0, "tgid", "LIST", "only these processes",
+	{FOR_BRANCHES | FOR_SEARCH | FOR_TIMELINE | FOR_EXPORT, 0, "tgid", "LIST", "only these processes",
 	 TEXT(filter.tgids)},
-	{FOR_BRANCHES | FOR_TIMELINE | FOR_EXPORT, 0, "comm", "GLOB",
+	{FOR_BRANCHES | FOR_SEARCH | FOR_TIMELINE | FOR_EXPORT, 0, "comm", "GLOB",
 	 "only threads with such a name", TEXT(filter.comm)},
-	{FOR_BRANCHES | FOR_EXPORT, 0, "kernel", NULL, "only the kernel", FLAG(filter.kernel)},
-	{FOR_BRANCHES | FOR_EXPORT | FOR_GDBSERVER, 0, "user", NULL, "only user code",
+	{FOR_BRANCHES | FOR_SEARCH | FOR_EXPORT, 0, "kernel", NULL, "only the kernel", FLAG(filter.kernel)},
+	{FOR_BRANCHES | FOR_SEARCH | FOR_EXPORT | FOR_GDBSERVER, 0, "user", NULL, "only user code",
 	 FLAG(filter.user)},
-	{FOR_BRANCHES | FOR_TIMELINE, 0, "from", "WHEN", "n:EVENT, tsc:CYCLES, SECONDS since boot,",
+	{FOR_BRANCHES | FOR_SEARCH | FOR_TIMELINE, 0, "from", "WHEN", "n:EVENT, tsc:CYCLES, SECONDS since boot,",
 	 TEXT(filter.from)},
-	{FOR_BRANCHES | FOR_TIMELINE, 0, "to", "WHEN", "or -SECONDS before the freeze",
+	{FOR_BRANCHES | FOR_SEARCH | FOR_TIMELINE, 0, "to", "WHEN", "or -SECONDS before the freeze",
 	 TEXT(filter.to)},
 	{FOR_BRANCHES | FOR_EXPORT, 0, "symbol", "LIST",
 	 "only branches from or to these functions (globs)", TEXT(filter.symbols)},

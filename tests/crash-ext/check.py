@@ -115,22 +115,25 @@ WORDS = (
     "calls --range ffffffff80000000-ffffffffffffffff --from -0.01 -n 900 --format jsonl",
     "functions --by task", "functions --by cpu -f tsv", "functions --kernel",
     "coverage panic", "coverage --format jsonl panic",
+    "last -n 5 *printk*", "last --by task --format jsonl [btsrec]",
     "timeline", "timeline -n 20", "timeline -n 9 --pid 0,1 --format jsonl",
     "stack", "stack --thread {pid}", "stack -c 1 --format jsonl",
     "prove", "prove --format jsonl",
     "check",
 )
+# Commands with the number of operands that they have after the dump: functions, by their names.
+WITH_OPERAND = {"coverage": 1, "last": 1}
 
 
 def words_of(options):
     """WORDS, with --no-names where the command takes it: crash has other names for modules.
 
-    Coverage is of a function, which needs its name.
+    Some are about functions, which need their names.
     """
     pid = thread_at_fault(options)
     for line in WORDS:
         command, *rest = line.format(pid=pid).split()
-        takes = command != "coverage" and "--no-names" in cli_help(options, command)
+        takes = command not in WITH_OPERAND and "--no-names" in cli_help(options, command)
         yield " ".join([command, *(["--no-names"] if takes else []), *rest])
 
 
@@ -148,8 +151,9 @@ def commands_of(text):
 def cli_words(options, line):
     """What btsrec prints for the words; a function is the operand after the dump."""
     command, *arguments = line.split()
-    if command == "coverage":
-        return cli(options, command, *arguments[:-1], options.dump, arguments[-1])
+    if command in WITH_OPERAND:
+        nr = len(arguments) - WITH_OPERAND[command]
+        return cli(options, command, *arguments[:nr], options.dump, *arguments[nr:])
     return cli(options, command, *arguments, options.dump)
 
 

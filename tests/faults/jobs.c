@@ -131,6 +131,13 @@ JOB(functions)
 	return btsrec_functions(rec, &opts, sink);
 }
 
+JOB(last)
+{
+	struct btsrec_search opts = { .size = sizeof(opts), .what = "*", .by = BTSREC_BY_TASK };
+
+	return btsrec_search(rec, &opts, sink);
+}
+
 JOB(coverage)
 {
 	struct btsrec_coverage opts = {
@@ -271,6 +278,7 @@ const struct job jobs[] = {
 	{ "calls --thread", calls_thread, false },
 	{ "calls --type", calls_filtered, false },
 	{ "functions", functions, false },
+	{ "last", last, false },
 	{ "coverage", coverage, false },
 	{ "stack", stack, false },
 	{ "stack --thread", stack_thread, false },

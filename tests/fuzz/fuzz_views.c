@@ -97,6 +97,9 @@ static void choose(struct btsrec *rec, const struct texts *texts)
 	struct btsrec_coverage coverage = {
 		.size = sizeof(coverage), .filter = &filter, .function = function, .lines = true
 	};
+	struct btsrec_search search = {
+		.size = sizeof(search), .filter = &filter, .what = function, .second = "*"
+	};
 	struct btsrec_timeline timeline = {
 		.size = sizeof(timeline), .filter = &filter, .format = BTSREC_FORMAT_JSONL
 	};
@@ -111,6 +114,9 @@ static void choose(struct btsrec *rec, const struct texts *texts)
 	coverage.format = BTSREC_FORMAT_JSONL;
 	(void)btsrec_coverage(rec, &coverage, &fuzz_text);
 	(void)btsrec_timeline(rec, &timeline, &fuzz_text);
+	(void)btsrec_search(rec, &search, &fuzz_text);
+	search.format = BTSREC_FORMAT_JSONL;
+	(void)btsrec_search(rec, &search, &fuzz_text);
 }
 
 static void write_files(struct btsrec *rec)

@@ -321,6 +321,43 @@ BTSREC_API enum btsrec_status
 btsrec_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
 		const struct btsrec_sink *sink);
 
+/** enum btsrec_question - what btsrec_search() answers */
+enum btsrec_question {
+	BTSREC_LAST,		/* the calls of @what, the newest first */
+};
+
+/**
+ * struct btsrec_search - what btsrec_search() looks for; it grows, see base.h
+ *
+ * An operand is the name of a function or a pattern as in glob(7), an address in one, as 0x..., or
+ * a module: [module], or its name if no function has it.
+ */
+struct btsrec_search {
+	size_t size;		/* sizeof(struct btsrec_search) */
+	enum btsrec_question question;
+	const unsigned int *cpus; /* CPU numbers, @nr_cpus of them; NULL: each with a ring */
+	size_t nr_cpus;
+	/* Only calls that it wants, by thread, time and the function that is called; NULL: all. */
+	const struct btsrec_filter *filter;
+	const char *what;	/* an operand */
+	const char *second;	/* another one, of the questions that have two; else NULL */
+	uint64_t max_lines;	/* only so many; 0: all */
+	enum btsrec_by by;	/* of BTSREC_LAST: with BTSREC_BY_TASK one line for each thread */
+	enum btsrec_format format; /* text or JSON lines; default: text */
+};
+
+/**
+ * btsrec_search() - a question about calls of all CPUs together, in the order of time
+ *
+ * A call is an event without a time of its own: time stamps before and after it bound when it was.
+ *
+ * Return: as btsrec_insns(); BTSREC_ERR_INVAL also for an operand that is not understood or
+ * missing.
+ */
+BTSREC_API enum btsrec_status
+btsrec_search(struct btsrec *rec, const struct btsrec_search *opts,
+	      const struct btsrec_sink *sink);
+
 /* What a browser opens in seconds: a page of some 100 MB. */
 #define BTSREC_REPORT_EVENTS	(4ULL << 20)
 

@@ -126,6 +126,18 @@ bool time_axis_bounds(const struct time_axis *time_axis, uint64_t first_n, uint6
 	return true;
 }
 
+void time_axis_when(const struct time_axis *time_axis, uint64_t n, uint64_t *ret_min,
+		    uint64_t *ret_max)
+{
+	size_t at = nr_before(time_axis, n);
+	const struct time_point *before = at ? &time_axis->all[at - 1] : NULL;
+
+	*ret_min = before ? before->tsc : 0;
+	*ret_max = at < time_axis->nr ? time_axis->all[at].begin_tsc : UINT64_MAX;
+	if (before && before->n == n)
+		*ret_max = before->tsc;
+}
+
 void time_axis_fini(struct time_axis *time_axis)
 {
 	free(time_axis->all);

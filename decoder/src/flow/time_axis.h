@@ -74,6 +74,15 @@ bool time_axis_has(const struct time_axis *time_axis, uint64_t n);
 bool time_axis_bounds(const struct time_axis *time_axis, uint64_t first_n, uint64_t last_n,
 		      uint64_t *ret_min, uint64_t *ret_max);
 
+/**
+ * time_axis_when() - between which bounds event @n was
+ * @ret_min, @ret_max: in TSC ticks; 0 and UINT64_MAX where nothing bounds it.
+ *
+ * An annotation that recording stopped before was when it went on.
+ */
+void time_axis_when(const struct time_axis *time_axis, uint64_t n, uint64_t *ret_min,
+		    uint64_t *ret_max);
+
 /** time_axis_fini() - free; leaves an empty list */
 void time_axis_fini(struct time_axis *time_axis);
 

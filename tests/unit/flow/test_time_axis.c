@@ -43,6 +43,29 @@ START_TEST(between_two_annotations)
 }
 END_TEST
 
+START_TEST(bounds_of_an_event)
+{
+	struct time_axis time_axis = {0};
+	uint64_t min, max;
+
+	time_axis_when(&time_axis, 3, &min, &max);
+	ck_assert(min == 0 && max == UINT64_MAX);
+	feed_mark(&time_axis, 10, 1000);
+	feed_pause(&time_axis, 20, 2000, 3000);
+	time_axis_when(&time_axis, 9, &min, &max);
+	ck_assert(min == 0 && max == 1000);
+	time_axis_when(&time_axis, 10, &min, &max);
+	ck_assert(min == 1000 && max == 1000);
+	time_axis_when(&time_axis, 19, &min, &max);
+	ck_assert(min == 1000 && max == 2000);
+	time_axis_when(&time_axis, 20, &min, &max);
+	ck_assert(min == 3000 && max == 3000);
+	time_axis_when(&time_axis, 21, &min, &max);
+	ck_assert(min == 3000 && max == UINT64_MAX);
+	time_axis_fini(&time_axis);
+}
+END_TEST
+
 START_TEST(outside_of_all)
 {
 	struct time_axis time_axis = {0};
@@ -130,4 +153,4 @@ START_TEST(without_a_clock)
 END_TEST
 
 BTSREC_CK_MAIN("time_axis", between_two_annotations, outside_of_all, a_pause_takes_time, bounds,
-	       hostile_times, without_a_clock)
+	       bounds_of_an_event, hostile_times, without_a_clock)

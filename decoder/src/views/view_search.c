@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Calls of all CPUs that somebody asks for, in the order of time. */
+#include "views/view_search.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/counter_map.h"
+#include "base/options.h"
+#include "recorder/cpus.h"
+#include "recorder/locate.h"
+#include "recorder/session.h"
+#include "symbols/symbol.h"
+#include "views/cpu_tasks.h"
+
+static enum btsrec_status search_nomem(struct btsrec *rec)
+{
+	return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+}
+
+/* --- Operands ------------------------------------------------------------ */
+
+static bool parse_address(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (strncmp(text, "0x", 2))
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 16);
+	return !errno && !*end && end != text + 2;
+}
+
+/* Where the function begins that @va is in, as @side saw it; itself if that is not known. */
+static uint64_t start_of(struct btsrec *rec, const struct btsrec_side *side, uint64_t va)
+{
+	struct symbol_name name;
+	enum symbol_why why;
+
+	if (!symbol_find_in(rec, side, va, &name, &why) || !name.name_bytes)
+		return va;
+	return va - name.offset_bytes;
+}
+
+static bool is_module(const struct btsrec *rec, const char *name)
+{
+	for (size_t i = 0; i < rec->located->nr_modules; i++)
+		if (!strcmp(rec->located->modules[i].name, name))
+			return true;
+	return false;
+}
+
+/* A module in brackets, as it is printed; or one whose name no function has. */
+static bool parse_module(struct btsrec *rec, struct search_target *target)
+{
+	size_t nr_bytes = strlen(target->text);
+	uint64_t va;
+
+	if (nr_bytes > 2 && target->text[0] == '[' && target->text[nr_bytes - 1] == ']') {
+		memmove(target->text, target->text + 1, nr_bytes - 2);
+		target->text[nr_bytes - 2] = '\0';
+		return true;
+	}
+	return is_module(rec, target->text) && !symbols_by_name(rec, target->text, &va, 1);
+}
+
+static enum btsrec_status parse_target(struct btsrec *rec, const char *text,
+				       struct search_target *ret)
+{
+	struct btsrec_filter filter = { .size = sizeof(filter) };
+	uint64_t va;
+
+	if (parse_address(text, &va)) {
+		ret->by_start = true;
+		ret->start = start_of(rec, NULL, va);
+		return BTSREC_OK;
+	}
+	if (!*text || strlen(text) >= sizeof(ret->text))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "a function, a module or an address as 0x... is wanted");
+	memcpy(ret->text, text, strlen(text));
+	if (parse_module(rec, ret)) {
+		filter.modules = ret->text;
+	} else if (symbols_present(rec)) {
+		filter.symbols = ret->text;
+		ret->unknown = symbols_bounded(rec) && !strpbrk(text, "*?[\\,") &&
+			       !symbols_by_name(rec, text, &va, 1);
+	} else {
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "no function has a name here: give an address as 0x...");
+	}
+	return event_filter_filter(rec, &filter, &ret->filter);
+}
+
+/* --- One CPU -------------------------------------------------------------- */
+
+/**
+ * struct searcher - the part of one worker
+ * @out: nothing is printed to it.
+ * @known: by address, and the address space of a user address: what target_bits() said, plus 1.
+ */
+struct searcher {
+	struct out out;
+	struct search *all;
+	struct btsrec *rec;
+	struct event_filter event_filter;
+	struct counter_map known;
+	bool nomem;
+};
+
+static bool look_up_name(void *arg, const struct btsrec_side *side, uint64_t va, bool raw,
+			 struct symbol_name *ret)
+{
+	struct btsrec *rec = arg;
+	enum symbol_why why;
+
+	return symbol_find_in_as(rec, side, va, raw, ret, &why);
+}
+
+static bool is_target(const struct searcher *searcher, const struct search_target *target,
+		      const struct btsrec_side *side, uint64_t va)
+{
+	const struct filter_lookup lookup = { .name = look_up_name, .arg = searcher->rec };
+
+	if (target->by_start)
+		return start_of(searcher->rec, side, va) == target->start;
+	return target->filter.any && filter_place(&target->filter, side, va, &lookup);
+}
+
+/* Which operands mean the function at @va; without any, all that the filter lets through. */
+static uint8_t target_bits(const struct searcher *searcher, const struct btsrec_side *side,
+			   uint64_t va)
+{
+	const struct filter_lookup lookup = { .name = look_up_name, .arg = searcher->rec };
+	const struct search *all = searcher->all;
+	uint8_t bits = 0;
+
+	if (!filter_level(&all->places, va) || !filter_place(&all->places, side, va, &lookup))
+		return 0;
+	if (!all->opts->what)
+		return SEARCH_WHAT;
+	if (is_target(searcher, &all->targets[0], side, va))
+		bits |= SEARCH_WHAT;
+	if (all->opts->second && is_target(searcher, &all->targets[1], side, va))
+		bits |= SEARCH_SECOND;
+	return bits;
+}
+
+/* Names are looked up once for each address. */
+static uint8_t known_bits(struct searcher *searcher, const struct btsrec_side *side, uint64_t va)
+{
+	const uint64_t key[COUNTER_MAP_KEY_WORDS] = {
+		va, !code_is_kernel(va) && side ? side->cr3 : 0,
+		!code_is_kernel(va) && !side,
+	};
+	struct count *known = counter_map_get(&searcher->known, key);
+
+	if (!known) {
+		searcher->nomem = true;
+		return 0;
+	}
+	if (!known->nr[0])
+		known->nr[0] = 1 + target_bits(searcher, side, va);
+	return (uint8_t)(known->nr[0] - 1);
+}
+
+static bool wants_event(void *arg, const struct btsrec_event *event)
+{
+	struct searcher *searcher = arg;
+
+	return !searcher->nomem && event_filter_wants(&searcher->event_filter, event);
+}
+
+static uint8_t wants_call(void *arg, const struct btsrec_side *side, uint64_t va)
+{
+	return known_bits(arg, side, va);
+}
+
+static enum btsrec_status search_cpu(void *arg, unsigned int cpu)
+{
+	struct searcher *searcher = arg;
+	struct search *all = searcher->all;
+	const struct call_list_fns fns = {
+		.event = wants_event,
+		.tags = wants_call,
+		.late = all->opts->question == BTSREC_LAST,
+		.arg = searcher,
+	};
+	enum btsrec_status status =
+		event_filter_init(&searcher->event_filter, searcher->rec, cpu, &all->events, 0);
+
+	if (!status)
+		status = call_list_read(&all->lists[cpu], searcher->rec, cpu, &fns);
+	event_filter_fini(&searcher->event_filter);
+	return searcher->nomem ? search_nomem(searcher->rec) : status;
+}
+
+static bool search_open(void *arg, void *data, struct btsrec *rec)
+{
+	struct searcher *searcher = data;
+
+	searcher->all = arg;
+	searcher->rec = rec;
+	return true;
+}
+
+static enum btsrec_status search_close(void *arg, void *data)
+{
+	struct searcher *searcher = data;
+
+	(void)arg;
+	counter_map_fini(&searcher->known);
+	return BTSREC_OK;
+}
+
+/* --- All CPUs ------------------------------------------------------------- */
+
+struct search_time search_when(const struct call_list *list, uint64_t n)
+{
+	struct search_time time;
+
+	time_axis_when(&list->times, n, &time.min_tsc, &time.max_tsc);
+	return time;
+}
+
+const struct btsrec_side *search_side(struct search *view, const struct search_line *line)
+{
+	const struct btsrec_side *side = call_list_side(search_list(view, line), line->call->side);
+
+	view->renderer.side = side;
+	return side;
+}
+
+bool search_is_after_fault(const struct search *view, const struct search_line *line)
+{
+	const struct fault *fault = &search_list(view, line)->fault;
+
+	return fault->kind != FAULT_UNKNOWN && line->call->n >= fault->n;
+}
+
+bool search_is_open(const struct search *view, const struct search_line *line)
+{
+	const struct call_list *list = search_list(view, line);
+	const struct btsrec_side *side = call_list_side(list, line->call->side);
+	const struct btsrec_side *now = call_list_side(list, (uint32_t)(list->nr_stays - 1));
+
+	return line->call->last_n == UINT64_MAX && !line->call->lost && !line->call->late &&
+	       side && now && side->pid == now->pid;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Where nothing proves an order, the one whose latest moment is earlier; CPUs keep theirs. */
+static int compare_lines(const void *left, const void *right)
+{
+	const struct search_line *a = left, *b = right;
+	int order = compare_numbers(a->time.max_tsc, b->time.max_tsc);
+
+	if (!order)
+		order = compare_numbers(a->time.min_tsc, b->time.min_tsc);
+	if (!order)
+		order = compare_numbers(a->cpu, b->cpu);
+	return order ? order : compare_numbers(a->call->n, b->call->n);
+}
+
+static size_t nr_wanted(const struct search *view)
+{
+	size_t nr = 0;
+
+	for (unsigned int cpu = 0; cpu < view->nr_lists; cpu++)
+		for (size_t i = 0; i < view->lists[cpu].nr; i++)
+			nr += view->lists[cpu].calls[i].tags != 0;
+	return nr;
+}
+
+static bool make_lines(struct search *view)
+{
+	view->lines = calloc(nr_wanted(view) + 1, sizeof(*view->lines));
+	if (!view->lines)
+		return false;
+	for (unsigned int cpu = 0; cpu < view->nr_lists; cpu++) {
+		const struct call_list *list = &view->lists[cpu];
+
+		for (size_t i = 0; i < list->nr; i++)
+			if (list->calls[i].tags)
+				view->lines[view->nr_lines++] = (struct search_line){
+					search_when(list, list->calls[i].n), cpu, &list->calls[i],
+				};
+	}
+	qsort(view->lines, view->nr_lines, sizeof(*view->lines), compare_lines);
+	return true;
+}
+
+static enum btsrec_status search_all(struct search *view)
+{
+	static const struct cpu_tasks work = {
+		.view_bytes = sizeof(struct searcher),
+		.out_at = offsetof(struct searcher, out),
+		.open = search_open,
+		.cpu = search_cpu,
+		.close = search_close,
+	};
+	struct btsrec *rec = view->renderer.rec;
+	const struct btsrec_search *opts = view->opts;
+	enum btsrec_status status =
+		cpu_tasks_print(rec, opts->cpus, opts->nr_cpus, false, &work, view,
+				view->renderer.out.sink);
+
+	if (!status && !make_lines(view))
+		status = search_nomem(rec);
+	return status;
+}
+
+/* --- The view ------------------------------------------------------------- */
+
+static enum btsrec_status search_check(struct btsrec *rec, const struct btsrec_search *opts)
+{
+	enum btsrec_status status = cpus_check(rec, opts->cpus, opts->nr_cpus);
+
+	if (status)
+		return status;
+	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "calls are text or JSON lines");
+	if (opts->question != BTSREC_LAST)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "there is no such question");
+	if (!opts->what)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no function is given");
+	return event_filter_check(rec, opts->filter);
+}
+
+static enum btsrec_status search_init(struct search *view, struct btsrec *rec,
+				      const struct btsrec_search *opts)
+{
+	const struct btsrec_root *root = btsrec_root(rec);
+	struct btsrec_filter places = *opts->filter;
+	enum btsrec_status status;
+
+	view->renderer.rec = rec;
+	view->renderer.names = symbols_present(rec);
+	view->opts = opts;
+	view->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
+	view->events = *opts->filter;
+	filter_without_branches(&view->events);
+	view->events.user = view->events.kernel = false;
+	places.pids = places.tgids = places.comm = places.from = places.to = NULL;
+	status = event_filter_filter(rec, &places, &view->places);
+	if (!status && opts->what)
+		status = parse_target(rec, opts->what, &view->targets[0]);
+	if (!status && opts->second)
+		status = parse_target(rec, opts->second, &view->targets[1]);
+	if (status)
+		return status;
+	view->nr_lists = btsrec_nr_cpu_ids(rec);
+	view->lists = calloc(view->nr_lists + 1, sizeof(*view->lists));
+	return view->lists ? BTSREC_OK : search_nomem(rec);
+}
+
+static void search_fini(struct search *view)
+{
+	for (unsigned int cpu = 0; view->lists && cpu < view->nr_lists; cpu++)
+		call_list_fini(&view->lists[cpu]);
+	free(view->lists);
+	free(view->lines);
+	free(view);
+}
+
+static enum btsrec_status put_search(struct btsrec *rec, const struct btsrec_search *opts,
+				     const struct btsrec_sink *sink)
+{
+	enum btsrec_status status = search_check(rec, opts), flushed;
+	struct search *view;
+
+	if (status)
+		return status;
+	view = calloc(1, sizeof(*view));
+	if (!view)
+		return search_nomem(rec);
+	out_init(&view->renderer.out, sink);
+	status = search_init(view, rec, opts);
+	if (!status)
+		status = search_all(view);
+	if (!status)
+		status = search_last(view);
+	flushed = out_flush(&view->renderer.out);
+	search_fini(view);
+	return cpus_end(rec, opts->cpus, status ? status : flushed);
+}
+
+enum btsrec_status btsrec_search(struct btsrec *rec, const struct btsrec_search *given,
+				 const struct btsrec_sink *sink)
+{
+	struct btsrec_filter filter;
+	struct btsrec_search opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : put_search(rec, &opts, sink);
+}

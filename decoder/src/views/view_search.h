@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Questions about single calls of all CPUs.  What is asked for is listed CPU by CPU and put in the
+ * order of time.  Each question then has a file of its own.
+ */
+#ifndef BTSREC_VIEW_SEARCH_H
+#define BTSREC_VIEW_SEARCH_H
+
+#include "flow/event_filter.h"
+#include "render/render.h"
+#include "tally/call_list.h"
+
+/* Bits of struct listed_call.tags. */
+enum {
+	SEARCH_WHAT = 1 << 0,
+	SEARCH_SECOND = 1 << 1,
+};
+
+/**
+ * struct search_target - which functions an operand means
+ * @start: of the function that an address is in, if @by_start.
+ * @filter: else; its texts are in @text.
+ * @unknown: the kernel and its modules have no function of that name; a program may.
+ */
+struct search_target {
+	bool by_start;
+	bool unknown;
+	uint64_t start;
+	struct filter filter;
+	char text[FILTER_MAX_PATTERN_BYTES + 1];
+};
+
+/**
+ * struct search_time - when an event was, within bounds
+ * @min_tsc, @max_tsc: 0 and UINT64_MAX where nothing bounds it.
+ */
+struct search_time {
+	uint64_t min_tsc;
+	uint64_t max_tsc;
+};
+
+/** struct search_line - call @call of @cpu, and when it was entered */
+struct search_line {
+	struct search_time time;
+	unsigned int cpu;
+	const struct listed_call *call;
+};
+
+/**
+ * struct search - one question under way
+ * @targets: of the operands of @opts; those that it has not match nothing.
+ * @events: what of the filter is asked of an event; @places: the rest, asked of a function.
+ * @lists: by CPU, @nr_lists of them; of those that were not read all zero.
+ * @lines: calls that are wanted, the oldest first; @nr_lines of them.
+ */
+struct search {
+	struct renderer renderer;
+	const struct btsrec_search *opts;
+	struct search_target targets[2];
+	struct btsrec_filter events;
+	struct filter places;
+	struct clock clock;
+	struct call_list *lists;
+	unsigned int nr_lists;
+	struct search_line *lines;
+	size_t nr_lines;
+};
+
+/** search_when() - when event @n of @list was */
+struct search_time search_when(const struct call_list *list, uint64_t n);
+
+/** search_before() - is it certain that @a was before @b, or at the same moment? */
+static inline bool search_before(const struct search_line *a, const struct search_line *b)
+{
+	if (a->cpu == b->cpu)
+		return a->call->n <= b->call->n;
+	return a->time.max_tsc <= b->time.min_tsc;
+}
+
+/** search_list() - of the CPU of @line */
+static inline const struct call_list *search_list(const struct search *view,
+						  const struct search_line *line)
+{
+	return &view->lists[line->cpu];
+}
+
+/** search_side() - the thread that made the call; NULL: not known; names are looked up as it */
+const struct btsrec_side *search_side(struct search *view, const struct search_line *line);
+
+/** search_is_after_fault() - did @line deal with the fault, as far as that is known? */
+bool search_is_after_fault(const struct search *view, const struct search_line *line);
+
+/**
+ * search_is_open() - does the thread that runs at the end of the history run in it?
+ *
+ * Without an end, the call of another thread may have ended where that went on.
+ */
+bool search_is_open(const struct search *view, const struct search_line *line);
+
+/** search_nr_shown() - how many of @nr lines the question wants */
+static inline size_t search_nr_shown(const struct search *view, size_t nr)
+{
+	uint64_t max_lines = view->opts->max_lines;
+
+	return max_lines && max_lines < nr ? (size_t)max_lines : nr;
+}
+
+/* --- Parts of lines ------------------------------------------------------ */
+
+/** search_text_head() - CPU, event, time and thread; @unordered: nothing proves the order */
+void search_text_head(struct search *view, const struct search_line *line, bool unordered);
+
+/** search_text_time() - both bounds, in ms from the freeze */
+void search_text_time(struct search *view, const struct search_time *time);
+
+/** search_text_columns() - the comment that names these columns; @what: of the rest */
+void search_text_columns(struct search *view, const char *what);
+
+/** search_text_function() - the function at @va, with an offset if that is not its start */
+void search_text_function(struct search *view, uint64_t va);
+
+/** search_text_state() - what is to be known of a call besides: open, after the fault ... */
+void search_text_state(struct search *view, const struct search_line *line);
+
+/** search_text_end() - what is missing in the histories, and names that nobody knows */
+void search_text_end(struct search *view);
+
+/** search_json_begin() - the object in front of all others; @nr_lines: how many there are */
+void search_json_begin(struct search *view, size_t nr_lines);
+
+/** search_json_head() - the object of @line up to the members that all calls have */
+void search_json_head(struct search *view, const struct search_line *line);
+
+/** search_json_time() - the members of @time, from the freeze, too */
+void search_json_time(struct search *view, const struct search_time *time);
+
+/* --- Questions ----------------------------------------------------------- */
+
+/** search_last() - the calls that were asked for, the newest first */
+enum btsrec_status search_last(struct search *view);
+
+#endif /* BTSREC_VIEW_SEARCH_H */

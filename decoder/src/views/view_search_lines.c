@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What lines about calls of all CPUs have in common.  As text:
+ *
+ *   CPU         N        FROM_FREEZE_MS THREAD           CALL
+ *     1     43601      -10.756..-10.601 99/99 "init"     ...
+ */
+#include <stdio.h>
+
+#include "render/json.h"
+#include "render/text_columns.h"
+#include "symbols/symbol.h"
+#include "views/view_search.h"
+
+#define TIME_WIDTH	21
+#define THREAD_WIDTH	16
+#define NS_PER_US	1000
+
+/* --- Times ---------------------------------------------------------------- */
+
+/* How far @tsc is from the freeze; false: not known from this dump. */
+static bool from_freeze(const struct search *view, uint64_t tsc, bool *ret_after, uint64_t *ret_ns)
+{
+	const struct clock *clock = &view->clock;
+
+	if (!clock->tsc_khz || !clock->has_end || !tsc || tsc == UINT64_MAX)
+		return false;
+	*ret_after = tsc > clock->end_tsc;
+	*ret_ns = clock_ns(clock, *ret_after ? tsc - clock->end_tsc : clock->end_tsc - tsc);
+	return true;
+}
+
+/* Three digits after the point. */
+static void out_ms(struct out *out, uint64_t us)
+{
+	out_dec(out, us / 1000, 0);
+	out_char(out, '.');
+	for (uint64_t digit = 100; digit; digit /= 10)
+		out_char(out, (char)('0' + us / digit % 10));
+}
+
+/* In ms, rounded so that the bound still holds; "?": there is none. */
+static void put_bound(const struct search *view, uint64_t tsc, bool is_upper, char *ret,
+		      size_t ret_bytes)
+{
+	uint64_t ns, us;
+	bool after;
+
+	if (!from_freeze(view, tsc, &after, &ns)) {
+		snprintf(ret, ret_bytes, "?");
+		return;
+	}
+	us = ns / NS_PER_US + (after == is_upper && ns % NS_PER_US);
+	snprintf(ret, ret_bytes, "%s%llu.%03llu", after ? "+" : us ? "-" : "",
+		 (unsigned long long)(us / 1000), (unsigned long long)(us % 1000));
+}
+
+/* Returns its length. */
+static size_t put_time(const struct search *view, const struct search_time *time, char *ret,
+		       size_t ret_bytes)
+{
+	char min[32], max[32];
+
+	put_bound(view, time->min_tsc, false, min, sizeof(min));
+	put_bound(view, time->max_tsc, true, max, sizeof(max));
+	if (time->min_tsc == time->max_tsc)
+		return (size_t)snprintf(ret, ret_bytes, "%s", min);
+	return (size_t)snprintf(ret, ret_bytes, "%s..%s", min, max);
+}
+
+void search_text_time(struct search *view, const struct search_time *time)
+{
+	char text[72];
+
+	(void)put_time(view, time, text, sizeof(text));
+	out_str(&view->renderer.out, text);
+}
+
+/* --- Text ----------------------------------------------------------------- */
+
+static void text_thread(struct search *view, const struct btsrec_side *side)
+{
+	struct out *out = &view->renderer.out;
+	char text[64];
+	int nr_bytes;
+
+	if (!side) {
+		out_pad(out, "unknown", THREAD_WIDTH);
+		return;
+	}
+	nr_bytes = snprintf(text, sizeof(text), "%u/%u", side->pid, side->tgid) + 3 +
+		   (int)strnlen(side->comm, sizeof(side->comm));
+	out_thread(out, side->pid, side->tgid, side->comm);
+	if (nr_bytes < THREAD_WIDTH)
+		out_blanks(out, (size_t)(THREAD_WIDTH - nr_bytes));
+}
+
+void search_text_columns(struct search *view, const char *what)
+{
+	struct out *out = &view->renderer.out;
+
+	out_literal(out, "#CPU         N        FROM_FREEZE_MS THREAD           ");
+	out_str(out, what);
+	out_char(out, '\n');
+}
+
+void search_text_head(struct search *view, const struct search_line *line, bool unordered)
+{
+	struct out *out = &view->renderer.out;
+	char text[72];
+	size_t nr_bytes = put_time(view, &line->time, text, sizeof(text)) + unordered;
+
+	out_event(out, line->cpu, line->call->n);
+	if (nr_bytes < TIME_WIDTH)
+		out_blanks(out, TIME_WIDTH - nr_bytes);
+	if (unordered)
+		out_char(out, '~');
+	out_str(out, text);
+	out_char(out, ' ');
+	text_thread(view, search_side(view, line));
+	out_char(out, ' ');
+}
+
+void search_text_function(struct search *view, uint64_t va)
+{
+	struct renderer *r = &view->renderer;
+	struct symbol_name name;
+	enum symbol_why why;
+
+	if (!render_find(r, va, &name, &why)) {
+		out_hex16(&r->out, va);
+		return;
+	}
+	if (name.name_bytes && symbol_is_front(name.offset_bytes))
+		name.offset_bytes = 0;
+	if (!name.name_bytes || name.offset_bytes) {
+		out_name(&r->out, &name);
+		return;
+	}
+	out_bytes(&r->out, name.name, name.name_bytes);
+	if (*name.module) {
+		out_literal(&r->out, " [");
+		out_str(&r->out, name.module);
+		out_char(&r->out, ']');
+	}
+}
+
+void search_text_state(struct search *view, const struct search_line *line)
+{
+	const struct listed_call *call = line->call;
+	struct out *out = &view->renderer.out;
+
+	if (call->late) {
+		out_literal(out, ", entered before; seen to ");
+		out_dec(out, call->last_n, 0);
+	} else if (call->last_n == UINT64_MAX) {
+		out_str(out, search_is_open(view, line) ? ", open" : ", end not seen");
+	}
+	if (search_is_after_fault(view, line))
+		out_literal(out, ", after the fault");
+}
+
+/* When the newest of the histories begins that have forgotten something, at the latest; 0: none. */
+static uint64_t newest_begin(const struct search *view, unsigned int *ret_cpu)
+{
+	uint64_t newest = 0;
+
+	for (unsigned int cpu = 0; cpu < view->nr_lists; cpu++) {
+		const struct call_list *list = &view->lists[cpu];
+		uint64_t tsc = list->times.nr ? list->times.all[0].begin_tsc : UINT64_MAX;
+
+		if (!list->end_n || list->begins || tsc <= newest)
+			continue;
+		newest = tsc;
+		*ret_cpu = cpu;
+	}
+	return newest;
+}
+
+static uint64_t nr_gaps(const struct search *view)
+{
+	uint64_t nr = 0;
+
+	for (unsigned int cpu = 0; cpu < view->nr_lists; cpu++)
+		nr += view->lists[cpu].nr_gaps;
+	return nr;
+}
+
+static void text_forgotten(struct search *view)
+{
+	struct out *out = &view->renderer.out;
+	unsigned int cpu = 0;
+	uint64_t tsc = newest_begin(view, &cpu), ns;
+	bool after;
+
+	if (!tsc)
+		return;
+	out_literal(out, "# older calls are gone; the shortest history, of CPU ");
+	out_dec(out, cpu, 0);
+	if (!from_freeze(view, tsc, &after, &ns) || after) {
+		out_literal(out, ", has no time stamp\n");
+		return;
+	}
+	out_literal(out, ", has at least the last ");
+	out_ms(out, ns / NS_PER_US);
+	out_literal(out, " ms\n");
+}
+
+static void text_unknown(struct search *view, const struct search_target *target)
+{
+	struct out *out = &view->renderer.out;
+
+	if (!target->unknown)
+		return;
+	out_literal(out, "# the kernel and its modules have no function ");
+	out_escaped(out, target->text, sizeof(target->text));
+	out_char(out, '\n');
+}
+
+void search_text_end(struct search *view)
+{
+	struct out *out = &view->renderer.out;
+
+	text_unknown(view, &view->targets[0]);
+	text_unknown(view, &view->targets[1]);
+	text_forgotten(view);
+	if (!nr_gaps(view))
+		return;
+	out_literal(out, "# gaps: ");
+	out_dec(out, nr_gaps(view), 0);
+	out_literal(out, "; what ran there is not known\n");
+}
+
+/* --- JSON lines ------------------------------------------------------------ */
+
+static void json_from_freeze(struct search *view, const char *key, uint64_t tsc)
+{
+	struct out *out = &view->renderer.out;
+	uint64_t ns;
+	bool after;
+
+	if (!from_freeze(view, tsc, &after, &ns))
+		return;
+	json_key(out, key);
+	if (!after && ns)
+		out_char(out, '-');
+	out_dec(out, ns, 0);
+}
+
+void search_json_time(struct search *view, const struct search_time *time)
+{
+	struct out *out = &view->renderer.out;
+
+	if (time->min_tsc)
+		json_number(out, "min_tsc", time->min_tsc);
+	if (time->max_tsc != UINT64_MAX)
+		json_number(out, "max_tsc", time->max_tsc);
+	json_from_freeze(view, "min_from_freeze_ns", time->min_tsc);
+	json_from_freeze(view, "max_from_freeze_ns", time->max_tsc);
+}
+
+static const char *question_str(const struct search *view)
+{
+	static const char *const names[] = {
+		[BTSREC_LAST] = "last",
+	};
+
+	return names[view->opts->question];
+}
+
+void search_json_begin(struct search *view, size_t nr_lines)
+{
+	struct out *out = &view->renderer.out;
+	unsigned int cpu = 0;
+	uint64_t tsc = newest_begin(view, &cpu);
+
+	out_literal(out, "{\"kind\":\"search\"");
+	json_word(out, "question", question_str(view));
+	json_number(out, "lines", nr_lines);
+	json_number(out, "gaps", nr_gaps(view));
+	if (tsc) {
+		json_number(out, "forgotten_cpu", cpu);
+		if (tsc != UINT64_MAX)
+			json_number(out, "forgotten_tsc", tsc);
+	}
+	out_literal(out, "}\n");
+}
+
+void search_json_head(struct search *view, const struct search_line *line)
+{
+	const struct btsrec_side *side = search_side(view, line);
+	const struct listed_call *call = line->call;
+	struct renderer *r = &view->renderer;
+	struct out *out = &r->out;
+
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, line->cpu, 0);
+	json_number(out, "n", call->n);
+	json_word(out, "kind", "found");
+	json_word(out, "question", question_str(view));
+	if (side)
+		json_thread(out, side->pid, side->tgid, side->comm);
+	search_json_time(view, &line->time);
+	if (call->last_n != UINT64_MAX)
+		json_number(out, "last_n", call->last_n);
+	json_number(out, "branches", call->nr_branches);
+	if (!call->late)
+		json_address(out, "from", call->from);
+	json_address(out, "to", call->to);
+	if (!call->late)
+		json_sym(r, "from_sym", call->from);
+	json_sym(r, "to_sym", call->to);
+	json_bool(out, "entered", !call->late);
+	json_bool(out, "open", search_is_open(view, line));
+	json_bool(out, "lost", call->lost);
+	json_bool(out, "after_fault", search_is_after_fault(view, line));
+}
