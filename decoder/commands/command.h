@@ -47,6 +47,9 @@ enum command_work {
 	COMMAND_WORK_COPIES,
 };
 
+/* Lines of slow. */
+#define COMMAND_DEFAULT_SLOW 20
+
 /* Pairs of runs of bench-overhead. */
 #define COMMAND_DEFAULT_PAIRS 7
 #define COMMAND_MAX_PAIRS     101
@@ -62,7 +65,7 @@ enum command_answer {
  * struct command_options - the command line of one subcommand
  * @live: instead of @dumps, the recorder that runs on this machine.
  * @dumps: @nr_dumps files of one dump, borrowed from argv; none in crash.
- * @second, @system_map, @vmlinux: borrowed from argv; NULL: not given.
+ * @second, @third, @system_map, @vmlinux: borrowed from argv; NULL: not given.
  * @sysroot, @debuginfo: as for btsrec_set_files(), @debuginfo also for
  *	btsrec_set_debuginfo(); borrowed from argv.
  * @no_names: leave out the names in the dump.
@@ -81,6 +84,7 @@ enum command_answer {
  * @no_pager: print to the terminal itself.
  * @force: write over files that exist.
  * @max_depth: as in struct btsrec_calls.
+ * @merge: calls of all CPUs as one tree.
  * @by: as in struct btsrec_functions.
  * @at: as in struct btsrec_stack, owned.
  * @answer, @machine_root: of doctor; @machine_root is borrowed from argv; NULL: not given.
@@ -92,6 +96,7 @@ struct command_options {
 	size_t nr_dumps;
 	bool live;
 	const char *second;
+	const char *third;
 	const char *system_map;
 	const char *vmlinux;
 	const char *sysroot;
@@ -117,6 +122,7 @@ struct command_options {
 	bool no_pager;
 	enum command_color color;
 	uint32_t max_depth;
+	bool merge;
 	enum btsrec_by by;
 	struct btsrec_span *at;
 	size_t nr_at;
@@ -149,13 +155,17 @@ enum command_set {
 	FOR_DOCTOR = 1 << 17,
 	FOR_BENCH = 1 << 18,
 	FOR_LAST = 1 << 19,
+	FOR_PAIRS = 1 << 20,
+	FOR_SLOW = 1 << 21,
+	FOR_PATH = 1 << 22,
+	FOR_AROUND = 1 << 23,
 };
 
 /**
  * struct command - a subcommand
  * @self: its bit of enum command_set.
  * @run: returns the exit status; NULL: this front does not have the command.
- * @second: what its operand besides a dump is; NULL: it has none.
+ * @second, @third: what its operands besides a dump are; NULL: it has none, or one.
  * @of_machine: it looks at the machine that runs: there is no dump, and no session for @run.
  * @takes_rest: @second are all words from the first operand on, and none is an option.
  */
@@ -165,6 +175,7 @@ struct command {
 	unsigned int self;
 	enum command_exit (*run)(struct btsrec *rec, const struct command_options *options);
 	const char *second;
+	const char *third;
 	bool of_machine;
 	bool takes_rest;
 };
@@ -185,6 +196,11 @@ enum command_exit command_coverage(struct btsrec *rec, const struct command_opti
 enum command_exit command_timeline(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_stack(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_last(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_merged(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_pairs(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_slow(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_path(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_around(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_prove(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_check(struct btsrec *rec, const struct command_options *options);
 

@@ -14,7 +14,10 @@ enum command_exit command_calls(struct btsrec *rec, const struct command_options
 		.lines = options->show.lines,
 		.format = options->show.format,
 	};
-	enum btsrec_status status = btsrec_calls(rec, &opts, &front_sink);
+	enum btsrec_status status;
 
+	if (options->merge)
+		return command_merged(rec, options);
+	status = btsrec_calls(rec, &opts, &front_sink);
 	return command_ended(rec, status);
 }

@@ -202,7 +202,7 @@ static bool set_pairs(struct command_options *options, const char *argument)
 
 /* Commands that take the same options. */
 #define FOR_BRANCHES (FOR_SHOW | FOR_INSNS | FOR_CALLS | FOR_FUNCTIONS | FOR_COVERAGE)
-#define FOR_SEARCH   FOR_LAST
+#define FOR_SEARCH   (FOR_LAST | FOR_PAIRS | FOR_SLOW | FOR_PATH | FOR_AROUND)
 #define FOR_VIEWS                                                                            \
 	(FOR_SUMMARY | FOR_INFO | FOR_BRANCHES | FOR_TIMELINE | FOR_STACK | FOR_PROVE |      \
 	 FOR_SEARCH)
@@ -225,6 +225,15 @@ const struct option_entry options_all[] = {
 	 .takes = TAKES_COUNT, .set = set_count},
 	{FOR_LAST, 'n', "count", "COUNT", "only the newest COUNT calls, or threads",
 	 .takes = TAKES_COUNT, .set = set_count},
+	{FOR_PAIRS, 'n', "count", "COUNT", "only the newest COUNT calls", .takes = TAKES_COUNT,
+	 .set = set_count},
+	{FOR_SLOW, 'n', "count", "COUNT",
+	 "only the COUNT longest (default: " TEXT_OF(COMMAND_DEFAULT_SLOW) ")",
+	 .takes = TAKES_COUNT, .set = set_count},
+	{FOR_PATH, 'n', "count", "COUNT", "only the COUNT shortest paths", .takes = TAKES_COUNT,
+	 .set = set_count},
+	{FOR_AROUND, 'n', "count", "COUNT", "only the first COUNT lines", .takes = TAKES_COUNT,
+	 .set = set_count},
 	{FOR_REPORT, 'n', "count", "COUNT", "only the newest COUNT events of each CPU; 0: all",
 	 .takes = "a number below 2^64, 0 for all", .set = set_count_or_all},
 	{FOR_SHOW | FOR_INSNS | FOR_CALLS, 'n', "count", "COUNT",
@@ -234,6 +243,10 @@ const struct option_entry options_all[] = {
 	 FLAG(addresses)},
 	{FOR_CALLS, 0, "depth", "LEVELS", "only so many levels of calls",
 	 .takes = "a number from 1 on, below 2^32", .set = set_depth},
+	{FOR_AROUND, 0, "depth", "LEVELS", "of other CPUs so many levels of calls (default: none)",
+	 .takes = "a number from 1 on, below 2^32", .set = set_depth},
+	{FOR_CALLS, 0, "merge", NULL, "all CPUs by time, only calls of wanted functions",
+	 FLAG(merge)},
 	{FOR_FUNCTIONS, 0, "by", "WHAT", "divide by function (default), task or cpu",
 	 WORDS(by, "function", "task", "cpu")},
 	{FOR_LAST, 0, "by", "WHAT", "one line for each call (default) or task",
@@ -271,6 +284,10 @@ const struct option_entry options_all[] = {
 	 "only branches from or to these functions (globs)", TEXT(filter.symbols)},
 	{FOR_BRANCHES | FOR_EXPORT, 0, "module", "LIST",
 	 "only branches from or to code of these modules (globs)", TEXT(filter.modules)},
+	{FOR_SLOW, 0, "symbol", "LIST", "only calls of these functions (globs)",
+	 TEXT(filter.symbols)},
+	{FOR_SLOW, 0, "module", "LIST", "only calls of functions of these modules (globs)",
+	 TEXT(filter.modules)},
 	{FOR_BRANCHES | FOR_EXPORT, 0, "range", "LIST",
 	 "only branches from or to FIRST-LAST (addresses)", TEXT(filter.ranges)},
 	{FOR_BRANCHES | FOR_EXPORT, 0, "type", "LIST", "only these kinds of branches: call,ret,...",

@@ -10,7 +10,7 @@
 #define DEFAULT_MAX_THREADS 4
 
 /* No more are in the table. */
-#define MAX_OPTIONS 64
+#define MAX_OPTIONS 96
 
 /* What every command answers, whatever else is asked. */
 #define HELP "help"

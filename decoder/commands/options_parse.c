@@ -58,9 +58,10 @@ static void help_option(const struct option_entry *option)
 
 void command_help(const struct command *command)
 {
-	command_print("usage: %s %s [OPTION]...%s%s%s\n%s\n\n", front.name, command->name,
+	command_print("usage: %s %s [OPTION]...%s%s%s%s%s\n%s\n\n", front.name, command->name,
 		      takes_dump(command) ? " DUMP..." : "",
 		      command->second ? " " : "", command->second ? command->second : "",
+		      command->third ? " " : "", command->third ? command->third : "",
 		      command->summary);
 	for (const struct option_entry *option = options_all; option->name; option++)
 		if (takes_option(command, option))
@@ -407,7 +408,7 @@ static enum command_exit parse_options(const struct command *command, int argc, 
 static enum command_exit take_operands(const struct command *command, int argc, char **argv,
 				       struct command_options *ret)
 {
-	int nr = argc - optind, nr_second = command->second ? 1 : 0;
+	int nr = argc - optind, nr_second = (command->second != NULL) + (command->third != NULL);
 	bool has_dump = takes_dump(command) && !ret->live;
 	int nr_wanted = nr_second + has_dump;
 
@@ -418,7 +419,8 @@ static enum command_exit take_operands(const struct command *command, int argc, 
 	if (nr == nr_wanted || (nr > nr_wanted && has_dump)) {
 		ret->dumps = (const char *const *)argv + optind;
 		ret->nr_dumps = (size_t)(nr - nr_second);
-		ret->second = nr_second ? argv[argc - 1] : NULL;
+		ret->second = nr_second ? argv[argc - nr_second] : NULL;
+		ret->third = nr_second > 1 ? argv[argc - 1] : NULL;
 		return COMMAND_OK;
 	}
 	if (nr > nr_wanted)
@@ -427,7 +429,9 @@ static enum command_exit take_operands(const struct command *command, int argc, 
 	else if (!nr && has_dump)
 		front_error("%s: which dump?", command->name);
 	else
-		front_error("%s: %s is missing", command->name, command->second);
+		front_error("%s: %s is missing", command->name,
+			    command->third && nr == nr_wanted - 1 ? command->third :
+								    command->second);
 	return usage(command);
 }
 

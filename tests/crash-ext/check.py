@@ -116,13 +116,16 @@ WORDS = (
     "functions --by task", "functions --by cpu -f tsv", "functions --kernel",
     "coverage panic", "coverage --format jsonl panic",
     "last -n 5 *printk*", "last --by task --format jsonl [btsrec]",
+    "pairs mutex_lock mutex_unlock", "path ksys_write vfs_write", "path -f jsonl do_syscall_64 *lock*",
+    "slow", "slow -n 3 --format jsonl", "around 0:1000", "around --depth 2 -n 50 1:500",
+    "calls --merge --kernel -n 100", "calls --merge --range ffffffff80000000-ffffffffffffffff -f jsonl",
     "timeline", "timeline -n 20", "timeline -n 9 --pid 0,1 --format jsonl",
     "stack", "stack --thread {pid}", "stack -c 1 --format jsonl",
     "prove", "prove --format jsonl",
     "check",
 )
 # Commands with the number of operands that they have after the dump: functions, by their names.
-WITH_OPERAND = {"coverage": 1, "last": 1}
+WITH_OPERAND = {"coverage": 1, "last": 1, "pairs": 2, "path": 2, "around": 1}
 
 
 def words_of(options):

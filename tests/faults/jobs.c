@@ -138,6 +138,40 @@ JOB(last)
 	return btsrec_search(rec, &opts, sink);
 }
 
+static enum btsrec_status ask(struct btsrec *rec, enum btsrec_question question, const char *what,
+			      const char *second, const struct btsrec_sink *sink)
+{
+	struct btsrec_search opts = { .size = sizeof(opts), .question = question, .what = what,
+				      .second = second, .format = BTSREC_FORMAT_JSONL };
+
+	return btsrec_search(rec, &opts, sink);
+}
+
+JOB(merged)
+{
+	return ask(rec, BTSREC_MERGED, NULL, NULL, sink);
+}
+
+JOB(pairs)
+{
+	return ask(rec, BTSREC_PAIRS, "0xffffffff81000000", "0xffffffff81000100", sink);
+}
+
+JOB(slow)
+{
+	return ask(rec, BTSREC_SLOW, NULL, NULL, sink);
+}
+
+JOB(path)
+{
+	return ask(rec, BTSREC_PATH, "0xffffffff81000000", "0xffffffff81000100", sink);
+}
+
+JOB(around)
+{
+	return ask(rec, BTSREC_AROUND, "0:1", NULL, sink);
+}
+
 JOB(coverage)
 {
 	struct btsrec_coverage opts = {
@@ -279,6 +313,11 @@ const struct job jobs[] = {
 	{ "calls --type", calls_filtered, false },
 	{ "functions", functions, false },
 	{ "last", last, false },
+	{ "calls --merge", merged, false },
+	{ "pairs", pairs, false },
+	{ "slow", slow, false },
+	{ "path", path, false },
+	{ "around", around, false },
 	{ "coverage", coverage, false },
 	{ "stack", stack, false },
 	{ "stack --thread", stack_thread, false },

@@ -77,6 +77,28 @@ static void follow(struct btsrec *rec, const struct texts *texts)
 	(void)btsrec_calls(rec, &calls, &fuzz_text);
 }
 
+static void ask(struct btsrec *rec, const struct btsrec_filter *filter, const char *function)
+{
+	struct btsrec_filter places = *filter;
+	struct btsrec_search search = { .size = sizeof(search), .filter = &places };
+
+	places.types = NULL;
+	for (unsigned int i = 0; i < 2; i++) {
+		search.format = i ? BTSREC_FORMAT_JSONL : BTSREC_FORMAT_TEXT;
+		for (search.question = 0; search.question <= BTSREC_AROUND; search.question++) {
+			bool has_two = search.question == BTSREC_PAIRS ||
+				       search.question == BTSREC_PATH;
+			bool has_none = search.question == BTSREC_MERGED ||
+					search.question == BTSREC_SLOW;
+
+			search.what = has_none ? NULL :
+				      search.question == BTSREC_AROUND ? "0:3" : function;
+			search.second = has_two ? "*" : NULL;
+			(void)btsrec_search(rec, &search, &fuzz_text);
+		}
+	}
+}
+
 static void choose(struct btsrec *rec, const struct texts *texts)
 {
 	const char *function = texts->line[FUNCTION] ? texts->line[FUNCTION] : "0xffffffff81000000";
@@ -97,9 +119,6 @@ static void choose(struct btsrec *rec, const struct texts *texts)
 	struct btsrec_coverage coverage = {
 		.size = sizeof(coverage), .filter = &filter, .function = function, .lines = true
 	};
-	struct btsrec_search search = {
-		.size = sizeof(search), .filter = &filter, .what = function, .second = "*"
-	};
 	struct btsrec_timeline timeline = {
 		.size = sizeof(timeline), .filter = &filter, .format = BTSREC_FORMAT_JSONL
 	};
@@ -114,9 +133,7 @@ static void choose(struct btsrec *rec, const struct texts *texts)
 	coverage.format = BTSREC_FORMAT_JSONL;
 	(void)btsrec_coverage(rec, &coverage, &fuzz_text);
 	(void)btsrec_timeline(rec, &timeline, &fuzz_text);
-	(void)btsrec_search(rec, &search, &fuzz_text);
-	search.format = BTSREC_FORMAT_JSONL;
-	(void)btsrec_search(rec, &search, &fuzz_text);
+	ask(rec, &filter, function);
 }
 
 static void write_files(struct btsrec *rec)

@@ -324,6 +324,11 @@ btsrec_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
 /** enum btsrec_question - what btsrec_search() answers */
 enum btsrec_question {
 	BTSREC_LAST,		/* the calls of @what, the newest first */
+	BTSREC_MERGED,		/* all that the filter wants, as one tree, the oldest first */
+	BTSREC_PAIRS,		/* calls of @what and @second without the other in their thread */
+	BTSREC_SLOW,		/* those whose duration has bounds, the longest first */
+	BTSREC_PATH,		/* the chains of calls from @what to @second, the shortest first */
+	BTSREC_AROUND,		/* what all CPUs did at the event @what, CPU:NUMBER */
 };
 
 /**
@@ -339,9 +344,10 @@ struct btsrec_search {
 	size_t nr_cpus;
 	/* Only calls that it wants, by thread, time and the function that is called; NULL: all. */
 	const struct btsrec_filter *filter;
-	const char *what;	/* an operand */
+	const char *what;	/* an operand; of MERGED and SLOW NULL */
 	const char *second;	/* another one, of the questions that have two; else NULL */
 	uint64_t max_lines;	/* only so many; 0: all */
+	uint32_t max_depth;	/* levels of calls: of MERGED, 0: all; of AROUND of other CPUs */
 	enum btsrec_by by;	/* of BTSREC_LAST: with BTSREC_BY_TASK one line for each thread */
 	enum btsrec_format format; /* text or JSON lines; default: text */
 };

@@ -138,6 +138,17 @@ void time_axis_when(const struct time_axis *time_axis, uint64_t n, uint64_t *ret
 		*ret_max = before->tsc;
 }
 
+void time_axis_hole(const struct time_axis *time_axis, uint64_t n, uint64_t *ret_from,
+		    uint64_t *ret_to)
+{
+	size_t at = nr_before(time_axis, n);
+	const struct time_point *before = at ? &time_axis->all[at - 1] : NULL;
+
+	time_axis_when(time_axis, n, ret_from, ret_to);
+	if (before && before->n == n)
+		*ret_from = before->begin_tsc;
+}
+
 void time_axis_fini(struct time_axis *time_axis)
 {
 	free(time_axis->all);

@@ -83,6 +83,10 @@ bool time_axis_bounds(const struct time_axis *time_axis, uint64_t first_n, uint6
 void time_axis_when(const struct time_axis *time_axis, uint64_t n, uint64_t *ret_min,
 		    uint64_t *ret_max);
 
+/** time_axis_hole() - between which bounds lies what is missing at event @n; as time_axis_when() */
+void time_axis_hole(const struct time_axis *time_axis, uint64_t n, uint64_t *ret_from,
+		    uint64_t *ret_to);
+
 /** time_axis_fini() - free; leaves an empty list */
 void time_axis_fini(struct time_axis *time_axis);
 

@@ -86,7 +86,7 @@ static bool is_side(const struct call_stay *stay, const struct btsrec_side *side
 
 static void feed_side(struct call_list *list, uint64_t n, const struct btsrec_side *side)
 {
-	struct call_stay stay = { .first_n = n, .last_n = n, .known = side };
+	struct call_stay stay = {.first_n = n, .last_n = n, .known = side};
 
 	if (list->nr_stays && is_side(&list->stays[list->nr_stays - 1], side)) {
 		list->stays[list->nr_stays - 1].last_n = n;
@@ -103,7 +103,23 @@ static void feed_side(struct call_list *list, uint64_t n, const struct btsrec_si
 
 /* --- Calls -------------------------------------------------------------- */
 
-static struct listed_call call_of(const struct list_reader *r, const struct frame *frame)
+/*
+ * The stay of the thread that @stack is of.  Between the annotation of a switch and the change of
+ * stacks the thread that is left still runs.
+ */
+static uint32_t stay_of(const struct call_list *list, const struct stack *stack)
+{
+	size_t now = list->nr_stays - 1;
+	const struct call_stay *before = now ? &list->stays[now - 1] : NULL;
+
+	if (stack->known && before && before->known && before->side.pid == stack->pid &&
+	    !(list->stays[now].known && list->stays[now].side.pid == stack->pid))
+		now--;
+	return (uint32_t)now;
+}
+
+static struct listed_call call_of(const struct list_reader *r, const struct stack *stack,
+				  const struct frame *frame)
 {
 	return (struct listed_call){
 		.n = frame->n,
@@ -111,7 +127,7 @@ static struct listed_call call_of(const struct list_reader *r, const struct fram
 		.from = frame->from,
 		.to = frame->entered,
 		.caller = CALL_LIST_NONE,
-		.side = (uint32_t)(r->list->nr_stays - 1),
+		.side = stay_of(r->list, stack),
 		.kind = frame->kind,
 		.vector = (int16_t)frame->vector,
 	};
@@ -146,7 +162,7 @@ static size_t caller_at(struct list_reader *r, const struct stack *stack, size_t
 	frame = &stack->frames[i - 1];
 	if (frame->cookie)
 		return frame->cookie - 1;
-	call = call_of(r, frame);
+	call = call_of(r, stack, frame);
 	frame->cookie = add_call(r->list, &call) + 1;
 	return frame->cookie - 1;
 }
@@ -174,8 +190,11 @@ static void begin_call(struct list_reader *r, const struct trace_event *traced,
 		       const struct stack *stack, size_t i)
 {
 	struct frame *frame = &stack->frames[i];
-	struct listed_call call = call_of(r, frame);
+	struct listed_call call = call_of(r, stack, frame);
 
+	/* What a switch does itself takes as long as the thread is away. */
+	if (r->fns->timed && call.side + 1 < r->list->nr_stays)
+		return;
 	call.tags = r->fns->tags(r->fns->arg, traced->side, frame->entered);
 	if (!call.tags)
 		return;
@@ -268,8 +287,7 @@ static void read_calls(struct list_reader *r, const struct trace_event *traced,
 		r->level = step->level - step->nr_entered + step->nr_left + step->deeper;
 		r->segment = step->segment;
 	}
-	if (wanted && r->fns->late && !r->covered &&
-	    traced->event->kind == BTSREC_EVENT_BRANCH)
+	if (wanted && r->fns->late && !r->covered && traced->event->kind == BTSREC_EVENT_BRANCH)
 		see_late(r, traced);
 	for (unsigned int i = 0; i < step->nr_left && goes_on(r->list); i++)
 		end_call(r, frames_left(frames, i), traced->event->n);
@@ -323,9 +341,9 @@ static void end_history(void *arg, struct frames *frames)
 enum btsrec_status call_list_read(struct call_list *list, struct btsrec *rec, unsigned int cpu,
 				  const struct call_list_fns *fns)
 {
-	struct list_reader r = { .list = list, .fns = fns, .late = CALL_LIST_NONE };
-	const struct trace_frames_fns frames_fns = { .event = read_event, .end = end_history,
-						     .arg = &r };
+	struct list_reader r = {.list = list, .fns = fns, .late = CALL_LIST_NONE};
+	const struct trace_frames_fns frames_fns = {
+		.event = read_event, .end = end_history, .arg = &r};
 	enum btsrec_status status = trace_fault(rec, cpu, &list->fault);
 
 	list->complete = true;

@@ -12,9 +12,9 @@
 #include "flow/trace_frames.h"
 
 /* What one CPU may have in memory: 640 MiB.  A ring of 1 MiB has at most 43,690 records. */
-#define CALL_LIST_MAX	BOUND(8U << 20, 1U << 12)
+#define CALL_LIST_MAX BOUND(8U << 20, 1U << 12)
 
-#define CALL_LIST_NONE	SIZE_MAX
+#define CALL_LIST_NONE SIZE_MAX
 
 /**
  * struct listed_call - a call

@@ -68,7 +68,7 @@ static bool parse_module(struct btsrec *rec, struct search_target *target)
 static enum btsrec_status parse_target(struct btsrec *rec, const char *text,
 				       struct search_target *ret)
 {
-	struct btsrec_filter filter = { .size = sizeof(filter) };
+	struct btsrec_filter filter = {.size = sizeof(filter)};
 	uint64_t va;
 
 	if (parse_address(text, &va)) {
@@ -121,7 +121,7 @@ static bool look_up_name(void *arg, const struct btsrec_side *side, uint64_t va,
 static bool is_target(const struct searcher *searcher, const struct search_target *target,
 		      const struct btsrec_side *side, uint64_t va)
 {
-	const struct filter_lookup lookup = { .name = look_up_name, .arg = searcher->rec };
+	const struct filter_lookup lookup = {.name = look_up_name, .arg = searcher->rec};
 
 	if (target->by_start)
 		return start_of(searcher->rec, side, va) == target->start;
@@ -132,13 +132,13 @@ static bool is_target(const struct searcher *searcher, const struct search_targe
 static uint8_t target_bits(const struct searcher *searcher, const struct btsrec_side *side,
 			   uint64_t va)
 {
-	const struct filter_lookup lookup = { .name = look_up_name, .arg = searcher->rec };
+	const struct filter_lookup lookup = {.name = look_up_name, .arg = searcher->rec};
 	const struct search *all = searcher->all;
 	uint8_t bits = 0;
 
 	if (!filter_level(&all->places, va) || !filter_place(&all->places, side, va, &lookup))
 		return 0;
-	if (!all->opts->what)
+	if (!all->has_targets)
 		return SEARCH_WHAT;
 	if (is_target(searcher, &all->targets[0], side, va))
 		bits |= SEARCH_WHAT;
@@ -151,7 +151,8 @@ static uint8_t target_bits(const struct searcher *searcher, const struct btsrec_
 static uint8_t known_bits(struct searcher *searcher, const struct btsrec_side *side, uint64_t va)
 {
 	const uint64_t key[COUNTER_MAP_KEY_WORDS] = {
-		va, !code_is_kernel(va) && side ? side->cr3 : 0,
+		va,
+		!code_is_kernel(va) && side ? side->cr3 : 0,
 		!code_is_kernel(va) && !side,
 	};
 	struct count *known = counter_map_get(&searcher->known, key);
@@ -177,14 +178,28 @@ static uint8_t wants_call(void *arg, const struct btsrec_side *side, uint64_t va
 	return known_bits(arg, side, va);
 }
 
+/* Of a path: what it ends with, and what it begins with. */
+static uint8_t ends_path(void *arg, const struct btsrec_side *side, uint64_t va)
+{
+	return known_bits(arg, side, va) & SEARCH_SECOND;
+}
+
+static bool starts_path(void *arg, const struct btsrec_side *side, uint64_t va)
+{
+	return known_bits(arg, side, va) & SEARCH_WHAT;
+}
+
 static enum btsrec_status search_cpu(void *arg, unsigned int cpu)
 {
 	struct searcher *searcher = arg;
 	struct search *all = searcher->all;
+	enum btsrec_question question = all->opts->question;
 	const struct call_list_fns fns = {
 		.event = wants_event,
-		.tags = wants_call,
-		.late = all->opts->question == BTSREC_LAST,
+		.tags = question == BTSREC_PATH ? ends_path : wants_call,
+		.starts = question == BTSREC_PATH ? starts_path : NULL,
+		.late = question == BTSREC_LAST,
+		.timed = question == BTSREC_SLOW,
 		.arg = searcher,
 	};
 	enum btsrec_status status =
@@ -245,8 +260,8 @@ bool search_is_open(const struct search *view, const struct search_line *line)
 	const struct btsrec_side *side = call_list_side(list, line->call->side);
 	const struct btsrec_side *now = call_list_side(list, (uint32_t)(list->nr_stays - 1));
 
-	return line->call->last_n == UINT64_MAX && !line->call->lost && !line->call->late &&
-	       side && now && side->pid == now->pid;
+	return line->call->last_n == UINT64_MAX && !line->call->lost && !line->call->late && side &&
+	       now && side->pid == now->pid;
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -288,7 +303,9 @@ static bool make_lines(struct search *view)
 		for (size_t i = 0; i < list->nr; i++)
 			if (list->calls[i].tags)
 				view->lines[view->nr_lines++] = (struct search_line){
-					search_when(list, list->calls[i].n), cpu, &list->calls[i],
+					search_when(list, list->calls[i].n),
+					cpu,
+					&list->calls[i],
 				};
 	}
 	qsort(view->lines, view->nr_lines, sizeof(*view->lines), compare_lines);
@@ -306,9 +323,8 @@ static enum btsrec_status search_all(struct search *view)
 	};
 	struct btsrec *rec = view->renderer.rec;
 	const struct btsrec_search *opts = view->opts;
-	enum btsrec_status status =
-		cpu_tasks_print(rec, opts->cpus, opts->nr_cpus, false, &work, view,
-				view->renderer.out.sink);
+	enum btsrec_status status = cpu_tasks_print(rec, opts->cpus, opts->nr_cpus, false, &work,
+						    view, view->renderer.out.sink);
 
 	if (!status && !make_lines(view))
 		status = search_nomem(rec);
@@ -316,6 +332,16 @@ static enum btsrec_status search_all(struct search *view)
 }
 
 /* --- The view ------------------------------------------------------------- */
+
+/* By enum btsrec_question. */
+static const struct {
+	int nr_operands;
+	enum btsrec_status (*print)(struct search *view);
+} questions[] = {
+	[BTSREC_LAST] = {1, search_last},   [BTSREC_MERGED] = {0, search_merged},
+	[BTSREC_PAIRS] = {2, search_pairs}, [BTSREC_SLOW] = {0, search_slow},
+	[BTSREC_PATH] = {2, search_path},   [BTSREC_AROUND] = {1, search_around},
+};
 
 static enum btsrec_status search_check(struct btsrec *rec, const struct btsrec_search *opts)
 {
@@ -325,11 +351,17 @@ static enum btsrec_status search_check(struct btsrec *rec, const struct btsrec_s
 		return status;
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "calls are text or JSON lines");
-	if (opts->question != BTSREC_LAST)
+	if ((unsigned int)opts->question >= sizeof(questions) / sizeof(questions[0]))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "there is no such question");
-	if (!opts->what)
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no function is given");
-	return event_filter_check(rec, opts->filter);
+	if (questions[opts->question].nr_operands != (opts->what != NULL) + (opts->second != NULL))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "an operand of the question is missing, or is too much");
+	if (opts->filter->types)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "calls of all CPUs are not chosen by kinds of branches");
+	if (opts->question == BTSREC_AROUND)
+		status = search_around_check(rec, opts->what);
+	return status ? status : event_filter_check(rec, opts->filter);
 }
 
 static enum btsrec_status search_init(struct search *view, struct btsrec *rec,
@@ -348,7 +380,8 @@ static enum btsrec_status search_init(struct search *view, struct btsrec *rec,
 	view->events.user = view->events.kernel = false;
 	places.pids = places.tgids = places.comm = places.from = places.to = NULL;
 	status = event_filter_filter(rec, &places, &view->places);
-	if (!status && opts->what)
+	view->has_targets = opts->what && opts->question != BTSREC_AROUND;
+	if (!status && view->has_targets)
 		status = parse_target(rec, opts->what, &view->targets[0]);
 	if (!status && opts->second)
 		status = parse_target(rec, opts->second, &view->targets[1]);
@@ -384,7 +417,7 @@ static enum btsrec_status put_search(struct btsrec *rec, const struct btsrec_sea
 	if (!status)
 		status = search_all(view);
 	if (!status)
-		status = search_last(view);
+		status = questions[opts->question].print(view);
 	flushed = out_flush(&view->renderer.out);
 	search_fini(view);
 	return cpus_end(rec, opts->cpus, status ? status : flushed);

@@ -48,7 +48,7 @@ struct search_line {
 
 /**
  * struct search - one question under way
- * @targets: of the operands of @opts; those that it has not match nothing.
+ * @targets: of the operands of @opts; not @has_targets: all functions are meant.
  * @events: what of the filter is asked of an event; @places: the rest, asked of a function.
  * @lists: by CPU, @nr_lists of them; of those that were not read all zero.
  * @lines: calls that are wanted, the oldest first; @nr_lines of them.
@@ -57,6 +57,7 @@ struct search {
 	struct renderer renderer;
 	const struct btsrec_search *opts;
 	struct search_target targets[2];
+	bool has_targets;
 	struct btsrec_filter events;
 	struct filter places;
 	struct clock clock;
@@ -113,6 +114,10 @@ void search_text_head(struct search *view, const struct search_line *line, bool 
 /** search_text_time() - both bounds, in ms from the freeze */
 void search_text_time(struct search *view, const struct search_time *time);
 
+/** search_text_span() - how long something took, in ms; @max_ticks: UINT64_MAX: no bound */
+void search_text_span(struct search *view, uint64_t min_ticks, uint64_t max_ticks,
+		      unsigned int width);
+
 /** search_text_columns() - the comment that names these columns; @what: of the rest */
 void search_text_columns(struct search *view, const char *what);
 
@@ -134,9 +139,33 @@ void search_json_head(struct search *view, const struct search_line *line);
 /** search_json_time() - the members of @time, from the freeze, too */
 void search_json_time(struct search *view, const struct search_time *time);
 
+/** search_json_span() - the same as members */
+void search_json_span(struct search *view, uint64_t min_ticks, uint64_t max_ticks);
+
+/** search_json_stay() - the object that a thread runs: of @line only times and events are valid */
+void search_json_stay(struct search *view, const struct search_line *line);
+
 /* --- Questions ----------------------------------------------------------- */
 
 /** search_last() - the calls that were asked for, the newest first */
 enum btsrec_status search_last(struct search *view);
+
+/** search_merged() - all calls in the order of time, the oldest first */
+enum btsrec_status search_merged(struct search *view);
+
+/** search_pairs() - the calls of one operand that have none of the other in their thread */
+enum btsrec_status search_pairs(struct search *view);
+
+/** search_slow() - the calls whose duration has bounds, the longest first */
+enum btsrec_status search_slow(struct search *view);
+
+/** search_path() - the chains of calls from one operand to the other */
+enum btsrec_status search_path(struct search *view);
+
+/** search_around_check() - is @event one of some CPU?  BTSREC_OK, BTSREC_ERR_INVAL */
+enum btsrec_status search_around_check(struct btsrec *rec, const char *event);
+
+/** search_around() - what all CPUs did at the time of an event */
+enum btsrec_status search_around(struct search *view);
 
 #endif /* BTSREC_VIEW_SEARCH_H */

@@ -68,10 +68,8 @@ struct last_group {
 static uint64_t *group_of(const struct search *view, struct counter_map *numbers,
 			  const struct search_line *line)
 {
-	const struct btsrec_side *side =
-		call_list_side(search_list(view, line), line->call->side);
-	const uint64_t key[COUNTER_MAP_KEY_WORDS] = { line->cpu, side != NULL,
-						      side ? side->pid : 0 };
+	const struct btsrec_side *side = call_list_side(search_list(view, line), line->call->side);
+	const uint64_t key[COUNTER_MAP_KEY_WORDS] = {line->cpu, side != NULL, side ? side->pid : 0};
 	struct count *count = counter_map_get(numbers, key);
 
 	return count ? count->nr : NULL;
@@ -80,7 +78,7 @@ static uint64_t *group_of(const struct search *view, struct counter_map *numbers
 /* The groups, that of the newest call first; false: out of memory. */
 static bool make_groups(const struct search *view, struct last_group *groups, size_t *ret_nr)
 {
-	struct counter_map numbers = { 0 };
+	struct counter_map numbers = {0};
 	uint64_t *number = NULL;
 	size_t nr = 0;
 
@@ -90,7 +88,7 @@ static bool make_groups(const struct search *view, struct last_group *groups, si
 			break;
 		if (!*number) {
 			*number = ++nr;
-			groups[nr - 1] = (struct last_group){ .last = i };
+			groups[nr - 1] = (struct last_group){.last = i};
 		}
 		groups[*number - 1].nr_calls++;
 		groups[*number - 1].first = i;

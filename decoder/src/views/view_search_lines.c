@@ -12,9 +12,9 @@
 #include "symbols/symbol.h"
 #include "views/view_search.h"
 
-#define TIME_WIDTH	21
-#define THREAD_WIDTH	16
-#define NS_PER_US	1000
+#define TIME_WIDTH   21
+#define THREAD_WIDTH 16
+#define NS_PER_US    1000
 
 /* --- Times ---------------------------------------------------------------- */
 
@@ -51,7 +51,10 @@ static void put_bound(const struct search *view, uint64_t tsc, bool is_upper, ch
 		return;
 	}
 	us = ns / NS_PER_US + (after == is_upper && ns % NS_PER_US);
-	snprintf(ret, ret_bytes, "%s%llu.%03llu", after ? "+" : us ? "-" : "",
+	snprintf(ret, ret_bytes, "%s%llu.%03llu",
+		 after ? "+" :
+		 us    ? "-" :
+			 "",
 		 (unsigned long long)(us / 1000), (unsigned long long)(us % 1000));
 }
 
@@ -119,6 +122,34 @@ void search_text_head(struct search *view, const struct search_line *line, bool 
 	out_char(out, ' ');
 	text_thread(view, search_side(view, line));
 	out_char(out, ' ');
+}
+
+void search_text_span(struct search *view, uint64_t min_ticks, uint64_t max_ticks,
+		      unsigned int width)
+{
+	const struct clock *clock = &view->clock;
+	char text[72], max[32] = "?";
+	uint64_t min = min_ticks, us;
+	int nr_bytes;
+
+	if (!clock->tsc_khz) {
+		if (max_ticks != UINT64_MAX)
+			snprintf(max, sizeof(max), "%llu", (unsigned long long)max_ticks);
+		nr_bytes = snprintf(text, sizeof(text), "%llu..%s ticks", (unsigned long long)min,
+				    max);
+	} else {
+		us = (clock_ns(clock, max_ticks) + NS_PER_US - 1) / NS_PER_US;
+		if (max_ticks != UINT64_MAX)
+			snprintf(max, sizeof(max), "%llu.%03llu", (unsigned long long)(us / 1000),
+				 (unsigned long long)(us % 1000));
+		min = clock_ns(clock, min_ticks) / NS_PER_US;
+		nr_bytes = snprintf(text, sizeof(text), "%llu.%03llu..%s",
+				    (unsigned long long)(min / 1000),
+				    (unsigned long long)(min % 1000), max);
+	}
+	if ((unsigned int)nr_bytes < width)
+		out_blanks(&view->renderer.out, width - (unsigned int)nr_bytes);
+	out_str(&view->renderer.out, text);
 }
 
 void search_text_function(struct search *view, uint64_t va)
@@ -262,7 +293,8 @@ void search_json_time(struct search *view, const struct search_time *time)
 static const char *question_str(const struct search *view)
 {
 	static const char *const names[] = {
-		[BTSREC_LAST] = "last",
+		[BTSREC_LAST] = "last", [BTSREC_MERGED] = "merged", [BTSREC_PAIRS] = "pairs",
+		[BTSREC_SLOW] = "slow", [BTSREC_PATH] = "path",	    [BTSREC_AROUND] = "around",
 	};
 
 	return names[view->opts->question];
@@ -286,23 +318,50 @@ void search_json_begin(struct search *view, size_t nr_lines)
 	out_literal(out, "}\n");
 }
 
-void search_json_head(struct search *view, const struct search_line *line)
+void search_json_span(struct search *view, uint64_t min_ticks, uint64_t max_ticks)
+{
+	const struct clock *clock = &view->clock;
+	struct out *out = &view->renderer.out;
+	bool timed = clock->tsc_khz;
+
+	json_number(out, timed ? "min_ns" : "min_ticks",
+		    timed ? clock_ns(clock, min_ticks) : min_ticks);
+	if (max_ticks != UINT64_MAX)
+		json_number(out, timed ? "max_ns" : "max_ticks",
+			    timed ? clock_ns(clock, max_ticks) : max_ticks);
+}
+
+/* The members of all objects about an event. */
+static void json_open(struct search *view, const struct search_line *line, const char *kind)
 {
 	const struct btsrec_side *side = search_side(view, line);
-	const struct listed_call *call = line->call;
-	struct renderer *r = &view->renderer;
-	struct out *out = &r->out;
+	struct out *out = &view->renderer.out;
 
 	out_literal(out, "{\"cpu\":");
 	out_dec(out, line->cpu, 0);
-	json_number(out, "n", call->n);
-	json_word(out, "kind", "found");
+	json_number(out, "n", line->call->n);
+	json_word(out, "kind", kind);
 	json_word(out, "question", question_str(view));
 	if (side)
 		json_thread(out, side->pid, side->tgid, side->comm);
 	search_json_time(view, &line->time);
-	if (call->last_n != UINT64_MAX)
-		json_number(out, "last_n", call->last_n);
+	if (line->call->last_n != UINT64_MAX)
+		json_number(out, "last_n", line->call->last_n);
+}
+
+void search_json_stay(struct search *view, const struct search_line *line)
+{
+	json_open(view, line, "runs");
+	out_literal(&view->renderer.out, "}\n");
+}
+
+void search_json_head(struct search *view, const struct search_line *line)
+{
+	const struct listed_call *call = line->call;
+	struct renderer *r = &view->renderer;
+	struct out *out = &r->out;
+
+	json_open(view, line, "found");
 	json_number(out, "branches", call->nr_branches);
 	if (!call->late)
 		json_address(out, "from", call->from);

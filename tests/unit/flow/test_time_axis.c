@@ -60,6 +60,10 @@ START_TEST(bounds_of_an_event)
 	ck_assert(min == 1000 && max == 2000);
 	time_axis_when(&time_axis, 20, &min, &max);
 	ck_assert(min == 3000 && max == 3000);
+	time_axis_hole(&time_axis, 20, &min, &max);
+	ck_assert(min == 2000 && max == 3000);
+	time_axis_hole(&time_axis, 15, &min, &max);
+	ck_assert(min == 1000 && max == 2000);
 	time_axis_when(&time_axis, 21, &min, &max);
 	ck_assert(min == 3000 && max == UINT64_MAX);
 	time_axis_fini(&time_axis);

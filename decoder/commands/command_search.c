@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The commands that ask for single calls of all CPUs. */
+#include "command.h"
+
+static struct btsrec_search search_of(const struct command_options *options,
+				      enum btsrec_question question)
+{
+	return (struct btsrec_search){
+		.size = sizeof(struct btsrec_search),
+		.question = question,
+		.cpus = options->show.cpus,
+		.nr_cpus = options->show.nr_cpus,
+		.filter = &options->filter,
+		.what = options->second,
+		.second = options->third,
+		.max_lines = options->show.max_events,
+		.max_depth = options->max_depth,
+		.by = options->by,
+		.format = options->show.format,
+	};
+}
+
+static enum command_exit answer(struct btsrec *rec, const struct btsrec_search *opts)
+{
+	return command_ended(rec, btsrec_search(rec, opts, &front_sink));
+}
+
+enum command_exit command_last(struct btsrec *rec, const struct command_options *options)
+{
+	struct btsrec_search opts = search_of(options, BTSREC_LAST);
+
+	return answer(rec, &opts);
+}
+
+/* One thread is on all CPUs here anyway. */
+enum command_exit command_merged(struct btsrec *rec, const struct command_options *options)
+{
+	struct btsrec_search opts = search_of(options, BTSREC_MERGED);
+	struct btsrec_filter filter = options->filter;
+
+	if (options->show.lines) {
+		front_error("calls: --merge prints no source lines");
+		return COMMAND_USAGE;
+	}
+	if (options->show.thread && filter.pids) {
+		front_error("calls: --thread and --pid choose threads: give one of them");
+		return COMMAND_USAGE;
+	}
+	if (options->show.thread)
+		filter.pids = options->show.thread;
+	opts.filter = &filter;
+	return answer(rec, &opts);
+}
+
+enum command_exit command_pairs(struct btsrec *rec, const struct command_options *options)
+{
+	struct btsrec_search opts = search_of(options, BTSREC_PAIRS);
+
+	return answer(rec, &opts);
+}
+
+enum command_exit command_slow(struct btsrec *rec, const struct command_options *options)
+{
+	struct btsrec_search opts = search_of(options, BTSREC_SLOW);
+
+	if (!options->has_count)
+		opts.max_lines = COMMAND_DEFAULT_SLOW;
+	return answer(rec, &opts);
+}
+
+enum command_exit command_path(struct btsrec *rec, const struct command_options *options)
+{
+	struct btsrec_search opts = search_of(options, BTSREC_PATH);
+
+	return answer(rec, &opts);
+}
+
+enum command_exit command_around(struct btsrec *rec, const struct command_options *options)
+{
+	struct btsrec_search opts = search_of(options, BTSREC_AROUND);
+
+	return answer(rec, &opts);
+}
