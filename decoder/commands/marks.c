@@ -94,7 +94,7 @@ static const struct mark marks[] = {
 	{"< NAME", "Where it was called."},
 	{"open", "The thread that runs at the end of the history runs in it."},
 	{"end not seen", "The history of this CPU does not have its end."},
-	{"entered before", "The call is older than the history, or a gap hides it."},
+	{"entry not seen", "It ran, and its call is older than the history, in a gap, or no call."},
 	{"after the fault", "The call dealt with the fault."},
 	{"x N, to EVENT", "So many calls alike, to that event, in one line, with the branches of all."},
 	{"N more", "The time stamps bound so many of its callers in the same way."},

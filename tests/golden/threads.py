@@ -84,7 +84,8 @@ VIEWS = (["calls"], ["calls", "--format", "jsonl", "--kernel"], ["calls", "-n", 
          ["insns", "-n", "4000"], ["insns", "--format", "jsonl", "-n", "900", "--cpu", "2,0"],
          ["functions"], ["functions", "--by", "task"], ["functions", "--by", "cpu"],
          ["stack"], ["stack", "--format", "jsonl"], ["prove"], ["summary"],
-         ["summary", "--format", "jsonl"], ["info"], ["check"])
+         ["summary", "--format", "jsonl"], ["info"], ["check"], ["slow"],
+         ["calls", "--merge", "--symbol", "loop_*", "-n", "3000"])
 
 
 def answer(btsrec, dump, words, nr_threads, view="show"):

@@ -182,7 +182,7 @@ void search_text_state(struct search *view, const struct search_line *line)
 	struct out *out = &view->renderer.out;
 
 	if (call->late) {
-		out_literal(out, ", entered before; seen to ");
+		out_literal(out, ", entry not seen; seen to ");
 		out_dec(out, call->last_n, 0);
 	} else if (call->last_n == UINT64_MAX) {
 		out_str(out, search_is_open(view, line) ? ", open" : ", end not seen");

@@ -201,16 +201,44 @@ static enum pair_state state_of_enter(struct pairs *pairs, const struct search_l
 	return search_is_open(pairs->view, &caller) ? PAIR_HELD : PAIR_UNPAIRED;
 }
 
-/* Is one of the calls that leave, without another one, perhaps newer than call @i? */
-static bool is_unordered(const struct pairs *pairs, size_t first, size_t end, size_t i)
+/**
+ * struct newest - the calls that leave, without another one: when the newest of them was
+ * @cpu, @tsc: of the newest.  @other_tsc: of the newest on other CPUs.  0: there is none.
+ */
+struct newest {
+	unsigned int cpu;
+	uint64_t tsc;
+	uint64_t other_tsc;
+};
+
+static struct newest newest_leave(const struct pairs *pairs, size_t first, size_t end)
 {
 	const struct search_line *lines = pairs->view->lines;
+	struct newest newest = { 0 };
 
-	for (size_t j = first; j < end; j++)
-		if (!pairs->enters[j] && pairs->other[j] == PAIRS_NONE &&
-		    !search_before(&lines[pairs->of_thread[j]], &lines[pairs->of_thread[i]]))
-			return true;
-	return false;
+	for (size_t i = first; i < end; i++) {
+		const struct search_line *line = &lines[pairs->of_thread[i]];
+
+		if (pairs->enters[i] || pairs->other[i] != PAIRS_NONE)
+			continue;
+		if (line->cpu != newest.cpu && line->time.max_tsc >= newest.tsc) {
+			newest.other_tsc = newest.tsc;
+			newest.cpu = line->cpu;
+		} else if (line->cpu != newest.cpu && line->time.max_tsc > newest.other_tsc) {
+			newest.other_tsc = line->time.max_tsc;
+		}
+		if (line->cpu == newest.cpu && line->time.max_tsc > newest.tsc)
+			newest.tsc = line->time.max_tsc;
+	}
+	return newest;
+}
+
+/* May one of them, on another CPU, be newer than @line?  One CPU has an order. */
+static bool is_unordered(const struct newest *newest, const struct search_line *line)
+{
+	uint64_t tsc = newest->cpu == line->cpu ? newest->other_tsc : newest->tsc;
+
+	return tsc > line->time.min_tsc;
 }
 
 /* Of the calls from @first to before @end, which are all of one thread. */
@@ -218,9 +246,11 @@ static void judge_thread(struct pairs *pairs, size_t first, size_t end)
 {
 	const struct search_line *lines = pairs->view->lines;
 	const struct btsrec_side *side = side_of(pairs->view, &lines[pairs->of_thread[first]]);
+	struct newest newest;
 	bool has_runs = false;
 
 	pairs_match(pairs->enters + first, end - first, pairs->open, pairs->other + first);
+	newest = newest_leave(pairs, first, end);
 	for (size_t i = first; i < end && !pairs->nomem; i++) {
 		if (pairs->other[i] != PAIRS_NONE)
 			continue;
@@ -233,7 +263,7 @@ static void judge_thread(struct pairs *pairs, size_t first, size_t end)
 		has_runs = true;
 		pairs->states[i] =
 			state_of_enter(pairs, &lines[pairs->of_thread[i]], &pairs->cpus[i]);
-		if (is_unordered(pairs, first, end, i))
+		if (is_unordered(&newest, &lines[pairs->of_thread[i]]))
 			pairs->states[i] = PAIR_ORDER;
 	}
 }

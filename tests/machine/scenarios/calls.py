@@ -3,7 +3,8 @@
 
 Two truths. The model knows the call stacks: at each of its samples the calls into kernel
 functions that the tree has open in the thread that ran must be those that the model has,
-call by call. (Of user functions the dump does not hold all code.) Two moments are no sample:
+call by call. (Of user functions the dump does not hold all code.) Each call that btsrec last
+finds is a record of the model, and none of its records is missing. Two moments are no sample:
 inside a thunk, which the tree shows as the call that it stands for when that is made; and
 inside __switch_to_asm(), where the model takes the stack to change at its first instruction,
 the tree where it jumps away. A call that was open when its thread was switched away may have
@@ -321,6 +322,53 @@ def _check_known(context, path):
     context.say("the summary names the caller of panic()")
 
 
+# --- The calls of single functions ----------------------------------------------------------
+
+# So many of those that were called most.
+NR_FUNCTIONS = 30
+
+
+def _records_to(context, events, model_dir) -> dict[int, set[tuple[int, int, int]]]:
+    """By address, (CPU, event, from) of each record of the model that leads there."""
+    found: dict[int, set[tuple[int, int, int]]] = {}
+    for cpu in range(context.options.cpus):
+        log = truth.Log(model_dir / f"cpu{cpu}.log")
+        branches = [event["n"] for event in events[cpu] if event["kind"] == "branch"]
+        for age, n in enumerate(reversed(branches)):
+            branch = log.branch(age)
+            found.setdefault(branch.target, set()).add((cpu, n, branch.source))
+    return found
+
+
+def _check_last(context, path, events, model_dir, names: "Names"):
+    """What btsrec last finds of a function are the records that lead to its start."""
+    records = _records_to(context, events, model_dir)
+    functions = [json.loads(line) for line in
+                 dump.btsrec(context, "functions", "--kernel", "--format", "jsonl",
+                             path).splitlines()]
+    starts = [line["start"] for line in sorted(functions, key=lambda line: -line["calls"])
+              if "start" in line and int(line["start"], 16) not in names.thunks]
+    nr_calls = 0
+    for start in starts[:NR_FUNCTIONS]:
+        lines = [json.loads(line) for line in
+                 dump.btsrec(context, "last", "--format", "jsonl", path, start).splitlines()]
+        found = {(line["cpu"], line["n"], int(line["from"], 16)) for line in lines
+                 if line.get("entered") and line["to"] == start}
+        true = records.get(int(start, 16), set())
+        # A call by way of a thunk comes out of the thunk; an interrupt may return to the start.
+        wrong = {call[:2] for call in found} - {call[:2] for call in true}
+        missing = {record for record in true if record[:2] not in {call[:2] for call in found}
+                   and record[2] != names.iret_ip}
+        if wrong or missing:
+            raise Failure(f"btsrec last of {start}: no record of the model is "
+                          f"{sorted(wrong)[:5]}, and not found are {sorted(missing)[:5]}")
+        nr_calls += len(found)
+    if not nr_calls:
+        raise Failure("btsrec last finds no call")
+    context.say(f"btsrec last finds the {nr_calls} calls of {NR_FUNCTIONS} functions that the "
+                f"model recorded, and no others")
+
+
 # --- Run ----------------------------------------------------------------------------------
 
 @dataclass
@@ -390,6 +438,7 @@ def run(context):
     _check_known(context, path)
     events = dump.events(context, path)
     _check_samples(context, events, _trees(context, path), machine.model_dir, names)
+    _check_last(context, path, events, machine.model_dir, names)
     if not options.keep:
         path.unlink()
         for file in machine.model_dir.glob("cpu*.*"):
