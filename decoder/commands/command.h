@@ -85,6 +85,7 @@ enum command_answer {
  * @force: write over files that exist.
  * @max_depth: as in struct btsrec_calls.
  * @merge: calls of all CPUs as one tree.
+ * @any_thread: as in struct btsrec_search.
  * @by: as in struct btsrec_functions.
  * @at: as in struct btsrec_stack, owned.
  * @answer, @machine_root: of doctor; @machine_root is borrowed from argv; NULL: not given.
@@ -123,6 +124,7 @@ struct command_options {
 	enum command_color color;
 	uint32_t max_depth;
 	bool merge;
+	bool any_thread;
 	enum btsrec_by by;
 	struct btsrec_span *at;
 	size_t nr_at;

@@ -16,6 +16,7 @@ static struct btsrec_search search_of(const struct command_options *options,
 		.max_lines = options->show.max_events,
 		.max_depth = options->max_depth,
 		.by = options->by,
+		.any_thread = options->any_thread,
 		.format = options->show.format,
 	};
 }

@@ -227,6 +227,8 @@ const struct option_entry options_all[] = {
 	 .takes = TAKES_COUNT, .set = set_count},
 	{FOR_PAIRS, 'n', "count", "COUNT", "only the newest COUNT calls", .takes = TAKES_COUNT,
 	 .set = set_count},
+	{FOR_PAIRS, 0, "any-thread", NULL, "pair calls of different threads, too",
+	 FLAG(any_thread)},
 	{FOR_SLOW, 'n', "count", "COUNT",
 	 "only the COUNT longest (default: " TEXT_OF(COMMAND_DEFAULT_SLOW) ")",
 	 .takes = TAKES_COUNT, .set = set_count},

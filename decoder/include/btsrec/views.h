@@ -349,6 +349,7 @@ struct btsrec_search {
 	uint64_t max_lines;	/* only so many; 0: all */
 	uint32_t max_depth;	/* levels of calls: of MERGED, 0: all; of AROUND of other CPUs */
 	enum btsrec_by by;	/* of BTSREC_LAST: with BTSREC_BY_TASK one line for each thread */
+	bool any_thread;	/* of PAIRS: calls of different threads belong together, too */
 	enum btsrec_format format; /* text or JSON lines; default: text */
 };
 

@@ -183,13 +183,14 @@ static enum pair_state state_of_enter(struct pairs *pairs, const struct search_l
 	const struct call_list *list = search_list(pairs->view, line);
 	const struct btsrec_side *side = side_of(pairs->view, line);
 	const struct listed_call *call = line->call;
+	bool any = pairs->view->opts->any_thread;
 	struct search_line caller = *line;
 
-	if (!side)
+	if (!side && !any)
 		return PAIR_THREAD;
 	if (has_gap_behind(list, call->n))
 		return PAIR_GAP;
-	if (side->pid && is_unseen(pairs, line, ret_cpu))
+	if ((any || side->pid) && is_unseen(pairs, line, ret_cpu))
 		return PAIR_UNSEEN;
 	if (search_is_open(pairs->view, line))
 		return PAIR_RUNS;
@@ -258,7 +259,7 @@ static void judge_thread(struct pairs *pairs, size_t first, size_t end)
 			pairs->states[i] = PAIR_OLDER;
 			continue;
 		}
-		if (!has_runs && side)
+		if (!has_runs && side && !pairs->view->opts->any_thread)
 			find_runs(pairs, side->pid);
 		has_runs = true;
 		pairs->states[i] =
@@ -270,11 +271,13 @@ static void judge_thread(struct pairs *pairs, size_t first, size_t end)
 
 /* --- Threads ------------------------------------------------------------------ */
 
-/* Each CPU has an idle thread of its own, and an unknown thread. */
+/* Each CPU has an idle thread of its own, and an unknown thread.  All are one if they may be. */
 static uint64_t thread_key(const struct search *view, const struct search_line *line)
 {
 	const struct btsrec_side *side = side_of(view, line);
 
+	if (view->opts->any_thread)
+		return 0;
 	if (side && side->pid)
 		return side->pid;
 	return (uint64_t)(side ? 1 : 2) << 48 | line->cpu;
