@@ -96,6 +96,9 @@ bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 #define VECTOR_NMI		2
 #define VECTOR_BREAKPOINT	3
 
+/* So many words of a stack may look like entries; each takes time. */
+#define MAX_CANDIDATES		64
+
 /* What the kernel oopses about; it handles the others itself, and often. */
 static bool is_of_oops(int vector)
 {
@@ -126,17 +129,22 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
 	const struct stackmem mem = { .code = code };
 	uint64_t words[STACKMEM_KERNEL_BYTES / WORD_BYTES];
 	uint64_t sp = freeze->sp;
-	size_t nr_words, nr_found = 0;
+	size_t nr_words, nr_found = 0, nr_candidates = 0;
 	struct fault fault;
 
 	if (!code_is_kernel(sp) || sp % WORD_BYTES)
 		return false;
 	nr_words = stackmem_read(&mem, sp, words, sizeof(words)) / WORD_BYTES;
-	for (size_t i = 0; i < nr_words; i++)
+	for (size_t i = 0; i < nr_words; i++) {
+		if (!code_is_top(words[i]) || unwind_vector(code, words[i]) < 0)
+			continue;
+		if (++nr_candidates > MAX_CANDIDATES)
+			return false;
 		if (is_entered(code, sp + i * WORD_BYTES, words[i], &fault)) {
 			nr_found++;
 			*ret = fault;
 		}
+	}
 	return nr_found == 1;
 }
 
