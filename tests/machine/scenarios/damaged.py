@@ -154,7 +154,8 @@ def _table(context, rows):
     names = list(dict.fromkeys(row[0] for row in rows))
     for name in names:
         of_form = [row for row in rows if row[0] == name]
-        sums = [sum(row[3][way] for row in of_form) if way in of_form[0][3] else "-"
+        sums = [sum(row[3].get(way, 0) for row in of_form)
+                if any(way in row[3] for row in of_form) else "-"
                 for way in ("itself", "flattened", "small file")]
         context.say(f"| {name} | {len(of_form)} | {sum(row[2] for row in of_form)} | "
                     + " | ".join(map(str, sums)) + " |")
