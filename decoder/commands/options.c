@@ -256,7 +256,7 @@ const struct option_entry options_all[] = {
 	{FOR_STACK, 0, "at", "LIST", "after these events: 7,100-120 (default: the newest)",
 	 .takes = "numbers of events and ranges, ascending, as in 7,100-120", .set = set_at},
 	{FOR_INSNS, 'b', "bytes", NULL, "with the bytes of each instruction", FLAG(bytes)},
-	{FOR_INSNS, 0, "values", NULL, "with the values of registers that are certain",
+	{FOR_INSNS, 0, "values", NULL, "with what registers held, certain or likely",
 	 FLAG(values)},
 	{FOR_SHOW, 'r', "newest-first", NULL, "newest event first", FLAG(show.newest_first)},
 	{FOR_SHOW, 0, "fold", NULL, "print loops of branches once", FLAG(show.fold)},

@@ -40,6 +40,14 @@ static const uint8_t place_of[SEM_NR_REGS] = {
 
 #define WORD_BYTES	8
 
+bool fault_frame_is_kept(const struct btsrec_root *root, const struct btsrec_cpu *cpu)
+{
+	const unsigned int minor_of_survived = 3;
+
+	return cpu->freeze.reason != BTSREC_REASON_OOPS ||
+	       (!cpu->survived && root->version_minor >= minor_of_survived);
+}
+
 /* Vectors that Linux gives stacks of their own (arch/x86/include/asm/page_64_types.h). */
 static bool has_own_stack(int vector)
 {

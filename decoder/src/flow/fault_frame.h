@@ -18,6 +18,13 @@ struct fault_frame {
 };
 
 /**
+ * fault_frame_is_kept() - is the stack at the freeze of @cpu still that of its thread?
+ *
+ * The stack of a task that died of an oops is somebody else's; before 1.3 nobody knew of it.
+ */
+bool fault_frame_is_kept(const struct btsrec_root *root, const struct btsrec_cpu *cpu);
+
+/**
  * fault_frame_find() - look for it from where the freeze found the stack pointer
  * @code: reads the dump.
  * @freeze: of the CPU of @fault, which is a FAULT_EXCEPTION of the kernel.

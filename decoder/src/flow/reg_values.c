@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "flow/reg_values.h"
+#include "flow/reg_values_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,74 +13,10 @@
 /* Each makes more known; what is not by then is left unknown. */
 #define MAX_PASSES	32
 
-/* Words of a stack: more than a stack of 16 KiB has. */
-#define NR_WORDS	4096
-
-#define WORD_BYTES	8
-
-/* SDM vol. 3A, "64-Bit Mode Stack Frame": aligned, and RIP, CS, RFLAGS, RSP, SS. */
-#define FRAME_ALIGN_MASK	15ULL
-#define FRAME_BYTES		40
-#define FRAME_RSP_BYTES		24
-
-/* The number of the one that is no instruction. */
-#define STEP_CUT	0
-
-/** struct version - what a register holds from one write to the next; @prev: before that write */
-struct version {
-	struct known known;
-	uint32_t prev;
-};
-
-/** struct word - @version is what was pushed at @address; 0: nothing that is known */
-struct word {
-	uint64_t address;
-	uint32_t version;
-	uint32_t generation;
-};
-
-/** struct part - from one cut to the next; @dead: contradicted itself */
-struct part {
-	uint32_t first_step;
-	uint32_t first_version;
-	bool dead;
-};
-
-/**
- * struct reg_values - steps, as numbers of instructions; each instruction is there once
- * @insns: cut, and interrupts, are the first; @places: by a hash of their address, from 1.
- * @current: the newest version of each register.
- * @constant: NULL: no memory is read.
- * @at, @next: of the pass that is under way: versions before the step, and the next new one.
- */
-struct reg_values {
-	struct sem_insn *insns;
-	size_t nr_insns, room_insns;
-	uint32_t *places;
-	size_t nr_places;
-	uint32_t *steps;
-	size_t nr_steps, room_steps;
-	struct version *versions;
-	size_t nr_versions, room_versions;
-	struct part *parts;
-	size_t nr_parts, room_parts;
-	struct word words[NR_WORDS];
-	uint32_t generation;
-	size_t nr_words;
-	uint32_t current[SEM_NR_REGS];
-	uint32_t at[SEM_NR_REGS];
-	uint32_t next;
-	size_t step;
-	size_t part;
-	uint64_t nr_contradictions;
-	reg_values_constant_fn constant;
-	void *constant_arg;
-};
-
 /* --- Making ------------------------------------------------------------- */
 
 /* Where interrupts store an error code, and where they have a stack of their own. */
-static bool has_error_code(uint8_t vector)
+bool reg_values_has_error_code(uint8_t vector)
 {
 	static const uint32_t vectors = 1U << 8 | 1U << 10 | 1U << 11 | 1U << 12 | 1U << 13 |
 		1U << 14 | 1U << 17 | 1U << 21 | 1U << 29 | 1U << 30;
@@ -89,7 +25,7 @@ static bool has_error_code(uint8_t vector)
 }
 
 /* ist_idts[] of arch/x86/kernel/idt.c: #DB, NMI, #DF, #MC, #VC. */
-static bool has_own_stack(uint8_t vector)
+bool reg_values_has_own_stack(uint8_t vector)
 {
 	return vector == 1 || vector == 2 || vector == 8 || vector == 18 || vector == 29;
 }
@@ -104,7 +40,7 @@ struct reg_values *reg_values_new(void)
 	values->insns = calloc(1024, sizeof(values->insns[0]));
 	values->room_insns = 1024;
 	values->nr_insns = 1;
-	if (!values->insns || !reg_values_cut(values)) {
+	if (!values->insns || !reg_values_cut(values, REG_VALUES_BEGIN)) {
 		reg_values_free(values);
 		return NULL;
 	}
@@ -126,13 +62,8 @@ void reg_values_free(struct reg_values *values)
 	free(values->steps);
 	free(values->versions);
 	free(values->parts);
+	free(values->likely);
 	free(values);
-}
-
-/* Does the step make a version of the word that it pushes? */
-static bool pushes(const struct sem_insn *insn)
-{
-	return insn->op == SEM_PUSH || insn->op == SEM_CALL;
 }
 
 static bool new_version(struct reg_values *values, uint32_t prev)
@@ -158,16 +89,16 @@ static bool add_step(struct reg_values *values, uint32_t number)
 			return false;
 		values->current[reg] = (uint32_t)values->nr_versions - 1;
 	}
-	if (pushes(insn) && !new_version(values, 0))
+	if (reg_values_pushes(insn) && !new_version(values, 0))
 		return false;
 	values->steps[values->nr_steps++] = number;
 	return true;
 }
 
-bool reg_values_cut(struct reg_values *values)
+bool reg_values_cut(struct reg_values *values, enum reg_values_why why)
 {
 	struct part part = { .first_step = (uint32_t)values->nr_steps,
-			     .first_version = (uint32_t)values->nr_versions };
+			     .first_version = (uint32_t)values->nr_versions, .why = why };
 
 	values->insns[STEP_CUT] = (struct sem_insn){ .op = SEM_CUT, .base = SEM_NO_REG,
 		.index = SEM_NO_REG, .writes = (1U << SEM_NR_REGS) - 1,
@@ -203,11 +134,32 @@ static bool grow_places(struct reg_values *values)
 	return true;
 }
 
+/* No interrupt, which has no bytes, and nothing that was begun and not done. */
+static bool is_executed(const struct sem_insn *insn)
+{
+	return insn->length_bytes && insn->cc != BEGUN;
+}
+
 /* Of interrupts, which have no bytes, the condition is the vector. */
 static bool is_same(const struct sem_insn *a, const struct sem_insn *b)
 {
 	return a->ip == b->ip && a->cc == b->cc && a->length_bytes == b->length_bytes &&
 	       !memcmp(a->bytes, b->bytes, a->length_bytes);
+}
+
+const struct sem_insn *reg_values_known(const struct reg_values *values, uint64_t ip)
+{
+	uint64_t at = values->nr_places ? hash_of(ip, values->nr_places) : 0;
+
+	if (!values->nr_places)
+		return NULL;
+	for (; values->places[at]; at = (at + 1) & (values->nr_places - 1)) {
+		const struct sem_insn *insn = &values->insns[values->places[at]];
+
+		if (insn->ip == ip && is_executed(insn))
+			return insn;
+	}
+	return NULL;
 }
 
 /* The number of @insn, which is added if it is new; 0: out of memory. */
@@ -237,13 +189,24 @@ uint32_t reg_values_insn(struct reg_values *values, const struct sem_insn *insn)
 	return (uint32_t)values->nr_steps - 1;
 }
 
+bool reg_values_begun(struct reg_values *values, const struct sem_insn *insn)
+{
+	struct sem_insn begun = *insn;
+
+	begun.op = SEM_OTHER;
+	begun.cc = BEGUN;
+	if (begun.store_bytes)
+		begun.store_bytes = SEM_ANY_BYTES;
+	return reg_values_insn(values, &begun) != NO_PLACE;
+}
+
 /* As an instruction of no length; its condition is the vector. */
 bool reg_values_interrupt(struct reg_values *values, uint64_t ip, int vector)
 {
 	struct sem_insn insn;
 
 	if (vector < 0 || vector > UINT8_MAX)
-		return reg_values_cut(values);
+		return reg_values_cut(values, REG_VALUES_BREAK);
 	memset(&insn, 0, sizeof(insn));
 	insn.ip = ip;
 	insn.op = SEM_OTHER;
@@ -339,22 +302,19 @@ static void words_store(struct reg_values *values, const struct sem_insn *insn,
 
 static struct known *known_of(struct reg_values *values, uint32_t version)
 {
+	if (values->is_likely && version >= values->likely_version)
+		return &values->likely[version - values->likely_version];
 	return &values->versions[version].known;
-}
-
-static bool is_interrupt(const struct sem_insn *insn)
-{
-	return !insn->length_bytes && insn->op == SEM_OTHER;
 }
 
 static void apply_interrupt(const struct sem_insn *insn, struct sem_state *state)
 {
-	uint64_t nr_bytes = FRAME_BYTES + (has_error_code(insn->cc) ? WORD_BYTES : 0);
+	uint64_t nr_bytes = FRAME_BYTES + (reg_values_has_error_code(insn->cc) ? WORD_BYTES : 0);
 	struct known *before = state->before[SEM_RSP], *behind = state->behind[SEM_RSP], old;
 	struct known aligned = { before->value & ~FRAME_ALIGN_MASK,
 				 before->mask | FRAME_ALIGN_MASK };
 
-	if (has_own_stack(insn->cc))
+	if (reg_values_has_own_stack(insn->cc))
 		return;
 	(void)known_merge(behind, known_add(aligned, known_all(-nr_bytes), false),
 			&state->contradiction);
@@ -368,9 +328,9 @@ static void words_interrupt(struct reg_values *values, const struct sem_insn *in
 			    const struct sem_state *state, uint32_t rsp_before)
 {
 	const struct known *rsp = state->behind[SEM_RSP];
-	uint64_t error = has_error_code(insn->cc) ? WORD_BYTES : 0;
+	uint64_t error = reg_values_has_error_code(insn->cc) ? WORD_BYTES : 0;
 
-	if (has_own_stack(insn->cc))
+	if (reg_values_has_own_stack(insn->cc))
 		return;
 	if (rsp->mask != UINT64_MAX) {
 		words_forget(values);
@@ -401,7 +361,7 @@ static uint32_t load_of(struct reg_values *values, const struct sem_insn *insn,
 }
 
 /* Stands a register in the address of a variable of this CPU, it is not known whose it is. */
-static bool constant_load(const struct reg_values *values, const struct sem_insn *insn,
+bool reg_values_constant(const struct reg_values *values, const struct sem_insn *insn,
 			  const struct sem_state *state, struct known *ret)
 {
 	struct known address = sem_address(insn, state);
@@ -427,9 +387,9 @@ static void apply_iret(struct sem_state *state)
 	(void)known_merge(state->load, *state->behind[SEM_RSP], &state->contradiction);
 }
 
-static void apply(const struct sem_insn *insn, struct sem_state *state)
+void reg_values_apply(const struct sem_insn *insn, struct sem_state *state)
 {
-	if (is_interrupt(insn))
+	if (reg_values_is_interrupt(insn))
 		apply_interrupt(insn, state);
 	else if (insn->op == SEM_IRET)
 		apply_iret(state);
@@ -442,9 +402,9 @@ static void words_follow(struct reg_values *values, const struct sem_insn *insn,
 {
 	const struct known *rsp = state->behind[SEM_RSP];
 
-	if (is_interrupt(insn)) {
+	if (reg_values_is_interrupt(insn)) {
 		words_interrupt(values, insn, state, values->at[SEM_RSP]);
-	} else if (pushes(insn)) {
+	} else if (reg_values_pushes(insn)) {
 		if (rsp->mask != UINT64_MAX || rsp->value % WORD_BYTES)
 			words_forget(values);
 		else
@@ -456,26 +416,16 @@ static void words_follow(struct reg_values *values, const struct sem_insn *insn,
 
 /* --- Passes ------------------------------------------------------------- */
 
-static const struct sem_insn *insn_at(const struct reg_values *values, size_t step)
-{
-	return &values->insns[values->steps[step]];
-}
-
 /* Where the processor went on behind @step; 0: not known. */
 static uint64_t next_ip(const struct reg_values *values, size_t step)
 {
 	if (step + 1 == values->nr_steps || values->steps[step + 1] == STEP_CUT)
 		return 0;
-	return insn_at(values, step + 1)->ip;
-}
-
-static uint32_t nr_made(const struct sem_insn *insn)
-{
-	return (uint32_t)__builtin_popcount(insn->writes) + pushes(insn);
+	return reg_values_insn_at(values, step + 1)->ip;
 }
 
 /* With versions from @first on for what it writes, and the ones in @before. */
-static void link_step(struct reg_values *values, const struct sem_insn *insn,
+void reg_values_link(struct reg_values *values, const struct sem_insn *insn,
 		      const uint32_t *before, uint32_t first, struct sem_state *ret)
 {
 	*ret = (struct sem_state){ .next_ip = next_ip(values, values->step) };
@@ -484,16 +434,17 @@ static void link_step(struct reg_values *values, const struct sem_insn *insn,
 		ret->behind[reg] = insn->writes & 1U << reg ? known_of(values, first++) :
 							      ret->before[reg];
 	}
-	if (pushes(insn))
+	if (reg_values_pushes(insn))
 		ret->store = known_of(values, first);
 }
 
-static void step_over(struct reg_values *values, const struct sem_insn *insn)
+void reg_values_step_over(struct reg_values *values, const struct sem_insn *insn)
 {
-	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
-		if (insn->writes & 1U << reg)
-			values->at[reg] = values->next++;
-	values->next += pushes(insn);
+	uint32_t writes = insn->writes;
+
+	FOR_EACH_REG(reg, writes)
+		values->at[reg] = values->next++;
+	values->next += reg_values_pushes(insn);
 	values->step++;
 }
 
@@ -510,100 +461,140 @@ static void give_up(struct reg_values *values, struct part *part)
 		values->versions[i].known = (struct known){ 0, 0 };
 }
 
-static void enter_part(struct reg_values *values)
+/*
+ * In a pass @state goes along: before and behind what is not written each register has one place.
+ * Now what the step writes gets a new one.
+ */
+static void meet(struct reg_values *values, const struct sem_insn *insn, uint32_t first,
+		 struct sem_state *state)
 {
-	if (values->part + 1 < values->nr_parts &&
-	    values->parts[values->part + 1].first_step == values->step)
-		values->part++;
+	uint32_t writes = insn->writes;
+
+	state->next_ip = next_ip(values, values->step);
+	state->load = NULL;
+	state->contradiction = false;
+	FOR_EACH_REG(reg, writes)
+		state->behind[reg] = &values->versions[first++].known;
+	state->store = reg_values_pushes(insn) ? &values->versions[first].known : NULL;
 }
 
-static void forward_step(struct reg_values *values)
+static void forward_step(struct reg_values *values, struct sem_state *state)
 {
-	const struct sem_insn *insn = insn_at(values, values->step);
+	const struct sem_insn *insn = reg_values_insn_at(values, values->step);
 	struct part *part = &values->parts[values->part];
+	uint32_t load, writes = insn->writes;
 	struct known constant;
-	struct sem_state state;
-	uint32_t load;
 
-	link_step(values, insn, values->at, values->next, &state);
+	meet(values, insn, values->next, state);
 	if (insn->op == SEM_CUT) {
 		words_forget(values);
-		return;
+	} else {
+		load = load_of(values, insn, state);
+		if (load)
+			state->load = &values->versions[load].known;
+		else if (reg_values_constant(values, insn, state, &constant))
+			state->load = &constant;
+		reg_values_apply(insn, state);
+		words_follow(values, insn, state, values->next + reg_values_nr_made(insn) - 1);
 	}
-	load = load_of(values, insn, &state);
-	if (load)
-		state.load = known_of(values, load);
-	else if (constant_load(values, insn, &state, &constant))
-		state.load = &constant;
-	apply(insn, &state);
-	words_follow(values, insn, &state, values->next + nr_made(insn) - 1);
-	if (state.contradiction)
+	if (state->contradiction)
 		give_up(values, part);
+	FOR_EACH_REG(reg, writes)
+		state->before[reg] = state->behind[reg];
 }
 
-static void pass_forward(struct reg_values *values)
+/* From the cut that begins the part, and makes all registers anew, to its end. */
+static void pass_forward(struct reg_values *values, size_t end, struct sem_state *state)
 {
-	reg_values_begin(values);
+	const struct part *part = &values->parts[values->part];
+
+	values->step = part->first_step;
+	values->next = part->first_version;
 	words_forget(values);
-	while (values->step < values->nr_steps) {
-		enter_part(values);
-		if (!values->parts[values->part].dead)
-			forward_step(values);
-		step_over(values, insn_at(values, values->step));
+	while (values->step < end && !part->dead) {
+		forward_step(values, state);
+		reg_values_step_over(values, reg_values_insn_at(values, values->step));
 	}
 }
 
-static void backward_step(struct reg_values *values, uint32_t *before)
+void reg_values_step_back(struct reg_values *values, const struct sem_insn *insn,
+			  uint32_t *before)
 {
-	const struct sem_insn *insn = insn_at(values, values->step);
-	struct sem_state state;
-	uint32_t made = values->next;
+	uint32_t writes = insn->writes, made;
 
-	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
-		if (insn->writes & 1U << reg)
-			before[reg] = values->versions[made++].prev;
-	if (insn->op == SEM_CUT || values->parts[values->part].dead)
-		return;
-	link_step(values, insn, before, values->next, &state);
-	apply(insn, &state);
-	if (state.contradiction)
-		give_up(values, &values->parts[values->part]);
+	values->next -= reg_values_nr_made(insn);
+	made = values->next;
+	FOR_EACH_REG(reg, writes)
+		before[reg] = values->versions[made++].prev;
 }
 
-static void pass_backward(struct reg_values *values)
+static void backward_step(struct reg_values *values, uint32_t *before, struct sem_state *state)
 {
+	const struct sem_insn *insn = reg_values_insn_at(values, values->step);
+	uint32_t writes = insn->writes;
+
+	reg_values_step_back(values, insn, before);
+	meet(values, insn, values->next, state);
+	FOR_EACH_REG(reg, writes)
+		state->before[reg] = &values->versions[before[reg]].known;
+	if (insn->op != SEM_CUT)
+		reg_values_apply(insn, state);
+	if (state->contradiction)
+		give_up(values, &values->parts[values->part]);
+	writes = insn->writes;
+	FOR_EACH_REG(reg, writes)
+		state->behind[reg] = state->before[reg];
+}
+
+/* From the end, where pass_forward() is, to the cut. */
+static void pass_backward(struct reg_values *values, struct sem_state *state)
+{
+	const struct part *part = &values->parts[values->part];
 	uint32_t before[SEM_NR_REGS];
 
-	memcpy(before, values->current, sizeof(before));
-	values->next = (uint32_t)values->nr_versions;
-	values->part = values->nr_parts - 1;
-	for (values->step = values->nr_steps; values->step-- > 0;) {
-		values->next -= nr_made(insn_at(values, values->step));
-		backward_step(values, before);
-		if (values->step == values->parts[values->part].first_step && values->part)
-			values->part--;
+	memcpy(before, values->at, sizeof(before));
+	while (values->step > part->first_step && !part->dead) {
+		values->step--;
+		backward_step(values, before, state);
 	}
 }
 
-static uint64_t nr_known_bits(const struct reg_values *values)
+static uint64_t nr_known_bits(const struct reg_values *values, size_t first, size_t last)
 {
 	uint64_t nr = 0;
 
-	for (size_t i = 0; i < values->nr_versions; i++)
+	for (size_t i = first; i < last; i++)
 		nr += (uint64_t)__builtin_popcountll(values->versions[i].known.mask);
 	return nr;
 }
 
+/* No part knows of another: each begins with a cut. */
+static void run_part(struct reg_values *values)
+{
+	const struct part *part = &values->parts[values->part], *after = part + 1;
+	bool is_last = values->part + 1 == values->nr_parts;
+	size_t end = is_last ? values->nr_steps : after->first_step;
+	size_t last = is_last ? values->nr_versions : after->first_version;
+	uint64_t nr_before, nr = nr_known_bits(values, part->first_version, last);
+	struct sem_state state = { 0 };
+
+	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
+		state.before[reg] = state.behind[reg] =
+			&values->versions[part->first_version].known;
+	for (unsigned int pass = 0; pass < MAX_PASSES; pass++) {
+		pass_forward(values, end, &state);
+		pass_backward(values, &state);
+		nr_before = nr;
+		nr = nr_known_bits(values, part->first_version, last);
+		if (part->dead || nr == nr_before)
+			return;
+	}
+}
+
 void reg_values_run(struct reg_values *values)
 {
-	uint64_t nr_before = UINT64_MAX, nr = nr_known_bits(values);
-
-	for (unsigned int pass = 0; pass < MAX_PASSES && nr != nr_before; pass++) {
-		pass_forward(values);
-		pass_backward(values);
-		nr_before = nr;
-		nr = nr_known_bits(values);
-	}
+	for (values->part = 0; values->part < values->nr_parts; values->part++)
+		run_part(values);
 	reg_values_begin(values);
 }
 
@@ -615,22 +606,92 @@ void reg_values_begin(struct reg_values *values)
 	memset(values->at, 0, sizeof(values->at));
 }
 
+static void copy_tier(const struct sem_state *state, struct reg_values_tier *ret)
+{
+	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++) {
+		ret->before[reg] = *state->before[reg];
+		ret->behind[reg] = *state->behind[reg];
+	}
+}
+
+/* What is certain and what is likely of the step that is under way. */
+static void read_step(struct reg_values *values, const struct sem_insn *insn,
+		      const uint32_t *before, uint32_t first, struct reg_values_at *ret)
+{
+	struct sem_state state;
+
+	reg_values_link(values, insn, before, first, &state);
+	copy_tier(&state, &ret->certain);
+	values->is_likely = values->likely;
+	reg_values_link(values, insn, before, first, &state);
+	copy_tier(&state, &ret->likely);
+	values->is_likely = false;
+}
+
 const struct sem_insn *reg_values_next(struct reg_values *values, uint32_t place,
 				       struct reg_values_at *ret)
 {
 	const struct sem_insn *insn;
-	uint32_t made;
 
 	while (values->step < place)
-		step_over(values, insn_at(values, values->step));
-	insn = insn_at(values, place);
-	made = values->next;
-	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++) {
-		ret->before[reg] = *known_of(values, values->at[reg]);
-		ret->behind[reg] = insn->writes & 1U << reg ? *known_of(values, made++) :
-							      ret->before[reg];
-	}
+		reg_values_step_over(values, reg_values_insn_at(values, values->step));
+	insn = reg_values_insn_at(values, place);
+	read_step(values, insn, values->at, values->next, ret);
 	return insn;
+}
+
+void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_fn fn, void *arg)
+{
+	struct reg_values_step step;
+	uint32_t before[SEM_NR_REGS];
+
+	memcpy(before, values->current, sizeof(before));
+	values->next = (uint32_t)values->nr_versions;
+	values->part = values->nr_parts - 1;
+	for (values->step = values->nr_steps; values->step-- > 0;) {
+		step.insn = reg_values_insn_at(values, values->step);
+		reg_values_step_back(values, step.insn, before);
+		step.cut = values->steps[values->step] == STEP_CUT;
+		step.why = values->parts[values->part].why;
+		step.place = (uint32_t)values->step;
+		if (values->step == values->parts[values->part].first_step && values->part)
+			values->part--;
+		if (values->step > place)
+			continue;
+		read_step(values, step.insn, before, values->next, &step.at);
+		if (!fn(arg, &step))
+			break;
+	}
+	reg_values_begin(values);
+}
+
+/* RSP or RBP leads to the word, and no operand that is shown; SEM_NO_REG: an operand does. */
+static uint8_t hidden_base(const struct sem_insn *insn, bool is_store)
+{
+	if (!is_store && insn->op == SEM_LEAVE)
+		return SEM_RBP;
+	if (is_store ? reg_values_pushes(insn) || reg_values_is_interrupt(insn) :
+		       insn->op == SEM_POP || insn->op == SEM_RET)
+		return SEM_RSP;
+	return SEM_NO_REG;
+}
+
+struct known reg_values_address(const struct reg_values *values, const struct sem_insn *insn,
+				const struct reg_values_tier *tier, bool is_store)
+{
+	uint8_t base = hidden_base(insn, is_store);
+	struct sem_state state = { 0 };
+	struct known address;
+
+	if (base != SEM_NO_REG)
+		return is_store ? tier->behind[base] : tier->before[base];
+	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
+		state.before[reg] = (struct known *)&tier->before[reg];
+	address = sem_address(insn, &state);
+	if (!insn->segment)
+		return address;
+	return values->memory.has_area ?
+		       known_add(address, known_all(values->memory.area), false) : known_none();
 }
 
 uint64_t reg_values_nr_contradictions(const struct reg_values *values)
@@ -640,5 +701,5 @@ uint64_t reg_values_nr_contradictions(const struct reg_values *values)
 
 uint64_t reg_values_ip(const struct reg_values *values, uint32_t place)
 {
-	return insn_at(values, place)->ip;
+	return reg_values_insn_at(values, place)->ip;
 }

@@ -37,14 +37,37 @@ typedef bool (*reg_values_constant_fn)(void *arg, bool segment, uint64_t address
 void reg_values_constants(struct reg_values *values, reg_values_constant_fn fn, void *arg);
 
 /**
+ * reg_values_known() - the instruction at @ip, if reg_values_insn() has had one there
+ *
+ * NULL: not yet.  Valid until a new one is added.
+ */
+const struct sem_insn *reg_values_known(const struct reg_values *values, uint64_t ip);
+
+/**
  * reg_values_insn() - the next instruction that ran
  *
  * Return: its place, for reg_values_next(); UINT32_MAX: out of memory, or there are too many.
  */
 uint32_t reg_values_insn(struct reg_values *values, const struct sem_insn *insn);
 
+/**
+ * reg_values_begun() - an interrupt or exception came into @insn, which is repeated
+ *
+ * What it writes is then not known, and it begins anew behind the interrupt.
+ */
+bool reg_values_begun(struct reg_values *values, const struct sem_insn *insn);
+
+/** enum reg_values_why - why nothing is known of registers across a place */
+enum reg_values_why {
+	REG_VALUES_BEGIN,	/* nothing older is there */
+	REG_VALUES_GAP,		/* events are missing */
+	REG_VALUES_PAUSE,	/* an annotation: the recorder ran, or another thread */
+	REG_VALUES_USER,	/* user code ran */
+	REG_VALUES_BREAK,	/* what ran is not known */
+};
+
 /** reg_values_cut() - something else may have run here; false: out of memory, or too many */
-bool reg_values_cut(struct reg_values *values);
+bool reg_values_cut(struct reg_values *values, enum reg_values_why why);
 
 /**
  * reg_values_interrupt() - an interrupt or exception came before the instruction at @ip
@@ -58,10 +81,38 @@ void reg_values_anchor(struct reg_values *values, enum sem_reg reg, struct known
 /** reg_values_run() - pass along all of it until no more becomes known */
 void reg_values_run(struct reg_values *values);
 
-/** struct reg_values_at - what is known around one instruction */
-struct reg_values_at {
+/**
+ * struct reg_values_memory - memory as it is after all that ran
+ * @read: what it holds; false: it is not there, or has been used again.  NULL: not known.
+ * @has_area, @area: where the area of this CPU is.
+ */
+struct reg_values_memory {
+	reg_values_constant_fn read;
+	void *arg;
+	bool has_area;
+	uint64_t area;
+};
+
+/**
+ * reg_values_likely() - find what is likely, too, of the newest part of it; after reg_values_run()
+ *
+ * Nothing that is certain changes.  What is likely rests on @memory.  A word is what was stored
+ * there last, and a store to an unknown address is elsewhere.
+ *
+ * Return: false: out of memory.
+ */
+bool reg_values_likely(struct reg_values *values, const struct reg_values_memory *memory);
+
+/** struct reg_values_tier - what is known around one instruction */
+struct reg_values_tier {
 	struct known before[SEM_NR_REGS];
 	struct known behind[SEM_NR_REGS];
+};
+
+/** struct reg_values_at - @certain: of these bits; @likely: of these, and of the certain ones */
+struct reg_values_at {
+	struct reg_values_tier certain;
+	struct reg_values_tier likely;
 };
 
 /** reg_values_begin() - to read from the first place on */
@@ -74,6 +125,34 @@ void reg_values_begin(struct reg_values *values);
  */
 const struct sem_insn *reg_values_next(struct reg_values *values, uint32_t place,
 				       struct reg_values_at *ret);
+
+/**
+ * struct reg_values_step - one step on the way back
+ * @place: as of reg_values_insn(); @insn: what it is; interrupts have no bytes.
+ * @cut: it is none: nothing is followed across it, for @why.
+ */
+struct reg_values_step {
+	uint32_t place;
+	const struct sem_insn *insn;
+	bool cut;
+	enum reg_values_why why;
+	struct reg_values_at at;
+};
+
+/** reg_values_step_fn - receives a step; false: no more */
+typedef bool (*reg_values_step_fn)(void *arg, const struct reg_values_step *step);
+
+/** reg_values_back() - all steps from @place on, the newest first; UINT32_MAX: from the newest */
+void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_fn fn,
+		     void *arg);
+
+/**
+ * reg_values_address() - where the memory operand of @insn is, or the word it pushes or pops
+ *
+ * In the area of this CPU it is known after reg_values_likely() only.
+ */
+struct known reg_values_address(const struct reg_values *values, const struct sem_insn *insn,
+				const struct reg_values_tier *tier, bool is_store);
 
 /** reg_values_ip() - where the instruction at @place is */
 uint64_t reg_values_ip(const struct reg_values *values, uint32_t place);

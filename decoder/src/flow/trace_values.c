@@ -4,10 +4,17 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "recorder/record.h"
 #include "symbols/symbol.h"
 
 /* ftrace's call of what froze; see fault.c. */
 #define HOOK_CALL_BYTES 5
+
+/* THREAD_SIZE (arch/x86/include/asm/page_64_types.h). */
+#define STACK_BYTES 16384
+
+/* The area of a CPU is smaller. */
+#define MAX_AREA_BYTES (1U << 20)
 
 /* --- Memory that is never written --------------------------------------- */
 
@@ -86,11 +93,48 @@ static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_
 	return true;
 }
 
+/* What the crash path counts in the area of its CPU is younger; what that points to, seldom. */
+static bool is_counted(const struct trace_constants *constants, uint64_t address,
+		       unsigned int nr_bytes, uint64_t value)
+{
+	return constants->offset_at && address - constants->offset < MAX_AREA_BYTES &&
+	       (nr_bytes < 8 || !code_is_kernel(value));
+}
+
+/*
+ * What the dump has.  The stack of the thread that crashed has been used again below its stack
+ * pointer.
+ */
+static bool read_memory(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
+			uint64_t *ret)
+{
+	const struct trace_values *values = arg;
+	uint64_t sp = values->has_frame ? values->frame.regs[SEM_RSP] :
+		      values->freeze ? values->freeze->sp : 0;
+
+	if (segment || !code_is_kernel(address) ||
+	    (address < sp && sp - address < STACK_BYTES))
+		return false;
+	return read_bytes(&values->constants, address, nr_bytes, ret) &&
+	       !is_counted(&values->constants, address, nr_bytes, *ret);
+}
+
 /* --- The history -------------------------------------------------------- */
 
-static void cut(struct trace_values *values)
+static void cut(struct trace_values *values, enum reg_values_why why)
 {
-	values->nomem |= !reg_values_cut(values->values);
+	values->nomem |= !reg_values_cut(values->values, why);
+}
+
+/* What the processor and the kernel's entry have saved at the fault; RF is set only there. */
+static void anchor_all(struct trace_values *values)
+{
+	const uint64_t flags = SEM_STATUS_FLAGS | SEM_DF;
+
+	for (unsigned int reg = 0; reg < SEM_FLAGS; reg++)
+		reg_values_anchor(values->values, reg, known_all(values->frame.regs[reg]));
+	reg_values_anchor(values->values, SEM_FLAGS,
+			  known_only(known_all(values->frame.regs[SEM_FLAGS]), flags));
 }
 
 /* Before the next step, the freeze says what is in some. */
@@ -122,22 +166,35 @@ bool trace_values_insn(struct code *code, uint64_t ip, struct sem_insn *ret)
 	return nr_bytes && sem_decode(bytes, nr_bytes, ip, ret);
 }
 
+/* The same code is at an address all the time: what the dump has. */
+static const struct sem_insn *insn_of(const struct trace_values *values, uint64_t ip,
+				      struct sem_insn *buf)
+{
+	const struct sem_insn *known = reg_values_known(values->values, ip);
+
+	if (known)
+		return known;
+	return trace_values_insn(values->code, ip, buf) ? buf : NULL;
+}
+
 static void add_range(struct trace_values *values, uint64_t n,
 		      const struct proof_range *range)
 {
 	struct trace_values_range new = { .n = n, .place = TRACE_VALUES_NONE };
-	struct sem_insn insn;
+	struct sem_insn buf;
 
-	for (uint64_t ip = range->start; ip < range->stop; ip += insn.length_bytes) {
+	for (uint64_t ip = range->start; ip < range->stop;) {
+		const struct sem_insn *insn = insn_of(values, ip, &buf);
 		uint32_t place;
 
-		if (!trace_values_insn(values->code, ip, &insn)) {
-			cut(values);
+		if (!insn) {
+			cut(values, REG_VALUES_BREAK);
 			return;
 		}
-		if (is_hook(values, &insn, n))
+		ip += insn->length_bytes;
+		if (is_hook(values, insn, n))
 			anchor(values);
-		place = reg_values_insn(values->values, &insn);
+		place = reg_values_insn(values->values, insn);
 		values->nomem |= place == TRACE_VALUES_NONE;
 		if (!new.nr++)
 			new.place = place;
@@ -149,37 +206,79 @@ static void add_range(struct trace_values *values, uint64_t n,
 		values->ranges[values->nr++] = new;
 }
 
+/* What ran at @va and is not followed. */
+static enum reg_values_why level_of(uint64_t va)
+{
+	return code_is_kernel(va) ? REG_VALUES_BREAK : REG_VALUES_USER;
+}
+
+/* Nothing but the user's code can have run, whatever of it is not there. */
+static bool is_of_user(const struct proof_step *step)
+{
+	return (step->kind == PROOF_PROVEN || step->kind == PROOF_UNKNOWN) &&
+	       !code_is_kernel(step->start) && !code_is_kernel(step->end);
+}
+
+/* Did the last branch lead to where no code is, which is the fault? */
+static bool is_led_astray(const struct trace_values *values, const struct trace_event *traced)
+{
+	return values->has_frame && traced->event->n == values->fault->n &&
+	       !traced->step->nr_ranges && traced->step->start == traced->step->end &&
+	       code_is_none(values->code, traced->step->end);
+}
+
 static void add_ranges(struct trace_values *values, const struct trace_event *traced)
 {
 	const struct proof_step *step = traced->step;
 
+	if (is_led_astray(values, traced))
+		return;
 	if (step->kind != PROOF_PROVEN || step->compat || step->guessed)
-		cut(values);
+		cut(values, is_of_user(step) ? REG_VALUES_USER : REG_VALUES_BREAK);
 	for (uint32_t i = 0; i < step->nr_ranges; i++) {
 		const struct proof_range *range = &step->ranges[i];
 
 		if (i)
-			cut(values);
+			cut(values, REG_VALUES_PAUSE);
 		if (step->compat || !code_is_kernel(range->start))
-			cut(values);
+			cut(values, REG_VALUES_USER);
 		else
 			add_range(values, traced->event->n, range);
 	}
 }
 
-/* A repeated instruction may have been interrupted half done. */
+/*
+ * Is what came before @event known?  The user's code is not, nor code that is not there, unless
+ * the fault is that there is none.  A repeated instruction may have been half done.
+ */
+static bool is_followed(struct trace_values *values, const struct btsrec_event *event,
+			bool at_fault)
+{
+	uint64_t from = event->branch.from;
+	const struct sem_insn *insn;
+	struct sem_insn buf;
+
+	if (at_fault && code_is_none(values->code, from))
+		return true;
+	insn = code_is_kernel(from) ? insn_of(values, from, &buf) : NULL;
+	if (insn && insn->repeats)
+		values->nomem |= !reg_values_begun(values->values, insn);
+	return insn;
+}
+
 static void add_entry(struct trace_values *values, const struct btsrec_event *event, int vector)
 {
 	const struct fault *fault = values->fault;
-	struct sem_insn insn;
+	bool at_fault = values->freeze && event->n == fault->n;
 
-	if (!code_is_kernel(event->branch.from) ||
-	    !trace_values_insn(values->code, event->branch.from, &insn) || insn.repeats) {
-		cut(values);
+	if (!is_followed(values, event, at_fault && values->has_frame)) {
+		cut(values, level_of(event->branch.from));
 		return;
 	}
-	if (values->freeze && event->n == fault->n && fault->from == values->freeze->ip &&
-	    (fault->kind == FAULT_STOP || fault->kind == FAULT_EXCEPTION))
+	if (at_fault && values->has_frame)
+		anchor_all(values);
+	else if (at_fault && fault->from == values->freeze->ip &&
+		 (fault->kind == FAULT_STOP || fault->kind == FAULT_EXCEPTION))
 		anchor(values);
 	values->nomem |= !reg_values_interrupt(values->values, event->branch.from, vector);
 }
@@ -199,11 +298,18 @@ static void add_branch(struct trace_values *values, const struct trace_event *tr
 	case BRANCH_UNKNOWN:
 	case BRANCH_NONE:
 	case BRANCH_ENTRY:
-		cut(values);
+		cut(values, level_of(traced->event->branch.from));
 		break;
 	default:
 		break;
 	}
+}
+
+static enum reg_values_why why_at(const struct btsrec_event *event)
+{
+	bool is_lost = event->kind == BTSREC_EVENT_GAP && !record_is_own_pause(&event->gap);
+
+	return is_lost || event->kind == BTSREC_EVENT_ARM ? REG_VALUES_GAP : REG_VALUES_PAUSE;
 }
 
 static bool add_event(void *arg, const struct trace_event *traced)
@@ -212,8 +318,11 @@ static bool add_event(void *arg, const struct trace_event *traced)
 
 	if (traced->step)
 		add_ranges(values, traced);
+	/* A freeze is the end. */
+	if (traced->event->kind == BTSREC_EVENT_FREEZE)
+		return !values->nomem;
 	if (traced->event->kind != BTSREC_EVENT_BRANCH)
-		cut(values);
+		cut(values, why_at(traced->event));
 	else if (traced->step)
 		add_branch(values, traced);
 	return !values->nomem;
@@ -223,6 +332,7 @@ enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 				     const struct fault *fault, struct trace_values *ret)
 {
 	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+	struct reg_values_memory memory;
 	enum btsrec_status status;
 
 	*ret = (struct trace_values){ .values = reg_values_new(), .code = trace_code(rec),
@@ -235,12 +345,23 @@ enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 		find_area(rec, &ret->constants);
 		reg_values_constants(ret->values, constant, &ret->constants);
 	}
+	ret->has_frame = !ret->nomem && ret->freeze &&
+			 fault_frame_is_kept(btsrec_root(rec), page) &&
+			 fault_frame_find(ret->code, ret->freeze, fault, &ret->frame);
 	status = ret->nomem ? BTSREC_OK : trace_events(rec, cpu, 0, add_event, ret, NULL);
 	if (ret->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	if (!status)
-		reg_values_run(ret->values);
-	return status;
+	if (status)
+		return status;
+	reg_values_run(ret->values);
+	/* A CPU that another one stopped was in the midst of anything, and others went on. */
+	memory = (struct reg_values_memory){ .read = fault->kind == FAULT_STOP ? NULL : read_memory,
+					     .arg = ret,
+					     .has_area = ret->constants.offset_at,
+					     .area = ret->constants.offset };
+	if (!reg_values_likely(ret->values, &memory))
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	return BTSREC_OK;
 }
 
 void trace_values_close(struct trace_values *values)

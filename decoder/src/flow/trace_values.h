@@ -4,7 +4,7 @@
 #define BTSREC_TRACE_VALUES_H
 
 #include "base/status.h"
-#include "flow/fault.h"
+#include "flow/fault_frame.h"
 #include "flow/trace.h"
 #include "flow/reg_values.h"
 
@@ -36,6 +36,7 @@ struct trace_constants {
  * struct trace_values - of one CPU; owned
  * @ranges: @nr of them in order, those of kernel code that is there with all its instructions.
  * @next: the first that has not been asked for.
+ * @frame: of the instruction that faulted, if @has_frame.
  */
 struct trace_values {
 	struct reg_values *values;
@@ -45,6 +46,8 @@ struct trace_values {
 	struct code *code;
 	const struct btsrec_freeze *freeze;
 	const struct fault *fault;
+	bool has_frame;
+	struct fault_frame frame;
 	bool nomem;
 	struct trace_constants constants;
 };

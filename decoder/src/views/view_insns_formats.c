@@ -10,6 +10,12 @@
 
 /* --- Registers ---------------------------------------------------------- */
 
+/** struct shown_value - @value of a register; @class: a word; NULL: not known */
+struct shown_value {
+	uint64_t value;
+	const char *class;
+};
+
 static bool is_known(const struct sem_shown *shown, const struct known *known, uint64_t *ret)
 {
 	uint64_t width = shown->bytes < 8 ? (1ULL << 8 * shown->bytes) - 1 : UINT64_MAX;
@@ -18,20 +24,35 @@ static bool is_known(const struct sem_shown *shown, const struct known *known, u
 	return (known->mask >> shown->shift & width) == width;
 }
 
-static void text_value(struct out *out, const struct sem_shown *shown, const struct known *known)
+/* What is read is what it was before, what is written is what it became. */
+static struct shown_value value_of(const struct sem_shown *shown, bool written,
+				   const struct reg_values_at *at)
 {
-	uint64_t value;
+	const struct known *certain = written ? at->certain.behind : at->certain.before;
+	const struct known *likely = written ? at->likely.behind : at->likely.before;
+	struct shown_value ret = { 0 };
+
+	if (is_known(shown, &certain[shown->reg], &ret.value))
+		ret.class = "certain";
+	else if (is_known(shown, &likely[shown->reg], &ret.value))
+		ret.class = "likely";
+	return ret;
+}
+
+static void text_value(struct out *out, const struct sem_shown *shown, bool written,
+		       const struct reg_values_at *at)
+{
+	struct shown_value value = value_of(shown, written, at);
 
 	out_char(out, ' ');
 	out_str(out, sem_shown_name(shown));
-	out_char(out, '=');
-	if (is_known(shown, known, &value))
-		out_hex(out, value);
+	out_char(out, !value.class || *value.class == 'c' ? '=' : '~');
+	if (value.class)
+		out_hex(out, value.value);
 	else
 		out_char(out, '?');
 }
 
-/* What is read is what it was before, what is written is what it became. */
 static void text_values(struct out *out, const struct sem_insn *insn,
 			const struct reg_values_at *at)
 {
@@ -40,35 +61,35 @@ static void text_values(struct out *out, const struct sem_insn *insn,
 	out_literal(out, "  #");
 	for (unsigned int i = 0; i < insn->nr_shown; i++)
 		if (insn->shown[i].read)
-			text_value(out, &insn->shown[i], &at->before[insn->shown[i].reg]);
+			text_value(out, &insn->shown[i], false, at);
 	for (unsigned int i = 0; i < insn->nr_shown; i++) {
 		if (!insn->shown[i].written)
 			continue;
 		out_str(out, arrow);
 		arrow = "";
-		text_value(out, &insn->shown[i], &at->behind[insn->shown[i].reg]);
+		text_value(out, &insn->shown[i], true, at);
 	}
 }
 
-static void json_value(struct out *out, const struct sem_shown *shown, const struct known *known)
+static void json_value(struct out *out, const struct sem_shown *shown, bool written,
+		       const struct reg_values_at *at)
 {
-	uint64_t value;
-	bool certain = is_known(shown, known, &value);
+	struct shown_value value = value_of(shown, written, at);
 
 	out_literal(out, "{\"reg\":\"");
 	out_str(out, sem_shown_name(shown));
 	out_char(out, '"');
-	if (certain) {
+	if (value.class) {
 		out_literal(out, ",\"value\":\"");
-		out_hex(out, value);
+		out_hex(out, value.value);
 		out_char(out, '"');
 	}
-	json_word(out, "class", certain ? "certain" : "unknown");
+	json_word(out, "class", value.class ? value.class : "unknown");
 	out_char(out, '}');
 }
 
 static void json_registers(struct out *out, const char *key, const struct sem_insn *insn,
-			   bool written, const struct known *known)
+			   bool written, const struct reg_values_at *at)
 {
 	const char *comma = "";
 
@@ -81,7 +102,7 @@ static void json_registers(struct out *out, const char *key, const struct sem_in
 			continue;
 		out_str(out, comma);
 		comma = ",";
-		json_value(out, shown, &known[shown->reg]);
+		json_value(out, shown, written, at);
 	}
 	out_char(out, ']');
 }
@@ -89,8 +110,8 @@ static void json_registers(struct out *out, const char *key, const struct sem_in
 static void json_values(struct out *out, const struct sem_insn *insn,
 			const struct reg_values_at *at)
 {
-	json_registers(out, "reads", insn, false, at->before);
-	json_registers(out, "writes", insn, true, at->behind);
+	json_registers(out, "reads", insn, false, at);
+	json_registers(out, "writes", insn, true, at);
 }
 
 /* In front of the end of the line. */

@@ -31,15 +31,6 @@ static void find_insn(struct evidence *found, struct code *code, uint64_t va)
 	found->facts.is_trap = !code_insn(code, 0, va, false, &insn) && insn.class == CODE_TRAP;
 }
 
-/* The stack of a task that died of an oops is somebody else's; before 1.3 nobody knew of it. */
-static bool stack_may_be_new(const struct btsrec_root *root, const struct btsrec_cpu *cpu)
-{
-	const unsigned int minor_of_survived = 3;
-
-	return cpu->freeze.reason == BTSREC_REASON_OOPS &&
-	       (cpu->survived || root->version_minor < minor_of_survived);
-}
-
 static void find_frame(struct evidence *found, struct code *code,
 		       const struct btsrec_freeze *freeze)
 {
@@ -257,14 +248,14 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 	bool is_oops = cpu->freeze.reason == BTSREC_REASON_OOPS && !cpu->freeze.via_nmi;
 
 	view->stack = (struct summary_stack){ 0 };
-	if (!fault->kind && is_oops && !stack_may_be_new(root, cpu) &&
+	if (!fault->kind && is_oops && fault_frame_is_kept(root, cpu) &&
 	    summary_stack_fault(view, code, cpu))
 		fault = &view->stack.fault;
 	found->facts.fault = fault;
 	found->facts.reason = (enum btsrec_reason)cpu->freeze.reason;
 	if (fault->kind == FAULT_EXCEPTION) {
 		find_insn(found, code, fault->from);
-		if (!stack_may_be_new(root, cpu))
+		if (fault_frame_is_kept(root, cpu))
 			find_frame(found, code, &cpu->freeze);
 		find_branch(found, code);
 	}

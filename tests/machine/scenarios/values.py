@@ -2,8 +2,9 @@
 """Every value that "btsrec insns --values" prints is the one that the register held.
 
 The model logs all general registers before each instruction. A value that is read is the one
-before its instruction, a value that is written is the one before the next. What is not printed
-is counted by its distance from the end: the recall.
+before its instruction, a value that is written is the one before the next. Certain ones must all
+be right. What is known, and how much of what is likely is wrong, is counted by the distance from
+the end.
 """
 
 import json
@@ -12,6 +13,7 @@ import struct
 from bisect import bisect_right
 from collections import Counter
 
+import crashes
 import dump
 import truth
 import workload
@@ -20,15 +22,21 @@ from errors import Failure
 SUMMARY = "the printed values of registers are those that the registers held"
 
 SCRIPT = workload.SHELL + """
+crash() {
+    echo $1 >/sys/module/btscrash/parameters/crash
+}
+%s
 start_work
+hurry
 sleep 1
-echo c >/proc/sysrq-trigger
+%s
 """
 
 MAGIC = 0x534745524C444D42
 HEADER = struct.Struct("<QIIQQ")
 HEADER_BYTES = 4096
 REGS = struct.Struct("<18Q")
+MAX_PRINTED = 20
 DISTANCES = (100, 1_000, 10_000, 100_000, 1 << 62)
 
 
@@ -55,7 +63,11 @@ def add_options(parser):
     parser.add_argument("--insns", type=int, default=2_000_000,
                         help="instructions of each CPU to log (2000000)")
     parser.add_argument("--wanted", type=int, default=100_000, help="values to compare (100000)")
+    parser.add_argument("--crash", default="null", choices=crashes.KINDS, metavar="KIND",
+                        help="how the guest crashes (null)")
     parser.add_argument("--keep", action="store_true", help="keep dump and logs")
+    parser.add_argument("--again", action="store_true",
+                        help="no machine: compare what --keep has kept once more")
 
 
 def _logged(path) -> list[tuple]:
@@ -88,18 +100,19 @@ def _matches(operand, value) -> bool:
 def _check(item, log, place, count, distance):
     for when, name in ((0, "reads"), (1, "writes")):
         for operand in item.get(name, []):
+            kind = operand["class"]
             count[f"all {distance}"] += 1
-            if operand["class"] != "certain":
-                continue
-            if place + when >= len(log):
+            if kind == "unknown" or place + when >= len(log):
                 continue
             value = log[place + when][2 + PARTS[operand["reg"]][0]]
-            if not _matches(operand, value):
-                count["wrong"] += 1
-                if count["wrong"] < 20:
-                    print(f"CPU {item['cpu']} event {item['n']} {item['ip']} {item['insn']}: "
-                          f"{name} {operand}, true 0x{value:x}", flush=True)
-            count[f"known {distance}"] += 1
+            count[f"{kind} {distance}"] += 1
+            if _matches(operand, value):
+                continue
+            count[f"wrong {kind}"] += 1
+            count[f"wrong {kind} {distance}"] += 1
+            if count[f"wrong {kind}"] < MAX_PRINTED:
+                print(f"CPU {item['cpu']} event {item['n']} {item['ip']} {item['insn']}: "
+                      f"{name} {operand}, true 0x{value:x}", flush=True)
 
 
 def _compare(items, branches, total, log) -> Counter:
@@ -129,25 +142,33 @@ def _summed(count) -> str:
     """Each distance is without the nearer ones."""
     rates = []
     for at in DISTANCES:
-        if count[f"all {at}"]:
-            rates.append(f"{f'to {at}' if at < 1 << 60 else 'farther'}: "
-                         f"{count[f'known {at}'] / count[f'all {at}']:.1%}"
-                         f" of {count[f'all {at}']}")
-    known = sum(count[f"known {at}"] for at in DISTANCES)
+        listed = count[f"all {at}"]
+        if not listed:
+            continue
+        certain, likely = count[f"certain {at}"], count[f"likely {at}"]
+        wrong = count[f"wrong likely {at}"] / max(1, certain + likely)
+        rates.append(f"{f'to {at}' if at < 1 << 60 else 'farther'}: {certain / listed:.1%} certain"
+                     f", {likely / listed:.1%} likely ({wrong:.2%} wrong) of {listed}")
+    certain, likely = (sum(count[f"{kind} {at}"] for at in DISTANCES)
+                       for kind in ("certain", "likely"))
     listed = sum(count[f"all {at}"] for at in DISTANCES)
-    return f"{known} of {listed} values compared, wrong: {count['wrong']}; not aligned " \
-           f"{count['not aligned']}; known by distance {', '.join(rates)}"
+    return f"{certain} certain values of {listed} compared, wrong: {count['wrong certain']}; " \
+           f"{likely} likely, wrong: {count['wrong likely']}; not aligned " \
+           f"{count['not aligned']}; by distance {'; '.join(rates)}"
 
 
 def run(context):
-    options = context.options
+    options, kind = context.options, crashes.KINDS[context.options.crash]
     path = context.out / "dump"
+    if options.again:
+        compare(context, path, context.out / "boot" / "model")
+        return
     path.unlink(missing_ok=True)
-    with context.boot(SCRIPT, context.recorder_modules(f"ring_bytes={options.ring_bytes}"),
+    modules = [*context.recorder_modules(f"ring_bytes={options.ring_bytes}"),
+               context.guest_module("btscrash")]
+    with context.boot(SCRIPT % (kind.setup, kind.trigger), modules,
                       plugin_args={"reglog": options.insns}, append="nopti") as machine:
-        machine.expect_panic(context.seconds(400))
-        machine.dump(path)
-        machine.quit()
+        machine.dump_at_panic(context.seconds(400), path)
     compare(context, path, machine.model_dir)
     if not options.keep:
         path.unlink()
@@ -170,7 +191,7 @@ def compare(context, path, model_dir):
         context.say(f"CPU {cpu}: {_summed(count)}")
         total += count
     context.say(f"in all: {_summed(total)}")
-    if total["wrong"] or total["not aligned"]:
+    if total["wrong certain"] or total["not aligned"]:
         raise Failure("not all values are those that the registers held")
-    if sum(total[f"known {at}"] for at in DISTANCES) < context.options.wanted:
+    if sum(total[f"certain {at}"] for at in DISTANCES) < context.options.wanted:
         raise Failure("too few values to tell from")

@@ -52,14 +52,14 @@ static uint32_t run_stack(const char *store, size_t nr_bytes)
 	reg_values_anchor(values, SEM_RCX, known_all(77));
 	reg_values_run(values);
 	look(push);
-	ck_is(at.before[SEM_RSP], SP);
+	ck_is(at.certain.before[SEM_RSP], SP);
 	return push;
 }
 
 START_TEST(word_of_the_stack)
 {
 	run_stack("\x90", 1);
-	ck_is(at.before[SEM_RBX], 77);
+	ck_is(at.certain.before[SEM_RBX], 77);
 	reg_values_free(values);
 }
 END_TEST
@@ -68,24 +68,24 @@ END_TEST
 START_TEST(stores)
 {
 	run_stack("\x48\x89\x02", 3);
-	ck_assert_uint_eq(at.before[SEM_RBX].mask, 0);
+	ck_assert_uint_eq(at.certain.before[SEM_RBX].mask, 0);
 	reg_values_free(values);
 	run_stack("\x88\x04\x24", 3);
-	ck_assert_uint_eq(at.before[SEM_RBX].mask, 0);
+	ck_assert_uint_eq(at.certain.before[SEM_RBX].mask, 0);
 	reg_values_free(values);
 	run_stack("\x48\x89\x44\x24\x08", 5);
-	ck_is(at.before[SEM_RBX], 77);
+	ck_is(at.certain.before[SEM_RBX], 77);
 	reg_values_free(values);
 	/* mov %rax, %gs:0x100: of this CPU; with a register it may be anywhere. */
 	run_stack("\x65\x48\x89\x04\x25\x00\x01\x00\x00", 9);
-	ck_is(at.before[SEM_RBX], 77);
+	ck_is(at.certain.before[SEM_RBX], 77);
 	reg_values_free(values);
 	run_stack("\x65\x48\x89\x02", 4);
-	ck_assert_uint_eq(at.before[SEM_RBX].mask, 0);
+	ck_assert_uint_eq(at.certain.before[SEM_RBX].mask, 0);
 	reg_values_free(values);
 	/* rep stos */
 	run_stack("\xf3\x48\xab", 3);
-	ck_assert_uint_eq(at.before[SEM_RBX].mask, 0);
+	ck_assert_uint_eq(at.certain.before[SEM_RBX].mask, 0);
 	reg_values_free(values);
 }
 END_TEST
@@ -96,13 +96,13 @@ START_TEST(cuts)
 
 	setup();
 	first = INSN(0x1000, "\xb8\x05\x00\x00\x00");
-	reg_values_cut(values);
+	reg_values_cut(values, REG_VALUES_GAP);
 	second = INSN(0x1005, "\x89\xc3");
 	reg_values_run(values);
 	look(first);
-	ck_is(at.behind[SEM_RAX], 5);
+	ck_is(at.certain.behind[SEM_RAX], 5);
 	look(second);
-	ck_assert_uint_eq(at.before[SEM_RAX].mask, 0);
+	ck_assert_uint_eq(at.certain.before[SEM_RAX].mask, 0);
 	reg_values_free(values);
 }
 END_TEST
@@ -120,11 +120,11 @@ START_TEST(interrupts)
 	behind = INSN(0x1001, "\x90");
 	reg_values_run(values);
 	look(before);
-	ck_is(at.before[SEM_RSP], SP + 4);
+	ck_is(at.certain.before[SEM_RSP], SP + 4);
 	look(iret);
-	ck_is(at.before[SEM_RSP], SP - 40);
+	ck_is(at.certain.before[SEM_RSP], SP - 40);
 	look(behind);
-	ck_is(at.before[SEM_RSP], SP + 4);
+	ck_is(at.certain.before[SEM_RSP], SP + 4);
 	reg_values_free(values);
 	setup();
 	reg_values_anchor(values, SEM_RSP, known_all(SP));
@@ -134,9 +134,9 @@ START_TEST(interrupts)
 	behind = INSN(0x3000, "\x90");
 	reg_values_run(values);
 	look(iret);
-	ck_is(at.before[SEM_RSP], SP - 48);
+	ck_is(at.certain.before[SEM_RSP], SP - 48);
 	look(behind);
-	ck_assert_uint_eq(at.before[SEM_RSP].mask, 0);
+	ck_assert_uint_eq(at.certain.before[SEM_RSP].mask, 0);
 	reg_values_free(values);
 }
 END_TEST
@@ -145,13 +145,13 @@ static uint64_t rsp_after_interrupt(int vector)
 {
 	uint32_t handler;
 
-	reg_values_cut(values);
+	reg_values_cut(values, REG_VALUES_GAP);
 	reg_values_anchor(values, SEM_RSP, known_all(SP));
 	reg_values_interrupt(values, 0x1000, vector);
 	handler = INSN(0x2000, "\x90");
 	reg_values_run(values);
 	look(handler);
-	return at.before[SEM_RSP].mask == UINT64_MAX ? at.before[SEM_RSP].value : 0;
+	return at.certain.before[SEM_RSP].mask == UINT64_MAX ? at.certain.before[SEM_RSP].value : 0;
 }
 
 /* Of one instruction: a page fault has an error code, an NMI a stack of its own. */
@@ -162,6 +162,36 @@ START_TEST(interrupts_of_one_instruction)
 	ck_assert_uint_eq(rsp_after_interrupt(14), SP - 48);
 	ck_assert_uint_eq(rsp_after_interrupt(2), 0);
 	ck_assert_uint_eq(rsp_after_interrupt(236), SP - 40);
+	reg_values_free(values);
+}
+END_TEST
+
+/* mov $5,%eax; rep stosb, into which an exception came; what it does not write goes on. */
+START_TEST(begun)
+{
+	static const char stos[] = "\xf3\xaa";
+	struct sem_insn decoded;
+	uint32_t first, second;
+
+	setup();
+	first = INSN(0x1000, "\xb8\x05\x00\x00\x00");
+	ck_assert(sem_decode((const uint8_t *)stos, 2, 0x1005, &decoded));
+	ck_assert_ptr_null(reg_values_known(values, 0x1005));
+	ck_assert(reg_values_begun(values, &decoded));
+	ck_assert_ptr_null(reg_values_known(values, 0x1005));
+	reg_values_anchor(values, SEM_RBX, known_all(7));
+	reg_values_anchor(values, SEM_RCX, known_all(3));
+	reg_values_interrupt(values, 0x1005, 14);
+	ck_assert_ptr_null(reg_values_known(values, 0x1005));
+	second = insn(0x1005, stos, 2);
+	ck_assert_uint_eq(reg_values_known(values, 0x1005)->op, decoded.op);
+	reg_values_run(values);
+	look(first);
+	ck_is(at.certain.before[SEM_RBX], 7);
+	ck_assert_uint_eq(at.certain.before[SEM_RCX].mask, 0);
+	look(second);
+	ck_is(at.certain.before[SEM_RAX], 5);
+	ck_is(at.certain.before[SEM_RCX], 3);
 	reg_values_free(values);
 }
 END_TEST
@@ -186,7 +216,7 @@ static struct known loaded(const char *bytes, size_t nr_bytes)
 	reg_values_run(values);
 	look(place);
 	reg_values_free(values);
-	return at.behind[SEM_RAX];
+	return at.certain.behind[SEM_RAX];
 }
 
 START_TEST(constants)
@@ -202,6 +232,76 @@ START_TEST(constants)
 }
 END_TEST
 
+/* 8 bytes at 0x5000. */
+static bool dumped(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
+		   uint64_t *ret)
+{
+	(void)arg;
+	*ret = 0x1122334455667788;
+	return !segment && nr_bytes == 8 && address == 0x5000;
+}
+
+static const struct reg_values_memory dump = { .read = dumped, .has_area = true, .area = 0x4000 };
+
+/* mov $0x5000,%ebx; mov %gs:0x1000,%rax; @store; mov (%rbx),%rcx: what is likely of the loads. */
+static void run_likely(const char *store, size_t nr_bytes, struct known *ret_first,
+		       struct known *ret_second)
+{
+	uint32_t first, second;
+
+	setup();
+	INSN(0x1000, "\xbb\x00\x50\x00\x00");
+	first = INSN(0x1005, "\x65\x48\x8b\x04\x25\x00\x10\x00\x00");
+	insn(0x100e, store, nr_bytes);
+	second = INSN(0x1020, "\x48\x8b\x0b");
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &dump));
+	look(first);
+	ck_assert_uint_eq(at.certain.behind[SEM_RAX].mask, 0);
+	*ret_first = at.likely.behind[SEM_RAX];
+	look(second);
+	ck_assert_uint_eq(at.certain.behind[SEM_RCX].mask, 0);
+	*ret_second = at.likely.behind[SEM_RCX];
+	reg_values_free(values);
+}
+
+START_TEST(likely)
+{
+	const uint64_t word = 0x1122334455667788;
+	struct known first, second;
+
+	/* nop; mov %rdx,(%rsi): elsewhere. */
+	run_likely("\x90", 1, &first, &second);
+	ck_is(first, word);
+	ck_is(second, word);
+	run_likely("\x48\x89\x16", 3, &first, &second);
+	ck_is(first, word);
+	/* movq $7,(%rbx); movb $7,(%rbx): what was there before is not known. */
+	run_likely("\x48\xc7\x03\x07\x00\x00\x00", 7, &first, &second);
+	ck_assert_uint_eq(first.mask, 0);
+	ck_is(second, 7);
+	run_likely("\xc6\x03\x07", 3, &first, &second);
+	ck_assert_uint_eq(first.mask, UINT64_MAX << 8);
+}
+END_TEST
+
+/* What others may have done is behind a cut: memory of the dump is not used before it. */
+START_TEST(likely_cuts)
+{
+	uint32_t place;
+
+	setup();
+	place = INSN(0x1000, "\x48\x8b\x0c\x25\x00\x50\x00\x00");
+	reg_values_cut(values, REG_VALUES_USER);
+	INSN(0x1008, "\x90");
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &dump));
+	look(place);
+	ck_assert_uint_eq(at.likely.behind[SEM_RCX].mask, 0);
+	reg_values_free(values);
+}
+END_TEST
+
 /* A jump that is taken because 5 is 6: nothing of that part is said, all of the others. */
 START_TEST(contradictions)
 {
@@ -212,17 +312,17 @@ START_TEST(contradictions)
 	INSN(0x1005, "\x83\xf8\x06");
 	INSN(0x1008, "\x74\x10");
 	INSN(0x101a, "\x90");
-	reg_values_cut(values);
+	reg_values_cut(values, REG_VALUES_GAP);
 	right = INSN(0x101b, "\xb8\x07\x00\x00\x00");
 	reg_values_run(values);
 	ck_assert_uint_eq(reg_values_nr_contradictions(values), 1);
 	look(wrong);
-	ck_assert_uint_eq(at.behind[SEM_RAX].mask, 0);
+	ck_assert_uint_eq(at.certain.behind[SEM_RAX].mask, 0);
 	look(right);
-	ck_is(at.behind[SEM_RAX], 7);
+	ck_is(at.certain.behind[SEM_RAX], 7);
 	reg_values_free(values);
 }
 END_TEST
 
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, cuts, interrupts,
-	       interrupts_of_one_instruction, constants, contradictions)
+	       interrupts_of_one_instruction, begun, constants, likely, likely_cuts, contradictions)

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of reg_values.h share. */
+#ifndef BTSREC_REG_VALUES_IMPL_H
+#define BTSREC_REG_VALUES_IMPL_H
+
+#include <stddef.h>
+
+#include "flow/reg_values.h"
+
+/* Words of a stack: more than a stack of 16 KiB has. */
+#define NR_WORDS	4096
+
+#define WORD_BYTES	8
+
+/* SDM vol. 3A, "64-Bit Mode Stack Frame": aligned, and RIP, CS, RFLAGS, RSP, SS. */
+#define FRAME_ALIGN_MASK	15ULL
+#define FRAME_BYTES		40
+#define FRAME_RSP_BYTES		24
+
+/* The number of the one that is no instruction. */
+#define STEP_CUT	0
+
+/* In place of the condition of an instruction that an interrupt came into. */
+#define BEGUN	0xff
+
+/** struct version - what a register holds from one write to the next; @prev: before that write */
+struct version {
+	struct known known;
+	uint32_t prev;
+};
+
+/** struct word - @version is what was pushed at @address; 0: nothing that is known */
+struct word {
+	uint64_t address;
+	uint32_t version;
+	uint32_t generation;
+};
+
+/** struct part - from one cut, for @why, to the next; @dead: contradicted itself */
+struct part {
+	uint32_t first_step;
+	uint32_t first_version;
+	enum reg_values_why why;
+	bool dead;
+};
+
+/**
+ * struct reg_values - steps, as numbers of instructions; each instruction is there once
+ * @insns: cut, and interrupts, are the first; @places: by a hash of their address, from 1.
+ * @current: the newest version of each register.
+ * @constant: NULL: no memory is read.
+ * @memory: of reg_values_likely().
+ * @at, @next: of the pass that is under way: versions before the step, and the next new one.
+ * @likely: of the versions from @likely_version on, which the steps from @likely_step on make;
+ *	NULL: none.  @is_likely: the pass is about those.
+ */
+struct reg_values {
+	struct sem_insn *insns;
+	size_t nr_insns, room_insns;
+	uint32_t *places;
+	size_t nr_places;
+	uint32_t *steps;
+	size_t nr_steps, room_steps;
+	struct version *versions;
+	size_t nr_versions, room_versions;
+	struct part *parts;
+	size_t nr_parts, room_parts;
+	struct word words[NR_WORDS];
+	uint32_t generation;
+	size_t nr_words;
+	uint32_t current[SEM_NR_REGS];
+	uint32_t at[SEM_NR_REGS];
+	uint32_t next;
+	size_t step;
+	size_t part;
+	uint64_t nr_contradictions;
+	reg_values_constant_fn constant;
+	void *constant_arg;
+	struct reg_values_memory memory;
+	struct known *likely;
+	uint32_t likely_version;
+	uint32_t likely_step;
+	uint32_t likely_part;
+	bool is_likely;
+};
+
+/** reg_values_insn_at() - of @step */
+static inline const struct sem_insn *reg_values_insn_at(const struct reg_values *values,
+							size_t step)
+{
+	return &values->insns[values->steps[step]];
+}
+
+/* Each register of @mask, which becomes 0. */
+#define FOR_EACH_REG(reg, mask) \
+	for (unsigned int reg; (mask) && (reg = (unsigned int)__builtin_ctz(mask), true); \
+	     (mask) &= (mask) - 1)
+
+/** reg_values_pushes() - does it make a version of the word that it pushes? */
+static inline bool reg_values_pushes(const struct sem_insn *insn)
+{
+	return insn->op == SEM_PUSH || insn->op == SEM_CALL;
+}
+
+/** reg_values_nr_made() - so many versions */
+static inline uint32_t reg_values_nr_made(const struct sem_insn *insn)
+{
+	return (uint32_t)__builtin_popcount(insn->writes) + reg_values_pushes(insn);
+}
+
+/** reg_values_is_interrupt() - is it no instruction but an interrupt or exception? */
+static inline bool reg_values_is_interrupt(const struct sem_insn *insn)
+{
+	return !insn->length_bytes && insn->op == SEM_OTHER;
+}
+
+/** reg_values_has_error_code(), reg_values_has_own_stack() - of an interrupt of @vector */
+bool reg_values_has_error_code(uint8_t vector);
+bool reg_values_has_own_stack(uint8_t vector);
+
+/**
+ * reg_values_link() - the step that is under way
+ * @before: versions before it; @first: the first that it makes.
+ */
+void reg_values_link(struct reg_values *values, const struct sem_insn *insn,
+		     const uint32_t *before, uint32_t first, struct sem_state *ret);
+
+/** reg_values_apply() - sem_apply(), of interrupts, too */
+void reg_values_apply(const struct sem_insn *insn, struct sem_state *state);
+
+/** reg_values_step_over() - to the next step */
+void reg_values_step_over(struct reg_values *values, const struct sem_insn *insn);
+
+/** reg_values_step_back() - before that step: *@before becomes the versions there */
+void reg_values_step_back(struct reg_values *values, const struct sem_insn *insn,
+			  uint32_t *before);
+
+/** reg_values_constant() - what a load of memory that is never written gives; false: not known */
+bool reg_values_constant(const struct reg_values *values, const struct sem_insn *insn,
+			 const struct sem_state *state, struct known *ret);
+
+#endif /* BTSREC_REG_VALUES_IMPL_H */

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is likely: the passes once more over the newest steps, with all of memory.
+ *
+ * Forwards a word is what was stored there; backwards it is what the dump has, up to the last
+ * store or cut.  A store to an unknown address is taken to be elsewhere, and no other CPU to store
+ * between a store and a load.  Two sources that disagree are no reason to give up: what is
+ * certain, or was known first, stays.
+ */
+#include "flow/reg_values_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "flow/reg_values_memory.h"
+
+/* What is farther from the end is seldom right; see docs/evidence/kernels-and-crashes.md. */
+#define MAX_LIKELY_STEPS	BOUND(1U << 15, 4096)
+/* Each makes more known; most is after three. */
+#define MAX_LIKELY_PASSES	8
+/* A repeated store of more is taken for one to an unknown address. */
+#define MAX_STRING_BYTES	65536
+
+/** struct likely - one pass; @memory: as of the step; @is_backward: in front of it */
+struct likely {
+	struct reg_values *values;
+	struct memory memory;
+	bool is_backward;
+	bool has_dump;
+};
+
+/* --- Memory ------------------------------------------------------------- */
+
+/* What memory is loaded or stored by @insn: its address; none: not known, or not one place. */
+static struct known place_of(const struct likely *pass, const struct sem_insn *insn,
+			     const struct sem_state *state, bool is_store)
+{
+	struct reg_values_tier tier;
+
+	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++) {
+		tier.before[reg] = *state->before[reg];
+		tier.behind[reg] = *state->behind[reg];
+	}
+	return reg_values_address(pass->values, insn, &tier, is_store);
+}
+
+/* Going back, what nobody has stored to since is as in the dump. */
+static struct known look(struct likely *pass, uint64_t address, unsigned int nr_bytes)
+{
+	const struct reg_values *values = pass->values;
+	uint64_t value;
+
+	if (pass->has_dump && !memory_has(&pass->memory, address, nr_bytes) &&
+	    values->memory.read(values->memory.arg, false, address, nr_bytes, &value))
+		memory_set(&pass->memory, address, nr_bytes, known_all(value));
+	return memory_get(&pass->memory, address, nr_bytes);
+}
+
+/* A repeated store of one value, or of many: where, and whether all of it is zero. */
+static void store_string(struct likely *pass, const struct sem_insn *insn,
+			 const struct sem_state *state)
+{
+	const struct known *to = state->before[SEM_RDI], *rcx = state->before[SEM_RCX];
+	const struct known *rax = state->before[SEM_RAX];
+	uint64_t nr_bytes = insn->operand_bytes * (insn->repeats ? rcx->value : 1);
+	bool is_zero = !(insn->reads & 1U << SEM_RSI) && rax->mask == UINT64_MAX && !rax->value;
+
+	if (insn->op != SEM_STRING || to->mask != UINT64_MAX || nr_bytes > MAX_STRING_BYTES ||
+	    (insn->repeats && rcx->mask != UINT64_MAX))
+		return;
+	for (uint64_t at = 0; at < nr_bytes; at += insn->operand_bytes)
+		memory_set(&pass->memory, to->value + at, insn->operand_bytes,
+			   is_zero && !pass->is_backward ? known_all(0) : known_none());
+}
+
+static void store(struct likely *pass, const struct sem_insn *insn, struct sem_state *state,
+		  struct known stored)
+{
+	unsigned int nr_bytes = reg_values_pushes(insn) ? WORD_BYTES : insn->store_bytes;
+	struct known address = place_of(pass, insn, state, true);
+
+	if (insn->op == SEM_STRING) {
+		store_string(pass, insn, state);
+		return;
+	}
+	if (address.mask != UINT64_MAX || nr_bytes > 512)
+		return;
+	for (unsigned int at = 0; at < nr_bytes; at += WORD_BYTES)
+		memory_set(&pass->memory, address.value + at,
+			   nr_bytes - at < WORD_BYTES ? nr_bytes - at : WORD_BYTES,
+			   at || pass->is_backward ? known_none() : stored);
+}
+
+/* --- One step ----------------------------------------------------------- */
+
+static bool loads(const struct sem_insn *insn)
+{
+	if (insn->op == SEM_POP || insn->op == SEM_RET || insn->op == SEM_LEAVE)
+		return true;
+	return insn->load_bytes && insn->load_bytes <= WORD_BYTES && insn->op != SEM_STRING &&
+	       insn->op != SEM_IRET;
+}
+
+static unsigned int nr_loaded(const struct sem_insn *insn)
+{
+	return insn->load_bytes && insn->load_bytes <= WORD_BYTES ? insn->load_bytes : WORD_BYTES;
+}
+
+/* What the step made known of the word that it loaded, memory held before it. */
+static void learn(struct likely *pass, const struct sem_insn *insn, uint64_t address,
+		  struct known was, struct known now)
+{
+	if (now.mask & ~was.mask)
+		memory_set(&pass->memory, address, nr_loaded(insn), now);
+}
+
+static void step(struct likely *pass, const struct sem_insn *insn, struct sem_state *state)
+{
+	struct known loaded = known_none(), stored = known_none(), constant, was, address;
+	bool is_store = insn->store_bytes || reg_values_pushes(insn);
+
+	if (pass->is_backward && is_store) {
+		address = place_of(pass, insn, state, true);
+		if (!state->store && address.mask == UINT64_MAX && insn->store_bytes <= WORD_BYTES)
+			stored = look(pass, address.value, insn->store_bytes);
+		store(pass, insn, state, stored);
+	}
+	if (!state->store && is_store)
+		state->store = &stored;
+	address = loads(insn) ? place_of(pass, insn, state, false) : known_none();
+	if (address.mask == UINT64_MAX)
+		loaded = look(pass, address.value, nr_loaded(insn));
+	else if (reg_values_constant(pass->values, insn, state, &constant))
+		loaded = constant;
+	was = loaded;
+	state->load = &loaded;
+	reg_values_apply(insn, state);
+	if (address.mask == UINT64_MAX)
+		learn(pass, insn, address.value, was, loaded);
+	if (!pass->is_backward && is_store)
+		store(pass, insn, state, *state->store);
+}
+
+/* Others than the thread may have stored, or the recorder. */
+static void cut(struct likely *pass)
+{
+	memory_forget(&pass->memory);
+	pass->has_dump = false;
+}
+
+/* --- Passes ------------------------------------------------------------- */
+
+static void pass_forward(struct likely *pass, const uint32_t *at)
+{
+	struct reg_values *values = pass->values;
+	struct sem_state state;
+
+	memory_forget(&pass->memory);
+	pass->is_backward = pass->has_dump = false;
+	values->step = values->likely_step;
+	values->next = values->likely_version;
+	values->part = values->likely_part;
+	memcpy(values->at, at, sizeof(values->at));
+	while (values->step < values->nr_steps) {
+		const struct sem_insn *insn = reg_values_insn_at(values, values->step);
+
+		if (values->part + 1 < values->nr_parts &&
+		    values->parts[values->part + 1].first_step == values->step)
+			values->part++;
+		if (values->steps[values->step] == STEP_CUT) {
+			cut(pass);
+		} else if (insn->op != SEM_CUT) {
+			reg_values_link(values, insn, values->at, values->next, &state);
+			step(pass, insn, &state);
+		}
+		reg_values_step_over(values, insn);
+	}
+}
+
+static void pass_backward(struct likely *pass)
+{
+	struct reg_values *values = pass->values;
+	uint32_t before[SEM_NR_REGS];
+	struct sem_state state;
+
+	memory_forget(&pass->memory);
+	pass->is_backward = true;
+	pass->has_dump = values->memory.read;
+	memcpy(before, values->current, sizeof(before));
+	values->next = (uint32_t)values->nr_versions;
+	values->part = values->nr_parts - 1;
+	for (values->step = values->nr_steps; values->step-- > values->likely_step;) {
+		const struct sem_insn *insn = reg_values_insn_at(values, values->step);
+
+		reg_values_step_back(values, insn, before);
+		if (values->steps[values->step] == STEP_CUT) {
+			cut(pass);
+		} else if (insn->op != SEM_CUT) {
+			reg_values_link(values, insn, before, values->next, &state);
+			step(pass, insn, &state);
+		}
+		if (values->step == values->parts[values->part].first_step && values->part)
+			values->part--;
+	}
+}
+
+/* From the first step of a part on, where each register has a new version. */
+static bool choose(struct reg_values *values, uint32_t *at)
+{
+	size_t wanted = values->nr_steps > MAX_LIKELY_STEPS ? values->nr_steps - MAX_LIKELY_STEPS :
+							      0;
+	size_t part = values->nr_parts - 1;
+	size_t nr;
+
+	while (part && values->parts[part].first_step > wanted)
+		part--;
+	values->likely_part = (uint32_t)part;
+	values->likely_step = values->parts[part].first_step;
+	values->likely_version = values->parts[part].first_version;
+	nr = values->nr_versions - values->likely_version;
+	values->likely = malloc(nr * sizeof(values->likely[0]));
+	for (size_t i = 0; values->likely && i < nr; i++)
+		values->likely[i] = values->versions[values->likely_version + i].known;
+	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
+		at[reg] = values->likely_version + reg;
+	return values->likely;
+}
+
+static uint64_t nr_likely_bits(const struct reg_values *values)
+{
+	size_t nr = values->nr_versions - values->likely_version;
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		bits += (uint64_t)__builtin_popcountll(values->likely[i].mask);
+	return bits;
+}
+
+bool reg_values_likely(struct reg_values *values, const struct reg_values_memory *memory)
+{
+	struct likely pass = { .values = values };
+	uint64_t nr_before = UINT64_MAX, nr;
+	uint32_t at[SEM_NR_REGS];
+
+	values->memory = *memory;
+	if (!choose(values, at))
+		return false;
+	values->is_likely = true;
+	nr = nr_likely_bits(values);
+	for (unsigned int i = 0; i < MAX_LIKELY_PASSES && nr != nr_before; i++) {
+		pass_forward(&pass, at);
+		pass_backward(&pass);
+		nr_before = nr;
+		nr = nr_likely_bits(values);
+	}
+	values->is_likely = false;
+	memory_fini(&pass.memory);
+	reg_values_begin(values);
+	return true;
+}
