@@ -77,6 +77,7 @@ enum command_answer {
  * @filter: its texts are borrowed from argv.
  * @filtered: @filter asks for something.
  * @bytes, @values, @source_folder: as in struct btsrec_insns.
+ * @value: as in struct btsrec_why, borrowed from argv.
  * @extract: by value.
  * @kind: of a file.
  * @socket: borrowed from argv; NULL: not given.
@@ -114,6 +115,7 @@ struct command_options {
 	bool filtered;
 	bool bytes;
 	bool values;
+	const char *value;
 	const char *source_folder;
 	struct btsrec_extract extract;
 	enum command_export_kind kind;
@@ -161,6 +163,7 @@ enum command_set {
 	FOR_SLOW = 1 << 21,
 	FOR_PATH = 1 << 22,
 	FOR_AROUND = 1 << 23,
+	FOR_WHY = 1 << 24,
 };
 
 /**
@@ -203,6 +206,7 @@ enum command_exit command_pairs(struct btsrec *rec, const struct command_options
 enum command_exit command_slow(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_path(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_around(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_why(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_prove(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_check(struct btsrec *rec, const struct command_options *options);
 

@@ -43,6 +43,8 @@ const struct command commands[] = {
 	 .run = command_timeline},
 	{"stack", "The call stack, rebuilt from calls and returns.", FOR_STACK,
 	 .run = command_stack},
+	{"why", "Where a value came from: by default the operand that made the fault.", FOR_WHY,
+	 .run = command_why},
 	{"prove", "Whether each history fits the code in the dump; if not, exit status 1.",
 	 FOR_PROVE, .run = command_prove},
 	{"report", "All histories as one page for a browser.", FOR_REPORT,

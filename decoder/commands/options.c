@@ -164,6 +164,14 @@ static bool set_at(struct command_options *options, const char *argument)
 	return !*end;
 }
 
+static bool set_event(struct command_options *options, const char *argument)
+{
+	uint64_t n;
+
+	options->nr_at = 0;
+	return parse_number(argument, 10, &n) && at_append(options, n, n);
+}
+
 static bool set_depth(struct command_options *options, const char *argument)
 {
 	uint64_t depth;
@@ -204,8 +212,8 @@ static bool set_pairs(struct command_options *options, const char *argument)
 #define FOR_BRANCHES (FOR_SHOW | FOR_INSNS | FOR_CALLS | FOR_FUNCTIONS | FOR_COVERAGE)
 #define FOR_SEARCH   (FOR_LAST | FOR_PAIRS | FOR_SLOW | FOR_PATH | FOR_AROUND)
 #define FOR_VIEWS                                                                            \
-	(FOR_SUMMARY | FOR_INFO | FOR_BRANCHES | FOR_TIMELINE | FOR_STACK | FOR_PROVE |      \
-	 FOR_SEARCH)
+	(FOR_SUMMARY | FOR_INFO | FOR_BRANCHES | FOR_TIMELINE | FOR_STACK | FOR_WHY |        \
+	 FOR_PROVE | FOR_SEARCH)
 #define FOR_CODE     (FOR_VIEWS | FOR_REPORT | FOR_GDBSERVER | FOR_EXPORT)
 #define FOR_TABLES   (FOR_INFO | FOR_SHOW | FOR_FUNCTIONS)
 #define FOR_SMALL    (FOR_EXTRACT | FOR_SNAPSHOT)
@@ -213,7 +221,7 @@ static bool set_pairs(struct command_options *options, const char *argument)
 #define FOR_ALL	     (FOR_CODE | FOR_DIFF | FOR_SMALL | FOR_CHECK)
 
 const struct option_entry options_all[] = {
-	{FOR_DIFF, 'c', "cpu", "CPU", "look at this CPU (default: that of the first fault)",
+	{FOR_DIFF | FOR_WHY, 'c', "cpu", "CPU", "look at this CPU (default: that of the first fault)",
 	 .takes = TAKES_CPU, .set = set_cpu},
 	{FOR_GDBSERVER, 'c', "cpu", "CPU", "the CPU to serve; it must be given", .takes = TAKES_CPU,
 	 .set = set_cpu},
@@ -255,6 +263,10 @@ const struct option_entry options_all[] = {
 	 WORDS(by, "call", "task")},
 	{FOR_STACK, 0, "at", "LIST", "after these events: 7,100-120 (default: the newest)",
 	 .takes = "numbers of events and ranges, ascending, as in 7,100-120", .set = set_at},
+	{FOR_WHY, 0, "at", "EVENT", "at the end of this event (default: the fault)",
+	 .takes = "the number of one event", .set = set_event},
+	{FOR_WHY, 0, "value", "WHAT", "a register or an address (default: what made the fault)",
+	 TEXT(value)},
 	{FOR_INSNS, 'b', "bytes", NULL, "with the bytes of each instruction", FLAG(bytes)},
 	{FOR_INSNS, 0, "values", NULL, "with what registers held, certain or likely",
 	 FLAG(values)},

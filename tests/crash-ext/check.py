@@ -121,6 +121,7 @@ WORDS = (
     "calls --merge --kernel -n 100", "calls --merge --range ffffffff80000000-ffffffffffffffff -f jsonl",
     "timeline", "timeline -n 20", "timeline -n 9 --pid 0,1 --format jsonl",
     "stack", "stack --thread {pid}", "stack -c 1 --format jsonl",
+    "why --value rsp", "why --value rax --format jsonl",
     "prove", "prove --format jsonl",
     "check",
 )

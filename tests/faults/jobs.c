@@ -33,6 +33,13 @@ JOB(prove)
 	return btsrec_prove(rec, BTSREC_FORMAT_TEXT, sink, &nr_faults);
 }
 
+JOB(why)
+{
+	struct btsrec_why opts = { .size = sizeof(opts), .value = "rax" };
+
+	return btsrec_why(rec, &opts, sink);
+}
+
 JOB(summary)
 {
 	return btsrec_summary(rec, BTSREC_FORMAT_TEXT, sink);
@@ -299,6 +306,7 @@ const struct job jobs[] = {
 	{ "info --format jsonl", info_json, false },
 	{ "check", check, true },
 	{ "prove", prove, false },
+	{ "why", why, false },
 	{ "summary", summary, false },
 	{ "summary --format jsonl", summary_json, false },
 	{ "show", show, false },

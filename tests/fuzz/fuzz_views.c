@@ -63,6 +63,7 @@ static void follow(struct btsrec *rec, const struct texts *texts)
 	const char *thread = texts->line[THREAD] ? texts->line[THREAD] : "7";
 	struct btsrec_show show = { .size = sizeof(show), .thread = thread, .lines = true };
 	struct btsrec_insns insns = { .size = sizeof(insns), .thread = thread, .max_events = 9 };
+	struct btsrec_why why = { .size = sizeof(why), .value = "rbx" };
 	struct btsrec_stack stack = { .size = sizeof(stack), .thread = thread };
 	struct btsrec_calls calls = { .size = sizeof(calls), .thread = thread };
 
@@ -72,6 +73,7 @@ static void follow(struct btsrec *rec, const struct texts *texts)
 	(void)btsrec_show(rec, &show, &fuzz_text);
 	(void)btsrec_insns(rec, &insns, &fuzz_text);
 	(void)btsrec_stack(rec, &stack, &fuzz_text);
+	(void)btsrec_why(rec, &why, &fuzz_text);
 	(void)btsrec_calls(rec, &calls, &fuzz_text);
 	calls.format = BTSREC_FORMAT_JSONL;
 	(void)btsrec_calls(rec, &calls, &fuzz_text);

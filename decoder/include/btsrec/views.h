@@ -147,6 +147,29 @@ BTSREC_API enum btsrec_status
 btsrec_prove(struct btsrec *rec, enum btsrec_format format,
 	     const struct btsrec_sink *sink, uint64_t *ret_nr_faults);
 
+/**
+ * struct btsrec_why - what btsrec_why() looks for; it grows, see base.h
+ */
+struct btsrec_why {
+	size_t size;		/* sizeof(struct btsrec_why) */
+	bool has_cpu;
+	unsigned int cpu;	/* if @has_cpu; else that of the first fault */
+	const char *value;	/* a register, "rax", or 8 bytes at an address, "0xffff..." */
+				/* NULL: the operand that made the fault */
+	bool has_at;
+	uint64_t at_n;		/* if @has_at: at the end of this event; else at the fault */
+	enum btsrec_format format; /* text or JSON lines; default: text */
+};
+
+/**
+ * btsrec_why() - where a value came from, backwards to what made it
+ *
+ * Return: as btsrec_show(); BTSREC_ERR_INVAL also for a value or an event that does not exist,
+ * and where no operand made the fault.
+ */
+BTSREC_API enum btsrec_status
+btsrec_why(struct btsrec *rec, const struct btsrec_why *opts, const struct btsrec_sink *sink);
+
 /** struct btsrec_span - events by their numbers, @first to @last */
 struct btsrec_span {
 	uint64_t first;

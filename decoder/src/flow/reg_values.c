@@ -703,3 +703,13 @@ uint64_t reg_values_ip(const struct reg_values *values, uint32_t place)
 {
 	return reg_values_insn_at(values, place)->ip;
 }
+
+uint32_t reg_values_nr(const struct reg_values *values)
+{
+	return (uint32_t)values->nr_steps;
+}
+
+const struct sem_insn *reg_values_step_insn(const struct reg_values *values, uint32_t place)
+{
+	return reg_values_insn_at(values, place);
+}

@@ -154,6 +154,12 @@ void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_
 struct known reg_values_address(const struct reg_values *values, const struct sem_insn *insn,
 				const struct reg_values_tier *tier, bool is_store);
 
+/** reg_values_nr() - so many places there are: that of the next step */
+uint32_t reg_values_nr(const struct reg_values *values);
+
+/** reg_values_step_insn() - what is at @place; no bytes: an interrupt or a cut */
+const struct sem_insn *reg_values_step_insn(const struct reg_values *values, uint32_t place);
+
 /** reg_values_ip() - where the instruction at @place is */
 uint64_t reg_values_ip(const struct reg_values *values, uint32_t place);
 

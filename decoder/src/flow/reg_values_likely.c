@@ -227,6 +227,12 @@ static bool choose(struct reg_values *values, uint32_t *at)
 	return values->likely;
 }
 
+/* Memory lacks something: then nothing is likely. */
+static bool is_lost(const struct likely *pass)
+{
+	return pass->memory.nomem || pass->memory.full;
+}
+
 static uint64_t nr_likely_bits(const struct reg_values *values)
 {
 	size_t nr = values->nr_versions - values->likely_version;
@@ -242,20 +248,26 @@ bool reg_values_likely(struct reg_values *values, const struct reg_values_memory
 	struct likely pass = { .values = values };
 	uint64_t nr_before = UINT64_MAX, nr;
 	uint32_t at[SEM_NR_REGS];
+	bool nomem;
 
 	values->memory = *memory;
 	if (!choose(values, at))
 		return false;
 	values->is_likely = true;
 	nr = nr_likely_bits(values);
-	for (unsigned int i = 0; i < MAX_LIKELY_PASSES && nr != nr_before; i++) {
+	for (unsigned int i = 0; i < MAX_LIKELY_PASSES && nr != nr_before && !is_lost(&pass); i++) {
 		pass_forward(&pass, at);
 		pass_backward(&pass);
 		nr_before = nr;
 		nr = nr_likely_bits(values);
 	}
 	values->is_likely = false;
-	memory_fini(&pass.memory);
 	reg_values_begin(values);
-	return true;
+	nomem = pass.memory.nomem;
+	if (is_lost(&pass)) {
+		free(values->likely);
+		values->likely = NULL;
+	}
+	memory_fini(&pass.memory);
+	return !nomem;
 }

@@ -32,16 +32,21 @@ static struct memory_word *place_of(const struct memory *memory, uint64_t addres
 	return &memory->words[at];
 }
 
+/* False: see @nomem and @full. */
 static bool grow_table(struct memory *memory)
 {
 	size_t nr_room = memory->nr_room ? 2 * memory->nr_room : FIRST_ROOM;
 	struct memory larger = { .nr = memory->nr, .nr_room = nr_room, .generation = 1 };
 
-	if (nr_room > MAX_ROOM)
+	if (nr_room > MAX_ROOM) {
+		memory->full = true;
 		return false;
+	}
 	larger.words = calloc(nr_room, sizeof(larger.words[0]));
-	if (!larger.words)
+	if (!larger.words) {
+		memory->nomem = true;
 		return false;
+	}
 	for (size_t i = 0; i < memory->nr_room; i++) {
 		struct memory_word word = memory->words[i];
 
@@ -141,9 +146,8 @@ void memory_set(struct memory *memory, uint64_t address, unsigned int nr_bytes,
 		struct memory_word *word = make(memory, piece.word);
 		uint64_t bits = known_bits(piece.nr) << piece.shift;
 
-		memory->nomem |= !word;
 		if (!word)
-			continue;
+			return;
 		word->known = known_only(word->known, ~bits);
 		word->known.mask |= (known.mask >> piece.done) << piece.shift & bits;
 		word->known.value |= ((known.mask & known.value) >> piece.done) << piece.shift &

@@ -17,13 +17,14 @@ struct memory_word {
 /**
  * struct memory - words in the first free place from that of their hash on
  * @words: owned; @nr_room of them, a power of two; @nr are in use.
- * @nomem: it could not grow, and lacks something.
+ * @nomem, @full: it could not grow, or must not, and lacks something.
  */
 struct memory {
 	struct memory_word *words;
 	size_t nr, nr_room;
 	uint32_t generation;
 	bool nomem;
+	bool full;
 };
 
 /** memory_forget() - nothing is known; the first call comes before all others */

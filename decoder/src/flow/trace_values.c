@@ -2,6 +2,7 @@
 #include "flow/trace_values.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "recorder/record.h"
@@ -177,10 +178,26 @@ static const struct sem_insn *insn_of(const struct trace_values *values, uint64_
 	return trace_values_insn(values->code, ip, buf) ? buf : NULL;
 }
 
-static void add_range(struct trace_values *values, uint64_t n,
+/* The number of the thread, which is new if it is not the last one. */
+static uint32_t number_of(struct trace_values *values, const struct btsrec_side *side)
+{
+	if (!side)
+		return 0;
+	if (values->nr_sides && !memcmp(&values->sides[values->nr_sides - 1], side, sizeof(*side)))
+		return (uint32_t)values->nr_sides;
+	values->nomem |= !grow(&values->sides, sizeof(*side), values->nr_sides,
+			       &values->room_sides);
+	if (values->nomem)
+		return 0;
+	values->sides[values->nr_sides++] = *side;
+	return (uint32_t)values->nr_sides;
+}
+
+static void add_range(struct trace_values *values, const struct trace_event *traced,
 		      const struct proof_range *range)
 {
-	struct trace_values_range new = { .n = n, .place = TRACE_VALUES_NONE };
+	struct trace_values_range new = { .n = traced->event->n, .place = TRACE_VALUES_NONE,
+					  .side = number_of(values, traced->side) };
 	struct sem_insn buf;
 
 	for (uint64_t ip = range->start; ip < range->stop;) {
@@ -192,7 +209,7 @@ static void add_range(struct trace_values *values, uint64_t n,
 			return;
 		}
 		ip += insn->length_bytes;
-		if (is_hook(values, insn, n))
+		if (is_hook(values, insn, new.n))
 			anchor(values);
 		place = reg_values_insn(values->values, insn);
 		values->nomem |= place == TRACE_VALUES_NONE;
@@ -212,11 +229,15 @@ static enum reg_values_why level_of(uint64_t va)
 	return code_is_kernel(va) ? REG_VALUES_BREAK : REG_VALUES_USER;
 }
 
-/* Nothing but the user's code can have run, whatever of it is not there. */
-static bool is_of_user(const struct proof_step *step)
+/* Of user code nothing else can have run, whatever of it is not there. */
+static enum reg_values_why why_of(const struct trace_values *values, const struct proof_step *step)
 {
-	return (step->kind == PROOF_PROVEN || step->kind == PROOF_UNKNOWN) &&
-	       !code_is_kernel(step->start) && !code_is_kernel(step->end);
+	if (step->kind == PROOF_START)
+		return values->nr ? REG_VALUES_GAP : REG_VALUES_BEGIN;
+	if (step->kind != PROOF_PROVEN && step->kind != PROOF_UNKNOWN)
+		return REG_VALUES_BREAK;
+	return code_is_kernel(step->start) || code_is_kernel(step->end) ? REG_VALUES_BREAK :
+									  REG_VALUES_USER;
 }
 
 /* Did the last branch lead to where no code is, which is the fault? */
@@ -234,7 +255,7 @@ static void add_ranges(struct trace_values *values, const struct trace_event *tr
 	if (is_led_astray(values, traced))
 		return;
 	if (step->kind != PROOF_PROVEN || step->compat || step->guessed)
-		cut(values, is_of_user(step) ? REG_VALUES_USER : REG_VALUES_BREAK);
+		cut(values, why_of(values, step));
 	for (uint32_t i = 0; i < step->nr_ranges; i++) {
 		const struct proof_range *range = &step->ranges[i];
 
@@ -243,7 +264,7 @@ static void add_ranges(struct trace_values *values, const struct trace_event *tr
 		if (step->compat || !code_is_kernel(range->start))
 			cut(values, REG_VALUES_USER);
 		else
-			add_range(values, traced->event->n, range);
+			add_range(values, traced, range);
 	}
 }
 
@@ -280,6 +301,8 @@ static void add_entry(struct trace_values *values, const struct btsrec_event *ev
 	else if (at_fault && fault->from == values->freeze->ip &&
 		 (fault->kind == FAULT_STOP || fault->kind == FAULT_EXCEPTION))
 		anchor(values);
+	if (at_fault && fault->kind == FAULT_EXCEPTION)
+		values->fault_place = reg_values_nr(values->values);
 	values->nomem |= !reg_values_interrupt(values->values, event->branch.from, vector);
 }
 
@@ -336,7 +359,7 @@ enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 	enum btsrec_status status;
 
 	*ret = (struct trace_values){ .values = reg_values_new(), .code = trace_code(rec),
-				      .fault = fault,
+				      .fault = fault, .fault_place = TRACE_VALUES_NONE,
 				      .freeze = page && page->frozen ? &page->freeze : NULL };
 	ret->nomem = !ret->values || !ret->code;
 	if (!ret->nomem) {
@@ -368,6 +391,7 @@ void trace_values_close(struct trace_values *values)
 {
 	reg_values_free(values->values);
 	free(values->ranges);
+	free(values->sides);
 	*values = (struct trace_values){ 0 };
 }
 
@@ -379,6 +403,44 @@ static uint32_t find_in(const struct trace_values *values, const struct trace_va
 		if (reg_values_ip(values->values, range->place + i) == ip)
 			return range->place + i;
 	return TRACE_VALUES_NONE;
+}
+
+/* How many ranges begin before @key, which is a place or an event's number. */
+static size_t nr_before(const struct trace_values *values, uint64_t key, bool is_place)
+{
+	size_t low = 0, high = values->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct trace_values_range *range = &values->ranges[middle];
+
+		if ((is_place ? range->place : range->n) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct trace_values_range *trace_values_range(const struct trace_values *values,
+						    uint32_t place)
+{
+	size_t nr = nr_before(values, (uint64_t)place + 1, true);
+
+	return nr ? &values->ranges[nr - 1] : NULL;
+}
+
+const struct trace_values_range *trace_values_event(const struct trace_values *values, uint64_t n)
+{
+	size_t nr = n == UINT64_MAX ? 0 : nr_before(values, n + 1, false);
+
+	return nr && values->ranges[nr - 1].n == n ? &values->ranges[nr - 1] : NULL;
+}
+
+const struct btsrec_side *trace_values_side(const struct trace_values *values,
+					    const struct trace_values_range *range)
+{
+	return range && range->side ? &values->sides[range->side - 1] : NULL;
 }
 
 uint32_t trace_values_find(struct trace_values *values, uint64_t n, uint64_t ip)

@@ -10,11 +10,15 @@
 
 #define TRACE_VALUES_NONE UINT32_MAX
 
-/** struct trace_values_range - @nr instructions of event @n, from @place on */
+/**
+ * struct trace_values_range - @nr instructions of event @n, from @place on
+ * @side: the thread, as a number from 1 on; 0: not known.
+ */
 struct trace_values_range {
 	uint64_t n;
 	uint32_t place;
 	uint32_t nr;
+	uint32_t side;
 };
 
 /**
@@ -36,6 +40,8 @@ struct trace_constants {
  * struct trace_values - of one CPU; owned
  * @ranges: @nr of them in order, those of kernel code that is there with all its instructions.
  * @next: the first that has not been asked for.
+ * @sides: @nr_sides threads, a new one where it changes.
+ * @fault_place: of the exception that is the fault; TRACE_VALUES_NONE: there is none.
  * @frame: of the instruction that faulted, if @has_frame.
  */
 struct trace_values {
@@ -43,6 +49,9 @@ struct trace_values {
 	struct trace_values_range *ranges;
 	size_t nr, room;
 	size_t next;
+	struct btsrec_side *sides;
+	size_t nr_sides, room_sides;
+	uint32_t fault_place;
 	struct code *code;
 	const struct btsrec_freeze *freeze;
 	const struct fault *fault;
@@ -65,6 +74,21 @@ bool trace_values_insn(struct code *code, uint64_t ip, struct sem_insn *ret);
 enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 				     const struct fault *fault, struct trace_values *ret);
 void trace_values_close(struct trace_values *values);
+
+/**
+ * trace_values_range() - the range that the step at @place is in, or the one before it
+ *
+ * Return: NULL: there is none before.
+ */
+const struct trace_values_range *trace_values_range(const struct trace_values *values,
+						    uint32_t place);
+
+/** trace_values_event() - the last range of event @n; NULL: nothing is known of it */
+const struct trace_values_range *trace_values_event(const struct trace_values *values, uint64_t n);
+
+/** trace_values_side() - the thread of @range; NULL: not known */
+const struct btsrec_side *trace_values_side(const struct trace_values *values,
+					    const struct trace_values_range *range);
 
 /**
  * trace_values_find() - the place of the instruction at @ip that ran up to event @n

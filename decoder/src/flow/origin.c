@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/origin.h"
+
+#define WORD_BYTES 8
+
+/**
+ * struct search - one way back
+ * @target: what is looked for now.
+ * @class: of the chain so far.
+ * @begun: the first step back was seen.
+ * @unsure: since the load stores to unknown addresses were passed, or what was not followed.
+ * @expected: what was loaded, as far as it is known.
+ * @done: the chain has its end.
+ */
+struct search {
+	const struct reg_values *values;
+	const struct origin_question *question;
+	struct origin *origin;
+	struct origin_target target;
+	enum origin_class class;
+	bool unsure;
+	struct known expected;
+	bool begun;
+	bool done;
+};
+
+static enum origin_class worse(enum origin_class a, enum origin_class b)
+{
+	return a > b ? a : b;
+}
+
+/* --- Values ------------------------------------------------------------- */
+
+/* What is known of a register before or behind a step. */
+static struct known reg_known(const struct reg_values_at *at, unsigned int reg, bool behind,
+			      enum origin_class *ret)
+{
+	const struct reg_values_tier *certain = &at->certain, *likely = &at->likely;
+	struct known known = behind ? certain->behind[reg] : certain->before[reg];
+
+	*ret = ORIGIN_CERTAIN;
+	if (known.mask == UINT64_MAX)
+		return known;
+	known = behind ? likely->behind[reg] : likely->before[reg];
+	*ret = known.mask == UINT64_MAX ? ORIGIN_LIKELY : ORIGIN_UNKNOWN;
+	return known;
+}
+
+static struct known address_of(const struct reg_values *values,
+			       const struct reg_values_step *step, bool is_store,
+			       enum origin_class *ret)
+{
+	struct known known = reg_values_address(values, step->insn, &step->at.certain, is_store);
+
+	*ret = ORIGIN_CERTAIN;
+	if (known.mask == UINT64_MAX)
+		return known;
+	known = reg_values_address(values, step->insn, &step->at.likely, is_store);
+	*ret = known.mask == UINT64_MAX ? ORIGIN_LIKELY : ORIGIN_UNKNOWN;
+	return known;
+}
+
+static bool is_in_stack(const struct origin_question *question, uint64_t address)
+{
+	uint64_t mask = ~(question->stack_bytes - 1);
+
+	return question->sp && (address & mask) == (question->sp & mask);
+}
+
+/* --- The chain ---------------------------------------------------------- */
+
+static struct origin_hop *add(struct search *search, enum origin_kind kind,
+			      const struct reg_values_step *step)
+{
+	struct origin *origin = search->origin;
+	struct origin_hop *hop = &origin->hops[origin->nr];
+
+	*hop = (struct origin_hop){ .kind = kind, .place = step->place, .insn = step->insn,
+				    .target = search->target, .class = search->class,
+				    .value_class = ORIGIN_UNKNOWN };
+	search->done = kind >= ORIGIN_CONSTANT;
+	if (++origin->nr < ORIGIN_MAX_HOPS)
+		return hop;
+	hop->kind = ORIGIN_TOO_LONG;
+	search->done = true;
+	return hop;
+}
+
+/* With the value that the register has then. */
+static struct origin_hop *add_reg(struct search *search, enum origin_kind kind,
+				  const struct reg_values_step *step)
+{
+	struct origin_hop *hop = add(search, kind, step);
+
+	hop->value = reg_known(&step->at, hop->target.reg, true, &hop->value_class).value;
+	return hop;
+}
+
+static void follow(struct search *search, uint8_t reg)
+{
+	search->target = (struct origin_target){ .reg = reg, .nr_bytes = WORD_BYTES };
+}
+
+/* --- Loads -------------------------------------------------------------- */
+
+static unsigned int nr_loaded(const struct sem_insn *insn)
+{
+	return insn->load_bytes && insn->load_bytes <= WORD_BYTES ? insn->load_bytes : WORD_BYTES;
+}
+
+static void load(struct search *search, const struct reg_values_step *step)
+{
+	enum origin_class class;
+	struct known address = address_of(search->values, step, false, &class), value;
+	struct origin_hop *hop;
+
+	if (class == ORIGIN_UNKNOWN) {
+		add_reg(search, ORIGIN_NO_ADDRESS, step);
+		return;
+	}
+	hop = add_reg(search, ORIGIN_LOADED, step);
+	hop->has_address = true;
+	hop->address = address.value;
+	value = hop->value_class == ORIGIN_UNKNOWN ? known_none() : known_all(hop->value);
+	search->class = worse(search->class, class);
+	search->unsure = false;
+	search->target = (struct origin_target){ .reg = SEM_NO_REG, .address = address.value,
+						 .nr_bytes = (uint8_t)nr_loaded(step->insn) };
+	/* MOVSX makes other bits above it. */
+	search->expected = known_only(value, known_bits(search->target.nr_bytes * 8U));
+}
+
+/* --- Registers ---------------------------------------------------------- */
+
+/* Of two registers the one to follow: that which is no address of the kernel, if one is. */
+static uint8_t one_of(const struct reg_values_step *step, uint8_t a, uint8_t b)
+{
+	const uint64_t kernel = 0xffff800000000000ULL;
+	enum origin_class class_a, class_b;
+	uint64_t value_a = reg_known(&step->at, a, false, &class_a).value;
+	uint64_t value_b = reg_known(&step->at, b, false, &class_b).value;
+
+	if (class_a == ORIGIN_UNKNOWN || class_b == ORIGIN_UNKNOWN ||
+	    (value_a >= kernel) == (value_b >= kernel))
+		return SEM_NO_REG;
+	return value_a >= kernel ? b : a;
+}
+
+static void compute(struct search *search, const struct reg_values_step *step, uint8_t a,
+		    uint8_t b)
+{
+	uint8_t reg = a == SEM_NO_REG ? b : b == SEM_NO_REG ? a : one_of(step, a, b);
+
+	if (a == SEM_NO_REG && b == SEM_NO_REG) {
+		add_reg(search, ORIGIN_CONSTANT, step);
+		return;
+	}
+	add_reg(search, reg == SEM_NO_REG ? ORIGIN_JOINED : ORIGIN_COMPUTED, step);
+	if (reg != SEM_NO_REG)
+		follow(search, reg);
+}
+
+/* The operand @i becomes what is looked for. */
+static void take(struct search *search, const struct reg_values_step *step, unsigned int i)
+{
+	const struct sem_operand *operand = &step->insn->operands[i];
+
+	switch (operand->kind) {
+	case SEM_REGISTER:
+		add_reg(search, ORIGIN_MOVED, step);
+		follow(search, operand->reg);
+		break;
+	case SEM_MEMORY:
+		load(search, step);
+		break;
+	case SEM_IMMEDIATE:
+		add_reg(search, ORIGIN_CONSTANT, step);
+		break;
+	default:
+		add_reg(search, ORIGIN_NO_RULE, step);
+		break;
+	}
+}
+
+/* Two operands make it; one is its own register. */
+static void combine(struct search *search, const struct reg_values_step *step)
+{
+	const struct sem_insn *insn = step->insn;
+	const struct sem_operand *own = &insn->operands[0], *other = &insn->operands[1];
+
+	if (own->kind != SEM_REGISTER || other->kind == SEM_MEMORY)
+		add_reg(search, ORIGIN_JOINED, step);
+	else
+		compute(search, step, own->reg,
+			other->kind == SEM_REGISTER ? other->reg : SEM_NO_REG);
+}
+
+static void exchange(struct search *search, const struct reg_values_step *step)
+{
+	const struct sem_insn *insn = step->insn;
+
+	take(search, step, insn->operands[0].kind == SEM_REGISTER &&
+			   insn->operands[0].reg == search->target.reg);
+}
+
+/* Of IMUL with three operands the first is only written. */
+static void multiply(struct search *search, const struct reg_values_step *step)
+{
+	const struct sem_insn *insn = step->insn;
+	const struct sem_operand *from = &insn->operands[1];
+
+	if (insn->operands[2].kind != SEM_IMMEDIATE)
+		combine(search, step);
+	else if (from->kind == SEM_REGISTER)
+		compute(search, step, from->reg, SEM_NO_REG);
+	else
+		add_reg(search, ORIGIN_JOINED, step);
+}
+
+/* Which of two operands CMOVcc took, by what came out; SEM_NO_REG: not known, or not a register. */
+static uint8_t taken(const struct reg_values_step *step, uint8_t own)
+{
+	const struct sem_operand *other = &step->insn->operands[1];
+	enum origin_class was_class, is_class, other_class;
+	uint64_t was = reg_known(&step->at, own, false, &was_class).value;
+	uint64_t is = reg_known(&step->at, own, true, &is_class).value, from;
+
+	if (other->kind != SEM_REGISTER)
+		return SEM_NO_REG;
+	from = reg_known(&step->at, other->reg, false, &other_class).value;
+	if (worse(worse(was_class, is_class), other_class) != ORIGIN_CERTAIN || was == from)
+		return SEM_NO_REG;
+	return is == was ? own : is == from ? other->reg : SEM_NO_REG;
+}
+
+static void pick(struct search *search, const struct reg_values_step *step)
+{
+	uint8_t own = search->target.reg, reg = taken(step, own);
+
+	if (reg == own)
+		return;
+	add_reg(search, reg == SEM_NO_REG ? ORIGIN_JOINED : ORIGIN_MOVED, step);
+	if (reg != SEM_NO_REG)
+		follow(search, reg);
+}
+
+static void other_stack(struct search *search, const struct reg_values_step *step)
+{
+	const struct sem_insn *insn = step->insn;
+	bool is_sp = search->target.reg == SEM_RSP;
+
+	if ((insn->op == SEM_POP || insn->op == SEM_LEAVE) && !is_sp)
+		load(search, step);
+	else if (insn->op == SEM_LEAVE)
+		compute(search, step, SEM_RBP, SEM_NO_REG);
+	else if (is_sp && insn->op != SEM_IRET)
+		/* PUSH, POP, CALL and RET move it: no news. */
+		follow(search, SEM_RSP);
+	else
+		add_reg(search, ORIGIN_NO_RULE, step);
+}
+
+/* @step writes the register that is looked for. */
+static void written(struct search *search, const struct reg_values_step *step)
+{
+	const struct sem_insn *insn = step->insn;
+
+	switch (insn->op) {
+	case SEM_MOV:
+	case SEM_MOVSX:
+		take(search, step, 1);
+		break;
+	case SEM_LEA:
+		compute(search, step, insn->base, insn->index);
+		break;
+	case SEM_ZERO:
+		add_reg(search, ORIGIN_CONSTANT, step);
+		break;
+	case SEM_XCHG:
+		exchange(search, step);
+		break;
+	case SEM_ADD: case SEM_ADC: case SEM_SUB: case SEM_SBB:
+	case SEM_AND: case SEM_OR: case SEM_XOR:
+		combine(search, step);
+		break;
+	case SEM_IMUL:
+		multiply(search, step);
+		break;
+	case SEM_INC: case SEM_DEC: case SEM_NEG: case SEM_NOT:
+	case SEM_SHL: case SEM_SHR: case SEM_SAR: case SEM_ROL: case SEM_ROR:
+	case SEM_BSWAP: case SEM_BTS: case SEM_BTR: case SEM_BTC:
+		compute(search, step, search->target.reg, SEM_NO_REG);
+		break;
+	case SEM_CBW:
+	case SEM_CWD:
+		compute(search, step, SEM_RAX, SEM_NO_REG);
+		break;
+	case SEM_CMOVCC:
+		pick(search, step);
+		break;
+	case SEM_PUSH: case SEM_POP: case SEM_CALL: case SEM_RET: case SEM_LEAVE: case SEM_IRET:
+		other_stack(search, step);
+		break;
+	default:
+		add_reg(search, ORIGIN_NO_RULE, step);
+		break;
+	}
+}
+
+/* --- Stores ------------------------------------------------------------- */
+
+static bool stores(const struct sem_insn *insn)
+{
+	return insn->store_bytes || insn->op == SEM_PUSH || insn->op == SEM_CALL;
+}
+
+/* How many bytes from where; 0: not known. */
+static uint64_t nr_stored(const struct reg_values *values, const struct reg_values_step *step,
+			  uint64_t *address, enum origin_class *ret)
+{
+	const struct sem_insn *insn = step->insn;
+	enum origin_class class;
+	struct known to, count;
+
+	if (insn->op != SEM_STRING) {
+		to = address_of(values, step, true, ret);
+		*address = to.value;
+		if (insn->op == SEM_PUSH || insn->op == SEM_CALL)
+			return *ret == ORIGIN_UNKNOWN ? 0 : WORD_BYTES;
+		return *ret == ORIGIN_UNKNOWN || insn->store_bytes == SEM_ANY_BYTES ?
+			       0 : insn->store_bytes;
+	}
+	to = reg_known(&step->at, SEM_RDI, false, ret);
+	count = insn->repeats ? reg_known(&step->at, SEM_RCX, false, &class) : known_all(1);
+	if (insn->repeats)
+		*ret = worse(*ret, class);
+	*address = to.value;
+	return *ret == ORIGIN_UNKNOWN || count.value > UINT32_MAX ? 0 :
+	       count.value * insn->operand_bytes;
+}
+
+static bool overlaps(const struct origin_target *target, uint64_t address, uint64_t nr_bytes)
+{
+	return address - target->address < target->nr_bytes ||
+	       target->address - address < nr_bytes;
+}
+
+/* What was stored is not what was loaded. */
+static bool is_other(const struct search *search, struct known stored)
+{
+	return search->expected.mask & stored.mask & (search->expected.value ^ stored.value);
+}
+
+/* @operand is what was stored, all of what was loaded. */
+static void store_of(struct search *search, const struct reg_values_step *step,
+		     const struct sem_operand *operand, struct origin_hop *hop)
+{
+	uint64_t width = known_bits(search->target.nr_bytes * 8U);
+	struct known stored = known_none();
+
+	if (operand->kind == SEM_IMMEDIATE)
+		stored = known_all(operand->value);
+	else if (operand->kind == SEM_REGISTER)
+		stored = reg_known(&step->at, operand->reg, false, &hop->value_class);
+	if (operand->kind == SEM_IMMEDIATE)
+		hop->value_class = ORIGIN_CERTAIN;
+	stored.mask &= width;
+	stored.value &= width;
+	hop->value = stored.value;
+	if (is_other(search, stored)) {
+		hop->kind = ORIGIN_CHANGED;
+		search->done = true;
+	} else if (operand->kind == SEM_REGISTER && !operand->shift) {
+		follow(search, operand->reg);
+	} else if (operand->kind == SEM_IMMEDIATE) {
+		hop->kind = ORIGIN_STORED;
+		search->done = true;
+	} else {
+		hop->kind = ORIGIN_NO_RULE;
+		search->done = true;
+	}
+}
+
+/* Some of what was loaded, or of what was stored, or with what was there before. */
+static void store_other(struct search *search, struct origin_hop *hop)
+{
+	hop->kind = ORIGIN_NO_RULE;
+	search->done = true;
+}
+
+static void found_store(struct search *search, const struct reg_values_step *step,
+			uint64_t address, uint64_t nr_bytes, enum origin_class class)
+{
+	const struct sem_insn *insn = step->insn;
+	bool own = is_in_stack(search->question, search->target.address);
+	struct origin_hop *hop;
+	bool is_all;
+
+	search->class = worse(search->class, class);
+	if (search->unsure || !own)
+		search->class = worse(search->class, ORIGIN_LIKELY);
+	hop = add(search, ORIGIN_STORED, step);
+	hop->has_address = true;
+	hop->address = search->target.address;
+	if (search->done)
+		return;
+	is_all = address == search->target.address && nr_bytes >= search->target.nr_bytes;
+	if (is_all && (insn->op == SEM_MOV || insn->op == SEM_PUSH))
+		store_of(search, step, &insn->operands[insn->op == SEM_MOV], hop);
+	else
+		store_other(search, hop);
+}
+
+static void stored(struct search *search, const struct reg_values_step *step)
+{
+	enum origin_class class;
+	uint64_t address, nr_bytes = nr_stored(search->values, step, &address, &class);
+
+	if (!nr_bytes) {
+		/* A variable of the CPU, at its place in the area of that, is on no stack. */
+		search->unsure |= !step->insn->segment;
+		return;
+	}
+	if (overlaps(&search->target, address, nr_bytes))
+		found_store(search, step, address, nr_bytes, class);
+}
+
+/* --- The way back ------------------------------------------------------- */
+
+/* Is memory, unlike registers, followed across it? */
+static bool goes_on(const struct search *search, enum reg_values_why why)
+{
+	return search->target.reg == SEM_NO_REG &&
+	       (why == REG_VALUES_USER || why == REG_VALUES_PAUSE);
+}
+
+static void pass_cut(struct search *search, const struct reg_values_step *step)
+{
+	struct origin_hop *hop;
+
+	search->unsure = true;
+	if (goes_on(search, step->why))
+		return;
+	/* What no known store has made, an unknown one may have. */
+	if (search->target.reg == SEM_NO_REG)
+		search->class = worse(search->class, ORIGIN_LIKELY);
+	hop = add(search, ORIGIN_OLDER, step);
+	hop->insn = NULL;
+	hop->why = step->why;
+}
+
+/* What is asked for is as it was behind the first step. */
+static void begin(struct search *search, const struct reg_values_step *step)
+{
+	struct origin_hop *hop = add(search, ORIGIN_ASKED, step);
+
+	search->begun = true;
+	hop->place = search->question->place;
+	hop->insn = NULL;
+	if (search->target.reg != SEM_NO_REG)
+		hop->value = reg_known(&step->at, search->target.reg, true,
+				       &hop->value_class).value;
+}
+
+static bool go_back(void *arg, const struct reg_values_step *step)
+{
+	struct search *search = arg;
+
+	if (!search->begun)
+		begin(search, step);
+	if (step->cut)
+		pass_cut(search, step);
+	else if (search->target.reg != SEM_NO_REG && step->insn->writes >> search->target.reg & 1)
+		written(search, step);
+	else if (search->target.reg == SEM_NO_REG && stores(step->insn))
+		stored(search, step);
+	return !search->done;
+}
+
+void origin_find(struct reg_values *values, const struct origin_question *question,
+		 struct origin *ret)
+{
+	struct search search = { .values = values, .question = question, .origin = ret,
+				 .target = question->target };
+
+	ret->nr = 0;
+	if (question->place)
+		reg_values_back(values, question->place - 1, go_back, &search);
+}
+
+/** struct store_search - the newest store to @target */
+struct store_search {
+	const struct reg_values *values;
+	const struct origin_target *target;
+	struct origin_hop *ret;
+	bool found;
+};
+
+static bool look_for_store(void *arg, const struct reg_values_step *step)
+{
+	struct store_search *search = arg;
+	enum origin_class class;
+	uint64_t address, nr_bytes;
+
+	if (step->cut || !stores(step->insn))
+		return true;
+	nr_bytes = nr_stored(search->values, step, &address, &class);
+	if (!nr_bytes || !overlaps(search->target, address, nr_bytes))
+		return true;
+	search->found = true;
+	*search->ret = (struct origin_hop){ .kind = ORIGIN_STORED, .place = step->place,
+		.insn = step->insn, .target = *search->target, .has_address = true,
+		.address = search->target->address, .class = ORIGIN_LIKELY,
+		.value_class = ORIGIN_UNKNOWN };
+	return false;
+}
+
+bool origin_store(struct reg_values *values, const struct origin_target *target,
+		  struct origin_hop *ret)
+{
+	struct store_search search = { .values = values, .target = target, .ret = ret };
+
+	reg_values_back(values, UINT32_MAX, look_for_store, &search);
+	return search.found;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where a value came from: the chain of instructions that made it, backwards along one CPU.  Pure.
+ *
+ * Within the instructions that ran one after the other nothing is guessed: of a register the
+ * newest write is there.  A load leads to the newest store to that memory.  That is certain only
+ * of words of the thread's own stack, with no store to an unknown address between; else it is
+ * likely, because another CPU may have stored, too.
+ */
+#ifndef BTSREC_ORIGIN_H
+#define BTSREC_ORIGIN_H
+
+#include "flow/reg_values.h"
+
+/** enum origin_kind - what one instruction did to the value; from ORIGIN_CONSTANT on the end */
+enum origin_kind {
+	ORIGIN_ASKED,		/* nothing: it is what was asked for */
+	ORIGIN_MOVED,		/* from one register to another */
+	ORIGIN_COMPUTED,	/* from one register, and what else it needs */
+	ORIGIN_LOADED,
+	ORIGIN_STORED,
+	ORIGIN_CONSTANT,	/* of the instruction itself */
+	ORIGIN_JOINED,		/* made of several, and which of them matters is not known */
+	ORIGIN_OLDER,		/* than what is known; see @why */
+	ORIGIN_NO_ADDRESS,	/* loaded from an address that is not known */
+	ORIGIN_NO_RULE,		/* by an instruction that the table lacks, or by the processor */
+	ORIGIN_CHANGED,		/* the memory was changed between the store and the load */
+	ORIGIN_TOO_LONG,
+};
+
+/** enum origin_class - how sure it is; of several the last one holds */
+enum origin_class {
+	ORIGIN_CERTAIN,
+	ORIGIN_LIKELY,
+	ORIGIN_UNKNOWN,
+};
+
+/**
+ * struct origin_target - the value that is looked for
+ * @reg: where it is; SEM_NO_REG: in the @nr_bytes bytes of memory at @address.
+ */
+struct origin_target {
+	uint8_t reg;
+	uint8_t nr_bytes;
+	uint64_t address;
+};
+
+/**
+ * struct origin_hop - one link of the chain
+ * @place, @insn: as of reg_values_insn(); of ORIGIN_ASKED and ORIGIN_OLDER @insn may be NULL.
+ * @target: where the value is then.
+ * @value, @value_class: what it is there, as 64 bits or as many as @target has.
+ * @has_address, @address: of a load or store.
+ * @class: that this instruction is the one.
+ * @why: of ORIGIN_OLDER.
+ */
+struct origin_hop {
+	enum origin_kind kind;
+	uint32_t place;
+	const struct sem_insn *insn;
+	struct origin_target target;
+	uint64_t value;
+	enum origin_class value_class;
+	bool has_address;
+	uint64_t address;
+	enum origin_class class;
+	enum reg_values_why why;
+};
+
+#define ORIGIN_MAX_HOPS 64
+
+/** struct origin - the chain, the newest hop first; the last one says where it ends */
+struct origin {
+	size_t nr;
+	struct origin_hop hops[ORIGIN_MAX_HOPS];
+};
+
+/**
+ * struct origin_question - what is looked for, in front of the step @place
+ * @sp: the stack pointer of the thread there; its stack is the @stack_bytes around it that begin
+ *	at a multiple of that.  0: not known.
+ */
+struct origin_question {
+	uint32_t place;
+	struct origin_target target;
+	uint64_t sp;
+	uint64_t stack_bytes;
+};
+
+/** origin_find() - the chain of @question */
+void origin_find(struct reg_values *values, const struct origin_question *question,
+		 struct origin *ret);
+
+/**
+ * origin_store() - the newest store to @target of another CPU
+ *
+ * Return: false: none whose address is known.
+ */
+bool origin_store(struct reg_values *values, const struct origin_target *target,
+		  struct origin_hop *ret);
+
+#endif /* BTSREC_ORIGIN_H */

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where a value came from: the question, the chain, and what other CPUs stored there. */
+#include "views/view_why.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/options.h"
+#include "flow/trace_fault.h"
+#include "recorder/cpus.h"
+#include "symbols/symbol.h"
+
+#define WORD_BYTES	8
+/* THREAD_SIZE (arch/x86/include/asm/page_64_types.h); stacks are aligned to it. */
+#define STACK_BYTES	16384
+
+/* --- Words -------------------------------------------------------------- */
+
+const char *why_hop_str(enum origin_kind kind)
+{
+	static const char *const words[] = {
+		[ORIGIN_ASKED] = "asked", [ORIGIN_MOVED] = "moved",
+		[ORIGIN_COMPUTED] = "computed", [ORIGIN_LOADED] = "loaded",
+		[ORIGIN_STORED] = "stored", [ORIGIN_CONSTANT] = "constant",
+		[ORIGIN_JOINED] = "joined", [ORIGIN_OLDER] = "older",
+		[ORIGIN_NO_ADDRESS] = "loaded", [ORIGIN_NO_RULE] = "written",
+		[ORIGIN_CHANGED] = "stored", [ORIGIN_TOO_LONG] = "more",
+	};
+
+	return words[kind];
+}
+
+const char *why_class_str(enum origin_class class)
+{
+	static const char *const words[] = { "certain", "likely", "unknown" };
+
+	return words[class];
+}
+
+static const char *older_str(enum reg_values_why why)
+{
+	static const char *const words[] = {
+		[REG_VALUES_BEGIN] = "older than the history",
+		[REG_VALUES_GAP] = "older: events are missing here",
+		[REG_VALUES_PAUSE] = "older: here another thread or the recorder ran",
+		[REG_VALUES_USER] = "older: here user code ran",
+		[REG_VALUES_BREAK] = "older: what ran here is not known",
+	};
+
+	return words[why];
+}
+
+const char *why_end_str(const struct origin_hop *hop)
+{
+	switch (hop->kind) {
+	case ORIGIN_CONSTANT: return "a constant of this instruction";
+	case ORIGIN_STORED: return "a constant that this instruction stored";
+	case ORIGIN_JOINED: return "made of several values; ask for one of them";
+	case ORIGIN_OLDER:
+		return hop->target.reg == SEM_NO_REG ? "no store to it is known" :
+						       older_str(hop->why);
+	case ORIGIN_NO_ADDRESS: return "not known: loaded from an address that is not known";
+	case ORIGIN_NO_RULE: return "not known: this instruction is not followed";
+	case ORIGIN_CHANGED:
+		return "not known: after this store the memory was changed";
+	default: return "not known: the way is too long; ask from here on";
+	}
+}
+
+const char *why_register(uint8_t reg)
+{
+	const struct sem_shown shown = { .reg = reg, .bytes = WORD_BYTES };
+
+	return sem_shown_name(&shown);
+}
+
+/* --- Places ------------------------------------------------------------- */
+
+static void find_text(const struct why *why, struct why_place *place)
+{
+	uint8_t bytes[CODE_INSN_MAX_BYTES];
+
+	if (!code_text(trace_code(why->renderer.rec), 0, place->ip, false, bytes, place->insn,
+		       sizeof(place->insn)))
+		place->insn[0] = '\0';
+}
+
+void why_place(const struct why *why, const struct trace_values *values, unsigned int cpu,
+	       const struct origin_hop *hop, struct why_place *ret)
+{
+	const struct trace_values_range *range = trace_values_range(values, hop->place);
+
+	*ret = (struct why_place){ .cpu = cpu };
+	ret->n = range ? range->n : 0;
+	ret->side = trace_values_side(values, range);
+	if (hop->kind == ORIGIN_ASKED) {
+		ret->n = why->asked_n;
+		ret->ip = why->asked_ip;
+	} else if (hop->insn && hop->insn->length_bytes) {
+		ret->ip = hop->insn->ip;
+		find_text(why, ret);
+	}
+}
+
+/* --- The question ------------------------------------------------------- */
+
+static enum btsrec_status refuse(struct why *why, const char *text)
+{
+	return msg_set(&why->renderer.rec->msg, BTSREC_ERR_INVAL, "%s", text);
+}
+
+static void ask_reg(struct why *why, uint8_t reg)
+{
+	why->question.target = (struct origin_target){ .reg = reg, .nr_bytes = WORD_BYTES };
+}
+
+static void ask_memory(struct why *why, uint64_t address)
+{
+	why->question.target = (struct origin_target){ .reg = SEM_NO_REG, .address = address,
+						       .nr_bytes = WORD_BYTES };
+}
+
+static void look(struct why *why, uint32_t place, struct reg_values_at *ret)
+{
+	reg_values_begin(why->values.values);
+	(void)reg_values_next(why->values.values, place, ret);
+	reg_values_begin(why->values.values);
+}
+
+/* Of the registers of an address that which is none of the kernel's; else the first. */
+static uint8_t bad_one(const struct reg_values_tier *tier, uint8_t base, uint8_t index)
+{
+	if (base == SEM_NO_REG || index == SEM_NO_REG)
+		return base == SEM_NO_REG ? index : base;
+	if (code_is_kernel(tier->before[base].value) && !code_is_kernel(tier->before[index].value))
+		return index;
+	return base;
+}
+
+/* The operand of the branch at @place, which led to where no code is. */
+static enum btsrec_status ask_target(struct why *why, uint32_t place)
+{
+	const struct sem_insn *insn = reg_values_step_insn(why->values.values, place);
+	struct reg_values_at at;
+	struct known address;
+
+	why->question.place = place;
+	why->asked_ip = insn->ip;
+	why->asked_n = trace_values_range(&why->values, place)->n;
+	if ((insn->op == SEM_CALL || insn->op == SEM_JMP) &&
+	    insn->operands[0].kind == SEM_REGISTER) {
+		ask_reg(why, insn->operands[0].reg);
+		return BTSREC_OK;
+	}
+	look(why, place, &at);
+	address = reg_values_address(why->values.values, insn, &at.likely, false);
+	if (insn->op != SEM_RET && insn->operands[0].kind != SEM_MEMORY)
+		return refuse(why, "the fault has no operand; name a register or an address");
+	if (address.mask != UINT64_MAX)
+		return refuse(why, "it is not known where the address that was branched to lay");
+	ask_memory(why, address.value);
+	return BTSREC_OK;
+}
+
+static bool is_string(const struct sem_insn *insn)
+{
+	return insn->op == SEM_STRING;
+}
+
+/* The address that @insn could not access. */
+static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *insn)
+{
+	uint8_t base = insn->base, index = insn->index;
+	struct reg_values_at at;
+
+	if (is_string(insn)) {
+		base = insn->writes & 1U << SEM_RDI ? SEM_RDI : SEM_RSI;
+		index = insn->writes & 1U << SEM_RSI ? SEM_RSI : SEM_NO_REG;
+	} else if (insn->op == SEM_RET || insn->op == SEM_PUSH || insn->op == SEM_POP) {
+		base = SEM_RSP;
+	} else if ((insn->op == SEM_CALL || insn->op == SEM_JMP) &&
+		   insn->operands[0].kind == SEM_REGISTER) {
+		base = insn->operands[0].reg;
+	}
+	if (base == SEM_NO_REG && index == SEM_NO_REG)
+		return refuse(why, "no register made the fault; name one, or an address");
+	look(why, why->values.fault_place, &at);
+	/* A branch to what is no address faults itself: the word that RET took is at RSP. */
+	if (insn->op == SEM_RET && at.likely.before[SEM_RSP].mask == UINT64_MAX)
+		ask_memory(why, at.likely.before[SEM_RSP].value);
+	else
+		ask_reg(why, bad_one(&at.likely, base, index));
+	return BTSREC_OK;
+}
+
+static enum btsrec_status ask_fault(struct why *why)
+{
+	uint32_t place = why->values.fault_place;
+	struct code *code = trace_code(why->renderer.rec);
+	struct sem_insn insn;
+
+	if (place == TRACE_VALUES_NONE || !place)
+		return refuse(why, "no operand made the CPU stop; name a register or an address");
+	if (code_is_none(code, why->fault.from) &&
+	    reg_values_step_insn(why->values.values, place - 1)->length_bytes)
+		return ask_target(why, place - 1);
+	if (!trace_values_insn(code, why->fault.from, &insn))
+		return refuse(why, "the instruction of the fault is not in the dump");
+	return ask_operand(why, &insn);
+}
+
+/* Where the question is: at the fault, or at the end of an event. */
+static enum btsrec_status find_place(struct why *why)
+{
+	const struct trace_values_range *range;
+	uint64_t n = why->opts->has_at ? why->opts->at_n : why->fault.n;
+
+	why->question.place = why->values.fault_place;
+	why->asked_ip = why->fault.from;
+	why->asked_n = n;
+	if (!why->opts->has_at && why->fault.kind == FAULT_UNKNOWN)
+		return refuse(why, "the fault is not in the history; say --at which event");
+	if (!why->opts->has_at && why->question.place != TRACE_VALUES_NONE)
+		return BTSREC_OK;
+	range = trace_values_event(&why->values, n);
+	if (!range)
+		return refuse(why, "of that event no instruction of the kernel is known");
+	why->question.place = range->place + range->nr - 1;
+	why->asked_ip = reg_values_ip(why->values.values, why->question.place);
+	return BTSREC_OK;
+}
+
+/* "rax", "%rax" or "0xffff888000001000". */
+static enum btsrec_status ask_value(struct why *why, const char *text)
+{
+	const char *name = *text == '%' ? text + 1 : text;
+	unsigned long long address;
+	char *end;
+
+	for (unsigned int reg = 0; reg < SEM_FLAGS; reg++) {
+		if (strcmp(name, why_register((uint8_t)reg)))
+			continue;
+		ask_reg(why, (uint8_t)reg);
+		return BTSREC_OK;
+	}
+	errno = 0;
+	address = strtoull(text, &end, 16);
+	if (errno || *end || end == text || !code_is_kernel(address))
+		return refuse(why, "a value is a register, as rax, or an address of the kernel");
+	ask_memory(why, address);
+	return BTSREC_OK;
+}
+
+static enum btsrec_status ask(struct why *why)
+{
+	enum btsrec_status status = find_place(why);
+	struct reg_values_at at;
+
+	if (!status)
+		status = why->opts->value ? ask_value(why, why->opts->value) :
+			 why->opts->has_at ? refuse(why, "--at needs a register or an address") :
+					     ask_fault(why);
+	if (status)
+		return status;
+	look(why, why->question.place, &at);
+	if (at.certain.before[SEM_RSP].mask == UINT64_MAX)
+		why->question.sp = at.certain.before[SEM_RSP].value;
+	why->question.stack_bytes = STACK_BYTES;
+	return BTSREC_OK;
+}
+
+/* --- Other CPUs --------------------------------------------------------- */
+
+/* The memory whose store is not certain; NULL: there is none. */
+static const struct origin_hop *open_load(const struct why *why)
+{
+	const struct origin_hop *found = NULL;
+
+	for (size_t i = 0; i < why->origin.nr; i++) {
+		const struct origin_hop *hop = &why->origin.hops[i];
+
+		if (hop->kind == ORIGIN_LOADED)
+			found = hop;
+		if (hop->kind == ORIGIN_STORED && hop->class == ORIGIN_CERTAIN)
+			found = NULL;
+	}
+	return found;
+}
+
+static enum btsrec_status look_at_cpu(struct why *why, unsigned int cpu,
+				      const struct origin_target *target)
+{
+	struct why_candidate *candidate = &why->candidates[why->nr_candidates];
+	struct btsrec *rec = why->renderer.rec;
+	struct trace_values values = { 0 };
+	struct fault fault;
+	enum btsrec_status status = trace_fault(rec, cpu, &fault);
+
+	if (!status)
+		status = trace_values_open(rec, cpu, &fault, &values);
+	if (!status && origin_store(values.values, target, &candidate->hop)) {
+		why_place(why, &values, cpu, &candidate->hop, &candidate->place);
+		candidate->has_side = candidate->place.side;
+		if (candidate->has_side)
+			candidate->side = *candidate->place.side;
+		candidate->place.side = NULL;
+		candidate->hop.insn = NULL;
+		why->nr_candidates++;
+	}
+	trace_values_close(&values);
+	return status;
+}
+
+static enum btsrec_status find_candidates(struct why *why)
+{
+	const struct origin_hop *load = open_load(why);
+	struct btsrec *rec = why->renderer.rec;
+	enum btsrec_status status = BTSREC_OK;
+	struct origin_target target;
+
+	if (!load)
+		return BTSREC_OK;
+	target = (struct origin_target){ .reg = SEM_NO_REG, .address = load->address,
+					 .nr_bytes = WORD_BYTES };
+	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(rec) && !status; cpu++)
+		if (cpu != why->cpu && btsrec_cpu(rec, cpu) &&
+		    why->nr_candidates < WHY_MAX_CANDIDATES)
+			status = look_at_cpu(why, cpu, &target);
+	/* A history that cannot be read says nothing. */
+	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO ? status : BTSREC_OK;
+}
+
+/* --- All ---------------------------------------------------------------- */
+
+static enum btsrec_status answer(struct why *why)
+{
+	struct btsrec *rec = why->renderer.rec;
+	enum btsrec_status status = trace_fault(rec, why->cpu, &why->fault);
+
+	if (!status)
+		status = trace_values_open(rec, why->cpu, &why->fault, &why->values);
+	if (!status)
+		status = ask(why);
+	if (status)
+		return status;
+	origin_find(why->values.values, &why->question, &why->origin);
+	status = find_candidates(why);
+	if (status)
+		return status;
+	if (why->opts->format == BTSREC_FORMAT_JSONL)
+		why_json(why);
+	else
+		why_text(why);
+	return out_flush(&why->renderer.out);
+}
+
+static enum btsrec_status check(struct btsrec *rec, struct why *why)
+{
+	enum btsrec_status status = cpus_check(rec, NULL, 0);
+
+	if (status)
+		return status;
+	if (why->opts->format != BTSREC_FORMAT_TEXT && why->opts->format != BTSREC_FORMAT_JSONL)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "why answers as text or JSON lines");
+	if (!trace_code(rec))
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	why->cpu = why->opts->has_cpu ? why->opts->cpu : btsrec_root(rec)->freeze_cpu;
+	return cpus_check(rec, &why->cpu, 1);
+}
+
+enum btsrec_status btsrec_why(struct btsrec *rec, const struct btsrec_why *given,
+			      const struct btsrec_sink *sink)
+{
+	_cleanup_free_ struct why *why = calloc(1, sizeof(*why));
+	struct btsrec_why opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (status)
+		return status;
+	if (!why)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	why->opts = &opts;
+	why->renderer.rec = rec;
+	status = check(rec, why);
+	if (status)
+		return status;
+	why->renderer.names = symbols_present(rec);
+	out_init(&why->renderer.out, sink);
+	status = answer(why);
+	trace_values_close(&why->values);
+	return status;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a value came from: what its formats share. */
+#ifndef BTSREC_VIEW_WHY_H
+#define BTSREC_VIEW_WHY_H
+
+#include <btsrec/views.h>
+
+#include "flow/origin.h"
+#include "flow/trace_values.h"
+#include "render/render.h"
+
+/* Of other CPUs. */
+#define WHY_MAX_CANDIDATES	4
+#define WHY_INSN_BYTES		128
+
+/**
+ * struct why_place - where one line is
+ * @n: the event; @ip: the instruction; @insn: its text, "" if it is not known.
+ * @side: NULL: the thread is not known.
+ */
+struct why_place {
+	unsigned int cpu;
+	uint64_t n;
+	uint64_t ip;
+	char insn[WHY_INSN_BYTES];
+	const struct btsrec_side *side;
+};
+
+/**
+ * struct why_candidate - a store of another CPU to the memory that was loaded
+ * @side: the thread, if @has_side.
+ */
+struct why_candidate {
+	struct why_place place;
+	struct origin_hop hop;
+	bool has_side;
+	struct btsrec_side side;
+};
+
+/**
+ * struct why - one btsrec_why() under way
+ * @cpu, @values, @fault: that are asked.
+ * @asked_ip, @asked_n: where the question is.
+ * @candidates: @nr_candidates of them.
+ */
+struct why {
+	struct renderer renderer;
+	const struct btsrec_why *opts;
+	unsigned int cpu;
+	struct fault fault;
+	struct trace_values values;
+	struct origin_question question;
+	uint64_t asked_ip;
+	uint64_t asked_n;
+	struct origin origin;
+	struct why_candidate candidates[WHY_MAX_CANDIDATES];
+	size_t nr_candidates;
+};
+
+/** why_place() - where @hop of @values, which are of @cpu, is */
+void why_place(const struct why *why, const struct trace_values *values, unsigned int cpu,
+	       const struct origin_hop *hop, struct why_place *ret);
+
+/** why_hop_str(), why_class_str(), why_end_str() - words of both formats; static */
+const char *why_hop_str(enum origin_kind kind);
+const char *why_class_str(enum origin_class class);
+const char *why_end_str(const struct origin_hop *hop);
+
+/** why_register() - the 64 bits of it, "rax"; static */
+const char *why_register(uint8_t reg);
+
+void why_text(struct why *why);
+void why_json(struct why *why);
+
+#endif /* BTSREC_VIEW_WHY_H */

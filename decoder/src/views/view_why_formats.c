@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where a value came from, as text and as JSON lines. */
+#include "render/json.h"
+#include "render/text_columns.h"
+#include "views/view_why.h"
+
+/* More lines are not read. */
+#define MAX_LINES	13
+#define NR_FIRST	6
+
+/* --- Text --------------------------------------------------------------- */
+
+static void out_target(struct out *out, const struct origin_hop *hop)
+{
+	if (hop->target.reg == SEM_NO_REG) {
+		out_char(out, '[');
+		out_hex(out, hop->target.address);
+		out_char(out, ']');
+	} else {
+		out_str(out, why_register(hop->target.reg));
+	}
+}
+
+static void out_value(struct out *out, const struct origin_hop *hop)
+{
+	out_target(out, hop);
+	out_char(out, hop->value_class == ORIGIN_LIKELY ? '~' : '=');
+	if (hop->value_class == ORIGIN_UNKNOWN)
+		out_char(out, '?');
+	else
+		out_hex(out, hop->value);
+}
+
+static void text_place(struct why *why, const struct why_place *place, const char *word)
+{
+	struct out *out = &why->renderer.out;
+
+	out_event(out, place->cpu, place->n);
+	out_pad(out, word, 8);
+	if (place->ip)
+		out_name_of(out, &why->renderer, place->ip);
+	if (place->ip && !why->renderer.names) {
+		out_char(out, ' ');
+		out_hex16(out, place->ip);
+	}
+	if (place->insn[0]) {
+		out_literal(out, "  ");
+		out_escaped(out, place->insn, sizeof(place->insn));
+	}
+}
+
+static void text_hop(struct why *why, const struct origin_hop *hop)
+{
+	struct out *out = &why->renderer.out;
+	struct why_place place;
+
+	why_place(why, &why->values, why->cpu, hop, &place);
+	why->renderer.side = place.side;
+	text_place(why, &place, why_hop_str(hop->kind));
+	out_literal(out, "  # ");
+	if (hop->kind == ORIGIN_OLDER)
+		out_target(out, hop);
+	else
+		out_value(out, hop);
+	if (hop->kind == ORIGIN_LOADED) {
+		out_literal(out, " from ");
+		out_hex(out, hop->address);
+	}
+	out_char(out, '\n');
+}
+
+/* Registers that a function keeps for its caller come and go with PUSH and POP. */
+static bool is_kept(const struct origin_hop *hop)
+{
+	return (hop->kind == ORIGIN_LOADED && hop->insn->op == SEM_POP) ||
+	       (hop->kind == ORIGIN_STORED && hop->insn->op == SEM_PUSH &&
+		hop->insn->operands[0].kind == SEM_REGISTER);
+}
+
+static bool is_shown(const struct why *why, size_t i)
+{
+	return i + 1 == why->origin.nr || !is_kept(&why->origin.hops[i]);
+}
+
+static void text_chain(struct why *why)
+{
+	size_t nr = 0, nr_shown = 0;
+
+	for (size_t i = 0; i < why->origin.nr; i++)
+		nr += is_shown(why, i);
+	for (size_t i = 0; i < why->origin.nr; i++) {
+		if (!is_shown(why, i))
+			continue;
+		if (nr <= MAX_LINES || nr_shown < NR_FIRST || nr - nr_shown < MAX_LINES - NR_FIRST)
+			text_hop(why, &why->origin.hops[i]);
+		else if (nr_shown == NR_FIRST)
+			out_literal(&why->renderer.out, "  ...\n");
+		nr_shown++;
+	}
+}
+
+static void text_thread(struct why *why, const struct btsrec_side *side)
+{
+	if (!side)
+		return;
+	out_literal(&why->renderer.out, ", thread ");
+	out_thread(&why->renderer.out, side->pid, side->tgid, side->comm);
+}
+
+static void text_candidate(struct why *why, const struct why_candidate *candidate)
+{
+	struct out *out = &why->renderer.out;
+
+	text_place(why, &candidate->place, "maybe");
+	out_literal(out, "  # to ");
+	out_hex(out, candidate->hop.address);
+	out_literal(out, ", when is not known");
+	text_thread(why, candidate->has_side ? &candidate->side : NULL);
+	out_char(out, '\n');
+}
+
+/* Else the end is where the chain is lost. */
+static bool is_answer(const struct origin_hop *last)
+{
+	return last->kind == ORIGIN_STORED || last->kind == ORIGIN_CONSTANT ||
+	       last->kind == ORIGIN_OLDER;
+}
+
+void why_text(struct why *why)
+{
+	const struct origin_hop *last = &why->origin.hops[why->origin.nr - 1];
+	struct out *out = &why->renderer.out;
+	struct why_place place;
+
+	if (!why->origin.nr) {
+		out_literal(out, "origin:  nothing older is known\n");
+		return;
+	}
+	text_chain(why);
+	for (size_t i = 0; i < why->nr_candidates; i++)
+		text_candidate(why, &why->candidates[i]);
+	why_place(why, &why->values, why->cpu, last, &place);
+	out_literal(out, "origin:  ");
+	out_str(out, why_end_str(last));
+	if (is_answer(last)) {
+		out_literal(out, "; ");
+		out_str(out, why_class_str(last->class));
+	}
+	text_thread(why, place.side);
+	out_char(out, '\n');
+}
+
+/* --- JSON lines --------------------------------------------------------- */
+
+static void json_place(struct why *why, const struct why_place *place, const char *kind,
+		       const struct btsrec_side *side)
+{
+	struct out *out = &why->renderer.out;
+
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, place->cpu, 0);
+	json_number(out, "n", place->n);
+	json_word(out, "kind", kind);
+	if (side)
+		json_thread(out, side->pid, side->tgid, side->comm);
+	if (place->ip) {
+		json_address(out, "ip", place->ip);
+		json_sym(&why->renderer, "ip_sym", place->ip);
+	}
+	if (place->insn[0])
+		json_text(out, "insn", place->insn, sizeof(place->insn));
+}
+
+static void json_hop(struct why *why, const struct origin_hop *hop, bool is_last)
+{
+	struct out *out = &why->renderer.out;
+	struct why_place place;
+
+	why_place(why, &why->values, why->cpu, hop, &place);
+	why->renderer.side = place.side;
+	json_place(why, &place, "origin", place.side);
+	json_word(out, "what", why_hop_str(hop->kind));
+	if (hop->target.reg == SEM_NO_REG)
+		json_address(out, "memory", hop->target.address);
+	else
+		json_word(out, "reg", why_register(hop->target.reg));
+	if (hop->value_class != ORIGIN_UNKNOWN)
+		json_address(out, "value", hop->value);
+	json_word(out, "value_class", why_class_str(hop->value_class));
+	if (hop->has_address)
+		json_address(out, "address", hop->address);
+	json_word(out, "class", why_class_str(hop->class));
+	if (is_last)
+		json_word(out, "end", why_end_str(hop));
+	out_literal(out, "}\n");
+}
+
+void why_json(struct why *why)
+{
+	struct out *out = &why->renderer.out;
+
+	for (size_t i = 0; i < why->origin.nr; i++)
+		json_hop(why, &why->origin.hops[i], i + 1 == why->origin.nr);
+	for (size_t i = 0; i < why->nr_candidates; i++) {
+		const struct why_candidate *candidate = &why->candidates[i];
+
+		json_place(why, &candidate->place, "candidate",
+			   candidate->has_side ? &candidate->side : NULL);
+		json_address(out, "address", candidate->hop.address);
+		json_word(out, "class", "likely");
+		out_literal(out, "}\n");
+	}
+}

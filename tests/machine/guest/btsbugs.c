@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * btsbugs: bugs whose cause is far from the fault, as real ones are.
+ *
+ *   echo KIND >/sys/module/btsbugs/parameters/bug
+ *
+ * Each kind has a function KIND_cause(), which stores or makes the bad value, and KIND_fault(),
+ * which uses it.  Between them more than 500 branches are taken.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/objtool.h>
+
+#define NR_ROUNDS	400
+#define NR_NUMBERS	8
+#define WILD	0x6b6b6b6b6b6b6b6bUL
+
+struct thing {
+	struct list_head list;
+	unsigned long numbers[NR_NUMBERS];
+	struct thing *next;
+	unsigned long *data;
+	long index;
+	int count;
+	unsigned long (*ask)(struct thing *thing);
+};
+
+static struct thing *shared;
+static DEFINE_MUTEX(lock);
+
+static noinline unsigned long stir(unsigned long seed)
+{
+	OPTIMIZER_HIDE_VAR(seed);
+	barrier();
+	return seed * 6364136223846793005UL + 1442695040888963407UL;
+}
+
+/* Two branches and more in each round. */
+static noinline unsigned long busy(void)
+{
+	unsigned long seed = 1;
+
+	for (int i = 0; i < NR_ROUNDS; i++)
+		seed = stir(seed);
+	OPTIMIZER_HIDE_VAR(seed);
+	return seed;
+}
+
+static noinline struct thing *make(void)
+{
+	struct thing *thing = kzalloc(sizeof(*thing), GFP_KERNEL);
+
+	if (!thing)
+		panic("btsbugs: out of memory");
+	thing->next = thing;
+	thing->data = thing->numbers;
+	INIT_LIST_HEAD(&thing->list);
+	return thing;
+}
+
+/* Most kinds end here: what is read through is bad. */
+#define FAULT(kind, expression)					\
+	static noinline unsigned long kind##_fault(struct thing *thing)	\
+	{							\
+		unsigned long value = (unsigned long)(expression);	\
+								\
+		OPTIMIZER_HIDE_VAR(value);			\
+		return value;					\
+	}
+
+/* NULL where a pointer should be. */
+static noinline void null_cause(struct thing *thing)
+{
+	thing->next = NULL;
+}
+FAULT(null, READ_ONCE(thing->next->count))
+
+/* A call through a pointer that nobody has set. */
+static noinline void call_cause(struct thing *thing)
+{
+	thing->ask = NULL;
+}
+FAULT(call, thing->ask(thing))
+
+/* An object that holds what its former owner left in it. */
+static noinline void uninitialised_cause(struct thing *thing)
+{
+	memset64((u64 *)thing->numbers, WILD, NR_NUMBERS);
+	thing->data = (unsigned long *)thing->numbers[0];
+}
+FAULT(uninitialised, READ_ONCE(*thing->data))
+
+/* The object is somebody else's already. */
+static noinline void after_free_cause(struct thing *thing)
+{
+	unsigned long *other;
+
+	kfree(thing);
+	other = kmalloc(sizeof(*thing), GFP_KERNEL);
+	for (size_t i = 0; other && i < sizeof(*thing) / sizeof(*other); i++)
+		WRITE_ONCE(other[i], WILD);
+}
+FAULT(after_free, READ_ONCE(thing->next->count))
+
+/* One too many in an array, and the pointer beyond it is gone. */
+static noinline void overflow_cause(struct thing *thing, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		WRITE_ONCE(*(thing->data + i), 0x100 + i);
+}
+FAULT(overflow, READ_ONCE(thing->next->count))
+
+/* A length in the wrong unit. */
+static noinline void length_cause(struct thing *thing, const void *from, size_t nr_bytes)
+{
+	unsigned long *to = thing->numbers;
+
+	OPTIMIZER_HIDE_VAR(to);
+	memcpy(to, from, nr_bytes);
+}
+FAULT(length, READ_ONCE(thing->next->count))
+
+/* A pointer that was read under a lock is used when it is not held any more. */
+static noinline void stale_cause(struct thing *thing)
+{
+	mutex_lock(&lock);
+	thing->data = (unsigned long *)0x18;
+	mutex_unlock(&lock);
+}
+FAULT(stale, READ_ONCE(*thing->data))
+
+/* The second put takes the object apart that a third still uses. */
+static noinline void double_put_cause(struct thing *thing)
+{
+	if (--thing->count)
+		return;
+	thing->next = NULL;
+}
+FAULT(double_put, READ_ONCE(thing->next->count))
+
+/* The wrong one of two indices. */
+static noinline void index_cause(struct thing *thing)
+{
+	thing->index = 0x40000000000;
+}
+FAULT(index, READ_ONCE(thing->data[thing->index]))
+
+/* -1 of 32 bits that became 4294967295 of 64. */
+static noinline void sign_cause(struct thing *thing, int index)
+{
+	thing->index = (unsigned int)index;
+}
+FAULT(sign, READ_ONCE(thing->data[thing->index << 12]))
+
+/* A pointer in 32 bits. */
+static noinline void truncated_cause(struct thing *thing)
+{
+	thing->next = (struct thing *)(unsigned long)(u32)(unsigned long)thing;
+}
+FAULT(truncated, READ_ONCE(thing->next->count))
+
+/* One bit. */
+static noinline void bit_cause(struct thing *thing)
+{
+	thing->next = (struct thing *)((unsigned long)thing->next ^ 1UL << 45);
+}
+FAULT(bit, READ_ONCE(thing->next->count))
+
+/* An error is taken for a pointer. */
+static noinline struct thing *error_cause(void)
+{
+	struct thing *thing = ERR_PTR(-ENOENT);
+
+	OPTIMIZER_HIDE_VAR(thing);
+	return thing;
+}
+FAULT(error, READ_ONCE(thing->next->count))
+
+/* A member of a list that was removed from it. */
+static noinline void list_cause(struct thing *thing)
+{
+	list_del(&thing->list);
+}
+FAULT(list, READ_ONCE(thing->list.next->prev->next))
+
+/* NULL, less than where the member is in its object. */
+static noinline void member_cause(struct thing *thing)
+{
+	thing->data = NULL;
+}
+FAULT(member, READ_ONCE(((struct thing *)((char *)thing->data -
+					  offsetof(struct thing, numbers)))->count))
+
+/* A value on the stack of a caller, by a pointer that is one word off. */
+static noinline void caller_cause(unsigned long *words)
+{
+	WRITE_ONCE(words[1], 0x20);
+}
+
+static noinline unsigned long caller_fault(struct thing *thing)
+{
+	unsigned long *volatile words[2] = { thing->numbers, thing->numbers };
+
+	caller_cause((unsigned long *)words);
+	busy();
+	return *words[1];
+}
+
+/* The return address, by a store beyond an array. */
+static noinline void smash_cause(unsigned long *words)
+{
+	WRITE_ONCE(*words, WILD);
+}
+
+static noinline unsigned long smash_fault(struct thing *thing)
+{
+	unsigned long value;
+
+	smash_cause((unsigned long *)__builtin_frame_address(0) + 1);
+	value = busy();
+	OPTIMIZER_HIDE_VAR(value);
+	return value;
+}
+STACK_FRAME_NON_STANDARD(smash_fault);
+
+/* Another CPU clears what this one has tested. */
+static noinline void race_cause(struct thing *thing)
+{
+	WRITE_ONCE(thing->next, NULL);
+}
+
+static int race_thread(void *thing)
+{
+	race_cause(thing);
+	for (;;)
+		busy();
+	return 0;
+}
+FAULT(race, READ_ONCE(thing->next->count))
+
+static void race_begin(struct thing *thing)
+{
+	struct task_struct *task = kthread_create(race_thread, thing, "btsbugs-race");
+
+	if (IS_ERR(task))
+		return;
+	kthread_bind(task, !raw_smp_processor_id());
+	wake_up_process(task);
+	while (READ_ONCE(thing->next))
+		cpu_relax();
+}
+
+/* Freed memory of a shared pointer that one side forgot to replace. */
+static noinline void forgotten_cause(struct thing *thing)
+{
+	shared = thing;
+	thing->data = (unsigned long *)0x100000008;
+}
+FAULT(forgotten, READ_ONCE(*shared->data))
+
+/* Arguments in the wrong order. */
+static noinline void order_cause(struct thing *thing, unsigned long *data, long index)
+{
+	thing->index = index;
+	thing->data = data;
+}
+FAULT(order, READ_ONCE(*thing->data))
+
+/* KIND_cause() with more than @thing. */
+#define PLANT(kind, cause)						\
+	static noinline void kind##_plant(struct thing *thing)		\
+	{								\
+		cause;							\
+		busy();							\
+		kind##_fault(thing);					\
+	}
+
+PLANT(null, null_cause(thing))
+PLANT(call, call_cause(thing))
+PLANT(uninitialised, uninitialised_cause(thing))
+PLANT(after_free, after_free_cause(thing))
+PLANT(overflow, overflow_cause(thing, NR_NUMBERS + 1))
+PLANT(length, length_cause(thing, make(), sizeof(*thing) - sizeof(thing->list)))
+PLANT(stale, stale_cause(thing))
+PLANT(double_put, thing->count = 2; double_put_cause(thing); double_put_cause(thing))
+PLANT(index, index_cause(thing))
+PLANT(sign, sign_cause(thing, -1))
+PLANT(truncated, truncated_cause(thing))
+PLANT(bit, bit_cause(thing))
+PLANT(error, thing = error_cause())
+PLANT(list, list_cause(thing))
+PLANT(member, member_cause(thing))
+PLANT(caller, (void)0)
+PLANT(smash, (void)0)
+PLANT(race, race_begin(thing))
+PLANT(forgotten, forgotten_cause(thing))
+PLANT(order, order_cause(thing, (unsigned long *)7UL, (long)thing->numbers))
+
+static const struct {
+	const char *name;
+	void (*plant)(struct thing *thing);
+} kinds[] = {
+	{ "null", null_plant },
+	{ "call", call_plant },
+	{ "uninitialised", uninitialised_plant },
+	{ "after-free", after_free_plant },
+	{ "overflow", overflow_plant },
+	{ "length", length_plant },
+	{ "stale", stale_plant },
+	{ "double-put", double_put_plant },
+	{ "index", index_plant },
+	{ "sign", sign_plant },
+	{ "truncated", truncated_plant },
+	{ "bit", bit_plant },
+	{ "error", error_plant },
+	{ "list", list_plant },
+	{ "member", member_plant },
+	{ "caller", caller_plant },
+	{ "smash", smash_plant },
+	{ "race", race_plant },
+	{ "forgotten", forgotten_plant },
+	{ "order", order_plant },
+};
+
+static int bug_set(const char *value, const struct kernel_param *param)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!sysfs_streq(value, kinds[i].name))
+			continue;
+		kinds[i].plant(make());
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static const struct kernel_param_ops bug_ops = { .set = bug_set };
+
+module_param_cb(bug, &bug_ops, NULL, 0200);
+MODULE_PARM_DESC(bug, "which to plant and to run into");
+
+MODULE_DESCRIPTION("Bugs whose cause is far from the fault");
+MODULE_LICENSE("GPL");

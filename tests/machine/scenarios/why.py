@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What "btsrec why" says of bugs that were planted: is it the function that made the bad value?
+
+Each kind of btsbugs has its own boot. The function that stores or makes the bad value is known by
+the kind. An answer is right if the last line of the chain, or a candidate, is in it. An answer
+that is certain and wrong is a failure.
+"""
+
+import json
+
+import dump
+from errors import Failure
+
+SUMMARY = "planted bugs: why names the function that made the bad value"
+
+SCRIPT = """
+echo 1 >/proc/sys/kernel/panic_on_oops
+echo %s >/sys/module/btsbugs/parameters/bug
+"""
+
+# The functions of which any is the true origin.
+KINDS = {
+    "null": ["null_cause"],
+    "call": ["call_cause"],
+    "uninitialised": ["uninitialised_cause"],
+    "after-free": ["after_free_cause"],
+    "overflow": ["overflow_cause"],
+    "length": ["length_cause", "memcpy", "__memcpy"],
+    "stale": ["stale_cause"],
+    "double-put": ["double_put_cause"],
+    "index": ["index_cause"],
+    "sign": ["sign_cause", "sign_plant"],
+    "truncated": ["truncated_cause"],
+    "bit": ["bit_cause"],
+    "error": ["error_cause"],
+    "list": ["list_cause"],
+    "member": ["member_cause"],
+    "caller": ["caller_cause"],
+    "smash": ["smash_cause"],
+    "race": ["race_cause"],
+    "forgotten": ["forgotten_cause"],
+    "order": ["order_cause", "order_plant"],
+}
+
+
+def add_options(parser):
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND",
+                        help="which to plant (all): " + ", ".join(KINDS))
+    parser.add_argument("--wanted", type=int, default=14, help="answers that must be right (14)")
+    parser.add_argument("--keep", action="store_true", help="keep the dumps")
+    parser.add_argument("--again", action="store_true",
+                        help="no machine: ask what --keep has kept once more")
+
+
+def _dump(context, kind: str):
+    path = context.out / f"dump-{kind}"
+    if context.options.again:
+        return path
+    path.unlink(missing_ok=True)
+    modules = [*context.recorder_modules(), context.guest_module("btsbugs")]
+    with context.boot(SCRIPT % kind, modules, name=f"boot-{kind}") as machine:
+        machine.dump_at_panic(context.seconds(200), path)
+    return path
+
+
+def _function(row) -> str:
+    return row.get("ip_sym", "").split("+")[0]
+
+
+def _judge(context, kind: str, path) -> tuple[bool, bool]:
+    """(right, certain) of what is said of KIND."""
+    rows = [json.loads(line) for line in
+            dump.btsrec(context, "why", "--format", "jsonl", path).splitlines()]
+    hops = [row for row in rows if row["kind"] == "origin"]
+    if not hops:
+        context.say(f"{kind}: nothing is asked for")
+        return False, False
+    named = [_function(row) for row in hops[-1:]] + \
+        [_function(row) for row in rows if row["kind"] == "candidate"]
+    right = any(name in KINDS[kind] for name in named)
+    certain = hops[-1]["class"] == "certain" and \
+        hops[-1]["what"] in ("constant", "stored", "computed")
+    said = " < ".join(f"{row['what']} {_function(row)}".strip() for row in hops[-4:])
+    context.say(f"{kind}: {'right' if right else 'wrong' if certain else 'not known'}, "
+                f"{hops[-1]['class']}: {said}; {named[1:]}")
+    return right, certain
+
+
+def run(context):
+    right, wrong = [], []
+    for kind in context.options.kinds:
+        path = _dump(context, kind)
+        is_right, is_certain = _judge(context, kind, path)
+        if is_right:
+            right.append(kind)
+        elif is_certain:
+            wrong.append(kind)
+        if not context.options.keep and not context.options.again:
+            path.unlink()
+    context.say(f"{len(right)} of {len(context.options.kinds)} origins are named right")
+    if wrong:
+        raise Failure(f"certain and wrong: {', '.join(wrong)}")
+    if len(right) < min(context.options.wanted, len(context.options.kinds)):
+        raise Failure(f"right are only {', '.join(right)}")
