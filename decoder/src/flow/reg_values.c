@@ -414,6 +414,50 @@ static void words_follow(struct reg_values *values, const struct sem_insn *insn,
 	}
 }
 
+/* --- Interrupts --------------------------------------------------------- */
+
+/* Of these the hardware is the cause, and no code knows where they come: SDM vol. 3A, 6.2. */
+#define FIRST_EXTERNAL_VECTOR 32
+
+static void interrupt_begins(struct reg_values *values, const struct sem_insn *insn)
+{
+	struct open_interrupt *open = &values->open[values->nr_open];
+
+	if (values->nr_open == NR_OPEN) {
+		values->nr_open = 0;
+		return;
+	}
+	values->nr_open++;
+	open->ip = insn->ip;
+	open->vector = insn->cc;
+	memcpy(open->versions, values->at, sizeof(open->versions));
+}
+
+/*
+ * What an interrupt from outside came upon goes on with the registers that it had: it could not
+ * go on otherwise.  Exceptions are handled in ways that change them.
+ */
+static void interrupt_ends(struct reg_values *values, struct sem_state *state)
+{
+	const struct open_interrupt *open;
+
+	if (!values->nr_open)
+		return;
+	open = &values->open[--values->nr_open];
+	if (open->ip != state->next_ip) {
+		values->nr_open = 0;
+		return;
+	}
+	if (open->vector < FIRST_EXTERNAL_VECTOR)
+		return;
+	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++) {
+		struct known *before = known_of(values, open->versions[reg]);
+
+		(void)known_merge(before, *state->behind[reg], &state->contradiction);
+		(void)known_merge(state->behind[reg], *before, &state->contradiction);
+	}
+}
+
 /* --- Passes ------------------------------------------------------------- */
 
 /* Where the processor went on behind @step; 0: not known. */
@@ -495,7 +539,11 @@ static void forward_step(struct reg_values *values, struct sem_state *state)
 		else if (reg_values_constant(values, insn, state, &constant))
 			state->load = &constant;
 		reg_values_apply(insn, state);
+		if (insn->op == SEM_IRET)
+			interrupt_ends(values, state);
 		words_follow(values, insn, state, values->next + reg_values_nr_made(insn) - 1);
+		if (reg_values_is_interrupt(insn))
+			interrupt_begins(values, insn);
 	}
 	if (state->contradiction)
 		give_up(values, part);
@@ -510,6 +558,7 @@ static void pass_forward(struct reg_values *values, size_t end, struct sem_state
 
 	values->step = part->first_step;
 	values->next = part->first_version;
+	values->nr_open = 0;
 	words_forget(values);
 	while (values->step < end && !part->dead) {
 		forward_step(values, state);

@@ -36,6 +36,16 @@ struct word {
 	uint32_t generation;
 };
 
+/* Interrupts within interrupts. */
+#define NR_OPEN		8
+
+/** struct open_interrupt - registers as @versions, when @vector interrupted the code at @ip */
+struct open_interrupt {
+	uint64_t ip;
+	uint8_t vector;
+	uint32_t versions[SEM_NR_REGS];
+};
+
 /** struct part - from one cut, for @why, to the next; @dead: contradicted itself */
 struct part {
 	uint32_t first_step;
@@ -47,6 +57,7 @@ struct part {
 /**
  * struct reg_values - steps, as numbers of instructions; each instruction is there once
  * @insns: cut, and interrupts, are the first; @places: by a hash of their address, from 1.
+ * @open: @nr_open interrupts that have not returned, of the pass that is under way.
  * @current: the newest version of each register.
  * @constant: NULL: no memory is read.
  * @memory: of reg_values_likely().
@@ -68,6 +79,8 @@ struct reg_values {
 	struct word words[NR_WORDS];
 	uint32_t generation;
 	size_t nr_words;
+	struct open_interrupt open[NR_OPEN];
+	unsigned int nr_open;
 	uint32_t current[SEM_NR_REGS];
 	uint32_t at[SEM_NR_REGS];
 	uint32_t next;

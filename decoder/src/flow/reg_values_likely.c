@@ -74,6 +74,13 @@ static void store_string(struct likely *pass, const struct sem_insn *insn,
 			   is_zero && !pass->is_backward ? known_all(0) : known_none());
 }
 
+/* Elsewhere than other words of the stack it is not. */
+static bool is_to_stack(const struct sem_insn *insn)
+{
+	return reg_values_pushes(insn) || reg_values_is_interrupt(insn) || insn->base == SEM_RSP ||
+	       insn->base == SEM_RBP;
+}
+
 static void store(struct likely *pass, const struct sem_insn *insn, struct sem_state *state,
 		  struct known stored)
 {
@@ -83,6 +90,10 @@ static void store(struct likely *pass, const struct sem_insn *insn, struct sem_s
 	if (insn->op == SEM_STRING) {
 		store_string(pass, insn, state);
 		return;
+	}
+	if (address.mask != UINT64_MAX && is_to_stack(insn)) {
+		memory_forget(&pass->memory);
+		pass->has_dump = false;
 	}
 	if (address.mask != UINT64_MAX || nr_bytes > 512)
 		return;
@@ -122,7 +133,10 @@ static void step(struct likely *pass, const struct sem_insn *insn, struct sem_st
 
 	if (pass->is_backward && is_store) {
 		address = place_of(pass, insn, state, true);
-		if (!state->store && address.mask == UINT64_MAX && insn->store_bytes <= WORD_BYTES)
+		if (address.mask == UINT64_MAX && reg_values_pushes(insn))
+			(void)known_merge(state->store, look(pass, address.value, WORD_BYTES),
+					  &state->contradiction);
+		else if (address.mask == UINT64_MAX && insn->store_bytes <= WORD_BYTES)
 			stored = look(pass, address.value, insn->store_bytes);
 		store(pass, insn, state, stored);
 	}

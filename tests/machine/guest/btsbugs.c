@@ -331,10 +331,15 @@ static const struct {
 
 static int bug_set(const char *value, const struct kernel_param *param)
 {
+	struct thing *thing;
+
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!sysfs_streq(value, kinds[i].name))
 			continue;
-		kinds[i].plant(make());
+		thing = make();
+		kinds[i].plant(thing);
+		/* Who made it has it still. */
+		kfree(thing);
 		return 0;
 	}
 	return -EINVAL;

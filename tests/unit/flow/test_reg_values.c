@@ -166,6 +166,37 @@ START_TEST(interrupts_of_one_instruction)
 }
 END_TEST
 
+/* A register that the handler overwrites, and a stack pointer that its store ends. */
+static struct known across_interrupt(int vector, uint64_t back_ip)
+{
+	uint32_t first;
+
+	setup();
+	first = INSN(0x1000, "\x90");
+	reg_values_interrupt(values, 0x1001, vector);
+	INSN(0x2000, "\x31\xdb");
+	INSN(0x2002, "\x48\x89\x02");
+	INSN(0x2005, "\x5b");
+	INSN(0x2006, "\x48\xcf");
+	INSN(back_ip, "\x90");
+	reg_values_anchor(values, SEM_RBX, known_all(7));
+	reg_values_anchor(values, SEM_RSP, known_all(SP));
+	reg_values_run(values);
+	look(first);
+	reg_values_free(values);
+	return at.certain.before[SEM_RBX];
+}
+
+START_TEST(interrupted_code_goes_on)
+{
+	ck_is(across_interrupt(236, 0x1001), 7);
+	ck_is(at.certain.before[SEM_RSP], SP);
+	/* It did not go on there; an exception may have been mended. */
+	ck_assert_uint_eq(across_interrupt(236, 0x1002).mask, 0);
+	ck_assert_uint_eq(across_interrupt(3, 0x1001).mask, 0);
+}
+END_TEST
+
 /* mov $5,%eax; rep stosb, into which an exception came; what it does not write goes on. */
 START_TEST(begun)
 {
@@ -276,6 +307,10 @@ START_TEST(likely)
 	ck_is(second, word);
 	run_likely("\x48\x89\x16", 3, &first, &second);
 	ck_is(first, word);
+	/* push %rdx: the stack pointer is not known, and it may be there. */
+	run_likely("\x52", 1, &first, &second);
+	ck_assert_uint_eq(first.mask, 0);
+	ck_is(second, word);
 	/* movq $7,(%rbx); movb $7,(%rbx): what was there before is not known. */
 	run_likely("\x48\xc7\x03\x07\x00\x00\x00", 7, &first, &second);
 	ck_assert_uint_eq(first.mask, 0);
@@ -325,4 +360,5 @@ START_TEST(contradictions)
 END_TEST
 
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, cuts, interrupts,
-	       interrupts_of_one_instruction, begun, constants, likely, likely_cuts, contradictions)
+	       interrupts_of_one_instruction, interrupted_code_goes_on, begun,
+	       constants, likely, likely_cuts, contradictions)
