@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/origin.h"
 
+#include "flow/value_numbers.h"
+
 #define WORD_BYTES 8
 
 /**
@@ -64,7 +66,7 @@ static bool is_in_stack(const struct origin_question *question, uint64_t address
 {
 	uint64_t mask = ~(question->stack_bytes - 1);
 
-	return question->sp && (address & mask) == (question->sp & mask);
+	return address && question->sp && (address & mask) == (question->sp & mask);
 }
 
 /* --- The chain ---------------------------------------------------------- */
@@ -108,24 +110,42 @@ static unsigned int nr_loaded(const struct sem_insn *insn)
 	return insn->load_bytes && insn->load_bytes <= WORD_BYTES ? insn->load_bytes : WORD_BYTES;
 }
 
+static void set_number(const struct search *search, const struct reg_values_step *step,
+		       bool is_store, struct origin_target *ret)
+{
+	struct value_number number;
+
+	ret->has_number = search->question->numbers &&
+			  value_numbers_address(search->question->numbers, step, is_store,
+						&number) && number.root;
+	if (!ret->has_number)
+		return;
+	ret->root = number.root;
+	ret->offset = number.offset;
+}
+
 static void load(struct search *search, const struct reg_values_step *step)
 {
 	enum origin_class class;
 	struct known address = address_of(search->values, step, false, &class), value;
+	struct origin_target target = { .reg = SEM_NO_REG, .address = address.value,
+					.has_address = class != ORIGIN_UNKNOWN,
+					.nr_bytes = (uint8_t)nr_loaded(step->insn) };
 	struct origin_hop *hop;
 
-	if (class == ORIGIN_UNKNOWN) {
+	set_number(search, step, false, &target);
+	if (!target.has_address && !target.has_number) {
 		add_reg(search, ORIGIN_NO_ADDRESS, step);
 		return;
 	}
 	hop = add_reg(search, ORIGIN_LOADED, step);
-	hop->has_address = true;
+	hop->has_address = target.has_address;
 	hop->address = address.value;
+	class = target.has_address ? class : ORIGIN_LIKELY;
 	value = hop->value_class == ORIGIN_UNKNOWN ? known_none() : known_all(hop->value);
 	search->class = worse(search->class, class);
 	search->unsure = false;
-	search->target = (struct origin_target){ .reg = SEM_NO_REG, .address = address.value,
-						 .nr_bytes = (uint8_t)nr_loaded(step->insn) };
+	search->target = target;
 	/* MOVSX makes other bits above it. */
 	search->expected = known_only(value, known_bits(search->target.nr_bytes * 8U));
 }
@@ -400,7 +420,7 @@ static void found_store(struct search *search, const struct reg_values_step *ste
 	if (search->unsure || !own)
 		search->class = worse(search->class, ORIGIN_LIKELY);
 	hop = add(search, ORIGIN_STORED, step);
-	hop->has_address = true;
+	hop->has_address = search->target.has_address;
 	hop->address = search->target.address;
 	if (search->done)
 		return;
@@ -411,18 +431,34 @@ static void found_store(struct search *search, const struct reg_values_step *ste
 		store_other(search, hop);
 }
 
+/* By its number: whatever the address is, it is @search->target's. */
+static uint64_t nr_numbered(const struct search *search, const struct reg_values_step *step)
+{
+	const struct sem_insn *insn = step->insn;
+	uint64_t nr_bytes = insn->store_bytes ? insn->store_bytes : WORD_BYTES;
+	struct origin_target place = { 0 };
+
+	if (!search->target.has_number || insn->op == SEM_STRING || nr_bytes == SEM_ANY_BYTES)
+		return 0;
+	set_number(search, step, true, &place);
+	return place.has_number && place.root == search->target.root &&
+	       place.offset == search->target.offset ? nr_bytes : 0;
+}
+
 static void stored(struct search *search, const struct reg_values_step *step)
 {
 	enum origin_class class;
 	uint64_t address, nr_bytes = nr_stored(search->values, step, &address, &class);
+	uint64_t nr_by_number = nr_numbered(search, step);
 
-	if (!nr_bytes) {
+	if (nr_by_number && !(nr_bytes && search->target.has_address)) {
+		found_store(search, step, search->target.address, nr_by_number, ORIGIN_LIKELY);
+	} else if (!nr_bytes || !search->target.has_address) {
 		/* A variable of the CPU, at its place in the area of that, is on no stack. */
 		search->unsure |= !step->insn->segment;
-		return;
-	}
-	if (overlaps(&search->target, address, nr_bytes))
+	} else if (overlaps(&search->target, address, nr_bytes)) {
 		found_store(search, step, address, nr_bytes, class);
+	}
 }
 
 /* --- The way back ------------------------------------------------------- */

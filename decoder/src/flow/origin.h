@@ -12,6 +12,8 @@
 
 #include "flow/reg_values.h"
 
+struct value_numbers;
+
 /** enum origin_kind - what one instruction did to the value; from ORIGIN_CONSTANT on the end */
 enum origin_kind {
 	ORIGIN_ASKED,		/* nothing: it is what was asked for */
@@ -37,12 +39,17 @@ enum origin_class {
 
 /**
  * struct origin_target - the value that is looked for
- * @reg: where it is; SEM_NO_REG: in the @nr_bytes bytes of memory at @address.
+ * @reg: where it is; SEM_NO_REG: in @nr_bytes bytes of memory, at @address if @has_address.
+ * @root, @offset: a struct value_number of the place, if @has_number.
  */
 struct origin_target {
 	uint8_t reg;
 	uint8_t nr_bytes;
+	bool has_address;
+	bool has_number;
 	uint64_t address;
+	uint64_t root;
+	uint64_t offset;
 };
 
 /**
@@ -77,12 +84,14 @@ struct origin {
 
 /**
  * struct origin_question - what is looked for, in front of the step @place
+ * @numbers: of all that ran; borrowed.
  * @sp: the stack pointer of the thread there; its stack is the @stack_bytes around it that begin
  *	at a multiple of that.  0: not known.
  */
 struct origin_question {
 	uint32_t place;
 	struct origin_target target;
+	const struct value_numbers *numbers;
 	uint64_t sp;
 	uint64_t stack_bytes;
 };

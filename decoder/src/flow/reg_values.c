@@ -708,6 +708,7 @@ void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_
 		if (values->step > place)
 			continue;
 		read_step(values, step.insn, before, values->next, &step.at);
+		step.before = before;
 		if (!fn(arg, &step))
 			break;
 	}

@@ -130,6 +130,7 @@ const struct sem_insn *reg_values_next(struct reg_values *values, uint32_t place
  * struct reg_values_step - one step on the way back
  * @place: as of reg_values_insn(); @insn: what it is; interrupts have no bytes.
  * @cut: it is none: nothing is followed across it, for @why.
+ * @before: numbers of the versions of registers before it, see value_numbers.h; borrowed.
  */
 struct reg_values_step {
 	uint32_t place;
@@ -137,6 +138,7 @@ struct reg_values_step {
 	bool cut;
 	enum reg_values_why why;
 	struct reg_values_at at;
+	const uint32_t *before;
 };
 
 /** reg_values_step_fn - receives a step; false: no more */

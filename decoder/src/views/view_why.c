@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/options.h"
 #include "flow/trace_fault.h"
+#include "flow/value_numbers.h"
 #include "recorder/cpus.h"
 #include "symbols/symbol.h"
 
@@ -119,6 +120,7 @@ static void ask_reg(struct why *why, uint8_t reg)
 static void ask_memory(struct why *why, uint64_t address)
 {
 	why->question.target = (struct origin_target){ .reg = SEM_NO_REG, .address = address,
+						       .has_address = true,
 						       .nr_bytes = WORD_BYTES };
 }
 
@@ -320,9 +322,10 @@ static enum btsrec_status find_candidates(struct why *why)
 	enum btsrec_status status = BTSREC_OK;
 	struct origin_target target;
 
-	if (!load)
+	if (!load || !load->has_address)
 		return BTSREC_OK;
 	target = (struct origin_target){ .reg = SEM_NO_REG, .address = load->address,
+					 .has_address = true,
 					 .nr_bytes = WORD_BYTES };
 	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(rec) && !status; cpu++)
 		if (cpu != why->cpu && btsrec_cpu(rec, cpu) &&
@@ -337,6 +340,7 @@ static enum btsrec_status find_candidates(struct why *why)
 static enum btsrec_status answer(struct why *why)
 {
 	struct btsrec *rec = why->renderer.rec;
+	struct value_numbers *numbers;
 	enum btsrec_status status = trace_fault(rec, why->cpu, &why->fault);
 
 	if (!status)
@@ -345,7 +349,12 @@ static enum btsrec_status answer(struct why *why)
 		status = ask(why);
 	if (status)
 		return status;
+	numbers = value_numbers_new(why->values.values);
+	if (!numbers)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	why->question.numbers = numbers;
 	origin_find(why->values.values, &why->question, &why->origin);
+	value_numbers_free(numbers);
 	status = find_candidates(why);
 	if (status)
 		return status;

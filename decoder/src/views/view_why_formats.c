@@ -12,7 +12,9 @@
 
 static void out_target(struct out *out, const struct origin_hop *hop)
 {
-	if (hop->target.reg == SEM_NO_REG) {
+	if (hop->target.reg == SEM_NO_REG && !hop->target.has_address) {
+		out_literal(out, "[the same]");
+	} else if (hop->target.reg == SEM_NO_REG) {
 		out_char(out, '[');
 		out_hex(out, hop->target.address);
 		out_char(out, ']');
@@ -62,7 +64,7 @@ static void text_hop(struct why *why, const struct origin_hop *hop)
 		out_target(out, hop);
 	else
 		out_value(out, hop);
-	if (hop->kind == ORIGIN_LOADED) {
+	if (hop->kind == ORIGIN_LOADED && hop->has_address) {
 		out_literal(out, " from ");
 		out_hex(out, hop->address);
 	}
@@ -180,9 +182,9 @@ static void json_hop(struct why *why, const struct origin_hop *hop, bool is_last
 	why->renderer.side = place.side;
 	json_place(why, &place, "origin", place.side);
 	json_word(out, "what", why_hop_str(hop->kind));
-	if (hop->target.reg == SEM_NO_REG)
+	if (hop->target.reg == SEM_NO_REG && hop->target.has_address)
 		json_address(out, "memory", hop->target.address);
-	else
+	else if (hop->target.reg != SEM_NO_REG)
 		json_word(out, "reg", why_register(hop->target.reg));
 	if (hop->value_class != ORIGIN_UNKNOWN)
 		json_address(out, "value", hop->value);
