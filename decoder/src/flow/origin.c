@@ -12,6 +12,7 @@
  * @begun: the first step back was seen.
  * @unsure: since the load stores to unknown addresses were passed, or what was not followed.
  * @expected: what was loaded, as far as it is known.
+ * @suspect: if @has_suspect, the newest store of that value to an address that is not known.
  * @done: the chain has its end.
  */
 struct search {
@@ -22,6 +23,8 @@ struct search {
 	enum origin_class class;
 	bool unsure;
 	struct known expected;
+	struct origin_hop suspect;
+	bool has_suspect;
 	bool begun;
 	bool done;
 };
@@ -144,7 +147,7 @@ static void load(struct search *search, const struct reg_values_step *step)
 	class = target.has_address ? class : ORIGIN_LIKELY;
 	value = hop->value_class == ORIGIN_UNKNOWN ? known_none() : known_all(hop->value);
 	search->class = worse(search->class, class);
-	search->unsure = false;
+	search->unsure = search->has_suspect = false;
 	search->target = target;
 	/* MOVSX makes other bits above it. */
 	search->expected = known_only(value, known_bits(search->target.nr_bytes * 8U));
@@ -445,6 +448,45 @@ static uint64_t nr_numbered(const struct search *search, const struct reg_values
 	       place.offset == search->target.offset ? nr_bytes : 0;
 }
 
+/* Values up to here are everywhere. */
+#define MAX_COMMON 0xff
+
+/* Does @step store what was loaded, and nobody knows where? */
+static void suspect(struct search *search, const struct reg_values_step *step)
+{
+	const struct sem_insn *insn = step->insn;
+	const struct sem_operand *from = &insn->operands[1];
+	enum origin_class class = ORIGIN_CERTAIN;
+	uint64_t value = from->value;
+
+	if (search->has_suspect || insn->op != SEM_MOV || insn->segment ||
+	    insn->store_bytes != search->target.nr_bytes ||
+	    search->expected.mask != known_bits(search->target.nr_bytes * 8U) ||
+	    search->expected.value <= MAX_COMMON)
+		return;
+	if (from->kind == SEM_REGISTER)
+		value = reg_known(&step->at, from->reg, false, &class).value;
+	if (class == ORIGIN_UNKNOWN || (value & search->expected.mask) != search->expected.value)
+		return;
+	search->has_suspect = true;
+	search->suspect = (struct origin_hop){ .kind = ORIGIN_SUSPECT, .place = step->place,
+		.insn = insn, .target = search->target, .value = search->expected.value,
+		.value_class = class, .class = ORIGIN_UNKNOWN };
+}
+
+/* Where the chain is lost in memory. */
+static void add_suspect(struct search *search)
+{
+	struct origin *origin = search->origin;
+	enum origin_kind last;
+
+	if (!search->has_suspect || !origin->nr || origin->nr == ORIGIN_MAX_HOPS)
+		return;
+	last = origin->hops[origin->nr - 1].kind;
+	if (last == ORIGIN_CHANGED || last == ORIGIN_OLDER)
+		origin->hops[origin->nr++] = search->suspect;
+}
+
 static void stored(struct search *search, const struct reg_values_step *step)
 {
 	enum origin_class class;
@@ -456,6 +498,7 @@ static void stored(struct search *search, const struct reg_values_step *step)
 	} else if (!nr_bytes || !search->target.has_address) {
 		/* A variable of the CPU, at its place in the area of that, is on no stack. */
 		search->unsure |= !step->insn->segment;
+		suspect(search, step);
 	} else if (overlaps(&search->target, address, nr_bytes)) {
 		found_store(search, step, address, nr_bytes, class);
 	}
@@ -520,8 +563,10 @@ void origin_find(struct reg_values *values, const struct origin_question *questi
 				 .target = question->target };
 
 	ret->nr = 0;
-	if (question->place)
-		reg_values_back(values, question->place - 1, go_back, &search);
+	if (!question->place)
+		return;
+	reg_values_back(values, question->place - 1, go_back, &search);
+	add_suspect(&search);
 }
 
 /** struct store_search - the newest store to @target */

@@ -28,6 +28,7 @@ enum origin_kind {
 	ORIGIN_NO_RULE,		/* by an instruction that the table lacks, or by the processor */
 	ORIGIN_CHANGED,		/* the memory was changed between the store and the load */
 	ORIGIN_TOO_LONG,
+	ORIGIN_SUSPECT,		/* stored that value after it, to an address that is not known */
 };
 
 /** enum origin_class - how sure it is; of several the last one holds */

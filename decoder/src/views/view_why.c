@@ -28,6 +28,7 @@ const char *why_hop_str(enum origin_kind kind)
 		[ORIGIN_JOINED] = "joined", [ORIGIN_OLDER] = "older",
 		[ORIGIN_NO_ADDRESS] = "loaded", [ORIGIN_NO_RULE] = "written",
 		[ORIGIN_CHANGED] = "stored", [ORIGIN_TOO_LONG] = "more",
+		[ORIGIN_SUSPECT] = "maybe",
 	};
 
 	return words[kind];
@@ -64,6 +65,8 @@ const char *why_end_str(const struct origin_hop *hop)
 						       older_str(hop->why);
 	case ORIGIN_NO_ADDRESS: return "not known: loaded from an address that is not known";
 	case ORIGIN_NO_RULE: return "not known: this instruction is not followed";
+	case ORIGIN_SUSPECT:
+		return "not known; this one stored that value, but where is not known";
 	case ORIGIN_CHANGED:
 		return "not known: after this store the memory was changed";
 	default: return "not known: the way is too long; ask from here on";

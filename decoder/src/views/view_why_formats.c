@@ -12,7 +12,9 @@
 
 static void out_target(struct out *out, const struct origin_hop *hop)
 {
-	if (hop->target.reg == SEM_NO_REG && !hop->target.has_address) {
+	if (hop->kind == ORIGIN_SUSPECT) {
+		out_literal(out, "[?]");
+	} else if (hop->target.reg == SEM_NO_REG && !hop->target.has_address) {
 		out_literal(out, "[the same]");
 	} else if (hop->target.reg == SEM_NO_REG) {
 		out_char(out, '[');
@@ -182,7 +184,8 @@ static void json_hop(struct why *why, const struct origin_hop *hop, bool is_last
 	why->renderer.side = place.side;
 	json_place(why, &place, "origin", place.side);
 	json_word(out, "what", why_hop_str(hop->kind));
-	if (hop->target.reg == SEM_NO_REG && hop->target.has_address)
+	if (hop->target.reg == SEM_NO_REG && hop->target.has_address &&
+	    hop->kind != ORIGIN_SUSPECT)
 		json_address(out, "memory", hop->target.address);
 	else if (hop->target.reg != SEM_NO_REG)
 		json_word(out, "reg", why_register(hop->target.reg));

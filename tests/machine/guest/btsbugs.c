@@ -69,7 +69,11 @@ static noinline struct thing *make(void)
 #define FAULT(kind, expression)					\
 	static noinline unsigned long kind##_fault(struct thing *thing)	\
 	{							\
-		unsigned long value = (unsigned long)(expression);	\
+		unsigned long value;				\
+								\
+		/* No two are alike: the compiler would make one of them. */	\
+		asm volatile("# " #kind);			\
+		value = (unsigned long)(expression);		\
 								\
 		OPTIMIZER_HIDE_VAR(value);			\
 		return value;					\
@@ -338,7 +342,7 @@ static int bug_set(const char *value, const struct kernel_param *param)
 			continue;
 		thing = make();
 		kinds[i].plant(thing);
-		/* Who made it has it still. */
+		/* The maker has it still. */
 		kfree(thing);
 		return 0;
 	}
