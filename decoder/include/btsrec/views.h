@@ -164,8 +164,9 @@ struct btsrec_why {
 /**
  * btsrec_why() - where a value came from, backwards to what made it
  *
- * Return: as btsrec_show(); BTSREC_ERR_INVAL also for a value or an event that does not exist,
- * and where no operand made the fault.
+ * Where no operand made the fault, or the fault is not in the history, it says that.
+ *
+ * Return: as btsrec_show(); BTSREC_ERR_INVAL also for a value or an event that does not exist.
  */
 BTSREC_API enum btsrec_status
 btsrec_why(struct btsrec *rec, const struct btsrec_why *opts, const struct btsrec_sink *sink);

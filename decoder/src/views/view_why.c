@@ -115,6 +115,13 @@ static enum btsrec_status refuse(struct why *why, const char *text)
 	return msg_set(&why->renderer.rec->msg, BTSREC_ERR_INVAL, "%s", text);
 }
 
+/* Nothing was asked for that does not exist, but there is no answer. */
+static enum btsrec_status lack(struct why *why, const char *text)
+{
+	why->lacks = text;
+	return BTSREC_OK;
+}
+
 static void ask_reg(struct why *why, uint8_t reg)
 {
 	why->question.target = (struct origin_target){ .reg = reg, .nr_bytes = WORD_BYTES };
@@ -162,9 +169,9 @@ static enum btsrec_status ask_target(struct why *why, uint32_t place)
 	look(why, place, &at);
 	address = reg_values_address(why->values.values, insn, &at.likely, false);
 	if (insn->op != SEM_RET && insn->operands[0].kind != SEM_MEMORY)
-		return refuse(why, "the fault has no operand; name a register or an address");
+		return lack(why, "the fault has no operand; name a register or an address");
 	if (address.mask != UINT64_MAX)
-		return refuse(why, "it is not known where the address that was branched to lay");
+		return lack(why, "it is not known where the address that was branched to lay");
 	ask_memory(why, address.value);
 	return BTSREC_OK;
 }
@@ -190,7 +197,7 @@ static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *in
 		base = insn->operands[0].reg;
 	}
 	if (base == SEM_NO_REG && index == SEM_NO_REG)
-		return refuse(why, "no register made the fault; name one, or an address");
+		return lack(why, "no register made the fault; name one, or an address");
 	look(why, why->values.fault_place, &at);
 	/* A branch to what is no address faults itself: the word that RET took is at RSP. */
 	if (insn->op == SEM_RET && at.likely.before[SEM_RSP].mask == UINT64_MAX)
@@ -207,12 +214,12 @@ static enum btsrec_status ask_fault(struct why *why)
 	struct sem_insn insn;
 
 	if (place == TRACE_VALUES_NONE || !place)
-		return refuse(why, "no operand made the CPU stop; name a register or an address");
+		return lack(why, "no operand made the CPU stop; name a register or an address");
 	if (code_is_none(code, why->fault.from) &&
 	    reg_values_step_insn(why->values.values, place - 1)->length_bytes)
 		return ask_target(why, place - 1);
 	if (!trace_values_insn(code, why->fault.from, &insn))
-		return refuse(why, "the instruction of the fault is not in the dump");
+		return lack(why, "the instruction of the fault is not in the dump");
 	return ask_operand(why, &insn);
 }
 
@@ -226,7 +233,7 @@ static enum btsrec_status find_place(struct why *why)
 	why->asked_ip = why->fault.from;
 	why->asked_n = n;
 	if (!why->opts->has_at && why->fault.kind == FAULT_UNKNOWN)
-		return refuse(why, "the fault is not in the history; say --at which event");
+		return lack(why, "the fault is not in the history; say --at which event");
 	if (!why->opts->has_at && why->question.place != TRACE_VALUES_NONE)
 		return BTSREC_OK;
 	range = trace_values_event(&why->values, n);
@@ -263,11 +270,11 @@ static enum btsrec_status ask(struct why *why)
 	enum btsrec_status status = find_place(why);
 	struct reg_values_at at;
 
-	if (!status)
+	if (!status && !why->lacks)
 		status = why->opts->value ? ask_value(why, why->opts->value) :
 			 why->opts->has_at ? refuse(why, "--at needs a register or an address") :
 					     ask_fault(why);
-	if (status)
+	if (status || why->lacks)
 		return status;
 	look(why, why->question.place, &at);
 	if (at.certain.before[SEM_RSP].mask == UINT64_MAX)
@@ -340,10 +347,21 @@ static enum btsrec_status find_candidates(struct why *why)
 
 /* --- All ---------------------------------------------------------------- */
 
+static enum btsrec_status find_origin(struct why *why)
+{
+	struct value_numbers *numbers = value_numbers_new(why->values.values);
+
+	if (!numbers)
+		return msg_set(&why->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	why->question.numbers = numbers;
+	origin_find(why->values.values, &why->question, &why->origin);
+	value_numbers_free(numbers);
+	return find_candidates(why);
+}
+
 static enum btsrec_status answer(struct why *why)
 {
 	struct btsrec *rec = why->renderer.rec;
-	struct value_numbers *numbers;
 	enum btsrec_status status = trace_fault(rec, why->cpu, &why->fault);
 
 	if (!status)
@@ -352,13 +370,7 @@ static enum btsrec_status answer(struct why *why)
 		status = ask(why);
 	if (status)
 		return status;
-	numbers = value_numbers_new(why->values.values);
-	if (!numbers)
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	why->question.numbers = numbers;
-	origin_find(why->values.values, &why->question, &why->origin);
-	value_numbers_free(numbers);
-	status = find_candidates(why);
+	status = why->lacks ? BTSREC_OK : find_origin(why);
 	if (status)
 		return status;
 	if (why->opts->format == BTSREC_FORMAT_JSONL)

@@ -40,6 +40,7 @@ struct why_candidate {
 /**
  * struct why - one btsrec_why() under way
  * @cpu, @values, @fault: that are asked.
+ * @lacks: why there is no question to answer; NULL: there is one.
  * @asked_ip, @asked_n: where the question is.
  * @candidates: @nr_candidates of them.
  */
@@ -50,6 +51,7 @@ struct why {
 	struct fault fault;
 	struct trace_values values;
 	struct origin_question question;
+	const char *lacks;
 	uint64_t asked_ip;
 	uint64_t asked_n;
 	struct origin origin;

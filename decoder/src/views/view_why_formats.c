@@ -130,14 +130,21 @@ static bool is_answer(const struct origin_hop *last)
 	       last->kind == ORIGIN_OLDER;
 }
 
+static const char *lack_str(const struct why *why)
+{
+	return why->lacks ? why->lacks : "nothing ran before";
+}
+
 void why_text(struct why *why)
 {
-	const struct origin_hop *last = &why->origin.hops[why->origin.nr - 1];
+	const struct origin_hop *last = &why->origin.hops[why->origin.nr ? why->origin.nr - 1 : 0];
 	struct out *out = &why->renderer.out;
 	struct why_place place;
 
 	if (!why->origin.nr) {
-		out_literal(out, "origin:  nothing older is known\n");
+		out_literal(out, "origin:  not known: ");
+		out_str(out, lack_str(why));
+		out_char(out, '\n');
 		return;
 	}
 	text_chain(why);
@@ -200,10 +207,25 @@ static void json_hop(struct why *why, const struct origin_hop *hop, bool is_last
 	out_literal(out, "}\n");
 }
 
+static void json_lack(struct why *why)
+{
+	const struct why_place place = { .cpu = why->cpu, .n = why->asked_n };
+	struct out *out = &why->renderer.out;
+
+	json_place(why, &place, "origin", NULL);
+	json_word(out, "what", why_hop_str(ORIGIN_ASKED));
+	json_word(out, "value_class", why_class_str(ORIGIN_UNKNOWN));
+	json_word(out, "class", why_class_str(ORIGIN_UNKNOWN));
+	json_word(out, "end", lack_str(why));
+	out_literal(out, "}\n");
+}
+
 void why_json(struct why *why)
 {
 	struct out *out = &why->renderer.out;
 
+	if (!why->origin.nr)
+		json_lack(why);
 	for (size_t i = 0; i < why->origin.nr; i++)
 		json_hop(why, &why->origin.hops[i], i + 1 == why->origin.nr);
 	for (size_t i = 0; i < why->nr_candidates; i++) {
