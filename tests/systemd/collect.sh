@@ -167,7 +167,7 @@ for lost in 120000 3000 20000; do
 	run
 	expect_reports 1
 	btsrec info "$(report)/history.bts" >/dev/null || fault "$test: the small file is not readable"
-	grep -q "^btsrec show --types.*: a part of the history is lost" "$(report)/unresolved.txt" ||
+	grep -q "^btsrec show --types.*: a part of the history is missing" "$(report)/unresolved.txt" ||
 		fault "$test: $(cat "$(report)/unresolved.txt")"
 	[ -s "$(report)/cpu0.branches.txt" ] || fault "$test: no branches"
 	: >"$work/journal"

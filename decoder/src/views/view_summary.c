@@ -435,7 +435,7 @@ static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how
 	if (!status)
 		status = cpu_tasks_print(rec, cpus, nr_cpus, how.fn, &work, &how, sink);
 	grouped.open = groups_open;
-	if (!status && how.groups.nr)
+	if (!status && (how.groups.nr || how.groups.nomem))
 		status = cpu_tasks_one(rec, &grouped, print_groups, &how, sink);
 	summary_groups_fini(&how.groups);
 	return cpus_end(rec, NULL, status);
