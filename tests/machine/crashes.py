@@ -69,6 +69,10 @@ class Kind:
     paused: str = ""
     kernels: tuple = guestos.KERNELS
 
+    def may_be_older(self) -> bool:
+        """The exception may be older than the rings: its handler may be preempted."""
+        return self.mark == "exception or unknown"
+
 
 def _oops(kind: str, console: str, **more) -> Kind:
     more.setdefault("entries", PAGE_FAULT)

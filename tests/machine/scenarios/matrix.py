@@ -155,10 +155,11 @@ def _was_paused(history) -> bool:
     return bool(freeze) and not int(freeze["debugctl"], 16) & truth.DEBUGCTL_BTS
 
 
-def _newer_than_entry(history, entries, outside=None) -> Newer:
+def _newer_than_entry(history, entries, outside=None, may_be_older=False) -> Newer:
     """From the newest branch to the thread's newest one into ENTRIES; OUTSIDE of interrupts:
     for each event, all without; 0 if BTS was off at the entry.
 
+    The ring need not reach back to the entry if it MAY_BE_OLDER and other threads ran since.
     A pause at the first sign of an oops comes after the entry, which is then in the history.
     """
     freeze = _freeze(history)
@@ -178,6 +179,8 @@ def _newer_than_entry(history, entries, outside=None) -> Newer:
             return Newer(count, own, preempted)
     if _was_paused(history):
         return Newer(0, 0, False)
+    if may_be_older and preempted:
+        return Newer(count, own, True)
     raise Failure(f"no entry of {', '.join(sorted(set(entries.values())))} in the history")
 
 
@@ -238,11 +241,12 @@ def _marks(machine) -> list[tuple[int, int]]:
 
 
 def _faulting_cpus(histories, marks, kind: Kind) -> list[int]:
-    """The CPU that marked, else those that our NMI did not stop."""
-    if marks:
-        return [marks[0][0]]
+    """The CPU that marked, else those that our NMI did not stop: the handler of a fault that may
+    be older than the ring may have gone on on another CPU."""
     own = [cpu for cpu, history in histories.items()
            if _freeze(history) and not _freeze(history)["via_nmi"]]
+    if marks and (marks[0][0] in own or not kind.may_be_older()):
+        return [marks[0][0]]
     if not own or (len(own) > 1 and not kind.together):
         raise Failure(f"which CPU is the faulting one? frozen by itself: {own}")
     return own
@@ -361,19 +365,23 @@ def _judge_faulting(machine, history, fault, log, kind: Kind, row: Row) -> Newer
         return Newer(0, 0, False)
     gates = interrupts.Gates(interrupts.sent(machine))
     newer = _newer_than_entry(history, _symbols(machine, kind.entries),
-                              interrupts.outside(history, log, gates))
+                              interrupts.outside(history, log, gates),
+                              kind.may_be_older())
     _check_fault(fault, kind, newer.count, row)
     return newer
 
 
-def _since_mark(machine, histories, logs, marks) -> int | None:
-    """Records of the CPU that marked outside of interrupts since then; None: nobody marked."""
+def _since_mark(machine, histories, logs, marks, may_be_older) -> int | None:
+    """Records of the CPU that marked outside of interrupts since then; None: nobody marked, or
+    the ring does not reach back so far, and that MAY_BE_OLDER."""
     if not marks:
         return None
     cpu, records = marks[0]
     newest = logs[cpu].total - records
     history = histories[cpu]
     if newest > sum(event["kind"] == "branch" for event in history):
+        if may_be_older:
+            return None
         raise Failure(f"the moment of the fault is {newest} records ago, not in the ring any more")
     outside = interrupts.outside(history, logs[cpu], interrupts.Gates(interrupts.sent(machine)))
     of_branches = [mark for mark, event in zip(outside, history) if event["kind"] == "branch"]
@@ -390,7 +398,7 @@ def _judge(machine, found, kind: Kind, row: Row, limited: bool):
     if _freeze(histories.get(faulting[0], [])):
         row.newer = str(max(each.count for each in newer))
         row.own = str(max(each.own for each in newer))
-    since = _since_mark(machine, histories, logs, marks)
+    since = _since_mark(machine, histories, logs, marks, kind.may_be_older())
     if since is not None:
         row.since = str(since)
     running = [logs[other].total - records for other, records in marks if other not in faulting]
