@@ -408,11 +408,11 @@ enum btsrec_status btsrec_why(struct btsrec *rec, const struct btsrec_why *given
 	why->opts = &opts;
 	why->renderer.rec = rec;
 	status = check(rec, why);
-	if (status)
-		return status;
-	why->renderer.names = symbols_present(rec);
-	out_init(&why->renderer.out, sink);
-	status = answer(why);
-	trace_values_close(&why->values);
-	return status;
+	if (!status) {
+		why->renderer.names = symbols_present(rec);
+		out_init(&why->renderer.out, sink);
+		status = answer(why);
+		trace_values_close(&why->values);
+	}
+	return cpus_end(rec, &why->cpu, status);
 }
