@@ -106,6 +106,14 @@ def compared(line):
     return ["only", line["side"], line["n"], line["function"]]
 
 
+def origin(line):
+    what = line["what"] if line["kind"] == "origin" else "candidate"
+    name = [line["ip_sym"].split("+")[0]] if "ip_sym" in line else []
+    address = ["at", line["address"]] if "address" in line else []
+    end = f"{line['class']}: {line['end']}" if "end" in line else line["class"]
+    return [line["cpu"], line["n"], what, *name, *address, end]
+
+
 # A view that is text only.
 def checked(line):
     return [line]
@@ -126,6 +134,7 @@ EXAMPLES = {
     "coverage": ("coverage", "coverage", lambda line: line["kind"] == "executed", executed),
     "diff": ("diff", "diff", lambda line: True, compared),
     "insns": ("insns", "insns", lambda line: line["kind"] == "insn", insn),
+    "origins": ("why", "why", lambda line: True, origin),
     "proof": ("prove-faults prove-missing patched", "prove", lambda line: True, proof),
     "rings": ("full gap-not-in-dump stopped", "info", lambda line: line["kind"] == "cpu", ring),
     "summary": ("summary", "summary", lambda line: True, digest),

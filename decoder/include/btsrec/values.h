@@ -293,6 +293,37 @@ typedef bool (*btsrec_digest_fn)(void *arg, const struct btsrec_digest *digest);
 BTSREC_API enum btsrec_status
 btsrec_summary_each(struct btsrec *rec, btsrec_digest_fn fn, void *arg);
 
+/** struct btsrec_origin - a step of btsrec_why(), or a store of another CPU that may be one */
+struct btsrec_origin {
+	size_t size;
+	bool is_candidate;	/* a store of another CPU to @address_va; it has no @what */
+	unsigned int cpu;	/* in event @n of @cpu */
+	uint64_t n;
+	bool has_task;		/* the thread that ran is known */
+	struct btsrec_task task;
+	bool has_ip;		/* the instruction is known */
+	uint64_t ip_va;
+	struct btsrec_name ip;	/* if @has_ip */
+	const char *insn;	/* its text, as JSON's "insn"; NULL: not known */
+	const char *what;	/* a word of JSON's "what" */
+	const char *reg;	/* what was looked for is this register; NULL: it is memory */
+	bool has_memory;	/* at @memory_va */
+	uint64_t memory_va;
+	const char *value_certainty; /* of @value: a word of JSON's "value_class" */
+	uint64_t value;		/* unless that is "unknown" */
+	bool has_address;	/* loaded from @address_va, or stored there */
+	uint64_t address_va;
+	const char *certainty;	/* of the steps so far: a word of JSON's "class" */
+	const char *end;	/* of the last step: a sentence on where the way ends; else NULL */
+};
+
+/** btsrec_origin_fn - receives a value, see above */
+typedef bool (*btsrec_origin_fn)(void *arg, const struct btsrec_origin *origin);
+
+/** btsrec_why_each() - the steps of btsrec_why() backwards, then the candidates */
+BTSREC_API enum btsrec_status
+btsrec_why_each(struct btsrec *rec, const struct btsrec_why *opts, btsrec_origin_fn fn, void *arg);
+
 /** struct btsrec_loss - what a history lacks for one reason */
 struct btsrec_loss {
 	enum btsrec_gap_kind kind;

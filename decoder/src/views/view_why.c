@@ -12,6 +12,7 @@
 #include "flow/value_numbers.h"
 #include "recorder/cpus.h"
 #include "symbols/symbol.h"
+#include "views/values.h"
 
 #define WORD_BYTES	8
 /* THREAD_SIZE (arch/x86/include/asm/page_64_types.h); stacks are aligned to it. */
@@ -373,7 +374,9 @@ static enum btsrec_status answer(struct why *why)
 	status = why->lacks ? BTSREC_OK : find_origin(why);
 	if (status)
 		return status;
-	if (why->opts->format == BTSREC_FORMAT_JSONL)
+	if (why->fn)
+		why_values(why);
+	else if (why->opts->format == BTSREC_FORMAT_JSONL)
 		why_json(why);
 	else
 		why_text(why);
@@ -394,18 +397,18 @@ static enum btsrec_status check(struct btsrec *rec, struct why *why)
 	return cpus_check(rec, &why->cpu, 1);
 }
 
-enum btsrec_status btsrec_why(struct btsrec *rec, const struct btsrec_why *given,
-			      const struct btsrec_sink *sink)
+/* As text to @sink, or, if there is @fn, as values to it. */
+static enum btsrec_status put_why(struct btsrec *rec, const struct btsrec_why *opts,
+				  const struct btsrec_sink *sink, btsrec_origin_fn fn, void *arg)
 {
 	_cleanup_free_ struct why *why = calloc(1, sizeof(*why));
-	struct btsrec_why opts;
-	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+	enum btsrec_status status;
 
-	if (status)
-		return status;
 	if (!why)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	why->opts = &opts;
+	why->opts = opts;
+	why->fn = fn;
+	why->arg = arg;
 	why->renderer.rec = rec;
 	status = check(rec, why);
 	if (!status) {
@@ -415,4 +418,24 @@ enum btsrec_status btsrec_why(struct btsrec *rec, const struct btsrec_why *given
 		trace_values_close(&why->values);
 	}
 	return cpus_end(rec, &why->cpu, status);
+}
+
+enum btsrec_status btsrec_why(struct btsrec *rec, const struct btsrec_why *given,
+			      const struct btsrec_sink *sink)
+{
+	struct btsrec_why opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	return status ? status : put_why(rec, &opts, sink, NULL, NULL);
+}
+
+enum btsrec_status btsrec_why_each(struct btsrec *rec, const struct btsrec_why *given,
+				   btsrec_origin_fn fn, void *arg)
+{
+	struct btsrec_why opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = values_check(&rec->msg, opts.format);
+	return status ? status : put_why(rec, &opts, &values_sink, fn, arg);
 }

@@ -3,7 +3,7 @@
 #ifndef BTSREC_VIEW_WHY_H
 #define BTSREC_VIEW_WHY_H
 
-#include <btsrec/views.h>
+#include <btsrec/values.h>
 
 #include "flow/origin.h"
 #include "flow/trace_values.h"
@@ -39,6 +39,7 @@ struct why_candidate {
 
 /**
  * struct why - one btsrec_why() under way
+ * @fn, @arg: what receives values in place of text; NULL: none.
  * @cpu, @values, @fault: that are asked.
  * @lacks: why there is no question to answer; NULL: there is one.
  * @asked_ip, @asked_n: where the question is.
@@ -47,6 +48,8 @@ struct why_candidate {
 struct why {
 	struct renderer renderer;
 	const struct btsrec_why *opts;
+	btsrec_origin_fn fn;
+	void *arg;
 	unsigned int cpu;
 	struct fault fault;
 	struct trace_values values;
@@ -71,7 +74,16 @@ const char *why_end_str(const struct origin_hop *hop);
 /** why_register() - the 64 bits of it, "rax"; static */
 const char *why_register(uint8_t reg);
 
+/** why_lack_str() - why there is no step at all */
+static inline const char *why_lack_str(const struct why *why)
+{
+	return why->lacks ? why->lacks : "nothing ran before";
+}
+
 void why_text(struct why *why);
 void why_json(struct why *why);
+
+/** why_values() - for why->fn; renderer.out is stopped when that returns false */
+void why_values(struct why *why);
 
 #endif /* BTSREC_VIEW_WHY_H */

@@ -130,11 +130,6 @@ static bool is_answer(const struct origin_hop *last)
 	       last->kind == ORIGIN_OLDER;
 }
 
-static const char *lack_str(const struct why *why)
-{
-	return why->lacks ? why->lacks : "nothing ran before";
-}
-
 void why_text(struct why *why)
 {
 	const struct origin_hop *last = &why->origin.hops[why->origin.nr ? why->origin.nr - 1 : 0];
@@ -143,7 +138,7 @@ void why_text(struct why *why)
 
 	if (!why->origin.nr) {
 		out_literal(out, "origin:  not known: ");
-		out_str(out, lack_str(why));
+		out_str(out, why_lack_str(why));
 		out_char(out, '\n');
 		return;
 	}
@@ -216,7 +211,7 @@ static void json_lack(struct why *why)
 	json_word(out, "what", why_hop_str(ORIGIN_ASKED));
 	json_word(out, "value_class", why_class_str(ORIGIN_UNKNOWN));
 	json_word(out, "class", why_class_str(ORIGIN_UNKNOWN));
-	json_word(out, "end", lack_str(why));
+	json_word(out, "end", why_lack_str(why));
 	out_literal(out, "}\n");
 }
 

@@ -32,6 +32,7 @@ union opts {
 	struct btsrec_show show;
 	struct btsrec_stack stack;
 	struct btsrec_timeline timeline;
+	struct btsrec_why why;
 	char room[512];
 };
 
@@ -71,6 +72,7 @@ DEFINE_EACH(insns, btsrec_insn, rec)
 DEFINE_EACH(show, btsrec_shown, rec)
 DEFINE_EACH(stack, btsrec_frame, rec)
 DEFINE_EACH(timeline, btsrec_moment, rec)
+DEFINE_EACH(why, btsrec_origin, rec)
 DEFINE_EACH_OF_ALL(check, btsrec_diag)
 DEFINE_EACH_OF_ALL(info, btsrec_ring)
 DEFINE_EACH_OF_ALL(prove, btsrec_proof)
@@ -96,8 +98,8 @@ static const struct {
 } views[] = {
 	VIEW(calls, NULL), VIEW(coverage, name_function), VIEW(diff, NULL),
 	VIEW(functions, NULL), VIEW(insns, NULL), VIEW(show, NULL), VIEW(stack, NULL),
-	VIEW(timeline, NULL), VIEW_OF_ALL(check), VIEW_OF_ALL(info), VIEW_OF_ALL(prove),
-	VIEW_OF_ALL(summary),
+	VIEW(timeline, NULL), VIEW(why, NULL), VIEW_OF_ALL(check), VIEW_OF_ALL(info),
+	VIEW_OF_ALL(prove), VIEW_OF_ALL(summary),
 };
 
 #define NR_VIEWS (sizeof(views) / sizeof(views[0]))
