@@ -22,10 +22,16 @@
 /* A repeated store of more is taken for one to an unknown address. */
 #define MAX_STRING_BYTES	65536
 
-/** struct likely - one pass; @memory: as of the step; @is_backward: in front of it */
+/**
+ * struct likely - one pass
+ * @memory: as of the step; @is_backward: in front of it.
+ * @loaded, @stored: what is known of them in the step.
+ */
 struct likely {
 	struct reg_values *values;
 	struct memory memory;
+	struct known loaded;
+	struct known stored;
 	bool is_backward;
 	bool has_dump;
 };
@@ -128,30 +134,31 @@ static void learn(struct likely *pass, const struct sem_insn *insn, uint64_t add
 
 static void step(struct likely *pass, const struct sem_insn *insn, struct sem_state *state)
 {
-	struct known loaded = known_none(), stored = known_none(), constant, was, address;
 	bool is_store = insn->store_bytes || reg_values_pushes(insn);
+	struct known constant, was, address;
 
+	pass->loaded = pass->stored = known_none();
 	if (pass->is_backward && is_store) {
 		address = place_of(pass, insn, state, true);
 		if (address.mask == UINT64_MAX && reg_values_pushes(insn))
 			(void)known_merge(state->store, look(pass, address.value, WORD_BYTES),
 					  &state->contradiction);
 		else if (address.mask == UINT64_MAX && insn->store_bytes <= WORD_BYTES)
-			stored = look(pass, address.value, insn->store_bytes);
-		store(pass, insn, state, stored);
+			pass->stored = look(pass, address.value, insn->store_bytes);
+		store(pass, insn, state, pass->stored);
 	}
 	if (!state->store && is_store)
-		state->store = &stored;
+		state->store = &pass->stored;
 	address = loads(insn) ? place_of(pass, insn, state, false) : known_none();
 	if (address.mask == UINT64_MAX)
-		loaded = look(pass, address.value, nr_loaded(insn));
+		pass->loaded = look(pass, address.value, nr_loaded(insn));
 	else if (reg_values_constant(pass->values, insn, state, &constant))
-		loaded = constant;
-	was = loaded;
-	state->load = &loaded;
+		pass->loaded = constant;
+	was = pass->loaded;
+	state->load = &pass->loaded;
 	reg_values_apply(insn, state);
 	if (address.mask == UINT64_MAX)
-		learn(pass, insn, address.value, was, loaded);
+		learn(pass, insn, address.value, was, pass->loaded);
 	if (!pass->is_backward && is_store)
 		store(pass, insn, state, *state->store);
 }

@@ -130,23 +130,21 @@ void time_axis_when(const struct time_axis *time_axis, uint64_t n, uint64_t *ret
 		    uint64_t *ret_max)
 {
 	size_t at = nr_before(time_axis, n);
-	const struct time_point *before = at ? &time_axis->all[at - 1] : NULL;
 
-	*ret_min = before ? before->tsc : 0;
+	*ret_min = at ? time_axis->all[at - 1].tsc : 0;
 	*ret_max = at < time_axis->nr ? time_axis->all[at].begin_tsc : UINT64_MAX;
-	if (before && before->n == n)
-		*ret_max = before->tsc;
+	if (at && time_axis->all[at - 1].n == n)
+		*ret_max = time_axis->all[at - 1].tsc;
 }
 
 void time_axis_hole(const struct time_axis *time_axis, uint64_t n, uint64_t *ret_from,
 		    uint64_t *ret_to)
 {
 	size_t at = nr_before(time_axis, n);
-	const struct time_point *before = at ? &time_axis->all[at - 1] : NULL;
 
 	time_axis_when(time_axis, n, ret_from, ret_to);
-	if (before && before->n == n)
-		*ret_from = before->begin_tsc;
+	if (at && time_axis->all[at - 1].n == n)
+		*ret_from = time_axis->all[at - 1].begin_tsc;
 }
 
 void time_axis_fini(struct time_axis *time_axis)

@@ -612,6 +612,8 @@ const struct btsrec_module *located_module_gone(const struct located *located, u
 	if (!located->nr_gone)
 		return NULL;
 	now = located_module_at(located, kva);
+	if (!now)
+		return NULL;
 	for (; i < located->nr_modules; i++) {
 		const struct btsrec_module *module = &located->modules[i];
 

@@ -44,10 +44,13 @@ static size_t make_runs(const struct search *view, struct merged_run *runs)
 	for (size_t i = 0; i < view->nr_lines; i++) {
 		if (max_depth && view->lines[i].call->depth >= max_depth)
 			continue;
-		if (nr && is_repeated(&view->lines[before], &view->lines[i]) && before + 1 == i)
+		if (nr && is_repeated(&view->lines[before], &view->lines[i]) && before + 1 == i) {
 			runs[nr - 1].nr++;
-		else
-			runs[nr++] = (struct merged_run){.first = i, .nr = 1};
+		} else {
+			runs[nr].first = i;
+			runs[nr].nr = 1;
+			nr++;
+		}
 		before = i;
 	}
 	return nr;

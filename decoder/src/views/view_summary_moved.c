@@ -78,7 +78,7 @@ enum btsrec_status summary_follow(struct summary *view, struct btsrec *rec,
 	const struct btsrec_filter everything = { 0 };
 	enum btsrec_status status;
 	char pid[PID_BYTES];
-	struct fault fault;
+	struct fault fault = { 0 };
 	size_t interval;
 
 	if (!may_have_moved(&view->calls.fault, failed) || !view->nr_switches)

@@ -13,11 +13,12 @@
 static void add_places(struct summary_stack *stack, struct unwind *unwind, bool to_history)
 {
 	while (stack->nr < SUMMARY_MAX_PLACES && unwind->how < UNWIND_USER) {
-		stack->places[stack->nr++] = (struct summary_place){
-			.how = stack->nr ? unwind->how : UNWIND_STOPPED,
-			.vector = unwind->vector,
-			.ip = unwind->from,
-		};
+		struct summary_place *place = &stack->places[stack->nr];
+
+		place->how = stack->nr ? unwind->how : UNWIND_STOPPED;
+		place->vector = unwind->vector;
+		place->ip = unwind->from;
+		stack->nr++;
 		if (to_history && stack->nr > 1 && unwind->how == UNWIND_INTERRUPTED)
 			return;
 		(void)unwind_next(unwind);
