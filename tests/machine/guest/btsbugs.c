@@ -46,8 +46,9 @@ static noinline unsigned long stir(unsigned long seed)
 static noinline unsigned long busy(void)
 {
 	unsigned long seed = 1;
+	int i;
 
-	for (int i = 0; i < NR_ROUNDS; i++)
+	for (i = 0; i < NR_ROUNDS; i++)
 		seed = stir(seed);
 	OPTIMIZER_HIDE_VAR(seed);
 	return seed;
@@ -105,10 +106,11 @@ FAULT(uninitialised, READ_ONCE(*thing->data))
 static noinline void after_free_cause(struct thing *thing)
 {
 	unsigned long *other;
+	size_t i;
 
 	kfree(thing);
 	other = kmalloc(sizeof(*thing), GFP_KERNEL);
-	for (size_t i = 0; other && i < sizeof(*thing) / sizeof(*other); i++)
+	for (i = 0; other && i < sizeof(*thing) / sizeof(*other); i++)
 		WRITE_ONCE(other[i], WILD);
 }
 FAULT(after_free, READ_ONCE(thing->next->count))
@@ -116,7 +118,9 @@ FAULT(after_free, READ_ONCE(thing->next->count))
 /* One too many in an array, and the pointer beyond it is gone. */
 static noinline void overflow_cause(struct thing *thing, int nr)
 {
-	for (int i = 0; i < nr; i++)
+	int i;
+
+	for (i = 0; i < nr; i++)
 		WRITE_ONCE(*(thing->data + i), 0x100 + i);
 }
 FAULT(overflow, READ_ONCE(thing->next->count))
@@ -336,8 +340,9 @@ static const struct {
 static int bug_set(const char *value, const struct kernel_param *param)
 {
 	struct thing *thing;
+	size_t i;
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!sysfs_streq(value, kinds[i].name))
 			continue;
 		thing = make();
