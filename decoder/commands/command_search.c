@@ -26,11 +26,17 @@ static enum command_exit answer(struct btsrec *rec, const struct btsrec_search *
 	return command_ended(rec, btsrec_search(rec, opts, &front_sink));
 }
 
-enum command_exit command_last(struct btsrec *rec, const struct command_options *options)
+static enum command_exit ask(struct btsrec *rec, const struct command_options *options,
+			     enum btsrec_question question)
 {
-	struct btsrec_search opts = search_of(options, BTSREC_LAST);
+	struct btsrec_search opts = search_of(options, question);
 
 	return answer(rec, &opts);
+}
+
+enum command_exit command_last(struct btsrec *rec, const struct command_options *options)
+{
+	return ask(rec, options, BTSREC_LAST);
 }
 
 /* One thread is on all CPUs here anyway. */
@@ -55,9 +61,7 @@ enum command_exit command_merged(struct btsrec *rec, const struct command_option
 
 enum command_exit command_pairs(struct btsrec *rec, const struct command_options *options)
 {
-	struct btsrec_search opts = search_of(options, BTSREC_PAIRS);
-
-	return answer(rec, &opts);
+	return ask(rec, options, BTSREC_PAIRS);
 }
 
 enum command_exit command_slow(struct btsrec *rec, const struct command_options *options)
@@ -71,14 +75,10 @@ enum command_exit command_slow(struct btsrec *rec, const struct command_options 
 
 enum command_exit command_path(struct btsrec *rec, const struct command_options *options)
 {
-	struct btsrec_search opts = search_of(options, BTSREC_PATH);
-
-	return answer(rec, &opts);
+	return ask(rec, options, BTSREC_PATH);
 }
 
 enum command_exit command_around(struct btsrec *rec, const struct command_options *options)
 {
-	struct btsrec_search opts = search_of(options, BTSREC_AROUND);
-
-	return answer(rec, &opts);
+	return ask(rec, options, BTSREC_AROUND);
 }

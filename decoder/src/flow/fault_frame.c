@@ -57,14 +57,20 @@ static bool has_own_stack(int vector)
 	       vector == machine_check || vector == vmm;
 }
 
+/* Has the processor stored at @frame that kernel code at @ip was left?  No more is looked at. */
+static bool is_stored(const uint64_t *frame, uint64_t ip)
+{
+	return frame[FRAME_RIP] == ip && frame[FRAME_CS] == KERNEL_CS &&
+	       frame[FRAME_RFLAGS] & RFLAGS_ALWAYS && !(frame[FRAME_RFLAGS] >> RFLAGS_BITS) &&
+	       (!frame[FRAME_SS] || frame[FRAME_SS] == KERNEL_SS);
+}
+
 /* Is there such a frame at @words, which are at @va? */
 static bool is_frame(const uint64_t *words, uint64_t va, const struct fault *fault)
 {
 	uint64_t end = va + (uint64_t)FRAME_WORDS * WORD_BYTES;
 
-	if (words[FRAME_RIP] != fault->from || words[FRAME_CS] != KERNEL_CS ||
-	    !(words[FRAME_RFLAGS] & RFLAGS_ALWAYS) || words[FRAME_RFLAGS] >> RFLAGS_BITS ||
-	    (words[FRAME_SS] && words[FRAME_SS] != KERNEL_SS))
+	if (!is_stored(words, fault->from))
 		return false;
 	return has_own_stack(fault->vector) || words[FRAME_RSP] / ALIGN_BYTES * ALIGN_BYTES == end;
 }
@@ -110,14 +116,14 @@ bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 /* What the kernel oopses about; it handles the others itself, and often. */
 static bool is_of_oops(int vector)
 {
-	return vector >= 0 && vector != VECTOR_DEBUG && vector != VECTOR_NMI &&
+	return vector != VECTOR_DEBUG && vector != VECTOR_NMI &&
 	       vector != VECTOR_BREAKPOINT;
 }
 
-/* Is the word at @va, @word, the return into the entry of an exception of the kernel? */
-static bool is_entered(struct code *code, uint64_t va, uint64_t word, struct fault *ret)
+/* Is the word at @va, @word, the return into the entry of @vector, out of the kernel? */
+static bool is_entered(struct code *code, uint64_t va, uint64_t word, int vector,
+		       struct fault *ret)
 {
-	int vector = code_is_top(word) ? unwind_vector(code, word) : -1;
 	struct unwind unwind;
 	uint64_t target;
 
@@ -144,11 +150,13 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
 		return false;
 	nr_words = stackmem_read(&mem, sp, words, sizeof(words)) / WORD_BYTES;
 	for (size_t i = 0; i < nr_words; i++) {
-		if (!code_is_top(words[i]) || unwind_vector(code, words[i]) < 0)
+		int vector = code_is_top(words[i]) ? unwind_vector(code, words[i]) : -1;
+
+		if (vector < 0)
 			continue;
 		if (++nr_candidates > MAX_CANDIDATES)
 			return false;
-		if (is_entered(code, sp + i * WORD_BYTES, words[i], &fault)) {
+		if (is_entered(code, sp + i * WORD_BYTES, words[i], vector, &fault)) {
 			nr_found++;
 			*ret = fault;
 		}
@@ -160,15 +168,6 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
 
 /* RIP, CS, RFLAGS, RSP and SS of kernel code. */
 #define INTERRUPT_WORDS	(FRAME_WORDS - FRAME_RIP)
-
-/* @frame: a struct pt_regs; only what the processor stores is looked at. */
-static bool is_interrupted(const uint64_t *frame, uint64_t ip)
-{
-	return frame[FRAME_RIP] == ip && frame[FRAME_CS] == KERNEL_CS &&
-	       frame[FRAME_RFLAGS] & RFLAGS_ALWAYS && !(frame[FRAME_RFLAGS] >> RFLAGS_BITS) &&
-	       (!frame[FRAME_SS] || frame[FRAME_SS] == KERNEL_SS) &&
-	       code_is_kernel(frame[FRAME_RSP]);
-}
 
 /* *@ret_link: the uppermost word. */
 static size_t find_interrupted(struct code *code, uint64_t sp, uint64_t ip, uint64_t *ret_sp,
@@ -183,7 +182,7 @@ static size_t find_interrupted(struct code *code, uint64_t sp, uint64_t ip, uint
 	for (size_t i = 0; i + INTERRUPT_WORDS <= nr_words; i++) {
 		uint64_t found = words[i + FRAME_RSP];
 
-		if (!is_interrupted(&words[i], ip))
+		if (!is_stored(&words[i], ip) || !code_is_kernel(found))
 			continue;
 		if (nr_found++ && found != *ret_sp)
 			return SIZE_MAX;

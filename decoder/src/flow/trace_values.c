@@ -5,14 +5,12 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "flow/stackmem.h"
 #include "recorder/record.h"
 #include "symbols/symbol.h"
 
 /* ftrace's call of what froze; see fault.c. */
 #define HOOK_CALL_BYTES 5
-
-/* THREAD_SIZE (arch/x86/include/asm/page_64_types.h). */
-#define STACK_BYTES 16384
 
 /* The area of a CPU is smaller. */
 #define MAX_AREA_BYTES (1U << 20)
@@ -114,7 +112,7 @@ static bool read_memory(void *arg, bool segment, uint64_t address, unsigned int 
 		      values->freeze ? values->freeze->sp : 0;
 
 	if (segment || !code_is_kernel(address) ||
-	    (address < sp && sp - address < STACK_BYTES))
+	    (address < sp && sp - address < STACKMEM_KERNEL_BYTES))
 		return false;
 	return read_bytes(&values->constants, address, nr_bytes, ret) &&
 	       !is_counted(&values->constants, address, nr_bytes, *ret);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/symbol.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -507,6 +508,17 @@ static void find_in_table(const struct symbol_table *table, const char *name, st
 	for (size_t i = 0; table && i < table->nr_names; i++)
 		if (is_of_function(table, i, name))
 			add_found(found, symbol_table_va(table, i));
+}
+
+bool symbol_parse_address(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (strncmp(text, "0x", 2))
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 16);
+	return !errno && !*end && end != text + 2;
 }
 
 size_t symbols_by_name(struct btsrec *rec, const char *name, uint64_t *ret, size_t max)

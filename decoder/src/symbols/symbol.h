@@ -110,6 +110,9 @@ bool symbol_find(struct btsrec *rec, uint64_t va, struct symbol_name *ret);
 /** symbol_fetch() - have the cache fetch what symbol_find() of the kernel's @va needs soon */
 void symbol_fetch(const struct btsrec *rec, uint64_t va);
 
+/** symbol_parse_address() - an address as 0x...; false: @text is none, and may be a name */
+bool symbol_parse_address(const char *text, uint64_t *ret);
+
 /**
  * symbols_by_name() - where the kernel or a module has a function or symbol called @name
  * @ret: the addresses, @max of room, each once.

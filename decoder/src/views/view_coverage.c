@@ -3,7 +3,6 @@
 #include "views/values.h"
 #include "views/view_coverage.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -65,17 +64,6 @@ static enum btsrec_status add_function(struct cover_view *view, uint64_t va)
 	return BTSREC_OK;
 }
 
-static bool parse_address(const char *text, uint64_t *ret)
-{
-	char *end;
-
-	if (strncmp(text, "0x", 2))
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, 16);
-	return !errno && !*end && end != text + 2;
-}
-
 static enum btsrec_status find_functions(struct cover_view *view)
 {
 	uint64_t vas[COVER_MAX_FUNCTIONS + 1];
@@ -84,7 +72,7 @@ static enum btsrec_status find_functions(struct cover_view *view)
 	enum btsrec_status status = BTSREC_OK;
 	size_t nr = 1;
 
-	if (!parse_address(wanted, &vas[0]))
+	if (!symbol_parse_address(wanted, &vas[0]))
 		nr = symbols_by_name(rec, wanted, vas, COVER_MAX_FUNCTIONS + 1);
 	if (!nr)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,

@@ -2,7 +2,6 @@
 /* Calls of all CPUs that somebody asks for, in the order of time. */
 #include "views/view_search.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,17 +19,6 @@ static enum btsrec_status search_nomem(struct btsrec *rec)
 }
 
 /* --- Operands ------------------------------------------------------------ */
-
-static bool parse_address(const char *text, uint64_t *ret)
-{
-	char *end;
-
-	if (strncmp(text, "0x", 2))
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, 16);
-	return !errno && !*end && end != text + 2;
-}
 
 /* Where the function begins that @va is in, as @side saw it; itself if that is not known. */
 static uint64_t start_of(struct btsrec *rec, const struct btsrec_side *side, uint64_t va)
@@ -71,7 +59,7 @@ static enum btsrec_status parse_target(struct btsrec *rec, const char *text,
 	struct btsrec_filter filter = {.size = sizeof(filter)};
 	uint64_t va;
 
-	if (parse_address(text, &va)) {
+	if (symbol_parse_address(text, &va)) {
 		ret->by_start = true;
 		ret->start = start_of(rec, NULL, va);
 		return BTSREC_OK;
@@ -241,7 +229,7 @@ struct search_time search_when(const struct call_list *list, uint64_t n)
 
 const struct btsrec_side *search_side(struct search *view, const struct search_line *line)
 {
-	const struct btsrec_side *side = call_list_side(search_list(view, line), line->call->side);
+	const struct btsrec_side *side = search_thread(view, line);
 
 	view->renderer.side = side;
 	return side;
@@ -257,29 +245,24 @@ bool search_is_after_fault(const struct search *view, const struct search_line *
 bool search_is_open(const struct search *view, const struct search_line *line)
 {
 	const struct call_list *list = search_list(view, line);
-	const struct btsrec_side *side = call_list_side(list, line->call->side);
+	const struct btsrec_side *side = search_thread(view, line);
 	const struct btsrec_side *now = call_list_side(list, (uint32_t)(list->nr_stays - 1));
 
 	return line->call->last_n == UINT64_MAX && !line->call->lost && !line->call->late && side &&
 	       now && side->pid == now->pid;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* Where nothing proves an order, the one whose latest moment is earlier; CPUs keep theirs. */
 static int compare_lines(const void *left, const void *right)
 {
 	const struct search_line *a = left, *b = right;
-	int order = compare_numbers(a->time.max_tsc, b->time.max_tsc);
+	int order = search_compare(a->time.max_tsc, b->time.max_tsc);
 
 	if (!order)
-		order = compare_numbers(a->time.min_tsc, b->time.min_tsc);
+		order = search_compare(a->time.min_tsc, b->time.min_tsc);
 	if (!order)
-		order = compare_numbers(a->cpu, b->cpu);
-	return order ? order : compare_numbers(a->call->n, b->call->n);
+		order = search_compare(a->cpu, b->cpu);
+	return order ? order : search_compare(a->call->n, b->call->n);
 }
 
 static size_t nr_wanted(const struct search *view)

@@ -85,7 +85,20 @@ static inline const struct call_list *search_list(const struct search *view,
 	return &view->lists[line->cpu];
 }
 
-/** search_side() - the thread that made the call; NULL: not known; names are looked up as it */
+/** search_thread() - the one that made the call; NULL: not known */
+static inline const struct btsrec_side *search_thread(const struct search *view,
+						      const struct search_line *line)
+{
+	return call_list_side(search_list(view, line), line->call->side);
+}
+
+/** search_compare() - the order of two numbers, for qsort() */
+static inline int search_compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/** search_side() - search_thread(), and names are looked up as it */
 const struct btsrec_side *search_side(struct search *view, const struct search_line *line);
 
 /** search_is_after_fault() - did @line deal with the fault, as far as that is known? */

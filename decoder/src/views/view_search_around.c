@@ -92,6 +92,7 @@ static void put_stay(struct around *around, unsigned int cpu, uint32_t number)
 	const struct listed_call call = {
 		.n = stay->first_n, .last_n = stay->last_n, .side = number};
 	const struct search_line line = {search_when(list, stay->first_n), cpu, &call};
+	const struct search_time last = search_when(list, stay->last_n);
 	struct out *out = &view->renderer.out;
 
 	if (!takes_line(around))
@@ -104,8 +105,7 @@ static void put_stay(struct around *around, unsigned int cpu, uint32_t number)
 	out_literal(out, "runs to ");
 	out_dec(out, stay->last_n, 0);
 	out_char(out, ' ');
-	search_text_time(view, &(struct search_time){search_when(list, stay->last_n).min_tsc,
-						     search_when(list, stay->last_n).max_tsc});
+	search_text_time(view, &last);
 	out_char(out, '\n');
 }
 

@@ -68,7 +68,7 @@ struct last_group {
 static uint64_t *group_of(const struct search *view, struct counter_map *numbers,
 			  const struct search_line *line)
 {
-	const struct btsrec_side *side = call_list_side(search_list(view, line), line->call->side);
+	const struct btsrec_side *side = search_thread(view, line);
 	const uint64_t key[COUNTER_MAP_KEY_WORDS] = {line->cpu, side != NULL, side ? side->pid : 0};
 	struct count *count = counter_map_get(numbers, key);
 

@@ -172,16 +172,11 @@ static bool has_gap_behind(const struct call_list *list, uint64_t n)
 
 /* --- States ------------------------------------------------------------------ */
 
-static const struct btsrec_side *side_of(const struct search *view, const struct search_line *line)
-{
-	return call_list_side(search_list(view, line), line->call->side);
-}
-
 static enum pair_state state_of_enter(struct pairs *pairs, const struct search_line *line,
 				      unsigned int *ret_cpu)
 {
 	const struct call_list *list = search_list(pairs->view, line);
-	const struct btsrec_side *side = side_of(pairs->view, line);
+	const struct btsrec_side *side = search_thread(pairs->view, line);
 	const struct listed_call *call = line->call;
 	bool any = pairs->view->opts->any_thread;
 	struct search_line caller = *line;
@@ -246,7 +241,8 @@ static bool is_unordered(const struct newest *newest, const struct search_line *
 static void judge_thread(struct pairs *pairs, size_t first, size_t end)
 {
 	const struct search_line *lines = pairs->view->lines;
-	const struct btsrec_side *side = side_of(pairs->view, &lines[pairs->of_thread[first]]);
+	const struct btsrec_side *side =
+		search_thread(pairs->view, &lines[pairs->of_thread[first]]);
 	struct newest newest;
 	bool has_runs = false;
 
@@ -274,7 +270,7 @@ static void judge_thread(struct pairs *pairs, size_t first, size_t end)
 /* Each CPU has an idle thread of its own, and an unknown thread.  All are one if they may be. */
 static uint64_t thread_key(const struct search *view, const struct search_line *line)
 {
-	const struct btsrec_side *side = side_of(view, line);
+	const struct btsrec_side *side = search_thread(view, line);
 
 	if (view->opts->any_thread)
 		return 0;

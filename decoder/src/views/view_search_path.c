@@ -35,28 +35,23 @@ static const struct call_link *links_of(const struct search *view, const struct 
 /* Whose user addresses are meant. */
 static uint64_t space_of(const struct search *view, const struct search_line *line, uint64_t va)
 {
-	const struct btsrec_side *side = call_list_side(search_list(view, line), line->call->side);
+	const struct btsrec_side *side = search_thread(view, line);
 
 	return code_is_kernel(va) || !side ? 0 : side->cr3;
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
 }
 
 static int compare_links(const struct search *view, const struct search_line *a,
 			 const struct search_line *b)
 {
 	const struct call_link *left = links_of(view, a), *right = links_of(view, b);
-	int order = compare_numbers(a->call->nr_chain, b->call->nr_chain);
+	int order = search_compare(a->call->nr_chain, b->call->nr_chain);
 
 	for (uint32_t i = 0; !order && i < a->call->nr_chain; i++) {
-		order = compare_numbers(left[i].from, right[i].from);
+		order = search_compare(left[i].from, right[i].from);
 		if (!order)
-			order = compare_numbers(left[i].to, right[i].to);
+			order = search_compare(left[i].to, right[i].to);
 		if (!order)
-			order = compare_numbers(space_of(view, a, left[i].from),
+			order = search_compare(space_of(view, a, left[i].from),
 						space_of(view, b, right[i].from));
 	}
 	return order;
@@ -69,7 +64,7 @@ static int compare_chains(const void *left, const void *right, void *arg)
 	const struct search *view = arg;
 	int order = compare_links(view, &view->lines[a], &view->lines[b]);
 
-	return order ? order : -compare_numbers(a, b);
+	return order ? order : -search_compare(a, b);
 }
 
 /* The shortest first; of those the newest. */
@@ -77,10 +72,10 @@ static int compare_paths(const void *left, const void *right, void *arg)
 {
 	const struct path *a = left, *b = right;
 	const struct search *view = arg;
-	int order = compare_numbers(view->lines[a->line].call->nr_chain,
+	int order = search_compare(view->lines[a->line].call->nr_chain,
 				    view->lines[b->line].call->nr_chain);
 
-	return order ? order : -compare_numbers(a->line, b->line);
+	return order ? order : -search_compare(a->line, b->line);
 }
 
 static size_t make_paths(struct search *view, size_t *order, struct path *paths)

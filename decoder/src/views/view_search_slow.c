@@ -31,7 +31,7 @@ struct slow_call {
 static uint64_t last_seen(const struct search *view, const struct search_line *line)
 {
 	const struct call_list *list = search_list(view, line);
-	const struct btsrec_side *side = call_list_side(list, line->call->side);
+	const struct btsrec_side *side = search_thread(view, line);
 
 	for (size_t i = list->nr_stays; side && i--;)
 		if (list->stays[i].known && list->stays[i].side.pid == side->pid)
@@ -46,7 +46,7 @@ static bool duration(const struct search *view, const struct search_line *line,
 	const struct call_list *list = search_list(view, line);
 	bool ended = line->call->last_n != UINT64_MAX;
 	uint64_t last_n = ended ? line->call->last_n : last_seen(view, line);
-	const struct btsrec_side *side = call_list_side(list, line->call->side);
+	const struct btsrec_side *side = search_thread(view, line);
 	struct search_time last;
 
 	/* The idle threads are called once, and never come back. */
@@ -61,24 +61,19 @@ static bool duration(const struct search *view, const struct search_line *line,
 	return true;
 }
 
-static int compare_down(uint64_t a, uint64_t b)
-{
-	return a > b ? -1 : a < b;
-}
-
 /* The longest first; of equals the newest, and the innermost. */
 static int compare_slow(const void *left, const void *right)
 {
 	const struct slow_call *a = left, *b = right;
-	int order = compare_down(a->min_tsc, b->min_tsc);
+	int order = search_compare(b->min_tsc, a->min_tsc);
 
 	if (!order)
-		order = compare_down(a->line.time.max_tsc, b->line.time.max_tsc);
+		order = search_compare(b->line.time.max_tsc, a->line.time.max_tsc);
 	if (!order)
-		order = compare_down(a->max_tsc, b->max_tsc);
+		order = search_compare(b->max_tsc, a->max_tsc);
 	if (!order)
-		order = compare_down(a->line.cpu, b->line.cpu);
-	return order ? order : compare_down(a->line.call->n, b->line.call->n);
+		order = search_compare(b->line.cpu, a->line.cpu);
+	return order ? order : search_compare(b->line.call->n, a->line.call->n);
 }
 
 /* Do the same time stamps bound both? */

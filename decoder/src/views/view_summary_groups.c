@@ -68,16 +68,22 @@ static void add_thread(struct summary_member *member, const struct btsrec_freeze
 	add(member, "in user code of \"%s\"", text);
 }
 
-void summary_group_add(struct summary *view, const struct btsrec_cpu *cpu)
+/* Room for one more; NULL: there is none. */
+static struct summary_member *next_member(struct summary_groups *groups)
 {
-	struct summary_groups *groups = &view->groups;
-	struct summary_member *member;
-
 	if (!grow(&groups->list, sizeof(*groups->list), groups->nr, &groups->nr_room)) {
 		groups->nomem = true;
-		return;
+		return NULL;
 	}
-	member = &groups->list[groups->nr++];
+	return &groups->list[groups->nr++];
+}
+
+void summary_group_add(struct summary *view, const struct btsrec_cpu *cpu)
+{
+	struct summary_member *member = next_member(&view->groups);
+
+	if (!member)
+		return;
 	*member = (struct summary_member){ .cpu = cpu->cpu };
 	if (cpu->state != BTSREC_CPU_FROZEN)
 		add(member, "not stopped: ");
@@ -98,11 +104,11 @@ void summary_group_add(struct summary *view, const struct btsrec_cpu *cpu)
 void summary_groups_join(struct summary_groups *groups, struct summary_groups *from)
 {
 	for (size_t i = 0; i < from->nr; i++) {
-		if (!grow(&groups->list, sizeof(*groups->list), groups->nr, &groups->nr_room)) {
-			groups->nomem = true;
+		struct summary_member *member = next_member(groups);
+
+		if (!member)
 			break;
-		}
-		groups->list[groups->nr++] = from->list[i];
+		*member = from->list[i];
 	}
 	groups->nomem |= from->nomem;
 	summary_groups_fini(from);

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/options.h"
+#include "flow/stackmem.h"
 #include "flow/trace_fault.h"
 #include "flow/value_numbers.h"
 #include "recorder/cpus.h"
@@ -15,8 +16,6 @@
 #include "views/values.h"
 
 #define WORD_BYTES	8
-/* THREAD_SIZE (arch/x86/include/asm/page_64_types.h); stacks are aligned to it. */
-#define STACK_BYTES	16384
 
 /* --- Words -------------------------------------------------------------- */
 
@@ -280,7 +279,8 @@ static enum btsrec_status ask(struct why *why)
 	look(why, why->question.place, &at);
 	if (at.certain.before[SEM_RSP].mask == UINT64_MAX)
 		why->question.sp = at.certain.before[SEM_RSP].value;
-	why->question.stack_bytes = STACK_BYTES;
+	/* Stacks are aligned to their size. */
+	why->question.stack_bytes = STACKMEM_KERNEL_BYTES;
 	return BTSREC_OK;
 }
 
