@@ -125,6 +125,7 @@ MORE = {"coverage": (["looper"], ["looper"]), "diff": (["other"], ["other"]),
 # Example: golden cases, view, which lines of it, and what the example prints of one.
 EXAMPLES = {
     "events": ("stack", "show", lambda line: "n" in line and line["kind"] != "fault", event),
+    "columns": ("stack", "show", lambda line: line["kind"] == "branch", event),
     "filtered": ("insns", "show", lambda line: line["kind"] == "branch", filtered),
     "functions": ("functions", "functions", lambda line: line["kind"] == "function", function),
     "timeline": ("functions", "timeline", lambda line: True, moment),

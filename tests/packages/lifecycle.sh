@@ -29,7 +29,7 @@ files() {
 }
 
 packages=("$folder"/btsrec_*.deb "$folder"/btsrec-dkms_*.deb "$folder"/crash-bts_*.deb
-	"$folder"/libbtsrec-dev_*.deb)
+	"$folder"/libbtsrec-dev_*.deb "$folder"/python3-btsrec_*.deb)
 kernel=$(ls /lib/modules)
 
 expect_enabled() {
@@ -63,6 +63,7 @@ expect_enabled disabled btsrec-metrics.timer
 expect_module 0.1.0
 [ "$(btsrec --version)" = "btsrec 0.1.0" ] || fault "$step: $(btsrec --version)"
 must btsrec check "$folder/vmcore"
+must python3 -c "import btsrec; assert len(btsrec.open('$folder/vmcore').branches(0)) == 100"
 must btsrec-analyze --into /tmp/report "$folder/vmcore"
 for page in btsrec btsrec-{calls,show,doctor}; do
 	[ -s "/usr/share/man/man1/$page.1.gz" ] || fault "$step: no manual page $page(1)"
@@ -123,7 +124,7 @@ unmkinitramfs "/boot/initrd.img-$kernel" /tmp/upgraded
 	fault "$step: the initramfs does not have the new module"
 
 step=remove
-must apt-get -y remove btsrec btsrec-dkms crash-bts libbtsrec-dev
+must apt-get -y remove btsrec btsrec-dkms crash-bts libbtsrec-dev python3-btsrec
 [ ! -e "$metrics/btsrec.prom" ] || fault "$step: old metrics are left"
 [ -z "$(dkms status btsrec)" ] || fault "$step: DKMS still has $(dkms status btsrec)"
 ! modinfo -k "$kernel" btsrec >/dev/null 2>&1 || fault "$step: the module is left"

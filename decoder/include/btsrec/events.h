@@ -4,6 +4,7 @@
 #define BTSREC_EVENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <btsrec/abi.h>
@@ -89,6 +90,31 @@ typedef bool (*btsrec_event_fn)(void *arg, const struct btsrec_event *event);
  */
 BTSREC_API enum btsrec_status
 btsrec_events(struct btsrec *rec, unsigned int cpu, btsrec_event_fn fn, void *arg);
+
+/**
+ * struct btsrec_branches - branches in a row, with no other event between them
+ * @cpu: CPU number.
+ * @n: number of the event that the first one is; the next is @n + 1.
+ * @records: @nr_records of them, at least one.
+ */
+struct btsrec_branches {
+	size_t size;		/* sizeof(struct btsrec_branches) of the library, see values.h */
+	unsigned int cpu;
+	uint64_t n;
+	const struct btsrec_record *records;
+	size_t nr_records;
+};
+
+/** btsrec_branches_fn - receives branches, valid during the call; true: go on */
+typedef bool (*btsrec_branches_fn)(void *arg, const struct btsrec_branches *branches);
+
+/**
+ * btsrec_branches() - of these events the branches, many at a time; for columns
+ *
+ * Return: as btsrec_events().
+ */
+BTSREC_API enum btsrec_status
+btsrec_branches(struct btsrec *rec, unsigned int cpu, btsrec_branches_fn fn, void *arg);
 
 /**
  * btsrec_other_events() - of these the ones that are no branches; ten times as fast

@@ -212,8 +212,8 @@ struct btsrec_insn {
 	const char *text;	/* of EXECUTED: in AT&T syntax; @text_bytes, no NUL; else NULL */
 	size_t text_bytes;
 	bool is_32_bit;		/* of EXECUTED: it is 32-bit code */
-	uint64_t to_va;		/* of ENTRY */
-	const char *why;	/* of BREAK: a word of JSON's "cause"; else NULL */
+	uint64_t to_va;		/* of ENTRY; of BREAK the branch up to which it is not known */
+	const char *why;	/* of BREAK: a word of JSON's "cause", if it has one; else NULL */
 };
 
 /** btsrec_insn_fn - receives a value, see above */

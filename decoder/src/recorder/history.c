@@ -645,6 +645,45 @@ enum btsrec_status btsrec_events(struct btsrec *rec, unsigned int cpu, btsrec_ev
 	return session_tail(rec, cpu, 0, fn, arg);
 }
 
+/* The branches that come next, as one run; false: none, see @history->status. */
+static bool next_branches(struct history *history, struct btsrec_event *event,
+			  struct timeline_branches *ret)
+{
+	for (;;) {
+		if (history_branches(history, UINT64_MAX, ret))
+			return true;
+		if (!history_next(history, event))
+			return false;
+		if (event->kind == BTSREC_EVENT_BRANCH)
+			break;
+	}
+	*ret = (struct timeline_branches){ .records = &event->branch, .nr = 1, .n = event->n };
+	return true;
+}
+
+enum btsrec_status btsrec_branches(struct btsrec *rec, unsigned int cpu, btsrec_branches_fn fn,
+				   void *arg)
+{
+	struct timeline_branches run;
+	struct btsrec_event event;
+	struct history history;
+	bool wanted = true;
+
+	history_init(&history, rec, cpu, 0);
+	while (wanted && next_branches(&history, &event, &run)) {
+		const struct btsrec_branches branches = {
+			.size = sizeof(branches),
+			.cpu = cpu,
+			.n = run.n,
+			.records = run.records,
+			.nr_records = run.nr,
+		};
+
+		wanted = fn(arg, &branches);
+	}
+	return history_end(&history, rec, cpu, wanted);
+}
+
 enum btsrec_status session_ring(struct btsrec *rec, unsigned int cpu, struct session_ring *ret)
 {
 	struct history history;

@@ -162,7 +162,7 @@ static void values_insn(struct cover_view *view, const struct cover_insn *insn, 
 		.ip_va = insn->ip,
 		.nr_times = count,
 		.text = text,
-		.text_bytes = text_bytes,
+		.text_bytes = text ? strnlen(text, text_bytes) : 0,
 	};
 
 	put(view, &value);

@@ -45,7 +45,8 @@ static void put_break(struct insns *view, const struct trace_event *traced)
 	struct btsrec_insn value = {
 		.kind = BTSREC_INSN_BREAK,
 		.ip_va = traced->step->start,
-		.why = proof_kind_str(traced->step->kind),
+		.to_va = traced->step->end,
+		.why = traced->step->fault ? code_fault_str(traced->step->fault) : NULL,
 	};
 
 	put_value(view, traced->side, &value);

@@ -16,7 +16,7 @@ from errors import Failure
 
 SUMMARY = "the packages, from building to purging"
 
-PACKAGES = ("btsrec", "btsrec-dkms", "crash-bts", "libbtsrec-dev")
+PACKAGES = ("btsrec", "btsrec-dkms", "crash-bts", "libbtsrec-dev", "python3-btsrec")
 DUMP = """root ring=200
 cpu 0
 arm tsc=1 now=7/7/0x100000/init
@@ -92,7 +92,8 @@ def next_version(debs: list[Path], folder: Path):
     """DEBS once more, in FOLDER, with the number of a next version."""
     folder.mkdir()
     for deb in debs:
-        if not deb.name.startswith(("btsrec_", "btsrec-dkms_", "libbtsrec-dev_")):
+        if not deb.name.startswith(("btsrec_", "btsrec-dkms_", "libbtsrec-dev_",
+                                    "python3-btsrec_")):
             continue
         work = folder / "work"
         _run("sh", "-c", NEXT, "sh", deb, work)

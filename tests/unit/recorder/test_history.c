@@ -384,6 +384,46 @@ static void ck_others(const struct btsrec_event *all, size_t nr_all)
 	ck_passed(all, nr_all, &passed);
 }
 
+/** struct branches_left - of @nr events the branches, of which those from @at on are to come */
+struct branches_left {
+	const struct btsrec_event *all;
+	size_t nr;
+	size_t at;
+	size_t nr_runs;
+};
+
+static bool take_branches(void *arg, const struct btsrec_branches *branches)
+{
+	struct branches_left *left = arg;
+
+	ck_assert_uint_eq(branches->size, sizeof(*branches));
+	ck_assert_uint_ne(branches->nr_records, 0);
+	for (size_t i = 0; i < branches->nr_records; i++, left->at++) {
+		while (left->at < left->nr && left->all[left->at].kind != BTSREC_EVENT_BRANCH)
+			left->at++;
+		ck_assert_uint_lt(left->at, left->nr);
+		ck_assert_uint_eq(branches->n + i, left->all[left->at].n);
+		ck_assert_mem_eq(&branches->records[i], &left->all[left->at].branch,
+				 sizeof(*branches->records));
+	}
+	return --left->nr_runs;
+}
+
+/* The branches of @all, in runs; and the first runs only. */
+static void ck_branches_alone(const struct btsrec_event *all, size_t nr_all)
+{
+	struct branches_left left = { .all = all, .nr = nr_all, .nr_runs = SIZE_MAX };
+
+	btsrec_ck_ok(btsrec_branches(rec, 1, take_branches, &left));
+	while (left.at < nr_all && all[left.at].kind != BTSREC_EVENT_BRANCH)
+		left.at++;
+	ck_assert_uint_eq(left.at, nr_all);
+	left = (struct branches_left){ .all = all, .nr = nr_all, .nr_runs = 2 };
+	ck_assert_int_eq(btsrec_branches(rec, 1, take_branches, &left), BTSREC_ERR_STOPPED);
+	ck_assert_uint_eq(left.nr_runs, 0);
+	ck_assert_int_eq(btsrec_branches(rec, 77, take_branches, &left), BTSREC_ERR_NO_CPU);
+}
+
 static void ck_end_of(const struct btsrec_event *all, size_t nr_all, uint64_t max_events)
 {
 	size_t want = max_events < nr_all ? max_events : nr_all;
@@ -431,6 +471,7 @@ START_TEST(tails_equal_the_end_of_the_whole)
 		ck_end_of(all, nr_all, max / 2 + 1);
 	}
 	ck_others(all, nr_all);
+	ck_branches_alone(all, nr_all);
 	free(all);
 	teardown();
 }
