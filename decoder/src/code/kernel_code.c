@@ -202,8 +202,49 @@ static bool is_in_depth_thunk(struct code *code, uint64_t cr3, uint64_t va)
 	return false;
 }
 
+/* A thunk that an address is in begins in its line of the cache or in the two lines before. */
+#define LINE_BYTES		64
+#define LINES_BEFORE_BYTES	(2 * LINE_BYTES)
+
+_Static_assert(DEPTH_THUNK_MAX_BYTES - RETURN_THUNK_ALIGN <= LINES_BEFORE_BYTES,
+	       "the longest thunk begins there");
+
+/* How one of them begins, or what is before its first pattern. */
+static bool may_begin_thunk(const uint8_t *bytes)
+{
+	switch (bytes[0]) {
+	case 0x65: return bytes[1] == 0x48;
+	case 0xe8: return bytes[2] == 0x00;
+	case 0x0f: return bytes[1] == 0xae;
+	case 0xff: return bytes[1] >= 0xe0;
+	case 0x41: return bytes[1] == 0xff;
+	case 0xc3: return bytes[1] == INT3;
+	case 0xf3: return bytes[ENDBR64_BYTES] == 0x65;
+	case INT3: return bytes[1] == INT3;
+	}
+	return false;
+}
+
+/* Nearly all code is in no thunk, which a look at where one would begin shows. */
+static bool may_be_in_thunk(struct code *code, uint64_t cr3, uint64_t va)
+{
+	uint64_t line = va & ~(uint64_t)(LINE_BYTES - 1);
+	uint8_t bytes[LINES_BEFORE_BYTES + LINE_BYTES];
+	size_t nr_bytes, end = LINES_BEFORE_BYTES + (size_t)(va - line);
+
+	(void)code_bytes(code, cr3, line - LINES_BEFORE_BYTES, bytes, sizeof(bytes), &nr_bytes);
+	if (nr_bytes < sizeof(bytes))
+		return true;
+	for (size_t at = 0; at <= end; at += RETURN_THUNK_ALIGN)
+		if (may_begin_thunk(bytes + at))
+			return true;
+	return false;
+}
+
 enum code_thunk kernel_code_thunk(struct code *code, uint64_t cr3, uint64_t va)
 {
+	if (!may_be_in_thunk(code, cr3, va))
+		return CODE_NO_THUNK;
 	if (is_retpoline(code, cr3, va & ~(uint64_t)(THUNK_BYTES - 1)) ||
 	    is_its_thunk(code, cr3, va))
 		return CODE_THUNK_INDIRECT;
@@ -380,9 +421,16 @@ static uint64_t change_before(struct code *code, uint64_t va)
 	size_t nr_bytes;
 
 	(void)code_bytes(code, 0, va - sizeof(bytes), bytes, sizeof(bytes), &nr_bytes);
-	for (size_t at = 0; at + CHANGE_BYTES <= nr_bytes; at++)
-		if (bytes[at] == 0x48 && changes_stacks(bytes + at))
+	for (size_t at = 0; at + CHANGE_BYTES <= nr_bytes; at++) {
+		/* The third byte of the change is the rarest. */
+		const uint8_t *third = memchr(bytes + at + 2, 0xa7, nr_bytes - at - 2);
+
+		if (!third)
+			break;
+		at = (size_t)(third - bytes) - 2;
+		if (at + CHANGE_BYTES <= nr_bytes && changes_stacks(bytes + at))
 			return va - sizeof(bytes) + at + CHANGE_BYTES;
+	}
 	return 0;
 }
 
