@@ -3,42 +3,18 @@
 
 #include <string.h>
 
+#include "flow/saved_frame.h"
 #include "flow/stackmem.h"
 #include "flow/unwind.h"
 
-/*
- * struct pt_regs of arch/x86/include/asm/ptrace.h, in words; from RIP on as the processor stores
- * them (SDM vol. 3A, "64-Bit Mode Stack Frame").
- */
-enum {
-	FRAME_R15, FRAME_R14, FRAME_R13, FRAME_R12, FRAME_RBP, FRAME_RBX,
-	FRAME_R11, FRAME_R10, FRAME_R9, FRAME_R8,
-	FRAME_RAX, FRAME_RCX, FRAME_RDX, FRAME_RSI, FRAME_RDI,
-	FRAME_ERROR, FRAME_RIP, FRAME_CS, FRAME_RFLAGS, FRAME_RSP, FRAME_SS,
-	FRAME_WORDS,
-};
-
 static const uint8_t place_of[SEM_NR_REGS] = {
-	[SEM_RAX] = FRAME_RAX, [SEM_RCX] = FRAME_RCX, [SEM_RDX] = FRAME_RDX,
-	[SEM_RBX] = FRAME_RBX, [SEM_RSP] = FRAME_RSP, [SEM_RBP] = FRAME_RBP,
-	[SEM_RSI] = FRAME_RSI, [SEM_RDI] = FRAME_RDI, [SEM_R8] = FRAME_R8,
-	[SEM_R9] = FRAME_R9, [SEM_R10] = FRAME_R10, [SEM_R11] = FRAME_R11,
-	[SEM_R12] = FRAME_R12, [SEM_R13] = FRAME_R13, [SEM_R14] = FRAME_R14,
-	[SEM_R15] = FRAME_R15, [SEM_FLAGS] = FRAME_RFLAGS,
+	[SEM_RAX] = REGS_RAX, [SEM_RCX] = REGS_RCX, [SEM_RDX] = REGS_RDX,
+	[SEM_RBX] = REGS_RBX, [SEM_RSP] = REGS_RSP, [SEM_RBP] = REGS_RBP,
+	[SEM_RSI] = REGS_RSI, [SEM_RDI] = REGS_RDI, [SEM_R8] = REGS_R8,
+	[SEM_R9] = REGS_R9, [SEM_R10] = REGS_R10, [SEM_R11] = REGS_R11,
+	[SEM_R12] = REGS_R12, [SEM_R13] = REGS_R13, [SEM_R14] = REGS_R14,
+	[SEM_R15] = REGS_R15, [SEM_FLAGS] = REGS_RFLAGS,
 };
-
-/* arch/x86/include/asm/segment.h; in 64-bit mode SS may as well be null. */
-#define KERNEL_CS	0x10
-#define KERNEL_SS	0x18
-
-/* SDM vol. 1, "EFLAGS Register": bit 1 is always 1, those from 22 on are reserved. */
-#define RFLAGS_ALWAYS	2
-#define RFLAGS_BITS	22
-
-/* The processor aligns the stack pointer before it stores (SDM, as above). */
-#define ALIGN_BYTES	16
-
-#define WORD_BYTES	8
 
 bool fault_frame_is_kept(const struct btsrec_root *root, const struct btsrec_cpu *cpu)
 {
@@ -60,19 +36,19 @@ static bool has_own_stack(int vector)
 /* Has the processor stored at @frame that kernel code at @ip was left?  No more is looked at. */
 static bool is_stored(const uint64_t *frame, uint64_t ip)
 {
-	return frame[FRAME_RIP] == ip && frame[FRAME_CS] == KERNEL_CS &&
-	       frame[FRAME_RFLAGS] & RFLAGS_ALWAYS && !(frame[FRAME_RFLAGS] >> RFLAGS_BITS) &&
-	       (!frame[FRAME_SS] || frame[FRAME_SS] == KERNEL_SS);
+	return frame[REGS_RIP] == ip && frame[REGS_CS] == KERNEL_CS &&
+	       frame[REGS_RFLAGS] & RFLAGS_ALWAYS && !(frame[REGS_RFLAGS] >> RFLAGS_BITS) &&
+	       (!frame[REGS_SS] || frame[REGS_SS] == KERNEL_SS);
 }
 
 /* Is there such a frame at @words, which are at @va? */
 static bool is_frame(const uint64_t *words, uint64_t va, const struct fault *fault)
 {
-	uint64_t end = va + (uint64_t)FRAME_WORDS * WORD_BYTES;
+	uint64_t end = va + (uint64_t)REGS_WORDS * WORD_BYTES;
 
 	if (!is_stored(words, fault->from))
 		return false;
-	return has_own_stack(fault->vector) || words[FRAME_RSP] / ALIGN_BYTES * ALIGN_BYTES == end;
+	return has_own_stack(fault->vector) || (words[REGS_RSP] & ~IRET_ALIGN_MASK) == end;
 }
 
 /* A freeze in a notifier has the registers of the fault, else those of what reports it. */
@@ -80,7 +56,7 @@ static uint64_t lowest(const struct btsrec_freeze *freeze, const struct fault *f
 {
 	if (freeze->ip != fault->from || has_own_stack(fault->vector))
 		return freeze->sp;
-	return freeze->sp / ALIGN_BYTES * ALIGN_BYTES - (uint64_t)FRAME_WORDS * WORD_BYTES;
+	return (freeze->sp & ~IRET_ALIGN_MASK) - (uint64_t)REGS_WORDS * WORD_BYTES;
 }
 
 bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
@@ -94,7 +70,7 @@ bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 	if (fault->kind != FAULT_EXCEPTION || !code_is_kernel(sp) || sp % WORD_BYTES)
 		return false;
 	nr_words = stackmem_read(&mem, sp, words, sizeof(words)) / WORD_BYTES;
-	for (size_t i = 0; i + FRAME_WORDS <= nr_words; i++) {
+	for (size_t i = 0; i + REGS_WORDS <= nr_words; i++) {
 		if (!is_frame(&words[i], sp + i * WORD_BYTES, fault))
 			continue;
 		nr_found++;
@@ -166,21 +142,18 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
 
 /* --- Interrupts ---------------------------------------------------------- */
 
-/* RIP, CS, RFLAGS, RSP and SS of kernel code. */
-#define INTERRUPT_WORDS	(FRAME_WORDS - FRAME_RIP)
-
 /* *@ret_link: the uppermost word. */
 static size_t find_interrupted(struct code *code, uint64_t sp, uint64_t ip, uint64_t *ret_sp,
 			       uint64_t *ret_link)
 {
 	const struct stackmem mem = { .code = code };
-	uint64_t words[FRAME_RIP + STACKMEM_KERNEL_BYTES / WORD_BYTES];
-	size_t nr_words = stackmem_read(&mem, sp, words + FRAME_RIP, STACKMEM_KERNEL_BYTES) /
+	uint64_t words[REGS_RIP + STACKMEM_KERNEL_BYTES / WORD_BYTES];
+	size_t nr_words = stackmem_read(&mem, sp, words + REGS_RIP, STACKMEM_KERNEL_BYTES) /
 			  WORD_BYTES, nr_found = 0;
 
-	*ret_link = nr_words ? words[FRAME_RIP + nr_words - 1] : 0;
-	for (size_t i = 0; i + INTERRUPT_WORDS <= nr_words; i++) {
-		uint64_t found = words[i + FRAME_RSP];
+	*ret_link = nr_words ? words[REGS_RIP + nr_words - 1] : 0;
+	for (size_t i = 0; i + IRET_WORDS <= nr_words; i++) {
+		uint64_t found = words[i + REGS_RSP];
 
 		if (!is_stored(&words[i], ip) || !code_is_kernel(found))
 			continue;

@@ -213,7 +213,7 @@ bool reg_values_interrupt(struct reg_values *values, uint64_t ip, int vector)
 	insn.cc = (uint8_t)vector;
 	insn.base = insn.index = SEM_NO_REG;
 	insn.writes = 1U << SEM_RSP | 1U << SEM_FLAGS;
-	insn.store_bytes = FRAME_BYTES;
+	insn.store_bytes = IRET_FRAME_BYTES;
 	return reg_values_insn(values, &insn) != NO_PLACE;
 }
 
@@ -309,17 +309,18 @@ static struct known *known_of(struct reg_values *values, uint32_t version)
 
 static void apply_interrupt(const struct sem_insn *insn, struct sem_state *state)
 {
-	uint64_t nr_bytes = FRAME_BYTES + (reg_values_has_error_code(insn->cc) ? WORD_BYTES : 0);
+	uint64_t nr_bytes = IRET_FRAME_BYTES +
+			    (reg_values_has_error_code(insn->cc) ? WORD_BYTES : 0);
 	struct known *before = state->before[SEM_RSP], *behind = state->behind[SEM_RSP], old;
-	struct known aligned = { before->value & ~FRAME_ALIGN_MASK,
-				 before->mask | FRAME_ALIGN_MASK };
+	struct known aligned = { before->value & ~IRET_ALIGN_MASK,
+				 before->mask | IRET_ALIGN_MASK };
 
 	if (reg_values_has_own_stack(insn->cc))
 		return;
 	(void)known_merge(behind, known_add(aligned, known_all(-nr_bytes), false),
 			&state->contradiction);
 	old = known_add(*behind, known_all(nr_bytes), false);
-	old.mask &= ~FRAME_ALIGN_MASK;
+	old.mask &= ~IRET_ALIGN_MASK;
 	old.value &= old.mask;
 	(void)known_merge(before, old, &state->contradiction);
 }
@@ -336,15 +337,15 @@ static void words_interrupt(struct reg_values *values, const struct sem_insn *in
 		words_forget(values);
 		return;
 	}
-	words_overwrite(values, rsp->value, FRAME_BYTES + error);
-	word_set(values, rsp->value + error + FRAME_RSP_BYTES, rsp_before);
+	words_overwrite(values, rsp->value, IRET_FRAME_BYTES + error);
+	word_set(values, rsp->value + error + IRET_RSP * WORD_BYTES, rsp_before);
 }
 
 /* The version of the word that it loads; 0: not known. */
 static uint32_t load_of(struct reg_values *values, const struct sem_insn *insn,
 			const struct sem_state *state)
 {
-	struct known frame_rsp = known_all(FRAME_RSP_BYTES);
+	struct known frame_rsp = known_all(IRET_RSP * WORD_BYTES);
 
 	switch (insn->op) {
 	case SEM_POP:

@@ -6,16 +6,10 @@
 #include <stddef.h>
 
 #include "flow/reg_values.h"
+#include "flow/saved_frame.h"
 
 /* Words of a stack: more than a stack of 16 KiB has. */
 #define NR_WORDS	4096
-
-#define WORD_BYTES	8
-
-/* SDM vol. 3A, "64-Bit Mode Stack Frame": aligned, and RIP, CS, RFLAGS, RSP, SS. */
-#define FRAME_ALIGN_MASK	15ULL
-#define FRAME_BYTES		40
-#define FRAME_RSP_BYTES		24
 
 /* The number of the one that is no instruction. */
 #define STEP_CUT	0

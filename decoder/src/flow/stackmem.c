@@ -3,19 +3,7 @@
 
 #include <string.h>
 
-#define WORD_BYTES	8
-
-/*
- * RIP, CS, RFLAGS, RSP, SS: as an interrupt stores them (SDM vol. 3A, "64-Bit Mode Stack
- * Frame"), and as struct pt_regs has them for system calls.
- */
-#define SAVED_CS_BYTES		8
-#define SAVED_FLAGS_BYTES	16
-#define SAVED_SP_BYTES		24
-
-#define EVENT_FILTER_MAX	0xffff
-#define RPL_MASK		3
-#define RFLAGS_ALWAYS		2	/* bit 1 is always 1 (SDM vol. 1, "EFLAGS Register") */
+#include "flow/saved_frame.h"
 
 size_t stackmem_read(const struct stackmem *mem, uint64_t sp, void *buf, size_t max_bytes)
 {
@@ -45,13 +33,14 @@ static uint64_t word_at(const uint8_t *buf, size_t at)
 /* Not only the same number, such as RCX, in which SYSCALL keeps RIP. */
 static bool is_saved_frame(const uint8_t *buf, size_t at, size_t nr_bytes, uint64_t ip)
 {
-	uint64_t cs;
+	uint64_t words[IRET_SS];
 
-	if (at + SAVED_SP_BYTES + WORD_BYTES > nr_bytes)
+	if (at + sizeof(words) > nr_bytes)
 		return false;
-	cs = word_at(buf, at + SAVED_CS_BYTES);
-	return cs <= EVENT_FILTER_MAX && (cs & RPL_MASK) == (code_is_kernel(ip) ? 0 : RPL_MASK) &&
-	       word_at(buf, at + SAVED_FLAGS_BYTES) & RFLAGS_ALWAYS;
+	memcpy(words, buf + at, sizeof(words));
+	return words[IRET_CS] <= CS_MAX &&
+	       (words[IRET_CS] & RPL_MASK) == (code_is_kernel(ip) ? 0 : RPL_MASK) &&
+	       words[IRET_RFLAGS] & RFLAGS_ALWAYS;
 }
 
 static enum stackmem_found find_from(struct stackmem *mem, uint64_t sp, const struct frame *frame,
@@ -69,7 +58,7 @@ static enum stackmem_found find_from(struct stackmem *mem, uint64_t sp, const st
 		if (!frame_is_entry(frame->kind))
 			mem->sp = sp + at + WORD_BYTES;
 		else if (is_saved_frame(buf, at, nr_bytes, frame->return_va))
-			mem->sp = word_at(buf, at + SAVED_SP_BYTES);
+			mem->sp = word_at(buf, at + IRET_RSP * WORD_BYTES);
 		else
 			continue;
 		return STACKMEM_FOUND;

@@ -5,8 +5,7 @@
 
 #include "code/kernel_code.h"
 #include "code/semantics.h"
-
-#define WORD_BYTES	8
+#include "flow/saved_frame.h"
 
 /* ftrace's call at the beginning of a function, maybe after an ENDBR. */
 #define HOOK_CALL_BYTES	5
@@ -14,16 +13,6 @@
 
 /* The longest call is one with an address of 4 bytes, an SIB byte and two prefixes. */
 #define CALL_MAX_BYTES	9
-
-/* RIP, CS, RFLAGS, RSP, SS (SDM vol. 3A, "64-Bit Mode Stack Frame"). */
-enum { IRET_RIP, IRET_CS, IRET_RFLAGS, IRET_RSP, IRET_SS, IRET_WORDS };
-
-/* Where struct pt_regs has RBP. */
-#define REGS_RBP_BYTES	32
-
-#define KERNEL_CS	0x10	/* arch/x86/include/asm/segment.h */
-#define RPL_MASK	3
-#define RFLAGS_ALWAYS	2	/* SDM vol. 1, "EFLAGS Register": bit 1 is always 1 */
 
 #define FIRST_IRQ_VECTOR	32
 
@@ -326,8 +315,8 @@ static bool interrupted(struct unwind *unwind, uint64_t sp)
 			return out_of(unwind, UNWIND_UNKNOWN);
 	if (!(words[IRET_RFLAGS] & RFLAGS_ALWAYS))
 		return out_of(unwind, UNWIND_UNKNOWN);
-	unwind->regs_kva = sp - UNWIND_REGS_BYTES;
-	if ((words[IRET_CS] & RPL_MASK) == RPL_MASK)
+	unwind->regs_kva = sp - REGS_RIP_BYTES;
+	if (iret_is_user(words[IRET_CS]))
 		return out_of(unwind, UNWIND_USER);
 	if (words[IRET_CS] != KERNEL_CS)
 		return out_of(unwind, UNWIND_UNKNOWN);
@@ -336,7 +325,7 @@ static bool interrupted(struct unwind *unwind, uint64_t sp)
 	unwind->from = unwind->ip;
 	unwind->sp = words[IRET_RSP];
 	unwind->bp = 0;
-	(void)read_word(unwind->code, unwind->regs_kva + REGS_RBP_BYTES, &unwind->bp);
+	(void)read_word(unwind->code, unwind->regs_kva + REGS_RBP * WORD_BYTES, &unwind->bp);
 	return out_of(unwind, UNWIND_INTERRUPTED);
 }
 
@@ -423,8 +412,7 @@ static bool has_user_regs(struct unwind *unwind)
 	uint64_t cs;
 
 	unwind->regs_kva = unwind->sp;
-	return read_word(unwind->code, unwind->sp + UNWIND_REGS_BYTES + IRET_CS * WORD_BYTES,
-			 &cs) && (cs & RPL_MASK) == RPL_MASK;
+	return read_word(unwind->code, unwind->sp + REGS_CS * WORD_BYTES, &cs) && iret_is_user(cs);
 }
 
 bool unwind_next(struct unwind *unwind)

@@ -12,8 +12,6 @@
 
 #include "code/code.h"
 
-/* struct pt_regs of arch/x86/include/asm/ptrace.h: so much is below RIP. */
-#define UNWIND_REGS_BYTES	128
 /* A kernel stack of 16 KiB holds fewer. */
 #define UNWIND_MAX_FRAMES	256
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "codefix.h"
+#include "flow/saved_frame.h"
 #include "flow/unwind.h"
 
 #define STACK	0xffffc90000104000ULL
@@ -134,9 +135,9 @@ static void put_entry(uint64_t handler, uint64_t cs)
 	begin();
 	cf_put(handler, "\xe8\0\0\0\0\x48\x83\xc4\x78\x48\x83\xc4\x08\x48\xcf");
 	put_word(STACK + 0x10, handler + 5);
-	cf_put_bytes(STACK + 0x18 + UNWIND_REGS_BYTES, frame, sizeof(frame));
-	put_word(STACK + 0x18 + UNWIND_REGS_BYTES, OUTER + 10);
-	put_word(STACK + 0x18 + UNWIND_REGS_BYTES + 8, cs);
+	cf_put_bytes(STACK + 0x18 + REGS_RIP_BYTES, frame, sizeof(frame));
+	put_word(STACK + 0x18 + REGS_RIP_BYTES, OUTER + 10);
+	put_word(STACK + 0x18 + REGS_RIP_BYTES + 8, cs);
 	put_word(STACK + 0x610 + 8, LAST + 14);
 	cf_start();
 	unwind_begin(&u, cf_code, INNER + 2, STACK, 0);
@@ -180,14 +181,14 @@ START_TEST(a_system_call_ends_at_user_code)
 	/* call; mov %gs:0,%rsp; sysretq */
 	cf_put(ENTRY, "\xe8\0\0\0\0\x65\x48\x8b\x24\x25\0\0\0\0\x48\x0f\x07");
 	put_word(STACK + 0x10, ENTRY + 5);
-	put_word(STACK + 0x18 + UNWIND_REGS_BYTES + 8, 0x33);
+	put_word(STACK + 0x18 + REGS_RIP_BYTES + 8, 0x33);
 	cf_start();
 	unwind_begin(&u, cf_code, INNER + 2, STACK, 0);
 	ck_caller(ENTRY, STACK + 0x18);
 	ck_assert(unwind_next(&u));
 	ck_assert_int_eq(u.how, UNWIND_USER);
 	/* A thread of the kernel has never been there. */
-	put_word(STACK + 0x18 + UNWIND_REGS_BYTES + 8, 0);
+	put_word(STACK + 0x18 + REGS_RIP_BYTES + 8, 0);
 	cf_start();
 	unwind_begin(&u, cf_code, INNER + 2, STACK, 0);
 	ck_caller(ENTRY, STACK + 0x18);
