@@ -101,7 +101,7 @@ FULL = [
 
 
 def add_options(parser):
-    parser.add_argument("--rounds", type=int, default=5, help="load and unload so often (5)")
+    parser.add_argument("--rounds", type=int, default=3, help="load and unload so often (3)")
     parser.add_argument("--ring-bytes", default="1M", metavar="SIZE")
     parser.add_argument("--pti", action="store_true", help="with page-table isolation")
     parser.add_argument("--la57", action="store_true", help="with page tables of five levels")
