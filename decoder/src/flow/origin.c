@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/origin.h"
 
+#include "code/code.h"
 #include "flow/value_numbers.h"
 
 #define WORD_BYTES 8
@@ -155,24 +156,24 @@ static void load(struct search *search, const struct reg_values_step *step)
 
 /* --- Registers ---------------------------------------------------------- */
 
-/* Of two registers the one to follow: that which is no address of the kernel, if one is. */
-static uint8_t one_of(const struct reg_values_step *step, uint8_t a, uint8_t b)
+uint8_t origin_bad_register(const struct reg_values_at *at, uint8_t a, uint8_t b)
 {
-	const uint64_t kernel = 0xffff800000000000ULL;
 	enum origin_class class_a, class_b;
-	uint64_t value_a = reg_known(&step->at, a, false, &class_a).value;
-	uint64_t value_b = reg_known(&step->at, b, false, &class_b).value;
+	bool is_kernel_a, is_kernel_b;
 
-	if (class_a == ORIGIN_UNKNOWN || class_b == ORIGIN_UNKNOWN ||
-	    (value_a >= kernel) == (value_b >= kernel))
+	if (a == SEM_NO_REG || b == SEM_NO_REG)
+		return a == SEM_NO_REG ? b : a;
+	is_kernel_a = code_is_kernel(reg_known(at, a, false, &class_a).value);
+	is_kernel_b = code_is_kernel(reg_known(at, b, false, &class_b).value);
+	if (class_a == ORIGIN_UNKNOWN || class_b == ORIGIN_UNKNOWN || is_kernel_a == is_kernel_b)
 		return SEM_NO_REG;
-	return value_a >= kernel ? b : a;
+	return is_kernel_a ? b : a;
 }
 
 static void compute(struct search *search, const struct reg_values_step *step, uint8_t a,
 		    uint8_t b)
 {
-	uint8_t reg = a == SEM_NO_REG ? b : b == SEM_NO_REG ? a : one_of(step, a, b);
+	uint8_t reg = origin_bad_register(&step->at, a, b);
 
 	if (a == SEM_NO_REG && b == SEM_NO_REG) {
 		add_reg(search, ORIGIN_CONSTANT, step);

@@ -102,6 +102,15 @@ void origin_find(struct reg_values *values, const struct origin_question *questi
 		 struct origin *ret);
 
 /**
+ * origin_bad_register() - of the registers @a and @b of an address that which makes it a bad one
+ *
+ * That is the one that is no address of the kernel while the other is; either may be SEM_NO_REG.
+ *
+ * Return: SEM_NO_REG: both may be, or there is none.
+ */
+uint8_t origin_bad_register(const struct reg_values_at *at, uint8_t a, uint8_t b);
+
+/**
  * origin_store() - the newest store to @target of another CPU
  *
  * Return: false: none whose address is known.

@@ -2,6 +2,7 @@
 /* Where a value came from: the question, the chain, and what other CPUs stored there. */
 #include "views/view_why.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,16 +142,6 @@ static void look(struct why *why, uint32_t place, struct reg_values_at *ret)
 	reg_values_begin(why->values.values);
 }
 
-/* Of the registers of an address that which is none of the kernel's; else the first. */
-static uint8_t bad_one(const struct reg_values_tier *tier, uint8_t base, uint8_t index)
-{
-	if (base == SEM_NO_REG || index == SEM_NO_REG)
-		return base == SEM_NO_REG ? index : base;
-	if (code_is_kernel(tier->before[base].value) && !code_is_kernel(tier->before[index].value))
-		return index;
-	return base;
-}
-
 /* The operand of the branch at @place, which led to where no code is. */
 static enum btsrec_status ask_target(struct why *why, uint32_t place)
 {
@@ -184,7 +175,7 @@ static bool is_string(const struct sem_insn *insn)
 /* The address that @insn could not access. */
 static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *insn)
 {
-	uint8_t base = insn->base, index = insn->index;
+	uint8_t base = insn->base, index = insn->index, reg;
 	struct reg_values_at at;
 
 	if (is_string(insn)) {
@@ -199,11 +190,12 @@ static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *in
 	if (base == SEM_NO_REG && index == SEM_NO_REG)
 		return lack(why, "no register made the fault; name one, or an address");
 	look(why, why->values.fault_place, &at);
+	reg = origin_bad_register(&at, base, index);
 	/* A branch to what is no address faults itself: the word that RET took is at RSP. */
 	if (insn->op == SEM_RET && at.likely.before[SEM_RSP].mask == UINT64_MAX)
 		ask_memory(why, at.likely.before[SEM_RSP].value);
 	else
-		ask_reg(why, bad_one(&at.likely, base, index));
+		ask_reg(why, reg == SEM_NO_REG ? base : reg);
 	return BTSREC_OK;
 }
 
@@ -244,12 +236,25 @@ static enum btsrec_status find_place(struct why *why)
 	return BTSREC_OK;
 }
 
-/* "rax", "%rax" or "0xffff888000001000". */
+/* With or without 0x. */
+static bool parse_address(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (!strncmp(text, "0x", 2))
+		text += 2;
+	if (!isxdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 16);
+	return !errno && !*end && code_is_kernel(*ret);
+}
+
+/* "rax", "%rax", "0xffff888000001000" or "ffff888000001000". */
 static enum btsrec_status ask_value(struct why *why, const char *text)
 {
 	const char *name = *text == '%' ? text + 1 : text;
-	unsigned long long address;
-	char *end;
+	uint64_t address;
 
 	for (unsigned int reg = 0; reg < SEM_FLAGS; reg++) {
 		if (strcmp(name, why_register((uint8_t)reg)))
@@ -257,9 +262,7 @@ static enum btsrec_status ask_value(struct why *why, const char *text)
 		ask_reg(why, (uint8_t)reg);
 		return BTSREC_OK;
 	}
-	errno = 0;
-	address = strtoull(text, &end, 16);
-	if (errno || *end || end == text || !code_is_kernel(address))
+	if (!parse_address(text, &address))
 		return refuse(why, "a value is a register, as rax, or an address of the kernel");
 	ask_memory(why, address);
 	return BTSREC_OK;

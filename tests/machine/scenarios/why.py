@@ -9,6 +9,7 @@ that is certain and wrong is a failure.
 import json
 
 import dump
+from chosen import chosen
 from errors import Failure
 
 SUMMARY = "planted bugs: why names the function that made the bad value"
@@ -44,8 +45,8 @@ KINDS = {
 
 
 def add_options(parser):
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND",
-                        help="which to plant (all): " + ", ".join(KINDS))
+    parser.add_argument("--kinds", default="all", metavar="LIST",
+                        help='which to plant: "all", or some by comma: ' + ", ".join(KINDS))
     parser.add_argument("--wanted", type=int, default=14, help="answers that must be right (14)")
     parser.add_argument("--keep", action="store_true", help="keep the dumps")
     parser.add_argument("--again", action="store_true",
@@ -88,7 +89,8 @@ def _judge(context, kind: str, path) -> tuple[bool, bool]:
 
 def run(context):
     right, wrong = [], []
-    for kind in context.options.kinds:
+    kinds = chosen(context.options.kinds, KINDS)
+    for kind in kinds:
         path = _dump(context, kind)
         is_right, is_certain = _judge(context, kind, path)
         if is_right:
@@ -97,8 +99,8 @@ def run(context):
             wrong.append(kind)
         if not context.options.keep and not context.options.again:
             path.unlink()
-    context.say(f"{len(right)} of {len(context.options.kinds)} origins are named right")
+    context.say(f"{len(right)} of {len(kinds)} origins are named right")
     if wrong:
         raise Failure(f"certain and wrong: {', '.join(wrong)}")
-    if len(right) < min(context.options.wanted, len(context.options.kinds)):
+    if len(right) < min(context.options.wanted, len(kinds)):
         raise Failure(f"right are only {', '.join(right)}")
