@@ -36,6 +36,8 @@ struct tracepoint;
  * @foreign: other code stopped BTS or moved its area; a GAP is due
  * @suspect: why it has paused at what may become a crash; NONE: it has not
  * @suspect_regs: the registers of that exception: which one it is; NULL: a report
+ * @entry_flags: BTSREC_REGISTERS_ENTRY and what else @page has of the exception or NMI at which
+ *	it has paused; 0: nothing
  * @frozen_tsc: when an NMI found the current freeze; 1: it began here; 0: neither
  * @ds: the kernel's debug store of this CPU, in the cpu_entry_area
  * @page: what the dump reader sees; NULL: this CPU has no ring
@@ -63,6 +65,7 @@ struct btsrec_pcpu {
 	bool foreign;
 	enum btsrec_reason suspect;
 	const struct pt_regs *suspect_regs;
+	u32 entry_flags;
 	struct debug_store *ds;
 	struct btsrec_cpu *page;
 	u64 base_kva;
@@ -170,8 +173,13 @@ bool btsrec_freeze_missed(void);
 void btsrec_thaw(void);
 bool btsrec_is_frozen(void);
 
+/* btsrec_registers.c */
+void btsrec_registers_enter(struct btsrec_pcpu *pc, const struct pt_regs *regs, u32 vector,
+			    u64 error_code, u64 address);
+void btsrec_registers_freeze(struct btsrec_pcpu *pc, const struct pt_regs *regs);
+
 /* btsrec_nmi.c */
-void btsrec_nmi_pause(void);
+void btsrec_nmi_pause(const struct pt_regs *regs);
 int btsrec_nmi_register(void);
 void btsrec_nmi_unregister(void);
 

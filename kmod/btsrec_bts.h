@@ -42,13 +42,18 @@ bool bts_is_unused(const struct btsrec_pcpu *pc);
 void bts_switch_off(void);
 void bts_keep_off(const struct btsrec_pcpu *pc);
 
-/* RDMSR without a call: a call would be a branch in the history. */
-static __always_inline u64 bts_read_debugctl(void)
+/* RDMSR without a call: a call would be a branch in the history.  @msr is on every processor. */
+static __always_inline u64 bts_read_msr(u32 msr)
 {
 	u32 low, high;
 
-	asm volatile("rdmsr" : "=a" (low), "=d" (high) : "c" (MSR_IA32_DEBUGCTLMSR));
+	asm volatile("rdmsr" : "=a" (low), "=d" (high) : "c" (msr));
 	return (u64)high << 32 | low;
+}
+
+static __always_inline u64 bts_read_debugctl(void)
+{
+	return bts_read_msr(MSR_IA32_DEBUGCTLMSR);
 }
 
 /*
@@ -122,6 +127,14 @@ static __always_inline u64 bts_cr3(void)
 
 	asm volatile("mov %%cr3, %0" : "=r" (cr3) : : "memory");
 	return cr3;
+}
+
+static __always_inline u64 bts_cr2(void)
+{
+	u64 cr2;
+
+	asm volatile("mov %%cr2, %0" : "=r" (cr2) : : "memory");
+	return cr2;
 }
 
 #endif /* BTSREC_BTS_H */

@@ -87,6 +87,7 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
 	freeze->stop_ip = stop_ip;
 	store_pause(pc, freeze, debugctl);
 	store_registers(freeze, regs);
+	btsrec_registers_freeze(pc, regs);
 	freeze->cr3 = bts_cr3();
 	freeze->debugctl = debugctl;
 	freeze->task_kva = (u64)current;
@@ -171,7 +172,7 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 
 	/* Laid out for the freeze: there a taken branch would be a record. */
 	if (unlikely(!reason || this_cpu_read(btsrec_pcpu.frozen_tsc))) {
-		btsrec_nmi_pause();
+		btsrec_nmi_pause(regs);
 		return reason && may_be_ours() ? NMI_HANDLED : NMI_DONE;
 	}
 	freeze_cpu(regs, reason, true);
@@ -259,7 +260,8 @@ BTSREC_HOOK_HANDLER(on_crash_shutdown, regs)
 
 /*
  * page_fault_oops(regs, ...).  It may return: KFENCE reports the access and makes it possible.
- * Its forerunner no_context(regs, ...) asks fixup_exception() as well.
+ * Its forerunner no_context(regs, ...) asks fixup_exception() as well.  A compiler's copy of it may
+ * have other arguments, so what they point to is not looked at.
  */
 BTSREC_HOOK_HANDLER(on_page_fault_oops, regs)
 {
@@ -281,7 +283,7 @@ static int on_die(struct notifier_block *nb, unsigned long what, void *data)
 	if (what == DIE_GPF)
 		freeze_all(args->regs, BTSREC_REASON_OOPS);
 	else if (what == DIE_TRAP)
-		pause_on_suspicion(args->regs, BTSREC_REASON_OOPS);
+		pause_at_exception(args->regs, args->trapnr, args->err, 0);
 	return NOTIFY_DONE;
 }
 

@@ -12,6 +12,7 @@
  * what we interrupt is never the writing of an annotation.
  */
 #include <asm/nmi.h>
+#include <asm/trapnr.h>
 
 #include "btsrec_annot.h"
 
@@ -19,8 +20,9 @@
 
 /**
  * btsrec_nmi_pause() - pause this CPU until the last NMI handler
+ * @regs: of what the NMI interrupted
  */
-void btsrec_nmi_pause(void)
+void btsrec_nmi_pause(const struct pt_regs *regs)
 {
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	u64 debugctl = bts_read_debugctl();
@@ -29,6 +31,7 @@ void btsrec_nmi_pause(void)
 		return;
 	pc->nmi_stop_tsc = rdtsc_ordered();
 	bts_stop(&pc->nmi_stop_ip, debugctl & ~BTS_ON);
+	btsrec_registers_enter(pc, regs, X86_TRAP_NMI, 0, 0);
 }
 
 static int on_last(unsigned int type, struct pt_regs *regs)

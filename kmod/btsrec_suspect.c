@@ -15,6 +15,7 @@
 #include <linux/tracepoint.h>
 #include <asm/cpufeature.h>
 #include <asm/processor-flags.h>
+#include <asm/trapnr.h>
 
 #include "btsrec_compat.h"
 #include "btsrec_suspect.h"
@@ -58,7 +59,7 @@ static void probe_page_fault_kernel(void *data, unsigned long address, struct pt
 				    unsigned long error_code)
 {
 	if (unlikely(is_suspect_fault(address, regs)))
-		pause_on_suspicion(regs, BTSREC_REASON_OOPS);
+		pause_at_exception(regs, X86_TRAP_PF, error_code, address);
 }
 
 static struct tracepoint *page_fault_tracepoint;
@@ -89,14 +90,14 @@ static void page_fault_unregister(void)
 }
 
 /*
- * fixup_exception() is what every exception of kernel code asks: a long search of
- * all exception tables.  What finds an entry there was no oops.
+ * fixup_exception(regs, trapnr, error_code, fault_addr) is what every exception of kernel code
+ * asks: a long search of all exception tables.  What finds an entry there was no oops.
  */
 static int on_fixup(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	struct suspect *suspect = (struct suspect *)instance->data;
 
-	pause_on_suspicion((struct pt_regs *)regs->di, BTSREC_REASON_OOPS);
+	pause_at_exception((struct pt_regs *)regs->di, regs->si, regs->dx, regs->cx);
 	suspect->regs = (struct pt_regs *)regs->di;
 	return 0;
 }
@@ -118,7 +119,7 @@ static int on_fixup_return(struct kretprobe_instance *instance, struct pt_regs *
  */
 static int on_report_bug(struct kprobe *probe, struct pt_regs *regs)
 {
-	pause_on_suspicion((struct pt_regs *)regs->si, BTSREC_REASON_OOPS);
+	pause_at_exception((struct pt_regs *)regs->si, X86_TRAP_UD, 0, 0);
 	return 0;
 }
 

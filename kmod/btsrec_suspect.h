@@ -18,23 +18,45 @@
 
 #include "btsrec_annot.h"
 
+/* With interrupts off.  Return: the CPU's, if it has paused now; else NULL. */
+static __always_inline struct btsrec_pcpu *pause_here(const struct pt_regs *regs,
+						      enum btsrec_reason reason)
+{
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
+	u64 debugctl = bts_read_debugctl();
+
+	if (unlikely(!READ_ONCE(pc->live) || (debugctl & BTS_ON) != BTS_ON ||
+		     !bts_fields_are_ours(pc)))
+		return NULL;
+	bts_stop(&pc->stop_ip, debugctl & ~BTS_ON);
+	pc->stop_tsc = rdtsc_ordered();
+	pc->entry_flags = 0;
+	pc->suspect_regs = regs;
+	pc->suspect = reason;
+	return pc;
+}
+
 static __always_inline void pause_on_suspicion(const struct pt_regs *regs,
 						enum btsrec_reason reason)
 {
-	struct btsrec_pcpu *pc;
 	unsigned long flags;
-	u64 debugctl;
 
 	raw_local_irq_save(flags);
-	pc = this_cpu_ptr(&btsrec_pcpu);
-	debugctl = bts_read_debugctl();
-	if (likely(READ_ONCE(pc->live) && (debugctl & BTS_ON) == BTS_ON &&
-		   bts_fields_are_ours(pc))) {
-		bts_stop(&pc->stop_ip, debugctl & ~BTS_ON);
-		pc->stop_tsc = rdtsc_ordered();
-		pc->suspect_regs = regs;
-		pc->suspect = reason;
-	}
+	pause_here(regs, reason);
+	raw_local_irq_restore(flags);
+}
+
+/* For an oops, with what is known of the exception; see btsrec_registers_enter(). */
+static __always_inline void pause_at_exception(const struct pt_regs *regs, u32 vector,
+					       u64 error_code, u64 address)
+{
+	struct btsrec_pcpu *pc;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	pc = pause_here(regs, BTSREC_REASON_OOPS);
+	if (pc)
+		btsrec_registers_enter(pc, regs, vector, error_code, address);
 	raw_local_irq_restore(flags);
 }
 

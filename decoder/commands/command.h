@@ -76,6 +76,7 @@ enum command_answer {
  * @has_count: show.max_events was given.
  * @filter: its texts are borrowed from argv.
  * @filtered: @filter asks for something.
+ * @registers: as in struct btsrec_info.
  * @bytes, @values, @source_folder: as in struct btsrec_insns.
  * @value: as in struct btsrec_why, borrowed from argv.
  * @extract: by value.
@@ -113,6 +114,7 @@ struct command_options {
 	bool has_count;
 	struct btsrec_filter filter;
 	bool filtered;
+	bool registers;
 	bool bytes;
 	bool values;
 	const char *value;

@@ -3,7 +3,11 @@
 
 enum command_exit command_info(struct btsrec *rec, const struct command_options *options)
 {
-	enum btsrec_status status = btsrec_info(rec, options->show.format, &front_sink);
+	struct btsrec_info opts = {
+		.size = sizeof(opts),
+		.registers = options->registers,
+		.format = options->show.format,
+	};
 
-	return command_ended(rec, status);
+	return command_ended(rec, btsrec_info(rec, &opts, &front_sink));
 }

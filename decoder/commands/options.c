@@ -267,6 +267,8 @@ const struct option_entry options_all[] = {
 	 .takes = "the number of one event", .set = set_event},
 	{FOR_WHY, 0, "value", "WHAT", "a register or an address (default: what made the fault)",
 	 TEXT(value)},
+	{FOR_INFO, 0, "registers", NULL, "with all registers of each CPU at its freeze",
+	 FLAG(registers)},
 	{FOR_INSNS, 'b', "bytes", NULL, "with the bytes of each instruction", FLAG(bytes)},
 	{FOR_INSNS, 0, "values", NULL, "with what registers held, certain or likely",
 	 FLAG(values)},

@@ -11,12 +11,15 @@
 
 JOB(info)
 {
-	return btsrec_info(rec, BTSREC_FORMAT_TEXT, sink);
+	return btsrec_info(rec, NULL, sink);
 }
 
 JOB(info_json)
 {
-	return btsrec_info(rec, BTSREC_FORMAT_JSONL, sink);
+	struct btsrec_info opts = { .size = sizeof(opts), .registers = true,
+				    .format = BTSREC_FORMAT_JSONL };
+
+	return btsrec_info(rec, &opts, sink);
 }
 
 JOB(check)

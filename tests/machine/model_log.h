@@ -62,6 +62,7 @@ struct model_insn {
 #define MODEL_REGS_MAGIC	0x534745524c444d42ULL	/* "BMDLREGS" */
 #define MODEL_REGS_VERSION	1
 #define MODEL_NR_REGS		16
+#define MODEL_REG_SP		4
 
 struct model_regs_header {
 	uint64_t magic;
@@ -76,6 +77,14 @@ struct model_regs {
 	uint64_t nr_records;	/* total of cpuN.log when it was begun */
 	uint64_t reg[MODEL_NR_REGS];
 };
+
+/*
+ * With the plugin's option entrylog=N also "cpuN.entries", of the same shape and with struct
+ * model_regs: of the newest N interrupts and exceptions that were recorded, the registers of the
+ * interrupted code.  nr_records counts the record of it, too.
+ */
+#define MODEL_ENTRIES_MAGIC	0x544e45444c444d42ULL	/* "BMDLDENT" */
+#define MODEL_ENTRIES_VERSION	1
 
 /*
  * With the plugin's option stacks=N also "cpuN.stacks": the true call stack behind every

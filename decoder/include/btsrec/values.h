@@ -343,12 +343,13 @@ struct btsrec_ring {
 	const char *wrapped;	/* "yes", "no" or "?" */
 	const struct btsrec_loss *losses; /* @nr_losses; pauses are none */
 	size_t nr_losses;
+	const struct btsrec_registers *registers; /* at the freeze; NULL: none; valid as @page */
 };
 
 /** btsrec_ring_fn - receives a value, see above */
 typedef bool (*btsrec_ring_fn)(void *arg, const struct btsrec_ring *ring);
 
-/** btsrec_info_each() - the CPUs of btsrec_info(), which has no options */
+/** btsrec_info_each() - the CPUs of btsrec_info(); no option changes them */
 BTSREC_API enum btsrec_status
 btsrec_info_each(struct btsrec *rec, btsrec_ring_fn fn, void *arg);
 

@@ -87,6 +87,13 @@ struct btsrec_show {
 	enum btsrec_format format; /* default: text */
 };
 
+/** struct btsrec_info - what btsrec_info() prints; it grows, see base.h */
+struct btsrec_info {
+	size_t size;		/* sizeof(struct btsrec_info) */
+	bool registers;		/* of each CPU at its freeze, too; not as BTSREC_FORMAT_TSV */
+	enum btsrec_format format;
+};
+
 /**
  * btsrec_info() - what was found: kernel, root, one line per CPU
  * btsrec_show() - the histories
@@ -101,7 +108,7 @@ struct btsrec_show {
  * BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before btsrec_locate().
  */
 BTSREC_API enum btsrec_status
-btsrec_info(struct btsrec *rec, enum btsrec_format format,
+btsrec_info(struct btsrec *rec, const struct btsrec_info *opts,
 	    const struct btsrec_sink *sink);
 BTSREC_API enum btsrec_status
 btsrec_show(struct btsrec *rec, const struct btsrec_show *opts,

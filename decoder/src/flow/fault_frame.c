@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/fault_frame.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "flow/saved_frame.h"
 #include "flow/stackmem.h"
 #include "flow/unwind.h"
+#include "recorder/cpus.h"
 
 static const uint8_t place_of[SEM_NR_REGS] = {
 	[SEM_RAX] = REGS_RAX, [SEM_RCX] = REGS_RCX, [SEM_RDX] = REGS_RDX,
@@ -80,10 +82,56 @@ bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 	return nr_found == 1;
 }
 
+/* --- What was kept ------------------------------------------------------- */
+
+#define VECTOR_NMI		2
+
+void fault_frame_of(const struct btsrec_general *general, struct fault_frame *ret)
+{
+	static_assert(sizeof(general->reg) == SEM_FLAGS * sizeof(ret->regs[0]), "numbers differ");
+	memcpy(ret->regs, general->reg, sizeof(general->reg));
+	ret->regs[SEM_FLAGS] = general->rflags;
+}
+
+/* Is the exception or NMI @fault the one in whose handler the history ends? */
+static bool is_entry(const struct btsrec_registers *registers, const struct fault *fault)
+{
+	if (!(registers->flags & BTSREC_REGISTERS_ENTRY) || registers->entry.ip != fault->from)
+		return false;
+	if (fault->kind == FAULT_NMI)
+		return registers->vector == VECTOR_NMI;
+	return fault->kind == FAULT_EXCEPTION &&
+	       (fault->vector < 0 || registers->vector == (uint32_t)fault->vector);
+}
+
+/* Did the freeze itself come upon the code at @fault?  That is so in a notifier, and in our NMI. */
+static bool is_stop(const struct btsrec_cpu *cpu, const struct fault *fault)
+{
+	if (!(cpu->registers.flags & BTSREC_REGISTERS_STOP) ||
+	    cpu->registers.stop.ip != fault->from)
+		return false;
+	return cpu->freeze.via_nmi ? fault->kind == FAULT_STOP : fault->kind == FAULT_EXCEPTION;
+}
+
+bool fault_frame_get(struct code *code, const struct btsrec_root *root,
+		     const struct btsrec_cpu *cpu, const struct fault *fault,
+		     struct fault_frame *ret)
+{
+	const struct btsrec_registers *registers = cpus_registers(cpu);
+
+	if (registers && is_entry(registers, fault))
+		fault_frame_of(&registers->entry, ret);
+	else if (registers && is_stop(cpu, fault))
+		fault_frame_of(&registers->stop, ret);
+	else
+		return fault_frame_is_kept(root, cpu) &&
+		       fault_frame_find(code, &cpu->freeze, fault, ret);
+	return true;
+}
+
 /* --- Without the history ------------------------------------------------- */
 
 #define VECTOR_DEBUG		1
-#define VECTOR_NMI		2
 #define VECTOR_BREAKPOINT	3
 
 /* So many words of a stack may look like entries; each takes time. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registers of the instruction that faulted: as the kernel's entry has saved them, in the
- * memory of the stack that its handler runs on.
+ * The registers of the instruction that faulted.  The recorder has kept them.  Of an older one they
+ * are where the kernel's entry has saved them: in the memory of the stack of the handler.
  */
 #ifndef BTSREC_FAULT_FRAME_H
 #define BTSREC_FAULT_FRAME_H
@@ -10,7 +10,7 @@
 #include "flow/fault.h"
 
 /**
- * struct fault_frame - what struct pt_regs of the kernel has
+ * struct fault_frame - registers of the code that was interrupted
  * @regs: general registers, and RFLAGS, by enum sem_reg.
  */
 struct fault_frame {
@@ -37,6 +37,22 @@ bool fault_frame_is_kept(const struct btsrec_root *root, const struct btsrec_cpu
  */
 bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 		      const struct fault *fault, struct fault_frame *ret);
+
+/** fault_frame_of() - the registers in @general */
+void fault_frame_of(const struct btsrec_general *general, struct fault_frame *ret);
+
+/**
+ * fault_frame_get() - the registers at @fault: those that were kept, else by fault_frame_find()
+ * @code: reads the dump.
+ * @root, @cpu: the page of the CPU of @fault.
+ *
+ * Those that were kept are there for what an NMI interrupted, too, and of user code.
+ *
+ * Return: false: they are not known.
+ */
+bool fault_frame_get(struct code *code, const struct btsrec_root *root,
+		     const struct btsrec_cpu *cpu, const struct fault *fault,
+		     struct fault_frame *ret);
 
 /**
  * fault_frame_exception() - the exception that the kernel deals with, from the stack alone

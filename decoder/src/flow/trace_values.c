@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "flow/stackmem.h"
+#include "recorder/cpus.h"
 #include "recorder/record.h"
 #include "symbols/symbol.h"
 
@@ -125,22 +126,28 @@ static void cut(struct trace_values *values, enum reg_values_why why)
 	values->nomem |= !reg_values_cut(values->values, why);
 }
 
-/* What the processor and the kernel's entry have saved at the fault; RF is set only there. */
-static void anchor_all(struct trace_values *values)
+/* Before the next step; the processor sets RF only in what it stores. */
+static void anchor_all(struct trace_values *values, const struct fault_frame *frame)
 {
 	const uint64_t flags = SEM_STATUS_FLAGS | SEM_DF;
 
 	for (unsigned int reg = 0; reg < SEM_FLAGS; reg++)
-		reg_values_anchor(values->values, reg, known_all(values->frame.regs[reg]));
+		reg_values_anchor(values->values, reg, known_all(frame->regs[reg]));
 	reg_values_anchor(values->values, SEM_FLAGS,
-			  known_only(known_all(values->frame.regs[SEM_FLAGS]), flags));
+			  known_only(known_all(frame->regs[SEM_FLAGS]), flags));
 }
 
-/* Before the next step, the freeze says what is in some. */
+/* Before the next step, the freeze says what is in all, or, of an older recorder, in some. */
 static void anchor(struct trace_values *values)
 {
 	const struct btsrec_freeze *freeze = values->freeze;
+	struct fault_frame frame;
 
+	if (values->registers && values->registers->flags & BTSREC_REGISTERS_STOP) {
+		fault_frame_of(&values->registers->stop, &frame);
+		anchor_all(values, &frame);
+		return;
+	}
 	reg_values_anchor(values->values, SEM_RSP, known_all(freeze->sp));
 	reg_values_anchor(values->values, SEM_RBP, known_all(freeze->bp));
 	reg_values_anchor(values->values, SEM_FLAGS,
@@ -295,7 +302,7 @@ static void add_entry(struct trace_values *values, const struct btsrec_event *ev
 		return;
 	}
 	if (at_fault && values->has_frame)
-		anchor_all(values);
+		anchor_all(values, &values->frame);
 	else if (at_fault && fault->from == values->freeze->ip &&
 		 (fault->kind == FAULT_STOP || fault->kind == FAULT_EXCEPTION))
 		anchor(values);
@@ -358,7 +365,8 @@ enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 
 	*ret = (struct trace_values){ .values = reg_values_new(), .code = trace_code(rec),
 				      .fault = fault, .fault_place = TRACE_VALUES_NONE,
-				      .freeze = page && page->frozen ? &page->freeze : NULL };
+				      .freeze = page && page->frozen ? &page->freeze : NULL,
+				      .registers = page ? cpus_registers(page) : NULL };
 	ret->nomem = !ret->values || !ret->code;
 	if (!ret->nomem) {
 		ret->constants = (struct trace_constants){ .code = ret->code, .cpu = cpu };
@@ -367,8 +375,7 @@ enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 		reg_values_constants(ret->values, constant, &ret->constants);
 	}
 	ret->has_frame = !ret->nomem && ret->freeze &&
-			 fault_frame_is_kept(btsrec_root(rec), page) &&
-			 fault_frame_find(ret->code, ret->freeze, fault, &ret->frame);
+			 fault_frame_get(ret->code, btsrec_root(rec), page, fault, &ret->frame);
 	status = ret->nomem ? BTSREC_OK : trace_events(rec, cpu, 0, add_event, ret, NULL);
 	if (ret->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");

@@ -42,7 +42,8 @@ struct trace_constants {
  * @next: the first that has not been asked for.
  * @sides: @nr_sides threads, a new one where it changes.
  * @fault_place: of the exception that is the fault; TRACE_VALUES_NONE: there is none.
- * @frame: of the instruction that faulted, if @has_frame.
+ * @registers: of the freeze; NULL: not kept.
+ * @frame: of the instruction that faulted or was interrupted at the fault, if @has_frame.
  */
 struct trace_values {
 	struct reg_values *values;
@@ -54,6 +55,7 @@ struct trace_values {
 	uint32_t fault_place;
 	struct code *code;
 	const struct btsrec_freeze *freeze;
+	const struct btsrec_registers *registers;
 	const struct fault *fault;
 	bool has_frame;
 	struct fault_frame frame;

@@ -39,4 +39,10 @@ enum btsrec_status cpus_for_each(struct btsrec *rec, const unsigned int *cpus, s
 enum btsrec_status cpus_end(struct btsrec *rec, const unsigned int *cpus,
 			    enum btsrec_status status);
 
+/** cpus_registers() - those of the freeze of @page; NULL: none: an older recorder, or no freeze */
+static inline const struct btsrec_registers *cpus_registers(const struct btsrec_cpu *page)
+{
+	return page->frozen && page->registers.flags ? &page->registers : NULL;
+}
+
 #endif /* BTSREC_CPUS_H */

@@ -362,8 +362,10 @@ static struct located_cpu *new_cpu(const struct btsrec_cpu *page)
 static enum btsrec_status load_cpu(struct load *load, uint32_t cpu, uint64_t pa)
 {
 	_cleanup_free_ struct located_cpu *lc = NULL;
+	/* What an older recorder does not have is 0. */
+	size_t nr_bytes = load->located->root.cpu_bytes;
+	struct btsrec_cpu page = { 0 };
 	enum btsrec_status status;
-	struct btsrec_cpu page;
 	struct msg why;
 
 	if (!image_pa_ok(pa)) {
@@ -371,7 +373,9 @@ static enum btsrec_status load_cpu(struct load *load, uint32_t cpu, uint64_t pa)
 			  "CPU page is not at the address of a page");
 		return BTSREC_OK;
 	}
-	status = load_page(load, cpu, pa, &page, sizeof(page), "CPU page");
+	if (nr_bytes > sizeof(page))
+		nr_bytes = sizeof(page);
+	status = load_page(load, cpu, pa, &page, nr_bytes, "CPU page");
 	if (status != BTSREC_OK)
 		return is_fatal(status) ? status : BTSREC_OK;
 	status = validate_cpu(&page, &load->located->root, cpu, pa, &why);

@@ -43,7 +43,7 @@ static enum btsrec_status validate_root_layout(const struct btsrec_root *root, s
 {
 	if (root->root_bytes < sizeof(*root) || root->root_bytes > BTSREC_PAGE_BYTES)
 		return msg_set(why, BTSREC_ERR_CORRUPT, "root of %u bytes", root->root_bytes);
-	if (root->cpu_bytes < sizeof(struct btsrec_cpu) || root->cpu_bytes > BTSREC_PAGE_BYTES)
+	if (root->cpu_bytes < BTSREC_CPU_MIN_BYTES || root->cpu_bytes > BTSREC_PAGE_BYTES)
 		return msg_set(why, BTSREC_ERR_CORRUPT, "CPU pages of %u bytes", root->cpu_bytes);
 	if (root->record_bytes != BTSREC_RECORD_BYTES)
 		return msg_set(why, BTSREC_ERR_CORRUPT, "records of %u bytes", root->record_bytes);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/options.h"
 #include "views/cpu_tasks.h"
 #include "views/values.h"
 #include "symbols/symbol.h"
@@ -98,10 +99,12 @@ void info_build_id(struct out *out, const struct btsrec_root *root)
  * struct info_all - one btsrec_info() under way
  * @format: not used if there is @fn, which receives values.
  * @infos: by CPU number; kept, because losses come after the table.
+ * @registers: they are wanted.
  */
 struct info_all {
 	const struct info_format *format;
 	struct cpu_info *infos;
+	bool registers;
 	btsrec_ring_fn fn;
 	void *arg;
 };
@@ -149,6 +152,7 @@ static enum btsrec_status info_cpu(void *arg, unsigned int cpu)
 
 	if (status)
 		return status;
+	info->registers = all->registers;
 	if (!all->fn)
 		all->format->cpu(&view->renderer, page, info);
 	else if (!view->renderer.out.stopped)
@@ -188,6 +192,15 @@ static const struct cpu_tasks info_work = {
 	.cpu = info_cpu,
 };
 
+static void print_registers(struct renderer *r, const struct info_all *all)
+{
+	if (!all->registers || !all->format->registers)
+		return;
+	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(r->rec); cpu++)
+		if (btsrec_cpu(r->rec, cpu))
+			all->format->registers(r, btsrec_cpu(r->rec, cpu));
+}
+
 static enum btsrec_status info_print(void *arg)
 {
 	struct info_view *view = arg;
@@ -205,6 +218,8 @@ static enum btsrec_status info_print(void *arg)
 					 r->out.sink);
 	if (!status && all->format->end)
 		all->format->end(r, all->infos, btsrec_nr_cpu_ids(r->rec));
+	if (!status)
+		print_registers(r, all);
 	return status;
 }
 
@@ -225,11 +240,19 @@ static enum btsrec_status put_info(struct btsrec *rec, struct info_all *all,
 	return session_end(rec, cpu_tasks_one(rec, &info_work, info_print, all, sink));
 }
 
-enum btsrec_status btsrec_info(struct btsrec *rec, enum btsrec_format format,
+enum btsrec_status btsrec_info(struct btsrec *rec, const struct btsrec_info *given,
 			       const struct btsrec_sink *sink)
 {
-	struct info_all all = { .format = info_format_of(format) };
+	struct info_all all = { 0 };
+	struct btsrec_info opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
 
+	if (status)
+		return status;
+	if (opts.registers && opts.format == BTSREC_FORMAT_TSV)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "there is no table of registers");
+	all.format = info_format_of(opts.format);
+	all.registers = opts.registers;
 	return put_info(rec, &all, sink);
 }
 

@@ -13,6 +13,7 @@
 /**
  * struct cpu_info - what the history of one CPU amounts to
  * @nr_gaps, @nr_gap_slots: by kind.
+ * @registers: they are wanted.
  */
 struct cpu_info {
 	struct session_ring ring;
@@ -20,6 +21,7 @@ struct cpu_info {
 	uint64_t nr_events;
 	uint64_t nr_gaps[NR_GAP_KINDS];
 	uint64_t nr_gap_slots[NR_GAP_KINDS];
+	bool registers;
 };
 
 /**
@@ -27,10 +29,12 @@ struct cpu_info {
  * @begin: once, before the CPUs.
  * @cpu: one line.
  * @end: once, with the @nr_infos infos of all CPUs by number; may be NULL.
+ * @registers: of one CPU, after all else; NULL: this format has them in @cpu, or none.
  */
 struct info_format {
 	void (*begin)(struct renderer *r);
 	void (*cpu)(struct renderer *r, const struct btsrec_cpu *cpu, const struct cpu_info *info);
+	void (*registers)(struct renderer *r, const struct btsrec_cpu *cpu);
 	void (*end)(struct renderer *r, const struct cpu_info *infos, unsigned int nr_infos);
 };
 
@@ -52,6 +56,10 @@ const char *info_reason_str(const struct btsrec_cpu *cpu);
 
 /** info_wrapped_str() - "yes", "no" or "?" */
 const char *info_wrapped_str(const struct session_ring *ring);
+
+/* The registers of the freeze of @cpu, or why there are none: a text, and members of an object. */
+void info_registers_text(struct renderer *r, const struct btsrec_cpu *cpu);
+void info_registers_json(struct renderer *r, const struct btsrec_cpu *cpu);
 
 /** info_gap_is_loss() - a pause is in order, all other gaps are losses */
 bool info_gap_is_loss(unsigned int kind);

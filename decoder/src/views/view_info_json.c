@@ -95,6 +95,8 @@ static void json_cpu(struct renderer *r, const struct btsrec_cpu *cpu, const str
 	json_number(out, "annotations_skipped", cpu->nr_annot_skipped);
 	if (cpu->frozen)
 		json_frozen_at(out, &cpu->freeze);
+	if (info->registers)
+		info_registers_json(r, cpu);
 	json_loss(out, info);
 	out_literal(out, "}\n");
 }

@@ -273,5 +273,6 @@ static void text_end(struct renderer *r, const struct cpu_info *infos, unsigned 
 const struct info_format info_text = {
 	.begin = text_begin,
 	.cpu = text_cpu,
+	.registers = info_registers_text,
 	.end = text_end,
 };

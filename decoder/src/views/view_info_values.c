@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The overview as values. */
+#include "recorder/cpus.h"
 #include "views/view_info.h"
 
 static size_t put_losses(const struct cpu_info *info, struct btsrec_loss ret[NR_GAP_KINDS])
@@ -33,6 +34,7 @@ bool info_value(const struct btsrec_cpu *cpu, const struct cpu_info *info, btsre
 		.wrapped = info_wrapped_str(&info->ring),
 		.losses = losses,
 		.nr_losses = put_losses(info, losses),
+		.registers = cpus_registers(cpu),
 	};
 
 	return fn(arg, &value);

@@ -31,15 +31,17 @@ static void find_insn(struct evidence *found, struct code *code, uint64_t va)
 	found->facts.is_trap = !code_insn(code, 0, va, false, &insn) && insn.class == CODE_TRAP;
 }
 
-static void find_frame(struct evidence *found, struct code *code,
-		       const struct btsrec_freeze *freeze)
+static void find_frame(struct evidence *found, struct code *code, const struct btsrec_root *root,
+		       const struct btsrec_cpu *cpu)
 {
 	uint64_t below;
 	size_t nr_bytes;
 
-	if (!fault_frame_find(code, freeze, found->facts.fault, &found->frame))
+	if (!fault_frame_get(code, root, cpu, found->facts.fault, &found->frame))
 		return;
 	found->facts.frame = &found->frame;
+	if (!fault_frame_is_kept(root, cpu))
+		return;
 	found->facts.below_stack =
 		code_bytes(code, 0, found->frame.regs[SEM_RSP] - WORD_BYTES, (uint8_t *)&below,
 			   sizeof(below), &nr_bytes) == CODE_NOT_MAPPED;
@@ -255,8 +257,7 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 	found->facts.reason = (enum btsrec_reason)cpu->freeze.reason;
 	if (fault->kind == FAULT_EXCEPTION) {
 		find_insn(found, code, fault->from);
-		if (fault_frame_is_kept(root, cpu))
-			find_frame(found, code, &cpu->freeze);
+		find_frame(found, code, root, cpu);
 		find_branch(found, code);
 	}
 	find_stay(found, view, cpu);

@@ -26,7 +26,7 @@
  * adds fields in reserved space or at the end, or adds annotation kinds.
  */
 #define BTSREC_ABI_MAJOR	1
-#define BTSREC_ABI_MINOR	3
+#define BTSREC_ABI_MINOR	4
 
 /* --- Constants ---------------------------------------------------------- */
 
@@ -50,6 +50,7 @@
 #define BTSREC_MAX_CPU_DIR_PAGES	64	/* x 512 = 32,768 CPUs */
 #define BTSREC_ROOT_LIVE_OFFSET		2048	/* constant_bytes of the root */
 #define BTSREC_CPU_LIVE_OFFSET		1024	/* constant_bytes of a CPU page */
+#define BTSREC_CPU_MIN_BYTES		1304	/* cpu_bytes of 1.0 to 1.3 */
 #define BTSREC_MAX_LIST_PAGES		64	/* x 512 x 4 KiB = 128 MiB ring */
 #define BTSREC_PAS_PER_PAGE		(BTSREC_PAGE_BYTES / 8)
 
@@ -223,6 +224,50 @@ struct btsrec_freeze {
 					 * the last one that was reported; since 1.3 */
 };
 
+/* btsrec_registers.flags: what of it is there */
+#define BTSREC_REGISTERS_STOP	(1U << 0)	/* stop */
+#define BTSREC_REGISTERS_SYSTEM	(1U << 1)	/* from fs_base on */
+#define BTSREC_REGISTERS_ENTRY	(1U << 2)	/* entry, and its vector */
+#define BTSREC_REGISTERS_ERROR	(1U << 3)	/* error_code of that */
+#define BTSREC_REGISTERS_ADDRESS (1U << 4)	/* address of that, which is a page fault */
+
+/**
+ * struct btsrec_general - the registers of the code at @ip
+ *
+ * @reg by their numbers in an encoding (SDM vol. 2A, "REX Prefixes"): RAX, RCX, RDX, RBX, RSP, RBP,
+ * RSI, RDI, R8 to R15.
+ */
+struct btsrec_general {
+	__u64 reg[16];
+	__u64 ip;
+	__u64 rflags;
+	__u64 cs;
+	__u64 ss;
+};
+
+/**
+ * struct btsrec_registers - of a CPU at its freeze
+ *
+ * @stop is what our NMI interrupted, or the beginning of the function that reported the fault, or
+ * of a #GP the instruction: ip, sp, bp, rflags and cs are those of struct btsrec_freeze.
+ *
+ * @entry is what an exception or NMI interrupted, in whose handler the history ends.  The recorder
+ * had paused there when the freeze came: freeze.pause_reason is OOPS or NMI.
+ */
+struct btsrec_registers {
+	__u32 flags;			/* BTSREC_REGISTERS_* */
+	__u32 vector;			/* of the exception, or 2: an NMI */
+	__u64 error_code;
+	__u64 address;			/* whose access faulted */
+	struct btsrec_general stop;
+	struct btsrec_general entry;
+	/* in the freezing handler: gs_base is the kernel's, kernel_gs_base the user's */
+	__u64 fs_base;
+	__u64 gs_base;
+	__u64 kernel_gs_base;
+	__u64 cr2;
+};
+
 /**
  * struct btsrec_cpu - one page per possible CPU that has a ring
  *
@@ -262,6 +307,7 @@ struct btsrec_cpu {
 	__u32 survived;			/* 1: the oops of @freeze killed its task, and the system
 					 * went on; panic; since 1.3 */
 	struct btsrec_freeze freeze;
+	struct btsrec_registers registers;	/* at @freeze; panic; since 1.4 */
 };
 
 /* --- Ring --------------------------------------------------------------- */
@@ -475,7 +521,26 @@ BTSREC_OFF(btsrec_freeze, pause_tsc, 120);
 BTSREC_OFF(btsrec_freeze, pause_reason, 128);
 BTSREC_OFF(btsrec_freeze, subject_pid, 132);
 
-BTSREC_SIZE(btsrec_cpu, 1304);
+BTSREC_SIZE(btsrec_general, 160);
+BTSREC_OFF(btsrec_general, reg, 0);
+BTSREC_OFF(btsrec_general, ip, 128);
+BTSREC_OFF(btsrec_general, rflags, 136);
+BTSREC_OFF(btsrec_general, cs, 144);
+BTSREC_OFF(btsrec_general, ss, 152);
+
+BTSREC_SIZE(btsrec_registers, 376);
+BTSREC_OFF(btsrec_registers, flags, 0);
+BTSREC_OFF(btsrec_registers, vector, 4);
+BTSREC_OFF(btsrec_registers, error_code, 8);
+BTSREC_OFF(btsrec_registers, address, 16);
+BTSREC_OFF(btsrec_registers, stop, 24);
+BTSREC_OFF(btsrec_registers, entry, 184);
+BTSREC_OFF(btsrec_registers, fs_base, 344);
+BTSREC_OFF(btsrec_registers, gs_base, 352);
+BTSREC_OFF(btsrec_registers, kernel_gs_base, 360);
+BTSREC_OFF(btsrec_registers, cr2, 368);
+
+BTSREC_SIZE(btsrec_cpu, BTSREC_CPU_MIN_BYTES + 376);
 BTSREC_OFF(btsrec_cpu, magic, 0);
 BTSREC_OFF(btsrec_cpu, cpu, 8);
 BTSREC_OFF(btsrec_cpu, crc32, 12);
@@ -504,6 +569,7 @@ BTSREC_OFF(btsrec_cpu, context, 1080);
 BTSREC_OFF(btsrec_cpu, frozen, 1160);
 BTSREC_OFF(btsrec_cpu, survived, 1164);
 BTSREC_OFF(btsrec_cpu, freeze, 1168);
+BTSREC_OFF(btsrec_cpu, registers, BTSREC_CPU_MIN_BYTES);
 
 BTSREC_SIZE(btsrec_record, 24);
 BTSREC_OFF(btsrec_record, from, 0);

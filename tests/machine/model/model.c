@@ -21,7 +21,8 @@
  * Plugin arguments: outdir=DIR for the logs (needed), records=N kept of each vCPU,
  * perfmon=1 to model performance monitoring (with "level=13" for -cpu), so that the
  * kernel's own intel_bts driver loads; stores=1 counts the guest's stores, for extents.log;
- * insnlog=N keeps the newest N instructions, too, and
+ * insnlog=N keeps the newest N instructions, too, reglog=N their registers, entrylog=N those of the
+ * newest N interrupts, and
  * stacks=N the newest N call stacks, one after every stacks_every=M records; for those switch_ip=
  * and new_ip= are the addresses of __switch_to_asm() and wake_up_new_task(). lazy=N records no more
  * than N branches and some after each write of IA32_DS_AREA, for runs of hours with histories that
@@ -218,13 +219,15 @@ static void on_discontinuity(unsigned int index, enum qemu_plugin_discon_type ty
 		from = pending_from(cpu, pending);
 	if (type == QEMU_PLUGIN_DISCON_EXCEPTION && pending && from == pending_from(cpu, pending))
 		qemu_plugin_u64_set(board_pending(), index, 0);
-	if (stacklog_wanted())
+	if (stacklog_wanted() || reglog_wants_entries())
 		saved = stacklog_saved(from);
 	extents_disturb(&cpu->extents);
 	resolve_pending(cpu, from, saved.sp);
 	nr_before = cpu->log->total;
-	if (vcpu_bts_on(cpu))
+	if (vcpu_bts_on(cpu)) {
 		recorder_branch(cpu, from, to, MODEL_LOG_INTERRUPT);
+		reglog_entry(cpu, saved.ip, saved.sp);
+	}
 	if (stacklog_wanted())
 		stacklog_interrupt(cpu, &saved, nr_before);
 }
@@ -333,6 +336,8 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 			insnlog_init(strtoull(value, NULL, 0));
 		} else if (is_option(argv[i], "reglog", &value)) {
 			reglog_init(strtoull(value, NULL, 0));
+		} else if (is_option(argv[i], "entrylog", &value)) {
+			reglog_init_entries(strtoull(value, NULL, 0));
 		} else if (is_option(argv[i], "stores", &value)) {
 			count_stores = !strcmp(value, "1");
 		} else if (is_option(argv[i], "lazy", &value)) {

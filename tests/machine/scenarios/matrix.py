@@ -7,7 +7,8 @@ A cell is one boot: load under work, a crash of one kind, a dump. In each cell
 - the model found no rule broken,
 - the newest branch of a frozen CPU leads to code close before the frozen stop_ip,
 - the freeze gives the reason that belongs to the kind,
-- the newest entry of the fault's handler is in the faulting CPU's history.
+- the newest entry of the fault's handler is in the faulting CPU's history,
+- the registers of each freeze are those that the code had which was interrupted.
 
 The other columns count records, of the others for the CPU with the most:
 newer    on the faulting CPU, from the entry of the fault's handler on (the exception, or
@@ -20,6 +21,7 @@ since on the faulting CPU, likewise, from the moment of the fault on, where that
 by NMI   on the others, from the entry of the NMI that stops them on; checked likewise
 running on the others, since the moment of the fault, where that is known (btscrash)
 fault    what "btsrec show" says that the fault is; it must be the branch that "newer" counts from
+registers sets of registers of the freezes that were compared with those that the model has logged
 
 Without options the cells are those of every day; --full runs all. Which those are, is in
 crashes.py.
@@ -37,10 +39,12 @@ import dump
 import guestos
 import interrupts
 import programs
+import registers
 import table
 import truth
 import vm
 import workload
+from chosen import chosen
 from crashes import AXES, KINDS, NMI, PANIC, Cell, Kind
 from errors import Failure
 
@@ -129,15 +133,16 @@ class Row:
     running: str = "-"
     reason: str = "-"
     fault: str = "-"
+    registers: str = "-"
     problem: str = ""
 
     HEAD = ("kernel", "axis", "kind", "history", "straight", "newer", "own", "since", "by NMI", "running",
-            "reason", "fault", "")
+            "reason", "fault", "registers", "")
 
     def columns(self) -> tuple:
         return (self.release, self.cell.axis, self.cell.name, self.equal, self.straight,
                 self.newer, self.own, self.since, self.nmi, self.running, self.reason, self.fault,
-                "FAILED" if self.problem else "")
+                self.registers, "FAILED" if self.problem else "")
 
 
 def _symbols(machine, names) -> dict[int, str]:
@@ -293,7 +298,7 @@ def _boot(context, cell: Cell, modules):
     script = SCRIPT % {"setup": axis.setup + kind.setup, "symbols": interrupts.send(symbols),
                        "behind_pause": _behind_pause(modules[0]), "ring": RING,
                        "prepare": kind.prepare, "armed": axis.armed, "trigger": kind.trigger}
-    arguments = {"records": LOG_RECORDS, **({"perfmon": 1} if axis.perf else {})}
+    arguments = {"records": LOG_RECORDS, "entrylog": 4096, **({"perfmon": 1} if axis.perf else {})}
     return context.boot(script, [context.os.module("qemu_fw_cfg")], name=_folder(cell),
                         files=_files(context, axis, modules), answers=_monitor(kind),
                         plugin_args=arguments, cpus=axis.cpus, cpu=vm.CPU + axis.cpu,
@@ -469,7 +474,9 @@ def _cell(context, cell: Cell, modules) -> Row:
         with _boot(context, cell, modules) as machine:
             _crash(context, machine, kind, AXES[cell.axis], path)
         # A kernel that checks itself has more branches on every way.
-        _judge(machine, dump.history(context, path), kind, row, not context.options.kernel_dir)
+        found = dump.history(context, path)
+        _judge(machine, found, kind, row, not context.options.kernel_dir)
+        row.registers = str(registers.check(context, path, machine.model_dir, *found))
         _check_page(context, path, cell)
     except (Failure, OSError) as failure:
         row.problem = str(failure)
@@ -481,20 +488,13 @@ def _cell(context, cell: Cell, modules) -> Row:
     return row
 
 
-def _list(text: str, known) -> list[str]:
-    names = list(known) if text == "all" else text.split(",")
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise Failure(f"unknown: {', '.join(unknown)}; there are {', '.join(known)}")
-    return names
-
-
 def _wanted(options) -> list[Cell]:
     if options.full:
         return crashes.full()
     if not options.kinds:
         return crashes.short()
-    return crashes.cells([options.kernel], _list(options.axes, AXES), _list(options.kinds, KINDS))
+    return crashes.cells([options.kernel], chosen(options.axes, AXES),
+                         chosen(options.kinds, KINDS))
 
 
 def _rows(context, cells) -> list[Row]:

@@ -3,18 +3,17 @@
 
 The model logs all general registers before each instruction. A value that is read is the one
 before its instruction, a value that is written is the one before the next. Certain ones must all
-be right. What is known, and how much of what is likely is wrong, is counted by the distance from
-the end.
+be right, and so must all registers of each freeze. What is known, and how much of what is likely is
+wrong, is counted by the distance from the end.
 """
 
 import json
-import mmap
-import struct
 from bisect import bisect_right
 from collections import Counter
 
 import crashes
 import dump
+import registers
 import truth
 import workload
 from errors import Failure
@@ -32,10 +31,6 @@ sleep 1
 %s
 """
 
-MAGIC = 0x534745524C444D42
-HEADER = struct.Struct("<QIIQQ")
-HEADER_BYTES = 4096
-REGS = struct.Struct("<18Q")
 MAX_PRINTED = 20
 DISTANCES = (100, 1_000, 10_000, 100_000, 1 << 62)
 
@@ -68,17 +63,6 @@ def add_options(parser):
     parser.add_argument("--keep", action="store_true", help="keep dump and logs")
     parser.add_argument("--again", action="store_true",
                         help="no machine: compare what --keep has kept once more")
-
-
-def _logged(path) -> list[tuple]:
-    """(ip, records before it, registers...), oldest first; what is begun anew is there once."""
-    with open(path, "rb") as file:
-        data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-    magic, version, _, capacity, total = HEADER.unpack_from(data)
-    if (magic, version) != (MAGIC, 1):
-        raise Failure(f"{path} is no log of registers of version 1")
-    return [REGS.unpack_from(data, HEADER_BYTES + number % capacity * REGS.size)
-            for number in range(max(0, total - capacity), total)]
 
 
 def _groups(log) -> dict[int, list[int]]:
@@ -167,7 +151,7 @@ def run(context):
     modules = [*context.recorder_modules(f"ring_bytes={options.ring_bytes}"),
                context.guest_module("btscrash")]
     with context.boot(SCRIPT % (kind.setup, kind.trigger), modules,
-                      plugin_args={"reglog": options.insns}, append="nopti") as machine:
+                      plugin_args={"reglog": options.insns, "entrylog": 4096}, append="nopti") as machine:
         machine.dump_at_panic(context.seconds(400), path)
     compare(context, path, machine.model_dir)
     if not options.keep:
@@ -177,7 +161,9 @@ def run(context):
 
 
 def compare(context, path, model_dir):
-    events = dump.events(context, path)
+    events, faults = dump.history(context, path)
+    nr_sets = registers.check(context, path, model_dir, events, faults)
+    context.say(f"{nr_sets} sets of registers at a freeze are those that there were")
     items: dict[int, list] = {}
     for line in dump.btsrec(context, "insns", "--values", "--format", "jsonl", path).splitlines():
         item = json.loads(line)
@@ -187,7 +173,8 @@ def compare(context, path, model_dir):
     for cpu in range(context.options.cpus):
         log = truth.Log(model_dir / f"cpu{cpu}.log")
         branches = [event["n"] for event in events[cpu] if event["kind"] == "branch"]
-        count = _compare(items[cpu], branches, log.total, _logged(model_dir / f"cpu{cpu}.regs"))
+        count = _compare(items[cpu], branches, log.total, registers.logged(model_dir / f"cpu{cpu}.regs",
+                                                                      registers.INSNS_MAGIC))
         context.say(f"CPU {cpu}: {_summed(count)}")
         total += count
     context.say(f"in all: {_summed(total)}")

@@ -58,6 +58,26 @@ const struct field freeze_fields[] = {
 	{ 0 }
 };
 
+const struct field registers_fields[] = {
+	FIELD(btsrec_registers, flags), FIELD(btsrec_registers, vector),
+	FIELD(btsrec_registers, error_code), FIELD(btsrec_registers, address),
+	FIELD(btsrec_registers, fs_base), FIELD(btsrec_registers, gs_base),
+	FIELD(btsrec_registers, kernel_gs_base), FIELD(btsrec_registers, cr2),
+	{ 0 }
+};
+
+#define REG(name, number) { name, offsetof(struct btsrec_general, reg[number]), 8 }
+
+const struct field general_fields[] = {
+	FIELD(btsrec_general, ip), FIELD(btsrec_general, rflags), FIELD(btsrec_general, cs),
+	FIELD(btsrec_general, ss),
+	REG("rax", 0), REG("rcx", 1), REG("rdx", 2), REG("rbx", 3),
+	REG("rsp", 4), REG("rbp", 5), REG("rsi", 6), REG("rdi", 7),
+	REG("r8", 8), REG("r9", 9), REG("r10", 10), REG("r11", 11),
+	REG("r12", 12), REG("r13", 13), REG("r14", 14), REG("r15", 15),
+	{ 0 }
+};
+
 const struct field module_fields[] = {
 	FIELD(btsrec_module, text_kva), FIELD(btsrec_module, text_bytes),
 	FIELD(btsrec_module, state), FIELD(btsrec_module, name),

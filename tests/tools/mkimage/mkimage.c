@@ -29,6 +29,8 @@
  *   future kind= words=N		an annotation kind of a newer minor
  *	Each with pending=PARTS: begun, but only so many parts were written.
  *   freeze FIELD=VALUE...	struct btsrec_freeze; state and index follow
+ *   registers [stop|entry] FIELD=VALUE...
+ *	struct btsrec_registers, or one of its struct btsrec_general
  *   module name= text_kva= text_bytes= state=
  *   symbol NAME LETTER KVA	one of the kernel's kallsyms
  *   modsym NAME LETTER KVA	one of the module that was described last
@@ -91,6 +93,7 @@ static const struct {
 	{ "slot", true, do_slot },
 	{ "records", true, do_records },
 	{ "freeze", true, do_freeze },
+	{ "registers", true, do_registers },
 };
 
 static void do_statement(struct statement *statement)

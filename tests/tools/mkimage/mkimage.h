@@ -121,7 +121,8 @@ struct field {
 	size_t nr_bytes;
 };
 
-extern const struct field root_fields[], cpu_fields[], freeze_fields[], module_fields[];
+extern const struct field root_fields[], cpu_fields[], freeze_fields[], registers_fields[],
+	general_fields[], module_fields[];
 
 void add_change(struct change *changes, size_t *nr, void *at, size_t nr_bytes, uint64_t value);
 void apply_changes(const struct change *changes, size_t nr);
@@ -136,6 +137,7 @@ void do_root(struct statement *statement);
 void do_cpu(struct statement *statement);
 void do_module(struct statement *statement);
 void do_freeze(struct statement *statement);
+void do_registers(struct statement *statement);
 
 /* records.c; do_annotation(): false: the statement is no annotation */
 void do_branch(struct statement *statement);

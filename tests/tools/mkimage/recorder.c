@@ -142,3 +142,16 @@ void do_freeze(struct statement *statement)
 	root->freeze_reason = cpu->freeze.reason;
 	root->freeze_tsc = value_of(statement, "tsc", 0);
 }
+
+void do_registers(struct statement *statement)
+{
+	struct btsrec_registers *registers = &image.cpu->page->registers;
+	const char *which = statement->nr_words > 1 ? statement->words[1].text : "";
+
+	if (!strcmp(which, "stop"))
+		set_fields(&registers->stop, general_fields, statement, "");
+	else if (!strcmp(which, "entry"))
+		set_fields(&registers->entry, general_fields, statement, "");
+	else
+		set_fields(registers, registers_fields, statement, "");
+}

@@ -115,6 +115,91 @@ START_TEST(nothing_else_is_one)
 }
 END_TEST
 
+static struct btsrec_cpu page;
+
+static bool get(void)
+{
+	const struct btsrec_root root = { .version_minor = 4 };
+
+	cf_start();
+	return fault_frame_get(cf_code, &root, &page, &fault, &frame);
+}
+
+/* A CPU that kept the registers of the fault, which are not in memory. */
+static void begin_kept(void)
+{
+	begin();
+	page = (struct btsrec_cpu){ .frozen = 1, .survived = 1, .freeze = freeze };
+	page.freeze.reason = BTSREC_REASON_OOPS;
+	page.registers.flags = BTSREC_REGISTERS_ENTRY;
+	page.registers.vector = PAGE_FAULT_VECTOR;
+	page.registers.entry = (struct btsrec_general){ .ip = FAULTING, .rflags = 0x10202 };
+	page.registers.entry.reg[SEM_R15] = 15;
+}
+
+START_TEST(what_was_kept_needs_no_memory)
+{
+	begin_kept();
+	ck_assert(get());
+	ck_assert_uint_eq(frame.regs[SEM_R15], 15);
+	ck_assert_uint_eq(frame.regs[SEM_FLAGS], 0x10202);
+	cf_finish();
+}
+END_TEST
+
+START_TEST(what_was_kept_is_of_that_exception)
+{
+	begin_kept();
+	fault.from = FAULTING + 1;
+	ck_assert(!get());
+	fault.from = FAULTING;
+	fault.vector = DOUBLE_FAULT_VECTOR;
+	ck_assert(!get());
+	fault.vector = -1;
+	ck_assert(get());
+	fault.kind = FAULT_NMI;
+	ck_assert(!get());
+	page.registers.vector = 2;
+	ck_assert(get());
+	fault.kind = FAULT_STOP;
+	ck_assert(!get());
+	page.frozen = 0;
+	fault.kind = FAULT_NMI;
+	ck_assert(!get());
+	cf_finish();
+}
+END_TEST
+
+START_TEST(the_freeze_is_at_the_fault)
+{
+	begin_kept();
+	page.registers.stop = page.registers.entry;
+	page.registers.flags = BTSREC_REGISTERS_STOP;
+	ck_assert(get());
+	fault.kind = FAULT_STOP;
+	ck_assert(!get());
+	page.freeze.via_nmi = 1;
+	ck_assert(get());
+	fault.kind = FAULT_EXCEPTION;
+	ck_assert(!get());
+	cf_finish();
+}
+END_TEST
+
+/* An older recorder kept none; a thread that died has another stack. */
+START_TEST(else_memory_has_it)
+{
+	begin_kept();
+	page.registers.flags = 0;
+	put_frame(FRAME, FRAME + FRAME_BYTES);
+	ck_assert(!get());
+	page.survived = 0;
+	ck_assert(get());
+	ck_assert_uint_eq(frame.regs[SEM_R15], 100);
+	cf_finish();
+}
+END_TEST
+
 START_TEST(two_of_them_are_none)
 {
 	begin();
@@ -230,6 +315,9 @@ START_TEST(what_was_interrupted_has_a_stack)
 }
 END_TEST
 
-BTSREC_CK_MAIN("fault_frame", what_was_interrupted_has_a_stack, an_exception_is_found_without_the_history, all_registers_are_in_it, it_is_where_the_processor_puts_it,
+BTSREC_CK_MAIN("fault_frame", what_was_interrupted_has_a_stack,
+	       an_exception_is_found_without_the_history, all_registers_are_in_it,
+	       it_is_where_the_processor_puts_it, what_was_kept_needs_no_memory,
+	       what_was_kept_is_of_that_exception, the_freeze_is_at_the_fault, else_memory_has_it,
 	       nothing_else_is_one, two_of_them_are_none,
 	       a_freeze_at_the_fault_has_its_stack_pointer, a_stack_that_is_not_there_has_none)

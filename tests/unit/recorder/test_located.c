@@ -413,6 +413,22 @@ START_TEST(newer_minor_with_more_behind)
 }
 END_TEST
 
+/* What is behind the structures of an older recorder is none of it. */
+START_TEST(older_minor_with_something_behind)
+{
+	struct btsrec_registers none = { 0 };
+
+	setup();
+	fixture_root(fix)->version_minor = 3;
+	fixture_root(fix)->cpu_bytes = BTSREC_CPU_MIN_BYTES;
+	memset(&fixture_cpu(fix, 0)->registers, 0xff, sizeof(none));
+	fixture_seal(fix);
+	btsrec_ck_ok(find(FIX_ROOT_PA, BTSREC_SCAN_NONE));
+	ck_assert(!memcmp(&located->cpus[0]->page.registers, &none, sizeof(none)));
+	teardown();
+}
+END_TEST
+
 /* Either all memory is there or the call says so; nothing leaks, nothing crashes. */
 START_TEST(every_allocation_fails_once)
 {
@@ -476,5 +492,5 @@ BTSREC_CK_MAIN("located", cpu_without_ring, no_cpu_has_a_ring,
 	       ring_page_at_no_page, ring_page_used_twice,
 	       list_entries_beyond_the_ring_are_not_read, two_list_pages, modules, modules_gone, module_invalid,
 	       module_page_missing, no_module_map, module_page_used_twice, strings_end,
-	       newer_minor_with_more_behind, every_allocation_fails_once,
-	       no_memory_in_the_middle_of_a_list, free_of_nothing)
+	       newer_minor_with_more_behind, older_minor_with_something_behind,
+	       every_allocation_fails_once, no_memory_in_the_middle_of_a_list, free_of_nothing)

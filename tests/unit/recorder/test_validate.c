@@ -68,7 +68,7 @@ END_TEST
 START_TEST(root_of_another_major)
 {
 	ROOT_FAILS(root->version_major = 2, BTSREC_ERR_VERSION,
-		   "version 2.3, this decoder reads 1.x");
+		   "version 2.4, this decoder reads 1.x");
 	ROOT_FAILS(root->version_major = 0; root->version_minor = 7, BTSREC_ERR_VERSION, "0.7");
 }
 END_TEST
@@ -112,7 +112,8 @@ START_TEST(root_sizes)
 	ROOT_FAILS(root->constant_bytes--, BTSREC_ERR_BAD_ROOT, "constant part of 2047");
 	ROOT_FAILS(root->root_bytes = sizeof(*root) - 1, BTSREC_ERR_CORRUPT, "root of 2087");
 	ROOT_FAILS(root->root_bytes = 4097, BTSREC_ERR_CORRUPT, "root of 4097");
-	ROOT_FAILS(root->cpu_bytes = sizeof(*cpu) - 1, BTSREC_ERR_CORRUPT, "CPU pages of 1303");
+	ROOT_FAILS(root->cpu_bytes = 1303, BTSREC_ERR_CORRUPT, "CPU pages of 1303");
+	ROOT_PASSES(root->cpu_bytes = 1304);
 	ROOT_FAILS(root->cpu_bytes = 4097, BTSREC_ERR_CORRUPT, "CPU pages of 4097");
 	ROOT_FAILS(root->record_bytes = 12, BTSREC_ERR_CORRUPT, "records of 12");
 	ROOT_FAILS(root->page_bytes = 65536, BTSREC_ERR_CORRUPT, "pages of 65536");

@@ -20,7 +20,7 @@ static const struct btsrec_sink nowhere = { .write = forget };
 
 static enum btsrec_status look_at_info(struct btsrec *rec)
 {
-	return btsrec_info(rec, BTSREC_FORMAT_TEXT, &nowhere);
+	return btsrec_info(rec, NULL, &nowhere);
 }
 
 static enum btsrec_status look_at_check(struct btsrec *rec)

@@ -4,8 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* What a page is: an exec page, or page "index" of the ring of "cpu". */
+/* What a page is: an exec page, a CPU page, or page "index" of the ring of "cpu". */
 #define PAGE_EXEC		UINT64_MAX
+#define PAGE_CPU		(UINT64_MAX - 1)
 #define PAGE_RING(cpu, index)	((uint64_t)(cpu) << 32 | (index))
 
 /*
@@ -31,10 +32,11 @@ static enum btsrec_status add_page(struct image_redact *image_redact, uint64_t p
 	return BTSREC_OK;
 }
 
-static enum btsrec_status add_ring(struct image_redact *image_redact, unsigned int cpu)
+static enum btsrec_status add_cpu(struct image_redact *image_redact, unsigned int cpu)
 {
 	const struct located_cpu *lc = image_redact->located->cpus[cpu];
-	enum btsrec_status status = BTSREC_OK;
+	enum btsrec_status status =
+		lc ? add_page(image_redact, lc->page.self_pa, PAGE_CPU) : BTSREC_OK;
 
 	for (uint32_t i = 0; lc && !status && i < lc->page.nr_ring_pages; i++)
 		status = add_page(image_redact, lc->ring_pa[i], PAGE_RING(cpu, i));
@@ -48,7 +50,7 @@ enum btsrec_status image_redact_init(struct image_redact *image_redact)
 
 	for (unsigned int cpu = 0;
 	     image_redact->no_user && !status && cpu < image_redact->located->nr_cpus; cpu++)
-		status = add_ring(image_redact, cpu);
+		status = add_cpu(image_redact, cpu);
 	for (uint32_t i = 0; image_redact->no_paths && !status && i < root->nr_exec_pages; i++)
 		status = add_page(image_redact, root->exec_pa[i], PAGE_EXEC);
 	return status;
@@ -111,6 +113,15 @@ static void image_redact_ring(const struct image_redact *image_redact, uint64_t 
 	}
 }
 
+/* Registers hold what a program works on, in the kernel, too. */
+static void image_redact_cpu(uint8_t *page, size_t nr_bytes)
+{
+	size_t at = offsetof(struct btsrec_cpu, registers);
+
+	if (nr_bytes > at)
+		memset(page + at, 0, nr_bytes - at);
+}
+
 /* Also of one without its end. */
 static void image_redact_execs(struct btsrec_exec *execs, size_t nr_bytes)
 {
@@ -136,6 +147,8 @@ static enum btsrec_status read_page(const struct image_redact *image_redact,
 	got_bytes -= got_bytes % sizeof(*labels);
 	if (page->bits == PAGE_EXEC)
 		image_redact_execs((struct btsrec_exec *)labels, got_bytes);
+	else if (page->bits == PAGE_CPU)
+		image_redact_cpu((uint8_t *)labels, got_bytes);
 	else
 		image_redact_ring(image_redact, page->bits, labels, got_bytes / sizeof(*labels));
 	if (offset < got_bytes)
