@@ -26,6 +26,9 @@ enum command_exit cli_open(struct btsrec *rec, const struct command_options *opt
 enum command_exit cli_refuse_input(const struct command_options *options, const char *name,
 				   const struct stat *file);
 
+/** cli_export_tables() - export --to tables: files below a folder, the second operand */
+enum command_exit cli_export_tables(struct btsrec *rec, const struct command_options *options);
+
 /** cli_check_stdout() - cli_refuse_input() for the standard output, as in "show DUMP >>DUMP" */
 enum command_exit cli_check_stdout(const struct command_options *options);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli.h"
 #include "out_file.h"
 
 static enum btsrec_status write_export(struct btsrec *rec, const struct command_options *options,
@@ -13,6 +14,7 @@ static enum btsrec_status write_export(struct btsrec *rec, const struct command_
 
 	switch (options->kind) {
 	case COMMAND_EXPORT_PERF:
+	case COMMAND_EXPORT_TABLES:
 		break;
 	case COMMAND_EXPORT_CHROME:
 		return btsrec_export_chrome(rec, &opts, sink);
@@ -26,5 +28,11 @@ static enum btsrec_status write_export(struct btsrec *rec, const struct command_
 
 enum command_exit command_export(struct btsrec *rec, const struct command_options *options)
 {
+	if (options->kind == COMMAND_EXPORT_TABLES)
+		return cli_export_tables(rec, options);
+	if (options->extract.no_user || options->extract.no_paths) {
+		front_error("--no-user and --no-paths are of --to tables and of btsrec extract");
+		return COMMAND_USAGE;
+	}
 	return out_file_run(rec, options, write_export);
 }

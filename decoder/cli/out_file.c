@@ -55,12 +55,13 @@ static enum command_exit check_place(const struct command_options *options, cons
 	return cli_refuse_input(options, path, &found);
 }
 
-/* Start to write what is going to be OUT. */
-static enum command_exit file_begin(const struct command_options *options, struct out_file *ret)
+/* Start to write what is going to be at @path. */
+static enum command_exit file_begin(const struct command_options *options, const char *path,
+				    struct out_file *ret)
 {
 	struct out_file file = {
-		.path = options->second,
-		.is_stdout = !strcmp(options->second, "-"),
+		.path = path,
+		.is_stdout = !strcmp(path, "-"),
 		.force = options->force,
 		.fd = STDOUT_FILENO,
 	};
@@ -119,7 +120,7 @@ enum command_exit out_file_run(struct btsrec *rec, const struct command_options 
 {
 	struct out_file file;
 	struct btsrec_sink sink = { .write = file_write, .arg = &file };
-	enum command_exit exit = file_begin(options, &file), written;
+	enum command_exit exit = file_begin(options, options->second, &file), written;
 	enum btsrec_status status;
 
 	if (exit)
@@ -131,4 +132,16 @@ enum command_exit out_file_run(struct btsrec *rec, const struct command_options 
 	/* It is whole, also if it says that a CPU is missing. */
 	written = file_end(&file, !status || status == BTSREC_ERR_CORRUPT);
 	return written ? written : command_ended(rec, status);
+}
+
+enum command_exit out_file_put(const struct command_options *options, const char *path,
+			       const char *bytes, size_t nr_bytes)
+{
+	struct out_file file;
+	enum command_exit exit = file_begin(options, path, &file);
+
+	if (exit)
+		return exit;
+	file_write(&file, bytes, nr_bytes);
+	return file_end(&file, true);
 }

@@ -20,4 +20,12 @@ typedef enum btsrec_status (*out_file_fn)(struct btsrec *rec, const struct comma
 enum command_exit out_file_run(struct btsrec *rec, const struct command_options *options,
 			       out_file_fn fn);
 
+/**
+ * out_file_put() - a file at @path of @nr_bytes bytes; the options say whether it may exist
+ *
+ * Return: as out_file_run().
+ */
+enum command_exit out_file_put(const struct command_options *options, const char *path,
+			       const char *bytes, size_t nr_bytes);
+
 #endif /* BTSREC_OUT_FILE_H */

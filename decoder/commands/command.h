@@ -27,6 +27,7 @@ enum command_export_kind {
 	COMMAND_EXPORT_CHROME,
 	COMMAND_EXPORT_FOLDED,
 	COMMAND_EXPORT_LCOV,
+	COMMAND_EXPORT_TABLES,
 };
 
 /** enum command_color - when output has colours; the order of its values in the option table */

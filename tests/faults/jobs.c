@@ -251,6 +251,16 @@ JOB(export_lcov)
 	return btsrec_export_lcov(rec, &everything, sink);
 }
 
+/* One after the other into the same sink. */
+JOB(export_tables)
+{
+	struct btsrec_sink sinks[BTSREC_NR_TABLES];
+
+	for (size_t i = 0; i < BTSREC_NR_TABLES; i++)
+		sinks[i] = *sink;
+	return btsrec_export_tables(rec, NULL, sinks, BTSREC_NR_TABLES);
+}
+
 JOB(report)
 {
 	const struct btsrec_report opts = { .size = sizeof(opts) };
@@ -338,6 +348,7 @@ const struct job jobs[] = {
 	{ "export --to chrome", export_chrome, false },
 	{ "export --to folded", export_folded, false },
 	{ "export --to lcov", export_lcov, false },
+	{ "export --to tables", export_tables, false },
 	{ "report", report, false },
 	{ "report-cut", report_cut, false },
 	{ "extract", extract, false },

@@ -148,6 +148,7 @@ static void write_files(struct btsrec *rec)
 	(void)btsrec_export_chrome(rec, &export, &fuzz_text);
 	(void)btsrec_export_folded(rec, &export, &fuzz_text);
 	(void)btsrec_export_lcov(rec, &export, &fuzz_text);
+	(void)btsrec_export_tables(rec, NULL, &fuzz_text, 1);
 	(void)btsrec_report(rec, &report, &fuzz_sink);
 	report.max_all_events = 8;
 	(void)btsrec_report(rec, &report, &fuzz_sink);

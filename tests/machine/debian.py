@@ -21,7 +21,7 @@ INSTALLED = ("systemd-sysv", "udev", "kmod", "dbus", "initramfs-tools", "linux-i
              "linux-headers-cloud-amd64", "dkms", "gcc", "make", "kdump-tools", "makedumpfile",
              "procps", "e2fsprogs")
 DOWNLOADED = ("libkdumpfile-dev", "libbpf-dev", "libdeflate-dev", "libdw-dev", "libelf-dev",
-              "libzstd-dev", "libzydis-dev", "zlib1g-dev", "liblzo2-2", "crash")
+              "libzstd-dev", "libzydis-dev", "zlib1g-dev", "liblzo2-2", "crash", "python3")
 # What builds the project's packages where they are not those of the host's release.
 BUILDING = {"trixie": ("cmake", "ninja-build", "pkgconf", "dpkg-dev", "libc6-dev", "file",
                        "systemd-dev")}

@@ -251,6 +251,29 @@ def duckdb(test):
           "equal by kind and CPU")
 
 
+def tables(test):
+    """DuckDB reads the tables as they are, and counts in them what functions and calls print."""
+    folder = test.folder / "tables"
+    test.btsrec("export", "--to", "tables", test.args.dump, folder)
+    functions = [row for row in test.jsonl("functions") if row["kind"] == "function"]
+    calls = [row for row in test.jsonl("calls") if row["kind"] == "enter"]
+    ours = [len(calls), sum(row["branches"] for row in functions),
+            sum(row["branches"] for row in functions), sum(row["calls"] for row in functions)]
+    query = test.folder / "query.mjs"
+    query.write_text(QUERY)
+    text = run([shutil.which("node"), query, test.args.packages / "node_modules",
+                f"SELECT count(*) FROM '{folder}/call.jsonl.zst'",
+                f"SELECT sum(count) FROM '{folder}/edge.jsonl.zst'",
+                f"SELECT sum(branches) FROM '{folder}/function.jsonl.zst'",
+                f"SELECT sum(f.calls) FROM '{folder}/function.jsonl.zst' f "
+                f"JOIN '{folder}/crash.jsonl.zst' USING (crash)"])
+    theirs = [int(json.loads(line)[0][0]) for line in text.splitlines()]
+    if ours != theirs:
+        raise Failure(f"tables: btsrec counts {ours}, DuckDB {theirs}")
+    print(f"DuckDB: {theirs[0]} calls, {theirs[1]} branches of edges and of functions, as btsrec "
+          "functions and calls have them")
+
+
 def lcov(test):
     path = test.folder / "coverage.info"
     test.btsrec("export", "--to", "lcov", "--force", "--vmlinux", test.args.vmlinux,
@@ -292,6 +315,7 @@ def main():
                 folded(test)
                 chrome(test)
             duckdb(test)
+            tables(test)
             if args.vmlinux and shutil.which("lcov"):
                 lcov(test)
         except Failure as failure:

@@ -97,6 +97,48 @@ BTSREC_API enum btsrec_status
 btsrec_export_lcov(struct btsrec *rec, const struct btsrec_export *opts,
 		   const struct btsrec_sink *sink);
 
+/* --- Tables ------------------------------------------------------------- */
+
+/** enum btsrec_table - what btsrec_export_tables() writes; see docs/reference/tables.md */
+enum btsrec_table {
+	BTSREC_TABLE_CRASH,	/* one row */
+	BTSREC_TABLE_CPU,
+	BTSREC_TABLE_THREAD,
+	BTSREC_TABLE_CALL,
+	BTSREC_TABLE_EDGE,	/* branches by their ends */
+	BTSREC_TABLE_FUNCTION,	/* what the keys of functions stand for, and counts */
+	BTSREC_TABLE_GAP,
+	BTSREC_TABLE_VALUE,	/* the steps of btsrec_why() for the fault */
+};
+
+#define BTSREC_NR_TABLES (BTSREC_TABLE_VALUE + 1)
+
+/** btsrec_table_str() - the name of a table, a lower-case word; static. */
+BTSREC_API const char *btsrec_table_str(enum btsrec_table table);
+
+/**
+ * struct btsrec_tables - what goes into tables; it grows, see base.h
+ */
+struct btsrec_tables {
+	size_t size;		/* sizeof(struct btsrec_tables) */
+	const unsigned int *cpus; /* CPU numbers, each once; NULL: each with a ring */
+	size_t nr_cpus;
+	/* Which events and calls; NULL: all. */
+	const struct btsrec_filter *filter;
+	bool no_user;		/* without functions of user space */
+	bool no_paths;		/* without the paths of programs */
+};
+
+/**
+ * btsrec_export_tables() - a crash as tables for a column store: a JSON object a row
+ * @sinks: @nr_sinks, by enum btsrec_table; tables beyond them are not written.
+ *
+ * Return: as btsrec_export_perf().
+ */
+BTSREC_API enum btsrec_status
+btsrec_export_tables(struct btsrec *rec, const struct btsrec_tables *opts,
+		     const struct btsrec_sink *sinks, size_t nr_sinks);
+
 /* --- Extract ------------------------------------------------------------ */
 
 /**

@@ -1,0 +1,756 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A crash as tables for a column store, a JSON object a row.  docs/reference/tables.md has the
+ * columns.
+ *
+ * A function has a key that is the same on every machine: a hash of its build-id and name.  Rows
+ * name functions by it, and the table of functions has what it stands for.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/counter_map.h"
+#include "base/grow.h"
+#include "base/options.h"
+#include "flow/event_filter.h"
+#include "flow/trace.h"
+#include "recorder/cpus.h"
+#include "render/json.h"
+#include "symbols/user.h"
+
+/* Of the columns: it changes when one goes or means something else. */
+#define TABLES_SCHEMA 1
+
+/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+#define FNV_BASIS 0xcbf29ce484222325ULL
+#define FNV_PRIME 0x100000001b3ULL
+
+#define NO_FUNCTION SIZE_MAX
+
+/**
+ * struct table_function - a function of the crash
+ * @key: the same on every machine.
+ * @name: or, in parentheses, why there is none; escaped, owned.
+ * @module: "": the kernel; of user code the path; escaped, owned.
+ * @build_id: of that; @build_id_bytes 0: not known.
+ */
+struct table_function {
+	uint64_t key;
+	char *name;
+	char *module;
+	bool user;
+	uint8_t build_id[BTSREC_BUILD_ID_BYTES];
+	size_t build_id_bytes;
+	uint64_t nr_branches;
+	uint64_t nr_calls;
+};
+
+/** struct place - an address: at @offset_bytes in a function, by its number or NO_FUNCTION */
+struct place {
+	size_t function;
+	uint64_t offset_bytes;
+};
+
+/**
+ * struct tables - one btsrec_export_tables() under way
+ * @crash: the key of the crash.
+ * @numbers: of a function, by a hash of what is printed of it: its number + 1.
+ * @edges: by ends and address space; @places: the same by places.
+ * @threads: by pid, tgid and name.
+ * @pid: of the calls that come; @has_pid: it is known.
+ */
+struct tables {
+	struct renderer r;
+	const struct btsrec_tables *opts;
+	struct out out[BTSREC_NR_TABLES];
+	char crash[33];
+	struct table_function *functions;
+	size_t nr_functions;
+	size_t nr_functions_room;
+	struct counter_map numbers;
+	struct counter_map edges;
+	struct counter_map places;
+	struct counter_map threads;
+	struct event_filter event_filter;
+	bool has_pid;
+	uint32_t pid;
+	uint64_t nr_steps;
+	bool nomem;
+};
+
+/* --- Functions ---------------------------------------------------------- */
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t nr_bytes)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < nr_bytes; i++)
+		hash = (hash ^ at[i]) * FNV_PRIME;
+	return (hash ^ '\n') * FNV_PRIME;
+}
+
+/* The build-id is that of the file, so its path is not asked for, which may differ. */
+static uint64_t function_key(const struct table_function *function)
+{
+	uint64_t hash = FNV_BASIS;
+
+	if (function->build_id_bytes)
+		hash = hash_bytes(hash, function->build_id, function->build_id_bytes);
+	else
+		hash = hash_bytes(hash, function->module, strlen(function->module));
+	return hash_bytes(hash, function->name, strlen(function->name));
+}
+
+static void set_build_id(struct table_function *function, const uint8_t *bytes, size_t nr_bytes)
+{
+	if (nr_bytes > sizeof(function->build_id))
+		return;
+	memcpy(function->build_id, bytes, nr_bytes);
+	function->build_id_bytes = nr_bytes;
+}
+
+/* @side: of a user address, or NULL. */
+static void find_build_id(struct tables *tables, const struct btsrec_side *side, uint64_t va,
+			  struct table_function *function)
+{
+	struct btsrec *rec = tables->r.rec;
+	const struct btsrec_module *module = btsrec_module_at(rec, va);
+	const struct btsrec_root *root = btsrec_root(rec);
+	struct user_mapping mapping;
+
+	if (function->user) {
+		struct user *user = symbols_user(rec);
+
+		if (side && user && user_mapping(user, side->cr3, va, &mapping))
+			set_build_id(function, mapping.build_id, mapping.build_id_bytes);
+	} else if (module) {
+		set_build_id(function, module->build_id, module->build_id_bytes);
+	} else if (!*function->module) {
+		set_build_id(function, root->build_id, root->build_id_bytes);
+	}
+}
+
+/* The number of a function, which is new if @name and @module are; NO_FUNCTION: out of memory. */
+static size_t number_of(struct tables *tables, const struct btsrec_side *side, uint64_t va,
+			const char *name, size_t name_bytes, const char *module, bool user)
+{
+	uint64_t key[COUNTER_MAP_KEY_WORDS] = {hash_bytes(FNV_BASIS, name, name_bytes),
+					       hash_bytes(FNV_BASIS, module, strlen(module)), user};
+	struct count *count = counter_map_get(&tables->numbers, key);
+	struct table_function function = {.user = user};
+
+	if (count && count->nr[0])
+		return count->nr[0] - 1;
+	function.name = strndup(name, name_bytes);
+	function.module = strdup(module);
+	if (!count || !function.name || !function.module ||
+	    !grow(&tables->functions, sizeof(function), tables->nr_functions,
+		  &tables->nr_functions_room)) {
+		free(function.name);
+		free(function.module);
+		tables->nomem = true;
+		return NO_FUNCTION;
+	}
+	find_build_id(tables, side, va, &function);
+	function.key = function_key(&function);
+	tables->functions[tables->nr_functions] = function;
+	count->nr[0] = ++tables->nr_functions;
+	return tables->nr_functions - 1;
+}
+
+/* What has no name is a function of its own for each reason, as in btsrec_functions(). */
+static struct place place_without(struct tables *tables, bool user, const char *why)
+{
+	char name[128];
+	int len = snprintf(name, sizeof(name), "(%s: %s)", user ? "user" : "kernel", why);
+
+	return (struct place){.function = number_of(tables, NULL, 0, name, (size_t)len, "", user)};
+}
+
+static struct place place_at(struct tables *tables, const struct btsrec_side *side, uint64_t va)
+{
+	bool user = !code_is_kernel(va);
+	struct symbol_name name;
+	enum symbol_why why;
+
+	if (user && tables->opts->no_user)
+		return (struct place){.function = NO_FUNCTION};
+	if (!symbol_find_in(tables->r.rec, side, va, &name, &why))
+		return place_without(tables, user, symbol_why_str(why));
+	return (struct place){
+		.function = number_of(tables, side, va, name.name_bytes ? name.name : "",
+				      name.name_bytes, name.module, user),
+		.offset_bytes = name.offset_bytes,
+	};
+}
+
+static struct place place_named(struct tables *tables, uint64_t va, const struct btsrec_name *name)
+{
+	bool user = !code_is_kernel(va);
+
+	if (user && tables->opts->no_user)
+		return (struct place){.function = NO_FUNCTION};
+	if (name->no_name)
+		return place_without(tables, user, name->no_name);
+	return (struct place){
+		.function = number_of(tables, NULL, va, name->name ? name->name : "",
+				      name->name_bytes, name->module, user),
+		.offset_bytes = name->offset_bytes,
+	};
+}
+
+/* --- Rows --------------------------------------------------------------- */
+
+static struct out *row(struct tables *tables, enum btsrec_table table)
+{
+	struct out *out = &tables->out[table];
+
+	out_literal(out, "{\"crash\":\"");
+	out_str(out, tables->crash);
+	out_char(out, '"');
+	return out;
+}
+
+static void row_end(struct out *out)
+{
+	out_literal(out, "}\n");
+}
+
+static void put_hex(struct out *out, const char *key, const uint8_t *bytes, size_t nr_bytes)
+{
+	if (!nr_bytes)
+		return;
+	json_key(out, key);
+	out_char(out, '"');
+	out_hex_bytes(out, bytes, nr_bytes);
+	out_char(out, '"');
+}
+
+static void put_key(struct tables *tables, struct out *out, const char *key, size_t function)
+{
+	char text[17];
+
+	if (function == NO_FUNCTION)
+		return;
+	snprintf(text, sizeof(text), "%016llx",
+		 (unsigned long long)tables->functions[function].key);
+	json_word(out, key, text);
+}
+
+static void put_place(struct tables *tables, struct out *out, const char *key,
+		      const char *offset_key, struct place place)
+{
+	put_key(tables, out, key, place.function);
+	if (place.function != NO_FUNCTION && place.offset_bytes)
+		json_number(out, offset_key, place.offset_bytes);
+}
+
+static void put_text(struct out *out, const char *key, const char *text)
+{
+	if (text)
+		json_text(out, key, text, strlen(text));
+}
+
+static bool goes_on(const struct tables *tables)
+{
+	bool stopped = tables->nomem;
+
+	for (size_t i = 0; i < BTSREC_NR_TABLES; i++)
+		stopped |= tables->out[i].stopped;
+	return !stopped;
+}
+
+/* --- crash -------------------------------------------------------------- */
+
+/* When it was, by the clock of the machine; 0: not known. */
+static uint64_t freeze_realtime_ns(const struct btsrec_root *root)
+{
+	__int128 cycles = (__int128)root->freeze_tsc - root->anchor_tsc;
+
+	if (!root->freeze_tsc || !root->tsc_khz)
+		return 0;
+	return (uint64_t)(root->anchor_realtime_ns + cycles * 1000000 / root->tsc_khz);
+}
+
+static void put_verdict(struct tables *tables, struct out *out, const struct btsrec_digest *digest)
+{
+	json_number(out, "cpu", digest->cpu);
+	put_text(out, "verdict", digest->verdict);
+	put_text(out, "text", digest->sentence);
+	put_text(out, "access", digest->access);
+	json_bool(out, "survived", digest->survived);
+	if (digest->ip_va)
+		put_place(tables, out, "function", "offset",
+			  place_named(tables, digest->ip_va, &digest->ip));
+}
+
+static void put_signature(struct out *out, const struct btsrec_digest *digest)
+{
+	put_text(out, "reason", digest->reason);
+	put_text(out, "signature", digest->signature);
+	if (!digest->signature)
+		return;
+	json_bool(out, "signature_complete", digest->complete);
+	json_key(out, "signature_functions");
+	for (size_t i = 0; i < digest->nr_functions; i++) {
+		out_char(out, i ? ',' : '[');
+		out_json_string(out, digest->functions[i], strlen(digest->functions[i]));
+	}
+	out_str(out, digest->nr_functions ? "]" : "[]");
+}
+
+static bool take_digest(void *arg, const struct btsrec_digest *digest)
+{
+	struct tables *tables = arg;
+	struct out *out = &tables->out[BTSREC_TABLE_CRASH];
+
+	if (digest->kind == BTSREC_DIGEST_VERDICT)
+		put_verdict(tables, out, digest);
+	else if (digest->kind == BTSREC_DIGEST_FAULT)
+		put_signature(out, digest);
+	return goes_on(tables);
+}
+
+static enum btsrec_status put_crash(struct tables *tables)
+{
+	const struct btsrec_root *root = btsrec_root(tables->r.rec);
+	struct out *out = row(tables, BTSREC_TABLE_CRASH);
+	uint64_t time_ns = freeze_realtime_ns(root);
+	enum btsrec_status status;
+
+	json_number(out, "schema", TABLES_SCHEMA);
+	json_word(out, "btsrec", btsrec_version());
+	json_text(out, "release", root->release, sizeof(root->release));
+	put_hex(out, "build_id", root->build_id, root->build_id_bytes);
+	if (time_ns)
+		json_number(out, "time_ns", time_ns);
+	status = btsrec_summary_each(tables->r.rec, take_digest, tables);
+	row_end(out);
+	return status;
+}
+
+/* --- cpu, gap ----------------------------------------------------------- */
+
+static bool take_ring(void *arg, const struct btsrec_ring *ring)
+{
+	struct tables *tables = arg;
+	struct out *out = row(tables, BTSREC_TABLE_CPU);
+
+	json_number(out, "cpu", ring->page->cpu);
+	json_word(out, "state", ring->state);
+	put_text(out, "reason", ring->reason);
+	json_number(out, "slots", ring->nr_slots);
+	json_number(out, "valid_slots", ring->nr_valid_slots);
+	json_number(out, "events", ring->nr_events);
+	json_word(out, "wrapped", ring->wrapped);
+	row_end(out);
+	return goes_on(tables);
+}
+
+static enum btsrec_status put_cpus(struct tables *tables)
+{
+	return btsrec_info_each(tables->r.rec, take_ring, tables);
+}
+
+static void put_gap(struct tables *tables, const struct btsrec_event *event)
+{
+	struct out *out = row(tables, BTSREC_TABLE_GAP);
+
+	json_number(out, "cpu", event->cpu);
+	json_number(out, "n", event->n);
+	json_word(out, "gap", btsrec_gap_str(event->gap.kind));
+	if (event->gap.nr_slots)
+		json_number(out, "slots", event->gap.nr_slots);
+	if (event->gap.has_resume)
+		put_text(out, "reason", btsrec_reason_str(event->gap.resume.reason));
+	row_end(out);
+}
+
+/* --- edge --------------------------------------------------------------- */
+
+/* A user address means something in an address space only. */
+static void count_edge(struct tables *tables, const struct btsrec_side *side,
+		       const struct btsrec_record *branch)
+{
+	bool user = !code_is_kernel(branch->from) || !code_is_kernel(branch->to);
+	uint64_t key[COUNTER_MAP_KEY_WORDS] = {branch->from, branch->to,
+					       user && side ? side->cr3 : 0, user && side};
+	struct count *count = counter_map_get(&tables->edges, key);
+
+	if (count)
+		count->nr[0]++;
+	else
+		tables->nomem = true;
+}
+
+static bool take_event(void *arg, const struct trace_event *traced)
+{
+	struct tables *tables = arg;
+
+	if (!event_filter_wants(&tables->event_filter, traced->event))
+		return true;
+	if (traced->event->kind == BTSREC_EVENT_GAP)
+		put_gap(tables, traced->event);
+	else if (traced->event->kind == BTSREC_EVENT_BRANCH)
+		count_edge(tables, traced->side, &traced->event->branch);
+	return goes_on(tables);
+}
+
+static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
+{
+	struct tables *tables = arg;
+	struct btsrec *rec = tables->r.rec;
+	struct trace trace;
+	struct trace_event traced;
+	enum btsrec_status status =
+		event_filter_init(&tables->event_filter, rec, cpu, tables->opts->filter, 0);
+
+	if (!status) {
+		status = trace_open(&trace, rec, cpu, 0, false);
+		while (!status && trace_next(&trace, &traced) && take_event(tables, &traced))
+			;
+		if (!status)
+			status = trace.status;
+		trace_close(&trace);
+	}
+	event_filter_fini(&tables->event_filter);
+	return status;
+}
+
+/* Places that several processes have at different addresses are one edge. */
+static void merge_edge(struct tables *tables, const struct count *edge)
+{
+	const struct btsrec_side space = {.cr3 = edge->key[2]};
+	const struct btsrec_side *side = edge->key[3] ? &space : NULL;
+	struct place from = place_at(tables, side, edge->key[0]);
+	struct place to = place_at(tables, side, edge->key[1]);
+	uint64_t key[COUNTER_MAP_KEY_WORDS] = {from.function, from.offset_bytes, to.function,
+					       to.offset_bytes};
+	struct count *count;
+
+	if (from.function == NO_FUNCTION && to.function == NO_FUNCTION)
+		return;
+	count = counter_map_get(&tables->places, key);
+	if (count)
+		count->nr[0] += edge->nr[0];
+	else
+		tables->nomem = true;
+}
+
+static void put_edge(struct tables *tables, const struct count *edge)
+{
+	struct out *out = row(tables, BTSREC_TABLE_EDGE);
+
+	put_place(tables, out, "from", "from_offset",
+		  (struct place){.function = edge->key[0], .offset_bytes = edge->key[1]});
+	put_place(tables, out, "to", "to_offset",
+		  (struct place){.function = edge->key[2], .offset_bytes = edge->key[3]});
+	json_number(out, "count", edge->nr[0]);
+	row_end(out);
+}
+
+static enum btsrec_status put_edges(struct tables *tables)
+{
+	enum btsrec_status status = cpus_for_each(tables->r.rec, tables->opts->cpus,
+						  tables->opts->nr_cpus, count_cpu, tables);
+
+	counter_map_sort(&tables->edges);
+	for (size_t i = 0; !status && i < tables->edges.nr && goes_on(tables); i++)
+		merge_edge(tables, &tables->edges.table[i]);
+	counter_map_sort(&tables->places);
+	for (size_t i = 0; !status && i < tables->places.nr && goes_on(tables); i++)
+		put_edge(tables, &tables->places.table[i]);
+	return status;
+}
+
+/* --- call --------------------------------------------------------------- */
+
+/* What differs most between rows stands last: they are smaller by a tenth so. */
+static void put_call(struct tables *tables, const struct btsrec_call *call)
+{
+	struct place from = place_named(tables, call->from_va, &call->from);
+	struct place to = place_named(tables, call->to_va, &call->to);
+	struct out *out;
+
+	if (to.function == NO_FUNCTION)
+		return;
+	out = row(tables, BTSREC_TABLE_CALL);
+	json_word(out, "type", call->how);
+	if (call->vector >= 0)
+		json_number(out, "vector", (uint64_t)call->vector);
+	put_place(tables, out, "from", "from_offset", from);
+	put_place(tables, out, "to", "to_offset", to);
+	json_number(out, "branches", call->nr_branches);
+	json_bool(out, "complete", call->complete);
+	if (call->has_ns) {
+		json_number(out, "min_ns", call->min_ns);
+		json_number(out, "max_ns", call->max_ns);
+	}
+	json_number(out, "level", call->level);
+	if (tables->has_pid)
+		json_number(out, "pid", tables->pid);
+	json_number(out, "cpu", call->cpu);
+	json_number(out, "n", call->n);
+	row_end(out);
+}
+
+static bool take_call(void *arg, const struct btsrec_call *call)
+{
+	struct tables *tables = arg;
+
+	if (call->kind == BTSREC_CALL_THREAD) {
+		tables->has_pid = call->has_task;
+		tables->pid = call->task.pid;
+	} else if (call->kind == BTSREC_CALL_ENTER) {
+		put_call(tables, call);
+	}
+	return goes_on(tables);
+}
+
+static enum btsrec_status put_calls(struct tables *tables)
+{
+	const struct btsrec_calls opts = {
+		.size = sizeof(opts),
+		.cpus = tables->opts->cpus,
+		.nr_cpus = tables->opts->nr_cpus,
+		.filter = tables->opts->filter,
+	};
+
+	return btsrec_calls_each(tables->r.rec, &opts, take_call, tables);
+}
+
+/* --- function, thread --------------------------------------------------- */
+
+/* "name [module]", "[module]", or a reason in parentheses: taken apart. */
+static size_t number_of_row(struct tables *tables, const struct btsrec_function *value)
+{
+	const char *open = strrchr(value->name, '['), *module = "";
+	size_t name_bytes = strlen(value->name);
+	bool user = !strncmp(value->name, "(user:", strlen("(user:"));
+	_cleanup_free_ char *copy = NULL;
+
+	if (open && value->name[name_bytes - 1] == ']') {
+		copy = strndup(open + 1, strlen(open) - 2);
+		if (!copy) {
+			tables->nomem = true;
+			return NO_FUNCTION;
+		}
+		module = copy;
+		name_bytes = open > value->name ? (size_t)(open - value->name) - 1 : 0;
+	}
+	user |= !value->start_kva && *value->name != '(';
+	if (user && tables->opts->no_user)
+		return NO_FUNCTION;
+	return number_of(tables, NULL, value->start_kva, value->name, name_bytes, module, user);
+}
+
+static void count_thread(struct tables *tables, const struct btsrec_function *value)
+{
+	uint64_t key[COUNTER_MAP_KEY_WORDS] = {(uint64_t)value->task.pid << 32 | value->task.tgid,
+					       0, 0, value->has_task};
+	struct count *count;
+
+	memcpy(&key[1], value->task.comm, sizeof(value->task.comm));
+	count = counter_map_get(&tables->threads, key);
+	if (!count) {
+		tables->nomem = true;
+		return;
+	}
+	count->nr[0] += value->nr_branches;
+	count->nr[1] += value->nr_calls;
+}
+
+static bool take_function(void *arg, const struct btsrec_function *value)
+{
+	struct tables *tables = arg;
+	size_t number = number_of_row(tables, value);
+
+	if (number != NO_FUNCTION) {
+		tables->functions[number].nr_branches += value->nr_branches;
+		tables->functions[number].nr_calls += value->nr_calls;
+	}
+	count_thread(tables, value);
+	return goes_on(tables);
+}
+
+static void put_thread(struct tables *tables, const struct count *thread)
+{
+	struct out *out = row(tables, BTSREC_TABLE_THREAD);
+
+	if (thread->key[3])
+		json_thread(out, (uint32_t)(thread->key[0] >> 32), (uint32_t)thread->key[0],
+			    (const char *)&thread->key[1]);
+	json_number(out, "branches", thread->nr[0]);
+	json_number(out, "calls", thread->nr[1]);
+	row_end(out);
+}
+
+static void put_function(struct tables *tables, const struct table_function *function)
+{
+	struct out *out = row(tables, BTSREC_TABLE_FUNCTION);
+
+	put_key(tables, out, "function", (size_t)(function - tables->functions));
+	json_text(out, "name", function->name, strlen(function->name));
+	if (!function->user || !tables->opts->no_paths)
+		json_text(out, "module", function->module, strlen(function->module));
+	put_hex(out, "build_id", function->build_id, function->build_id_bytes);
+	json_bool(out, "user", function->user);
+	json_number(out, "branches", function->nr_branches);
+	json_number(out, "calls", function->nr_calls);
+	row_end(out);
+}
+
+static enum btsrec_status put_functions(struct tables *tables)
+{
+	const struct btsrec_functions opts = {
+		.size = sizeof(opts),
+		.cpus = tables->opts->cpus,
+		.nr_cpus = tables->opts->nr_cpus,
+		.filter = tables->opts->filter,
+		.by = BTSREC_BY_TASK,
+	};
+	enum btsrec_status status =
+		btsrec_functions_each(tables->r.rec, &opts, take_function, tables);
+
+	counter_map_sort(&tables->threads);
+	for (size_t i = 0; i < tables->threads.nr; i++)
+		put_thread(tables, &tables->threads.table[i]);
+	for (size_t i = 0; i < tables->nr_functions; i++)
+		put_function(tables, &tables->functions[i]);
+	return status;
+}
+
+/* --- value -------------------------------------------------------------- */
+
+static bool take_origin(void *arg, const struct btsrec_origin *origin)
+{
+	struct tables *tables = arg;
+	struct place place = {.function = NO_FUNCTION};
+	struct out *out;
+
+	if (origin->has_ip)
+		place = place_named(tables, origin->ip_va, &origin->ip);
+	if (place.function == NO_FUNCTION)
+		return goes_on(tables);
+	out = row(tables, BTSREC_TABLE_VALUE);
+	json_number(out, "step", tables->nr_steps++);
+	json_word(out, "what", origin->is_candidate ? "candidate" : origin->what);
+	put_place(tables, out, "function", "offset", place);
+	put_text(out, "insn", origin->insn);
+	put_text(out, "reg", origin->reg);
+	json_word(out, "class", origin->certainty);
+	row_end(out);
+	return goes_on(tables);
+}
+
+/* A history without a fault, or without code at its fault, has no value to ask about. */
+static enum btsrec_status put_values(struct tables *tables)
+{
+	enum btsrec_status status;
+
+	if (!btsrec_root(tables->r.rec)->freeze_reason)
+		return BTSREC_OK;
+	status = btsrec_why_each(tables->r.rec, NULL, take_origin, tables);
+	return status == BTSREC_ERR_INVAL ? BTSREC_OK : status;
+}
+
+/* --- All ---------------------------------------------------------------- */
+
+static bool drop(void *arg, const char *text, size_t len_bytes)
+{
+	(void)arg;
+	(void)text;
+	(void)len_bytes;
+	return true;
+}
+
+/* Edges before other functions: they know in which address space a user function lies. */
+static enum btsrec_status put_all(struct tables *tables)
+{
+	static enum btsrec_status (*const parts[])(struct tables *tables) = {
+		put_cpus, put_edges, put_crash, put_calls, put_values, put_functions,
+	};
+	enum btsrec_status status = BTSREC_OK, part;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && goes_on(tables); i++) {
+		part = parts[i](tables);
+		/* It ended the part, as a sink that refused would have. */
+		if (tables->nomem)
+			break;
+		if (part && part != BTSREC_ERR_CORRUPT)
+			return part;
+		status = status ? status : part;
+	}
+	if (tables->nomem)
+		return msg_set(&tables->r.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < BTSREC_NR_TABLES; i++)
+		if (out_flush(&tables->out[i]))
+			return BTSREC_ERR_STOPPED;
+	return status;
+}
+
+static void tables_free(struct tables *tables)
+{
+	for (size_t i = 0; i < tables->nr_functions; i++) {
+		free(tables->functions[i].name);
+		free(tables->functions[i].module);
+	}
+	free(tables->functions);
+	counter_map_fini(&tables->numbers);
+	counter_map_fini(&tables->edges);
+	counter_map_fini(&tables->places);
+	counter_map_fini(&tables->threads);
+	free(tables);
+}
+
+static enum btsrec_status export_tables(struct btsrec *rec, const struct btsrec_tables *opts,
+					const struct btsrec_sink *sinks, size_t nr_sinks)
+{
+	static const struct btsrec_sink nowhere = {.write = drop};
+	enum btsrec_status status = cpus_check(rec, opts->cpus, opts->nr_cpus);
+	const struct btsrec_root *root = btsrec_root(rec);
+	struct tables *tables;
+
+	if (!status)
+		status = event_filter_check(rec, opts->filter);
+	if (status)
+		return status;
+	tables = calloc(1, sizeof(*tables));
+	if (!tables)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	tables->r.rec = rec;
+	tables->opts = opts;
+	snprintf(tables->crash, sizeof(tables->crash), "%016llx%016llx",
+		 (unsigned long long)root->generation, (unsigned long long)root->freeze_tsc);
+	for (size_t i = 0; i < BTSREC_NR_TABLES; i++)
+		out_init(&tables->out[i], i < nr_sinks ? &sinks[i] : &nowhere);
+	status = put_all(tables);
+	tables_free(tables);
+	return cpus_end(rec, opts->cpus, status);
+}
+
+const char *btsrec_table_str(enum btsrec_table table)
+{
+	static const char *const names[BTSREC_NR_TABLES] = {
+		[BTSREC_TABLE_CRASH] = "crash",	  [BTSREC_TABLE_CPU] = "cpu",
+		[BTSREC_TABLE_THREAD] = "thread", [BTSREC_TABLE_CALL] = "call",
+		[BTSREC_TABLE_EDGE] = "edge",	  [BTSREC_TABLE_FUNCTION] = "function",
+		[BTSREC_TABLE_GAP] = "gap",	  [BTSREC_TABLE_VALUE] = "value",
+	};
+
+	return table < BTSREC_NR_TABLES ? names[table] : "unknown";
+}
+
+enum btsrec_status btsrec_export_tables(struct btsrec *rec, const struct btsrec_tables *given,
+					const struct btsrec_sink *sinks, size_t nr_sinks)
+{
+	struct btsrec_filter filter;
+	struct btsrec_tables opts;
+	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+
+	if (!status)
+		status = options_filter(&rec->msg, &opts.filter, &filter);
+	return status ? status : export_tables(rec, &opts, sinks, nr_sinks);
+}
