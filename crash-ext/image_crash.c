@@ -46,20 +46,16 @@ static void find_line(struct image_crash *crash, const char *key)
 	free(value);
 }
 
-/* The recorder, and the kernel's names, by which its types are found. */
+/* The recorder, and what the decoder looks up in the kernel. */
 static void find_vmcoreinfo(struct image_crash *crash)
 {
-	static const char *const keys[] = {
-		"SYMBOL(kallsyms_num_syms)", "SYMBOL(kallsyms_names)",
-		"SYMBOL(kallsyms_token_table)", "SYMBOL(kallsyms_token_index)",
-		"SYMBOL(kallsyms_offsets)", "SYMBOL(kallsyms_relative_base)",
-	};
 	char key[] = BTSREC_VMCOREINFO_KEY;
+	const char *other;
 
 	key[sizeof(key) - 2] = '\0';	/* crash appends the '=' itself */
 	find_line(crash, key);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		find_line(crash, keys[i]);
+	for (size_t i = 0; (other = btsrec_vmcoreinfo_key(i)); i++)
+		find_line(crash, other);
 }
 
 /* The module's own variable, by the symbols that crash took from its kallsyms. */

@@ -16,7 +16,7 @@
 struct image_crash {
 	struct btsrec_image image;
 	bool (*interrupted)(void);
-	char vmcoreinfo[1024];
+	char vmcoreinfo[4096];
 };
 
 /**

@@ -11,6 +11,7 @@ static enum btsrec_status write_report(struct btsrec *rec, const struct command_
 		.max_all_events = options->has_count ? 0 : BTSREC_REPORT_EVENTS,
 	};
 
+	btsrec_set_log(rec, !options->no_log);
 	return btsrec_report(rec, &opts, sink);
 }
 

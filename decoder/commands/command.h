@@ -71,6 +71,7 @@ enum command_answer {
  *	btsrec_set_debuginfo(); borrowed from argv.
  * @no_names: leave out the names in the dump.
  * @raw_names: name symbols, as btsrec_set_raw_names() does.
+ * @no_log: leave out the kernel's log, as btsrec_set_log() does.
  * @show: cpus is owned, the rest by value.
  * @takes_root: the command has --root.
  * @nr_threads: for btsrec_set_threads().
@@ -107,6 +108,7 @@ struct command_options {
 	const char *debuginfo;
 	bool no_names;
 	bool raw_names;
+	bool no_log;
 	bool takes_root;
 	uint64_t root_pa;
 	enum btsrec_scan scan;

@@ -3,7 +3,10 @@
 
 enum command_exit command_summary(struct btsrec *rec, const struct command_options *options)
 {
-	enum btsrec_status status = btsrec_summary(rec, options->show.format, &front_sink);
+	enum btsrec_status status;
+
+	btsrec_set_log(rec, !options->no_log);
+	status = btsrec_summary(rec, options->show.format, &front_sink);
 
 	return command_ended(rec, status);
 }

@@ -11,7 +11,10 @@ enum command_exit command_timeline(struct btsrec *rec, const struct command_opti
 		.max_events = options->show.max_events,
 		.format = options->show.format,
 	};
-	enum btsrec_status status = btsrec_timeline(rec, &opts, &front_sink);
+	enum btsrec_status status;
+
+	btsrec_set_log(rec, !options->no_log);
+	status = btsrec_timeline(rec, &opts, &front_sink);
 
 	return command_ended(rec, status);
 }

@@ -52,6 +52,8 @@ static const struct mark marks[] = {
 	{"kernel, user", "With --user or --kernel: one stay in the other level."},
 	{"interval", "With --thread: the thread goes on here, on this CPU."},
 	{"gap", "Something is missing."},
+	{"log", "In timeline: a line of the kernel's log. T99 is the thread that printed it, C1 an "
+		"interrupt on CPU 1."},
 	{NULL, "Gaps"},
 	{"overwritten", "The ring has wrapped. Older history is gone. This is normal."},
 	{"paused", "The recorder paused, for the reason that follows. This is normal."},

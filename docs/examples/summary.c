@@ -57,6 +57,10 @@ static bool print(void *arg, const struct btsrec_digest *digest)
 	case BTSREC_DIGEST_VERDICT:
 		print_verdict(digest);
 		break;
+	case BTSREC_DIGEST_LOG:
+		printf("log %" PRIu64 " %s", digest->log->seq,
+		       digest->log->text ? digest->log->text : digest->log->no_text);
+		break;
 	}
 	return putchar('\n') != EOF;
 }

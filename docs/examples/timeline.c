@@ -8,8 +8,11 @@
 static bool print(void *arg, const struct btsrec_moment *moment)
 {
 	(void)arg;
-	printf("%u %" PRIu64 " %" PRIu64, moment->event->cpu, moment->event->n,
-	       moment->nr_branches);
+	if (moment->log)
+		printf("log %" PRIu64, moment->log->seq);
+	else
+		printf("%u %" PRIu64 " %" PRIu64, moment->event->cpu, moment->event->n,
+		       moment->nr_branches);
 	if (moment->has_from_freeze)
 		printf(" %" PRId64, moment->from_freeze_ns);
 	return putchar('\n') != EOF;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Symbol tables of the kernel and of a module: the input is plain memory from
- * address 0 on, which is where the kernel's image begins; both tables are there.
+ * Symbol tables of the kernel and of a module, and the kernel's log: the input is plain memory from
+ * address 0 on, which is where the kernel's image begins; all of them are there.
  */
 #include <stdlib.h>
 
 #include "../../decoder/src/kernel/kallsyms.h"
 #include "../../decoder/src/kernel/modsyms.h"
+#include "../../decoder/src/kernel/printk_ring.h"
 #include "fuzz_image.h"
 
 #define KVA(pa)	(KREAD_IMAGE_KVA + (pa))
@@ -42,6 +43,33 @@ static void use(struct symbol_list *list, char *names)
 	free(names);
 }
 
+/* The pointer to the ring is at 0, and the structs as of a 64-bit kernel. */
+static void read_log(const struct kread *kernel)
+{
+	static const char where[] =
+		"SYMBOL(prb)=ffffffff80000000\nOFFSET(printk_ringbuffer.desc_ring)=0\n"
+		"OFFSET(printk_ringbuffer.text_data_ring)=40\nOFFSET(prb_desc_ring.count_bits)=0\n"
+		"OFFSET(prb_desc_ring.descs)=8\nOFFSET(prb_desc_ring.infos)=16\n"
+		"OFFSET(prb_desc_ring.head_id)=24\nOFFSET(prb_desc_ring.tail_id)=32\n"
+		"OFFSET(prb_desc.state_var)=0\nOFFSET(prb_desc.text_blk_lpos)=8\n"
+		"OFFSET(prb_data_blk_lpos.begin)=0\nOFFSET(prb_data_blk_lpos.next)=8\n"
+		"OFFSET(printk_info.seq)=0\nOFFSET(printk_info.ts_nsec)=8\n"
+		"OFFSET(printk_info.text_len)=16\nOFFSET(printk_info.caller_id)=20\n"
+		"OFFSET(prb_data_ring.size_bits)=0\nOFFSET(prb_data_ring.data)=8\n"
+		"OFFSET(atomic_long_t.counter)=0\nSIZE(prb_desc)=24\nSIZE(printk_info)=88\n";
+	char text[PRINTK_TEXT_BYTES];
+	struct printk_record record;
+	struct printk_ring ring;
+	size_t nr_bytes;
+
+	if (printk_ring_open(kernel, where, &ring))
+		return;
+	while (printk_ring_next(&ring, &record))
+		if (!printk_ring_text(&ring, &record, text, &nr_bytes) &&
+		    nr_bytes > sizeof(text))
+			abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 {
 	static const struct kallsyms_where where = {
@@ -64,5 +92,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	use(&list, names);
 	(void)modsyms_read(&kernel, KVA(0), &msg, &list, &room, &names);
 	use(&list, names);
+	read_log(&kernel);
 	return 0;
 }

@@ -31,8 +31,21 @@ def function(line):
     return [line["branches"], line["calls"], line["function"]]
 
 
+def escaped(text):
+    """As values have texts from a dump."""
+    return "".join(f"\\{c}" if c in '"\\' else c if " " <= c <= "~" else f"\\x{ord(c):02x}"
+                   for c in text)
+
+
+# What the log lacks is no value.
+def is_there(line):
+    return line["kind"] != "log" or "seq" in line
+
+
 def moment(line):
     distance = [line["from_freeze_ns"]] if "from_freeze_ns" in line else []
+    if line["kind"] == "log":
+        return ["log", line["seq"], *distance]
     return [line["cpu"], line["n"], line["branches"], *distance]
 
 
@@ -63,6 +76,8 @@ def stack_of_digest(line):
 
 # A line of JSON has the frames of a CPU, which are values, too.
 def digest(line):
+    if line["kind"] == "log":
+        return ["log", line["seq"], escaped(line["text"])]
     cpu = line["cpu"]
     if line["kind"] == "verdict":
         places = [line[key] for key in ("address", "ip") if key in line]
@@ -128,7 +143,7 @@ EXAMPLES = {
     "columns": ("stack", "show", lambda line: line["kind"] == "branch", event),
     "filtered": ("insns", "show", lambda line: line["kind"] == "branch", filtered),
     "functions": ("functions", "functions", lambda line: line["kind"] == "function", function),
-    "timeline": ("functions", "timeline", lambda line: True, moment),
+    "timeline": ("functions kernel-log", "timeline", is_there, moment),
     "calls": ("calls", "calls", lambda line: line["kind"] == "enter", call),
     "check": ("check-annotations check-counters cpu-missing", "check",
               lambda line: "checked, " not in line, checked),
@@ -138,7 +153,7 @@ EXAMPLES = {
     "origins": ("why", "why", lambda line: True, origin),
     "proof": ("prove-faults prove-missing patched", "prove", lambda line: True, proof),
     "rings": ("full gap-not-in-dump stopped", "info", lambda line: line["kind"] == "cpu", ring),
-    "summary": ("summary", "summary", lambda line: True, digest),
+    "summary": ("summary kernel-log", "summary", is_there, digest),
     "frames": ("stack", "stack", lambda line: line["kind"] == "frame", frame),
 }
 

@@ -19,7 +19,7 @@ KNOWN = {"$schema", "$comment", "$defs", "$ref", "title", "type", "required", "p
 # Of lines that the schema is about; "btsrec info" has objects of its own.
 STARTS = ('{"cpu":', '{"kind":"no-lines"', '{"kind":"profile"', '{"kind":"function"',
           '{"kind":"coverage"', '{"kind":"executed"', '{"kind":"unreadable"', '{"kind":"diff"',
-          '{"kind":"same"', '{"kind":"only"', '{"kind":"search"')
+          '{"kind":"same"', '{"kind":"only"', '{"kind":"search"', '{"kind":"log"')
 TYPES = {"object": dict, "string": str, "integer": int, "boolean": bool, "array": list}
 
 

@@ -13,6 +13,7 @@ import argparse
 import difflib
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -106,7 +107,17 @@ def shown(value):
     return {**event(value.event), "type": value.type}
 
 
+def log_line(value, from_freeze_ns=None):
+    text = re.sub(r"\\(?:x(..)|(.))", lambda found: found[2] or chr(int(found[1], 16)),
+                  value.text)
+    return {"kind": "log", "seq": value.seq, "ts_ns": value.ts_nsec, "tsc": value.tsc,
+            "from_freeze_ns": from_freeze_ns, "cpu" if value.by_cpu else "pid": value.caller,
+            "text": text}
+
+
 def moment(value):
+    if value.log:
+        return log_line(value.log, value.from_freeze_ns)
     line = event(value.event)
     if "tsc" not in line:
         line["after_tsc"] = value.tsc or None
@@ -251,6 +262,8 @@ def digest(value):
                     "tgid": page.freeze.tgid, "comm": page.freeze.comm} if page.frozen else {})}
     if value.kind == kind.SWITCH:
         return event(value.event)
+    if value.kind == kind.LOG:
+        return log_line(value.log)
     return call(value.call)
 
 
@@ -261,7 +274,7 @@ VIEWS = {
     "show": ("insns", ["show", "--types", "--type", "call,jmp"],
              {"types": True, "filter_types": "call,jmp"},
              ("branch",), shown),
-    "timeline": ("functions events", ["timeline"], {}, None, moment),
+    "timeline": ("functions events kernel-log", ["timeline"], {}, None, moment),
     "functions": ("functions", ["functions", "--by", "task"], {"by": btsrec.By.TASK},
                   ("function",), function),
     "calls": ("calls calls-spin", ["calls"], {}, ("enter", "return", "astray", "resume", "thread",
@@ -273,7 +286,7 @@ VIEWS = {
     "info": ("full gap-not-in-dump stopped", ["info"], {}, ("cpu",), ring),
     "check": ("check-annotations check-counters cpu-missing", ["check"], {}, None, None),
     "prove": ("prove-faults prove-missing patched", ["prove"], {}, None, proof),
-    "summary": ("summary", ["summary"], {}, None, digest),
+    "summary": ("summary kernel-log", ["summary"], {}, None, digest),
     "diff": ("diff", ["diff"], {}, ("same", "only"), compared),
 }
 
@@ -315,6 +328,8 @@ def parts(view, line):
     """A line of JSON, and the values that it has in it."""
     if view == "insns":
         line = {key: line[key] for key in line.keys() - NOT_INSNS.get(line["kind"], set())}
+    if view == "summary" and line["kind"] == "log":
+        line.pop("from_freeze_ns", None)
     stacks = {"frame": line.pop("stack", []), "memory": line.pop("memory_stack", [])} \
         if line.get("kind") == "doing" else {}
     yield line
@@ -353,6 +368,8 @@ def is_same(args, case_name):
         got = values
     else:
         def is_wanted(line):
+            if line["kind"] == "log":
+                return "seq" in line
             return line["kind"] in kinds if kinds else line["kind"] != "fault"
 
         want = [reduced(part) for line in filter(is_wanted, map(json.loads, lines))

@@ -101,6 +101,17 @@ btsrec_open_split(struct btsrec *rec, const char *const *paths, size_t nr_paths)
  */
 BTSREC_API enum btsrec_status btsrec_open_live(struct btsrec *rec);
 
+/**
+ * btsrec_vmcoreinfo_key() - a key of VMCOREINFO that the library asks for, besides
+ * BTSREC_VMCOREINFO_KEY
+ * @i: from 0.
+ *
+ * For a source that has no text of it, but its values by their keys.
+ *
+ * Return: as "SYMBOL(prb)", static; NULL: there are no more.
+ */
+BTSREC_API const char *btsrec_vmcoreinfo_key(size_t i);
+
 /* --- Recorder ----------------------------------------------------------- */
 
 /** enum btsrec_scan - how far btsrec_locate() may search without a pointer */

@@ -144,7 +144,7 @@ btsrec_export_tables(struct btsrec *rec, const struct btsrec_tables *opts,
 /**
  * struct btsrec_extract - what to leave out of the small file; it grows, see base.h
  *
- * Either leaves out what names user addresses, too.
+ * The first two leave out what names user addresses, and the kernel's log, too.
  */
 struct btsrec_extract {
 	size_t size;		/* sizeof(struct btsrec_extract) */
@@ -152,6 +152,7 @@ struct btsrec_extract {
 	 * the names of tasks stay. */
 	bool no_user;
 	bool no_paths;		/* the paths of programs that were started */
+	bool no_log;		/* the lines of the kernel's log */
 };
 
 /**

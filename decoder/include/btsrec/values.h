@@ -67,17 +67,31 @@ BTSREC_API enum btsrec_status
 btsrec_functions_each(struct btsrec *rec, const struct btsrec_functions *opts,
 		      btsrec_function_fn fn, void *arg);
 
+/** struct btsrec_log_line - a record of the kernel's log */
+struct btsrec_log_line {
+	size_t size;
+	uint64_t seq;		/* its number since boot */
+	uint64_t ts_nsec;	/* when, by the kernel's clock */
+	bool has_tsc;		/* and by the TSC: @tsc is the first cycle of that nanosecond */
+	uint64_t tsc;
+	bool by_cpu;		/* printed in an interrupt on CPU @caller; else by thread @caller */
+	uint32_t caller;
+	const char *text;	/* NUL-terminated; NULL: @no_text says why */
+	const char *no_text;
+};
+
 /** struct btsrec_moment - a line of btsrec_timeline() */
 struct btsrec_moment {
 	size_t size;
-	const struct btsrec_event *event;
+	const struct btsrec_event *event; /* NULL: it is @log */
 	uint64_t nr_branches;	/* of that CPU since its line before */
-	bool timed;		/* the event has a time of its own: @tsc */
+	bool timed;		/* the event, or line of the log, has a time of its own: @tsc */
 	uint64_t tsc;		/* not @timed: that of the last one before it; 0: none */
 	bool has_from_freeze;	/* @timed, and the dump says how fast the clock is */
 	int64_t from_freeze_ns;	/* negative before the freeze */
 	bool has_task;		/* the thread that ran is known */
 	struct btsrec_task task;
+	const struct btsrec_log_line *log; /* NULL: it is @event */
 };
 
 /** btsrec_moment_fn - receives a value, see above */
@@ -253,6 +267,7 @@ enum btsrec_digest_kind {
 	BTSREC_DIGEST_CALL,	/* of the path to the first fault */
 	BTSREC_DIGEST_VERDICT,	/* on the first fault: before it */
 	BTSREC_DIGEST_MEMORY,	/* after it: a place of its JSON's "memory_stack" */
+	BTSREC_DIGEST_LOG,	/* after the path: a line of the kernel's log, the oldest first */
 };
 
 /** struct btsrec_digest - a part of btsrec_summary() in JSON */
@@ -284,6 +299,7 @@ struct btsrec_digest {
 	bool survived;		/* of VERDICT: the system went on after the oops */
 	bool moved;		/* of VERDICT: the fault was on @fault_cpu, see JSON */
 	unsigned int fault_cpu;
+	const struct btsrec_log_line *log; /* of LOG; else NULL */
 };
 
 /** btsrec_digest_fn - receives a value, see above */

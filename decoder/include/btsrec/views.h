@@ -213,6 +213,15 @@ btsrec_stack(struct btsrec *rec, const struct btsrec_stack *opts,
 	     const struct btsrec_sink *sink);
 
 /**
+ * btsrec_set_log() - are lines of the kernel's log among what the summary and the timeline print?
+ * Yes, unless this says otherwise.
+ *
+ * VMCOREINFO says where the log is.  The timeline needs the clock of the log as TSC, which the
+ * kernel's constants give where the TSC is its clock.
+ */
+BTSREC_API void btsrec_set_log(struct btsrec *rec, bool wanted);
+
+/**
  * btsrec_summary() - on one screen: the first fault, the calls that led to it, what the
  * other CPUs were doing, and the last switches
  *

@@ -60,6 +60,15 @@ uint64_t clock_before_end(const struct clock *clock, uint64_t ns)
 	return before(clock->end_tsc, clock_cycles(clock, ns));
 }
 
+bool clock_from_end(const struct clock *clock, uint64_t tsc, bool *ret_before, uint64_t *ret_ns)
+{
+	if (!clock->tsc_khz || !clock->has_end)
+		return false;
+	*ret_before = tsc < clock->end_tsc;
+	*ret_ns = clock_ns(clock, *ret_before ? clock->end_tsc - tsc : tsc - clock->end_tsc);
+	return true;
+}
+
 bool clock_event(const struct btsrec_event *event, uint64_t *ret_tsc)
 {
 	switch (event->kind) {

@@ -40,6 +40,14 @@ uint64_t clock_at_boottime(const struct clock *clock, uint64_t ns);
 /** clock_before_end() - the TSC @ns before the freeze; 0: before the TSC began */
 uint64_t clock_before_end(const struct clock *clock, uint64_t ns);
 
+/**
+ * clock_from_end() - how far @tsc is from the freeze
+ * @ret_before: it is before it.
+ *
+ * Return: false: there was none, or the dump does not say how fast the clock is.
+ */
+bool clock_from_end(const struct clock *clock, uint64_t tsc, bool *ret_before, uint64_t *ret_ns);
+
 /** clock_event() - when @event happened; false: it carries no time */
 bool clock_event(const struct btsrec_event *event, uint64_t *ret_tsc);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "kernel/vmcoreinfo.h"
 
 #define NR_TOKENS		256
 #define TOKEN_MAX_BYTES		512
@@ -54,35 +55,27 @@ struct kallsyms {
 
 /* --- VMCOREINFO --------------------------------------------------------- */
 
-static uint64_t vmcoreinfo_symbol(const char *text, const char *name)
-{
-	static const char head[] = "SYMBOL(";
-	size_t name_bytes = strlen(name);
-	const char *line;
-
-	for (line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, head, sizeof(head) - 1) == 0 &&
-		    strncmp(line + sizeof(head) - 1, name, name_bytes) == 0 &&
-		    strncmp(line + sizeof(head) - 1 + name_bytes, ")=", 2) == 0)
-			return strtoull(line + sizeof(head) - 1 + name_bytes + 2, NULL, 16);
-	}
-	return 0;
-}
+const char *const kallsyms_keys[NR_KALLSYMS_KEYS] = {
+	"SYMBOL(kallsyms_num_syms)",	"SYMBOL(kallsyms_names)",
+	"SYMBOL(kallsyms_token_table)", "SYMBOL(kallsyms_token_index)",
+	"SYMBOL(kallsyms_offsets)",	"SYMBOL(kallsyms_relative_base)",
+};
 
 bool kallsyms_where(const char *vmcoreinfo, struct kallsyms_where *ret)
 {
-	memset(ret, 0, sizeof(*ret));
-	if (!vmcoreinfo)
-		return false;
-	ret->num_syms_kva = vmcoreinfo_symbol(vmcoreinfo, "kallsyms_num_syms");
-	ret->names_kva = vmcoreinfo_symbol(vmcoreinfo, "kallsyms_names");
-	ret->token_table_kva = vmcoreinfo_symbol(vmcoreinfo, "kallsyms_token_table");
-	ret->token_index_kva = vmcoreinfo_symbol(vmcoreinfo, "kallsyms_token_index");
-	ret->offsets_kva = vmcoreinfo_symbol(vmcoreinfo, "kallsyms_offsets");
-	ret->relative_base_kva = vmcoreinfo_symbol(vmcoreinfo, "kallsyms_relative_base");
-	return ret->num_syms_kva && ret->names_kva && ret->token_table_kva &&
-	       ret->token_index_kva && ret->offsets_kva;
+	uint64_t kvas[NR_KALLSYMS_KEYS] = { 0 };
+
+	for (size_t i = 0; i < NR_KALLSYMS_KEYS; i++)
+		(void)vmcoreinfo_number(vmcoreinfo, kallsyms_keys[i], 16, &kvas[i]);
+	*ret = (struct kallsyms_where){
+		.num_syms_kva = kvas[0],
+		.names_kva = kvas[1],
+		.token_table_kva = kvas[2],
+		.token_index_kva = kvas[3],
+		.offsets_kva = kvas[4],
+		.relative_base_kva = kvas[5],
+	};
+	return kvas[0] && kvas[1] && kvas[2] && kvas[3] && kvas[4];
 }
 
 /* --- Parts -------------------------------------------------------------- */

@@ -23,6 +23,11 @@ struct kallsyms_where {
 	uint64_t relative_base_kva;
 };
 
+#define NR_KALLSYMS_KEYS	6
+
+/** kallsyms_keys - the lines of VMCOREINFO with these, in their order */
+extern const char *const kallsyms_keys[NR_KALLSYMS_KEYS];
+
 /**
  * kallsyms_where() - take the addresses out of the text of VMCOREINFO
  * @vmcoreinfo: NUL-terminated, or NULL.

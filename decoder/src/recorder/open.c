@@ -174,6 +174,7 @@ static void extract_notice(const struct extract_file *file, struct btsrec *rec)
 	uint32_t flags = extract_header(file)->flags;
 	const char *text = "";
 
+	rec->log_left_out = flags & EXTRACT_F_NO_LOG;
 	rec->incomplete = !extract_is_whole(file) || (flags & EXTRACT_F_INCOMPLETE);
 	if (!extract_is_whole(file))
 		text = "the extract was not written to the end, or is damaged";
@@ -185,6 +186,8 @@ static void extract_notice(const struct extract_file *file, struct btsrec *rec)
 		text = "made without addresses of user space, which read 0";
 	else if (flags & EXTRACT_F_NO_PATHS)
 		text = "made without paths";
+	else if (rec->log_left_out)
+		text = "made without the kernel's log";
 	snprintf(rec->notice, sizeof(rec->notice), "%s", text);
 }
 

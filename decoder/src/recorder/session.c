@@ -112,6 +112,8 @@ struct btsrec *session_clone(struct btsrec *rec)
 	clone->no_dump_names = rec->no_dump_names;
 	clone->raw_names = rec->raw_names;
 	clone->no_user_names = rec->no_user_names;
+	clone->no_log = rec->no_log;
+	clone->log_left_out = rec->log_left_out;
 	clone->sysroot = rec->sysroot;
 	clone->debuginfo = rec->debuginfo;
 	return clone;

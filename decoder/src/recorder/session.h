@@ -41,6 +41,8 @@ struct session_part {
  * @no_dump_names: btsrec_set_dump_names() said so.
  * @raw_names: btsrec_set_raw_names() said so.
  * @no_user_names: leave user addresses without names.
+ * @no_log: btsrec_set_log() said so.
+ * @log_left_out: the source is a small file that was made without the kernel's log.
  * @sysroot, @debuginfo: of btsrec_set_files(); owned; NULL: the defaults.
  * @symbols: of symbol.c.
  * @code: of trace.c.
@@ -71,6 +73,8 @@ struct btsrec {
 	bool no_dump_names;
 	bool raw_names;
 	bool no_user_names;
+	bool no_log;
+	bool log_left_out;
 	char *sysroot;
 	char *debuginfo;
 	struct session_part symbols;

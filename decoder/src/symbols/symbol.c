@@ -542,6 +542,13 @@ const struct symbol_table *symbols_module(struct btsrec *rec, const struct btsre
 	return dump ? symbol_dump_module(dump, module) : NULL;
 }
 
+const struct kread *symbols_kread(struct btsrec *rec)
+{
+	struct symbol_dump *dump = dump_get(rec);
+
+	return dump ? symbol_dump_kread(dump) : NULL;
+}
+
 uint64_t symbols_place(struct btsrec *rec, enum symbol_dump_place place)
 {
 	struct symbol_dump *dump = dump_get(rec);

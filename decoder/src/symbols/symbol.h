@@ -17,6 +17,7 @@
  */
 #define SYMBOL_KASLR_STEP_BYTES	(2ULL << 20)
 
+struct kread;
 struct user;
 
 /* Kernel addresses have the highest bit set. */
@@ -195,11 +196,20 @@ enum symbol_dump_place {
 	SYMBOL_DUMP_SOFTIRQ_TEXT,
 	SYMBOL_DUMP_SOFTIRQ_TEXT_END,
 	SYMBOL_DUMP_PANIC_CPU,
+	SYMBOL_DUMP_CYC2NS,		/* in the area of a CPU */
+	SYMBOL_DUMP_CLOCK_STABLE,
+	SYMBOL_DUMP_CLOCK_OFFSET,
+	SYMBOL_DUMP_NATIVE_CLOCK,
+	SYMBOL_DUMP_PV_CLOCK,
+	SYMBOL_DUMP_PV_OPS,
 	SYMBOL_DUMP_NR_PLACES,
 };
 
 /** symbols_place() - where data of the kernel is, by the dump's own names; 0: not known */
 uint64_t symbols_place(struct btsrec *rec, enum symbol_dump_place place);
+
+/** symbols_kread() - the memory of the kernel in the dump; NULL: out of memory, or not located */
+const struct kread *symbols_kread(struct btsrec *rec);
 
 /** symbols_text() - what may have become of the kernel's code at @va since it ran */
 enum code_text symbols_text(struct btsrec *rec, uint64_t va);

@@ -132,6 +132,12 @@ static void kernel_places(struct symbol_dump *dump, const struct symbol_list *li
 		[SYMBOL_DUMP_JUMP_TABLE_END] = "__stop___jump_table",
 		[SYMBOL_DUMP_CALL_SITES] = "__start_static_call_sites",
 		[SYMBOL_DUMP_CALL_SITES_END] = "__stop_static_call_sites",
+		[SYMBOL_DUMP_CYC2NS] = "cyc2ns",
+		[SYMBOL_DUMP_CLOCK_STABLE] = "__sched_clock_stable",
+		[SYMBOL_DUMP_CLOCK_OFFSET] = "__sched_clock_offset",
+		[SYMBOL_DUMP_NATIVE_CLOCK] = "native_sched_clock",
+		[SYMBOL_DUMP_PV_CLOCK] = "__SCK__pv_sched_clock",
+		[SYMBOL_DUMP_PV_OPS] = "pv_ops",
 	};
 
 	for (size_t i = 0; i < SYMBOL_DUMP_NR_PLACES; i++) {

@@ -275,6 +275,16 @@ static const char *why_without(struct btsrec *rec)
 						   "the history of that CPU is not known";
 }
 
+static void print_log(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *failed)
+{
+	struct summary_log log;
+
+	if (rec->no_log)
+		return;
+	summary_log_read(rec, failed, &log);
+	view->format->log(view, &log);
+}
+
 static enum btsrec_status begin_without(void *arg)
 {
 	struct summary *view = arg;
@@ -282,6 +292,7 @@ static enum btsrec_status begin_without(void *arg)
 	view->no_signature = why_without(view->calls.renderer.rec);
 	(void)snprintf(view->sentence, sizeof(view->sentence), "%s", view->no_signature);
 	view->format->begin(view);
+	print_log(view, view->calls.renderer.rec, NULL);
 	return view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
@@ -311,7 +322,12 @@ static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, un
 		summary_group_add(view, btsrec_cpu(rec, number));
 	else
 		view->format->cpu(view, btsrec_cpu(rec, number), has_failed);
-	return has_failed ? print_path(view, rec) : BTSREC_OK;
+	if (!has_failed)
+		return BTSREC_OK;
+	status = print_path(view, rec);
+	if (!status)
+		print_log(view, rec, failed);
+	return status;
 }
 
 static enum btsrec_status show_cpu(void *arg, unsigned int number)

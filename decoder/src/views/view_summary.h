@@ -6,6 +6,7 @@
 #include "flow/unwind.h"
 #include "tally/signature.h"
 #include "tally/verdict.h"
+#include "views/kernel_log.h"
 #include "views/view_calls.h"
 
 #define SUMMARY_SWITCHES	3
@@ -48,6 +49,27 @@ struct summary_stack {
 		int vector;
 		uint64_t ip;
 	} places[SUMMARY_MAX_PLACES];
+};
+
+/* Of the kernel's log: the newest lines before the fault, and the oldest from it on. */
+#define SUMMARY_LOG_BEFORE	4
+#define SUMMARY_LOG_AFTER	3
+
+/**
+ * struct summary_log - lines of the kernel's log around the fault, the newest first
+ * @lines: @nr of them; without a time of the fault, or of the lines, the newest of all.
+ * @is_around: their times are from @end_tsc; else they have none.
+ * @nr_newer: so many newer ones are left out; @nr_details: so many indented ones, between these.
+ */
+struct summary_log {
+	struct kernel_log log;
+	struct kernel_log_line lines[SUMMARY_LOG_BEFORE + SUMMARY_LOG_AFTER];
+	size_t nr;
+	bool is_around;
+	uint64_t end_tsc;
+	uint64_t nr_newer;
+	uint64_t nr_details;
+	struct kernel_log_text text;
 };
 
 #define SUMMARY_GROUP_BYTES	512
@@ -115,11 +137,16 @@ struct summary {
 	void *arg;
 };
 
+/** summary_log_read() - the lines around the fault of @failed; NULL: there was none */
+void summary_log_read(struct btsrec *rec, const struct btsrec_cpu *failed,
+		      struct summary_log *ret);
+
 /**
  * struct summary_format - how one format words it
  * @begin: once; the CPU that failed first is the one at hand.
  * @cpu: what @cpu was doing; its path is printed after it if it is the one that
  *	@failed first.
+ * @log: once, after the path, or after the beginning if no CPU failed.
  * @recursion: NULL, or called where so many open calls are left out of the path, which repeat
  *	those before.
  */
@@ -127,6 +154,7 @@ struct summary_format {
 	void (*begin)(struct summary *view);
 	void (*cpu)(struct summary *view, const struct btsrec_cpu *cpu, bool failed);
 	void (*recursion)(struct summary *view, size_t nr_calls);
+	void (*log)(struct summary *view, struct summary_log *log);
 };
 
 /** summary_first_switch() - the number of the oldest switch that is kept */

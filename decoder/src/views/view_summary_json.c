@@ -166,7 +166,29 @@ static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 					  &view->switches[i % SUMMARY_SWITCHES]);
 }
 
+static void json_log(struct summary *view, struct summary_log *log)
+{
+	struct btsrec *rec = view->calls.renderer.rec;
+	const struct btsrec_root *root = btsrec_root(rec);
+	struct clock clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
+
+	const char *why = log->log.why;
+	char lacks[KERNEL_LOG_LACKS_BYTES];
+
+	if (!why)
+		why = kernel_log_lacks(&log->log, lacks);
+	if (why)
+		kernel_log_json_none(&view->calls.renderer.out, why);
+	for (size_t i = log->nr; i; i--) {
+		struct btsrec_log_line value =
+			kernel_log_value(&log->log, &log->lines[i - 1], &log->text);
+
+		kernel_log_json(&view->calls.renderer.out, &value, &log->text, &clock);
+	}
+}
+
 const struct summary_format summary_json = {
+	.log = json_log,
 	.begin = json_begin,
 	.cpu = json_cpu,
 };

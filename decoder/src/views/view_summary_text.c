@@ -348,7 +348,65 @@ static void text_recursion(struct summary *view, size_t nr_calls)
 	out_literal(out, " more calls are open, which repeat those above\n");
 }
 
+/* --- The kernel's log ---------------------------------------------------- */
+
+/* More than a line of a terminal nobody reads here. */
+#define MAX_LOG_CHARS	80
+
+static void text_distance(struct summary *view, uint64_t tsc, uint64_t end_tsc)
+{
+	struct out *out = &view->calls.renderer.out;
+
+	out_str(out, tsc < end_tsc ? "-" : "+");
+	text_ms(view, tsc < end_tsc ? end_tsc - tsc : tsc - end_tsc);
+	out_char(out, ' ');
+}
+
+static void text_log(struct summary *view, struct summary_log *log)
+{
+	struct out *out = &view->calls.renderer.out;
+	char lacks[KERNEL_LOG_LACKS_BYTES];
+	const char *why = kernel_log_lacks(&log->log, lacks);
+
+	out_literal(out, "Kernel log");
+	if (log->log.why) {
+		out_literal(out, ": none, ");
+		out_str(out, log->log.why);
+		out_char(out, '\n');
+		return;
+	}
+	if (log->log.no_clock) {
+		out_literal(out, " (no time from the fault: ");
+		out_str(out, log->log.no_clock);
+		out_char(out, ')');
+	}
+	out_str(out, log->is_around ? ", from the fault:\n" : ":\n");
+	for (size_t i = log->nr; i; i--) {
+		struct kernel_log_line *line = &log->lines[i - 1];
+		struct btsrec_log_line value = kernel_log_value(&log->log, line, &log->text);
+
+		out_literal(out, "  ");
+		if (log->is_around && line->has_tsc)
+			text_distance(view, line->tsc, log->end_tsc);
+		kernel_log_text(out, &value, MAX_LOG_CHARS);
+		out_char(out, '\n');
+	}
+	if (log->nr_newer || log->nr_details) {
+		out_literal(out, "  ... ");
+		out_dec(out, log->nr_newer, 0);
+		out_literal(out, " newer, ");
+		out_dec(out, log->nr_details, 0);
+		out_literal(out, " indented\n");
+	}
+	if (why) {
+		out_literal(out, "  ... ");
+		out_str(out, why);
+		out_char(out, '\n');
+	}
+}
+
 const struct summary_format summary_text = {
+	.log = text_log,
 	.begin = text_begin,
 	.cpu = text_cpu,
 	.recursion = text_recursion,

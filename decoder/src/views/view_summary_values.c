@@ -141,7 +141,20 @@ bool summary_put_call(void *arg, const struct btsrec_call *call)
 	return view->fn(view->arg, &value);
 }
 
+static void put_log(struct summary *view, struct summary_log *log)
+{
+	for (size_t i = log->nr; i; i--) {
+		struct btsrec_digest value = begin(BTSREC_DIGEST_LOG, view->calls.cpu);
+		struct btsrec_log_line line =
+			kernel_log_value(&log->log, &log->lines[i - 1], &log->text);
+
+		value.log = &line;
+		put(view, &value);
+	}
+}
+
 const struct summary_format summary_values = {
+	.log = put_log,
 	.begin = put_first,
 	.cpu = put_cpu,
 };

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A panicked guest's dump, and the crash command "bts" on it: tests/crash-ext/check.py."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 
+import dump
 import workload
 from context import SOURCE
 from errors import Failure, Skip
@@ -61,6 +63,23 @@ def _analyze(context, path):
     shutil.rmtree(folder)
 
 
+def _check_log(context, path):
+    """The kernel's log is that of crash's "log", line for line, from its first line on."""
+    lines = [json.loads(line) for line in dump.btsrec(
+        context, "timeline", "--format", "jsonl", str(path)).splitlines()
+             if '"kind":"log"' in line]
+    ours = [f"[{line['ts_ns'] // 10**9:5}.{line['ts_ns'] % 10**9 // 1000:06}] {line['text']}"
+            for line in lines]
+    theirs = [line.rstrip() for line in dump.crash(context, path, "log").splitlines()
+              if line.startswith("[")]
+    if not ours or [line.rstrip() for line in ours] != theirs[-len(ours):]:
+        raise Failure(f"the kernel's log: {ours[-3:]}, crash has {theirs[-3:]}")
+    times = [line["tsc"] for line in lines]
+    if any(later < earlier for earlier, later in zip(times, times[1:])):
+        raise Failure(f"the kernel's log goes back in time: {times}")
+    context.say(f"{len(ours)} of {len(theirs)} lines of the kernel's log are those of crash")
+
+
 def run(context):
     if not shutil.which("crash"):
         raise Skip("crash is not installed")
@@ -75,5 +94,6 @@ def run(context):
     live.unlink()
     if done.returncode:
         raise Failure(f"check.py: exit {done.returncode}")
+    _check_log(context, path)
     _analyze(context, path)
     context.say("btsrec-analyze --crash makes all its files")

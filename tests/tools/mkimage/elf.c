@@ -36,6 +36,8 @@ static int make_vmcoreinfo(char *ret)
 				    (long long)image.vmcoreinfo_phys_base);
 	if (image.kallsyms_pa)
 		nr_chars += put_kallsyms_lines(ret + nr_chars);
+	if (image.log_pa)
+		nr_chars += put_log_lines(ret + nr_chars);
 	return nr_chars;
 }
 
@@ -113,7 +115,7 @@ static void put_headers(FILE *to, uint16_t nr_runs, size_t note_bytes, uint64_t 
 void write_elf(FILE *to)
 {
 	static const char zeroes[BTSREC_PAGE_BYTES];
-	char note[1024] __attribute__((aligned(8))) = { 0 };
+	char note[4096] __attribute__((aligned(8))) = { 0 };
 	uint64_t pfn, nr_pages, data_offset;
 	size_t note_bytes, head_bytes;
 	uint16_t nr_runs = 0;

@@ -35,6 +35,8 @@
  *   symbol NAME LETTER KVA	one of the kernel's kallsyms
  *   modsym NAME LETTER KVA	one of the module that was described last
  *	These tables lie where __pa() of the kernel's text leads, without page tables.
+ *   clock [khz=] [offset=NS] [stable=0]	the constants of the kernel's clock, among its kallsyms
+ *   log ns= text= [caller=] [state=0..3]	a record of the kernel's log; state 2: finalized
  *   code SPACE VA HEX		memory by virtual address: SPACE is kernel, or userN with
  *	its page table at 0x100000 + N * 0x1000
  *   idt VECTOR VA		a gate; its handler in the kernel; 128: for programs
@@ -80,6 +82,8 @@ static const struct {
 	{ "module", false, do_module },
 	{ "symbol", false, do_symbol },
 	{ "modsym", false, do_modsym },
+	{ "log", false, do_log },
+	{ "clock", false, do_clock },
 	{ "code", false, do_code },
 	{ "idt", false, do_idt },
 	{ "userkernel", false, do_userkernel },

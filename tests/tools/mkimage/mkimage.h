@@ -66,6 +66,7 @@ struct image {
 	struct symbol symbols[MAX_SYMBOLS];
 	size_t nr_symbols;
 	uint64_t kallsyms_pa;
+	uint64_t log_pa;	/* 0: there is no log */
 	uint64_t modsyms_pa[BTSREC_MODULES_PER_PAGE];
 	bool has_space[MAX_SPACES];	/* 0: the kernel */
 	unsigned int nr_spaces;
@@ -151,6 +152,11 @@ void do_symbol(struct statement *statement);
 void do_modsym(struct statement *statement);
 void make_symbols(void);
 int put_kallsyms_lines(char *ret);
+
+/* log.c */
+void do_log(struct statement *statement);
+void do_clock(struct statement *statement);
+int put_log_lines(char *ret);
 
 /* code.c; SPACE is "kernel" or "userN" */
 unsigned int space_of(const char *text, char **ret_end);

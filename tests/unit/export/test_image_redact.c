@@ -21,7 +21,7 @@ static void setup(bool no_user, bool no_paths)
 	fix = fixture_new(1, NR_SLOTS);
 	below = mem_image(&fix->mem);
 	btsrec_ck_ok(locate(&below, FIX_ROOT_PA, BTSREC_SCAN_NONE, &diags, &msg, &located));
-	image_redact = (struct image_redact){&below, located, no_user, no_paths, {0}};
+	image_redact = (struct image_redact){&below, located, no_user, no_paths, false, {0}};
 	btsrec_ck_ok(image_redact_init(&image_redact));
 }
 

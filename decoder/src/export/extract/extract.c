@@ -121,6 +121,12 @@ static enum btsrec_status write_pages(struct extract_writer *writer,
 	return before ? before : status;
 }
 
+/* Lines about programs that crash have their names and user addresses. */
+static bool leaves_log_out(const struct btsrec_extract *opts)
+{
+	return opts->no_log || opts->no_user || opts->no_paths;
+}
+
 static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extract *opts,
 				    const struct btsrec_image *image, struct pageset *pages,
 				    const struct btsrec_sink *sink)
@@ -129,6 +135,7 @@ static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extr
 	struct extract_header header = {
 		.flags = (opts->no_user ? EXTRACT_F_NO_USER : 0) |
 			 (opts->no_paths ? EXTRACT_F_NO_PATHS : 0) |
+			 (leaves_log_out(opts) ? EXTRACT_F_NO_LOG : 0) |
 			 (rec->incomplete ? EXTRACT_F_INCOMPLETE : 0),
 		.root_pa = rec->located->root.self_pa,
 		.max_pa = rec->image.max_pa,
@@ -190,6 +197,7 @@ static enum btsrec_status write_extract(struct btsrec *rec, const struct btsrec_
 		.located = rec->located,
 		.no_user = opts->no_user,
 		.no_paths = opts->no_paths,
+		.no_log = leaves_log_out(opts),
 	};
 	enum btsrec_status status;
 

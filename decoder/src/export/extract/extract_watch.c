@@ -5,6 +5,7 @@
 #include "recorder/session.h"
 #include "export/extract/image_record.h"
 #include "views/view_show.h"
+#include "views/view_summary.h"
 
 /* --- Looks -------------------------------------------------------------- */
 
@@ -42,6 +43,19 @@ static enum btsrec_status look_at_prove(struct btsrec *rec)
 	return btsrec_prove(rec, BTSREC_FORMAT_TEXT, &nowhere, &nr_faults);
 }
 
+/* What the summary and the timeline have of the kernel's log. */
+static enum btsrec_status look_at_log(struct btsrec *rec)
+{
+	struct summary_log log;
+
+	if (rec->no_log)
+		return BTSREC_OK;
+	summary_log_read(rec, session_failed_cpu(rec), &log);
+	for (size_t i = 0; i < log.nr; i++)
+		(void)kernel_log_value(&log.log, &log.lines[i], &log.text);
+	return btsrec_timeline(rec, NULL, &nowhere);
+}
+
 /* The memory of the stacks at the freeze; it holds data of the threads that ran. */
 static enum btsrec_status look_at_stack(struct btsrec *rec)
 {
@@ -58,6 +72,7 @@ static enum btsrec_status (*const looks[])(struct btsrec *rec) = {
 	look_at_check,
 	look_at_show,
 	look_at_prove,
+	look_at_log,
 	look_at_stack,
 };
 
@@ -133,6 +148,7 @@ static bool watcher_init(struct watcher *watcher, const struct btsrec *rec,
 	watcher->root_pa = rec->located->root.self_pa;
 	watcher->end_look = NR_LOOKS;
 	/* What a process mapped, and from where, is to be left out, too. */
+	watcher->watched->no_log = image_redact->no_log;
 	watcher->watched->no_user_names = image_redact->no_user || image_redact->no_paths;
 	return true;
 }

@@ -15,6 +15,7 @@
  * @below, @located: borrowed; the recorder in @below.
  * @no_user: addresses of user space in branches read 0.
  * @no_paths: the paths of exec'd programs are empty.
+ * @no_log: the kernel's log is not to be looked at; it is no page of the recorder.
  * @pages: what each page of the recorder is, see image_redact.c.
  */
 struct image_redact {
@@ -22,6 +23,7 @@ struct image_redact {
 	const struct located *located;
 	bool no_user;
 	bool no_paths;
+	bool no_log;
 	struct pageset pages;
 };
 
