@@ -206,12 +206,42 @@ static void take(struct search *search, const struct reg_values_step *step, unsi
 	}
 }
 
+/*
+ * A sum of a register and of memory, one of which is an address of the kernel: the other one is
+ * what made it a bad address.  What was in memory is the difference.
+ */
+static bool sum_with_memory(struct search *search, const struct reg_values_step *step)
+{
+	const struct sem_operand *own = &step->insn->operands[0];
+	enum origin_class sum_class, own_class;
+	uint64_t sum, was;
+
+	if (step->insn->op != SEM_ADD || own->kind != SEM_REGISTER ||
+	    step->insn->load_bytes != WORD_BYTES)
+		return false;
+	sum = reg_known(&step->at, own->reg, true, &sum_class).value;
+	was = reg_known(&step->at, own->reg, false, &own_class).value;
+	if (sum_class == ORIGIN_UNKNOWN || own_class == ORIGIN_UNKNOWN ||
+	    code_is_kernel(was) == code_is_kernel(sum - was))
+		return false;
+	if (code_is_kernel(was)) {
+		load(search, step);
+		search->expected = known_all(sum - was);
+		return true;
+	}
+	add_reg(search, ORIGIN_COMPUTED, step);
+	follow(search, own->reg);
+	return true;
+}
+
 /* Two operands make it; one is its own register. */
 static void combine(struct search *search, const struct reg_values_step *step)
 {
 	const struct sem_insn *insn = step->insn;
 	const struct sem_operand *own = &insn->operands[0], *other = &insn->operands[1];
 
+	if (other->kind == SEM_MEMORY && sum_with_memory(search, step))
+		return;
 	if (own->kind != SEM_REGISTER || other->kind == SEM_MEMORY)
 		add_reg(search, ORIGIN_JOINED, step);
 	else

@@ -221,10 +221,13 @@ static noinline unsigned long caller_fault(struct thing *thing)
 	return *words[1];
 }
 
-/* The return address, by a store beyond an array. */
+/*
+ * The return address, by a store beyond an array.  It is canonical: else the processor faults at
+ * the RET, and the emulated one at its target.
+ */
 static noinline void smash_cause(unsigned long *words)
 {
-	WRITE_ONCE(*words, WILD);
+	WRITE_ONCE(*words, 0x6b6b6b6b6b6bUL);
 }
 
 static noinline unsigned long smash_fault(struct thing *thing)

@@ -2,8 +2,8 @@
 """What "btsrec why" says of bugs that were planted: is it the function that made the bad value?
 
 Each kind of btsbugs has its own boot. The function that stores or makes the bad value is known by
-the kind. An answer is right if the last line of the chain, or a candidate, is in it. An answer
-that is certain and wrong is a failure.
+the kind. An answer is right if the last instruction of the chain, or a candidate, is in it. An
+answer that is certain and wrong is a failure.
 """
 
 import json
@@ -76,7 +76,7 @@ def _judge(context, kind: str, path) -> tuple[bool, bool]:
     if not hops:
         context.say(f"{kind}: nothing is asked for")
         return False, False
-    named = [_function(row) for row in hops[-1:]] + \
+    named = [_function(row) for row in hops if "ip" in row][-1:] + \
         [_function(row) for row in rows if row["kind"] == "candidate"]
     right = any(name in KINDS[kind] for name in named)
     certain = hops[-1]["class"] == "certain" and \
