@@ -207,8 +207,8 @@ static void take(struct search *search, const struct reg_values_step *step, unsi
 }
 
 /*
- * A sum of a register and of memory, one of which is an address of the kernel: the other one is
- * what made it a bad address.  What was in memory is the difference.
+ * A sum of a register and of memory.  If one of the two is an address of the kernel, the other one
+ * made it a bad address.  What was in memory is the difference.
  */
 static bool sum_with_memory(struct search *search, const struct reg_values_step *step)
 {

@@ -26,6 +26,8 @@
  * struct likely - one pass
  * @memory: as of the step; @is_backward: in front of it.
  * @loaded, @stored: what is known of them in the step.
+ * @has_dump: nothing else has run since.
+ * @nr_handlers: the step is in handlers of so many interrupts or exceptions that have returned.
  */
 struct likely {
 	struct reg_values *values;
@@ -34,6 +36,7 @@ struct likely {
 	struct known stored;
 	bool is_backward;
 	bool has_dump;
+	unsigned int nr_handlers;
 };
 
 /* --- Memory ------------------------------------------------------------- */
@@ -51,13 +54,16 @@ static struct known place_of(const struct likely *pass, const struct sem_insn *i
 	return reg_values_address(pass->values, insn, &tier, is_store);
 }
 
-/* Going back, what nobody has stored to since is as in the dump. */
+/*
+ * Going back, what nobody has stored to since is as in the dump.  Interrupts come on after the end
+ * of the history: clocks and counts that a handler reads it writes again.
+ */
 static struct known look(struct likely *pass, uint64_t address, unsigned int nr_bytes)
 {
 	const struct reg_values *values = pass->values;
 	uint64_t value;
 
-	if (pass->has_dump && !memory_has(&pass->memory, address, nr_bytes) &&
+	if (pass->has_dump && !pass->nr_handlers && !memory_has(&pass->memory, address, nr_bytes) &&
 	    values->memory.read(values->memory.arg, false, address, nr_bytes, &value))
 		memory_set(&pass->memory, address, nr_bytes, known_all(value));
 	return memory_get(&pass->memory, address, nr_bytes);
@@ -199,6 +205,15 @@ static void pass_forward(struct likely *pass, const uint32_t *at)
 	}
 }
 
+/* Going back, a handler begins with its end. */
+static void count_handlers(struct likely *pass, const struct sem_insn *insn)
+{
+	if (insn->op == SEM_IRET)
+		pass->nr_handlers++;
+	else if (reg_values_is_interrupt(insn) && pass->nr_handlers)
+		pass->nr_handlers--;
+}
+
 static void pass_backward(struct likely *pass)
 {
 	struct reg_values *values = pass->values;
@@ -208,6 +223,7 @@ static void pass_backward(struct likely *pass)
 	memory_forget(&pass->memory);
 	pass->is_backward = true;
 	pass->has_dump = values->memory.read;
+	pass->nr_handlers = 0;
 	memcpy(before, values->current, sizeof(before));
 	values->next = (uint32_t)values->nr_versions;
 	values->part = values->nr_parts - 1;
@@ -215,6 +231,7 @@ static void pass_backward(struct likely *pass)
 		const struct sem_insn *insn = reg_values_insn_at(values, values->step);
 
 		reg_values_step_back(values, insn, before);
+		count_handlers(pass, insn);
 		if (values->steps[values->step] == STEP_CUT) {
 			cut(pass);
 		} else if (insn->op != SEM_CUT) {

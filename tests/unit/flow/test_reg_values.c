@@ -337,6 +337,35 @@ START_TEST(likely_cuts)
 }
 END_TEST
 
+static uint64_t loaded_in_handler(bool has_returned)
+{
+	uint32_t handler;
+	uint64_t mask;
+
+	setup();
+	reg_values_anchor(values, SEM_RSP, known_all(SP));
+	reg_values_interrupt(values, 0x1008, 236);
+	handler = INSN(0x2000, "\x48\x8b\x0c\x25\x00\x50\x00\x00");
+	if (has_returned) {
+		INSN(0x2008, "\x48\xcf");
+		INSN(0x1008, "\x90");
+	}
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &dump));
+	look(handler);
+	mask = at.likely.behind[SEM_RCX].mask;
+	reg_values_free(values);
+	return mask;
+}
+
+/* What the handler of an interrupt reads is not what the dump has: the next one writes it. */
+START_TEST(likely_in_handlers)
+{
+	ck_assert_uint_eq(loaded_in_handler(true), 0);
+	ck_assert_uint_eq(loaded_in_handler(false), UINT64_MAX);
+}
+END_TEST
+
 /* A jump that is taken because 5 is 6: nothing of that part is said, all of the others. */
 START_TEST(contradictions)
 {
@@ -361,4 +390,4 @@ END_TEST
 
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, cuts, interrupts,
 	       interrupts_of_one_instruction, interrupted_code_goes_on, begun,
-	       constants, likely, likely_cuts, contradictions)
+	       constants, likely, likely_cuts, likely_in_handlers, contradictions)
