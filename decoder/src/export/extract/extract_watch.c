@@ -5,7 +5,6 @@
 #include "recorder/session.h"
 #include "export/extract/image_record.h"
 #include "views/view_show.h"
-#include "views/view_summary.h"
 
 /* --- Looks -------------------------------------------------------------- */
 
@@ -18,6 +17,12 @@ static bool forget(void *arg, const char *text, size_t len_bytes)
 }
 
 static const struct btsrec_sink nowhere = { .write = forget };
+
+/* What is wrong with the recorder is no reason not to keep the rest. */
+static bool ends_extract(enum btsrec_status status)
+{
+	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO;
+}
 
 static enum btsrec_status look_at_info(struct btsrec *rec)
 {
@@ -43,23 +48,21 @@ static enum btsrec_status look_at_prove(struct btsrec *rec)
 	return btsrec_prove(rec, BTSREC_FORMAT_TEXT, &nowhere, &nr_faults);
 }
 
-/* What the summary and the timeline have of the kernel's log. */
-static enum btsrec_status look_at_log(struct btsrec *rec)
+/* The lines of the kernel's log, beside events that others have read. */
+static enum btsrec_status look_at_timeline(struct btsrec *rec)
 {
-	struct summary_log log;
-
-	if (rec->no_log)
-		return BTSREC_OK;
-	summary_log_read(rec, session_failed_cpu(rec), &log);
-	for (size_t i = 0; i < log.nr; i++)
-		(void)kernel_log_value(&log.log, &log.lines[i], &log.text);
-	return btsrec_timeline(rec, NULL, &nowhere);
+	return rec->no_log ? BTSREC_OK : btsrec_timeline(rec, NULL, &nowhere);
 }
 
-/* The memory of the stacks at the freeze; it holds data of the threads that ran. */
-static enum btsrec_status look_at_stack(struct btsrec *rec)
+/* Memory of stacks holds data.  The summary reads that of threads which did not run, too. */
+static enum btsrec_status look_at_stacks(struct btsrec *rec)
 {
-	return rec->no_user_names ? BTSREC_OK : btsrec_stack(rec, NULL, &nowhere);
+	enum btsrec_status status = BTSREC_OK;
+
+	if (rec->no_user_names)
+		return BTSREC_OK;
+	status = btsrec_stack(rec, NULL, &nowhere);
+	return ends_extract(status) ? status : btsrec_summary(rec, BTSREC_FORMAT_TEXT, &nowhere);
 }
 
 /*
@@ -72,18 +75,12 @@ static enum btsrec_status (*const looks[])(struct btsrec *rec) = {
 	look_at_check,
 	look_at_show,
 	look_at_prove,
-	look_at_log,
-	look_at_stack,
+	look_at_timeline,
+	look_at_stacks,
 };
 
 #define NR_LOOKS	(sizeof(looks) / sizeof(looks[0]))
 #define NR_SHARED	1
-
-/* What is wrong with the recorder is no reason not to keep the rest. */
-static bool ends_extract(enum btsrec_status status)
-{
-	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO;
-}
 
 /* Those from @first on, up to @end. */
 static enum btsrec_status look_at(struct btsrec *watched, size_t first, size_t end)
