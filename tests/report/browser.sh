@@ -69,6 +69,21 @@ function tap(x, y) {
 check("something is drawn", draw.getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte));
 check("the reason is the title", $("title").textContent.includes("panic on CPU"));
 check("the summary is there", $("summary").textContent.includes("first fault: panic"));
+check("the summary is whole", $("summary").textContent === D.summary);
+check("the verdict is on top", !$("verdict").hidden && $("verdict").textContent.length > 5);
+const links = [...$("summary").querySelectorAll("button")];
+check("a keyboard reaches each link", links.length && links.every((one) => one.tabIndex === 0));
+for (const link of links.filter((one) => one.title.startsWith("show event"))) {
+	$("detail").hidden = true;
+	link.click();
+	check(link.title + " shows its call", !$("detail").hidden && selected.from === Number(link.textContent) &&
+		link.title.endsWith(`of CPU ${selected.cpu.cpu}`));
+}
+for (const link of links.filter((one) => one.title.startsWith("show CPU"))) {
+	link.click();
+	check(link.title + " opens it", document.activeElement === canvas && D.cpus.some((cpu) => cpu.open &&
+		link.title.includes(`CPU ${cpu.cpu} `)));
+}
 check("no element came out of a name", !document.querySelector("main b:not(h1 b)"));
 check("every address is known", D.cpus.every((cpu) => cpu.branches.every((a) => a < D.addresses.length)));
 check("every branch has a kind", D.cpus.every((cpu) => cpu.types.length === cpu.branches.length / 2));
