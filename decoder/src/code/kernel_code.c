@@ -225,18 +225,16 @@ static bool may_begin_thunk(const uint8_t *bytes)
 	return false;
 }
 
-/* Nearly all code is in no thunk, which a look at where one would begin shows. */
+/* Nearly all code is in no thunk, which a look at where one would begin in the page shows. */
 static bool may_be_in_thunk(struct code *code, uint64_t cr3, uint64_t va)
 {
-	uint64_t line = va & ~(uint64_t)(LINE_BYTES - 1);
-	uint8_t bytes[LINES_BEFORE_BYTES + LINE_BYTES];
-	size_t nr_bytes, end = LINES_BEFORE_BYTES + (size_t)(va - line);
+	const struct code_page *page = code_page_at(code, cr3, va);
+	size_t end = va % BTSREC_PAGE_BYTES, line = end & ~(size_t)(LINE_BYTES - 1);
 
-	(void)code_bytes(code, cr3, line - LINES_BEFORE_BYTES, bytes, sizeof(bytes), &nr_bytes);
-	if (nr_bytes < sizeof(bytes))
+	if (line < LINES_BEFORE_BYTES || line + LINE_BYTES > page->valid_bytes)
 		return true;
-	for (size_t at = 0; at <= end; at += RETURN_THUNK_ALIGN)
-		if (may_begin_thunk(bytes + at))
+	for (size_t at = line - LINES_BEFORE_BYTES; at <= end; at += RETURN_THUNK_ALIGN)
+		if (may_begin_thunk(page->bytes + at))
 			return true;
 	return false;
 }
