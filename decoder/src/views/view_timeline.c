@@ -413,6 +413,8 @@ static enum btsrec_status pass_line(struct timeline_view *view, struct lane *lan
 			show_log_line(view, line);
 		return BTSREC_OK;
 	}
+	if (!lane)
+		return BTSREC_OK;
 	if (wanted)
 		show_line(view, lane);
 	return lane_advance(lane);
