@@ -101,6 +101,7 @@ static inline const char *btsrec_remedy(long err, const char *otherwise)
 int btsrec_arm(void);
 void btsrec_disarm(void);
 bool btsrec_is_armed(void);
+int btsrec_set_freeze_on(const char *list, const char *effect);
 void btsrec_stop_this_cpu(enum btsrec_reason reason);
 void btsrec_yield_ends(struct btsrec_pcpu *pc);
 void btsrec_survived_oops(void);
@@ -150,6 +151,7 @@ const char *btsrec_hook_remedy(int err);
 void btsrec_hook_missing(const char *name, int err, const char *effect);
 void btsrec_hook_unsupported(const char *option, const char *effect);
 void btsrec_hook_forget_missing(void);
+void btsrec_hook_forget_effect(const char *effect);
 void btsrec_hook_show_missing(struct seq_file *m);
 
 /* btsrec_perf.c */
@@ -169,6 +171,7 @@ int btsrec_freeze_register(bool freeze_on_fault);
 void btsrec_freeze_unregister(void);
 void btsrec_freeze_exit(void);
 void btsrec_freeze_now(void);
+bool btsrec_freeze_for(const struct pt_regs *regs, enum btsrec_reason reason, const char *trigger);
 bool btsrec_freeze_missed(void);
 void btsrec_thaw(void);
 bool btsrec_is_frozen(void);

@@ -110,23 +110,29 @@ static inline void *btsrec_module_rodata(const struct module *mod, u64 *bytes)
 /*
  * struct btsrec_hook - our handler is called where a function of the kernel begins
  *
- * BTSREC_HOOK_HANDLER(name, regs) is the head of a handler, and BTSREC_HOOK(name) and
+ * BTSREC_HOOK_HANDLER(name, regs) is the head of a handler.  BTSREC_HOOK_HANDLER_OF(name, hook,
+ * regs) is that of one that asks which hook it is.  BTSREC_HOOK(name) and
  * BTSREC_HOOK_WITH_REGS(name) are what a hook is initialised with.  Without the latter @regs may be
  * NULL.  By ftrace; where the kernel has no CONFIG_FUNCTION_TRACER, by a kprobe.
  */
+#define BTSREC_HOOK_HANDLER(name, regs)	BTSREC_HOOK_HANDLER_OF(name, unused_hook, regs)
+
 #ifdef BTSREC_HOOKS_ftrace
 struct btsrec_hook {
 	struct ftrace_ops ops;
 };
 
-#define BTSREC_HOOK_HANDLER(name, regs)						\
-	static __always_inline void name##_with(const struct pt_regs *regs);	\
+#define BTSREC_HOOK_HANDLER_OF(name, hook, regs)				\
+	static __always_inline void name##_with(const struct btsrec_hook *hook,	\
+						const struct pt_regs *regs);	\
 	static void name(unsigned long ip, unsigned long parent_ip,		\
 			 struct ftrace_ops *ops, struct ftrace_regs *fregs)	\
 	{									\
-		name##_with(ftrace_get_regs(fregs));				\
+		name##_with(container_of(ops, struct btsrec_hook, ops),		\
+			    ftrace_get_regs(fregs));				\
 	}									\
-	static __always_inline void name##_with(const struct pt_regs *regs)
+	static __always_inline void name##_with(const struct btsrec_hook *hook,	\
+						const struct pt_regs *regs)
 #define BTSREC_HOOK(name)							\
 	{ .ops = { .func = name, .flags = BTSREC_FTRACE_FLAGS } }
 #define BTSREC_HOOK_WITH_REGS(name)						\
@@ -173,14 +179,16 @@ struct btsrec_hook {
 	struct kprobe probe;
 };
 
-#define BTSREC_HOOK_HANDLER(name, regs)						\
-	static __always_inline void name##_with(const struct pt_regs *regs);	\
+#define BTSREC_HOOK_HANDLER_OF(name, hook, regs)				\
+	static __always_inline void name##_with(const struct btsrec_hook *hook,	\
+						const struct pt_regs *regs);	\
 	static int name(struct kprobe *probe, struct pt_regs *regs)		\
 	{									\
-		name##_with(regs);						\
+		name##_with(container_of(probe, struct btsrec_hook, probe), regs); \
 		return 0;							\
 	}									\
-	static __always_inline void name##_with(const struct pt_regs *regs)
+	static __always_inline void name##_with(const struct btsrec_hook *hook,	\
+						const struct pt_regs *regs)
 #define BTSREC_HOOK(name)		{ .probe = { .pre_handler = name } }
 #define BTSREC_HOOK_WITH_REGS(name)	BTSREC_HOOK(name)
 #endif
@@ -233,6 +241,16 @@ static inline void check_trace_callback_type_rcu_stall_warning(void (*cb)(void *
 #define BTSREC_HAS_REPORT_BUG_ENTRY	true
 #else
 #define BTSREC_HAS_REPORT_BUG_ENTRY	false
+#endif
+
+/*
+ * A probe of any tracepoint has not the type by which it is called, which CFI refuses.  "cfi:
+ * Switch to -fsanitize=kcfi", v6.1; "kcfi: Rename CONFIG_CFI_CLANG to CONFIG_CFI", v6.18.
+ */
+#if defined(CONFIG_CFI_CLANG) || defined(CONFIG_CFI)
+#define BTSREC_HAS_CFI		true
+#else
+#define BTSREC_HAS_CFI		false
 #endif
 
 #endif /* BTSREC_COMPAT_H */

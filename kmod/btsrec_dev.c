@@ -3,7 +3,9 @@
  * DOC: /dev/btsrec
  *
  * A write is one command, with or without a newline: "arm", "disarm",
- * "freeze", "mark TEXT", "hold", "release".  A read gives the state as
+ * "freeze", "mark TEXT", "hold", "release", "freeze_on LIST", "freeze TEXT" and "wait".
+ * "freeze TEXT" is a request as that of a module, and there only if freeze_on= has "request".
+ * "wait" sleeps until a freeze that freeze_on= names.  A read gives the state as
  * "key: value" lines.  A hold ends with the file that it was written to.  Opening
  * it takes CAP_SYS_ADMIN: the state holds kernel addresses.
  */
@@ -20,9 +22,12 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "btsrec.h"
+#include <btsrec/freeze.h>
 
-#define COMMAND_BYTES	128
+#include "btsrec.h"
+#include "btsrec_trigger.h"
+
+#define COMMAND_BYTES	(BTSREC_MAX_LIST_BYTES + 16)
 
 /* One command, or one look at the state, at a time. */
 DEFINE_MUTEX(btsrec_command_mutex);
@@ -77,6 +82,10 @@ static int dev_show(struct seq_file *m, void *unused)
 	seq_printf(m, "modules_lost: %u\n", root->nr_modules_lost);
 	seq_printf(m, "execs: %llu\n", READ_ONCE(root->nr_execs));
 	seq_printf(m, "freeze_reason: %u\n", READ_ONCE(root->freeze_reason));
+	seq_printf(m, "freeze_trigger: %*pE\n",
+		   (int)strnlen(root->freeze_trigger, sizeof(root->freeze_trigger)),
+		   root->freeze_trigger);
+	seq_printf(m, "freeze_on: %s\n", btsrec_triggers_list());
 	seq_printf(m, "held: %u\n", btsrec_is_held());
 	btsrec_hook_show_missing(m);
 	cpus_read_lock();	/* one that comes up may get a page and lose it again */
@@ -98,6 +107,10 @@ static int run_command(const struct file *file, char *text)
 
 	if (!strcmp(verb, "mark"))
 		return argument && *argument ? btsrec_mark(argument) : -EINVAL;
+	if (!strcmp(verb, "freeze_on"))
+		return argument ? btsrec_set_freeze_on(argument, "Not changed") : -EINVAL;
+	if (!strcmp(verb, "freeze") && argument && *argument)
+		return btsrec_freeze_request(argument);
 	if (argument)
 		return -EINVAL;
 	if (!strcmp(verb, "arm"))
@@ -122,7 +135,7 @@ static int run_command(const struct file *file, char *text)
 
 static ssize_t dev_write(struct file *file, const char __user *buf, size_t bytes, loff_t *pos)
 {
-	char text[COMMAND_BYTES];
+	char text[COMMAND_BYTES], *command;
 	int err;
 
 	if (bytes >= sizeof(text))
@@ -130,8 +143,11 @@ static ssize_t dev_write(struct file *file, const char __user *buf, size_t bytes
 	if (copy_from_user(text, buf, bytes))
 		return -EFAULT;
 	text[bytes] = '\0';
+	command = strim(text);
+	if (!strcmp(command, "wait"))
+		return btsrec_trigger_wait() ?: bytes;
 	mutex_lock(&btsrec_command_mutex);
-	err = run_command(file, strim(text));
+	err = run_command(file, command);
 	mutex_unlock(&btsrec_command_mutex);
 	return err ?: bytes;
 }

@@ -26,6 +26,7 @@
 #include "btsrec_annot.h"
 #include "btsrec_compat.h"
 #include "btsrec_suspect.h"
+#include "btsrec_trigger.h"
 
 #define NMI_HANDLER_NAME	"btsrec"
 #define WAIT_MS			50
@@ -138,22 +139,25 @@ static void wait_for_others(void)
 
 /*
  * The other CPUs, by an NMI of our own; interrupts are off.  The mask form of the IPI is used
- * because the shorthand may reach CPUs that are offline.
+ * because the shorthand may reach CPUs that are offline.  Returns whether this freeze is the one.
  */
-static noinline void freeze_others(u32 reason)
+static noinline bool freeze_others(u32 reason, const char *trigger)
 {
 	struct btsrec_root *root = btsrec_root_page;
 
 	if (cmpxchg(&freeze_reason, BTSREC_REASON_NONE, reason) != BTSREC_REASON_NONE)
-		return;
+		return false;
 	this_cpu_write(btsrec_pcpu.frozen_tsc, 1);
 	apic->send_IPI_mask_allbutself(cpu_online_mask, NMI_VECTOR);
 	wait_for_others();
 	root->freeze_tsc = rdtsc_ordered();
 	root->freeze_cpu = raw_smp_processor_id();
+	if (trigger)
+		strscpy(root->freeze_trigger, trigger, sizeof(root->freeze_trigger));
 	WRITE_ONCE(root->state, BTSREC_ROOT_FROZEN);
 	smp_wmb();	/* the reason after the rest: it says "frozen" */
 	WRITE_ONCE(root->freeze_reason, reason);
+	return true;
 }
 
 /*
@@ -225,7 +229,7 @@ static noinline void freeze_others_at_panic(const struct pt_regs *regs)
 
 	if (page && page->frozen && !btsrec_is_frozen())
 		page->freeze.reason = reason;
-	freeze_others(reason);
+	freeze_others(reason, NULL);
 }
 
 static __always_inline void freeze_all(const struct pt_regs *regs, u32 reason)
@@ -237,8 +241,35 @@ static __always_inline void freeze_all(const struct pt_regs *regs, u32 reason)
 	if (reason == BTSREC_REASON_PANIC)
 		freeze_others_at_panic(regs);
 	else
-		freeze_others(reason);
+		freeze_others(reason, NULL);
 	raw_local_irq_restore(flags);
+}
+
+/**
+ * btsrec_freeze_for() - freeze all CPUs for what freeze_on= names
+ * @regs: of the place; NULL: of this one
+ * @reason: what it is
+ * @trigger: which of its kind, below BTSREC_TRIGGER_BYTES; NULL: there is but one
+ *
+ * In any context, as at a crash.  The caller has paused this CPU, so that the call is not
+ * recorded.
+ *
+ * Return: false: it was frozen already, or another CPU was first.
+ */
+bool btsrec_freeze_for(const struct pt_regs *regs, enum btsrec_reason reason, const char *trigger)
+{
+	struct btsrec_cpu *page;
+	unsigned long flags;
+	bool is_first;
+
+	raw_local_irq_save(flags);
+	freeze_cpu(regs, reason, false);
+	page = this_cpu_read(btsrec_pcpu.page);
+	if (page && page->frozen && page->freeze.reason == reason)
+		WRITE_ONCE(page->survived, 1);	/* what is in memory will not be of this moment */
+	is_first = freeze_others(reason, trigger);
+	raw_local_irq_restore(flags);
+	return is_first;
 }
 
 BTSREC_HOOK_HANDLER(on_panic, regs)
@@ -249,6 +280,18 @@ BTSREC_HOOK_HANDLER(on_panic, regs)
 BTSREC_HOOK_HANDLER(on_oops, regs)
 {
 	freeze_all(regs, BTSREC_REASON_OOPS);
+}
+
+/*
+ * __warn(), which reports a WARN().  It is not called for what warns once only and has done so.
+ * report_bug() has paused already, where it could be hooked.
+ */
+BTSREC_HOOK_HANDLER(on_warn, regs)
+{
+	if (!btsrec_freezes_on(BTSREC_REASON_WARN))
+		return;
+	pause_on_suspicion(NULL, BTSREC_REASON_WARN);
+	btsrec_trigger_freeze(regs, BTSREC_REASON_WARN, NULL);
 }
 
 /* BTS must be off before the next kernel: nothing there would switch it off. */
@@ -356,6 +399,9 @@ static struct freeze_hook hooks[] = {
 	{ .name = "oops_exit",
 	  .effect = "after an oops the kernel log will not say where the history is",
 	  .hook = BTSREC_HOOK_WITH_REGS(on_oops_exit) },
+	{ .name = "__warn",
+	  .effect = "freeze_on=warn does not freeze",
+	  .hook = BTSREC_HOOK_WITH_REGS(on_warn) },
 	{ .name = "make_task_dead",
 	  .effect = "with oops=rearm recording will not go on after an oops",
 	  .hook = BTSREC_HOOK_WITH_REGS(on_make_task_dead) },
@@ -549,5 +595,6 @@ void btsrec_thaw(void)
 	if (btsrec_root_page->state == BTSREC_ROOT_FROZEN)
 		WRITE_ONCE(btsrec_root_page->state, BTSREC_ROOT_DISARMED);
 	btsrec_root_page->freeze_reason = BTSREC_REASON_NONE;
+	memset(btsrec_root_page->freeze_trigger, 0, sizeof(btsrec_root_page->freeze_trigger));
 	WRITE_ONCE(freeze_reason, BTSREC_REASON_NONE);
 }

@@ -59,6 +59,20 @@ void btsrec_hook_forget_missing(void)
 }
 
 /**
+ * btsrec_hook_forget_effect() - nobody wants the hooks with this effect any more
+ * @effect: as it was given
+ */
+void btsrec_hook_forget_effect(const char *effect)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < nr_missing; i++)
+		if (missing[i].effect != effect)
+			missing[nr++] = missing[i];
+	nr_missing = nr;
+}
+
+/**
  * btsrec_hook_show_missing() - the missing hooks as lines of /dev/btsrec
  * @m: where they go
  */

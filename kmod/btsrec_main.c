@@ -23,6 +23,7 @@
 
 #include "btsrec_annot.h"
 #include "btsrec_compat.h"
+#include "btsrec_trigger.h"
 
 static char *ring_bytes = "1M";
 module_param(ring_bytes, charp, 0444);
@@ -51,6 +52,11 @@ static char *oops = "freeze";
 module_param(oops, charp, 0444);
 MODULE_PARM_DESC(oops,
 		 "After an oops that the system survives: freeze keeps the history until \"arm\" is written to /dev/btsrec, rearm records again at once (default freeze)");
+
+static char *freeze_on = "none";
+module_param(freeze_on, charp, 0444);
+MODULE_PARM_DESC(freeze_on,
+		 "Stop recording at these, too: a list of warn, soft_lockup, hung_task, rcu_stall, oops, request, tracepoint:NAME, function:NAME and function:NAME:argN:eq:VALUE with commas between them (default none)");
 
 static unsigned int console_records;
 module_param(console_records, uint, 0444);
@@ -389,6 +395,7 @@ int btsrec_arm(void)
 	if (err)
 		goto unregister_freeze;
 	root->nr_arms++;
+	btsrec_triggers_register();
 	err = btsrec_vmcoreinfo_put_root();
 	if (err)
 		pr_warn("The VMCOREINFO note does not take the root's address (error %d); decoders will scan for it.\n",
@@ -416,6 +423,7 @@ void btsrec_disarm(void)
 {
 	if (!btsrec_is_armed())
 		return;
+	btsrec_triggers_unregister();
 	cpus_stop();
 	btsrec_freeze_unregister();
 	btsrec_probes_unregister();
@@ -424,7 +432,7 @@ void btsrec_disarm(void)
 		WRITE_ONCE(btsrec_root_page->state, BTSREC_ROOT_DISARMED);
 }
 
-/* Policy oops=rearm; false again at unload. */
+/* Policy oops=rearm, unless freeze_on= has oops; false again at unload. */
 static bool rearm_after_oops;
 
 static void rearm(struct work_struct *unused)
@@ -454,7 +462,9 @@ static DEFINE_IRQ_WORK(rearm_irq_work, queue_rearm);
  */
 void btsrec_survived_oops(void)
 {
-	if (READ_ONCE(rearm_after_oops))
+	if (btsrec_freezes_on(BTSREC_REASON_OOPS))
+		btsrec_trigger_due();
+	else if (READ_ONCE(rearm_after_oops))
 		irq_work_queue(&rearm_irq_work);
 }
 
@@ -510,13 +520,35 @@ static bool is_known(const char *name, const char *value, const char *one, const
 	return false;
 }
 
+/**
+ * btsrec_set_freeze_on() - another list of freeze_on=
+ * @list: see btsrec_trigger_list.c
+ * @effect: what the sentence of a refusal begins with
+ *
+ * The caller serialises.
+ *
+ * Return: 0, or a negative errno after a printed sentence; see btsrec_triggers_set().
+ */
+int btsrec_set_freeze_on(const char *list, const char *effect)
+{
+	const char *why = "freeze=0 leaves no hook for it";
+	int err = -EINVAL;
+
+	if (freeze || !*list || !strcmp(list, "none"))
+		err = btsrec_triggers_set(list, &why);
+	if (err)
+		pr_err("%s: freeze_on=%s: %s.\n", effect, list, why);
+	return err;
+}
+
 static int __init btsrec_init(void)
 {
 	u64 bytes = parse_ring_bytes();
 	int err, which = parse_mode();
 
 	if (!bytes || which < 0 || !is_known("pti", pti, "map", "refuse") ||
-	    !is_known("oops", oops, "freeze", "rearm"))
+	    !is_known("oops", oops, "freeze", "rearm") ||
+	    btsrec_set_freeze_on(freeze_on, "Not loaded"))
 		return -EINVAL;
 	btsrec_console_set(console_records);
 	yield_ends_init();
@@ -548,6 +580,7 @@ disarm:
 	btsrec_disarm();
 	btsrec_vmcoreinfo_remove_root();
 unregister_reboot:
+	btsrec_triggers_exit();
 	btsrec_freeze_exit();
 	btsrec_perf_exit();
 	unregister_reboot_notifier(&reboot_notifier);
@@ -563,6 +596,7 @@ static void __exit btsrec_exit(void)
 	btsrec_dev_unregister();
 	disarm_at_unload();
 	btsrec_vmcoreinfo_remove_root();
+	btsrec_triggers_exit();
 	btsrec_freeze_exit();
 	btsrec_perf_exit();
 	unregister_reboot_notifier(&reboot_notifier);

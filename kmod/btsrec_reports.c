@@ -28,6 +28,7 @@
 
 #include "btsrec_compat.h"
 #include "btsrec_suspect.h"
+#include "btsrec_trigger.h"
 
 #define PRINTK		__stringify(BTSREC_PRINTK)
 
@@ -47,6 +48,8 @@ static DEFINE_PER_CPU(struct irq_work, report_end);
 static __always_inline void pause_for_report(enum btsrec_reason reason)
 {
 	pause_on_suspicion(NULL, reason);
+	if (btsrec_freezes_on(reason))
+		btsrec_trigger_freeze(NULL, reason, NULL);
 	if (in_hardirq())
 		irq_work_queue(this_cpu_ptr(&report_end));
 }

@@ -38,6 +38,7 @@ enum doctor_level {
  * @nr_skipped: annotations that were wanted and not written.
  * @nr_missing_hooks: hooks that the recorder does without; @missing_hooks: the names of the
  *	first of them, with ", " between.
+ * @freeze_on: what the recorder stops for besides a crash, as /dev/btsrec has it; "": not known.
  * @nr_foreign_stops: how often a CPU's BTS was found off by another's hand.
  * @conf_errno: why /etc/btsrec.conf could not be read; 0: it was, or there is none.
  * @crash_bytes: memory that is reserved for the capture kernel.
@@ -65,6 +66,7 @@ struct doctor_facts {
 	uint64_t nr_annotations, nr_skipped, nr_foreign_stops;
 	unsigned int nr_missing_hooks;
 	char missing_hooks[160];
+	char freeze_on[256];
 	int conf_errno;
 	bool is_crash_kernel_loaded, captures;
 	uint64_t crash_bytes;

@@ -148,6 +148,13 @@ static void judge_hooks(const struct doctor_facts *facts, struct doctor_report *
 		     facts->nr_missing_hooks, facts->missing_hooks);
 }
 
+static void judge_freeze_on(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (*facts->freeze_on && strcmp(facts->freeze_on, "none"))
+		find(report, "freeze-on", DOCTOR_GOOD, "",
+		     "Besides a crash the recorder stops for %s.", facts->freeze_on);
+}
+
 static void judge_recorder(const struct doctor_facts *facts, struct doctor_report *report)
 {
 	judge_module(facts, report);
@@ -157,6 +164,7 @@ static void judge_recorder(const struct doctor_facts *facts, struct doctor_repor
 	if (!facts->device_errno) {
 		judge_perf(facts, report);
 		judge_hooks(facts, report);
+		judge_freeze_on(facts, report);
 	}
 }
 

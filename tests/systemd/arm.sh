@@ -95,6 +95,50 @@ grep -q "no BTS here" "$work/status" || fault "no status text"
 expect 2 "usage" "$arm"
 expect 2 "usage" "$arm" dance
 
+# What FREEZE_ON names: the history goes to the collector, and the recorder is armed again.  A day
+# has so many of them; then the list is put aside.
+watch=$(dirname "$arm")/watch
+export BTSREC_STATE=$work/state
+mkdir "$BTSREC_STATE"
+frozen='state: frozen\nfreeze_trigger: ksys_sync\nfreeze_on: function:ksys_sync\n'
+expect 2 "usage" "$watch"
+printf "$frozen" >"$work/device"
+expect 1 "" "$watch" wanted
+expect 1 "" env FREEZE_ON=none "$watch" wanted
+expect 0 "" env FREEZE_ON=warn "$watch" wanted
+# A device that takes commands into a file: three freezes, then an end of the wait.
+cat >"$work/bin/device-sh" <<-'END'
+	sed "s#>\"\$device\"#| \"$BTSREC_TELL\"#" "$1" >"$1.told"
+END
+stub tell "read -r line; echo \"\$line\" >>'$work/told'
+[ \"\$line\" != wait ] || [ \"\$(grep -c '^wait' '$work/told')\" -le 3 ]"
+cp "$watch" "$work/watch"
+BTSREC_TELL=$work/bin/tell sh "$work/bin/device-sh" "$work/watch"
+stub btsrec "[ \"\$1\" = snapshot ] && for out; do :; done && echo a history >\"\$out\""
+stub sleep "echo \"sleep \$1\" >>'$work/told'"
+expect 1 "The history of a freeze (ksys_sync) is in $work/state/captures.*" \
+	env FREEZE_ON=function:ksys_sync FREEZE_REPORTS_PER_DAY=2 sh "$work/watch.told" run
+[ "$(find "$BTSREC_STATE/captures" -name '*.bts' | wc -l)" = 2 ] ||
+	fault "not two histories: $(ls "$BTSREC_STATE/captures")"
+said=$(sed 's/^sleep 86[0-9]*$/sleep a day/' "$work/told")
+[ "$said" = "wait
+arm
+wait
+arm
+wait
+freeze_on none
+arm
+sleep a day
+freeze_on function:ksys_sync
+wait" ] || fault "the watch wrote: $said"
+# Yesterday's do not count, and a failure is a sentence.
+echo "$(($(date +%s) - 90000))" >"$BTSREC_STATE/freezes"
+stub btsrec "exit 4"
+: >"$work/told"
+expect 1 "No report of a freeze (ksys_sync): the history could not be written" \
+	env FREEZE_ON=warn FREEZE_REPORTS_PER_DAY=9 sh "$work/watch.told" run
+rm "$work/bin/btsrec" "$work/bin/sleep" "$work/device"
+
 # In the capture kernel nothing fails, and the file is there or not.
 mkimage "$work/vmcore" <<-END
 	root ring=200

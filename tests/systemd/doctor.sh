@@ -123,7 +123,9 @@ put /dev/btsrec "state: frozen\n$recording"
 expect 2 "^no-history  armed .*earlier fault"
 put /dev/btsrec "state: armed\nhooks_missing: 2\nmissing_hook: report_bug: the history of it\nmissing_hook: _printk: so: and so\n$recording"
 expect 1 "^degraded  *hooks .*without 2 hooks in the kernel: report_bug, _printk\.$" "kernel log"
-put /dev/btsrec "state: armed\nhooks_missing: 0\n$recording"
+put /dev/btsrec "state: armed\nfreeze_on: warn,function:ksys_sync\nhooks_missing: 0\n$recording"
+expect 0 "^good  *freeze-on .*stops for warn,function:ksys_sync\.$"
+put /dev/btsrec "state: armed\nfreeze_on: none\nhooks_missing: 0\n$recording"
 expect 0
 put /dev/btsrec 'state: disarmed\ncpu0: stopped annotations=1 skipped=0 foreign_stops=0\n'
 expect 2 "^no-history  armed .*not armed: disarmed"

@@ -17,7 +17,7 @@ fault() {
 # As installed, so that the paths of the programs exist.
 DESTDIR=$root cmake --install "$build" --component tools >/dev/null || fault "not installable"
 units=$(find "$root" -name 'btsrec*.service' -o -name 'btsrec*.path' -o -name 'btsrec*.timer')
-[ "$(wc -w <<<"$units")" = 7 ] || fault "found $units"
+[ "$(wc -w <<<"$units")" = 8 ] || fault "found $units"
 # Where all that reads settings looks for them, whatever the prefix of this build.
 [ -e "$root/etc/btsrec.conf" ] || fault "the settings are in $(find "$root" -name btsrec.conf)"
 [ -d "$root/etc/btsrec/report.d" ] || fault "there is no folder for hooks in /etc"
@@ -74,10 +74,11 @@ exposed btsrec.service 35
 exposed btsrec-collect.service 12
 exposed btsrec-hooks.service 17
 exposed btsrec-metrics.service 21
+exposed btsrec-watch.service 30
 
 # Settings and the file that explains them agree.
 scripts=("$source"/systemd/arm "$source"/systemd/capture "$source"/systemd/collect
-	"$source"/systemd/initramfs/hook)
+	"$source"/systemd/watch "$source"/systemd/initramfs/hook)
 sed -n 's/^#\([A-Z_]*\)=.*/\1/p' "$source/systemd/btsrec.conf" | sort >"$root/explained"
 grep -oh '{[A-Z_]*:' "${scripts[@]}" | tr -d '{:' |
 	grep -v -e '^BTSREC_' -e NOTIFY_SOCKET -e CONFDIR |

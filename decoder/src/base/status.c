@@ -65,6 +65,10 @@ const char *btsrec_reason_str(uint32_t reason)
 	case BTSREC_REASON_SNAPSHOT:	return "snapshot";
 	case BTSREC_REASON_RCU_STALL:	return "rcu stall";
 	case BTSREC_REASON_CONSOLE:	return "console output";
+	case BTSREC_REASON_WARN:	return "warning";
+	case BTSREC_REASON_TRACEPOINT:	return "tracepoint";
+	case BTSREC_REASON_FUNCTION:	return "function";
+	case BTSREC_REASON_REQUEST:	return "request";
 	}
 	return "unknown";
 }

@@ -109,6 +109,17 @@ bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze
 	case BTSREC_REASON_PANIC:
 		search->wants_call = was_recording(freeze);
 		return true;
+	case BTSREC_REASON_FUNCTION:
+		/* Its hook pauses first: that is no other pause. */
+		if (!was_recording(freeze) && freeze->pause_reason != BTSREC_REASON_FUNCTION)
+			return search_end(search, fault_why_paused(freeze));
+		search->wants_call = true;
+		return true;
+	case BTSREC_REASON_TRACEPOINT:
+	case BTSREC_REASON_REQUEST:
+		return search_end(search, freeze->pause_reason == freeze->reason ?
+				  FAULT_TRIGGER : fault_why_paused(freeze));
+	case BTSREC_REASON_WARN:
 	case BTSREC_REASON_OOPS:
 	case BTSREC_REASON_HARD_LOCKUP:
 	case BTSREC_REASON_MCE:
@@ -129,6 +140,7 @@ static enum fault_kind kind_of_entry(const struct btsrec_freeze *freeze,
 	if (freeze->via_nmi)
 		return is_nmi || branch->type == BRANCH_ENTRY ? FAULT_STOP : FAULT_UNKNOWN;
 	switch (freeze->reason) {
+	case BTSREC_REASON_WARN:
 	case BTSREC_REASON_OOPS:
 		/* NMI handlers are not recorded: all that is known is that it was one. */
 		if (is_nmi && !was_recording(freeze))
@@ -287,6 +299,8 @@ const char *fault_why_str(enum fault_why why)
 		return "not recorded, what may have been a fault was being handled";
 	case FAULT_REPORT:
 		return "at the end of the history, the report of it is not recorded";
+	case FAULT_TRIGGER:
+		return "at the end of the history, where it was to freeze";
 	case FAULT_INCOMPLETE:
 		return "a part of the history is missing before the freeze";
 	case FAULT_NOT_ENTERED:

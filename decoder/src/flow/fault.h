@@ -34,6 +34,7 @@ enum fault_why {
 	FAULT_PRINTED,		/* ... because a console's driver was writing */
 	FAULT_HANDLED,		/* ... because what it handled might have been a fault */
 	FAULT_REPORT,		/* ... at the beginning of the kernel's report, and there it is */
+	FAULT_TRIGGER,		/* ... at the tracepoint or request to freeze, and there it is */
 	FAULT_INCOMPLETE,	/* a part of the history is missing on the way there */
 	FAULT_NOT_ENTERED,	/* the way there is whole and holds no such branch */
 	FAULT_MOVED,		/* the thread ran on another CPU on the way there */

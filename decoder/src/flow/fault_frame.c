@@ -22,8 +22,8 @@ bool fault_frame_is_kept(const struct btsrec_root *root, const struct btsrec_cpu
 {
 	const unsigned int minor_of_survived = 3;
 
-	return cpu->freeze.reason != BTSREC_REASON_OOPS ||
-	       (!cpu->survived && root->version_minor >= minor_of_survived);
+	return !cpu->survived && (cpu->freeze.reason != BTSREC_REASON_OOPS ||
+				  root->version_minor >= minor_of_survived);
 }
 
 /* Vectors that Linux gives stacks of their own (arch/x86/include/asm/page_64_types.h). */

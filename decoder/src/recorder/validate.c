@@ -41,7 +41,10 @@ static bool kernel_range(uint64_t kva, uint64_t bytes)
 
 static enum btsrec_status validate_root_layout(const struct btsrec_root *root, struct msg *why)
 {
-	if (root->root_bytes < sizeof(*root) || root->root_bytes > BTSREC_PAGE_BYTES)
+	/* What the first version had; the rest of the page is zero. */
+	const size_t least_bytes = offsetof(struct btsrec_root, freeze_trigger);
+
+	if (root->root_bytes < least_bytes || root->root_bytes > BTSREC_PAGE_BYTES)
 		return msg_set(why, BTSREC_ERR_CORRUPT, "root of %u bytes", root->root_bytes);
 	if (root->cpu_bytes < BTSREC_CPU_MIN_BYTES || root->cpu_bytes > BTSREC_PAGE_BYTES)
 		return msg_set(why, BTSREC_ERR_CORRUPT, "CPU pages of %u bytes", root->cpu_bytes);

@@ -136,9 +136,15 @@ struct verdict verdict_of(const struct verdict_facts *facts)
 	case BTSREC_REASON_MCE:
 		return (struct verdict){ .kind = VERDICT_MACHINE_CHECK,
 					 .ip = fault->kind ? fault->from : 0 };
+	case BTSREC_REASON_FUNCTION:
+	case BTSREC_REASON_TRACEPOINT:
+	case BTSREC_REASON_REQUEST:
+		return (struct verdict){ .kind = VERDICT_TRIGGER,
+					 .ip = fault->kind == FAULT_CALL ? fault->from : 0 };
 	case BTSREC_REASON_PANIC:
 	case BTSREC_REASON_OOPS:
 	case BTSREC_REASON_NMI:
+	case BTSREC_REASON_WARN:
 		break;
 	default:
 		return (struct verdict){ .kind = VERDICT_NONE };
@@ -194,6 +200,8 @@ const char *verdict_kind_str(enum verdict_kind kind)
 		return "lockup";
 	case VERDICT_HUNG_TASK:
 		return "hung-task";
+	case VERDICT_TRIGGER:
+		return "trigger";
 	}
 	return "unknown";
 }

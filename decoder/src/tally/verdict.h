@@ -19,7 +19,7 @@ enum verdict_kind {
 	VERDICT_NO_CODE,	/* a branch to where no code is */
 	VERDICT_PROTECTION,	/* #GP, and more is not known */
 	VERDICT_BUG,		/* UD2, and an oops */
-	VERDICT_WARN,		/* UD2, and a panic */
+	VERDICT_WARN,		/* UD2, and a panic or what freeze_on= names */
 	VERDICT_STACK_OVERFLOW,	/* the stack pointer is below the lowest page of a stack */
 	VERDICT_EXCEPTION,	/* another exception */
 	VERDICT_PANIC,		/* panic() was called */
@@ -28,6 +28,7 @@ enum verdict_kind {
 	VERDICT_STUCK,		/* a function that does not return, and no task switch */
 	VERDICT_LOCKUP,		/* a lockup or stall was reported; where is not known */
 	VERDICT_HUNG_TASK,
+	VERDICT_TRIGGER,	/* no fault: a place or request that freezes */
 };
 
 /** enum verdict_access - what was tried */
@@ -86,7 +87,7 @@ struct verdict_facts {
  * @access: of an access, and of VERDICT_NO_CODE.
  * @has_address, @address: what it led to.
  * @ip: the instruction that did it; of VERDICT_NMI the interrupted one; of VERDICT_HUNG_TASK where
- *	the thread waits; 0: not known.
+ *	the thread waits; of VERDICT_TRIGGER the caller of the function; 0: not known.
  * @handler: of VERDICT_NMI: the call of panic(); 0: not known.
  * @stay: of VERDICT_STUCK.
  */

@@ -452,7 +452,7 @@ static void check_freeze(struct check *check)
 		check_fault(check, "has a freeze snapshot, but its state is %u", page->state);
 	if (page->frozen != 1)
 		return;
-	if (freeze->reason == BTSREC_REASON_NONE || freeze->reason > BTSREC_REASON_CONSOLE)
+	if (freeze->reason == BTSREC_REASON_NONE || freeze->reason > BTSREC_REASON_REQUEST)
 		check_fault(check, "the reason of the freeze, %u, is unknown", freeze->reason);
 	if (!(page->context_seq & 1) && page->context_seq &&
 	    freeze->task_kva != page->context.next_task_kva)

@@ -46,6 +46,9 @@ static void json_root(struct renderer *r)
 		json_number(out, "freeze_tsc", root->freeze_tsc);
 		json_number(out, "freeze_cpu", root->freeze_cpu);
 		json_word(out, "freeze_reason", btsrec_reason_str(root->freeze_reason));
+		if (*root->freeze_trigger)
+			json_text(out, "freeze_trigger", root->freeze_trigger,
+				  sizeof(root->freeze_trigger));
 	}
 	if (*r->rec->notice)
 		json_text(out, "notice", r->rec->notice, sizeof(r->rec->notice));

@@ -55,6 +55,10 @@ static void text_first_fault(struct out *out, const struct btsrec_root *root)
 	out_dec(out, root->freeze_cpu, 0);
 	out_literal(out, ", ");
 	out_str(out, btsrec_reason_str(root->freeze_reason));
+	if (*root->freeze_trigger) {
+		out_char(out, ' ');
+		out_escaped(out, root->freeze_trigger, sizeof(root->freeze_trigger));
+	}
 	out_char(out, '\n');
 }
 

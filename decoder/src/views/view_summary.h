@@ -100,7 +100,7 @@ struct summary_groups {
  *	thread, @followed, over all CPUs.
  * @verdict: of the first fault; @sentence: what it says, or why there is none.
  * @stack: what the history lacks, from memory.
- * @survived: the task of an oops died, and the system went on.
+ * @survived: the system went on, so that memory is not of the time of the freeze.
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
  * @first_open: of them the first one of the path that is printed.

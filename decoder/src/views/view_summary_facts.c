@@ -261,11 +261,11 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 		find_branch(found, code);
 	}
 	find_stay(found, view, cpu);
-	view->survived = cpu->freeze.reason == BTSREC_REASON_OOPS && cpu->survived;
+	view->survived = cpu->survived;
 	view->verdict = verdict_of(&found->facts);
 	if (view->verdict.kind == VERDICT_NMI && cpu->freeze.reason == BTSREC_REASON_PANIC)
 		summary_stack_panic(view, code, cpu);
-	if (view->verdict.kind == VERDICT_STUCK) {
+	if (view->verdict.kind == VERDICT_STUCK && fault_frame_is_kept(root, cpu)) {
 		summary_stack_lockup(view, code, cpu);
 		find_callers(view);
 	}
@@ -297,7 +297,7 @@ enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 	status = find_subject(view, rec, failed);
 	if (status)
 		return status;
-	if (view->subject.pid)
+	if (view->subject.pid && !view->survived)
 		summary_stack_thread(view, rec, code, view->subject.pid);
 	if (view->subject.pid)
 		find_blocked(view, rec);

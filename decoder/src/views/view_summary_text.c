@@ -102,6 +102,10 @@ static void text_begin(struct summary *view)
 	out_literal(out, "\nfirst fault: ");
 	if (root->freeze_reason) {
 		out_str(out, btsrec_reason_str(root->freeze_reason));
+		if (*root->freeze_trigger) {
+			out_char(out, ' ');
+			out_escaped(out, root->freeze_trigger, sizeof(root->freeze_trigger));
+		}
 		out_literal(out, " on CPU ");
 		out_dec(out, root->freeze_cpu, 0);
 	} else if (panicked) {

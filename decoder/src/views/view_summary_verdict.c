@@ -140,7 +140,8 @@ static void add_exception(struct sentence *sentence, const struct summary *view)
 		add(sentence, " executed UD2, as BUG() does");
 		return;
 	case VERDICT_WARN:
-		add(sentence, " executed UD2, as WARN() does, and a warning panics");
+		add(sentence, " executed UD2, as WARN() does%s",
+		    view->survived ? "" : ", and a warning panics");
 		return;
 	case VERDICT_PROTECTION:
 		add(sentence, " had a general protection fault");
@@ -237,6 +238,27 @@ static void add_hung(struct sentence *sentence, const struct summary *view,
 	    subject->pid);
 }
 
+/* A place or a text that is not ours, as above. */
+static void add_trigger(struct sentence *sentence, const struct summary *view,
+			enum btsrec_reason reason)
+{
+	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
+	char text[ESCAPED_MAX_BYTES * BTSREC_TRIGGER_BYTES + 1];
+
+	(void)escaped_copy(text, root->freeze_trigger, sizeof(root->freeze_trigger));
+	if (reason == BTSREC_REASON_REQUEST) {
+		add(sentence, "the recorder was asked to freeze: %s", text);
+		return;
+	}
+	if (view->verdict.ip) {
+		add_place(sentence, view->verdict.ip);
+		add(sentence, " called the function %s", text);
+	} else {
+		add(sentence, "the %s %s was reached", btsrec_reason_str(reason), text);
+	}
+	add(sentence, ", at which the recorder was to freeze");
+}
+
 static void say(struct sentence *sentence, const struct summary *view,
 		const struct btsrec_freeze *freeze)
 {
@@ -292,6 +314,9 @@ static void say(struct sentence *sentence, const struct summary *view,
 		break;
 	case VERDICT_HUNG_TASK:
 		add_hung(sentence, view, freeze);
+		break;
+	case VERDICT_TRIGGER:
+		add_trigger(sentence, view, (enum btsrec_reason)freeze->reason);
 		break;
 	}
 }

@@ -59,6 +59,7 @@
 #define BTSREC_BUILD_ID_BYTES	32
 #define BTSREC_SYMBOL_BYTES	32
 #define BTSREC_MODULE_NAME_BYTES 56	/* MODULE_NAME_LEN on 64 bit */
+#define BTSREC_TRIGGER_BYTES	64
 
 /* What BTS records (btsrec_root.mode). */
 enum btsrec_mode {
@@ -87,6 +88,11 @@ enum btsrec_reason {
 	BTSREC_REASON_SNAPSHOT = 15,	/* the rings were being copied */
 	BTSREC_REASON_RCU_STALL = 16,	/* since 1.1 */
 	BTSREC_REASON_CONSOLE = 17,	/* a console's driver wrote; since 1.2 */
+	/* what freeze_on= names; since 1.4 */
+	BTSREC_REASON_WARN = 18,	/* a WARN() */
+	BTSREC_REASON_TRACEPOINT = 19,
+	BTSREC_REASON_FUNCTION = 20,	/* a function of the kernel was called */
+	BTSREC_REASON_REQUEST = 21,	/* by a module, or "freeze TEXT" written to the device */
 };
 
 /* --- Root --------------------------------------------------------------- */
@@ -168,6 +174,8 @@ struct btsrec_root {
 	__u64 freeze_tsc;
 	__u32 freeze_cpu;
 	__u32 freeze_reason;		/* enum btsrec_reason; 0: not frozen */
+	/* which tracepoint or function, or the text of a request; NUL-padded; since 1.4 */
+	char freeze_trigger[BTSREC_TRIGGER_BYTES];
 };
 
 /* --- CPU ---------------------------------------------------------------- */
@@ -305,7 +313,8 @@ struct btsrec_cpu {
 	struct btsrec_switch context;	/* newest switch again: the task that runs now; hot */
 	__u32 frozen;			/* 1 once @freeze is whole; written last; panic */
 	__u32 survived;			/* 1: the oops of @freeze killed its task, and the system
-					 * went on; panic; since 1.3 */
+					 * went on; panic; since 1.3.  Or @freeze is for what
+					 * freeze_on= names, after which it goes on; since 1.4 */
 	struct btsrec_freeze freeze;
 	struct btsrec_registers registers;	/* at @freeze; panic; since 1.4 */
 };
@@ -442,7 +451,7 @@ struct btsrec_exec {
 #define BTSREC_SIZE(t, s) \
 	BTSREC_ASSERT(sizeof(struct t) == (s), "size of " #t " changed")
 
-BTSREC_SIZE(btsrec_root, 2088);
+BTSREC_SIZE(btsrec_root, 2152);
 BTSREC_OFF(btsrec_root, magic, 0);
 BTSREC_OFF(btsrec_root, version_major, 8);
 BTSREC_OFF(btsrec_root, version_minor, 10);
@@ -487,6 +496,7 @@ BTSREC_OFF(btsrec_root, nr_execs, 2064);
 BTSREC_OFF(btsrec_root, freeze_tsc, 2072);
 BTSREC_OFF(btsrec_root, freeze_cpu, 2080);
 BTSREC_OFF(btsrec_root, freeze_reason, 2084);
+BTSREC_OFF(btsrec_root, freeze_trigger, 2088);
 
 BTSREC_SIZE(btsrec_side, 32);
 BTSREC_OFF(btsrec_side, cr3, 0);

@@ -27,14 +27,15 @@
 #define DEVICE		"/dev/btsrec"
 #define NR_PROCESSES	3
 #define MAX_SLOW	3	/* commands that stop or start the CPUs */
-#define COMMAND_BYTES	128	/* of kmod/btsrec_dev.c: as many and more are refused */
+#define COMMAND_BYTES	272	/* of kmod/btsrec_dev.c: as many and more are refused */
 #define MAX_BYTES	65536
 #define PAGE_BYTES	4096
 #define NR_MARKS	30
 #define NR(array)	(sizeof(array) / sizeof((array)[0]))
 
-static const char *const verbs[] = { "arm", "disarm", "freeze", "hold", "release", "mark" };
-static const size_t lengths[] = { 0, 1, 2, 4, 5, 31, 126, 127, 128, 129, 4095, 4096, MAX_BYTES };
+static const char *const verbs[] = { "arm", "disarm", "freeze", "hold", "release", "mark",
+				      "freeze_on" };
+static const size_t lengths[] = { 0, 1, 2, 4, 5, 31, 270, 271, 272, 273, 4095, 4096, MAX_BYTES };
 
 static uint64_t random_state;
 static unsigned int nr_slow_left;
@@ -97,6 +98,8 @@ static enum answer answer_to_verb(const char *verb, bool has_argument, bool is_e
 {
 	if (!strcmp(verb, "mark"))
 		return has_argument && !is_empty ? DONE_OR_ENXIO : REFUSED;
+	if (!strcmp(verb, "freeze") && has_argument)
+		return is_empty ? REFUSED : DONE_OR_ENXIO;
 	if (has_argument)
 		return REFUSED;
 	if (!strcmp(verb, "arm") || !strcmp(verb, "disarm") || !strcmp(verb, "release"))

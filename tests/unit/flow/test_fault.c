@@ -288,6 +288,37 @@ START_TEST(a_report_that_is_not_recorded_is_where_the_history_ends)
 }
 END_TEST
 
+START_TEST(what_freeze_on_names_is_no_fault)
+{
+	static const enum btsrec_reason at_the_end[] = {
+		BTSREC_REASON_TRACEPOINT, BTSREC_REASON_REQUEST,
+	};
+
+	for (size_t i = 0; i < sizeof(at_the_end) / sizeof(at_the_end[0]); i++) {
+		freeze = (struct btsrec_freeze){ .reason = at_the_end[i],
+						 .pause_reason = at_the_end[i] };
+		more = fault_begin(&search, &freeze);
+		ck_unknown(FAULT_TRIGGER);
+		freeze.pause_reason = BTSREC_REASON_NMI;
+		more = fault_begin(&search, &freeze);
+		ck_unknown(FAULT_IN_NMI);
+	}
+	begin(BTSREC_REASON_FUNCTION, 0);
+	ck_unknown(FAULT_PAUSED);
+	freeze = (struct btsrec_freeze){ .reason = BTSREC_REASON_FUNCTION, .ip = PANIC + 5,
+					 .pause_reason = BTSREC_REASON_FUNCTION };
+	more = fault_begin(&search, &freeze);
+	ck_assert(more);
+	n = 1000;
+	feed_as(BRANCH_CALL, -1, PANIC, KERNEL);
+	feed_as(BRANCH_CALL, -1, FAULTING, PANIC);
+	ck_found(FAULT_CALL, -1, 999, 2);
+	begin(BTSREC_REASON_WARN, 0);
+	feed(BRANCH_EXCEPTION, 6);
+	ck_found(FAULT_EXCEPTION, 6, 1000, 1);
+}
+END_TEST
+
 START_TEST(lockups_and_machine_checks_have_their_entry)
 {
 	begin(BTSREC_REASON_HARD_LOCKUP, RECORDING);
@@ -407,6 +438,6 @@ BTSREC_CK_MAIN("fault", an_oops_is_its_exception, what_led_to_the_fault_is_kept,
 	an_interrupt_before_the_hook_is_skipped,
 	a_panic_needs_its_call, a_panic_during_a_pause_is_what_was_entered,
 	a_report_that_is_not_recorded_is_where_the_history_ends,
-	lockups_and_machine_checks_have_their_entry, the_others_have_their_nmi,
+	what_freeze_on_names_is_no_fault, lockups_and_machine_checks_have_their_entry, the_others_have_their_nmi,
 	a_pause_for_another_cause_hides_the_fault, some_have_none,
 	a_hole_ends_the_search, where_it_is_printed)

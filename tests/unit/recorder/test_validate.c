@@ -110,7 +110,7 @@ END_TEST
 START_TEST(root_sizes)
 {
 	ROOT_FAILS(root->constant_bytes--, BTSREC_ERR_BAD_ROOT, "constant part of 2047");
-	ROOT_FAILS(root->root_bytes = sizeof(*root) - 1, BTSREC_ERR_CORRUPT, "root of 2087");
+	ROOT_FAILS(root->root_bytes = 2087, BTSREC_ERR_CORRUPT, "root of 2087");
 	ROOT_FAILS(root->root_bytes = 4097, BTSREC_ERR_CORRUPT, "root of 4097");
 	ROOT_FAILS(root->cpu_bytes = 1303, BTSREC_ERR_CORRUPT, "CPU pages of 1303");
 	ROOT_PASSES(root->cpu_bytes = 1304);
