@@ -195,15 +195,15 @@ chmod +x "$work/pre.d"
 mkdir -p "$work/sysroot/etc"
 stub mountpoint "exit 0"
 stub mount "exit 0"
-stub capture "echo \"\${CAPTURE-unset} \${CAPTURE_TIMEOUT_S-unset} \${NO_USER-unset} \${NO_PATHS-unset} ${NO_LOG-unset} \$*\""
-expect 0 "^unset unset unset unset /proc/vmcore $work/sysroot/var/lib/btsrec/captures$" "$work/pre.d"
-printf 'CAPTURE="no"\nCAPTURE_TIMEOUT_S=9\nNO_USER=yes\nDUMP_DIRS="/a /b"\n' >"$work/sysroot/etc/btsrec.conf"
-expect 0 "^no 9 yes unset /proc/vmcore" "$work/pre.d"
+stub capture "echo \"\${CAPTURE-unset} \${CAPTURE_TIMEOUT_S-unset} \${NO_USER-unset} \${NO_PATHS-unset} \${NO_LOG-unset} \$*\""
+expect 0 "^unset unset unset unset unset /proc/vmcore $work/sysroot/var/lib/btsrec/captures$" "$work/pre.d"
+printf 'CAPTURE="no"\nCAPTURE_TIMEOUT_S=9\nNO_USER=yes\nNO_LOG=yes\nDUMP_DIRS="/a /b"\n' >"$work/sysroot/etc/btsrec.conf"
+expect 0 "^no 9 yes unset yes /proc/vmcore" "$work/pre.d"
 # For systemd that is one folder and another; here a command that there is not.
 printf 'CAPTURE_TIMEOUT_S=9\nNO_USER=yes\nDUMP_DIRS=/a /b\n' >"$work/sysroot/etc/btsrec.conf"
-expect 0 "unset 9 yes unset /proc/vmcore" "$work/pre.d"
+expect 0 "unset 9 yes unset unset /proc/vmcore" "$work/pre.d"
 printf 'CAPTURE="no\n' >"$work/sysroot/etc/btsrec.conf"
-expect 0 "^unset unset unset unset /proc/vmcore" "$work/pre.d"
+expect 0 "^unset unset unset unset unset /proc/vmcore" "$work/pre.d"
 
 # The initramfs is made whatever the settings look like: kernels could not be installed else.
 sed "s#/etc/btsrec.conf#$work/conf#; s#/usr/share/initramfs-tools/hook-functions#$work/hook-functions#" \
