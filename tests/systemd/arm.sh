@@ -102,7 +102,7 @@ export BTSREC_STATE=$work/state
 mkdir "$BTSREC_STATE"
 frozen='state: frozen\nfreeze_trigger: ksys_sync\nfreeze_on: function:ksys_sync\n'
 expect 2 "usage" "$watch"
-printf "$frozen" >"$work/device"
+printf '%b' "$frozen" >"$work/device"
 expect 1 "" "$watch" wanted
 expect 1 "" env FREEZE_ON=none "$watch" wanted
 expect 0 "" env FREEZE_ON=warn "$watch" wanted
