@@ -155,7 +155,8 @@ def _check_clock(timeline, speeds: list[int]) -> int:
 
 def _compare_timeline(context, path, histories, speeds) -> str:
     """The timeline is the histories: each event that is no branch, and how many are between."""
-    text = dump.btsrec(context, "timeline", "--no-names", "--no-log", "--format", "jsonl", str(path))
+    text = dump.btsrec(context, "timeline", "--no-names", "--no-log", "--format", "jsonl",
+                       str(path))
     timeline = [json.loads(line) for line in text.splitlines()]
     _check_order(timeline)
     khz = _check_clock(timeline, speeds)
