@@ -190,6 +190,16 @@ static const char *why_no_log(struct timeline_view *view, const struct filter *f
 	return may_match(filter) ? NULL : "a filter of threads or events leaves it out";
 }
 
+/* The newest first; at one time the one with the higher number is newer. */
+static int compare_log(const void *a, const void *b)
+{
+	const struct kernel_log_line *left = a, *right = b;
+
+	if (left->tsc != right->tsc)
+		return left->tsc < right->tsc ? 1 : -1;
+	return (left->record.seq < right->record.seq) - (left->record.seq > right->record.seq);
+}
+
 /*
  * Those from @begin_tsc on.  Where several CPUs print at once, records and their times may have
  * another order: the search goes on for some more.
@@ -216,6 +226,8 @@ static enum btsrec_status log_lane_read(struct timeline_view *view, const struct
 				       "out of memory");
 		lane->lines[lane->nr++] = line;
 	}
+	if (lane->nr)
+		qsort(lane->lines, lane->nr, sizeof(*lane->lines), compare_log);
 	return BTSREC_OK;
 }
 
