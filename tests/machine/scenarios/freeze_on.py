@@ -46,7 +46,6 @@ class Trigger:
 DO = "echo {} >/sys/module/btswarn/parameters/do"
 TRIGGERS = {
     "warn": Trigger("warn", DO.format("warn"), "warning", "report_bug", "as WARN() does"),
-    "oops": Trigger("oops", f"({DO.format('bug')})", "oops", "report_bug", "as BUG() does"),
     "tracepoint": Trigger("warn,tracepoint:sched_process_exit", "true | true", "tracepoint",
                           "on_tracepoint", "the tracepoint sched_process_exit was reached",
                           "sched_process_exit"),
@@ -66,6 +65,8 @@ TRIGGERS = {
                          "probe_sched_process_hang", " hung"),
     "soft-lockup": Trigger("soft_lockup", DO.format("spin"), "soft lockup", "_printk",
                            "soft lockup"),
+    # The last one: the kernel looks for no hung task any more after an oops.
+    "oops": Trigger("oops", f"({DO.format('bug')})", "oops", "report_bug", "as BUG() does"),
 }
 
 SCRIPT = workload.SHELL + """
@@ -86,7 +87,6 @@ done </refused
 [ "$(field freeze_on)" = none ] || fail "a refused list is in use: $(field freeze_on)"
 start_work
 hurry
-echo 1 >/proc/sys/kernel/watchdog_thresh
 echo 0 >/proc/sys/kernel/hung_task_timeout_secs
 echo function: a condition that never holds
 echo freeze_on function:do_sys_openat2:int1:eq:12345 >$device || fail "$(dmesg | tail -n 1)"
@@ -127,7 +127,13 @@ ask dump {name}
 echo freeze_on none >$device
 echo arm >$device || fail "{name}: does not arm"
 """
-HUNG = "echo {} >/proc/sys/kernel/hung_task_timeout_secs"
+# What the kernel's watchdogs are set to meanwhile, and then: setting up a hook takes seconds here.
+WATCHDOGS = {
+    "hung-task": ("echo 1 >/proc/sys/kernel/hung_task_timeout_secs",
+                  "echo 0 >/proc/sys/kernel/hung_task_timeout_secs"),
+    "soft-lockup": ("echo 1 >/proc/sys/kernel/watchdog_thresh",
+                    "echo 10 >/proc/sys/kernel/watchdog_thresh"),
+}
 
 
 def add_options(parser):
@@ -137,9 +143,8 @@ def add_options(parser):
 
 
 def _one(name: str) -> str:
-    is_hung = name == "hung-task"
-    return ONE.format(name=name, trigger=TRIGGERS[name], setup=HUNG.format(1) if is_hung else "",
-                      cleanup=HUNG.format(0) if is_hung else "")
+    setup, cleanup = WATCHDOGS.get(name, ("", ""))
+    return ONE.format(name=name, trigger=TRIGGERS[name], setup=setup, cleanup=cleanup)
 
 
 def _check_history(context, machine, path, name: str) -> tuple[dict, int]:
