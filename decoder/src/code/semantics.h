@@ -156,6 +156,9 @@ void sem_apply(const struct sem_insn *insn, struct sem_state *state);
 /** sem_address() - where its memory operand is, as far as is known before it */
 struct known sem_address(const struct sem_insn *insn, const struct sem_state *state);
 
+/** sem_reg_name() - the 64 bits of general register @reg, "rax"; static */
+const char *sem_reg_name(uint8_t reg);
+
 /** sem_shown_name() - the register as it is written in code: "eax"; static */
 const char *sem_shown_name(const struct sem_shown *shown);
 

@@ -295,3 +295,10 @@ const char *sem_shown_name(const struct sem_shown *shown)
 		number += 4;
 	return ZydisRegisterGetString(ZydisRegisterEncode(class, number));
 }
+
+const char *sem_reg_name(uint8_t reg)
+{
+	const struct sem_shown shown = { .reg = reg, .bytes = 8 };
+
+	return sem_shown_name(&shown);
+}

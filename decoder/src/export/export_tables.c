@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/counter_map.h"
+#include "base/fnv.h"
 #include "base/grow.h"
 #include "base/options.h"
 #include "flow/event_filter.h"
@@ -19,13 +20,10 @@
 #include "recorder/cpus.h"
 #include "render/json.h"
 #include "symbols/user.h"
+#include "views/values.h"
 
 /* Of the columns: it changes when one goes or means something else. */
 #define TABLES_SCHEMA 1
-
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
-#define FNV_BASIS 0xcbf29ce484222325ULL
-#define FNV_PRIME 0x100000001b3ULL
 
 #define NO_FUNCTION SIZE_MAX
 
@@ -82,25 +80,16 @@ struct tables {
 
 /* --- Functions ---------------------------------------------------------- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t nr_bytes)
-{
-	const unsigned char *at = bytes;
-
-	for (size_t i = 0; i < nr_bytes; i++)
-		hash = (hash ^ at[i]) * FNV_PRIME;
-	return (hash ^ '\n') * FNV_PRIME;
-}
-
 /* The build-id is that of the file, so its path is not asked for, which may differ. */
 static uint64_t function_key(const struct table_function *function)
 {
 	uint64_t hash = FNV_BASIS;
 
 	if (function->build_id_bytes)
-		hash = hash_bytes(hash, function->build_id, function->build_id_bytes);
+		hash = fnv_line(hash, function->build_id, function->build_id_bytes);
 	else
-		hash = hash_bytes(hash, function->module, strlen(function->module));
-	return hash_bytes(hash, function->name, strlen(function->name));
+		hash = fnv_line(hash, function->module, strlen(function->module));
+	return fnv_line(hash, function->name, strlen(function->name));
 }
 
 static void set_build_id(struct table_function *function, const uint8_t *bytes, size_t nr_bytes)
@@ -136,8 +125,8 @@ static void find_build_id(struct tables *tables, const struct btsrec_side *side,
 static size_t number_of(struct tables *tables, const struct btsrec_side *side, uint64_t va,
 			const char *name, size_t name_bytes, const char *module, bool user)
 {
-	uint64_t key[COUNTER_MAP_KEY_WORDS] = {hash_bytes(FNV_BASIS, name, name_bytes),
-					       hash_bytes(FNV_BASIS, module, strlen(module)), user};
+	uint64_t key[COUNTER_MAP_KEY_WORDS] = {fnv_line(FNV_BASIS, name, name_bytes),
+					       fnv_line(FNV_BASIS, module, strlen(module)), user};
 	struct count *count = counter_map_get(&tables->numbers, key);
 	struct table_function function = {.user = user};
 
@@ -658,14 +647,6 @@ static enum btsrec_status put_values(struct tables *tables)
 
 /* --- All ---------------------------------------------------------------- */
 
-static bool drop(void *arg, const char *text, size_t len_bytes)
-{
-	(void)arg;
-	(void)text;
-	(void)len_bytes;
-	return true;
-}
-
 /* Edges before other functions: they know in which address space a user function lies. */
 static enum btsrec_status put_all(struct tables *tables)
 {
@@ -708,7 +689,6 @@ static void tables_free(struct tables *tables)
 static enum btsrec_status export_tables(struct btsrec *rec, const struct btsrec_tables *opts,
 					const struct btsrec_sink *sinks, size_t nr_sinks)
 {
-	static const struct btsrec_sink nowhere = {.write = drop};
 	enum btsrec_status status = cpus_check(rec, opts->cpus, opts->nr_cpus);
 	const struct btsrec_root *root = btsrec_root(rec);
 	struct tables *tables;
@@ -725,7 +705,7 @@ static enum btsrec_status export_tables(struct btsrec *rec, const struct btsrec_
 	snprintf(tables->crash, sizeof(tables->crash), "%016llx%016llx",
 		 (unsigned long long)root->generation, (unsigned long long)root->freeze_tsc);
 	for (size_t i = 0; i < BTSREC_NR_TABLES; i++)
-		out_init(&tables->out[i], i < nr_sinks ? &sinks[i] : &nowhere);
+		out_init(&tables->out[i], i < nr_sinks ? &sinks[i] : &values_sink);
 	status = put_all(tables);
 	tables_free(tables);
 	return cpus_end(rec, opts->cpus, status);

@@ -9,6 +9,19 @@ void json_number(struct out *out, const char *key, uint64_t value)
 	out_dec(out, value, 0);
 }
 
+void json_from_freeze(struct out *out, const char *key, const struct clock *clock, uint64_t tsc)
+{
+	bool before;
+	uint64_t ns;
+
+	if (!clock_from_end(clock, tsc, &before, &ns))
+		return;
+	json_key(out, key);
+	if (before && ns)
+		out_char(out, '-');
+	out_dec(out, ns, 0);
+}
+
 void json_bool(struct out *out, const char *key, bool value)
 {
 	json_key(out, key);

@@ -7,6 +7,7 @@
 #ifndef BTSREC_JSON_H
 #define BTSREC_JSON_H
 
+#include "flow/clock.h"
 #include "render/render.h"
 
 /** json_key() - a member's comma, key and colon; its value must follow */
@@ -16,6 +17,9 @@ static inline void json_key(struct out *out, const char *key)
 	out_str(out, key);
 	out_literal(out, "\":");
 }
+
+/** json_from_freeze() - the ns from the freeze to @tsc, before it below 0; nothing if not known */
+void json_from_freeze(struct out *out, const char *key, const struct clock *clock, uint64_t tsc);
 
 /** json_number() - an unsigned number */
 void json_number(struct out *out, const char *key, uint64_t value);

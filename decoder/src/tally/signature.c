@@ -5,16 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
-#define FNV_BASIS	0xcbf29ce484222325ULL
-#define FNV_PRIME	0x100000001b3ULL
+#include "base/fnv.h"
 
-/* A line: @text and a newline. */
 static void hash_line(struct signature *signature, const char *text)
 {
-	for (; *text; text++)
-		signature->hash = (signature->hash ^ (unsigned char)*text) * FNV_PRIME;
-	signature->hash = (signature->hash ^ '\n') * FNV_PRIME;
+	signature->hash = fnv_line(signature->hash, text, strlen(text));
 }
 
 void signature_begin(struct signature *signature, const char *reason, const char *kind,

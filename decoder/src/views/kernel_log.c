@@ -143,28 +143,16 @@ void kernel_log_text(struct out *out, const struct btsrec_log_line *line, size_t
 
 /* --- JSON lines --------------------------------------------------------- */
 
-static void json_time(struct out *out, uint64_t tsc, const struct clock *clock)
-{
-	bool before;
-	uint64_t ns;
-
-	json_number(out, "tsc", tsc);
-	if (!clock_from_end(clock, tsc, &before, &ns))
-		return;
-	json_key(out, "from_freeze_ns");
-	if (before && ns)
-		out_char(out, '-');
-	out_dec(out, ns, 0);
-}
-
 void kernel_log_json(struct out *out, const struct btsrec_log_line *line,
 		     const struct kernel_log_text *text, const struct clock *clock)
 {
 	out_literal(out, "{\"kind\":\"log\"");
 	json_number(out, "seq", line->seq);
 	json_number(out, "ts_ns", line->ts_nsec);
-	if (line->has_tsc)
-		json_time(out, line->tsc, clock);
+	if (line->has_tsc) {
+		json_number(out, "tsc", line->tsc);
+		json_from_freeze(out, "from_freeze_ns", clock, line->tsc);
+	}
 	json_number(out, line->by_cpu ? "cpu" : "pid", line->caller);
 	if (line->text)
 		json_text(out, "text", text->raw, sizeof(text->raw));

@@ -10,7 +10,7 @@
 
 struct renderer;
 
-/** values_sink - for a view that hands out values: takes any text and drops it */
+/** values_sink - for a view whose text nobody wants, as one that hands out values: drops it */
 extern const struct btsrec_sink values_sink;
 
 /** values_check() - values have no format; return: BTSREC_OK, BTSREC_ERR_INVAL */

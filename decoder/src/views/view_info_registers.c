@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The registers at the freeze, as text and as a member of the JSON object of a CPU. */
+#include "code/semantics.h"
 #include "kernel/idt.h"
 #include "recorder/cpus.h"
 #include "render/json.h"
@@ -9,14 +10,10 @@
 #define NR_REGS		16
 #define REGS_PER_LINE	4
 
-/* In the order in which they are printed, with their numbers. */
-static const struct {
-	const char *name;
-	unsigned int number;
-} regs[NR_REGS] = {
-	{ "rax", 0 }, { "rbx", 3 }, { "rcx", 1 }, { "rdx", 2 }, { "rsi", 6 }, { "rdi", 7 },
-	{ "rbp", 5 }, { "rsp", 4 }, { "r8", 8 }, { "r9", 9 }, { "r10", 10 }, { "r11", 11 },
-	{ "r12", 12 }, { "r13", 13 }, { "r14", 14 }, { "r15", 15 },
+/* In the order in which they are printed. */
+static const uint8_t regs[NR_REGS] = {
+	SEM_RAX, SEM_RBX, SEM_RCX, SEM_RDX, SEM_RSI, SEM_RDI, SEM_RBP, SEM_RSP,
+	SEM_R8, SEM_R9, SEM_R10, SEM_R11, SEM_R12, SEM_R13, SEM_R14, SEM_R15,
 };
 
 #define NMI_VECTOR 2
@@ -57,7 +54,7 @@ static void text_general(struct renderer *r, const struct btsrec_general *genera
 	for (unsigned int i = 0; i < NR_REGS; i++) {
 		if (i % REGS_PER_LINE == 0)
 			out_char(out, '\n');
-		text_value(out, regs[i].name, 4, general->reg[regs[i].number]);
+		text_value(out, sem_reg_name(regs[i]), 4, general->reg[regs[i]]);
 	}
 	out_literal(out, "\n  rflags ");
 	out_hex(out, general->rflags);
@@ -150,7 +147,7 @@ static void json_general(struct renderer *r, const struct btsrec_general *genera
 	out_char(out, '"');
 	json_sym(r, "ip_sym", general->ip);
 	for (unsigned int i = 0; i < NR_REGS; i++)
-		json_address(out, regs[i].name, general->reg[regs[i].number]);
+		json_address(out, sem_reg_name(regs[i]), general->reg[regs[i]]);
 	json_address(out, "rflags", general->rflags);
 	json_address(out, "cs", general->cs);
 	json_address(out, "ss", general->ss);

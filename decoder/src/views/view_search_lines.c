@@ -18,16 +18,18 @@
 
 /* --- Times ---------------------------------------------------------------- */
 
+static bool is_bound(uint64_t tsc)
+{
+	return tsc && tsc != UINT64_MAX;
+}
+
 /* How far @tsc is from the freeze; false: not known from this dump. */
 static bool from_freeze(const struct search *view, uint64_t tsc, bool *ret_after, uint64_t *ret_ns)
 {
-	const struct clock *clock = &view->clock;
+	bool before;
 
-	if (!clock->tsc_khz || !clock->has_end || !tsc || tsc == UINT64_MAX)
-		return false;
-	*ret_after = tsc > clock->end_tsc;
-	*ret_ns = clock_ns(clock, *ret_after ? tsc - clock->end_tsc : clock->end_tsc - tsc);
-	return true;
+	*ret_after = tsc > view->clock.end_tsc;
+	return is_bound(tsc) && clock_from_end(&view->clock, tsc, &before, ret_ns);
 }
 
 /* Three digits after the point. */
@@ -264,20 +266,6 @@ void search_text_end(struct search *view)
 
 /* --- JSON lines ------------------------------------------------------------ */
 
-static void json_from_freeze(struct search *view, const char *key, uint64_t tsc)
-{
-	struct out *out = &view->renderer.out;
-	uint64_t ns;
-	bool after;
-
-	if (!from_freeze(view, tsc, &after, &ns))
-		return;
-	json_key(out, key);
-	if (!after && ns)
-		out_char(out, '-');
-	out_dec(out, ns, 0);
-}
-
 void search_json_time(struct search *view, const struct search_time *time)
 {
 	struct out *out = &view->renderer.out;
@@ -286,8 +274,10 @@ void search_json_time(struct search *view, const struct search_time *time)
 		json_number(out, "min_tsc", time->min_tsc);
 	if (time->max_tsc != UINT64_MAX)
 		json_number(out, "max_tsc", time->max_tsc);
-	json_from_freeze(view, "min_from_freeze_ns", time->min_tsc);
-	json_from_freeze(view, "max_from_freeze_ns", time->max_tsc);
+	if (is_bound(time->min_tsc))
+		json_from_freeze(out, "min_from_freeze_ns", &view->clock, time->min_tsc);
+	if (is_bound(time->max_tsc))
+		json_from_freeze(out, "max_from_freeze_ns", &view->clock, time->max_tsc);
 }
 
 static const char *question_str(const struct search *view)

@@ -320,18 +320,12 @@ static void text_log(struct timeline_view *view, const struct btsrec_log_line *l
 static void json_line(struct timeline_view *view, const struct lane *lane)
 {
 	struct out *out = &view->renderer.out;
-	bool before;
-	uint64_t ns;
 
 	json_event_open(&view->renderer, &lane->event);
 	json_number(out, "branches", lane->nr_branches);
-	if (lane->timed && clock_from_end(&view->clock, lane->tsc, &before, &ns)) {
-		json_key(out, "from_freeze_ns");
-		if (before && ns)
-			out_char(out, '-');
-		out_dec(out, ns, 0);
-	}
-	if (!lane->timed && lane->tsc)
+	if (lane->timed)
+		json_from_freeze(out, "from_freeze_ns", &view->clock, lane->tsc);
+	else if (lane->tsc)
 		json_number(out, "after_tsc", lane->tsc);
 	out_literal(out, "}\n");
 }

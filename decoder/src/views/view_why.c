@@ -74,13 +74,6 @@ const char *why_end_str(const struct origin_hop *hop)
 	}
 }
 
-const char *why_register(uint8_t reg)
-{
-	const struct sem_shown shown = { .reg = reg, .bytes = WORD_BYTES };
-
-	return sem_shown_name(&shown);
-}
-
 /* --- Places ------------------------------------------------------------- */
 
 static void find_text(const struct why *why, struct why_place *place)
@@ -257,7 +250,7 @@ static enum btsrec_status ask_value(struct why *why, const char *text)
 	uint64_t address;
 
 	for (unsigned int reg = 0; reg < SEM_FLAGS; reg++) {
-		if (strcmp(name, why_register((uint8_t)reg)))
+		if (strcmp(name, sem_reg_name((uint8_t)reg)))
 			continue;
 		ask_reg(why, (uint8_t)reg);
 		return BTSREC_OK;

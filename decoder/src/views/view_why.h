@@ -71,8 +71,6 @@ const char *why_hop_str(enum origin_kind kind);
 const char *why_class_str(enum origin_class class);
 const char *why_end_str(const struct origin_hop *hop);
 
-/** why_register() - the 64 bits of it, "rax"; static */
-const char *why_register(uint8_t reg);
 
 /** why_lack_str() - why there is no step at all */
 static inline const char *why_lack_str(const struct why *why)

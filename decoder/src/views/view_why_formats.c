@@ -21,7 +21,7 @@ static void out_target(struct out *out, const struct origin_hop *hop)
 		out_hex(out, hop->target.address);
 		out_char(out, ']');
 	} else {
-		out_str(out, why_register(hop->target.reg));
+		out_str(out, sem_reg_name(hop->target.reg));
 	}
 }
 
@@ -190,7 +190,7 @@ static void json_hop(struct why *why, const struct origin_hop *hop, bool is_last
 	    hop->kind != ORIGIN_SUSPECT)
 		json_address(out, "memory", hop->target.address);
 	else if (hop->target.reg != SEM_NO_REG)
-		json_word(out, "reg", why_register(hop->target.reg));
+		json_word(out, "reg", sem_reg_name(hop->target.reg));
 	if (hop->value_class != ORIGIN_UNKNOWN)
 		json_address(out, "value", hop->value);
 	json_word(out, "value_class", why_class_str(hop->value_class));

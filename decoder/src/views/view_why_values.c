@@ -40,7 +40,7 @@ static void put_hop(struct why *why, const struct origin_hop *hop, bool is_last)
 	bool is_memory = hop->target.reg == SEM_NO_REG;
 	struct btsrec_origin value = {
 		.what = why_hop_str(hop->kind),
-		.reg = is_memory ? NULL : why_register(hop->target.reg),
+		.reg = is_memory ? NULL : sem_reg_name(hop->target.reg),
 		.has_memory = is_memory && hop->target.has_address && hop->kind != ORIGIN_SUSPECT,
 		.memory_va = hop->target.address,
 		.value_certainty = why_class_str(hop->value_class),

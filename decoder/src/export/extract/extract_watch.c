@@ -4,19 +4,10 @@
 #include "base/pool.h"
 #include "recorder/session.h"
 #include "export/extract/image_record.h"
+#include "views/values.h"
 #include "views/view_show.h"
 
 /* --- Looks -------------------------------------------------------------- */
-
-static bool forget(void *arg, const char *text, size_t len_bytes)
-{
-	(void)arg;
-	(void)text;
-	(void)len_bytes;
-	return true;
-}
-
-static const struct btsrec_sink nowhere = { .write = forget };
 
 /* What is wrong with the recorder is no reason not to keep the rest. */
 static bool ends_extract(enum btsrec_status status)
@@ -26,32 +17,32 @@ static bool ends_extract(enum btsrec_status status)
 
 static enum btsrec_status look_at_info(struct btsrec *rec)
 {
-	return btsrec_info(rec, NULL, &nowhere);
+	return btsrec_info(rec, NULL, &values_sink);
 }
 
 static enum btsrec_status look_at_check(struct btsrec *rec)
 {
 	uint64_t nr_faults;
 
-	return btsrec_check(rec, &nowhere, &nr_faults);
+	return btsrec_check(rec, &values_sink, &nr_faults);
 }
 
 static enum btsrec_status look_at_show(struct btsrec *rec)
 {
-	return show_to_nobody(rec, &nowhere);
+	return show_to_nobody(rec, &values_sink);
 }
 
 static enum btsrec_status look_at_prove(struct btsrec *rec)
 {
 	uint64_t nr_faults;
 
-	return btsrec_prove(rec, BTSREC_FORMAT_TEXT, &nowhere, &nr_faults);
+	return btsrec_prove(rec, BTSREC_FORMAT_TEXT, &values_sink, &nr_faults);
 }
 
 /* The lines of the kernel's log, beside events that others have read. */
 static enum btsrec_status look_at_timeline(struct btsrec *rec)
 {
-	return rec->no_log ? BTSREC_OK : btsrec_timeline(rec, NULL, &nowhere);
+	return rec->no_log ? BTSREC_OK : btsrec_timeline(rec, NULL, &values_sink);
 }
 
 /* Memory of stacks holds data.  The summary reads that of threads which did not run, too. */
@@ -61,8 +52,9 @@ static enum btsrec_status look_at_stacks(struct btsrec *rec)
 
 	if (rec->no_user_names)
 		return BTSREC_OK;
-	status = btsrec_stack(rec, NULL, &nowhere);
-	return ends_extract(status) ? status : btsrec_summary(rec, BTSREC_FORMAT_TEXT, &nowhere);
+	status = btsrec_stack(rec, NULL, &values_sink);
+	return ends_extract(status) ? status :
+				       btsrec_summary(rec, BTSREC_FORMAT_TEXT, &values_sink);
 }
 
 /*
@@ -202,7 +194,7 @@ static void watch_both(struct watcher *first, struct watcher *second)
 
 	first->end_look = NR_LOOKS - NR_SHARED;
 	second->first_look = NR_LOOKS - NR_SHARED;
-	if (pool_run(&both, &nowhere, &worker)) {
+	if (pool_run(&both, &values_sink, &worker)) {
 		watch(first);
 		watch(second);
 	}
