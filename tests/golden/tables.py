@@ -161,6 +161,27 @@ def check_moved(test, rows, case):
         test.expect(f"{table} of a kernel elsewhere", rows[table], others[table])
 
 
+SNAPSHOT = """root cpus=1 ring=64 tsc_khz=1000000
+cpu 0
+arm tsc=1000 now=7/7/0x100000/init
+branch 0xffffffff81000000 0xffffffff81000100
+switch tsc=%d prev=7/7/0x100000/init next=9/9/0x100000/sh
+"""
+
+
+def check_snapshots(test):
+    """Two snapshots of one boot have no fault, and are not one crash."""
+    found = []
+    for tsc in (1500, 1500, 2500):
+        subprocess.run([test.args.mkimage, "snapshot"], cwd=test.folder, check=True,
+                       input=(SNAPSHOT % tsc).encode())
+        found += test.export("snapshots", "--force", dump="snapshot")["crash"]
+    keys = [row["crash"] for row in found]
+    test.expect("key of a snapshot read again", keys[0], keys[1])
+    test.expect("keys of two snapshots", 2, len(set(keys)))
+    test.expect("time between two snapshots", 1000, found[2]["time_ns"] - found[0]["time_ns"])
+
+
 def faults_of(args, name):
     case = golden.Case(pathlib.Path(__file__).parent / f"{name}.in")
     with tempfile.TemporaryDirectory() as folder:
@@ -175,6 +196,7 @@ def faults_of(args, name):
         if name == "why":
             test.expect("values", True, len(rows["value"]) > 3)
             check_moved(test, rows, case)
+            check_snapshots(test)
         return [f"{name}: {fault}" for fault in test.faults]
 
 

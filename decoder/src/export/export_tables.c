@@ -253,12 +253,33 @@ static bool goes_on(const struct tables *tables)
 
 /* --- crash -------------------------------------------------------------- */
 
-/* When it was, by the clock of the machine; 0: not known. */
-static uint64_t freeze_realtime_ns(const struct btsrec_root *root)
+/*
+ * When the history ends: the first fault, or without one the newest switch of threads.  Snapshots of
+ * one boot differ in it, and every reader of a dump finds the same.  0: not known.
+ */
+static uint64_t end_tsc(struct btsrec *rec)
 {
-	__int128 cycles = (__int128)root->freeze_tsc - root->anchor_tsc;
+	uint64_t tsc = btsrec_root(rec)->freeze_tsc;
+	unsigned int nr_cpus = btsrec_nr_cpu_ids(rec);
 
-	if (!root->freeze_tsc || !root->tsc_khz)
+	if (tsc)
+		return tsc;
+	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {
+		const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+
+		/* Odd: it was being written. */
+		if (page && page->context_seq % 2 == 0 && page->context.tsc > tsc)
+			tsc = page->context.tsc;
+	}
+	return tsc;
+}
+
+/* That, by the clock of the machine; 0: not known. */
+static uint64_t end_realtime_ns(const struct btsrec_root *root, uint64_t tsc)
+{
+	__int128 cycles = (__int128)tsc - root->anchor_tsc;
+
+	if (!tsc || !root->tsc_khz)
 		return 0;
 	return (uint64_t)(root->anchor_realtime_ns + cycles * 1000000 / root->tsc_khz);
 }
@@ -306,7 +327,7 @@ static enum btsrec_status put_crash(struct tables *tables)
 {
 	const struct btsrec_root *root = btsrec_root(tables->r.rec);
 	struct out *out = row(tables, BTSREC_TABLE_CRASH);
-	uint64_t time_ns = freeze_realtime_ns(root);
+	uint64_t time_ns = end_realtime_ns(root, end_tsc(tables->r.rec));
 	enum btsrec_status status;
 
 	json_number(out, "schema", TABLES_SCHEMA);
@@ -703,7 +724,7 @@ static enum btsrec_status export_tables(struct btsrec *rec, const struct btsrec_
 	tables->r.rec = rec;
 	tables->opts = opts;
 	snprintf(tables->crash, sizeof(tables->crash), "%016llx%016llx",
-		 (unsigned long long)root->generation, (unsigned long long)root->freeze_tsc);
+		 (unsigned long long)root->generation, (unsigned long long)end_tsc(rec));
 	for (size_t i = 0; i < BTSREC_NR_TABLES; i++)
 		out_init(&tables->out[i], i < nr_sinks ? &sinks[i] : &values_sink);
 	status = put_all(tables);

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line of btsrec-fleet(1)."""
+
+import argparse
+import os
+import pathlib
+import sqlite3
+import sys
+
+from . import output, rank, script, tables
+from .store import Store
+
+AGAINST = {"healthy": "{nr} snapshots of healthy machines", "others": "{nr} crashes of other groups",
+           "all": "{nr} healthy snapshots and other crashes"}
+EXIT_OK, EXIT_INCOMPLETE, EXIT_USAGE, EXIT_NOTHING, EXIT_SYSTEM = 0, 1, 2, 3, 5
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not 1 or more")
+    return number
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="btsrec-fleet", description="What the crashes of a fleet have in common.",
+        epilog="DIR has a folder for each crash, as btsrec export --to tables writes it. "
+               "btsrec-fleet(1) explains the output.")
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, text in (("groups", "how many crashes have what in common"),
+                       ("rank", "what a group shows that healthy machines do not"),
+                       ("compare", "what one group shows that another does not")):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("--by", choices=rank.GROUPED_BY, default="signature",
+                             help="what the crashes of a group share (default: signature)")
+        if name == "rank":
+            command.add_argument("--group", metavar="NAME", help="this group (default: the largest)")
+            command.add_argument("--against", choices=AGAINST, default="healthy",
+                                 help="what it is compared with (default: healthy)")
+        if name != "groups":
+            command.add_argument("--kind", choices=rank.KINDS, action="append",
+                                 help="only these; may be repeated (default: all)")
+        command.add_argument("-n", "--count", type=positive, metavar="COUNT",
+                             default=None if name == "groups" else 10,
+                             help="rows of each list")
+        command.add_argument("-f", "--format", choices=("text", "jsonl"), default="text")
+        command.add_argument("-j", "--jobs", type=positive, default=min(os.cpu_count() or 1, 4),
+                             metavar="COUNT", help="processes that read")
+        command.add_argument("--database", metavar="FILE",
+                             help="what was read (default: DIR/fleet.sqlite)")
+        if name == "compare":
+            command.add_argument("group", metavar="GROUP")
+            command.add_argument("other", metavar="OTHER")
+        command.add_argument("dir", metavar="DIR", type=pathlib.Path)
+    add_sql(commands)
+    return made
+
+
+def add_sql(commands) -> None:
+    text = "print groups or rank as a script for a column store"
+    command = commands.add_parser("sql", help=text, description=text)
+    command.add_argument("engine", choices=script.ENGINES)
+    command.add_argument("question", choices=("groups", "rank"))
+    command.add_argument("--by", choices=rank.GROUPED_BY, default="signature")
+    command.add_argument("--group", metavar="NAME", default="",
+                         help="of rank: as the query of groups prints it")
+    command.add_argument("--against", choices=AGAINST, default="healthy")
+
+
+def progress(nr_read: int, nr_new: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\rread {nr_read} of {nr_new} crashes", end="\n" if nr_read == nr_new else "",
+              file=sys.stderr, flush=True)
+
+
+def say(text: str) -> None:
+    print(f"btsrec-fleet: {text}", file=sys.stderr)
+
+
+def answer(args: argparse.Namespace, store: Store) -> None:
+    if args.command == "groups":
+        found = rank.groups(store, args.by)
+        if args.format == "text":
+            output.print_groups(store, found, args.count)
+        else:
+            for group in found[:args.count]:
+                output.group_json(store, group)
+        return
+    group = rank.choose(store, args.by, args.group)
+    if args.command == "rank":
+        _, nr_good = rank.against(store, group, args.against)
+        other = AGAINST[args.against]
+    else:
+        second = rank.choose(store, args.by, args.other)
+        _, nr_good = rank.between(store, group, second)
+        other = f"{rank.title(store, second)}: {{nr}} crashes"
+    found = rank.features(store)
+    kinds = tuple(kind for kind in rank.KINDS if kind in (args.kind or rank.KINDS))
+    if args.format == "text":
+        output.print_ranking(store, group, other, nr_good)
+        output.print_features(store, found, kinds, args.count)
+        return
+    output.group_json(store, group)
+    if args.command == "compare":
+        output.group_json(store, second, "other")
+    for kind in kinds:
+        for feature in output.chosen(found, kind, args.count):
+            output.feature_json(store, feature)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.command == "sql":
+        print(script.script(args.engine, args.question, args.by, args.group, args.against), end="")
+        return EXIT_OK
+    if not args.dir.is_dir():
+        say(f"{args.dir} is no folder")
+        return EXIT_SYSTEM
+    store = Store(args.database or str(args.dir / "fleet.sqlite"))
+    faults = store.add(args.dir, args.jobs, progress)
+    for fault in faults:
+        say(fault)
+    unfinished = tables.nr_unfinished(args.dir)
+    if unfinished:
+        say(f"{output.counted(unfinished, 'folder')} without crash.jsonl.zst left out: "
+            "being written, or not written to the end")
+    answer(args, store)
+    return EXIT_INCOMPLETE if faults or unfinished else EXIT_OK
+
+
+def main() -> int:
+    args = parser().parse_args()
+    try:
+        return run(args)
+    except rank.Refused as error:
+        say(str(error))
+        return EXIT_NOTHING
+    except BrokenPipeError:
+        # What is still buffered is for nobody.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except (tables.Unreadable, sqlite3.Error, OSError) as error:
+        say(str(error))
+        return EXIT_SYSTEM
