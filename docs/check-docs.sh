@@ -110,6 +110,13 @@ check_options() {
 	  echo "-h, --help"; } | sort > "$work/options"
 	cat "$work/options" >> "$work/all-options"
 	compare_options btsrec-analyze.1 "$work/options"
+	for command in groups rank compare sql; do
+		"$top/decoder/fleet/btsrec-fleet" "$command" --help |
+			sed -nE 's/^  (-[a-z])( [A-Z]+)?, --/  \1, --/; s/^  (-.*)/\1/p' |
+			grep -E '^(-[a-z], )?--[a-z]+' | sed 's/  .*//'
+	done | sort -u > "$work/options"
+	cat "$work/options" >> "$work/all-options"
+	compare_options btsrec-fleet.1 "$work/options"
 }
 
 check_option_names() {

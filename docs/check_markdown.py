@@ -160,7 +160,7 @@ def commands(text: str):
             inside = not inside
         elif command:
             command += "\n" + line
-        elif inside and re.match(r"(\$ )?btsrec\b", line):
+        elif inside and re.match(r"(\$ )?btsrec\b(?!-)", line):
             begin, command = number, line.removeprefix("$ ")
         if command and command.count("'") % 2 == 0:
             yield begin, re.sub(r"  +# .*", "", command)

@@ -20,7 +20,7 @@ SECONDS = 300
 # Others decide what these are called with: initramfs-tools and kdump.
 CALLED_BY_OTHERS = ("systemd/initramfs/hook", "systemd/initramfs/script",
                     "systemd/examples/kdump-pre.d-btsrec")
-FOLDERS = (".ci", "docs", "systemd", "tests")
+FOLDERS = (".ci", "decoder", "docs", "systemd", "tests")
 
 
 def scripts(source: pathlib.Path) -> list[pathlib.Path]:

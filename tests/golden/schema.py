@@ -20,7 +20,8 @@ KNOWN = {"$schema", "$comment", "$defs", "$ref", "title", "type", "required", "p
 STARTS = ('{"cpu":', '{"kind":"no-lines"', '{"kind":"profile"', '{"kind":"function"',
           '{"kind":"coverage"', '{"kind":"executed"', '{"kind":"unreadable"', '{"kind":"diff"',
           '{"kind":"same"', '{"kind":"only"', '{"kind":"search"', '{"kind":"log"')
-TYPES = {"object": dict, "string": str, "integer": int, "boolean": bool, "array": list}
+TYPES = {"object": dict, "string": str, "integer": int, "boolean": bool, "array": list,
+         "number": float}
 
 
 class Schema:

@@ -12,7 +12,6 @@ Exit status: 0: so it is; 1: not, with what differs.
 
 import argparse
 import collections
-import ctypes
 import json
 import pathlib
 import re
@@ -23,35 +22,13 @@ import tempfile
 import golden
 import schema
 
+# Its reader is that of btsrec-fleet.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "decoder/fleet"))
+from btsrec_fleet import tables  # noqa: E402 pylint: disable=wrong-import-position
+
 TABLES = ("crash", "cpu", "thread", "call", "edge", "function", "gap", "value")
 CASES = ("functions", "calls", "why")
 SHIFT = 0x2000000
-
-
-class Buffer(ctypes.Structure):
-    """ZSTD_inBuffer and ZSTD_outBuffer."""
-
-    _fields_ = [("bytes", ctypes.c_void_p), ("size", ctypes.c_size_t), ("pos", ctypes.c_size_t)]
-
-
-def unpack(path):
-    """The library that btsrec itself uses: neither Python nor each system has a program for it."""
-    zstd = ctypes.CDLL("libzstd.so.1")
-    zstd.ZSTD_createDCtx.restype = ctypes.c_void_p
-    zstd.ZSTD_decompressStream.restype = ctypes.c_size_t
-    packed = path.read_bytes()
-    source = Buffer(ctypes.cast(packed, ctypes.c_void_p), len(packed), 0)
-    context, text, left = ctypes.c_void_p(zstd.ZSTD_createDCtx()), b"", 1
-    while left:
-        room = ctypes.create_string_buffer(1 << 17)
-        target = Buffer(ctypes.cast(room, ctypes.c_void_p), len(room), 0)
-        before = source.pos
-        left = zstd.ZSTD_decompressStream(context, ctypes.byref(target), ctypes.byref(source))
-        text += room.raw[:target.pos]
-        if zstd.ZSTD_isError(ctypes.c_size_t(left)) or (not target.pos and source.pos == before):
-            raise SystemExit(f"{path} is no zstd file that ends")
-    zstd.ZSTD_freeDCtx(context)
-    return text.decode()
 
 
 class Test:
@@ -80,9 +57,7 @@ class Test:
         done = self.run("export", "--to", "tables", *options, dump, to)
         if done.returncode > 1:
             raise SystemExit(f"export ends with {done.returncode}: {done.stderr}")
-        return {table: [json.loads(line) for line in
-                        unpack(self.folder / to / f"{table}.jsonl.zst").splitlines()]
-                for table in TABLES}
+        return {table: tables.rows(self.folder / to, table) for table in TABLES}
 
 
 def check_schema(test, rows):

@@ -32,19 +32,18 @@ def parser() -> argparse.ArgumentParser:
                        ("rank", "what a group shows that healthy machines do not"),
                        ("compare", "what one group shows that another does not")):
         command = commands.add_parser(name, help=text, description=text)
-        command.add_argument("--by", choices=rank.GROUPED_BY, default="signature",
-                             help="what the crashes of a group share (default: signature)")
+        add_by(command)
         if name == "rank":
             command.add_argument("--group", metavar="NAME", help="this group (default: the largest)")
-            command.add_argument("--against", choices=AGAINST, default="healthy",
-                                 help="what it is compared with (default: healthy)")
+            add_against(command)
         if name != "groups":
-            command.add_argument("--kind", choices=rank.KINDS, action="append",
-                                 help="only these; may be repeated (default: all)")
+            command.add_argument("--kind", choices=rank.KINDS, action="append", metavar="KIND",
+                                 help="only function, edge or value (default: all)")
         command.add_argument("-n", "--count", type=positive, metavar="COUNT",
                              default=None if name == "groups" else 10,
                              help="rows of each list")
-        command.add_argument("-f", "--format", choices=("text", "jsonl"), default="text")
+        command.add_argument("-f", "--format", choices=("text", "jsonl"), default="text",
+                             metavar="FORMAT", help="text (default) or jsonl")
         command.add_argument("-j", "--jobs", type=positive, default=min(os.cpu_count() or 1, 4),
                              metavar="COUNT", help="processes that read")
         command.add_argument("--database", metavar="FILE",
@@ -57,15 +56,27 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def add_by(command) -> None:
+    command.add_argument("--by", choices=rank.GROUPED_BY, default="signature", metavar="LABEL",
+                         help="group by signature (default), culprit, site or kernel")
+
+
+def add_against(command) -> None:
+    command.add_argument("--against", choices=AGAINST, default="healthy", metavar="WHAT",
+                         help="compare with healthy (default), others or all")
+
+
 def add_sql(commands) -> None:
     text = "print groups or rank as a script for a column store"
     command = commands.add_parser("sql", help=text, description=text)
-    command.add_argument("engine", choices=script.ENGINES)
-    command.add_argument("question", choices=("groups", "rank"))
-    command.add_argument("--by", choices=rank.GROUPED_BY, default="signature")
+    command.add_argument("engine", choices=script.ENGINES, metavar="ENGINE",
+                         help="duckdb or clickhouse")
+    command.add_argument("question", choices=("groups", "rank"), metavar="QUESTION",
+                         help="groups or rank")
+    add_by(command)
     command.add_argument("--group", metavar="NAME", default="",
                          help="of rank: as the query of groups prints it")
-    command.add_argument("--against", choices=AGAINST, default="healthy")
+    add_against(command)
 
 
 def progress(nr_read: int, nr_new: int) -> None:

@@ -17,7 +17,7 @@ VERSION = 1
 SQL = pathlib.Path(__file__).parent / "sql"
 LABELS = ("healthy", "signature", "culprit", "site", "kernel", "verdict")
 # After so many crashes what was read is kept.
-COMMIT_CRASHES = 100
+COMMIT_CRASHES = 50
 
 MAKE = """
 CREATE TABLE crash_read (crash TEXT PRIMARY KEY, cell INTEGER, text TEXT) WITHOUT ROWID;
@@ -43,7 +43,10 @@ CREATE TEMP TABLE side (member INTEGER PRIMARY KEY, bad INTEGER, crashes INTEGER
 
 # One crash at a time: its rows, for label.sql and present.sql.
 ROWS = "".join(f"CREATE TEMP TABLE {table} ({', '.join(f'{chr(34)}{name}{chr(34)}' for name in names)});"
-               for table, names in tables.COLUMNS.items())
+               for table, names in tables.COLUMNS.items()) + """
+CREATE TEMP TABLE shown (member TEXT, kind TEXT, feature TEXT, place TEXT, place_offset INTEGER,
+	target TEXT, target_offset INTEGER, site TEXT, crashes INTEGER);
+"""
 
 
 class Store:
@@ -78,8 +81,6 @@ class Store:
         if not new:
             return faults
         self.connection.executescript(ROWS)
-        present = (SQL / "present.sql").read_text(encoding="utf-8")
-        self.connection.executescript(f"CREATE TEMP VIEW present_rows AS {present}")
         self.connection.execute("BEGIN")
         with readers(jobs, new) as found:
             for nr_read, (folder, read, fault) in enumerate(found, 1):
@@ -88,13 +89,17 @@ class Store:
                     faults.append(f"{folder.name}: {fault}")
                 self.connection.execute("INSERT INTO folder_read VALUES (?)", (folder.name,))
                 if nr_read % COMMIT_CRASHES == 0:
-                    self.connection.executescript("COMMIT; BEGIN")
+                    self.keep()
                 progress(nr_read, len(new))
         self.connection.execute("COMMIT")
-        self.connection.execute("DROP VIEW present_rows")
-        for table in tables.COLUMNS:
+        for table in (*tables.COLUMNS, "shown"):
             self.connection.execute(f"DROP TABLE temp.{table}")
         return faults
+
+    def keep(self) -> None:
+        """What is counted so far stays, whatever happens."""
+        self.connection.execute("COMMIT")
+        self.connection.execute("BEGIN")
 
     def add_crash(self, read: dict[str, list[tuple]]) -> str | None:
         """Count a crash; a sentence: it is left out."""
@@ -128,12 +133,15 @@ class Store:
 
     def count_features(self, cell: int) -> None:
         """One crash more for each feature of the rows."""
+        self.connection.execute("DELETE FROM shown")
+        self.connection.execute("INSERT INTO shown " +
+                                (SQL / "present.sql").read_text(encoding="utf-8"))
         self.connection.execute("""
             INSERT OR IGNORE INTO known (feature, kind, place, place_offset, target, target_offset,
                 site) SELECT feature, kind, place, place_offset, target, target_offset, site
-                FROM present_rows""")
+                FROM shown WHERE feature NOT IN (SELECT feature FROM known)""")
         self.connection.execute("""
-            INSERT INTO tally SELECT ?, known.id, 1 FROM present_rows JOIN known USING (feature)
+            INSERT INTO tally SELECT ?, k.id, 1 FROM shown s CROSS JOIN known k ON k.feature = s.feature
             WHERE true ON CONFLICT DO UPDATE SET crashes = crashes + 1""", (cell,))
         self.connection.execute(
             "INSERT OR IGNORE INTO name SELECT function, name, module FROM temp.function")

@@ -254,8 +254,8 @@ static bool goes_on(const struct tables *tables)
 /* --- crash -------------------------------------------------------------- */
 
 /*
- * When the history ends: the first fault, or without one the newest switch of threads.  Snapshots of
- * one boot differ in it, and every reader of a dump finds the same.  0: not known.
+ * When the history ends: the first fault, or without one the newest switch of threads.  Snapshots
+ * of one boot differ in it, and every reader of a dump finds the same.  0: not known.
  */
 static uint64_t end_tsc(struct btsrec *rec)
 {

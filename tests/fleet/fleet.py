@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""btsrec-fleet finds the culprit of crashes that were made up, and none where there is none.
+
+usage: fleet.py --btsrec PROGRAM --mkimage PROGRAM --schema FOLDER
+
+Of two bugs with one crash site each one's own function and edge rank first. With shuffled labels
+nothing is significant. The chances are those of exact arithmetic. The SQL gives the same on tables
+as a column store has them, and in DuckDB where tests/lib/npm has put it.
+Exit status: 0: so it is; 1: not, with what differs.
+"""
+
+import argparse
+import fractions
+import itertools
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = HERE.parents[1] / "decoder/fleet/btsrec-fleet"
+sys.path[:0] = [str(PROGRAM.parent), str(HERE.parent / "golden")]
+
+# pylint: disable=wrong-import-position
+import golden  # noqa: E402
+import made  # noqa: E402
+import schema  # noqa: E402
+from btsrec_fleet import rank, script, statistics, store, tables  # noqa: E402
+
+NR_CRASHES, NR_HEALTHY, NR_SHUFFLES = 12, 30, 5
+
+QUERY = """
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+const { DuckDBInstance } = createRequire(process.argv[2] + "/")("@duckdb/node-api");
+const connection = await (await DuckDBInstance.create(":memory:")).connect();
+let rows;
+for (const query of readFileSync(0, "utf8").split(/;\\s*\\n/))
+	if (query.trim())
+		rows = (await connection.runAndReadAll(query)).getRowsJson();
+for (const row of rows)
+	console.log(JSON.stringify(row));
+"""
+
+
+class Test:
+    """Faults are collected."""
+
+    def __init__(self, args, folder):
+        self.args = args
+        self.folder = folder
+        self.faults = []
+
+    def expect(self, what, want, got):
+        if want != got:
+            self.faults.append(f"{what}: {want} is wanted, not {got}")
+
+    def run(self, *words, status=0):
+        done = subprocess.run([sys.executable, PROGRAM, *words], cwd=self.folder, text=True,
+                              capture_output=True, check=False)
+        self.expect(f"status of {' '.join(words)} ({done.stderr.strip()})", status, done.returncode)
+        return done.stdout, done.stderr
+
+    def jsonl(self, *words):
+        return [json.loads(line) for line in self.run(*words, "--format", "jsonl")[0].splitlines()]
+
+
+# --- Statistics -------------------------------------------------------------
+
+def check_chances(test):
+    """All small tables, by whole numbers."""
+    for nr_bad, nr_good in itertools.product(range(1, 7), repeat=2):
+        for bad, good in itertools.product(range(nr_bad + 1), range(nr_good + 1)):
+            shown = bad + good
+            ways = sum(math.comb(nr_bad, k) * math.comb(nr_good, shown - k)
+                       for k in range(bad, min(nr_bad, shown) + 1))
+            exact = float(fractions.Fraction(ways, math.comb(nr_bad + nr_good, shown)))
+            got = statistics.fisher(bad, good, nr_bad, nr_good)
+            if not math.isclose(exact, got, rel_tol=1e-9, abs_tol=1e-12):
+                test.faults.append(f"chance of {bad}/{nr_bad}, {good}/{nr_good}: {exact}, not {got}")
+    test.expect("chance of two sides that are quite different", True,
+                statistics.fisher(5000, 0, 5000, 5000) < 1e-300)
+    # The example of Benjamini and Hochberg 1995, section 3.2: the first four are significant.
+    chances = [.0001, .0004, .0019, .0095, .0201, .0278, .0298, .0344, .0459, .3240, .4262, .5719,
+               .6528, .7590, 1.0]
+    rates = statistics.benjamini_hochberg(chances)
+    test.expect("rejected at 0.05", 4, sum(rate <= .05 for rate in rates))
+    test.expect("rates of falling chances", rates, statistics.benjamini_hochberg(chances[::-1])[::-1])
+
+
+# --- Culprits ---------------------------------------------------------------
+
+def check_culprits(test, published):
+    rows = test.jsonl("groups", "fleet")
+    test.expect("groups", [(f"v2:{i:016x}", NR_CRASHES, 2) for i in range(2)],
+                [(row["name"], row["crashes"], row["kernels"]) for row in rows])
+    rows += test.jsonl("groups", "--by", "kernel", "fleet")
+    by_site = test.jsonl("groups", "--by", "site", "fleet")
+    test.expect("groups by site", [(made.SITE, 2 * NR_CRASHES)],
+                [(row["title"], row["crashes"]) for row in by_site])
+    for bug in made.BUGS:
+        guilty = f"{bug}_bug"
+        for against, alike in (("healthy", 2), ("all", 1), ("others", 1)):
+            found = test.jsonl("rank", "--by", "culprit", "--group", guilty, "--against", against,
+                               "fleet")
+            rows += found
+            first = [row for row in found if row["kind"] == "feature" and row["rank"] == 1]
+            test.expect(f"{guilty} against {against}", [(guilty, alike, NR_CRASHES, 0)],
+                        [(row["text"], row["alike"], row["group"], row["others"])
+                         for row in first if row["feature"] == "function"][:1])
+            test.expect(f"chance of {guilty} against {against}", True, first[0]["q"] < 0.001)
+            test.expect(f"edge of {guilty} against {against}", True,
+                        f"f9+0xc8 -> {guilty}" in [row["text"] for row in first])
+            innocent = {row["text"] for row in found if row["kind"] == "feature" and
+                        row["q"] <= 0.05 and "bug" not in row["text"] and
+                        made.SITE not in row["text"]}
+            test.expect(f"others that are significant against {against}", set(), innocent)
+    one, other = made.BUGS
+    rows += test.jsonl("compare", "--by", "culprit", f"{one}_bug", f"{other}_bug", "fleet")
+    test.expect("what sets two groups apart", f"{one}_bug",
+                next(row["text"] for row in rows[::-1] if row["kind"] == "feature" and
+                     row["rank"] == 1 and row["feature"] == "function"))
+    for row in rows:
+        for fault in published.errors(row, at=row["kind"]):
+            test.faults.append(fault)
+    text, _ = test.run("rank", "--by", "culprit", "fleet")
+    test.expect("text", True, f"{NR_CRASHES}/{NR_CRASHES}" in text and "_bug" in text)
+
+
+def stored(fleet_rows):
+    """A database in memory, as the program would fill it."""
+    made_store = store.Store(":memory:")
+    made_store.connection.executescript(store.ROWS)
+    for rows in fleet_rows:
+        fault = made_store.add_crash({table: [tuple(map(row.get, columns)) for row in rows[table]]
+                                      for table, columns in tables.COLUMNS.items()})
+        if fault:
+            raise SystemExit(fault)
+    return made_store
+
+
+def check_shuffled(test, fleet_rows):
+    """Nothing says which crash has which label."""
+    chance = random.Random(7)
+    for number in range(NR_SHUFFLES):
+        mixed = stored(made.shuffled(chance, fleet_rows))
+        group = rank.choose(mixed, "signature", None)
+        for against in ("healthy", "others", "all"):
+            rank.against(mixed, group, against)
+            found = [one for one in rank.features(mixed) if one.q <= 0.05]
+            test.expect(f"shuffle {number} against {against}: significant", [], found)
+
+
+# --- SQL --------------------------------------------------------------------
+
+def plain(rows):
+    """Rows of rank.sql from any engine, to be compared: kind, place and target are texts."""
+    return sorted(tuple(word if column in (0, 1, 3) else round(float(word), 9)
+                        for column, word in enumerate(row)) for row in rows)
+
+
+def as_column_store(fleet_rows, group):
+    """All rows of all crashes in tables of the same names, and the views that the guide makes."""
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(store.ROWS.partition("CREATE TEMP TABLE shown")[0])
+    for rows in fleet_rows:
+        for table, columns in tables.COLUMNS.items():
+            connection.executemany(
+                f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})",
+                [tuple(map(row.get, columns)) for row in rows[table]])
+    text = script.script("duckdb", "rank", "culprit", group, "all")
+    *views, query = [part for part in text.split(";\n") if part.strip()]
+    for view in views:
+        if "read_json" not in view:
+            connection.execute(view.replace("CREATE VIEW", "CREATE TEMP VIEW"))
+    return plain(connection.execute(query))
+
+
+def duckdb(test, group):
+    cache = pathlib.Path(os.environ.get("BTSREC_CACHE", pathlib.Path.home() / ".cache/btsrec"))
+    modules = [path.parents[1] for path in cache.glob("npm-*/node_modules/@duckdb/node-api")]
+    node = shutil.which("node") or shutil.which("nodejs")
+    if not modules or not node:
+        print("no DuckDB here: the SQL was not run in it")
+        return None
+    (test.folder / "query.mjs").write_text(QUERY)
+    (test.folder / "tables").symlink_to("fleet")
+    text, _ = test.run("sql", "duckdb", "rank", "--by", "culprit", "--group", group,
+                       "--against", "all")
+    done = subprocess.run([node, "query.mjs", modules[0]], cwd=test.folder, input=text, text=True,
+                          capture_output=True, check=False)
+    if done.returncode:
+        test.faults.append(f"DuckDB: {done.stderr}")
+    return plain(map(json.loads, done.stdout.splitlines()))
+
+
+def check_sql(test, fleet_rows):
+    group = made.key("first_bug")
+    ours = store.Store(str(test.folder / "fleet/fleet.sqlite"))
+    rank.against(ours, rank.choose(ours, "culprit", group), "all")
+    want = plain(ours.run("rank.sql"))
+    test.expect("rows", True, len(want) > made.NR_COMMON)
+    test.expect("as a column store would", want, as_column_store(fleet_rows, group))
+    theirs = duckdb(test, group)
+    if theirs is not None:
+        test.expect("in DuckDB", want, theirs)
+
+
+# --- Folders ----------------------------------------------------------------
+
+def check_folders(test, fleet_rows):
+    top = test.folder / "folders"
+    top.mkdir()
+    _, said = test.run("rank", "folders", status=3)
+    test.expect("without a crash", "btsrec-fleet: there is no crash\n", said)
+    made.write(top / "a", fleet_rows[0])
+    test.run("groups", "folders")
+    _, said = test.run("rank", "folders", status=3)
+    test.expect("without a snapshot", True, "--against others" in said)
+    # What was read is kept when its folder goes.
+    shutil.rmtree(top / "a")
+    text, _ = test.run("groups", "folders")
+    test.expect("a crash whose folder is gone", "1 crash in 1 group, 0 healthy snapshots",
+                text.splitlines()[0])
+    made.write(top / "again", fleet_rows[0])
+    made.write(top / "future", fleet_rows[1] | {"crash": [fleet_rows[1]["crash"][0] |
+                                                         {"schema": 99}]})
+    made.write(top / "cut", fleet_rows[2])
+    cut = top / "cut/edge.jsonl.zst"
+    cut.write_bytes(cut.read_bytes()[:-9])
+    made.write(top / "part", fleet_rows[3], left_out=("crash",))
+    text, said = test.run("groups", "folders", "--jobs", "2", status=1)
+    test.expect("what is left out", [
+        "btsrec-fleet: again: the same crash was read from another folder",
+        "btsrec-fleet: cut: edge.jsonl.zst is no zstd file that ends",
+        f"btsrec-fleet: future: its schema is 99, not {tables.SCHEMA}",
+        "btsrec-fleet: 1 folder without crash.jsonl.zst left out: being written, or not written "
+        "to the end"], said.splitlines())
+    test.expect("crashes after that", "1 crash in 1 group, 0 healthy snapshots",
+                text.splitlines()[0])
+    test.run("rank", "--group", "nobody", "folders", status=3)
+    test.run("rank", "no-such-folder", status=5)
+    test.run("guess", "folders", status=2)
+
+
+def check_real(test):
+    """What btsrec writes: a dump with a fault whose value has an origin."""
+    golden.make_folder(golden.Case(HERE.parent / "golden/why.in"), test.folder, test.args.mkimage)
+    (test.folder / "real").mkdir()
+    done = subprocess.run([test.args.btsrec, "export", "--to", "tables", "dump", "real/one"],
+                          cwd=test.folder, capture_output=True, text=True, check=False)
+    if done.returncode > 1:
+        test.faults.append(done.stderr)
+    (row,) = test.jsonl("groups", "--by", "culprit", "real")
+    read = tables.rows(test.folder / "real/one", "value")
+    made_by = [one["function"] for one in read if one["what"] not in ("asked", "loaded", "moved")
+               and one["class"] != "unknown"]
+    test.expect("culprit of a dump", made_by[-1], row["name"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--btsrec", required=True)
+    parser.add_argument("--mkimage", required=True)
+    parser.add_argument("--schema", required=True, type=pathlib.Path)
+    args = parser.parse_args()
+    fleet_rows = made.fleet(random.Random(1), NR_CRASHES, NR_HEALTHY)
+    with tempfile.TemporaryDirectory() as folder:
+        test = Test(args, pathlib.Path(folder))
+        (test.folder / "fleet").mkdir()
+        for number, rows in enumerate(fleet_rows):
+            made.write(test.folder / f"fleet/{number:03}", rows)
+        check_chances(test)
+        check_culprits(test, schema.Schema(args.schema / "fleet.schema.json"))
+        check_shuffled(test, fleet_rows)
+        check_sql(test, fleet_rows)
+        check_folders(test, fleet_rows)
+        check_real(test)
+    for fault in test.faults:
+        print(fault)
+    return bool(test.faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
