@@ -229,6 +229,14 @@ def check_folders(test, fleet_rows):
     text, _ = test.run("groups", "folders")
     test.expect("a crash whose folder is gone", "1 crash in 1 group, 0 healthy snapshots",
                 text.splitlines()[0])
+    # Names are of other machines: bytes, which a terminal might obey.
+    hostile = made.crash(random.Random(1), 999, "first")
+    hostile["crash"][0].update(release="6.1\u001b[2J", verdict="\u00c3\u00a9", signature=None)
+    made.write(test.folder / "hostile", hostile)
+    (top.parent / "terminal").mkdir()
+    (test.folder / "hostile").rename(top.parent / "terminal/one")
+    text, _ = test.run("groups", "--by", "kernel", "terminal")
+    test.expect("a hostile name", ["\u00e9", "6.1?[2J"], text.split()[-2:])
     made.write(top / "again", fleet_rows[0])
     made.write(top / "future", fleet_rows[1] | {"crash": [fleet_rows[1]["crash"][0] |
                                                          {"schema": 99}]})

@@ -141,6 +141,7 @@ def run(args: argparse.Namespace) -> int:
 
 def main() -> int:
     args = parser().parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")
     try:
         return run(args)
     except rank.Refused as error:

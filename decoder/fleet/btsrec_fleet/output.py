@@ -4,7 +4,7 @@
 import datetime
 import json
 
-from . import rank
+from . import rank, tables
 from .store import Store
 
 # A false discovery rate at which what is printed is called significant.
@@ -43,7 +43,7 @@ def print_groups(store: Store, found: list[rank.Group], nr_rows: int | None) -> 
     print(f"\ncrashes kernels first      last       verdict                {found[0].grouped_by}"
           if found else "", end="\n" if found else "")
     for group in found[:nr_rows]:
-        verdict = group.verdict or "-"
+        verdict = tables.shown(group.verdict) or "-"
         if group.verdicts > 1:
             verdict += f", {group.verdicts - 1} more"
         print(f"{group.crashes:7} {group.kernels:7} {day(group.first_ns):10} "
@@ -97,5 +97,5 @@ def print_features(store: Store, found: list[rank.Feature], kinds: tuple[str, ..
 
 def print_ranking(store: Store, group: rank.Group, other: str, nr_good: int) -> None:
     print(f"group:    {group.grouped_by} {rank.title(store, group)}: "
-          f"{counted(group.crashes, 'crash')}, {group.verdict or 'no verdict'}")
+          f"{counted(group.crashes, 'crash')}, {tables.shown(group.verdict) or 'no verdict'}")
     print(f"against:  {other.format(nr=nr_good)}")

@@ -5,7 +5,7 @@ import collections
 import dataclasses
 import itertools
 
-from . import statistics
+from . import statistics, tables
 from .store import Store
 
 GROUPED_BY = ("signature", "culprit", "site", "kernel")
@@ -63,7 +63,7 @@ def title(store: Store, group: Group) -> str:
     """What the group has in common, for people."""
     if group.grouped_by in ("culprit", "site"):
         return store.name_of(group.name) if group.name else "(not known)"
-    return group.name or "(none)"
+    return tables.shown(group.name) or "(none)"
 
 
 def choose(store: Store, grouped_by: str, name: str | None) -> Group:

@@ -165,7 +165,7 @@ class Store:
         if not row or not (row[0] or row[1]):
             return function
         name, module = row
-        return " ".join(part for part in (name, f"[{module}]" if module else "") if part)
+        return tables.shown(" ".join(filter(None, (name, f"[{module}]" if module else ""))))
 
 
 def read_folder(folder: pathlib.Path):

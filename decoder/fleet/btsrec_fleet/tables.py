@@ -90,6 +90,15 @@ def check_crash(dicts: list) -> None:
         raise Unreadable(f"its schema is {dicts[0].get('schema')}, not {SCHEMA}")
 
 
+def shown(text: str) -> str:
+    """A text of a table, for a terminal: its characters are bytes, of another machine."""
+    try:
+        text = text.encode("latin-1").decode()
+    except UnicodeError:
+        pass
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def folders(top: pathlib.Path) -> list[pathlib.Path]:
     """Folders with a whole crash, sorted: crash.jsonl.zst is written last."""
     return sorted(path.parent for path in top.glob("*/crash.jsonl.zst"))
