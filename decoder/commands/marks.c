@@ -15,11 +15,14 @@
 /**
  * struct mark - a mark, or the heading of those that follow
  * @name: as it is printed; NULL: a heading.
+ * @meaning: NULL: has been printed.
  */
 struct mark {
 	const char *name;
 	const char *meaning;
 };
+
+#define ANNOTATION(kind_, payload_, event_, name_, meaning_) {name_, meaning_},
 
 static const struct mark marks[] = {
 	{NULL, "A line of show"},
@@ -39,11 +42,7 @@ static const struct mark marks[] = {
 	{"7/7", "Thread and process, pid/tgid."},
 	{NULL, "Kinds of events"},
 	{"branch", "A taken branch, an interrupt or an exception."},
-	{"switch", "Another thread runs next, or only the page table changed (mm)."},
-	{"exec", "A thread has become another program."},
-	{"arm", "Recording began here."},
-	{"mark", "A text that somebody wrote to /dev/btsrec."},
-	{"time", "One point in time in three clocks."},
+	BTSREC_ANNOTATIONS(ANNOTATION)
 	{"fault", "Not an event: from the branch of the same number on the history is fault "
 		  "handling."},
 	{"freeze", "The last event of a frozen CPU: why it stopped, and its registers. by=nmi: "
@@ -51,7 +50,6 @@ static const struct mark marks[] = {
 	{"loop", "With --fold: the branches above went round so many times more."},
 	{"kernel, user", "With --user or --kernel: one stay in the other level."},
 	{"interval", "With --thread: the thread goes on here, on this CPU."},
-	{"gap", "Something is missing."},
 	{"log", "In timeline: a line of the kernel's log. T99 is the thread that printed it, C1 an "
 		"interrupt on CPU 1."},
 	{NULL, "Gaps"},
@@ -150,6 +148,8 @@ static void print_mark(const struct mark *mark)
 {
 	const char *rest = mark->meaning, *name = mark->name;
 
+	if (!rest)
+		return;
 	if (!name) {
 		command_print("%s%s\n", mark == marks ? "" : "\n", mark->meaning);
 		return;

@@ -25,6 +25,22 @@ enum btsrec_event_kind {
 	BTSREC_EVENT_GAP,	/* gap */
 };
 
+/**
+ * BTSREC_ANNOTATIONS() - x(KIND, PAYLOAD, EVENT, NAME, MEANING) for each kind of annotation
+ *
+ * KIND of enum btsrec_annot_kind has a struct PAYLOAD and is an EVENT, which views call NAME.
+ * MEANING is one sentence for a legend; NULL: that of the kind before holds for this one, too.
+ */
+#define BTSREC_ANNOTATIONS(x)								\
+	x(SWITCH, btsrec_switch, SWITCH, "switch",					\
+	  "Another thread runs next, or only the page table changed (mm).")		\
+	x(MM, btsrec_switch, SWITCH, "switch", NULL)					\
+	x(EXEC, btsrec_switch, EXEC, "exec", "A thread has become another program.")	\
+	x(ARM, btsrec_resume, ARM, "arm", "Recording began here.")			\
+	x(GAP, btsrec_resume, GAP, "gap", "Something is missing.")			\
+	x(MARK, btsrec_mark, MARK, "mark", "A text that somebody wrote to /dev/btsrec.") \
+	x(TIME, btsrec_time, TIME, "time", "One point in time in three clocks.")
+
 /** enum btsrec_gap_kind - why a part of the history is missing */
 enum btsrec_gap_kind {
 	BTSREC_GAP_OVERWRITTEN,	/* ring wrapped: older history is gone */

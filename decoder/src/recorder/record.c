@@ -48,21 +48,15 @@ enum record_kind record_classify(const struct btsrec_record *record, unsigned in
 #define PAYLOAD(type) \
 	(sizeof(struct type) + 0 * sizeof(char[offsetof(struct type, tsc) ? -1 : 1]))
 
+#define ANNOTATION(kind_, payload_, event_, name_, meaning_) \
+	[BTSREC_ANNOT_##kind_] = { name_, PAYLOAD(payload_), BTSREC_EVENT_##event_ },
+
 /** struct annotation - the event that a kind of annotation is, and what that is called */
 static const struct annotation {
 	const char *name;
 	size_t payload_bytes;
 	enum btsrec_event_kind event;
-	bool mm_only;
-} annotations[] = {
-	[BTSREC_ANNOT_SWITCH] = { "switch", PAYLOAD(btsrec_switch), BTSREC_EVENT_SWITCH, false },
-	[BTSREC_ANNOT_MM] = { "switch", PAYLOAD(btsrec_switch), BTSREC_EVENT_SWITCH, true },
-	[BTSREC_ANNOT_EXEC] = { "exec", PAYLOAD(btsrec_switch), BTSREC_EVENT_EXEC, false },
-	[BTSREC_ANNOT_ARM] = { "arm", PAYLOAD(btsrec_resume), BTSREC_EVENT_ARM, false },
-	[BTSREC_ANNOT_GAP] = { "gap", PAYLOAD(btsrec_resume), BTSREC_EVENT_GAP, false },
-	[BTSREC_ANNOT_MARK] = { "mark", PAYLOAD(btsrec_mark), BTSREC_EVENT_MARK, false },
-	[BTSREC_ANNOT_TIME] = { "time", PAYLOAD(btsrec_time), BTSREC_EVENT_TIME, false },
-};
+} annotations[] = { BTSREC_ANNOTATIONS(ANNOTATION) };
 
 #define NR_ANNOTATIONS (sizeof(annotations) / sizeof(annotations[0]))
 
@@ -81,13 +75,12 @@ static void set_paused(struct btsrec_event *event, const uint8_t *payload)
 }
 
 /* All members of the union begin at one place. */
-static void set_payload(struct btsrec_event *event, const struct annotation *annotation,
-			const uint8_t *payload)
+static void set_payload(struct btsrec_event *event, unsigned int kind, const uint8_t *payload)
 {
-	event->kind = annotation->event;
-	event->mm_only = annotation->mm_only;
+	event->kind = annotations[kind].event;
+	event->mm_only = kind == BTSREC_ANNOT_MM;
 	memcpy((uint8_t *)event + offsetof(struct btsrec_event, sw), payload,
-	       annotation->payload_bytes);
+	       annotations[kind].payload_bytes);
 }
 
 void record_annotation(unsigned int kind, const uint8_t *payload, unsigned int nr_parts,
@@ -101,7 +94,7 @@ void record_annotation(unsigned int kind, const uint8_t *payload, unsigned int n
 	else if (kind == BTSREC_ANNOT_GAP)
 		set_paused(ret, payload);
 	else
-		set_payload(ret, &annotations[kind], payload);
+		set_payload(ret, kind, payload);
 }
 
 static struct btsrec_switch resumed_context(const struct btsrec_resume *resume)

@@ -42,6 +42,9 @@ void json_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm)
 /** json_pause() - the members paused and paused_tsc, if the freeze found a pause open */
 void json_pause(struct out *out, const struct btsrec_freeze *freeze);
 
+/** json_details() - the members of an event other than a branch, after its time */
+void json_details(struct renderer *r, const struct btsrec_event *event);
+
 /** json_event_open() - the object of @event up to its last member; more may follow */
 void json_event_open(struct renderer *r, const struct btsrec_event *event);
 

@@ -63,130 +63,6 @@ static void json_branch_label(struct renderer *r, const struct btsrec_event *eve
 	out_literal(&r->out, "}\n");
 }
 
-static void json_side(struct out *out, const struct btsrec_side *side)
-{
-	out_literal(out, "{\"cr3\":\"");
-	out_hex16(out, side->cr3);
-	out_char(out, '"');
-	json_thread(out, side->pid, side->tgid, side->comm);
-	out_char(out, '}');
-}
-
-static void json_switch(struct out *out, const struct btsrec_switch *sw)
-{
-	json_key(out, "prev");
-	json_side(out, &sw->prev);
-	json_key(out, "next");
-	json_side(out, &sw->next);
-	json_address(out, "task", sw->next_task_kva);
-}
-
-static void json_reason(struct out *out, uint32_t reason)
-{
-	json_text(out, "reason", btsrec_reason_str(reason), 64);
-}
-
-static void json_resume(struct out *out, const struct btsrec_resume *resume)
-{
-	json_reason(out, resume->reason);
-	json_number(out, "stop_tsc", resume->stop_tsc);
-	json_key(out, "now");
-	json_side(out, &resume->now);
-	json_address(out, "task", resume->task_kva);
-}
-
-static void json_mark(struct out *out, const struct btsrec_mark *mark)
-{
-	json_number(out, "pid", mark->pid);
-	json_number(out, "tgid", mark->tgid);
-	json_text(out, "text", mark->text, sizeof(mark->text));
-}
-
-static void json_time(struct out *out, const struct btsrec_time *time)
-{
-	json_number(out, "realtime_ns", time->realtime_ns);
-	json_number(out, "boottime_ns", time->boottime_ns);
-}
-
-static void json_registers(struct out *out, const struct btsrec_freeze *freeze)
-{
-	json_address(out, "ip", freeze->ip);
-	json_address(out, "sp", freeze->sp);
-	json_address(out, "bp", freeze->bp);
-	json_address(out, "cs", freeze->cs);
-	json_address(out, "rflags", freeze->rflags);
-	json_address(out, "cr3", freeze->cr3);
-	json_address(out, "stop_ip", freeze->stop_ip);
-	json_address(out, "debugctl", freeze->debugctl);
-}
-
-void json_pause(struct out *out, const struct btsrec_freeze *freeze)
-{
-	if (!freeze->pause_reason)
-		return;
-	json_text(out, "paused", btsrec_reason_str(freeze->pause_reason), 64);
-	json_number(out, "paused_tsc", freeze->pause_tsc);
-}
-
-static void json_freeze(struct renderer *r, const struct btsrec_freeze *freeze)
-{
-	struct out *out = &r->out;
-
-	json_reason(out, freeze->reason);
-	json_bool(out, "via_nmi", freeze->via_nmi);
-	json_thread(out, freeze->pid, freeze->tgid, freeze->comm);
-	json_address(out, "task", freeze->task_kva);
-	json_registers(out, freeze);
-	json_pause(out, freeze);
-	json_sym(r, "ip_sym", freeze->ip);
-}
-
-static void json_gap(struct out *out, const struct btsrec_gap *gap)
-{
-	json_text(out, "gap", btsrec_gap_str(gap->kind), 64);
-	if (gap->nr_slots) {
-		json_number(out, "slots", gap->nr_slots);
-		json_number(out, "first_slot", gap->slot);
-	}
-	if (gap->has_resume)
-		json_resume(out, &gap->resume);
-}
-
-static void json_switch_kind(struct out *out, bool mm_only)
-{
-	json_word(out, "what", mm_only ? "mm" : "task");
-}
-
-static void json_members(struct renderer *r, const struct btsrec_event *event)
-{
-	switch (event->kind) {
-	case BTSREC_EVENT_BRANCH:
-		break;
-	case BTSREC_EVENT_SWITCH:
-		json_switch_kind(&r->out, event->mm_only);
-		json_switch(&r->out, &event->sw);
-		break;
-	case BTSREC_EVENT_EXEC:
-		json_switch(&r->out, &event->sw);
-		break;
-	case BTSREC_EVENT_ARM:
-		json_resume(&r->out, &event->resume);
-		break;
-	case BTSREC_EVENT_MARK:
-		json_mark(&r->out, &event->mark);
-		break;
-	case BTSREC_EVENT_TIME:
-		json_time(&r->out, &event->time);
-		break;
-	case BTSREC_EVENT_FREEZE:
-		json_freeze(r, &event->freeze);
-		break;
-	case BTSREC_EVENT_GAP:
-		json_gap(&r->out, &event->gap);
-		break;
-	}
-}
-
 void json_event_open(struct renderer *r, const struct btsrec_event *event)
 {
 	struct out *out = &r->out;
@@ -200,7 +76,7 @@ void json_event_open(struct renderer *r, const struct btsrec_event *event)
 	json_begin(out, event->cpu, event->n, record_event_str(event->kind));
 	if (clock_event(event, &tsc))
 		json_number(out, "tsc", tsc);
-	json_members(r, event);
+	json_details(r, event);
 }
 
 static void json_event(struct renderer *r, const struct btsrec_event *event)

@@ -366,13 +366,20 @@ struct btsrec_record {
 
 /* Every payload begins with the time stamp counter, "tsc". */
 enum btsrec_annot_kind {
-	BTSREC_ANNOT_SWITCH = 1,	/* struct btsrec_switch: another thread */
-	BTSREC_ANNOT_MM = 2,		/* struct btsrec_switch: same thread, another cr3 */
-	BTSREC_ANNOT_EXEC = 3,		/* struct btsrec_switch: new program */
-	BTSREC_ANNOT_ARM = 4,		/* struct btsrec_resume: recording begins */
-	BTSREC_ANNOT_GAP = 5,		/* struct btsrec_resume: recording goes on */
-	BTSREC_ANNOT_MARK = 6,		/* struct btsrec_mark: text from user space */
-	BTSREC_ANNOT_TIME = 7,		/* struct btsrec_time */
+	/* struct btsrec_switch: at sched_switch; another thread runs next */
+	BTSREC_ANNOT_SWITCH = 1,
+	/* struct btsrec_switch: CR3 changed without a switch: exec, borrowed mm, text patching */
+	BTSREC_ANNOT_MM = 2,
+	/* struct btsrec_switch: the thread runs a new program */
+	BTSREC_ANNOT_EXEC = 3,
+	/* struct btsrec_resume: recording begins, or begins again by hand */
+	BTSREC_ANNOT_ARM = 4,
+	/* struct btsrec_resume: recording goes on after a stop with a reason */
+	BTSREC_ANNOT_GAP = 5,
+	/* struct btsrec_mark: a text written by user space */
+	BTSREC_ANNOT_MARK = 6,
+	/* struct btsrec_time: one point in time in three clocks */
+	BTSREC_ANNOT_TIME = 7,
 };
 
 /** struct btsrec_resume - payload of ARM and GAP */
