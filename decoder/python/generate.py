@@ -26,8 +26,7 @@ EACH = re.compile(r"btsrec_(\w+)_each\(struct btsrec \*\w+, (struct btsrec \*b, 
 MEMBER = re.compile(r"(const )?(?:(struct|enum) )?(unsigned int|\w+) (\*const \*|\*)?(\w+)"
                     r"(?:\[(\w+)\])?;$", re.DOTALL)
 # What the library asks of a program in C: functions, and where it puts text.  Branches are columns.
-NOT_VALUES = {"branches", "image", "resolver", "sink", "link", "gdb", "export", "extract", "info", "report",
-              "search"}
+NOT_VALUES = {"branches", "image", "resolver", "sink", "link", "gdb", "export", "extract", "info", "report"}
 
 
 @dataclasses.dataclass

@@ -129,6 +129,14 @@ def origin(line):
     return [line["cpu"], line["n"], what, *name, *address, end]
 
 
+def found(line):
+    if line["kind"] == "search":
+        return [line["lines"], "calls,", line["gaps"], "gaps"]
+    caller = ["<", line["from_sym"]] if "from_sym" in line else []
+    return [line["cpu"], line["n"], line["to_sym"].split("+")[0], *caller,
+            *["open"] * line["open"]]
+
+
 # A view that is text only.
 def checked(line):
     return [line]
@@ -136,7 +144,8 @@ def checked(line):
 
 # What a view needs beside the dump, and what its example does.
 MORE = {"coverage": (["looper"], ["looper"]), "diff": (["other"], ["other"]),
-        "filtered": (["--types", "--type", "call,jmp"], ["call,jmp"])}
+        "filtered": (["--types", "--type", "call,jmp"], ["call,jmp"]),
+        "found": (["helper"], ["helper"])}
 # Example: golden cases, view, which lines of it, and what the example prints of one.
 EXAMPLES = {
     "events": ("stack", "show", lambda line: "n" in line and line["kind"] != "fault", event),
@@ -154,6 +163,7 @@ EXAMPLES = {
     "proof": ("prove-faults prove-missing patched", "prove", lambda line: True, proof),
     "rings": ("full gap-not-in-dump stopped", "info", lambda line: line["kind"] == "cpu", ring),
     "summary": ("summary kernel-log", "summary", is_there, digest),
+    "found": ("last", "last", lambda line: True, found),
     "frames": ("stack", "stack", lambda line: line["kind"] == "frame", frame),
 }
 

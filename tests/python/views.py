@@ -196,6 +196,18 @@ def origin(value):
             item is not None else item for key, item in line.items()}
 
 
+def found(value):
+    if value.kind == btsrec.FoundKind.SEARCH:
+        return {"kind": "search", "question": "last", "lines": value.nr_lines,
+                "gaps": value.nr_gaps}
+    return {"cpu": value.cpu, "n": value.n, "kind": "found", "question": "last",
+            **thread(value.task), "branches": value.nr_branches, "to": address(value.to_va),
+            "to_sym": symbol(value.to), "entered": value.entered, "open": value.open,
+            "lost": value.lost, "after_fault": value.after_fault,
+            **({"from": address(value.from_va), "from_sym": symbol(value.from_)}
+               if value.entered else {})}
+
+
 def ring(value):
     page = value.page
     frozen = {"ip": address(page.freeze.ip), "pid": page.freeze.pid, "tgid": page.freeze.tgid,
@@ -282,6 +294,7 @@ VIEWS = {
     "insns": ("insns", ["insns"], {}, ("insn", "entry", "break"), insn),
     "coverage": ("coverage", ["coverage"], {"function": "looper"}, ("executed",), executed),
     "stack": ("stack", ["stack"], {}, ("frame",), frame),
+    "search": ("last", ["last"], {"question": btsrec.Question.LAST, "what": "helper"}, None, found),
     "why": ("why", ["why"], {}, None, origin),
     "info": ("full gap-not-in-dump stopped", ["info"], {}, ("cpu",), ring),
     "check": ("check-annotations check-counters cpu-missing", ["check"], {}, None, None),
@@ -318,7 +331,7 @@ def named(dump, line):
 def lines_of(args, folder, names, form):
     """What the command prints."""
     command = VIEWS[args.view][1]
-    more = {"coverage": ["looper"], "diff": ["other"]}.get(args.view, [])
+    more = {"coverage": ["looper"], "diff": ["other"], "search": ["helper"]}.get(args.view, [])
     done = subprocess.run([args.btsrec, *command, *names, *form, "dump", *more], cwd=folder,
                           stdout=subprocess.PIPE, check=False)
     return done.stdout.decode().splitlines()

@@ -340,6 +340,70 @@ typedef bool (*btsrec_origin_fn)(void *arg, const struct btsrec_origin *origin);
 BTSREC_API enum btsrec_status
 btsrec_why_each(struct btsrec *rec, const struct btsrec_why *opts, btsrec_origin_fn fn, void *arg);
 
+/** enum btsrec_found_kind - what a value of btsrec_search_each() is */
+enum btsrec_found_kind {
+	BTSREC_FOUND_SEARCH,	/* what all histories together lack: before all others */
+	BTSREC_FOUND_CALL,	/* a call */
+	BTSREC_FOUND_RUNS,	/* of BTSREC_AROUND: a thread runs from event @n to @last_n */
+};
+
+/** struct btsrec_chain_link - a call of a chain */
+struct btsrec_chain_link {
+	uint64_t n;		/* the event that made it, of the CPU of the chain */
+	const char *how;	/* a word of JSON's "type" of calls */
+	uint64_t from_va;
+	uint64_t to_va;
+	struct btsrec_name from;
+	struct btsrec_name to;
+};
+
+/** struct btsrec_found - a line of btsrec_search() in JSON */
+struct btsrec_found {
+	size_t size;
+	enum btsrec_found_kind kind;
+	uint64_t nr_lines;	/* of SEARCH: that there are, shown or not */
+	uint64_t nr_gaps;	/* of SEARCH: what ran there is not known */
+	bool has_forgotten;	/* of SEARCH: the history of @cpu is the shortest: from @max_tsc */
+	unsigned int cpu;	/* event @n of @cpu */
+	uint64_t n;
+	uint64_t last_n;	/* the event that ended it; UINT64_MAX: not known */
+	bool has_task;		/* the thread is known */
+	struct btsrec_task task;
+	uint64_t min_tsc;	/* when @n was, at the earliest; 0: nothing bounds it */
+	uint64_t max_tsc;	/* at the latest; UINT64_MAX: nothing bounds it */
+	uint64_t nr_branches;	/* of CALL, as the rest: in it */
+	bool entered;		/* its entry was seen, else it is known from @n on */
+	uint64_t from_va;	/* if @entered */
+	uint64_t to_va;
+	struct btsrec_name from; /* if @entered */
+	struct btsrec_name to;
+	bool open;		/* its thread ran in it at the end of the history */
+	bool lost;		/* it may have ended elsewhere */
+	bool after_fault;	/* it dealt with the fault */
+	uint64_t nr_calls;	/* of LAST by task: of this thread on this CPU; else 0 */
+	uint64_t first_n;	/* of these the oldest */
+	uint64_t first_min_tsc;
+	uint64_t first_max_tsc;
+	uint32_t level;		/* of MERGED and AROUND: how deep, JSON's "level" */
+	const char *state;	/* of PAIRS: a phrase of JSON's "state"; else NULL */
+	bool has_unseen;	/* of PAIRS: @unseen_cpu may have the other call */
+	unsigned int unseen_cpu;
+	bool in_ns;		/* of SLOW: durations are ns, else ticks of the TSC */
+	uint64_t min_duration;
+	uint64_t max_duration;	/* UINT64_MAX: nothing bounds it */
+	uint64_t nr_times;	/* of PATH: the chain was taken; this is the newest */
+	const struct btsrec_chain_link *links; /* of PATH: @nr_links, the outermost first; else NULL */
+	size_t nr_links;
+};
+
+/** btsrec_found_fn - receives a value, see above */
+typedef bool (*btsrec_found_fn)(void *arg, const struct btsrec_found *found);
+
+/** btsrec_search_each() - the lines of btsrec_search() in JSON: runs of calls are not folded */
+BTSREC_API enum btsrec_status
+btsrec_search_each(struct btsrec *rec, const struct btsrec_search *opts, btsrec_found_fn fn,
+		   void *arg);
+
 /** struct btsrec_loss - what a history lacks for one reason */
 struct btsrec_loss {
 	enum btsrec_gap_kind kind;

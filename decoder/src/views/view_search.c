@@ -12,6 +12,7 @@
 #include "recorder/session.h"
 #include "symbols/symbol.h"
 #include "views/cpu_tasks.h"
+#include "views/values.h"
 
 static enum btsrec_status search_nomem(struct btsrec *rec)
 {
@@ -384,8 +385,9 @@ static void search_fini(struct search *view)
 	free(view);
 }
 
+/* To @sink, or, if there is @fn, as values to it. */
 static enum btsrec_status put_search(struct btsrec *rec, const struct btsrec_search *opts,
-				     const struct btsrec_sink *sink)
+				     const struct btsrec_sink *sink, btsrec_found_fn fn, void *arg)
 {
 	enum btsrec_status status = search_check(rec, opts), flushed;
 	struct search *view;
@@ -396,6 +398,8 @@ static enum btsrec_status put_search(struct btsrec *rec, const struct btsrec_sea
 	if (!view)
 		return search_nomem(rec);
 	out_init(&view->renderer.out, sink);
+	view->fn = fn;
+	view->arg = arg;
 	status = search_init(view, rec, opts);
 	if (!status)
 		status = search_all(view);
@@ -406,14 +410,32 @@ static enum btsrec_status put_search(struct btsrec *rec, const struct btsrec_sea
 	return cpus_end(rec, opts->cpus, status ? status : flushed);
 }
 
+static enum btsrec_status search_options(struct btsrec *rec, const struct btsrec_search *given,
+					 struct btsrec_search *ret, struct btsrec_filter *ret_filter)
+{
+	enum btsrec_status status = options_read(&rec->msg, given, ret, sizeof(*ret));
+
+	return status ? status : options_filter(&rec->msg, &ret->filter, ret_filter);
+}
+
 enum btsrec_status btsrec_search(struct btsrec *rec, const struct btsrec_search *given,
 				 const struct btsrec_sink *sink)
 {
 	struct btsrec_filter filter;
 	struct btsrec_search opts;
-	enum btsrec_status status = options_read(&rec->msg, given, &opts, sizeof(opts));
+	enum btsrec_status status = search_options(rec, given, &opts, &filter);
+
+	return status ? status : put_search(rec, &opts, sink, NULL, NULL);
+}
+
+enum btsrec_status btsrec_search_each(struct btsrec *rec, const struct btsrec_search *given,
+				      btsrec_found_fn fn, void *arg)
+{
+	struct btsrec_filter filter;
+	struct btsrec_search opts;
+	enum btsrec_status status = search_options(rec, given, &opts, &filter);
 
 	if (!status)
-		status = options_filter(&rec->msg, &opts.filter, &filter);
-	return status ? status : put_search(rec, &opts, sink);
+		status = values_check(&rec->msg, opts.format);
+	return status ? status : put_search(rec, &opts, &values_sink, fn, arg);
 }

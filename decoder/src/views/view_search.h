@@ -10,6 +10,8 @@
 #include "render/render.h"
 #include "tally/call_list.h"
 
+#include <btsrec/values.h>
+
 /* Bits of struct listed_call.tags. */
 enum {
 	SEARCH_WHAT = 1 << 0,
@@ -52,6 +54,7 @@ struct search_line {
  * @events: what of the filter is asked of an event; @places: the rest, asked of a function.
  * @lists: by CPU, @nr_lists of them; of those that were not read all zero.
  * @lines: calls that are wanted, the oldest first; @nr_lines of them.
+ * @fn: gets values, with @arg, and nothing is printed; else NULL.
  */
 struct search {
 	struct renderer renderer;
@@ -65,7 +68,15 @@ struct search {
 	unsigned int nr_lists;
 	struct search_line *lines;
 	size_t nr_lines;
+	btsrec_found_fn fn;
+	void *arg;
 };
+
+/** search_is_text() - else values are handed out or printed as JSON */
+static inline bool search_is_text(const struct search *view)
+{
+	return !view->fn && view->opts->format == BTSREC_FORMAT_TEXT;
+}
 
 /** search_when() - when event @n of @list was */
 struct search_time search_when(const struct call_list *list, uint64_t n);
@@ -143,20 +154,27 @@ void search_text_state(struct search *view, const struct search_line *line);
 /** search_text_end() - what is missing in the histories, and names that nobody knows */
 void search_text_end(struct search *view);
 
-/** search_json_begin() - the object in front of all others; @nr_lines: how many there are */
-void search_json_begin(struct search *view, size_t nr_lines);
+/**
+ * search_newest_begin() - when the newest history begins that has forgotten something
+ *
+ * Return: the latest moment; UINT64_MAX: it has no time stamp; 0: none has forgotten anything,
+ * and *@ret_cpu is left alone.
+ */
+uint64_t search_newest_begin(const struct search *view, unsigned int *ret_cpu);
 
-/** search_json_head() - the object of @line up to the members that all calls have */
-void search_json_head(struct search *view, const struct search_line *line);
+/** search_nr_gaps() - of all histories that were read */
+uint64_t search_nr_gaps(const struct search *view);
 
-/** search_json_time() - the members of @time, from the freeze, too */
-void search_json_time(struct search *view, const struct search_time *time);
+/* --- Values, and JSON lines of them -------------------------------------- */
 
-/** search_json_span() - the same as members */
-void search_json_span(struct search *view, uint64_t min_ticks, uint64_t max_ticks);
+/** search_put_begin() - in front of all others; @nr_lines: how many there are */
+void search_put_begin(struct search *view, size_t nr_lines);
 
-/** search_json_stay() - the object that a thread runs: of @line only times and events are valid */
-void search_json_stay(struct search *view, const struct search_line *line);
+/** search_put() - @line; @value has what the question adds to it, and gets the rest */
+void search_put(struct search *view, const struct search_line *line, struct btsrec_found *value);
+
+/** search_put_stay() - a thread runs: of @line only times and events are valid */
+void search_put_stay(struct search *view, const struct search_line *line);
 
 /* --- Questions ----------------------------------------------------------- */
 

@@ -8,7 +8,6 @@
 
 #include "base/status.h"
 #include "recorder/session.h"
-#include "render/json.h"
 #include "views/view_search.h"
 
 /**
@@ -97,8 +96,8 @@ static void put_stay(struct around *around, unsigned int cpu, uint32_t number)
 
 	if (!takes_line(around))
 		return;
-	if (view->opts->format == BTSREC_FORMAT_JSONL) {
-		search_json_stay(view, &line);
+	if (!search_is_text(view)) {
+		search_put_stay(view, &line);
 		return;
 	}
 	search_text_head(view, &line, false);
@@ -117,10 +116,8 @@ static void put_call(struct around *around, unsigned int cpu, const struct liste
 
 	if (!takes_line(around))
 		return;
-	if (view->opts->format == BTSREC_FORMAT_JSONL) {
-		search_json_head(view, &line);
-		json_number(out, "level", call->depth);
-		out_literal(out, "}\n");
+	if (!search_is_text(view)) {
+		search_put(view, &line, &(struct btsrec_found){.level = call->depth});
 		return;
 	}
 	search_text_head(view, &line, false);
@@ -224,7 +221,7 @@ static void text_begin(struct around *around, uint64_t nr_all)
 enum btsrec_status search_around(struct search *view)
 {
 	struct around around = {.view = view, .counts = true};
-	bool is_text = view->opts->format == BTSREC_FORMAT_TEXT;
+	bool is_text = search_is_text(view);
 	uint64_t nr_all;
 
 	(void)parse_event(view->opts->what, &around.cpu, &around.n);
@@ -241,7 +238,7 @@ enum btsrec_status search_around(struct search *view)
 	if (is_text)
 		text_begin(&around, nr_all);
 	else
-		search_json_begin(view, nr_all);
+		search_put_begin(view, nr_all);
 	put_cpus(&around);
 	if (is_text)
 		search_text_end(view);

@@ -32,12 +32,6 @@ static void text_call(struct search *view, const struct search_line *line, bool 
 	out_char(out, '\n');
 }
 
-static void json_call(struct search *view, const struct search_line *line)
-{
-	search_json_head(view, line);
-	out_literal(&view->renderer.out, "}\n");
-}
-
 static void show_calls(struct search *view)
 {
 	size_t nr = search_nr_shown(view, view->nr_lines);
@@ -45,10 +39,10 @@ static void show_calls(struct search *view)
 	for (size_t i = 0; i < nr && !view->renderer.out.stopped; i++) {
 		const struct search_line *line = &view->lines[view->nr_lines - 1 - i];
 
-		if (view->opts->format == BTSREC_FORMAT_JSONL)
-			json_call(view, line);
-		else
+		if (search_is_text(view))
 			text_call(view, line, i && !search_before(line, line + 1));
+		else
+			search_put(view, line, &(struct btsrec_found){0});
 	}
 }
 
@@ -117,19 +111,17 @@ static void text_group(struct search *view, const struct last_group *group, bool
 	out_char(out, '\n');
 }
 
-static void json_group(struct search *view, const struct last_group *group)
+static void put_group(struct search *view, const struct last_group *group)
 {
 	const struct search_line *first = &view->lines[group->first];
-	struct out *out = &view->renderer.out;
+	struct btsrec_found value = {
+		.nr_calls = group->nr_calls,
+		.first_n = first->call->n,
+		.first_min_tsc = first->time.min_tsc,
+		.first_max_tsc = first->time.max_tsc,
+	};
 
-	search_json_head(view, &view->lines[group->last]);
-	json_number(out, "calls", group->nr_calls);
-	json_number(out, "first_n", first->call->n);
-	if (first->time.min_tsc)
-		json_number(out, "first_min_tsc", first->time.min_tsc);
-	if (first->time.max_tsc != UINT64_MAX)
-		json_number(out, "first_max_tsc", first->time.max_tsc);
-	out_literal(out, "}\n");
+	search_put(view, &view->lines[group->last], &value);
 }
 
 static enum btsrec_status show_groups(struct search *view)
@@ -141,8 +133,8 @@ static enum btsrec_status show_groups(struct search *view)
 		return msg_set(&view->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	nr = search_nr_shown(view, nr);
 	for (size_t i = 0; i < nr && !view->renderer.out.stopped; i++) {
-		if (view->opts->format == BTSREC_FORMAT_JSONL)
-			json_group(view, &groups[i]);
+		if (!search_is_text(view))
+			put_group(view, &groups[i]);
 		else
 			text_group(view, &groups[i],
 				   i && !search_before(&view->lines[groups[i].last],
@@ -173,13 +165,13 @@ static void text_begin(struct search *view)
 
 enum btsrec_status search_last(struct search *view)
 {
-	bool is_text = view->opts->format == BTSREC_FORMAT_TEXT;
+	bool is_text = search_is_text(view);
 	enum btsrec_status status = BTSREC_OK;
 
 	if (is_text)
 		text_begin(view);
 	else
-		search_json_begin(view, view->nr_lines);
+		search_put_begin(view, view->nr_lines);
 	if (view->opts->by == BTSREC_BY_TASK)
 		status = show_groups(view);
 	else

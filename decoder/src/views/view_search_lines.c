@@ -7,7 +7,6 @@
  */
 #include <stdio.h>
 
-#include "render/json.h"
 #include "render/text_columns.h"
 #include "symbols/symbol.h"
 #include "views/view_search.h"
@@ -193,8 +192,7 @@ void search_text_state(struct search *view, const struct search_line *line)
 		out_literal(out, ", after the fault");
 }
 
-/* When the newest of the histories begins that have forgotten something, at the latest; 0: none. */
-static uint64_t newest_begin(const struct search *view, unsigned int *ret_cpu)
+uint64_t search_newest_begin(const struct search *view, unsigned int *ret_cpu)
 {
 	uint64_t newest = 0;
 
@@ -210,7 +208,7 @@ static uint64_t newest_begin(const struct search *view, unsigned int *ret_cpu)
 	return newest;
 }
 
-static uint64_t nr_gaps(const struct search *view)
+uint64_t search_nr_gaps(const struct search *view)
 {
 	uint64_t nr = 0;
 
@@ -223,7 +221,7 @@ static void text_forgotten(struct search *view)
 {
 	struct out *out = &view->renderer.out;
 	unsigned int cpu = 0;
-	uint64_t tsc = newest_begin(view, &cpu), ns;
+	uint64_t tsc = search_newest_begin(view, &cpu), ns;
 	bool after;
 
 	if (!tsc)
@@ -257,110 +255,9 @@ void search_text_end(struct search *view)
 	text_unknown(view, &view->targets[0]);
 	text_unknown(view, &view->targets[1]);
 	text_forgotten(view);
-	if (!nr_gaps(view))
+	if (!search_nr_gaps(view))
 		return;
 	out_literal(out, "# gaps: ");
-	out_dec(out, nr_gaps(view), 0);
+	out_dec(out, search_nr_gaps(view), 0);
 	out_literal(out, "; what ran there is not known\n");
-}
-
-/* --- JSON lines ------------------------------------------------------------ */
-
-void search_json_time(struct search *view, const struct search_time *time)
-{
-	struct out *out = &view->renderer.out;
-
-	if (time->min_tsc)
-		json_number(out, "min_tsc", time->min_tsc);
-	if (time->max_tsc != UINT64_MAX)
-		json_number(out, "max_tsc", time->max_tsc);
-	if (is_bound(time->min_tsc))
-		json_from_freeze(out, "min_from_freeze_ns", &view->clock, time->min_tsc);
-	if (is_bound(time->max_tsc))
-		json_from_freeze(out, "max_from_freeze_ns", &view->clock, time->max_tsc);
-}
-
-static const char *question_str(const struct search *view)
-{
-	static const char *const names[] = {
-		[BTSREC_LAST] = "last", [BTSREC_MERGED] = "merged", [BTSREC_PAIRS] = "pairs",
-		[BTSREC_SLOW] = "slow", [BTSREC_PATH] = "path",	    [BTSREC_AROUND] = "around",
-	};
-
-	return names[view->opts->question];
-}
-
-void search_json_begin(struct search *view, size_t nr_lines)
-{
-	struct out *out = &view->renderer.out;
-	unsigned int cpu = 0;
-	uint64_t tsc = newest_begin(view, &cpu);
-
-	out_literal(out, "{\"kind\":\"search\"");
-	json_word(out, "question", question_str(view));
-	json_number(out, "lines", nr_lines);
-	json_number(out, "gaps", nr_gaps(view));
-	if (tsc) {
-		json_number(out, "forgotten_cpu", cpu);
-		if (tsc != UINT64_MAX)
-			json_number(out, "forgotten_tsc", tsc);
-	}
-	out_literal(out, "}\n");
-}
-
-void search_json_span(struct search *view, uint64_t min_ticks, uint64_t max_ticks)
-{
-	const struct clock *clock = &view->clock;
-	struct out *out = &view->renderer.out;
-	bool timed = clock->tsc_khz;
-
-	json_number(out, timed ? "min_ns" : "min_ticks",
-		    timed ? clock_ns(clock, min_ticks) : min_ticks);
-	if (max_ticks != UINT64_MAX)
-		json_number(out, timed ? "max_ns" : "max_ticks",
-			    timed ? clock_ns(clock, max_ticks) : max_ticks);
-}
-
-/* The members of all objects about an event. */
-static void json_open(struct search *view, const struct search_line *line, const char *kind)
-{
-	const struct btsrec_side *side = search_side(view, line);
-	struct out *out = &view->renderer.out;
-
-	out_literal(out, "{\"cpu\":");
-	out_dec(out, line->cpu, 0);
-	json_number(out, "n", line->call->n);
-	json_word(out, "kind", kind);
-	json_word(out, "question", question_str(view));
-	if (side)
-		json_thread(out, side->pid, side->tgid, side->comm);
-	search_json_time(view, &line->time);
-	if (line->call->last_n != UINT64_MAX)
-		json_number(out, "last_n", line->call->last_n);
-}
-
-void search_json_stay(struct search *view, const struct search_line *line)
-{
-	json_open(view, line, "runs");
-	out_literal(&view->renderer.out, "}\n");
-}
-
-void search_json_head(struct search *view, const struct search_line *line)
-{
-	const struct listed_call *call = line->call;
-	struct renderer *r = &view->renderer;
-	struct out *out = &r->out;
-
-	json_open(view, line, "found");
-	json_number(out, "branches", call->nr_branches);
-	if (!call->late)
-		json_address(out, "from", call->from);
-	json_address(out, "to", call->to);
-	if (!call->late)
-		json_sym(r, "from_sym", call->from);
-	json_sym(r, "to_sym", call->to);
-	json_bool(out, "entered", !call->late);
-	json_bool(out, "open", search_is_open(view, line));
-	json_bool(out, "lost", call->lost);
-	json_bool(out, "after_fault", search_is_after_fault(view, line));
 }

@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/status.h"
 #include "recorder/session.h"
-#include "render/json.h"
 #include "views/view_search.h"
 
 #define COUNT_WIDTH	 8
@@ -98,13 +97,11 @@ static void text_run(struct search *view, const struct merged_run *run, bool uno
 	out_char(out, '\n');
 }
 
-static void json_run(struct search *view, const struct merged_run *run)
+static void put_run(struct search *view, const struct merged_run *run)
 {
-	for (size_t i = run->first; i < run->first + run->nr; i++) {
-		search_json_head(view, &view->lines[i]);
-		json_number(&view->renderer.out, "level", view->lines[i].call->depth);
-		out_literal(&view->renderer.out, "}\n");
-	}
+	for (size_t i = run->first; i < run->first + run->nr; i++)
+		search_put(view, &view->lines[i],
+			   &(struct btsrec_found){.level = view->lines[i].call->depth});
 }
 
 /* Is it certain that the one was before the other? */
@@ -136,7 +133,7 @@ static void text_begin(struct search *view, size_t nr_runs, size_t nr_shown)
 enum btsrec_status search_merged(struct search *view)
 {
 	_cleanup_free_ struct merged_run *runs = calloc(view->nr_lines + 1, sizeof(*runs));
-	bool is_text = view->opts->format == BTSREC_FORMAT_TEXT;
+	bool is_text = search_is_text(view);
 	size_t nr, nr_shown, first;
 
 	if (!runs)
@@ -147,13 +144,13 @@ enum btsrec_status search_merged(struct search *view)
 	if (is_text)
 		text_begin(view, nr, nr_shown);
 	else
-		search_json_begin(view, view->nr_lines);
+		search_put_begin(view, view->nr_lines);
 	for (size_t i = first; i < nr && !view->renderer.out.stopped; i++) {
 		if (is_text)
 			text_run(view, &runs[i],
 				 i > first && !is_ordered(view, &runs[i - 1], &runs[i]));
 		else
-			json_run(view, &runs[i]);
+			put_run(view, &runs[i]);
 	}
 	if (is_text)
 		search_text_end(view);

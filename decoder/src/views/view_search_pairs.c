@@ -9,7 +9,6 @@
 #include "base/grow.h"
 #include "base/status.h"
 #include "recorder/session.h"
-#include "render/json.h"
 #include "tally/pairs.h"
 #include "views/view_search.h"
 
@@ -352,16 +351,16 @@ static void text_pair(struct search *view, const struct search_line *line, enum 
 	out_char(out, '\n');
 }
 
-static void json_pair(struct search *view, const struct search_line *line, enum pair_state state,
-		      unsigned int cpu)
+static void put_pair(struct search *view, const struct search_line *line, enum pair_state state,
+		     unsigned int cpu)
 {
-	struct out *out = &view->renderer.out;
+	struct btsrec_found value = {
+		.state = state_str(state),
+		.has_unseen = state == PAIR_UNSEEN,
+		.unseen_cpu = cpu,
+	};
 
-	search_json_head(view, line);
-	json_word(out, "state", state_str(state));
-	if (state == PAIR_UNSEEN)
-		json_number(out, "unseen_cpu", cpu);
-	out_literal(out, "}\n");
+	search_put(view, line, &value);
 }
 
 static void text_begin(struct search *view, size_t nr_enters, size_t nr_alone)
@@ -395,10 +394,10 @@ static void show_pairs(struct pairs *pairs, const size_t *place_of, size_t nr_al
 		if (pairs->states[place] == PAIR_PAIRED)
 			continue;
 		nr_left--;
-		if (view->opts->format == BTSREC_FORMAT_TEXT)
+		if (search_is_text(view))
 			text_pair(view, &view->lines[i], pairs->states[place], pairs->cpus[place]);
 		else
-			json_pair(view, &view->lines[i], pairs->states[place], pairs->cpus[place]);
+			put_pair(view, &view->lines[i], pairs->states[place], pairs->cpus[place]);
 	}
 }
 
@@ -406,7 +405,7 @@ static void show_all(struct pairs *pairs)
 {
 	struct search *view = pairs->view;
 	size_t *place_of = pairs->open, nr_enters = 0, nr_alone = 0;
-	bool is_text = view->opts->format == BTSREC_FORMAT_TEXT;
+	bool is_text = search_is_text(view);
 
 	for (size_t i = 0; i < view->nr_lines; i++) {
 		place_of[pairs->of_thread[i]] = i;
@@ -416,7 +415,7 @@ static void show_all(struct pairs *pairs)
 	if (is_text)
 		text_begin(view, nr_enters, nr_alone);
 	else
-		search_json_begin(view, nr_alone);
+		search_put_begin(view, nr_alone);
 	show_pairs(pairs, place_of, nr_alone);
 	if (is_text)
 		search_text_end(view);

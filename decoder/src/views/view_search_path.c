@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/status.h"
 #include "recorder/session.h"
-#include "render/json.h"
+#include "views/values.h"
 #include "views/view_search.h"
 
 /**
@@ -135,28 +135,31 @@ static void text_path(struct search *view, const struct path *path)
 		text_link(view, line, &links[i], i);
 }
 
-static void json_path(struct search *view, const struct path *path)
+/* false: out of memory */
+static bool put_path(struct search *view, const struct path *path)
 {
 	const struct search_line *line = &view->lines[path->line];
 	const struct call_link *links = links_of(view, line);
-	struct out *out = &view->renderer.out;
+	uint32_t nr = line->call->nr_chain;
+	_cleanup_free_ struct btsrec_chain_link *values = calloc(nr + 1, sizeof(*values));
+	_cleanup_free_ struct symbol_name *names = calloc(2 * (size_t)nr + 1, sizeof(*names));
+	struct btsrec_found value = {.nr_times = path->nr, .links = values, .nr_links = nr};
 
-	search_json_head(view, line);
-	json_number(out, "times", path->nr);
-	out_literal(out, ",\"chain\":[");
-	for (uint32_t i = 0; i < line->call->nr_chain; i++) {
-		if (i)
-			out_char(out, ',');
-		out_literal(out, "{\"n\":");
-		out_dec(out, links[i].n, 0);
-		json_word(out, "type", frame_kind_str(links[i].kind));
-		json_address(out, "from", links[i].from);
-		json_address(out, "to", links[i].to);
-		json_sym(&view->renderer, "from_sym", links[i].from);
-		json_sym(&view->renderer, "to_sym", links[i].to);
-		out_char(out, '}');
+	if (!values || !names)
+		return false;
+	(void)search_side(view, line);
+	for (uint32_t i = 0; i < nr; i++) {
+		values[i].n = links[i].n;
+		values[i].how = frame_kind_str(links[i].kind);
+		values[i].from_va = links[i].from;
+		values[i].to_va = links[i].to;
+		if (!view->fn)
+			continue;
+		values_name(&view->renderer, links[i].from, &names[2 * i], &values[i].from);
+		values_name(&view->renderer, links[i].to, &names[2 * i + 1], &values[i].to);
 	}
-	out_literal(out, "]}\n");
+	search_put(view, line, &value);
+	return true;
 }
 
 static void text_begin(struct search *view, size_t nr_paths, size_t nr_shown)
@@ -183,7 +186,7 @@ enum btsrec_status search_path(struct search *view)
 {
 	_cleanup_free_ size_t *order = calloc(view->nr_lines + 1, sizeof(*order));
 	_cleanup_free_ struct path *paths = calloc(view->nr_lines + 1, sizeof(*paths));
-	bool is_text = view->opts->format == BTSREC_FORMAT_TEXT;
+	bool is_text = search_is_text(view);
 	size_t nr, nr_shown;
 
 	if (!order || !paths)
@@ -193,12 +196,12 @@ enum btsrec_status search_path(struct search *view)
 	if (is_text)
 		text_begin(view, nr, nr_shown);
 	else
-		search_json_begin(view, nr);
+		search_put_begin(view, nr);
 	for (size_t i = 0; i < nr_shown && !view->renderer.out.stopped; i++) {
 		if (is_text)
 			text_path(view, &paths[i]);
-		else
-			json_path(view, &paths[i]);
+		else if (!put_path(view, &paths[i]))
+			return msg_set(&view->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	}
 	if (is_text)
 		search_text_end(view);

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/status.h"
 #include "recorder/session.h"
-#include "render/json.h"
 #include "symbols/symbol.h"
 #include "views/view_search.h"
 
@@ -131,18 +130,27 @@ static void text_group(struct search *view, const struct slow_call *slow, size_t
 	out_char(out, '\n');
 }
 
-static void json_group(struct search *view, const struct slow_call *slow, size_t nr)
+static void put_group(struct search *view, const struct slow_call *slow, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++) {
-		search_json_head(view, &slow[i].line);
-		search_json_span(view, slow[i].min_tsc, slow[i].max_tsc);
-		out_literal(&view->renderer.out, "}\n");
+	const struct clock *clock = &view->clock;
+	struct btsrec_found value = {
+		.in_ns = clock->tsc_khz,
+		.min_duration = slow->min_tsc,
+		.max_duration = slow->max_tsc,
+	};
+
+	if (value.in_ns) {
+		value.min_duration = clock_ns(clock, slow->min_tsc);
+		if (slow->max_tsc != UINT64_MAX)
+			value.max_duration = clock_ns(clock, slow->max_tsc);
 	}
+	for (size_t i = 0; i < nr; i++)
+		search_put(view, &slow[i].line, &value);
 }
 
 static void show_groups(struct search *view, const struct slow_call *slow, size_t nr)
 {
-	bool is_text = view->opts->format == BTSREC_FORMAT_TEXT;
+	bool is_text = search_is_text(view);
 	uint64_t max_lines = view->opts->max_lines, nr_lines = 0;
 	size_t end;
 
@@ -153,14 +161,14 @@ static void show_groups(struct search *view, const struct slow_call *slow, size_
 		if (is_text)
 			text_group(view, &slow[i], end - i);
 		else
-			json_group(view, &slow[i], end - i);
+			put_group(view, &slow[i], end - i);
 	}
 }
 
 enum btsrec_status search_slow(struct search *view)
 {
 	_cleanup_free_ struct slow_call *slow = calloc(view->nr_lines + 1, sizeof(*slow));
-	bool is_text = view->opts->format == BTSREC_FORMAT_TEXT;
+	bool is_text = search_is_text(view);
 	struct out *out = &view->renderer.out;
 	size_t nr = 0;
 
@@ -176,7 +184,7 @@ enum btsrec_status search_slow(struct search *view)
 		if (nr)
 			search_text_columns(view, "       DURATION_MS CALL");
 	} else {
-		search_json_begin(view, nr);
+		search_put_begin(view, nr);
 	}
 	show_groups(view, slow, nr);
 	if (is_text)

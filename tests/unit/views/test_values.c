@@ -29,6 +29,7 @@ union opts {
 	struct btsrec_diff diff;
 	struct btsrec_functions functions;
 	struct btsrec_insns insns;
+	struct btsrec_search search;
 	struct btsrec_show show;
 	struct btsrec_stack stack;
 	struct btsrec_timeline timeline;
@@ -69,6 +70,7 @@ DEFINE_EACH(coverage, btsrec_executed, rec)
 DEFINE_EACH(diff, btsrec_compared, rec, rec)
 DEFINE_EACH(functions, btsrec_function, rec)
 DEFINE_EACH(insns, btsrec_insn, rec)
+DEFINE_EACH(search, btsrec_found, rec)
 DEFINE_EACH(show, btsrec_shown, rec)
 DEFINE_EACH(stack, btsrec_frame, rec)
 DEFINE_EACH(timeline, btsrec_moment, rec)
@@ -84,6 +86,12 @@ static void name_function(union opts *opts)
 	opts->coverage.function = "main_loop";
 }
 
+static void ask_for_all(union opts *opts)
+{
+	opts->search.size = sizeof(opts->search);
+	opts->search.question = BTSREC_MERGED;
+}
+
 #define VIEW(view, need) \
 	{ #view, sizeof(struct btsrec_##view), each_##view, set_format_##view, need }
 #define VIEW_OF_ALL(view) { #view, 0, each_##view, NULL, NULL }
@@ -97,7 +105,7 @@ static const struct {
 	void (*need)(union opts *opts);
 } views[] = {
 	VIEW(calls, NULL), VIEW(coverage, name_function), VIEW(diff, NULL),
-	VIEW(functions, NULL), VIEW(insns, NULL), VIEW(show, NULL), VIEW(stack, NULL),
+	VIEW(functions, NULL), VIEW(insns, NULL), VIEW(search, ask_for_all), VIEW(show, NULL), VIEW(stack, NULL),
 	VIEW(timeline, NULL), VIEW(why, NULL), VIEW_OF_ALL(check), VIEW_OF_ALL(info),
 	VIEW_OF_ALL(prove), VIEW_OF_ALL(summary),
 };
