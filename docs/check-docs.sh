@@ -153,8 +153,8 @@ tree_words() {
 event_words() {
 	{
 		words_of record_event_str record.c
-		sed -n 's/^\t\[BTSREC_ANNOT_[A-Z]*\] = { "\([a-z]*\)",.*/\1/p' \
-			"$top/decoder/src/recorder/record.c"
+		sed -n 's/^\tx([A-Z]*, btsrec_[a-z]*, [A-Z]*, "\([a-z]*\)",.*/\1/p' \
+			"$top/decoder/include/btsrec/events.h"
 	} | sort -u
 }
 

@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"
 import golden  # noqa: E402
 
 # The name of a system call and why there is no name; of instructions what entered, and the place.
-NOT_VALUES = {"syscall", "from_why", "to_why", "ip_why"}
+NOT_VALUES = {"syscall", "from_why", "to_why", "ip_why", "min_from_freeze_ns", "max_from_freeze_ns"}
 NOT_INSNS = {"entry": {"type", "vector"}, "break": {"verdict", "at"}}
 
 
@@ -196,14 +196,22 @@ def origin(value):
             item is not None else item for key, item in line.items()}
 
 
+def bound(value):
+    return value if value != 2**64 - 1 else None
+
+
 def found(value):
     if value.kind == btsrec.FoundKind.SEARCH:
         return {"kind": "search", "question": "last", "lines": value.nr_lines,
-                "gaps": value.nr_gaps}
+                "gaps": value.nr_gaps,
+                "forgotten_cpu": value.cpu if value.has_forgotten else None,
+                "forgotten_tsc": bound(value.max_tsc) if value.has_forgotten else None}
     return {"cpu": value.cpu, "n": value.n, "kind": "found", "question": "last",
             **thread(value.task), "branches": value.nr_branches, "to": address(value.to_va),
             "to_sym": symbol(value.to), "entered": value.entered, "open": value.open,
             "lost": value.lost, "after_fault": value.after_fault,
+            "min_tsc": value.min_tsc or None, "max_tsc": bound(value.max_tsc),
+            "last_n": bound(value.last_n),
             **({"from": address(value.from_va), "from_sym": symbol(value.from_)}
                if value.entered else {})}
 

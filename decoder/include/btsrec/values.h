@@ -392,7 +392,7 @@ struct btsrec_found {
 	uint64_t min_duration;
 	uint64_t max_duration;	/* UINT64_MAX: nothing bounds it */
 	uint64_t nr_times;	/* of PATH: the chain was taken; this is the newest */
-	const struct btsrec_chain_link *links; /* of PATH: @nr_links, the outermost first; else NULL */
+	const struct btsrec_chain_link *links; /* of PATH: @nr_links, the outermost first */
 	size_t nr_links;
 };
 

@@ -411,7 +411,8 @@ static enum btsrec_status put_search(struct btsrec *rec, const struct btsrec_sea
 }
 
 static enum btsrec_status search_options(struct btsrec *rec, const struct btsrec_search *given,
-					 struct btsrec_search *ret, struct btsrec_filter *ret_filter)
+					 struct btsrec_search *ret,
+					 struct btsrec_filter *ret_filter)
 {
 	enum btsrec_status status = options_read(&rec->msg, given, ret, sizeof(*ret));
 
