@@ -120,6 +120,7 @@ struct command_options {
 	bool registers;
 	bool bytes;
 	bool values;
+	bool args;
 	const char *value;
 	const char *source_folder;
 	struct btsrec_extract extract;

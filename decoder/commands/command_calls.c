@@ -12,6 +12,7 @@ enum command_exit command_calls(struct btsrec *rec, const struct command_options
 		.filter = &options->filter,
 		.max_depth = options->max_depth,
 		.lines = options->show.lines,
+		.args = options->args,
 		.format = options->show.format,
 	};
 	enum btsrec_status status;

@@ -45,8 +45,9 @@ enum command_exit command_merged(struct btsrec *rec, const struct command_option
 	struct btsrec_search opts = search_of(options, BTSREC_MERGED);
 	struct btsrec_filter filter = options->filter;
 
-	if (options->show.lines) {
-		front_error("calls: --merge prints no source lines");
+	if (options->show.lines || options->args) {
+		front_error("calls: --merge prints no %s",
+			    options->args ? "arguments" : "source lines");
 		return COMMAND_USAGE;
 	}
 	if (options->show.thread && filter.pids) {

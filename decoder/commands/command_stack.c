@@ -10,6 +10,7 @@ enum command_exit command_stack(struct btsrec *rec, const struct command_options
 		.thread = options->show.thread,
 		.at = options->at,
 		.nr_at = options->nr_at,
+		.args = options->args,
 		.format = options->show.format,
 	};
 	enum btsrec_status status = btsrec_stack(rec, &opts, &front_sink);

@@ -270,6 +270,8 @@ const struct option_entry options_all[] = {
 	{FOR_INFO, 0, "registers", NULL, "with all registers of each CPU at its freeze",
 	 FLAG(registers)},
 	{FOR_INSNS, 'b', "bytes", NULL, "with the bytes of each instruction", FLAG(bytes)},
+	{FOR_CALLS | FOR_STACK, 0, "args", NULL, "with the arguments of functions, certain or likely",
+	 FLAG(args)},
 	{FOR_INSNS, 0, "values", NULL, "with what registers held, certain or likely",
 	 FLAG(values)},
 	{FOR_SHOW, 'r', "newest-first", NULL, "newest event first", FLAG(show.newest_first)},

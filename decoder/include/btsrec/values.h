@@ -102,6 +102,19 @@ BTSREC_API enum btsrec_status
 btsrec_timeline_each(struct btsrec *rec, const struct btsrec_timeline *opts,
 		     btsrec_moment_fn fn, void *arg);
 
+/** struct btsrec_arg - an argument of a call, as the caller has passed it */
+struct btsrec_arg {
+	const char *type;	/* as in C; NUL-terminated, as all texts here */
+	const char *name;	/* of the parameter; NULL: it has none */
+	const char *certainty;	/* a word of JSON's "class" of arguments */
+	bool has_value;		/* unless that is "unknown" */
+	uint64_t value;		/* extended by zeros from @length_bytes */
+	size_t length_bytes;	/* of the type; 0: not known */
+	const char *why;	/* "unknown": why, as a phrase; else NULL */
+	const char *text;	/* what it points to, if that is read-only text; else NULL */
+	bool is_cut;		/* @text goes on */
+};
+
 /** struct btsrec_frame - a frame of btsrec_stack(), the innermost of a stack first */
 struct btsrec_frame {
 	size_t size;
@@ -124,6 +137,10 @@ struct btsrec_frame {
 	bool unreliable;		/* this frame and all outer ones may be otherwise */
 	bool looked;		/* @ip_va was looked for in the memory of the stack */
 	bool in_memory;		/* and was there */
+	const struct btsrec_arg *args; /* with options.args: @nr_args, as it was entered with */
+	size_t nr_args;
+	bool more_args;		/* and others */
+	const char *no_args;	/* why there are none, as a phrase; NULL: @args are all */
 };
 
 /** btsrec_frame_fn - receives a value, see above */
@@ -196,6 +213,10 @@ struct btsrec_call {
 	bool has_task;		/* of THREAD, if it is known */
 	struct btsrec_task task;
 	const struct btsrec_event *event; /* of EVENT; else NULL */
+	const struct btsrec_arg *args; /* of ENTER, with options.args: @nr_args */
+	size_t nr_args;
+	bool more_args;		/* and others */
+	const char *no_args;	/* why there are none, as a phrase; NULL: @args are all */
 };
 
 /** btsrec_call_fn - receives a value, see above */

@@ -197,6 +197,7 @@ struct btsrec_stack {
 	/* After which events, @nr_at spans, ascending and apart; NULL: the newest one. */
 	const struct btsrec_span *at;
 	size_t nr_at;
+	bool args;		/* with the arguments of each frame; not of @thread */
 	enum btsrec_format format; /* text or JSON lines; default: text */
 };
 
@@ -295,6 +296,7 @@ struct btsrec_calls {
 	const struct btsrec_filter *filter;
 	uint32_t max_depth;	/* only so many levels of calls; 0: all */
 	bool lines;		/* with source lines of callers, and files that were not found */
+	bool args;		/* with arguments; not of @thread; equal calls are not folded */
 	enum btsrec_format format; /* text or JSON lines; default: text */
 };
 

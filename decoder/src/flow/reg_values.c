@@ -12,6 +12,8 @@
 #define MAX_STEPS	BOUND(1U << 25, 4096)
 /* Each makes more known; what is not by then is left unknown. */
 #define MAX_PASSES	32
+/* So many steps are read in some microseconds. */
+#define MARK_STEPS	BOUND(4096, 4)
 
 /* --- Making ------------------------------------------------------------- */
 
@@ -62,6 +64,7 @@ void reg_values_free(struct reg_values *values)
 	free(values->steps);
 	free(values->versions);
 	free(values->parts);
+	free(values->marks);
 	free(values->likely);
 	free(values);
 }
@@ -654,6 +657,38 @@ void reg_values_begin(struct reg_values *values)
 	values->next = 0;
 	values->part = 0;
 	memset(values->at, 0, sizeof(values->at));
+}
+
+static void make_marks(struct reg_values *values)
+{
+	size_t nr = values->nr_steps / MARK_STEPS + 1;
+
+	values->marks = malloc(nr * sizeof(values->marks[0]));
+	reg_values_begin(values);
+	for (size_t i = 0; values->marks && i < nr; i++) {
+		while (values->step < i * MARK_STEPS)
+			reg_values_step_over(values, reg_values_insn_at(values, values->step));
+		memcpy(values->marks[i].at, values->at, sizeof(values->at));
+		values->marks[i].next = values->next;
+	}
+}
+
+/* Without memory for marks, from the beginning. */
+void reg_values_seek(struct reg_values *values, uint32_t place)
+{
+	const struct mark *mark;
+
+	if (values->step <= place && place - values->step < MARK_STEPS)
+		return;
+	if (!values->marks)
+		make_marks(values);
+	reg_values_begin(values);
+	if (!values->marks)
+		return;
+	mark = &values->marks[place / MARK_STEPS];
+	values->step = place / MARK_STEPS * MARK_STEPS;
+	values->next = mark->next;
+	memcpy(values->at, mark->at, sizeof(values->at));
 }
 
 static void copy_tier(const struct sem_state *state, struct reg_values_tier *ret)

@@ -126,6 +126,9 @@ void reg_values_begin(struct reg_values *values);
 const struct sem_insn *reg_values_next(struct reg_values *values, uint32_t place,
 				       struct reg_values_at *ret);
 
+/** reg_values_seek() - reading goes on at or before @place, wherever it was */
+void reg_values_seek(struct reg_values *values, uint32_t place);
+
 /**
  * struct reg_values_step - one step on the way back
  * @place: as of reg_values_insn(); @insn: what it is; interrupts have no bytes.

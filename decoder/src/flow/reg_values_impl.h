@@ -48,6 +48,12 @@ struct part {
 	bool dead;
 };
 
+/** struct mark - where reading can begin: @at, @next as in struct reg_values */
+struct mark {
+	uint32_t at[SEM_NR_REGS];
+	uint32_t next;
+};
+
 /**
  * struct reg_values - steps, as numbers of instructions; each instruction is there once
  * @insns: cut, and interrupts, are the first; @places: by a hash of their address, from 1.
@@ -55,6 +61,7 @@ struct part {
  * @current: the newest version of each register.
  * @constant: NULL: no memory is read.
  * @memory: of reg_values_likely().
+ * @marks: of each MARK_STEPS steps; NULL: nobody has wanted them.
  * @at, @next: of the pass that is under way: versions before the step, and the next new one.
  * @likely: of the versions from @likely_version on, which the steps from @likely_step on make;
  *	NULL: none.  @is_likely: the pass is about those.
@@ -84,6 +91,7 @@ struct reg_values {
 	reg_values_constant_fn constant;
 	void *constant_arg;
 	struct reg_values_memory memory;
+	struct mark *marks;
 	struct known *likely;
 	uint32_t likely_version;
 	uint32_t likely_step;

@@ -464,3 +464,33 @@ uint32_t trace_values_find(struct trace_values *values, uint64_t n, uint64_t ip)
 	}
 	return TRACE_VALUES_NONE;
 }
+
+/* Behind what is known of an event only in part there is a cut, which is no place of code. */
+uint32_t trace_values_leaving(const struct trace_values *values, uint64_t n, uint64_t va)
+{
+	const struct trace_values_range *range = trace_values_event(values, n);
+	uint32_t place = range ? range->place + range->nr : TRACE_VALUES_NONE;
+
+	if (!range || (place < reg_values_nr(values->values) &&
+		       reg_values_ip(values->values, place) != va))
+		return TRACE_VALUES_NONE;
+	return place - 1;
+}
+
+size_t trace_values_text(const struct trace_values *values, uint64_t va, char *ret,
+			 size_t max_bytes, bool *ret_whole)
+{
+	const struct trace_constants *constants = &values->constants;
+	uint64_t byte;
+
+	*ret_whole = false;
+	for (size_t i = 0; i <= max_bytes; i++) {
+		if (!is_read_only(constants, va + i, 1) || !read_bytes(constants, va + i, 1, &byte))
+			return 0;
+		*ret_whole = !byte;
+		if (!byte || i == max_bytes)
+			return i;
+		ret[i] = (char)byte;
+	}
+	return 0;
+}

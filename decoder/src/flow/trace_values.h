@@ -101,4 +101,22 @@ const struct btsrec_side *trace_values_side(const struct trace_values *values,
  */
 uint32_t trace_values_find(struct trace_values *values, uint64_t n, uint64_t ip);
 
+/**
+ * trace_values_leaving() - the place of the instruction that made the branch of event @n
+ * @va: where the branch has led.
+ *
+ * Return: for reg_values_next(); TRACE_VALUES_NONE: it is not known.
+ */
+uint32_t trace_values_leaving(const struct trace_values *values, uint64_t n, uint64_t va);
+
+/**
+ * trace_values_text() - the text at @va, in memory that nothing has written
+ * @ret: not terminated, not escaped; @max_bytes of room.
+ * @ret_whole: it ends with @ret.
+ *
+ * Return: how long it is, as far as there is room; 0: it is empty, or not known.
+ */
+size_t trace_values_text(const struct trace_values *values, uint64_t va, char *ret,
+			 size_t max_bytes, bool *ret_whole);
+
 #endif /* BTSREC_TRACE_VALUES_H */

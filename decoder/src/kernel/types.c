@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "kernel/types.h"
+#include "kernel/types_impl.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Anonymous structs in structs; the kernel nests some five deep. */
-#define MAX_DEPTH	16
-
-/* Members looked at for one path: types that contain each other must come to an end. */
-#define MAX_MEMBERS	(1u << 16)
-
-struct types {
-	struct btf *btf;
-};
 
 /**
  * struct search - a member wanted by name

@@ -558,6 +558,26 @@ uint64_t symbols_place(struct btsrec *rec, enum symbol_dump_place place)
 	return symbol_dump_place(dump, place);
 }
 
+const struct symbol_table *symbols_kernel(struct btsrec *rec)
+{
+	struct symbol_dump *dump = symbols_dump(rec);
+
+	return dump ? symbol_dump_table(dump, 0) : NULL;
+}
+
+const struct types *symbols_types(struct btsrec *rec, const char **ret_why)
+{
+	struct symbol_dump *dump = symbols_dump(rec);
+	const struct types *types = NULL;
+	const char *why = "the kernel's names are not known";
+
+	if (dump && symbol_dump_kernel(dump, NULL))
+		types = layout_types(symbol_dump_btf(dump), &why);
+	if (!types)
+		*ret_why = why;
+	return types;
+}
+
 enum code_text symbols_text(struct btsrec *rec, uint64_t va)
 {
 	struct symbol_dump *dump = dump_get(rec);

@@ -18,6 +18,7 @@
 #define SYMBOL_KASLR_STEP_BYTES	(2ULL << 20)
 
 struct kread;
+struct types;
 struct user;
 
 /* Kernel addresses have the highest bit set. */
@@ -210,6 +211,17 @@ uint64_t symbols_place(struct btsrec *rec, enum symbol_dump_place place);
 
 /** symbols_kread() - the memory of the kernel in the dump; NULL: out of memory, or not located */
 const struct kread *symbols_kread(struct btsrec *rec);
+
+/** symbols_kernel() - the kernel's own table of symbols; NULL: none, or not wanted */
+const struct symbol_table *symbols_kernel(struct btsrec *rec);
+
+/**
+ * symbols_types() - the kernel's types, if names of the dump are wanted
+ * @ret_why: why there are none, static; else untouched.
+ *
+ * Return: the session's; NULL: none.
+ */
+const struct types *symbols_types(struct btsrec *rec, const char **ret_why);
 
 /** symbols_text() - what may have become of the kernel's code at @va since it ran */
 enum code_text symbols_text(struct btsrec *rec, uint64_t va);

@@ -223,7 +223,7 @@ static bool has_depth(const struct calltree_line *line)
 static inline void print_folded_line(struct calls *view, struct fold *fold, size_t i,
 				     const struct calltree_line *line)
 {
-	if (view->lines->fold)
+	if (view->lines->fold && !view->args)
 		fold_line(view, fold, i, line);
 	else
 		print_line(view, line);
@@ -310,6 +310,8 @@ static enum btsrec_status calls_selected(struct calls *view, unsigned int cpu,
 	/* cppcheck-suppress autoVariables ; forgotten at the end of this function */
 	view->wanted = event_filter->filter.any ? &wanted : NULL;
 	status = trace_fault(rec, cpu, &view->fault);
+	if (!status && view->args)
+		status = args_open(view->args, rec, cpu, &view->fault);
 	if (!status)
 		status = calltree_read(&view->tree, rec, cpu, window.first_n, window.end_n - 1,
 				       opts->max_events, &view->fault);
@@ -320,6 +322,8 @@ static enum btsrec_status calls_selected(struct calls *view, unsigned int cpu,
 	if (!status && view->format->cpu_end)
 		view->format->cpu_end(&view->renderer, cpu);
 	view->wanted = NULL;
+	if (view->args)
+		args_close(view->args);
 	aspace_fini(&view->spaces);
 	return status;
 }
@@ -344,6 +348,9 @@ static enum btsrec_status calls_cpu(void *arg, unsigned int cpu)
 
 static enum btsrec_status calls_check(struct btsrec *rec, const struct btsrec_calls *opts)
 {
+	if (opts->args && opts->thread)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "arguments are shown of CPUs, not of a thread");
 	if (opts->format != BTSREC_FORMAT_TEXT && opts->format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "calls are shown as text or JSON lines");
@@ -371,6 +378,10 @@ static bool calls_open(void *arg, void *data, struct btsrec *rec)
 		view->lines = &calls_values;
 	view->source = opts->lines;
 	view->renderer.lines = opts->lines;
+	if (opts->args)
+		view->args = calloc(1, sizeof(*view->args));
+	if (opts->args && !view->args)
+		return false;
 	/* Without them names are looked up again. */
 	if (opts->format == BTSREC_FORMAT_TEXT)
 		view->name_cache = name_cache_new();
@@ -386,6 +397,9 @@ static enum btsrec_status calls_close(void *arg, void *data)
 		view->format->end(&view->renderer);
 	calltree_fini(&view->tree);
 	free(view->name_cache);
+	if (view->args)
+		args_fini(view->args);
+	free(view->args);
 	return BTSREC_OK;
 }
 

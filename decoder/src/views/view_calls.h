@@ -8,6 +8,7 @@
 #include "render/name_cache.h"
 #include "render/render.h"
 #include "render/text_columns.h"
+#include "views/view_args.h"
 #include "views/view_thread.h"
 
 #include <btsrec/values.h>
@@ -45,6 +46,7 @@ enum calls_wish {
  * @least: indent that is printed as 0, with all below.
  * @wanted: which lines; NULL: all.
  * @source: with the source line of each call, where it is known.
+ * @args: of the calls of @cpu, owned; NULL: they are not wanted.
  * @fn, @arg: receive each line as a value; NULL: lines are printed.
  * @heads, @name_cache: what text lines have in common; the texts are owned, NULL: none are kept.
  */
@@ -63,6 +65,7 @@ struct calls {
 	uint32_t least;
 	struct calls_filter *wanted;
 	bool source;
+	struct args *args;
 	btsrec_call_fn fn;
 	void *arg;
 	struct text_heads heads;

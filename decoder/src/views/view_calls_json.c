@@ -84,6 +84,7 @@ static void json_call(struct calls *view, const struct calltree_line *line, uint
 		json_last(view, line);
 	json_bool(out, "complete", ended && !line->more);
 	json_syscall(&view->renderer, line->call.handler);
+	args_put_json(out, args_find(view->args, line->frame, line->n, line->to));
 	json_duration(view, line);
 	if (view->source)
 		json_line(&view->renderer, "from_file", "from_line", line->from);

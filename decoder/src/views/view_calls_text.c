@@ -206,6 +206,7 @@ static void text_source(struct calls *view, const struct calltree_line *line)
 /* What few calls have behind their names. */
 static void text_call_more(struct calls *view, const struct calltree_line *line)
 {
+	args_put_text(&view->renderer.out, args_find(view->args, line->frame, line->n, line->to));
 	calls_syscall(&view->renderer, line->call.handler);
 	text_duration(view, line);
 	text_end(view, line);
@@ -215,7 +216,8 @@ static void text_call_more(struct calls *view, const struct calltree_line *line)
 /* Most calls have a kept name, and nothing follows it. */
 static void text_call(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
-	bool more = line->call.handler || view->tree.nr_times || view->followed || view->source;
+	bool more = line->call.handler || view->tree.nr_times || view->followed || view->source ||
+		    view->args;
 	struct name_cache_entry *place = name_place(view, line->to);
 	struct out *out = &view->renderer.out;
 	unsigned int cpu;

@@ -60,6 +60,21 @@ static void put_last(struct calls *view, const struct calltree_line *line,
 		ret->last_n = calls_place(view, line->last_n, &ret->last_cpu);
 }
 
+static void put_args(struct calls *view, const struct calltree_line *line,
+		     struct btsrec_call *ret)
+{
+	const struct args_shown *shown = args_find(view->args, line->frame, line->n, line->to);
+
+	if (!shown)
+		return;
+	ret->no_args = shown->why;
+	if (shown->why)
+		return;
+	ret->args = args_values(view->args);
+	ret->nr_args = shown->nr;
+	ret->more_args = shown->more;
+}
+
 static void put_call(struct calls *view, const struct calltree_line *line, uint32_t indent)
 {
 	struct btsrec_call value;
@@ -75,6 +90,7 @@ static void put_call(struct calls *view, const struct calltree_line *line, uint3
 	value.complete = value.ended && !line->more;
 	value.has_ns = view->tsc_khz &&
 		       calls_duration(view, line, &value.min_ns, &value.max_ns);
+	put_args(view, line, &value);
 	put(view, &value);
 }
 

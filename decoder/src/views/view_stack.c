@@ -30,6 +30,17 @@ bool stack_line_find(struct renderer *r, const struct stack_line *line, struct s
 				 render_find(r, line->ip, ret, ret_why);
 }
 
+const struct args_shown *stack_args(const struct stack_printed *printed,
+				    const struct stack_line *line)
+{
+	static const struct args_shown older = { .why = "entered before the history begins" };
+	const struct frame *frame = line->frame;
+
+	if (!printed->args || line->by_thunk || !code_is_kernel(line->ip))
+		return NULL;
+	return frame ? args_find(printed->args, frame->kind, frame->n, frame->entered) : &older;
+}
+
 const char *stack_unreliable_str(enum unreliable_why why)
 {
 	static const char *const names[] = {
@@ -249,6 +260,7 @@ void stacks_print(struct stacks_view *view, const struct frames *frames,
 
 	if (view->astray.any && view->astray.pid == frames_stack(frames)->pid)
 		printed->astray = &view->astray;
+	printed->args = view->args;
 	make_lines(view, frames, printed);
 	if (event->kind == BTSREC_EVENT_FREEZE)
 		compare_freeze(view, &event->freeze, printed);
@@ -289,6 +301,17 @@ static bool stack_plain(void *arg, struct trace *trace, struct frames *frames)
 	return !view->frame_confidence.nomem;
 }
 
+static enum btsrec_status open_args(struct stacks_view *view, unsigned int cpu,
+				    struct fault *fault)
+{
+	struct btsrec *rec = view->renderer.rec;
+	enum btsrec_status status = BTSREC_OK;
+
+	if (view->args)
+		status = trace_fault(rec, cpu, fault);
+	return view->args && !status ? args_open(view->args, rec, cpu, fault) : status;
+}
+
 static enum btsrec_status stack_cpu(void *arg, unsigned int cpu)
 {
 	struct stacks_view *view = arg;
@@ -296,16 +319,21 @@ static enum btsrec_status stack_cpu(void *arg, unsigned int cpu)
 	const struct trace_frames_fns fns = { .event = stack_event, .plain = stack_plain,
 					      .arg = view };
 	enum btsrec_status status;
+	struct fault fault;
 
 	view->at = 0;
 	view->ip = 0;
 	view->has_switch = false;
 	view->astray.any = false;
 	frame_confidence_init(&view->frame_confidence, &view->residencies);
-	status = trace_frames(rec, cpu, &fns);
+	status = open_args(view, cpu, &fault);
+	if (!status)
+		status = trace_frames(rec, cpu, &fns);
 	if (view->frame_confidence.nomem)
 		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	frame_confidence_fini(&view->frame_confidence);
+	if (view->args)
+		args_close(view->args);
 	return status;
 }
 
@@ -434,6 +462,9 @@ static enum btsrec_status stack_check(struct btsrec *rec, const struct btsrec_st
 		    (i && opts->at[i].first <= opts->at[i - 1].last))
 			return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 				       "the events for call stacks do not ascend");
+	if (opts->args && opts->thread)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "arguments are shown of CPUs, not of a thread");
 	if (opts->thread && opts->at)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "the stack of a thread is the one at its end: leave out the events");
@@ -455,7 +486,20 @@ static bool stacks_open(void *arg, void *data, struct btsrec *rec)
 	view->arg = all->arg;
 	view->residencies = all->residencies;
 	view->last_n = all->last_n;
-	return true;
+	if (all->opts->args)
+		view->args = calloc(1, sizeof(*view->args));
+	return !all->opts->args || view->args;
+}
+
+static enum btsrec_status stacks_close(void *arg, void *data)
+{
+	struct stacks_view *view = data;
+
+	(void)arg;
+	if (view->args)
+		args_fini(view->args);
+	free(view->args);
+	return BTSREC_OK;
 }
 
 static const struct cpu_tasks stacks_work = {
@@ -463,6 +507,7 @@ static const struct cpu_tasks stacks_work = {
 	.out_at = offsetof(struct stacks_view, renderer.out),
 	.open = stacks_open,
 	.cpu = stack_cpu,
+	.close = stacks_close,
 };
 
 static enum btsrec_status stacks_of_cpus(struct stacks_view *all, const struct btsrec_sink *sink)

@@ -9,6 +9,7 @@
 #include "render/json.h"
 #include "flow/stackmem.h"
 #include "flow/thread_frames.h"
+#include "views/view_args.h"
 
 /** enum stack_memory - is the address of a line in the memory of the stack? */
 enum stack_memory {
@@ -59,6 +60,7 @@ struct stack_astray {
  * @ip_line: the line at the address that they have; @nr_lines: none.
  * @memory_ends: more of the stack is not in the dump.
  * @places: NULL, or what numbers of events stand for: the stack is that of a thread, from all CPUs.
+ * @args: of frames, see stack_args(); NULL: they are not wanted.
  */
 struct stack_printed {
 	unsigned int cpu;
@@ -75,6 +77,7 @@ struct stack_printed {
 	size_t nr_missing;
 	bool memory_ends;
 	const struct thread_places *places;
+	struct args *args;
 };
 
 /* Each frame may be on top of a thunk; and what called the outermost one. */
@@ -87,6 +90,7 @@ struct stack_printed {
  * @at: the next of @opts->at.
  * @ip: where the CPU is; @prev, @next: of the last switch.
  * @astray: of the last return that led astray.
+ * @args: of the CPU, owned; NULL: they are not wanted.
  */
 struct stacks_view {
 	struct renderer renderer;
@@ -103,6 +107,7 @@ struct stacks_view {
 	bool has_switch;
 	struct btsrec_switch sw;
 	struct stack_astray astray;
+	struct args *args;
 	struct stack_line lines[STACK_NR_LINES];
 };
 
@@ -132,6 +137,10 @@ void stack_line_how(const struct stack_line *line, char *ret);
 
 /** stack_unreliable_str() - the reason as one lower-case word; static. */
 const char *stack_unreliable_str(enum unreliable_why why);
+
+/** stack_args() - what the function of @line was entered with, as args_find() */
+const struct args_shown *stack_args(const struct stack_printed *printed,
+				    const struct stack_line *line);
 
 /** stack_text(), stack_json() - print it */
 void stack_text(struct renderer *r, const struct stack_printed *printed);

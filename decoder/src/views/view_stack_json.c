@@ -49,6 +49,7 @@ static void json_line(struct renderer *r, const struct stack_printed *printed, s
 	json_bool(out, "unreliable", line->unreliable);
 	if (line->memory != STACK_NOT_LOOKED)
 		json_bool(out, "in_memory", line->memory == STACK_FOUND);
+	args_put_json(out, stack_args(printed, line));
 	out_literal(out, "}\n");
 }
 

@@ -36,6 +36,7 @@ static void text_line(struct renderer *r, const struct stack_printed *printed, s
 	const struct stack_line *line = &printed->lines[number];
 	struct out *out = &r->out;
 	char how[BRANCH_TEXT_BYTES];
+	const struct args_shown *args;
 	struct symbol_name name;
 	enum symbol_why why;
 
@@ -58,6 +59,9 @@ static void text_line(struct renderer *r, const struct stack_printed *printed, s
 		out_char(out, ' ');
 		out_no_name(out, why);
 	}
+	args = stack_args(printed, line);
+	out_str(out, args ? " " : "");
+	args_put_text(out, args);
 	out_char(out, '\n');
 }
 

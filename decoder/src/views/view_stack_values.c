@@ -18,6 +18,21 @@ static void put_entry(const struct stack_printed *printed, const struct stack_li
 	ret->entered_va = line->frame->entered;
 }
 
+static void put_args(const struct stack_printed *printed, const struct stack_line *line,
+		     struct btsrec_frame *ret)
+{
+	const struct args_shown *shown = stack_args(printed, line);
+
+	if (!shown)
+		return;
+	ret->no_args = shown->why;
+	if (shown->why)
+		return;
+	ret->args = args_values(printed->args);
+	ret->nr_args = shown->nr;
+	ret->more_args = shown->more;
+}
+
 void stack_values(struct renderer *r, const struct stack_printed *printed, btsrec_frame_fn fn,
 		  void *arg)
 {
@@ -44,6 +59,7 @@ void stack_values(struct renderer *r, const struct stack_printed *printed, btsre
 		found = stack_line_find(r, line, &name, &why);
 		values_found(found, &name, why, &value.ip);
 		put_entry(printed, line, &value);
+		put_args(printed, line, &value);
 		r->out.stopped = !fn(arg, &value);
 	}
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every value that "btsrec insns --values" prints is the one that the register held.
 
-The model logs all general registers before each instruction. A value that is read is the one
+So is every argument of "calls --args" and "stack --args". The model logs all general registers before each instruction. A value that is read is the one
 before its instruction, a value that is written is the one before the next. Certain ones must all
 be right, and so must all registers of each freeze. What is known, and how much of what is likely is
 wrong, is counted by the distance from the end.
@@ -122,6 +122,45 @@ def _compare(items, branches, total, log) -> Counter:
     return count
 
 
+def _entered_with(log, groups, branches, total, n, entered):
+    """What the registers held behind the branch of event N; None: something else ran next."""
+    ran = groups.get(total - len(branches) + bisect_right(branches, n))
+    return log[ran[0]] if ran and log[ran[0]][0] == entered else None
+
+
+def _check_args(item, held, count):
+    for arg in item.get("args", []):
+        kind = arg["class"]
+        count[kind] += 1
+        if kind == "unknown":
+            continue
+        mask = (1 << 8 * arg["bytes"]) - 1
+        if held[2 + PARTS[arg["reg"]][0]] & mask == int(arg["value"], 16):
+            continue
+        count[f"wrong {kind}"] += 1
+        print(f"CPU {item['cpu']} event {item['n']}: {arg}, true {held}", flush=True)
+
+
+def _compare_args(context, path, logs) -> Counter:
+    """LOGS: by CPU, for _entered_with(), without its last two."""
+    total = Counter()
+    for view, n_key, ip_key in (("calls", "n", "to"), ("stack", "entered_n", "entered")):
+        count = Counter()
+        for line in dump.btsrec(context, view, "--args", "--format", "jsonl", path).splitlines():
+            item = json.loads(line)
+            if "args" not in item:
+                count[item.get("no_args", "no call")] += 1
+                continue
+            held = _entered_with(*logs[item["cpu"]], item[n_key], int(item[ip_key], 16))
+            if held is None:
+                count["not compared"] += len(item["args"])
+            else:
+                _check_args(item, held, count)
+        context.say(f"{view}: arguments: {dict(count)}")
+        total += count
+    return total
+
+
 def _summed(count) -> str:
     """Each distance is without the nearer ones."""
     rates = []
@@ -169,16 +208,18 @@ def compare(context, path, model_dir):
         item = json.loads(line)
         if item["kind"] == "insn":
             items.setdefault(item["cpu"], []).append(item)
-    total = Counter()
+    total, logs = Counter(), {}
     for cpu in range(context.options.cpus):
-        log = truth.Log(model_dir / f"cpu{cpu}.log")
+        nr_records = truth.Log(model_dir / f"cpu{cpu}.log").total
+        log = registers.logged(model_dir / f"cpu{cpu}.regs", registers.INSNS_MAGIC)
         branches = [event["n"] for event in events[cpu] if event["kind"] == "branch"]
-        count = _compare(items[cpu], branches, log.total, registers.logged(model_dir / f"cpu{cpu}.regs",
-                                                                      registers.INSNS_MAGIC))
+        logs[cpu] = (log, _groups(log), branches, nr_records)
+        count = _compare(items[cpu], branches, nr_records, log)
         context.say(f"CPU {cpu}: {_summed(count)}")
         total += count
     context.say(f"in all: {_summed(total)}")
-    if total["wrong certain"] or total["not aligned"]:
+    args = _compare_args(context, path, logs)
+    if total["wrong certain"] or args["wrong certain"] or total["not aligned"]:
         raise Failure("not all values are those that the registers held")
     if sum(total[f"certain {at}"] for at in DISTANCES) < context.options.wanted:
         raise Failure("too few values to tell from")

@@ -40,6 +40,8 @@
  *   code SPACE VA HEX		memory by virtual address: SPACE is kernel, or userN with
  *	its page table at 0x100000 + N * 0x1000
  *   idt VECTOR VA		a gate; its handler in the kernel; 128: for programs
+ *   prototype NAME [PARAMETER=TYPE]... [...]	of a function, in the kernel's BTF; TYPE: int,
+ *	u8, bool, long, file, text, pair, list, double, packed
  *   userkernel SPACE		a process 4242 with mappings, and BTF (tests/userkernel.h)
  *   poke PLACE OFFSET BYTES VALUE	change memory after the checksums' back
  *   hole PLACE			the page is not in the dump
@@ -86,6 +88,7 @@ static const struct {
 	{ "clock", false, do_clock },
 	{ "code", false, do_code },
 	{ "idt", false, do_idt },
+	{ "prototype", false, do_prototype },
 	{ "userkernel", false, do_userkernel },
 	{ "vmcoreinfo", false, do_vmcoreinfo },
 	{ "poke", false, do_poke },
@@ -186,6 +189,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	read_text(stdin);
+	make_prototypes();
 	make_symbols();
 	finish();
 	to = fopen(path, "wb");

@@ -166,6 +166,10 @@ void do_code(struct statement *statement);
 void do_idt(struct statement *statement);
 void finish_spaces(void);
 
+/* prototypes.c */
+void do_prototype(struct statement *statement);
+void make_prototypes(void);
+
 /* userkernel.c */
 void do_userkernel(struct statement *statement);
 

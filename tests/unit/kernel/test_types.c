@@ -213,6 +213,118 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+static void expect_text(int id, const char *text)
+{
+	char found[TYPES_TEXT_BYTES];
+
+	types_text(types, (uint32_t)id, found);
+	ck_assert_str_eq(found, text);
+}
+
+START_TEST(texts_of_types)
+{
+	int character, text, path, all, packed;
+
+	begin();
+	character = btf__add_int(btf, "char", 1, BTF_INT_SIGNED);
+	text = btf__add_ptr(btf, btf__add_const(btf, character));
+	path = btf__add_const(btf, btf__add_ptr(btf, btf__add_restrict(btf, text)));
+	all = btf__add_ptr(btf, btf__add_func_proto(btf, 0));
+	packed = btf__add_const(btf, btf__add_union(btf, "", 8));
+	btf__add_fwd(btf, "file", BTF_FWD_STRUCT);
+	end();
+	expect_text(text, "const char *");
+	expect_text(path, "const char **");
+	expect_text(all, "function *");
+	expect_text(packed, "union ?");
+	expect_text(packed + 1, "struct file");
+	expect_text(0, "void");
+	expect_text(4000, "?");
+	types_free(types);
+}
+END_TEST
+
+static void put_function(const char *name, int type)
+{
+	int prototype = btf__add_func_proto(btf, 0);
+
+	btf__add_func_param(btf, "arg", type);
+	btf__add_func(btf, name, BTF_FUNC_STATIC, prototype);
+}
+
+START_TEST(functions_by_name)
+{
+	struct types_functions *functions;
+	struct types_param params[TYPES_MAX_PARAMS];
+	bool more;
+
+	begin();
+	put_function("one", u32_id);
+	put_function("two", u64_id);
+	put_function("two", u64_id);
+	end();
+	functions = types_functions_new(types);
+	ck_assert_uint_eq(types_params(types, types_function(functions, "one_more", 3), params,
+				       &more), 1);
+	ck_assert_str_eq(params[0].name, "arg");
+	ck_assert_uint_eq(params[0].class, TYPES_WORD);
+	ck_assert_uint_eq(params[0].size_bytes, 4);
+	ck_assert(!more);
+	ck_assert_uint_eq(types_function(functions, "on", 2), 0);
+	ck_assert_uint_eq(types_function(functions, "one_more", 8), 0);
+	ck_assert_uint_eq(types_function(functions, "two", 3), 0);
+	types_functions_free(functions);
+	types_free(types);
+}
+END_TEST
+
+/* A struct with two members, and a function of its name that takes one. */
+static void put_struct(const char *name, uint32_t size_bytes, int first, uint32_t first_bits,
+		       int second, uint32_t second_bits)
+{
+	int id = btf__add_struct(btf, name, size_bytes);
+
+	btf__add_field(btf, "first", first, first_bits, 0);
+	btf__add_field(btf, "second", second, second_bits, 0);
+	put_function(name, id);
+}
+
+/* Two words, a float, one that is not aligned, padding, and a struct that holds itself. */
+START_TEST(classes_of_structs)
+{
+	static const struct {
+		const char *name;
+		enum types_class class;
+	} wanted[] = { { "good", TYPES_TWO_WORDS }, { "number", TYPES_UNCLASSED },
+		       { "odd", TYPES_UNCLASSED }, { "padded", TYPES_UNCLASSED },
+		       { "circle", TYPES_UNCLASSED } };
+	struct types_functions *functions;
+	struct types_param params[TYPES_MAX_PARAMS];
+	int single, array;
+	bool more;
+
+	begin();
+	array = btf__add_array(btf, u32_id, u32_id, 2);
+	single = btf__add_float(btf, "float", 4);
+	put_struct("good", 16, u64_id, 0, array, 64);
+	put_struct("number", 8, u32_id, 0, single, 32);
+	put_struct("odd", 12, u32_id, 0, u64_id, 32);
+	put_struct("padded", 16, u32_id, 0, u32_id, 32);
+	put_struct("circle", 8, (int)btf__type_cnt(btf), 0, (int)btf__type_cnt(btf), 0);
+	end();
+	functions = types_functions_new(types);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		uint32_t prototype = types_function(functions, wanted[i].name,
+						    strlen(wanted[i].name));
+
+		ck_assert_uint_eq(types_params(types, prototype, params, &more), 1);
+		ck_assert_msg(params[0].class == wanted[i].class, "%s", wanted[i].name);
+	}
+	types_functions_free(functions);
+	types_free(types);
+}
+END_TEST
+
 BTSREC_CK_MAIN("types", members_of_structs, members_without_a_name, bits_are_no_members,
 	       members_beyond_the_end, a_type_that_is_not_there, types_in_a_circle, no_btf,
-	       out_of_memory)
+	       out_of_memory, texts_of_types, functions_by_name, classes_of_structs)
