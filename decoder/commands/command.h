@@ -170,6 +170,7 @@ enum command_set {
 	FOR_PATH = 1 << 22,
 	FOR_AROUND = 1 << 23,
 	FOR_WHY = 1 << 24,
+	FOR_LOCKS = 1 << 25,
 };
 
 /**
@@ -212,6 +213,7 @@ enum command_exit command_pairs(struct btsrec *rec, const struct command_options
 enum command_exit command_slow(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_path(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_around(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_locks(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_why(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_prove(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_check(struct btsrec *rec, const struct command_options *options);

@@ -83,3 +83,8 @@ enum command_exit command_around(struct btsrec *rec, const struct command_option
 {
 	return ask(rec, options, BTSREC_AROUND);
 }
+
+enum command_exit command_locks(struct btsrec *rec, const struct command_options *options)
+{
+	return ask(rec, options, BTSREC_LOCKS);
+}

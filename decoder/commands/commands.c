@@ -37,6 +37,8 @@ const struct command commands[] = {
 	 .run = command_path, .second = "FROM", .third = "TO"},
 	{"around", "What all CPUs did at the time of an event.", FOR_AROUND,
 	 .run = command_around, .second = "EVENT"},
+	{"locks", "Which locks are held or waited for, and where interrupts are off.", FOR_LOCKS,
+	 .run = command_locks},
 	{"diff", "Where two histories part: the calls up to the fault, compared from there.",
 	 FOR_DIFF, .run = OFFLINE(command_diff), .second = "OTHER"},
 	{"timeline", "Switches, execs, marks, gaps and freezes of all CPUs by time.", FOR_TIMELINE,

@@ -87,7 +87,7 @@ static const struct mark marks[] = {
 		   "that changes its stack."},
 	{"cycle", "Branches that went round in a function, or the same lines again, printed once."},
 	{"break", "What ran here is not listed; see below."},
-	{NULL, "Calls of all CPUs (last, pairs, slow, path, around)"},
+	{NULL, "Calls of all CPUs (last, pairs, slow, path, around, locks)"},
 	{"A..B", "Between these times, in milliseconds from the first freeze."},
 	{"?..B", "Nothing bounds it on that side."},
 	{"~A..B", "The order of this line and the line above is not known."},
@@ -101,7 +101,20 @@ static const struct mark marks[] = {
 	{"unpaired, caller returned", "No LEAVE is after it, and the function that called it has returned."},
 	{"unpaired, caller open", "No LEAVE is after it yet; its caller still runs."},
 	{"nothing before it", "A LEAVE whose ENTER is older, or another thread's."},
-	{"unknown: ...", "The history does not show what was after it: see btsrec-pairs(1)."},
+	{"unknown: ...", "The history does not show what was after it: see btsrec-pairs(1), "
+			 "btsrec-locks(1)."},
+	{"held: LOCK", "It was taken, and nothing after it has released it."},
+	{"waits: LOCK", "The call that takes it is in its slow path: it spins, or "
+			"the thread sleeps."},
+	{"entered: LOCK", "The call that takes it has not returned, and has not called "
+			"a slow path."},
+	{"tried: LOCK", "The function may have failed, and whether it took the lock "
+			"is not known."},
+	{"taken: LOCK", "It was taken, and whether it is held is not known."},
+	{"in NAME", "The slow path that is open."},
+	{"interrupts off: HOW", "Interrupts are off since then, at the fault or the end."},
+	{"likely: ...", "A lock of this kind was released after it, or may be by "
+			"others: see btsrec-locks(1)."},
 	{NULL, "Stacks (stack)"},
 	{"~", "The function has left by a tail call. No real stack has it."},
 	{"?", "This line and all older ones may be otherwise. The line above the first ? says "

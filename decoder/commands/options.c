@@ -210,7 +210,7 @@ static bool set_pairs(struct command_options *options, const char *argument)
 
 /* Commands that take the same options. */
 #define FOR_BRANCHES (FOR_SHOW | FOR_INSNS | FOR_CALLS | FOR_FUNCTIONS | FOR_COVERAGE)
-#define FOR_SEARCH   (FOR_LAST | FOR_PAIRS | FOR_SLOW | FOR_PATH | FOR_AROUND)
+#define FOR_SEARCH   (FOR_LAST | FOR_PAIRS | FOR_SLOW | FOR_PATH | FOR_AROUND | FOR_LOCKS)
 #define FOR_VIEWS                                                                            \
 	(FOR_SUMMARY | FOR_INFO | FOR_BRANCHES | FOR_TIMELINE | FOR_STACK | FOR_WHY |        \
 	 FOR_PROVE | FOR_SEARCH)
@@ -243,6 +243,8 @@ const struct option_entry options_all[] = {
 	{FOR_PATH, 'n', "count", "COUNT", "only the COUNT shortest paths", .takes = TAKES_COUNT,
 	 .set = set_count},
 	{FOR_AROUND, 'n', "count", "COUNT", "only the first COUNT lines", .takes = TAKES_COUNT,
+	 .set = set_count},
+	{FOR_LOCKS, 'n', "count", "COUNT", "only the newest COUNT locks", .takes = TAKES_COUNT,
 	 .set = set_count},
 	{FOR_REPORT, 'n', "count", "COUNT", "only the newest COUNT events of each CPU; 0: all",
 	 .takes = "a number below 2^64, 0 for all", .set = set_count_or_all},

@@ -117,7 +117,7 @@ WORDS = (
     "coverage panic", "coverage --format jsonl panic",
     "last -n 5 *printk*", "last --by task --format jsonl [btsrec]",
     "pairs mutex_lock mutex_unlock", "path ksys_write vfs_write", "path -f jsonl do_syscall_64 *lock*",
-    "slow", "slow -n 3 --format jsonl", "around 0:1000", "around --depth 2 -n 50 1:500",
+    "slow", "slow -n 3 --format jsonl", "around 0:1000", "locks", "locks -n 5 --format jsonl", "around --depth 2 -n 50 1:500",
     "calls --merge --kernel -n 100", "calls --merge --range ffffffff80000000-ffffffffffffffff -f jsonl",
     "timeline", "timeline -n 20", "timeline -n 9 --pid 0,1 --format jsonl",
     "stack", "stack --thread {pid}", "stack -c 1 --format jsonl",

@@ -172,6 +172,11 @@ JOB(slow)
 	return ask(rec, BTSREC_SLOW, NULL, NULL, sink);
 }
 
+JOB(locks)
+{
+	return ask(rec, BTSREC_LOCKS, NULL, NULL, sink);
+}
+
 JOB(path)
 {
 	return ask(rec, BTSREC_PATH, "0xffffffff81000000", "0xffffffff81000100", sink);
@@ -338,6 +343,7 @@ const struct job jobs[] = {
 	{ "pairs", pairs, false },
 	{ "slow", slow, false },
 	{ "path", path, false },
+	{ "locks", locks, false },
 	{ "around", around, false },
 	{ "coverage", coverage, false },
 	{ "stack", stack, false },

@@ -87,11 +87,12 @@ static void ask(struct btsrec *rec, const struct btsrec_filter *filter, const ch
 	places.types = NULL;
 	for (unsigned int i = 0; i < 2; i++) {
 		search.format = i ? BTSREC_FORMAT_JSONL : BTSREC_FORMAT_TEXT;
-		for (search.question = 0; search.question <= BTSREC_AROUND; search.question++) {
+		for (search.question = 0; search.question <= BTSREC_LOCKS; search.question++) {
 			bool has_two = search.question == BTSREC_PAIRS ||
 				       search.question == BTSREC_PATH;
 			bool has_none = search.question == BTSREC_MERGED ||
-					search.question == BTSREC_SLOW;
+					search.question == BTSREC_SLOW ||
+					search.question == BTSREC_LOCKS;
 
 			search.what = has_none ? NULL :
 				      search.question == BTSREC_AROUND ? "0:3" : function;

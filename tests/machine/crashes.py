@@ -123,6 +123,10 @@ KINDS = {
     "hard-lockup": Kind("crash hard-lockup", "Hard LOCKUP", reasons=("hard lockup",),
                         max_newer=64, mark="nmi", end=STOPPED, guilty="hard_lockup",
                         verdict="stuck hard_lockup"),
+    # Two CPUs take two locks in opposite order; one of them with interrupts off.
+    "deadlock": Kind("crash deadlock", "Hard LOCKUP", reasons=("hard lockup",), max_newer=64,
+                     mark="nmi", end=STOPPED, min_cpus=2, guilty="deadlock_ba",
+                     verdict="stuck deadlock_ba"),
     "soft-lockup": Kind("crash soft-lockup", "softlockup: hung tasks", reasons=("soft lockup",),
                         max_newer=64, mark="unknown", guilty="soft_lockup", setup="""
 echo 1 >/proc/sys/kernel/softlockup_panic

@@ -366,6 +366,7 @@ enum btsrec_found_kind {
 	BTSREC_FOUND_SEARCH,	/* what all histories together lack: before all others */
 	BTSREC_FOUND_CALL,	/* a call */
 	BTSREC_FOUND_RUNS,	/* of BTSREC_AROUND: a thread runs from event @n to @last_n */
+	BTSREC_FOUND_INTERRUPTS, /* of BTSREC_LOCKS: whether they were on at the fault of @cpu */
 };
 
 /** struct btsrec_chain_link - a call of a chain */
@@ -394,9 +395,9 @@ struct btsrec_found {
 	uint64_t max_tsc;	/* at the latest; UINT64_MAX: nothing bounds it */
 	uint64_t nr_branches;	/* of CALL, as the rest: in it */
 	bool entered;		/* its entry was seen, else it is known from @n on */
-	uint64_t from_va;	/* if @entered */
+	uint64_t from_va;	/* if @entered; of INTERRUPTS, if not 0 */
 	uint64_t to_va;
-	struct btsrec_name from; /* if @entered */
+	struct btsrec_name from; /* if there is @from_va */
 	struct btsrec_name to;
 	bool open;		/* its thread ran in it at the end of the history */
 	bool lost;		/* it may have ended elsewhere */
@@ -406,8 +407,8 @@ struct btsrec_found {
 	uint64_t first_min_tsc;
 	uint64_t first_max_tsc;
 	uint32_t level;		/* of MERGED and AROUND: how deep, JSON's "level" */
-	const char *state;	/* of PAIRS: a phrase of JSON's "state"; else NULL */
-	bool has_unseen;	/* of PAIRS: @unseen_cpu may have the other call */
+	const char *state;	/* of PAIRS, LOCKS: a phrase of JSON's "state"; else NULL */
+	bool has_unseen;	/* of PAIRS, LOCKS: @unseen_cpu may have the other call */
 	unsigned int unseen_cpu;
 	bool in_ns;		/* of SLOW: durations are ns, else ticks of the TSC */
 	uint64_t min_duration;
@@ -415,6 +416,18 @@ struct btsrec_found {
 	uint64_t nr_times;	/* of PATH: the chain was taken; this is the newest */
 	const struct btsrec_chain_link *links; /* of PATH: @nr_links, the outermost first */
 	size_t nr_links;
+	const char *lock;	/* of LOCKS: a word of JSON's "lock"; else NULL */
+	const char *certainty;	/* of LOCKS: "certain", "likely" or "unknown"; else NULL */
+	const char *reason;	/* of LOCKS: why it is not certain; NULL: it is */
+	bool has_wait;		/* of LOCKS: it waits in the function at @wait_va since @wait_n */
+	uint64_t wait_n;
+	uint64_t wait_va;
+	struct btsrec_name wait; /* if @has_wait */
+	bool caller_returned;	/* of LOCKS: the function that took it has returned */
+	const char *how;	/* of INTERRUPTS that are off: a word of JSON's "by"; else NULL */
+	bool was_on;		/* of INTERRUPTS that are off: they were on before @n */
+	uint64_t ip_va;		/* of INTERRUPTS that are off: the instruction; 0: not known */
+	struct btsrec_name ip;	/* if there is @ip_va */
 };
 
 /** btsrec_found_fn - receives a value, see above */

@@ -371,6 +371,7 @@ enum btsrec_question {
 	BTSREC_SLOW,		/* those whose duration has bounds, the longest first */
 	BTSREC_PATH,		/* the chains of calls from @what to @second, the shortest first */
 	BTSREC_AROUND,		/* what all CPUs did at the event @what, CPU:NUMBER */
+	BTSREC_LOCKS,		/* locks that are held or waited for, by the kernel's functions */
 };
 
 /**
@@ -386,7 +387,7 @@ struct btsrec_search {
 	size_t nr_cpus;
 	/* Only calls that it wants, by thread, time and the function that is called; NULL: all. */
 	const struct btsrec_filter *filter;
-	const char *what;	/* an operand; of MERGED and SLOW NULL */
+	const char *what;	/* an operand; of MERGED, SLOW and LOCKS NULL */
 	const char *second;	/* another one, of the questions that have two; else NULL */
 	uint64_t max_lines;	/* only so many; 0: all */
 	uint32_t max_depth;	/* levels of calls: of MERGED, 0: all; of AROUND of other CPUs */

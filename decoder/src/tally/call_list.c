@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "recorder/record.h"
 
 /**
  * struct list_reader - one call_list_read() under way
@@ -12,6 +13,7 @@
  *	what ran then.
  * @late: the newest call that was listed without its beginning, by @late_level and @late_segment.
  * @lost_n: before this event something is missing.
+ * @over_nmi: the newest event was a pause that is no gap.
  */
 struct list_reader {
 	struct call_list *list;
@@ -23,6 +25,7 @@ struct list_reader {
 	int64_t late_level;
 	uint32_t late_segment;
 	uint64_t lost_n;
+	bool over_nmi;
 };
 
 /* --- Lists -------------------------------------------------------------- */
@@ -75,6 +78,13 @@ static void add_gap(struct call_list *list, const struct btsrec_event *event)
 		list->gaps[list->nr_gaps++] = event->n;
 }
 
+/* NMI handlers alone ran: the recorder has said so, and both ends are its own. */
+static bool is_over_nmi(const struct btsrec_event *event)
+{
+	return event->kind == BTSREC_EVENT_GAP && record_is_own_pause(&event->gap) &&
+	       event->gap.resume.reason == BTSREC_REASON_NMI;
+}
+
 static bool is_side(const struct call_stay *stay, const struct btsrec_side *side)
 {
 	if (!stay->known || !side)
@@ -102,6 +112,11 @@ static void feed_side(struct call_list *list, uint64_t n, const struct btsrec_si
 }
 
 /* --- Calls -------------------------------------------------------------- */
+
+static bool is_interrupt(enum frame_kind kind)
+{
+	return kind == FRAME_IRQ || kind == FRAME_NMI || kind == FRAME_EXCEPTION;
+}
 
 /*
  * The stay of the thread that @stack is of.  Between the annotation of a switch and the change of
@@ -131,6 +146,14 @@ static struct listed_call call_of(const struct list_reader *r, const struct stac
 		.kind = frame->kind,
 		.vector = (int16_t)frame->vector,
 	};
+}
+
+static uint64_t entry_of(const struct stack *stack, size_t i)
+{
+	size_t entry = stack->frames[i].entry;
+	const struct frame *frame = entry ? &stack->frames[entry - 1] : NULL;
+
+	return frame && is_interrupt(frame->kind) ? frame->n : 0;
 }
 
 /* Frames below this one may be gone. */
@@ -203,6 +226,7 @@ static void begin_call(struct list_reader *r, const struct trace_event *traced,
 	if (!r->fns->timed) {
 		call.depth = depth_at(r, stack, i);
 		call.caller = caller_at(r, stack, i);
+		call.entry_n = entry_of(stack, i);
 	}
 	frame->cookie = add_call(r->list, &call) + 1;
 }
@@ -307,13 +331,23 @@ static bool read_event(void *arg, const struct trace_event *traced, const struct
 	feed_side(r->list, event->n, traced->side);
 	if (!time_axis_feed(&r->list->times, event))
 		r->list->nomem = true;
-	if (event->kind == BTSREC_EVENT_GAP)
-		add_gap(r->list, event);
-	if (step->lost)
+	if (step->lost && !r->over_nmi)
 		r->lost_n = event->n;
+	r->over_nmi = r->fns->over_nmis && is_over_nmi(event);
+	if (event->kind == BTSREC_EVENT_GAP && !r->over_nmi)
+		add_gap(r->list, event);
 	if (goes_on(r->list))
 		read_calls(r, traced, step, frames);
 	return goes_on(r->list);
+}
+
+static uint64_t interrupted_at(const struct stack *stack)
+{
+	size_t first = first_sure(stack);
+
+	if (first == stack->nr || !is_interrupt(stack->frames[first].kind))
+		return 0;
+	return stack->frames[first].from;
 }
 
 /* What is open has run so far. */
@@ -322,6 +356,7 @@ static void end_history(void *arg, struct frames *frames)
 	const struct stacks *stacks = frames_stacks(frames);
 	struct list_reader *r = arg;
 
+	r->list->interrupted_va = interrupted_at(stacks->current);
 	for (size_t i = 0; i < stacks->nr; i++) {
 		const struct stack *stack = &stacks->all[i];
 

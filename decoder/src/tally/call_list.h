@@ -26,6 +26,8 @@
  * @side: the number of the stay in which it was entered.
  * @depth: so many listed calls are open around it, as far as the history shows.
  * @tags: why it is wanted; 0: it is only the caller of one that is.
+ * @entry_n: the event of the innermost interrupt, exception or NMI that it runs in; 0: none is
+ *	known.
  * @late: how it was entered is not in the history: at @n it was seen, at @to, and until @last_n.
  *	There is no @from and no @caller.
  * @lost: a part of the history is missing between @n and @last_n, or @n and now.
@@ -36,6 +38,7 @@ struct listed_call {
 	uint64_t from;
 	uint64_t to;
 	uint64_t nr_branches;
+	uint64_t entry_n;
 	size_t caller;
 	size_t chain;
 	uint32_t nr_chain;
@@ -72,6 +75,8 @@ struct call_stay {
  * @gaps: numbers of the events that are gaps, without what rings have forgotten.
  * @begins: nothing is missing before the first event.
  * @end_n: after the newest event.
+ * @interrupted_va: where the thread at the end was interrupted outside of all calls that are known
+ *	to be open; 0: it was not.
  * @complete: there was room for all.
  */
 struct call_list {
@@ -91,6 +96,7 @@ struct call_list {
 	struct fault fault;
 	bool begins;
 	uint64_t end_n;
+	uint64_t interrupted_va;
 	bool complete;
 	bool nomem;
 };
@@ -104,6 +110,7 @@ struct call_list {
  *	only calls with such a chain are listed, and it with them: from the call that the innermost
  *	such function makes, to the listed call itself.
  * @timed: of the calls that end only those are listed in which a time stamp is.
+ * @over_nmis: a pause during NMI handlers is no gap: the thread goes on where it was.
  */
 struct call_list_fns {
 	bool (*event)(void *arg, const struct btsrec_event *event);
@@ -111,6 +118,7 @@ struct call_list_fns {
 	bool (*starts)(void *arg, const struct btsrec_side *side, uint64_t va);
 	bool late;
 	bool timed;
+	bool over_nmis;
 	void *arg;
 };
 

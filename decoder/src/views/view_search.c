@@ -7,10 +7,12 @@
 
 #include "base/counter_map.h"
 #include "base/options.h"
+#include "flow/trace_irqs.h"
 #include "recorder/cpus.h"
 #include "recorder/locate.h"
 #include "recorder/session.h"
 #include "symbols/symbol.h"
+#include "tally/lock_functions.h"
 #include "views/cpu_tasks.h"
 #include "views/values.h"
 
@@ -117,6 +119,18 @@ static bool is_target(const struct searcher *searcher, const struct search_targe
 	return target->filter.any && filter_place(&target->filter, side, va, &lookup);
 }
 
+/* The kernel's own functions alone: a module may have others with such short names. */
+static uint8_t lock_number(const struct searcher *searcher, const struct btsrec_side *side,
+			   uint64_t va)
+{
+	struct symbol_name name;
+
+	if (!code_is_kernel(va) || !look_up_name(searcher->rec, side, va, false, &name) ||
+	    *name.module)
+		return 0;
+	return lock_function_find(name.name, name.name_bytes);
+}
+
 /* Which operands mean the function at @va; without any, all that the filter lets through. */
 static uint8_t target_bits(const struct searcher *searcher, const struct btsrec_side *side,
 			   uint64_t va)
@@ -127,6 +141,8 @@ static uint8_t target_bits(const struct searcher *searcher, const struct btsrec_
 
 	if (!filter_level(&all->places, va) || !filter_place(&all->places, side, va, &lookup))
 		return 0;
+	if (all->opts->question == BTSREC_LOCKS)
+		return lock_number(searcher, side, va);
 	if (!all->has_targets)
 		return SEARCH_WHAT;
 	if (is_target(searcher, &all->targets[0], side, va))
@@ -187,8 +203,9 @@ static enum btsrec_status search_cpu(void *arg, unsigned int cpu)
 		.event = wants_event,
 		.tags = question == BTSREC_PATH ? ends_path : wants_call,
 		.starts = question == BTSREC_PATH ? starts_path : NULL,
-		.late = question == BTSREC_LAST,
+		.late = question == BTSREC_LAST || question == BTSREC_LOCKS,
 		.timed = question == BTSREC_SLOW,
+		.over_nmis = question == BTSREC_LOCKS,
 		.arg = searcher,
 	};
 	enum btsrec_status status =
@@ -197,6 +214,8 @@ static enum btsrec_status search_cpu(void *arg, unsigned int cpu)
 	if (!status)
 		status = call_list_read(&all->lists[cpu], searcher->rec, cpu, &fns);
 	event_filter_fini(&searcher->event_filter);
+	if (!status && all->irqs)
+		status = trace_irqs(searcher->rec, cpu, &all->lists[cpu].fault, &all->irqs[cpu]);
 	return searcher->nomem ? search_nomem(searcher->rec) : status;
 }
 
@@ -226,6 +245,11 @@ struct search_time search_when(const struct call_list *list, uint64_t n)
 
 	time_axis_when(&list->times, n, &time.min_tsc, &time.max_tsc);
 	return time;
+}
+
+uint64_t search_start(struct search *view, const struct btsrec_side *side, uint64_t va)
+{
+	return start_of(view->renderer.rec, side, va);
 }
 
 const struct btsrec_side *search_side(struct search *view, const struct search_line *line)
@@ -325,6 +349,7 @@ static const struct {
 	[BTSREC_LAST] = {1, search_last},   [BTSREC_MERGED] = {0, search_merged},
 	[BTSREC_PAIRS] = {2, search_pairs}, [BTSREC_SLOW] = {0, search_slow},
 	[BTSREC_PATH] = {2, search_path},   [BTSREC_AROUND] = {1, search_around},
+	[BTSREC_LOCKS] = {0, search_locks},
 };
 
 static enum btsrec_status search_check(struct btsrec *rec, const struct btsrec_search *opts)
@@ -343,6 +368,9 @@ static enum btsrec_status search_check(struct btsrec *rec, const struct btsrec_s
 	if (opts->filter->types)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "calls of all CPUs are not chosen by kinds of branches");
+	if (opts->question == BTSREC_LOCKS && !symbols_present(rec))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "no function has a name here, and locks are known by their functions");
 	if (opts->question == BTSREC_AROUND)
 		status = search_around_check(rec, opts->what);
 	return status ? status : event_filter_check(rec, opts->filter);
@@ -373,7 +401,11 @@ static enum btsrec_status search_init(struct search *view, struct btsrec *rec,
 		return status;
 	view->nr_lists = btsrec_nr_cpu_ids(rec);
 	view->lists = calloc(view->nr_lists + 1, sizeof(*view->lists));
-	return view->lists ? BTSREC_OK : search_nomem(rec);
+	if (opts->question == BTSREC_LOCKS)
+		view->irqs = calloc(view->nr_lists + 1, sizeof(*view->irqs));
+	if (!view->lists || (opts->question == BTSREC_LOCKS && !view->irqs))
+		return search_nomem(rec);
+	return BTSREC_OK;
 }
 
 static void search_fini(struct search *view)
@@ -381,6 +413,7 @@ static void search_fini(struct search *view)
 	for (unsigned int cpu = 0; view->lists && cpu < view->nr_lists; cpu++)
 		call_list_fini(&view->lists[cpu]);
 	free(view->lists);
+	free(view->irqs);
 	free(view->lines);
 	free(view);
 }

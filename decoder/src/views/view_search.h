@@ -7,12 +7,13 @@
 #define BTSREC_VIEW_SEARCH_H
 
 #include "flow/event_filter.h"
+#include "flow/irq_flag.h"
 #include "render/render.h"
 #include "tally/call_list.h"
 
 #include <btsrec/values.h>
 
-/* Bits of struct listed_call.tags. */
+/* Bits of struct listed_call.tags; of BTSREC_LOCKS these are numbers of lock_function_at(). */
 enum {
 	SEARCH_WHAT = 1 << 0,
 	SEARCH_SECOND = 1 << 1,
@@ -53,6 +54,7 @@ struct search_line {
  * @targets: of the operands of @opts; not @has_targets: all functions are meant.
  * @events: what of the filter is asked of an event; @places: the rest, asked of a function.
  * @lists: by CPU, @nr_lists of them; of those that were not read all zero.
+ * @irqs: of BTSREC_LOCKS: likewise, whether interrupts were on at the fault or the end; else NULL.
  * @lines: calls that are wanted, the oldest first; @nr_lines of them.
  * @fn: gets values, with @arg, and nothing is printed; else NULL.
  */
@@ -65,6 +67,7 @@ struct search {
 	struct filter places;
 	struct clock clock;
 	struct call_list *lists;
+	struct irq_flag *irqs;
 	unsigned int nr_lists;
 	struct search_line *lines;
 	size_t nr_lines;
@@ -111,6 +114,9 @@ static inline int search_compare(uint64_t a, uint64_t b)
 
 /** search_side() - search_thread(), and names are looked up as it */
 const struct btsrec_side *search_side(struct search *view, const struct search_line *line);
+
+/** search_start() - where the function begins that @va is in; @va itself if that is not known */
+uint64_t search_start(struct search *view, const struct btsrec_side *side, uint64_t va);
 
 /** search_is_after_fault() - did @line deal with the fault, as far as that is known? */
 bool search_is_after_fault(const struct search *view, const struct search_line *line);
@@ -173,6 +179,13 @@ void search_put_begin(struct search *view, size_t nr_lines);
 /** search_put() - @line; @value has what the question adds to it, and gets the rest */
 void search_put(struct search *view, const struct search_line *line, struct btsrec_found *value);
 
+/**
+ * search_put_interrupts() - whether they are on: of @line only times and events are valid
+ * @value: has the rest.
+ */
+void search_put_interrupts(struct search *view, const struct search_line *line,
+			   struct btsrec_found *value);
+
 /** search_put_stay() - a thread runs: of @line only times and events are valid */
 void search_put_stay(struct search *view, const struct search_line *line);
 
@@ -192,6 +205,9 @@ enum btsrec_status search_slow(struct search *view);
 
 /** search_path() - the chains of calls from one operand to the other */
 enum btsrec_status search_path(struct search *view);
+
+/** search_locks() - which locks are held or waited for, and where interrupts are off */
+enum btsrec_status search_locks(struct search *view);
 
 /** search_around_check() - is @event one of some CPU?  BTSREC_OK, BTSREC_ERR_INVAL */
 enum btsrec_status search_around_check(struct btsrec *rec, const char *event);

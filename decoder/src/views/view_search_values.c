@@ -16,6 +16,7 @@ static const char *question_str(const struct search *view)
 	static const char *const names[] = {
 		[BTSREC_LAST] = "last", [BTSREC_MERGED] = "merged", [BTSREC_PAIRS] = "pairs",
 		[BTSREC_SLOW] = "slow", [BTSREC_PATH] = "path",	    [BTSREC_AROUND] = "around",
+		[BTSREC_LOCKS] = "locks",
 	};
 
 	return names[view->opts->question];
@@ -59,12 +60,17 @@ static void json_time(struct search *view, const struct btsrec_found *value)
 /* The members that all objects about an event have. */
 static void json_head(struct search *view, const struct btsrec_found *value)
 {
+	static const char *const kinds[] = {
+		[BTSREC_FOUND_CALL] = "found",
+		[BTSREC_FOUND_RUNS] = "runs",
+		[BTSREC_FOUND_INTERRUPTS] = "interrupts",
+	};
 	struct out *out = &view->renderer.out;
 
 	out_literal(out, "{\"cpu\":");
 	out_dec(out, value->cpu, 0);
 	json_number(out, "n", value->n);
-	json_word(out, "kind", value->kind == BTSREC_FOUND_RUNS ? "runs" : "found");
+	json_word(out, "kind", kinds[value->kind]);
 	json_word(out, "question", question_str(view));
 	if (value->has_task)
 		json_thread(out, value->task.pid, value->task.tgid, value->task.comm);
@@ -106,6 +112,44 @@ static void json_state(struct out *out, const struct btsrec_found *value)
 	json_word(out, "state", value->state);
 	if (value->has_unseen)
 		json_number(out, "unseen_cpu", value->unseen_cpu);
+}
+
+static void json_lock(struct search *view, const struct btsrec_found *value)
+{
+	struct renderer *r = &view->renderer;
+	struct out *out = &r->out;
+
+	json_state(out, value);
+	json_word(out, "lock", value->lock);
+	json_word(out, "sure", value->certainty);
+	if (value->reason)
+		json_word(out, "why", value->reason);
+	if (value->has_wait) {
+		json_number(out, "wait_n", value->wait_n);
+		json_address(out, "wait", value->wait_va);
+		json_sym(r, "wait_sym", value->wait_va);
+	}
+	json_bool(out, "caller_returned", value->caller_returned);
+}
+
+static void json_interrupts(struct search *view, const struct btsrec_found *value)
+{
+	struct renderer *r = &view->renderer;
+	struct out *out = &r->out;
+
+	json_word(out, "state", value->state);
+	if (value->how) {
+		json_word(out, "by", value->how);
+		json_bool(out, "was_on", value->was_on);
+	}
+	if (value->ip_va) {
+		json_address(out, "ip", value->ip_va);
+		json_sym(r, "ip_sym", value->ip_va);
+	}
+	if (value->from_va) {
+		json_address(out, "from", value->from_va);
+		json_sym(r, "from_sym", value->from_va);
+	}
 }
 
 static void json_duration(struct out *out, const struct btsrec_found *value)
@@ -161,6 +205,9 @@ static void json_answer(struct search *view, const struct btsrec_found *value)
 	case BTSREC_PATH:
 		json_chain(view, value);
 		break;
+	case BTSREC_LOCKS:
+		json_lock(view, value);
+		break;
 	}
 }
 
@@ -170,6 +217,8 @@ static void json_found(struct search *view, const struct btsrec_found *value)
 	if (value->kind == BTSREC_FOUND_CALL) {
 		json_call(view, value);
 		json_answer(view, value);
+	} else if (value->kind == BTSREC_FOUND_INTERRUPTS) {
+		json_interrupts(view, value);
 	}
 	out_literal(&view->renderer.out, "}\n");
 }
@@ -187,11 +236,16 @@ static void hand_out(struct search *view, struct btsrec_found *value)
 
 static void hand_out_call(struct search *view, struct btsrec_found *value)
 {
-	struct symbol_name from, to;
+	struct symbol_name from, to, wait, ip;
 
-	if (value->entered)
+	if (value->from_va)
 		values_name(&view->renderer, value->from_va, &from, &value->from);
-	values_name(&view->renderer, value->to_va, &to, &value->to);
+	if (value->to_va)
+		values_name(&view->renderer, value->to_va, &to, &value->to);
+	if (value->wait_va)
+		values_name(&view->renderer, value->wait_va, &wait, &value->wait);
+	if (value->ip_va)
+		values_name(&view->renderer, value->ip_va, &ip, &value->ip);
 	hand_out(view, value);
 }
 
@@ -231,6 +285,17 @@ void search_put_stay(struct search *view, const struct search_line *line)
 		hand_out(view, &value);
 	else
 		json_found(view, &value);
+}
+
+void search_put_interrupts(struct search *view, const struct search_line *line,
+			   struct btsrec_found *value)
+{
+	set_head(view, line, value);
+	value->kind = BTSREC_FOUND_INTERRUPTS;
+	if (view->fn)
+		hand_out_call(view, value);
+	else
+		json_found(view, value);
 }
 
 void search_put(struct search *view, const struct search_line *line, struct btsrec_found *value)

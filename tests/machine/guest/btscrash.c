@@ -23,6 +23,7 @@
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/timer.h>
 #include <asm/apic.h>
@@ -207,6 +208,65 @@ static void soft_lockup(void)
 		cpu_relax();
 }
 
+static DEFINE_SPINLOCK(lock_a);
+static DEFINE_SPINLOCK(lock_b);
+static atomic_t nr_holders = ATOMIC_INIT(0);
+static unsigned int other_cpu;
+
+static void await_other_holder(void)
+{
+	atomic_inc(&nr_holders);
+	while (atomic_read(&nr_holders) < 2)
+		cpu_relax();
+}
+
+static noinline void deadlock_ab(void)
+{
+	spin_lock(&lock_a);
+	await_other_holder();
+	spin_lock(&lock_b);
+	spin_unlock(&lock_b);
+	spin_unlock(&lock_a);
+}
+
+/* With interrupts off, so that only an NMI gets it out of there. */
+static noinline int deadlock_ba(void *unused)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&lock_b, flags);
+	await_other_holder();
+	spin_lock(&lock_a);
+	spin_unlock(&lock_a);
+	spin_unlock_irqrestore(&lock_b, flags);
+	return 0;
+}
+
+static void on_deadlock(struct timer_list *unused)
+{
+	WRITE_ONCE(nmi_task, NMI_LOCKUP);
+	send_nmi(other_cpu);
+}
+
+/* The NMI is soon, while the rings still have where the locks were taken. */
+static void deadlock(void)
+{
+	unsigned int cpu = raw_smp_processor_id();
+	struct task_struct *task = kthread_create(deadlock_ba, NULL, "btscrash-ba");
+
+	other_cpu = cpumask_any_but(cpu_online_mask, cpu);
+	if (IS_ERR(task) || other_cpu >= nr_cpu_ids) {
+		pr_err("btscrash: no thread or no other CPU\n");
+		return;
+	}
+	set_cpus_allowed_ptr(current, cpumask_of(cpu));
+	kthread_bind(task, other_cpu);
+	timer_setup(&timer, on_deadlock, TIMER_PINNED);
+	mod_timer(&timer, jiffies + 2);
+	wake_up_process(task);
+	deadlock_ab();
+}
+
 static void rcu_stall(void)
 {
 	rcu_read_lock();
@@ -379,6 +439,7 @@ static const struct {
 	{ "panic-in-nmi", panic_in_nmi },
 	{ "hard-lockup", hard_lockup },
 	{ "soft-lockup", soft_lockup },
+	{ "deadlock", deadlock },
 	{ "rcu-stall", rcu_stall },
 	{ "hung-task", hung_task },
 	{ "kthread-mm", kthread_with_mm },

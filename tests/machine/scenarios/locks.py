@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two CPUs deadlock over two spinlocks: who holds which, who waits, and since when.
+
+The kind "deadlock" of btscrash: deadlock_ab takes A and waits for B, deadlock_ba takes B with
+interrupts off and waits for A.
+"""
+
+import json
+
+import dump
+from errors import Failure
+
+SUMMARY = "a deadlock of two CPUs: who holds which lock, and who waits for it"
+
+SCRIPT = "echo deadlock >/sys/module/btscrash/parameters/crash\n"
+
+
+def add_options(parser):
+    parser.add_argument("--keep", action="store_true", help="keep the dump")
+    parser.add_argument("--again", action="store_true",
+                        help="no machine: ask the dump once more that --keep has kept")
+
+
+def _dump(context):
+    path = context.out / "dump"
+    if context.options.again:
+        return path
+    path.unlink(missing_ok=True)
+    modules = [*context.recorder_modules("ring_bytes=8M"), context.guest_module("btscrash")]
+    with context.boot(SCRIPT, modules) as machine:
+        machine.dump_at_panic(context.seconds(200), path)
+    return path
+
+
+def _are(rows, state: str) -> set:
+    """The functions whose spinlocks are certainly so."""
+    return {row["from_sym"].split("+")[0] for row in rows
+            if row.get("state") == state and row["lock"] == "spinlock" and
+            row["sure"] == "certain" and "from_sym" in row}
+
+
+def run(context):
+    path = _dump(context)
+    rows = [json.loads(line) for line in
+            dump.btsrec(context, "locks", "--format", "jsonl", path).splitlines()]
+    for state in ("held", "waits"):
+        if _are(rows, state) != {"deadlock_ab", "deadlock_ba"}:
+            raise Failure(f"{state}: {sorted(_are(rows, state))}")
+    off = [row for row in rows if row["kind"] == "interrupts" and row["state"] == "off"]
+    if [row.get("from_sym", "").split("+")[0] for row in off] != ["deadlock_ba"]:
+        raise Failure(f"interrupts are off: {off}")
+    certain = [row for row in rows if row.get("state") == "held" and row["sure"] == "certain"]
+    context.say(f"both locks held, both waited for; certain: {len(certain)} of {len(rows)} lines")
+    if not context.options.keep:
+        path.unlink()
