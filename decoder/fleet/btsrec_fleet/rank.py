@@ -118,12 +118,18 @@ def features(store: Store) -> list[Feature]:
         feature.p = chances[both]
     for feature, rate in zip(found, statistics.benjamini_hochberg([one.p for one in found])):
         feature.q = rate
-    number(found)
+    number(found, dict(store.connection.execute(
+        "SELECT culprit, sum(side.crashes) FROM side JOIN cell ON cell = member"
+        " WHERE bad = 1 GROUP BY culprit")))
     return found
 
 
-def number(found: list[Feature]) -> None:
-    """Sort, and give ranks: within one those first where values came from."""
+def number(found: list[Feature], culprits: dict[str, int]) -> None:
+    """Sort, and give ranks.
+
+    Within one those come first that are the culprit of most crashes, then those that btsrec why
+    names.
+    """
     why: dict[str, int] = {}
     for feature in found:
         if feature.kind == "value":
@@ -134,7 +140,9 @@ def number(found: list[Feature]) -> None:
     def scores(feature: Feature) -> tuple:
         return KINDS.index(feature.kind), -round(feature.ochiai, 12), -round(feature.increase, 12)
 
-    found.sort(key=lambda one: (*scores(one), -one.why, one.place, one.place_offset, one.target,
+    found.sort(key=lambda one: (*scores(one), -max(culprits.get(one.place, 0),
+                                                   culprits.get(one.target, 0)),
+                                -one.why, one.place, one.place_offset, one.target,
                                 one.target_offset))
     nr_kind = collections.Counter()
     for _, alike in itertools.groupby(found, key=scores):
