@@ -6,12 +6,19 @@
 
 #include "base/grow.h"
 #include "flow/stackmem.h"
+#include "kernel/types.h"
 #include "recorder/cpus.h"
 #include "recorder/record.h"
 #include "symbols/symbol.h"
 
 /* ftrace's call of what froze; see fault.c. */
 #define HOOK_CALL_BYTES 5
+
+#define PAGE_BYTES 4096
+/* THREAD_SIZE with KASAN. */
+#define MAX_STACK_BYTES (64U << 10)
+/* TOP_OF_KERNEL_STACK_PADDING of kernels with FRED. */
+#define FRED_PADDING_BYTES 16
 
 /* The area of a CPU is smaller. */
 #define MAX_AREA_BYTES (1U << 20)
@@ -26,6 +33,21 @@ static bool read_bytes(const struct trace_constants *constants, uint64_t va,
 	*ret = 0;
 	return code_bytes(constants->code, 0, va, (uint8_t *)ret, nr_bytes, &got_bytes) ==
 	       CODE_OK;
+}
+
+/* The place in the area of a CPU of a variable, which v6.2 to v6.14 have in struct pcpu_hot. */
+static uint64_t hot_place(struct btsrec *rec, enum symbol_dump_place place, const char *member)
+{
+	uint64_t at = symbols_place(rec, place), hot = symbols_place(rec, SYMBOL_DUMP_PCPU_HOT);
+	const struct types *types;
+	struct types_field field;
+	const char *why;
+
+	if (at || !hot)
+		return at;
+	types = symbols_types(rec, &why);
+	return types && types_field(types, "pcpu_hot", member, &field) ? hot + field.offset_bytes :
+									 0;
 }
 
 static bool is_read_only(const struct trace_constants *constants, uint64_t address,
@@ -60,6 +82,16 @@ static bool is_kept(const struct trace_constants *constants, uint64_t at, unsign
 	       value == wanted;
 }
 
+/* IRQ_STACK_SIZE, less the word at its top: irq_init_percpu_irqstack() sets it once. */
+static void find_hardirq_stack(struct btsrec *rec, struct trace_constants *ret)
+{
+	uint64_t at = hot_place(rec, SYMBOL_DUMP_HARDIRQ_STACK, "hardirq_stack_ptr");
+
+	if (at && read_bytes(ret, ret->offset + at, 8, &ret->hardirq) &&
+	    code_is_kernel(ret->hardirq) && (ret->hardirq + 8) % PAGE_BYTES == 0)
+		ret->hardirq_at = at;
+}
+
 /* arch/x86/kernel/setup_percpu.c: this_cpu_off and cpu_number. */
 static void find_area(struct btsrec *rec, struct trace_constants *ret)
 {
@@ -69,11 +101,13 @@ static void find_area(struct btsrec *rec, struct trace_constants *ret)
 	    !read_bytes(ret, table + 8ULL * ret->cpu, 8, &ret->offset))
 		return;
 	ret->offset_at = symbols_place(rec, SYMBOL_DUMP_THIS_CPU_OFF);
-	ret->number_at = symbols_place(rec, SYMBOL_DUMP_CPU_NUMBER);
+	ret->number_at = hot_place(rec, SYMBOL_DUMP_CPU_NUMBER, "cpu_number");
 	if (!is_kept(ret, ret->offset_at, 8, ret->offset))
 		ret->offset_at = 0;
 	if (!is_kept(ret, ret->number_at, 4, ret->cpu))
 		ret->number_at = 0;
+	if (ret->offset_at)
+		find_hardirq_stack(rec, ret);
 }
 
 static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
@@ -88,6 +122,8 @@ static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_
 		*ret = constants->offset;
 	else if (constants->number_at && address == constants->number_at && nr_bytes == 4)
 		*ret = constants->cpu;
+	else if (constants->hardirq_at && address == constants->hardirq_at && nr_bytes == 8)
+		*ret = constants->hardirq;
 	else
 		return false;
 	return true;
@@ -117,6 +153,93 @@ static bool read_memory(void *arg, bool segment, uint64_t address, unsigned int 
 		return false;
 	return read_bytes(&values->constants, address, nr_bytes, ret) &&
 	       !is_counted(&values->constants, address, nr_bytes, *ret);
+}
+
+/* --- The thread that runs ------------------------------------------------ */
+
+static bool read_task(const struct trace_values *values, uint64_t task, uint64_t *ret_stack)
+{
+	return read_bytes(&values->constants, task + values->current.stack_at, 8, ret_stack) &&
+	       code_is_kernel(*ret_stack);
+}
+
+/*
+ * From struct task_struct to the top is what it is of the thread that runs at the end: THREAD_SIZE,
+ * less TOP_OF_KERNEL_STACK_PADDING.
+ */
+static void find_current(struct btsrec *rec, struct trace_values *values)
+{
+	const struct trace_constants *constants = &values->constants;
+	struct trace_current *current = &values->current;
+	uint64_t task, top, stack;
+	struct types_field pid, at;
+	const struct types *types;
+	const char *why;
+
+	types = constants->offset_at ? symbols_types(rec, &why) : NULL;
+	if (!types || !types_field(types, "task_struct", "pid", &pid) ||
+	    !types_field(types, "task_struct", "stack", &at))
+		return;
+	current->pid_at = pid.offset_bytes;
+	current->stack_at = at.offset_bytes;
+	current->task_at = hot_place(rec, SYMBOL_DUMP_CURRENT_TASK, "current_task");
+	current->top_at = hot_place(rec, SYMBOL_DUMP_TOP_OF_STACK, "top_of_stack");
+	if (!current->task_at || !current->top_at ||
+	    !read_bytes(constants, constants->offset + current->task_at, 8, &task) ||
+	    !read_bytes(constants, constants->offset + current->top_at, 8, &top) ||
+	    !read_task(values, task, &stack) || top - stack > MAX_STACK_BYTES ||
+	    ((top - stack) % PAGE_BYTES && (top - stack + FRED_PADDING_BYTES) % PAGE_BYTES))
+		return;
+	current->stack_bytes = top - stack;
+}
+
+/* @task is thread @pid, or was until it ended: then another one may have its place. */
+static void now_runs(struct trace_values *values, uint64_t task, uint32_t pid)
+{
+	struct trace_current *current = &values->current;
+	uint64_t stack, now = 0;
+
+	current->task = task;
+	current->top = 0;
+	if (task && current->stack_bytes &&
+	    read_bytes(&values->constants, task + current->pid_at, 4, &now) && now == pid &&
+	    read_task(values, task, &stack))
+		current->top = stack + current->stack_bytes;
+}
+
+/* Is it a load or store of 8 bytes at @at in the area of this CPU? */
+static bool is_at(const struct sem_insn *insn, unsigned int nr_bytes, uint64_t at)
+{
+	return at && insn->segment && nr_bytes == 8 && insn->base == SEM_NO_REG &&
+	       insn->index == SEM_NO_REG && (uint64_t)insn->disp == at;
+}
+
+/* After @insn has been added: the variables hold what __switch_to() has last stored in them. */
+static void note_current(struct trace_values *values, const struct sem_insn *insn)
+{
+	struct trace_current *current = &values->current;
+	uint64_t value = is_at(insn, insn->load_bytes, current->task_at) ? current->task :
+			 is_at(insn, insn->load_bytes, current->top_at) ? current->top : 0;
+
+	if (is_at(insn, insn->store_bytes, current->task_at))
+		current->is_switching = false;
+	else if (value && !current->is_switching && insn->op == SEM_MOV &&
+		 insn->operands[0].kind == SEM_REGISTER && insn->operands[0].bytes == 8)
+		reg_values_anchor(values->values, insn->operands[0].reg, known_all(value));
+}
+
+/* A pause of the recorder's own leaves the thread, even in a switch; other gaps may hide one. */
+static void follow_current(struct trace_values *values, const struct btsrec_event *event)
+{
+	if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only) {
+		now_runs(values, event->sw.next_task_kva, event->sw.next.pid);
+		values->current.is_switching = true;
+	} else if (event->kind == BTSREC_EVENT_ARM) {
+		now_runs(values, event->resume.task_kva, event->resume.now.pid);
+		values->current.is_switching = false;
+	} else if (event->kind == BTSREC_EVENT_GAP && !record_is_own_pause(&event->gap)) {
+		now_runs(values, 0, 0);
+	}
 }
 
 /* --- The history -------------------------------------------------------- */
@@ -218,6 +341,7 @@ static void add_range(struct trace_values *values, const struct trace_event *tra
 			anchor(values);
 		place = reg_values_insn(values->values, insn);
 		values->nomem |= place == TRACE_VALUES_NONE;
+		note_current(values, insn);
 		if (!new.nr++)
 			new.place = place;
 	}
@@ -349,6 +473,7 @@ static bool add_event(void *arg, const struct trace_event *traced)
 	/* A freeze is the end. */
 	if (traced->event->kind == BTSREC_EVENT_FREEZE)
 		return !values->nomem;
+	follow_current(values, traced->event);
 	if (traced->event->kind != BTSREC_EVENT_BRANCH)
 		cut(values, why_at(traced->event));
 	else if (traced->step)
@@ -372,6 +497,7 @@ enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 		ret->constants = (struct trace_constants){ .code = ret->code, .cpu = cpu };
 		find_read_only(rec, &ret->constants);
 		find_area(rec, &ret->constants);
+		find_current(rec, ret);
 		reg_values_constants(ret->values, constant, &ret->constants);
 	}
 	ret->has_frame = !ret->nomem && ret->freeze &&

@@ -27,13 +27,31 @@ struct trace_values_range {
  * @start, @end: read-only data of the kernel; both 0: not known, or not protected.
  * @cpu, @offset: the number of the CPU, and where its area is.
  * @offset_at, @number_at: places of this_cpu_off and cpu_number in the area; 0: not known.
+ * @hardirq_at, @hardirq: of hardirq_stack_ptr, and what it holds; 0: not known.
  */
 struct trace_constants {
 	struct code *code;
 	uint64_t start, end;
-	uint64_t offset_at, number_at;
-	uint64_t offset;
+	uint64_t offset_at, number_at, hardirq_at;
+	uint64_t offset, hardirq;
 	unsigned int cpu;
+};
+
+/**
+ * struct trace_current - the thread that runs, as the kernel's variables of this CPU have it
+ * @task_at, @top_at: places of current_task and of the top of its stack in the area; 0: not known.
+ * @pid_at, @stack_at: members of struct task_struct.
+ * @stack_bytes: from the member to the top; 0: not known.
+ * @task: its task_struct; 0: not known.  @top: of its stack; 0: not known.
+ * @is_switching: an annotation says that it is next, but the variables have the one before.
+ */
+struct trace_current {
+	uint64_t task_at, top_at;
+	uint32_t pid_at, stack_at;
+	uint64_t stack_bytes;
+	uint64_t task;
+	uint64_t top;
+	bool is_switching;
 };
 
 /**
@@ -61,6 +79,7 @@ struct trace_values {
 	struct fault_frame frame;
 	bool nomem;
 	struct trace_constants constants;
+	struct trace_current current;
 };
 
 /** trace_values_insn() - what the instruction at the kernel address @ip does; false: not known */

@@ -567,7 +567,7 @@ const struct symbol_table *symbols_kernel(struct btsrec *rec)
 
 const struct types *symbols_types(struct btsrec *rec, const char **ret_why)
 {
-	struct symbol_dump *dump = symbols_dump(rec);
+	struct symbol_dump *dump = dump_get(rec);
 	const struct types *types = NULL;
 	const char *why = "the kernel's names are not known";
 

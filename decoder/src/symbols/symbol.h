@@ -192,6 +192,10 @@ enum symbol_dump_place {
 	SYMBOL_DUMP_PER_CPU_OFFSET,
 	SYMBOL_DUMP_THIS_CPU_OFF,	/* in the area of a CPU, as the next */
 	SYMBOL_DUMP_CPU_NUMBER,
+	SYMBOL_DUMP_CURRENT_TASK,
+	SYMBOL_DUMP_TOP_OF_STACK,
+	SYMBOL_DUMP_HARDIRQ_STACK,
+	SYMBOL_DUMP_PCPU_HOT,		/* to v6.14; has the four before it */
 	SYMBOL_DUMP_SCHED_TEXT,
 	SYMBOL_DUMP_SCHED_TEXT_END,
 	SYMBOL_DUMP_SOFTIRQ_TEXT,
@@ -216,7 +220,7 @@ const struct kread *symbols_kread(struct btsrec *rec);
 const struct symbol_table *symbols_kernel(struct btsrec *rec);
 
 /**
- * symbols_types() - the kernel's types, if names of the dump are wanted
+ * symbols_types() - the kernel's types, whether names of the dump are wanted or not
  * @ret_why: why there are none, static; else untouched.
  *
  * Return: the session's; NULL: none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's BTF, with the prototypes of its functions. */
+/* The kernel's BTF, with the prototypes of its functions, and struct task_struct. */
 #include "mkimage.h"
 
 #include <bpf/btf.h>
@@ -40,6 +40,9 @@ static void make_types(void)
 	ids[PACKED] = btf__add_struct(btf, "packed", 9);
 	btf__add_field(btf, "byte", ids[U8], 0, 0);
 	btf__add_field(btf, "number", ids[LONG], 8, 0);
+	btf__add_struct(btf, "task_struct", 16);
+	btf__add_field(btf, "pid", ids[INT], 0, 0);
+	btf__add_field(btf, "stack", ids[LONG], 64, 0);
 }
 
 static int type_of(const char *word)
