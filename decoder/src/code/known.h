@@ -75,6 +75,12 @@ static inline struct known known_xor(struct known a, struct known b)
 	return (struct known){ (a.value ^ b.value) & mask, mask };
 }
 
+/* Has @sum, of the two and maybe 1, lost a bit?  Hacker's Delight, 2-13. */
+static inline bool known_overflows(uint64_t a, uint64_t b, uint64_t sum)
+{
+	return ((a & b) | ((a | b) & ~sum)) >> 63;
+}
+
 /**
  * known_add_carry() - @a + @b + the lowest bit of @carry: a bit of a sum is known where both bits
  * and the carry into it are
@@ -87,6 +93,10 @@ static inline struct known known_add_carry(struct known a, struct known b, struc
 	uint64_t carry_zero = ~(max ^ a_max ^ b_max), carry_one = min ^ a.value ^ b.value;
 	uint64_t mask = a.mask & b.mask & (carry_zero | carry_one);
 
+	/* Between two numbers the bits that both begin with do not change. */
+	if (known_overflows(a_max, b_max, max) == known_overflows(a.value, b.value, min))
+		mask |= min == max ? UINT64_MAX :
+			~(UINT64_MAX >> __builtin_clzll(min ^ max));
 	return (struct known){ min & mask, mask };
 }
 

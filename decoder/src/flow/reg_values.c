@@ -38,7 +38,6 @@ struct reg_values *reg_values_new(void)
 
 	if (!values)
 		return NULL;
-	values->generation = 1;
 	values->insns = calloc(1024, sizeof(values->insns[0]));
 	values->room_insns = 1024;
 	values->nr_insns = 1;
@@ -225,80 +224,173 @@ void reg_values_anchor(struct reg_values *values, enum sem_reg reg, struct known
 	values->versions[values->current[reg]].known = known;
 }
 
+/* --- Distances ---------------------------------------------------------- */
+
+/* What is as far from one root as each other can be compared, whatever the root holds. */
+static struct number distance_of(const struct reg_values *values, uint32_t version)
+{
+	const struct version *of = &values->versions[version];
+
+	if (of->known.mask == UINT64_MAX)
+		return (struct number){ 0, of->known.value };
+	return of->root ? (struct number){ of->root, of->offset } : (struct number){ version, 0 };
+}
+
+static struct known root_known(const struct reg_values *values, struct number number)
+{
+	return number.root ? values->versions[number.root].known : known_none();
+}
+
+/* Of the operand in memory; false: of two registers that are not known, or not of 64 bits. */
+static bool operand_distance(const struct reg_values *values, const struct sem_insn *insn,
+			     struct number *ret)
+{
+	struct number base = { 0, 0 }, index = { 0, 0 };
+
+	if (insn->segment || insn->address_bytes != WORD_BYTES)
+		return false;
+	if (insn->base != SEM_NO_REG)
+		base = distance_of(values, values->at[insn->base]);
+	if (insn->index != SEM_NO_REG)
+		index = distance_of(values, values->at[insn->index]);
+	if (index.root)
+		return false;
+	ret->root = base.root;
+	ret->offset = base.offset + (uint64_t)insn->disp + index.offset * insn->scale;
+	return true;
+}
+
+/* The version of @reg that the step makes, or has. */
+static uint32_t behind(const struct reg_values *values, const struct sem_insn *insn,
+		       unsigned int reg)
+{
+	uint32_t below = insn->writes & ((1U << reg) - 1);
+
+	return insn->writes >> reg & 1 ? values->next + (uint32_t)__builtin_popcount(below) :
+					 values->at[reg];
+}
+
+static void set_distance(struct reg_values *values, uint32_t version, struct number number)
+{
+	/* It would be its own root. */
+	if (number.root == version)
+		return;
+	values->versions[version].root = number.root;
+	values->versions[version].offset = number.offset;
+}
+
+static bool is_whole(const struct sem_operand *operand)
+{
+	return operand->kind == SEM_REGISTER && operand->bytes == WORD_BYTES;
+}
+
+/* The step makes @reg of @from and @by. */
+static void move_distance(struct reg_values *values, const struct sem_insn *insn,
+			  unsigned int reg, unsigned int from, uint64_t by)
+{
+	struct number number = distance_of(values, values->at[from]);
+
+	number.offset += by;
+	if (insn->writes >> reg & 1)
+		set_distance(values, behind(values, insn, reg), number);
+}
+
+/* RSP of instructions of the stack. */
+static void follow_rsp(struct reg_values *values, const struct sem_insn *insn)
+{
+	const struct sem_operand *operand = &insn->operands[0];
+
+	if (reg_values_pushes(insn))
+		move_distance(values, insn, SEM_RSP, SEM_RSP, -(uint64_t)WORD_BYTES);
+	else if ((insn->op == SEM_POP && is_whole(operand) && operand->reg != SEM_RSP) ||
+		 (insn->op == SEM_RET && !operand->kind))
+		move_distance(values, insn, SEM_RSP, SEM_RSP, WORD_BYTES);
+	else if (insn->op == SEM_LEAVE)
+		move_distance(values, insn, SEM_RSP, SEM_RBP, WORD_BYTES);
+}
+
+static void follow_operand(struct reg_values *values, const struct sem_insn *insn)
+{
+	const struct sem_operand *to = &insn->operands[0], *from = &insn->operands[1];
+	struct number number;
+
+	if (insn->op == SEM_MOV && is_whole(from))
+		move_distance(values, insn, to->reg, from->reg, 0);
+	else if (insn->op == SEM_LEA && operand_distance(values, insn, &number))
+		set_distance(values, behind(values, insn, to->reg), number);
+	else if ((insn->op == SEM_ADD || insn->op == SEM_SUB) && from->kind == SEM_IMMEDIATE)
+		move_distance(values, insn, to->reg, to->reg,
+			      insn->op == SEM_ADD ? from->value : -from->value);
+}
+
+/* What the step makes is as far from another version as it says; @load: of load_of(). */
+static void follow_distances(struct reg_values *values, const struct sem_insn *insn, uint32_t load)
+{
+	const struct sem_operand *to = &insn->operands[0];
+	unsigned int reg = insn->op == SEM_LEAVE ? SEM_RBP : insn->op == SEM_IRET ? SEM_RSP :
+			   is_whole(to) ? to->reg : SEM_NO_REG;
+
+	follow_rsp(values, insn);
+	if (reg == SEM_NO_REG || !(insn->writes >> reg & 1))
+		return;
+	if (load && (insn->op == SEM_POP || insn->op == SEM_MOV || reg != to->reg))
+		set_distance(values, behind(values, insn, reg), distance_of(values, load));
+	else if (is_whole(to))
+		follow_operand(values, insn);
+}
+
 /* --- Words of the stack ------------------------------------------------- */
 
-static void words_forget(struct reg_values *values)
+/* The most that RSP becomes less by: of kstack offsets a random number, of alignments few bytes. */
+#define MAX_MOVE_BYTES	(1U << 16)
+
+static void move_stack(struct reg_values *values, const struct sem_insn *insn)
 {
-	values->generation++;
-	values->nr_words = 0;
-}
+	const struct sem_operand *to = &insn->operands[0], *by = &insn->operands[1];
+	struct number than = distance_of(values, values->at[SEM_RSP]);
+	uint64_t max = UINT64_MAX;
+	struct known known;
 
-static struct word *word_at(struct reg_values *values, uint64_t address)
-{
-	size_t at = hash_of(address, NR_WORDS);
-
-	while (values->words[at].generation == values->generation &&
-	       values->words[at].address != address)
-		at = (at + 1) % NR_WORDS;
-	return &values->words[at];
-}
-
-/* 0: not known. */
-static uint32_t word_get(struct reg_values *values, struct known address)
-{
-	const struct word *word;
-
-	if (address.mask != UINT64_MAX)
-		return 0;
-	word = word_at(values, address.value);
-	return word->generation == values->generation ? word->version : 0;
-}
-
-static void word_set(struct reg_values *values, uint64_t address, uint32_t version)
-{
-	struct word *word;
-
-	if (values->nr_words > NR_WORDS / 2)
-		words_forget(values);
-	word = word_at(values, address);
-	values->nr_words += word->generation != values->generation;
-	*word = (struct word){ address, version, values->generation };
-}
-
-static void words_overwrite(struct reg_values *values, uint64_t address, uint64_t nr_bytes)
-{
-	uint64_t end = address + nr_bytes;
-
-	for (address &= ~(uint64_t)(WORD_BYTES - 1); address < end; address += WORD_BYTES) {
-		struct word *word = word_at(values, address);
-
-		if (word->generation == values->generation)
-			word->version = 0;
+	if (!is_whole(to) || to->reg != SEM_RSP)
+		return;
+	if (insn->op == SEM_SUB && is_whole(by)) {
+		known = values->versions[values->at[by->reg]].known;
+		max = known.value | ~known.mask;
+	} else if (insn->op == SEM_AND && by->kind == SEM_IMMEDIATE) {
+		max = ~by->value;
 	}
+	if (max < MAX_MOVE_BYTES)
+		words_below(&values->words, behind(values, insn, SEM_RSP), than, than.offset);
 }
 
-static void words_store(struct reg_values *values, const struct sem_insn *insn,
-			const struct sem_state *state)
+static void words_operand(struct reg_values *values, const struct sem_insn *insn)
 {
-	struct known address = sem_address(insn, state);
+	bool of_register = insn->op == SEM_MOV && insn->store_bytes == WORD_BYTES &&
+			   insn->operands[1].kind == SEM_REGISTER;
+	struct number at;
 	uint32_t word;
 
 	/* A variable of this CPU, at its place in the area of that: on no stack. */
 	if (insn->segment && insn->base == SEM_NO_REG && insn->index == SEM_NO_REG &&
 	    insn->store_bytes <= WORD_BYTES)
 		return;
-	if (insn->segment || address.mask != UINT64_MAX || insn->store_bytes > 512 ||
-	    address.value + insn->store_bytes < address.value) {
-		words_forget(values);
+	/* POP finds its operand by RSP as it is after the load: SDM vol. 2, POP. */
+	if (insn->op == SEM_POP || insn->store_bytes > 512 ||
+	    !operand_distance(values, insn, &at)) {
+		words_forget(&values->words);
 		return;
 	}
-	word = word_get(values, address);
-	words_overwrite(values, address.value, insn->store_bytes);
-	/* A retpoline replaces the address that its call has pushed. */
-	if (word && insn->op == SEM_MOV && insn->store_bytes == WORD_BYTES && !insn->disp &&
-	    insn->base == SEM_RSP && insn->index == SEM_NO_REG &&
-	    insn->operands[1].kind == SEM_REGISTER)
-		word_set(values, address.value, values->at[insn->operands[1].reg]);
+	word = words_get(&values->words, at);
+	words_store(&values->words, at, root_known(values, at), insn->store_bytes);
+	/*
+	 * A retpoline replaces the address that its call has pushed.  The stack for interrupts
+	 * begins with where the other one ends.
+	 */
+	if ((word && of_register && !insn->disp && insn->base == SEM_RSP &&
+	     insn->index == SEM_NO_REG) ||
+	    (of_register && insn->operands[1].reg == SEM_RSP))
+		words_set(&values->words, at, root_known(values, at),
+			  values->at[insn->operands[1].reg]);
 }
 
 /* --- One step ----------------------------------------------------------- */
@@ -328,39 +420,54 @@ static void apply_interrupt(const struct sem_insn *insn, struct sem_state *state
 	(void)known_merge(before, old, &state->contradiction);
 }
 
-static void words_interrupt(struct reg_values *values, const struct sem_insn *insn,
-			    const struct sem_state *state, uint32_t rsp_before)
+/* @insn: the interrupt, which has stored a frame below where the stack was. */
+static void words_interrupt(struct reg_values *values, const struct sem_insn *insn)
 {
-	const struct known *rsp = state->behind[SEM_RSP];
-	uint64_t error = reg_values_has_error_code(insn->cc) ? WORD_BYTES : 0;
+	unsigned int error = reg_values_has_error_code(insn->cc) ? WORD_BYTES : 0;
+	uint32_t version = behind(values, insn, SEM_RSP);
+	struct number at = distance_of(values, version);
+	struct number than = distance_of(values, values->at[SEM_RSP]);
+	uint64_t rsp = than.offset;
 
 	if (reg_values_has_own_stack(insn->cc))
 		return;
-	if (rsp->mask != UINT64_MAX) {
-		words_forget(values);
-		return;
-	}
-	words_overwrite(values, rsp->value, IRET_FRAME_BYTES + error);
-	word_set(values, rsp->value + error + IRET_RSP * WORD_BYTES, rsp_before);
+	than.offset -= IRET_FRAME_BYTES + error;
+	if (at.root == version)
+		words_below(&values->words, version, than, rsp);
+	words_store(&values->words, at, root_known(values, at), IRET_FRAME_BYTES + error);
+	at.offset += error + IRET_RSP * WORD_BYTES;
+	words_set(&values->words, at, root_known(values, at), values->at[SEM_RSP]);
+}
+
+/* @insn pushes version @pushed. */
+static void words_push(struct reg_values *values, const struct sem_insn *insn, uint32_t pushed)
+{
+	struct number at = distance_of(values, behind(values, insn, SEM_RSP));
+
+	words_store(&values->words, at, root_known(values, at), WORD_BYTES);
+	words_set(&values->words, at, root_known(values, at), pushed);
+	if (insn->op == SEM_PUSH && is_whole(&insn->operands[0]))
+		set_distance(values, pushed,
+			     distance_of(values, values->at[insn->operands[0].reg]));
 }
 
 /* The version of the word that it loads; 0: not known. */
-static uint32_t load_of(struct reg_values *values, const struct sem_insn *insn,
-			const struct sem_state *state)
+static uint32_t load_of(const struct reg_values *values, const struct sem_insn *insn)
 {
-	struct known frame_rsp = known_all(IRET_RSP * WORD_BYTES);
+	struct number at = distance_of(values, values->at[SEM_RSP]);
 
 	switch (insn->op) {
 	case SEM_POP:
 	case SEM_RET:
-		return word_get(values, *state->before[SEM_RSP]);
+		return words_get(&values->words, at);
 	case SEM_LEAVE:
-		return word_get(values, *state->before[SEM_RBP]);
+		return words_get(&values->words, distance_of(values, values->at[SEM_RBP]));
 	case SEM_IRET:
-		return word_get(values, known_add(*state->before[SEM_RSP], frame_rsp, false));
+		at.offset += IRET_RSP * WORD_BYTES;
+		return words_get(&values->words, at);
 	default:
-		return insn->load_bytes == WORD_BYTES && !insn->segment ?
-		       word_get(values, sem_address(insn, state)) : 0;
+		return insn->load_bytes == WORD_BYTES && operand_distance(values, insn, &at) ?
+			       words_get(&values->words, at) : 0;
 	}
 }
 
@@ -401,21 +508,16 @@ void reg_values_apply(const struct sem_insn *insn, struct sem_state *state)
 		sem_apply(insn, state);
 }
 
-static void words_follow(struct reg_values *values, const struct sem_insn *insn,
-			 const struct sem_state *state, uint32_t pushed)
+static void words_follow(struct reg_values *values, const struct sem_insn *insn)
 {
-	const struct known *rsp = state->behind[SEM_RSP];
-
-	if (reg_values_is_interrupt(insn)) {
-		words_interrupt(values, insn, state, values->at[SEM_RSP]);
-	} else if (reg_values_pushes(insn)) {
-		if (rsp->mask != UINT64_MAX || rsp->value % WORD_BYTES)
-			words_forget(values);
-		else
-			word_set(values, rsp->value, pushed);
-	} else if (insn->store_bytes) {
-		words_store(values, insn, state);
-	}
+	if (reg_values_is_interrupt(insn))
+		words_interrupt(values, insn);
+	else if (reg_values_pushes(insn))
+		words_push(values, insn, values->next + reg_values_nr_made(insn) - 1);
+	else if (insn->store_bytes)
+		words_operand(values, insn);
+	else
+		move_stack(values, insn);
 }
 
 /* --- Interrupts --------------------------------------------------------- */
@@ -441,7 +543,8 @@ static void interrupt_begins(struct reg_values *values, const struct sem_insn *i
  * What an interrupt from outside came upon goes on with the registers that it had: it could not
  * go on otherwise.  Exceptions are handled in ways that change them.
  */
-static void interrupt_ends(struct reg_values *values, struct sem_state *state)
+static void interrupt_ends(struct reg_values *values, const struct sem_insn *insn,
+			   struct sem_state *state)
 {
 	const struct open_interrupt *open;
 
@@ -459,6 +562,8 @@ static void interrupt_ends(struct reg_values *values, struct sem_state *state)
 
 		(void)known_merge(before, *state->behind[reg], &state->contradiction);
 		(void)known_merge(state->behind[reg], *before, &state->contradiction);
+		set_distance(values, behind(values, insn, reg),
+			     distance_of(values, open->versions[reg]));
 	}
 }
 
@@ -535,17 +640,18 @@ static void forward_step(struct reg_values *values, struct sem_state *state)
 
 	meet(values, insn, values->next, state);
 	if (insn->op == SEM_CUT) {
-		words_forget(values);
+		words_forget(&values->words);
 	} else {
-		load = load_of(values, insn, state);
+		load = load_of(values, insn);
 		if (load)
 			state->load = &values->versions[load].known;
 		else if (reg_values_constant(values, insn, state, &constant))
 			state->load = &constant;
 		reg_values_apply(insn, state);
+		follow_distances(values, insn, load);
 		if (insn->op == SEM_IRET)
-			interrupt_ends(values, state);
-		words_follow(values, insn, state, values->next + reg_values_nr_made(insn) - 1);
+			interrupt_ends(values, insn, state);
+		words_follow(values, insn);
 		if (reg_values_is_interrupt(insn))
 			interrupt_begins(values, insn);
 	}
@@ -563,7 +669,7 @@ static void pass_forward(struct reg_values *values, size_t end, struct sem_state
 	values->step = part->first_step;
 	values->next = part->first_version;
 	values->nr_open = 0;
-	words_forget(values);
+	words_forget(&values->words);
 	while (values->step < end && !part->dead) {
 		forward_step(values, state);
 		reg_values_step_over(values, reg_values_insn_at(values, values->step));

@@ -9,7 +9,8 @@
  *
  * Of memory only what pushes and calls have put on the stack is followed, from the store to the
  * load: no compiler takes the address of such a word, so no other CPU writes it.  A store to an
- * address that is not known ends that.  Other memory is read only where nothing can have written.
+ * address that is not known ends that; see reg_values_words.h.  Other memory is read only where
+ * nothing can have written.
  */
 #ifndef BTSREC_REG_VALUES_H
 #define BTSREC_REG_VALUES_H

@@ -6,10 +6,8 @@
 #include <stddef.h>
 
 #include "flow/reg_values.h"
+#include "flow/reg_values_words.h"
 #include "flow/saved_frame.h"
-
-/* Words of a stack: more than a stack of 16 KiB has. */
-#define NR_WORDS	4096
 
 /* The number of the one that is no instruction. */
 #define STEP_CUT	0
@@ -17,17 +15,17 @@
 /* In place of the condition of an instruction that an interrupt came into. */
 #define BEGUN	0xff
 
-/** struct version - what a register holds from one write to the next; @prev: before that write */
+/**
+ * struct version - what a register holds from one write to the next
+ * @prev: before that write.
+ * @root, @offset: it holds @offset more than version @root, whatever that does; root 0: nothing is
+ *	said.
+ */
 struct version {
 	struct known known;
 	uint32_t prev;
-};
-
-/** struct word - @version is what was pushed at @address; 0: nothing that is known */
-struct word {
-	uint64_t address;
-	uint32_t version;
-	uint32_t generation;
+	uint32_t root;
+	uint64_t offset;
 };
 
 /* Interrupts within interrupts. */
@@ -77,9 +75,7 @@ struct reg_values {
 	size_t nr_versions, room_versions;
 	struct part *parts;
 	size_t nr_parts, room_parts;
-	struct word words[NR_WORDS];
-	uint32_t generation;
-	size_t nr_words;
+	struct words words;
 	struct open_interrupt open[NR_OPEN];
 	unsigned int nr_open;
 	uint32_t current[SEM_NR_REGS];

@@ -388,6 +388,96 @@ START_TEST(contradictions)
 }
 END_TEST
 
-BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, cuts, interrupts,
+/* What is pushed after @move of RSP and popped after @store: the value 5, or nothing. */
+static void expect_popped(const char *move, size_t move_bytes, const char *store,
+			  size_t store_bytes, bool known)
+{
+	uint32_t pop;
+
+	setup();
+	reg_values_anchor(values, SEM_RDX, known_all(0xffff888000001000));
+	reg_values_anchor(values, SEM_RSP, known_all(SP));
+	INSN(0x1000, "\xbb\x05\x00\x00\x00");	/* mov $5, %ebx */
+	INSN(0x1005, "\x53");				/* push %rbx */
+	INSN(0x1006, "\x25\xf8\x07\x00\x00");	/* and $0x7f8, %eax */
+	insn(0x100b, move, move_bytes);
+	INSN(0x100f, "\x53");				/* push %rbx */
+	insn(0x1010, store, store_bytes);
+	pop = INSN(0x1020, "\x59");			/* pop %rcx */
+	reg_values_run(values);
+	look(pop);
+	if (known)
+		ck_is(at.certain.behind[SEM_RCX], 5);
+	else
+		ck_assert_uint_ne(at.certain.behind[SEM_RCX].mask, UINT64_MAX);
+	reg_values_free(values);
+}
+
+/* sub %rax, %rsp moves the stack by a random number, mov %rsi, %rsp to anywhere. */
+START_TEST(stacks_somewhere)
+{
+	/* nop; mov %rcx, (%rdx); mov %rcx, 8(%rsp); mov %rcx, (%rsp); 4 bytes up; (%rsi) */
+	expect_popped("\x48\x29\xc4", 3, "\x90", 1, true);
+	expect_popped("\x48\x29\xc4", 3, "\x48\x89\x0a", 3, true);
+	expect_popped("\x48\x29\xc4", 3, "\x48\x89\x4c\x24\x08", 5, true);
+	expect_popped("\x48\x29\xc4", 3, "\x48\x89\x0c\x24", 4, false);
+	expect_popped("\x48\x29\xc4", 3, "\x48\x89\x4c\x24\x04", 5, false);
+	expect_popped("\x48\x29\xc4", 3, "\x48\x89\x4c\x24\xfc", 5, false);
+	expect_popped("\x48\x29\xc4", 3, "\x48\x89\x0e", 3, false);
+	expect_popped("\x48\x89\xf4", 3, "\x90", 1, true);
+	expect_popped("\x48\x89\xf4", 3, "\x48\x89\x4c\x24\x08", 5, true);
+	/* Of RSI nothing is known. */
+	expect_popped("\x48\x89\xf4", 3, "\x48\x89\x0a", 3, false);
+}
+END_TEST
+
+/* The word of the stack that was moved from outlives what is pushed below it. */
+START_TEST(stack_below)
+{
+	uint32_t pop;
+
+	setup();
+	INSN(0x1000, "\xbb\x05\x00\x00\x00");	/* mov $5, %ebx */
+	INSN(0x1005, "\x53");				/* push %rbx */
+	INSN(0x1006, "\x48\x89\xe5");			/* mov %rsp, %rbp */
+	INSN(0x1009, "\x25\xf8\x07\x00\x00");	/* and $0x7f8, %eax */
+	INSN(0x100e, "\x48\x29\xc4");			/* sub %rax, %rsp */
+	INSN(0x1011, "\x50");				/* push %rax */
+	reg_values_interrupt(values, 0x1012, 236);
+	INSN(0x2000, "\x50");				/* push %rax */
+	INSN(0x2001, "\x58");				/* pop %rax */
+	INSN(0x2002, "\x48\xcf");			/* iretq */
+	INSN(0x1012, "\x48\x89\xec");			/* mov %rbp, %rsp */
+	pop = INSN(0x1015, "\x59");			/* pop %rcx */
+	reg_values_run(values);
+	look(pop);
+	ck_is(at.certain.behind[SEM_RCX], 5);
+	reg_values_free(values);
+}
+END_TEST
+
+/* What is read from the middle is as on the way there. */
+START_TEST(seek)
+{
+	uint32_t places[40];
+
+	setup();
+	for (unsigned int i = 0; i < 40; i++) {
+		char bytes[] = { (char)0xb8, (char)i, 0, 0, 0 };
+
+		places[i] = insn(0x1000 + 5 * i, bytes, sizeof(bytes));
+	}
+	reg_values_run(values);
+	for (unsigned int i = 40; i--;) {
+		reg_values_seek(values, places[i]);
+		reg_values_next(values, places[i], &at);
+		ck_is(at.certain.behind[SEM_RAX], i);
+	}
+	reg_values_free(values);
+}
+END_TEST
+
+BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, stacks_somewhere, stack_below, seek,
+	       cuts, interrupts,
 	       interrupts_of_one_instruction, interrupted_code_goes_on, begun,
 	       constants, likely, likely_cuts, likely_in_handlers, contradictions)
