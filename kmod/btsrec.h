@@ -173,6 +173,7 @@ void btsrec_freeze_exit(void);
 void btsrec_freeze_now(void);
 bool btsrec_freeze_for(const struct pt_regs *regs, enum btsrec_reason reason, const char *trigger);
 bool btsrec_freeze_missed(void);
+void btsrec_freezers_sync(void);
 void btsrec_thaw(void);
 bool btsrec_is_frozen(void);
 

@@ -16,6 +16,7 @@
 #include <linux/kdebug.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <asm/apic.h>
@@ -288,10 +289,7 @@ BTSREC_HOOK_HANDLER(on_oops, regs)
  */
 BTSREC_HOOK_HANDLER(on_warn, regs)
 {
-	if (!btsrec_freezes_on(BTSREC_REASON_WARN))
-		return;
-	pause_on_suspicion(NULL, BTSREC_REASON_WARN);
-	btsrec_trigger_freeze(regs, BTSREC_REASON_WARN, NULL);
+	btsrec_trigger_stop(regs, BTSREC_REASON_WARN, NULL);
 }
 
 /* BTS must be off before the next kernel: nothing there would switch it off. */
@@ -580,21 +578,38 @@ bool btsrec_freeze_missed(void)
 	return reason;
 }
 
+/* In an interrupt, which comes after an NMI, and when interrupts are on. */
+static void nothing(void *unused)
+{
+}
+
 /**
- * btsrec_thaw() - allow a new freeze
+ * btsrec_freezers_sync() - wait for hooks and NMI handlers that are about to freeze
+ *
+ * May sleep.
+ */
+void btsrec_freezers_sync(void)
+{
+	on_each_cpu(nothing, NULL, 1);
+}
+
+/**
+ * btsrec_thaw() - the recorder is armed: allow a new freeze
  *
  * No CPU may be live.  What each CPU's page says about the last freeze stays
- * until the CPU is armed again; the recorder as a whole is disarmed.
+ * until the CPU is armed again.  Hooks and our NMI handler may be registered: a freeze that comes
+ * at any moment finds no CPU that records, and its "frozen" stays.  May sleep.
  */
 void btsrec_thaw(void)
 {
+	struct btsrec_root *root = btsrec_root_page;
 	unsigned int cpu;
 
+	WRITE_ONCE(root->state, BTSREC_ROOT_ARMED);
+	root->freeze_reason = BTSREC_REASON_NONE;
+	memset(root->freeze_trigger, 0, sizeof(root->freeze_trigger));
+	WRITE_ONCE(freeze_reason, BTSREC_REASON_NONE);
+	btsrec_freezers_sync();	/* an NMI that has read the old reason is over */
 	for_each_possible_cpu(cpu)
 		per_cpu(btsrec_pcpu, cpu).frozen_tsc = 0;
-	if (btsrec_root_page->state == BTSREC_ROOT_FROZEN)
-		WRITE_ONCE(btsrec_root_page->state, BTSREC_ROOT_DISARMED);
-	btsrec_root_page->freeze_reason = BTSREC_REASON_NONE;
-	memset(btsrec_root_page->freeze_trigger, 0, sizeof(btsrec_root_page->freeze_trigger));
-	WRITE_ONCE(freeze_reason, BTSREC_REASON_NONE);
 }

@@ -3,7 +3,7 @@
  * Parameters, and the order in which the recorder comes up and goes down:
  *
  *	load	root, module map, device
- *	arm	checks, perf, probes, freeze hooks, CPUs, VMCOREINFO line
+ *	arm	checks, perf, probes, freeze hooks, triggers, CPUs, VMCOREINFO line
  *
  * Both are undone in exactly the reverse order.  The CPU hotplug callbacks are
  * the only place where a CPU starts or stops recording in order.
@@ -353,12 +353,62 @@ static bool all_record(void)
 	return true;
 }
 
+static void restore_state(void)
+{
+	struct btsrec_root *root = btsrec_root_page;
+
+	if (!btsrec_is_frozen())
+		WRITE_ONCE(root->state, root->nr_arms ? BTSREC_ROOT_DISARMED : BTSREC_ROOT_LOADED);
+}
+
+/*
+ * What no CPU has of its own: perf's event, probes and hooks.  The freeze is forgotten before the
+ * hooks: the first of them may find a fault, and its "frozen" must stay.
+ */
+static int hooks_register(void)
+{
+	int err = bts_check(btsrec_root_page->mode, !strcmp(pti, "map"));
+
+	if (err)
+		return err;
+	btsrec_errata_warn(btsrec_root_page->errata);
+	err = btsrec_perf_hold();
+	if (err)
+		return err;
+	err = btsrec_probes_register();
+	if (err)
+		goto release_perf;
+	btsrec_thaw();
+	err = btsrec_freeze_register(freeze);
+	if (err)
+		goto unregister_probes;
+	btsrec_triggers_register();
+	return 0;
+
+unregister_probes:
+	restore_state();
+	btsrec_probes_unregister();
+release_perf:
+	btsrec_perf_release();
+	return err;
+}
+
+/* No CPU records. */
+static void hooks_unregister(void)
+{
+	btsrec_triggers_unregister();
+	btsrec_freeze_unregister();
+	restore_state();
+	btsrec_probes_unregister();
+	btsrec_perf_release();
+}
+
 /**
  * btsrec_arm() - begin to record on every online CPU, now and as they come
  *
- * Rings keep what they hold.  A frozen recorder is disarmed first and forgets its
- * freeze; so is one with a CPU that does not record.  Does nothing if all record
- * already.  If it fails, nothing records.  The caller serialises.
+ * Rings keep what they hold.  A frozen recorder forgets its freeze.  It keeps its hooks, which take
+ * the kernel much longer than all else.  One with a CPU that does not record is disarmed first.
+ * Does nothing if all record already.  If it fails, nothing records.  The caller serialises.
  *
  * Return: 0; a negative errno after a printed sentence that says why not:
  * -ENODEV, -EOPNOTSUPP (see bts_check()), -EIO (self-test), -ENOMEM, or what perf
@@ -367,50 +417,32 @@ static bool all_record(void)
  */
 int btsrec_arm(void)
 {
-	struct btsrec_root *root = btsrec_root_page;
-	u32 old_state;
-	int err;
+	int err = 0;
 
 	if (btsrec_is_armed() && !btsrec_is_frozen() && all_record())
 		return 0;
-	btsrec_disarm();
-	err = bts_check(root->mode, !strcmp(pti, "map"));
+	if (btsrec_is_armed() && btsrec_is_frozen()) {
+		btsrec_triggers_disable();
+		cpus_stop();
+		btsrec_thaw();
+	} else {
+		btsrec_disarm();
+		err = hooks_register();
+	}
 	if (err)
 		return err;
-	btsrec_errata_warn(root->errata);
-	err = btsrec_perf_hold();
-	if (err)
-		return err;
-	err = btsrec_probes_register();
-	if (err)
-		goto release_perf;
-	btsrec_thaw();
-	/* Before the hooks: the first of them may find a fault, and its "frozen" must stay. */
-	old_state = root->state;
-	WRITE_ONCE(root->state, BTSREC_ROOT_ARMED);
-	err = btsrec_freeze_register(freeze);
-	if (err)
-		goto restore_state;
 	err = cpus_start();
-	if (err)
-		goto unregister_freeze;
-	root->nr_arms++;
-	btsrec_triggers_register();
+	if (err) {
+		hooks_unregister();
+		return err;
+	}
+	btsrec_root_page->nr_arms++;
+	btsrec_triggers_enable();
 	err = btsrec_vmcoreinfo_put_root();
 	if (err)
 		pr_warn("The VMCOREINFO note does not take the root's address (error %d); decoders will scan for it.\n",
 			err);
 	return 0;
-
-unregister_freeze:
-	btsrec_freeze_unregister();
-restore_state:
-	if (!btsrec_is_frozen())
-		WRITE_ONCE(root->state, old_state);
-	btsrec_probes_unregister();
-release_perf:
-	btsrec_perf_release();
-	return err;
 }
 
 /**
@@ -423,13 +455,9 @@ void btsrec_disarm(void)
 {
 	if (!btsrec_is_armed())
 		return;
-	btsrec_triggers_unregister();
+	btsrec_triggers_disable();
 	cpus_stop();
-	btsrec_freeze_unregister();
-	btsrec_probes_unregister();
-	btsrec_perf_release();
-	if (!btsrec_is_frozen())
-		WRITE_ONCE(btsrec_root_page->state, BTSREC_ROOT_DISARMED);
+	hooks_unregister();
 }
 
 /* Policy oops=rearm, unless freeze_on= has oops; false again at unload. */

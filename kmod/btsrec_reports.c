@@ -27,7 +27,6 @@
 #include <trace/events/sched.h>
 
 #include "btsrec_compat.h"
-#include "btsrec_suspect.h"
 #include "btsrec_trigger.h"
 
 #define PRINTK		__stringify(BTSREC_PRINTK)
@@ -47,9 +46,13 @@ static DEFINE_PER_CPU(struct irq_work, report_end);
 
 static __always_inline void pause_for_report(enum btsrec_reason reason)
 {
-	pause_on_suspicion(NULL, reason);
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	pause_here(NULL, reason);
 	if (btsrec_freezes_on(reason))
 		btsrec_trigger_freeze(NULL, reason, NULL);
+	raw_local_irq_restore(flags);
 	if (in_hardirq())
 		irq_work_queue(this_cpu_ptr(&report_end));
 }

@@ -15,13 +15,11 @@
 #include <linux/irq_work.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
-#include <linux/smp.h>
 #include <linux/tracepoint.h>
 #include <linux/wait.h>
 
 #include <btsrec/freeze.h>
 
-#include "btsrec_suspect.h"
 #include "btsrec_trigger.h"
 
 #define EFFECT	"freeze_on= does not freeze there"
@@ -88,11 +86,7 @@ void btsrec_trigger_freeze(const struct pt_regs *regs, enum btsrec_reason reason
  */
 int btsrec_freeze_request(const char *why)
 {
-	if (!btsrec_freezes_on(BTSREC_REASON_REQUEST))
-		return -ENXIO;
-	pause_on_suspicion(NULL, BTSREC_REASON_REQUEST);
-	btsrec_trigger_freeze(NULL, BTSREC_REASON_REQUEST, why);
-	return 0;
+	return btsrec_trigger_stop(NULL, BTSREC_REASON_REQUEST, why) ? 0 : -ENXIO;
 }
 EXPORT_SYMBOL_GPL(btsrec_freeze_request);
 
@@ -103,8 +97,7 @@ static void on_tracepoint(void *data)
 {
 	const struct btsrec_trigger *trigger = data;
 
-	pause_on_suspicion(NULL, BTSREC_REASON_TRACEPOINT);
-	btsrec_trigger_freeze(NULL, BTSREC_REASON_TRACEPOINT, trigger->name);
+	btsrec_trigger_stop(NULL, BTSREC_REASON_TRACEPOINT, trigger->name);
 }
 
 /* Without a branch, as those of all calls that do not freeze are recorded. */
@@ -127,8 +120,7 @@ BTSREC_HOOK_HANDLER_OF(on_function, hook, regs)
 
 	if (likely(!regs || !is_met(&trigger->condition, regs)))
 		return;
-	pause_on_suspicion(NULL, BTSREC_REASON_FUNCTION);
-	btsrec_trigger_freeze(regs, BTSREC_REASON_FUNCTION, trigger->name);
+	btsrec_trigger_stop(regs, BTSREC_REASON_FUNCTION, trigger->name);
 }
 
 static struct btsrec_trigger_set sets[] = {
@@ -243,39 +235,52 @@ const char *btsrec_triggers_list(void)
 }
 
 /**
- * btsrec_triggers_register() - an arming is complete: freeze where the list says so
+ * btsrec_triggers_register() - hook what the list names, which freezes nothing yet
  *
- * What this kernel does not have goes to btsrec_hook_missing(): a crash is recorded all the same.
+ * Before anything is recorded: to look for a function takes the kernel millions of branches.  What
+ * this kernel does not have goes to btsrec_hook_missing(): a crash is recorded all the same.
  */
 void btsrec_triggers_register(void)
 {
 	unsigned int i;
 
-	WRITE_ONCE(is_due, false);
 	for (i = 0; i < current_set->nr; i++) {
 		int err = trigger_register(&current_set->triggers[i]);
 
 		if (err)
 			btsrec_hook_missing(current_set->triggers[i].name, err, EFFECT);
 	}
-	WRITE_ONCE(btsrec_freeze_on, current_set->reasons);
-}
-
-/* Waits for all that had interrupts off, as a freeze has. */
-static void nothing(void *unused)
-{
 }
 
 /**
- * btsrec_triggers_unregister() - no longer; when this returns nothing freezes any more
+ * btsrec_triggers_enable() - an arming is complete: freeze where the list says so
+ */
+void btsrec_triggers_enable(void)
+{
+	WRITE_ONCE(is_due, false);
+	WRITE_ONCE(btsrec_freeze_on, current_set->reasons);
+}
+
+/**
+ * btsrec_triggers_disable() - no longer; when this returns nothing freezes that the list names
+ *
+ * The hooks stay.
+ */
+void btsrec_triggers_disable(void)
+{
+	WRITE_ONCE(btsrec_freeze_on, 0);
+	btsrec_freezers_sync();
+}
+
+/**
+ * btsrec_triggers_unregister() - the same, and give the hooks back
  *
  * Also if nothing is registered.
  */
 void btsrec_triggers_unregister(void)
 {
-	WRITE_ONCE(btsrec_freeze_on, 0);
+	btsrec_triggers_disable();
 	set_unregister(current_set);
-	on_each_cpu(nothing, NULL, 1);
 }
 
 /**

@@ -14,6 +14,7 @@
 
 #include "btsrec.h"
 #include "btsrec_compat.h"
+#include "btsrec_suspect.h"
 
 #define BTSREC_MAX_TRIGGERS	8
 #define BTSREC_MAX_LIST_BYTES	256
@@ -75,6 +76,8 @@ const char *btsrec_trigger_list_parse(const char *list, struct btsrec_trigger_se
 extern u32 btsrec_freeze_on;
 int btsrec_triggers_set(const char *list, const char **ret_why);
 void btsrec_triggers_register(void);
+void btsrec_triggers_enable(void);
+void btsrec_triggers_disable(void);
 void btsrec_triggers_unregister(void);
 void btsrec_triggers_exit(void);
 const char *btsrec_triggers_list(void);
@@ -87,6 +90,27 @@ int btsrec_trigger_wait(void);
 static __always_inline bool btsrec_freezes_on(enum btsrec_reason reason)
 {
 	return READ_ONCE(btsrec_freeze_on) & BIT(reason);
+}
+
+/*
+ * Stop here, if @reason freezes, and freeze the others.  Interrupts stay off: the handling of one
+ * that came between would not be recorded, or end the pause.  btsrec_triggers_disable() waits for
+ * all that had them off.  The rest is as btsrec_trigger_freeze() has it.  Returns whether it does.
+ */
+static __always_inline bool btsrec_trigger_stop(const struct pt_regs *regs,
+						enum btsrec_reason reason, const char *trigger)
+{
+	unsigned long flags;
+	bool freezes;
+
+	raw_local_irq_save(flags);
+	freezes = btsrec_freezes_on(reason);
+	if (likely(freezes)) {
+		pause_here(NULL, reason);
+		btsrec_trigger_freeze(regs, reason, trigger);
+	}
+	raw_local_irq_restore(flags);
+	return freezes;
 }
 
 #endif /* BTSREC_TRIGGER_H */

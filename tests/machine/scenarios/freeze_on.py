@@ -1,28 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The recorder stops for what freeze_on= names, and is armed again: without a crash.
 
-Each kind of trigger is played once under load: a WARN(), an oops, a soft lockup, a hung task, a
-tracepoint, a function, one with a condition on its argument, a request of another module and one
-of user space.  "wait" must return for each.  In the dump that is taken then, the newest branches
-of the CPU must lead to the trigger, the root must name it, and the history of each CPU must equal
-the model's log, record for record.  That of the next trigger shows that recording went on.
+Each kind of trigger is played once under load: a WARN(), an oops, a soft lockup, a hung task, an
+RCU stall, a tracepoint, a function, one with a condition on its argument, a request of another
+module and one of user space.  "wait" must return for each.  In the dump that is taken then
+
+- the newest branch of the CPU outside of interrupts that came and went, and outside of the
+  recorder's own way, leads to the trigger,
+- the root names it,
+- the history of each CPU equals the model's log, record for record.
+
+That of the next trigger shows that recording went on.
 
 A trigger whose condition does not hold freezes nothing.  Two CPUs ask at once, many triggers follow
 each other, and lists that say nothing are refused with a sentence.
 """
 
 import json
+import re
 from dataclasses import dataclass
 
 import dump
+import interrupts
 import truth
 import workload
 from errors import Failure
 
 SUMMARY = "freeze_on=: each trigger leads to its freeze, and recording goes on"
 
-RING_BYTES = 65520
-NEWEST = 64
+# Room for an interrupt between a trigger and the recorder's code, with what it leaves to do.
+RING_BYTES = 262128
+
+NEWEST_SHOWN = 48
 
 REFUSED = ("", "x", "warn,", "tracepoint:", "function:", "tracepoint:no_such_tracepoint",
            "function:no_such_function", "function:vfs*", "tracepoint:sched_switch:arg1:eq:1",
@@ -30,10 +39,23 @@ REFUSED = ("", "x", "warn,", "tracepoint:", "function:", "tracepoint:no_such_tra
            "function:vfs_read:arg1:eq:x", "function:vfs_read:arg1:eq",
            ",".join(f"function:f{i}" for i in range(9)))
 
+# From a function to our handler of it: ftrace's code, or, of report_bug(), the handling of a
+# breakpoint.  Calls by pointer go by a thunk.
+WAY = re.compile(r"""
+    .*\ \[(btsrec|__builtin__ftrace)\]
+    | (ftrace_regs_\w+|(arch_)?ftrace_ops_list_func|ftrace_lookup_ip|hash_contains_ip
+      |__x86_indirect_thunk\w*|asm_exc_int3|error_entry|exc_int3|poke_int3_handler|irqentry_nmi_enter|ct_nmi_enter
+      |kprobe_int3_handler|get_kprobe|aggr_pre_handler)\+0x[0-9a-f]+
+    """, re.VERBOSE)
+
 
 @dataclass(frozen=True)
 class Trigger:
-    """@action: what the guest does; @leads_to: a function near the end of the CPU's history."""
+    """@action: what the guest does, and none of its work; @leads_to: the function whose call is
+    the trigger.
+
+    @setup, @cleanup: of the kernel's watchdogs.
+    """
 
     list: str
     action: str
@@ -41,43 +63,67 @@ class Trigger:
     leads_to: str
     verdict: str
     trigger: str | None = None
+    setup: str = ""
+    cleanup: str = ""
 
 
 DO = "echo {} >/sys/module/btswarn/parameters/do"
+SYSCTL = "echo {} >/proc/sys/kernel/"
+STALL = "echo {} >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"
 TRIGGERS = {
     "warn": Trigger("warn", DO.format("warn"), "warning", "report_bug", "as WARN() does"),
-    "tracepoint": Trigger("warn,tracepoint:sched_process_exit", "true | true", "tracepoint",
-                          "on_tracepoint", "the tracepoint sched_process_exit was reached",
-                          "sched_process_exit"),
+    "tracepoint": Trigger("warn,tracepoint:oom_score_adj_update",
+                          "echo 1 >/proc/self/oom_score_adj", "tracepoint",
+                          "on_tracepoint [btsrec]",
+                          "the tracepoint oom_score_adj_update was reached",
+                          "oom_score_adj_update"),
     "function": Trigger("function:ksys_sync", "sync", "function", "ksys_sync",
                         "called the function ksys_sync", "ksys_sync"),
-    "condition": Trigger("function:do_sys_openat2:int1:eq:12345,"
-                         "function:do_sys_openat2:int1:lt:-99", "sleep 1", "function",
-                         "do_sys_openat2", "the function do_sys_openat2", "do_sys_openat2"),
-    "request": Trigger("request", DO.format("request"), "request", "btsrec_freeze_request",
+    "condition": Trigger("function:vfs_fallocate:arg4:eq:1,function:vfs_fallocate:arg4:gt:99999",
+                         "fallocate -l 99999 /tmp/one; fallocate -l 100000 /tmp/one", "function",
+                         "vfs_fallocate", "the function vfs_fallocate", "vfs_fallocate"),
+    "request": Trigger("request", DO.format("request"), "request",
+                       "btsrec_freeze_request [btsrec]",
                        "asked to freeze: btswarn: as wanted", "btswarn: as wanted"),
     "user": Trigger("request", "echo freeze the queue is full >/dev/btsrec", "request",
-                    "btsrec_freeze_request", "asked to freeze: the queue is full",
+                    "btsrec_freeze_request [btsrec]", "asked to freeze: the queue is full",
                     "the queue is full"),
-    "two-cpus": Trigger("request", DO.format("request-all"), "request", "btsrec_freeze_request",
+    "two-cpus": Trigger("request", DO.format("request-all"), "request",
+                        "btsrec_freeze_request [btsrec]",
                         "asked to freeze: btswarn: as wanted", "btswarn: as wanted"),
-    "hung-task": Trigger("hung_task", DO.format("hang") + "\nsleep 3", "hung task",
-                         "probe_sched_process_hang", " hung"),
+    "hung-task": Trigger("hung_task", DO.format("hang"), "hung task",
+                         "probe_sched_process_hang [btsrec]", " hung",
+                         setup=SYSCTL.format(1) + "hung_task_timeout_secs",
+                         cleanup=SYSCTL.format(0) + "hung_task_timeout_secs"),
     "soft-lockup": Trigger("soft_lockup", DO.format("spin"), "soft lockup", "_printk",
-                           "soft lockup"),
+                           "soft lockup", setup=SYSCTL.format(1) + "watchdog_thresh",
+                           cleanup=SYSCTL.format(10) + "watchdog_thresh"),
+    "rcu-stall": Trigger("rcu_stall", DO.format("spin"), "rcu stall",
+                         "probe_rcu_stall_warning [btsrec]", "rcu stall in do_set",
+                         setup=STALL.format(3), cleanup=STALL.format(60)),
     # The last one: the kernel looks for no hung task any more after an oops.
     "oops": Trigger("oops", f"({DO.format('bug')})", "oops", "report_bug", "as BUG() does"),
 }
 
-SCRIPT = workload.SHELL + """
+# A list is set while the recorder is frozen: to look for a function takes the kernel millions of
+# branches, of which this machine records few a second.
+SCRIPT = workload.SHELL + interrupts.send() + """
 device=/dev/btsrec
 field() { sed -n "s/^$1: //p" $device; }
-# $1: the list.  The list may freeze at once.
+# $1: the case.
 await() {
 	echo wait >$device || fail "$1: wait"
 	[ "$(field state)" = frozen ] || fail "$1: $(field state)"
 	grep foreign_stops $device | grep -v foreign_stops=0 && fail "$1: a foreign stop"
 }
+# $1: the list, $2: the case.
+arm_on() {
+	echo "freeze_on $1" >$device || fail "$2: $(dmesg | tail -n 1)"
+	echo arm >$device || fail "$2: does not arm"
+}
+echo 0 >/proc/sys/kernel/hung_task_timeout_secs
+echo arm >$device || fail "does not arm"
+echo freeze >$device || fail "does not freeze"
 while read -r list; do
 	dmesg -c >/dev/null
 	echo "freeze_on $list" >$device 2>/dev/null && fail "takes the list '$list'"
@@ -87,14 +133,14 @@ done </refused
 [ "$(field freeze_on)" = none ] || fail "a refused list is in use: $(field freeze_on)"
 start_work
 hurry
-echo 0 >/proc/sys/kernel/hung_task_timeout_secs
 echo function: a condition that never holds
-echo freeze_on function:do_sys_openat2:int1:eq:12345 >$device || fail "$(dmesg | tail -n 1)"
+arm_on function:do_sys_openat2:int1:eq:12345 "never holds"
 sleep 1
 [ "$(field state)" = armed ] || fail "froze although the condition does not hold"
 echo freeze not asked for >$device 2>/dev/null && fail "takes a request that is not in the list"
+echo freeze >$device
 %s
-echo "freeze_on request" >$device
+arm_on request "in a row"
 i=0
 while [ $i -lt %d ]; do
 	echo request >/sys/module/btswarn/parameters/do
@@ -117,23 +163,14 @@ finish 0
 
 ONE = """
 echo "{name}"
-sleep 1
-{setup}
-echo "freeze_on {trigger.list}" >$device || fail "{name}: $(dmesg | tail -n 1)"
+{trigger.setup}
+arm_on "{trigger.list}" "{name}"
+usleep 500000
 {trigger.action}
 await {name}
 ask dump {name}
-{cleanup}
-echo freeze_on none >$device
-echo arm >$device || fail "{name}: does not arm"
+{trigger.cleanup}
 """
-# What the kernel's watchdogs are set to meanwhile, and then: setting up a hook takes seconds here.
-WATCHDOGS = {
-    "hung-task": ("echo 1 >/proc/sys/kernel/hung_task_timeout_secs",
-                  "echo 0 >/proc/sys/kernel/hung_task_timeout_secs"),
-    "soft-lockup": ("echo 1 >/proc/sys/kernel/watchdog_thresh",
-                    "echo 10 >/proc/sys/kernel/watchdog_thresh"),
-}
 
 
 def add_options(parser):
@@ -142,49 +179,69 @@ def add_options(parser):
     parser.add_argument("--keep", action="store_true", help="keep the dumps")
 
 
-def _one(name: str) -> str:
-    setup, cleanup = WATCHDOGS.get(name, ("", ""))
-    return ONE.format(name=name, trigger=TRIGGERS[name], setup=setup, cleanup=cleanup)
+def _check_history(machine, cpu: int, name: str, events) -> truth.Log:
+    """The history equals the log up to now."""
+    log = truth.Log(machine.model_dir / f"cpu{cpu}.log")
+    if not truth.wrapped(events):
+        raise Failure(f"{name}: the ring of CPU {cpu} has not come round")
+    truth.compare(f"{name}: CPU {cpu}", truth.branches_of_events(events), log,
+                  log.in_ring(RING_BYTES // truth.RECORD_SLOT_BYTES, events))
+    return log
 
 
-def _check_history(context, machine, path, name: str) -> tuple[dict, int]:
-    """Each CPU's history equals the log up to now; the events, and how many records."""
-    histories, count = dump.events(context, path), 0
-    for cpu in range(context.options.cpus):
-        events = histories.get(cpu, [])
-        log = truth.Log(machine.model_dir / f"cpu{cpu}.log")
-        if not truth.wrapped(events):
-            raise Failure(f"{name}: the ring of CPU {cpu} has not come round")
-        expected = log.in_ring(RING_BYTES // truth.RECORD_SLOT_BYTES, events)
-        count += truth.compare(f"{name}: CPU {cpu}", truth.branches_of_events(events), log, expected)
-    return histories, count
+def _is_entry(symbol: str, function: str) -> bool:
+    return symbol.replace("+0x0", "", 1) == function
 
 
-def _check_trigger(context, path, name: str, histories):
+def _is_way(event, function: str) -> bool:
+    """Is it a branch of the recorder's own way, or from the beginning of FUNCTION into it?"""
+    source = event.get("from_sym", "")
+    return bool(WAY.fullmatch(source)) or _is_entry(source, function)
+
+
+def _check_newest(machine, name: str, events, log: truth.Log) -> int:
+    """How many branches are newer than the trigger, of which none is another than the way."""
+    function = TRIGGERS[name].leads_to
+    gates = interrupts.Gates(interrupts.sent(machine))
+    newest = [event for event, is_outside in
+              zip(events, interrupts.outside(events, log, gates)) if is_outside]
+    for nr_newer, event in enumerate(reversed(newest)):
+        if _is_entry(event.get("to_sym", ""), function):
+            return nr_newer
+        if not _is_way(event, function):
+            break
+    lines = "\n".join(f"  {event.get('from_sym', event['from'])} -> "
+                      f"{event.get('to_sym', event['to'])}" for event in newest[-NEWEST_SHOWN:])
+    raise Failure(f"{name}: the newest branch does not lead to {function}:\n{lines}")
+
+
+def _check_trigger(context, path, name: str) -> int:
+    """The root names the trigger, the summary says it.  Returns the CPU."""
     wanted = TRIGGERS[name]
     root = json.loads(dump.btsrec(context, "info", "--format", "jsonl", path).splitlines()[0])
     found = root.get("freeze_reason"), root.get("freeze_trigger")
     if found != (wanted.reason, wanted.trigger):
         raise Failure(f"{name}: the root says {found}, not {(wanted.reason, wanted.trigger)}")
-    newest = [event for event in histories[root["freeze_cpu"]] if event["kind"] == "branch"]
-    targets = [str(event.get("to_sym")) for event in newest[-NEWEST:]]
-    if not any(wanted.leads_to in target for target in targets):
-        raise Failure(f"{name}: no newest branch leads to {wanted.leads_to}: {targets}")
     summary = dump.btsrec(context, "summary", path)
     verdict = next(line for line in summary.splitlines() if line.startswith("verdict:"))
     if wanted.verdict not in verdict:
         raise Failure(f"{name}: not '{wanted.verdict}': {verdict}")
     context.say(f"{name}: {verdict}")
+    return root["freeze_cpu"]
 
 
 def _check(context, machine, name: str) -> str:
     path = context.out / f"dump-{name}"
     path.unlink(missing_ok=True)
     machine.dump(path, resume=True)
-    histories, count = _check_history(context, machine, path, name)
+    histories = dump.events(context, path)
+    logs = {cpu: _check_history(machine, cpu, name, histories.get(cpu, []))
+            for cpu in range(context.options.cpus)}
+    context.say(f"{name}: {sum(map(len, histories.values()))} events equal")
     if name in TRIGGERS:
-        _check_trigger(context, path, name, histories)
-    context.say(f"{name}: {count} records equal")
+        cpu = _check_trigger(context, path, name)
+        newer = _check_newest(machine, name, histories[cpu], logs[cpu])
+        context.say(f"{name}: {newer} branches of the recorder's way are newer")
     dump.btsrec(context, "check", path)
     if not context.options.keep:
         path.unlink()
@@ -193,11 +250,11 @@ def _check(context, machine, name: str) -> str:
 
 def run(context):
     names = context.options.only.split(",") if context.options.only else list(TRIGGERS)
-    script = SCRIPT % ("".join(map(_one, names)), context.options.triggers)
-    modules = [*context.recorder_modules(f"ring_bytes={RING_BYTES}"),
+    cases = "".join(ONE.format(name=name, trigger=TRIGGERS[name]) for name in names)
+    modules = [*context.recorder_modules(f"ring_bytes={RING_BYTES} arm=0"),
                context.guest_module("btswarn")]
     files = [("refused", "".join(f"{line}\n" for line in REFUSED).encode())]
-    with context.boot(script, modules, files=files, answers={
+    with context.boot(SCRIPT % (cases, context.options.triggers), modules, files=files, answers={
             "dump": lambda machine, name: _check(context, machine, name)}) as machine:
         machine.run(context.seconds(300 + context.options.triggers))
         machine.quit()
