@@ -85,6 +85,7 @@ static int dev_show(struct seq_file *m, void *unused)
 	seq_printf(m, "freeze_trigger: %*pE\n",
 		   (int)strnlen(root->freeze_trigger, sizeof(root->freeze_trigger)),
 		   root->freeze_trigger);
+	seq_printf(m, "late_triggers: %llu\n", READ_ONCE(root->nr_late_triggers));
 	seq_printf(m, "freeze_on: %s\n", btsrec_triggers_list());
 	seq_printf(m, "held: %u\n", btsrec_is_held());
 	btsrec_hook_show_missing(m);

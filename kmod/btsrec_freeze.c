@@ -255,7 +255,7 @@ static __always_inline void freeze_all(const struct pt_regs *regs, u32 reason)
  * In any context, as at a crash.  The caller has paused this CPU, so that the call is not
  * recorded.
  *
- * Return: false: it was frozen already, or another CPU was first.
+ * Return: false: it was frozen already, or another CPU was first; that is counted.
  */
 bool btsrec_freeze_for(const struct pt_regs *regs, enum btsrec_reason reason, const char *trigger)
 {
@@ -269,6 +269,8 @@ bool btsrec_freeze_for(const struct pt_regs *regs, enum btsrec_reason reason, co
 	if (page && page->frozen && page->freeze.reason == reason)
 		WRITE_ONCE(page->survived, 1);	/* what is in memory will not be of this moment */
 	is_first = freeze_others(reason, trigger);
+	if (!is_first)
+		atomic64_inc((atomic64_t *)&btsrec_root_page->nr_late_triggers);
 	raw_local_irq_restore(flags);
 	return is_first;
 }
@@ -608,6 +610,7 @@ void btsrec_thaw(void)
 	WRITE_ONCE(root->state, BTSREC_ROOT_ARMED);
 	root->freeze_reason = BTSREC_REASON_NONE;
 	memset(root->freeze_trigger, 0, sizeof(root->freeze_trigger));
+	WRITE_ONCE(root->nr_late_triggers, 0);
 	WRITE_ONCE(freeze_reason, BTSREC_REASON_NONE);
 	btsrec_freezers_sync();	/* an NMI that has read the old reason is over */
 	for_each_possible_cpu(cpu)

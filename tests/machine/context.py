@@ -80,7 +80,7 @@ class Context:
     def recorder(self) -> Path:
         """The build's for the host's kernel; for others it is built here."""
         if not self.os.is_hosts and not self.options.recorder:
-            return self._modules("recorder", SOURCE / "kmod") / "btsrec.ko"
+            return self._modules("recorder", "kmod") / "btsrec.ko"
         return self._given("recorder", "btsrec.ko")
 
     @property
@@ -97,7 +97,7 @@ class Context:
 
     def guest_module(self, name: str) -> Path:
         """A module of tests/machine/guest, built for the guest's kernel."""
-        return self._modules("guest-modules", SOURCE / "tests/machine/guest") / f"{name}.ko"
+        return self._modules("guest-modules", "tests/machine/guest", "kmod/include") / f"{name}.ko"
 
     def guest_program(self, source: str, *flags) -> bytes:
         """A user program of tests/machine/guest, built with the host's compiler."""
@@ -109,20 +109,25 @@ class Context:
             raise Failure(f"{source} does not build:\n{done.stderr}")
         return path.read_bytes()
 
-    def _modules(self, name: str, source: Path) -> Path:
-        """The folder in which the modules of SOURCE are built for the guest's kernel."""
+    def _modules(self, name: str, *sources: str) -> Path:
+        """The folder in which the modules of all SOURCES are built for the guest's kernel."""
         folder = self.build / f"machine/.{name}-{self.os.release}"
         folder.mkdir(parents=True, exist_ok=True)
         with open(folder / ".lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            for path in source.rglob("*"):
-                copy = folder / path.relative_to(source)
-                if path.is_file() and not (copy.exists()
-                                           and copy.read_bytes() == path.read_bytes()):
-                    copy.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(path, copy)
+            for source in sources:
+                self._copy_changed(SOURCE / source, folder)
             self.os.make_modules(folder)
         return folder
+
+    @staticmethod
+    def _copy_changed(source: Path, folder: Path):
+        for path in source.rglob("*"):
+            copied = folder / path.relative_to(source)
+            if path.is_file() and not (copied.exists()
+                                       and copied.read_bytes() == path.read_bytes()):
+                copied.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copied)
 
     # --- booting ---
 

@@ -49,6 +49,8 @@ static void json_root(struct renderer *r)
 		if (*root->freeze_trigger)
 			json_text(out, "freeze_trigger", root->freeze_trigger,
 				  sizeof(root->freeze_trigger));
+		if (root->nr_late_triggers)
+			json_number(out, "nr_late_triggers", root->nr_late_triggers);
 	}
 	if (*r->rec->notice)
 		json_text(out, "notice", r->rec->notice, sizeof(r->rec->notice));

@@ -59,6 +59,10 @@ static void text_first_fault(struct out *out, const struct btsrec_root *root)
 		out_char(out, ' ');
 		out_escaped(out, root->freeze_trigger, sizeof(root->freeze_trigger));
 	}
+	if (root->nr_late_triggers) {
+		out_literal(out, "; later triggers: ");
+		out_dec(out, root->nr_late_triggers, 0);
+	}
 	out_char(out, '\n');
 }
 

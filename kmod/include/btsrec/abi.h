@@ -26,7 +26,7 @@
  * adds fields in reserved space or at the end, or adds annotation kinds.
  */
 #define BTSREC_ABI_MAJOR	1
-#define BTSREC_ABI_MINOR	4
+#define BTSREC_ABI_MINOR	5
 
 /* --- Constants ---------------------------------------------------------- */
 
@@ -176,6 +176,8 @@ struct btsrec_root {
 	__u32 freeze_reason;		/* enum btsrec_reason; 0: not frozen */
 	/* which tracepoint or function, or the text of a request; NUL-padded; since 1.4 */
 	char freeze_trigger[BTSREC_TRIGGER_BYTES];
+	/* what freeze_on= names, reached since another freeze, which stays; any; since 1.5 */
+	__u64 nr_late_triggers;
 };
 
 /* --- CPU ---------------------------------------------------------------- */
@@ -458,7 +460,7 @@ struct btsrec_exec {
 #define BTSREC_SIZE(t, s) \
 	BTSREC_ASSERT(sizeof(struct t) == (s), "size of " #t " changed")
 
-BTSREC_SIZE(btsrec_root, 2152);
+BTSREC_SIZE(btsrec_root, 2160);
 BTSREC_OFF(btsrec_root, magic, 0);
 BTSREC_OFF(btsrec_root, version_major, 8);
 BTSREC_OFF(btsrec_root, version_minor, 10);
@@ -504,6 +506,7 @@ BTSREC_OFF(btsrec_root, freeze_tsc, 2072);
 BTSREC_OFF(btsrec_root, freeze_cpu, 2080);
 BTSREC_OFF(btsrec_root, freeze_reason, 2084);
 BTSREC_OFF(btsrec_root, freeze_trigger, 2088);
+BTSREC_OFF(btsrec_root, nr_late_triggers, 2152);
 
 BTSREC_SIZE(btsrec_side, 32);
 BTSREC_OFF(btsrec_side, cr3, 0);

@@ -7,12 +7,8 @@
  *   echo panic >/sys/module/btswarn/parameters/do	a panic(), interrupts off
  *   echo spin >/sys/module/btswarn/parameters/do	a soft lockup and an RCU stall, and then no more
  *   echo hang >/sys/module/btswarn/parameters/do	a thread that hangs for ever
- *   echo request >/sys/module/btswarn/parameters/do	asks the recorder to freeze
- *   echo request-all >/sys/module/btswarn/parameters/do	the same from all CPUs at once
  */
-#include <linux/atomic.h>
 #include <linux/bug.h>
-#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
@@ -21,7 +17,6 @@
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/smp.h>
 #include <linux/string.h>
 #include <asm/tsc.h>
 
@@ -49,34 +44,6 @@ static int sleep_for_ever(void *unused)
 	return 0;
 }
 
-/* btsrec/freeze.h */
-int btsrec_freeze_request(const char *why);
-
-static int (*request)(const char *why);
-static atomic_t nr_arrived;
-
-static void request_together(void *unused)
-{
-	atomic_inc(&nr_arrived);
-	while (atomic_read(&nr_arrived) < num_online_cpus())
-		cpu_relax();
-	request("btswarn: as wanted");
-}
-
-static int ask_for_freeze(bool together)
-{
-	request = symbol_get(btsrec_freeze_request);
-	if (!request)
-		return -ENOENT;
-	atomic_set(&nr_arrived, 0);
-	if (together)
-		on_each_cpu(request_together, NULL, 1);
-	else
-		request("btswarn: as wanted");
-	symbol_put(btsrec_freeze_request);
-	return 0;
-}
-
 static int do_set(const char *what, const struct kernel_param *param)
 {
 	if (sysfs_streq(what, "warn"))
@@ -95,15 +62,13 @@ static int do_set(const char *what, const struct kernel_param *param)
 		spin();
 	if (sysfs_streq(what, "hang"))
 		return PTR_ERR_OR_ZERO(kthread_run(sleep_for_ever, NULL, "btswarn"));
-	if (sysfs_streq(what, "request") || sysfs_streq(what, "request-all"))
-		return ask_for_freeze(sysfs_streq(what, "request-all"));
 	return 0;
 }
 
 static const struct kernel_param_ops do_ops = { .set = do_set };
 
 module_param_cb(do, &do_ops, NULL, 0200);
-MODULE_PARM_DESC(do, "warn, bug, panic, spin, hang, request or request-all");
+MODULE_PARM_DESC(do, "warn, bug, panic, spin or hang");
 
 MODULE_DESCRIPTION("Kernel trouble that the system survives");
 MODULE_LICENSE("GPL");

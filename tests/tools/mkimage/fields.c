@@ -28,7 +28,7 @@ const struct field root_fields[] = {
 	FIELD(btsrec_root, nr_arms), FIELD(btsrec_root, nr_modules),
 	FIELD(btsrec_root, nr_modules_lost), FIELD(btsrec_root, freeze_tsc),
 	FIELD(btsrec_root, freeze_cpu), FIELD(btsrec_root, freeze_reason),
-	FIELD(btsrec_root, freeze_trigger),
+	FIELD(btsrec_root, freeze_trigger), FIELD(btsrec_root, nr_late_triggers),
 	{ 0 }
 };
 
