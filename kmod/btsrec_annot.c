@@ -213,7 +213,7 @@ void btsrec_pause_idle(struct btsrec_pcpu *pc)
  * touched.  If only the bits were taken away, or have come back, recording goes
  * on and a GAP says that branches are missing.  Either is counted once, unless
  * it was our own pause at what then was no crash.  While the rings are being copied,
- * nothing happens.
+ * nothing happens.  Nor if an NMI has frozen this CPU since btsrec_pause() looked.
  *
  * Return: as btsrec_pause().
  */
@@ -221,7 +221,7 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 {
 	enum btsrec_reason suspect = pc->suspect;
 
-	if (pc->hold_tsc)
+	if (pc->hold_tsc || !READ_ONCE(pc->live))
 		return false;
 	pc->suspect = BTSREC_REASON_NONE;
 	if (!suspect && !pc->foreign) {
