@@ -8,6 +8,7 @@
 #include "views/view_summary.h"
 
 #define WORD_BYTES	8
+#define STALL_MIN_MS	2000
 
 /* --- The fault ---------------------------------------------------------- */
 
@@ -159,6 +160,22 @@ static void find_longest(const struct summary *view, size_t report, uint64_t ip,
 	}
 }
 
+/*
+ * A CPU reports a stall of another one, too.  A switch of threads ends a stall, and none is
+ * reported within 3 s (rcu_jiffies_till_stall_check(), kernel/rcu/tree_stall.h).  A CPU learns of a
+ * grace period up to a tick after it began, and clocks differ.
+ */
+static bool stalls_elsewhere(const struct summary *view, const struct btsrec_cpu *cpu)
+{
+	uint64_t least = (uint64_t)btsrec_root(view->calls.renderer.rec)->tsc_khz * STALL_MIN_MS;
+	const struct btsrec_event *newest;
+
+	if (cpu->freeze.reason != BTSREC_REASON_RCU_STALL || !view->nr_switches)
+		return false;
+	newest = &view->switches[(view->nr_switches - 1) % SUMMARY_SWITCHES];
+	return cpu->freeze.tsc - newest->sw.tsc < least;
+}
+
 static void find_stay(struct evidence *found, const struct summary *view,
 		      const struct btsrec_cpu *cpu)
 {
@@ -168,7 +185,7 @@ static void find_stay(struct evidence *found, const struct summary *view,
 
 	/* An idle thread reports for others; and what may have ended is not said to last. */
 	if (!verdict_is_lockup(found->facts.reason) || !cpu->freeze.pid ||
-	    summary_unreliable_n(view, UINT64_MAX))
+	    summary_unreliable_n(view, UINT64_MAX) || stalls_elsewhere(view, cpu))
 		return;
 	if (!find_report(view, &end))
 		return;
