@@ -419,6 +419,9 @@ struct btsrec_found {
 	const char *lock;	/* of LOCKS: a word of JSON's "lock"; else NULL */
 	const char *certainty;	/* of LOCKS: "certain", "likely" or "unknown"; else NULL */
 	const char *reason;	/* of LOCKS: why it is not certain; NULL: it is */
+	bool has_address;	/* of LOCKS: the lock is at @address_va, for certain */
+	uint64_t address_va;
+	struct btsrec_name address; /* if @has_address */
 	bool has_wait;		/* of LOCKS: it waits in the function at @wait_va since @wait_n */
 	uint64_t wait_n;
 	uint64_t wait_va;

@@ -295,6 +295,44 @@ bool trace_values_insn(struct code *code, uint64_t ip, struct sem_insn *ret)
 	return nr_bytes && sem_decode(bytes, nr_bytes, ip, ret);
 }
 
+/* Does @insn set all of @reg to a constant? */
+static bool sets_constant(const struct sem_insn *insn, enum sem_reg reg, uint64_t *ret)
+{
+	const struct sem_operand *to = &insn->operands[0], *from = &insn->operands[1];
+
+	if (to->kind != SEM_REGISTER || to->reg != reg || to->bytes < 4)
+		return false;
+	if (insn->op == SEM_MOV && from->kind == SEM_IMMEDIATE)
+		*ret = from->value;
+	else if (insn->op == SEM_LEA && insn->base == SEM_NO_REG && insn->index == SEM_NO_REG &&
+		 !insn->segment)
+		*ret = (uint64_t)insn->disp;
+	else
+		return false;
+	/* SDM vol. 1, "General-Purpose Registers in 64-Bit Mode": half of one clears the rest. */
+	if (to->bytes == 4)
+		*ret = (uint32_t)*ret;
+	return true;
+}
+
+bool trace_values_constant(struct code *code, uint64_t start, uint64_t stop, enum sem_reg reg,
+			   uint64_t *ret)
+{
+	struct sem_insn insn;
+	bool found = false;
+	uint64_t value = 0;
+
+	for (uint64_t ip = start; ip < stop; ip += insn.length_bytes) {
+		if (!trace_values_insn(code, ip, &insn))
+			return false;
+		if (insn.writes & 1U << reg || insn.op == SEM_CUT)
+			found = sets_constant(&insn, reg, &value);
+	}
+	if (found)
+		*ret = value;
+	return found;
+}
+
 /* The same code is at an address all the time: what the dump has. */
 static const struct sem_insn *insn_of(const struct trace_values *values, uint64_t ip,
 				      struct sem_insn *buf)

@@ -86,6 +86,14 @@ struct trace_values {
 bool trace_values_insn(struct code *code, uint64_t ip, struct sem_insn *ret);
 
 /**
+ * trace_values_constant() - what @reg is behind the instructions from @start to before @stop
+ *
+ * Return: false: none of them sets it to a constant, or another one writes it later.
+ */
+bool trace_values_constant(struct code *code, uint64_t start, uint64_t stop, enum sem_reg reg,
+			   uint64_t *ret);
+
+/**
  * trace_values_open() - read all of the history of @cpu and find what is certain of registers
  * @fault: of the CPU; borrowed for the call.
  * @ret: for trace_values_close() in every case.

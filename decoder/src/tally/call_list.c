@@ -209,6 +209,18 @@ static bool has_chain(struct list_reader *r, const struct stack *stack,
 	return false;
 }
 
+/* The instructions right before the call, up to the branch before it. */
+static void find_argument(const struct list_reader *r, const struct trace_event *traced,
+			  struct listed_call *call)
+{
+	const struct proof_step *step = traced->step;
+
+	if (!r->fns->argument || !step || !step->nr_ranges || frame_is_entry(call->kind))
+		return;
+	call->has_argument = r->fns->argument(r->fns->arg, &step->ranges[step->nr_ranges - 1],
+					      &call->argument);
+}
+
 static void begin_call(struct list_reader *r, const struct trace_event *traced,
 		       const struct stack *stack, size_t i)
 {
@@ -227,6 +239,7 @@ static void begin_call(struct list_reader *r, const struct trace_event *traced,
 		call.depth = depth_at(r, stack, i);
 		call.caller = caller_at(r, stack, i);
 		call.entry_n = entry_of(stack, i);
+		find_argument(r, traced, &call);
 	}
 	frame->cookie = add_call(r->list, &call) + 1;
 }

@@ -28,6 +28,7 @@
  * @tags: why it is wanted; 0: it is only the caller of one that is.
  * @entry_n: the event of the innermost interrupt, exception or NMI that it runs in; 0: none is
  *	known.
+ * @argument: the first one, in RDI, if @has_argument.
  * @late: how it was entered is not in the history: at @n it was seen, at @to, and until @last_n.
  *	There is no @from and no @caller.
  * @lost: a part of the history is missing between @n and @last_n, or @n and now.
@@ -39,6 +40,7 @@ struct listed_call {
 	uint64_t to;
 	uint64_t nr_branches;
 	uint64_t entry_n;
+	uint64_t argument;
 	size_t caller;
 	size_t chain;
 	uint32_t nr_chain;
@@ -47,6 +49,7 @@ struct listed_call {
 	enum frame_kind kind : 8;
 	uint8_t tags;
 	int16_t vector;
+	bool has_argument;
 	bool late;
 	bool lost;
 };
@@ -110,12 +113,15 @@ struct call_list {
  *	only calls with such a chain are listed, and it with them: from the call that the innermost
  *	such function makes, to the listed call itself.
  * @timed: of the calls that end only those are listed in which a time stamp is.
+ * @argument: NULL, or: what RDI is behind the instructions of @range, which ran in one go; false: it
+ *	is not known.  Then calls have arguments.
  * @over_nmis: a pause during NMI handlers is no gap: the thread goes on where it was.
  */
 struct call_list_fns {
 	bool (*event)(void *arg, const struct btsrec_event *event);
 	uint8_t (*tags)(void *arg, const struct btsrec_side *side, uint64_t va);
 	bool (*starts)(void *arg, const struct btsrec_side *side, uint64_t va);
+	bool (*argument)(void *arg, const struct proof_range *range, uint64_t *ret);
 	bool late;
 	bool timed;
 	bool over_nmis;

@@ -15,12 +15,15 @@
 /**
  * pairs_match() - which call that leaves belongs to which call that enters
  * @enters: of each of @nr calls, the oldest first: does it enter?  Else it leaves.
+ * @objects: of each call, what it is for; 0: not known.
  * @open: room for @nr numbers.
  * @ret_other: of each call the number of the other one; PAIRS_NONE: it has none.
  *
- * What leaves belongs to the newest call before it that entered and is not left yet.
+ * What leaves belongs to the newest call before it that entered and is not left yet.  One for the
+ * same object comes first, because that is not entered twice.  One for another never does.
  */
-void pairs_match(const bool *enters, size_t nr, size_t *open, size_t *ret_other);
+void pairs_match(const bool *enters, const uint64_t *objects, size_t nr, size_t *open,
+		 size_t *ret_other);
 
 /** struct pairs_time - on @cpu, from one time stamp to another, @from_tsc below @to_tsc */
 struct pairs_time {

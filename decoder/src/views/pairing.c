@@ -10,7 +10,7 @@
 /**
  * struct pairing - one pairing_judge() under way; all arrays are owned
  * @items: @nr of them, borrowed.
- * @enters, @open, @other: for pairs_match(), of the items.
+ * @enters, @objects, @open, @other: for pairs_match(), of the items.
  * @holes: times without a history of a CPU.
  * @runs: of the thread at hand, if @has_runs.
  */
@@ -19,6 +19,7 @@ struct pairing {
 	struct pair_item *items;
 	size_t nr;
 	bool *enters;
+	uint64_t *objects;
 	size_t *open;
 	size_t *other;
 	struct pairs_time *holes;
@@ -226,9 +227,11 @@ static bool is_unordered(const struct newest *newest, const struct search_line *
 static bool may_leave(const struct pairing *pairs, size_t i, size_t other)
 {
 	const struct search_line *line = line_of(pairs, i), *leave = line_of(pairs, other);
+	uint64_t object = pairs->objects[i], left = pairs->objects[other];
 
-	return !pairs->items[other].enters &&
-	       (leave->cpu != line->cpu || leave->call->entry_n <= line->call->n);
+	if (pairs->items[other].enters || (object && left && object != left))
+		return false;
+	return leave->cpu != line->cpu || leave->call->entry_n <= line->call->n;
 }
 
 static bool is_newest(const struct pairing *pairs, size_t i, size_t end)
@@ -259,7 +262,8 @@ static void judge_group(struct pairing *pairs, size_t first, size_t end)
 {
 	struct newest newest;
 
-	pairs_match(pairs->enters + first, end - first, pairs->open, pairs->other + first);
+	pairs_match(pairs->enters + first, pairs->objects + first, end - first, pairs->open,
+		    pairs->other + first);
 	newest = newest_leave(pairs, first, end);
 	pairs->nr_runs = 0;
 	pairs->has_runs = false;
@@ -307,8 +311,10 @@ static void judge_all(struct pairing *pairs)
 {
 	size_t end;
 
-	for (size_t i = 0; i < pairs->nr; i++)
+	for (size_t i = 0; i < pairs->nr; i++) {
 		pairs->enters[i] = pairs->items[i].enters;
+		pairs->objects[i] = pairs->items[i].object;
+	}
 	find_holes(pairs);
 	for (size_t i = 0; i < pairs->nr && !pairs->nomem; i = end) {
 		for (end = i + 1; end < pairs->nr; end++)
@@ -325,16 +331,18 @@ bool pairing_judge(const struct search *view, struct pair_item *items, size_t nr
 		.items = items,
 		.nr = nr,
 		.enters = calloc(nr + 1, sizeof(*pairs.enters)),
+		.objects = calloc(nr + 1, sizeof(*pairs.objects)),
 		.open = calloc(nr + 1, sizeof(*pairs.open)),
 		.other = calloc(nr + 1, sizeof(*pairs.other)),
 	};
 
-	pairs.nomem = !pairs.enters || !pairs.open || !pairs.other;
+	pairs.nomem = !pairs.enters || !pairs.objects || !pairs.open || !pairs.other;
 	if (nr)
 		qsort_r(items, nr, sizeof(*items), compare_items, (void *)view);
 	if (!pairs.nomem)
 		judge_all(&pairs);
 	free(pairs.enters);
+	free(pairs.objects);
 	free(pairs.open);
 	free(pairs.other);
 	free(pairs.holes);

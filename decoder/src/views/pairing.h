@@ -30,14 +30,17 @@ enum pair_scope {
 /**
  * struct pair_item - a call, and what becomes of it
  * @group: only calls of one group, and of what @scope says, belong together.
+ * @object: what it is for; 0: not known.  Those of different objects do not belong together.
  * @line: its number among the lines of the search.
  * @state: set by pairing_judge().  @cpu: of PAIR_UNSEEN.
  * @is_newest: of one that enters, without another one: none that leaves is after it.  Those do
- *	not count that ran in an interrupt that came after it: they are not of what was interrupted.
+ *	not count that are for another object, nor those that ran in an interrupt that came after
+ *	it: they are not of what was interrupted.
  */
 struct pair_item {
 	uint32_t group;
 	enum pair_scope scope;
+	uint64_t object;
 	size_t line;
 	bool enters;
 	enum pair_state state;

@@ -8,6 +8,7 @@
 #include "base/counter_map.h"
 #include "base/options.h"
 #include "flow/trace_irqs.h"
+#include "flow/trace_values.h"
 #include "recorder/cpus.h"
 #include "recorder/locate.h"
 #include "recorder/session.h"
@@ -153,7 +154,7 @@ static uint8_t target_bits(const struct searcher *searcher, const struct btsrec_
 }
 
 /* Names are looked up once for each address. */
-static uint8_t known_bits(struct searcher *searcher, const struct btsrec_side *side, uint64_t va)
+static uint8_t known_tags(struct searcher *searcher, const struct btsrec_side *side, uint64_t va)
 {
 	const uint64_t key[COUNTER_MAP_KEY_WORDS] = {
 		va,
@@ -180,18 +181,28 @@ static bool wants_event(void *arg, const struct btsrec_event *event)
 
 static uint8_t wants_call(void *arg, const struct btsrec_side *side, uint64_t va)
 {
-	return known_bits(arg, side, va);
+	return known_tags(arg, side, va);
+}
+
+/* The address of a lock, where it is a constant of the code. */
+static bool lock_argument(void *arg, const struct proof_range *range, uint64_t *ret)
+{
+	const struct searcher *searcher = arg;
+
+	return trace_values_constant(trace_code(searcher->rec), range->start, range->stop,
+				     SEM_RDI, ret) &&
+	       code_is_kernel(*ret);
 }
 
 /* Of a path: what it ends with, and what it begins with. */
 static uint8_t ends_path(void *arg, const struct btsrec_side *side, uint64_t va)
 {
-	return known_bits(arg, side, va) & SEARCH_SECOND;
+	return known_tags(arg, side, va) & SEARCH_SECOND;
 }
 
 static bool starts_path(void *arg, const struct btsrec_side *side, uint64_t va)
 {
-	return known_bits(arg, side, va) & SEARCH_WHAT;
+	return known_tags(arg, side, va) & SEARCH_WHAT;
 }
 
 static enum btsrec_status search_cpu(void *arg, unsigned int cpu)
@@ -205,6 +216,7 @@ static enum btsrec_status search_cpu(void *arg, unsigned int cpu)
 		.starts = question == BTSREC_PATH ? starts_path : NULL,
 		.late = question == BTSREC_LAST || question == BTSREC_LOCKS,
 		.timed = question == BTSREC_SLOW,
+		.argument = question == BTSREC_LOCKS ? lock_argument : NULL,
 		.over_nmis = question == BTSREC_LOCKS,
 		.arg = searcher,
 	};

@@ -118,6 +118,7 @@ static void add_item(struct locks *locks, size_t line, enum lock_family family, 
 		/* Nobody else ends a call. */
 		.scope = is_open && lock_scope(family) == LOCK_OF_ANY ? PAIR_OF_THREAD :
 									scope_of(family),
+		.object = call->has_argument ? call->argument : 0,
 		.line = line,
 		.enters = enters,
 	};
@@ -391,6 +392,10 @@ static void text_entry(struct search *view, const struct lock_entry *entry)
 	out_str(out, state_str(entry->state));
 	out_literal(out, ": ");
 	out_str(out, lock_family_str(entry->family));
+	if (call->has_argument) {
+		out_literal(out, " at ");
+		search_text_function(view, call->argument);
+	}
 	out_literal(out, ", ");
 	search_text_function(view, call->late ? search_start(view, view->renderer.side, call->to) :
 						call->to);
@@ -525,6 +530,8 @@ static void put_entry(struct search *view, const struct lock_entry *entry)
 		.reason = why_str(entry->why),
 		.has_unseen = has_cpu(entry->why),
 		.unseen_cpu = entry->cpu,
+		.has_address = entry->line->call->has_argument,
+		.address_va = entry->line->call->argument,
 		.has_wait = entry->wait,
 		.wait_n = entry->wait ? entry->wait->n : 0,
 		.wait_va = entry->wait ? entry->wait->to : 0,

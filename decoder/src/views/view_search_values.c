@@ -124,6 +124,10 @@ static void json_lock(struct search *view, const struct btsrec_found *value)
 	json_word(out, "sure", value->certainty);
 	if (value->reason)
 		json_word(out, "why", value->reason);
+	if (value->has_address) {
+		json_address(out, "address", value->address_va);
+		json_sym(r, "address_sym", value->address_va);
+	}
 	if (value->has_wait) {
 		json_number(out, "wait_n", value->wait_n);
 		json_address(out, "wait", value->wait_va);
@@ -236,12 +240,14 @@ static void hand_out(struct search *view, struct btsrec_found *value)
 
 static void hand_out_call(struct search *view, struct btsrec_found *value)
 {
-	struct symbol_name from, to, wait, ip;
+	struct symbol_name from, to, address, wait, ip;
 
 	if (value->from_va)
 		values_name(&view->renderer, value->from_va, &from, &value->from);
 	if (value->to_va)
 		values_name(&view->renderer, value->to_va, &to, &value->to);
+	if (value->has_address)
+		values_name(&view->renderer, value->address_va, &address, &value->address);
 	if (value->wait_va)
 		values_name(&view->renderer, value->wait_va, &wait, &value->wait);
 	if (value->ip_va)

@@ -4,15 +4,21 @@
 
 #define MAX_CALLS 8
 
-/* "(" enters, ")" leaves. */
-static void match(const char *text, size_t *ret_other)
+/* "(" enters, ")" leaves; of what, a digit of @names says, 0: it is not known. */
+static void match_objects(const char *text, const char *names, size_t *ret_other)
 {
+	uint64_t objects[MAX_CALLS];
 	size_t nr = strlen(text), open[MAX_CALLS];
 	bool enters[MAX_CALLS];
 
 	for (size_t i = 0; i < nr; i++)
-		enters[i] = text[i] == '(';
-	pairs_match(enters, nr, open, ret_other);
+		enters[i] = text[i] == '(', objects[i] = (uint64_t)(names[i] - '0');
+	pairs_match(enters, objects, nr, open, ret_other);
+}
+
+static void match(const char *text, size_t *ret_other)
+{
+	match_objects(text, "00000000", ret_other);
 }
 
 START_TEST(as_brackets)
@@ -39,6 +45,32 @@ START_TEST(without_the_other)
 }
 END_TEST
 
+START_TEST(of_the_same_object)
+{
+	size_t other[MAX_CALLS];
+
+	/* Not as brackets. */
+	match_objects("(())", "1212", other);
+	ck_assert(other[0] == 2 && other[1] == 3);
+	/* The first is left, so the second is open. */
+	match_objects("(()", "121", other);
+	ck_assert(other[0] == 2 && other[1] == PAIRS_NONE);
+	/* Never that of another one; of one that is not known, maybe. */
+	match_objects("()", "12", other);
+	ck_assert(other[0] == PAIRS_NONE && other[1] == PAIRS_NONE);
+	match_objects("(()", "102", other);
+	ck_assert(other[0] == PAIRS_NONE && other[1] == 2);
+	match_objects("(())", "1010", other);
+	ck_assert(other[0] == 2 && other[1] == 3);
+	/* The newest of the same. */
+	match_objects("(()", "111", other);
+	ck_assert(other[1] == 2 && other[0] == PAIRS_NONE);
+	/* The first was left by one for what is not known. */
+	match_objects("()()", "1001", other);
+	ck_assert(other[0] == 1 && other[2] == 3);
+}
+END_TEST
+
 START_TEST(times_that_cover)
 {
 	struct pairs_time times[] = { { 30, 40, 0 }, { 10, 20, 1 }, { 20, 30, 0 }, { 60, 70, 0 } };
@@ -56,4 +88,4 @@ START_TEST(times_that_cover)
 }
 END_TEST
 
-BTSREC_CK_MAIN("pairs", as_brackets, without_the_other, times_that_cover)
+BTSREC_CK_MAIN("pairs", as_brackets, without_the_other, of_the_same_object, times_that_cover)
