@@ -57,6 +57,9 @@ static bool print(void *arg, const struct btsrec_digest *digest)
 	case BTSREC_DIGEST_VERDICT:
 		print_verdict(digest);
 		break;
+	case BTSREC_DIGEST_LOCK:
+		printf("lock %u %" PRIu32 " %s", digest->cpu, digest->pid, digest->sentence);
+		break;
 	case BTSREC_DIGEST_LOG:
 		printf("log %" PRIu64 " %s", digest->log->seq,
 		       digest->log->text ? digest->log->text : digest->log->no_text);

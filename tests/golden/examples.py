@@ -79,6 +79,8 @@ def digest(line):
     if line["kind"] == "log":
         return ["log", line["seq"], escaped(line["text"])]
     cpu = line["cpu"]
+    if line["kind"] == "lock":
+        return ["lock", cpu, line["pid"], line["text"]]
     if line["kind"] == "verdict":
         places = [line[key] for key in ("address", "ip") if key in line]
         places = [line.get("access", "-"), *places]
@@ -162,7 +164,7 @@ EXAMPLES = {
     "origins": ("why", "why", lambda line: True, origin),
     "proof": ("prove-faults prove-missing patched", "prove", lambda line: True, proof),
     "rings": ("full gap-not-in-dump stopped", "info", lambda line: line["kind"] == "cpu", ring),
-    "summary": ("summary kernel-log", "summary", is_there, digest),
+    "summary": ("summary kernel-log locks", "summary", is_there, digest),
     "found": ("last", "last", lambda line: True, found),
     "frames": ("stack", "stack", lambda line: line["kind"] == "frame", frame),
 }

@@ -288,6 +288,7 @@ enum btsrec_digest_kind {
 	BTSREC_DIGEST_CALL,	/* of the path to the first fault */
 	BTSREC_DIGEST_VERDICT,	/* on the first fault: before it */
 	BTSREC_DIGEST_MEMORY,	/* after it: a place of its JSON's "memory_stack" */
+	BTSREC_DIGEST_LOCK,	/* after the fault: a thread that waits for a lock */
 	BTSREC_DIGEST_LOG,	/* after the path: a line of the kernel's log, the oldest first */
 };
 
@@ -312,15 +313,16 @@ struct btsrec_digest {
 	const struct btsrec_event *event; /* of SWITCH; else NULL */
 	const struct btsrec_call *call; /* of CALL; else NULL */
 	const char *verdict;	/* of VERDICT: a word of JSON's "verdict"; else NULL */
-	const char *sentence;	/* of VERDICT: what it says; else NULL */
+	const char *sentence;	/* of VERDICT and LOCK: what it says; else NULL */
 	const char *access;	/* of VERDICT: a word of JSON's "access"; NULL: none */
-	bool has_address;	/* of VERDICT: @address_va is what the access led to */
+	bool has_address;	/* of VERDICT: @address_va is what the access led to; of LOCK: it */
 	uint64_t address_va;
-	uint32_t pid;		/* of VERDICT: the thread that hung; 0: none, or not known */
+	uint32_t pid;		/* of VERDICT: the thread that hung; 0: none; of LOCK: that waits */
 	bool survived;		/* of VERDICT: the system went on after the oops */
 	bool moved;		/* of VERDICT: the fault was on @fault_cpu, see JSON */
 	unsigned int fault_cpu;
 	const struct btsrec_log_line *log; /* of LOG; else NULL */
+	const char *lock;	/* of LOCK: a word of JSON's "lock"; else NULL; @ip_va: the call */
 };
 
 /** btsrec_digest_fn - receives a value, see above */

@@ -113,8 +113,8 @@ struct call_list {
  *	only calls with such a chain are listed, and it with them: from the call that the innermost
  *	such function makes, to the listed call itself.
  * @timed: of the calls that end only those are listed in which a time stamp is.
- * @argument: NULL, or: what RDI is behind the instructions of @range, which ran in one go; false: it
- *	is not known.  Then calls have arguments.
+ * @argument: NULL, or: what RDI is behind the instructions of @range, which ran in one go; false:
+ *	it is not known.  Then calls have arguments.
  * @over_nmis: a pause during NMI handlers is no gap: the thread goes on where it was.
  */
 struct call_list_fns {

@@ -304,6 +304,17 @@ static bool prints_in_full(const struct btsrec *rec, const struct btsrec_cpu *cp
 	return cpu == failed || summary_failed_too(rec, failed, cpu);
 }
 
+static void print_locks(struct summary *view)
+{
+	char sentence[SUMMARY_SENTENCE_BYTES];
+
+	for (size_t i = 0; i < view->locks->nr_waits; i++) {
+		*sentence = '\0';
+		summary_say_lock(view, &view->locks->waits[i], sentence);
+		view->format->lock(view, &view->locks->waits[i], sentence);
+	}
+}
+
 static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, unsigned int number)
 {
 	const struct btsrec_cpu *failed = session_failed_cpu(rec);
@@ -317,6 +328,7 @@ static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, un
 			return status;
 		summary_sign(view, rec, failed);
 		view->format->begin(view);
+		print_locks(view);
 	}
 	if (view->is_grouped && !prints_in_full(rec, btsrec_cpu(rec, number)))
 		summary_group_add(view, btsrec_cpu(rec, number));
@@ -367,9 +379,10 @@ static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format f
 	return cpus_check(rec, NULL, 0);
 }
 
-/** struct summary_how - @groups, @is_grouped, @fn, @arg: see struct summary */
+/** struct summary_how - @locks, @groups, @is_grouped, @fn, @arg: see struct summary */
 struct summary_how {
 	enum btsrec_format format;
+	struct summary_locks locks;
 	struct summary_groups groups;
 	bool is_grouped;
 	btsrec_digest_fn fn;
@@ -384,6 +397,7 @@ static bool summary_open(void *arg, void *data, struct btsrec *rec)
 	calls_init(&view->calls, rec, how->format);
 	view->calls.source = true;
 	view->is_grouped = how->is_grouped;
+	view->locks = &how->locks;
 	view->format = how->format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
 	if (!how->fn)
 		return true;
@@ -448,6 +462,11 @@ static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how
 	nr_cpus = list_cpus(rec, cpus);
 	how.is_grouped = !how.fn && how.format == BTSREC_FORMAT_TEXT &&
 			 nr_cpus > SUMMARY_MAX_FULL + 1;
+	if (!status)
+		status = summary_locks_read(rec, session_failed_cpu(rec), &how.locks);
+	/* What is wrong with one history is said when it is printed. */
+	if (status == BTSREC_ERR_CORRUPT)
+		status = BTSREC_OK;
 	if (!status)
 		status = cpu_tasks_print(rec, cpus, nr_cpus, how.fn, &work, &how, sink);
 	grouped.open = groups_open;

@@ -72,6 +72,35 @@ struct summary_log {
 	struct kernel_log_text text;
 };
 
+/* More than these nobody reads on a first page. */
+#define SUMMARY_MAX_WAITS	8
+#define SUMMARY_MAX_HELD	64
+
+/**
+ * struct summary_lock - a call that waits for a lock, or that has taken one
+ * @lock: its kind.  @address: where it is; 0: not known.
+ * @from: where it was called; 0: the history does not have that.  @wait: what it waits in.
+ */
+struct summary_lock {
+	unsigned int cpu;
+	struct btsrec_task task;
+	const char *lock;
+	uint64_t address;
+	uint64_t from;
+	uint64_t wait;
+};
+
+/**
+ * struct summary_locks - of all CPUs, what is certain
+ * @held: those that nothing has released, if it is known where they are.
+ */
+struct summary_locks {
+	struct summary_lock waits[SUMMARY_MAX_WAITS];
+	size_t nr_waits;
+	struct summary_lock held[SUMMARY_MAX_HELD];
+	size_t nr_held;
+};
+
 #define SUMMARY_GROUP_BYTES	512
 /* More CPUs than these beside the one that failed are printed in groups. */
 #define SUMMARY_MAX_FULL	3
@@ -104,6 +133,7 @@ struct summary_groups {
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
  * @first_open: of them the first one of the path that is printed.
+ * @locks: of a lockup or a hung task; else there are none.
  * @groups: of CPUs that are not printed in full; @is_grouped: there are some.
  * @fn, @arg: receive each part as a value; NULL: it is printed.
  */
@@ -131,6 +161,7 @@ struct summary {
 	const char *no_signature;
 	size_t nr_open;
 	size_t first_open;
+	const struct summary_locks *locks;
 	struct summary_groups groups;
 	bool is_grouped;
 	btsrec_digest_fn fn;
@@ -144,6 +175,7 @@ void summary_log_read(struct btsrec *rec, const struct btsrec_cpu *failed,
 /**
  * struct summary_format - how one format words it
  * @begin: once; the CPU that failed first is the one at hand.
+ * @lock: after it, once for each of summary.locks->waits, with its @sentence.
  * @cpu: what @cpu was doing; its path is printed after it if it is the one that
  *	@failed first.
  * @log: once, after the path, or after the beginning if no CPU failed.
@@ -152,6 +184,7 @@ void summary_log_read(struct btsrec *rec, const struct btsrec_cpu *failed,
  */
 struct summary_format {
 	void (*begin)(struct summary *view);
+	void (*lock)(struct summary *view, const struct summary_lock *lock, const char *sentence);
 	void (*cpu)(struct summary *view, const struct btsrec_cpu *cpu, bool failed);
 	void (*recursion)(struct summary *view, size_t nr_calls);
 	void (*log)(struct summary *view, struct summary_log *log);
@@ -244,6 +277,18 @@ enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 
 /** summary_say() - word the verdict, which is known */
 void summary_say(struct summary *view, const struct btsrec_cpu *failed);
+
+/**
+ * summary_locks_read() - what waits for locks, and what holds them, if the fault of @failed is one
+ *	that they explain
+ *
+ * Return: as btsrec_search_each().
+ */
+enum btsrec_status summary_locks_read(struct btsrec *rec, const struct btsrec_cpu *failed,
+				      struct summary_locks *ret);
+
+/** summary_say_lock() - word what waits; @ret has SUMMARY_SENTENCE_BYTES */
+void summary_say_lock(struct summary *view, const struct summary_lock *lock, char *ret);
 
 /** summary_put_call() - for struct calls: a line of the path as a value; @arg: struct summary */
 bool summary_put_call(void *arg, const struct btsrec_call *call);

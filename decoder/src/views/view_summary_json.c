@@ -108,6 +108,30 @@ static void json_begin(struct summary *view)
 	json_signature(view);
 }
 
+static void json_lock(struct summary *view, const struct summary_lock *lock, const char *sentence)
+{
+	struct renderer *r = &view->calls.renderer;
+	struct out *out = &r->out;
+
+	out_literal(out, "{\"cpu\":");
+	out_dec(out, lock->cpu, 0);
+	json_word(out, "kind", "lock");
+	json_thread(out, lock->task.pid, lock->task.tgid, lock->task.comm);
+	json_word(out, "lock", lock->lock);
+	if (lock->from) {
+		json_address(out, "from", lock->from);
+		json_sym(r, "from_sym", lock->from);
+	}
+	if (lock->address) {
+		json_address(out, "address", lock->address);
+		json_sym(r, "address_sym", lock->address);
+	}
+	json_key(out, "text");
+	out_char(out, '"');
+	out_json_escaped(out, sentence);
+	out_literal(out, "\"}\n");
+}
+
 static void json_frame(struct summary *view, const struct calltree_line *line)
 {
 	struct renderer *r = &view->calls.renderer;
@@ -190,5 +214,6 @@ static void json_log(struct summary *view, struct summary_log *log)
 const struct summary_format summary_json = {
 	.log = json_log,
 	.begin = json_begin,
+	.lock = json_lock,
 	.cpu = json_cpu,
 };

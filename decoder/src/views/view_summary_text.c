@@ -125,6 +125,16 @@ static void text_begin(struct summary *view)
 		text_signature(view);
 }
 
+static void text_lock(struct summary *view, const struct summary_lock *lock, const char *sentence)
+{
+	struct out *out = &view->calls.renderer.out;
+
+	(void)lock;
+	out_literal(out, "locks:       ");
+	out_str(out, sentence);
+	out_char(out, '\n');
+}
+
 /* --- What it was doing -------------------------------------------------- */
 
 static void text_entry(struct summary *view, const struct calltree_line *line)
@@ -412,6 +422,7 @@ static void text_log(struct summary *view, struct summary_log *log)
 const struct summary_format summary_text = {
 	.log = text_log,
 	.begin = text_begin,
+	.lock = text_lock,
 	.cpu = text_cpu,
 	.recursion = text_recursion,
 };

@@ -101,6 +101,22 @@ static void put_first(struct summary *view)
 	put_fault(view);
 }
 
+static void put_lock(struct summary *view, const struct summary_lock *lock, const char *sentence)
+{
+	struct btsrec_digest value = begin(BTSREC_DIGEST_LOCK, lock->cpu);
+	struct symbol_name name;
+
+	value.lock = lock->lock;
+	value.sentence = sentence;
+	value.pid = lock->task.pid;
+	value.has_address = lock->address;
+	value.address_va = lock->address;
+	value.ip_va = lock->from;
+	if (lock->from)
+		values_name(&view->calls.renderer, lock->from, &name, &value.ip);
+	put(view, &value);
+}
+
 static void put_stack(struct summary *view)
 {
 	const struct calltree *tree = &view->calls.tree;
@@ -156,5 +172,6 @@ static void put_log(struct summary *view, struct summary_log *log)
 const struct summary_format summary_values = {
 	.log = put_log,
 	.begin = put_first,
+	.lock = put_lock,
 	.cpu = put_cpu,
 };

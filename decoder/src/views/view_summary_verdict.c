@@ -416,6 +416,72 @@ static void add_others(struct sentence *sentence, const struct summary *view,
 	}
 }
 
+/* --- Locks --------------------------------------------------------------- */
+
+static void add_thread(struct sentence *sentence, const struct summary_lock *lock)
+{
+	add(sentence, "CPU %u, thread %" PRIu32, lock->cpu, lock->task.pid);
+	add_comm(sentence, lock->task.comm);
+}
+
+/* What holds the lock that @lock waits for; NULL: not known. */
+static const struct summary_lock *holder_of(const struct summary_locks *locks,
+					    const struct summary_lock *lock)
+{
+	for (size_t i = 0; lock->address && i < locks->nr_held; i++)
+		if (locks->held[i].address == lock->address)
+			return &locks->held[i];
+	return NULL;
+}
+
+static const struct summary_lock *wait_of(const struct summary_locks *locks,
+					  const struct summary_lock *holder)
+{
+	for (size_t i = 0; i < locks->nr_waits; i++)
+		if (locks->waits[i].cpu == holder->cpu &&
+		    locks->waits[i].task.pid == holder->task.pid)
+			return &locks->waits[i];
+	return NULL;
+}
+
+/* Does what holds it wait for what waits for it, and so on?  No lock is in a circle twice. */
+static bool is_deadlock(const struct summary_locks *locks, const struct summary_lock *lock)
+{
+	const struct summary_lock *at = lock, *holder;
+
+	for (size_t i = 0; at && i < locks->nr_waits; i++) {
+		holder = holder_of(locks, at);
+		at = holder ? wait_of(locks, holder) : NULL;
+		if (at == lock)
+			return true;
+	}
+	return false;
+}
+
+void summary_say_lock(struct summary *view, const struct summary_lock *lock, char *ret)
+{
+	struct sentence sentence = { .r = &view->calls.renderer, .text = ret };
+	const struct summary_lock *holder = holder_of(view->locks, lock);
+
+	if (is_deadlock(view->locks, lock))
+		add(&sentence, "deadlock: ");
+	add_thread(&sentence, lock);
+	add(&sentence, " waits for a %s", lock->lock);
+	if (lock->address) {
+		add(&sentence, " at ");
+		add_place(&sentence, lock->address);
+	}
+	add(&sentence, " in ");
+	add_place(&sentence, lock->from ? lock->from : lock->wait);
+	if (!holder)
+		return;
+	add(&sentence, "; ");
+	add_thread(&sentence, holder);
+	add(&sentence, " took it in ");
+	add_place(&sentence, holder->from);
+	add(&sentence, " and has not released it");
+}
+
 void summary_say(struct summary *view, const struct btsrec_cpu *failed)
 {
 	struct sentence sentence = { .r = &view->calls.renderer, .text = view->sentence };

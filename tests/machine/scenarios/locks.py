@@ -49,6 +49,11 @@ def run(context):
     off = [row for row in rows if row["kind"] == "interrupts" and row["state"] == "off"]
     if [row.get("from_sym", "").split("+")[0] for row in off] != ["deadlock_ba"]:
         raise Failure(f"interrupts are off: {off}")
+    locks = [line for line in dump.btsrec(context, "summary", path).splitlines()
+             if line.startswith("locks:")]
+    if len(locks) != 2 or not all("deadlock: " in line and "has not released it" in line
+                                  for line in locks):
+        raise Failure(f"the summary says: {locks}")
     certain = [row for row in rows if row.get("state") == "held" and row["sure"] == "certain"]
     context.say(f"both locks held, both waited for; certain: {len(certain)} of {len(rows)} lines")
     if not context.options.keep:
