@@ -123,10 +123,10 @@ KINDS = {
     "hard-lockup": Kind("crash hard-lockup", "Hard LOCKUP", reasons=("hard lockup",),
                         max_newer=64, mark="nmi", end=STOPPED, guilty="hard_lockup",
                         verdict="stuck hard_lockup"),
-    # Two CPUs take two locks in opposite order; one of them with interrupts off.
+    # Two CPUs take two locks in opposite order; one of them with interrupts off.  The verdict is
+    # "stuck", or "lockup" if it has spun for too few branches.
     "deadlock": Kind("crash deadlock", "Hard LOCKUP", reasons=("hard lockup",), max_newer=64,
-                     mark="nmi", end=STOPPED, min_cpus=2, guilty="deadlock_ba",
-                     verdict="stuck deadlock_ba"),
+                     mark="nmi", end=STOPPED, min_cpus=2, guilty="deadlock_ba"),
     "soft-lockup": Kind("crash soft-lockup", "softlockup: hung tasks", reasons=("soft lockup",),
                         max_newer=64, mark="unknown", guilty="soft_lockup", setup="""
 echo 1 >/proc/sys/kernel/softlockup_panic

@@ -8,6 +8,9 @@
 #define OPCODE_STI	0xfb
 #define OPCODE_POPF	0x9d
 
+/* IRETQ, with its prefix REX.W. */
+#define IRETQ_BYTES	2
+
 enum irq_flag_op irq_flag_op(const uint8_t *bytes, size_t nr_bytes)
 {
 	if (nr_bytes != 1)
@@ -99,7 +102,9 @@ void irq_flags_branch(struct irq_flags *flags, enum branch_type type, uint64_t n
 		enter(flags, n, from);
 		break;
 	case BRANCH_IRET:
-		leave(flags, n);
+		/* iret_to_self() of asm/sync_core.h leaves the flags as they are. */
+		if (to != from + IRETQ_BYTES)
+			leave(flags, n);
 		break;
 	case BRANCH_UNKNOWN:
 	case BRANCH_NONE:

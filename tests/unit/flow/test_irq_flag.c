@@ -63,6 +63,19 @@ START_TEST(interrupts)
 }
 END_TEST
 
+/* sync_core() comes in interrupts, too. */
+START_TEST(iret_to_self)
+{
+	struct irq_flags flags = { 0 };
+
+	irq_flags_branch(&flags, BRANCH_IRQ, 1, KERNEL, KERNEL + 64);
+	irq_flags_branch(&flags, BRANCH_IRET, 2, KERNEL + 80, KERNEL + 82);
+	check_off(&flags, IRQ_FLAG_ENTRY, 1, true);
+	irq_flags_branch(&flags, BRANCH_IRET, 3, KERNEL + 90, KERNEL);
+	ck_assert_int_eq(flags.now.is, IRQ_FLAG_ON);
+}
+END_TEST
+
 START_TEST(exceptions)
 {
 	struct irq_flags flags = { 0 };
@@ -145,5 +158,5 @@ START_TEST(registers)
 }
 END_TEST
 
-BTSREC_CK_MAIN("irq_flag", bytes, instructions, interrupts, exceptions, user_code,
+BTSREC_CK_MAIN("irq_flag", bytes, instructions, interrupts, iret_to_self, exceptions, user_code,
 	       other_threads_and_gaps, more_than_there_is_room_for, registers)
