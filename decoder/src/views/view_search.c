@@ -380,9 +380,6 @@ static enum btsrec_status search_check(struct btsrec *rec, const struct btsrec_s
 	if (opts->filter->types)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "calls of all CPUs are not chosen by kinds of branches");
-	if (opts->question == BTSREC_LOCKS && !symbols_present(rec))
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
-			       "no function has a name here, and locks are known by their functions");
 	if (opts->question == BTSREC_AROUND)
 		status = search_around_check(rec, opts->what);
 	return status ? status : event_filter_check(rec, opts->filter);
@@ -411,6 +408,9 @@ static enum btsrec_status search_init(struct search *view, struct btsrec *rec,
 		status = parse_target(rec, opts->second, &view->targets[1]);
 	if (status)
 		return status;
+	if (opts->question == BTSREC_LOCKS && !symbols_present(rec))
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "no function has a name here, and locks are known by their functions");
 	view->nr_lists = btsrec_nr_cpu_ids(rec);
 	view->lists = calloc(view->nr_lists + 1, sizeof(*view->lists));
 	if (opts->question == BTSREC_LOCKS)
