@@ -85,7 +85,7 @@ enum btsrec_reason {
 	BTSREC_REASON_DISARM = 12,
 	BTSREC_REASON_FOREIGN = 13,	/* somebody else switched BTS off */
 	BTSREC_REASON_SUSPEND = 14,
-	BTSREC_REASON_SNAPSHOT = 15,	/* the rings were being copied */
+	BTSREC_REASON_SNAPSHOT = 15,	/* the rings were being copied; since 1.1 */
 	BTSREC_REASON_RCU_STALL = 16,	/* since 1.1 */
 	BTSREC_REASON_CONSOLE = 17,	/* a console's driver wrote; since 1.2 */
 	/* what freeze_on= names; since 1.4 */
