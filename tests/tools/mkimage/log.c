@@ -142,15 +142,8 @@ void do_clock(struct statement *statement)
 			      value_of(statement, "offset", 0) };
 	uint64_t pa = alloc_page();
 
-	for (size_t i = 0; i < 4; i++) {
-		struct symbol *symbol = &image.symbols[image.nr_symbols++];
-
-		if (image.nr_symbols > MAX_SYMBOLS)
-			die("too many symbols");
-		snprintf(symbol->name, sizeof(symbol->name), "%s", names[i]);
-		symbol->letter = 'D';
-		symbol->va = kva_of(pa + i * 512);
-	}
+	for (size_t i = 0; i < 4; i++)
+		add_symbol(names[i], kva_of(pa + i * 512));
 	*(uint32_t *)at_pa(pa + 2 * 512) = (uint32_t)value_of(statement, "stable", 1);
 	memory_write(pa + 3 * 512, words, sizeof(words));
 	memory_write(pa + 3 * 512 + sizeof(words), words, sizeof(words));

@@ -149,6 +149,8 @@ bool do_annotation(struct statement *statement);
 
 /* symbols.c; the tables are made by the first statement about damage, else at the end */
 void do_symbol(struct statement *statement);
+/* Data of the kernel; the caller may change what it gets. */
+struct symbol *add_symbol(const char *name, uint64_t va);
 void do_modsym(struct statement *statement);
 void make_symbols(void);
 int put_kallsyms_lines(char *ret);

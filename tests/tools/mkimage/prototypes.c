@@ -75,17 +75,6 @@ void do_prototype(struct statement *statement)
 	btf__add_func(btf, statement->words[1].text, BTF_FUNC_GLOBAL, prototype);
 }
 
-static void add(const char *name, uint64_t va)
-{
-	struct symbol *symbol = &image.symbols[image.nr_symbols++];
-
-	if (image.nr_symbols > MAX_SYMBOLS)
-		die("too many symbols");
-	snprintf(symbol->name, sizeof(symbol->name), "%s", name);
-	symbol->letter = 'D';
-	symbol->va = va;
-}
-
 /* Behind all else, as the symbols that say where it is are the last. */
 void make_prototypes(void)
 {
@@ -99,8 +88,8 @@ void make_prototypes(void)
 	pa = alloc_pages(nr_bytes / BTSREC_PAGE_BYTES + 1);
 	kva = KERNEL_MAP_KVA + pa - image.root->phys_base;
 	memory_write(pa, bytes, nr_bytes);
-	add("__start_BTF", kva);
-	add("__stop_BTF", kva + nr_bytes);
+	add_symbol("__start_BTF", kva);
+	add_symbol("__stop_BTF", kva + nr_bytes);
 	btf__free(btf);
 	btf = NULL;
 }

@@ -26,28 +26,39 @@ enum {
 	MODSYMS_PAGES = 3 + MAX_SYMBOLS * 512 / BTSREC_PAGE_BYTES,
 };
 
-static void add_symbol(struct statement *statement, uint32_t module)
+struct symbol *add_symbol(const char *name, uint64_t va)
 {
 	struct symbol *symbol = &image.symbols[image.nr_symbols++];
 
-	if (image.nr_symbols > MAX_SYMBOLS || statement->nr_words != 4)
-		die("NAME LETTER KVA, at most %d times", MAX_SYMBOLS);
-	snprintf(symbol->name, sizeof(symbol->name), "%s", statement->words[1].text);
+	if (image.nr_symbols > MAX_SYMBOLS)
+		die("more than %d symbols", MAX_SYMBOLS);
+	snprintf(symbol->name, sizeof(symbol->name), "%s", name);
+	symbol->letter = 'D';
+	symbol->va = va;
+	return symbol;
+}
+
+static void describe_symbol(struct statement *statement, uint32_t module)
+{
+	struct symbol *symbol;
+
+	if (statement->nr_words != 4)
+		die("NAME LETTER KVA");
+	symbol = add_symbol(statement->words[1].text, word_number(statement, 3));
 	symbol->letter = *statement->words[2].text;
-	symbol->va = word_number(statement, 3);
 	symbol->module = module;
 }
 
 void do_symbol(struct statement *statement)
 {
-	add_symbol(statement, 0);
+	describe_symbol(statement, 0);
 }
 
 void do_modsym(struct statement *statement)
 {
 	if (!image.root->nr_modules)
 		die("for which module?");
-	add_symbol(statement, image.root->nr_modules);
+	describe_symbol(statement, image.root->nr_modules);
 }
 
 static uint64_t symbol_kva_of(uint64_t pa)

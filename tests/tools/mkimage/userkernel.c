@@ -20,17 +20,6 @@ static void relocate(uint64_t to_kva)
 			words[i] += to_kva - UK_KVA(0);
 }
 
-static void add(const char *name, uint64_t va)
-{
-	struct symbol *symbol = &image.symbols[image.nr_symbols++];
-
-	if (image.nr_symbols > MAX_SYMBOLS)
-		die("too many symbols");
-	snprintf(symbol->name, sizeof(symbol->name), "%s", name);
-	symbol->letter = 'D';
-	symbol->va = va;
-}
-
 void do_userkernel(struct statement *statement)
 {
 	uint64_t pa = alloc_pages(UK_BYTES / BTSREC_PAGE_BYTES);
@@ -48,7 +37,7 @@ void do_userkernel(struct statement *statement)
 	mm = (struct uk_mm *)(uk.bytes + UK_MM_PA);
 	mm->pgd = KERNEL_MAP_KVA + space_pa(space) - image.root->phys_base;
 	memory_write(pa, uk.bytes, UK_BYTES);
-	add("init_task", kva + UK_INIT_PA);
-	add("__start_BTF", kva + UK_BTF_PA);
-	add("__stop_BTF", kva + UK_BTF_PA + uk.btf_bytes);
+	add_symbol("init_task", kva + UK_INIT_PA);
+	add_symbol("__start_BTF", kva + UK_BTF_PA);
+	add_symbol("__stop_BTF", kva + UK_BTF_PA + uk.btf_bytes);
 }
