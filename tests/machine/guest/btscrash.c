@@ -10,6 +10,7 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
@@ -33,6 +34,7 @@
 
 #define NMI_NAME	"btscrash"
 #define SPIN_MS		200
+#define DEADLOCK_MS	10
 #define HUNT_SECONDS	200
 #define FRAME_BYTES	512
 
@@ -242,11 +244,15 @@ static noinline int deadlock_ba(void *unused)
 	return 0;
 }
 
-static void on_deadlock(struct timer_list *unused)
+/* In the interrupt itself: softirqs may have been left to a thread, which waits for this CPU. */
+static enum hrtimer_restart on_deadlock(struct hrtimer *unused)
 {
 	WRITE_ONCE(nmi_task, NMI_LOCKUP);
 	send_nmi(other_cpu);
+	return HRTIMER_NORESTART;
 }
+
+static struct hrtimer deadlock_timer;
 
 /* The NMI is soon, while the rings still have where the locks were taken. */
 static void deadlock(void)
@@ -261,8 +267,8 @@ static void deadlock(void)
 	}
 	set_cpus_allowed_ptr(current, cpumask_of(cpu));
 	kthread_bind(task, other_cpu);
-	timer_setup(&timer, on_deadlock, TIMER_PINNED);
-	mod_timer(&timer, jiffies + 2);
+	setup_hrtimer(&deadlock_timer, on_deadlock, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&deadlock_timer, ms_to_ktime(DEADLOCK_MS), HRTIMER_MODE_REL_PINNED_HARD);
 	wake_up_process(task);
 	deadlock_ab();
 }

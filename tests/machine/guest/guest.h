@@ -3,6 +3,7 @@
 #ifndef BTSREC_TESTS_GUEST_H
 #define BTSREC_TESTS_GUEST_H
 
+#include <linux/version.h>
 #include <asm/msr.h>
 #if __has_include(<linux/panic.h>)
 #include <linux/panic.h>
@@ -14,6 +15,14 @@
 /* "x86/msr: Rename 'native_wrmsrl()' to 'native_wrmsrq()'", v6.16. */
 #ifdef rdmsrq
 #define native_wrmsrl(msr, value)	native_wrmsrq(msr, value)
+#endif
+
+/* "hrtimers: Introduce hrtimer_setup() to replace hrtimer_init()", v6.13. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#define setup_hrtimer		hrtimer_setup
+#else
+#define setup_hrtimer(timer, fn, clock, mode) \
+	do { hrtimer_init(timer, clock, mode); (timer)->function = (fn); } while (0)
 #endif
 
 /* "kprobes: Remove kretprobe hash", v5.11. */
