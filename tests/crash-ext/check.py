@@ -117,7 +117,8 @@ WORDS = (
     "coverage panic", "coverage --format jsonl panic",
     "last -n 5 *printk*", "last --by task --format jsonl [btsrec]",
     "pairs mutex_lock mutex_unlock", "path ksys_write vfs_write", "path -f jsonl do_syscall_64 *lock*",
-    "slow", "slow -n 3 --format jsonl", "around 0:1000", "locks", "locks -n 5 --format jsonl", "around --depth 2 -n 50 1:500",
+    "slow", "slow -n 3 --format jsonl", "around 0:1000", "around --depth 2 -n 50 1:500",
+    "locks", "locks -n 5 --format jsonl", "calls --args -n 300", "stack --args --format jsonl",
     "calls --merge --kernel -n 100", "calls --merge --range ffffffff80000000-ffffffffffffffff -f jsonl",
     "timeline", "timeline -n 20", "timeline -n 9 --pid 0,1 --format jsonl",
     "stack", "stack --thread {pid}", "stack -c 1 --format jsonl",
@@ -127,17 +128,16 @@ WORDS = (
 )
 # Commands with the number of operands that they have after the dump: functions, by their names.
 WITH_OPERAND = {"coverage": 1, "last": 1, "pairs": 2, "path": 2, "around": 1}
+# Those that are about functions, which need their names.
+WITH_NAMES = {*WITH_OPERAND, "locks"}
 
 
 def words_of(options):
-    """WORDS, with --no-names where the command takes it: crash has other names for modules.
-
-    Some are about functions, which need their names.
-    """
+    """WORDS, with --no-names where the command takes it: crash has other names for modules."""
     pid = thread_at_fault(options)
     for line in WORDS:
         command, *rest = line.format(pid=pid).split()
-        takes = command not in WITH_OPERAND and "--no-names" in cli_help(options, command)
+        takes = command not in WITH_NAMES and "--no-names" in cli_help(options, command)
         yield " ".join([command, *(["--no-names"] if takes else []), *rest])
 
 
