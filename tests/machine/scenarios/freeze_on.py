@@ -42,11 +42,12 @@ REFUSED = ("", "x", "warn,", "tracepoint:", "function:", "tracepoint:no_such_tra
            ",".join(f"function:f{i}" for i in range(9)))
 
 # From a function to our handler of it: ftrace's code, or, of report_bug(), the handling of a
-# breakpoint.  Calls by pointer go by a thunk.
+# breakpoint.  Calls by pointer go by a thunk, which later kernels also call otherwise.
 WAY = re.compile(r"""
     .*\ \[(btsrec|__builtin__ftrace)\]
     | (ftrace_regs_\w+|(arch_)?ftrace_ops_list_func|ftrace_lookup_ip|hash_contains_ip
-      |__x86_indirect_thunk\w*|asm_exc_int3|error_entry|exc_int3|poke_int3_handler
+      |(__pi_)?__x86_indirect_thunk\w*|__softirqentry_text_end
+      |asm_exc_int3|error_entry|exc_int3|poke_int3_handler
       |irqentry_nmi_enter|ct_nmi_enter|kprobe_int3_handler|get_kprobe|aggr_pre_handler)\+0x[0-9a-f]+
     """, re.VERBOSE)
 
@@ -205,7 +206,8 @@ def _check_history(machine, cpu: int, name: str, events) -> truth.Log:
 
 
 def _is_entry(symbol: str, function: str) -> bool:
-    return symbol.replace("+0x0", "", 1) == function
+    """Code for IBT goes on behind its first instruction, of four bytes."""
+    return re.sub(r"\+0x[04](?![0-9a-f])", "", symbol, count=1) == function
 
 
 def _is_way(event, function: str) -> bool:
