@@ -60,22 +60,21 @@ static const char *why_not(enum call_arg_in in)
 static void find_value(struct arg_shown *shown, const struct reg_values_at *at)
 {
 	unsigned int nr_bits = 8 * shown->arg.param.size_bytes;
-	struct known certain = at->certain.behind[shown->arg.reg];
-	struct known likely = at->likely.behind[shown->arg.reg];
+	struct known known = at->certain.behind[shown->arg.reg];
 
-	if (known_is_all(certain, nr_bits))
-		shown->certainty = "certain";
-	else if (known_is_all(likely, nr_bits))
-		shown->certainty = "likely";
-	else
+	shown->is_certain = known_is_all(known, nr_bits);
+	if (!shown->is_certain)
+		known = at->likely.behind[shown->arg.reg];
+	if (!known_is_all(known, nr_bits))
 		return;
-	shown->value = known_low(shown->certainty[0] == 'c' ? certain : likely, nr_bits).value;
+	shown->has_value = true;
+	shown->value = known_low(known, nr_bits).value;
 	shown->why = NULL;
 }
 
 static void find_text(const struct args *args, struct arg_shown *shown)
 {
-	if (shown->certainty && shown->arg.param.is_text)
+	if (shown->has_value && shown->arg.param.is_text)
 		shown->text.nr_bytes = trace_values_text(&args->values, shown->value,
 							 shown->text.bytes,
 							 sizeof(shown->text.bytes),
@@ -131,6 +130,11 @@ const struct args_shown *args_find(struct args *args, enum frame_kind kind, uint
 	return &args->shown;
 }
 
+static const char *certainty_str(const struct arg_shown *shown)
+{
+	return !shown->has_value ? "unknown" : shown->is_certain ? "certain" : "likely";
+}
+
 /* --- Text --------------------------------------------------------------- */
 
 static void text_value(struct out *out, const struct arg_shown *shown)
@@ -157,8 +161,8 @@ static void text_arg(struct out *out, const struct arg_shown *shown)
 	if (*name && shown->type[strlen(shown->type) - 1] != '*')
 		out_char(out, ' ');
 	out_escaped(out, name, strnlen(name, TYPES_TEXT_BYTES));
-	out_char(out, !shown->certainty || *shown->certainty == 'c' ? '=' : '~');
-	if (shown->certainty)
+	out_char(out, shown->has_value && !shown->is_certain ? '~' : '=');
+	if (shown->has_value)
 		text_value(out, shown);
 	else
 		out_char(out, '?');
@@ -205,12 +209,12 @@ static void json_arg(struct out *out, const struct arg_shown *shown)
 		json_word(out, "reg", sem_reg_name((uint8_t)arg->reg));
 	if (arg->param.size_bytes)
 		json_number(out, "bytes", arg->param.size_bytes);
-	if (shown->certainty) {
+	if (shown->has_value) {
 		out_literal(out, ",\"value\":\"");
 		out_hex(out, shown->value);
 		out_char(out, '"');
 	}
-	json_word(out, "class", shown->certainty ? shown->certainty : "unknown");
+	json_word(out, "class", certainty_str(shown));
 	if (shown->why)
 		json_word(out, "why", shown->why);
 	if (shown->text.nr_bytes) {
@@ -257,9 +261,9 @@ const struct btsrec_arg *args_values(struct args *args)
 		args->list[i] = (struct btsrec_arg){
 			.type = words->type,
 			.name = *words->name ? words->name : NULL,
-			.certainty = shown->certainty ? shown->certainty : "unknown",
+			.certainty = certainty_str(shown),
 			.why = shown->why,
-			.has_value = shown->certainty,
+			.has_value = shown->has_value,
 			.value = shown->value,
 			.length_bytes = shown->arg.param.size_bytes,
 			.text = shown->text.nr_bytes ? words->text : NULL,

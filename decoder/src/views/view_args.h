@@ -22,14 +22,15 @@ struct arg_text {
 
 /**
  * struct arg_shown - an argument
- * @certainty: of @value, which is as wide as the type: "certain" or "likely"; NULL: it is not
- *	known, for @why.
+ * @has_value: @value is known, as wide as the type; else it is not, for @why.
+ * @is_certain: it is; else it is likely.
  */
 struct arg_shown {
 	struct call_arg arg;
 	char type[TYPES_TEXT_BYTES];
 	uint64_t value;
-	const char *certainty;
+	bool has_value;
+	bool is_certain;
 	const char *why;
 	struct arg_text text;
 };
