@@ -102,6 +102,7 @@ int btsrec_arm(void);
 void btsrec_disarm(void);
 bool btsrec_is_armed(void);
 int btsrec_set_freeze_on(const char *list, const char *effect);
+int btsrec_set_cpus(const char *list, const char *effect);
 void btsrec_stop_this_cpu(enum btsrec_reason reason);
 void btsrec_yield_ends(struct btsrec_pcpu *pc);
 void btsrec_survived_oops(void);
@@ -120,6 +121,12 @@ void btsrec_root_say_place(void);
 int btsrec_ring_new(unsigned int cpu);
 struct btsrec_module *btsrec_module_slot(u32 slot);
 struct btsrec_exec *btsrec_exec_slot(u64 number);
+
+/* btsrec_cpus.c */
+const char *btsrec_cpus_parse(const char *list);
+void btsrec_cpus_publish(void);
+bool btsrec_cpu_is_chosen(unsigned int cpu);
+void btsrec_cpus_show(struct seq_file *m);
 
 /* btsrec_map.c */
 int btsrec_map(struct btsrec_pcpu *pc);

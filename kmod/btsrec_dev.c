@@ -3,7 +3,7 @@
  * DOC: /dev/btsrec
  *
  * A write is one command, with or without a newline: "arm", "disarm",
- * "freeze", "mark TEXT", "hold", "release", "freeze_on LIST", "freeze TEXT" and "wait".
+ * "freeze", "mark TEXT", "hold", "release", "freeze_on LIST", "cpus LIST", "freeze TEXT" and "wait".
  * "freeze TEXT" is a request as that of a module, and there only if freeze_on= has "request".
  * "wait" sleeps until a freeze that freeze_on= names.  A read gives the state as
  * "key: value" lines.  A hold ends with the file that it was written to.  Opening
@@ -87,6 +87,7 @@ static int dev_show(struct seq_file *m, void *unused)
 		   root->freeze_trigger);
 	seq_printf(m, "late_triggers: %llu\n", READ_ONCE(root->nr_late_triggers));
 	seq_printf(m, "freeze_on: %s\n", btsrec_triggers_list());
+	btsrec_cpus_show(m);
 	seq_printf(m, "held: %u\n", btsrec_is_held());
 	btsrec_hook_show_missing(m);
 	cpus_read_lock();	/* one that comes up may get a page and lose it again */
@@ -110,6 +111,8 @@ static int run_command(const struct file *file, char *text)
 		return argument && *argument ? btsrec_mark(argument) : -EINVAL;
 	if (!strcmp(verb, "freeze_on"))
 		return argument ? btsrec_set_freeze_on(argument, "Not changed") : -EINVAL;
+	if (!strcmp(verb, "cpus"))
+		return argument ? btsrec_set_cpus(argument, "Not changed") : -EINVAL;
 	if (!strcmp(verb, "freeze") && argument && *argument)
 		return btsrec_freeze_request(argument);
 	if (argument)

@@ -10,6 +10,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/irq_work.h>
 #include <linux/kernel.h>
@@ -58,6 +59,10 @@ module_param(freeze_on, charp, 0444);
 MODULE_PARM_DESC(freeze_on,
 		 "Stop recording at these, too: a list of warn, soft_lockup, hung_task, rcu_stall, oops, request, tracepoint:NAME, function:NAME and function:NAME:argN:eq:VALUE with commas between them (default none)");
 
+static char *cpus = "all";
+module_param(cpus, charp, 0444);
+MODULE_PARM_DESC(cpus, "Which CPUs record: all, or a list as 0-3,8 (default all)");
+
 static unsigned int console_records;
 module_param(console_records, uint, 0444);
 MODULE_PARM_DESC(console_records,
@@ -93,7 +98,8 @@ static u64 last_stop(const struct btsrec_pcpu *pc, u64 *index_kva, enum btsrec_r
 static enum btsrec_annot_kind resume_kind(enum btsrec_reason reason)
 {
 	return reason == BTSREC_REASON_CPU_OFFLINE || reason == BTSREC_REASON_SUSPEND ||
-	       reason == BTSREC_REASON_FOREIGN ? BTSREC_ANNOT_GAP : BTSREC_ANNOT_ARM;
+	       reason == BTSREC_REASON_FOREIGN || reason == BTSREC_REASON_LEFT_OUT ?
+	       BTSREC_ANNOT_GAP : BTSREC_ANNOT_ARM;
 }
 
 static void publish_armed(struct btsrec_pcpu *pc)
@@ -252,21 +258,58 @@ static int hold_and_start(unsigned int cpu)
 	return err;
 }
 
-static int cpu_comes_up(unsigned int cpu)
+static int cpu_begins(unsigned int cpu)
 {
 	int err = btsrec_ring_new(cpu);
 
-	if (!err && !btsrec_is_frozen())
-		err = hold_and_start(cpu);
+	return err || btsrec_is_frozen() ? err : hold_and_start(cpu);
+}
+
+static int cpu_comes_up(unsigned int cpu)
+{
+	int err = btsrec_cpu_is_chosen(cpu) ? cpu_begins(cpu) : 0;
+
 	/* Later on a CPU may come up even if it cannot record. */
 	return stop_reason == BTSREC_REASON_DISARM ? err : 0;
 }
 
-static int cpu_goes_down(unsigned int cpu)
+static int cpu_ends(unsigned int cpu, enum btsrec_reason reason)
 {
-	btsrec_stop_this_cpu(stop_reason);
+	btsrec_stop_this_cpu(reason);
 	btsrec_perf_release_cpu(cpu);
 	return 0;
+}
+
+static int cpu_goes_down(unsigned int cpu)
+{
+	return cpu_ends(cpu, stop_reason);
+}
+
+/* On a CPU that is chosen or left out now, or was before. */
+static int follow_choice(void *unused)
+{
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
+	unsigned int cpu = raw_smp_processor_id();
+
+	if (!btsrec_cpu_is_chosen(cpu))
+		return cpu_ends(cpu, BTSREC_REASON_LEFT_OUT);
+	return READ_ONCE(pc->live) || READ_ONCE(pc->yielded) ? 0 : cpu_begins(cpu);
+}
+
+/* The first error, after which the others have followed all the same. */
+static int cpus_follow_choice(void)
+{
+	unsigned int cpu;
+	int err = 0;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		int one = smp_call_on_cpu(cpu, follow_choice, NULL, false);
+
+		err = err ?: one;
+	}
+	cpus_read_unlock();
+	return err;
 }
 
 /*
@@ -281,7 +324,8 @@ static int on_suspend(void)
 
 static void on_wakeup(void)
 {
-	if (this_cpu_read(btsrec_pcpu.page) && !btsrec_is_frozen())
+	if (this_cpu_read(btsrec_pcpu.page) && !btsrec_is_frozen() &&
+	    btsrec_cpu_is_chosen(raw_smp_processor_id()))
 		recording_start();
 }
 
@@ -347,7 +391,7 @@ static bool all_record(void)
 	unsigned int cpu;
 
 	for_each_online_cpu(cpu) {
-		if (!READ_ONCE(per_cpu(btsrec_pcpu, cpu).live))
+		if (btsrec_cpu_is_chosen(cpu) && !READ_ONCE(per_cpu(btsrec_pcpu, cpu).live))
 			return false;
 	}
 	return true;
@@ -404,7 +448,7 @@ static void hooks_unregister(void)
 }
 
 /**
- * btsrec_arm() - begin to record on every online CPU, now and as they come
+ * btsrec_arm() - begin to record on every chosen CPU that is online, now and as they come
  *
  * Rings keep what they hold.  A frozen recorder forgets its freeze.  It keeps its hooks, which take
  * the kernel much longer than all else.  One with a CPU that does not record is disarmed first.
@@ -569,6 +613,30 @@ int btsrec_set_freeze_on(const char *list, const char *effect)
 	return err;
 }
 
+/**
+ * btsrec_set_cpus() - other CPUs record
+ * @list: see btsrec_cpus_parse()
+ * @effect: what the sentence of a refusal begins with
+ *
+ * Takes effect at once if the recorder is armed; one that is frozen waits for the next arming.  The
+ * caller serialises.
+ *
+ * Return: 0; -EINVAL after a printed sentence, with nothing changed; or what btsrec_arm() returns
+ * of a CPU that cannot begin, after a printed sentence: the others have changed then.
+ */
+int btsrec_set_cpus(const char *list, const char *effect)
+{
+	const char *why = btsrec_cpus_parse(list);
+
+	if (why) {
+		pr_err("%s: cpus=%s: %s.\n", effect, list, why);
+		return -EINVAL;
+	}
+	if (btsrec_root_page)
+		btsrec_cpus_publish();
+	return btsrec_is_armed() ? cpus_follow_choice() : 0;
+}
+
 static int __init btsrec_init(void)
 {
 	u64 bytes = parse_ring_bytes();
@@ -576,7 +644,7 @@ static int __init btsrec_init(void)
 
 	if (!bytes || which < 0 || !is_known("pti", pti, "map", "refuse") ||
 	    !is_known("oops", oops, "freeze", "rearm") ||
-	    btsrec_set_freeze_on(freeze_on, "Not loaded"))
+	    btsrec_set_freeze_on(freeze_on, "Not loaded") || btsrec_set_cpus(cpus, "Not loaded"))
 		return -EINVAL;
 	btsrec_console_set(console_records);
 	yield_ends_init();

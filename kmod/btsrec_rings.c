@@ -89,6 +89,7 @@ static void root_describe(struct btsrec_root *root, u64 ring_bytes, enum btsrec_
 	root->nr_exec_pages = BTSREC_NR_EXEC_PAGES;
 	root->errata = btsrec_errata(mode);
 	btsrec_facts_fill(root);
+	btsrec_cpus_publish();
 }
 
 /**

@@ -38,6 +38,7 @@ enum doctor_level {
  * @nr_skipped: annotations that were wanted and not written.
  * @nr_missing_hooks: hooks that the recorder does without; @missing_hooks: the names of the
  *	first of them, with ", " between.
+ * @cpus: which CPUs record, as /dev/btsrec has it; @nr_left_out: online CPUs that do not for it.
  * @freeze_on: what the recorder stops for besides a crash, as /dev/btsrec has it; "": not known.
  * @nr_foreign_stops: how often a CPU's BTS was found off by another's hand.
  * @conf_errno: why /etc/btsrec.conf could not be read; 0: it was, or there is none.
@@ -61,7 +62,8 @@ struct doctor_facts {
 	bool is_loaded;
 	int device_errno;
 	char state[16];
-	unsigned int nr_cpus, nr_armed;
+	unsigned int nr_cpus, nr_armed, nr_left_out;
+	char cpus[256];
 	uint64_t ring_bytes, nr_arms, nr_execs;
 	uint64_t nr_annotations, nr_skipped, nr_foreign_stops;
 	unsigned int nr_missing_hooks;

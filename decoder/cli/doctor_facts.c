@@ -228,12 +228,16 @@ static void take_missing_hook(struct doctor_facts *facts, const char *name)
 
 static void take_state(struct doctor_facts *facts, char *line)
 {
-	if (!strncmp(line, "cpu", 3))
+	if (!strncmp(line, "cpu", 3) && line[3] != 's')
 		take_cpu(facts, line);
 	else if (!strncmp(line, "state: ", 7))
 		snprintf(facts->state, sizeof(facts->state), "%.15s", line + 7);
 	else if (!strncmp(line, "freeze_on: ", 11))
 		snprintf(facts->freeze_on, sizeof(facts->freeze_on), "%.255s", line + 11);
+	else if (!strncmp(line, "cpus: ", 6))
+		snprintf(facts->cpus, sizeof(facts->cpus), "%.255s", line + 6);
+	else if (!strncmp(line, "left_out: ", 10))
+		facts->nr_left_out = (unsigned int)value_of(line, ": ");
 	else if (!strncmp(line, "ring_bytes: ", 12))
 		facts->ring_bytes = value_of(line, ": ");
 	else if (!strncmp(line, "arms: ", 6))

@@ -113,10 +113,11 @@ static void judge_armed(const struct doctor_facts *facts, struct doctor_report *
 		find(report, "armed", DOCTOR_NO_HISTORY,
 		     "Write arm to /dev/btsrec; the kernel log says why if it refuses.",
 		     "The recorder is not armed: %s.", facts->state);
-	else if (facts->nr_armed < facts->nr_online)
+	else if (!facts->nr_armed || facts->nr_armed + facts->nr_left_out < facts->nr_online)
 		find(report, "armed", facts->nr_armed ? DOCTOR_DEGRADED : DOCTOR_NO_HISTORY,
 		     "Write disarm, then arm, to /dev/btsrec; something else may trace the others.",
-		     "%u of %u CPUs record.", facts->nr_armed, facts->nr_online);
+		     "%u of %u CPUs record.", facts->nr_armed,
+		     facts->nr_online - facts->nr_left_out);
 	else
 		find(report, "armed", DOCTOR_GOOD, "",
 		     "%u CPUs record, each passed the self-test when it was armed.",
@@ -155,6 +156,14 @@ static void judge_freeze_on(const struct doctor_facts *facts, struct doctor_repo
 		     "Besides a crash the recorder stops for %s.", facts->freeze_on);
 }
 
+static void judge_left_out(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (facts->nr_left_out)
+		find(report, "left-out", DOCTOR_GOOD, "",
+		     "Of %u CPUs there will be no history: they are not in CPUS=%s.",
+		     facts->nr_left_out, facts->cpus);
+}
+
 static void judge_recorder(const struct doctor_facts *facts, struct doctor_report *report)
 {
 	judge_module(facts, report);
@@ -165,6 +174,7 @@ static void judge_recorder(const struct doctor_facts *facts, struct doctor_repor
 		judge_perf(facts, report);
 		judge_hooks(facts, report);
 		judge_freeze_on(facts, report);
+		judge_left_out(facts, report);
 	}
 }
 

@@ -105,6 +105,7 @@ void doctor_print_prometheus(const struct doctor_report *report, const struct do
 		       report->checks[i].level);
 	metric("cpus", "gauge", "CPUs that are online.", facts->nr_online);
 	metric("cpus_armed", "gauge", "CPUs that record.", facts->nr_armed);
+	metric("cpus_left_out", "gauge", "CPUs that CPUS= leaves out.", facts->nr_left_out);
 	metric("annotations_total", "counter", "Switches, execs, gaps and marks recorded.",
 	       facts->nr_annotations);
 	metric("annotations_skipped_total", "counter", "Annotations that could not be written.",

@@ -25,6 +25,7 @@ PREDICTED = 1 << 4
 INTERRUPT = 1  # kind of a record that no instruction made
 RECORD_SLOT_BYTES = 24
 DEBUGCTL_BTS = 1 << 7
+SELF_TEST_BRANCHES = 3
 
 # Slots that an annotation takes (abi.h: one slot for each 16 bytes of payload).
 SLOTS = {"switch": 5, "exec": 5, "arm": 4, "mark": 4, "time": 2}
@@ -187,6 +188,32 @@ def compare(what: str, branches: list[Branch], log: Log, expected: int) -> int:
     if len(branches) != expected:
         raise Failure(f"{what}: {len(branches)} branches, all true, but the ring holds {expected}")
     return len(branches)
+
+
+def _recorded(log: Log) -> list[Branch]:
+    """What the CPU recorded into its ring: all but the self-tests; the log's first records are one.
+    They go to another page, each time a CPU begins.
+    """
+    if log.total > log.capacity:
+        raise Failure("the log of the model has wrapped")
+    branches = [log.branch(age) for age in reversed(range(log.total))]
+    self_test = {(branch.source, branch.target) for branch in branches[:SELF_TEST_BRANCHES]}
+    return [branch for branch in branches if (branch.source, branch.target) not in self_test]
+
+
+def compare_all(model_dir: Path, cpu: int, events) -> str:
+    """The whole history of a CPU that began several times, in a ring that never wrapped, must be
+    all that it recorded; a sentence that says so.
+    """
+    found, expected = branches_of_events(events), _recorded(Log(model_dir / f"cpu{cpu}.log"))
+    if wrapped(events):
+        raise Failure(f"CPU {cpu}: the ring has wrapped, which hides what this is to test")
+    for place, (one, other) in enumerate(zip(found, expected)):
+        if one != other:
+            raise Failure(f"CPU {cpu}: branch {place} is {one}, but the CPU recorded {other}")
+    if len(found) != len(expected):
+        raise Failure(f"CPU {cpu}: {len(found)} branches, but the CPU recorded {len(expected)}")
+    return f"CPU {cpu}: {len(found)} records equal"
 
 
 def _mismatch(what, branches, log, age) -> str:

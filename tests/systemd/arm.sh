@@ -53,8 +53,8 @@ expect 1 "Intel" "$arm" possible
 # The module is loaded with what is set, and with nothing that is not.
 stub modprobe "echo \"\$*\" >'$work/modprobe'; printf '$armed' >'$work/device'"
 stub dmesg "printf '[    1.0] btsrec: Not loaded: no BTS here; do this.\n[    2.0] other: text\n'"
-expect 0 "Recording on 2 CPUs" env RING_BYTES=64K OOPS=rearm "$arm" start
-grep -qx "btsrec ring_bytes=64K oops=rearm" "$work/modprobe" ||
+expect 0 "Recording on 2 CPUs" env RING_BYTES=64K OOPS=rearm CPUS=0-1 "$arm" start
+grep -qx "btsrec ring_bytes=64K oops=rearm cpus=0-1" "$work/modprobe" ||
 	fault "modprobe got '$(cat "$work/modprobe")'"
 rm "$work/modprobe"
 expect 0 "Recording on 2 CPUs" "$arm" start

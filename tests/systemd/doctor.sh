@@ -127,6 +127,9 @@ put /dev/btsrec "state: armed\nfreeze_on: warn,function:ksys_sync\nhooks_missing
 expect 0 "^good  *freeze-on .*stops for warn,function:ksys_sync\.$"
 put /dev/btsrec "state: armed\nfreeze_on: none\nhooks_missing: 0\n$recording"
 expect 0
+put /dev/btsrec "state: armed\ncpus: 0\nleft_out: 1\n${recording%cpu1*}"
+expect 0 "^good  *left-out .*Of 1 CPUs .* not in CPUS=0\.$"
+grep -q "1 CPUs record" <<<"$said" || fault "$test: a CPU that is left out is missed"
 put /dev/btsrec 'state: disarmed\ncpu0: stopped annotations=1 skipped=0 foreign_stops=0\n'
 expect 2 "^no-history  armed .*not armed: disarmed"
 put /dev/btsrec 'state: armed\ncpu0: armed annotations=1 skipped=0 foreign_stops=0\n'
@@ -233,7 +236,7 @@ test=formats
 healthy
 put /dev/btsrec "state: armed\narms: 3\nexecs: 44\n${recording/skipped=0/skipped=5}"
 said=$("$btsrec" doctor -f prometheus --root "$root")
-for line in "btsrec_history_level 1" "btsrec_cpus 2" "btsrec_cpus_armed 2" \
+for line in "btsrec_history_level 1" "btsrec_cpus 2" "btsrec_cpus_armed 2" "btsrec_cpus_left_out 0" \
 	"btsrec_annotations_total 17" "btsrec_annotations_skipped_total 5" \
 	"btsrec_foreign_stops_total 0" "btsrec_execs_total 44" "btsrec_arms_total 3" \
 	'btsrec_check_level{name="gaps"} 1' 'btsrec_check_level{name="cpu"} 0' \

@@ -69,6 +69,7 @@ const char *btsrec_reason_str(uint32_t reason)
 	case BTSREC_REASON_TRACEPOINT:	return "tracepoint";
 	case BTSREC_REASON_FUNCTION:	return "function";
 	case BTSREC_REASON_REQUEST:	return "request";
+	case BTSREC_REASON_LEFT_OUT:	return "left out";
 	}
 	return "unknown";
 }

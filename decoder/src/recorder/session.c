@@ -312,15 +312,28 @@ static bool is_damaged(const struct btsrec *rec, unsigned int cpu)
 	return rec->diags.nr_dropped;
 }
 
-/* The CPUs that can be shown, as "0-3,8"; "..." for those beyond the room. */
-static void list_cpus(const struct btsrec *rec, char *ret, size_t ret_bytes)
+static bool is_shown(const struct btsrec *rec, unsigned int cpu)
+{
+	return session_cpu(rec, cpu);
+}
+
+bool session_left_out(const struct btsrec *rec, unsigned int cpu)
+{
+	return cpu < btsrec_nr_cpu_ids(rec) && cpu < 64 * BTSREC_LEFT_OUT_WORDS &&
+	       btsrec_root(rec)->cpus_left_out[cpu / 64] >> cpu % 64 & 1;
+}
+
+/* The CPUs of one kind, as "0-3,8"; "..." for those beyond the room. */
+static void list_cpus(const struct btsrec *rec,
+		      bool (*is_one)(const struct btsrec *rec, unsigned int cpu), char *ret,
+		      size_t ret_bytes)
 {
 	unsigned int nr_cpus = btsrec_nr_cpu_ids(rec), first, end;
 	size_t at = 0;
 
 	*ret = '\0';
 	for (first = 0; first < nr_cpus; first = end + 1) {
-		for (end = first; session_cpu(rec, end); end++)
+		for (end = first; is_one(rec, end); end++)
 			;
 		if (end == first)
 			continue;
@@ -334,11 +347,19 @@ static void list_cpus(const struct btsrec *rec, char *ret, size_t ret_bytes)
 	}
 }
 
+void session_list_left_out(const struct btsrec *rec, char *ret, size_t ret_bytes)
+{
+	list_cpus(rec, session_left_out, ret, ret_bytes);
+}
+
 enum btsrec_status session_no_cpu(struct btsrec *rec, unsigned int cpu)
 {
 	char cpus[128];
 
-	list_cpus(rec, cpus, sizeof(cpus));
+	if (session_left_out(rec, cpu))
+		return msg_set(&rec->msg, BTSREC_ERR_NO_CPU,
+			       "CPU %u is left out: cpus= did not name it", cpu);
+	list_cpus(rec, is_shown, cpus, sizeof(cpus));
 	if (!*cpus || is_damaged(rec, cpu))
 		return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "CPU %u has no usable ring", cpu);
 	return msg_set(&rec->msg, BTSREC_ERR_NO_CPU, "the recorder has no CPU %u, only %s", cpu,

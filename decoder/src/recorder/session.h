@@ -152,9 +152,20 @@ const struct located_cpu *session_cpu(const struct btsrec *rec, unsigned int cpu
 /**
  * session_no_cpu() - why @cpu, with NULL as its session_cpu(), cannot be shown
  *
- * Return: BTSREC_ERR_NO_CPU, with a message: its pages are damaged, or the recorder has other CPUs.
+ * Return: BTSREC_ERR_NO_CPU, with a message: it is left out, its pages are damaged, or the recorder
+ * has other CPUs.
  */
 enum btsrec_status session_no_cpu(struct btsrec *rec, unsigned int cpu);
+
+/**
+ * session_left_out() - was @cpu not to record, when the dump was taken?
+ *
+ * Of one that had recorded before there is a history.
+ */
+bool session_left_out(const struct btsrec *rec, unsigned int cpu);
+
+/** session_list_left_out() - all of them as "0-3,8"; "...": more than fit; "": none */
+void session_list_left_out(const struct btsrec *rec, char *ret, size_t ret_bytes);
 
 /**
  * session_failed_cpu() - the one that failed first

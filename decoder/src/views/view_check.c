@@ -178,6 +178,9 @@ static void check_first_fault(struct check *check, const struct btsrec_root *roo
 	if (root->freeze_cpu >= root->nr_cpu_ids)
 		check_fault(check, "the first fault is on CPU %u, but there are only %u CPUs",
 			    root->freeze_cpu, root->nr_cpu_ids);
+	else if (!cpu && session_left_out(check->rec, root->freeze_cpu))
+		check_note(check, "the first fault is on CPU %u, which is left out",
+			   root->freeze_cpu);
 	else if (cpu && cpu->state == BTSREC_CPU_STOPPED)
 		check_note(check, "the first fault is on CPU %u, which had been stopped before: %s",
 			   root->freeze_cpu, btsrec_reason_str(cpu->stop_reason));
@@ -191,6 +194,15 @@ static void check_first_fault(struct check *check, const struct btsrec_root *roo
 		check_fault(check, "the first fault is %s, but its CPU froze for %s",
 			    btsrec_reason_str(root->freeze_reason),
 			    btsrec_reason_str(cpu->freeze.reason));
+}
+
+static void check_left_out(struct check *check)
+{
+	char cpus[128];
+
+	session_list_left_out(check->rec, cpus, sizeof(cpus));
+	if (*cpus)
+		check_note(check, "not recorded, as cpus= did not name it: CPU %s", cpus);
 }
 
 /* The last page of a small file that is damaged from @pa on, in memory of one kind. */
@@ -243,6 +255,7 @@ static void check_root(struct check *check)
 		check_fault(check, "the recorder is frozen without a first fault");
 	if (root->freeze_reason)
 		check_first_fault(check, root);
+	check_left_out(check);
 }
 
 /* --- One history -------------------------------------------------------- */

@@ -21,6 +21,21 @@ static void json_errata(struct out *out, const struct btsrec_root *root)
 	out_char(out, ']');
 }
 
+static void json_left_out(struct out *out, const struct btsrec *rec)
+{
+	bool has_any = false;
+
+	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(rec); cpu++) {
+		if (!session_left_out(rec, cpu))
+			continue;
+		out_str(out, has_any ? "," : ",\"cpus_left_out\":[");
+		out_dec(out, cpu, 0);
+		has_any = true;
+	}
+	if (has_any)
+		out_char(out, ']');
+}
+
 static void json_root(struct renderer *r)
 {
 	const struct btsrec_root *root = btsrec_root(r->rec);
@@ -40,6 +55,7 @@ static void json_root(struct renderer *r)
 	json_word(out, "mode", info_mode_str(root->mode));
 	json_number(out, "ring_bytes", root->ring_bytes);
 	json_errata(out, root);
+	json_left_out(out, r->rec);
 	json_number(out, "nr_modules", root->nr_modules);
 	json_number(out, "nr_modules_lost", root->nr_modules_lost);
 	if (root->freeze_reason) {

@@ -79,6 +79,19 @@ static void text_errata(struct out *out, uint32_t errata)
 	}
 }
 
+static void text_left_out(struct out *out, const struct btsrec *rec)
+{
+	char cpus[128];
+
+	session_list_left_out(rec, cpus, sizeof(cpus));
+	if (!*cpus)
+		return;
+	text_key(out, "left out:");
+	out_literal(out, "CPU ");
+	out_str(out, cpus);
+	out_literal(out, ", which cpus= did not name\n");
+}
+
 static void text_modules(struct out *out, const struct btsrec_root *root)
 {
 	text_key(out, "modules:");
@@ -131,6 +144,7 @@ static void text_root(struct out *out, struct btsrec *rec)
 	out_literal(out, ", ");
 	out_dec(out, root->ring_bytes, 0);
 	out_literal(out, " bytes per CPU\n");
+	text_left_out(out, rec);
 	text_errata(out, root->errata);
 	text_modules(out, root);
 	text_first_fault(out, root);

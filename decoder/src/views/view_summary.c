@@ -271,8 +271,11 @@ static const char *why_without(struct btsrec *rec)
 		return "the kernel panicked when nothing was recorded";
 	if (!root->freeze_reason)
 		return "there was no fault";
-	return btsrec_cpu(rec, root->freeze_cpu) ? "that CPU had stopped recording before" :
-						   "the history of that CPU is not known";
+	if (btsrec_cpu(rec, root->freeze_cpu))
+		return "that CPU had stopped recording before";
+	return session_left_out(rec, root->freeze_cpu) ?
+	       "that CPU is left out: cpus= did not name it" :
+	       "the history of that CPU is not known";
 }
 
 static void print_log(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *failed)

@@ -26,7 +26,7 @@
  * adds fields in reserved space or at the end, or adds annotation kinds.
  */
 #define BTSREC_ABI_MAJOR	1
-#define BTSREC_ABI_MINOR	5
+#define BTSREC_ABI_MINOR	6
 
 /* --- Constants ---------------------------------------------------------- */
 
@@ -60,6 +60,7 @@
 #define BTSREC_SYMBOL_BYTES	32
 #define BTSREC_MODULE_NAME_BYTES 56	/* MODULE_NAME_LEN on 64 bit */
 #define BTSREC_TRIGGER_BYTES	64
+#define BTSREC_LEFT_OUT_WORDS	128	/* x 64 = 8,192 CPUs, the most that x86 can have */
 
 /* What BTS records (btsrec_root.mode). */
 enum btsrec_mode {
@@ -93,6 +94,7 @@ enum btsrec_reason {
 	BTSREC_REASON_TRACEPOINT = 19,
 	BTSREC_REASON_FUNCTION = 20,	/* a function of the kernel was called */
 	BTSREC_REASON_REQUEST = 21,	/* by a module, or "freeze TEXT" written to the device */
+	BTSREC_REASON_LEFT_OUT = 22,	/* cpus= does not name this CPU; since 1.6 */
 };
 
 /* --- Root --------------------------------------------------------------- */
@@ -178,6 +180,8 @@ struct btsrec_root {
 	char freeze_trigger[BTSREC_TRIGGER_BYTES];
 	/* what freeze_on= names, reached since another freeze, which stays; any; since 1.5 */
 	__u64 nr_late_triggers;
+	/* bit N % 64 of word N / 64: cpus= leaves out CPU N; init; since 1.6 */
+	__u64 cpus_left_out[BTSREC_LEFT_OUT_WORDS];
 };
 
 /* --- CPU ---------------------------------------------------------------- */
@@ -460,7 +464,7 @@ struct btsrec_exec {
 #define BTSREC_SIZE(t, s) \
 	BTSREC_ASSERT(sizeof(struct t) == (s), "size of " #t " changed")
 
-BTSREC_SIZE(btsrec_root, 2160);
+BTSREC_SIZE(btsrec_root, 3184);
 BTSREC_OFF(btsrec_root, magic, 0);
 BTSREC_OFF(btsrec_root, version_major, 8);
 BTSREC_OFF(btsrec_root, version_minor, 10);
@@ -507,6 +511,7 @@ BTSREC_OFF(btsrec_root, freeze_cpu, 2080);
 BTSREC_OFF(btsrec_root, freeze_reason, 2084);
 BTSREC_OFF(btsrec_root, freeze_trigger, 2088);
 BTSREC_OFF(btsrec_root, nr_late_triggers, 2152);
+BTSREC_OFF(btsrec_root, cpus_left_out, 2160);
 
 BTSREC_SIZE(btsrec_side, 32);
 BTSREC_OFF(btsrec_side, cr3, 0);

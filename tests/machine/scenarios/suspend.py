@@ -22,7 +22,6 @@ from errors import Failure
 SUMMARY = "suspend to memory, to idle, and offline CPUs leave gaps with their reasons"
 
 RING_BYTES = 16 << 20
-SELF_TEST_BRANCHES = 3
 # A fault for which the kernel has a fixup, as when it probes for registers of a new CPU.
 FIXED_UP = "oops"
 ROUNDS = 2
@@ -89,37 +88,13 @@ class Keys:
             machine.qmp("send-key", keys=[{"type": "qcode", "data": "shift"}])
 
 
-def _recorded(log: truth.Log) -> list[truth.Branch]:
-    """What the CPU recorded into its ring: all but the self-tests; the log's first records are one.
-    They go to another page, each time a CPU begins.
-    """
-    if log.total > log.capacity:
-        raise Failure("the log of the model has wrapped")
-    branches = [log.branch(age) for age in reversed(range(log.total))]
-    self_test = {(branch.source, branch.target) for branch in branches[:SELF_TEST_BRANCHES]}
-    return [branch for branch in branches if (branch.source, branch.target) not in self_test]
-
-
-def _check_cpu(context, machine, cpu: int, events):
-    log = truth.Log(machine.model_dir / f"cpu{cpu}.log")
-    found, expected = truth.branches_of_events(events), _recorded(log)
-    if truth.wrapped(events):
-        raise Failure(f"CPU {cpu}: the ring has wrapped, which hides what this is to test")
-    for place, (one, other) in enumerate(zip(found, expected)):
-        if one != other:
-            raise Failure(f"CPU {cpu}: branch {place} is {one}, but the CPU recorded {other}")
-    if len(found) != len(expected):
-        raise Failure(f"CPU {cpu}: {len(found)} branches, but the CPU recorded {len(expected)}")
-    context.say(f"CPU {cpu}: {len(found)} records equal")
-
-
 def _check(context, machine, path):
     gaps = Counter()
     for cpu, events in sorted(dump.events(context, path).items()):
         gaps.update((cpu, event["reason"]) for event in events
                     if event["kind"] == "gap" and event.get("reason") != FIXED_UP
                     and event["gap"] == "paused")
-        _check_cpu(context, machine, cpu, events)
+        context.say(truth.compare_all(machine.model_dir, cpu, events))
     wanted = {(0, "suspend"): 1, (1, "cpu offline"): 1 + ROUNDS}
     if gaps != wanted:
         raise Failure(f"gaps {dict(gaps)}, not {wanted}")

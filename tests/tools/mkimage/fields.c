@@ -29,6 +29,7 @@ const struct field root_fields[] = {
 	FIELD(btsrec_root, nr_modules_lost), FIELD(btsrec_root, freeze_tsc),
 	FIELD(btsrec_root, freeze_cpu), FIELD(btsrec_root, freeze_reason),
 	FIELD(btsrec_root, freeze_trigger), FIELD(btsrec_root, nr_late_triggers),
+	FIELD(btsrec_root, cpus_left_out[0]), FIELD(btsrec_root, cpus_left_out[1]),
 	{ 0 }
 };
 

@@ -64,7 +64,7 @@ void take_statement(char *line, struct statement *ret)
 static const char *const reason_names[] = {
 	"none", "panic", "oops", "hard-lockup", "soft-lockup", "hung-task", "mce", "nmi",
 	"manual", "crash-shutdown", "reboot", "cpu-offline", "disarm", "foreign", "suspend",
-	"snapshot", "rcu-stall", "console", "warn", "tracepoint", "function", "request",
+	"snapshot", "rcu-stall", "console", "warn", "tracepoint", "function", "request", "left-out",
 };
 
 static const char *const state_names[] = { "never", "armed", "stopped", "frozen" };

@@ -68,7 +68,7 @@ END_TEST
 START_TEST(root_of_another_major)
 {
 	ROOT_FAILS(root->version_major = 2, BTSREC_ERR_VERSION,
-		   "version 2.5, this decoder reads 1.x");
+		   "version 2.6, this decoder reads 1.x");
 	ROOT_FAILS(root->version_major = 0; root->version_minor = 7, BTSREC_ERR_VERSION, "0.7");
 }
 END_TEST
