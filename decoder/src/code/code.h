@@ -10,6 +10,7 @@
 #define BTSREC_CODE_H
 
 #include "kernel/idt.h"
+#include "kernel/walk.h"
 
 /*
  * The longest code without a branch that was found is 92,969 bytes of unrolled assembly in x265 3.5
@@ -332,6 +333,9 @@ enum code_fault code_bytes(struct code *code, uint64_t cr3, uint64_t va, uint8_t
  * Return: true: by the page tables of the kernel it is no code, or it is the user's; false: it may.
  */
 bool code_is_none(struct code *code, uint64_t va);
+
+/** code_access() - what the kernel may do with the byte at @va; of the user's half not known */
+enum walk_access code_access(struct code *code, uint64_t va);
 
 /**
  * code_text() - the instruction at @va in AT&T syntax

@@ -3,8 +3,12 @@
 
 #include <string.h>
 
+#include "recorder/record.h"
+
 /* The top-level entry that maps the kernel's own image, in every page table. */
 #define KERNEL_ENTRY	511
+#define VA_BITS		48
+#define VA_BITS_LA57	57
 /* SDM vol. 3A, "Accessed and Dirty Flags": the processor may set this one in a copy. */
 #define PTE_ACCESSED	(1ULL << 5)
 
@@ -142,6 +146,14 @@ bool code_is_none(struct code *code, uint64_t va)
 {
 	return !code_is_kernel(va) ||
 	       walk_forbids(&code->walk, code->source.kernel_pgd_pa, va);
+}
+
+enum walk_access code_access(struct code *code, uint64_t va)
+{
+	/* A process has its own there; what is no address of any is nowhere. */
+	if (!code_is_kernel(va) && record_canonical(va, code->walk.la57 ? VA_BITS_LA57 : VA_BITS))
+		return WALK_ACCESS_UNKNOWN;
+	return walk_access(&code->walk, code->source.kernel_pgd_pa, va);
 }
 
 uint64_t code_from_files(const struct code *code)

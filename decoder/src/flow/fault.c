@@ -22,11 +22,10 @@ static bool search_end(struct fault_search *search, enum fault_why why)
 	return false;
 }
 
-static bool search_found(struct fault_search *search, enum fault_kind kind,
-			 const struct btsrec_event *event, const struct branch *branch)
+static void note_fault(const struct fault_search *search, enum fault_kind kind,
+		       const struct btsrec_event *event, const struct branch *branch,
+		       struct fault *fault)
 {
-	struct fault *fault = &search->fault;
-
 	fault->kind = kind;
 	fault->vector = kind == FAULT_EXCEPTION ? branch->vector : -1;
 	fault->n = event->n;
@@ -34,7 +33,22 @@ static bool search_found(struct fault_search *search, enum fault_kind kind,
 	fault->from = event->branch.from;
 	fault->to = event->branch.to;
 	fault->why = FAULT_FOUND;
+}
+
+static bool search_found(struct fault_search *search, enum fault_kind kind,
+			 const struct btsrec_event *event, const struct branch *branch)
+{
+	note_fault(search, kind, event, branch, &search->fault);
 	return true;
+}
+
+/* The way to the fault is whole.  If there is nothing else on it, it was a trap. */
+static bool search_end_entered(struct fault_search *search)
+{
+	if (!search->trap.kind)
+		return search_end(search, FAULT_NOT_ENTERED);
+	search->fault = search->trap;
+	return search_end(search, FAULT_FOUND);
 }
 
 /* The fault was found: what led there is its neighbour. */
@@ -159,6 +173,17 @@ static enum fault_kind kind_of_entry(const struct btsrec_freeze *freeze,
 	}
 }
 
+/* A breakpoint of kprobes: the recorder itself has one on the way, where the freeze found it. */
+static void note_trap(struct fault_search *search, const struct btsrec_event *event,
+		      const struct branch *branch)
+{
+	uint64_t distance = search->freeze->ip - event->branch.from;
+
+	if (search->freeze->reason == BTSREC_REASON_OOPS && !search->trap.kind &&
+	    distance > HOOK_CALL_BYTES + ENDBR_BYTES)
+		note_fault(search, FAULT_EXCEPTION, event, branch, &search->trap);
+}
+
 static bool feed_entry(struct fault_search *search, const struct btsrec_event *event,
 		       const struct branch *branch)
 {
@@ -168,14 +193,15 @@ static bool feed_entry(struct fault_search *search, const struct btsrec_event *e
 		search->depth--;
 		return true;
 	}
-	/* A breakpoint of kprobes: the recorder itself has one on the way. */
-	if (branch->type == BRANCH_INT)
+	if (branch->type == BRANCH_INT) {
+		note_trap(search, event, branch);
 		return true;
+	}
 	if (search->wants_call)
 		return search_end(search, FAULT_NOT_ENTERED);
 	kind = kind_of_entry(search->freeze, branch);
 	if (!kind)
-		return search_end(search, FAULT_NOT_ENTERED);
+		return search_end_entered(search);
 	return search_found(search, kind, event, branch);
 }
 
@@ -209,7 +235,7 @@ static bool feed_branch(struct fault_search *search, const struct btsrec_event *
 		break;
 	}
 	if (!code_is_kernel(record->from) || !code_is_kernel(record->to))
-		return search_end(search, FAULT_NOT_ENTERED);
+		return search_end_entered(search);
 	if (search->wants_call && is_call(search, record))
 		return search_found(search, FAULT_CALL, event, branch);
 	if (!search->site && record->from + HOOK_CALL_BYTES == search->freeze->ip)

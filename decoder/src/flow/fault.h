@@ -71,6 +71,7 @@ struct fault {
  * @site: of a call: where the function calls the freezing hook; 0: not there yet.
  * @depth: interrupts, older than the event at hand, with an end that has been seen.
  * @away: another thread ran.
+ * @trap: of an oops: the newest INT that was not left and is not the recorder's; unknown: none.
  * @left_tsc, @back_tsc: other threads ran between these, between the fault and the
  *	freeze; @back_tsc 0: none did.
  */
@@ -84,6 +85,7 @@ struct fault_search {
 	uint64_t nr_branches;
 	uint64_t left_tsc;
 	uint64_t back_tsc;
+	struct fault trap;
 	struct fault fault;
 };
 

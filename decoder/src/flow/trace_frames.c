@@ -109,9 +109,14 @@ static bool is_in_image(struct btsrec *rec, uint64_t va)
 }
 
 /* Beyond the kernel's image, where modules are and none is, is what the kernel has made. */
+bool trace_is_made(struct btsrec *rec, uint64_t va)
+{
+	return va >= MODULES_KVA && !btsrec_module_at(rec, va) && !is_in_image(rec, va);
+}
+
 static bool is_made(void *arg, uint64_t va)
 {
-	return va >= MODULES_KVA && !btsrec_module_at(arg, va) && !is_in_image(arg, va);
+	return trace_is_made(arg, va);
 }
 
 /* Functions without bounds begin where the compiler and the kernel align them. */

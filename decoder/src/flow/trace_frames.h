@@ -12,6 +12,9 @@ bool trace_is_switch(struct btsrec *rec, uint64_t va);
 /** trace_is_fork() - does what begins at @va look like the first code of a new thread? */
 bool trace_is_fork(struct btsrec *rec, uint64_t va);
 
+/** trace_is_made() - is @va code that the kernel has made: beyond its image, in no module? */
+bool trace_is_made(struct btsrec *rec, uint64_t va);
+
 /**
  * trace_frames_fn - receives one event and what it did to the stacks
  * @event: has no step where trace_way_run() returns all.

@@ -5,6 +5,7 @@
 
 /* SDM vol. 3A, "4-Level Paging and 5-Level Paging": bits of an entry. */
 #define PTE_PRESENT	(1ULL << 0)
+#define PTE_WRITE	(1ULL << 1)
 #define PTE_LARGE	(1ULL << 7)
 #define PTE_NO_EXECUTE	(1ULL << 63)
 #define PTE_PA_MASK	(((1ULL << 52) - 1) & ~(uint64_t)(BTSREC_PAGE_BYTES - 1))
@@ -62,7 +63,10 @@ static enum walk_result read_entry(const struct walk *walk, uint64_t table_pa, u
 	}
 }
 
-/* Code is executed where no level forbids it (SDM vol. 3A, "Access Rights"). */
+/*
+ * Code is executed where no level forbids it, and memory is written where every level allows it
+ * (SDM vol. 3A, "Access Rights").
+ */
 static enum walk_result walk_tables(const struct walk *walk, uint64_t pgd_pa, uint64_t va,
 				    struct walk_tlb *ret)
 {
@@ -71,6 +75,7 @@ static enum walk_result walk_tables(const struct walk *walk, uint64_t pgd_pa, ui
 	unsigned int level;
 
 	ret->no_execute = false;
+	ret->read_only = false;
 	for (level = walk->la57 ? 5 : 4; level; level--) {
 		uint64_t page_bytes = 1ULL << (PAGE_SHIFT + (level - 1) * LEVEL_BITS);
 
@@ -78,6 +83,7 @@ static enum walk_result walk_tables(const struct walk *walk, uint64_t pgd_pa, ui
 		if (result)
 			return result;
 		ret->no_execute |= entry & PTE_NO_EXECUTE;
+		ret->read_only |= !(entry & PTE_WRITE);
 		table_pa = entry & PTE_PA_MASK;
 		if (level == 1 || (level <= LARGE_1G_LEVEL && entry & PTE_LARGE)) {
 			ret->pa = (table_pa & ~(page_bytes - 1)) | (va & (page_bytes - 1));
@@ -126,4 +132,15 @@ bool walk_forbids(struct walk *walk, uint64_t pgd_pa, uint64_t va)
 	if (tlb)
 		return tlb->no_execute;
 	return result == WALK_BAD_VA || result == WALK_NOT_PRESENT;
+}
+
+enum walk_access walk_access(struct walk *walk, uint64_t pgd_pa, uint64_t va)
+{
+	enum walk_result result;
+	const struct walk_tlb *tlb = walk_page(walk, pgd_pa, va, &result);
+
+	if (tlb)
+		return tlb->read_only ? WALK_ACCESS_READ : WALK_ACCESS_WRITE;
+	return result == WALK_BAD_VA || result == WALK_NOT_PRESENT ? WALK_ACCESS_NONE :
+								     WALK_ACCESS_UNKNOWN;
 }

@@ -20,6 +20,14 @@ enum walk_result {
 	WALK_FAILED,		/* the medium failed */
 };
 
+/** enum walk_access - what the kernel may do with a byte */
+enum walk_access {
+	WALK_ACCESS_UNKNOWN,
+	WALK_ACCESS_NONE,	/* no address, or nothing is mapped there */
+	WALK_ACCESS_READ,
+	WALK_ACCESS_WRITE,	/* and read */
+};
+
 #define WALK_TLB_ENTRIES BOUND(2048, 16)
 
 /**
@@ -27,7 +35,7 @@ enum walk_result {
  * @image: borrowed.
  * @la57: five levels.
  * @tlb: answers by page, @pgd_pa and @va page-aligned; @pgd_pa 0: unused.
- *	@no_execute: no code is executed there.
+ *	@no_execute: no code is executed there.  @read_only: nothing is written there.
  */
 struct walk {
 	const struct btsrec_image *image;
@@ -38,6 +46,7 @@ struct walk {
 		uint64_t pa;
 		enum walk_result result;
 		bool no_execute;
+		bool read_only;
 	} tlb[WALK_TLB_ENTRIES];
 };
 
@@ -57,6 +66,9 @@ enum walk_result walk_pa(struct walk *walk, uint64_t pgd_pa, uint64_t va, uint64
  * Return: true: nothing is mapped there, or no code; false: it does not, or that is not known.
  */
 bool walk_forbids(struct walk *walk, uint64_t pgd_pa, uint64_t va);
+
+/** walk_access() - what the kernel may do at @va, if CR0.WP is set, as Linux has it */
+enum walk_access walk_access(struct walk *walk, uint64_t pgd_pa, uint64_t va);
 
 /** walk_result_str() - the result as a phrase; static. */
 const char *walk_result_str(enum walk_result result);

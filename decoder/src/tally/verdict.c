@@ -54,6 +54,58 @@ static bool address_of(const struct verdict_facts *facts, uint64_t *ret)
 	return known_is_all(address, 64);
 }
 
+static enum walk_access access_at(const struct verdict_facts *facts, uint64_t va)
+{
+	return facts->access_at ? facts->access_at(facts->arg, va) : WALK_ACCESS_UNKNOWN;
+}
+
+/* Does the access at @va make the exception?  @ret: it does not; both false: that is not known. */
+static bool is_culprit(const struct verdict_facts *facts, uint64_t va, bool writes, bool *ret)
+{
+	enum walk_access access = va < NULL_BYTES ? WALK_ACCESS_NONE : access_at(facts, va);
+	bool canonical = record_canonical(va, VA_BITS_MAX);
+
+	*ret = false;
+	if (facts->fault->vector == VECTOR_PROTECTION) {
+		*ret = access == WALK_ACCESS_WRITE || (canonical && access == WALK_ACCESS_NONE);
+		return !canonical;
+	}
+	*ret = access == WALK_ACCESS_WRITE || (access == WALK_ACCESS_READ && !writes);
+	return access && !*ret;
+}
+
+/*
+ * MOVS reads at RSI and writes at RDI, STOS only writes (SDM vol. 2): the one that faults, if it is
+ * known that the other does not.  The registers are those of the round that did.
+ */
+static enum verdict_access string_access(const struct verdict_facts *facts, uint64_t *ret)
+{
+	const struct sem_insn *insn = facts->insn;
+	bool loads, stores, no_load = true, no_store;
+
+	if (!insn || insn->op != SEM_STRING || !facts->frame || insn->segment ||
+	    insn->address_bytes != sizeof(uint64_t))
+		return VERDICT_UNKNOWN_ACCESS;
+	loads = insn->writes & 1U << SEM_RSI &&
+		is_culprit(facts, facts->frame->regs[SEM_RSI], false, &no_load);
+	stores = is_culprit(facts, facts->frame->regs[SEM_RDI], true, &no_store);
+	if ((!loads || !no_store) && (!stores || !no_load))
+		return VERDICT_UNKNOWN_ACCESS;
+	*ret = facts->frame->regs[loads ? SEM_RSI : SEM_RDI];
+	return loads ? VERDICT_READ : VERDICT_WRITE;
+}
+
+static enum verdict_kind kind_of_fault(const struct verdict_facts *facts,
+				       const struct verdict *verdict)
+{
+	if (verdict->address < NULL_BYTES)
+		return VERDICT_NULL;
+	if (verdict->access == VERDICT_WRITE &&
+	    access_at(facts, verdict->address) == WALK_ACCESS_READ)
+		return VERDICT_READ_ONLY;
+	return VERDICT_ADDRESS;
+}
+
 /* A page fault or #GP of an instruction that is there. */
 static struct verdict verdict_of_access(const struct verdict_facts *facts, bool is_page_fault)
 {
@@ -62,20 +114,46 @@ static struct verdict verdict_of_access(const struct verdict_facts *facts, bool 
 		.access = access_of(facts->insn),
 		.ip = facts->fault->from,
 	};
+	enum verdict_access string = string_access(facts, &verdict.address);
 
-	if (!verdict.access || !address_of(facts, &verdict.address)) {
+	if (string) {
+		verdict.access = string;
+	} else if (!verdict.access || !address_of(facts, &verdict.address)) {
 		if (!is_page_fault)
 			verdict.access = VERDICT_UNKNOWN_ACCESS;
 		return verdict;
 	}
 	verdict.has_address = true;
 	if (is_page_fault)
-		verdict.kind = verdict.address < NULL_BYTES ? VERDICT_NULL : VERDICT_ADDRESS;
+		verdict.kind = kind_of_fault(facts, &verdict);
 	else if (!record_canonical(verdict.address, VA_BITS_MAX))
 		verdict.kind = VERDICT_NON_CANONICAL;
 	else
 		verdict = (struct verdict){ .kind = VERDICT_PROTECTION, .ip = verdict.ip };
 	return verdict;
+}
+
+/*
+ * A double fault: what was stored had no place below the stack pointer.  A stack that has
+ * overflowed is right above a page that is left free for that.
+ */
+static void find_stack(const struct verdict_facts *facts, struct verdict *verdict)
+{
+	uint64_t sp, above;
+
+	if (!facts->frame)
+		return;
+	sp = facts->frame->regs[SEM_RSP];
+	above = sp - sizeof(uint64_t) + BTSREC_PAGE_BYTES;
+	if (access_at(facts, sp - sizeof(uint64_t)) != WALK_ACCESS_NONE)
+		return;
+	if (access_at(facts, above) == WALK_ACCESS_WRITE) {
+		verdict->kind = VERDICT_STACK_OVERFLOW;
+	} else if (above < sp || access_at(facts, above) == WALK_ACCESS_NONE) {
+		verdict->kind = VERDICT_BAD_STACK;
+		verdict->has_address = true;
+		verdict->address = sp;
+	}
 }
 
 /* The branch is the newest one, and what it led to is no code. */
@@ -101,8 +179,8 @@ static struct verdict verdict_of_exception(const struct verdict_facts *facts)
 		return verdict_of_access(facts, vector == VECTOR_PAGE_FAULT);
 	if (vector == VECTOR_INVALID_OPCODE && facts->is_trap)
 		verdict.kind = facts->reason == BTSREC_REASON_OOPS ? VERDICT_BUG : VERDICT_WARN;
-	else if (vector == VECTOR_DOUBLE_FAULT && facts->frame && facts->below_stack)
-		verdict.kind = VERDICT_STACK_OVERFLOW;
+	else if (vector == VECTOR_DOUBLE_FAULT)
+		find_stack(facts, &verdict);
 	return verdict;
 }
 
@@ -172,6 +250,8 @@ const char *verdict_kind_str(enum verdict_kind kind)
 		return "null-pointer";
 	case VERDICT_ADDRESS:
 		return "bad-address";
+	case VERDICT_READ_ONLY:
+		return "read-only";
 	case VERDICT_NON_CANONICAL:
 		return "non-canonical-address";
 	case VERDICT_ACCESS:
@@ -186,6 +266,8 @@ const char *verdict_kind_str(enum verdict_kind kind)
 		return "warning";
 	case VERDICT_STACK_OVERFLOW:
 		return "stack-overflow";
+	case VERDICT_BAD_STACK:
+		return "bad-stack";
 	case VERDICT_EXCEPTION:
 		return "exception";
 	case VERDICT_PANIC:

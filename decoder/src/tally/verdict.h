@@ -8,12 +8,14 @@
 
 #include "code/semantics.h"
 #include "flow/fault_frame.h"
+#include "kernel/walk.h"
 
 /** enum verdict_kind - the rule that fired */
 enum verdict_kind {
 	VERDICT_NONE,
 	VERDICT_NULL,		/* an access to less than a page behind address 0 */
 	VERDICT_ADDRESS,	/* an access to another address that has no such page */
+	VERDICT_READ_ONLY,	/* a write to where memory is only read */
 	VERDICT_NON_CANONICAL,	/* an access to what no address can be */
 	VERDICT_ACCESS,		/* an access that faulted; its address is not known */
 	VERDICT_NO_CODE,	/* a branch to where no code is */
@@ -21,6 +23,7 @@ enum verdict_kind {
 	VERDICT_BUG,		/* UD2, and an oops */
 	VERDICT_WARN,		/* UD2, and a panic or what freeze_on= names */
 	VERDICT_STACK_OVERFLOW,	/* the stack pointer is below the lowest page of a stack */
+	VERDICT_BAD_STACK,	/* the stack pointer is where no memory is, nor close to any */
 	VERDICT_EXCEPTION,	/* another exception */
 	VERDICT_PANIC,		/* panic() was called */
 	VERDICT_NMI,		/* an NMI handler panicked */
@@ -64,7 +67,7 @@ struct verdict_stay {
  * @is_trap: it is UD2 or alike.
  * @is_none: the kernel cannot execute anything at the address of the fault.
  * @frame: the registers there; NULL: not known.
- * @below_stack: the page below the stack pointer of @frame is not mapped.
+ * @access_at: asked with @arg what the kernel may do at an address; NULL: that is not known.
  * @came: the branch that led to the address of the fault; NULL: another instruction was before it.
  * @came_by: what it was: VERDICT_CALL, VERDICT_JUMP or VERDICT_RETURN.
  * @stay: of a lockup; NULL: nothing like that is known.
@@ -76,7 +79,8 @@ struct verdict_facts {
 	bool is_trap;
 	bool is_none;
 	const struct fault_frame *frame;
-	bool below_stack;
+	enum walk_access (*access_at)(void *arg, uint64_t va);
+	void *arg;
 	const struct btsrec_record *came;
 	enum verdict_access came_by;
 	const struct verdict_stay *stay;
@@ -85,7 +89,7 @@ struct verdict_facts {
 /**
  * struct verdict - the answer
  * @access: of an access, and of VERDICT_NO_CODE.
- * @has_address, @address: what it led to.
+ * @has_address, @address: what it led to; of VERDICT_BAD_STACK the stack pointer.
  * @ip: the instruction that did it; of VERDICT_NMI the interrupted one; of VERDICT_HUNG_TASK where
  *	the thread waits; of VERDICT_TRIGGER the caller of the function; 0: not known.
  * @handler: of VERDICT_NMI: the call of panic(); 0: not known.

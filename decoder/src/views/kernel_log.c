@@ -75,13 +75,31 @@ bool kernel_log_next(struct kernel_log *log, struct kernel_log_line *ret)
 	return false;
 }
 
+/*
+ * How lines of a report begin that say what is in registers, in code and in the machine: show_ip(),
+ * __show_regs() and show_opcodes() of arch/x86/kernel, dump_stack_print_info(), print_modules().
+ */
+static bool is_of_state(const char *text, size_t nr_bytes)
+{
+	static const char *const words[] = {
+		"RIP: ", "RSP: ", "RAX: ", "RDX: ", "RBP: ", "R10: ", "R13: ", "FS: ", "CS: ",
+		"CR2: ", "DR0: ", "DR3: ", "PKRU: ", "Code: ", "CPU: ", "Hardware name: ",
+		"Modules linked in: ", "Call Trace:", "Workqueue: ", "Tainted: ",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (nr_bytes >= strlen(words[i]) && !memcmp(text, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
 bool kernel_log_is_detail(const struct kernel_log *log, const struct kernel_log_line *line)
 {
 	char text[PRINTK_TEXT_BYTES];
 	size_t nr_bytes;
 
 	return !printk_ring_text(&log->ring, &line->record, text, &nr_bytes) && nr_bytes &&
-	       *text == ' ';
+	       (*text == ' ' || is_of_state(text, nr_bytes));
 }
 
 const char *kernel_log_lacks(const struct kernel_log *log, char ret[KERNEL_LOG_LACKS_BYTES])

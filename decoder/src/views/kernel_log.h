@@ -46,7 +46,11 @@ void kernel_log_open(struct kernel_log *log, struct btsrec *rec);
 /** kernel_log_next() - the next older line that was written to its end; false: no more */
 bool kernel_log_next(struct kernel_log *log, struct kernel_log_line *ret);
 
-/** kernel_log_is_detail() - is it indented, as the functions of a call trace are? */
+/**
+ * kernel_log_is_detail() - is it of a call trace, of registers or of the machine?
+ *
+ * The lines of a call trace are indented.
+ */
 bool kernel_log_is_detail(const struct kernel_log *log, const struct kernel_log_line *line);
 
 #define KERNEL_LOG_LACKS_BYTES	128

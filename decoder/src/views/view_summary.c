@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "flow/clock.h"
 #include "views/cpu_tasks.h"
+#include "flow/trace_frames.h"
 #include "views/values.h"
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
@@ -78,6 +79,26 @@ static size_t nr_calls_to_fault(struct summary *view)
 }
 
 /*
+ * How many of @nr open calls are none of the recorder's, and none of code that the kernel has made
+ * to call it.  It has stopped BTS in code of its own.
+ */
+static size_t nr_before_recorder(const struct summary *view, const struct btsrec_cpu *cpu,
+				 size_t nr)
+{
+	struct btsrec *rec = view->calls.renderer.rec;
+	const struct btsrec_module *own = btsrec_module_at(rec, cpu->freeze.stop_ip);
+	const struct calltree *tree = &view->calls.tree;
+	size_t end = nr;
+
+	while (own && end &&
+	       btsrec_module_at(rec, calltree_line(tree, tree->open[end - 1]).to) == own)
+		end--;
+	while (end < nr && end && trace_is_made(rec, calltree_line(tree, tree->open[end - 1]).to))
+		end--;
+	return end;
+}
+
+/*
  * How many of the open calls are of what the CPU did, and not of how it dealt with the
  * fault.  If that is not known, not those of the recorder, nor the NMI, that stopped it:
  * both begin at the address that the freeze has noted.
@@ -96,7 +117,7 @@ static size_t nr_own_calls(struct summary *view, const struct btsrec_cpu *cpu)
 		if (cpu->freeze.ip - line.from < CODE_INSN_MAX_BYTES + 1)
 			return i - 1;
 	}
-	return tree->nr_open;
+	return nr_before_recorder(view, cpu, tree->nr_open);
 }
 
 /*
@@ -156,6 +177,17 @@ static bool recurs(const struct summary *view, size_t i)
 	return false;
 }
 
+/* Was the kernel entered from user code there?  A jump to such an address is none of it. */
+static bool is_from_user(const struct summary *view, const struct calltree_line *line)
+{
+	const struct fault *fault = &view->calls.fault;
+
+	if (fault->kind && line->n == fault->n && fault->nr_before &&
+	    fault->before[0].to == fault->from && code_is_kernel(fault->before[0].from))
+		return false;
+	return frame_is_entry(line->frame) && !code_is_kernel(line->from);
+}
+
 /* Where the innermost entry from user code is, or what MAX_PATH_LINES leave. */
 static size_t first_of_path(const struct summary *view)
 {
@@ -165,7 +197,7 @@ static size_t first_of_path(const struct summary *view)
 	while (first && nr < MAX_PATH_LINES - 1) {
 		struct calltree_line line = calltree_line(tree, tree->open[--first]);
 
-		if (frame_is_entry(line.frame) && !code_is_kernel(line.from))
+		if (is_from_user(view, &line))
 			break;
 		nr += !recurs(view, first);
 	}
@@ -231,14 +263,20 @@ static void choose_lines(const struct summary *view, size_t first_open, unsigned
 /* A recursion has its first round, how many follow, and its last one. */
 static void print_chosen(struct summary *view, const unsigned char *choices)
 {
+	const struct calltree *tree = &view->calls.tree;
+	uint32_t indent = view->calls.least;
 	size_t nr_left_out = 0;
 
-	for (size_t i = 0; i < view->calls.tree.nr_lines; i++) {
+	for (size_t i = 0; i < tree->nr_lines; i++) {
 		nr_left_out += choices[i] == PATH_RECURS;
 		if (choices[i] != PATH_SHOWN)
 			continue;
-		if (nr_left_out && view->format->recursion)
+		if (nr_left_out && view->format->recursion) {
 			view->format->recursion(view, nr_left_out);
+			/* What follows goes on where the first round was left. */
+			view->calls.least += indent_of(tree, i) - indent;
+		}
+		indent = indent_of(tree, i);
 		nr_left_out = 0;
 		calls_lines(&view->calls, i, i + 1, 0);
 	}

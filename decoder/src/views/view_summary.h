@@ -59,7 +59,8 @@ struct summary_stack {
  * struct summary_log - lines of the kernel's log around the fault, the newest first
  * @lines: @nr of them; without a time of the fault, or of the lines, the newest of all.
  * @is_around: their times are from @end_tsc; else they have none.
- * @nr_newer: so many newer ones are left out; @nr_details: so many indented ones, between these.
+ * @nr_newer: so many newer ones are left out; @nr_details: so many of call traces and
+ *	registers, between these.
  */
 struct summary_log {
 	struct kernel_log log;

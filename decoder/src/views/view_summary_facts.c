@@ -7,7 +7,6 @@
 #include "symbols/symbol.h"
 #include "views/view_summary.h"
 
-#define WORD_BYTES	8
 #define STALL_MIN_MS	2000
 
 /* --- The fault ---------------------------------------------------------- */
@@ -32,20 +31,21 @@ static void find_insn(struct evidence *found, struct code *code, uint64_t va)
 	found->facts.is_trap = !code_insn(code, 0, va, false, &insn) && insn.class == CODE_TRAP;
 }
 
+static enum walk_access access_at(void *arg, uint64_t va)
+{
+	return code_access(arg, va);
+}
+
 static void find_frame(struct evidence *found, struct code *code, const struct btsrec_root *root,
 		       const struct btsrec_cpu *cpu)
 {
-	uint64_t below;
-	size_t nr_bytes;
-
 	if (!fault_frame_get(code, root, cpu, found->facts.fault, &found->frame))
 		return;
 	found->facts.frame = &found->frame;
 	if (!fault_frame_is_kept(root, cpu))
 		return;
-	found->facts.below_stack =
-		code_bytes(code, 0, found->frame.regs[SEM_RSP] - WORD_BYTES, (uint8_t *)&below,
-			   sizeof(below), &nr_bytes) == CODE_NOT_MAPPED;
+	found->facts.access_at = access_at;
+	found->facts.arg = code;
 }
 
 /* What the branch at @insn does; one to a thunk stands for what the thunk does. */
@@ -280,7 +280,8 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 	find_stay(found, view, cpu);
 	view->survived = cpu->survived;
 	view->verdict = verdict_of(&found->facts);
-	if (view->verdict.kind == VERDICT_NMI && cpu->freeze.reason == BTSREC_REASON_PANIC)
+	if (view->verdict.kind == VERDICT_NMI && (cpu->freeze.reason == BTSREC_REASON_PANIC ||
+						  cpu->freeze.reason == BTSREC_REASON_NMI))
 		summary_stack_panic(view, code, cpu);
 	if (view->verdict.kind == VERDICT_STUCK && fault_frame_is_kept(root, cpu)) {
 		summary_stack_lockup(view, code, cpu);

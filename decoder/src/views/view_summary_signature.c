@@ -182,7 +182,8 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 		if (line.n < unreliable_n)
 			break;
 		/* The first function stands for where the fault is. */
-		if (line.n == view->calls.fault.n && line.frame == FRAME_EXCEPTION)
+		if (line.n == view->calls.fault.n &&
+		    (line.frame == FRAME_EXCEPTION || line.frame == FRAME_INT))
 			continue;
 		complete = !code_is_kernel(line.from) || begins_thread(rec, line.from) ||
 			   (frame_is_entry(line.frame) && line.frame != FRAME_EXCEPTION) ||

@@ -302,7 +302,7 @@ static void text_path(struct summary *view)
 	struct renderer *r = &view->calls.renderer;
 	struct calltree_line line;
 
-	if (view->stack.fault.kind && view->first_open == view->nr_open)
+	if (view->first_open == view->nr_open)
 		return;
 	out_str(&r->out, view->ends_before ? "What it did before its history ends" :
 			 view->stack.fault.kind ? "What followed the fault" : "How it got there");
@@ -423,7 +423,7 @@ static void text_log(struct summary *view, struct summary_log *log)
 		out_dec(out, log->nr_newer, 0);
 		out_literal(out, " newer, ");
 		out_dec(out, log->nr_details, 0);
-		out_literal(out, " indented\n");
+		out_literal(out, " of call traces and registers\n");
 	}
 	if (why) {
 		out_literal(out, "  ... ");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/escape.h"
+#include "flow/trace.h"
 #include "symbols/symbol.h"
 #include "views/view_summary.h"
 
@@ -30,8 +31,8 @@ add(struct sentence *sentence, const char *format, ...)
 		sentence->nr_bytes += (size_t)nr < room ? (size_t)nr : room - 1;
 }
 
-/* The function of @ip, and where in it; without a name the address. */
-static void add_place(struct sentence *sentence, uint64_t ip)
+/* The function of @ip, and where in it if that is @wanted; without a name the address. */
+static void add_name(struct sentence *sentence, uint64_t ip, bool wanted)
 {
 	struct symbol_name name;
 	enum symbol_why why;
@@ -44,9 +45,21 @@ static void add_place(struct sentence *sentence, uint64_t ip)
 		add(sentence, "[%s]+0x%" PRIx64, name.module, name.offset_bytes);
 		return;
 	}
-	add(sentence, "%.*s+0x%" PRIx64, (int)name.name_bytes, name.name, name.offset_bytes);
+	add(sentence, "%.*s", (int)name.name_bytes, name.name);
+	if (wanted)
+		add(sentence, "+0x%" PRIx64, name.offset_bytes);
 	if (*name.module)
 		add(sentence, " [%s]", name.module);
+}
+
+static void add_place(struct sentence *sentence, uint64_t ip)
+{
+	add_name(sentence, ip, true);
+}
+
+static void add_function(struct sentence *sentence, uint64_t va)
+{
+	add_name(sentence, va, false);
 }
 
 static void add_access(struct sentence *sentence, const struct verdict *verdict)
@@ -63,6 +76,11 @@ static void add_access(struct sentence *sentence, const struct verdict *verdict)
 		add(sentence, " %s 0x%" PRIx64 ", which is not a canonical address",
 		    read ? "read from" : "wrote to", verdict->address);
 		return;
+	case VERDICT_READ_ONLY:
+		add(sentence, " wrote to ");
+		add_place(sentence, verdict->address);
+		add(sentence, ", which is read-only");
+		return;
 	case VERDICT_ADDRESS:
 		add(sentence, " %s the bad address 0x%" PRIx64, read ? "read from" : "wrote to",
 		    verdict->address);
@@ -73,6 +91,21 @@ static void add_access(struct sentence *sentence, const struct verdict *verdict)
 	add(sentence, " had a page fault");
 	if (verdict->access)
 		add(sentence, " when it %s memory", read ? "read" : "wrote");
+}
+
+/* An address that the kernel cannot execute. */
+static void add_target(struct sentence *sentence, uint64_t va)
+{
+	struct code *code = trace_code(sentence->r->rec);
+
+	if (code && code_is_kernel(va) && code_access(code, va) >= WALK_ACCESS_READ) {
+		add(sentence, " ");
+		add_place(sentence, va);
+		add(sentence, ", where data is and no code");
+		return;
+	}
+	add(sentence, " 0x%" PRIx64 "%s", va,
+	    va < BTSREC_PAGE_BYTES ? ", a NULL pointer" : ", where no code is");
 }
 
 static void add_no_code(struct sentence *sentence, const struct verdict *verdict)
@@ -95,24 +128,31 @@ static void add_no_code(struct sentence *sentence, const struct verdict *verdict
 		add(sentence, " came to");
 		break;
 	}
-	add(sentence, " 0x%" PRIx64 ", where no code is", verdict->address);
+	add_target(sentence, verdict->address);
 	if (verdict->access == VERDICT_RETURN)
 		add(sentence, ": its return address or its stack pointer was wrong");
+}
+
+/* So many of the open calls were made before the fault, which itself has entered its handler. */
+static size_t nr_before_fault(const struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	size_t nr = view->nr_open;
+
+	if (!view->calls.fault.kind)
+		return 0;
+	while (nr && calltree_line(tree, tree->open[nr - 1]).n == view->calls.fault.n)
+		nr--;
+	return nr;
 }
 
 /* How many calls of the innermost function were open at the fault. */
 static size_t nr_recursions(const struct summary *view)
 {
 	const struct calltree *tree = &view->calls.tree;
-	size_t nr = 0, end = view->nr_open;
+	size_t nr = 0, end = nr_before_fault(view);
 	uint64_t to;
 
-	if (!view->calls.fault.kind)
-		return 0;
-
-	/* The fault itself has entered its handler. */
-	while (end && calltree_line(tree, tree->open[end - 1]).n == view->calls.fault.n)
-		end--;
 	if (!end)
 		return 0;
 	to = calltree_line(tree, tree->open[end - 1]).to;
@@ -121,17 +161,73 @@ static size_t nr_recursions(const struct summary *view)
 	return nr;
 }
 
+/* More functions than these that call each other in turn are not named. */
+#define MAX_TURN 4
+
+/* So many functions call each other in turn, and the innermost is one of them; 0: not known. */
+static size_t turn_of(const struct summary *view, size_t end)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t to = calltree_line(tree, tree->open[end - 1]).to;
+
+	for (size_t turn = 1; turn <= MAX_TURN && turn < end; turn++)
+		if (calltree_line(tree, tree->open[end - 1 - turn]).to == to)
+			return turn;
+	return 0;
+}
+
+static void add_recursion(struct sentence *sentence, const struct summary *view)
+{
+	const struct calltree *tree = &view->calls.tree;
+	size_t end = nr_before_fault(view), nr = nr_recursions(view), turn;
+
+	if (nr < 2)
+		return;
+	add(sentence, ": at least %zu calls of that function were open", nr);
+	turn = turn_of(view, end);
+	for (size_t i = 1; i < turn; i++) {
+		add(sentence, i == 1 ? ", each by way of " : " < ");
+		add_function(sentence, calltree_line(tree, tree->open[end - 1 - i]).to);
+	}
+}
+
 /* The fault that the verdict is on. */
 static const struct fault *fault_of(const struct summary *view)
 {
 	return view->stack.fault.kind ? &view->stack.fault : &view->calls.fault;
 }
 
+/* SDM vol. 3A, "Exception and Interrupt Vectors". */
+static const char *exception_words(int vector)
+{
+	static const char *const words[] = {
+		[0] = "a divide error",
+		[1] = "a debug exception",
+		[3] = "a breakpoint",
+		[4] = "an overflow trap",
+		[5] = "an exceeded bound",
+		[6] = "an invalid opcode",
+		[7] = "no floating-point unit",
+		[8] = "a double fault",
+		[10] = "an invalid TSS",
+		[11] = "a segment that is not present",
+		[12] = "a stack fault",
+		[16] = "a floating-point error",
+		[17] = "an alignment check",
+		[19] = "a SIMD exception",
+		[21] = "a control protection fault",
+	};
+
+	if (vector < 0)
+		return "an exception of an unknown vector";
+	return (size_t)vector < sizeof(words) / sizeof(words[0]) && words[vector] ?
+		words[vector] : "an exception";
+}
+
 static void add_exception(struct sentence *sentence, const struct summary *view)
 {
 	const struct verdict *verdict = &view->verdict;
 	int vector = fault_of(view)->vector;
-	size_t nr = nr_recursions(view);
 	const char *name;
 
 	add_place(sentence, verdict->ip);
@@ -148,14 +244,19 @@ static void add_exception(struct sentence *sentence, const struct summary *view)
 		return;
 	case VERDICT_STACK_OVERFLOW:
 		add(sentence, " overflowed its stack");
-		if (nr > 1)
-			add(sentence, ": at least %zu calls of that function were open", nr);
+		add_recursion(sentence, view);
+		return;
+	case VERDICT_BAD_STACK:
+		add(sentence, " had a double fault: no memory is at its stack pointer, 0x%" PRIx64,
+		    verdict->address);
 		return;
 	default:
 		break;
 	}
 	name = vector < 0 ? NULL : idt_exception_str((unsigned int)vector);
-	add(sentence, " had the exception %s", name ? name : "of an unknown vector");
+	add(sentence, " had %s", exception_words(vector));
+	if (name)
+		add(sentence, " (%s)", name);
 }
 
 static void add_ms(struct sentence *sentence, const struct summary *view, uint64_t ticks)
@@ -259,6 +360,18 @@ static void add_trigger(struct sentence *sentence, const struct summary *view,
 	add(sentence, ", at which the recorder was to freeze");
 }
 
+/* What the NMI came upon: a place in the kernel, or user code of a thread. */
+static void add_interrupted(struct sentence *sentence, const struct summary *view,
+			    const struct btsrec_freeze *freeze)
+{
+	if (code_is_kernel(view->verdict.ip)) {
+		add_place(sentence, view->verdict.ip);
+		return;
+	}
+	add(sentence, "user code of thread %" PRIu32, freeze->pid);
+	add_comm(sentence, freeze->comm);
+}
+
 static void say(struct sentence *sentence, const struct summary *view,
 		const struct btsrec_freeze *freeze)
 {
@@ -271,6 +384,7 @@ static void say(struct sentence *sentence, const struct summary *view,
 		break;
 	case VERDICT_NULL:
 	case VERDICT_ADDRESS:
+	case VERDICT_READ_ONLY:
 	case VERDICT_NON_CANONICAL:
 	case VERDICT_ACCESS:
 		add_access(sentence, verdict);
@@ -282,6 +396,7 @@ static void say(struct sentence *sentence, const struct summary *view,
 	case VERDICT_BUG:
 	case VERDICT_WARN:
 	case VERDICT_STACK_OVERFLOW:
+	case VERDICT_BAD_STACK:
 	case VERDICT_EXCEPTION:
 		add_exception(sentence, view);
 		break;
@@ -295,7 +410,7 @@ static void say(struct sentence *sentence, const struct summary *view,
 		add(sentence, verdict->handler ? " called panic() in an NMI handler" :
 						 "an NMI handler crashed");
 		add(sentence, "; it had interrupted ");
-		add_place(sentence, verdict->ip);
+		add_interrupted(sentence, view, freeze);
 		break;
 	case VERDICT_MACHINE_CHECK:
 		add(sentence, "a machine check");
@@ -416,6 +531,114 @@ static void add_others(struct sentence *sentence, const struct summary *view,
 	}
 }
 
+/* --- Callers ------------------------------------------------------------- */
+
+/* More callers are not in the sentence; the path has them. */
+#define MAX_CALLERS 3
+
+/**
+ * struct callers - where the function of a fault was called, the innermost first
+ * @nr_all: so many are known; the first few are in @list.
+ * @module: the innermost one that is in a module; its place from 0; @nr_all: none is.
+ */
+struct callers {
+	uint64_t list[MAX_CALLERS];
+	size_t nr_all;
+	uint64_t module;
+	size_t at_module;
+};
+
+static void callers_add(struct callers *callers, struct btsrec *rec, uint64_t from)
+{
+	if (callers->nr_all < MAX_CALLERS)
+		callers->list[callers->nr_all] = from;
+	if (!callers->module && btsrec_module_at(rec, from)) {
+		callers->module = from;
+		callers->at_module = callers->nr_all;
+	}
+	callers->nr_all++;
+}
+
+/* By the history, up to an entry into the kernel; not what may have ended unseen. */
+static void callers_of_calls(const struct summary *view, struct callers *callers)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t unreliable_n = summary_unreliable_n(view, view->calls.fault.n);
+
+	for (size_t i = view->nr_open; i; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		/* The fault itself has entered its handler, or called panic(), or no code. */
+		if (line.n == view->calls.fault.n ||
+		    (line.from == view->verdict.ip && !callers->nr_all))
+			continue;
+		if (frame_is_entry(line.frame) || line.n < unreliable_n)
+			return;
+		callers_add(callers, view->calls.renderer.rec, line.from);
+	}
+}
+
+static void callers_of_stack(const struct summary *view, struct callers *callers)
+{
+	const struct summary_stack *stack = &view->stack;
+
+	for (size_t i = 1; i < stack->nr && stack->places[i].how == UNWIND_CALLED; i++)
+		callers_add(callers, view->calls.renderer.rec, stack->places[i].ip);
+}
+
+/* What overflowed its stack is said to call itself; what was returned from has no caller. */
+static bool has_callers(const struct verdict *verdict)
+{
+	switch (verdict->kind) {
+	case VERDICT_NULL:
+	case VERDICT_ADDRESS:
+	case VERDICT_READ_ONLY:
+	case VERDICT_NON_CANONICAL:
+	case VERDICT_ACCESS:
+	case VERDICT_PROTECTION:
+	case VERDICT_BUG:
+	case VERDICT_WARN:
+	case VERDICT_EXCEPTION:
+	case VERDICT_PANIC:
+		return true;
+	case VERDICT_NO_CODE:
+		return verdict->ip && verdict->access != VERDICT_RETURN;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The caller; if the function and its callers are of the kernel itself, which many call, up to the
+ * first that is of a module.
+ */
+static void add_callers(struct sentence *sentence, const struct summary *view)
+{
+	struct callers callers = { 0 };
+	bool by_module;
+	size_t nr;
+
+	if (!has_callers(&view->verdict))
+		return;
+	if (view->stack.nr)
+		callers_of_stack(view, &callers);
+	else
+		callers_of_calls(view, &callers);
+	if (!callers.nr_all)
+		return;
+	by_module = callers.module &&
+		    !btsrec_module_at(view->calls.renderer.rec, view->verdict.ip);
+	nr = !by_module ? 1 : callers.at_module < MAX_CALLERS ? callers.at_module + 1 : 1;
+	for (size_t i = 0; i < nr; i++) {
+		add(sentence, i ? " < " : "; called from ");
+		add_place(sentence, callers.list[i]);
+	}
+	if (!by_module || nr > callers.at_module)
+		return;
+	add(sentence, " < ... < ");
+	add_place(sentence, callers.module);
+}
+
 /* --- Locks --------------------------------------------------------------- */
 
 static void add_thread(struct sentence *sentence, const struct summary_lock *lock)
@@ -490,6 +713,7 @@ void summary_say(struct summary *view, const struct btsrec_cpu *failed)
 	say(&sentence, view, &failed->freeze);
 	if (!view->verdict.kind)
 		return;
+	add_callers(&sentence, view);
 	if (view->calls.fault.kind == FAULT_EXCEPTION || view->calls.fault.kind == FAULT_CALL)
 		add_interrupt(&sentence, view, &failed->freeze);
 	if (view->stack.fault.kind)

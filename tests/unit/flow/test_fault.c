@@ -149,6 +149,31 @@ START_TEST(a_breakpoint_on_the_way_is_skipped)
 }
 END_TEST
 
+/* Without another exception it is the fault; the recorder's own is where the freeze found it. */
+START_TEST(a_breakpoint_alone)
+{
+	begin(BTSREC_REASON_OOPS, 0);
+	freeze.ip = KERNEL + 1;
+	feed_as(BRANCH_INT, 3, KERNEL, HANDLER);
+	feed(BRANCH_INT, 3);
+	feed_jump();
+	ck_assert(more);
+	feed_as(BRANCH_SYSCALL, -1, USER, KERNEL);
+	ck_assert(!more);
+	ck_found(FAULT_EXCEPTION, 3, 999, 2);
+	begin(BTSREC_REASON_OOPS, 0);
+	freeze.ip = KERNEL + 1;
+	feed_as(BRANCH_INT, 3, KERNEL, HANDLER);
+	feed_as(BRANCH_SYSCALL, -1, USER, KERNEL);
+	ck_unknown(FAULT_NOT_ENTERED);
+	/* A panic has no such thing. */
+	begin(BTSREC_REASON_PANIC, 0);
+	feed(BRANCH_INT, 3);
+	feed_as(BRANCH_SYSCALL, -1, USER, KERNEL);
+	ck_unknown(FAULT_NOT_ENTERED);
+}
+END_TEST
+
 START_TEST(other_threads_are_skipped)
 {
 	begin(BTSREC_REASON_OOPS, RECORDING);
@@ -433,6 +458,7 @@ END_TEST
 BTSREC_CK_MAIN("fault", an_oops_is_its_exception, what_led_to_the_fault_is_kept,
 	what_came_and_went_is_skipped,
 	an_iret_behind_itself_is_no_return, a_breakpoint_on_the_way_is_skipped,
+	a_breakpoint_alone,
 	other_threads_are_skipped, without_idt_the_vector_is_unknown, an_oops_needs_an_exception,
 	an_oops_in_a_handler_of_nmis_is_the_nmi, a_user_address_may_fault, a_panic_is_its_call,
 	an_interrupt_before_the_hook_is_skipped,

@@ -176,6 +176,22 @@ START_TEST(what_forbids_to_execute)
 }
 END_TEST
 
+START_TEST(what_allows_access)
+{
+	setup(false);
+	map(VA, 4, 1, 0xabc063);
+	ck_assert_int_eq(walk_access(&walk, PGD_PA, VA), WALK_ACCESS_WRITE);
+	ck_assert_int_eq(walk_access(&walk, 0, VA), WALK_ACCESS_UNKNOWN);
+	ck_assert_int_eq(walk_access(&walk, PGD_PA, VA + 0x1000), WALK_ACCESS_NONE);
+	ck_assert_int_eq(walk_access(&walk, PGD_PA, 0x5a5a000000000000), WALK_ACCESS_NONE);
+	/* One level that forbids it is enough. */
+	put_entry(PGD_PA, VA, 4, 0x2061);
+	walk_init(&walk, &image, false);
+	ck_assert_int_eq(walk_access(&walk, PGD_PA, VA), WALK_ACCESS_READ);
+	mem_fini(&mem);
+}
+END_TEST
+
 START_TEST(labels)
 {
 	for (int result = WALK_OK; result <= WALK_FAILED; result++)
@@ -185,4 +201,5 @@ START_TEST(labels)
 END_TEST
 
 BTSREC_CK_MAIN("walk", small_page, large_pages, five_levels, large_bit_at_the_top_is_no_page,
-	       canonical, missing_tables, loop, cache, what_forbids_to_execute, labels)
+	       canonical, missing_tables, loop, cache, what_forbids_to_execute,
+	       what_allows_access, labels)

@@ -3,6 +3,8 @@
 #include "tally/verdict.h"
 
 #define IP		0xffffffff81000123ULL
+#define STACK		0xffffc90000004000ULL
+#define TEXT		0xffffffff81000000ULL
 #define NOWHERE		0xfffffffffffff123ULL
 #define NOT_CANONICAL	0x5a5a000000000000ULL
 
@@ -22,6 +24,22 @@ static void fault_at(int vector, const char *bytes, size_t nr_bytes, uint64_t ra
 }
 
 #define FAULT_AT(vector, bytes, rax) fault_at((vector), "" bytes, sizeof(bytes) - 1, (rax))
+
+/* A page for reading, one for both at the bottom of a stack, a page that is not known, and none. */
+static enum walk_access access_at(void *arg, uint64_t va)
+{
+	(void)arg;
+	switch (va & ~4095ULL) {
+	case STACK:
+		return WALK_ACCESS_WRITE;
+	case TEXT:
+		return WALK_ACCESS_READ;
+	case 0:
+		return WALK_ACCESS_UNKNOWN;
+	default:
+		return WALK_ACCESS_NONE;
+	}
+}
 
 static void ck_kind(enum verdict_kind kind, enum verdict_access access, bool has_address,
 		    uint64_t address)
@@ -62,6 +80,56 @@ START_TEST(page_faults)
 	ck_kind(VERDICT_ACCESS, VERDICT_UNKNOWN_ACCESS, false, 0);
 	facts.insn = NULL;
 	ck_kind(VERDICT_ACCESS, VERDICT_UNKNOWN_ACCESS, false, 0);
+}
+END_TEST
+
+/* rep movsb from @from to @to. */
+static void copy_at(int vector, uint64_t from, uint64_t to)
+{
+	FAULT_AT(vector, "\xf3\xa4", 0);
+	frame.regs[SEM_RSI] = from;
+	frame.regs[SEM_RDI] = to;
+	facts.access_at = access_at;
+}
+
+START_TEST(strings)
+{
+	copy_at(14, NOWHERE, STACK);
+	ck_kind(VERDICT_ADDRESS, VERDICT_READ, true, NOWHERE);
+	copy_at(14, 0x10, STACK);
+	ck_kind(VERDICT_NULL, VERDICT_READ, true, 0x10);
+	copy_at(14, TEXT, NOWHERE);
+	ck_kind(VERDICT_ADDRESS, VERDICT_WRITE, true, NOWHERE);
+	copy_at(14, STACK, TEXT);
+	ck_kind(VERDICT_READ_ONLY, VERDICT_WRITE, true, TEXT);
+	copy_at(13, NOT_CANONICAL, STACK);
+	ck_kind(VERDICT_NON_CANONICAL, VERDICT_READ, true, NOT_CANONICAL);
+	/* Which of two it was, is not known. */
+	copy_at(14, NOWHERE, NOWHERE);
+	ck_kind(VERDICT_ACCESS, VERDICT_UNKNOWN_ACCESS, false, 0);
+	copy_at(13, NOT_CANONICAL, NOT_CANONICAL);
+	ck_kind(VERDICT_PROTECTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+	copy_at(14, TEXT, STACK);
+	ck_kind(VERDICT_ACCESS, VERDICT_UNKNOWN_ACCESS, false, 0);
+	copy_at(14, NOWHERE, STACK);
+	facts.access_at = NULL;
+	ck_kind(VERDICT_ACCESS, VERDICT_UNKNOWN_ACCESS, false, 0);
+	/* rep stosb */
+	FAULT_AT(14, "\xf3\xaa", 0);
+	frame.regs[SEM_RDI] = NOWHERE;
+	facts.access_at = access_at;
+	ck_kind(VERDICT_ADDRESS, VERDICT_WRITE, true, NOWHERE);
+}
+END_TEST
+
+START_TEST(writes_to_what_is_read)
+{
+	FAULT_AT(14, "\x89\x08", TEXT);
+	facts.access_at = access_at;
+	ck_kind(VERDICT_READ_ONLY, VERDICT_WRITE, true, TEXT);
+	FAULT_AT(14, "\x8b\x08", TEXT);
+	facts.access_at = access_at;
+	ck_kind(VERDICT_ADDRESS, VERDICT_READ, true, TEXT);
 }
 END_TEST
 
@@ -116,8 +184,17 @@ START_TEST(stack_overflows)
 {
 	FAULT_AT(8, "\x50", 0);
 	ck_kind(VERDICT_EXCEPTION, VERDICT_UNKNOWN_ACCESS, false, 0);
-	facts.below_stack = true;
+	facts.access_at = access_at;
+	ck_kind(VERDICT_EXCEPTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+	frame.regs[SEM_RSP] = STACK;
 	ck_kind(VERDICT_STACK_OVERFLOW, VERDICT_UNKNOWN_ACCESS, false, 0);
+	frame.regs[SEM_RSP] = STACK + 8;
+	ck_kind(VERDICT_EXCEPTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+	/* In the middle of the page that is left free, and far from all. */
+	frame.regs[SEM_RSP] = STACK - 2000;
+	ck_kind(VERDICT_STACK_OVERFLOW, VERDICT_UNKNOWN_ACCESS, false, 0);
+	frame.regs[SEM_RSP] = NOWHERE;
+	ck_kind(VERDICT_BAD_STACK, VERDICT_UNKNOWN_ACCESS, true, NOWHERE);
 	facts.frame = NULL;
 	ck_kind(VERDICT_EXCEPTION, VERDICT_UNKNOWN_ACCESS, false, 0);
 }
@@ -185,5 +262,5 @@ START_TEST(words)
 }
 END_TEST
 
-BTSREC_CK_MAIN("verdict", page_faults, protection_faults, where_no_code_is, traps,
-	       stack_overflows, lockups, the_others, words)
+BTSREC_CK_MAIN("verdict", page_faults, strings, writes_to_what_is_read, protection_faults,
+	       where_no_code_is, traps, stack_overflows, lockups, the_others, words)
