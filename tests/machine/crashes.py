@@ -8,12 +8,20 @@ import vm
 
 PANIC_ON_OOPS = "echo 1 >/proc/sys/kernel/panic_on_oops"
 PANIC_ON_WARN = "echo 1 >/proc/sys/kernel/panic_on_warn"
+SOFT_LOCKUP = """
+echo 1 >/proc/sys/kernel/softlockup_panic
+echo 2 >/proc/sys/kernel/watchdog_thresh"""
+HUNG_TASK = """
+echo 1 >/proc/sys/kernel/hung_task_panic
+echo 2 >/proc/sys/kernel/hung_task_timeout_secs"""
 # A console that has each line, and waits for each character.
 SLOW_CONSOLE = """
 echo 8 >/proc/sys/kernel/printk
 insmod /modules/btsuart.ko || fail "btsuart does not load"
 """
 PAGE_FAULT = ("asm_exc_page_fault",)
+INVALID_OPCODE = ("asm_exc_invalid_op",)
+PROTECTION = ("asm_exc_general_protection",)
 PANIC = ("panic", "vpanic")
 # Of storing a line or two, and formatting them for each of two consoles; what a driver does with
 # them is not recorded, which would be more than a ring.
@@ -43,6 +51,7 @@ class Kind:
     @end: what the kernel says last.
     @paused: why the history of each CPU ends before the freeze; empty: it need not.
     @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
+    @everywhere: --full has it on each kernel, else on the first one.
     @guilty: the function that the first page must name of the CPU that failed; empty: none.
     @verdict: the rule that must fire there, and the function of its "ip", if it has one; empty:
         any.
@@ -68,6 +77,7 @@ class Kind:
     verdict: str = ""
     paused: str = ""
     kernels: tuple = guestos.KERNELS
+    everywhere: bool = True
 
     def may_be_older(self) -> bool:
         """The exception may be older than the rings: its handler may be preempted."""
@@ -79,6 +89,21 @@ def _oops(kind: str, console: str, **more) -> Kind:
     more.setdefault("max_newer", 64)
     more.setdefault("mark", "exception")
     return Kind(f"crash {kind}", console, reasons=("oops",), setup=PANIC_ON_OOPS, **more)
+
+
+def _misuse(kind: str, console: str, **more) -> Kind:
+    more.setdefault("trigger", f"misuse {kind}")
+    return Kind(console=console, everywhere=False, **more)
+
+
+def _misuse_oops(kind: str, console: str, **more) -> Kind:
+    more.setdefault("entries", PAGE_FAULT)
+    return _misuse(kind, console, reasons=("oops",), setup=PANIC_ON_OOPS, mark="exception",
+                   **more)
+
+
+def _rare(kind: str, console: str, **more) -> Kind:
+    return _oops(kind, console, everywhere=False, **more)
 
 
 KINDS = {
@@ -110,6 +135,23 @@ KINDS = {
                         setup=PANIC_ON_OOPS,
                         prepare=SLOW_CONSOLE, max_since=MAX_PRINTED,
                         verdict="bug printed_bug"),
+    "bug-softirq": _rare("bug-softirq", "kernel BUG at", entries=INVALID_OPCODE, max_newer=None,
+                        guilty="bug_in_timer", verdict="bug bug"),
+    "read-only": _rare("read-only", "unable to handle page fault", guilty="write_read_only",
+                       verdict="read-only write_read_only"),
+    "divide": _rare("divide", "divide error", entries=("asm_exc_divide_error",), guilty="divide",
+                    verdict="exception divide"),
+    "no-instruction": _rare("no-instruction", "invalid opcode", entries=INVALID_OPCODE,
+                            guilty="no_instruction", max_newer=None,
+                            verdict="exception no_instruction"),
+    "breakpoint": _rare("breakpoint", "int3", entries=("asm_exc_int3",), guilty="breakpoint",
+                        max_newer=None, verdict="exception breakpoint"),
+    "bad-stack": _rare("bad-stack", "double fault", entries=("asm_exc_double_fault",),
+                       guilty="bad_stack", verdict="bad-stack bad_stack"),
+    "call-null": _rare("call-null", "NULL pointer dereference", guilty="call_null",
+                       verdict="no-code call_null"),
+    "call-data": _rare("call-data", "NX-protected page", guilty="call_data",
+                       verdict="no-code call_data"),
     "stack-overflow": _oops("stack-overflow", "stack guard page",
                             entries=("asm_exc_double_fault",), guilty="recurse",
                             verdict="stack-overflow recurse"),
@@ -128,15 +170,11 @@ KINDS = {
     "deadlock": Kind("crash deadlock", "Hard LOCKUP", reasons=("hard lockup",), max_newer=64,
                      mark="nmi", end=STOPPED, min_cpus=2, guilty="deadlock_ba"),
     "soft-lockup": Kind("crash soft-lockup", "softlockup: hung tasks", reasons=("soft lockup",),
-                        max_newer=64, mark="unknown", guilty="soft_lockup", setup="""
-echo 1 >/proc/sys/kernel/softlockup_panic
-echo 2 >/proc/sys/kernel/watchdog_thresh""",
+                        max_newer=64, mark="unknown", guilty="soft_lockup", setup=SOFT_LOCKUP,
                         verdict="stuck soft_lockup"),
     # A kernel that may preempt the report goes on recording there, and records the panic.
     "hung-task": Kind("crash hung-task\nsleep 100", "hung_task: blocked tasks",
-                      reasons=("hung task",), max_newer=64, mark="unknown or call", setup="""
-echo 1 >/proc/sys/kernel/hung_task_panic
-echo 2 >/proc/sys/kernel/hung_task_timeout_secs""",
+                      reasons=("hung task",), max_newer=64, mark="unknown or call", setup=HUNG_TASK,
                       verdict="hung-task sleep_for_ever"),
     "rcu-stall": Kind("crash rcu-stall", "RCU Stall", reasons=("rcu stall",), max_newer=64,
                       mark="unknown", guilty="rcu_stall", setup="""
@@ -171,6 +209,48 @@ printf armer >/proc/self/comm
 while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
                    "btscrash: NMI at", reasons=("panic", "none"), min_cpus=2,
                    max_unfrozen=64, mark=""),
+    # What fails is a function of the kernel, but what did it is on the page (guest/btsmisuse.c).
+    "callback": _misuse_oops("callback", "general protection fault", entries=PROTECTION,
+                             guilty="notify", verdict="non-canonical-address notify"),
+    "double-delete": _misuse_oops("double-delete", "kernel BUG at", entries=INVALID_OPCODE,
+                                  guilty="stop_item", verdict="bug"),
+    "missing-unlock": _misuse("missing-unlock", "hung_task: blocked tasks", setup=HUNG_TASK,
+                              trigger="misuse missing-unlock\nsleep 100",
+                              reasons=("hung task",), mark="unknown or call",
+                              verdict="hung-task update_item"),
+    "neighbour": _misuse_oops("neighbour", "NULL pointer dereference", guilty="read_slot",
+                              verdict="null-pointer read_slot"),
+    "early-put": _misuse_oops("early-put", "general protection fault", entries=PROTECTION,
+                              guilty="count_item", verdict="non-canonical-address count_item"),
+    "timer": _misuse_oops("timer", "general protection fault", entries=PROTECTION),
+    "two-cpus": _misuse_oops("two-cpus", "kernel BUG at", entries=INVALID_OPCODE, min_cpus=2,
+                             guilty="list_thread", verdict="bug"),
+    "recursion": _misuse_oops("recursion", "stack guard page", entries=("asm_exc_double_fault",),
+                              guilty="visit_children", verdict="stack-overflow"),
+    "refcount": _misuse("refcount", "refcount_t: addition on 0", entries=INVALID_OPCODE,
+                        mark="exception", setup=PANIC_ON_WARN, guilty="get_dead",
+                        verdict="warning"),
+    "usercopy": _misuse_oops("usercopy", "kernel BUG at", entries=INVALID_OPCODE,
+                             guilty="copy_too_much", verdict="bug"),
+    "double-free": _misuse_oops("double-free", "kernel BUG at", entries=INVALID_OPCODE,
+                                guilty="free_twice", verdict="bug"),
+    "smash-stack": _misuse("smash-stack", "stack-protector", guilty="fill_short",
+                           verdict="panic"),
+    "sleep-with-lock": _misuse("sleep-with-lock", "scheduling while atomic",
+                               setup=PANIC_ON_WARN, guilty="sleep_with_lock", verdict="panic"),
+    "take-all": _misuse("take-all", "compulsory panic_on_oom", guilty="out_of_memory",
+                        setup="echo 2 >/proc/sys/vm/panic_on_oom",
+                        verdict="panic out_of_memory"),
+    "spin-worker": _misuse("spin-worker", "softlockup: hung tasks", reasons=("soft lockup",),
+                           mark="unknown", setup=SOFT_LOCKUP, guilty="spin_work",
+                           verdict="stuck spin_work"),
+    "bad-copy": _misuse_oops("bad-copy", "unable to handle page fault", guilty="copy_from",
+                             verdict="bad-address"),
+    "kill-init": _misuse("kill-init", "Attempted to kill init", guilty="do_exit",
+                         verdict="panic do_exit"),
+    "unknown-nmi": _misuse("unknown-nmi", "NMI: Not continuing", mark="nmi", reasons=("nmi",),
+                           trigger="ask monitor\nsleep 100", monitor="nmi", end=STOPPED,
+                           setup="echo 1 >/proc/sys/kernel/unknown_nmi_panic", verdict="nmi"),
     # A copy of the rings is being made: no branch leads to the fault, and the freeze knows why.
     "held": Kind("""exec 5<>/dev/btsrec
 echo hold >&5
@@ -267,7 +347,8 @@ def full() -> list[Cell]:
     found = []
     for kernel in guestos.KERNELS:
         first = kernel == guestos.KERNELS[0]
-        found += cells([kernel], ["plain"], KINDS)
+        found += cells([kernel], ["plain"],
+                       [name for name, kind in KINDS.items() if first or kind.everywhere])
         found += cells([kernel], axes if first else ON_EACH_KERNEL, OF_AXES)
         found += cells([kernel], ["survive"], OF_SURVIVAL if first else ())
     return found

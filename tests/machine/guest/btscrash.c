@@ -100,6 +100,76 @@ static noinline void printed_bug(void)
 	BUG();
 }
 
+/* The kernel has no reader of this one, and no other writes to it. */
+static const int read_only = 1;
+
+static noinline void write_read_only(void)
+{
+	volatile int *target = (int *)&read_only;
+
+	OPTIMIZER_HIDE_VAR(target);
+	model_mark();
+	*target = 2;
+}
+
+static noinline int divide(int by)
+{
+	model_mark();
+	return 1000 / by;
+}
+
+static void divide_by_zero(void)
+{
+	int zero = 0;
+
+	OPTIMIZER_HIDE_VAR(zero);
+	if (divide(zero))
+		pr_info("btscrash: divided\n");
+}
+
+/* PUSH ES, which there is not in 64-bit mode. */
+static noinline void no_instruction(void)
+{
+	model_mark();
+	asm volatile(".byte 0x06");
+}
+STACK_FRAME_NON_STANDARD(no_instruction);
+
+static noinline void breakpoint(void)
+{
+	model_mark();
+	asm volatile("int3");
+}
+STACK_FRAME_NON_STANDARD(breakpoint);
+
+static noinline void bad_stack(void)
+{
+	model_mark();
+	asm volatile("mov %0, %%rsp\n\tpush %0" : : "r" (UNMAPPED) : "memory");
+}
+STACK_FRAME_NON_STANDARD(bad_stack);
+
+static noinline void call_null(void)
+{
+	void (*target)(void) = NULL;
+
+	OPTIMIZER_HIDE_VAR(target);
+	model_mark();
+	target();
+}
+
+/* It may be written, and not be executed. */
+static char data[16];
+
+static noinline void call_data(void)
+{
+	void (*target)(void) = (void *)data;
+
+	OPTIMIZER_HIDE_VAR(target);
+	model_mark();
+	target();
+}
+
 static void in_irq_work(struct irq_work *work)
 {
 	null_dereference();
@@ -119,13 +189,28 @@ static void in_timer(struct timer_list *unused)
 	null_dereference();
 }
 
+static void bug_in_timer(struct timer_list *unused)
+{
+	bug();
+}
+
 static struct timer_list timer;
+
+static void on_timer(void (*function)(struct timer_list *timer))
+{
+	timer_setup(&timer, function, 0);
+	mod_timer(&timer, jiffies + 1);
+	msleep(1000);
+}
 
 static void soft_interrupt(void)
 {
-	timer_setup(&timer, in_timer, 0);
-	mod_timer(&timer, jiffies + 1);
-	msleep(1000);
+	on_timer(in_timer);
+}
+
+static void bug_softirq(void)
+{
+	on_timer(bug_in_timer);
 }
 
 static noinline int recurse(int depth)
@@ -437,6 +522,14 @@ static const struct {
 	{ "printed-bug", printed_bug },
 	{ "null-hardirq", hard_interrupt },
 	{ "null-softirq", soft_interrupt },
+	{ "bug-softirq", bug_softirq },
+	{ "read-only", write_read_only },
+	{ "divide", divide_by_zero },
+	{ "no-instruction", no_instruction },
+	{ "breakpoint", breakpoint },
+	{ "bad-stack", bad_stack },
+	{ "call-null", call_null },
+	{ "call-data", call_data },
 	{ "stack-overflow", stack_overflow },
 	{ "jump-corrupt", jump_corrupt },
 	{ "return-corrupt", return_corrupt },

@@ -68,6 +68,7 @@ grep -i ' t .*btsrec.$' /proc/kallsyms | sort >/tmp/text
 send /tmp/text
 behind_pause=%(behind_pause)d
 insmod /modules/btscrash.ko || fail "btscrash does not load"
+insmod /modules/btsmisuse.ko || fail "btsmisuse does not load"
 %(prepare)s
 echo arm >/dev/btsrec || fail "the recorder does not arm"
 %(armed)s
@@ -75,6 +76,7 @@ start_work
 hurry
 sleep 1
 crash() { echo "$1" >/sys/module/btscrash/parameters/crash; }
+misuse() { echo "$1" >/sys/module/btsmisuse/parameters/misuse; }
 # NMIs until one interrupts code of the recorder, in a thread with the given name.
 hunt() {
 	cd /sys/module/btscrash/parameters
@@ -501,7 +503,7 @@ def _rows(context, cells) -> list[Row]:
     rows = []
     for kernel in dict.fromkeys(cell.kernel for cell in cells):
         there = context.with_kernel(kernel)
-        modules = [there.recorder, there.guest_module("btscrash"), there.guest_module("btsuart")]
+        modules = [there.recorder, *map(there.guest_module, ("btscrash", "btsmisuse", "btsuart"))]
         for cell in cells:
             if cell.kernel == kernel:
                 rows.append(_cell(there, cell, modules))
