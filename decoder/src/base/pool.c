@@ -232,7 +232,20 @@ static bool write_text(void *arg, const char *text, size_t nr_bytes)
 
 /* --- Tasks -------------------------------------------------------------- */
 
-/* The turn of @task, which is done, is over: is the next one done as well? */
+static bool is_quiet(const struct pool *pool, size_t task)
+{
+	const struct pool_work *work = pool->work;
+
+	return work->is_quiet && work->is_quiet(work->arg, task);
+}
+
+/* Nothing more comes of it; the turn of a quiet one is over when that of the one before is. */
+static bool is_over(const struct pool *pool, size_t task)
+{
+	return pool->tasks[task].done || is_quiet(pool, task);
+}
+
+/* The turn of @task, of which nothing more comes, is over: is that of the next one as well? */
 static bool pass_turn(struct pool *pool, struct task *task)
 {
 	bool more;
@@ -246,7 +259,7 @@ static bool pass_turn(struct pool *pool, struct task *task)
 	}
 	pool->turn++;
 	pthread_cond_broadcast(&pool->turned);
-	more = !pool->ended && pool->turn < pool->work->nr_tasks && pool->tasks[pool->turn].done;
+	more = !pool->ended && pool->turn < pool->work->nr_tasks && is_over(pool, pool->turn);
 	pthread_mutex_unlock(&pool->lock);
 	return more;
 }
@@ -260,7 +273,8 @@ static void finish(struct pool *pool, struct task *task, unsigned int worker,
 	task->status = status;
 	task->worker = worker;
 	task->done = true;
-	more = !pool->ended && has_turn(pool, task);
+	more = !pool->ended && has_turn(pool, task) &&
+	       !is_quiet(pool, (size_t)(task - pool->tasks));
 	pthread_mutex_unlock(&pool->lock);
 	for (; more; task++)
 		more = pass_turn(pool, task);
@@ -310,6 +324,8 @@ static void work_together(struct pool *pool)
 {
 	unsigned int nr = pool->work->nr_workers;
 
+	while (pool->turn < pool->work->nr_tasks && is_quiet(pool, pool->turn))
+		pool->turn++;
 	if (nr > POOL_MAX_WORKERS)
 		nr = POOL_MAX_WORKERS;
 	for (unsigned int i = 0; i < nr && (!i || i < pool->work->nr_tasks); i++) {

@@ -26,6 +26,8 @@
  *	for each task are used, fewer if the system gives fewer threads.
  * @run: do @task by way of @sink, which takes its text, and may wait for the turn of the task;
  *	anything but BTSREC_OK ends it all.  Called by several workers at once.
+ * @arg: of both functions.
+ * @is_quiet: does @task print nothing, and not fail?  Then nobody waits for it; NULL: none is so.
  */
 struct pool_work {
 	size_t nr_tasks;
@@ -33,11 +35,12 @@ struct pool_work {
 	enum btsrec_status (*run)(void *arg, unsigned int worker, size_t task,
 				  const struct btsrec_sink *sink);
 	void *arg;
+	bool (*is_quiet)(void *arg, size_t task);
 };
 
 /**
  * pool_run() - do all tasks
- * @sink: borrowed; called by all workers, one at a time.
+ * @sink: borrowed; called by all workers, one at a time.  NULL: no task has text.
  * @ret_worker: the worker whose task failed, if one did; else as it was.
  *
  * All threads have ended when it returns.  The text of a task that failed leaves, and none of

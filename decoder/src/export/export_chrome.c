@@ -598,7 +598,6 @@ static enum btsrec_status export_chrome(struct btsrec *rec, const struct btsrec_
 	status = chrome_check(chrome);
 	if (status)
 		return status;
-	chrome->r.names = symbols_present(rec);
 	out_init(&chrome->r.out, sink);
 	status = put_file(chrome);
 	flushed = out_flush(&chrome->r.out);

@@ -407,7 +407,6 @@ static enum btsrec_status export_folded(struct btsrec *rec, const struct btsrec_
 	if (!folded)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	folded->r.rec = rec;
-	folded->r.names = symbols_present(rec);
 	folded->opts = opts;
 	out_init(&folded->r.out, sink);
 	status = cpus_for_each(rec, opts->cpus, opts->nr_cpus, fold_cpu, folded);

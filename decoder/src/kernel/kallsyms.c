@@ -15,7 +15,7 @@
 
 /* All names, compressed; a limit for numbers that are no kernel's. */
 #define NAMES_MAX_BYTES		BOUND(128u << 20, 1u << 14)
-#define NAMES_STEP_BYTES	BOUND(256u << 10, 1u << 10)
+#define NAMES_STEP_BYTES	BOUND(1u << 20, 1u << 10)
 
 /* The same, expanded; a byte of a hostile table may stand for half a kilobyte. */
 #define TEXT_MAX_BYTES		BOUND(128u << 20, 1u << 18)

@@ -20,6 +20,7 @@
  * @walk: borrowed; over @image.
  * @nomem: set when something of the kernel had to be left out for want of memory of our own,
  *	see kread_nomem(); NULL: nobody asks.
+ * @nr_threads: that read much at once; 0 as 1.
  */
 struct kread {
 	const struct btsrec_image *image;
@@ -27,6 +28,7 @@ struct kread {
 	uint64_t pgd_pa;
 	struct walk *walk;
 	bool *nomem;
+	unsigned int nr_threads;
 };
 
 /** kread_nomem() - for those that answer "there is none" when they are out of memory */

@@ -181,7 +181,6 @@ bool labels_init(struct labels *labels, struct renderer *to, const struct render
 	labels->one_kernel = btsrec_root(to->rec)->kernel_pgd_pa;
 	labels->all_alike = all_alike;
 	labels->maker.rec = to->rec;
-	labels->maker.names = to->names;
 	labels->maker.has_types = to->has_types;
 	labels->maker.lines = to->lines;
 	labels->types.spaces = &labels->space;

@@ -32,7 +32,7 @@ struct labels {
 /**
  * labels_init() - none yet
  * @labels: all zero.
- * @to: its @rec, @names, @has_types and @lines are set.
+ * @to: its @rec, @has_types and @lines are set.
  *
  * Return: false: out of memory.  labels_fini() is allowed in both cases.
  */

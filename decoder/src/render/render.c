@@ -58,7 +58,7 @@ void out_name_of(struct out *out, struct renderer *r, uint64_t va)
 	if (render_find(r, va, &name, &why)) {
 		out_literal(out, "  ");
 		out_name(out, &name);
-	} else if (r->names) {
+	} else if (symbols_present(r->rec)) {
 		out_literal(out, "  ");
 		out_no_name(out, why);
 	}

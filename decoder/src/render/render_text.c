@@ -40,7 +40,7 @@ static void text_branch_names(struct renderer *r, const struct btsrec_record *br
 	bool has_from = render_find(r, branch->from, &from, &why_from);
 	bool has_to = render_find(r, branch->to, &to, &why_to);
 
-	if (!r->names && !has_from && !has_to)
+	if (!symbols_present(r->rec) && !has_from && !has_to)
 		return;
 	out_pad(&r->out, "", nr_blanks + 2);
 	text_name(r, has_from, &from, why_from);
@@ -87,7 +87,7 @@ static void fault_name(struct renderer *r, const struct fault *fault)
 	if (symbol_find(r->rec, fault->from, &name)) {
 		out_literal(&r->out, "  ");
 		out_name(&r->out, &name);
-	} else if (r->names) {
+	} else if (symbols_present(r->rec)) {
 		out_literal(&r->out, "  -");
 	}
 }

@@ -42,9 +42,17 @@ const uint8_t *page_cache_find(const struct page_cache *kept, uint64_t number)
 	return place ? page_at(kept, place) : NULL;
 }
 
+/*
+ * Rings that are a little larger than all room are gone through again and again.  If the oldest page
+ * went, those that are wanted next would always have gone; so it is any page.
+ */
 static uint32_t next_place(const struct page_cache *kept)
 {
-	return (uint32_t)(kept->nr % PAGE_CACHE_MAX) + 1;
+	uint64_t nr = kept->nr;
+
+	if (nr >= PAGE_CACHE_MAX)
+		nr = nr * 0x9e3779b97f4a7c15ULL >> 32;
+	return (uint32_t)(nr % PAGE_CACHE_MAX) + 1;
 }
 
 /* The page at @place is no longer kept. */

@@ -11,16 +11,16 @@
 #include "base/bounds.h"
 #include <btsrec/decoder.h>
 
-/* 64 MiB at most, in pieces of the size of a large page. */
+/* 128 MiB at most, in pieces of the size of a large page. */
 #define PAGE_CACHE_EACH	     BOUND(512, 4)
-#define PAGE_CACHE_NR_PIECES BOUND(32, 4)
+#define PAGE_CACHE_NR_PIECES BOUND(64, 4)
 #define PAGE_CACHE_MAX	     (PAGE_CACHE_EACH * PAGE_CACHE_NR_PIECES)
 
 /**
  * struct page_cache - what is kept; all zero: nothing
  * @index: of where pages are; owned.
  * @pieces: of memory, PAGE_CACHE_EACH pages each; owned.
- * @nr: so many pages were kept; the newest PAGE_CACHE_MAX still are.
+ * @nr: so many pages were kept; PAGE_CACHE_MAX of them still are.
  */
 struct page_cache {
 	struct page_cache_index *index;
@@ -34,7 +34,7 @@ const uint8_t *page_cache_find(const struct page_cache *kept, uint64_t number);
 /**
  * page_cache_room() - where the next page that is kept will be, for page_cache_add()
  *
- * If all room is taken, it is that of the page that was added first.
+ * If all room is taken, it is that of some page, which is no longer kept.
  *
  * Return: BTSREC_PAGE_BYTES; NULL: out of memory.
  */

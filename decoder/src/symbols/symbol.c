@@ -68,7 +68,8 @@ static struct symbol_dump *dump_get(struct btsrec *rec)
 	struct symbols *symbols = rec->located ? symbols_get(rec) : NULL;
 
 	if (symbols && !symbols->dump)
-		symbols->dump = symbol_dump_new(&rec->image, rec->located, &rec->nomem);
+		symbols->dump = symbol_dump_new(&rec->image, rec->located,
+						rec->nr_threads, &rec->nomem);
 	if (rec->located && (!symbols || !symbols->dump))
 		rec->nomem = true;
 	return symbols ? symbols->dump : NULL;
@@ -121,7 +122,7 @@ bool symbols_clone(struct btsrec *clone, struct btsrec *rec)
 	const struct symbols *symbols;
 	struct symbols *ret;
 
-	(void)symbols_bounded(rec);
+	(void)dump_get(rec);
 	symbols = rec->symbols.data;
 	ret = symbols_get(clone);
 	if (!ret)

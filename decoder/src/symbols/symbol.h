@@ -160,8 +160,8 @@ const struct symbol_table *symbols_table(const struct btsrec *rec, size_t i);
 /**
  * symbols_clone() - give @clone, which has no names yet, those of the kernel that @rec has
  *
- * They are read in @rec if they have not been; those of modules and of user addresses are
- * read by each.
+ * They are read by way of @rec when the first clone needs them; those of modules and of user
+ * addresses are read by each.
  *
  * Return: false: out of memory.
  */

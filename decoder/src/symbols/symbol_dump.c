@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/symbol_dump.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +18,14 @@
 
 /**
  * struct symbol_dump - what has been read so far
- * @is_clone: @kernel and the types of @btf are another one's.
+ * @clone_of: NULL, or whose @kernel and types of @btf these are.
+ * @reading: locked by a clone that takes them.
  * @module_sites_known: @sites has those of all modules that are loaded.
  * @module_tried: per entry of the module map; @modules: NULL: no names; @room: for more of them.
  */
 struct symbol_dump {
-	bool is_clone;
+	struct symbol_dump *clone_of;
+	pthread_mutex_t reading;
 	const struct btsrec_image *image;
 	const struct located *located;
 	struct walk walk;
@@ -43,17 +46,20 @@ struct symbol_dump {
 };
 
 struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
-				    const struct located *located, bool *nomem)
+				    const struct located *located, unsigned int nr_threads,
+				    bool *nomem)
 {
 	struct symbol_dump *dump = calloc(1, sizeof(*dump));
 
 	if (!dump)
 		return NULL;
+	pthread_mutex_init(&dump->reading, NULL);
 	dump->image = image;
 	dump->located = located;
 	walk_init(&dump->walk, image, located->root.flags & BTSREC_ROOT_F_LA57);
 	dump->kread = (struct kread){ image, located->root.phys_base,
-				      located->root.kernel_pgd_pa, &dump->walk, nomem };
+				      located->root.kernel_pgd_pa, &dump->walk, nomem,
+				      nr_threads };
 	dump->btf.kernel = &dump->kread;
 	dump->room = (struct modsyms_room)MODSYMS_ROOM;
 	dump->module_tried = calloc(located->nr_modules + 1, sizeof(*dump->module_tried));
@@ -70,7 +76,7 @@ void symbol_dump_free(struct symbol_dump *dump)
 
 	if (!dump)
 		return;
-	if (!dump->is_clone) {
+	if (!dump->clone_of) {
 		symbol_table_free(dump->kernel);
 		layout_btf_fini(&dump->btf);
 	}
@@ -80,6 +86,7 @@ void symbol_dump_free(struct symbol_dump *dump)
 	free(dump->module_tried);
 	gensyms_fini(&dump->gensyms);
 	patch_sites_fini(&dump->sites);
+	pthread_mutex_destroy(&dump->reading);
 	free(dump);
 }
 
@@ -216,9 +223,27 @@ static enum btsrec_status kernel_read(struct symbol_dump *dump)
 	return status;
 }
 
+/* What the session has that @clone is of, which is used by clones alone. */
+static void take_kernel(struct symbol_dump *clone)
+{
+	struct symbol_dump *dump = clone->clone_of;
+
+	pthread_mutex_lock(&dump->reading);
+	(void)symbol_dump_kernel(dump, NULL);
+	(void)layout_types(&dump->btf, NULL);
+	clone->kernel_msg = dump->kernel_msg;
+	clone->kernel = dump->kernel;
+	memcpy(clone->places, dump->places, sizeof(clone->places));
+	clone->btf = dump->btf;
+	clone->btf.kernel = &clone->kread;
+	pthread_mutex_unlock(&dump->reading);
+}
+
 size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why)
 {
-	if (!dump->kernel_tried)
+	if (!dump->kernel_tried && dump->clone_of)
+		take_kernel(dump);
+	else if (!dump->kernel_tried)
 		kernel_read(dump);
 	dump->kernel_tried = true;
 	if (ret_why)
@@ -226,24 +251,13 @@ size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why)
 	return dump->kernel ? dump->kernel->nr_symbols : 0;
 }
 
-/* --- Clones -------------------------------------------------------------- */
-
 struct symbol_dump *symbol_dump_clone(struct symbol_dump *dump, const struct btsrec_image *image,
 				      bool *nomem)
 {
-	struct symbol_dump *clone = symbol_dump_new(image, dump->located, nomem);
+	struct symbol_dump *clone = symbol_dump_new(image, dump->located, 1, nomem);
 
-	if (!clone)
-		return NULL;
-	(void)symbol_dump_kernel(dump, NULL);
-	(void)layout_types(&dump->btf, NULL);
-	clone->is_clone = true;
-	clone->kernel_msg = dump->kernel_msg;
-	clone->kernel_tried = true;
-	clone->kernel = dump->kernel;
-	memcpy(clone->places, dump->places, sizeof(clone->places));
-	clone->btf = dump->btf;
-	clone->btf.kernel = &clone->kread;
+	if (clone)
+		clone->clone_of = dump;
 	return clone;
 }
 

@@ -18,16 +18,19 @@ struct symbol_dump;
 /**
  * symbol_dump_new() - nothing is read yet
  * @image, @located: borrowed, must live as long.
+ * @nr_threads: that may read at once.
  * @nomem: set when names are left out for want of memory; borrowed.
  *
  * Return: for symbol_dump_free(); NULL: out of memory.
  */
 struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
-				    const struct located *located, bool *nomem);
+				    const struct located *located, unsigned int nr_threads,
+				    bool *nomem);
 
 /**
  * symbol_dump_clone() - one for another thread, with the kernel's names and types of @dump
- * @dump: must outlive it; these are read now if they have not been.
+ * @dump: must outlive it, and serve clones alone until then.  They are read by way of it when the
+ *	first clone needs them; others wait for that.
  * @image, @nomem: as of symbol_dump_new(), which returns the same.
  */
 struct symbol_dump *symbol_dump_clone(struct symbol_dump *dump, const struct btsrec_image *image,

@@ -33,6 +33,7 @@ struct planned {
 /**
  * struct team - the workers of one view
  * @planned: one for each of @cpus.
+ * @first: what the tasks' @first leaves; @is_first_done: under @lock.
  * @nr_parts: of each CPU; 0: it is one task.
  * @changed: something has become planned or done.
  */
@@ -43,6 +44,8 @@ struct team {
 	unsigned int *cpus;
 	size_t nr_cpus;
 	struct planned *planned;
+	void *first;
+	bool is_first_done;
 	unsigned int nr_parts;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -108,13 +111,33 @@ static void change(struct team *team, struct planned *planned, unsigned int nr_p
 	pthread_mutex_unlock(&team->lock);
 }
 
-/* Until it is planned, and so many parts are done: each is in the hands of a worker. */
+static bool is_ready(const struct team *team, const struct planned *planned, unsigned int nr_parts)
+{
+	return planned->is_planned && planned->nr_parts_done >= nr_parts &&
+	       (planned != team->planned || team->is_first_done);
+}
+
+/*
+ * Until it is planned, what comes before it printed, and so many parts are done: each is in the
+ * hands of a worker.
+ */
 static void wait_for(struct team *team, const struct planned *planned, unsigned int nr_parts)
 {
 	pthread_mutex_lock(&team->lock);
-	while (!planned->is_planned || planned->nr_parts_done < nr_parts)
+	while (!is_ready(team, planned, nr_parts))
 		pthread_cond_wait(&team->changed, &team->lock);
 	pthread_mutex_unlock(&team->lock);
+}
+
+static enum btsrec_status print_first(struct team *team, const struct member *member)
+{
+	enum btsrec_status status = team->tasks->first(member->view, team->cpus[0], team->first);
+
+	pthread_mutex_lock(&team->lock);
+	team->is_first_done = true;
+	pthread_cond_broadcast(&team->changed);
+	pthread_mutex_unlock(&team->lock);
+	return status;
 }
 
 /* A failure is that of the first part: what is printed of CPUs before must leave. */
@@ -123,8 +146,8 @@ static void make_plan(struct team *team, const struct member *member, size_t i,
 {
 	struct planned *planned = &team->planned[i];
 
-	planned->status = team->tasks->plan(member->view, team->cpus[i], !i, nr_parts,
-					    &planned->plan);
+	planned->status = team->tasks->plan(member->view, team->cpus[i], i ? NULL : team->first,
+					    nr_parts, &planned->plan);
 	if (planned->status)
 		planned->msg = member->rec->msg;
 	change(team, planned, 0);
@@ -163,6 +186,9 @@ static enum btsrec_status do_cpu(struct team *team, const struct member *member,
 
 	if (team->tasks->cpu)
 		return team->tasks->cpu(member->view, team->cpus[i]);
+	status = i ? BTSREC_OK : print_first(team, member);
+	if (status)
+		return status;
 	make_plan(team, member, i, 1);
 	status = do_part(team, member, i, 0, 1);
 	drop_plan(team, i);
@@ -170,15 +196,17 @@ static enum btsrec_status do_cpu(struct team *team, const struct member *member,
 }
 
 /*
- * The plan of the first CPU, then for each CPU the plan of the next one, and its own parts: while
- * some print parts, one plans ahead.
+ * The first lines and the plan of the first CPU, then for each CPU the plan of the next one, and its
+ * own parts: while some print parts, one plans ahead.
  */
 static enum btsrec_status do_planned(struct team *team, const struct member *member, size_t task)
 {
-	size_t i = task ? (task - 1) / (team->nr_parts + 1) : 0;
-	size_t step = task ? (task - 1) % (team->nr_parts + 1) : 0;
+	size_t i = task > 1 ? (task - 2) / (team->nr_parts + 1) : 0;
+	size_t step = task > 1 ? (task - 2) % (team->nr_parts + 1) : 0;
 
 	if (!task)
+		return print_first(team, member);
+	if (task == 1)
 		make_plan(team, member, 0, team->nr_parts);
 	else if (step)
 		return do_part(team, member, i, step - 1, team->nr_parts);
@@ -192,7 +220,7 @@ static size_t nr_tasks(const struct team *team)
 	size_t nr = team->nr_cpus;
 
 	if (team->nr_parts && nr)
-		nr += 1 + nr * team->nr_parts;
+		nr += 2 + nr * team->nr_parts;
 	return nr + (team->tasks->begin != NULL);
 }
 
@@ -204,6 +232,17 @@ static enum btsrec_status do_task(struct team *team, const struct member *member
 	}
 	task -= team->tasks->begin != NULL;
 	return team->nr_parts ? do_planned(team, member, task) : do_cpu(team, member, task);
+}
+
+/* Plans print nothing; see do_planned(). */
+static bool is_quiet(void *arg, size_t task)
+{
+	const struct team *team = arg;
+	size_t nr_before = 1 + (team->tasks->begin != NULL);
+
+	if (!team->nr_parts || task < nr_before)
+		return false;
+	return task == nr_before || !((task - nr_before - 1) % (team->nr_parts + 1));
 }
 
 /* The text of one worker alone leaves as if it were one task: in writes of whole buffers. */
@@ -292,6 +331,7 @@ static enum btsrec_status work(struct team *team, struct btsrec *rec)
 		.nr_tasks = nr_tasks(team),
 		.nr_workers = team->nr_members,
 		.run = run,
+		.is_quiet = is_quiet,
 		.arg = team,
 	};
 	unsigned int failed = team->nr_members;
@@ -340,11 +380,12 @@ enum btsrec_status cpu_tasks_print(struct btsrec *rec, const unsigned int *cpus,
 	size_t nr_max = cpus ? nr_cpus : btsrec_nr_cpu_ids(rec);
 	_cleanup_free_ unsigned int *room = calloc(nr_max + 1, sizeof(*room));
 	_cleanup_free_ struct planned *planned = calloc(nr_max + 1, sizeof(*planned));
+	_cleanup_free_ void *first = calloc(1, tasks->first_bytes + 1);
 	struct team team = { .tasks = tasks, .arg = arg, .sink = sink, .cpus = room,
-			     .planned = planned };
+			     .planned = planned, .first = first };
 	enum btsrec_status status;
 
-	if (!room || !planned)
+	if (!room || !planned || !first)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	list_cpus(&team, rec, cpus, nr_max);
 	status = gather_and_work(&team, rec, alone);

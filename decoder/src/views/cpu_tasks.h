@@ -18,9 +18,11 @@
  * @open: the rest of @view, of @rec; false: out of memory, and @close is not called.
  * @begin: before the first CPU, by one view; NULL: nothing.
  * @cpu: print @cpu; anything but BTSREC_OK ends it all, with a message in the session.  NULL:
- *	there are @plan, @part, @end and @drop.
+ *	there are @first, @plan, @part, @end and @drop.
+ * @first: print the first lines of the first CPU, @cpu, while others plan.  What the parts have to
+ *	know of it goes to @first, which has @first_bytes bytes, cleared.
  * @plan: before the @nr_parts parts of @cpu: what they share goes to *@ret, also on failure.
- *	Prints nothing but of the first CPU.
+ *	Prints nothing.  @first is for the parts of the first CPU, which come after; else NULL.
  * @part: print part @part of @nr_parts of what @plan planned, which no part changes but in a
  *	place that is its own.
  * @end: behind the text of all parts, when they are done.
@@ -37,7 +39,9 @@ struct cpu_tasks {
 	bool (*open)(void *arg, void *view, struct btsrec *rec);
 	void (*begin)(void *view);
 	enum btsrec_status (*cpu)(void *view, unsigned int cpu);
-	enum btsrec_status (*plan)(void *view, unsigned int cpu, bool is_first,
+	size_t first_bytes;
+	enum btsrec_status (*first)(void *view, unsigned int cpu, void *first);
+	enum btsrec_status (*plan)(void *view, unsigned int cpu, const void *first,
 				   unsigned int nr_parts, void **ret);
 	enum btsrec_status (*part)(void *view, void *plan, unsigned int part,
 				   unsigned int nr_parts);

@@ -18,7 +18,6 @@
 void calls_init(struct calls *view, struct btsrec *rec, enum btsrec_format format)
 {
 	view->renderer.rec = rec;
-	view->renderer.names = symbols_present(rec);
 	view->format = render_format_of(format);
 	view->lines = format == BTSREC_FORMAT_JSONL ? &calls_json : &calls_text;
 	view->tsc_khz = btsrec_root(rec)->tsc_khz;

@@ -180,7 +180,6 @@ static bool info_open(void *arg, void *data, struct btsrec *rec)
 	struct info_view *view = data;
 
 	view->renderer.rec = rec;
-	view->renderer.names = symbols_present(rec);
 	view->all = arg;
 	return true;
 }

@@ -294,7 +294,6 @@ static bool insns_open(void *arg, void *data, struct btsrec *rec)
 	if (!trace_code(rec))
 		return false;
 	view->renderer.rec = rec;
-	view->renderer.names = symbols_present(rec);
 	view->renderer.lines = opts->lines;
 	view->format = render_format_of(opts->format);
 	view->json = opts->format == BTSREC_FORMAT_JSONL;

@@ -116,7 +116,6 @@ static enum btsrec_status put_proof(struct btsrec *rec, enum btsrec_format forma
 	if (!view)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	view->renderer.rec = rec;
-	view->renderer.names = symbols_present(rec);
 	view->print = format == BTSREC_FORMAT_JSONL ? prove_json : prove_text;
 	if (fn)
 		view->print = prove_value;

@@ -393,7 +393,6 @@ static enum btsrec_status search_init(struct search *view, struct btsrec *rec,
 	enum btsrec_status status;
 
 	view->renderer.rec = rec;
-	view->renderer.names = symbols_present(rec);
 	view->opts = opts;
 	view->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
 	view->events = *opts->filter;

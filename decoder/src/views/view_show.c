@@ -178,7 +178,6 @@ static bool show_open(void *arg, void *data, struct btsrec *rec)
 	struct show *show = data;
 
 	show->renderer.rec = rec;
-	show->renderer.names = symbols_present(rec);
 	show->renderer.has_types = opts->types;
 	show->renderer.lines = opts->lines;
 	show->format = how->format;
@@ -187,7 +186,7 @@ static bool show_open(void *arg, void *data, struct btsrec *rec)
 	show->level_filtered = is_level_filtered(opts->filter);
 	if (show->level_filtered)
 		show->filter.user = show->filter.kernel = false;
-	return show_init_branches(show);
+	return true;
 }
 
 static void show_begin(void *data)
@@ -225,6 +224,8 @@ static enum btsrec_status show_as(struct btsrec *rec, struct show_how how,
 		.out_at = offsetof(struct show, renderer.out),
 		.open = show_open,
 		.begin = show_begin,
+		.first_bytes = sizeof(struct show_first),
+		.first = show_first_of_cpu,
 		.plan = show_plan_cpu,
 		.part = show_part_of_cpu,
 		.end = show_end_cpu,

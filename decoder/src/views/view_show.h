@@ -76,9 +76,6 @@ void show_block(struct show *show, const struct level_filter_block *block);
 /** show_print_interval() - print @show->interval, once */
 void show_print_interval(struct show *show);
 
-/** show_init_branches() - before the first line; false: out of memory */
-bool show_init_branches(struct show *show);
-
 /** show_branch() - the line of a branch, whatever was asked for */
 void show_branch(struct show *show, const struct btsrec_event *event);
 
@@ -91,9 +88,23 @@ bool show_goes_on(const struct show *show);
 /** show_status() - @status, unless a line was lost for lack of memory; then that, with a message */
 enum btsrec_status show_status(const struct show *show, enum btsrec_status status);
 
-/** show_plan_cpu(), show_part_of_cpu(), show_end_cpu(), show_drop_plan() - see struct cpu_tasks */
-enum btsrec_status show_plan_cpu(void *view, unsigned int cpu, bool is_first, unsigned int nr_parts,
-				 void **ret);
+/**
+ * struct show_first - what was printed of the first CPU before it was planned
+ * @end_n: the events before this one; 0: nothing.
+ * @nr_user: see struct renderer.
+ */
+struct show_first {
+	uint64_t end_n;
+	uint64_t nr_user[SYMBOL_NR_WHYS];
+};
+
+/**
+ * show_first_of_cpu(), show_plan_cpu(), show_part_of_cpu(), show_end_cpu(), show_drop_plan() - see
+ * struct cpu_tasks; @first is a struct show_first
+ */
+enum btsrec_status show_first_of_cpu(void *view, unsigned int cpu, void *first);
+enum btsrec_status show_plan_cpu(void *view, unsigned int cpu, const void *first,
+				 unsigned int nr_parts, void **ret);
 enum btsrec_status show_part_of_cpu(void *view, void *plan, unsigned int part,
 				    unsigned int nr_parts);
 enum btsrec_status show_end_cpu(void *view, void *plan);

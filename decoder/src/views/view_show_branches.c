@@ -13,9 +13,11 @@ static bool all_alike(const struct show *show)
 	       !symbols_user_present(rec) && !rec->located->nr_modules;
 }
 
-bool show_init_branches(struct show *show)
+/* Names are read for it, if there are any: not before they are needed. */
+static bool has_labels(struct show *show)
 {
-	return labels_init(&show->labels, &show->renderer, show->format, all_alike(show));
+	return show->labels.to ||
+	       labels_init(&show->labels, &show->renderer, show->format, all_alike(show));
 }
 
 bool show_branches(struct show *show, unsigned int cpu, const struct timeline_branches *branches)
@@ -29,7 +31,7 @@ bool show_branches(struct show *show, unsigned int cpu, const struct timeline_br
 		.nr = branches->nr,
 	};
 
-	show->nomem |= !labels_put(&show->labels, &run);
+	show->nomem |= !has_labels(show) || !labels_put(&show->labels, &run);
 	return !show->nomem && !show->renderer.out.stopped;
 }
 

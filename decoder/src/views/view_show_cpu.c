@@ -12,7 +12,7 @@
 
 /**
  * struct show_plan - what the parts of one CPU share; they only read it
- * @first_n: events before this one are printed already.
+ * @first: of the first CPU, else NULL; borrowed.
  * @event_filter: with the threads that ran, where they are needed.
  * @checkpoints: NULL: not all events are lines as they are, or the ring changes; then the last
  *	part is all.
@@ -22,7 +22,7 @@ struct show_plan {
 	unsigned int cpu;
 	struct session_ring ring;
 	struct fault fault;
-	uint64_t first_n;
+	const struct show_first *first;
 	struct event_filter event_filter;
 	struct checkpoints *checkpoints;
 	uint64_t nr_user[CPU_TASKS_MAX_PARTS][SYMBOL_NR_WHYS];
@@ -156,67 +156,84 @@ static bool may_begin(const struct show *show)
 	       is_plain(show);
 }
 
-static void print_head(struct show *show, const struct show_plan *plan)
+static void print_head(struct show *show, unsigned int cpu, const struct session_ring *ring)
 {
 	struct renderer *r = &show->renderer;
 
 	if (show->format->cpu)
-		show->format->cpu(r, btsrec_cpu(r->rec, plan->cpu), &plan->ring);
+		show->format->cpu(r, btsrec_cpu(r->rec, cpu), ring);
+}
+
+/* What the renderer has counted is of @nr_user. */
+static void take_counts(struct show *show, uint64_t *nr_user)
+{
+	for (unsigned int why = 0; why < SYMBOL_NR_WHYS; why++) {
+		nr_user[why] += show->renderer.nr_user[why];
+		show->renderer.nr_user[why] = 0;
+	}
 }
 
 /* The events before @show->end_n. */
-static enum btsrec_status show_before(struct show *show, const struct show_plan *plan)
+static enum btsrec_status show_before(struct show *show, unsigned int cpu,
+				      const struct session_ring *ring)
 {
 	static const struct fault no_fault = { .why = FAULT_NO_FAULT };
+	const struct show_plan plan = { .cpu = cpu };
 	struct renderer *r = &show->renderer;
 	enum btsrec_status status, sent;
 
 	show->fault = &no_fault;
 	r->types = show->opts->types ? &show->event_filter->types : NULL;
-	print_head(show, plan);
-	status = show_plain(show, plan);
+	print_head(show, cpu, ring);
+	status = show_plain(show, &plan);
 	r->types = NULL;
 	r->side = NULL;
 	sent = out_pages(&r->out);
 	return status ? status : sent;
 }
 
-/*
- * Where the fault is, and which thread ran when, is known only when all of the ring was read.  That
- * takes time in a large ring.  The first lines come before, from what is known by then.
- */
-static enum btsrec_status show_first(struct show *show, struct show_plan *plan)
+/* *@ret: the end of what was printed. */
+static enum btsrec_status show_first(struct show *show, unsigned int cpu,
+				     const struct session_ring *ring, uint64_t *ret)
 {
 	struct event_filter event_filter = { .rec = show->renderer.rec };
 	enum btsrec_status status = BTSREC_OK;
 
 	show->event_filter = &event_filter;
 	show->first_n = 0;
-	if (may_begin(show) && trace_first_spaces(event_filter.rec, plan->cpu,
-						  &event_filter.spaces, &show->end_n)) {
+	if (may_begin(show) && trace_first_spaces(event_filter.rec, cpu, &event_filter.spaces,
+						  &show->end_n)) {
 		status = trace_types_init(&event_filter.types, event_filter.rec,
 					  &event_filter.spaces);
 		if (!status)
-			status = show_before(show, plan);
-		plan->first_n = show->end_n;
+			status = show_before(show, cpu, ring);
+		*ret = show->end_n;
 	}
 	show->event_filter = NULL;
 	event_filter_fini(&event_filter);
 	return status;
 }
 
-/* --- The plan ----------------------------------------------------------- */
-
-/* What the renderer has counted is of @part. */
-static void take_counts(struct show *show, struct show_plan *plan, unsigned int part)
+/*
+ * Where the fault is, and which thread ran when, is known only when all of the ring was read.  That
+ * takes time in a large ring.  The first lines come before, from what is known by then.
+ */
+enum btsrec_status show_first_of_cpu(void *view, unsigned int cpu, void *data)
 {
-	uint64_t *nr_user = show->renderer.nr_user;
+	struct show_first *first = data;
+	struct show *show = view;
+	struct session_ring ring;
+	enum btsrec_status status = session_ring(show->renderer.rec, cpu, &ring);
 
-	for (unsigned int why = 0; why < SYMBOL_NR_WHYS; why++) {
-		plan->nr_user[part][why] += nr_user[why];
-		nr_user[why] = 0;
-	}
+	/* The plan fails for the same reason. */
+	if (status)
+		return BTSREC_OK;
+	status = show_first(show, cpu, &ring, &first->end_n);
+	take_counts(show, first->nr_user);
+	return show_status(show, status);
 }
+
+/* --- The plan ----------------------------------------------------------- */
 
 static enum btsrec_status plan_filter(struct show *show, struct show_plan *plan)
 {
@@ -256,14 +273,12 @@ static enum btsrec_status plan_parts(struct show *show, struct show_plan *plan)
 	return status;
 }
 
-static enum btsrec_status make_plan(struct show *show, bool is_first, unsigned int nr_parts,
+static enum btsrec_status make_plan(struct show *show, unsigned int nr_parts,
 				    struct show_plan *plan)
 {
 	struct btsrec *rec = show->renderer.rec;
 	enum btsrec_status status = session_ring(rec, plan->cpu, &plan->ring);
 
-	if (!status && is_first)
-		status = show_first(show, plan);
 	if (!status)
 		status = trace_fault(rec, plan->cpu, &plan->fault);
 	if (!status)
@@ -272,12 +287,11 @@ static enum btsrec_status make_plan(struct show *show, bool is_first, unsigned i
 	if (!status && nr_parts > 1 && has_parts(show, plan))
 		status = plan_parts(show, plan);
 	show->event_filter = NULL;
-	take_counts(show, plan, 0);
 	return show_status(show, status);
 }
 
-enum btsrec_status show_plan_cpu(void *view, unsigned int cpu, bool is_first, unsigned int nr_parts,
-				 void **ret)
+enum btsrec_status show_plan_cpu(void *view, unsigned int cpu, const void *first,
+				 unsigned int nr_parts, void **ret)
 {
 	struct show_plan *plan = calloc(1, sizeof(*plan));
 	struct show *show = view;
@@ -285,8 +299,9 @@ enum btsrec_status show_plan_cpu(void *view, unsigned int cpu, bool is_first, un
 	if (!plan)
 		return msg_set(&show->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	plan->cpu = cpu;
+	plan->first = first;
 	*ret = plan;
-	return make_plan(show, is_first, nr_parts, plan);
+	return make_plan(show, nr_parts, plan);
 }
 
 void show_drop_plan(void *data)
@@ -305,11 +320,12 @@ static bool find_part(struct show *show, const struct show_plan *plan, unsigned 
 		      unsigned int nr_parts)
 {
 	const struct checkpoints *checkpoints = plan->checkpoints;
+	uint64_t printed_n = plan->first ? plan->first->end_n : 0;
 
 	show->first_n = checkpoints ? checkpoints_part(checkpoints, part, nr_parts) : 0;
 	show->end_n = checkpoints ? checkpoints_part(checkpoints, part + 1, nr_parts) : UINT64_MAX;
-	if (show->first_n < plan->first_n)
-		show->first_n = plan->first_n;
+	if (show->first_n < printed_n)
+		show->first_n = printed_n;
 	return checkpoints ? show->first_n < show->end_n : part == nr_parts - 1;
 }
 
@@ -342,8 +358,8 @@ enum btsrec_status show_part_of_cpu(void *view, void *data, unsigned int part,
 	enum btsrec_status status = BTSREC_OK;
 
 	event_filter.rec = show->renderer.rec;
-	if (!part && !plan->first_n)
-		print_head(show, plan);
+	if (!part && !(plan->first && plan->first->end_n))
+		print_head(show, plan->cpu, &plan->ring);
 	if (!find_part(show, plan, part, nr_parts))
 		return BTSREC_OK;
 	show->fault = &plan->fault;
@@ -351,7 +367,7 @@ enum btsrec_status show_part_of_cpu(void *view, void *data, unsigned int part,
 	status = show_selected(show, plan);
 	show->fault = NULL;
 	show->event_filter = NULL;
-	take_counts(show, plan, part);
+	take_counts(show, plan->nr_user[part]);
 	return show_status(show, status);
 }
 
@@ -360,9 +376,12 @@ enum btsrec_status show_end_cpu(void *view, void *data)
 	const struct show_plan *plan = data;
 	struct show *show = view;
 
-	for (unsigned int part = 0; part < CPU_TASKS_MAX_PARTS; part++)
-		for (unsigned int why = 0; why < SYMBOL_NR_WHYS; why++)
+	for (unsigned int why = 0; why < SYMBOL_NR_WHYS; why++) {
+		if (plan->first)
+			show->renderer.nr_user[why] += plan->first->nr_user[why];
+		for (unsigned int part = 0; part < CPU_TASKS_MAX_PARTS; part++)
 			show->renderer.nr_user[why] += plan->nr_user[part][why];
+	}
 	if (show->format->cpu_end)
 		show->format->cpu_end(&show->renderer, plan->cpu);
 	return show_status(show, BTSREC_OK);

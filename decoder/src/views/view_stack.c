@@ -480,7 +480,6 @@ static bool stacks_open(void *arg, void *data, struct btsrec *rec)
 	struct stacks_view *view = data;
 
 	view->renderer.rec = rec;
-	view->renderer.names = symbols_present(rec);
 	view->opts = all->opts;
 	view->fn = all->fn;
 	view->arg = all->arg;

@@ -55,7 +55,7 @@ static void text_line(struct renderer *r, const struct stack_printed *printed, s
 	if (stack_line_find(r, line, &name, &why)) {
 		out_char(out, ' ');
 		out_name(out, &name);
-	} else if (r->names) {
+	} else if (symbols_present(r->rec)) {
 		out_char(out, ' ');
 		out_no_name(out, why);
 	}

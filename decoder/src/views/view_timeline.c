@@ -497,7 +497,6 @@ static enum btsrec_status put_timeline(struct btsrec *rec, const struct btsrec_t
 	if (!view || !lanes)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	view->renderer.rec = rec;
-	view->renderer.names = symbols_present(rec);
 	view->opts = opts;
 	view->fn = fn;
 	view->arg = arg;

@@ -408,7 +408,6 @@ static enum btsrec_status put_why(struct btsrec *rec, const struct btsrec_why *o
 	why->renderer.rec = rec;
 	status = check(rec, why);
 	if (!status) {
-		why->renderer.names = symbols_present(rec);
 		out_init(&why->renderer.out, sink);
 		status = answer(why);
 		trace_values_close(&why->values);

@@ -2,6 +2,7 @@
 /* Where a value came from, as text and as JSON lines. */
 #include "render/json.h"
 #include "render/text_columns.h"
+#include "symbols/symbol.h"
 #include "views/view_why.h"
 
 /* More lines are not read. */
@@ -43,7 +44,7 @@ static void text_place(struct why *why, const struct why_place *place, const cha
 	out_pad(out, word, 8);
 	if (place->ip)
 		out_name_of(out, &why->renderer, place->ip);
-	if (place->ip && !why->renderer.names) {
+	if (place->ip && !symbols_present(why->renderer.rec)) {
 		out_char(out, ' ');
 		out_hex16(out, place->ip);
 	}

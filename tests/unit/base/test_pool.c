@@ -22,12 +22,16 @@
  * @nr_lines: of each task, but for @large, LARGE_LINES.
  * @fails: this one does, after its text.
  * @waits: this one, until all others that can be have been begun.
+ * @outlasts: this one, until all text has been printed.
+ * @has_quiet: those without lines are.
  * @nr_allowed: lines; then the sink wants no more.
  */
 static struct plan {
 	size_t nr_lines;
 	size_t fails;
 	size_t waits;
+	size_t outlasts;
+	bool has_quiet;
 	bool large;
 	size_t nr_allowed;
 	size_t nr_begun;
@@ -53,7 +57,7 @@ static bool take(void *arg, const char *text, size_t nr_bytes)
 		abort();
 	if (!plan.large)
 		memcpy(printed + LINE_BYTES * nr_printed, text, nr_bytes);
-	nr_printed += nr_bytes / LINE_BYTES;
+	__atomic_add_fetch(&nr_printed, nr_bytes / LINE_BYTES, __ATOMIC_ACQ_REL);
 	__atomic_store_n(&busy, false, __ATOMIC_RELEASE);
 	return nr_printed <= plan.nr_allowed;
 }
@@ -90,6 +94,21 @@ static bool print(size_t task, const struct btsrec_sink *to)
 	return more;
 }
 
+static size_t nr_all_lines(void)
+{
+	size_t nr = 0;
+
+	for (size_t task = 0; task < NR_TASKS; task++)
+		nr += nr_lines_of(task);
+	return nr;
+}
+
+static bool is_quiet(void *arg, size_t task)
+{
+	ck_assert_ptr_eq(arg, &plan);
+	return plan.has_quiet && !nr_lines_of(task);
+}
+
 static enum btsrec_status run(void *arg, unsigned int worker, size_t task,
 			      const struct btsrec_sink *to)
 {
@@ -97,6 +116,9 @@ static enum btsrec_status run(void *arg, unsigned int worker, size_t task,
 	__atomic_store_n(&plan.workers[worker], true, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&plan.nr_begun, 1, __ATOMIC_ACQ_REL);
 	while (task == plan.waits && __atomic_load_n(&plan.nr_begun, __ATOMIC_ACQUIRE) < NR_TASKS)
+		sched_yield();
+	while (task == plan.outlasts &&
+	       __atomic_load_n(&nr_printed, __ATOMIC_ACQUIRE) < nr_all_lines())
 		sched_yield();
 	if (!print(task, to))
 		return BTSREC_ERR_STOPPED;
@@ -106,7 +128,7 @@ static enum btsrec_status run(void *arg, unsigned int worker, size_t task,
 static void setup(void)
 {
 	plan = (struct plan){ .nr_lines = 700, .fails = NOBODY, .waits = NOBODY,
-			      .nr_allowed = NOBODY };
+			      .outlasts = NOBODY, .nr_allowed = NOBODY };
 	printed = malloc(MAX_LINES * LINE_BYTES);
 	ck_assert_ptr_nonnull(printed);
 	nr_printed = 0;
@@ -119,7 +141,13 @@ static void teardown(void)
 
 static enum btsrec_status pool(unsigned int nr_workers, size_t nr_tasks, unsigned int *ret_worker)
 {
-	const struct pool_work work = { nr_tasks, nr_workers, run, &plan };
+	const struct pool_work work = {
+		.nr_tasks = nr_tasks,
+		.nr_workers = nr_workers,
+		.run = run,
+		.is_quiet = is_quiet,
+		.arg = &plan,
+	};
 
 	nr_printed = 0;
 	plan.nr_begun = 0;
@@ -184,6 +212,26 @@ START_TEST(the_first_is_last)
 	plan.waits = 0;
 	btsrec_ck_ok(pool(2, NR_TASKS, &worker));
 	ck_tasks(NR_TASKS);
+	teardown();
+}
+END_TEST
+
+/* Its turn does not come until it is done, and that is when all others are. */
+START_TEST(quiet_tasks_hold_nobody_up)
+{
+	unsigned int worker;
+
+	setup();
+	plan.has_quiet = true;
+	for (unsigned int nr = 1; nr < POOL_MAX_WORKERS; nr++) {
+		btsrec_ck_ok(pool(nr, NR_TASKS, &worker));
+		ck_tasks(NR_TASKS);
+	}
+	for (plan.outlasts = 0; plan.outlasts < NR_TASKS; plan.outlasts += 3) {
+		btsrec_ck_ok(pool(2, NR_TASKS, &worker));
+		ck_tasks(NR_TASKS);
+	}
+	btsrec_ck_ok(pool(2, 1, &worker));
 	teardown();
 }
 END_TEST
@@ -273,5 +321,5 @@ START_TEST(threads_get_no_signals)
 }
 END_TEST
 
-BTSREC_CK_MAIN("pool", in_order, more_workers_than_tasks, the_first_is_last, more_than_is_kept,
-	       a_task_fails, the_sink_stops, out_of_memory, threads_get_no_signals)
+BTSREC_CK_MAIN("pool", in_order, more_workers_than_tasks, the_first_is_last,
+	       quiet_tasks_hold_nobody_up, more_than_is_kept, a_task_fails, the_sink_stops, out_of_memory, threads_get_no_signals)

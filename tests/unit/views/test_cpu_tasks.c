@@ -26,13 +26,15 @@ static unsigned int nr_open, nr_closed, nr_may_open, nr_clones;
 
 /**
  * struct plan - how CPUs are printed
- * @fails: this one does, after its text; @fails_to_plan: this one before it.
+ * @fails: this one does, after its text; @fails_to_plan: this one before it; @fails_at_first: this
+ *	one, if it is the first, behind its first lines.
  * @waits: this one, until all others have been begun.
  * @large: LARGE_BYTES of each.
  */
 static struct plan {
 	unsigned int fails;
 	unsigned int fails_to_plan;
+	unsigned int fails_at_first;
 	unsigned int waits;
 	bool large;
 	unsigned int nr_begun;
@@ -141,16 +143,32 @@ static const struct cpu_tasks work = {
 
 /* --- In parts --- */
 
+#define NR_FIRST	100
+
 /** struct shared - what the parts of one CPU share; each counts itself in @done */
 struct shared {
 	unsigned int cpu;
+	const unsigned int *first;
 	unsigned int nr_parts;
 	unsigned int done[CPU_TASKS_MAX_PARTS];
 };
 
-static unsigned int nr_plans;
+static unsigned int nr_plans, first_cpu;
 
-static enum btsrec_status plan_cpu(void *data, unsigned int cpu, bool is_first,
+static enum btsrec_status print_first(void *data, unsigned int cpu, void *first)
+{
+	unsigned int nr = cpu * 7919 % 5000, *nr_first = first;
+	struct view *view = data;
+
+	ck_assert_uint_eq(*nr_first, 0);
+	put_lines(view, cpu, 0, nr < NR_FIRST ? nr : NR_FIRST);
+	*nr_first = NR_FIRST;
+	return cpu == plan.fails_at_first ?
+		       msg_set(&view->rec->msg, BTSREC_ERR_IO, "CPU %u has no beginning", cpu) :
+		       BTSREC_OK;
+}
+
+static enum btsrec_status plan_cpu(void *data, unsigned int cpu, const void *first,
 				   unsigned int nr_parts, void **ret)
 {
 	struct shared *shared = calloc(1, sizeof(*shared));
@@ -160,9 +178,10 @@ static enum btsrec_status plan_cpu(void *data, unsigned int cpu, bool is_first,
 		abort();
 	*ret = shared;
 	shared->cpu = cpu;
+	shared->first = first;
 	shared->nr_parts = nr_parts;
 	__atomic_add_fetch(&nr_plans, 1, __ATOMIC_RELAXED);
-	ck_assert_uint_eq(is_first, cpu == 0);
+	ck_assert(!first == (cpu != first_cpu));
 	return cpu == plan.fails_to_plan ?
 		       msg_set(&view->rec->msg, BTSREC_ERR_IO, "CPU %u has no plan", cpu) :
 		       BTSREC_OK;
@@ -173,11 +192,15 @@ static enum btsrec_status print_part(void *data, void *what, unsigned int part,
 {
 	struct shared *shared = what;
 	struct view *view = data;
-	unsigned int cpu = shared->cpu, nr = cpu * 7919 % 5000;
+	unsigned int cpu = shared->cpu, nr = cpu * 7919 % 5000, from = nr * part / nr_parts;
 
 	ck_assert_uint_eq(nr_parts, shared->nr_parts);
 	shared->done[part]++;
-	put_lines(view, cpu, nr * part / nr_parts, nr * (part + 1) / nr_parts);
+	if (shared->first) {
+		ck_assert_uint_eq(*shared->first, NR_FIRST);
+		from = from < NR_FIRST ? NR_FIRST : from;
+	}
+	put_lines(view, cpu, from, nr * (part + 1) / nr_parts);
 	if (cpu != plan.fails || part != nr_parts - 1)
 		return BTSREC_OK;
 	return msg_set(&view->rec->msg, BTSREC_ERR_IO, "CPU %u is lost", cpu);
@@ -204,6 +227,8 @@ static const struct cpu_tasks work_in_parts = {
 	.view_bytes = sizeof(struct view),
 	.out_at = offsetof(struct view, out),
 	.open = view_open,
+	.first_bytes = sizeof(unsigned int),
+	.first = print_first,
 	.plan = plan_cpu,
 	.part = print_part,
 	.end = end_cpu,
@@ -230,7 +255,9 @@ static void setup(void)
 	nr_allowed = SIZE_MAX;
 	nr_open = nr_closed = nr_clones = 0;
 	nr_printed = 0;
-	plan = (struct plan){ .fails = NOBODY, .fails_to_plan = NOBODY, .waits = NOBODY };
+	plan = (struct plan){ .fails = NOBODY, .fails_to_plan = NOBODY,
+			      .fails_at_first = NOBODY, .waits = NOBODY };
+	first_cpu = 0;
 	doing = &work;
 }
 
@@ -415,6 +442,38 @@ START_TEST(parts_fail)
 }
 END_TEST
 
+/* Lines that come while the first CPU is planned are not printed again. */
+START_TEST(first_lines)
+{
+	static const unsigned int cpus[] = { 7, 3 };
+	size_t nr_lines = 7 * 7919 % 5000 + 3 * 7919 % 5000;
+
+	setup();
+	first_cpu = 7;
+	btsrec_ck_ok(btsrec_open_image(rec, &image));
+	btsrec_ck_ok(btsrec_locate(rec, FIX_ROOT_PA, BTSREC_SCAN_NONE));
+	for (rec->nr_threads = 1; rec->nr_threads < 5; rec->nr_threads++) {
+		nr_printed = 0;
+		plan.fails_at_first = NOBODY;
+		btsrec_ck_ok(cpu_tasks_print(rec, cpus, 2, false, &work_in_parts, &plan, &sink));
+		ck_assert_uint_eq(nr_printed, 8 * nr_lines + rec->nr_threads);
+		for (unsigned int i = 0; i < 7 * 7919 % 5000; i++) {
+			char text[9];
+
+			snprintf(text, sizeof(text), "07%06u", i);
+			ck_assert_mem_eq(printed + 8 * (size_t)i, text, 8);
+		}
+		nr_printed = 0;
+		plan.fails_at_first = 7;
+		btsrec_ck_fails(cpu_tasks_print(rec, cpus, 2, false, &work_in_parts, &plan, &sink),
+				BTSREC_ERR_IO, btsrec_errmsg(rec), "CPU 7 has no beginning");
+		ck_assert_uint_eq(nr_printed, 8 * NR_FIRST + (rec->nr_threads == 1));
+		ck_assert_uint_eq(nr_plans, 0);
+	}
+	teardown();
+}
+END_TEST
+
 START_TEST(parts_stop)
 {
 	setup();
@@ -557,5 +616,5 @@ START_TEST(clone_reads)
 END_TEST
 
 BTSREC_CK_MAIN("cpu_tasks", in_order, first_is_last, more_than_is_kept, some_of_them, fails,
-	       fails_out_of_turn, stops, in_parts, parts_fail, parts_stop, alone, alone_with_callbacks, without_memory, one,
-	       clone_without_memory, clone_reads)
+	       fails_out_of_turn, stops, in_parts, parts_fail, first_lines, parts_stop, alone,
+	       alone_with_callbacks, without_memory, one, clone_without_memory, clone_reads)

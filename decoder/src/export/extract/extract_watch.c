@@ -189,7 +189,12 @@ static enum btsrec_status watch_task(void *arg, unsigned int worker, size_t task
 static void watch_both(struct watcher *first, struct watcher *second)
 {
 	struct watcher *const watchers[] = { first, second };
-	const struct pool_work both = { 2, 2, watch_task, (void *)watchers };
+	const struct pool_work both = {
+		.nr_tasks = 2,
+		.nr_workers = 2,
+		.run = watch_task,
+		.arg = (void *)watchers,
+	};
 	unsigned int worker;
 
 	first->end_look = NR_LOOKS - NR_SHARED;

@@ -341,8 +341,6 @@ static enum btsrec_status write_report(struct btsrec *rec, const struct btsrec_r
 	memory.arg = report;
 	report->html.rec = rec;
 	report->names.rec = rec;
-	report->html.names = symbols_present(rec);
-	report->names.names = report->html.names;
 	out_init(&report->names.out, &memory);
 	status = limit(report, opts);
 	if (!status)
