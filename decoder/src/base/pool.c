@@ -245,7 +245,7 @@ static bool is_over(const struct pool *pool, size_t task)
 	return pool->tasks[task].done || is_quiet(pool, task);
 }
 
-/* The turn of @task, of which nothing more comes, is over: is that of the next one as well? */
+/* The turn of @task, which is_over(), ends: does that of the next one as well? */
 static bool pass_turn(struct pool *pool, struct task *task)
 {
 	bool more;

@@ -141,7 +141,8 @@ static enum btsrec_status watched_read_pa(void *arg, uint64_t pa, void *buf, siz
 
 	pthread_mutex_lock(&rec->reading);
 	status = rec->given.read_pa(rec->given.arg, pa, buf, len_bytes, ret_bytes);
-	if (is_trouble(status) && !rec->trouble) {
+	/* Which refusal is first depends on threads; which is lowest does not. */
+	if (is_trouble(status) && (!rec->trouble || pa + *ret_bytes < rec->trouble_pa)) {
 		rec->trouble = status;
 		rec->trouble_pa = pa + *ret_bytes;
 	}

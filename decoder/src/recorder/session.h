@@ -29,8 +29,8 @@ struct session_part {
  * @image: valid if @has_image; @source frees what it reads from.  It reads @given, and remembers in
  *	@trouble what that refuses.
  * @is_file: the source is a file, which says the same each time it is read.
- * @trouble: BTSREC_OK, or the first refusal of @given, at @trouble_pa: the reader may have gone on
- *	without.  See session_end().
+ * @trouble: BTSREC_OK, or the refusal of @given with the lowest address, at @trouble_pa: the reader
+ *	may have gone on without.  See session_end().
  * @reading: locked while @given is read, but for whole pages: one thread uses the session, but more
  *	may read.
  * @nomem: some part went on without something for want of memory.

@@ -23,7 +23,8 @@ void out_thread(struct out *out, uint32_t pid, uint32_t tgid, const char *comm);
 
 /**
  * struct renderer - one run of one view
- * @rec: borrowed; asked for names only.  If it has any (symbols_present()), lines have a names part.
+ * @rec: borrowed; asked for names only.  With a source of these (symbols_present()) lines have a
+ *	names part.
  * @side: the thread at the event being printed; NULL: unknown.
  * @nr_user: user addresses printed of this CPU, or of the thread that is followed, by why they
  *	have no symbol.

@@ -43,8 +43,8 @@ const uint8_t *page_cache_find(const struct page_cache *kept, uint64_t number)
 }
 
 /*
- * Rings that are a little larger than all room are gone through again and again.  If the oldest page
- * went, those that are wanted next would always have gone; so it is any page.
+ * Rings that are a little larger than all room are gone through again and again.  If the oldest
+ * page went, those that are wanted next would always have gone; so it is any page.
  */
 static uint32_t next_place(const struct page_cache *kept)
 {

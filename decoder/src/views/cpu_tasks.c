@@ -196,8 +196,8 @@ static enum btsrec_status do_cpu(struct team *team, const struct member *member,
 }
 
 /*
- * The first lines and the plan of the first CPU, then for each CPU the plan of the next one, and its
- * own parts: while some print parts, one plans ahead.
+ * The first lines and the plan of the first CPU, then for each CPU the plan of the next one, and
+ * its own parts: while some print parts, one plans ahead.
  */
 static enum btsrec_status do_planned(struct team *team, const struct member *member, size_t task)
 {
