@@ -86,6 +86,25 @@ static bool is_of_other_boot(const struct btsrec_image *image, const struct btsr
 	return line && strtoull(line + strlen(key), NULL, 10) != root->phys_base;
 }
 
+/*
+ * A small file of an older version has of the page of the root what the root was then.  What was
+ * added since is zero, as it is in the rest of that page.
+ */
+static enum btsrec_status read_root(const struct btsrec_image *image, uint64_t pa,
+				    struct btsrec_root *ret)
+{
+	const size_t least_bytes = offsetof(struct btsrec_root, root_bytes) +
+				   sizeof(ret->root_bytes);
+	enum btsrec_status status;
+	size_t nr_bytes;
+
+	status = image_read_some(image, pa, ret, sizeof(*ret), &nr_bytes);
+	memset((uint8_t *)ret + nr_bytes, 0, sizeof(*ret) - nr_bytes);
+	if (status == BTSREC_ERR_NODATA && nr_bytes >= least_bytes && nr_bytes >= ret->root_bytes)
+		return BTSREC_OK;
+	return status;
+}
+
 /* Look at one candidate.  Return: BTSREC_OK, valid or not, or a fatal status. */
 static enum btsrec_status consider(struct search *search, uint64_t pa, const char *source)
 {
@@ -99,7 +118,7 @@ static enum btsrec_status consider(struct search *search, uint64_t pa, const cha
 		search_reject(search, BTSREC_ERR_BAD_ROOT, pa, source, "not the address of a page");
 		return BTSREC_OK;
 	}
-	status = image_read(search->image, pa, &root, sizeof(root));
+	status = read_root(search->image, pa, &root);
 	if (is_fatal(status))
 		return status;
 	if (status != BTSREC_OK) {
