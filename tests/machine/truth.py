@@ -26,12 +26,17 @@ INTERRUPT = 1  # kind of a record that no instruction made
 RECORD_SLOT_BYTES = 24
 DEBUGCTL_BTS = 1 << 7
 SELF_TEST_BRANCHES = 3
+MAX_SINCE_WILD = 4096
 
 # Slots that an annotation takes (abi.h: one slot for each 16 bytes of payload).
 SLOTS = {"switch": 5, "exec": 5, "arm": 4, "mark": 4, "time": 2}
 
 TEXT_BRANCH = re.compile(r"^\s*(\d+)\s+(\d+)\s+branch\s+(0x[0-9a-f]{16}) -> (0x[0-9a-f]{16}) "
                          r"([P-])(?:\s|$)")
+
+
+def _canonical(address: int) -> bool:
+    return not (address + (1 << 47)) >> 48 & 0xffff
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,9 @@ class Log:
     """The log of one virtual CPU.
 
     @left_out: (first, end) of record numbers that went to no ring, see self_tests().
+
+    A branch to an address that is not canonical and the fault there are one record, as a processor
+    makes it (decoder/src/recorder/timeline.c).  Such a fault is among the newest records.
     """
 
     def __init__(self, path: Path, left_out=()):
@@ -62,11 +70,26 @@ class Log:
         for first, end in left_out:
             if self._numbers and end > self._numbers[0]:
                 self._numbers = [number for number in self._numbers if not first <= number < end]
+        self._sources = {}
+        self._join_wild()
+
+    def _record(self, number: int):
+        place = number % self.capacity
+        return RECORD.unpack_from(self._data, HEADER_BYTES + place * RECORD.size)
+
+    def _join_wild(self):
+        newest = list(self._numbers[-MAX_SINCE_WILD:])
+        for number, next_number in zip(newest, newest[1:]):
+            source, target = self._record(number)[:2]
+            if not _canonical(target) and self._record(next_number)[0] == target:
+                self._sources[next_number] = source
+                self._numbers = [other for other in self._numbers if other != number]
 
     def record(self, age: int):
         """(from, to, flags, slot, kind) of the record with AGE newer ones; age 0 is the newest."""
-        place = self._numbers[-1 - age] % self.capacity
-        return RECORD.unpack_from(self._data, HEADER_BYTES + place * RECORD.size)
+        number = self._numbers[-1 - age]
+        source, *rest = self._record(number)
+        return self._sources.get(number, source), *rest
 
     def retained(self) -> int:
         return len(self._numbers)

@@ -37,7 +37,7 @@ static enum verdict_access access_of(const struct sem_insn *insn)
 	return insn->load_bytes ? VERDICT_READ : VERDICT_UNKNOWN_ACCESS;
 }
 
-static bool address_of(const struct verdict_facts *facts, uint64_t *ret)
+bool verdict_address(const struct verdict_facts *facts, uint64_t *ret)
 {
 	struct known regs[SEM_NR_REGS], address;
 	struct sem_state state = { 0 };
@@ -118,7 +118,7 @@ static struct verdict verdict_of_access(const struct verdict_facts *facts, bool 
 
 	if (string) {
 		verdict.access = string;
-	} else if (!verdict.access || !address_of(facts, &verdict.address)) {
+	} else if (!verdict.access || !verdict_address(facts, &verdict.address)) {
 		if (!is_page_fault)
 			verdict.access = VERDICT_UNKNOWN_ACCESS;
 		return verdict;
@@ -168,6 +168,36 @@ static struct verdict verdict_of_branch(const struct verdict_facts *facts)
 	};
 }
 
+bool verdict_is_indirect(const struct sem_insn *insn)
+{
+	return insn->op == SEM_RET || ((insn->op == SEM_JMP || insn->op == SEM_CALL) &&
+				       insn->operands[0].kind != SEM_IMMEDIATE);
+}
+
+/*
+ * A near branch to what no address can be is a #GP of its own.  If it reads no memory but the stack,
+ * it has no other (SDM vol. 2, "JMP", "CALL", "RET", 64-bit mode exceptions).
+ */
+static bool is_wild(const struct verdict_facts *facts)
+{
+	if (!facts->insn || !verdict_is_indirect(facts->insn))
+		return false;
+	if (facts->has_target)
+		return !record_canonical(facts->target, VA_BITS_MAX);
+	return facts->insn->operands[0].kind != SEM_MEMORY;
+}
+
+static struct verdict verdict_of_wild(const struct verdict_facts *facts)
+{
+	return (struct verdict){
+		.kind = VERDICT_NO_CODE,
+		.access = facts->came_by,
+		.has_address = facts->has_target,
+		.address = facts->target,
+		.ip = facts->came ? facts->came->from : facts->fault->from,
+	};
+}
+
 static struct verdict verdict_of_exception(const struct verdict_facts *facts)
 {
 	struct verdict verdict = { .kind = VERDICT_EXCEPTION, .ip = facts->fault->from };
@@ -175,6 +205,8 @@ static struct verdict verdict_of_exception(const struct verdict_facts *facts)
 
 	if (vector == VECTOR_PAGE_FAULT && facts->is_none)
 		return verdict_of_branch(facts);
+	if (vector == VECTOR_PROTECTION && is_wild(facts))
+		return verdict_of_wild(facts);
 	if (vector == VECTOR_PAGE_FAULT || vector == VECTOR_PROTECTION)
 		return verdict_of_access(facts, vector == VECTOR_PAGE_FAULT);
 	if (vector == VECTOR_INVALID_OPCODE && facts->is_trap)

@@ -69,7 +69,10 @@ struct verdict_stay {
  * @frame: the registers there; NULL: not known.
  * @access_at: asked with @arg what the kernel may do at an address; NULL: that is not known.
  * @came: the branch that led to the address of the fault; NULL: another instruction was before it.
- * @came_by: what it was: VERDICT_CALL, VERDICT_JUMP or VERDICT_RETURN.
+ *	Of a branch that faulted itself, in a thunk: the one that led into the thunk.
+ * @came_by: what it was: VERDICT_CALL, VERDICT_JUMP or VERDICT_RETURN; without @came, and of a
+ *	branch that faulted itself, what that is.
+ * @has_target, @target: of an indirect branch at the fault: where it would have led.
  * @stay: of a lockup; NULL: nothing like that is known.
  */
 struct verdict_facts {
@@ -83,6 +86,8 @@ struct verdict_facts {
 	void *arg;
 	const struct btsrec_record *came;
 	enum verdict_access came_by;
+	bool has_target;
+	uint64_t target;
 	const struct verdict_stay *stay;
 };
 
@@ -107,6 +112,12 @@ struct verdict {
 
 /** verdict_is_lockup() - is a freeze for @reason about code that does not go on? */
 bool verdict_is_lockup(enum btsrec_reason reason);
+
+/** verdict_is_indirect() - is @insn a near branch to what a register, memory or the stack has? */
+bool verdict_is_indirect(const struct sem_insn *insn);
+
+/** verdict_address() - where the memory operand of @facts->insn was; false: that is not known */
+bool verdict_address(const struct verdict_facts *facts, uint64_t *ret);
 
 /** verdict_of() - the verdict on what is known */
 struct verdict verdict_of(const struct verdict_facts *facts);

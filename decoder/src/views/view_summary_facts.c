@@ -67,14 +67,12 @@ static enum verdict_access branch_of(const struct code_insn *insn)
 	}
 }
 
-/* The branch that led to the fault, or the one that led to the thunk from which that came. */
-static void find_branch(struct evidence *found, struct code *code)
+/* The newest branch that was not made in a thunk led there. */
+static void find_thunk_user(struct evidence *found, struct code *code)
 {
 	const struct fault *fault = found->facts.fault;
 	struct code_insn insn;
 
-	if (!fault->nr_before || fault->before[0].to != fault->from)
-		return;
 	for (unsigned int i = 0; i < fault->nr_before; i++) {
 		if (code_insn(code, 0, fault->before[i].from, false, &insn))
 			return;
@@ -84,6 +82,49 @@ static void find_branch(struct evidence *found, struct code *code)
 		found->facts.came_by = branch_of(&insn);
 		return;
 	}
+}
+
+/* The branch that led to the fault, or the one that led to the thunk from which that came. */
+static void find_branch(struct evidence *found, struct code *code)
+{
+	const struct fault *fault = found->facts.fault;
+
+	if (!fault->nr_before || fault->before[0].to != fault->from)
+		return;
+	find_thunk_user(found, code);
+}
+
+/* Where the memory operand of a branch is, or the word that it takes from the stack. */
+static bool target_word(const struct evidence *found, struct code *code, uint64_t *ret)
+{
+	const struct verdict_facts *facts = &found->facts;
+	uint64_t va = facts->frame->regs[SEM_RSP];
+	size_t nr_bytes;
+
+	if (facts->insn->op != SEM_RET && !verdict_address(facts, &va))
+		return false;
+	return facts->access_at && !code_bytes(code, 0, va, (uint8_t *)ret, sizeof(*ret), &nr_bytes);
+}
+
+/* A branch that faulted itself: where it would have led, and whose it is. */
+static void find_target(struct evidence *found, struct code *code)
+{
+	struct verdict_facts *facts = &found->facts;
+	const struct sem_operand *operand;
+	struct code_insn insn;
+
+	if (!facts->insn || !verdict_is_indirect(facts->insn) ||
+	    code_insn(code, 0, facts->fault->from, false, &insn))
+		return;
+	operand = &facts->insn->operands[0];
+	facts->has_target = facts->frame && (operand->kind == SEM_REGISTER ||
+					     target_word(found, code, &facts->target));
+	if (facts->has_target && operand->kind == SEM_REGISTER)
+		facts->target = facts->frame->regs[operand->reg];
+	if (insn.here)
+		find_thunk_user(found, code);
+	else
+		facts->came_by = branch_of(&insn);
 }
 
 /* --- Where a lockup is --------------------------------------------------- */
@@ -276,6 +317,7 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 		find_insn(found, code, fault->from);
 		find_frame(found, code, root, cpu);
 		find_branch(found, code);
+		find_target(found, code);
 	}
 	find_stay(found, view, cpu);
 	view->survived = cpu->survived;

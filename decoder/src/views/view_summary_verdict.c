@@ -6,8 +6,12 @@
 
 #include "base/escape.h"
 #include "flow/trace.h"
+#include "recorder/record.h"
 #include "symbols/symbol.h"
 #include "views/view_summary.h"
+
+/* Of five levels: what is not canonical there is so nowhere. */
+#define VA_BITS_MAX	57
 
 /** struct sentence - @nr_bytes of @text so far, which has SUMMARY_SENTENCE_BYTES */
 struct sentence {
@@ -105,7 +109,9 @@ static void add_target(struct sentence *sentence, uint64_t va)
 		return;
 	}
 	add(sentence, " 0x%" PRIx64 "%s", va,
-	    va < BTSREC_PAGE_BYTES ? ", a NULL pointer" : ", where no code is");
+	    va < BTSREC_PAGE_BYTES ? ", a NULL pointer" :
+	    !record_canonical(va, VA_BITS_MAX) ? ", which is not a canonical address" :
+						 ", where no code is");
 }
 
 static void add_no_code(struct sentence *sentence, const struct verdict *verdict)
@@ -128,7 +134,10 @@ static void add_no_code(struct sentence *sentence, const struct verdict *verdict
 		add(sentence, " came to");
 		break;
 	}
-	add_target(sentence, verdict->address);
+	if (verdict->has_address)
+		add_target(sentence, verdict->address);
+	else
+		add(sentence, " what is not a canonical address");
 	if (verdict->access == VERDICT_RETURN)
 		add(sentence, ": its return address or its stack pointer was wrong");
 }

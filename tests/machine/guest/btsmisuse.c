@@ -14,9 +14,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
-#include <linux/pid.h>
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -363,16 +361,6 @@ static void smash_stack(void)
 	fill_short(nr_bytes);
 }
 
-/* Who kills it is the cause; it is init that panics. */
-static noinline void kill_init(void)
-{
-	struct pid *pid = find_get_pid(1);
-
-	if (pid)
-		kill_pid(pid, SIGKILL, 1);
-	msleep(60000);
-}
-
 static noinline void sleep_with_lock(void)
 {
 	spin_lock(&spin);
@@ -434,7 +422,6 @@ static const struct {
 	{ "usercopy", usercopy },
 	{ "double-free", double_free },
 	{ "smash-stack", smash_stack },
-	{ "kill-init", kill_init },
 	{ "sleep-with-lock", sleep_with_lock },
 	{ "take-all", take_all },
 	{ "spin-worker", spin_worker },

@@ -167,6 +167,31 @@ START_TEST(where_no_code_is)
 }
 END_TEST
 
+/* The branch itself has a #GP: jmp *%rax, ret. */
+START_TEST(wild_branches)
+{
+	FAULT_AT(13, "\xff\xe0", NOT_CANONICAL);
+	facts.came_by = VERDICT_JUMP;
+	ck_kind(VERDICT_NO_CODE, VERDICT_JUMP, false, 0);
+	facts.has_target = true;
+	facts.target = NOT_CANONICAL;
+	ck_kind(VERDICT_NO_CODE, VERDICT_JUMP, true, NOT_CANONICAL);
+	/* Something else was wrong. */
+	facts.target = IP;
+	ck_kind(VERDICT_PROTECTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+	FAULT_AT(13, "\xc3", 0);
+	facts.came_by = VERDICT_RETURN;
+	ck_kind(VERDICT_NO_CODE, VERDICT_RETURN, false, 0);
+	/* jmp *(%rax): or the pointer to the address was. */
+	FAULT_AT(13, "\xff\x20", IP);
+	ck_kind(VERDICT_PROTECTION, VERDICT_UNKNOWN_ACCESS, false, 0);
+	facts.has_target = true;
+	facts.target = NOT_CANONICAL;
+	facts.came_by = VERDICT_JUMP;
+	ck_kind(VERDICT_NO_CODE, VERDICT_JUMP, true, NOT_CANONICAL);
+}
+END_TEST
+
 START_TEST(traps)
 {
 	FAULT_AT(6, "\x0f\x0b", 0);
@@ -263,4 +288,4 @@ START_TEST(words)
 END_TEST
 
 BTSREC_CK_MAIN("verdict", page_faults, strings, writes_to_what_is_read, protection_faults,
-	       where_no_code_is, traps, stack_overflows, lockups, the_others, words)
+	       where_no_code_is, wild_branches, traps, stack_overflows, lockups, the_others, words)
