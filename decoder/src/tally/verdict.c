@@ -175,8 +175,8 @@ bool verdict_is_indirect(const struct sem_insn *insn)
 }
 
 /*
- * A near branch to what no address can be is a #GP of its own.  If it reads no memory but the stack,
- * it has no other (SDM vol. 2, "JMP", "CALL", "RET", 64-bit mode exceptions).
+ * A near branch to what no address can be is a #GP of its own.  If it reads no memory but the
+ * stack, it has no other (SDM vol. 2, "JMP", "CALL", "RET", 64-bit mode exceptions).
  */
 static bool is_wild(const struct verdict_facts *facts)
 {

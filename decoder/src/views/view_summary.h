@@ -37,6 +37,7 @@ struct summary_subject {
  * @comm: of the thread with @pid.
  * @places: the innermost first, @nr of them; 0: there is no such stack.
  * @to_user: the last one was entered from user code.
+ * @beyond: the first one is the outermost that the history has, and the others are its callers.
  */
 struct summary_stack {
 	struct fault fault;
@@ -44,6 +45,7 @@ struct summary_stack {
 	char comm[BTSREC_COMM_BYTES];
 	size_t nr;
 	bool to_user;
+	bool beyond;
 	struct summary_place {
 		enum unwind_how how;
 		int vector;
@@ -224,6 +226,15 @@ void summary_stack_panic(struct summary *view, struct code *code,
 /** summary_stack_lockup() - what the report of a lockup on @failed interrupted, and its callers */
 void summary_stack_lockup(struct summary *view, struct code *code,
 			  const struct btsrec_cpu *failed);
+
+/**
+ * summary_stack_beyond() - callers of the outermost function on the path to the fault of @failed
+ * @frame: the registers at an exception; NULL: not known, or it is none.
+ *
+ * There are none if the history reaches back to where the kernel was entered.
+ */
+void summary_stack_beyond(struct summary *view, struct code *code,
+			  const struct btsrec_cpu *failed, const struct fault_frame *frame);
 
 /** summary_stack_thread() - where thread @pid is, which does not run */
 void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code *code,

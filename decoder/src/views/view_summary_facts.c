@@ -103,7 +103,8 @@ static bool target_word(const struct evidence *found, struct code *code, uint64_
 
 	if (facts->insn->op != SEM_RET && !verdict_address(facts, &va))
 		return false;
-	return facts->access_at && !code_bytes(code, 0, va, (uint8_t *)ret, sizeof(*ret), &nr_bytes);
+	return facts->access_at &&
+	       !code_bytes(code, 0, va, (uint8_t *)ret, sizeof(*ret), &nr_bytes);
 }
 
 /* A branch that faulted itself: where it would have led, and whose it is. */
@@ -329,6 +330,9 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 		summary_stack_lockup(view, code, cpu);
 		find_callers(view);
 	}
+	if ((fault->kind == FAULT_CALL || fault->kind == FAULT_EXCEPTION) &&
+	    fault_frame_is_kept(root, cpu))
+		summary_stack_beyond(view, code, cpu, found->facts.frame);
 	if (view->verdict.kind == VERDICT_NMI && view->stack.nr)
 		view->verdict.handler = view->stack.places[0].ip;
 }

@@ -116,6 +116,23 @@ static void sign_stack(struct summary *view, struct btsrec *rec, const char *rea
 	signature_end(&view->signature, false);
 }
 
+/* The callers that only the stack has; true: the path is whole. */
+static bool sign_beyond(struct summary *view, struct btsrec *rec)
+{
+	const struct summary_stack *stack = &view->stack;
+
+	for (size_t i = 1; i < stack->nr; i++) {
+		const struct summary_place *place = &stack->places[i];
+
+		if (begins_thread(rec, place->ip) ||
+		    (place->how == UNWIND_INTERRUPTED && place->vector < 0))
+			return true;
+		if (!sign_function(view, rec, place->ip))
+			return true;
+	}
+	return stack->to_user;
+}
+
 /* Why there is no path; NULL: there is one. */
 static const char *find_path(const struct summary *view, struct btsrec *rec, struct path *ret)
 {
@@ -166,7 +183,7 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 	view->no_signature = find_path(view, rec, &path);
 	if (view->no_signature)
 		return;
-	if (view->stack.nr) {
+	if (view->stack.nr && !view->stack.beyond) {
 		sign_stack(view, rec, btsrec_reason_str(failed->freeze.reason));
 		return;
 	}
@@ -189,6 +206,8 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 			   (frame_is_entry(line.frame) && line.frame != FRAME_EXCEPTION) ||
 			   !sign_function(view, rec, line.from);
 	}
+	if (!complete && view->stack.beyond)
+		complete = sign_beyond(view, rec);
 	signature_end(&view->signature, complete);
 	if (!view->signature.nr_names)
 		view->no_signature = "functions have no names; --system-map or --vmlinux gives them";

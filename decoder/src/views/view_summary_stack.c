@@ -65,6 +65,66 @@ void summary_stack_lockup(struct summary *view, struct code *code,
 	add_places(&view->stack, &unwind, false);
 }
 
+/*
+ * The outermost call on the path that a stack has, too: *@ret; that of the fault itself, if there
+ * is none.  False: the path is whole.
+ */
+static bool outermost(const struct summary *view, uint64_t *ret)
+{
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t unreliable_n = summary_unreliable_n(view, view->calls.fault.n);
+
+	*ret = view->calls.fault.from;
+	for (size_t i = view->nr_open; i; i--) {
+		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
+
+		if (line.n == view->calls.fault.n)
+			continue;
+		if (line.n < unreliable_n)
+			break;
+		if (frame_is_entry(line.frame))
+			return false;
+		if (line.frame != FRAME_TAIL)
+			*ret = line.from;
+	}
+	return true;
+}
+
+/* The fault is on the stack that the freeze found: a call, or an exception with @frame. */
+static bool begin_at_fault(const struct summary *view, struct code *code,
+			   const struct btsrec_cpu *failed, const struct fault_frame *frame,
+			   struct unwind *ret)
+{
+	if (view->calls.fault.kind == FAULT_CALL) {
+		unwind_freeze(ret, code, &failed->freeze);
+		return ret->entry && unwind_next(ret);
+	}
+	if (!frame)
+		return false;
+	unwind_begin(ret, code, view->calls.fault.from, frame->regs[SEM_RSP],
+		     frame->regs[SEM_RBP]);
+	return true;
+}
+
+void summary_stack_beyond(struct summary *view, struct code *code, const struct btsrec_cpu *failed,
+			  const struct fault_frame *frame)
+{
+	struct summary_stack *stack = &view->stack;
+	struct unwind unwind;
+	size_t i = 0;
+	uint64_t ip;
+
+	if (stack->nr || view->moved || !outermost(view, &ip) ||
+	    !begin_at_fault(view, code, failed, frame, &unwind))
+		return;
+	add_places(stack, &unwind, false);
+	while (i < stack->nr && stack->places[i].ip != ip)
+		i++;
+	stack->nr = i + 1 < stack->nr ? stack->nr - i : 0;
+	memmove(stack->places, stack->places + i, stack->nr * sizeof(stack->places[0]));
+	stack->beyond = stack->nr;
+}
+
 /* Does it run?  Then its stack pointer is in a register, and what memory has is older. */
 static bool runs(const struct btsrec *rec, uint32_t pid)
 {

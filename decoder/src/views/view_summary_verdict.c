@@ -13,6 +13,9 @@
 /* Of five levels: what is not canonical there is so nowhere. */
 #define VA_BITS_MAX	57
 
+/* No function is as long: what the compiler has split off lies there, and how far says nothing. */
+#define FAR_BYTES	0x10000
+
 /** struct sentence - @nr_bytes of @text so far, which has SUMMARY_SENTENCE_BYTES */
 struct sentence {
 	struct renderer *r;
@@ -50,7 +53,7 @@ static void add_name(struct sentence *sentence, uint64_t ip, bool wanted)
 		return;
 	}
 	add(sentence, "%.*s", (int)name.name_bytes, name.name);
-	if (wanted)
+	if (wanted && name.offset_bytes < FAR_BYTES)
 		add(sentence, "+0x%" PRIx64, name.offset_bytes);
 	if (*name.module)
 		add(sentence, " [%s]", name.module);
@@ -629,10 +632,9 @@ static void add_callers(struct sentence *sentence, const struct summary *view)
 
 	if (!has_callers(&view->verdict))
 		return;
-	if (view->stack.nr)
-		callers_of_stack(view, &callers);
-	else
+	if (!view->stack.nr || view->stack.beyond)
 		callers_of_calls(view, &callers);
+	callers_of_stack(view, &callers);
 	if (!callers.nr_all)
 		return;
 	by_module = callers.module &&
