@@ -11,6 +11,7 @@ enum command_exit command_why(struct btsrec *rec, const struct command_options *
 		.has_at = options->nr_at,
 		.at_n = options->nr_at ? options->at[0].first : 0,
 		.format = options->show.format,
+		.max_events = options->show.max_events,
 	};
 
 	return command_ended(rec, btsrec_why(rec, &opts, &front_sink));

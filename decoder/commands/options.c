@@ -250,6 +250,8 @@ const struct option_entry options_all[] = {
 	 .takes = "a number below 2^64, 0 for all", .set = set_count_or_all},
 	{FOR_SHOW | FOR_INSNS | FOR_CALLS, 'n', "count", "COUNT",
 	 "only the newest COUNT events of each CPU", .takes = TAKES_COUNT, .set = set_count},
+	{FOR_WHY, 'n', "count", "COUNT", "look at the newest COUNT events only",
+	 .takes = TAKES_COUNT, .set = set_count},
 	{FOR_SHOW, 't', "types", NULL, "with the kind of each branch", FLAG(show.types)},
 	{FOR_SHOW, 0, "addresses", NULL, "on a terminal, too, addresses that have names",
 	 FLAG(addresses)},

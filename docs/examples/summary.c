@@ -60,6 +60,10 @@ static bool print(void *arg, const struct btsrec_digest *digest)
 	case BTSREC_DIGEST_LOCK:
 		printf("lock %u %" PRIu32 " %s", digest->cpu, digest->pid, digest->sentence);
 		break;
+	case BTSREC_DIGEST_OPERAND:
+		printf("operand %u %" PRIu64 " %s %s: %s", digest->cpu, digest->origin->n,
+		       digest->origin->what, digest->origin->certainty, digest->sentence);
+		break;
 	case BTSREC_DIGEST_LOG:
 		printf("log %" PRIu64 " %s", digest->log->seq,
 		       digest->log->text ? digest->log->text : digest->log->no_text);

@@ -81,6 +81,8 @@ def digest(line):
     cpu = line["cpu"]
     if line["kind"] == "lock":
         return ["lock", cpu, line["pid"], line["text"]]
+    if line["kind"] == "operand":
+        return ["operand", cpu, line["n"], line["what"], line["class"] + ":", line["text"]]
     if line["kind"] == "verdict":
         places = [line[key] for key in ("address", "ip") if key in line]
         places = [line.get("access", "-"), *places]

@@ -264,6 +264,10 @@ def digest(value):
                 "text": value.sentence, "access": value.access, "ip_sym": symbol(value.ip),
                 "ip": address(value.ip_va) if value.ip_va else None,
                 "address": None if value.address_va is None else address(value.address_va)}
+    if value.kind == kind.OPERAND:
+        held = None if value.address_va is None else address(value.address_va)
+        return {**origin(value.origin), "kind": "operand", "text": value.sentence,
+                "operand": value.operand, "operand_value": held}
     if value.kind == kind.FAULT:
         return {"cpu": value.cpu, "kind": "signature", "reason": value.reason,
                 "signature": value.signature, "why": value.no_signature,
@@ -307,7 +311,7 @@ VIEWS = {
     "info": ("full gap-not-in-dump stopped", ["info"], {}, ("cpu",), ring),
     "check": ("check-annotations check-counters cpu-missing", ["check"], {}, None, None),
     "prove": ("prove-faults prove-missing patched", ["prove"], {}, None, proof),
-    "summary": ("summary kernel-log", ["summary"], {}, None, digest),
+    "summary": ("summary kernel-log verdict-null", ["summary"], {}, None, digest),
     "diff": ("diff", ["diff"], {}, ("same", "only"), compared),
 }
 

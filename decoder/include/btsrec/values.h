@@ -290,7 +290,10 @@ enum btsrec_digest_kind {
 	BTSREC_DIGEST_MEMORY,	/* after it: a place of its JSON's "memory_stack" */
 	BTSREC_DIGEST_LOCK,	/* after the fault: a thread that waits for a lock */
 	BTSREC_DIGEST_LOG,	/* after the path: a line of the kernel's log, the oldest first */
+	BTSREC_DIGEST_OPERAND,	/* before FAULT: where the operand came from that made it */
 };
+
+struct btsrec_origin;
 
 /** struct btsrec_digest - a part of btsrec_summary() in JSON */
 struct btsrec_digest {
@@ -313,9 +316,10 @@ struct btsrec_digest {
 	const struct btsrec_event *event; /* of SWITCH; else NULL */
 	const struct btsrec_call *call; /* of CALL; else NULL */
 	const char *verdict;	/* of VERDICT: a word of JSON's "verdict"; else NULL */
-	const char *sentence;	/* of VERDICT and LOCK: what it says; else NULL */
+	const char *sentence;	/* of VERDICT, LOCK and OPERAND: what it says; else NULL */
 	const char *access;	/* of VERDICT: a word of JSON's "access"; NULL: none */
 	bool has_address;	/* of VERDICT: @address_va is what the access led to; of LOCK: it */
+				/* of OPERAND: it is what that held */
 	uint64_t address_va;
 	uint32_t pid;		/* of VERDICT: the thread that hung; 0: none; of LOCK: that waits */
 	bool survived;		/* of VERDICT: the system went on after the oops */
@@ -323,6 +327,8 @@ struct btsrec_digest {
 	unsigned int fault_cpu;
 	const struct btsrec_log_line *log; /* of LOG; else NULL */
 	const char *lock;	/* of LOCK: a word of JSON's "lock"; else NULL; @ip_va: the call */
+	const struct btsrec_origin *origin; /* of OPERAND: the last step back to it; else NULL */
+	const char *operand;	/* of OPERAND: the register; NULL: it is the target of a branch */
 };
 
 /** btsrec_digest_fn - receives a value, see above */

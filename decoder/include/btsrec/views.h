@@ -166,6 +166,7 @@ struct btsrec_why {
 	bool has_at;
 	uint64_t at_n;		/* if @has_at: at the end of this event; else at the fault */
 	enum btsrec_format format; /* text or JSON lines; default: text */
+	uint64_t max_events;	/* look at the newest so many events of each CPU; 0: at all */
 };
 
 /**

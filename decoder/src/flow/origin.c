@@ -17,7 +17,7 @@
  * @done: the chain has its end.
  */
 struct search {
-	const struct reg_values *values;
+	struct reg_values *values;
 	const struct origin_question *question;
 	struct origin *origin;
 	struct origin_target target;
@@ -554,6 +554,8 @@ static void pass_cut(struct search *search, const struct reg_values_step *step)
 	/* What no known store has made, an unknown one may have. */
 	if (search->target.reg == SEM_NO_REG)
 		search->class = worse(search->class, ORIGIN_LIKELY);
+	if (step->why == REG_VALUES_WINDOW)
+		search->class = ORIGIN_UNKNOWN;
 	hop = add(search, ORIGIN_OLDER, step);
 	hop->insn = NULL;
 	hop->why = step->why;
@@ -572,18 +574,23 @@ static void begin(struct search *search, const struct reg_values_step *step)
 				       &hop->value_class).value;
 }
 
-static bool go_back(void *arg, const struct reg_values_step *step)
+static bool go_back(void *arg, struct reg_values_step *step)
 {
 	struct search *search = arg;
+	bool is_memory = search->target.reg == SEM_NO_REG;
+	bool is_written = is_memory ? stores(step->insn) :
+				      step->insn->writes >> search->target.reg & 1;
 
+	if (!search->begun || is_written)
+		reg_values_look(search->values, step);
 	if (!search->begun)
 		begin(search, step);
 	if (step->cut)
 		pass_cut(search, step);
-	else if (search->target.reg != SEM_NO_REG && step->insn->writes >> search->target.reg & 1)
-		written(search, step);
-	else if (search->target.reg == SEM_NO_REG && stores(step->insn))
+	else if (is_written && is_memory)
 		stored(search, step);
+	else if (is_written)
+		written(search, step);
 	return !search->done;
 }
 
@@ -602,13 +609,13 @@ void origin_find(struct reg_values *values, const struct origin_question *questi
 
 /** struct store_search - the newest store to @target */
 struct store_search {
-	const struct reg_values *values;
+	struct reg_values *values;
 	const struct origin_target *target;
 	struct origin_hop *ret;
 	bool found;
 };
 
-static bool look_for_store(void *arg, const struct reg_values_step *step)
+static bool look_for_store(void *arg, struct reg_values_step *step)
 {
 	struct store_search *search = arg;
 	enum origin_class class;
@@ -616,6 +623,7 @@ static bool look_for_store(void *arg, const struct reg_values_step *step)
 
 	if (step->cut || !stores(step->insn))
 		return true;
+	reg_values_look(search->values, step);
 	nr_bytes = nr_stored(search->values, step, &address, &class);
 	if (!nr_bytes || !overlaps(search->target, address, nr_bytes))
 		return true;

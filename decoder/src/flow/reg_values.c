@@ -614,12 +614,15 @@ static void give_up(struct reg_values *values, struct part *part)
 		values->versions[i].known = (struct known){ 0, 0 };
 }
 
-/*
- * In a pass @state goes along: before and behind what is not written each register has one place.
- * Now what the step writes gets a new one.
- */
-static void meet(struct reg_values *values, const struct sem_insn *insn, uint32_t first,
-		 struct sem_state *state)
+void reg_values_start(struct reg_values *values, const uint32_t *at, struct sem_state *ret)
+{
+	*ret = (struct sem_state){ 0 };
+	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
+		ret->before[reg] = ret->behind[reg] = known_of(values, at[reg]);
+}
+
+void reg_values_meet(struct reg_values *values, const struct sem_insn *insn, uint32_t first,
+		     struct sem_state *state)
 {
 	uint32_t writes = insn->writes;
 
@@ -627,8 +630,18 @@ static void meet(struct reg_values *values, const struct sem_insn *insn, uint32_
 	state->load = NULL;
 	state->contradiction = false;
 	FOR_EACH_REG(reg, writes)
-		state->behind[reg] = &values->versions[first++].known;
-	state->store = reg_values_pushes(insn) ? &values->versions[first].known : NULL;
+		state->behind[reg] = known_of(values, first++);
+	state->store = reg_values_pushes(insn) ? known_of(values, first) : NULL;
+}
+
+void reg_values_meet_back(struct reg_values *values, const struct sem_insn *insn,
+			  const uint32_t *before, struct sem_state *state)
+{
+	uint32_t writes = insn->writes;
+
+	reg_values_meet(values, insn, values->next, state);
+	FOR_EACH_REG(reg, writes)
+		state->before[reg] = known_of(values, before[reg]);
 }
 
 static void forward_step(struct reg_values *values, struct sem_state *state)
@@ -638,7 +651,7 @@ static void forward_step(struct reg_values *values, struct sem_state *state)
 	uint32_t load, writes = insn->writes;
 	struct known constant;
 
-	meet(values, insn, values->next, state);
+	reg_values_meet(values, insn, values->next, state);
 	if (insn->op == SEM_CUT) {
 		words_forget(&values->words);
 	} else {
@@ -693,14 +706,11 @@ static void backward_step(struct reg_values *values, uint32_t *before, struct se
 	uint32_t writes = insn->writes;
 
 	reg_values_step_back(values, insn, before);
-	meet(values, insn, values->next, state);
-	FOR_EACH_REG(reg, writes)
-		state->before[reg] = &values->versions[before[reg]].known;
+	reg_values_meet_back(values, insn, before, state);
 	if (insn->op != SEM_CUT)
 		reg_values_apply(insn, state);
 	if (state->contradiction)
 		give_up(values, &values->parts[values->part]);
-	writes = insn->writes;
 	FOR_EACH_REG(reg, writes)
 		state->behind[reg] = state->before[reg];
 }
@@ -734,7 +744,7 @@ static void run_part(struct reg_values *values)
 	bool is_last = values->part + 1 == values->nr_parts;
 	size_t end = is_last ? values->nr_steps : after->first_step;
 	size_t last = is_last ? values->nr_versions : after->first_version;
-	uint64_t nr_before, nr = nr_known_bits(values, part->first_version, last);
+	uint64_t nr_before, nr = UINT64_MAX;
 	struct sem_state state = { 0 };
 
 	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
@@ -742,10 +752,15 @@ static void run_part(struct reg_values *values)
 			&values->versions[part->first_version].known;
 	for (unsigned int pass = 0; pass < MAX_PASSES; pass++) {
 		pass_forward(values, end, &state);
+		nr_before = nr;
+		nr = nr_known_bits(values, part->first_version, last);
+		/* Going back says no more of a step than going on does. */
+		if (part->dead || nr == nr_before)
+			return;
 		pass_backward(values, &state);
 		nr_before = nr;
 		nr = nr_known_bits(values, part->first_version, last);
-		if (part->dead || nr == nr_before)
+		if (part->dead || (pass && nr == nr_before))
 			return;
 	}
 }
@@ -831,6 +846,11 @@ const struct sem_insn *reg_values_next(struct reg_values *values, uint32_t place
 	return insn;
 }
 
+void reg_values_look(struct reg_values *values, struct reg_values_step *step)
+{
+	read_step(values, step->insn, step->before, step->first, &step->at);
+}
+
 void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_fn fn, void *arg)
 {
 	struct reg_values_step step;
@@ -849,8 +869,8 @@ void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_
 			values->part--;
 		if (values->step > place)
 			continue;
-		read_step(values, step.insn, before, values->next, &step.at);
 		step.before = before;
+		step.first = values->next;
 		if (!fn(arg, &step))
 			break;
 	}
@@ -871,15 +891,24 @@ static uint8_t hidden_base(const struct sem_insn *insn, bool is_store)
 struct known reg_values_address(const struct reg_values *values, const struct sem_insn *insn,
 				const struct reg_values_tier *tier, bool is_store)
 {
-	uint8_t base = hidden_base(insn, is_store);
 	struct sem_state state = { 0 };
+
+	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++) {
+		state.before[reg] = (struct known *)&tier->before[reg];
+		state.behind[reg] = (struct known *)&tier->behind[reg];
+	}
+	return reg_values_place(values, insn, &state, is_store);
+}
+
+struct known reg_values_place(const struct reg_values *values, const struct sem_insn *insn,
+			      const struct sem_state *state, bool is_store)
+{
+	uint8_t base = hidden_base(insn, is_store);
 	struct known address;
 
 	if (base != SEM_NO_REG)
-		return is_store ? tier->behind[base] : tier->before[base];
-	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
-		state.before[reg] = (struct known *)&tier->before[reg];
-	address = sem_address(insn, &state);
+		return is_store ? *state->behind[base] : *state->before[base];
+	address = sem_address(insn, state);
 	if (!insn->segment)
 		return address;
 	return values->memory.has_area ?

@@ -65,6 +65,7 @@ enum reg_values_why {
 	REG_VALUES_PAUSE,	/* an annotation: the recorder ran, or another thread */
 	REG_VALUES_USER,	/* user code ran */
 	REG_VALUES_BREAK,	/* what ran is not known */
+	REG_VALUES_WINDOW,	/* what is older was not looked at */
 };
 
 /** reg_values_cut() - something else may have run here; false: out of memory, or too many */
@@ -96,13 +97,15 @@ struct reg_values_memory {
 
 /**
  * reg_values_likely() - find what is likely, too, of the newest part of it; after reg_values_run()
+ * @max_passes: forwards and backwards, less if no more becomes known.
  *
  * Nothing that is certain changes.  What is likely rests on @memory.  A word is what was stored
  * there last, and a store to an unknown address is elsewhere.
  *
  * Return: false: out of memory.
  */
-bool reg_values_likely(struct reg_values *values, const struct reg_values_memory *memory);
+bool reg_values_likely(struct reg_values *values, const struct reg_values_memory *memory,
+		       unsigned int max_passes);
 
 /** struct reg_values_tier - what is known around one instruction */
 struct reg_values_tier {
@@ -134,7 +137,9 @@ void reg_values_seek(struct reg_values *values, uint32_t place);
  * struct reg_values_step - one step on the way back
  * @place: as of reg_values_insn(); @insn: what it is; interrupts have no bytes.
  * @cut: it is none: nothing is followed across it, for @why.
+ * @at: after reg_values_look().
  * @before: numbers of the versions of registers before it, see value_numbers.h; borrowed.
+ * @first: the first version that it makes.
  */
 struct reg_values_step {
 	uint32_t place;
@@ -143,10 +148,14 @@ struct reg_values_step {
 	enum reg_values_why why;
 	struct reg_values_at at;
 	const uint32_t *before;
+	uint32_t first;
 };
 
 /** reg_values_step_fn - receives a step; false: no more */
-typedef bool (*reg_values_step_fn)(void *arg, const struct reg_values_step *step);
+typedef bool (*reg_values_step_fn)(void *arg, struct reg_values_step *step);
+
+/** reg_values_look() - what is known around @step, which was received */
+void reg_values_look(struct reg_values *values, struct reg_values_step *step);
 
 /** reg_values_back() - all steps from @place on, the newest first; UINT32_MAX: from the newest */
 void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_fn fn,

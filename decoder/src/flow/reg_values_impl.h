@@ -136,6 +136,26 @@ bool reg_values_has_own_stack(uint8_t vector);
 void reg_values_link(struct reg_values *values, const struct sem_insn *insn,
 		     const uint32_t *before, uint32_t first, struct sem_state *ret);
 
+/** reg_values_start() - a pass begins with @state behind versions @at */
+void reg_values_start(struct reg_values *values, const uint32_t *at, struct sem_state *ret);
+
+/**
+ * reg_values_meet() - going on, @state comes to the step that makes versions from @first on
+ *
+ * Before and behind a step each register that it does not write has one place.  Behind the step
+ * the caller makes what it has written what was before.
+ */
+void reg_values_meet(struct reg_values *values, const struct sem_insn *insn, uint32_t first,
+		     struct sem_state *state);
+
+/** reg_values_meet_back() - the same going back, after reg_values_step_back() */
+void reg_values_meet_back(struct reg_values *values, const struct sem_insn *insn,
+			  const uint32_t *before, struct sem_state *state);
+
+/** reg_values_place() - reg_values_address() in a pass */
+struct known reg_values_place(const struct reg_values *values, const struct sem_insn *insn,
+			      const struct sem_state *state, bool is_store);
+
 /** reg_values_apply() - sem_apply(), of interrupts, too */
 void reg_values_apply(const struct sem_insn *insn, struct sem_state *state);
 

@@ -17,8 +17,6 @@
 
 /* What is farther from the end is seldom right; see docs/evidence/kernels-and-crashes.md. */
 #define MAX_LIKELY_STEPS	BOUND(1U << 15, 4096)
-/* Each makes more known; most is after three. */
-#define MAX_LIKELY_PASSES	8
 /* A repeated store of more is taken for one to an unknown address. */
 #define MAX_STRING_BYTES	65536
 
@@ -40,19 +38,6 @@ struct likely {
 };
 
 /* --- Memory ------------------------------------------------------------- */
-
-/* What memory is loaded or stored by @insn: its address; none: not known, or not one place. */
-static struct known place_of(const struct likely *pass, const struct sem_insn *insn,
-			     const struct sem_state *state, bool is_store)
-{
-	struct reg_values_tier tier;
-
-	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++) {
-		tier.before[reg] = *state->before[reg];
-		tier.behind[reg] = *state->behind[reg];
-	}
-	return reg_values_address(pass->values, insn, &tier, is_store);
-}
 
 /*
  * Going back, what nobody has stored to since is as in the dump.  Interrupts come on after the end
@@ -97,7 +82,7 @@ static void store(struct likely *pass, const struct sem_insn *insn, struct sem_s
 		  struct known stored)
 {
 	unsigned int nr_bytes = reg_values_pushes(insn) ? WORD_BYTES : insn->store_bytes;
-	struct known address = place_of(pass, insn, state, true);
+	struct known address = reg_values_place(pass->values, insn, state, true);
 
 	if (insn->op == SEM_STRING) {
 		store_string(pass, insn, state);
@@ -145,7 +130,7 @@ static void step(struct likely *pass, const struct sem_insn *insn, struct sem_st
 
 	pass->loaded = pass->stored = known_none();
 	if (pass->is_backward && is_store) {
-		address = place_of(pass, insn, state, true);
+		address = reg_values_place(pass->values, insn, state, true);
 		if (address.mask == UINT64_MAX && reg_values_pushes(insn))
 			(void)known_merge(state->store, look(pass, address.value, WORD_BYTES),
 					  &state->contradiction);
@@ -155,7 +140,7 @@ static void step(struct likely *pass, const struct sem_insn *insn, struct sem_st
 	}
 	if (!state->store && is_store)
 		state->store = &pass->stored;
-	address = loads(insn) ? place_of(pass, insn, state, false) : known_none();
+	address = loads(insn) ? reg_values_place(pass->values, insn, state, false) : known_none();
 	if (address.mask == UINT64_MAX)
 		pass->loaded = look(pass, address.value, nr_loaded(insn));
 	else if (reg_values_constant(pass->values, insn, state, &constant))
@@ -189,18 +174,21 @@ static void pass_forward(struct likely *pass, const uint32_t *at)
 	values->next = values->likely_version;
 	values->part = values->likely_part;
 	memcpy(values->at, at, sizeof(values->at));
+	reg_values_start(values, at, &state);
 	while (values->step < values->nr_steps) {
 		const struct sem_insn *insn = reg_values_insn_at(values, values->step);
+		uint32_t writes = insn->writes;
 
 		if (values->part + 1 < values->nr_parts &&
 		    values->parts[values->part + 1].first_step == values->step)
 			values->part++;
-		if (values->steps[values->step] == STEP_CUT) {
+		reg_values_meet(values, insn, values->next, &state);
+		if (values->steps[values->step] == STEP_CUT)
 			cut(pass);
-		} else if (insn->op != SEM_CUT) {
-			reg_values_link(values, insn, values->at, values->next, &state);
+		else if (insn->op != SEM_CUT)
 			step(pass, insn, &state);
-		}
+		FOR_EACH_REG(reg, writes)
+			state.before[reg] = state.behind[reg];
 		reg_values_step_over(values, insn);
 	}
 }
@@ -225,19 +213,22 @@ static void pass_backward(struct likely *pass)
 	pass->has_dump = values->memory.read;
 	pass->nr_handlers = 0;
 	memcpy(before, values->current, sizeof(before));
+	reg_values_start(values, before, &state);
 	values->next = (uint32_t)values->nr_versions;
 	values->part = values->nr_parts - 1;
 	for (values->step = values->nr_steps; values->step-- > values->likely_step;) {
 		const struct sem_insn *insn = reg_values_insn_at(values, values->step);
+		uint32_t writes = insn->writes;
 
 		reg_values_step_back(values, insn, before);
 		count_handlers(pass, insn);
-		if (values->steps[values->step] == STEP_CUT) {
+		reg_values_meet_back(values, insn, before, &state);
+		if (values->steps[values->step] == STEP_CUT)
 			cut(pass);
-		} else if (insn->op != SEM_CUT) {
-			reg_values_link(values, insn, before, values->next, &state);
+		else if (insn->op != SEM_CUT)
 			step(pass, insn, &state);
-		}
+		FOR_EACH_REG(reg, writes)
+			state.behind[reg] = state.before[reg];
 		if (values->step == values->parts[values->part].first_step && values->part)
 			values->part--;
 	}
@@ -281,7 +272,8 @@ static uint64_t nr_likely_bits(const struct reg_values *values)
 	return bits;
 }
 
-bool reg_values_likely(struct reg_values *values, const struct reg_values_memory *memory)
+bool reg_values_likely(struct reg_values *values, const struct reg_values_memory *memory,
+		       unsigned int max_passes)
 {
 	struct likely pass = { .values = values };
 	uint64_t nr_before = UINT64_MAX, nr;
@@ -293,7 +285,7 @@ bool reg_values_likely(struct reg_values *values, const struct reg_values_memory
 		return false;
 	values->is_likely = true;
 	nr = nr_likely_bits(values);
-	for (unsigned int i = 0; i < MAX_LIKELY_PASSES && nr != nr_before && !is_lost(&pass); i++) {
+	for (unsigned int i = 0; i < max_passes && nr != nr_before && !is_lost(&pass); i++) {
 		pass_forward(&pass, at);
 		pass_backward(&pass);
 		nr_before = nr;

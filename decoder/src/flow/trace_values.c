@@ -20,6 +20,10 @@
 /* TOP_OF_KERNEL_STACK_PADDING of kernels with FRED. */
 #define FRED_PADDING_BYTES 16
 
+/* Each pass over what is likely makes more known; most is after one, all after three. */
+#define LIKELY_PASSES	8
+#define HASTY_PASSES	1
+
 /* The area of a CPU is smaller. */
 #define MAX_AREA_BYTES (1U << 20)
 
@@ -400,7 +404,7 @@ static enum reg_values_why level_of(uint64_t va)
 static enum reg_values_why why_of(const struct trace_values *values, const struct proof_step *step)
 {
 	if (step->kind == PROOF_START)
-		return values->nr ? REG_VALUES_GAP : REG_VALUES_BEGIN;
+		return values->nr ? REG_VALUES_GAP : values->oldest;
 	if (step->kind != PROOF_PROVEN && step->kind != PROOF_UNKNOWN)
 		return REG_VALUES_BREAK;
 	return code_is_kernel(step->start) || code_is_kernel(step->end) ? REG_VALUES_BREAK :
@@ -502,10 +506,8 @@ static enum reg_values_why why_at(const struct btsrec_event *event)
 	return is_lost || event->kind == BTSREC_EVENT_ARM ? REG_VALUES_GAP : REG_VALUES_PAUSE;
 }
 
-static bool add_event(void *arg, const struct trace_event *traced)
+static bool add_event(struct trace_values *values, const struct trace_event *traced)
 {
-	struct trace_values *values = arg;
-
 	if (traced->step)
 		add_ranges(values, traced);
 	/* A freeze is the end. */
@@ -519,8 +521,22 @@ static bool add_event(void *arg, const struct trace_event *traced)
 	return !values->nomem;
 }
 
-enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
-				     const struct fault *fault, struct trace_values *ret)
+/* There may be events in front of the first one of the newest. */
+static bool begin_or_add(void *arg, const struct trace_event *traced)
+{
+	struct trace_values *values = arg;
+
+	if (!values->has_begun && traced->event->n) {
+		values->oldest = REG_VALUES_WINDOW;
+		cut(values, values->oldest);
+	}
+	values->has_begun = true;
+	return add_event(values, traced);
+}
+
+static enum btsrec_status open_values(struct btsrec *rec, unsigned int cpu,
+				      const struct fault *fault, uint64_t max_events,
+				      bool is_hasty, struct trace_values *ret)
 {
 	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
 	struct reg_values_memory memory;
@@ -540,7 +556,8 @@ enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 	}
 	ret->has_frame = !ret->nomem && ret->freeze &&
 			 fault_frame_get(ret->code, btsrec_root(rec), page, fault, &ret->frame);
-	status = ret->nomem ? BTSREC_OK : trace_events(rec, cpu, 0, add_event, ret, NULL);
+	status = ret->nomem ? BTSREC_OK :
+			      trace_events(rec, cpu, max_events, begin_or_add, ret, NULL);
 	if (ret->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (status)
@@ -551,9 +568,65 @@ enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 					     .arg = ret,
 					     .has_area = ret->constants.offset_at,
 					     .area = ret->constants.offset };
-	if (!reg_values_likely(ret->values, &memory))
+	if (!reg_values_likely(ret->values, &memory, is_hasty ? HASTY_PASSES : LIKELY_PASSES))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return BTSREC_OK;
+}
+
+enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
+				     const struct fault *fault, struct trace_values *ret)
+{
+	return open_values(rec, cpu, fault, 0, false, ret);
+}
+
+/** struct code_sizes - how many bytes of instructions ran in each of @nr events */
+struct code_sizes {
+	uint64_t *list;
+	size_t nr, room;
+	bool nomem;
+};
+
+static bool add_size(void *arg, const struct trace_event *traced)
+{
+	const struct proof_step *step = traced->step;
+	struct code_sizes *sizes = arg;
+	uint64_t nr_bytes = 0;
+
+	for (uint32_t i = 0; step && i < step->nr_ranges; i++)
+		nr_bytes += step->ranges[i].stop - step->ranges[i].start;
+	sizes->nomem |= !grow(&sizes->list, sizeof(nr_bytes), sizes->nr, &sizes->room);
+	if (!sizes->nomem)
+		sizes->list[sizes->nr++] = nr_bytes;
+	return !sizes->nomem;
+}
+
+/* Of the newest @max_events so many that no more than @max_bytes ran; 1 at least. */
+static enum btsrec_status nr_within(struct btsrec *rec, unsigned int cpu, uint64_t max_events,
+				    uint64_t max_bytes, uint64_t *ret)
+{
+	struct code_sizes sizes = { 0 };
+	enum btsrec_status status = trace_events(rec, cpu, max_events, add_size, &sizes, NULL);
+	size_t nr = 0;
+
+	if (sizes.nomem)
+		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	for (; !status && nr < sizes.nr && sizes.list[sizes.nr - 1 - nr] <= max_bytes; nr++)
+		max_bytes -= sizes.list[sizes.nr - 1 - nr];
+	free(sizes.list);
+	*ret = nr ? nr : 1;
+	return status;
+}
+
+enum btsrec_status trace_values_newest(struct btsrec *rec, unsigned int cpu,
+				       const struct fault *fault, uint64_t max_events,
+				       uint64_t max_bytes, struct trace_values *ret)
+{
+	enum btsrec_status status = BTSREC_OK;
+
+	*ret = (struct trace_values){ 0 };
+	if (max_bytes)
+		status = nr_within(rec, cpu, max_events, max_bytes, &max_events);
+	return status ? status : open_values(rec, cpu, fault, max_events, max_bytes, ret);
 }
 
 void trace_values_close(struct trace_values *values)

@@ -62,6 +62,7 @@ struct trace_current {
  * @fault_place: of the exception that is the fault; TRACE_VALUES_NONE: there is none.
  * @registers: of the freeze; NULL: not kept.
  * @frame: of the instruction that faulted or was interrupted at the fault, if @has_frame.
+ * @has_begun: an event was read.  @oldest: what is in front of it.
  */
 struct trace_values {
 	struct reg_values *values;
@@ -80,6 +81,8 @@ struct trace_values {
 	bool nomem;
 	struct trace_constants constants;
 	struct trace_current current;
+	bool has_begun;
+	enum reg_values_why oldest;
 };
 
 /** trace_values_insn() - what the instruction at the kernel address @ip does; false: not known */
@@ -102,6 +105,19 @@ bool trace_values_constant(struct code *code, uint64_t start, uint64_t stop, enu
  */
 enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 				     const struct fault *fault, struct trace_values *ret);
+
+/**
+ * trace_values_newest() - trace_values_open() of the newest @max_events events, as if the ring had
+ *	no more
+ * @max_events: 0: all.
+ * @max_bytes: fewer, if the instructions that ran in them have more bytes; 0: any number.  Then
+ *	what is likely is looked for in haste, too.
+ *
+ * What is certain of them is certain of all, because a ring may begin anywhere.
+ */
+enum btsrec_status trace_values_newest(struct btsrec *rec, unsigned int cpu,
+				       const struct fault *fault, uint64_t max_events,
+				       uint64_t max_bytes, struct trace_values *ret);
 void trace_values_close(struct trace_values *values);
 
 /**

@@ -368,7 +368,11 @@ static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, un
 		if (status)
 			return status;
 		summary_sign(view, rec, failed);
+		status = summary_operand_read(view, rec, failed);
+		if (status)
+			return status;
 		view->format->begin(view);
+		summary_operand_drop(view);
 		print_locks(view);
 	}
 	if (view->is_grouped && !prints_in_full(rec, btsrec_cpu(rec, number)))

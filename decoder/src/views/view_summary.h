@@ -8,6 +8,7 @@
 #include "tally/verdict.h"
 #include "views/kernel_log.h"
 #include "views/view_calls.h"
+#include "views/view_why.h"
 
 #define SUMMARY_SWITCHES	3
 #define SUMMARY_GAP_KINDS	(BTSREC_GAP_NO_INDEX + 1)
@@ -104,6 +105,16 @@ struct summary_locks {
 	size_t nr_held;
 };
 
+/**
+ * struct summary_operand - what is said of the operand that made the fault
+ * @what: it, and where it was loaded from.
+ * @from: where its value came from; empty: nothing that is of use is known.
+ */
+struct summary_operand {
+	char what[SUMMARY_SENTENCE_BYTES];
+	char from[SUMMARY_SENTENCE_BYTES];
+};
+
 #define SUMMARY_GROUP_BYTES	512
 /* More CPUs than these beside the one that failed are printed in groups. */
 #define SUMMARY_MAX_FULL	3
@@ -136,6 +147,8 @@ struct summary_groups {
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
  * @nr_open: the calls that were open there: so many of those of the tree.
  * @first_open: of them the first one of the path that is printed.
+ * @operand: the way back from the operand that made the fault, owned; NULL: there is none.
+ * @operand_text: what is said of it.
  * @locks: of a lockup or a hung task; else there are none.
  * @groups: of CPUs that are not printed in full; @is_grouped: there are some.
  * @fn, @arg: receive each part as a value; NULL: it is printed.
@@ -164,6 +177,8 @@ struct summary {
 	const char *no_signature;
 	size_t nr_open;
 	size_t first_open;
+	struct why *operand;
+	struct summary_operand operand_text;
 	const struct summary_locks *locks;
 	struct summary_groups groups;
 	bool is_grouped;
@@ -298,6 +313,21 @@ void summary_say(struct summary *view, const struct btsrec_cpu *failed);
  */
 enum btsrec_status summary_locks_read(struct btsrec *rec, const struct btsrec_cpu *failed,
 				      struct summary_locks *ret);
+
+/**
+ * summary_operand_read() - find where the operand came from that made the fault of @failed, the CPU
+ *	at hand, which is judged, and word it
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NOMEM; BTSREC_ERR_IO.
+ */
+enum btsrec_status summary_operand_read(struct summary *view, struct btsrec *rec,
+					const struct btsrec_cpu *failed);
+
+/** summary_operand_drop() - free it */
+void summary_operand_drop(struct summary *view);
+
+/** summary_say_operand() - word where view->operand came from; false: nothing is known of it */
+bool summary_say_operand(struct summary *view);
 
 /** summary_say_lock() - word what waits; @ret has SUMMARY_SENTENCE_BYTES */
 void summary_say_lock(struct summary *view, const struct summary_lock *lock, char *ret);

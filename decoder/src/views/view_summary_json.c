@@ -78,6 +78,35 @@ static void json_verdict(struct summary *view)
 	out_literal(&r->out, "\"}\n");
 }
 
+/* The last step of the way back, and what was asked for. */
+static void json_operand(struct summary *view)
+{
+	const struct summary_operand *text = &view->operand_text;
+	struct renderer *r = &view->calls.renderer;
+	const struct origin_hop *asked, *last;
+	struct why *why = view->operand;
+	struct why_place place;
+
+	if (!why)
+		return;
+	asked = &why->origin.hops[0];
+	last = &why->origin.hops[why->origin.nr - 1];
+	why_place(why, &why->values, why->cpu, last, &place);
+	why_json_step(r, &place, "operand", last, true);
+	if (asked->target.reg != SEM_NO_REG)
+		json_word(&r->out, "operand", sem_reg_name(asked->target.reg));
+	if (asked->value_class != ORIGIN_UNKNOWN)
+		json_address(&r->out, "operand_value", asked->value);
+	json_key(&r->out, "text");
+	out_char(&r->out, '"');
+	out_json_escaped(&r->out, text->what);
+	if (*text->from)
+		out_literal(&r->out, "; ");
+	out_json_escaped(&r->out, text->from);
+	out_literal(&r->out, "\"}\n");
+	r->side = NULL;
+}
+
 static void json_signature(struct summary *view)
 {
 	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
@@ -105,6 +134,7 @@ static void json_begin(struct summary *view)
 	if (!btsrec_root(view->calls.renderer.rec)->freeze_reason)
 		return;
 	json_verdict(view);
+	json_operand(view);
 	json_signature(view);
 }
 

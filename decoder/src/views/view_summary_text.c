@@ -22,6 +22,23 @@ static void text_verdict(struct summary *view)
 	out_char(out, '\n');
 }
 
+static void text_operand(struct summary *view)
+{
+	const struct summary_operand *text = &view->operand_text;
+	struct out *out = &view->calls.renderer.out;
+
+	if (!view->operand)
+		return;
+	out_literal(out, "operand:     ");
+	out_str(out, text->what);
+	out_char(out, '\n');
+	if (!*text->from)
+		return;
+	out_literal(out, "             ");
+	out_str(out, text->from);
+	out_char(out, '\n');
+}
+
 static void text_signature(struct summary *view)
 {
 	const struct signature *signature = &view->signature;
@@ -109,6 +126,7 @@ static void text_begin(struct summary *view)
 
 	if (root->freeze_reason || panicked)
 		text_verdict(view);
+	text_operand(view);
 	out_literal(out, "kernel:      ");
 	out_escaped(out, root->release, sizeof(root->release));
 	out_literal(out, "\nfirst fault: ");

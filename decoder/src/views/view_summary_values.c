@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The summary as values. */
+#include <stdio.h>
+
 #include "render/out.h"
 #include "symbols/symbol.h"
 #include "views/values.h"
@@ -69,6 +71,34 @@ static void put_verdict(struct summary *view)
 	put(view, &value);
 }
 
+static void put_operand(struct summary *view)
+{
+	struct btsrec_digest value = begin(BTSREC_DIGEST_OPERAND, view->calls.cpu);
+	char text[2 * SUMMARY_SENTENCE_BYTES + 2];
+	const struct origin_hop *asked, *last;
+	struct why *why = view->operand;
+	struct btsrec_origin origin;
+	struct symbol_name name;
+	struct why_place place;
+
+	if (!why)
+		return;
+	asked = &why->origin.hops[0];
+	last = &why->origin.hops[why->origin.nr - 1];
+	why_place(why, &why->values, why->cpu, last, &place);
+	origin = why_value(&view->calls.renderer, &place, last, true, &name);
+	value.origin = &origin;
+	if (asked->target.reg != SEM_NO_REG)
+		value.operand = sem_reg_name(asked->target.reg);
+	value.has_address = asked->value_class != ORIGIN_UNKNOWN;
+	value.address_va = asked->value;
+	(void)snprintf(text, sizeof(text), "%s%s%s", view->operand_text.what,
+		       *view->operand_text.from ? "; " : "", view->operand_text.from);
+	value.sentence = text;
+	put(view, &value);
+	view->calls.renderer.side = NULL;
+}
+
 static void put_frame(struct summary *view, enum btsrec_digest_kind kind, const char *how,
 		      int vector, uint64_t ip)
 {
@@ -98,6 +128,7 @@ static void put_first(struct summary *view)
 		return;
 	put_verdict(view);
 	put_memory(view);
+	put_operand(view);
 	put_fault(view);
 }
 

@@ -716,6 +716,168 @@ void summary_say_lock(struct summary *view, const struct summary_lock *lock, cha
 	add(&sentence, " and has not released it");
 }
 
+/* --- The operand --------------------------------------------------------- */
+
+/* Where a hop of the way back is, with its function. */
+static void add_hop(struct sentence *sentence, const struct why *why, const struct origin_hop *hop)
+{
+	struct why_place place;
+
+	why_place(why, &why->values, why->cpu, hop, &place);
+	add_place(sentence, place.ip);
+}
+
+/* The first hop from @i on of @kind that is no register that a function keeps; NULL: none. */
+static const struct origin_hop *find_hop(const struct origin *origin, size_t i,
+					 enum origin_kind kind)
+{
+	for (; i < origin->nr; i++)
+		if (origin->hops[i].kind == kind && !why_is_kept(&origin->hops[i]))
+			return &origin->hops[i];
+	return NULL;
+}
+
+static const struct origin_hop *last_load(const struct origin *origin)
+{
+	const struct origin_hop *found = NULL;
+
+	for (size_t i = 0; i < origin->nr; i++)
+		if (origin->hops[i].kind == ORIGIN_LOADED)
+			found = &origin->hops[i];
+	return found;
+}
+
+/* A branch took its target from memory. */
+static void add_operand(struct sentence *sentence, const struct origin *origin)
+{
+	const struct origin_hop *asked = &origin->hops[0], *known = asked;
+
+	if (asked->target.reg == SEM_NO_REG && asked->value_class == ORIGIN_UNKNOWN &&
+	    origin->nr > 1)
+		known++;
+	add(sentence, "%s", asked->target.reg == SEM_NO_REG ? "the target" :
+							       sem_reg_name(asked->target.reg));
+	if (known->value_class != ORIGIN_UNKNOWN)
+		add(sentence, "%s0x%" PRIx64, known->value_class == ORIGIN_LIKELY ? "~" : "=",
+		    known->value);
+}
+
+static void add_load(struct sentence *sentence, const struct why *why,
+		     const struct origin_hop *loaded)
+{
+	if (loaded->has_address) {
+		add(sentence, ", loaded from ");
+		add_place(sentence, loaded->address);
+	} else {
+		add(sentence, ", loaded by ");
+		add_hop(sentence, why, loaded);
+	}
+}
+
+/* Beyond @stored there is another load, of memory that nobody is known to have written. */
+static void add_older(struct sentence *sentence, const struct why *why,
+		      const struct origin_hop *stored, const struct origin_hop *last)
+{
+	const struct origin_hop *load = last_load(&why->origin);
+	bool is_memory = last->target.reg == SEM_NO_REG;
+
+	if (stored && load > stored && load->has_address) {
+		add(sentence, ", from ");
+		add_place(sentence, load->address);
+	}
+	add(sentence, stored ? "; " : "");
+	if (last->why == REG_VALUES_WINDOW)
+		add(sentence, "%s newest events; btsrec why looks at all",
+		    is_memory ? "not stored there in the" : "older than the");
+	else
+		add(sentence, "%s", is_memory ? "no store to it is known" : why_end_str(last));
+}
+
+static const char *made_str(const struct origin_hop *last)
+{
+	switch (last->kind) {
+	case ORIGIN_CONSTANT: return "a constant of ";
+	case ORIGIN_STORED: return "a constant that was stored by ";
+	case ORIGIN_JOINED: return "made of several values by ";
+	case ORIGIN_NO_RULE: return "written by ";
+	default: return "maybe by ";
+	}
+}
+
+/* When, by which thread if it was another one, and how sure that is. */
+static void add_circumstances(struct sentence *sentence, const struct why *why,
+			      const struct origin_hop *last)
+{
+	struct why_place asked, place;
+
+	why_place(why, &why->values, why->cpu, &why->origin.hops[0], &asked);
+	why_place(why, &why->values, why->cpu, last, &place);
+	if (place.n < why->fault.n)
+		add(sentence, ", %" PRIu64 " events before the fault", why->fault.n - place.n);
+	if (place.side && (!asked.side || asked.side->pid != place.side->pid)) {
+		add(sentence, ", by thread %" PRIu32, place.side->pid);
+		add_comm(sentence, place.side->comm);
+	}
+	if (last->kind != ORIGIN_JOINED && last->class != ORIGIN_UNKNOWN)
+		add(sentence, "; %s", why_class_str(last->class));
+}
+
+/* Does @last say more than that it is not known? */
+static bool is_useful(const struct origin_hop *last)
+{
+	if (last->kind == ORIGIN_OLDER)
+		return true;
+	return last->insn && last->insn->length_bytes && last->insn->op != SEM_IRET &&
+	       last->kind != ORIGIN_NO_ADDRESS && last->kind != ORIGIN_CHANGED &&
+	       last->kind != ORIGIN_TOO_LONG;
+}
+
+static void say_from(struct sentence *from, const struct why *why, const struct origin_hop *stored)
+{
+	const struct origin_hop *last = &why->origin.hops[why->origin.nr - 1];
+
+	if (stored) {
+		add(from, "stored there by ");
+		add_hop(from, why, stored);
+	}
+	if (!is_useful(last))
+		return;
+	if (last->kind == ORIGIN_OLDER) {
+		add_older(from, why, stored, last);
+		return;
+	}
+	if (last == stored) {
+		add(from, ", as a constant");
+	} else {
+		add(from, "%s%s", stored ? "; " : "", made_str(last));
+		add_hop(from, why, last);
+	}
+	if (last->kind == ORIGIN_SUSPECT)
+		add(from, ", which has stored that value, but where is not known");
+	add_circumstances(from, why, last);
+}
+
+bool summary_say_operand(struct summary *view)
+{
+	const struct why *why = view->operand;
+	const struct origin *origin = &why->origin;
+	const struct origin_hop *loaded = find_hop(origin, 0, ORIGIN_LOADED), *stored = NULL;
+	const struct origin_hop *last = &origin->hops[origin->nr - 1];
+	struct sentence what = { .r = &view->calls.renderer, .text = view->operand_text.what };
+	struct sentence from = { .r = &view->calls.renderer, .text = view->operand_text.from };
+
+	*what.text = *from.text = '\0';
+	add_operand(&what, origin);
+	if (loaded)
+		add_load(&what, why, loaded);
+	if (loaded || origin->hops[0].target.reg == SEM_NO_REG)
+		stored = find_hop(origin, loaded ? (size_t)(loaded - origin->hops) : 0,
+				  ORIGIN_STORED);
+	say_from(&from, why, stored);
+	return loaded || stored || origin->hops[0].value_class != ORIGIN_UNKNOWN ||
+	       last->kind == ORIGIN_CONSTANT;
+}
+
 void summary_say(struct summary *view, const struct btsrec_cpu *failed)
 {
 	struct sentence sentence = { .r = &view->calls.renderer, .text = view->sentence };

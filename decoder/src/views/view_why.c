@@ -50,6 +50,7 @@ static const char *older_str(enum reg_values_why why)
 		[REG_VALUES_PAUSE] = "older: here another thread or the recorder ran",
 		[REG_VALUES_USER] = "older: here user code ran",
 		[REG_VALUES_BREAK] = "older: what ran here is not known",
+		[REG_VALUES_WINDOW] = "older than the events that were looked at",
 	};
 
 	return words[why];
@@ -62,8 +63,8 @@ const char *why_end_str(const struct origin_hop *hop)
 	case ORIGIN_STORED: return "a constant that this instruction stored";
 	case ORIGIN_JOINED: return "made of several values; ask for one of them";
 	case ORIGIN_OLDER:
-		return hop->target.reg == SEM_NO_REG ? "no store to it is known" :
-						       older_str(hop->why);
+		return hop->target.reg == SEM_NO_REG && hop->why != REG_VALUES_WINDOW ?
+			       "no store to it is known" : older_str(hop->why);
 	case ORIGIN_NO_ADDRESS: return "not known: loaded from an address that is not known";
 	case ORIGIN_NO_RULE: return "not known: this instruction is not followed";
 	case ORIGIN_SUSPECT:
@@ -91,7 +92,8 @@ void why_place(const struct why *why, const struct trace_values *values, unsigne
 	const struct trace_values_range *range = trace_values_range(values, hop->place);
 
 	*ret = (struct why_place){ .cpu = cpu };
-	ret->n = range ? range->n : 0;
+	/* What is older than all of them is so at the first. */
+	ret->n = range ? range->n : values->nr ? values->ranges[0].n : 0;
 	ret->side = trace_values_side(values, range);
 	if (hop->kind == ORIGIN_ASKED) {
 		ret->n = why->asked_n;
@@ -160,6 +162,15 @@ static enum btsrec_status ask_target(struct why *why, uint32_t place)
 	return BTSREC_OK;
 }
 
+/* SDM vol. 3A, table 6-1: these are of an address, or of what a division divides by. */
+static bool has_operand(int vector)
+{
+	const int divide = 0, stack = 12, protection = 13, page = 14, alignment = 17;
+
+	return vector < 0 || vector == divide || vector == stack || vector == protection ||
+	       vector == page || vector == alignment;
+}
+
 static bool is_string(const struct sem_insn *insn)
 {
 	return insn->op == SEM_STRING;
@@ -205,6 +216,8 @@ static enum btsrec_status ask_fault(struct why *why)
 		return ask_target(why, place - 1);
 	if (!trace_values_insn(code, why->fault.from, &insn))
 		return lack(why, "the instruction of the fault is not in the dump");
+	if (!has_operand(why->fault.vector))
+		return lack(why, "no operand made the fault; name a register or an address");
 	return ask_operand(why, &insn);
 }
 
@@ -222,6 +235,8 @@ static enum btsrec_status find_place(struct why *why)
 	if (!why->opts->has_at && why->question.place != TRACE_VALUES_NONE)
 		return BTSREC_OK;
 	range = trace_values_event(&why->values, n);
+	if (!range && why->opts->max_events)
+		return lack(why, "of that event no instruction was looked at");
 	if (!range)
 		return refuse(why, "of that event no instruction of the kernel is known");
 	why->question.place = range->place + range->nr - 1;
@@ -298,6 +313,14 @@ static const struct origin_hop *open_load(const struct why *why)
 	return found;
 }
 
+/* The values of @cpu, as many as the question is about. */
+static enum btsrec_status open_values(struct why *why, unsigned int cpu, const struct fault *fault,
+				      struct trace_values *ret)
+{
+	return trace_values_newest(why->renderer.rec, cpu, fault, why->opts->max_events,
+				   why->max_bytes, ret);
+}
+
 static enum btsrec_status look_at_cpu(struct why *why, unsigned int cpu,
 				      const struct origin_target *target)
 {
@@ -308,7 +331,7 @@ static enum btsrec_status look_at_cpu(struct why *why, unsigned int cpu,
 	enum btsrec_status status = trace_fault(rec, cpu, &fault);
 
 	if (!status)
-		status = trace_values_open(rec, cpu, &fault, &values);
+		status = open_values(why, cpu, &fault, &values);
 	if (!status && origin_store(values.values, target, &candidate->hop)) {
 		why_place(why, &values, cpu, &candidate->hop, &candidate->place);
 		candidate->has_side = candidate->place.side;
@@ -353,21 +376,28 @@ static enum btsrec_status find_origin(struct why *why)
 	why->question.numbers = numbers;
 	origin_find(why->values.values, &why->question, &why->origin);
 	value_numbers_free(numbers);
-	return find_candidates(why);
+	return BTSREC_OK;
+}
+
+static enum btsrec_status find_answer(struct why *why)
+{
+	enum btsrec_status status = trace_fault(why->renderer.rec, why->cpu, &why->fault);
+
+	if (!status)
+		status = open_values(why, why->cpu, &why->fault, &why->values);
+	if (!status)
+		status = ask(why);
+	if (status || why->lacks)
+		return status;
+	return find_origin(why);
 }
 
 static enum btsrec_status answer(struct why *why)
 {
-	struct btsrec *rec = why->renderer.rec;
-	enum btsrec_status status = trace_fault(rec, why->cpu, &why->fault);
+	enum btsrec_status status = find_answer(why);
 
 	if (!status)
-		status = trace_values_open(rec, why->cpu, &why->fault, &why->values);
-	if (!status)
-		status = ask(why);
-	if (status)
-		return status;
-	status = why->lacks ? BTSREC_OK : find_origin(why);
+		status = find_candidates(why);
 	if (status)
 		return status;
 	if (why->fn)
@@ -433,4 +463,23 @@ enum btsrec_status btsrec_why_each(struct btsrec *rec, const struct btsrec_why *
 	if (!status)
 		status = values_check(&rec->msg, opts.format);
 	return status ? status : put_why(rec, &opts, &values_sink, fn, arg);
+}
+
+/* --- For the summary ------------------------------------------------------ */
+
+enum btsrec_status why_newest(struct why *why, struct btsrec *rec, unsigned int cpu,
+			      const struct btsrec_why *opts, uint64_t max_bytes)
+{
+	why->opts = opts;
+	why->cpu = cpu;
+	why->max_bytes = max_bytes;
+	why->renderer.rec = rec;
+	if (!trace_code(rec))
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	return find_answer(why);
+}
+
+void why_fini(struct why *why)
+{
+	trace_values_close(&why->values);
 }

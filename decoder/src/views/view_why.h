@@ -13,6 +13,8 @@
 #define WHY_MAX_CANDIDATES	4
 #define WHY_INSN_BYTES		128
 
+struct symbol_name;
+
 /**
  * struct why_place - where one line is
  * @n: the event; @ip: the instruction; @insn: its text, "" if it is not known.
@@ -44,6 +46,7 @@ struct why_candidate {
  * @lacks: why there is no question to answer; NULL: there is one.
  * @asked_ip, @asked_n: where the question is.
  * @candidates: @nr_candidates of them.
+ * @max_bytes: as of trace_values_newest(); 0: any number.
  */
 struct why {
 	struct renderer renderer;
@@ -60,6 +63,7 @@ struct why {
 	struct origin origin;
 	struct why_candidate candidates[WHY_MAX_CANDIDATES];
 	size_t nr_candidates;
+	uint64_t max_bytes;
 };
 
 /** why_place() - where @hop of @values, which are of @cpu, is */
@@ -71,12 +75,38 @@ const char *why_hop_str(enum origin_kind kind);
 const char *why_class_str(enum origin_class class);
 const char *why_end_str(const struct origin_hop *hop);
 
+/** why_is_kept() - is it a register that a function keeps for its caller, on the stack? */
+bool why_is_kept(const struct origin_hop *hop);
+
+/**
+ * why_newest() - what @opts asks of @cpu, by its newest events alone
+ * @why: zero-filled, for why_fini() in every case; @why->lacks or @why->origin is the answer.
+ * @opts: borrowed, up to why_fini().
+ * @max_bytes: as of trace_values_newest().
+ *
+ * Other CPUs are not asked.
+ */
+enum btsrec_status why_newest(struct why *why, struct btsrec *rec, unsigned int cpu,
+			      const struct btsrec_why *opts, uint64_t max_bytes);
+void why_fini(struct why *why);
 
 /** why_lack_str() - why there is no step at all */
 static inline const char *why_lack_str(const struct why *why)
 {
 	return why->lacks ? why->lacks : "nothing ran before";
 }
+
+/** why_json_step() - members of a step at @place, up to its end, in an object of @kind */
+void why_json_step(struct renderer *r, const struct why_place *place, const char *kind,
+		   const struct origin_hop *hop, bool is_last);
+
+/**
+ * why_value() - a step at @place as a value
+ * @name: for its function; as long as the value is used.
+ */
+struct btsrec_origin why_value(struct renderer *r, const struct why_place *place,
+			       const struct origin_hop *hop, bool is_last,
+			       struct symbol_name *name);
 
 void why_text(struct why *why);
 void why_json(struct why *why);

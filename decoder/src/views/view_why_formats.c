@@ -74,8 +74,7 @@ static void text_hop(struct why *why, const struct origin_hop *hop)
 	out_char(out, '\n');
 }
 
-/* Registers that a function keeps for its caller come and go with PUSH and POP. */
-static bool is_kept(const struct origin_hop *hop)
+bool why_is_kept(const struct origin_hop *hop)
 {
 	return (hop->kind == ORIGIN_LOADED && hop->insn->op == SEM_POP) ||
 	       (hop->kind == ORIGIN_STORED && hop->insn->op == SEM_PUSH &&
@@ -84,7 +83,7 @@ static bool is_kept(const struct origin_hop *hop)
 
 static bool is_shown(const struct why *why, size_t i)
 {
-	return i + 1 == why->origin.nr || !is_kept(&why->origin.hops[i]);
+	return i + 1 == why->origin.nr || !why_is_kept(&why->origin.hops[i]);
 }
 
 static void text_chain(struct why *why)
@@ -127,8 +126,9 @@ static void text_candidate(struct why *why, const struct why_candidate *candidat
 /* Else the end is where the chain is lost. */
 static bool is_answer(const struct origin_hop *last)
 {
-	return last->kind == ORIGIN_STORED || last->kind == ORIGIN_CONSTANT ||
-	       last->kind == ORIGIN_OLDER;
+	return last->class != ORIGIN_UNKNOWN &&
+	       (last->kind == ORIGIN_STORED || last->kind == ORIGIN_CONSTANT ||
+		last->kind == ORIGIN_OLDER);
 }
 
 void why_text(struct why *why)
@@ -159,10 +159,10 @@ void why_text(struct why *why)
 
 /* --- JSON lines --------------------------------------------------------- */
 
-static void json_place(struct why *why, const struct why_place *place, const char *kind,
+static void json_place(struct renderer *r, const struct why_place *place, const char *kind,
 		       const struct btsrec_side *side)
 {
-	struct out *out = &why->renderer.out;
+	struct out *out = &r->out;
 
 	out_literal(out, "{\"cpu\":");
 	out_dec(out, place->cpu, 0);
@@ -172,20 +172,19 @@ static void json_place(struct why *why, const struct why_place *place, const cha
 		json_thread(out, side->pid, side->tgid, side->comm);
 	if (place->ip) {
 		json_address(out, "ip", place->ip);
-		json_sym(&why->renderer, "ip_sym", place->ip);
+		json_sym(r, "ip_sym", place->ip);
 	}
 	if (place->insn[0])
 		json_text(out, "insn", place->insn, sizeof(place->insn));
 }
 
-static void json_hop(struct why *why, const struct origin_hop *hop, bool is_last)
+void why_json_step(struct renderer *r, const struct why_place *place, const char *kind,
+		   const struct origin_hop *hop, bool is_last)
 {
-	struct out *out = &why->renderer.out;
-	struct why_place place;
+	struct out *out = &r->out;
 
-	why_place(why, &why->values, why->cpu, hop, &place);
-	why->renderer.side = place.side;
-	json_place(why, &place, "origin", place.side);
+	r->side = place->side;
+	json_place(r, place, kind, place->side);
 	json_word(out, "what", why_hop_str(hop->kind));
 	if (hop->target.reg == SEM_NO_REG && hop->target.has_address &&
 	    hop->kind != ORIGIN_SUSPECT)
@@ -200,7 +199,15 @@ static void json_hop(struct why *why, const struct origin_hop *hop, bool is_last
 	json_word(out, "class", why_class_str(hop->class));
 	if (is_last)
 		json_word(out, "end", why_end_str(hop));
-	out_literal(out, "}\n");
+}
+
+static void json_hop(struct why *why, const struct origin_hop *hop, bool is_last)
+{
+	struct why_place place;
+
+	why_place(why, &why->values, why->cpu, hop, &place);
+	why_json_step(&why->renderer, &place, "origin", hop, is_last);
+	out_literal(&why->renderer.out, "}\n");
 }
 
 static void json_lack(struct why *why)
@@ -208,7 +215,7 @@ static void json_lack(struct why *why)
 	const struct why_place place = { .cpu = why->cpu, .n = why->asked_n };
 	struct out *out = &why->renderer.out;
 
-	json_place(why, &place, "origin", NULL);
+	json_place(&why->renderer, &place, "origin", NULL);
 	json_word(out, "what", why_hop_str(ORIGIN_ASKED));
 	json_word(out, "value_class", why_class_str(ORIGIN_UNKNOWN));
 	json_word(out, "class", why_class_str(ORIGIN_UNKNOWN));
@@ -227,7 +234,7 @@ void why_json(struct why *why)
 	for (size_t i = 0; i < why->nr_candidates; i++) {
 		const struct why_candidate *candidate = &why->candidates[i];
 
-		json_place(why, &candidate->place, "candidate",
+		json_place(&why->renderer, &candidate->place, "candidate",
 			   candidate->has_side ? &candidate->side : NULL);
 		json_address(out, "address", candidate->hop.address);
 		json_word(out, "class", "likely");

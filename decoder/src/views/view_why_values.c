@@ -3,12 +3,10 @@
 #include "views/values.h"
 #include "views/view_why.h"
 
-static void put(struct why *why, const struct why_place *place, const struct btsrec_side *side,
-		struct btsrec_origin *value)
+static void set_place(struct renderer *r, const struct why_place *place,
+		      const struct btsrec_side *side, struct symbol_name *name,
+		      struct btsrec_origin *value)
 {
-	struct renderer *r = &why->renderer;
-	struct symbol_name name;
-
 	value->size = sizeof(*value);
 	value->cpu = place->cpu;
 	value->n = place->n;
@@ -17,9 +15,24 @@ static void put(struct why *why, const struct why_place *place, const struct bts
 	value->ip_va = place->ip;
 	value->insn = place->insn[0] ? place->insn : NULL;
 	if (place->ip)
-		values_name(r, place->ip, &name, &value->ip);
-	if (!r->out.stopped)
-		r->out.stopped = !why->fn(why->arg, value);
+		values_name(r, place->ip, name, &value->ip);
+}
+
+static void hand_over(struct why *why, const struct btsrec_origin *value)
+{
+	struct out *out = &why->renderer.out;
+
+	if (!out->stopped)
+		out->stopped = !why->fn(why->arg, value);
+}
+
+static void put(struct why *why, const struct why_place *place, const struct btsrec_side *side,
+		struct btsrec_origin *value)
+{
+	struct symbol_name name;
+
+	set_place(&why->renderer, place, side, &name, value);
+	hand_over(why, value);
 }
 
 static void put_lack(struct why *why)
@@ -35,7 +48,9 @@ static void put_lack(struct why *why)
 	put(why, &place, NULL, &value);
 }
 
-static void put_hop(struct why *why, const struct origin_hop *hop, bool is_last)
+struct btsrec_origin why_value(struct renderer *r, const struct why_place *place,
+			       const struct origin_hop *hop, bool is_last,
+			       struct symbol_name *name)
 {
 	bool is_memory = hop->target.reg == SEM_NO_REG;
 	struct btsrec_origin value = {
@@ -50,11 +65,21 @@ static void put_hop(struct why *why, const struct origin_hop *hop, bool is_last)
 		.certainty = why_class_str(hop->class),
 		.end = is_last ? why_end_str(hop) : NULL,
 	};
+
+	r->side = place->side;
+	set_place(r, place, place->side, name, &value);
+	return value;
+}
+
+static void put_hop(struct why *why, const struct origin_hop *hop, bool is_last)
+{
+	struct btsrec_origin value;
+	struct symbol_name name;
 	struct why_place place;
 
 	why_place(why, &why->values, why->cpu, hop, &place);
-	why->renderer.side = place.side;
-	put(why, &place, place.side, &value);
+	value = why_value(&why->renderer, &place, hop, is_last, &name);
+	hand_over(why, &value);
 }
 
 static void put_candidate(struct why *why, const struct why_candidate *candidate)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What "btsrec why" says of bugs that were planted: is it the function that made the bad value?
+Is what it says of the newest events the same, or weaker?
 
 Each kind of btsbugs has its own boot. The function that stores or makes the bad value is known by
 the kind. An answer is right if the last instruction of the chain, or a candidate, is in it. An
@@ -9,6 +10,7 @@ answer that is certain and wrong is a failure.
 import json
 
 import dump
+import window
 from chosen import chosen
 from errors import Failure
 
@@ -88,11 +90,12 @@ def _judge(context, kind: str, path) -> tuple[bool, bool]:
 
 
 def run(context):
-    right, wrong = [], []
+    right, wrong, differing = [], [], 0
     kinds = chosen(context.options.kinds, KINDS)
     for kind in kinds:
         path = _dump(context, kind)
         is_right, is_certain = _judge(context, kind, path)
+        differing += window.compare(context, path)
         if is_right:
             right.append(kind)
         elif is_certain:
@@ -100,6 +103,7 @@ def run(context):
         if not context.options.keep and not context.options.again:
             path.unlink()
     context.say(f"{len(right)} of {len(kinds)} origins are named right")
+    context.say(f"{differing} answers of the newest events alone are likely and others")
     if wrong:
         raise Failure(f"certain and wrong: {', '.join(wrong)}")
     if len(right) < min(context.options.wanted, len(kinds)):

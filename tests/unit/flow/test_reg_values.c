@@ -286,7 +286,7 @@ static void run_likely(const char *store, size_t nr_bytes, struct known *ret_fir
 	insn(0x100e, store, nr_bytes);
 	second = INSN(0x1020, "\x48\x8b\x0b");
 	reg_values_run(values);
-	ck_assert(reg_values_likely(values, &dump));
+	ck_assert(reg_values_likely(values, &dump, 8));
 	look(first);
 	ck_assert_uint_eq(at.certain.behind[SEM_RAX].mask, 0);
 	*ret_first = at.likely.behind[SEM_RAX];
@@ -330,7 +330,7 @@ START_TEST(likely_cuts)
 	reg_values_cut(values, REG_VALUES_USER);
 	INSN(0x1008, "\x90");
 	reg_values_run(values);
-	ck_assert(reg_values_likely(values, &dump));
+	ck_assert(reg_values_likely(values, &dump, 8));
 	look(place);
 	ck_assert_uint_eq(at.likely.behind[SEM_RCX].mask, 0);
 	reg_values_free(values);
@@ -351,7 +351,7 @@ static uint64_t loaded_in_handler(bool has_returned)
 		INSN(0x1008, "\x90");
 	}
 	reg_values_run(values);
-	ck_assert(reg_values_likely(values, &dump));
+	ck_assert(reg_values_likely(values, &dump, 8));
 	look(handler);
 	mask = at.likely.behind[SEM_RCX].mask;
 	reg_values_free(values);
