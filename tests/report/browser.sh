@@ -144,6 +144,52 @@ for (const cpu of D.cpus.filter((one) => one.calls.length)) {
 	}
 	check("CPU " + cpu.cpu + " has each event once, in order", numbers.length && numbers.every((n, i) => n === cpu.first + i));
 }
+for (const link of $("nav").children) {
+	const part = document.querySelector(link.getAttribute("href"));
+	check(link.textContent + " leads to a part that is shown", part && !part.hidden);
+}
+const heads = (D.code || []).filter((one) => one.kind === "coverage");
+const insns = [...new Map((D.code || []).filter((one) => one.ip).map((one) => [one.ip, one])).values()];
+check("the code of the path is there", !$("code").hidden === heads.length > 0);
+for (const fold of $("functions").querySelectorAll("details")) {
+	fold.open = true;
+	fold.dispatchEvent(new Event("toggle"));
+}
+check("each instruction is there, as one that ran or not",
+	$("functions").querySelectorAll("tr:not(.place)").length === insns.length &&
+	$("functions").querySelectorAll("tr.never").length === insns.filter((one) => !one.count).length);
+check("each function has its name", heads.every((one) => $("functions").textContent.includes(
+	one.function.split("+")[0])));
+const callers = $("inverted").querySelector("details");
+callers.open = true;
+callers.dispatchEvent(new Event("toggle"));
+const top1 = callers.querySelector("details");
+check("functions are by their own branches", top1 && $("inverted").textContent.includes("%"));
+top1.open = true;
+top1.dispatchEvent(new Event("toggle"));
+check("below each is who called it", top1.children.length > 1);
+for (const cpu of D.cpus) {
+	const sum = cpu.own.reduce((a, b) => a + b, 0);
+	check("no branch is counted twice on CPU " + cpu.cpu, sum <= cpu.branches.length / 2);
+	check("a caller is less deep and began before", cpu.parents.every((to, i) => to < 0 ||
+		(cpu.calls[5 * to + 2] < cpu.calls[5 * i + 2] && cpu.calls[5 * to] <= cpu.calls[5 * i])));
+}
+const press = (target, key, more) => target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, ...more }));
+press(document.body, "/");
+check("a key leads to the search", document.activeElement === $("search"));
+press($("search"), "t");
+check("but not while one types", document.activeElement === $("search"));
+$("search").blur();
+press(document.body, "t");
+check("a key leads to the timeline", document.activeElement === canvas);
+const child = D.cpus.map((cpu) => [cpu, cpu.parents.findIndex((to) => to >= 0)]).find((one) => one[1] >= 0);
+if (child) {
+	select(child[0], 5 * child[1], false);
+	press(canvas, "ArrowUp");
+	check("a key leads to the caller", selected.c === 5 * child[0].parents[child[1]]);
+	press(canvas, "ArrowDown");
+	check("and back to its first call", child[0].parents[selected.c / 5] === child[0].parents[child[1]]);
+}
 const wide = view[1] - view[0];
 $("in").onclick();
 check("zoom", view[1] - view[0] < wide);

@@ -145,8 +145,7 @@ static bool put_safely(void *arg, const char *text, size_t len_bytes)
 	return true;
 }
 
-/* What another view prints, as the inside of a JSON string. */
-static bool put_in_string(void *arg, const char *text, size_t len_bytes)
+bool report_in_string(void *arg, const char *text, size_t len_bytes)
 {
 	struct out *out = arg;
 
@@ -216,7 +215,7 @@ static enum btsrec_status limit(struct report *report, const struct btsrec_repor
 
 static enum btsrec_status put_summary(struct report *report)
 {
-	struct btsrec_sink sink = { .write = put_in_string, .arg = &report->html.out };
+	struct btsrec_sink sink = { .write = report_in_string, .arg = &report->html.out };
 	enum btsrec_status status;
 
 	out_literal(&report->html.out, ",\"summary\":\"");
@@ -226,10 +225,9 @@ static enum btsrec_status put_summary(struct report *report)
 	return status == BTSREC_ERR_CORRUPT ? BTSREC_OK : status;
 }
 
-static enum btsrec_status put_fault(struct report *report)
+static enum btsrec_status put_fault(struct report *report, struct fault *ret)
 {
 	const struct btsrec_root *root = btsrec_root(report->html.rec);
-	struct fault fault = { .kind = FAULT_UNKNOWN };
 	struct out *out = &report->html.out;
 	enum btsrec_status status = BTSREC_OK;
 
@@ -239,9 +237,9 @@ static enum btsrec_status put_fault(struct report *report)
 	json_number(out, "fault_cpu", root->freeze_cpu);
 	json_word(out, "reason", btsrec_reason_str(root->freeze_reason));
 	if (session_failed_cpu(report->html.rec))
-		status = trace_fault(report->html.rec, root->freeze_cpu, &fault);
-	if (!status && fault.kind != FAULT_UNKNOWN)
-		json_number(out, "fault_n", fault.n);
+		status = trace_fault(report->html.rec, root->freeze_cpu, ret);
+	if (!status && ret->kind != FAULT_UNKNOWN)
+		json_number(out, "fault_n", ret->n);
 	return status;
 }
 
@@ -291,6 +289,7 @@ static enum btsrec_status put_data(struct report *report)
 {
 	const struct btsrec_root *root = btsrec_root(report->html.rec);
 	struct out *out = &report->html.out;
+	struct fault fault = { .kind = FAULT_UNKNOWN };
 	enum btsrec_status status;
 
 	out_literal(out, "{\"version\":\"");
@@ -300,9 +299,11 @@ static enum btsrec_status put_data(struct report *report)
 	json_number(out, "tsc_khz", root->tsc_khz);
 	if (report->max_events)
 		json_number(out, "max_events", report->max_events);
-	status = put_fault(report);
+	status = put_fault(report, &fault);
 	if (!status)
 		status = put_summary(report);
+	if (!status && session_failed_cpu(report->html.rec))
+		status = report_path(report, &fault);
 	out_literal(out, ",\"cpus\":[");
 	if (!status)
 		status = cpus_for_each(report->html.rec, NULL, 0, put_cpu, report);

@@ -5,6 +5,7 @@
 
 #include "tally/calltree.h"
 #include "base/counter_map.h"
+#include "flow/fault.h"
 #include "kernel/idt.h"
 #include "render/render.h"
 
@@ -101,6 +102,12 @@ static inline unsigned int report_frame_kind(struct report *report, enum frame_k
 
 	return *number ? *number - 1U : report_word_frame(report, kind, vector, number);
 }
+
+/** report_in_string() - for a sink, with a struct out: text as the inside of a JSON string */
+bool report_in_string(void *arg, const char *text, size_t len_bytes);
+
+/** report_path() - the locks, and the functions on the way to @fault, the first one */
+enum btsrec_status report_path(struct report *report, const struct fault *fault);
 
 /** report_cpu() - the history of @cpu as a JSON object */
 enum btsrec_status report_cpu(struct report *report, unsigned int cpu);

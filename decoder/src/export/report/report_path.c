@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the report has of the way to the first fault:
+ *
+ *   "locks":"...","code":[{...},...]
+ *
+ * locks is what btsrec locks prints.  code has the lines of btsrec coverage --source --format jsonl
+ * of the functions on the path, on the CPU that failed, the innermost first.  In front of them is
+ * that in which it failed, which may come again.
+ */
+#include "export/report/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "flow/trace_fault.h"
+#include "symbols/symbol.h"
+
+#include <btsrec/values.h>
+
+/* More functions nobody reads; each costs a look at all of the CPU's history. */
+#define MAX_FUNCTIONS	8
+
+/**
+ * struct path - the functions that were open at the fault, a ring of the newest
+ * @end_n: the event of the fault, which entered none of them.
+ * @culprit: the instruction of the verdict; 0: not known.
+ */
+struct path {
+	uint64_t end_n;
+	uint64_t culprit;
+	uint64_t functions[MAX_FUNCTIONS];
+	size_t nr;
+};
+
+static bool is_new(const struct path *path, uint64_t function)
+{
+	size_t nr = path->nr < MAX_FUNCTIONS ? path->nr : MAX_FUNCTIONS;
+
+	for (size_t i = 0; i < nr; i++)
+		if (path->functions[i] == function)
+			return false;
+	return true;
+}
+
+static bool add_digest(void *arg, const struct btsrec_digest *digest)
+{
+	struct path *path = arg;
+
+	if (digest->kind == BTSREC_DIGEST_VERDICT)
+		path->culprit = digest->ip_va;
+	if (digest->kind != BTSREC_DIGEST_CALL || digest->call->kind != BTSREC_CALL_ENTER ||
+	    digest->call->ended || digest->call->n >= path->end_n ||
+	    !code_is_kernel(digest->call->to_va) || !is_new(path, digest->call->to_va))
+		return true;
+	path->functions[path->nr++ % MAX_FUNCTIONS] = digest->call->to_va;
+	return true;
+}
+
+/** struct lines - JSON Lines on their way into an array; @begun: in a line; @nr: lines in all */
+struct lines {
+	struct out *out;
+	bool begun;
+	uint64_t *nr;
+};
+
+static bool put_lines(void *arg, const char *text, size_t nr_bytes)
+{
+	struct lines *lines = arg;
+
+	for (size_t i = 0; i < nr_bytes; i++) {
+		if (text[i] == '\n') {
+			lines->begun = false;
+			continue;
+		}
+		if (!lines->begun && (*lines->nr)++)
+			out_char(lines->out, ',');
+		lines->begun = true;
+		out_char(lines->out, text[i]);
+	}
+	return !lines->out->stopped;
+}
+
+static enum btsrec_status put_function(struct report *report, uint64_t function, uint64_t *nr)
+{
+	struct lines lines = { .out = &report->html.out, .nr = nr };
+	struct btsrec_sink sink = { .write = put_lines, .arg = &lines };
+	const unsigned int cpu = btsrec_root(report->html.rec)->freeze_cpu;
+	char text[sizeof("0x") + 2 * sizeof(function)];
+	struct btsrec_coverage opts = {
+		.size = sizeof(opts),
+		.cpus = &cpu,
+		.nr_cpus = 1,
+		.function = text,
+		.lines = true,
+		.format = BTSREC_FORMAT_JSONL,
+	};
+	enum btsrec_status status;
+
+	(void)snprintf(text, sizeof(text), "0x%" PRIx64, function);
+	status = btsrec_coverage(report->html.rec, &opts, &sink);
+	/* It has no name, or its code is not there: no more can be said of it. */
+	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO ? status : BTSREC_OK;
+}
+
+static enum btsrec_status put_code(struct report *report, struct path *path)
+{
+	size_t nr = path->nr < MAX_FUNCTIONS ? path->nr : MAX_FUNCTIONS;
+	enum btsrec_status status = BTSREC_OK;
+	uint64_t nr_lines = 0;
+
+	out_literal(&report->html.out, ",\"code\":[");
+	/* Compilers split functions: the part that failed need not be the one that was called. */
+	if (path->culprit)
+		status = put_function(report, path->culprit, &nr_lines);
+	for (size_t i = 0; i < nr && !status; i++)
+		status = put_function(report, path->functions[(path->nr - 1 - i) % MAX_FUNCTIONS],
+				      &nr_lines);
+	out_char(&report->html.out, ']');
+	return status;
+}
+
+static enum btsrec_status put_locks(struct report *report)
+{
+	struct btsrec_search opts = { .size = sizeof(opts), .question = BTSREC_LOCKS };
+	struct btsrec_sink sink = { .write = report_in_string, .arg = &report->html.out };
+	enum btsrec_status status;
+
+	out_literal(&report->html.out, ",\"locks\":\"");
+	status = btsrec_search(report->html.rec, &opts, &sink);
+	out_char(&report->html.out, '"');
+	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO ? status : BTSREC_OK;
+}
+
+enum btsrec_status report_path(struct report *report, const struct fault *fault)
+{
+	struct path path = { .end_n = fault->kind ? fault->n : UINT64_MAX };
+	enum btsrec_status status;
+
+	if (!symbols_present(report->html.rec))
+		return BTSREC_OK;
+	status = btsrec_summary_each(report->html.rec, add_digest, &path);
+	if (status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO)
+		return status;
+	status = put_locks(report);
+	return status ? status : put_code(report, &path);
+}
