@@ -150,6 +150,10 @@ static void load(struct search *search, const struct reg_values_step *step)
 	search->class = worse(search->class, class);
 	search->unsure = search->has_suspect = false;
 	search->target = target;
+	if (target.has_address && !code_is_kernel(target.address)) {
+		hop->kind = ORIGIN_USER;
+		search->done = true;
+	}
 	/* MOVSX makes other bits above it. */
 	search->expected = known_only(value, known_bits(search->target.nr_bytes * 8U));
 }
@@ -170,6 +174,21 @@ uint8_t origin_bad_register(const struct reg_values_at *at, uint8_t a, uint8_t b
 	return is_kernel_a ? b : a;
 }
 
+/* An address of the kernel went in, and none came out. */
+static bool spoils(struct search *search, const struct reg_values_step *step, uint8_t from)
+{
+	enum origin_class was_class, is_class;
+	uint64_t was = reg_known(&step->at, from, false, &was_class).value;
+	uint64_t is = reg_known(&step->at, search->target.reg, true, &is_class).value;
+
+	if (worse(was_class, is_class) == ORIGIN_UNKNOWN || !code_is_kernel(was) ||
+	    code_is_kernel(is))
+		return false;
+	search->class = worse(search->class, worse(was_class, is_class));
+	add_reg(search, ORIGIN_SPOILED, step);
+	return true;
+}
+
 static void compute(struct search *search, const struct reg_values_step *step, uint8_t a,
 		    uint8_t b)
 {
@@ -179,6 +198,8 @@ static void compute(struct search *search, const struct reg_values_step *step, u
 		add_reg(search, ORIGIN_CONSTANT, step);
 		return;
 	}
+	if ((a == SEM_NO_REG || b == SEM_NO_REG) && spoils(search, step, reg))
+		return;
 	add_reg(search, reg == SEM_NO_REG ? ORIGIN_JOINED : ORIGIN_COMPUTED, step);
 	if (reg != SEM_NO_REG)
 		follow(search, reg);
@@ -191,6 +212,8 @@ static void take(struct search *search, const struct reg_values_step *step, unsi
 
 	switch (operand->kind) {
 	case SEM_REGISTER:
+		if (spoils(search, step, operand->reg))
+			break;
 		add_reg(search, ORIGIN_MOVED, step);
 		follow(search, operand->reg);
 		break;
@@ -368,29 +391,79 @@ static bool stores(const struct sem_insn *insn)
 	return insn->store_bytes || insn->op == SEM_PUSH || insn->op == SEM_CALL;
 }
 
+/*
+ * SDM vol. 2, BTS: a bit's number in a register goes beyond the word at *@address, which moves
+ * there.
+ */
+static uint64_t nr_of_bit(const struct reg_values_step *step, uint64_t *address,
+			  enum origin_class *ret)
+{
+	const struct sem_insn *insn = step->insn;
+	enum origin_class class;
+	struct known nr = reg_known(&step->at, insn->operands[1].reg, false, &class);
+	unsigned int nr_bits = insn->operand_bytes * 8U;
+	int64_t bit = nr_bits == 64 ? (int64_t)nr.value :
+		      nr_bits == 32 ? (int32_t)nr.value : (int16_t)nr.value;
+
+	*ret = worse(*ret, class);
+	*address += (uint64_t)((bit - (int64_t)((uint64_t)bit % nr_bits)) / 8);
+	return *ret == ORIGIN_UNKNOWN ? 0 : insn->operand_bytes;
+}
+
+static bool is_bit_of_register(const struct sem_insn *insn)
+{
+	return (insn->op == SEM_BTS || insn->op == SEM_BTR || insn->op == SEM_BTC) &&
+	       insn->operands[0].kind == SEM_MEMORY && insn->operands[1].kind == SEM_REGISTER;
+}
+
+/* How often a string instruction stores; false: not known. */
+static bool nr_repeats(const struct reg_values_step *step, uint64_t *nr, enum origin_class *ret)
+{
+	enum origin_class class = ORIGIN_CERTAIN;
+
+	*nr = step->insn->repeats ? reg_known(&step->at, SEM_RCX, false, &class).value : 1;
+	*ret = worse(*ret, class);
+	return class != ORIGIN_UNKNOWN && *nr && *nr <= UINT32_MAX;
+}
+
+/*
+ * The lowest address of @nr elements from @reg on.  SDM vol. 1, "DF Flag": going down is rare, so up
+ * is likely.
+ */
+static uint64_t string_at(const struct reg_values_step *step, uint8_t reg, uint64_t nr,
+			  enum origin_class *ret)
+{
+	struct known flags = step->at.certain.before[SEM_FLAGS];
+	enum origin_class class;
+	uint64_t at = reg_known(&step->at, reg, false, &class).value;
+
+	*ret = worse(*ret, worse(class, flags.mask & SEM_DF ? ORIGIN_CERTAIN : ORIGIN_LIKELY));
+	return flags.mask & flags.value & SEM_DF ? at - (nr - 1) * step->insn->operand_bytes : at;
+}
+
 /* How many bytes from where; 0: not known. */
 static uint64_t nr_stored(const struct reg_values *values, const struct reg_values_step *step,
 			  uint64_t *address, enum origin_class *ret)
 {
 	const struct sem_insn *insn = step->insn;
-	enum origin_class class;
-	struct known to, count;
+	struct known to;
+	uint64_t nr;
 
 	if (insn->op != SEM_STRING) {
 		to = address_of(values, step, true, ret);
 		*address = to.value;
 		if (insn->op == SEM_PUSH || insn->op == SEM_CALL)
 			return *ret == ORIGIN_UNKNOWN ? 0 : WORD_BYTES;
+		if (is_bit_of_register(insn))
+			return nr_of_bit(step, address, ret);
 		return *ret == ORIGIN_UNKNOWN || insn->store_bytes == SEM_ANY_BYTES ?
 			       0 : insn->store_bytes;
 	}
-	to = reg_known(&step->at, SEM_RDI, false, ret);
-	count = insn->repeats ? reg_known(&step->at, SEM_RCX, false, &class) : known_all(1);
-	if (insn->repeats)
-		*ret = worse(*ret, class);
-	*address = to.value;
-	return *ret == ORIGIN_UNKNOWN || count.value > UINT32_MAX ? 0 :
-	       count.value * insn->operand_bytes;
+	*ret = ORIGIN_CERTAIN;
+	if (!nr_repeats(step, &nr, ret))
+		return 0;
+	*address = string_at(step, SEM_RDI, nr, ret);
+	return *ret == ORIGIN_UNKNOWN ? 0 : nr * insn->operand_bytes;
 }
 
 static bool overlaps(const struct origin_target *target, uint64_t address, uint64_t nr_bytes)
@@ -435,6 +508,34 @@ static void store_of(struct search *search, const struct reg_values_step *step,
 	}
 }
 
+/* Of a copy what is looked for was where it was copied from; of a fill, in RAX. */
+static bool store_string(struct search *search, const struct reg_values_step *step,
+			 struct origin_hop *hop, uint64_t address, uint64_t nr_bytes)
+{
+	const struct sem_insn *insn = step->insn;
+	uint64_t offset = search->target.address - address;
+	enum origin_class class = ORIGIN_CERTAIN;
+	uint64_t from;
+
+	if (insn->op != SEM_STRING || !search->target.has_address || offset >= nr_bytes ||
+	    search->target.nr_bytes > nr_bytes - offset)
+		return false;
+	if (!(insn->reads >> SEM_RSI & 1)) {
+		follow(search, SEM_RAX);
+		return true;
+	}
+	from = string_at(step, SEM_RSI, nr_bytes / insn->operand_bytes, &class);
+	if (class == ORIGIN_UNKNOWN)
+		return false;
+	hop->kind = ORIGIN_COPIED;
+	hop->address = from + offset;
+	search->class = worse(search->class, class);
+	search->unsure = search->has_suspect = false;
+	search->target.address = from + offset;
+	search->target.has_number = false;
+	return true;
+}
+
 /* Some of what was loaded, or of what was stored, or with what was there before. */
 static void store_other(struct search *search, struct origin_hop *hop)
 {
@@ -461,7 +562,9 @@ static void found_store(struct search *search, const struct reg_values_step *ste
 	is_all = address == search->target.address && nr_bytes >= search->target.nr_bytes;
 	if (is_all && (insn->op == SEM_MOV || insn->op == SEM_PUSH))
 		store_of(search, step, &insn->operands[insn->op == SEM_MOV], hop);
-	else
+	else if (is_all && insn->op == SEM_XCHG)
+		store_of(search, step, &insn->operands[insn->operands[0].kind == SEM_MEMORY], hop);
+	else if (!store_string(search, step, hop, address, nr_bytes))
 		store_other(search, hop);
 }
 

@@ -21,6 +21,7 @@ enum origin_kind {
 	ORIGIN_COMPUTED,	/* from one register, and what else it needs */
 	ORIGIN_LOADED,
 	ORIGIN_STORED,
+	ORIGIN_COPIED,		/* from other memory, by one instruction */
 	ORIGIN_CONSTANT,	/* of the instruction itself */
 	ORIGIN_JOINED,		/* made of several, and which of them matters is not known */
 	ORIGIN_OLDER,		/* than what is known; see @why */
@@ -28,6 +29,8 @@ enum origin_kind {
 	ORIGIN_NO_RULE,		/* by an instruction that the table lacks, or by the processor */
 	ORIGIN_CHANGED,		/* the memory was changed between the store and the load */
 	ORIGIN_TOO_LONG,
+	ORIGIN_SPOILED,		/* made of an address of the kernel, and it is none */
+	ORIGIN_USER,		/* loaded from memory of the user */
 	ORIGIN_SUSPECT,		/* stored that value after it, to an address that is not known */
 };
 

@@ -22,22 +22,42 @@
 
 /**
  * struct likely - one pass
- * @memory: as of the step; @is_backward: in front of it.
+ * @memory: as of the step; @is_backward: in front of it.  That of the kernel and its modules, where
+ *	no stack is, is the second one.
  * @loaded, @stored: what is known of them in the step.
- * @has_dump: nothing else has run since.
+ * @has_dump: of either, nothing else has run since.
  * @nr_handlers: the step is in handlers of so many interrupts or exceptions that have returned.
  */
 struct likely {
 	struct reg_values *values;
-	struct memory memory;
+	struct memory memory[2];
 	struct known loaded;
 	struct known stored;
 	bool is_backward;
-	bool has_dump;
+	bool has_dump[2];
 	unsigned int nr_handlers;
 };
 
 /* --- Memory ------------------------------------------------------------- */
+
+/* Documentation/arch/x86/x86_64/mm.rst: from here on, the kernel and its modules. */
+#define IMAGE_VA	0xffffffff80000000ULL
+
+static bool is_image(uint64_t address)
+{
+	return address >= IMAGE_VA;
+}
+
+static struct memory *memory_at(struct likely *pass, uint64_t address)
+{
+	return &pass->memory[is_image(address)];
+}
+
+static void forget(struct likely *pass, bool image)
+{
+	memory_forget(&pass->memory[image]);
+	pass->has_dump[image] = false;
+}
 
 /*
  * Going back, what nobody has stored to since is as in the dump.  Interrupts come on after the end
@@ -46,12 +66,14 @@ struct likely {
 static struct known look(struct likely *pass, uint64_t address, unsigned int nr_bytes)
 {
 	const struct reg_values *values = pass->values;
+	struct memory *memory = memory_at(pass, address);
 	uint64_t value;
 
-	if (pass->has_dump && !pass->nr_handlers && !memory_has(&pass->memory, address, nr_bytes) &&
+	if (pass->has_dump[is_image(address)] && !pass->nr_handlers &&
+	    !memory_has(memory, address, nr_bytes) &&
 	    values->memory.read(values->memory.arg, false, address, nr_bytes, &value))
-		memory_set(&pass->memory, address, nr_bytes, known_all(value));
-	return memory_get(&pass->memory, address, nr_bytes);
+		memory_set(memory, address, nr_bytes, known_all(value));
+	return memory_get(memory, address, nr_bytes);
 }
 
 /* A repeated store of one value, or of many: where, and whether all of it is zero. */
@@ -67,7 +89,7 @@ static void store_string(struct likely *pass, const struct sem_insn *insn,
 	    (insn->repeats && rcx->mask != UINT64_MAX))
 		return;
 	for (uint64_t at = 0; at < nr_bytes; at += insn->operand_bytes)
-		memory_set(&pass->memory, to->value + at, insn->operand_bytes,
+		memory_set(memory_at(pass, to->value + at), to->value + at, insn->operand_bytes,
 			   is_zero && !pass->is_backward ? known_all(0) : known_none());
 }
 
@@ -88,14 +110,12 @@ static void store(struct likely *pass, const struct sem_insn *insn, struct sem_s
 		store_string(pass, insn, state);
 		return;
 	}
-	if (address.mask != UINT64_MAX && is_to_stack(insn)) {
-		memory_forget(&pass->memory);
-		pass->has_dump = false;
-	}
+	if (address.mask != UINT64_MAX && is_to_stack(insn))
+		forget(pass, false);
 	if (address.mask != UINT64_MAX || nr_bytes > 512)
 		return;
 	for (unsigned int at = 0; at < nr_bytes; at += WORD_BYTES)
-		memory_set(&pass->memory, address.value + at,
+		memory_set(memory_at(pass, address.value), address.value + at,
 			   nr_bytes - at < WORD_BYTES ? nr_bytes - at : WORD_BYTES,
 			   at || pass->is_backward ? known_none() : stored);
 }
@@ -120,7 +140,7 @@ static void learn(struct likely *pass, const struct sem_insn *insn, uint64_t add
 		  struct known was, struct known now)
 {
 	if (now.mask & ~was.mask)
-		memory_set(&pass->memory, address, nr_loaded(insn), now);
+		memory_set(memory_at(pass, address), address, nr_loaded(insn), now);
 }
 
 static void step(struct likely *pass, const struct sem_insn *insn, struct sem_state *state)
@@ -157,8 +177,8 @@ static void step(struct likely *pass, const struct sem_insn *insn, struct sem_st
 /* Others than the thread may have stored, or the recorder. */
 static void cut(struct likely *pass)
 {
-	memory_forget(&pass->memory);
-	pass->has_dump = false;
+	forget(pass, false);
+	forget(pass, true);
 }
 
 /* --- Passes ------------------------------------------------------------- */
@@ -168,8 +188,8 @@ static void pass_forward(struct likely *pass, const uint32_t *at)
 	struct reg_values *values = pass->values;
 	struct sem_state state;
 
-	memory_forget(&pass->memory);
-	pass->is_backward = pass->has_dump = false;
+	cut(pass);
+	pass->is_backward = false;
 	values->step = values->likely_step;
 	values->next = values->likely_version;
 	values->part = values->likely_part;
@@ -208,9 +228,9 @@ static void pass_backward(struct likely *pass)
 	uint32_t before[SEM_NR_REGS];
 	struct sem_state state;
 
-	memory_forget(&pass->memory);
+	cut(pass);
 	pass->is_backward = true;
-	pass->has_dump = values->memory.read;
+	pass->has_dump[false] = pass->has_dump[true] = values->memory.read;
 	pass->nr_handlers = 0;
 	memcpy(before, values->current, sizeof(before));
 	reg_values_start(values, before, &state);
@@ -259,7 +279,8 @@ static bool choose(struct reg_values *values, uint32_t *at)
 /* Memory lacks something: then nothing is likely. */
 static bool is_lost(const struct likely *pass)
 {
-	return pass->memory.nomem || pass->memory.full;
+	return pass->memory[false].nomem || pass->memory[false].full ||
+	       pass->memory[true].nomem || pass->memory[true].full;
 }
 
 static uint64_t nr_likely_bits(const struct reg_values *values)
@@ -293,11 +314,12 @@ bool reg_values_likely(struct reg_values *values, const struct reg_values_memory
 	}
 	values->is_likely = false;
 	reg_values_begin(values);
-	nomem = pass.memory.nomem;
+	nomem = pass.memory[false].nomem || pass.memory[true].nomem;
 	if (is_lost(&pass)) {
 		free(values->likely);
 		values->likely = NULL;
 	}
-	memory_fini(&pass.memory);
+	memory_fini(&pass.memory[false]);
+	memory_fini(&pass.memory[true]);
 	return !nomem;
 }

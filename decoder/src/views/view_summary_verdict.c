@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/escape.h"
+#include "kernel/poison.h"
 #include "flow/trace.h"
 #include "recorder/record.h"
 #include "symbols/symbol.h"
@@ -737,6 +738,15 @@ static const struct origin_hop *find_hop(const struct origin *origin, size_t i,
 	return NULL;
 }
 
+/* What wrote the memory that was loaded by hop @i. */
+static const struct origin_hop *find_store(const struct origin *origin, size_t i)
+{
+	const struct origin_hop *stored = find_hop(origin, i, ORIGIN_STORED);
+	const struct origin_hop *copied = find_hop(origin, i, ORIGIN_COPIED);
+
+	return copied && (!stored || copied < stored) ? copied : stored;
+}
+
 static const struct origin_hop *last_load(const struct origin *origin)
 {
 	const struct origin_hop *found = NULL;
@@ -745,6 +755,17 @@ static const struct origin_hop *last_load(const struct origin *origin)
 		if (origin->hops[i].kind == ORIGIN_LOADED)
 			found = &origin->hops[i];
 	return found;
+}
+
+/* What the oldest value means that is known, if that @is_same as @value. */
+static void add_meaning(struct sentence *sentence, const struct origin *origin, uint64_t value,
+			bool is_same)
+{
+	const struct origin_hop *oldest = why_oldest(origin);
+	char text[POISON_TEXT_BYTES];
+
+	if (oldest && (oldest->value == value) == is_same && poison_text(oldest->value, text))
+		add(sentence, " (%s)", text);
 }
 
 /* A branch took its target from memory. */
@@ -760,6 +781,7 @@ static void add_operand(struct sentence *sentence, const struct origin *origin)
 	if (known->value_class != ORIGIN_UNKNOWN)
 		add(sentence, "%s0x%" PRIx64, known->value_class == ORIGIN_LIKELY ? "~" : "=",
 		    known->value);
+	add_meaning(sentence, origin, known->value, true);
 }
 
 static void add_load(struct sentence *sentence, const struct why *why,
@@ -800,6 +822,8 @@ static const char *made_str(const struct origin_hop *last)
 	case ORIGIN_STORED: return "a constant that was stored by ";
 	case ORIGIN_JOINED: return "made of several values by ";
 	case ORIGIN_NO_RULE: return "written by ";
+	case ORIGIN_SPOILED: return "made of an address of the kernel by ";
+	case ORIGIN_USER: return "loaded from memory of the user by ";
 	default: return "maybe by ";
 	}
 }
@@ -837,7 +861,7 @@ static void say_from(struct sentence *from, const struct why *why, const struct 
 	const struct origin_hop *last = &why->origin.hops[why->origin.nr - 1];
 
 	if (stored) {
-		add(from, "stored there by ");
+		add(from, stored->kind == ORIGIN_COPIED ? "copied there by " : "stored there by ");
 		add_hop(from, why, stored);
 	}
 	if (!is_useful(last))
@@ -852,6 +876,7 @@ static void say_from(struct sentence *from, const struct why *why, const struct 
 		add(from, "%s%s", stored ? "; " : "", made_str(last));
 		add_hop(from, why, last);
 	}
+	add_meaning(from, &why->origin, why->origin.hops[0].value, false);
 	if (last->kind == ORIGIN_SUSPECT)
 		add(from, ", which has stored that value, but where is not known");
 	add_circumstances(from, why, last);
@@ -871,8 +896,7 @@ bool summary_say_operand(struct summary *view)
 	if (loaded)
 		add_load(&what, why, loaded);
 	if (loaded || origin->hops[0].target.reg == SEM_NO_REG)
-		stored = find_hop(origin, loaded ? (size_t)(loaded - origin->hops) : 0,
-				  ORIGIN_STORED);
+		stored = find_store(origin, loaded ? (size_t)(loaded - origin->hops) : 0);
 	say_from(&from, why, stored);
 	return loaded || stored || origin->hops[0].value_class != ORIGIN_UNKNOWN ||
 	       last->kind == ORIGIN_CONSTANT;

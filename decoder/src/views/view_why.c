@@ -29,7 +29,8 @@ const char *why_hop_str(enum origin_kind kind)
 		[ORIGIN_JOINED] = "joined", [ORIGIN_OLDER] = "older",
 		[ORIGIN_NO_ADDRESS] = "loaded", [ORIGIN_NO_RULE] = "written",
 		[ORIGIN_CHANGED] = "stored", [ORIGIN_TOO_LONG] = "more",
-		[ORIGIN_SUSPECT] = "maybe",
+		[ORIGIN_SUSPECT] = "maybe", [ORIGIN_COPIED] = "copied",
+		[ORIGIN_SPOILED] = "spoiled", [ORIGIN_USER] = "loaded",
 	};
 
 	return words[kind];
@@ -65,6 +66,9 @@ const char *why_end_str(const struct origin_hop *hop)
 	case ORIGIN_OLDER:
 		return hop->target.reg == SEM_NO_REG && hop->why != REG_VALUES_WINDOW ?
 			       "no store to it is known" : older_str(hop->why);
+	case ORIGIN_SPOILED:
+		return "made by this instruction of an address of the kernel, which it is no more";
+	case ORIGIN_USER: return "loaded from memory of the user";
 	case ORIGIN_NO_ADDRESS: return "not known: loaded from an address that is not known";
 	case ORIGIN_NO_RULE: return "not known: this instruction is not followed";
 	case ORIGIN_SUSPECT:
@@ -73,6 +77,16 @@ const char *why_end_str(const struct origin_hop *hop)
 		return "not known: after this store the memory was changed";
 	default: return "not known: the way is too long; ask from here on";
 	}
+}
+
+const struct origin_hop *why_oldest(const struct origin *origin)
+{
+	const struct origin_hop *found = NULL;
+
+	for (size_t i = 0; i < origin->nr; i++)
+		if (origin->hops[i].value_class != ORIGIN_UNKNOWN)
+			found = &origin->hops[i];
+	return found;
 }
 
 /* --- Places ------------------------------------------------------------- */
@@ -176,12 +190,34 @@ static bool is_string(const struct sem_insn *insn)
 	return insn->op == SEM_STRING;
 }
 
+/* SDM vol. 2, DIV and IDIV: the only operand that is shown. */
+static enum btsrec_status ask_divisor(struct why *why, const struct sem_insn *insn)
+{
+	const struct sem_operand *divisor = &insn->operands[0];
+	struct reg_values_at at;
+	struct known address;
+
+	if (divisor->kind == SEM_REGISTER) {
+		ask_reg(why, divisor->reg);
+		return BTSREC_OK;
+	}
+	look(why, why->values.fault_place, &at);
+	address = reg_values_address(why->values.values, insn, &at.likely, false);
+	if (divisor->kind != SEM_MEMORY || address.mask != UINT64_MAX)
+		return lack(why, "it is not known where the divisor lay");
+	ask_memory(why, address.value);
+	why->question.target.nr_bytes = divisor->bytes;
+	return BTSREC_OK;
+}
+
 /* The address that @insn could not access. */
 static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *insn)
 {
 	uint8_t base = insn->base, index = insn->index, reg;
 	struct reg_values_at at;
 
+	if (!why->fault.vector)
+		return ask_divisor(why, insn);
 	if (is_string(insn)) {
 		base = insn->writes & 1U << SEM_RDI ? SEM_RDI : SEM_RSI;
 		index = insn->writes & 1U << SEM_RSI ? SEM_RSI : SEM_NO_REG;

@@ -75,6 +75,9 @@ const char *why_hop_str(enum origin_kind kind);
 const char *why_class_str(enum origin_class class);
 const char *why_end_str(const struct origin_hop *hop);
 
+/** why_oldest() - the last hop whose value is known; NULL: there is none */
+const struct origin_hop *why_oldest(const struct origin *origin);
+
 /** why_is_kept() - is it a register that a function keeps for its caller, on the stack? */
 bool why_is_kept(const struct origin_hop *hop);
 

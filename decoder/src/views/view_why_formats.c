@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where a value came from, as text and as JSON lines. */
+#include "kernel/poison.h"
 #include "render/json.h"
 #include "render/text_columns.h"
 #include "symbols/symbol.h"
@@ -36,6 +37,17 @@ static void out_value(struct out *out, const struct origin_hop *hop)
 		out_hex(out, hop->value);
 }
 
+/* The oldest value that is known may have a meaning of its own. */
+static void out_meaning(struct why *why, const struct origin_hop *hop)
+{
+	char text[POISON_TEXT_BYTES];
+
+	if (hop != why_oldest(&why->origin) || !poison_text(hop->value, text))
+		return;
+	out_literal(&why->renderer.out, ", ");
+	out_str(&why->renderer.out, text);
+}
+
 static void text_place(struct why *why, const struct why_place *place, const char *word)
 {
 	struct out *out = &why->renderer.out;
@@ -67,10 +79,12 @@ static void text_hop(struct why *why, const struct origin_hop *hop)
 		out_target(out, hop);
 	else
 		out_value(out, hop);
-	if (hop->kind == ORIGIN_LOADED && hop->has_address) {
+	if ((hop->kind == ORIGIN_LOADED || hop->kind == ORIGIN_COPIED ||
+	     hop->kind == ORIGIN_USER) && hop->has_address) {
 		out_literal(out, " from ");
 		out_hex(out, hop->address);
 	}
+	out_meaning(why, hop);
 	out_char(out, '\n');
 }
 
@@ -128,6 +142,7 @@ static bool is_answer(const struct origin_hop *last)
 {
 	return last->class != ORIGIN_UNKNOWN &&
 	       (last->kind == ORIGIN_STORED || last->kind == ORIGIN_CONSTANT ||
+		last->kind == ORIGIN_SPOILED || last->kind == ORIGIN_USER ||
 		last->kind == ORIGIN_OLDER);
 }
 
