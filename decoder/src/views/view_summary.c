@@ -188,7 +188,21 @@ static bool is_from_user(const struct summary *view, const struct calltree_line 
 	return frame_is_entry(line->frame) && !code_is_kernel(line->from);
 }
 
-/* Where the innermost entry from user code is, or what MAX_PATH_LINES leave. */
+/* Did the fault happen in the interrupt that begins there?  What that came upon is not at fault. */
+static bool is_its_interrupt(const struct summary *view, const struct calltree_line *line)
+{
+	const struct fault *fault = &view->calls.fault;
+	const struct btsrec_cpu *failed = session_failed_cpu(view->calls.renderer.rec);
+
+	return (fault->kind == FAULT_EXCEPTION || fault->kind == FAULT_CALL) &&
+	       line->frame == FRAME_IRQ && line->n != fault->n &&
+	       !verdict_is_lockup((enum btsrec_reason)failed->freeze.reason);
+}
+
+/*
+ * Where the innermost entry from user code is, or the interrupt of the fault, or what
+ * MAX_PATH_LINES leave.
+ */
 static size_t first_of_path(const struct summary *view)
 {
 	const struct calltree *tree = &view->calls.tree;
@@ -197,7 +211,7 @@ static size_t first_of_path(const struct summary *view)
 	while (first && nr < MAX_PATH_LINES - 1) {
 		struct calltree_line line = calltree_line(tree, tree->open[--first]);
 
-		if (is_from_user(view, &line))
+		if (is_from_user(view, &line) || is_its_interrupt(view, &line))
 			break;
 		nr += !recurs(view, first);
 	}
