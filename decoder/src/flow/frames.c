@@ -130,20 +130,33 @@ static void do_branch(struct frames *f, const struct btsrec_record *record,
 
 /* --- Events ------------------------------------------------------------- */
 
-/* The owner of the stack after something is missing. */
+static void take_stack(struct frames *f, bool known, uint32_t pid)
+{
+	const struct stack *current = f->stacks.current;
+
+	if (known && current->known && current->pid == pid)
+		return;
+	stacks_select(&f->stacks, known, pid);
+	f->step.switched = true;
+}
+
+/*
+ * The owner of the stack after something is missing.  If a switch comes first, its annotation is
+ * written on the stack of the thread that ends, which goes on until the stack pointer changes.
+ */
 static void recover(struct frames *f, const struct btsrec_side *side, uint64_t from)
 {
-	struct stack *current = f->stacks.current;
+	struct stack *current;
 
 	f->lost = false;
 	f->step.lost = true;
-	f->has_switch = false;
+	f->has_switch = f->has_switch && f->is_first && code_is_kernel(from);
 	f->switching = false;
 	f->thunk.type = BRANCH_UNKNOWN;
-	if (!side || !current->known || current->pid != side->pid) {
-		stacks_select(&f->stacks, side, side ? side->pid : 0);
-		f->step.switched = true;
-	}
+	if (f->has_switch)
+		take_stack(f, true, f->prev_pid);
+	else
+		take_stack(f, side, side ? side->pid : 0);
 	current = f->stacks.current;
 	if (!code_is_kernel(from))
 		stack_cut(&f->stacks, frames_kernel_part(current));
@@ -193,6 +206,8 @@ static void feed_switch(struct frames *f, const struct btsrec_event *event)
 	if (!f->lost && !f->stacks.current->known)
 		stacks_name(&f->stacks, event->sw.prev.pid);
 	f->has_switch = true;
+	f->is_first = f->lost;
+	f->prev_pid = event->sw.prev.pid;
 	f->switch_pid = event->sw.next.pid;
 	if (f->source.place)
 		return;
@@ -232,6 +247,7 @@ const struct frames_step *frames_feed(struct frames *frames, const struct btsrec
 	case BTSREC_EVENT_ARM:
 	case BTSREC_EVENT_GAP:
 		frames->lost = true;
+		frames->has_switch = false;
 		break;
 	default:
 		break;

@@ -23,7 +23,8 @@ struct place_entry {
 /**
  * struct frames - one CPU under way
  * @lost: since the last branch something is missing; true at the start.
- * @has_switch: annotated, but the stack has not changed yet; to thread @switch_pid.
+ * @has_switch: annotated, but the stack has not changed yet; from thread @prev_pid to thread
+ *	@switch_pid.  @is_first: nothing was recorded between the last loss and that.
  * @switching: it has, and the code that did it still runs.
  * @thunk: the branch that led into the thunk that runs.
  * @noted: where to keep what the source says of the way of this branch; NULL: nowhere.
@@ -36,7 +37,9 @@ struct frames {
 	struct stacks stacks;
 	bool lost;
 	bool has_switch;
+	bool is_first;
 	bool switching;
+	uint32_t prev_pid;
 	uint32_t switch_pid;
 	struct frame_thunk thunk;
 	struct code_brief *noted;

@@ -93,6 +93,46 @@ START_TEST(new_thread_after_an_annotation)
 }
 END_TEST
 
+/*
+ * A pause ends at a switch: what follows is on the stack of the thread that ends.  When that one
+ * runs again its newest call is the one that changes stacks.
+ */
+START_TEST(a_switch_after_a_gap)
+{
+	start();
+	call(K(1), K(2));
+	gap();
+	annotate(BTSREC_EVENT_SWITCH, 1, 2);
+	call(K(0x30) + 0x10, K(0x31));
+	ck_assert_uint_eq(frames_stack(frames)->pid, 1);
+	ret(K(0x31) + 8, K(0x30) + 0x10 + CALL_BYTES);
+	call(K(0x30) + 0x20, SWITCH_TO_ASM);
+	jump(SWITCH_TO_ASM + 8, SWITCH_TO);
+	ck_assert_uint_eq(frames_stack(frames)->pid, 2);
+	ret(SWITCH_TO + 8, K(7));
+	switch_to(2, 1);
+	ck_assert_uint_eq(frames_stack(frames)->pid, 1);
+	ret(SWITCH_TO + 8, K(0x30) + 0x20 + CALL_BYTES);
+	ck_assert(!step.mismatch && !step.lost);
+	finish();
+}
+END_TEST
+
+/* But one before a gap may be over by its end. */
+START_TEST(a_switch_before_a_gap)
+{
+	start();
+	call(K(1), K(2));
+	annotate(BTSREC_EVENT_SWITCH, 1, 2);
+	gap();
+	call(K(3), K(4));
+	ck_assert_uint_eq(frames_stack(frames)->pid, 2);
+	ret(K(4) + 8, K(3) + CALL_BYTES);
+	ck_assert_uint_eq(frames_stack(frames)->pid, 2);
+	finish();
+}
+END_TEST
+
 /* Code that looks like the first of a thread is none without a switch. */
 START_TEST(no_new_thread)
 {
@@ -303,7 +343,8 @@ START_TEST(gap_before_a_system_return)
 END_TEST
 
 BTSREC_CK_MAIN("frames_threads", unseen_entry_left_at_once, thread_switch, thread_was_elsewhere,
-	       new_thread, new_thread_after_an_annotation, no_new_thread, switch_by_unknown_code,
+	       new_thread, new_thread_after_an_annotation, a_switch_after_a_gap,
+	       a_switch_before_a_gap, no_new_thread, switch_by_unknown_code,
 	       switch_without_names, switch_of_user_code_only, thread_named_late,
 	       cr3_change_is_no_switch, bridged_gap, bridge_then_astray,
 	       gap_without_a_bridge, contradiction_is_a_gap, gap_with_another_thread,
