@@ -141,8 +141,8 @@ static void take_stack(struct frames *f, bool known, uint32_t pid)
 }
 
 /*
- * The owner of the stack after something is missing.  If a switch comes first, its annotation is
- * written on the stack of the thread that ends, which goes on until the stack pointer changes.
+ * The owner of the stack after something is missing.  A switch that comes first is annotated on the
+ * stack of the thread that ends.  That one goes on until the stack pointer changes.
  */
 static void recover(struct frames *f, const struct btsrec_side *side, uint64_t from)
 {
