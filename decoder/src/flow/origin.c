@@ -272,6 +272,13 @@ static void combine(struct search *search, const struct reg_values_step *step)
 			other->kind == SEM_REGISTER ? other->reg : SEM_NO_REG);
 }
 
+/* The addresses and the count of a string instruction, also of one that an interrupt came into. */
+static bool counts(const struct sem_insn *insn, uint8_t reg)
+{
+	return (insn->op == SEM_STRING || (insn->op == SEM_OTHER && insn->repeats)) &&
+	       (reg == SEM_RSI || reg == SEM_RDI || reg == SEM_RCX);
+}
+
 static void exchange(struct search *search, const struct reg_values_step *step)
 {
 	const struct sem_insn *insn = step->insn;
@@ -379,7 +386,10 @@ static void written(struct search *search, const struct reg_values_step *step)
 		other_stack(search, step);
 		break;
 	default:
-		add_reg(search, ORIGIN_NO_RULE, step);
+		if (counts(insn, search->target.reg))
+			compute(search, step, search->target.reg, SEM_NO_REG);
+		else
+			add_reg(search, ORIGIN_NO_RULE, step);
 		break;
 	}
 }

@@ -17,6 +17,7 @@
 #include "views/values.h"
 
 #define WORD_BYTES	8
+#define VECTOR_PAGE_FAULT	14
 
 /* --- Words -------------------------------------------------------------- */
 
@@ -179,10 +180,10 @@ static enum btsrec_status ask_target(struct why *why, uint32_t place)
 /* SDM vol. 3A, table 6-1: these are of an address, or of what a division divides by. */
 static bool has_operand(int vector)
 {
-	const int divide = 0, stack = 12, protection = 13, page = 14, alignment = 17;
+	const int divide = 0, stack = 12, protection = 13, alignment = 17;
 
 	return vector < 0 || vector == divide || vector == stack || vector == protection ||
-	       vector == page || vector == alignment;
+	       vector == VECTOR_PAGE_FAULT || vector == alignment;
 }
 
 static bool is_string(const struct sem_insn *insn)
@@ -210,6 +211,22 @@ static enum btsrec_status ask_divisor(struct why *why, const struct sem_insn *in
 	return BTSREC_OK;
 }
 
+/*
+ * Of MOVS and CMPS two registers are addresses.  SDM vol. 3A, 4.7: bit 1 of the error code of a
+ * page fault says that it was a write, which is by RDI.
+ */
+static uint8_t string_register(const struct why *why, const struct sem_insn *insn)
+{
+	const struct btsrec_registers *registers = why->values.registers;
+	const uint64_t is_write = 1U << 1;
+
+	if (why->fault.vector != VECTOR_PAGE_FAULT || !(insn->reads >> SEM_RSI & 1) ||
+	    !insn->store_bytes || !registers || !(registers->flags & BTSREC_REGISTERS_ENTRY) ||
+	    registers->entry.ip != why->fault.from)
+		return SEM_NO_REG;
+	return registers->error_code & is_write ? SEM_RDI : SEM_RSI;
+}
+
 /* The address that @insn could not access. */
 static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *insn)
 {
@@ -218,6 +235,10 @@ static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *in
 
 	if (!why->fault.vector)
 		return ask_divisor(why, insn);
+	if (is_string(insn) && string_register(why, insn) != SEM_NO_REG) {
+		ask_reg(why, string_register(why, insn));
+		return BTSREC_OK;
+	}
 	if (is_string(insn)) {
 		base = insn->writes & 1U << SEM_RDI ? SEM_RDI : SEM_RSI;
 		index = insn->writes & 1U << SEM_RSI ? SEM_RSI : SEM_NO_REG;
