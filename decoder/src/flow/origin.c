@@ -128,10 +128,67 @@ static void set_number(const struct search *search, const struct reg_values_step
 	ret->offset = number.offset;
 }
 
+/* Does the value stay the same on this hop? */
+static bool keeps_value(const struct origin_hop *hop)
+{
+	const struct sem_insn *insn = hop->insn;
+
+	switch (hop->kind) {
+	case ORIGIN_ASKED:
+		return true;
+	case ORIGIN_MOVED:
+		return insn->op == SEM_MOV && insn->operands[0].bytes == WORD_BYTES;
+	case ORIGIN_LOADED:
+		return insn->op == SEM_POP ||
+		       (insn->op == SEM_MOV && insn->operands[0].bytes == WORD_BYTES);
+	case ORIGIN_STORED:
+		return hop->target.nr_bytes == WORD_BYTES;
+	default:
+		return false;
+	}
+}
+
+/* A register that is lost and was kept on the stack has the value that it had there. */
+static struct known kept_value(struct search *search, const struct reg_values_step *step,
+			       uint8_t reg, enum origin_class *ret)
+{
+	struct origin_question question = *search->question;
+	struct origin origin;
+
+	question.place = step->place;
+	question.target = (struct origin_target){ .reg = reg, .nr_bytes = WORD_BYTES };
+	question.is_within = true;
+	origin_find(search->values, &question, &origin);
+	for (size_t i = 0; i < origin.nr && keeps_value(&origin.hops[i]); i++) {
+		const struct origin_hop *hop = &origin.hops[i];
+
+		*ret = worse(hop->class, hop->value_class);
+		if (*ret != ORIGIN_UNKNOWN)
+			return known_all(hop->value);
+	}
+	*ret = ORIGIN_UNKNOWN;
+	return known_none();
+}
+
+static struct known load_address(struct search *search, const struct reg_values_step *step,
+				 enum origin_class *ret)
+{
+	const struct sem_insn *insn = step->insn;
+	struct known address = address_of(search->values, step, false, ret);
+
+	if (*ret != ORIGIN_UNKNOWN || search->question->is_within || insn->op != SEM_MOV ||
+	    insn->base == SEM_NO_REG || insn->index != SEM_NO_REG || insn->segment ||
+	    insn->address_bytes != WORD_BYTES)
+		return address;
+	address = kept_value(search, step, insn->base, ret);
+	return *ret == ORIGIN_UNKNOWN ? address :
+					known_all(address.value + (uint64_t)insn->disp);
+}
+
 static void load(struct search *search, const struct reg_values_step *step)
 {
 	enum origin_class class;
-	struct known address = address_of(search->values, step, false, &class), value;
+	struct known address = load_address(search, step, &class), value;
 	struct origin_target target = { .reg = SEM_NO_REG, .address = address.value,
 					.has_address = class != ORIGIN_UNKNOWN,
 					.nr_bytes = (uint8_t)nr_loaded(step->insn) };

@@ -91,6 +91,7 @@ struct origin {
  * @numbers: of all that ran; borrowed.
  * @sp: the stack pointer of the thread there; its stack is the @stack_bytes around it that begin
  *	at a multiple of that.  0: not known.
+ * @is_within: it is part of another one.
  */
 struct origin_question {
 	uint32_t place;
@@ -98,6 +99,7 @@ struct origin_question {
 	const struct value_numbers *numbers;
 	uint64_t sp;
 	uint64_t stack_bytes;
+	bool is_within;
 };
 
 /** origin_find() - the chain of @question */

@@ -854,8 +854,11 @@ void reg_values_look(struct reg_values *values, struct reg_values_step *step)
 void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_fn fn, void *arg)
 {
 	struct reg_values_step step;
-	uint32_t before[SEM_NR_REGS];
+	uint32_t before[SEM_NR_REGS], was_next = values->next;
+	size_t was_step = values->step, was_part = values->part;
+	bool is_within = values->is_back;
 
+	values->is_back = true;
 	memcpy(before, values->current, sizeof(before));
 	values->next = (uint32_t)values->nr_versions;
 	values->part = values->nr_parts - 1;
@@ -874,7 +877,13 @@ void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_
 		if (!fn(arg, &step))
 			break;
 	}
+	values->is_back = is_within;
 	reg_values_begin(values);
+	if (!is_within)
+		return;
+	values->step = was_step;
+	values->next = was_next;
+	values->part = was_part;
 }
 
 /* RSP or RBP leads to the word, and no operand that is shown; SEM_NO_REG: an operand does. */

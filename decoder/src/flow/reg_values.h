@@ -157,7 +157,11 @@ typedef bool (*reg_values_step_fn)(void *arg, struct reg_values_step *step);
 /** reg_values_look() - what is known around @step, which was received */
 void reg_values_look(struct reg_values *values, struct reg_values_step *step);
 
-/** reg_values_back() - all steps from @place on, the newest first; UINT32_MAX: from the newest */
+/**
+ * reg_values_back() - all steps from @place on, the newest first
+ * @place: UINT32_MAX: from the newest.
+ * @fn: may call it, too.
+ */
 void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_fn fn,
 		     void *arg);
 

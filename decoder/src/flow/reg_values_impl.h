@@ -63,6 +63,7 @@ struct mark {
  * @at, @next: of the pass that is under way: versions before the step, and the next new one.
  * @likely: of the versions from @likely_version on, which the steps from @likely_step on make;
  *	NULL: none.  @is_likely: the pass is about those.
+ * @is_back: reg_values_back() is under way.
  */
 struct reg_values {
 	struct sem_insn *insns;
@@ -93,6 +94,7 @@ struct reg_values {
 	uint32_t likely_step;
 	uint32_t likely_part;
 	bool is_likely;
+	bool is_back;
 };
 
 /** reg_values_insn_at() - of @step */

@@ -17,6 +17,9 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/objtool.h>
+#include <linux/percpu.h>
+#include <linux/uaccess.h>
+#include <linux/workqueue.h>
 
 #define NR_ROUNDS	400
 #define NR_NUMBERS	8
@@ -218,7 +221,7 @@ static noinline unsigned long caller_fault(struct thing *thing)
 
 	caller_cause((unsigned long *)words);
 	busy();
-	return *words[1];
+	return READ_ONCE(*words[1]);
 }
 
 /*
@@ -284,6 +287,125 @@ static noinline void order_cause(struct thing *thing, unsigned long *data, long 
 }
 FAULT(order, READ_ONCE(*thing->data))
 
+/* 0 less 1, without a sign. */
+static noinline void underflow_cause(struct thing *thing, unsigned int nr)
+{
+	thing->index = nr - 1;
+}
+FAULT(underflow, READ_ONCE(thing->data[thing->index << 8]))
+
+/* A bad pointer in an object that was copied. */
+static noinline void copied_cause(struct thing *thing)
+{
+	thing->next = (struct thing *)0x28;
+}
+
+static noinline void copied_copy(struct thing *to, const struct thing *from)
+{
+	size_t nr_bytes = sizeof(*to);
+
+	OPTIMIZER_HIDE_VAR(nr_bytes);
+	memcpy(to, from, nr_bytes);
+}
+FAULT(copied, READ_ONCE(thing->next->count))
+
+/* What is handed to a callback that runs later, in another thread. */
+struct job {
+	struct work_struct work;
+	struct thing *thing;
+};
+
+static unsigned long callback_fault(struct thing *thing);
+
+static void callback_run(struct work_struct *work)
+{
+	struct job *job = container_of(work, struct job, work);
+
+	busy();
+	callback_fault(job->thing);
+}
+
+static noinline void callback_cause(struct job *job)
+{
+	job->thing = (struct thing *)0x100;
+}
+FAULT(callback, READ_ONCE(thing->count))
+
+static void callback_begin(void)
+{
+	static struct job job;
+
+	INIT_WORK(&job.work, callback_run);
+	callback_cause(&job);
+	schedule_work_on(raw_smp_processor_id(), &job.work);
+	flush_work(&job.work);
+}
+
+/* A user's number is taken for a pointer. */
+static noinline void user_cause(struct thing *thing)
+{
+	unsigned long value = 0;
+
+	if (get_user(value, (unsigned long __user *)current->mm->arg_start))
+		pr_err("btsbugs: no arguments\n");
+	thing->data = (unsigned long *)value;
+}
+FAULT(user, READ_ONCE(*thing->data))
+
+/* A variable of the CPU. */
+static DEFINE_PER_CPU(unsigned long *, slot);
+
+static noinline void percpu_cause(void)
+{
+	this_cpu_write(slot, (unsigned long *)0x48);
+}
+FAULT(percpu, READ_ONCE(*this_cpu_read(slot)))
+
+/* A flag in the wrong word. */
+static noinline void setbit_cause(struct thing *thing, long nr)
+{
+	OPTIMIZER_HIDE_VAR(nr);
+	change_bit(nr, (unsigned long *)&thing->next);
+}
+FAULT(setbit, READ_ONCE(thing->next->count))
+
+/* By nothing. */
+static noinline void divide_cause(struct thing *thing)
+{
+	thing->index = 0;
+}
+FAULT(divide, thing->count = 1000 / READ_ONCE(thing->index))
+
+/* Taken away twice. */
+static noinline struct thing *xchg_cause(struct thing *thing)
+{
+	return xchg(&thing->next, NULL);
+}
+FAULT(xchg, READ_ONCE(thing->next->count))
+
+/* A pointer to a variable of a function that has returned: another one's is there now. */
+static noinline void local_keep(struct thing *thing)
+{
+	unsigned long words[64];
+	unsigned long *kept = words;
+	int i;
+
+	for (i = 0; i < 64; i++)
+		WRITE_ONCE(words[i], (unsigned long)thing);
+	OPTIMIZER_HIDE_VAR(kept);
+	thing->data = kept;
+}
+
+static noinline void local_cause(void)
+{
+	unsigned long words[64];
+	int i;
+
+	for (i = 0; i < 64; i++)
+		WRITE_ONCE(words[i], 0x58);
+}
+FAULT(local, READ_ONCE(**(unsigned long **)thing->data))
+
 /* KIND_cause() with more than @thing. */
 #define PLANT(kind, cause)						\
 	static noinline void kind##_plant(struct thing *thing)		\
@@ -314,6 +436,29 @@ PLANT(race, race_begin(thing))
 PLANT(forgotten, forgotten_cause(thing))
 PLANT(order, order_cause(thing, (unsigned long *)7UL, (long)thing->numbers))
 
+PLANT(underflow, underflow_cause(thing, 0))
+
+static noinline void copied_plant(struct thing *thing)
+{
+	struct thing *to = make();
+
+	copied_cause(thing);
+	busy();
+	copied_copy(to, thing);
+	copied_fault(to);
+}
+PLANT(user, user_cause(thing))
+PLANT(percpu, percpu_cause())
+PLANT(setbit, setbit_cause(thing, 45))
+PLANT(divide, divide_cause(thing))
+PLANT(xchg, xchg_cause(thing))
+PLANT(local, local_keep(thing); local_cause())
+
+static noinline void callback_plant(struct thing *thing)
+{
+	callback_begin();
+}
+
 static const struct {
 	const char *name;
 	void (*plant)(struct thing *thing);
@@ -338,6 +483,15 @@ static const struct {
 	{ "race", race_plant },
 	{ "forgotten", forgotten_plant },
 	{ "order", order_plant },
+	{ "underflow", underflow_plant },
+	{ "copied", copied_plant },
+	{ "callback", callback_plant },
+	{ "user", user_plant },
+	{ "percpu", percpu_plant },
+	{ "setbit", setbit_plant },
+	{ "divide", divide_plant },
+	{ "xchg", xchg_plant },
+	{ "local", local_plant },
 };
 
 static int bug_set(const char *value, const struct kernel_param *param)

@@ -43,6 +43,15 @@ KINDS = {
     "race": ["race_cause"],
     "forgotten": ["forgotten_cause"],
     "order": ["order_cause", "order_plant"],
+    "underflow": ["underflow_cause", "underflow_plant"],
+    "copied": ["copied_cause"],
+    "callback": ["callback_cause"],
+    "user": ["user_cause", "__get_user_8"],
+    "percpu": ["percpu_cause"],
+    "setbit": ["setbit_cause"],
+    "divide": ["divide_cause"],
+    "xchg": ["xchg_cause"],
+    "local": ["local_cause"],
 }
 
 
@@ -67,7 +76,8 @@ def _dump(context, kind: str):
 
 
 def _function(row) -> str:
-    return row.get("ip_sym", "").split("+")[0]
+    """Without what gcc adds to a copy of a function: .constprop.0"""
+    return row.get("ip_sym", "").split("+")[0].split(".")[0]
 
 
 def _judge(context, kind: str, path) -> tuple[bool, bool]:
