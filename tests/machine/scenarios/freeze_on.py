@@ -55,7 +55,7 @@ WAY = re.compile(r"""
 @dataclass(frozen=True)
 class Trigger:
     """@action: what the guest does, and none of its work; @leads_to: the function whose call is
-    the trigger.
+    the trigger, with " | " between alternatives.
 
     @verdict: what it must say, with " | " between alternatives: another CPU may report a stall.
     @setup, @cleanup: of the kernel's watchdogs.
@@ -71,12 +71,14 @@ class Trigger:
     cleanup: str = ""
 
 
+# Of a WARN() with a text, where the kernel has the second.
+REPORT = "report_bug | report_bug_entry"
 DO = "echo {} >/sys/module/btswarn/parameters/do"
 ASK = "echo {} >/sys/module/btsrequest/parameters/do || fail \"$(dmesg | tail -n 1)\""
 SYSCTL = "echo {} >/proc/sys/kernel/"
 STALL = "echo {} >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"
 TRIGGERS = {
-    "warn": Trigger("warn", DO.format("warn"), "warning", "report_bug", "as WARN() does"),
+    "warn": Trigger("warn", DO.format("warn"), "warning", REPORT, "as WARN() does"),
     "tracepoint": Trigger("warn,tracepoint:oom_score_adj_update",
                           "echo 1 >/proc/self/oom_score_adj", "tracepoint",
                           "on_tracepoint [btsrec]",
@@ -108,7 +110,7 @@ TRIGGERS = {
                          "rcu stall in do_set | rcu stall was reported",
                          setup=STALL.format(3), cleanup=STALL.format(60)),
     # The last one: the kernel looks for no hung task any more after an oops.
-    "oops": Trigger("oops", f"({DO.format('bug')})", "oops", "report_bug", "as BUG() does"),
+    "oops": Trigger("oops", f"({DO.format('bug')})", "oops", REPORT, "as BUG() does"),
 }
 
 # A list is set while the recorder is frozen: to look for a function takes the kernel millions of
@@ -205,9 +207,10 @@ def _check_history(machine, cpu: int, name: str, events) -> truth.Log:
     return log
 
 
-def _is_entry(symbol: str, function: str) -> bool:
-    """Code for IBT goes on behind its first instruction, of four bytes."""
-    return re.sub(r"\+0x[04](?![0-9a-f])", "", symbol, count=1) == function
+def _is_entry(symbol: str, functions: str) -> bool:
+    """Of one of FUNCTIONS. Code for IBT goes on behind its first instruction, of four bytes."""
+    name = re.sub(r"\+0x[04](?![0-9a-f])", "", symbol, count=1)
+    return name in functions.split(" | ")
 
 
 def _is_way(event, function: str) -> bool:
