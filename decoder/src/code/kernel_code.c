@@ -146,7 +146,7 @@ static bool is_its_thunk(struct code *code, uint64_t cr3, uint64_t va)
 	return at[0] == 0xff && (at[1] & 0xf8) == 0xe0 && at[2] == INT3;
 }
 
-/* Functions may consist of a return; a thunk that does is among the others. */
+/* Others may look like one that counts calls; those are among the retpolines. */
 static bool is_among_thunks(struct code *code, uint64_t cr3, uint64_t va)
 {
 	uint64_t middle = va & ~(uint64_t)(THUNK_BYTES - 1);
@@ -158,17 +158,37 @@ static bool is_among_thunks(struct code *code, uint64_t cr3, uint64_t va)
 	return false;
 }
 
-/* its_return_thunk and __x86_return_thunk of arch/x86/lib/retpoline.S: "ret; int3". */
+/* Return thunks are behind the retpolines: by 0x5b0 bytes, thunks for ITS among them, in 6.1.192. */
+#define RETURN_THUNKS_BYTES	2048
+
+static bool is_behind_retpolines(struct code *code, uint64_t cr3, uint64_t va)
+{
+	uint64_t middle = va & ~(uint64_t)(THUNK_BYTES - 1);
+
+	for (uint64_t bytes = 0; bytes <= RETURN_THUNKS_BYTES; bytes += THUNK_BYTES)
+		if (is_retpoline(code, cr3, middle - bytes))
+			return true;
+	return false;
+}
+
+/*
+ * its_return_thunk and __x86_return_thunk of arch/x86/lib/retpoline.S: "ret; int3".  So are a
+ * function's last bytes where returns need no thunk, and .spinlock.text lies close before all this.
+ * So is the trampoline of a static call that calls nothing, which has UD1 behind it (asm/static_call.h).
+ */
 static bool is_plain_return_thunk(struct code *code, uint64_t cr3, uint64_t va)
 {
 	static const struct pattern ret_int3 = PATTERN("\xc3\xcc");
-	uint8_t bytes[2];
+	static const struct pattern ud1 = PATTERN("\x0f\xb9\xcc");
+	uint8_t bytes[8];
 	size_t nr_bytes;
 
 	if (va % RETURN_THUNK_ALIGN)
 		return false;
 	(void)code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
-	return matches(&ret_int3, bytes, nr_bytes) && is_among_thunks(code, cr3, va);
+	return matches(&ret_int3, bytes, nr_bytes) &&
+	       !(nr_bytes == sizeof(bytes) && matches(&ud1, bytes + 5, 3)) &&
+	       is_behind_retpolines(code, cr3, va);
 }
 
 /* call_depth_return_thunk there, v6.2: "shl $5" of that variable, "jz"; 16 calls are the longest. */

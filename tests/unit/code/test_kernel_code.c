@@ -184,7 +184,7 @@ START_TEST(thunks_by_their_order)
 }
 END_TEST
 
-/* Return thunks are near the others; a function that only returns may be anywhere. */
+/* Return thunks are behind the others; a function that only returns may be anywhere. */
 START_TEST(return_thunks)
 {
 	static const char depth[] = "\x65\x48\xc1\x24\x25\x10\x20\0\0\x05\x74\x02\xc3\xcc\xe8\x01"
@@ -216,6 +216,13 @@ START_TEST(return_thunks)
 	ck_assert_int_eq(insn.here, CODE_THUNK_RETURN);
 	ck_assert_int_eq(insn.there, CODE_THUNK_RETURN);
 	ck_assert_int_eq(kernel_code_thunk(cf_code, 0, MODULE + 0x100), CODE_NO_THUNK);
+	/* The end of a function that lies before them; a static call that calls nothing. */
+	cf_put(TEXT + 0x7e0, "\xc3\xcc\xcc\xcc\xcc");
+	cf_put(TEXT + 0x890, "\xc3\xcc\x90\x90\x90\x0f\xb9\xcc");
+	cf_start();
+	ck_assert_int_eq(kernel_code_thunk(cf_code, 0, TEXT + 0x7e0), CODE_NO_THUNK);
+	ck_assert_int_eq(kernel_code_thunk(cf_code, 0, TEXT + 0x890), CODE_NO_THUNK);
+	ck_assert_int_eq(kernel_code_thunk(cf_code, 0, TEXT + 0x880), CODE_THUNK_RETURN);
 	/* That of 6.12 begins with ENDBR64, and has no absolute address. */
 	cf_put(TEXT + 0xa00, "\xf3\x0f\x1e\xfa\x65\x48\xc1\x25\x11\x12\x13\x14\x05\x74\x02\xc3");
 	cf_start();
