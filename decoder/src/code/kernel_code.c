@@ -158,7 +158,7 @@ static bool is_among_thunks(struct code *code, uint64_t cr3, uint64_t va)
 	return false;
 }
 
-/* Return thunks are behind the retpolines: by 0x5b0 bytes, thunks for ITS among them, in 6.1.192. */
+/* Return thunks are behind the retpolines; in 6.1.192 by 0x5b0 bytes, thunks for ITS included. */
 #define RETURN_THUNKS_BYTES	2048
 
 static bool is_behind_retpolines(struct code *code, uint64_t cr3, uint64_t va)
@@ -172,9 +172,9 @@ static bool is_behind_retpolines(struct code *code, uint64_t cr3, uint64_t va)
 }
 
 /*
- * its_return_thunk and __x86_return_thunk of arch/x86/lib/retpoline.S: "ret; int3".  So are a
- * function's last bytes where returns need no thunk, and .spinlock.text lies close before all this.
- * So is the trampoline of a static call that calls nothing, which has UD1 behind it (asm/static_call.h).
+ * its_return_thunk and __x86_return_thunk of arch/x86/lib/retpoline.S: "ret; int3".  The last bytes
+ * of a function are the same where returns need no thunk; .spinlock.text lies close before all this.
+ * A static call that calls nothing begins so, too, but then comes UD1 (asm/static_call.h).
  */
 static bool is_plain_return_thunk(struct code *code, uint64_t cr3, uint64_t va)
 {

@@ -12,6 +12,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "flow/trace_fault.h"
 #include "symbols/symbol.h"
@@ -57,34 +59,31 @@ static bool add_digest(void *arg, const struct btsrec_digest *digest)
 	return true;
 }
 
-/** struct lines - JSON Lines on their way into an array; @begun: in a line; @nr: lines in all */
-struct lines {
-	struct out *out;
-	bool begun;
-	uint64_t *nr;
-};
-
-static bool put_lines(void *arg, const char *text, size_t nr_bytes)
+/*
+ * JSON Lines into an array, of which *@nr are there.  Which debug files are missing is known of all
+ * that the session has looked for, and is no answer about this function.
+ */
+static void put_lines(struct out *out, const struct out_text *text, uint64_t *nr)
 {
-	struct lines *lines = arg;
+	static const char missing[] = "{\"kind\":\"no-lines\"";
+	const char *line = text->bytes, *end = line + text->nr_bytes, *next;
 
-	for (size_t i = 0; i < nr_bytes; i++) {
-		if (text[i] == '\n') {
-			lines->begun = false;
+	for (; line < end; line = next + 1) {
+		next = memchr(line, '\n', (size_t)(end - line));
+		if (!next)
+			break;
+		if (!strncmp(line, missing, sizeof(missing) - 1))
 			continue;
-		}
-		if (!lines->begun && (*lines->nr)++)
-			out_char(lines->out, ',');
-		lines->begun = true;
-		out_char(lines->out, text[i]);
+		if ((*nr)++)
+			out_char(out, ',');
+		out_bytes(out, line, (size_t)(next - line));
 	}
-	return !lines->out->stopped;
 }
 
 static enum btsrec_status put_function(struct report *report, uint64_t function, uint64_t *nr)
 {
-	struct lines lines = { .out = &report->html.out, .nr = nr };
-	struct btsrec_sink sink = { .write = put_lines, .arg = &lines };
+	struct out_text lines = { 0 };
+	struct btsrec_sink sink = { .write = out_text_take, .arg = &lines };
 	const unsigned int cpu = btsrec_root(report->html.rec)->freeze_cpu;
 	char text[sizeof("0x") + 2 * sizeof(function)];
 	struct btsrec_coverage opts = {
@@ -99,6 +98,10 @@ static enum btsrec_status put_function(struct report *report, uint64_t function,
 
 	(void)snprintf(text, sizeof(text), "0x%" PRIx64, function);
 	status = btsrec_coverage(report->html.rec, &opts, &sink);
+	if (status == BTSREC_ERR_STOPPED)
+		status = msg_set(&report->html.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	put_lines(&report->html.out, &lines, nr);
+	free(lines.bytes);
 	/* It has no name, or its code is not there: no more can be said of it. */
 	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO ? status : BTSREC_OK;
 }
