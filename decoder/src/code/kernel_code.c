@@ -173,7 +173,7 @@ static bool is_behind_retpolines(struct code *code, uint64_t cr3, uint64_t va)
 
 /*
  * its_return_thunk and __x86_return_thunk of arch/x86/lib/retpoline.S: "ret; int3".  The last bytes
- * of a function are the same where returns need no thunk; .spinlock.text lies close before all this.
+ * of a function are the same where returns need no thunk, and .spinlock.text lies before all this.
  * A static call that calls nothing begins so, too, but then comes UD1 (asm/static_call.h).
  */
 static bool is_plain_return_thunk(struct code *code, uint64_t cr3, uint64_t va)

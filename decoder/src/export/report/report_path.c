@@ -60,8 +60,8 @@ static bool add_digest(void *arg, const struct btsrec_digest *digest)
 }
 
 /*
- * JSON Lines into an array, of which *@nr are there.  Which debug files are missing is known of all
- * that the session has looked for, and is no answer about this function.
+ * JSON Lines into an array that has *@nr.  That debug files are missing is known of all that the
+ * session has looked for, and is no answer about this function.
  */
 static void put_lines(struct out *out, const struct out_text *text, uint64_t *nr)
 {
