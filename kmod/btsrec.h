@@ -149,10 +149,8 @@ void btsrec_modmap_unregister(void);
 
 /* btsrec_hook_ftrace.c or btsrec_hook_kprobe.c */
 int btsrec_hook_register(struct btsrec_hook *hook, const char *function);
-int btsrec_hook_register_all(struct btsrec_hook *hook, const char *function);
 void btsrec_hook_unregister(struct btsrec_hook *hook);
 void btsrec_hook_exit(struct btsrec_hook *hook);
-void btsrec_hook_lookups_end(void);
 void btsrec_hook_say_kind(void);
 
 /* btsrec_hook.c */

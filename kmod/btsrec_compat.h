@@ -174,21 +174,6 @@ static inline void btsrec_ftrace_free_filter(struct ftrace_ops *ops)
 #endif
 }
 
-/* Where it is exported and kprobes look a name up; else a function is found by its name alone. */
-#if defined(BTSREC_HAVE_FTRACE_SET_FILTER_IP) && defined(CONFIG_KPROBES)
-#define BTSREC_HAS_FILTER_BY_IP	true
-static inline int btsrec_ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip)
-{
-	return ftrace_set_filter_ip(ops, ip, 0, 1);
-}
-#else
-#define BTSREC_HAS_FILTER_BY_IP	false
-static inline int btsrec_ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip)
-{
-	return -EOPNOTSUPP;
-}
-#endif
-
 #else
 struct btsrec_hook {
 	struct kprobe probe;

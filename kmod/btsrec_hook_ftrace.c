@@ -5,7 +5,6 @@
 #include <linux/errno.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
-#include <linux/kprobes.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
@@ -32,41 +31,7 @@ static int set_filter(struct ftrace_ops *ops, char *pattern)
 	return err;
 }
 
-/*
- * Kprobes that were never enabled: what they are for is the address of a function, which the kernel
- * looks up for them.  To be given back each waits for RCU; all together wait once.
- */
-static struct kprobe lookups[16];
-static struct kprobe *used_lookups[ARRAY_SIZE(lookups)];
-static unsigned int nr_lookups;
-
-/* Returns 0 where it cannot be had so: there may be one that goes on with a dot. */
-static unsigned long address_of(const char *function)
-{
-	struct kprobe *probe;
-
-	if (nr_lookups == ARRAY_SIZE(lookups))
-		btsrec_hook_lookups_end();
-	probe = &lookups[nr_lookups];
-	*probe = (struct kprobe){ .symbol_name = function, .flags = KPROBE_FLAG_DISABLED };
-	if (register_kprobe(probe))
-		return 0;
-	used_lookups[nr_lookups++] = probe;
-	return (unsigned long)probe->addr;
-}
-
-/*
- * By name ftrace looks up and compares the names of all functions that it can trace, which is most
- * of what an arming takes.
- */
-static int set_address(struct ftrace_ops *ops, const char *function)
-{
-	unsigned long address = BTSREC_HAS_FILTER_BY_IP ? address_of(function) : 0;
-
-	return address ? btsrec_ftrace_set_filter_ip(ops, address) : -EINVAL;
-}
-
-static int set_name(struct ftrace_ops *ops, const char *function)
+static int set_function(struct ftrace_ops *ops, const char *function)
 {
 	char pattern[64];	/* ftrace writes into one with a "*" */
 	int err;
@@ -82,7 +47,7 @@ static int set_name(struct ftrace_ops *ops, const char *function)
 /**
  * btsrec_hook_register() - be called where a function begins
  * @hook: not registered; btsrec_hook_exit() gives back what is allocated for it
- * @function: its name, below 60 bytes, which no other function has
+ * @function: its name, below 60 bytes
  *
  * The compiler may have made a copy of it, whose name goes on with a dot (F.isra.0,
  * F.constprop.0).  That is taken if there is no other.  It need not have all arguments, so a
@@ -93,24 +58,7 @@ static int set_name(struct ftrace_ops *ops, const char *function)
  */
 int btsrec_hook_register(struct btsrec_hook *hook, const char *function)
 {
-	int err = set_address(&hook->ops, function);
-
-	if (err)
-		err = set_name(&hook->ops, function);
-	return err ?: register_ftrace_function(&hook->ops);
-}
-
-/**
- * btsrec_hook_register_all() - be called where any function of that name begins
- * @hook: as of btsrec_hook_register()
- * @function: as of that
- *
- * There may be several that are static.  Otherwise, and in what it returns, as
- * btsrec_hook_register().
- */
-int btsrec_hook_register_all(struct btsrec_hook *hook, const char *function)
-{
-	int err = set_name(&hook->ops, function);
+	int err = set_function(&hook->ops, function);
 
 	return err ?: register_ftrace_function(&hook->ops);
 }
@@ -122,17 +70,6 @@ int btsrec_hook_register_all(struct btsrec_hook *hook, const char *function)
 void btsrec_hook_unregister(struct btsrec_hook *hook)
 {
 	unregister_ftrace_function(&hook->ops);
-}
-
-/**
- * btsrec_hook_lookups_end() - give back what looked for functions to be hooked
- *
- * After some were registered.  May sleep.
- */
-void btsrec_hook_lookups_end(void)
-{
-	unregister_kprobes(used_lookups, nr_lookups);
-	nr_lookups = 0;
 }
 
 /**

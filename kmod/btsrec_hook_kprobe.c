@@ -23,22 +23,12 @@ int btsrec_hook_register(struct btsrec_hook *hook, const char *function)
 	return err == -ENOENT || err == -EOPNOTSUPP || err == -ENOSYS ? -EINVAL : err;
 }
 
-/* A kprobe has one place. */
-int btsrec_hook_register_all(struct btsrec_hook *hook, const char *function)
-{
-	return btsrec_hook_register(hook, function);
-}
-
 void btsrec_hook_unregister(struct btsrec_hook *hook)
 {
 	unregister_kprobe(&hook->probe);
 }
 
 void btsrec_hook_exit(struct btsrec_hook *hook)
-{
-}
-
-void btsrec_hook_lookups_end(void)
 {
 }
 

@@ -409,7 +409,7 @@ static void restore_state(void)
  * What no CPU has of its own: perf's event, probes and hooks.  The freeze is forgotten before the
  * hooks: the first of them may find a fault, and its "frozen" must stay.
  */
-static int hooks_register_all(void)
+static int hooks_register(void)
 {
 	int err = bts_check(btsrec_root_page->mode, !strcmp(pti, "map"));
 
@@ -434,14 +434,6 @@ unregister_probes:
 	btsrec_probes_unregister();
 release_perf:
 	btsrec_perf_release();
-	return err;
-}
-
-static int hooks_register(void)
-{
-	int err = hooks_register_all();
-
-	btsrec_hook_lookups_end();
 	return err;
 }
 

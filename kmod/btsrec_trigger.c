@@ -146,7 +146,7 @@ static int tracepoint_register(struct btsrec_trigger *trigger)
 static int trigger_register(struct btsrec_trigger *trigger)
 {
 	int err = trigger->reason == BTSREC_REASON_TRACEPOINT ? tracepoint_register(trigger) :
-		  btsrec_hook_register_all(&trigger->hook, trigger->name);
+		  btsrec_hook_register(&trigger->hook, trigger->name);
 
 	trigger->registered = !err;
 	return err;
