@@ -31,9 +31,9 @@ const char *btsrec_cpus_parse(const char *list)
 	if (!strcmp(list, "all"))
 		cpumask_setall(&wanted);
 	else if (cpulist_parse(list, &wanted))
-		return "it is all, or a list of CPUs of this machine as 0-3,8";
+		return "it is no list of CPUs; use all, or a list as 0-3,8";
 	if (!cpumask_intersects(&wanted, cpu_possible_mask))
-		return "it leaves no CPU";
+		return "it names no CPU of this machine; use all, or a list as 0-3,8";
 	cpumask_copy(&chosen, &wanted);
 	return NULL;
 }
