@@ -146,30 +146,27 @@ static bool is_its_thunk(struct code *code, uint64_t cr3, uint64_t va)
 	return at[0] == 0xff && (at[1] & 0xf8) == 0xe0 && at[2] == INT3;
 }
 
-/* Others may look like one that counts calls; those are among the retpolines. */
-static bool is_among_thunks(struct code *code, uint64_t cr3, uint64_t va)
+/* Is a retpoline at most @back_bytes before @va, or less than @ahead_bytes after? */
+static bool is_near_retpoline(struct code *code, uint64_t cr3, uint64_t va, uint64_t back_bytes,
+			      uint64_t ahead_bytes)
 {
 	uint64_t middle = va & ~(uint64_t)(THUNK_BYTES - 1);
 
-	for (uint64_t bytes = 0; bytes < THUNKS_MAX_BYTES; bytes += THUNK_BYTES)
-		if (is_retpoline(code, cr3, middle - bytes) ||
-		    is_retpoline(code, cr3, middle + bytes))
+	for (uint64_t bytes = 0; bytes <= back_bytes || bytes < ahead_bytes; bytes += THUNK_BYTES)
+		if ((bytes <= back_bytes && is_retpoline(code, cr3, middle - bytes)) ||
+		    (bytes < ahead_bytes && is_retpoline(code, cr3, middle + bytes)))
 			return true;
 	return false;
+}
+
+/* Others may look like one that counts calls; those are among the retpolines. */
+static bool is_among_thunks(struct code *code, uint64_t cr3, uint64_t va)
+{
+	return is_near_retpoline(code, cr3, va, THUNKS_MAX_BYTES - THUNK_BYTES, THUNKS_MAX_BYTES);
 }
 
 /* Return thunks are behind the retpolines; in 6.1.192 by 0x5b0 bytes, thunks for ITS included. */
 #define RETURN_THUNKS_BYTES	2048
-
-static bool is_behind_retpolines(struct code *code, uint64_t cr3, uint64_t va)
-{
-	uint64_t middle = va & ~(uint64_t)(THUNK_BYTES - 1);
-
-	for (uint64_t bytes = 0; bytes <= RETURN_THUNKS_BYTES; bytes += THUNK_BYTES)
-		if (is_retpoline(code, cr3, middle - bytes))
-			return true;
-	return false;
-}
 
 /*
  * its_return_thunk and __x86_return_thunk of arch/x86/lib/retpoline.S: "ret; int3".  The last bytes
@@ -188,7 +185,7 @@ static bool is_plain_return_thunk(struct code *code, uint64_t cr3, uint64_t va)
 	(void)code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
 	return matches(&ret_int3, bytes, nr_bytes) &&
 	       !(nr_bytes == sizeof(bytes) && matches(&ud1, bytes + 5, 3)) &&
-	       is_behind_retpolines(code, cr3, va);
+	       is_near_retpoline(code, cr3, va, RETURN_THUNKS_BYTES, 0);
 }
 
 /* call_depth_return_thunk there, v6.2: "shl $5" of that variable, "jz"; 16 calls are the longest. */
