@@ -102,11 +102,16 @@ def next_version(debs: list[Path], folder: Path):
         shutil.rmtree(work)
 
 
+def add_options(parser):
+    parser.add_argument("--no-rpm", action="store_true", help="without the RPMs, a third build")
+
+
 def run(context):
     folder = build()
     context.say("built")
     _lint(context, folder)
-    _rpm(context)
+    if not context.options.no_rpm:
+        _rpm(context)
     mnt = context.out / "mnt"
     shutil.rmtree(mnt, ignore_errors=True)
     mnt.mkdir()
