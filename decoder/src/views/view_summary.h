@@ -302,6 +302,19 @@ extern const struct summary_format summary_values;
 enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 				 const struct btsrec_cpu *failed);
 
+struct sentence;
+
+/** summary_say_callers() - of the verdict: the callers of the function at fault; none: not known */
+void summary_say_callers(struct sentence *sentence, const struct summary *view);
+
+/** summary_say_interrupt() - of the verdict: the interrupt or softirq that it was in, if it was */
+void summary_say_interrupt(struct sentence *sentence, const struct summary *view,
+			   const struct btsrec_freeze *freeze);
+
+/** summary_say_others() - of the verdict: which CPUs failed beside @failed */
+void summary_say_others(struct sentence *sentence, const struct summary *view,
+			const struct btsrec_cpu *failed);
+
 /** summary_say() - word the verdict, which is known */
 void summary_say(struct summary *view, const struct btsrec_cpu *failed);
 
@@ -326,8 +339,6 @@ enum btsrec_status summary_operand_read(struct summary *view, struct btsrec *rec
 /** summary_operand_drop() - free it */
 void summary_operand_drop(struct summary *view);
 
-/** summary_say_operand() - word where view->operand came from; false: nothing is known of it */
-bool summary_say_operand(struct summary *view);
 
 /** summary_say_lock() - word what waits; @ret has SUMMARY_SENTENCE_BYTES */
 void summary_say_lock(struct summary *view, const struct summary_lock *lock, char *ret);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The locks of a summary: of a lockup or a hung task, what waits and what holds. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "symbols/symbol.h"
 #include "views/view_summary.h"
+#include "views/view_summary_sentence.h"
 
 static bool is_certain(const struct btsrec_found *found)
 {
@@ -48,4 +50,70 @@ enum btsrec_status summary_locks_read(struct btsrec *rec, const struct btsrec_cp
 	    !symbols_present(rec))
 		return BTSREC_OK;
 	return btsrec_search_each(rec, &opts, add_found, ret);
+}
+
+/* --- Words --------------------------------------------------------------- */
+
+static void add_thread(struct sentence *sentence, const struct summary_lock *lock)
+{
+	sentence_add(sentence, "CPU %u, thread %" PRIu32, lock->cpu, lock->task.pid);
+	sentence_add_comm(sentence, lock->task.comm);
+}
+
+/* What holds the lock that @lock waits for; NULL: not known. */
+static const struct summary_lock *holder_of(const struct summary_locks *locks,
+					    const struct summary_lock *lock)
+{
+	for (size_t i = 0; lock->address && i < locks->nr_held; i++)
+		if (locks->held[i].address == lock->address)
+			return &locks->held[i];
+	return NULL;
+}
+
+static const struct summary_lock *wait_of(const struct summary_locks *locks,
+					  const struct summary_lock *holder)
+{
+	for (size_t i = 0; i < locks->nr_waits; i++)
+		if (locks->waits[i].cpu == holder->cpu &&
+		    locks->waits[i].task.pid == holder->task.pid)
+			return &locks->waits[i];
+	return NULL;
+}
+
+/* Does what holds it wait for what waits for it, and so on?  No lock is in a circle twice. */
+static bool is_deadlock(const struct summary_locks *locks, const struct summary_lock *lock)
+{
+	const struct summary_lock *at = lock, *holder;
+
+	for (size_t i = 0; at && i < locks->nr_waits; i++) {
+		holder = holder_of(locks, at);
+		at = holder ? wait_of(locks, holder) : NULL;
+		if (at == lock)
+			return true;
+	}
+	return false;
+}
+
+void summary_say_lock(struct summary *view, const struct summary_lock *lock, char *ret)
+{
+	struct sentence sentence = { .r = &view->calls.renderer, .text = ret };
+	const struct summary_lock *holder = holder_of(view->locks, lock);
+
+	if (is_deadlock(view->locks, lock))
+		sentence_add(&sentence, "deadlock: ");
+	add_thread(&sentence, lock);
+	sentence_add(&sentence, " waits for a %s", lock->lock);
+	if (lock->address) {
+		sentence_add(&sentence, " at ");
+		sentence_add_place(&sentence, lock->address);
+	}
+	sentence_add(&sentence, " in ");
+	sentence_add_place(&sentence, lock->from ? lock->from : lock->wait);
+	if (!holder)
+		return;
+	sentence_add(&sentence, "; ");
+	add_thread(&sentence, holder);
+	sentence_add(&sentence, " took it in ");
+	sentence_add_place(&sentence, holder->from);
+	sentence_add(&sentence, " and has not released it");
 }
