@@ -61,6 +61,9 @@ const char *info_wrapped_str(const struct session_ring *ring);
 void info_registers_text(struct renderer *r, const struct btsrec_cpu *cpu);
 void info_registers_json(struct renderer *r, const struct btsrec_cpu *cpu);
 
+/** info_left_out_text() - a line of the CPUs that cpus= did not name, if there are any */
+void info_left_out_text(struct out *out, const struct btsrec *rec);
+
 /** info_gap_is_loss() - a pause is in order, all other gaps are losses */
 bool info_gap_is_loss(unsigned int kind);
 

@@ -79,7 +79,7 @@ static void text_errata(struct out *out, uint32_t errata)
 	}
 }
 
-static void text_left_out(struct out *out, const struct btsrec *rec)
+void info_left_out_text(struct out *out, const struct btsrec *rec)
 {
 	char cpus[128];
 
@@ -144,7 +144,7 @@ static void text_root(struct out *out, struct btsrec *rec)
 	out_literal(out, ", ");
 	out_dec(out, root->ring_bytes, 0);
 	out_literal(out, " bytes per CPU\n");
-	text_left_out(out, rec);
+	info_left_out_text(out, rec);
 	text_errata(out, root->errata);
 	text_modules(out, root);
 	text_first_fault(out, root);

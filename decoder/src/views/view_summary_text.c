@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "render/render_branch.h"
 #include "symbols/symbol.h"
+#include "views/view_info.h"
 #include "views/view_summary.h"
 
 /* Names in a line that says what a CPU was doing. */
@@ -104,18 +105,6 @@ static void text_incomplete(struct out *out, const struct btsrec *rec)
 	out_char(out, '\n');
 }
 
-static void text_left_out(struct out *out, const struct btsrec *rec)
-{
-	char cpus[128];
-
-	session_list_left_out(rec, cpus, sizeof(cpus));
-	if (!*cpus)
-		return;
-	out_literal(out, "left out:    CPU ");
-	out_str(out, cpus);
-	out_literal(out, ", which cpus= did not name\n");
-}
-
 static void text_begin(struct summary *view)
 {
 	const struct btsrec_cpu *failed = session_failed_cpu(view->calls.renderer.rec);
@@ -146,7 +135,7 @@ static void text_begin(struct summary *view)
 		out_literal(out, "none");
 	}
 	out_char(out, '\n');
-	text_left_out(out, view->calls.renderer.rec);
+	info_left_out_text(out, view->calls.renderer.rec);
 	text_incomplete(out, view->calls.renderer.rec);
 	if (failed && view->ends_before) {
 		out_literal(out, "history:     ");
