@@ -184,15 +184,57 @@ static void note_trap(struct fault_search *search, const struct btsrec_event *ev
 		note_fault(search, FAULT_EXCEPTION, event, branch, &search->trap);
 }
 
+/* --- Interrupts ---------------------------------------------------------- */
+
+static void returned(struct fault_returns *returns, uint64_t to)
+{
+	if (returns->nr < FAULT_MAX_RETURNS)
+		returns->to[returns->nr] = to;
+	returns->nr++;
+}
+
+/*
+ * A pause of ours ends by itself in the handler that it began in.  If the annotation that follows
+ * has ended it, interrupts may have begun in it that ended later.
+ */
+static void paused(struct fault_returns *returns)
+{
+	returns->nr_over_pause = returns->nr;
+}
+
+/*
+ * Did what was entered from @from, when the pause began, return later?  Then it led back there, or
+ * behind the instruction.  What the interrupts of the pause led back to is its handler.
+ */
+static bool returned_over_pause(struct fault_returns *returns, uint64_t from)
+{
+	for (unsigned int i = returns->nr; i; i--)
+		if (i <= FAULT_MAX_RETURNS &&
+		    returns->to[i - 1] - from <= CODE_INSN_MAX_BYTES) {
+			returns->nr = returns->nr_over_pause = i - 1;
+			return true;
+		}
+	returns->nr = returns->nr_over_pause = 0;
+	return false;
+}
+
+/* Has the end of what was entered from @from been seen? */
+static bool has_returned(struct fault_returns *returns, uint64_t from)
+{
+	if (returns->nr > returns->nr_over_pause) {
+		returns->nr--;
+		return true;
+	}
+	return returns->nr && returned_over_pause(returns, from);
+}
+
 static bool feed_entry(struct fault_search *search, const struct btsrec_event *event,
 		       const struct branch *branch)
 {
 	enum fault_kind kind;
 
-	if (search->depth) {
-		search->depth--;
+	if (has_returned(&search->returns, event->branch.from))
 		return true;
-	}
 	if (branch->type == BRANCH_INT) {
 		note_trap(search, event, branch);
 		return true;
@@ -208,7 +250,7 @@ static bool feed_entry(struct fault_search *search, const struct btsrec_event *e
 /* The function's first instruction, or ftrace's call in it, is where its caller leads. */
 static bool is_call(const struct fault_search *search, const struct btsrec_record *record)
 {
-	return search->site && !search->depth &&
+	return search->site && !search->returns.nr &&
 	       (record->to == search->site || record->to == search->site - ENDBR_BYTES);
 }
 
@@ -227,7 +269,8 @@ static bool feed_branch(struct fault_search *search, const struct btsrec_event *
 		return feed_entry(search, event, branch);
 	case BRANCH_IRET:
 		if (code_is_kernel(record->to)) {
-			search->depth += record->to != record->from + IRET_BYTES;
+			if (record->to != record->from + IRET_BYTES)
+				returned(&search->returns, record->to);
 			return true;
 		}
 		break;
@@ -254,13 +297,25 @@ static void feed_switch(struct fault_search *search, const struct btsrec_event *
 	search->away = away;
 }
 
+static bool feed_gap(struct fault_search *search, const struct btsrec_gap *gap, bool was_annotation)
+{
+	if (!record_is_own_pause(gap))
+		return search_end(search, FAULT_INCOMPLETE);
+	if (was_annotation && !search->away && gap->resume.reason != BTSREC_REASON_NMI)
+		paused(&search->returns);
+	return true;
+}
+
 bool fault_feed(struct fault_search *search, const struct btsrec_event *event,
 		const struct branch *branch)
 {
+	bool was_annotation = search->was_annotation;
+
 	if (search->done)
 		return false;
 	if (search->fault.kind)
 		return feed_before(search, event);
+	search->was_annotation = event->kind != BTSREC_EVENT_BRANCH;
 	switch (event->kind) {
 	case BTSREC_EVENT_BRANCH:
 		if (!search->away)
@@ -272,7 +327,7 @@ bool fault_feed(struct fault_search *search, const struct btsrec_event *event,
 			feed_switch(search, event);
 		return true;
 	case BTSREC_EVENT_GAP:
-		return record_is_own_pause(&event->gap) || search_end(search, FAULT_INCOMPLETE);
+		return feed_gap(search, &event->gap, was_annotation);
 	case BTSREC_EVENT_ARM:
 		return search_end(search, FAULT_INCOMPLETE);
 	default:

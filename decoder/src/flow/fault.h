@@ -41,6 +41,21 @@ enum fault_why {
 	FAULT_TOO_OLD,		/* the search was given up */
 };
 
+/* Interrupts within interrupts: more are counted, but where they returned to is not kept. */
+#define FAULT_MAX_RETURNS	16
+
+/**
+ * struct fault_returns - ends of interrupts that have been seen, and not yet their beginnings
+ * @to: where they led, the newest first, @nr of them; of the first few.
+ * @nr_over_pause: of them the newest, which are newer than a pause that something else than its own
+ *	end has ended: what they end may have begun in that pause, unrecorded.
+ */
+struct fault_returns {
+	uint64_t to[FAULT_MAX_RETURNS];
+	unsigned int nr;
+	unsigned int nr_over_pause;
+};
+
 /* A thunk may have so many branches (arch/x86/lib/retpoline.S), and one leads there. */
 #define FAULT_NR_BEFORE	8
 
@@ -69,7 +84,8 @@ struct fault {
  * struct fault_search - a search under way, from the newest event to older ones
  * @freeze: borrowed.
  * @site: of a call: where the function calls the freezing hook; 0: not there yet.
- * @depth: interrupts, older than the event at hand, with an end that has been seen.
+ * @returns: of interrupts that are older than the event at hand.
+ * @was_annotation: the event fed before was no branch.
  * @away: another thread ran.
  * @trap: of an oops: the newest INT that was not left and is not the recorder's; unknown: none.
  * @left_tsc, @back_tsc: other threads ran between these, between the fault and the
@@ -80,7 +96,8 @@ struct fault_search {
 	bool wants_call;
 	bool done;
 	bool away;
-	unsigned int depth;
+	bool was_annotation;
+	struct fault_returns returns;
 	uint64_t site;
 	uint64_t nr_branches;
 	uint64_t left_tsc;

@@ -6,6 +6,7 @@
 
 #include "flow/clock.h"
 #include "base/grow.h"
+#include "recorder/record.h"
 
 void intervals_init(struct intervals *intervals, uint32_t pid)
 {
@@ -83,13 +84,13 @@ static const struct btsrec_side *next_side(const struct btsrec_event *event)
 	}
 }
 
-/* An NMI handler does not switch threads: it hides no switch. */
+/* A pause of the recorder's own ends at the next switch at the latest: it hides none. */
 static bool hides_switches(const struct btsrec_event *event)
 {
 	if (event->kind == BTSREC_EVENT_ARM)
 		return true;
 	return event->kind == BTSREC_EVENT_GAP && event->gap.kind != BTSREC_GAP_OVERWRITTEN &&
-	       !(event->gap.has_resume && event->gap.resume.reason == BTSREC_REASON_NMI);
+	       !record_is_own_pause(&event->gap);
 }
 
 static void begin_next(struct intervals *s, const struct btsrec_event *event, uint64_t tsc)

@@ -85,67 +85,6 @@ static enum btsrec_status search_tail(struct btsrec *rec, unsigned int cpu,
 	return status;
 }
 
-/* Did the thread of the freeze run on another CPU while it was away from @cpu? */
-static bool ran_elsewhere(const struct intervals *intervals, unsigned int cpu,
-			  const struct fault_search *search)
-{
-	for (size_t i = 0; i < intervals->nr; i++) {
-		const struct interval *interval = &intervals->list[i];
-
-		if (interval->cpu != cpu && interval->timed &&
-		    interval->last_tsc > search->left_tsc && interval->first_tsc < search->back_tsc)
-			return true;
-	}
-	return false;
-}
-
-/* Each CPU has an idle thread of its own, and all have the same number. */
-static enum btsrec_status check_moved(struct btsrec *rec, unsigned int cpu,
-				      struct fault_search *search)
-{
-	enum btsrec_status status;
-	struct thread thread;
-
-	if (!search->fault.kind || !search->left_tsc || !search->freeze->pid)
-		return BTSREC_OK;
-	status = thread_open(&thread, rec, search->freeze->pid, false);
-	if (!status && ran_elsewhere(&thread.intervals, cpu, search))
-		fault_moved(search);
-	thread_close(&thread);
-	return status;
-}
-
-enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct fault *ret)
-{
-	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
-	struct aspace spaces = { 0 };
-	struct fault_search search;
-	enum btsrec_status status;
-	bool more = false;
-
-	if (!page)
-		return session_no_cpu(rec, cpu);
-	if (!fault_begin(&search, page->frozen ? &page->freeze : NULL)) {
-		*ret = search.fault;
-		return BTSREC_OK;
-	}
-	if (!trace_code(rec))
-		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	/* All of the history has to be read anyway; so threads need not be read again. */
-	status = trace_spaces(rec, cpu, &spaces);
-	aspace_fini(&spaces);
-	if (!status)
-		status = search_tail(rec, cpu, &search, FIRST_EVENTS, 0, &more);
-	if (!status && more)
-		status = search_tail(rec, cpu, &search, TRACE_FAULT_MAX_EVENTS, FIRST_EVENTS,
-				     &more);
-	if (status)
-		return status;
-	status = check_moved(rec, cpu, &search);
-	*ret = search.fault;
-	return status;
-}
-
 /* --- Over all CPUs ------------------------------------------------------ */
 
 /* So often a handler may be preempted. */
@@ -243,5 +182,112 @@ enum btsrec_status trace_fault_moved(struct thread *thread, unsigned int cpu, st
 	}
 	*ret = search.fault;
 	*ret_interval = i;
+	return status;
+}
+
+/* --- Of one CPU ---------------------------------------------------------- */
+
+/* Did the thread of the freeze run on another CPU while it was away from @cpu? */
+static bool ran_elsewhere(const struct intervals *intervals, unsigned int cpu,
+			  const struct fault_search *search)
+{
+	for (size_t i = 0; i < intervals->nr; i++) {
+		const struct interval *interval = &intervals->list[i];
+
+		if (interval->cpu != cpu && interval->timed &&
+		    interval->last_tsc > search->left_tsc && interval->first_tsc < search->back_tsc)
+			return true;
+	}
+	return false;
+}
+
+/* The branches from event @first_n on. */
+struct branches_from {
+	uint64_t first_n;
+	uint64_t nr;
+};
+
+static bool count_branch(void *arg, const struct btsrec_event *event)
+{
+	struct branches_from *from = arg;
+
+	from->nr += event->kind == BTSREC_EVENT_BRANCH && event->n >= from->first_n;
+	return true;
+}
+
+/*
+ * What other threads recorded meanwhile may be more than is searched.  The thread's own events
+ * alone are looked at.
+ */
+static enum btsrec_status search_thread(struct thread *thread, unsigned int cpu,
+					struct fault_search *search)
+{
+	struct branches_from newer = { 0 };
+	enum btsrec_status status;
+	struct fault fault = { 0 };
+	size_t interval = 0;
+
+	status = trace_fault_moved(thread, cpu, &fault, &interval);
+	if (status || !fault.kind)
+		return status;
+	if (thread->intervals.list[interval].cpu != cpu) {
+		fault_moved(search);
+		return BTSREC_OK;
+	}
+	newer.first_n = fault.n;
+	status = btsrec_events(thread->rec, cpu, count_branch, &newer);
+	fault.nr_newer = newer.nr;
+	search->fault = fault;
+	return status;
+}
+
+/* The thread of the freeze was away.  Each CPU has an idle thread, and all have one number. */
+static enum btsrec_status follow_thread(struct btsrec *rec, unsigned int cpu,
+					struct fault_search *search)
+{
+	bool too_old = !search->fault.kind && search->fault.why == FAULT_TOO_OLD;
+	enum btsrec_status status;
+	struct thread thread;
+
+	if (!search->back_tsc || !search->freeze->pid || search->freeze->via_nmi ||
+	    (!too_old && (!search->fault.kind || !search->left_tsc)))
+		return BTSREC_OK;
+	status = thread_open(&thread, rec, search->freeze->pid, false);
+	if (!status && too_old)
+		status = search_thread(&thread, cpu, search);
+	else if (!status && ran_elsewhere(&thread.intervals, cpu, search))
+		fault_moved(search);
+	thread_close(&thread);
+	return status;
+}
+
+enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct fault *ret)
+{
+	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+	struct aspace spaces = { 0 };
+	struct fault_search search;
+	enum btsrec_status status;
+	bool more = false;
+
+	if (!page)
+		return session_no_cpu(rec, cpu);
+	if (!fault_begin(&search, page->frozen ? &page->freeze : NULL)) {
+		*ret = search.fault;
+		return BTSREC_OK;
+	}
+	if (!trace_code(rec))
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	/* All of the history has to be read anyway; so threads need not be read again. */
+	status = trace_spaces(rec, cpu, &spaces);
+	aspace_fini(&spaces);
+	if (!status)
+		status = search_tail(rec, cpu, &search, FIRST_EVENTS, 0, &more);
+	if (!status && more)
+		status = search_tail(rec, cpu, &search, TRACE_FAULT_MAX_EVENTS, FIRST_EVENTS,
+				     &more);
+	if (status)
+		return status;
+	status = follow_thread(rec, cpu, &search);
+	*ret = search.fault;
 	return status;
 }

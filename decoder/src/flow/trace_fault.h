@@ -7,13 +7,14 @@
 #include "flow/fault.h"
 #include "recorder/session.h"
 
-/* Behind the fault there are thousands of branches at most, or it is overwritten anyway. */
+/* Behind the fault its thread has thousands of branches at most. */
 #define TRACE_FAULT_MAX_EVENTS BOUND(32768, 1024)
 
 /**
  * trace_fault() - where the fault lies in the history of @cpu
  *
- * Reads the newest TRACE_FAULT_MAX_EVENTS events at most.
+ * Looks at the newest TRACE_FAULT_MAX_EVENTS events at most.  If other threads ran among them, it
+ * goes on with so many of the thread of the freeze.
  *
  * Return: as btsrec_events(); BTSREC_OK also if the fault is not known.
  */

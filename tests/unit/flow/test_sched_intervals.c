@@ -242,7 +242,7 @@ START_TEST(a_pause)
 	arm(100, 7);
 	sw(200, THREAD);
 	branches(1);
-	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_OOPS, 250, 400, THREAD);
+	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_SNAPSHOT, 250, 400, THREAD);
 	branches(1);
 	sw(500, 7);
 	freeze(9000);
@@ -256,8 +256,8 @@ START_TEST(a_pause)
 }
 END_TEST
 
-/* An NMI hides none, another reason of a pause may. */
-START_TEST(an_nmi)
+/* Those that the recorder ends at the next switch hide none: after a fault, and at an NMI. */
+START_TEST(own_pauses)
 {
 	start();
 	other_cpu();
@@ -267,7 +267,7 @@ START_TEST(an_nmi)
 	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_NMI, 250, 400, THREAD);
 	branches(1);
 	sw(500, 7);
-	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_NMI, 550, 560, 7);
+	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_OOPS, 550, 560, 7);
 	sw(600, THREAD);
 	freeze(9000);
 	intervals_end(&all);
@@ -284,9 +284,9 @@ START_TEST(pause_of_others)
 	start();
 	begin(0, 7);
 	arm(100, 7);
-	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_OOPS, 150, 200, THREAD);
+	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_SNAPSHOT, 150, 200, THREAD);
 	branches(1);
-	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_OOPS, 250, 300, 7);
+	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_SNAPSHOT, 250, 300, 7);
 	branches(1);
 	freeze(9000);
 	intervals_end(&all);
@@ -362,7 +362,7 @@ START_TEST(nothing_behind_gap)
 	begin(0, 7);
 	arm(100, 7);
 	sw(200, THREAD);
-	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_OOPS, 250, 400, THREAD);
+	gap(BTSREC_GAP_PAUSED, BTSREC_REASON_SNAPSHOT, 250, 400, THREAD);
 	intervals_cpu_end(&all);
 	intervals_end(&all);
 	ck_assert_uint_eq(all.nr, 1);
@@ -464,6 +464,6 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("sched_intervals", one_cpu, a_migration, history_too_short, history_ends,
-	       an_unreadable_history, a_pause, an_nmi, pause_of_others, a_bad_record,
+	       an_unreadable_history, a_pause, own_pauses, pause_of_others, a_bad_record,
 	       an_overwritten_history, armed_again, nothing_behind_gap, without_time,
 	       a_contradiction, at_time_zero, clock_back, no_memory)
