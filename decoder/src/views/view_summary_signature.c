@@ -198,6 +198,9 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 
 		if (line.n < unreliable_n)
 			break;
+		/* What has left by a jump is not on the stack. */
+		if (line.frame == FRAME_TAIL)
+			continue;
 		/* The first function stands for where the fault is. */
 		if (line.n == view->calls.fault.n &&
 		    (line.frame == FRAME_EXCEPTION || line.frame == FRAME_INT))
