@@ -27,6 +27,11 @@ probe() {
 	for event; do echo "$event" >>kprobe_events || exit 1; done
 	echo 1 >events/kprobes/enable
 }
+# Behind what the function begins with: ftrace's place, maybe after an ENDBR.
+within() {
+	for at in 5 9; do echo "p:$1 $2+$at" >>kprobe_events && return; done
+	exit 1
+}
 echo 1 >/proc/sys/kernel/panic_on_oops
 %s
 start_work
@@ -68,7 +73,7 @@ def hooks(context) -> dict[str, tuple[str, str]]:
                               "kprobe_ftrace_handler"),
         "kprobe of calls": (_probe(*(f"p:c{at} {MODULE}:hooked_middle+{at}" for at in calls)),
                             "kprobe_int3_handler"),
-        "kprobe within": (_probe(f"p:w1 {MODULE}:hooked_last+5", "p:w2 vfs_write+5"),
+        "kprobe within": (f"within w1 {MODULE}:hooked_last\nwithin w2 vfs_write\nprobe",
                           "optimized_callback|kprobe_int3_handler"),
         "kretprobe": (_probe("r:r1 vfs_write", *(f"r:h{i} {MODULE}:{name}" for i, name in names)),
                       "rethook_hook|arch_rethook_prepare|pre_handler_kretprobe"),
@@ -84,7 +89,7 @@ def add_options(parser):
 def _crash(context, name: str, setup: str):
     path = context.out / f"dump-{name.replace(' ', '-')}"
     path.unlink(missing_ok=True)
-    modules = [*context.recorder_modules("ring_bytes=2M"), context.guest_module(MODULE)]
+    modules = [*context.recorder_modules("ring_bytes=16M"), context.guest_module(MODULE)]
     files = []
     if name == "live patch":
         files = [("/btspatch.ko", context.guest_module("btspatch").read_bytes())]
@@ -133,8 +138,8 @@ def run(context):
     faults, base = [], None
     for name in ["none", *wanted]:
         setup, function = setups[name]
-        path = _crash(context, name, setup)
         try:
+            path = _crash(context, name, setup)
             _runs(context, name, path, function)
             told = _told(context, name, path)
         except Failure as failure:
