@@ -82,9 +82,9 @@ static const struct mark marks[] = {
 	{"resume", "The kernel resumed its own code elsewhere, after a fault that it repaired."},
 	{"thread", "From here on the stack is that of this thread."},
 	{"return", "A return to a function that was called before what is known."},
-	{"lost", "The thread has come back with another stack: it ran on another CPU in between."},
-	{"astray", "A return to where no open call returns to. A corrupted stack, or a program "
-		   "that changes its stack."},
+	{"lost", "The thread has come back with another stack: it ran on another CPU in between. "
+		 "Or user code has gone on further out, as after longjmp()."},
+	{"astray", "A return to where no open call returns to: a corrupted stack."},
 	{"cycle", "Branches that went round in a function, or the same lines again, printed once."},
 	{"break", "What ran here is not listed; see below."},
 	{NULL, "Calls of all CPUs (last, pairs, slow, path, around, locks)"},

@@ -193,6 +193,7 @@ static void feed_branch(struct frames *f, const struct btsrec_record *branch,
 		recover(f, side, branch->from);
 	follow_level(f, branch->from);
 	f->stacks.current->nr_branches++;
+	f->cr3 = side ? side->cr3 : 0;
 	if (step)
 		do_branch(f, branch, step);
 	f->stacks.current->kernel = code_is_kernel(branch->to);

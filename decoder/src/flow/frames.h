@@ -12,7 +12,10 @@
  *   and nothing is popped.
  * - A return that leads to an outer frame leaves all inner ones (longjmp, stack
  *   unwinding).  One that leads to no known place, with a known caller, is a
- *   "mismatch" (corrupted stack, longjmp, coroutines).  It leaves one frame.
+ *   "mismatch" (corrupted stack).  It leaves one frame.
+ * - User code may take another stack, or drop frames (coroutines, longjmp).  It may share its stack
+ *   with another thread (vfork).  A return of its that leads behind a call is no mismatch: all is
+ *   detached.  If the code there cannot be read, the call may have been one that was not seen.
  * - A trampoline that returns to the start of a function does so because the kernel has
  *   changed where its caller goes on: it is left, and its caller makes a tail call.  Should
  *   the function return to that caller all the same, it was called by it.
@@ -46,6 +49,13 @@ enum frames_place {
 	FRAMES_SWITCHED,	/* SAME, in that code: since v5.19 it loops and calls first */
 };
 
+/** enum frames_site - may code return to an address? */
+enum frames_site {
+	FRAMES_SITE_UNKNOWN,	/* the code before it is not known */
+	FRAMES_SITE_CALL,	/* a call may end before it */
+	FRAMES_SITE_NONE,	/* none does */
+};
+
 /**
  * struct frames_source - what is known of functions
  * @place: how @to lies to @from; NULL: nothing is known.  Then tail calls are not
@@ -56,6 +66,7 @@ enum frames_place {
  *	caller?  NULL: none may.
  * @is_start: may a function begin at @va?  @is_made: has the kernel made the code there?  Asked of
  *	where trampolines return to.
+ * @site: may user code return to @va, by the code in the page table @cr3?  NULL: it may not.
  * @idt_known: what enters the kernel otherwise than by a system call is judged as such.
  */
 struct frames_source {
@@ -64,6 +75,7 @@ struct frames_source {
 	bool (*is_trampoline)(void *arg, uint64_t from, uint64_t entered);
 	bool (*is_start)(void *arg, uint64_t va);
 	bool (*is_made)(void *arg, uint64_t va);
+	enum frames_site (*site)(void *arg, uint64_t cr3, uint64_t va);
 	void *arg;
 	bool idt_known;
 };

@@ -158,30 +158,48 @@ static bool find_return(const struct stack *stack, uint64_t to, size_t *ret)
 	return false;
 }
 
+/* The innermost frames may be there no more: what returned was called by one that is not known. */
+static void return_detached(struct frames *f)
+{
+	stack_detach(&f->stacks);
+	f->step.bridged = false;
+	f->step.lost = true;
+	frames_leave_base(f, f->stacks.current->nr);
+}
+
+/*
+ * Below which frame is what returned?  Not with its tail calls, if it was entered before all this.
+ * Nor if it was put aside with its thread, which may have run on elsewhere since.
+ */
+static size_t below_tails(const struct stack *stack, size_t low)
+{
+	size_t entered = stack->nr, old = stack->nr;
+
+	while (entered > low && stack->frames[entered - 1].kind == FRAME_TAIL &&
+	       !stack->frames[entered - 1].return_va)
+		entered--;
+	while (old > stack->nr_old && stack->frames[old - 1].kind == FRAME_TAIL)
+		old--;
+	return entered == low || old > stack->nr_old ? entered : old;
+}
+
 /* Nothing open returns to where it went. */
-static void return_astray(struct frames *f)
+static void return_astray(struct frames *f, enum frames_site site)
 {
 	struct stack *stack = f->stacks.current;
-	size_t low = stack->attached ? 0 : stack->nr_old, i = stack->nr;
+	size_t low = stack->attached ? 0 : stack->nr_old, i = below_tails(stack, low);
 
-	/* Tail calls of a function that was entered before all this. */
-	while (i > low && stack->frames[i - 1].kind == FRAME_TAIL &&
-	       !stack->frames[i - 1].return_va)
-		i--;
 	if (i == low) {
 		frames_leave_base(f, i);
+	} else if (site == FRAMES_SITE_UNKNOWN || stack->frames[i - 1].kind == FRAME_DIVERT) {
+		/* Its call was not seen; or a handler goes to code that makes a system call. */
+	} else if (site == FRAMES_SITE_CALL || i <= stack->nr_old) {
+		return_detached(f);
 	} else if (frame_is_entry(stack->frames[i - 1].kind)) {
 		f->step.mismatch = true;
-	} else if (stack->frames[i - 1].kind == FRAME_DIVERT) {
-		/* A signal handler returns to code that makes a system call. */
-	} else if (i > stack->nr_old) {
+	} else {
 		f->step.mismatch = true;
 		frames_leave(f, frames_chain_start(stack, i - 1));
-	} else {
-		stack_detach(&f->stacks);
-		f->step.bridged = false;
-		f->step.lost = true;
-		frames_leave_base(f, stack->nr);
 	}
 }
 
@@ -279,14 +297,22 @@ static bool return_matched(struct frames *f, uint64_t to)
 	return true;
 }
 
-static void return_elsewhere(struct frames *f, uint64_t to)
+/* The kernel keeps to its stacks. */
+static enum frames_site site_of(const struct frames *f, uint64_t from, uint64_t to)
+{
+	if (code_is_kernel(from) || !f->source.site)
+		return FRAMES_SITE_NONE;
+	return f->source.site(f->source.arg, f->cr3, to);
+}
+
+static void return_elsewhere(struct frames *f, uint64_t from, uint64_t to)
 {
 	if (is_unseen_switch(f)) {
 		frames_switch_stack(f);
 		if (return_matched(f, to))
 			return;
 	}
-	return_astray(f);
+	return_astray(f, site_of(f, from, to));
 }
 
 static void do_return(struct frames *f, uint64_t from, uint64_t to)
@@ -304,7 +330,7 @@ static void do_return(struct frames *f, uint64_t from, uint64_t to)
 	else if (is_redirected(f, to))
 		return_redirected(f, to);
 	else
-		return_elsewhere(f, to);
+		return_elsewhere(f, from, to);
 }
 
 /* --- Calls and jumps ---------------------------------------------------- */

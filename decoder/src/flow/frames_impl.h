@@ -29,6 +29,7 @@ struct place_entry {
  * @thunk: the branch that led into the thunk that runs.
  * @noted: where to keep what the source says of the way of this branch; NULL: nowhere.
  * @prev_to: target of the last branch.
+ * @cr3: of the thread that runs; 0: not known.
  * @n: number of the last event; @step: what it did.
  * @left: the frames that it left.
  */
@@ -44,6 +45,7 @@ struct frames {
 	struct frame_thunk thunk;
 	struct code_brief *noted;
 	uint64_t prev_to;
+	uint64_t cr3;
 	uint64_t n;
 	struct frames_step step;
 	struct frame left[STACKS_MAX_DEPTH];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "flow/frames_fast.h"
+#include "flow/unwind.h"
 #include "kernel/kread.h"
 #include "symbols/symbol.h"
 
@@ -160,6 +161,16 @@ static bool is_trampoline(void *arg, uint64_t from, uint64_t entered)
 	       (is_made(arg, entered) && is_gone(arg, entered));
 }
 
+static enum frames_site site(void *arg, uint64_t cr3, uint64_t va)
+{
+	uint64_t target;
+	bool unknown;
+
+	if (unwind_call_in(trace_code(arg), cr3, va, &target, &unknown))
+		return FRAMES_SITE_CALL;
+	return unknown ? FRAMES_SITE_UNKNOWN : FRAMES_SITE_NONE;
+}
+
 /* --- Events ------------------------------------------------------------- */
 
 /* What the next event does, if it is a plain branch; else NULL. */
@@ -238,7 +249,7 @@ struct frames *trace_frames_new(struct btsrec *rec)
 {
 	struct frames_source source = { .place = place, .code = code_at,
 					.is_trampoline = is_trampoline, .is_start = is_start,
-					.is_made = is_made, .arg = rec };
+					.is_made = is_made, .site = site, .arg = rec };
 	struct code *code = trace_code(rec);
 
 	source.idt_known = code && code_idt(code)->known;

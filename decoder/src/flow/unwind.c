@@ -44,15 +44,18 @@ static bool has_prefix(struct code *code, uint64_t va, const struct code_insn *c
 	       insn.class == CODE_CALL && insn.length_bytes == call->length_bytes + 1;
 }
 
-uint64_t unwind_call(struct code *code, uint64_t va, uint64_t *ret_target)
+uint64_t unwind_call_in(struct code *code, uint64_t cr3, uint64_t va, uint64_t *ret_target,
+			bool *ret_unknown)
 {
 	struct code_insn insn;
 
 	*ret_target = 0;
-	if (!code_is_top(va))
-		return 0;
+	*ret_unknown = false;
 	for (unsigned int nr = 2; nr <= CALL_MAX_BYTES; nr++) {
-		if (code_insn(code, 0, va - nr, false, &insn) || insn.length_bytes != nr)
+		enum code_fault fault = code_insn(code, cr3, va - nr, false, &insn);
+
+		*ret_unknown |= code_fault_unknown(fault);
+		if (fault || insn.length_bytes != nr)
 			continue;
 		if (insn.class == CODE_CALL)
 			*ret_target = insn.target;
@@ -60,6 +63,14 @@ uint64_t unwind_call(struct code *code, uint64_t va, uint64_t *ret_target)
 			return has_prefix(code, va - nr, &insn) ? va - nr - 1 : va - nr;
 	}
 	return 0;
+}
+
+uint64_t unwind_call(struct code *code, uint64_t va, uint64_t *ret_target)
+{
+	bool unknown;
+
+	*ret_target = 0;
+	return code_is_top(va) ? unwind_call_in(code, 0, va, ret_target, &unknown) : 0;
 }
 
 /* --- The ways out of a function ------------------------------------------ */

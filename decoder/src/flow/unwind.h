@@ -69,6 +69,15 @@ bool unwind_switched(struct unwind *unwind, struct code *code, uint64_t sp);
 bool unwind_next(struct unwind *unwind);
 
 /**
+ * unwind_call_in() - the call that ends at @va, by the page table @cr3; 0: the kernel's
+ * @ret_unknown: the code there cannot be read, or not all of it.
+ *
+ * Return, @ret_target: as unwind_call().
+ */
+uint64_t unwind_call_in(struct code *code, uint64_t cr3, uint64_t va, uint64_t *ret_target,
+			bool *ret_unknown);
+
+/**
  * unwind_call() - the call that ends at the kernel address @va
  * @ret_target: where it leads; 0: not known.
  *

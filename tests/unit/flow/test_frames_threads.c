@@ -67,6 +67,26 @@ START_TEST(thread_was_elsewhere)
 }
 END_TEST
 
+/* A tail call of what was put aside returns for it. */
+START_TEST(thread_was_elsewhere_and_jumps)
+{
+	start();
+	call(K(1), K(2));
+	call(K(2), K(0x30));
+	switch_to(1, 2);
+	switch_to(2, 1);
+	ret(SWITCH_TO + 8, K(0x30) + CALL_BYTES);
+	jump(K(0x30) + 0x20, K(4));
+	ret(K(4) + 8, K(3) + 0x20);
+	ck_assert(step.lost && step.deeper && !step.mismatch);
+	call(K(3) + 0x30, K(5));
+	jump(K(5) + 8, K(4));
+	ret(K(4) + 8, K(6) + 0x20);
+	ck_assert(step.mismatch);
+	finish();
+}
+END_TEST
+
 START_TEST(new_thread)
 {
 	start();
@@ -343,6 +363,7 @@ START_TEST(gap_before_a_system_return)
 END_TEST
 
 BTSREC_CK_MAIN("frames_threads", unseen_entry_left_at_once, thread_switch, thread_was_elsewhere,
+	       thread_was_elsewhere_and_jumps,
 	       new_thread, new_thread_after_an_annotation, a_switch_after_a_gap,
 	       a_switch_before_a_gap, no_new_thread, switch_by_unknown_code,
 	       switch_without_names, switch_of_user_code_only, thread_named_late,
