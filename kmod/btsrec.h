@@ -25,6 +25,9 @@ struct tracepoint;
 #define BTSREC_MIN_RECORDS	32
 #define BTSREC_MAX_RING_BYTES	(BTSREC_MAX_LIST_PAGES * BTSREC_PAS_PER_PAGE * 4096ULL)
 
+/** enum btsrec_rate_level - what is recorded, as far as max_rate= is concerned */
+enum btsrec_rate_level { BTSREC_RATE_ALL, BTSREC_RATE_KERNEL, BTSREC_RATE_OFF };
+
 /**
  * struct btsrec_pcpu - a CPU's recorder, private to the module
  * @live: 1 while this CPU records or is paused to record again.  The one that ends
@@ -47,6 +50,12 @@ struct tracepoint;
  * @last_cr3: page-table base in the newest annotation
  * @last_index_kva: index after the newest annotation
  * @stop_tsc: when it stopped in order, or paused as @suspect
+ * @off_reason: why it does not record although live, see btsrec_limit.h; NONE: it records
+ * @off_tsc: since when; @gap_tsc: of the newest GAP for it
+ * @user_off_tsc: since when it leaves out user branches although @on_bits has them; 0: it does not
+ * @rate_level: how much of what runs max_rate= lets it record
+ * @credit: what it may record still of @credit_rate a second, see btsrec_limit.c; @credit_tsc and
+ *	@credit_bytes: when that was counted, and what there was
  * @nmi_stop_tsc: when btsrec_nmi_pause() paused; 0: it did not
  * @nmi_stop_ip: code address after the write that stopped BTS then
  * @hold_tsc: when btsrec_hold() paused; 0: it did not
@@ -75,6 +84,15 @@ struct btsrec_pcpu {
 	u64 last_index_kva;
 	u64 stop_tsc;
 	u64 frozen_tsc;
+	enum btsrec_reason off_reason;
+	u64 off_tsc;
+	u64 gap_tsc;
+	u64 user_off_tsc;
+	enum btsrec_rate_level rate_level;
+	s64 credit;
+	u64 credit_rate;
+	u64 credit_tsc;
+	u64 credit_bytes;
 	u64 nmi_stop_tsc;
 	u64 nmi_stop_ip;
 	u64 hold_tsc;

@@ -38,6 +38,46 @@ static u64 put_parts(struct btsrec_pcpu *pc, u64 index_kva, enum btsrec_annot_ki
 	return index_kva >= pc->end_kva ? pc->base_kva : index_kva;
 }
 
+/* What has been recorded since the newest annotation, but for whole rounds of the ring. */
+static __always_inline u64 recorded_since(const struct btsrec_pcpu *pc, u64 index_kva)
+{
+	u64 bytes = index_kva - pc->last_index_kva;
+
+	if (unlikely(index_kva < pc->last_index_kva))
+		bytes += pc->end_kva - pc->base_kva;
+	return bytes;
+}
+
+/**
+ * btsrec_recorded_bytes() - what this CPU has recorded, as btsrec_cpu.recorded_bytes
+ * @pc: this CPU's, paused; an annotation must follow
+ *
+ * If the newest annotation has been overwritten the ring has come round; how often is not known.
+ */
+u64 btsrec_recorded_bytes(const struct btsrec_pcpu *pc)
+{
+	u64 newest_kva = (pc->last_index_kva == pc->base_kva ? pc->end_kva : pc->last_index_kva) -
+			 BTSREC_RECORD_BYTES;
+
+	if (((struct btsrec_record *)newest_kva)->from >> BTSREC_TAG_SHIFT != BTSREC_TAG)
+		pc->page->recorded_bytes += pc->end_kva - pc->base_kva;
+	return pc->page->recorded_bytes + recorded_since(pc, bts_index(pc));
+}
+
+/**
+ * btsrec_recorded_until() - it does not record any more
+ * @pc: this CPU's
+ * @tsc: since when
+ */
+void btsrec_recorded_until(struct btsrec_pcpu *pc, u64 tsc)
+{
+	struct btsrec_cpu *page = pc->page;
+
+	if (page->since_tsc)
+		WRITE_ONCE(page->recorded_tsc, page->recorded_tsc + tsc - page->since_tsc);
+	WRITE_ONCE(page->since_tsc, 0);
+}
+
 /**
  * btsrec_annot_put() - write one annotation at the ring's index
  * @pc: this CPU's, paused
@@ -62,6 +102,7 @@ void btsrec_annot_put(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind, const
 		page->nr_annot_skipped++;
 		return;
 	}
+	page->recorded_bytes += recorded_since(pc, index_kva);
 	WRITE_ONCE(page->annot_begin, seq + 1);
 	barrier();	/* the parts come after "begun": an NMI is the reader */
 	next_kva = put_parts(pc, index_kva, kind, payload, payload_bytes / BTSREC_PART_BYTES, seq);
@@ -105,32 +146,46 @@ void btsrec_annot_switch(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
 }
 
 /**
- * btsrec_annot_resume() - annotate that recording begins or goes on
+ * btsrec_annot_lost() - annotate that something has not been recorded
  * @pc: this CPU's, paused
  * @kind: ARM or GAP
- * @reason: why it had stopped
- * @stop_tsc: when; 0: unknown, or there was no stop
- *
- * The task that runs now becomes the CPU's current context.
+ * @reason: why
+ * @stop_tsc: since when; 0: unknown, or nothing is missing
+ * @task: the thread that runs from now on; becomes the CPU's current context
+ * @cr3: its page-table base, already masked
  */
-void btsrec_annot_resume(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
-			 enum btsrec_reason reason, u64 stop_tsc)
+void btsrec_annot_lost(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
+		       enum btsrec_reason reason, u64 stop_tsc, const struct task_struct *task,
+		       u64 cr3)
 {
 	struct btsrec_resume begin = {
 		.tsc = rdtsc_ordered(),
 		.stop_tsc = stop_tsc,
 		.reason = reason,
-		.task_kva = (u64)current,
+		.task_kva = (u64)task,
 	};
 	struct btsrec_switch context = {
 		.tsc = begin.tsc,
 		.next_task_kva = begin.task_kva,
 	};
 
-	btsrec_side_fill(&begin.now, current, bts_cr3() & CR3_BASE_MASK);
+	btsrec_side_fill(&begin.now, task, cr3);
 	context.next = begin.now;
 	btsrec_annot_put(pc, kind, &begin, sizeof(begin));
 	set_context(pc, &context);
+}
+
+/**
+ * btsrec_annot_resume() - annotate that recording begins or goes on, with the task that runs now
+ * @pc: this CPU's, paused
+ * @kind: ARM or GAP
+ * @reason: why it had stopped
+ * @stop_tsc: when; 0: unknown, or there was no stop
+ */
+void btsrec_annot_resume(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
+			 enum btsrec_reason reason, u64 stop_tsc)
+{
+	btsrec_annot_lost(pc, kind, reason, stop_tsc, current, bts_cr3() & CR3_BASE_MASK);
 }
 
 /**
@@ -213,7 +268,8 @@ void btsrec_pause_idle(struct btsrec_pcpu *pc)
  * touched.  If only the bits were taken away, or have come back, recording goes
  * on and a GAP says that branches are missing.  Either is counted once, unless
  * it was our own pause at what then was no crash.  While the rings are being copied,
- * nothing happens.  Nor if an NMI has frozen this CPU since btsrec_pause() looked.
+ * nothing happens.  Nor if an NMI has frozen this CPU since btsrec_pause() looked.  Where a limit
+ * keeps BTS off, it stays so; see btsrec_resume().
  *
  * Return: as btsrec_pause().
  */
@@ -223,6 +279,8 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 
 	if (pc->hold_tsc || !READ_ONCE(pc->live))
 		return false;
+	if (pc->off_reason && !(*debugctl & BTS_ON) && bts_area_is_ours(pc))
+		return true;
 	pc->suspect = BTSREC_REASON_NONE;
 	if (!suspect && !pc->foreign) {
 		pc->foreign = true;

@@ -13,9 +13,10 @@
 #ifndef BTSREC_ANNOT_H
 #define BTSREC_ANNOT_H
 
-#include "btsrec_bts.h"
+#include <linux/mm_types.h>
+#include <linux/sched.h>
 
-struct task_struct;
+#include "btsrec_bts.h"
 
 void btsrec_pause_idle(struct btsrec_pcpu *pc);
 bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl);
@@ -24,11 +25,22 @@ void btsrec_annot_put(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind, const
 		      size_t payload_bytes);
 void btsrec_annot_switch(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
 			 const struct btsrec_switch *change);
+void btsrec_annot_lost(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
+		       enum btsrec_reason reason, u64 stop_tsc, const struct task_struct *task,
+		       u64 cr3);
 void btsrec_annot_resume(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
 			 enum btsrec_reason reason, u64 stop_tsc);
 void btsrec_annot_nmi_over(struct btsrec_pcpu *pc, u64 stop_tsc);
 void btsrec_annot_forget_torn(struct btsrec_pcpu *pc);
+u64 btsrec_recorded_bytes(const struct btsrec_pcpu *pc);
+void btsrec_recorded_until(struct btsrec_pcpu *pc, u64 tsc);
 void btsrec_side_fill(struct btsrec_side *side, const struct task_struct *task, u64 cr3);
+
+/* Of a thread that is switched to.  One of the kernel keeps the page table that is loaded. */
+static inline u64 btsrec_next_cr3(const struct task_struct *next, u64 cr3)
+{
+	return next->mm ? __pa(next->mm->pgd) : cr3;
+}
 
 /**
  * btsrec_pause() - switch BTS off to annotate
@@ -59,11 +71,12 @@ static __always_inline bool btsrec_pause(struct btsrec_pcpu *pc, u64 *debugctl)
  * @debugctl: what btsrec_pause() gave
  *
  * A freeze that came meanwhile wins: @live is tested again after the write,
- * for an NMI between the first test and the write.
+ * for an NMI between the first test and the write.  Without BTS in @debugctl it stays off, and
+ * @stop_ip what it is.
  */
 static __always_inline void btsrec_resume(struct btsrec_pcpu *pc, u64 debugctl)
 {
-	if (unlikely(!READ_ONCE(pc->live)))
+	if (unlikely(!READ_ONCE(pc->live) || !(debugctl & BTS_ON)))
 		return;
 	bts_write_debugctl(debugctl);
 	WRITE_ONCE(pc->stop_ip, 0);	/* after it: a freeze between the two finds BTS on */

@@ -7,6 +7,8 @@
 #ifndef BTSREC_COMPAT_H
 #define BTSREC_COMPAT_H
 
+#include <linux/cgroup.h>
+#include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/irq_work.h>
 #include <linux/kernel.h>
@@ -218,6 +220,44 @@ struct btsrec_hook {
 #define BTSREC_PROBE_SCHED_SWITCH(name, prev, next)				\
 	void name(void *data, bool preempt, struct task_struct *prev,		\
 		  struct task_struct *next)
+#endif
+
+/* Of the hierarchy of version 2, in which a thread is in one cgroup and those around it. */
+#ifdef CONFIG_CGROUPS
+static inline struct cgroup *btsrec_cgroup_get(const char *path)
+{
+	return cgroup_get_from_path(path);
+}
+
+static inline void btsrec_cgroup_put(struct cgroup *cgroup)
+{
+	cgroup_put(cgroup);
+}
+
+/* Interrupts are off, or the thread is the current one. */
+static inline bool btsrec_is_in_cgroup(struct task_struct *task, struct cgroup *cgroup)
+{
+	bool is_in;
+
+	rcu_read_lock();
+	is_in = cgroup_is_descendant(task_dfl_cgroup(task), cgroup);
+	rcu_read_unlock();
+	return is_in;
+}
+#else
+static inline struct cgroup *btsrec_cgroup_get(const char *path)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static inline void btsrec_cgroup_put(struct cgroup *cgroup)
+{
+}
+
+static inline bool btsrec_is_in_cgroup(struct task_struct *task, struct cgroup *cgroup)
+{
+	return false;
+}
 #endif
 
 /* The tracepoint came with v5.13. */

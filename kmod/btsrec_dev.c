@@ -3,7 +3,8 @@
  * DOC: /dev/btsrec
  *
  * A write is one command, with or without a newline: "arm", "disarm",
- * "freeze", "mark TEXT", "hold", "release", "freeze_on LIST", "cpus LIST", "freeze TEXT" and "wait".
+ * "freeze", "mark TEXT", "hold", "release", "freeze_on LIST", "cpus LIST",
+ * "tasks LIST", "max_rate NUMBER", "freeze TEXT" and "wait".
  * "freeze TEXT" is a request as that of a module, and there only if freeze_on= has "request".
  * "wait" sleeps until a freeze that freeze_on= names.  A read gives the state as
  * "key: value" lines.  A hold ends with the file that it was written to.  Opening
@@ -21,10 +22,13 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <asm/msr.h>
+#include <asm/tsc.h>
 
 #include <btsrec/freeze.h>
 
 #include "btsrec.h"
+#include "btsrec_limit.h"
 #include "btsrec_trigger.h"
 
 #define COMMAND_BYTES	(BTSREC_MAX_LIST_BYTES + 16)
@@ -52,6 +56,17 @@ static const char *const modes[] = {
 	[BTSREC_MODE_USER] = "user",
 };
 
+/* An order of reads in which a change between them makes it less. */
+static u64 recorded_ms(const struct btsrec_cpu *page)
+{
+	u64 since_tsc = READ_ONCE(page->since_tsc), ticks = READ_ONCE(page->recorded_tsc);
+	u64 end_tsc = READ_ONCE(page->state) == BTSREC_CPU_FROZEN ? page->freeze.tsc : rdtsc();
+
+	if (since_tsc && end_tsc > since_tsc)
+		ticks += end_tsc - since_tsc;
+	return tsc_khz ? ticks / tsc_khz : 0;
+}
+
 static void show_cpu(struct seq_file *m, unsigned int cpu, const struct btsrec_cpu *page)
 {
 	u32 state = READ_ONCE(page->state);
@@ -59,6 +74,8 @@ static void show_cpu(struct seq_file *m, unsigned int cpu, const struct btsrec_c
 	seq_printf(m, "cpu%u: %s annotations=%llu skipped=%llu foreign_stops=%llu", cpu,
 		   cpu_states[state], READ_ONCE(page->annot_end), page->nr_annot_skipped,
 		   page->nr_foreign_stops);
+	seq_printf(m, " records=%llu recorded_ms=%llu",
+		   READ_ONCE(page->recorded_bytes) / BTSREC_RECORD_BYTES, recorded_ms(page));
 	if (state == BTSREC_CPU_STOPPED)
 		seq_printf(m, " reason=%u", page->stop_reason);
 	if (state == BTSREC_CPU_FROZEN)
@@ -88,6 +105,7 @@ static int dev_show(struct seq_file *m, void *unused)
 	seq_printf(m, "late_triggers: %llu\n", READ_ONCE(root->nr_late_triggers));
 	seq_printf(m, "freeze_on: %s\n", btsrec_triggers_list());
 	btsrec_cpus_show(m);
+	btsrec_limits_show(m);
 	seq_printf(m, "held: %u\n", btsrec_is_held());
 	btsrec_hook_show_missing(m);
 	cpus_read_lock();	/* one that comes up may get a page and lose it again */
@@ -113,6 +131,10 @@ static int run_command(const struct file *file, char *text)
 		return argument ? btsrec_set_freeze_on(argument, "Not changed") : -EINVAL;
 	if (!strcmp(verb, "cpus"))
 		return argument ? btsrec_set_cpus(argument, "Not changed") : -EINVAL;
+	if (!strcmp(verb, "tasks"))
+		return argument ? btsrec_set_tasks(argument, "Not changed") : -EINVAL;
+	if (!strcmp(verb, "max_rate"))
+		return argument ? btsrec_set_max_rate(argument, "Not changed") : -EINVAL;
 	if (!strcmp(verb, "freeze") && argument && *argument)
 		return btsrec_freeze_request(argument);
 	if (argument)

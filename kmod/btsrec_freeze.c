@@ -70,6 +70,9 @@ static void store_pause(const struct btsrec_pcpu *pc, struct btsrec_freeze *free
 	} else if (pc->hold_tsc) {
 		freeze->pause_reason = BTSREC_REASON_SNAPSHOT;
 		freeze->pause_tsc = pc->hold_tsc;
+	} else if (pc->off_reason) {
+		freeze->pause_reason = pc->off_reason;
+		freeze->pause_tsc = pc->off_tsc;
 	} else if (pc->suspect) {
 		freeze->pause_reason = pc->suspect;
 		freeze->pause_tsc = pc->stop_tsc;

@@ -7,10 +7,12 @@
  * A held CPU stays live: a freeze keeps its history as that of any other pause.
  * Its probes write nothing, and when it is over a GAP says so and which task runs then.
  */
+#include <linux/sched.h>
 #include <linux/smp.h>
 #include <asm/tsc.h>
 
 #include "btsrec_annot.h"
+#include "btsrec_limit.h"
 
 /* The open file that holds; NULL: nobody.  Under the device's command mutex. */
 static const struct file *holder;
@@ -33,7 +35,11 @@ static void release_this_cpu(void *unused)
 	if (!stop_tsc || !READ_ONCE(pc->live) || !btsrec_pause_ends(pc, &debugctl))
 		return;
 	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP, BTSREC_REASON_SNAPSHOT, stop_tsc);
-	btsrec_resume(pc, (debugctl & ~BTS_OFF_BITS) | pc->on_bits);
+	if (!pc->off_reason)
+		debugctl = (debugctl & ~BTS_OFF_BITS) | pc->on_bits;
+	/* What limits there are may have changed meanwhile: there may be none. */
+	btsrec_limit_apply(pc, current, &debugctl);
+	btsrec_resume(pc, debugctl);
 }
 
 /**

@@ -24,6 +24,7 @@
 
 #include "btsrec_annot.h"
 #include "btsrec_compat.h"
+#include "btsrec_limit.h"
 #include "btsrec_trigger.h"
 
 static char *ring_bytes = "1M";
@@ -62,6 +63,16 @@ MODULE_PARM_DESC(freeze_on,
 static char *cpus = "all";
 module_param(cpus, charp, 0444);
 MODULE_PARM_DESC(cpus, "Which CPUs record: all, or a list as 0-3,8 (default all)");
+
+static char *tasks = "all";
+module_param(tasks, charp, 0444);
+MODULE_PARM_DESC(tasks,
+		 "Which threads are recorded: all, or a list of process:PID, comm:NAME and cgroup:/PATH with commas between them (default all)");
+
+static char *max_rate = "0";
+module_param(max_rate, charp, 0444);
+MODULE_PARM_DESC(max_rate,
+		 "Record at most so many branches a second on each CPU; 0: any number (default 0)");
 
 static unsigned int console_records;
 module_param(console_records, uint, 0444);
@@ -127,17 +138,24 @@ static void begin_recording(struct btsrec_pcpu *pc, const struct btsrec_time *ti
 	u64 index_kva = pc->base_kva, stop_tsc = 0;
 	u64 debugctl = bts_read_debugctl();
 
-	if (!first)
+	if (!first) {
 		stop_tsc = last_stop(pc, &index_kva, &reason);
+		btsrec_recorded_until(pc, stop_tsc);	/* what was frozen has not counted it */
+	}
 	bts_point_at(pc, pc->base_kva, index_kva, pc->end_kva);
+	pc->last_index_kva = index_kva;	/* what is recorded is counted from here */
 	btsrec_annot_forget_torn(pc);
+	btsrec_limit_begin(pc);
 	publish_armed(pc);
 	if (btsrec_freeze_missed())
 		return;
 	if (first)
 		btsrec_annot_put(pc, BTSREC_ANNOT_TIME, time, sizeof(*time));
 	btsrec_annot_resume(pc, resume_kind(reason), reason, stop_tsc);
-	btsrec_resume(pc, (debugctl & ~BTS_OFF_BITS) | pc->on_bits);
+	WRITE_ONCE(pc->page->since_tsc, time->tsc);
+	debugctl = (debugctl & ~BTS_OFF_BITS) | pc->on_bits;
+	btsrec_limit(pc, current, &debugctl);
+	btsrec_resume(pc, debugctl);
 }
 
 /* On the CPU itself, which has a ring. */
@@ -170,6 +188,9 @@ static void publish_stopped(struct btsrec_pcpu *pc, enum btsrec_reason reason)
 	struct btsrec_cpu *page = pc->page;
 
 	pc->stop_tsc = rdtsc_ordered();
+	btsrec_recorded_until(pc, pc->stop_tsc);
+	if (pc->off_reason)
+		pc->stop_tsc = pc->off_tsc;
 	page->stop_reason = reason;
 	page->stop_index_kva = bts_last_index(pc);
 	smp_wmb();	/* the state after what it stands for */
@@ -646,11 +667,14 @@ static int __init btsrec_init(void)
 	    !is_known("oops", oops, "freeze", "rearm") ||
 	    btsrec_set_freeze_on(freeze_on, "Not loaded") || btsrec_set_cpus(cpus, "Not loaded"))
 		return -EINVAL;
+	err = -EINVAL;
+	if (btsrec_set_tasks(tasks, "Not loaded") || btsrec_set_max_rate(max_rate, "Not loaded"))
+		goto exit_limits;
 	btsrec_console_set(console_records);
 	yield_ends_init();
 	err = btsrec_root_new(bytes, which);
 	if (err)
-		return err;
+		goto exit_limits;
 	err = btsrec_modmap_register();
 	if (err)
 		goto free_root;
@@ -684,6 +708,8 @@ unregister_modmap:
 	btsrec_modmap_unregister();
 free_root:
 	btsrec_root_free();
+exit_limits:
+	btsrec_limits_exit();
 	return err;
 }
 
@@ -691,6 +717,7 @@ static void __exit btsrec_exit(void)
 {
 	btsrec_dev_unregister();
 	disarm_at_unload();
+	btsrec_limits_exit();
 	btsrec_vmcoreinfo_remove_root();
 	btsrec_triggers_exit();
 	btsrec_freeze_exit();

@@ -18,6 +18,7 @@
 
 #include "btsrec_annot.h"
 #include "btsrec_compat.h"
+#include "btsrec_limit.h"
 
 /* While BTS is off. */
 static noinline void annotate_switch(struct btsrec_pcpu *pc, const struct task_struct *prev,
@@ -30,8 +31,7 @@ static noinline void annotate_switch(struct btsrec_pcpu *pc, const struct task_s
 	};
 
 	btsrec_side_fill(&change.prev, prev, cr3);
-	/* A kernel thread keeps the CR3 that is loaded. */
-	btsrec_side_fill(&change.next, next, next->mm ? __pa(next->mm->pgd) : cr3);
+	btsrec_side_fill(&change.next, next, btsrec_next_cr3(next, cr3));
 	btsrec_annot_switch(pc, BTSREC_ANNOT_SWITCH, &change);
 }
 
@@ -41,6 +41,8 @@ static BTSREC_PROBE_SCHED_SWITCH(probe_sched_switch, prev, next)
 	u64 debugctl;
 
 	if (unlikely(!btsrec_pause(pc, &debugctl)))
+		return;
+	if (btsrec_limit(pc, next, &debugctl))
 		return;
 	annotate_switch(pc, prev, next);
 	btsrec_resume(pc, debugctl);
@@ -115,6 +117,7 @@ static void probe_sched_process_exec(void *data, struct task_struct *task, pid_t
 	raw_local_irq_save(flags);
 	pc = this_cpu_ptr(&btsrec_pcpu);
 	if (btsrec_pause(pc, &debugctl)) {
+		btsrec_limit(pc, task, &debugctl);
 		annotate_exec(pc, task, bprm->filename);
 		btsrec_resume(pc, debugctl);
 	}

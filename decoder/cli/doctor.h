@@ -39,6 +39,8 @@ enum doctor_level {
  * @nr_missing_hooks: hooks that the recorder does without; @missing_hooks: the names of the
  *	first of them, with ", " between.
  * @cpus: which CPUs record, as /dev/btsrec has it; @nr_left_out: online CPUs that do not for it.
+ * @tasks: which threads it records; "": not known; @max_rate: branches a second and CPU; 0: any.
+ * @nr_records, @recorded_ms: branches of all CPUs, at least, and in how much time of theirs.
  * @freeze_on: what the recorder stops for besides a crash, as /dev/btsrec has it; "": not known.
  * @nr_foreign_stops: how often a CPU's BTS was found off by another's hand.
  * @conf_errno: why /etc/btsrec.conf could not be read; 0: it was, or there is none.
@@ -63,7 +65,8 @@ struct doctor_facts {
 	int device_errno;
 	char state[16];
 	unsigned int nr_cpus, nr_armed, nr_left_out;
-	char cpus[256];
+	char cpus[256], tasks[256];
+	uint64_t max_rate, nr_records, recorded_ms;
 	uint64_t ring_bytes, nr_arms, nr_execs;
 	uint64_t nr_annotations, nr_skipped, nr_foreign_stops;
 	unsigned int nr_missing_hooks;
@@ -93,7 +96,7 @@ struct doctor_check {
 	const char *remedy;
 };
 
-#define DOCTOR_MAX_CHECKS	16
+#define DOCTOR_MAX_CHECKS	24
 
 /** struct doctor_report - all judgements; @level is the worst */
 struct doctor_report {

@@ -205,7 +205,7 @@ static uint64_t value_of(const char *line, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* "cpu0: armed annotations=17 skipped=0 foreign_stops=0" */
+/* "cpu0: armed annotations=17 skipped=0 foreign_stops=0 records=9000 recorded_ms=70" */
 static void take_cpu(struct doctor_facts *facts, const char *line)
 {
 	facts->nr_cpus++;
@@ -213,6 +213,8 @@ static void take_cpu(struct doctor_facts *facts, const char *line)
 	facts->nr_annotations += value_of(line, "annotations=");
 	facts->nr_skipped += value_of(line, "skipped=");
 	facts->nr_foreign_stops += value_of(line, "foreign_stops=");
+	facts->nr_records += value_of(line, " records=");
+	facts->recorded_ms += value_of(line, "recorded_ms=");
 }
 
 /* "missing_hook: report_bug: what the history lacks" */
@@ -238,6 +240,10 @@ static void take_state(struct doctor_facts *facts, char *line)
 		snprintf(facts->cpus, sizeof(facts->cpus), "%.255s", line + 6);
 	else if (!strncmp(line, "left_out: ", 10))
 		facts->nr_left_out = (unsigned int)value_of(line, ": ");
+	else if (!strncmp(line, "tasks: ", 7))
+		snprintf(facts->tasks, sizeof(facts->tasks), "%.255s", line + 7);
+	else if (!strncmp(line, "max_rate: ", 10))
+		facts->max_rate = value_of(line, ": ");
 	else if (!strncmp(line, "ring_bytes: ", 12))
 		facts->ring_bytes = value_of(line, ": ");
 	else if (!strncmp(line, "arms: ", 6))

@@ -164,6 +164,22 @@ static void judge_left_out(const struct doctor_facts *facts, struct doctor_repor
 		     facts->nr_left_out, facts->cpus);
 }
 
+static void judge_limits(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	if (*facts->tasks && strcmp(facts->tasks, "all"))
+		find(report, "tasks", DOCTOR_GOOD, "",
+		     "Of threads not in TASKS=%s only the switches are recorded.", facts->tasks);
+	if (facts->max_rate)
+		find(report, "max-rate", DOCTOR_GOOD, "",
+		     "At most %llu branches a second are recorded on a CPU; what is more is not.",
+		     (unsigned long long)facts->max_rate);
+	if (facts->nr_records)
+		find(report, "recorded", DOCTOR_GOOD, "",
+		     "At least %llu branches in %llu s of CPU time since the module was loaded.",
+		     (unsigned long long)facts->nr_records,
+		     (unsigned long long)facts->recorded_ms / 1000);
+}
+
 static void judge_recorder(const struct doctor_facts *facts, struct doctor_report *report)
 {
 	judge_module(facts, report);
@@ -175,6 +191,7 @@ static void judge_recorder(const struct doctor_facts *facts, struct doctor_repor
 		judge_hooks(facts, report);
 		judge_freeze_on(facts, report);
 		judge_left_out(facts, report);
+		judge_limits(facts, report);
 	}
 }
 

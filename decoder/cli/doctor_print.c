@@ -106,6 +106,10 @@ void doctor_print_prometheus(const struct doctor_report *report, const struct do
 	metric("cpus", "gauge", "CPUs that are online.", facts->nr_online);
 	metric("cpus_armed", "gauge", "CPUs that record.", facts->nr_armed);
 	metric("cpus_left_out", "gauge", "CPUs that CPUS= leaves out.", facts->nr_left_out);
+	metric("records_total", "counter", "Branches recorded on all CPUs, at least.",
+	       facts->nr_records);
+	metric("recorded_milliseconds_total", "counter", "Time in which CPUs recorded, together.",
+	       facts->recorded_ms);
 	metric("annotations_total", "counter", "Switches, execs, gaps and marks recorded.",
 	       facts->nr_annotations);
 	metric("annotations_skipped_total", "counter", "Annotations that could not be written.",

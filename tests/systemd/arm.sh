@@ -50,11 +50,34 @@ expect 1 "offers no Branch Trace Store" "$arm" possible
 cpu AuthenticAMD "bts"
 expect 1 "Intel" "$arm" possible
 
+# A share of the machines, the same ones each time; a larger one has those of a smaller one.
+cpu GenuineIntel "bts"
+export BTSREC_MACHINE_ID=$work/machine-id
+echo 4f0b >"$BTSREC_MACHINE_ID"
+place=$(($(cksum <"$BTSREC_MACHINE_ID" | cut -d' ' -f1) % 100))
+expect 0 "" env ARM_SHARE=100 "$arm" possible
+expect 0 "" env ARM_SHARE=$((place + 1)) "$arm" possible
+expect 1 "ARM_SHARE=$place does not have this machine" env ARM_SHARE=$place "$arm" possible
+expect 1 "ARM_SHARE=0 does not" env ARM_SHARE=0 "$arm" possible
+for bad in x -1 1.5 1000; do
+	expect 1 "ARM_SHARE=$bad is no number" env ARM_SHARE=$bad "$arm" possible
+done
+for id in $(seq 400); do
+	echo "$id" >"$BTSREC_MACHINE_ID"
+	ARM_SHARE=25 "$arm" chosen >/dev/null && echo "$id"
+done >"$work/chosen"
+nr_chosen=$(wc -l <"$work/chosen")
+[ "$nr_chosen" -gt 60 ] && [ "$nr_chosen" -lt 140 ] || fault "25 of 100 are $nr_chosen of 400"
+rm "$BTSREC_MACHINE_ID"
+expect 1 "does not say which machine" env ARM_SHARE=50 "$arm" possible
+expect 0 "" "$arm" possible
+
 # The module is loaded with what is set, and with nothing that is not.
 stub modprobe "echo \"\$*\" >'$work/modprobe'; printf '$armed' >'$work/device'"
 stub dmesg "printf '[    1.0] btsrec: Not loaded: no BTS here; do this.\n[    2.0] other: text\n'"
-expect 0 "Recording on 2 CPUs" env RING_BYTES=64K OOPS=rearm CPUS=0-1 "$arm" start
-grep -qx "btsrec ring_bytes=64K oops=rearm cpus=0-1" "$work/modprobe" ||
+expect 0 "Recording on 2 CPUs" env RING_BYTES=64K OOPS=rearm CPUS=0-1 TASKS=comm:a MAX_RATE=5 \
+	"$arm" start
+grep -qx "btsrec ring_bytes=64K oops=rearm cpus=0-1 tasks=comm:a max_rate=5" "$work/modprobe" ||
 	fault "modprobe got '$(cat "$work/modprobe")'"
 rm "$work/modprobe"
 expect 0 "Recording on 2 CPUs" "$arm" start

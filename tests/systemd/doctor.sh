@@ -130,6 +130,13 @@ expect 0
 put /dev/btsrec "state: armed\ncpus: 0\nleft_out: 1\n${recording%cpu1*}"
 expect 0 "^good  *left-out .*Of 1 CPUs .* not in CPUS=0\.$"
 grep -q "1 CPUs record" <<<"$said" || fault "$test: a CPU that is left out is missed"
+put /dev/btsrec "state: armed\ntasks: comm:a\nmax_rate: 7\n${recording//foreign_stops=0/foreign_stops=0 records=5000 recorded_ms=2500}"
+expect 0 "^good  *tasks .* TASKS=comm:a only the switches"
+grep -q "max-rate .* 7 branches a second" <<<"$said" || fault "$test: no rate"
+grep -q "recorded .* 10000 branches in 5 s" <<<"$said" || fault "$test: no counters"
+put /dev/btsrec "state: armed\ntasks: all\nmax_rate: 0\n$recording"
+expect 0
+! grep -Eq "TASKS|max-rate" <<<"$said" || fault "$test: limits that are none"
 put /dev/btsrec 'state: disarmed\ncpu0: stopped annotations=1 skipped=0 foreign_stops=0\n'
 expect 2 "^no-history  armed .*not armed: disarmed"
 put /dev/btsrec 'state: armed\ncpu0: armed annotations=1 skipped=0 foreign_stops=0\n'
@@ -237,6 +244,7 @@ healthy
 put /dev/btsrec "state: armed\narms: 3\nexecs: 44\n${recording/skipped=0/skipped=5}"
 said=$("$btsrec" doctor -f prometheus --root "$root")
 for line in "btsrec_history_level 1" "btsrec_cpus 2" "btsrec_cpus_armed 2" "btsrec_cpus_left_out 0" \
+	"btsrec_records_total 0" "btsrec_recorded_milliseconds_total 0" \
 	"btsrec_annotations_total 17" "btsrec_annotations_skipped_total 5" \
 	"btsrec_foreign_stops_total 0" "btsrec_execs_total 44" "btsrec_arms_total 3" \
 	'btsrec_check_level{name="gaps"} 1' 'btsrec_check_level{name="cpu"} 0' \

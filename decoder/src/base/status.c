@@ -70,6 +70,9 @@ const char *btsrec_reason_str(uint32_t reason)
 	case BTSREC_REASON_FUNCTION:	return "function";
 	case BTSREC_REASON_REQUEST:	return "request";
 	case BTSREC_REASON_LEFT_OUT:	return "left out";
+	case BTSREC_REASON_FILTERED:	return "not chosen";
+	case BTSREC_REASON_RATE:	return "max rate";
+	case BTSREC_REASON_RATE_USER:	return "max rate, user";
 	}
 	return "unknown";
 }

@@ -79,6 +79,10 @@ enum fault_why fault_why_paused(const struct btsrec_freeze *freeze)
 		return FAULT_IN_NMI;
 	case BTSREC_REASON_CONSOLE:
 		return FAULT_PRINTED;
+	case BTSREC_REASON_FILTERED:
+		return FAULT_NOT_CHOSEN;
+	case BTSREC_REASON_RATE:
+		return FAULT_RATE;
 	case BTSREC_REASON_OOPS:
 		return FAULT_HANDLED;
 	case BTSREC_REASON_SOFT_LOCKUP:
@@ -95,8 +99,15 @@ bool fault_ends_before(const struct btsrec_freeze *freeze)
 {
 	if (freeze->via_nmi)
 		return freeze->pause_reason;
-	return freeze->pause_reason == BTSREC_REASON_SNAPSHOT ||
-	       freeze->pause_reason == BTSREC_REASON_CONSOLE;
+	switch (freeze->pause_reason) {
+	case BTSREC_REASON_SNAPSHOT:
+	case BTSREC_REASON_CONSOLE:
+	case BTSREC_REASON_FILTERED:
+	case BTSREC_REASON_RATE:
+		return true;
+	default:
+		return false;
+	}
 }
 
 bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze)
@@ -376,6 +387,10 @@ const char *fault_why_str(enum fault_why why)
 		return "not recorded, NMI handlers were running";
 	case FAULT_PRINTED:
 		return "not recorded, a console's driver was writing";
+	case FAULT_NOT_CHOSEN:
+		return "not recorded, tasks= does not choose the thread that ran";
+	case FAULT_RATE:
+		return "not recorded, there were more branches than max_rate= allows";
 	case FAULT_HANDLED:
 		return "not recorded, what may have been a fault was being handled";
 	case FAULT_REPORT:

@@ -32,6 +32,8 @@ enum fault_why {
 	FAULT_COPIED,		/* ... because the rings were being copied */
 	FAULT_IN_NMI,		/* ... because NMI handlers were running */
 	FAULT_PRINTED,		/* ... because a console's driver was writing */
+	FAULT_NOT_CHOSEN,	/* ... because tasks= did not choose the thread that ran */
+	FAULT_RATE,		/* ... because there was more than max_rate= allows */
 	FAULT_HANDLED,		/* ... because what it handled might have been a fault */
 	FAULT_REPORT,		/* ... at the beginning of the kernel's report, and there it is */
 	FAULT_TRIGGER,		/* ... at the tracepoint or request to freeze, and there it is */

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* IA32_DEBUGCTL (SDM vol. 4, table 2-2): branches of user code are not stored. */
+#define DEBUGCTL_BTS_OFF_USR	(1ULL << 10)
+
 /* The counters of a thread in @threads. */
 enum {
 	THREAD_LEFT_TSC,	/* when it was switched away from this CPU; 0: never */
@@ -98,12 +101,20 @@ static bool is_unseen(const struct trace_event *event)
 	       code_is_kernel(branch->from) == code_is_kernel(branch->to);
 }
 
+/* Stopped in user code that max_rate= had left out. */
+static bool is_stop_in_user(const struct trace_event *event, const struct stack *stack)
+{
+	return event->event->kind == BTSREC_EVENT_FREEZE && !stack->kernel &&
+	       event->event->freeze.debugctl & DEBUGCTL_BTS_OFF_USR;
+}
+
 /* Something happened that is not recorded: to any thread. */
-static bool is_gap(const struct trace_event *event)
+static bool is_gap(const struct trace_event *event, const struct stack *stack)
 {
 	const struct proof_step *step = event->step;
 
 	return event->event->kind == BTSREC_EVENT_GAP || event->event->kind == BTSREC_EVENT_ARM ||
+	       is_stop_in_user(event, stack) ||
 	       (step && (proof_fails(step) || step->branch.type == BRANCH_NONE));
 }
 
@@ -116,7 +127,7 @@ void frame_confidence_feed(struct frame_confidence *frame_confidence,
 
 	if (event->event->kind == BTSREC_EVENT_SWITCH)
 		feed_switch(frame_confidence, event->event);
-	if (is_gap(event))
+	if (is_gap(event, stack))
 		frame_confidence->gap = (struct unreliable){.why = UNRELIABLE_GAP, .n = n};
 	else if (step->mismatch || (step->lost && !frame_confidence->recovers))
 		mark_unreliable(
@@ -124,8 +135,8 @@ void frame_confidence_feed(struct frame_confidence *frame_confidence,
 			UNRELIABLE_UNFIT, n, 0);
 	if (is_unseen(event))
 		*of_thread(frame_confidence, &frame_confidence->unseen, number_of(stack)) = n + 1;
-	if (is_gap(event) || event->event->kind == BTSREC_EVENT_BRANCH)
-		frame_confidence->recovers = is_gap(event);
+	if (is_gap(event, stack) || event->event->kind == BTSREC_EVENT_BRANCH)
+		frame_confidence->recovers = is_gap(event, stack);
 	for (unsigned int i = 0; i < step->nr_entered; i++)
 		frames_entered(frames, i)->cookie = newest_unseen(frame_confidence, stack);
 }

@@ -165,7 +165,7 @@ static void recover(struct frames *f, const struct btsrec_side *side, uint64_t f
 }
 
 /* The branch before may have been at the other level, which is not recorded. */
-static void follow_level(struct frames *f, uint64_t from)
+static void follow_level(struct frames *f, uint64_t from, const struct proof_step *step)
 {
 	struct stack *stack;
 
@@ -179,6 +179,8 @@ static void follow_level(struct frames *f, uint64_t from)
 		frames_leave_kernel(f, from);
 	} else {
 		f->step.unseen_entry = true;
+		if (step && step->kind == PROOF_FILTERED && stack->nr)
+			stack_clear(&f->stacks);	/* user calls since then are not known */
 		frames_enter_kernel(f, FRAME_ENTRY, -1, f->prev_to, from, 0);
 		stack->kernel = true;
 	}
@@ -191,7 +193,7 @@ static void feed_branch(struct frames *f, const struct btsrec_record *branch,
 		f->lost = true;
 	if (f->lost)
 		recover(f, side, branch->from);
-	follow_level(f, branch->from);
+	follow_level(f, branch->from, step);
 	f->stacks.current->nr_branches++;
 	f->cr3 = side ? side->cr3 : 0;
 	if (step)

@@ -367,7 +367,8 @@ static enum btsrec_status begin(struct trace *trace, struct btsrec *rec, unsigne
 
 	if (!code)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	proof_init(&trace->proof, code, rec->located, btsrec_root(rec)->mode != BTSREC_MODE_ALL);
+	proof_init(&trace->proof, code, rec->located,
+		   btsrec_root(rec)->mode != BTSREC_MODE_ALL || btsrec_cpu(rec, cpu)->kernel_only);
 	return trace_spaces(rec, cpu, &trace->spaces);
 }
 

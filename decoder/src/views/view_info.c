@@ -44,6 +44,14 @@ const char *info_state_str(uint32_t state)
 	return "unknown";
 }
 
+uint64_t info_recorded_ticks(const struct btsrec_cpu *cpu)
+{
+	uint64_t end_tsc = cpu->frozen ? cpu->freeze.tsc : cpu->context.tsc;
+	bool goes_on = cpu->since_tsc && end_tsc > cpu->since_tsc;
+
+	return cpu->recorded_tsc + (goes_on ? end_tsc - cpu->since_tsc : 0);
+}
+
 const char *info_cpu_state_str(uint32_t state)
 {
 	switch ((enum btsrec_cpu_state)state) {

@@ -51,6 +51,9 @@ const char *info_mode_str(uint32_t mode);
 const char *info_state_str(uint32_t state);
 const char *info_cpu_state_str(uint32_t state);
 
+/** info_recorded_ticks() - in how many ticks of the TSC @cpu recorded, up to what is known last */
+uint64_t info_recorded_ticks(const struct btsrec_cpu *cpu);
+
 /** info_reason_str() - why @cpu does not record any more; NULL: it does, or never did */
 const char *info_reason_str(const struct btsrec_cpu *cpu);
 

@@ -114,6 +114,10 @@ static void json_cpu(struct renderer *r, const struct btsrec_cpu *cpu, const str
 	json_word(out, "wrapped", info_wrapped_str(&info->ring));
 	json_number(out, "annotations", cpu->annot_end);
 	json_number(out, "annotations_skipped", cpu->nr_annot_skipped);
+	if (cpu->recorded_bytes) {
+		json_number(out, "records", cpu->recorded_bytes / BTSREC_RECORD_BYTES);
+		json_number(out, "recorded_tsc", info_recorded_ticks(cpu));
+	}
 	if (cpu->frozen)
 		json_frozen_at(out, &cpu->freeze);
 	if (info->registers)

@@ -278,6 +278,23 @@ static void text_diags(struct out *out, const struct btsrec *rec)
 	}
 }
 
+/* Since it was armed, which is more than what is in the ring. */
+static void text_recorded(struct out *out, const struct btsrec_root *root,
+			  const struct btsrec_cpu *cpu)
+{
+	uint64_t ms = root->tsc_khz ? info_recorded_ticks(cpu) / root->tsc_khz : 0;
+
+	if (!cpu->recorded_bytes)
+		return;
+	out_literal(out, "recorded CPU ");
+	out_dec(out, cpu->cpu, 0);
+	out_literal(out, ": at least ");
+	out_dec(out, cpu->recorded_bytes / BTSREC_RECORD_BYTES, 0);
+	out_literal(out, " branches in ");
+	out_dec(out, ms, 0);
+	out_literal(out, " ms\n");
+}
+
 static void text_begin(struct renderer *r)
 {
 	text_root(&r->out, r->rec);
@@ -290,6 +307,9 @@ static void text_end(struct renderer *r, const struct cpu_info *infos, unsigned 
 	for (unsigned int cpu = 0; cpu < nr_infos; cpu++)
 		if (btsrec_cpu(r->rec, cpu))
 			text_loss(&r->out, cpu, &infos[cpu]);
+	for (unsigned int cpu = 0; cpu < nr_infos; cpu++)
+		if (btsrec_cpu(r->rec, cpu))
+			text_recorded(&r->out, btsrec_root(r->rec), btsrec_cpu(r->rec, cpu));
 }
 
 const struct info_format info_text = {

@@ -95,6 +95,9 @@ enum btsrec_reason {
 	BTSREC_REASON_FUNCTION = 20,	/* a function of the kernel was called */
 	BTSREC_REASON_REQUEST = 21,	/* by a module, or "freeze TEXT" written to the device */
 	BTSREC_REASON_LEFT_OUT = 22,	/* cpus= does not name this CPU; since 1.6 */
+	BTSREC_REASON_FILTERED = 23,	/* tasks= does not choose what ran; since 1.6 */
+	BTSREC_REASON_RATE = 24,	/* more records than max_rate= allows; since 1.6 */
+	BTSREC_REASON_RATE_USER = 25,	/* likewise: user branches are left out; since 1.6 */
 };
 
 /* --- Root --------------------------------------------------------------- */
@@ -323,6 +326,15 @@ struct btsrec_cpu {
 					 * freeze_on= names, after which it goes on; since 1.4 */
 	struct btsrec_freeze freeze;
 	struct btsrec_registers registers;	/* at @freeze; panic; since 1.4 */
+	/* what branches took before the newest annotation, at least: a ring that came round several
+	 * times since the one before counts as one that did so once; hot; since 1.6 */
+	__u64 recorded_bytes;
+	/* ticks of the TSC in which it recorded, before since_tsc; init, hot; since 1.6 */
+	__u64 recorded_tsc;
+	__u64 since_tsc;		/* it records since then; 0: it does not; since 1.6 */
+	__u32 kernel_only;		/* 1: at times user branches were left out, between GAPs of
+					 * RATE_USER; hot; since 1.6 */
+	__u32 reserved;
 };
 
 /* --- Ring --------------------------------------------------------------- */
@@ -565,7 +577,7 @@ BTSREC_OFF(btsrec_registers, gs_base, 352);
 BTSREC_OFF(btsrec_registers, kernel_gs_base, 360);
 BTSREC_OFF(btsrec_registers, cr2, 368);
 
-BTSREC_SIZE(btsrec_cpu, BTSREC_CPU_MIN_BYTES + 376);
+BTSREC_SIZE(btsrec_cpu, BTSREC_CPU_MIN_BYTES + 408);
 BTSREC_OFF(btsrec_cpu, magic, 0);
 BTSREC_OFF(btsrec_cpu, cpu, 8);
 BTSREC_OFF(btsrec_cpu, crc32, 12);
@@ -595,6 +607,10 @@ BTSREC_OFF(btsrec_cpu, frozen, 1160);
 BTSREC_OFF(btsrec_cpu, survived, 1164);
 BTSREC_OFF(btsrec_cpu, freeze, 1168);
 BTSREC_OFF(btsrec_cpu, registers, BTSREC_CPU_MIN_BYTES);
+BTSREC_OFF(btsrec_cpu, recorded_bytes, BTSREC_CPU_MIN_BYTES + 376);
+BTSREC_OFF(btsrec_cpu, recorded_tsc, BTSREC_CPU_MIN_BYTES + 384);
+BTSREC_OFF(btsrec_cpu, since_tsc, BTSREC_CPU_MIN_BYTES + 392);
+BTSREC_OFF(btsrec_cpu, kernel_only, BTSREC_CPU_MIN_BYTES + 400);
 
 BTSREC_SIZE(btsrec_record, 24);
 BTSREC_OFF(btsrec_record, from, 0);

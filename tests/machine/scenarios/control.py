@@ -31,10 +31,13 @@ REFUSED = (
     # 2^64 and 1 MiB; 2^44 and 1 MiB in units of it.
     "ring_bytes=18446744073710600192", "ring_bytes=17592186044417M",
     "mode=", "mode=ALL", "mode=kernel,user", f"mode={'a' * 300}", "pti=", "oops=never",
+    "tasks=", "tasks=x", "tasks=process:-1", "tasks=comm:", "tasks=cgroup:/none",
+    "max_rate=-1", "max_rate=999", "max_rate=x", "max_rate=100000001",
     "cpus=", "cpus=x", "cpus=1-0", "cpus=8000",
     "console_records=-1", "console_records=4294967296", "arm=2",
 )
-ACCEPTED = ("cpus=all", "cpus=0-1", "cpus=1", "ring_bytes=768", "ring_bytes=0x300", "ring_bytes=1k",
+ACCEPTED = ("tasks=all", "tasks=process:1,comm:x,cgroup:/", "max_rate=1000", "cpus=all", "cpus=0-1",
+            "cpus=1", "ring_bytes=768", "ring_bytes=0x300", "ring_bytes=1k",
             "console_records=4294967295")
 
 SCRIPT = """

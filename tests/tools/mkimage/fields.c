@@ -45,7 +45,9 @@ const struct field cpu_fields[] = {
 	FIELD(btsrec_cpu, annot_end), FIELD(btsrec_cpu, nr_annot_skipped),
 	FIELD(btsrec_cpu, survived),
 	FIELD(btsrec_cpu, nr_foreign_stops), FIELD(btsrec_cpu, context_seq),
-	FIELD(btsrec_cpu, frozen),
+	FIELD(btsrec_cpu, frozen), FIELD(btsrec_cpu, recorded_bytes),
+	FIELD(btsrec_cpu, recorded_tsc), FIELD(btsrec_cpu, since_tsc),
+	FIELD(btsrec_cpu, kernel_only),
 	{ 0 }
 };
 

@@ -369,6 +369,7 @@ START_TEST(the_others_have_their_nmi)
 	} pauses[] = {
 		{ BTSREC_REASON_SNAPSHOT, FAULT_COPIED }, { BTSREC_REASON_NMI, FAULT_IN_NMI },
 		{ BTSREC_REASON_CONSOLE, FAULT_PRINTED }, { BTSREC_REASON_OOPS, FAULT_HANDLED },
+		{ BTSREC_REASON_FILTERED, FAULT_NOT_CHOSEN }, { BTSREC_REASON_RATE, FAULT_RATE },
 		/* Not a report of what it was stopped for. */
 		{ BTSREC_REASON_RCU_STALL, FAULT_HANDLED },
 	};
@@ -402,6 +403,12 @@ START_TEST(a_pause_for_another_cause_hides_the_fault)
 	freeze.pause_reason = BTSREC_REASON_CONSOLE;
 	more = fault_begin(&search, &freeze);
 	ck_unknown(FAULT_PRINTED);
+	freeze.pause_reason = BTSREC_REASON_FILTERED;
+	more = fault_begin(&search, &freeze);
+	ck_unknown(FAULT_NOT_CHOSEN);
+	freeze.pause_reason = BTSREC_REASON_RATE;
+	more = fault_begin(&search, &freeze);
+	ck_unknown(FAULT_RATE);
 }
 END_TEST
 
