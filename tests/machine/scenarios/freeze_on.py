@@ -2,8 +2,8 @@
 """The recorder stops for what freeze_on= names, and is armed again: without a crash.
 
 Each kind of trigger is played once under load: a WARN(), an oops, a soft lockup, a hung task, an
-RCU stall, a tracepoint, a function, one with a condition on its argument, a request of another
-module and one of user space.  "wait" must return for each.  In the dump that is taken then
+RCU stall, a tracepoint, a BPF program that prints, a function, one with a condition on its
+argument, a request of another module and one of user space.  "wait" must return for each.  In the dump that is taken then
 
 - the newest branch of the CPU outside of interrupts that came and went, and outside of the
   recorder's own way, leads to the trigger,
@@ -84,6 +84,9 @@ TRIGGERS = {
                           "on_tracepoint [btsrec]",
                           "the tracepoint oom_score_adj_update was reached",
                           "oom_score_adj_update"),
+    "bpf": Trigger("tracepoint:bpf_trace_printk", "bpf once", "tracepoint",
+                   "on_tracepoint [btsrec]", "the tracepoint bpf_trace_printk was reached",
+                   "bpf_trace_printk"),
     "function": Trigger("function:ksys_sync", "sync", "function", "ksys_sync",
                         "called the function ksys_sync", "ksys_sync"),
     "condition": Trigger("function:vfs_fallocate:arg4:eq:1,function:vfs_fallocate:arg4:gt:99999",
@@ -275,7 +278,7 @@ def run(context):
     cases = "".join(ONE.format(name=name, trigger=TRIGGERS[name]) for name in names)
     modules = [*context.recorder_modules(f"ring_bytes={RING_BYTES} arm=0"),
                context.guest_module("btswarn")]
-    files = [("refused", "".join(f"{line}\n" for line in REFUSED).encode()),
+    files = [("bin/bpf", context.guest_program("bpf.c")), ("refused", "".join(f"{line}\n" for line in REFUSED).encode()),
              ("modules/btsrequest.ko", context.guest_module("btsrequest").read_bytes())]
     with context.boot(SCRIPT % (cases, context.options.triggers), modules, files=files, answers={
             "dump": lambda machine, name: _check(context, machine, name)}) as machine:
