@@ -4,8 +4,8 @@
  *
  * Forwards a word is what was stored there; backwards it is what the dump has, up to the last
  * store or cut.  A store to an unknown address is taken to be elsewhere, and no other CPU to store
- * between a store and a load.  Two sources that disagree are no reason to give up: what is
- * certain, or was known first, stays.
+ * between a store and a load.  Where two sources disagree, what is certain, or was known first,
+ * stays; the memory that was wrong is left out, and all begins anew.
  */
 #include "flow/reg_values_impl.h"
 
@@ -13,10 +13,13 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "flow/reg_values_changed.h"
 #include "flow/reg_values_memory.h"
 
 /* What is farther from the end is seldom right; see docs/evidence/kernels-and-crashes.md. */
 #define MAX_LIKELY_STEPS	BOUND(1U << 15, 4096)
+/* Each begins anew, because more words are known that others write. */
+#define MAX_TRIES	16
 /* A repeated store of more is taken for one to an unknown address. */
 #define MAX_STRING_BYTES	65536
 
@@ -27,6 +30,7 @@
  * @loaded, @stored: what is known of them in the step.
  * @has_dump: of either, nothing else has run since.
  * @nr_handlers: the step is in handlers of so many interrupts or exceptions that have returned.
+ * @changed: words that others write.
  */
 struct likely {
 	struct reg_values *values;
@@ -36,6 +40,7 @@ struct likely {
 	bool is_backward;
 	bool has_dump[2];
 	unsigned int nr_handlers;
+	struct changed changed;
 };
 
 /* --- Memory ------------------------------------------------------------- */
@@ -59,9 +64,17 @@ static void forget(struct likely *pass, bool image)
 	pass->has_dump[image] = false;
 }
 
+/* Elsewhere than other words of the stack it is not. */
+static bool is_to_stack(const struct sem_insn *insn)
+{
+	return reg_values_pushes(insn) || reg_values_is_interrupt(insn) || insn->base == SEM_RSP ||
+	       insn->base == SEM_RBP;
+}
+
 /*
- * Going back, what nobody has stored to since is as in the dump.  Interrupts come on after the end
- * of the history: clocks and counts that a handler reads it writes again.
+ * Going back, what nobody has stored to since is as in the dump.  After the end of the history
+ * others go on: what it has stored to is stored to again, and so are clocks and counts that the
+ * handler of an interrupt reads.
  */
 static struct known look(struct likely *pass, uint64_t address, unsigned int nr_bytes)
 {
@@ -69,8 +82,11 @@ static struct known look(struct likely *pass, uint64_t address, unsigned int nr_
 	struct memory *memory = memory_at(pass, address);
 	uint64_t value;
 
+	if (changed_has(&pass->changed, address, nr_bytes))
+		return known_none();
 	if (pass->has_dump[is_image(address)] && !pass->nr_handlers &&
 	    !memory_has(memory, address, nr_bytes) &&
+	    !changed_is_written(&pass->changed, address, nr_bytes) &&
 	    values->memory.read(values->memory.arg, false, address, nr_bytes, &value))
 		memory_set(memory, address, nr_bytes, known_all(value));
 	return memory_get(memory, address, nr_bytes);
@@ -93,13 +109,6 @@ static void store_string(struct likely *pass, const struct sem_insn *insn,
 			   is_zero && !pass->is_backward ? known_all(0) : known_none());
 }
 
-/* Elsewhere than other words of the stack it is not. */
-static bool is_to_stack(const struct sem_insn *insn)
-{
-	return reg_values_pushes(insn) || reg_values_is_interrupt(insn) || insn->base == SEM_RSP ||
-	       insn->base == SEM_RBP;
-}
-
 static void store(struct likely *pass, const struct sem_insn *insn, struct sem_state *state,
 		  struct known stored)
 {
@@ -114,6 +123,9 @@ static void store(struct likely *pass, const struct sem_insn *insn, struct sem_s
 		forget(pass, false);
 	if (address.mask != UINT64_MAX || nr_bytes > 512)
 		return;
+	pass->changed.stores[pass->values->step - pass->changed.first] = address.value;
+	if (!is_to_stack(insn))
+		changed_written(&pass->changed, address.value);
 	for (unsigned int at = 0; at < nr_bytes; at += WORD_BYTES)
 		memory_set(memory_at(pass, address.value), address.value + at,
 			   nr_bytes - at < WORD_BYTES ? nr_bytes - at : WORD_BYTES,
@@ -161,15 +173,19 @@ static void step(struct likely *pass, const struct sem_insn *insn, struct sem_st
 	if (!state->store && is_store)
 		state->store = &pass->stored;
 	address = loads(insn) ? reg_values_place(pass->values, insn, state, false) : known_none();
-	if (address.mask == UINT64_MAX)
+	if (address.mask == UINT64_MAX) {
 		pass->loaded = look(pass, address.value, nr_loaded(insn));
-	else if (reg_values_constant(pass->values, insn, state, &constant))
+		pass->changed.loads[pass->values->step - pass->changed.first] = address.value;
+	} else if (reg_values_constant(pass->values, insn, state, &constant)) {
 		pass->loaded = constant;
+	}
 	was = pass->loaded;
 	state->load = &pass->loaded;
 	reg_values_apply(insn, state);
 	if (address.mask == UINT64_MAX)
 		learn(pass, insn, address.value, was, pass->loaded);
+	if (state->contradiction)
+		changed_blame(&pass->changed, pass->values, pass->values->step);
 	if (!pass->is_backward && is_store)
 		store(pass, insn, state, *state->store);
 }
@@ -255,71 +271,96 @@ static void pass_backward(struct likely *pass)
 }
 
 /* From the first step of a part on, where each register has a new version. */
-static bool choose(struct reg_values *values, uint32_t *at)
+static void choose(struct reg_values *values, uint32_t *at)
 {
 	size_t wanted = values->nr_steps > MAX_LIKELY_STEPS ? values->nr_steps - MAX_LIKELY_STEPS :
 							      0;
 	size_t part = values->nr_parts - 1;
-	size_t nr;
 
 	while (part && values->parts[part].first_step > wanted)
 		part--;
 	values->likely_part = (uint32_t)part;
 	values->likely_step = values->parts[part].first_step;
 	values->likely_version = values->parts[part].first_version;
-	nr = values->nr_versions - values->likely_version;
-	values->likely = malloc(nr * sizeof(values->likely[0]));
-	for (size_t i = 0; values->likely && i < nr; i++)
-		values->likely[i] = values->versions[values->likely_version + i].known;
 	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
 		at[reg] = values->likely_version + reg;
-	return values->likely;
 }
 
 /* Memory lacks something: then nothing is likely. */
 static bool is_lost(const struct likely *pass)
 {
 	return pass->memory[false].nomem || pass->memory[false].full ||
-	       pass->memory[true].nomem || pass->memory[true].full;
+	       pass->memory[true].nomem || pass->memory[true].full ||
+	       pass->changed.words.nomem || pass->changed.words.full;
+}
+
+static size_t nr_likely(const struct reg_values *values)
+{
+	return values->nr_versions - values->likely_version;
 }
 
 static uint64_t nr_likely_bits(const struct reg_values *values)
 {
-	size_t nr = values->nr_versions - values->likely_version;
 	uint64_t bits = 0;
 
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr_likely(values); i++)
 		bits += (uint64_t)__builtin_popcountll(values->likely[i].mask);
 	return bits;
+}
+
+/*
+ * From what is certain on, until no more becomes known.  The last pass, forwards, finds what the
+ * one before it has made wrong.
+ *
+ * Return: false: that has used words that others write, which are now known.
+ */
+static bool run_passes(struct likely *pass, const uint32_t *at, unsigned int max_passes)
+{
+	struct reg_values *values = pass->values;
+	size_t nr_changed = changed_nr(&pass->changed);
+	uint64_t nr_before = UINT64_MAX, nr;
+
+	for (size_t i = 0; i < nr_likely(values); i++)
+		values->likely[i] = values->versions[values->likely_version + i].known;
+	changed_begin(&pass->changed);
+	pass_forward(pass, at);
+	nr = nr_likely_bits(values);
+	for (unsigned int i = 0; i < max_passes && nr != nr_before; i++) {
+		pass_backward(pass);
+		pass_forward(pass, at);
+		changed_find_polls(&pass->changed, values);
+		if (changed_nr(&pass->changed) != nr_changed || is_lost(pass))
+			return is_lost(pass);
+		nr_before = nr;
+		nr = nr_likely_bits(values);
+	}
+	return true;
 }
 
 bool reg_values_likely(struct reg_values *values, const struct reg_values_memory *memory,
 		       unsigned int max_passes)
 {
 	struct likely pass = { .values = values };
-	uint64_t nr_before = UINT64_MAX, nr;
+	bool nomem, is_done = false;
 	uint32_t at[SEM_NR_REGS];
-	bool nomem;
 
 	values->memory = *memory;
-	if (!choose(values, at))
+	choose(values, at);
+	values->likely = malloc(nr_likely(values) * sizeof(values->likely[0]));
+	if (!values->likely || !changed_init(&pass.changed, values))
 		return false;
 	values->is_likely = true;
-	nr = nr_likely_bits(values);
-	for (unsigned int i = 0; i < max_passes && nr != nr_before && !is_lost(&pass); i++) {
-		pass_forward(&pass, at);
-		pass_backward(&pass);
-		nr_before = nr;
-		nr = nr_likely_bits(values);
-	}
+	for (unsigned int i = 0; i < MAX_TRIES && !is_done; i++)
+		is_done = run_passes(&pass, at, max_passes);
 	values->is_likely = false;
 	reg_values_begin(values);
-	nomem = pass.memory[false].nomem || pass.memory[true].nomem;
-	if (is_lost(&pass)) {
+	nomem = pass.memory[false].nomem || pass.memory[true].nomem || pass.changed.words.nomem;
+	if (!is_done || is_lost(&pass)) {
 		free(values->likely);
 		values->likely = NULL;
 	}
 	memory_fini(&pass.memory[false]);
 	memory_fini(&pass.memory[true]);
+	changed_fini(&pass.changed);
 	return !nomem;
 }

@@ -263,13 +263,13 @@ START_TEST(constants)
 }
 END_TEST
 
-/* 8 bytes at 0x5000. */
+/* 8 bytes at 0x5000, and zeros at 0x6000. */
 static bool dumped(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
 		   uint64_t *ret)
 {
 	(void)arg;
-	*ret = 0x1122334455667788;
-	return !segment && nr_bytes == 8 && address == 0x5000;
+	*ret = address == 0x5000 ? 0x1122334455667788 : 0;
+	return !segment && nr_bytes == 8 && (address == 0x5000 || address == 0x6000);
 }
 
 static const struct reg_values_memory dump = { .read = dumped, .has_area = true, .area = 0x4000 };
@@ -311,12 +311,13 @@ START_TEST(likely)
 	run_likely("\x52", 1, &first, &second);
 	ck_assert_uint_eq(first.mask, 0);
 	ck_is(second, word);
-	/* movq $7,(%rbx); movb $7,(%rbx): what was there before is not known. */
+	/* movq $7,(%rbx); movb $7,(%rbx): what was in the word before is not known. */
 	run_likely("\x48\xc7\x03\x07\x00\x00\x00", 7, &first, &second);
 	ck_assert_uint_eq(first.mask, 0);
 	ck_is(second, 7);
 	run_likely("\xc6\x03\x07", 3, &first, &second);
-	ck_assert_uint_eq(first.mask, UINT64_MAX << 8);
+	ck_assert_uint_eq(first.mask, 0);
+	ck_assert_uint_eq(second.mask, 0xff);
 }
 END_TEST
 
@@ -363,6 +364,85 @@ START_TEST(likely_in_handlers)
 {
 	ck_assert_uint_eq(loaded_in_handler(true), 0);
 	ck_assert_uint_eq(loaded_in_handler(false), UINT64_MAX);
+}
+END_TEST
+
+/* mov %rcx,0x5000; mov 0x5000,%rcx: what is stored to once is so again, after the end. */
+START_TEST(likely_stored)
+{
+	uint32_t load;
+
+	setup();
+	INSN(0x1000, "\x48\x89\x0c\x25\x00\x50\x00\x00");
+	load = INSN(0x1008, "\x48\x8b\x0c\x25\x00\x50\x00\x00");
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &dump, 8));
+	look(load);
+	ck_assert_uint_eq(at.likely.behind[SEM_RCX].mask, 0);
+	reg_values_free(values);
+}
+END_TEST
+
+/* mov 0x6000,%rcx; test %rcx,%rcx; jnz back: others have cleared it since, as the dump has it. */
+START_TEST(likely_refuted)
+{
+	for (unsigned int nr_passes = 1; nr_passes < 4; nr_passes++) {
+		uint32_t load = 0, before;
+
+		setup();
+		before = INSN(0x0ff0, "\x48\x8b\x14\x25\x00\x60\x00\x00");
+		for (unsigned int round = 0; round < 2; round++) {
+			uint32_t place = INSN(0x1000, "\x48\x8b\x0c\x25\x00\x60\x00\x00");
+
+			load = round ? load : place;
+			INSN(0x1008, "\x48\x85\xc9");
+			INSN(0x100b, "\x75\xf3");
+		}
+		INSN(0x100d, "\x90");
+		reg_values_run(values);
+		ck_assert(reg_values_likely(values, &dump, nr_passes));
+		look(load);
+		ck_assert_uint_eq(at.likely.behind[SEM_RCX].mask, 0);
+		look(before);
+		ck_assert_uint_eq(at.likely.behind[SEM_RDX].mask, 0);
+		reg_values_free(values);
+	}
+}
+END_TEST
+
+/* Two rounds of mov 0x5000,%rcx; cmp %rdx,%rcx; @more; jb back: what is likely in the first. */
+static struct known polled(const char *more, size_t nr_bytes)
+{
+	struct known known;
+	uint32_t load = 0;
+
+	setup();
+	for (unsigned int round = 0; round < 2; round++) {
+		uint32_t place = INSN(0x1000, "\x48\x8b\x0c\x25\x00\x50\x00\x00");
+
+		load = round ? load : place;
+		INSN(0x1008, "\x48\x39\xd1");
+		insn(0x100b, more, nr_bytes);
+		INSN(0x1020, "\x72\xde");
+	}
+	INSN(0x1022, "\x90");
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &dump, 8));
+	look(load);
+	known = at.likely.behind[SEM_RCX];
+	reg_values_free(values);
+	return known;
+}
+
+/* Nothing but memory can end the loop, or it has a PAUSE. */
+START_TEST(likely_polled)
+{
+	/* nop; pause */
+	ck_assert_uint_eq(polled("\x90", 1).mask, 0);
+	ck_assert_uint_eq(polled("\xf3\x90", 2).mask, 0);
+	/* inc %rsi; inc (%rsi) */
+	ck_is(polled("\x48\xff\xc6", 3), 0x1122334455667788);
+	ck_is(polled("\xff\x06", 2), 0x1122334455667788);
 }
 END_TEST
 
@@ -480,4 +560,5 @@ END_TEST
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, stacks_somewhere, stack_below, seek,
 	       cuts, interrupts,
 	       interrupts_of_one_instruction, interrupted_code_goes_on, begun,
-	       constants, likely, likely_cuts, likely_in_handlers, contradictions)
+	       constants, likely, likely_cuts, likely_in_handlers,
+	       likely_stored, likely_refuted, likely_polled, contradictions)
