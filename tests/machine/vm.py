@@ -42,6 +42,8 @@ COMPLAINT = re.compile(r"(WARNING: (CPU: |[a-z])|BUG: |Oops: |general protection
                        r"turning off the locking correctness).*")
 TAIL_LINES = 40
 PR_SET_PDEATHSIG = 1
+# More than a guest's memory; the file has only what is used.
+STATE_BYTES = 4 << 30
 
 
 @dataclass
@@ -217,7 +219,8 @@ class Machine:
         for sock in (self._qmp, self._serial):
             if sock:
                 sock.close()
-        (self.config.out / "initrd").unlink(missing_ok=True)
+        for name in ("initrd", "state.qcow2"):
+            (self.config.out / name).unlink(missing_ok=True)
 
     def quit(self, seconds=QMP_SECONDS):
         """End QEMU in order, so that the model writes its summary."""
@@ -277,6 +280,60 @@ class Machine:
         if resume:
             self.qmp("cont")
         return path
+
+    # --- one boot, many ends ---
+
+    def each_end(self, question: str, answers, seconds: float):
+        """The guest asks QUESTION, and panics or finishes by the answer: for each of ANSWERS.
+
+        Yields an answer when the guest has come to that end. The next one is given to the guest
+        as it was when it asked. The model does not go back. Its MSRs are those of the panic, which
+        the recorder mends at the next switch, with a gap; so the guest waits for one. And QEMU
+        keeps what it has translated: kernel code must not change after the question.
+        """
+        first, *others = answers
+        self.answers[question] = lambda *_: self._keep_state() or first
+        self.run(seconds)
+        for answer in answers:
+            if answer is not first:
+                self._go_back()
+                self._serial.sendall(f"{answer}\n".encode())
+                self.run(seconds)
+            yield answer
+
+    def _keep_state(self):
+        """QEMU keeps what the machine is in a disk that the guest does not see."""
+        path = self.config.out / "state.qcow2"
+        path.touch()
+        for name, options in (
+                ("state-file", {"driver": "file", "filename": str(path)}),
+                ("state", {"driver": "qcow2", "file": "state-file"})):
+            size = 0 if name == "state-file" else STATE_BYTES
+            self._job("blockdev-create", options={**options, "size": size})
+            self.qmp("blockdev-add", **{"node-name": name, **options})
+        self.qmp("stop")
+        self._job("snapshot-save", tag="kept", vmstate="state", devices=["state"])
+        self.qmp("cont")
+
+    def _go_back(self):
+        self.qmp("stop")
+        self._job("snapshot-load", tag="kept", vmstate="state", devices=["state"])
+        self.panicked, self.finish_status, self._serial_data = False, None, b""
+        self.qmp("cont")
+
+    def _job(self, command: str, **arguments):
+        """A QMP command that QEMU does in the background, to its end."""
+        self.qmp(command, **{"job-id": command}, **arguments)
+        deadline = time.monotonic() + QMP_SECONDS
+        while time.monotonic() < deadline:
+            job = next(job for job in self.qmp("query-jobs") if job["id"] == command)
+            if job["status"] == "concluded":
+                self.qmp("job-dismiss", id=command)
+                if "error" in job:
+                    raise self.failure(f"QEMU's {command}: {job['error']}")
+                return
+            time.sleep(0.02)
+        raise self.failure(f"QEMU's {command} does not end")
 
     # --- watching ---
 

@@ -2,8 +2,8 @@
 """What "btsrec why" says of bugs that were planted: is it the function that made the bad value?
 Is what it says of the newest events the same, or weaker?
 
-Each kind of btsbugs has its own boot. The function that stores or makes the bad value is known by
-the kind. An answer is right if the last instruction of the chain, or a candidate, is in it. An
+One machine runs into each kind of btsbugs: after a panic it is what it was before. The function
+that stores or makes the bad value is known by the kind. An answer is right if the last instruction of the chain, or a candidate, is in it. An
 answer that is certain and wrong is a failure.
 """
 
@@ -18,7 +18,9 @@ SUMMARY = "planted bugs: why names the function that made the bad value"
 
 SCRIPT = """
 echo 1 >/proc/sys/kernel/panic_on_oops
-echo %s >/sys/module/btsbugs/parameters/bug
+kind=$(ask kind)
+usleep 200000
+echo $kind >/sys/module/btsbugs/parameters/bug
 """
 
 # The functions of which any is the true origin.
@@ -64,15 +66,20 @@ def add_options(parser):
                         help="no machine: ask what --keep has kept once more")
 
 
-def _dump(context, kind: str):
-    path = context.out / f"dump-{kind}"
+def _dumps(context, kinds):
+    """(kind, dump) of each of KINDS."""
+    paths = {kind: context.out / f"dump-{kind}" for kind in kinds}
     if context.options.again:
-        return path
-    path.unlink(missing_ok=True)
+        yield from paths.items()
+        return
     modules = [*context.recorder_modules(), context.guest_module("btsbugs")]
-    with context.boot(SCRIPT % kind, modules, name=f"boot-{kind}") as machine:
-        machine.dump_at_panic(context.seconds(200), path)
-    return path
+    with context.boot(SCRIPT, modules) as machine:
+        for kind in machine.each_end("kind", kinds, context.seconds(200)):
+            if not machine.panicked:
+                raise machine.failure(f"the guest did not panic by {kind}")
+            paths[kind].unlink(missing_ok=True)
+            yield kind, machine.dump(paths[kind])
+        machine.quit()
 
 
 def _function(row) -> str:
@@ -102,8 +109,7 @@ def _judge(context, kind: str, path) -> tuple[bool, bool]:
 def run(context):
     right, wrong, differing = [], [], 0
     kinds = chosen(context.options.kinds, KINDS)
-    for kind in kinds:
-        path = _dump(context, kind)
+    for kind, path in _dumps(context, kinds):
         is_right, is_certain = _judge(context, kind, path)
         differing += window.compare(context, path)
         if is_right:
