@@ -75,6 +75,18 @@ expect_silence() {
 	[ ! -s "$work/journal" ] || fault "$test: $(cat "$work/journal")"
 }
 
+# stand_in COMMAND TEXT: btsrec runs that instead of the command.
+stand_in() {
+	cat >"$work/bin/btsrec" <<-END
+		#!/bin/sh
+		if [ "\$1" = "$1" ]; then
+			$2
+		fi
+		exec "$btsrec" "\$@"
+	END
+	chmod +x "$work/bin/btsrec"
+}
+
 test=one_dump_one_report
 machine
 dump "$work/crash/202611210001/dump.202611210001" 90
@@ -91,7 +103,32 @@ run
 expect_reports 1
 expect_silence
 
+[ -z "$(ls "$work/state/tables")" ] || fault "$test: tables that nobody wants"
+
+test=tables_for_a_fleet
+machine
+dump "$work/crash/1/dump.1" 90
+dump "$work/crash/2/dump.2" 91
+run TABLES=yes NO_USER=yes NO_PATHS=yes
+for made in $(report); do
+	[ -s "$work/state/tables/${made##*/??????-}/crash.jsonl.zst" ] || fault "$test: none of $made"
+done
+stand_in export 'echo "btsrec: --to tables: no room" >&2; exit 5'
+dump "$work/crash/3/dump.3" 92
+run TABLES=yes
+expect_reports 3
+expect_said "MESSAGE=No tables of .*: btsrec: --to tables: no room$"
+rm "$work/bin/btsrec"
+dump "$work/crash/4/dump.4" 93
+run TABLES=yes KEEP_REPORTS=1 KEEP_TABLES=2
+expect_reports 1
+[ "$(find "$work/state/tables" -name crash.jsonl.zst | wc -l)" = 2 ] ||
+	fault "$test: $(ls "$work/state/tables")"
+
 test=the_dump_goes_the_report_stays
+machine
+dump "$work/crash/202611210001/dump.202611210001" 90
+run
 rm -rf "$work/crash/202611210001"
 run
 expect_reports 1
@@ -180,18 +217,6 @@ test=a_hole_is_no_failure
 "$analyze" --into "$work/by-hand" "$(report)/history.bts" >/dev/null ||
 	fault "$test: status $?: $(cat "$work/by-hand/unresolved.txt")"
 rm -rf "$work/by-hand"
-
-# stand_in COMMAND TEXT: btsrec runs that instead of the command.
-stand_in() {
-	cat >"$work/bin/btsrec" <<-END
-		#!/bin/sh
-		if [ "\$1" = "$1" ]; then
-			$2
-		fi
-		exec "$btsrec" "\$@"
-	END
-	chmod +x "$work/bin/btsrec"
-}
 
 test=one_failed_view_is_named_in_the_report
 machine
