@@ -110,7 +110,7 @@ check_options() {
 	  echo "-h, --help"; } | sort > "$work/options"
 	cat "$work/options" >> "$work/all-options"
 	compare_options btsrec-analyze.1 "$work/options"
-	for command in groups rank compare sql; do
+	for command in groups rank compare report sql; do
 		"$top/decoder/fleet/btsrec-fleet" "$command" --help |
 			sed -nE 's/^  (-[a-z])( [A-Z]+)?, --/  \1, --/; s/^  (-.*)/\1/p' |
 			grep -E '^(-[a-z], )?--[a-z]+' | sed 's/  .*//'

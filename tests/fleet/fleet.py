@@ -18,6 +18,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -132,6 +133,12 @@ def check_culprits(test, published):
             test.faults.append(fault)
     text, _ = test.run("rank", "--by", "culprit", "fleet")
     test.expect("text", True, f"{NR_CRASHES}/{NR_CRASHES}" in text and "_bug" in text)
+    test.run("report", "--by", "culprit", "fleet", "fleet.html")
+    page = (test.folder / "fleet.html").read_text(encoding="utf-8")
+    for bug in made.BUGS:
+        test.expect(f"{bug} on the page", True, f"<b>{bug}_bug</b>: {NR_CRASHES} crashes" in page)
+    test.expect("each bug's function and edge are first on the page", True,
+                len(re.findall(r"<tr><td>1</td>.*_bug</td></tr>", page)) >= 2 * len(made.BUGS))
 
 
 def stored(fleet_rows):
@@ -213,13 +220,31 @@ def check_sql(test, fleet_rows):
         test.expect("in DuckDB", want, theirs)
 
 
+# --- Completion -------------------------------------------------------------
+
+def completed(*words):
+    """What the shell makes of the last of these words."""
+    done = subprocess.run(
+        ["bash", "-c", '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _btsrec_fleet "$1"; '
+         'echo "${COMPREPLY[@]}"', PROGRAM.parent / "completion.bash", PROGRAM, *words],
+        capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def check_completion(test):
+    test.expect("commands", ["groups", "rank", "compare", "report", "sql"], completed(""))
+    test.expect("options", ["--against"], completed("report", "--ag"))
+    test.expect("files", [str(HERE / "made.py")], completed("rank", str(HERE / "ma")))
+
+
 # --- Folders ----------------------------------------------------------------
 
 def check_folders(test, fleet_rows):
     top = test.folder / "folders"
     top.mkdir()
-    _, said = test.run("rank", "folders", status=3)
-    test.expect("without a crash", "btsrec-fleet: there is no crash\n", said)
+    for words in (["rank", "folders"], ["report", "folders", "none.html"]):
+        _, said = test.run(*words, status=3)
+        test.expect("without a crash", "btsrec-fleet: there is no crash\n", said)
     made.write(top / "a", fleet_rows[0])
     test.run("groups", "folders")
     _, said = test.run("rank", "folders", status=3)
@@ -231,12 +256,15 @@ def check_folders(test, fleet_rows):
                 text.splitlines()[0])
     # Names are of other machines: bytes, which a terminal might obey.
     hostile = made.crash(random.Random(1), 999, "first")
-    hostile["crash"][0].update(release="6.1\u001b[2J", verdict="\u00c3\u00a9", signature=None)
+    hostile["crash"][0].update(release="6.1\u001b[2J<i>", verdict="\u00c3\u00a9", signature=None)
     made.write(test.folder / "hostile", hostile)
     (top.parent / "terminal").mkdir()
     (test.folder / "hostile").rename(top.parent / "terminal/one")
     text, _ = test.run("groups", "--by", "kernel", "terminal")
-    test.expect("a hostile name", ["\u00e9", "6.1?[2J"], text.split()[-2:])
+    test.expect("a hostile name", ["\u00e9", "6.1?[2J<i>"], text.split()[-2:])
+    test.run("report", "--by", "kernel", "terminal", "terminal.html")
+    page = (test.folder / "terminal.html").read_text(encoding="utf-8")
+    test.expect("a hostile name on a page", True, "<b>6.1?[2J&lt;i&gt;</b>" in page)
     made.write(top / "again", fleet_rows[0])
     made.write(top / "future", fleet_rows[1] | {"crash": [fleet_rows[1]["crash"][0] |
                                                          {"schema": 99}]})
@@ -291,6 +319,7 @@ def main():
         check_shuffled(test, fleet_rows)
         check_sql(test, fleet_rows)
         check_folders(test, fleet_rows)
+        check_completion(test)
         check_real(test)
     for fault in test.faults:
         print(fault)

@@ -2,12 +2,13 @@
 """The command line of btsrec-fleet(1)."""
 
 import argparse
+import functools
 import os
 import pathlib
 import sqlite3
 import sys
 
-from . import output, rank, script, tables
+from . import output, page, rank, script, tables
 from .store import Store
 
 AGAINST = {"healthy": "{nr} snapshots of healthy machines", "others": "{nr} crashes of other groups",
@@ -30,20 +31,26 @@ def parser() -> argparse.ArgumentParser:
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in (("groups", "how many crashes have what in common"),
                        ("rank", "what a group shows that healthy machines do not"),
-                       ("compare", "what one group shows that another does not")):
+                       ("compare", "what one group shows that another does not"),
+                       ("report", "all groups and their suspects as a page for a browser")):
         command = commands.add_parser(name, help=text, description=text)
         add_by(command)
         if name == "rank":
             command.add_argument("--group", metavar="NAME", help="this group (default: the largest)")
             add_against(command)
-        if name != "groups":
+        if name == "report":
+            command.add_argument("--groups", type=positive, default=20, metavar="COUNT",
+                                 help="so many of the largest (20)")
+            add_against(command)
+        if name in ("rank", "compare"):
             command.add_argument("--kind", choices=rank.KINDS, action="append", metavar="KIND",
                                  help="only function, edge or value (default: all)")
         command.add_argument("-n", "--count", type=positive, metavar="COUNT",
                              default=None if name == "groups" else 10,
                              help="rows of each list")
-        command.add_argument("-f", "--format", choices=("text", "jsonl"), default="text",
-                             metavar="FORMAT", help="text (default) or jsonl")
+        if name != "report":
+            command.add_argument("-f", "--format", choices=("text", "jsonl"), default="text",
+                                 metavar="FORMAT", help="text (default) or jsonl")
         command.add_argument("-j", "--jobs", type=positive, default=min(os.cpu_count() or 1, 4),
                              metavar="COUNT", help="processes that read")
         command.add_argument("--database", metavar="FILE",
@@ -52,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
             command.add_argument("group", metavar="GROUP")
             command.add_argument("other", metavar="OTHER")
         command.add_argument("dir", metavar="DIR", type=pathlib.Path)
+        if name == "report":
+            command.add_argument("out", metavar="OUT", type=pathlib.Path)
     add_sql(commands)
     return made
 
@@ -79,9 +88,9 @@ def add_sql(commands) -> None:
     add_against(command)
 
 
-def progress(nr_read: int, nr_new: int) -> None:
+def progress(done: str, nr_done: int, nr_all: int) -> None:
     if sys.stderr.isatty():
-        print(f"\rread {nr_read} of {nr_new} crashes", end="\n" if nr_read == nr_new else "",
+        print(f"\r{done} {nr_done} of {nr_all}", end="\n" if nr_done == nr_all else "",
               file=sys.stderr, flush=True)
 
 
@@ -97,6 +106,11 @@ def answer(args: argparse.Namespace, store: Store) -> None:
         else:
             for group in found[:args.count]:
                 output.group_json(store, group)
+        return
+    if args.command == "report":
+        page.write(store, args.out, args.by, args.against, (args.groups, args.count),
+                   functools.partial(progress, "groups ranked:"))
+        print(args.out)
         return
     group = rank.choose(store, args.by, args.group)
     if args.command == "rank":
@@ -128,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
         say(f"{args.dir} is no folder")
         return EXIT_SYSTEM
     store = Store(args.database or str(args.dir / "fleet.sqlite"))
-    faults = store.add(args.dir, args.jobs, progress)
+    faults = store.add(args.dir, args.jobs, functools.partial(progress, "crashes read:"))
     for fault in faults:
         say(fault)
     unfinished = tables.nr_unfinished(args.dir)

@@ -36,10 +36,14 @@ def counted(nr: int, what: str) -> str:
     return f"{nr} {what}" if nr == 1 else f"{nr} {what}{'es' if what.endswith('sh') else 's'}"
 
 
-def print_groups(store: Store, found: list[rank.Group], nr_rows: int | None) -> None:
+def count_groups(store: Store, found: list[rank.Group]) -> str:
     healthy = store.one("SELECT coalesce(sum(crashes), 0) FROM cell WHERE healthy = 1")
-    print(f"{counted(sum(group.crashes for group in found), 'crash')} in "
-          f"{counted(len(found), 'group')}, {counted(healthy, 'healthy snapshot')}")
+    return (f"{counted(sum(group.crashes for group in found), 'crash')} in "
+            f"{counted(len(found), 'group')}, {counted(healthy, 'healthy snapshot')}")
+
+
+def print_groups(store: Store, found: list[rank.Group], nr_rows: int | None) -> None:
+    print(count_groups(store, found))
     print(f"\ncrashes kernels first      last       verdict                {found[0].grouped_by}"
           if found else "", end="\n" if found else "")
     for group in found[:nr_rows]:
