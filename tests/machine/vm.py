@@ -42,6 +42,8 @@ COMPLAINT = re.compile(r"(WARNING: (CPU: |[a-z])|BUG: |Oops: |general protection
                        r"turning off the locking correctness).*")
 TAIL_LINES = 40
 PR_SET_PDEATHSIG = 1
+# For each_end(): the time is another one all at once, which is no lockup.
+TIME_LEAPS = "nopti nowatchdog rcupdate.rcu_cpu_stall_suppress=1"
 # More than a guest's memory; the file has only what is used.
 STATE_BYTES = 4 << 30
 
@@ -289,7 +291,8 @@ class Machine:
         Yields an answer when the guest has come to that end. The next one is given to the guest
         as it was when it asked. The model does not go back. Its MSRs are those of the panic, which
         the recorder mends at the next switch, with a gap; so the guest waits for one. And QEMU
-        keeps what it has translated: kernel code must not change after the question.
+        keeps what it has translated: kernel code must not change after the question. Boot with
+        TIME_LEAPS.
         """
         first, *others = answers
         self.answers[question] = lambda *_: self._keep_state() or first

@@ -287,6 +287,13 @@ static void on_translation(struct qemu_plugin_tb *tb, void *udata)
 	}
 }
 
+/* It may be in another state than when it stopped, with other page tables. */
+static void on_vcpu_resume(unsigned int index, void *udata)
+{
+	(void)udata;
+	vcpu_get(index)->space_stale = true;
+}
+
 static void on_vcpu_init(unsigned int index, void *udata)
 {
 	(void)udata;
@@ -372,6 +379,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
 		return -1;
 	board = qemu_plugin_scoreboard_new(sizeof(struct board));
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init, NULL);
+	qemu_plugin_register_vcpu_resume_cb(id, on_vcpu_resume, NULL);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation, NULL);
 	qemu_plugin_register_vcpu_discon_cb(id, QEMU_PLUGIN_DISCON_INTERRUPT |
 					    QEMU_PLUGIN_DISCON_EXCEPTION, on_discontinuity, NULL);

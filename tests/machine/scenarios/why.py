@@ -10,6 +10,7 @@ answer that is certain and wrong is a failure.
 import json
 
 import dump
+import vm
 import window
 from chosen import chosen
 from errors import Failure
@@ -73,7 +74,7 @@ def _dumps(context, kinds):
         yield from paths.items()
         return
     modules = [*context.recorder_modules(), context.guest_module("btsbugs")]
-    with context.boot(SCRIPT, modules) as machine:
+    with context.boot(SCRIPT, modules, append=vm.TIME_LEAPS) as machine:
         for kind in machine.each_end("kind", kinds, context.seconds(200)):
             if not machine.panicked:
                 raise machine.failure(f"the guest did not panic by {kind}")
