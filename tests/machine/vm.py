@@ -490,6 +490,16 @@ class Machine:
         return Failure(f"{reason}{said}\n  end of {self.console_log}:\n{tail}")
 
 
+def dumps_to(path: Path):
+    """The answer to "ask dump": the memory is in PATH, and the guest goes on."""
+    path.unlink(missing_ok=True)
+
+    def answer(machine, _):
+        machine.dump(path, resume=True)
+        return "dumped"
+    return answer
+
+
 @contextmanager
 def terminal_kept():
     """Undo what QEMU's console does to the terminal, also when QEMU is killed."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import dump
 import truth
+import vm
 import workload
 from errors import Failure
 
@@ -328,15 +329,10 @@ def _compare_cr3(context, path, histories) -> int:
 
 def run(context):
     path = context.out / "dump"
-    path.unlink(missing_ok=True)
-
-    def take_dump(machine, _):
-        machine.dump(path, resume=True)
-        return "dumped"
 
     modules = context.recorder_modules(f"ring_bytes={context.options.ring_bytes}")
     files = [("bin/roam", context.guest_program("roam.c"))]
-    with context.boot(SCRIPT, modules, files=files, answers={"dump": take_dump}) as machine:
+    with context.boot(SCRIPT, modules, files=files, answers={"dump": vm.dumps_to(path)}) as machine:
         machine.expect_finish(context.seconds(180))
         machine.quit()
     traced = _traced(machine.files["trace"].decode(errors="replace"))

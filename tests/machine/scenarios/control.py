@@ -21,6 +21,7 @@ from statistics import median
 
 import dump
 import programs
+import vm
 from errors import Failure
 
 SUMMARY = "control files fuzzed; users, locked-down kernels; bench-overhead"
@@ -187,11 +188,6 @@ def _check_bench(machine):
 def run(context):
     options = context.options
     path = context.out / "dump"
-    path.unlink(missing_ok=True)
-
-    def take(machine, _):
-        machine.dump(path, resume=True)
-        return "dumped"
 
     files = [("modules/btsrec.ko", context.recorder.read_bytes()),
              ("bin/fuzzdev", context.guest_program("fuzzdev.c")),
@@ -200,7 +196,7 @@ def run(context):
              *programs.of_host(context.btsrec, "bin/btsrec")]
     with context.boot(SCRIPT % (options.fuzz_seconds, options.seed, options.seed),
                       [context.os.module("qemu_fw_cfg")], files=files,
-                      answers={"dump": take}) as machine:
+                      answers={"dump": vm.dumps_to(path)}) as machine:
         machine.expect_finish(context.seconds(300))
         machine.quit()
     _check_seen(machine.files["seen"].decode(errors="replace"))

@@ -43,16 +43,11 @@ def _info(context, path) -> list[str]:
 def run(context):
     path = context.out / "dump"
 
-    def take(machine, _):
-        machine.dump(path, resume=True)
-        return "dumped"
-
     for model, mode, expected in CASES:
-        path.unlink(missing_ok=True)
         machine = context.boot(SCRIPT % mode, name=f"{model:02x}-{mode}",
                                files=[("modules/btsrec.ko", context.recorder.read_bytes())],
                                cpu=vm.CPU.replace("model=85", f"model={model}"), cpus=1,
-                               answers={"dump": take})
+                               answers={"dump": vm.dumps_to(path)})
         with machine:
             machine.expect_finish(context.seconds(90))
             machine.quit()

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import dump
 import table
+import vm
 import workload
 from errors import Failure
 from scenarios import perf_check
@@ -224,15 +225,10 @@ def _rows(machine, group: list[Watched]) -> list[tuple]:
 
 def _recorder(context) -> list[tuple]:
     path = context.out / "dump"
-    path.unlink(missing_ok=True)
-
-    def take_dump(machine, _):
-        machine.dump(path, resume=True)
-        return "dumped"
 
     modules = [context.guest_module("btsctl"), *context.recorder_modules("arm=0")]
     with context.boot(SCRIPT % context.options.seconds, modules, plugin_args={"stores": 1},
-                      answers={"dump": take_dump}) as machine:
+                      answers={"dump": vm.dumps_to(path)}) as machine:
         machine.expect_finish(context.seconds(300))
         machine.quit()
     switches, annotations = (after - before for before, after in zip(

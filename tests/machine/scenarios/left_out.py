@@ -12,6 +12,7 @@ from collections import Counter
 
 import dump
 import truth
+import vm
 import workload
 from errors import Failure
 
@@ -92,15 +93,10 @@ def _check(context, machine, path):
 
 def run(context):
     path = context.out / "dump"
-    path.unlink(missing_ok=True)
-
-    def take(machine, _):
-        machine.dump(path, resume=True)
-        return "dumped"
 
     with context.boot(SCRIPT % {"rounds": ROUNDS},
                       context.recorder_modules(f"ring_bytes={RING_BYTES} mode=user cpus=0"),
-                      answers={"dump": take}) as machine:
+                      answers={"dump": vm.dumps_to(path)}) as machine:
         machine.expect_finish(context.seconds(180))
         machine.quit()
     _check(context, machine, path)

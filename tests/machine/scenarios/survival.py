@@ -14,6 +14,7 @@ import re
 
 import dump
 import truth
+import vm
 import workload
 from errors import Failure
 
@@ -169,13 +170,7 @@ def _check_nmis(context, path) -> int:
 
 def _finish(context, script: str, name: str, oops: str, path, ring=0):
     """Run SCRIPT to its end, with a dump to PATH where it asks for one."""
-    path.unlink(missing_ok=True)
-
-    def take(machine, _):
-        machine.dump(path, resume=True)
-        return "dumped"
-
-    with _boot(context, script, name, {"dump": take}, oops, ring) as machine:
+    with _boot(context, script, name, {"dump": vm.dumps_to(path)}, oops, ring) as machine:
         machine.run(context.seconds(180))
         machine.quit()
         if machine.finish_status or machine.panicked:

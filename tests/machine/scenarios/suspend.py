@@ -16,6 +16,7 @@ from collections import Counter
 
 import dump
 import truth
+import vm
 import workload
 from errors import Failure
 
@@ -105,16 +106,11 @@ def _check(context, machine, path):
 
 def run(context):
     path = context.out / "dump"
-    path.unlink(missing_ok=True)
-
-    def take(machine, _):
-        machine.dump(path, resume=True)
-        return "dumped"
 
     keys = Keys()
     with context.boot(SCRIPT % {"rounds": ROUNDS},
                       context.recorder_modules(f"ring_bytes={RING_BYTES} mode=user"),
-                      answers={"dump": take, "keys": keys}) as machine:
+                      answers={"dump": vm.dumps_to(path), "keys": keys}) as machine:
         machine.expect_finish(context.seconds(120))
         machine.quit()
     _check(context, machine, path)
