@@ -2,6 +2,7 @@
 #include "flow/trace_fault.h"
 
 #include "base/cleanup.h"
+#include "flow/clock.h"
 #include "flow/thread.h"
 #include "flow/trace.h"
 
@@ -290,4 +291,37 @@ enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct faul
 	status = follow_thread(rec, cpu, &search);
 	*ret = search.fault;
 	return status;
+}
+
+/* --- When ----------------------------------------------------------------- */
+
+/* The first time from event @n on. */
+struct first_time {
+	uint64_t n;
+	uint64_t tsc;
+};
+
+static bool take_time(void *arg, const struct btsrec_event *event)
+{
+	struct first_time *first = arg;
+	uint64_t tsc;
+
+	if (event->n < first->n || !clock_event(event, &tsc))
+		return true;
+	first->tsc = clock_event_begin(event, tsc);
+	return false;
+}
+
+enum btsrec_status trace_fault_tsc(struct btsrec *rec, unsigned int cpu, const struct fault *fault,
+				   uint64_t *ret)
+{
+	struct first_time first = { .n = fault->n };
+	enum btsrec_status status;
+	uint64_t nr_events;
+
+	status = session_nr_events(rec, cpu, &nr_events);
+	if (!status)
+		status = session_tail(rec, cpu, nr_events - fault->n, take_time, &first);
+	*ret = first.tsc;
+	return status == BTSREC_ERR_STOPPED ? BTSREC_OK : status;
 }

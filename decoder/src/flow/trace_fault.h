@@ -20,6 +20,15 @@
  */
 enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct fault *ret);
 
+/**
+ * trace_fault_tsc() - when the fault of @cpu was: the first time from it on that the history has
+ * @fault: of @cpu, known.
+ *
+ * Return: as btsrec_events(); *@ret 0: it has none.
+ */
+enum btsrec_status trace_fault_tsc(struct btsrec *rec, unsigned int cpu, const struct fault *fault,
+				   uint64_t *ret);
+
 struct thread;
 
 /**

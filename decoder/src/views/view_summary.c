@@ -330,13 +330,13 @@ static const char *why_without(struct btsrec *rec)
 	       "the history of that CPU is not known";
 }
 
-static void print_log(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *failed)
+static void print_log(struct summary *view, struct btsrec *rec, uint64_t fault_tsc)
 {
 	struct summary_log log;
 
 	if (rec->no_log)
 		return;
-	summary_log_read(rec, failed, &log);
+	summary_log_read(rec, fault_tsc, &log);
 	view->format->log(view, &log);
 }
 
@@ -347,7 +347,7 @@ static enum btsrec_status begin_without(void *arg)
 	view->no_signature = why_without(view->calls.renderer.rec);
 	(void)snprintf(view->sentence, sizeof(view->sentence), "%s", view->no_signature);
 	view->format->begin(view);
-	print_log(view, view->calls.renderer.rec, NULL);
+	print_log(view, view->calls.renderer.rec, 0);
 	return view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
@@ -397,7 +397,7 @@ static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, un
 		return BTSREC_OK;
 	status = print_path(view, rec);
 	if (!status)
-		print_log(view, rec, failed);
+		print_log(view, rec, view->moment.tsc);
 	return status;
 }
 
@@ -438,10 +438,11 @@ static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format f
 	return cpus_check(rec, NULL, 0);
 }
 
-/** struct summary_how - @locks, @groups, @is_grouped, @fn, @arg: see struct summary */
+/** struct summary_how - @locks, @moment, @groups, @is_grouped, @fn, @arg: see struct summary */
 struct summary_how {
 	enum btsrec_format format;
 	struct summary_locks locks;
+	struct summary_moment moment;
 	struct summary_groups groups;
 	bool is_grouped;
 	btsrec_digest_fn fn;
@@ -457,6 +458,7 @@ static bool summary_open(void *arg, void *data, struct btsrec *rec)
 	view->calls.source = true;
 	view->is_grouped = how->is_grouped;
 	view->locks = &how->locks;
+	view->moment = how->moment;
 	view->format = how->format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
 	if (!how->fn)
 		return true;
@@ -499,6 +501,28 @@ static enum btsrec_status print_groups(void *arg)
 	return BTSREC_OK;
 }
 
+/* A handler that was preempted has stopped its CPU long after the fault. */
+static enum btsrec_status find_moment(struct btsrec *rec, struct summary_moment *ret)
+{
+	const struct btsrec_cpu *failed = session_failed_cpu(rec);
+	enum btsrec_status status;
+	struct fault fault;
+
+	if (!failed)
+		return BTSREC_OK;
+	ret->tsc = failed->freeze.tsc;
+	status = trace_fault(rec, failed->cpu, &fault);
+	if (status)
+		return status;
+	ret->is_stop = fault.why == FAULT_MOVED || fault.why == FAULT_TOO_OLD;
+	if (!fault.kind)
+		return BTSREC_OK;
+	status = trace_fault_tsc(rec, failed->cpu, &fault, &ret->tsc);
+	if (!ret->tsc)
+		ret->tsc = failed->freeze.tsc;
+	return status;
+}
+
 static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how,
 				      const struct btsrec_sink *sink)
 {
@@ -523,6 +547,8 @@ static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how
 			 nr_cpus > SUMMARY_MAX_FULL + 1;
 	if (!status)
 		status = summary_locks_read(rec, session_failed_cpu(rec), &how.locks);
+	if (!status)
+		status = find_moment(rec, &how.moment);
 	/* What is wrong with one history is said when it is printed. */
 	if (status == BTSREC_ERR_CORRUPT)
 		status = BTSREC_OK;

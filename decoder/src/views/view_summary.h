@@ -131,6 +131,16 @@ struct summary_groups {
 };
 
 /**
+ * struct summary_moment - of the first fault
+ * @tsc: when it was; if it is not known where it was, when its CPU stopped, and @is_stop; 0: no CPU
+ *	had one.
+ */
+struct summary_moment {
+	uint64_t tsc;
+	bool is_stop;
+};
+
+/**
  * struct summary - one summary under way, and what the history of one CPU comes to
  * @calls: its tree holds the newest calls of the CPU.
  * @nr_events: all; @nr_branches: of them branches.
@@ -150,6 +160,7 @@ struct summary_groups {
  * @operand: the way back from the operand that made the fault, owned; NULL: there is none.
  * @operand_text: what is said of it.
  * @locks: of a lockup or a hung task; else there are none.
+ * @moment: to which times are related.
  * @groups: of CPUs that are not printed in full; @is_grouped: there are some.
  * @fn, @arg: receive each part as a value; NULL: it is printed.
  */
@@ -180,15 +191,15 @@ struct summary {
 	struct why *operand;
 	struct summary_operand operand_text;
 	const struct summary_locks *locks;
+	struct summary_moment moment;
 	struct summary_groups groups;
 	bool is_grouped;
 	btsrec_digest_fn fn;
 	void *arg;
 };
 
-/** summary_log_read() - the lines around the fault of @failed; NULL: there was none */
-void summary_log_read(struct btsrec *rec, const struct btsrec_cpu *failed,
-		      struct summary_log *ret);
+/** summary_log_read() - the lines around the fault at @end_tsc; 0: there was none */
+void summary_log_read(struct btsrec *rec, uint64_t end_tsc, struct summary_log *ret);
 
 /**
  * struct summary_format - how one format words it

@@ -45,7 +45,7 @@ static void read_before(struct summary_log *log, size_t end)
 		log->nr++;
 }
 
-void summary_log_read(struct btsrec *rec, const struct btsrec_cpu *failed, struct summary_log *ret)
+void summary_log_read(struct btsrec *rec, uint64_t end_tsc, struct summary_log *ret)
 {
 	struct kernel_log_line line;
 
@@ -53,12 +53,12 @@ void summary_log_read(struct btsrec *rec, const struct btsrec_cpu *failed, struc
 	kernel_log_open(&ret->log, rec);
 	if (ret->log.why)
 		return;
-	ret->is_around = failed && !ret->log.no_clock;
+	ret->is_around = end_tsc && !ret->log.no_clock;
 	if (!ret->is_around) {
 		read_before(ret, MAX_LINES);
 		return;
 	}
-	ret->end_tsc = failed->freeze.tsc;
+	ret->end_tsc = end_tsc;
 	if (!read_after(ret, &line))
 		return;
 	ret->lines[ret->nr++] = line;

@@ -245,9 +245,9 @@ static uint64_t moment(const struct summary *view, const struct btsrec_cpu *cpu,
 {
 	const struct btsrec_cpu *failed = session_failed_cpu(view->calls.renderer.rec);
 
-	*ret_what = failed ? "the fault" : "the stop";
+	*ret_what = failed && !view->moment.is_stop ? "the fault" : "the stop";
 	if (failed)
-		return failed->freeze.tsc;
+		return view->moment.tsc;
 	return cpu->state == BTSREC_CPU_FROZEN ? cpu->freeze.tsc : 0;
 }
 
@@ -280,7 +280,7 @@ static void text_history(struct summary *view, const struct btsrec_cpu *cpu)
 	}
 	text_gaps(view);
 	/* It stopped later, and has overwritten what it did until then. */
-	if (failed && failed != cpu && view->oldest_tsc > failed->freeze.tsc &&
+	if (failed && failed != cpu && view->oldest_tsc > view->moment.tsc &&
 	    view->nr_gaps[BTSREC_GAP_OVERWRITTEN])
 		out_literal(out, ", all that has a time is newer than the fault");
 	out_char(out, '\n');
@@ -414,7 +414,9 @@ static void text_log(struct summary *view, struct summary_log *log)
 		out_str(out, log->log.no_clock);
 		out_char(out, ')');
 	}
-	out_str(out, log->is_around ? ", from the fault:\n" : ":\n");
+	if (log->is_around)
+		out_str(out, view->moment.is_stop ? ", from the stop" : ", from the fault");
+	out_literal(out, ":\n");
 	for (size_t i = log->nr; i; i--) {
 		struct kernel_log_line *line = &log->lines[i - 1];
 		struct btsrec_log_line value = kernel_log_value(&log->log, line, &log->text);
