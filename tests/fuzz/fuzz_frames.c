@@ -100,6 +100,12 @@ static void feed(struct frames_pair *pair, const uint8_t *op, uint64_t n)
 	check(pair->general, step, n + 1);
 }
 
+static enum frames_site site(void *arg, uint64_t cr3, uint64_t va)
+{
+	(void)arg;
+	return (enum frames_site)((va + cr3) % (FRAMES_SITE_NONE + 1));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 {
 	struct frames_source source = { .code = code_at, .is_trampoline = is_trampoline,
@@ -109,6 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 
 	if (nr_bytes && bytes[0] & 1)
 		source.place = place;
+	if (nr_bytes && bytes[0] & 2)
+		source.site = site;
 	if (frames_pair_new(&pair, &source)) {
 		pair.place = source.place;
 		for (size_t i = 0; i + OP_BYTES <= nr_bytes; i += OP_BYTES)

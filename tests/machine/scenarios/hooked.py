@@ -2,9 +2,10 @@
 """One bug has one name, whatever the kernel has hooked on its way.
 
 A bug of the module btshooked, with each way in which the kernel itself changes where code goes on:
-tracers, probes of entries, of calls and within functions, return probes, a live patch. Of each boot
-the signature and the verdict are those of the boot without any; no return is told as changed, no
-frame of the thread that failed is in doubt, and "prove" finds no pair of branches impossible.
+tracers, probes of entries, of calls and within functions, return probes, a live patch. So are page
+table isolation and thunks of calls that count how deep they are. Of each boot the signature and the
+verdict are those of the boot without any; no return is told as changed, no frame of the thread that
+failed is in doubt, and "prove" finds no pair of branches impossible. With the names of System.map alone all have one signature, too.
 """
 
 import json
@@ -14,6 +15,15 @@ import subprocess
 import dump
 import workload
 from errors import Failure
+
+# By name of a hook, what the kernel is told at its start.
+APPEND = {
+    "isolation": "pti=on",
+    "call depth": "nopti spectre_v2=retpoline retbleed=stuff",
+}
+RETBLEED = "/sys/devices/system/cpu/vulnerabilities/retbleed"
+# Kernels that cannot count how deep calls are (CONFIG_CALL_DEPTH_TRACKING, v6.2).
+NO_CALL_DEPTH = ("5.10", "6.1")
 
 SUMMARY = "one bug has one name with each tracer, probe and patch on its way"
 
@@ -65,7 +75,7 @@ def hooks(context) -> dict[str, tuple[str, str]]:
     module = context.guest_module(MODULE)
     names = list(enumerate(PATH.split()))
     calls = _calls(module, "hooked_middle")
-    return {
+    rows = {
         "none": ("", ""),
         "function": (_tracer("function"), "function_trace_call"),
         "function_graph": (_tracer("function_graph"), "function_graph_enter(_regs)?"),
@@ -77,8 +87,13 @@ def hooks(context) -> dict[str, tuple[str, str]]:
                           "optimized_callback|kprobe_int3_handler"),
         "kretprobe": (_probe("r:r1 vfs_write", *(f"r:h{i} {MODULE}:{name}" for i, name in names)),
                       "rethook_hook|arch_rethook_prepare|pre_handler_kretprobe"),
+        "isolation": ("", ""),
         "live patch": ("insmod /btspatch.ko || exit 1\nsleep 2", "patched_before"),
+        "call depth": (f"grep -q Stuffing {RETBLEED} || exit 1", ""),
     }
+    if context.options.kernel in NO_CALL_DEPTH:
+        del rows["call depth"]
+    return rows
 
 
 def add_options(parser):
@@ -94,7 +109,7 @@ def _crash(context, name: str, setup: str):
     if name == "live patch":
         files = [("/btspatch.ko", context.guest_module("btspatch").read_bytes())]
     with context.boot(SCRIPT % setup, modules, name=path.name.replace("dump", "boot"),
-                      files=files) as machine:
+                      files=files, append=APPEND.get(name, "nopti")) as machine:
         machine.dump_at_panic(context.seconds(240), path)
     return path
 
@@ -112,8 +127,17 @@ def _runs(context, name: str, path, function: str):
         raise Failure(f"{name}: no {function} among {len(found)} functions that ran")
 
 
+def _signature_by_map(context, path) -> str | None:
+    """By the kernel's functions alone: those of modules are not in System.map."""
+    if not context.os.system_map.exists():
+        return None
+    rows = _rows(context, path, "summary", "--no-names", "--system-map",
+                 str(context.os.system_map))
+    return next((row.get("signature") for row in rows if row["kind"] == "signature"), None)
+
+
 def _told(context, name: str, path) -> tuple:
-    """Of a crash the signature and the verdict; what is in doubt is a failure."""
+    """Of a crash the signatures and the verdict; what is in doubt is a failure."""
     summary = _rows(context, path, "summary")
     signature = next((row for row in summary if row["kind"] == "signature"), {})
     verdict = next((row for row in summary if row["kind"] == "verdict"), {})
@@ -126,7 +150,8 @@ def _told(context, name: str, path) -> tuple:
         raise Failure(f"{name}: {len(astray)} returns that nobody changed, first: {astray[0]}")
     dump.btsrec(context, "prove", path)     # fails if a pair is impossible
     # Which CPU it was, and whether the handler was moved, is chance.
-    return signature["signature"], verdict.get("text", "none").split("; on CPU ")[0]
+    text = verdict.get("text", "none").split("; on CPU ")[0]
+    return signature["signature"], text, _signature_by_map(context, path)
 
 
 def run(context):
