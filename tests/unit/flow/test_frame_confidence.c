@@ -149,6 +149,27 @@ START_TEST(a_gap_is_about_everybody)
 }
 END_TEST
 
+/* DEBUGCTL.BTS_OFF_USR: what user code has called is not known, what the kernel has is. */
+START_TEST(a_stop_in_user_code_that_was_left_out)
+{
+	struct btsrec_event stop = { .kind = BTSREC_EVENT_FREEZE };
+
+	start();
+	branch(BRANCH_CALL, U(1), U(2));
+	stop.n = n++;
+	feed(&stop, NULL);
+	ck_unreliable(UNRELIABLE_NOT, 0);
+	stop.freeze.debugctl = 1 << 10;
+	feed(&stop, NULL);
+	ck_unreliable(UNRELIABLE_GAP, 1);
+	start();
+	branch(BRANCH_CALL, K(1), K(2));
+	feed(&stop, NULL);
+	ck_unreliable(UNRELIABLE_NOT, 0);
+	finish();
+}
+END_TEST
+
 START_TEST(a_return_that_does_not_fit)
 {
 	start();
@@ -226,5 +247,6 @@ END_TEST
 
 BTSREC_CK_MAIN("frame_confidence", a_thread_that_stayed, a_thread_that_was_elsewhere,
 	       a_history_that_begins_too_late, a_gap_is_about_everybody,
+	       a_stop_in_user_code_that_was_left_out,
 	       a_return_that_does_not_fit, plain_branches_behind_a_gap, code_that_nobody_saw,
 	       no_memory)

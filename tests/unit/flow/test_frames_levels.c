@@ -238,6 +238,25 @@ START_TEST(unseen_levels)
 }
 END_TEST
 
+/* What the user has called since is not known: other frames may be there. */
+START_TEST(user_left_out)
+{
+	const struct proof_step filtered = { .kind = PROOF_FILTERED, .length_bytes = CALL_BYTES,
+					     .branch.vector = -1 };
+
+	start();
+	call(U(1), U(2));
+	entry(BRANCH_SYSCALL, -1, U(2) + 8, K(1));
+	branch(BRANCH_SYSRET, K(1) + 8, U(2) + 10);
+	ck_left(1, K(1), 1);
+	branch_as(BRANCH_CALL, K(3), K(2), filtered);
+	ck_assert(step.unseen_entry);
+	ck_assert_int_eq(frames_entered(frames, 0)->kind, FRAME_ENTRY);
+	ck_assert_uint_eq(depth(), 2);
+	finish();
+}
+END_TEST
+
 BTSREC_CK_MAIN("frames_levels", system_call, system_call_from_unreadable_code, nested_entries,
 	       return_in_an_entry, iret_to_itself, iret_to_what_is_next, fixed_up, emulated_call, signal_handler, exec,
-	       exec_behind_a_gap, exec_without_an_entry, kernel_entered_before, unseen_levels)
+	       exec_behind_a_gap, exec_without_an_entry, kernel_entered_before, unseen_levels, user_left_out)
