@@ -6,6 +6,7 @@
 #include <asm/msr.h>
 
 #include "btsrec_annot.h"
+#include "btsrec_limit.h"
 
 DEFINE_PER_CPU(struct btsrec_pcpu, btsrec_pcpu);
 
@@ -279,7 +280,7 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 
 	if (pc->hold_tsc || !READ_ONCE(pc->live))
 		return false;
-	if (pc->off_reason && !(*debugctl & BTS_ON) && bts_area_is_ours(pc))
+	if (btsrec_limit_keeps_off(pc) && !(*debugctl & BTS_ON) && bts_area_is_ours(pc))
 		return true;
 	pc->suspect = BTSREC_REASON_NONE;
 	if (!suspect && !pc->foreign) {
@@ -290,6 +291,7 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 		pc->page->nr_annot_skipped++;
 		return false;
 	}
+	pc->off_reason = BTSREC_REASON_NONE;
 	bts_stop(&pc->stop_ip, *debugctl & ~BTS_ON);
 	*debugctl = (*debugctl & ~(BTS_ON | BTS_OFF_BITS)) | pc->on_bits;
 	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP,

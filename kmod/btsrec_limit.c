@@ -308,7 +308,8 @@ static const char *parse_word(const char *text, struct task_word *word)
 		return "the words are process:PID, comm:NAME and cgroup:/PATH";
 	word->kind = TASK_CGROUP;
 	word->cgroup = btsrec_cgroup_get(text + 7);
-	return IS_ERR(word->cgroup) ? "there is no such cgroup of version 2" : NULL;
+	return IS_ERR(word->cgroup) ?
+	       btsrec_remedy(PTR_ERR(word->cgroup), "there is no such cgroup of version 2") : NULL;
 }
 
 static const char *parse_tasks(const char *list, struct task_set *set)
@@ -361,12 +362,16 @@ int btsrec_set_tasks(const char *list, const char *effect)
 
 static const char *watch_ticks(bool wanted)
 {
+	int err = -ENOENT;
+
 	check_trace_callback_type_local_timer_entry(probe_local_timer_entry);
 	if (wanted && !tick) {
 		tick = btsrec_find_tracepoint("local_timer_entry");
-		if (!tick || tracepoint_probe_register(tick, probe_local_timer_entry, NULL)) {
+		if (tick)
+			err = tracepoint_probe_register(tick, probe_local_timer_entry, NULL);
+		if (err) {
 			tick = NULL;
-			return "this kernel lets nobody see its timer's interrupts";
+			return btsrec_remedy(err, "this kernel lets nobody see its timer's interrupts");
 		}
 	} else if (!wanted && tick) {
 		tracepoint_probe_unregister(tick, probe_local_timer_entry, NULL);

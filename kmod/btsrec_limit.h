@@ -26,6 +26,12 @@ int btsrec_set_max_rate(const char *text, const char *effect);
 void btsrec_limits_show(struct seq_file *m);
 void btsrec_limits_exit(void);
 
+/* With a limit that has been lifted while others had the DS area it is off for nothing. */
+static __always_inline bool btsrec_limit_keeps_off(const struct btsrec_pcpu *pc)
+{
+	return static_branch_unlikely(&btsrec_limits) && pc->off_reason;
+}
+
 /**
  * btsrec_limit() - is @task to be recorded from now on?
  * @pc: this CPU's, paused

@@ -18,7 +18,7 @@ from errors import Failure
 
 SUMMARY = "cpus=: the others do not record; changed while armed, with CPUs that go and come"
 
-RING_BYTES = 16 << 20
+RING_BYTES = 32 << 20
 ROUNDS = 3
 
 SCRIPT = workload.SHELL + """
