@@ -64,6 +64,15 @@ static enum btsrec_status add_function(struct cover_view *view, uint64_t va)
 	return BTSREC_OK;
 }
 
+static enum btsrec_status take_given(struct cover_view *view)
+{
+	enum btsrec_status status = BTSREC_OK;
+
+	for (size_t i = 0; i < view->nr_given && status != BTSREC_ERR_NOMEM; i++)
+		status = add_function(view, view->given[i]);
+	return status == BTSREC_ERR_NOMEM ? status : BTSREC_OK;
+}
+
 static enum btsrec_status find_functions(struct cover_view *view)
 {
 	uint64_t vas[COVER_MAX_FUNCTIONS + 1];
@@ -72,6 +81,8 @@ static enum btsrec_status find_functions(struct cover_view *view)
 	enum btsrec_status status = BTSREC_OK;
 	size_t nr = 1;
 
+	if (view->given)
+		return take_given(view);
 	if (!symbol_parse_address(wanted, &vas[0]))
 		nr = symbols_by_name(rec, wanted, vas, COVER_MAX_FUNCTIONS + 1);
 	if (!nr)
@@ -216,19 +227,26 @@ static enum btsrec_status cover_check(struct btsrec *rec, const struct btsrec_co
 		return status;
 	if (!cover_format_of(opts->format))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "coverage is text or JSON lines");
-	if (!opts->function)
-		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no function is named");
 	return event_filter_check(rec, opts->filter);
 }
 
-/* @fn: NULL, or receives instructions as values. */
+/** struct cover_how - @given, @nr_given, @fn, @arg: see struct cover_view */
+struct cover_how {
+	const uint64_t *given;
+	size_t nr_given;
+	btsrec_executed_fn fn;
+	void *arg;
+};
+
 static enum btsrec_status put_coverage(struct btsrec *rec, const struct btsrec_coverage *opts,
-				       const struct btsrec_sink *sink, btsrec_executed_fn fn,
-				       void *arg)
+				       const struct btsrec_sink *sink,
+				       const struct cover_how *how)
 {
 	enum btsrec_status status = cover_check(rec, opts);
 	_cleanup_free_ struct cover_view *view = NULL;
 
+	if (!status && !how->given && !opts->function)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no function is named");
 	if (status)
 		return status;
 	view = calloc(1, sizeof(*view));
@@ -238,9 +256,11 @@ static enum btsrec_status put_coverage(struct btsrec *rec, const struct btsrec_c
 	view->renderer.lines = opts->lines;
 	view->opts = opts;
 	view->code = trace_code(rec);
-	view->format = fn ? &cover_values : cover_format_of(opts->format);
-	view->fn = fn;
-	view->arg = arg;
+	view->format = how->fn ? &cover_values : cover_format_of(opts->format);
+	view->given = how->given;
+	view->nr_given = how->nr_given;
+	view->fn = how->fn;
+	view->arg = how->arg;
 	out_init(&view->renderer.out, sink);
 	status = find_functions(view);
 	if (!status)
@@ -262,7 +282,16 @@ enum btsrec_status btsrec_coverage(struct btsrec *rec, const struct btsrec_cover
 
 	if (!status)
 		status = options_filter(&rec->msg, &opts.filter, &filter);
-	return status ? status : put_coverage(rec, &opts, sink, NULL, NULL);
+	return status ? status : put_coverage(rec, &opts, sink, &(struct cover_how){ 0 });
+}
+
+enum btsrec_status cover_functions(struct btsrec *rec, const struct btsrec_coverage *opts,
+				   const uint64_t *given, size_t nr_given,
+				   const struct btsrec_sink *sink)
+{
+	const struct cover_how how = { .given = given, .nr_given = nr_given };
+
+	return put_coverage(rec, opts, sink, &how);
 }
 
 enum btsrec_status btsrec_coverage_each(struct btsrec *rec, const struct btsrec_coverage *given,
@@ -276,5 +305,6 @@ enum btsrec_status btsrec_coverage_each(struct btsrec *rec, const struct btsrec_
 		status = options_filter(&rec->msg, &opts.filter, &filter);
 	if (!status)
 		status = values_check(&rec->msg, opts.format);
-	return status ? status : put_coverage(rec, &opts, &values_sink, fn, arg);
+	return status ? status :
+		put_coverage(rec, &opts, &values_sink, &(struct cover_how){ .fn = fn, .arg = arg });
 }

@@ -57,6 +57,7 @@ void cover_fini(struct cover *cover);
 
 /**
  * struct cover_view - one btsrec_coverage() under way
+ * @given: NULL, or addresses in the functions, @nr_given of them; else opts->function names them.
  * @covers: @nr_covers functions; same names may be several.
  * @nr_gaps: parts of the histories that are missing, but for what rings have forgotten.
  * @cover: the one that is printed.
@@ -65,6 +66,8 @@ void cover_fini(struct cover *cover);
 struct cover_view {
 	struct renderer renderer;
 	const struct btsrec_coverage *opts;
+	const uint64_t *given;
+	size_t nr_given;
 	const struct cover_format *format;
 	struct code *code;
 	uint64_t nr_cpus;
@@ -90,6 +93,18 @@ struct cover_format {
 	void (*fault)(struct cover_view *view, const struct cover_insn *insn);
 	void (*end)(struct cover_view *view);
 };
+
+/**
+ * cover_functions() - btsrec_coverage() of several functions, in one look at the history
+ * @given: an address in each, @nr_given of them, COVER_MAX_FUNCTIONS at most.  One in no known
+ *	function is left out.
+ * @opts: @opts->function is not looked at.
+ *
+ * Return: as btsrec_coverage().
+ */
+enum btsrec_status cover_functions(struct btsrec *rec, const struct btsrec_coverage *opts,
+				   const uint64_t *given, size_t nr_given,
+				   const struct btsrec_sink *sink);
 
 /** cover_format_of() - the table for @format; NULL: no such format */
 const struct cover_format *cover_format_of(enum btsrec_format format);

@@ -10,17 +10,16 @@
  */
 #include "export/report/report.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flow/trace_fault.h"
 #include "symbols/symbol.h"
+#include "views/view_coverage.h"
 
 #include <btsrec/values.h>
 
-/* More functions nobody reads; each costs a look at all of the CPU's history. */
+/* More functions nobody reads. */
 #define MAX_FUNCTIONS	8
 
 /**
@@ -60,13 +59,14 @@ static bool add_digest(void *arg, const struct btsrec_digest *digest)
 }
 
 /*
- * JSON Lines into an array that has *@nr.  That debug files are missing is known of all that the
- * session has looked for, and is no answer about this function.
+ * JSON Lines into an array.  That debug files are missing is known of all that the session has
+ * looked for, and is no answer about these functions.
  */
-static void put_lines(struct out *out, const struct out_text *text, uint64_t *nr)
+static void put_lines(struct out *out, const struct out_text *text)
 {
 	static const char missing[] = "{\"kind\":\"no-lines\"";
 	const char *line = text->bytes, *end = line + text->nr_bytes, *next;
+	uint64_t nr = 0;
 
 	for (; line < end; line = next + 1) {
 		next = memchr(line, '\n', (size_t)(end - line));
@@ -74,51 +74,48 @@ static void put_lines(struct out *out, const struct out_text *text, uint64_t *nr
 			break;
 		if (!strncmp(line, missing, sizeof(missing) - 1))
 			continue;
-		if ((*nr)++)
+		if (nr++)
 			out_char(out, ',');
 		out_bytes(out, line, (size_t)(next - line));
 	}
 }
 
-static enum btsrec_status put_function(struct report *report, uint64_t function, uint64_t *nr)
+static enum btsrec_status put_functions(struct report *report, const uint64_t *functions, size_t nr)
 {
 	struct out_text lines = { 0 };
 	struct btsrec_sink sink = { .write = out_text_take, .arg = &lines };
 	const unsigned int cpu = btsrec_root(report->html.rec)->freeze_cpu;
-	char text[sizeof("0x") + 2 * sizeof(function)];
-	struct btsrec_coverage opts = {
+	const struct btsrec_coverage opts = {
 		.size = sizeof(opts),
 		.cpus = &cpu,
 		.nr_cpus = 1,
-		.function = text,
 		.lines = true,
 		.format = BTSREC_FORMAT_JSONL,
 	};
 	enum btsrec_status status;
 
-	(void)snprintf(text, sizeof(text), "0x%" PRIx64, function);
-	status = btsrec_coverage(report->html.rec, &opts, &sink);
+	status = cover_functions(report->html.rec, &opts, functions, nr, &sink);
 	if (status == BTSREC_ERR_STOPPED)
 		status = msg_set(&report->html.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	put_lines(&report->html.out, &lines, nr);
+	put_lines(&report->html.out, &lines);
 	free(lines.bytes);
-	/* It has no name, or its code is not there: no more can be said of it. */
+	/* The code is not there: no more can be said of them. */
 	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO ? status : BTSREC_OK;
 }
 
+/* Compilers split functions: the part that failed need not be the one that was called. */
 static enum btsrec_status put_code(struct report *report, struct path *path)
 {
-	size_t nr = path->nr < MAX_FUNCTIONS ? path->nr : MAX_FUNCTIONS;
-	enum btsrec_status status = BTSREC_OK;
-	uint64_t nr_lines = 0;
+	size_t nr = path->nr < MAX_FUNCTIONS ? path->nr : MAX_FUNCTIONS, nr_all = 0;
+	uint64_t functions[MAX_FUNCTIONS + 1];
+	enum btsrec_status status;
 
-	out_literal(&report->html.out, ",\"code\":[");
-	/* Compilers split functions: the part that failed need not be the one that was called. */
 	if (path->culprit)
-		status = put_function(report, path->culprit, &nr_lines);
-	for (size_t i = 0; i < nr && !status; i++)
-		status = put_function(report, path->functions[(path->nr - 1 - i) % MAX_FUNCTIONS],
-				      &nr_lines);
+		functions[nr_all++] = path->culprit;
+	for (size_t i = 0; i < nr; i++)
+		functions[nr_all++] = path->functions[(path->nr - 1 - i) % MAX_FUNCTIONS];
+	out_literal(&report->html.out, ",\"code\":[");
+	status = put_functions(report, functions, nr_all);
 	out_char(&report->html.out, ']');
 	return status;
 }
