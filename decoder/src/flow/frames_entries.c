@@ -123,8 +123,12 @@ static void resume_kernel(struct frames *f, uint64_t from, uint64_t to)
 			divert(f, entry.from, to, entry.return_va);
 		f->step.elsewhere = true;
 	} else {
-		/* It was entered before the history begins: where to go back is not known. */
-		frames_leave_base(f, first);
+		/*
+		 * It was entered before the history begins, or in a gap: where to go back is not
+		 * known.  What was open before the gap may be so still.
+		 */
+		frames_leave_base(f, stack->attached || stack->nr_old < first ? first :
+										stack->nr_old);
 	}
 }
 
