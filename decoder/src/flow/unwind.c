@@ -65,12 +65,37 @@ uint64_t unwind_call_in(struct code *code, uint64_t cr3, uint64_t va, uint64_t *
 	return 0;
 }
 
+/* A direct call: E8 and the distance (SDM vol. 2A, "CALL").  A kprobe puts INT3 in place of E8. */
+#define DIRECT_CALL_BYTES	5
+#define INT3			0xcc
+
+/* Where the distance leads a function begins, as it would not by chance. */
+static uint64_t probed_call(struct code *code, uint64_t va, uint64_t *ret_target)
+{
+	uint8_t bytes[DIRECT_CALL_BYTES];
+	size_t nr_bytes;
+	int32_t distance;
+
+	if (code_bytes(code, 0, va - sizeof(bytes), bytes, sizeof(bytes), &nr_bytes) ||
+	    bytes[0] != INT3)
+		return 0;
+	memcpy(&distance, bytes + 1, sizeof(distance));
+	if (!kernel_code_entry(code, va + (uint64_t)(int64_t)distance))
+		return 0;
+	*ret_target = va + (uint64_t)(int64_t)distance;
+	return va - sizeof(bytes);
+}
+
 uint64_t unwind_call(struct code *code, uint64_t va, uint64_t *ret_target)
 {
+	uint64_t from;
 	bool unknown;
 
 	*ret_target = 0;
-	return code_is_top(va) ? unwind_call_in(code, 0, va, ret_target, &unknown) : 0;
+	if (!code_is_top(va))
+		return 0;
+	from = unwind_call_in(code, 0, va, ret_target, &unknown);
+	return from ? from : probed_call(code, va, ret_target);
 }
 
 /* --- The ways out of a function ------------------------------------------ */

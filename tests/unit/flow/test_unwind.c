@@ -72,6 +72,27 @@ START_TEST(a_word_after_no_call_is_no_caller)
 }
 END_TEST
 
+/* A kprobe's breakpoint is in place of the first byte of a call. */
+START_TEST(a_call_with_a_kprobe_is_one)
+{
+	begin();
+	/* call last; ret */
+	cf_put(TEXT + 0x700, "\xcc\xfb\xfb\xff\xff\xc3");
+	put_word(STACK + 0x10, TEXT + 0x705);
+	put_word(STACK + 0x18, OUTER + 10);
+	/* A breakpoint, and what is no distance to a function. */
+	cf_put(TEXT + 0x720, "\xcc\0\0\0\0\xc3");
+	put_word(STACK + 0x50, TEXT + 0x725);
+	cf_start();
+	unwind_begin(&u, cf_code, INNER + 2, STACK, 0);
+	ck_caller(TEXT + 0x700, STACK + 0x18);
+	ck_caller(OUTER + 5, STACK + 0x20);
+	unwind_begin(&u, cf_code, INNER + 2, STACK + 0x40, 0);
+	ck_assert(!unwind_next(&u));
+	cf_finish();
+}
+END_TEST
+
 START_TEST(ways_that_disagree_end_it)
 {
 	begin();
@@ -263,7 +284,8 @@ START_TEST(endless_code_ends)
 END_TEST
 
 BTSREC_CK_MAIN("unwind", the_code_says_where_callers_are, a_word_after_no_call_is_no_caller,
-	       ways_that_disagree_end_it, the_call_of_a_cold_part_is_found, frame_pointers_and_other_stacks_are_followed,
+	       a_call_with_a_kprobe_is_one, ways_that_disagree_end_it,
+	       the_call_of_a_cold_part_is_found, frame_pointers_and_other_stacks_are_followed,
 	       exceptions_lead_to_what_they_interrupted, a_system_call_ends_at_user_code,
 	       a_hook_at_an_entry_has_its_caller_on_top, a_thread_that_was_switched_from_is_found,
 	       endless_code_ends)
