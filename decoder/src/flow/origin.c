@@ -561,7 +561,10 @@ static void store_of(struct search *search, const struct reg_values_step *step,
 	stored.mask &= width;
 	stored.value &= width;
 	hop->value = stored.value;
-	if (is_other(search, stored)) {
+	/* What is the same place by its number was stored to by an address, too: see suspect(). */
+	if (is_other(search, stored) ||
+	    (search->has_suspect && !search->target.has_address &&
+	     (stored.mask & width) != width)) {
 		hop->kind = ORIGIN_CHANGED;
 		search->done = true;
 	} else if (operand->kind == SEM_REGISTER && !operand->shift) {
@@ -652,26 +655,52 @@ static uint64_t nr_numbered(const struct search *search, const struct reg_values
 /* Values up to here are everywhere. */
 #define MAX_COMMON 0xff
 
-/* Does @step store what was loaded, and nobody knows where? */
-static void suspect(struct search *search, const struct reg_values_step *step)
+/* What each word holds that STOS fills with the low @nr_bytes of RAX. */
+static uint64_t filled(uint64_t rax, unsigned int nr_bytes)
+{
+	uint64_t value = rax & known_bits(nr_bytes * 8);
+
+	for (unsigned int nr = nr_bytes; nr && nr < WORD_BYTES; nr *= 2)
+		value |= value << nr * 8;
+	return value;
+}
+
+/* The value that @step stores, if it is of the kind that stores what was in one place. */
+static uint64_t value_stored(const struct search *search, const struct reg_values_step *step,
+			     enum origin_class *ret)
 {
 	const struct sem_insn *insn = step->insn;
 	const struct sem_operand *from = &insn->operands[1];
-	enum origin_class class = ORIGIN_CERTAIN;
-	uint64_t value = from->value;
+	bool is_fill = insn->op == SEM_STRING && insn->store_bytes &&
+		       !(insn->reads >> SEM_RSI & 1);
 
-	if (search->has_suspect || insn->op != SEM_MOV || insn->segment ||
-	    insn->store_bytes != search->target.nr_bytes ||
+	*ret = ORIGIN_CERTAIN;
+	if (is_fill)
+		return filled(reg_known(&step->at, SEM_RAX, false, ret).value,
+			      insn->operand_bytes);
+	if (insn->op != SEM_MOV || insn->segment || insn->store_bytes != search->target.nr_bytes)
+		*ret = ORIGIN_UNKNOWN;
+	else if (from->kind == SEM_REGISTER)
+		return reg_known(&step->at, from->reg, false, ret).value;
+	return from->value;
+}
+
+/* Does @step store what was loaded, and nobody knows where? */
+static void suspect(struct search *search, const struct reg_values_step *step)
+{
+	enum origin_class class;
+	uint64_t value;
+
+	if (search->has_suspect ||
 	    search->expected.mask != known_bits(search->target.nr_bytes * 8U) ||
 	    search->expected.value <= MAX_COMMON)
 		return;
-	if (from->kind == SEM_REGISTER)
-		value = reg_known(&step->at, from->reg, false, &class).value;
+	value = value_stored(search, step, &class);
 	if (class == ORIGIN_UNKNOWN || (value & search->expected.mask) != search->expected.value)
 		return;
 	search->has_suspect = true;
 	search->suspect = (struct origin_hop){ .kind = ORIGIN_SUSPECT, .place = step->place,
-		.insn = insn, .target = search->target, .value = search->expected.value,
+		.insn = step->insn, .target = search->target, .value = search->expected.value,
 		.value_class = class, .class = ORIGIN_UNKNOWN };
 }
 

@@ -294,6 +294,8 @@ static enum btsrec_status find_place(struct why *why)
 	range = trace_values_event(&why->values, n);
 	if (!range && why->opts->max_events)
 		return lack(why, "of that event no instruction was looked at");
+	if (!range && !why->opts->has_at)
+		return lack(why, "of what ran up to there no instruction is known; say --at");
 	if (!range)
 		return refuse(why, "of that event no instruction of the kernel is known");
 	why->question.place = range->place + range->nr - 1;

@@ -37,6 +37,24 @@ static void out_value(struct out *out, const struct origin_hop *hop)
 		out_hex(out, hop->value);
 }
 
+/* What lies there, if it has a name: what was allocated has none. */
+static bool find_data(struct why *why, const struct origin_hop *hop, struct symbol_name *ret)
+{
+	return hop->has_address && symbols_present(why->renderer.rec) &&
+	       symbol_find(why->renderer.rec, hop->address, ret);
+}
+
+static void out_data(struct why *why, const struct origin_hop *hop)
+{
+	struct symbol_name name;
+
+	if (!find_data(why, hop, &name))
+		return;
+	out_literal(&why->renderer.out, " (");
+	out_name(&why->renderer.out, &name);
+	out_char(&why->renderer.out, ')');
+}
+
 /* The oldest value that is known may have a meaning of its own. */
 static void out_meaning(struct why *why, const struct origin_hop *hop)
 {
@@ -84,6 +102,7 @@ static void text_hop(struct why *why, const struct origin_hop *hop)
 		out_literal(out, " from ");
 		out_hex(out, hop->address);
 	}
+	out_data(why, hop);
 	out_meaning(why, hop);
 	out_char(out, '\n');
 }
@@ -209,8 +228,10 @@ void why_json_step(struct renderer *r, const struct why_place *place, const char
 	if (hop->value_class != ORIGIN_UNKNOWN)
 		json_address(out, "value", hop->value);
 	json_word(out, "value_class", why_class_str(hop->value_class));
-	if (hop->has_address)
+	if (hop->has_address) {
 		json_address(out, "address", hop->address);
+		json_sym(r, "address_sym", hop->address);
+	}
 	json_word(out, "class", why_class_str(hop->class));
 	if (is_last)
 		json_word(out, "end", why_end_str(hop));
