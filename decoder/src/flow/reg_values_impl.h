@@ -131,6 +131,31 @@ static inline bool reg_values_is_interrupt(const struct sem_insn *insn)
 bool reg_values_has_error_code(uint8_t vector);
 bool reg_values_has_own_stack(uint8_t vector);
 
+/** reg_values_made() - the version of @reg that the step makes, or has */
+uint32_t reg_values_made(const struct reg_values *values, const struct sem_insn *insn,
+			 unsigned int reg);
+
+/**
+ * reg_values_distance() - of @version from its root
+ *
+ * What is as far from one root as each other can be compared, whatever the root holds.
+ */
+struct number reg_values_distance(const struct reg_values *values, uint32_t version);
+void reg_values_set_distance(struct reg_values *values, uint32_t version, struct number number);
+
+/** reg_values_load() - the version of the word of the stack that it loads; 0: not known */
+uint32_t reg_values_load(const struct reg_values *values, const struct sem_insn *insn);
+
+/**
+ * reg_values_follow_distances() - what the step makes is as far from another version as it says
+ * @load: of reg_values_load().
+ */
+void reg_values_follow_distances(struct reg_values *values, const struct sem_insn *insn,
+				 uint32_t load);
+
+/** reg_values_follow_words() - what the step stores to words of the stack */
+void reg_values_follow_words(struct reg_values *values, const struct sem_insn *insn);
+
 /**
  * reg_values_link() - the step that is under way
  * @before: versions before it; @first: the first that it makes.
