@@ -248,7 +248,7 @@ void args_put_json(struct out *out, const struct args_shown *shown)
 
 /* --- Values ------------------------------------------------------------- */
 
-const struct btsrec_arg *args_values(struct args *args)
+static const struct btsrec_arg *list_values(struct args *args)
 {
 	for (unsigned int i = 0; i < args->shown.nr; i++) {
 		const struct arg_shown *shown = &args->shown.list[i];
@@ -271,4 +271,12 @@ const struct btsrec_arg *args_values(struct args *args)
 		};
 	}
 	return args->list;
+}
+
+struct args_given args_values(struct args *args, const struct args_shown *shown)
+{
+	if (!shown || shown->why)
+		return (struct args_given){ .why = shown ? shown->why : NULL };
+	return (struct args_given){ .list = list_values(args), .nr = shown->nr,
+				    .more = shown->more };
 }

@@ -94,11 +94,19 @@ void args_put_text(struct out *out, const struct args_shown *shown);
 /** args_put_json() - the member args, or no_args; nothing if @shown is NULL */
 void args_put_json(struct out *out, const struct args_shown *shown);
 
+/** struct args_given - as values: @nr of @list, and @more; or @why there are none */
+struct args_given {
+	const struct btsrec_arg *list;
+	size_t nr;
+	bool more;
+	const char *why;
+};
+
 /**
- * args_values() - what args_find() has found last, as values
+ * args_values() - what args_find() has found last, which is @shown; nothing if that is NULL
  *
- * Return: @args->shown.nr of them, valid until the next call of args_find().
+ * Return: valid until the next call of args_find().
  */
-const struct btsrec_arg *args_values(struct args *args);
+struct args_given args_values(struct args *args, const struct args_shown *shown);
 
 #endif /* BTSREC_VIEW_ARGS_H */

@@ -63,16 +63,13 @@ static void put_last(struct calls *view, const struct calltree_line *line,
 static void put_args(struct calls *view, const struct calltree_line *line,
 		     struct btsrec_call *ret)
 {
-	const struct args_shown *shown = args_find(view->args, line->frame, line->n, line->to);
+	struct args_given given = args_values(view->args, args_find(view->args, line->frame,
+								    line->n, line->to));
 
-	if (!shown)
-		return;
-	ret->no_args = shown->why;
-	if (shown->why)
-		return;
-	ret->args = args_values(view->args);
-	ret->nr_args = shown->nr;
-	ret->more_args = shown->more;
+	ret->args = given.list;
+	ret->nr_args = given.nr;
+	ret->more_args = given.more;
+	ret->no_args = given.why;
 }
 
 static void put_call(struct calls *view, const struct calltree_line *line, uint32_t indent)

@@ -21,16 +21,12 @@ static void put_entry(const struct stack_printed *printed, const struct stack_li
 static void put_args(const struct stack_printed *printed, const struct stack_line *line,
 		     struct btsrec_frame *ret)
 {
-	const struct args_shown *shown = stack_args(printed, line);
+	struct args_given given = args_values(printed->args, stack_args(printed, line));
 
-	if (!shown)
-		return;
-	ret->no_args = shown->why;
-	if (shown->why)
-		return;
-	ret->args = args_values(printed->args);
-	ret->nr_args = shown->nr;
-	ret->more_args = shown->more;
+	ret->args = given.list;
+	ret->nr_args = given.nr;
+	ret->more_args = given.more;
+	ret->no_args = given.why;
 }
 
 void stack_values(struct renderer *r, const struct stack_printed *printed, btsrec_frame_fn fn,

@@ -347,6 +347,14 @@ enum btsrec_status summary_locks_read(struct btsrec *rec, const struct btsrec_cp
 enum btsrec_status summary_operand_read(struct summary *view, struct btsrec *rec,
 					const struct btsrec_cpu *failed);
 
+/**
+ * summary_operand_ends() - the first and the last hop of the way, and where the last one is
+ *
+ * Return: false: there is no way.
+ */
+bool summary_operand_ends(const struct summary *view, const struct origin_hop **ret_asked,
+			  const struct origin_hop **ret_last, struct why_place *ret_place);
+
 /** summary_operand_drop() - free it */
 void summary_operand_drop(struct summary *view);
 

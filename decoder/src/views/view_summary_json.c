@@ -84,14 +84,10 @@ static void json_operand(struct summary *view)
 	const struct summary_operand *text = &view->operand_text;
 	struct renderer *r = &view->calls.renderer;
 	const struct origin_hop *asked, *last;
-	struct why *why = view->operand;
 	struct why_place place;
 
-	if (!why)
+	if (!summary_operand_ends(view, &asked, &last, &place))
 		return;
-	asked = &why->origin.hops[0];
-	last = &why->origin.hops[why->origin.nr - 1];
-	why_place(why, &why->values, why->cpu, last, &place);
 	why_json_step(r, &place, "operand", last, true);
 	if (asked->target.reg != SEM_NO_REG)
 		json_word(&r->out, "operand", sem_reg_name(asked->target.reg));

@@ -228,6 +228,19 @@ enum btsrec_status summary_operand_read(struct summary *view, struct btsrec *rec
 	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO ? status : BTSREC_OK;
 }
 
+bool summary_operand_ends(const struct summary *view, const struct origin_hop **ret_asked,
+			  const struct origin_hop **ret_last, struct why_place *ret_place)
+{
+	const struct why *why = view->operand;
+
+	if (!why)
+		return false;
+	*ret_asked = &why->origin.hops[0];
+	*ret_last = &why->origin.hops[why->origin.nr - 1];
+	why_place(why, &why->values, why->cpu, *ret_last, ret_place);
+	return true;
+}
+
 void summary_operand_drop(struct summary *view)
 {
 	if (view->operand)

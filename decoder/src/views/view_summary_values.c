@@ -76,16 +76,12 @@ static void put_operand(struct summary *view)
 	struct btsrec_digest value = begin(BTSREC_DIGEST_OPERAND, view->calls.cpu);
 	char text[2 * SUMMARY_SENTENCE_BYTES + 2];
 	const struct origin_hop *asked, *last;
-	struct why *why = view->operand;
 	struct btsrec_origin origin;
 	struct symbol_name name;
 	struct why_place place;
 
-	if (!why)
+	if (!summary_operand_ends(view, &asked, &last, &place))
 		return;
-	asked = &why->origin.hops[0];
-	last = &why->origin.hops[why->origin.nr - 1];
-	why_place(why, &why->values, why->cpu, last, &place);
 	origin = why_value(&view->calls.renderer, &place, last, true, &name);
 	value.origin = &origin;
 	if (asked->target.reg != SEM_NO_REG)
