@@ -145,7 +145,8 @@ static bool store_string(struct search *search, const struct reg_values_step *st
 	enum origin_class class = ORIGIN_CERTAIN;
 	uint64_t from;
 
-	if (insn->op != SEM_STRING || !search->target.has_address || offset >= nr_bytes ||
+	if (insn->op != SEM_STRING || !insn->operand_bytes || !search->target.has_address ||
+	    offset >= nr_bytes ||
 	    search->target.nr_bytes > nr_bytes - offset)
 		return false;
 	if (!(insn->reads >> SEM_RSI & 1)) {
