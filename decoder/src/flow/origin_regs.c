@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an instruction has made of which registers, and what it has loaded. */
+/* The registers and the memory that an instruction has made a value of. */
 #include "flow/origin_impl.h"
 
 #include "code/code.h"

@@ -146,8 +146,7 @@ static bool store_string(struct search *search, const struct reg_values_step *st
 	uint64_t from;
 
 	if (insn->op != SEM_STRING || !insn->operand_bytes || !search->target.has_address ||
-	    offset >= nr_bytes ||
-	    search->target.nr_bytes > nr_bytes - offset)
+	    offset >= nr_bytes || search->target.nr_bytes > nr_bytes - offset)
 		return false;
 	if (!(insn->reads >> SEM_RSI & 1)) {
 		origin_follow(search, SEM_RAX);
