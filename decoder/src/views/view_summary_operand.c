@@ -63,16 +63,17 @@ static void add_meaning(struct sentence *sentence, const struct origin *origin, 
 		sentence_add(sentence, " (%s)", text);
 }
 
-/* A branch took its target from memory. */
-static void add_operand(struct sentence *sentence, const struct origin *origin)
+/* It may be in memory: a branch takes its target from there. */
+static void add_operand(struct sentence *sentence, const struct why *why)
 {
+	const struct origin *origin = &why->origin;
 	const struct origin_hop *asked = &origin->hops[0], *known = asked;
 
 	if (asked->target.reg == SEM_NO_REG && asked->value_class == ORIGIN_UNKNOWN &&
 	    origin->nr > 1)
 		known++;
 	sentence_add(sentence, "%s",
-		     asked->target.reg == SEM_NO_REG ? "the target" :
+		     asked->target.reg == SEM_NO_REG ? why->memory_word :
 						       sem_reg_name(asked->target.reg));
 	if (known->value_class != ORIGIN_UNKNOWN)
 		sentence_add(sentence, "%s0x%" PRIx64,
@@ -192,7 +193,7 @@ static bool say_operand(struct summary *view)
 	struct sentence from = { .r = &view->calls.renderer, .text = view->operand_text.from };
 
 	*what.text = *from.text = '\0';
-	add_operand(&what, origin);
+	add_operand(&what, why);
 	if (loaded)
 		add_load(&what, why, loaded);
 	if (loaded || origin->hops[0].target.reg == SEM_NO_REG)

@@ -12,12 +12,16 @@
 #include "flow/stackmem.h"
 #include "flow/trace_fault.h"
 #include "flow/value_numbers.h"
+#include "kernel/kread.h"
 #include "recorder/cpus.h"
 #include "symbols/symbol.h"
 #include "views/values.h"
 
 #define WORD_BYTES	8
+#define VECTOR_INVALID_OPCODE	6
 #define VECTOR_PAGE_FAULT	14
+/* Between a comparison and the UD2 that it leads to there is hardly more than its branch. */
+#define MAX_TEST_INSNS	8
 
 /* --- Words -------------------------------------------------------------- */
 
@@ -138,8 +142,10 @@ static void ask_reg(struct why *why, uint8_t reg)
 	why->question.target = (struct origin_target){ .reg = reg, .nr_bytes = WORD_BYTES };
 }
 
-static void ask_memory(struct why *why, uint64_t address)
+/* @word: what is there. */
+static void ask_memory(struct why *why, uint64_t address, const char *word)
 {
+	why->memory_word = word;
 	why->question.target = (struct origin_target){ .reg = SEM_NO_REG, .address = address,
 						       .has_address = true,
 						       .nr_bytes = WORD_BYTES };
@@ -173,7 +179,7 @@ static enum btsrec_status ask_target(struct why *why, uint32_t place)
 		return lack(why, "the fault has no operand; name a register or an address");
 	if (address.mask != UINT64_MAX)
 		return lack(why, "it is not known where the address that was branched to lay");
-	ask_memory(why, address.value);
+	ask_memory(why, address.value, "the target");
 	return BTSREC_OK;
 }
 
@@ -206,7 +212,7 @@ static enum btsrec_status ask_divisor(struct why *why, const struct sem_insn *in
 	address = reg_values_address(why->values.values, insn, &at.likely, false);
 	if (divisor->kind != SEM_MEMORY || address.mask != UINT64_MAX)
 		return lack(why, "it is not known where the divisor lay");
-	ask_memory(why, address.value);
+	ask_memory(why, address.value, "the divisor");
 	why->question.target.nr_bytes = divisor->bytes;
 	return BTSREC_OK;
 }
@@ -225,6 +231,22 @@ static uint8_t string_register(const struct why *why, const struct sem_insn *ins
 	    registers->entry.ip != why->fault.from)
 		return SEM_NO_REG;
 	return registers->error_code & is_write ? SEM_RDI : SEM_RSI;
+}
+
+/*
+ * Of two registers that both look like addresses of the kernel.  Where memory is at the base, it is
+ * the index that leads away from it.
+ */
+static uint8_t bad_by_memory(const struct why *why, const struct reg_values_at *at, uint8_t base,
+			     uint8_t index)
+{
+	const struct kread *kernel = symbols_kread(why->renderer.rec);
+	const struct known *value = &at->likely.before[base];
+	uint64_t pa;
+
+	if (index == SEM_NO_REG || value->mask != UINT64_MAX || !kernel)
+		return base;
+	return kread_pa(kernel, value->value, &pa) ? index : base;
 }
 
 /* The address that @insn could not access. */
@@ -254,9 +276,59 @@ static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *in
 	reg = origin_bad_register(&at, base, index);
 	/* A branch to what is no address faults itself: the word that RET took is at RSP. */
 	if (insn->op == SEM_RET && at.likely.before[SEM_RSP].mask == UINT64_MAX)
-		ask_memory(why, at.likely.before[SEM_RSP].value);
+		ask_memory(why, at.likely.before[SEM_RSP].value, "the target");
 	else
-		ask_reg(why, reg == SEM_NO_REG ? base : reg);
+		ask_reg(why, reg == SEM_NO_REG ? bad_by_memory(why, &at, base, index) : reg);
+	return BTSREC_OK;
+}
+
+static bool is_ud2(const struct sem_insn *insn)
+{
+	return insn->length_bytes == 2 && insn->bytes[0] == 0x0f && insn->bytes[1] == 0x0b;
+}
+
+/* What set the flags for the branch that is right before @place; TRACE_VALUES_NONE: unknown. */
+static uint32_t find_test(const struct why *why, uint32_t place)
+{
+	const struct reg_values *values = why->values.values;
+
+	if (!place || reg_values_step_insn(values, place - 1)->op != SEM_JCC)
+		return TRACE_VALUES_NONE;
+	for (uint32_t i = place - 1; i-- && place - i <= MAX_TEST_INSNS;) {
+		const struct sem_insn *insn = reg_values_step_insn(values, i);
+
+		if (insn->op == SEM_CALL || insn->op == SEM_RET || !insn->length_bytes)
+			break;
+		if (insn->writes >> SEM_FLAGS & 1)
+			return i;
+	}
+	return TRACE_VALUES_NONE;
+}
+
+/* BUG_ON() is a branch to a UD2, or around it: what it tested. */
+static enum btsrec_status ask_tested(struct why *why, uint32_t fault_place)
+{
+	uint32_t place = find_test(why, fault_place);
+	const struct sem_insn *insn;
+	struct reg_values_at at;
+	struct known address;
+
+	if (place == TRACE_VALUES_NONE)
+		return lack(why, "no operand made the fault; name a register or an address");
+	insn = reg_values_step_insn(why->values.values, place);
+	why->question.place = place;
+	why->asked_ip = insn->ip;
+	why->asked_n = trace_values_range(&why->values, place)->n;
+	if (insn->operands[0].kind == SEM_REGISTER) {
+		ask_reg(why, insn->operands[0].reg);
+		return BTSREC_OK;
+	}
+	look(why, place, &at);
+	address = reg_values_address(why->values.values, insn, &at.likely, false);
+	if (insn->operands[0].kind != SEM_MEMORY || address.mask != UINT64_MAX)
+		return lack(why, "it is not known where the value lay that was tested");
+	ask_memory(why, address.value, "what was tested");
+	why->question.target.nr_bytes = insn->operands[0].bytes;
 	return BTSREC_OK;
 }
 
@@ -273,6 +345,8 @@ static enum btsrec_status ask_fault(struct why *why)
 		return ask_target(why, place - 1);
 	if (!trace_values_insn(code, why->fault.from, &insn))
 		return lack(why, "the instruction of the fault is not in the dump");
+	if (why->fault.vector == VECTOR_INVALID_OPCODE && is_ud2(&insn))
+		return ask_tested(why, place);
 	if (!has_operand(why->fault.vector))
 		return lack(why, "no operand made the fault; name a register or an address");
 	return ask_operand(why, &insn);
@@ -331,7 +405,7 @@ static enum btsrec_status ask_value(struct why *why, const char *text)
 	}
 	if (!parse_address(text, &address))
 		return refuse(why, "a value is a register, as rax, or an address of the kernel");
-	ask_memory(why, address);
+	ask_memory(why, address, "the memory");
 	return BTSREC_OK;
 }
 

@@ -44,6 +44,7 @@ struct why_candidate {
  * @fn, @arg: what receives values in place of text; NULL: none.
  * @cpu, @values, @fault: that are asked.
  * @lacks: why there is no question to answer; NULL: there is one.
+ * @memory_word: what the memory has that is asked for; NULL: a register is.
  * @asked_ip, @asked_n: where the question is.
  * @candidates: @nr_candidates of them.
  * @max_bytes: as of trace_values_newest(); 0: any number.
@@ -58,6 +59,7 @@ struct why {
 	struct trace_values values;
 	struct origin_question question;
 	const char *lacks;
+	const char *memory_word;
 	uint64_t asked_ip;
 	uint64_t asked_n;
 	struct origin origin;
