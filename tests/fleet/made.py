@@ -65,8 +65,10 @@ def crash(chance, number, bug):
         values = [{"step": 0, "what": "asked", "function": key(SITE), "class": "certain"},
                   {"step": 1, "what": "stored", "function": key(f"{bug}_bug"), "offset": 3,
                    "class": "likely"},
-                  {"step": 2, "what": "loaded", "function": key(SITE), "class": "likely"},
-                  {"step": 3, "what": "maybe", "function": key("f1"), "class": "unknown"}]
+                  {"step": 2, "what": "stored", "function": key(SITE), "insn": "push %rbx",
+                   "class": "likely"},
+                  {"step": 3, "what": "loaded", "function": key(SITE), "class": "likely"},
+                  {"step": 4, "what": "maybe", "function": key("f1"), "class": "unknown"}]
     else:
         names = []
     functions, edges = ran(chance, names)

@@ -11,6 +11,8 @@ from .store import Store
 TEMPLATE = pathlib.Path(__file__).parent / "page.html"
 HEADS = {"function": "Functions that ran", "edge": "Branches that were taken",
          "value": "Where the bad value came from"}
+AGAINST = {"healthy": "healthy machines", "others": "the crashes of other groups",
+           "all": "healthy machines and other crashes"}
 COLUMNS = ("rank", "alike", "Ochiai", "Tarantula", "Increase", "group", "others", "q", "why")
 
 
@@ -27,7 +29,7 @@ def write(store: Store, path: pathlib.Path, grouped_by: str, against: str, limit
         parts.append(of_group(store, group, against, nr_rows, number == 0,
                               group.crashes / max(1, found[0].crashes)))
         progress(number + 1, len(shown))
-    counts = output.count_groups(store, found)
+    counts = output.count_groups(store, found) + f"; each group beside {AGAINST[against]}"
     if len(shown) < len(found):
         counts += f"; the {len(shown)} largest groups are shown"
     text = TEMPLATE.read_text(encoding="utf-8")
@@ -60,7 +62,9 @@ def suspects(store: Store, group: rank.Group, against: str, nr_rows: int) -> str
     except rank.Refused as error:
         return f'<p class="none">{html.escape(str(error))}</p>\n'
     found = rank.features(store)
-    return "".join(of_kind(store, output.chosen(found, kind, nr_rows), kind) for kind in rank.KINDS)
+    # Values first: they name the cause in one row or two.
+    return "".join(of_kind(store, output.chosen(found, kind, nr_rows), kind)
+                   for kind in reversed(rank.KINDS))
 
 
 def of_kind(store: Store, rows: list[rank.Feature], kind: str) -> str:

@@ -13,7 +13,7 @@ import sqlite3
 
 from . import tables
 
-VERSION = 1
+VERSION = 2
 SQL = pathlib.Path(__file__).parent / "sql"
 LABELS = ("healthy", "signature", "culprit", "site", "kernel", "verdict")
 # After so many crashes what was read is kept.

@@ -12,7 +12,7 @@ COLUMNS = {
     "crash": ("crash", "release", "time_ns", "verdict", "text", "function", "reason", "signature"),
     "function": ("crash", "function", "name", "module", "branches", "calls"),
     "edge": ("crash", "from", "from_offset", "to", "to_offset"),
-    "value": ("crash", "step", "what", "function", "offset", "class"),
+    "value": ("crash", "step", "what", "function", "offset", "insn", "class"),
 }
 
 

@@ -7,4 +7,4 @@ CREATE VIEW function AS SELECT * FROM file('tables/*/function.jsonl.zst', 'JSONE
 CREATE VIEW edge AS SELECT * FROM file('tables/*/edge.jsonl.zst', 'JSONEachRow',
 	'crash String, "from" Nullable(String), from_offset Nullable(UInt64), "to" Nullable(String), to_offset Nullable(UInt64), count UInt64');
 CREATE VIEW value AS SELECT * FROM file('tables/*/value.jsonl.zst', 'JSONEachRow',
-	'crash String, step UInt64, what String, function String, "offset" Nullable(UInt64), class String');
+	'crash String, step UInt64, what String, function String, "offset" Nullable(UInt64), insn Nullable(String), class String');

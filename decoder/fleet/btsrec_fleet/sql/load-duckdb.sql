@@ -11,4 +11,4 @@ CREATE VIEW edge AS SELECT * FROM read_json('tables/*/edge.jsonl.zst', columns =
 	to_offset: 'UBIGINT', count: 'UBIGINT'});
 CREATE VIEW value AS SELECT * FROM read_json('tables/*/value.jsonl.zst', columns = {
 	crash: 'VARCHAR', step: 'UBIGINT', what: 'VARCHAR', function: 'VARCHAR',
-	"offset": 'UBIGINT', class: 'VARCHAR'});
+	"offset": 'UBIGINT', insn: 'VARCHAR', class: 'VARCHAR'});
