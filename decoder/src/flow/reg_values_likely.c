@@ -291,7 +291,8 @@ static bool is_lost(const struct likely *pass)
 {
 	return pass->memory[false].nomem || pass->memory[false].full ||
 	       pass->memory[true].nomem || pass->memory[true].full ||
-	       pass->changed.words.nomem || pass->changed.words.full;
+	       pass->changed.words.nomem || pass->changed.words.full ||
+	       pass->changed.written.nomem || pass->changed.written.full;
 }
 
 static size_t nr_likely(const struct reg_values *values)
@@ -354,7 +355,8 @@ bool reg_values_likely(struct reg_values *values, const struct reg_values_memory
 		is_done = run_passes(&pass, at, max_passes);
 	values->is_likely = false;
 	reg_values_begin(values);
-	nomem = pass.memory[false].nomem || pass.memory[true].nomem || pass.changed.words.nomem;
+	nomem = pass.memory[false].nomem || pass.memory[true].nomem || pass.changed.words.nomem ||
+		pass.changed.written.nomem;
 	if (!is_done || is_lost(&pass)) {
 		free(values->likely);
 		values->likely = NULL;
