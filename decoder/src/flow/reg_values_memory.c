@@ -36,7 +36,8 @@ static struct memory_word *place_of(const struct memory *memory, uint64_t addres
 static bool grow_table(struct memory *memory)
 {
 	size_t nr_room = memory->nr_room ? 2 * memory->nr_room : FIRST_ROOM;
-	struct memory larger = { .nr = memory->nr, .nr_room = nr_room, .generation = 1 };
+	struct memory larger = { .nr = memory->nr, .nr_room = nr_room, .generation = 1,
+				 .nomem = memory->nomem };
 
 	if (nr_room > MAX_ROOM) {
 		memory->full = true;
