@@ -42,8 +42,9 @@ COMPLAINT = re.compile(r"(WARNING: (CPU: |[a-z])|BUG: |Oops: |general protection
                        r"turning off the locking correctness).*")
 TAIL_LINES = 40
 PR_SET_PDEATHSIG = 1
-# For each_end(): the time is another one all at once, which is no lockup.
-TIME_LEAPS = "nopti nowatchdog rcupdate.rcu_cpu_stall_suppress=1"
+# For each_end(): the time is another one all at once. That is no lockup, and no bad TSC, for which
+# the kernel would change its code.
+TIME_LEAPS = "nopti nowatchdog rcupdate.rcu_cpu_stall_suppress=1 tsc=reliable"
 # More than a guest's memory; the file has only what is used.
 STATE_BYTES = 4 << 30
 

@@ -16,6 +16,9 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/timer.h>
+#include <linux/sched.h>
+#include <linux/atomic.h>
 #include <linux/objtool.h>
 #include <linux/percpu.h>
 #include <linux/uaccess.h>
@@ -406,6 +409,134 @@ static noinline void local_cause(void)
 }
 FAULT(local, READ_ONCE(**(unsigned long **)thing->data))
 
+/* A length of 200 in a signed byte. */
+static noinline void narrow_cause(struct thing *thing, int nr)
+{
+	thing->index = (signed char)nr;
+}
+FAULT(narrow, READ_ONCE(thing->data[thing->index << 32]))
+
+/* All of the object where its array was meant. */
+static noinline void fill_cause(struct thing *thing, size_t nr_bytes)
+{
+	OPTIMIZER_HIDE_VAR(nr_bytes);
+	memset(thing->numbers, 0x6b, nr_bytes);
+}
+FAULT(fill, READ_ONCE(thing->next->count))
+
+/* Put there without a lock, if the old one was. */
+static noinline void cmpxchg_cause(struct thing *thing)
+{
+	cmpxchg(&thing->next, thing, (struct thing *)0x68);
+}
+FAULT(cmpxchg, READ_ONCE(thing->next->count))
+
+/* A count that goes below nothing, where a pointer is. */
+static noinline void decrement_cause(struct thing *thing)
+{
+	thing->next = NULL;
+	atomic64_dec((atomic64_t *)&thing->next);
+}
+FAULT(decrement, READ_ONCE(thing->next->data))
+
+/* The other member of a union: half of the pointer. */
+static noinline void half_cause(struct thing *thing)
+{
+	WRITE_ONCE(((u32 *)&thing->next)[1], 0x77);
+}
+FAULT(half, READ_ONCE(thing->next->count))
+
+/* What a timer's function finds. */
+struct wake {
+	struct timer_list timer;
+	struct thing *thing;
+};
+
+static noinline unsigned long timer_fault(struct thing *thing);
+
+static void timer_run(struct timer_list *timer)
+{
+	busy();
+	timer_fault(container_of(timer, struct wake, timer)->thing);
+}
+
+static noinline void timer_cause(struct wake *wake)
+{
+	wake->thing = (struct thing *)0x200;
+}
+FAULT(timer, READ_ONCE(thing->count))
+
+static void timer_begin(void)
+{
+	static struct wake wake;
+
+	timer_setup(&wake.timer, timer_run, 0);
+	timer_cause(&wake);
+	mod_timer(&wake.timer, jiffies + 1);
+	for (;;)
+		busy();
+}
+
+/* A table of functions with a hole, and the index of that. */
+static unsigned long (*table[4])(struct thing *thing) = { null_fault, call_fault, index_fault };
+
+static noinline void table_cause(struct thing *thing)
+{
+	thing->index = 3;
+}
+FAULT(table, READ_ONCE(table[thing->index])(thing))
+
+/* A bad pointer in an object that is assigned. */
+static noinline void assigned_cause(struct thing *thing)
+{
+	thing->next = (struct thing *)0x70;
+}
+
+static noinline void assigned_copy(struct thing *to, const struct thing *from)
+{
+	*to = *from;
+}
+FAULT(assigned, READ_ONCE(thing->next->count))
+
+/* Stored on one CPU, used on another one after the thread went there. */
+static noinline void migrate_cause(struct thing *thing)
+{
+	thing->next = (struct thing *)0x38;
+}
+FAULT(migrate, READ_ONCE(thing->next->count))
+
+/* Some numbers of the user at once. */
+static noinline void block_cause(struct thing *thing)
+{
+	size_t nr_bytes = 4 * sizeof(thing->numbers[0]);
+
+	OPTIMIZER_HIDE_VAR(nr_bytes);
+	if (copy_from_user(thing->numbers, (void __user *)current->mm->arg_start, nr_bytes))
+		pr_err("btsbugs: no arguments\n");
+}
+FAULT(block, READ_ONCE(*(unsigned long *)thing->numbers[0]))
+
+/* The object is somebody else's, who has cleared it. */
+static noinline void zeroed_cause(struct thing *thing)
+{
+	void *other;
+
+	kfree(thing);
+	other = kzalloc(sizeof(*thing), GFP_KERNEL);
+	OPTIMIZER_HIDE_VAR(other);
+}
+FAULT(zeroed, READ_ONCE(thing->next->count))
+
+/* A text that is longer than its room. */
+static noinline void string_cause(struct thing *thing, const char *text)
+{
+	char *to = (char *)&thing->numbers[NR_NUMBERS - 1];
+
+	while ((*to++ = *text++))
+		barrier();
+}
+FAULT(string, READ_ONCE(thing->next->count))
+
 /* KIND_cause() with more than @thing. */
 #define PLANT(kind, cause)						\
 	static noinline void kind##_plant(struct thing *thing)		\
@@ -454,6 +585,38 @@ PLANT(divide, divide_cause(thing))
 PLANT(xchg, xchg_cause(thing))
 PLANT(local, local_keep(thing); local_cause())
 
+PLANT(narrow, narrow_cause(thing, 200))
+PLANT(fill, fill_cause(thing, sizeof(*thing) - sizeof(thing->list)))
+PLANT(cmpxchg, cmpxchg_cause(thing))
+PLANT(decrement, decrement_cause(thing))
+PLANT(half, half_cause(thing))
+PLANT(timer, timer_begin())
+PLANT(table, table_cause(thing))
+PLANT(block, block_cause(thing))
+PLANT(zeroed, zeroed_cause(thing))
+PLANT(string, string_cause(thing, "longer than 8"))
+
+static noinline void assigned_plant(struct thing *thing)
+{
+	struct thing *to = make();
+
+	assigned_cause(thing);
+	busy();
+	assigned_copy(to, thing);
+	assigned_fault(to);
+}
+
+static noinline void migrate_plant(struct thing *thing)
+{
+	int cpu = raw_smp_processor_id();
+
+	migrate_cause(thing);
+	busy();
+	set_cpus_allowed_ptr(current, cpumask_of(!cpu));
+	busy();
+	migrate_fault(thing);
+}
+
 static noinline void callback_plant(struct thing *thing)
 {
 	callback_begin();
@@ -492,6 +655,18 @@ static const struct {
 	{ "divide", divide_plant },
 	{ "xchg", xchg_plant },
 	{ "local", local_plant },
+	{ "narrow", narrow_plant },
+	{ "fill", fill_plant },
+	{ "cmpxchg", cmpxchg_plant },
+	{ "decrement", decrement_plant },
+	{ "half", half_plant },
+	{ "timer", timer_plant },
+	{ "table", table_plant },
+	{ "assigned", assigned_plant },
+	{ "migrate", migrate_plant },
+	{ "block", block_plant },
+	{ "zeroed", zeroed_plant },
+	{ "string", string_plant },
 };
 
 static int bug_set(const char *value, const struct kernel_param *param)

@@ -55,13 +55,26 @@ KINDS = {
     "divide": ["divide_cause"],
     "xchg": ["xchg_cause"],
     "local": ["local_cause"],
+    "narrow": ["narrow_cause"],
+    "fill": ["fill_cause", "memset", "__memset", "memset_orig", "memset_erms"],
+    "cmpxchg": ["cmpxchg_cause"],
+    "decrement": ["decrement_cause"],
+    "half": ["half_cause"],
+    "timer": ["timer_cause"],
+    "table": ["table_cause"],
+    "assigned": ["assigned_cause"],
+    "migrate": ["migrate_cause"],
+    "block": ["block_cause", "copy_user_generic_unrolled", "copy_user_enhanced_fast_string",
+              "copy_user_generic_string", "rep_movs_alternative", "_copy_from_user"],
+    "zeroed": ["zeroed_cause", "memset", "__memset", "memset_orig", "memset_erms"],
+    "string": ["string_cause"],
 }
 
 
 def add_options(parser):
     parser.add_argument("--kinds", default="all", metavar="LIST",
                         help='which to plant: "all", or some by comma: ' + ", ".join(KINDS))
-    parser.add_argument("--wanted", type=int, default=14, help="answers that must be right (14)")
+    parser.add_argument("--wanted", type=int, default=32, help="answers that must be right (32)")
     parser.add_argument("--keep", action="store_true", help="keep the dumps")
     parser.add_argument("--again", action="store_true",
                         help="no machine: ask what --keep has kept once more")
