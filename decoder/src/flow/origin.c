@@ -151,6 +151,48 @@ void origin_find(struct reg_values *values, const struct origin_question *questi
 	origin_add_suspect(&search);
 }
 
+/* The load that the chain ends with, if it was from a table; NULL: it was not. */
+static struct origin_hop *table_load(struct origin *origin)
+{
+	struct origin_hop *older, *load;
+
+	if (origin->nr < 2)
+		return NULL;
+	older = &origin->hops[origin->nr - 1];
+	load = older - 1;
+	if (older->kind != ORIGIN_OLDER || older->target.reg != SEM_NO_REG ||
+	    older->why == REG_VALUES_WINDOW || load->kind != ORIGIN_LOADED || !load->insn ||
+	    load->insn->index == SEM_NO_REG || load->insn->base != SEM_NO_REG)
+		return NULL;
+	return load;
+}
+
+void origin_find_index(struct reg_values *values, const struct origin_question *question,
+		       struct origin *origin)
+{
+	struct origin_question next = *question;
+	struct origin_hop *load = table_load(origin);
+	struct origin index;
+
+	if (!load)
+		return;
+	next.place = load->place;
+	next.target = (struct origin_target){ .reg = load->insn->index, .nr_bytes = WORD_BYTES };
+	origin_find(values, &next, &index);
+	/* Nothing more is known of the index either. */
+	if (index.nr < 2 || index.hops[1].kind == ORIGIN_OLDER)
+		return;
+	index.hops[0].kind = ORIGIN_INDEXED;
+	index.hops[0].insn = load->insn;
+	origin->nr--;
+	for (size_t i = 0; i < index.nr && origin->nr < ORIGIN_MAX_HOPS; i++) {
+		struct origin_hop *hop = &origin->hops[origin->nr++];
+
+		*hop = index.hops[i];
+		hop->class = origin_worse(hop->class, ORIGIN_LIKELY);
+	}
+}
+
 /** struct store_search - the newest store to @target */
 struct store_search {
 	struct reg_values *values;

@@ -22,6 +22,7 @@ enum origin_kind {
 	ORIGIN_LOADED,
 	ORIGIN_STORED,
 	ORIGIN_COPIED,		/* from other memory, by one instruction */
+	ORIGIN_INDEXED,		/* by the index of a table, to which no store is known */
 	ORIGIN_CONSTANT,	/* of the instruction itself */
 	ORIGIN_JOINED,		/* made of several, and which of them matters is not known */
 	ORIGIN_OLDER,		/* than what is known; see @why */
@@ -105,6 +106,15 @@ struct origin_question {
 /** origin_find() - the chain of @question */
 void origin_find(struct reg_values *values, const struct origin_question *question,
 		 struct origin *ret);
+
+/**
+ * origin_find_index() - go on with the index of the table that the value of a chain was loaded from
+ * @origin: of @question.
+ *
+ * The table is at a fixed address, and no store to that memory is known: the index may be wrong.
+ */
+void origin_find_index(struct reg_values *values, const struct origin_question *question,
+		       struct origin *origin);
 
 /**
  * origin_bad_register() - of the registers @a and @b of an address that which makes it a bad one

@@ -35,6 +35,7 @@ const char *why_hop_str(enum origin_kind kind)
 		[ORIGIN_NO_ADDRESS] = "loaded", [ORIGIN_NO_RULE] = "written",
 		[ORIGIN_CHANGED] = "stored", [ORIGIN_TOO_LONG] = "more",
 		[ORIGIN_SUSPECT] = "maybe", [ORIGIN_COPIED] = "copied",
+		[ORIGIN_INDEXED] = "indexed",
 		[ORIGIN_SPOILED] = "spoiled", [ORIGIN_USER] = "loaded",
 	};
 
@@ -500,6 +501,7 @@ static enum btsrec_status find_candidates(struct why *why)
 
 /* --- All ---------------------------------------------------------------- */
 
+/* @max_bytes: the summary has no words for more than one chain. */
 static enum btsrec_status find_origin(struct why *why)
 {
 	struct value_numbers *numbers = value_numbers_new(why->values.values);
@@ -508,6 +510,8 @@ static enum btsrec_status find_origin(struct why *why)
 		return msg_set(&why->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	why->question.numbers = numbers;
 	origin_find(why->values.values, &why->question, &why->origin);
+	if (!why->max_bytes)
+		origin_find_index(why->values.values, &why->question, &why->origin);
 	value_numbers_free(numbers);
 	return BTSREC_OK;
 }

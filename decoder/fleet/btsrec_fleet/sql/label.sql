@@ -19,7 +19,7 @@ LEFT JOIN (SELECT s.crash AS crash, max(s.function) AS culprit
            FROM value s
            JOIN (SELECT crash, max(step) AS step
                  FROM value
-                 WHERE what NOT IN ('asked', 'loaded', 'moved') AND class <> 'unknown'
+                 WHERE what NOT IN ('asked', 'loaded', 'moved', 'indexed') AND class <> 'unknown'
                        AND coalesce(insn, '') NOT LIKE 'push %'
                  GROUP BY crash) l ON s.crash = l.crash AND s.step = l.step
            GROUP BY s.crash) v ON c.crash = v.crash
