@@ -65,18 +65,21 @@ static bool add_digest(void *arg, const struct btsrec_digest *digest)
 static void put_lines(struct out *out, const struct out_text *text)
 {
 	static const char missing[] = "{\"kind\":\"no-lines\"";
-	const char *line = text->bytes, *end = line + text->nr_bytes, *next;
+	const char *line = text->bytes, *next;
+	size_t left = text->nr_bytes;
 	uint64_t nr = 0;
 
-	for (; line < end; line = next + 1) {
-		next = memchr(line, '\n', (size_t)(end - line));
-		if (!next)
-			break;
-		if (!strncmp(line, missing, sizeof(missing) - 1))
-			continue;
-		if (nr++)
-			out_char(out, ',');
-		out_bytes(out, line, (size_t)(next - line));
+	/* Without a line there are no bytes to point at. */
+	while (left && (next = memchr(line, '\n', left))) {
+		size_t len = (size_t)(next - line);
+
+		if (strncmp(line, missing, sizeof(missing) - 1)) {
+			if (nr++)
+				out_char(out, ',');
+			out_bytes(out, line, len);
+		}
+		line = next + 1;
+		left -= len + 1;
 	}
 }
 
