@@ -78,7 +78,7 @@ watchdog 1
 grep foreign_stops /dev/btsrec | grep -v foreign_stops=0 && fail "a foreign stop"
 echo 1 >/sys/module/btsmsr/parameters/off
 taskset 2 usleep 100000
-grep 'cpu1: armed .*foreign_stops=1$' /dev/btsrec || fail "no foreign stop: $(cat /dev/btsrec)"
+grep 'cpu1: armed .*foreign_stops=1 ' /dev/btsrec || fail "no foreign stop: $(cat /dev/btsrec)"
 echo freeze >/dev/btsrec
 ask dump
 echo disarm >/dev/btsrec
