@@ -173,7 +173,7 @@ static void return_detached(struct frames *f)
  */
 static size_t below_tails(const struct stack *stack, size_t low)
 {
-	size_t entered = stack->nr, old = stack->nr;
+	size_t old = stack->nr, entered = old;
 
 	while (entered > low && stack->frames[entered - 1].kind == FRAME_TAIL &&
 	       !stack->frames[entered - 1].return_va)
