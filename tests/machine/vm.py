@@ -295,14 +295,12 @@ class Machine:
         keeps what it has translated: kernel code must not change after the question. Boot with
         TIME_LEAPS.
         """
-        first, *others = answers
-        self.answers[question] = lambda *_: self._keep_state() or first
-        self.run(seconds)
-        for answer in answers:
-            if answer is not first:
+        self.answers[question] = lambda *_: self._keep_state() or answers[0]
+        for number, answer in enumerate(answers):
+            if number:
                 self._go_back()
                 self._serial.sendall(f"{answer}\n".encode())
-                self.run(seconds)
+            self.run(seconds)
             yield answer
 
     def _keep_state(self):
