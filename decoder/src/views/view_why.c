@@ -159,16 +159,24 @@ static void look(struct why *why, uint32_t place, struct reg_values_at *ret)
 	reg_values_begin(why->values.values);
 }
 
-/* The operand of the branch at @place, which led to where no code is. */
-static enum btsrec_status ask_target(struct why *why, uint32_t place)
+/* The question is in front of that instruction. */
+static const struct sem_insn *ask_at(struct why *why, uint32_t place)
 {
 	const struct sem_insn *insn = reg_values_step_insn(why->values.values, place);
-	struct reg_values_at at;
-	struct known address;
 
 	why->question.place = place;
 	why->asked_ip = insn->ip;
 	why->asked_n = trace_values_range(&why->values, place)->n;
+	return insn;
+}
+
+/* The operand of the branch at @place, which led to where no code is. */
+static enum btsrec_status ask_target(struct why *why, uint32_t place)
+{
+	const struct sem_insn *insn = ask_at(why, place);
+	struct reg_values_at at;
+	struct known address;
+
 	if ((insn->op == SEM_CALL || insn->op == SEM_JMP) &&
 	    insn->operands[0].kind == SEM_REGISTER) {
 		ask_reg(why, insn->operands[0].reg);
@@ -198,24 +206,32 @@ static bool is_string(const struct sem_insn *insn)
 	return insn->op == SEM_STRING;
 }
 
-/* SDM vol. 2, DIV and IDIV: the only operand that is shown. */
-static enum btsrec_status ask_divisor(struct why *why, const struct sem_insn *insn)
+/* The first operand of @insn.  @word: what it is in memory; @unknown: if it is not known where. */
+static enum btsrec_status ask_first(struct why *why, uint32_t place, const struct sem_insn *insn,
+				    const char *word, const char *unknown)
 {
-	const struct sem_operand *divisor = &insn->operands[0];
+	const struct sem_operand *operand = &insn->operands[0];
 	struct reg_values_at at;
 	struct known address;
 
-	if (divisor->kind == SEM_REGISTER) {
-		ask_reg(why, divisor->reg);
+	if (operand->kind == SEM_REGISTER) {
+		ask_reg(why, operand->reg);
 		return BTSREC_OK;
 	}
-	look(why, why->values.fault_place, &at);
+	look(why, place, &at);
 	address = reg_values_address(why->values.values, insn, &at.likely, false);
-	if (divisor->kind != SEM_MEMORY || address.mask != UINT64_MAX)
-		return lack(why, "it is not known where the divisor lay");
-	ask_memory(why, address.value, "the divisor");
-	why->question.target.nr_bytes = divisor->bytes;
+	if (operand->kind != SEM_MEMORY || address.mask != UINT64_MAX)
+		return lack(why, unknown);
+	ask_memory(why, address.value, word);
+	why->question.target.nr_bytes = operand->bytes;
 	return BTSREC_OK;
+}
+
+/* SDM vol. 2, DIV and IDIV: the only operand that is shown. */
+static enum btsrec_status ask_divisor(struct why *why, const struct sem_insn *insn)
+{
+	return ask_first(why, why->values.fault_place, insn, "the divisor",
+			 "it is not known where the divisor lay");
 }
 
 /*
@@ -310,27 +326,11 @@ static uint32_t find_test(const struct why *why, uint32_t place)
 static enum btsrec_status ask_tested(struct why *why, uint32_t fault_place)
 {
 	uint32_t place = find_test(why, fault_place);
-	const struct sem_insn *insn;
-	struct reg_values_at at;
-	struct known address;
 
 	if (place == TRACE_VALUES_NONE)
 		return lack(why, "no operand made the fault; name a register or an address");
-	insn = reg_values_step_insn(why->values.values, place);
-	why->question.place = place;
-	why->asked_ip = insn->ip;
-	why->asked_n = trace_values_range(&why->values, place)->n;
-	if (insn->operands[0].kind == SEM_REGISTER) {
-		ask_reg(why, insn->operands[0].reg);
-		return BTSREC_OK;
-	}
-	look(why, place, &at);
-	address = reg_values_address(why->values.values, insn, &at.likely, false);
-	if (insn->operands[0].kind != SEM_MEMORY || address.mask != UINT64_MAX)
-		return lack(why, "it is not known where the value lay that was tested");
-	ask_memory(why, address.value, "what was tested");
-	why->question.target.nr_bytes = insn->operands[0].bytes;
-	return BTSREC_OK;
+	return ask_first(why, place, ask_at(why, place), "what was tested",
+			 "it is not known where the value lay that was tested");
 }
 
 static enum btsrec_status ask_fault(struct why *why)
