@@ -117,6 +117,10 @@ check_options() {
 	done | sort -u > "$work/options"
 	cat "$work/options" >> "$work/all-options"
 	compare_options btsrec-fleet.1 "$work/options"
+	"$top/decoder/dap/btsrec-dap" --help |
+		sed -nE 's/^  (-.*)/\1/p' | sed 's/  .*//' | sort -u > "$work/options"
+	cat "$work/options" >> "$work/all-options"
+	compare_options btsrec-dap.1 "$work/options"
 }
 
 check_option_names() {

@@ -64,6 +64,7 @@ expect_module 0.1.0
 [ "$(btsrec --version)" = "btsrec 0.1.0" ] || fault "$step: $(btsrec --version)"
 must btsrec check "$folder/vmcore"
 must btsrec-fleet --help >/dev/null
+must btsrec-dap --help >/dev/null
 must python3 -c "import btsrec; assert len(btsrec.open('$folder/vmcore').branches(0)) == 100"
 must btsrec-analyze --into /tmp/report "$folder/vmcore"
 for page in btsrec btsrec-{calls,show,doctor}; do
