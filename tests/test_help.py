@@ -19,7 +19,8 @@ PROGRAMS = ("bash", "sh", "env", "sed", "cat", "dirname", "basename")
 SECONDS = 300
 # Others decide what these are called with: initramfs-tools and kdump.
 CALLED_BY_OTHERS = ("systemd/initramfs/hook", "systemd/initramfs/script",
-                    "systemd/examples/kdump-pre.d-btsrec")
+                    "systemd/kdump-utils/pre.d-btsrec", "systemd/kdump-utils/post.d-btsrec",
+                    "systemd/kdump-utils/module-setup.sh")
 FOLDERS = (".ci", "decoder", "docs", "systemd", "tests")
 
 

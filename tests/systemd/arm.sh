@@ -214,11 +214,27 @@ stub btsrec "exit 7"
 expect 0 "no branch history was saved: status 7" "$capture" "$work/vmcore" "$work/new4"
 
 # For kdump-utils: the settings of the machine that crashed count, if a shell can read them.
-sed "s#/sysroot#$work/sysroot#; s#/usr/libexec/btsrec/capture#$work/bin/capture#" \
-	"$(dirname "$capture")/examples/kdump-pre.d-btsrec" >"$work/pre.d"
-chmod +x "$work/pre.d"
-mkdir -p "$work/sysroot/etc"
-stub mountpoint "exit 0"
+for hook in pre post; do
+	sed "s#/sysroot#$work/sysroot#; s#/usr/libexec/btsrec/capture#$work/bin/capture#
+		s#/run/btsrec#$work/run#; s#/lib/kdump-lib-initramfs.sh#$work/kdump-lib#" \
+		"$(dirname "$capture")/kdump-utils/$hook.d-btsrec" >"$work/$hook.d"
+	chmod +x "$work/$hook.d"
+done
+# As the functions of kdump-utils: a file is its kdump.conf.
+cat >"$work/kdump-lib" <<'END'
+kdump_read_conf() { cat "$work/kdump.conf"; }
+kdump_get_conf_val() { sed -n "s/^$1 //p" "$work/kdump.conf"; }
+get_save_path() { found=$(kdump_get_conf_val path); echo "${found:-/var/crash}"; }
+is_raw_dump_target() { [ -n "$(kdump_get_conf_val raw)" ]; }
+is_ssh_dump_target() { [ -n "$(kdump_get_conf_val ssh)" ]; }
+is_mounted() { true; }
+get_mount_info() { echo ro; }
+get_mntpoint_from_target() { echo "$work/disk"; }
+get_dracut_args_target() { :; }
+END
+export work
+mkdir -p "$work/sysroot/etc" "$work/sysroot/var/crash" "$work/disk/dumps"
+: >"$work/kdump.conf"
 stub mount "exit 0"
 stub capture "echo \"\${CAPTURE-unset} \${CAPTURE_TIMEOUT_S-unset} \${NO_USER-unset} \${NO_PATHS-unset} \${NO_LOG-unset} \$*\""
 expect 0 "^unset unset unset unset unset /proc/vmcore $work/sysroot/var/lib/btsrec/captures$" "$work/pre.d"
@@ -229,6 +245,33 @@ printf 'CAPTURE_TIMEOUT_S=9\nNO_USER=yes\nDUMP_DIRS=/a /b\n' >"$work/sysroot/etc
 expect 0 "unset 9 yes unset unset /proc/vmcore" "$work/pre.d"
 printf 'CAPTURE="no\n' >"$work/sysroot/etc/btsrec.conf"
 expect 0 "^unset unset unset unset unset /proc/vmcore" "$work/pre.d"
+expect 0 "" "$work/post.d" 0
+# What was captured is beside the dump of this crash; the collector's folder keeps it.
+# shellcheck disable=SC2016 # the stub's own
+stub capture 'mkdir -p "$2" && echo new >"$2/2.bts"'
+mkdir -p "$work/sysroot/var/lib/btsrec/captures" "$work/sysroot/var/crash/old"
+: >"$work/sysroot/var/crash/old/vmcore"
+echo old >"$work/sysroot/var/lib/btsrec/captures/1.bts"
+"$work/pre.d"
+mkdir "$work/sysroot/var/crash/now" && : >"$work/sysroot/var/crash/now/vmcore-incomplete"
+expect 0 "the branch history is in $work/sysroot/var/crash/now/vmcore.bts" "$work/post.d" 1
+grep -qx new "$work/sysroot/var/crash/now/vmcore.bts" || fault "not the file of this crash"
+[ ! -e "$work/sysroot/var/crash/old/vmcore.bts" ] || fault "beside the dump of another crash"
+[ -e "$work/sysroot/var/lib/btsrec/captures/2.bts" ] || fault "the collector does not find it"
+# Of another disk nothing is left but what is beside the dump.
+printf 'path dumps\next4 /dev/sdb1\n' >"$work/kdump.conf"
+"$work/pre.d"
+mkdir "$work/disk/dumps/now" && : >"$work/disk/dumps/now/vmcore"
+expect 0 "is in $work/disk/dumps/now/vmcore.bts" "$work/post.d" 0
+[ "$(find "$work/disk" -type f | wc -l)" = 2 ] || fault "left over: $(find "$work/disk")"
+# The next dump is none of a crash that has no small file.
+stub capture "exit 0"
+"$work/pre.d"
+mkdir "$work/disk/dumps/next" && : >"$work/disk/dumps/next/vmcore"
+expect 0 "^$" "$work/post.d" 0
+echo "ssh root@server" >"$work/kdump.conf"
+expect 0 "no small file: the dump goes to no file system" "$work/pre.d"
+export -n work
 
 # The initramfs is made whatever the settings look like: kernels could not be installed else.
 sed "s#/etc/btsrec.conf#$work/conf#; s#/usr/share/initramfs-tools/hook-functions#$work/hook-functions#" \
