@@ -33,7 +33,7 @@ sys.path[:0] = [str(PROGRAM.parent), str(HERE.parent / "golden")]
 import golden  # noqa: E402
 import made  # noqa: E402
 import schema  # noqa: E402
-from btsrec_fleet import rank, script, statistics, store, tables  # noqa: E402
+from btsrec_fleet import parquet, rank, script, statistics, store, tables  # noqa: E402
 
 NR_CRASHES, NR_HEALTHY, NR_SHUFFLES = 12, 30, 5
 
@@ -190,19 +190,27 @@ def as_column_store(fleet_rows, group):
     return plain(connection.execute(query))
 
 
-def duckdb(test, group):
+def find_duckdb(test):
+    """A command that runs SQL from its input in DuckDB; None: it is not here."""
     cache = pathlib.Path(os.environ.get("BTSREC_CACHE", pathlib.Path.home() / ".cache/btsrec"))
     modules = [path.parents[1] for path in cache.glob("npm-*/node_modules/@duckdb/node-api")]
     node = shutil.which("node") or shutil.which("nodejs")
     if not modules or not node:
-        print("no DuckDB here: the SQL was not run in it")
         return None
     (test.folder / "query.mjs").write_text(QUERY)
+    return [node, test.folder / "query.mjs", modules[0]]
+
+
+def duckdb(test, group):
+    command = find_duckdb(test)
+    if not command:
+        print("no DuckDB here: the SQL was not run in it")
+        return None
     (test.folder / "tables").symlink_to("fleet")
     text, _ = test.run("sql", "duckdb", "rank", "--by", "culprit", "--group", group,
                        "--against", "all")
-    done = subprocess.run([node, "query.mjs", modules[0]], cwd=test.folder, input=text, text=True,
-                          capture_output=True, check=False)
+    done = subprocess.run(command, cwd=test.folder, input=text, text=True, capture_output=True,
+                          check=False)
     if done.returncode:
         test.faults.append(f"DuckDB: {done.stderr}")
     return plain(map(json.loads, done.stdout.splitlines()))
@@ -220,6 +228,104 @@ def check_sql(test, fleet_rows):
         test.expect("in DuckDB", want, theirs)
 
 
+# --- Parquet ----------------------------------------------------------------
+
+# Stand-ins for the program and the module of DuckDB: the same engine, from npm.
+PROGRAM_SHIM = """#!{python}
+import json, subprocess, sys
+assert sys.argv[1:] == ["-bail", "-csv"]
+done = subprocess.run({command}, input=sys.stdin.read(), text=True, capture_output=True)
+sys.stderr.write(done.stderr)
+print("name,nr_rows", *(",".join(json.loads(row)) for row in done.stdout.splitlines()), sep="\\n")
+sys.exit(done.returncode)
+"""
+MODULE_SHIM = """import json, subprocess
+class Error(Exception):
+    pass
+class connect:
+    def __init__(self, path):
+        assert path == ":memory:"
+    def execute(self, text):
+        done = subprocess.run({command}, input=text, text=True, capture_output=True)
+        if done.returncode:
+            raise Error(done.stderr)
+        self.rows = [(name, int(nr_rows)) for name, nr_rows in map(json.loads, done.stdout.splitlines())]
+        return self
+    def fetchall(self):
+        return self.rows
+"""
+
+
+def check_parquet_columns(test):
+    """Those of the schema, with a type that holds what it allows."""
+    types = {"integer": "UBIGINT", "boolean": "BOOLEAN", "array": "VARCHAR[]"}
+    definitions = json.loads((test.args.schema / "tables.schema.json").read_text())["$defs"]
+    want = {}
+    for table in parquet.TYPES:
+        found = want[table] = {}
+        for column, of in definitions[table]["properties"].items():
+            of = definitions[of["$ref"].rpartition("/")[2]] if "$ref" in of else of
+            found[column] = "UBIGINT" if "const" in of else types.get(of.get("type"), "VARCHAR")
+    test.expect("tables of the schema", {name for name, of in definitions.items()
+                                         if "properties" in of}, set(parquet.TYPES))
+    test.expect("columns of Parquet", want, parquet.TYPES)
+
+
+def check_parquet(test, fleet_rows):
+    check_parquet_columns(test)
+    command = find_duckdb(test)
+    nowhere = test.folder / "nowhere"
+    nowhere.mkdir()
+    path = os.environ["PATH"]
+    try:
+        os.environ.update(PATH=str(nowhere), PYTHONPATH=str(nowhere))
+        (nowhere / "duckdb.py").write_text("raise ImportError\n")
+        _, said = test.run("parquet", "fleet", "absent", status=5)
+        test.expect("without DuckDB", f"btsrec-fleet: {parquet.ABSENT}\n", said)
+        if not command:
+            return
+        command = [str(word) for word in command]
+        (nowhere / "duckdb.py").write_text(MODULE_SHIM.format(command=command))
+        check_parquet_files(test, fleet_rows, "module", command)
+        (nowhere / "duckdb.py").write_text("raise ImportError\n")
+        program = nowhere / "duckdb"
+        program.write_text(PROGRAM_SHIM.format(command=command, python=sys.executable))
+        program.chmod(0o755)
+        check_parquet_files(test, fleet_rows, "program", command)
+    finally:
+        os.environ["PATH"] = path
+        del os.environ["PYTHONPATH"]
+
+
+def check_parquet_files(test, fleet_rows, out, command):
+    """The same rows as the JSON Lines have, of each crash that is whole, once."""
+    top = test.folder / "fleet"
+    made.write(top / "again", fleet_rows[0])
+    shutil.copytree(top / "007", top / "cut")
+    cut = top / "cut/edge.jsonl.zst"
+    cut.write_bytes(cut.read_bytes()[:-9])
+    (top / "007").rename(test.folder / "007")
+    text, said = test.run("parquet", "fleet", out, status=1)
+    test.expect(f"left out, by the {out}", [
+        "btsrec-fleet: again: the same crash was read from another folder",
+        "btsrec-fleet: cut: edge.jsonl.zst is no zstd file that ends"], said.splitlines())
+    for folder in ("again", "cut"):
+        shutil.rmtree(top / folder)
+    (test.folder / "007").rename(top / "007")
+    fleet_rows = fleet_rows[:7] + fleet_rows[8:]
+    want = {table: sum(len(rows[table]) for rows in fleet_rows) for table in fleet_rows[0]}
+    test.expect(f"rows by the {out}", want,
+                {pathlib.Path(path).stem: int(rest.split()[0])
+                 for path, rest in (line.split(": ") for line in text.splitlines())})
+    sums = {table: sum(row.get(column, 0) for rows in fleet_rows for row in rows[table])
+            for table, column in (("edge", "to_offset"), ("function", "branches"))}
+    done = subprocess.run(command, cwd=test.folder, text=True, capture_output=True, check=False,
+                          input=f"""SELECT (SELECT sum(to_offset) FROM '{out}/edge.parquet'),
+                                           (SELECT sum(branches) FROM '{out}/function.parquet')""")
+    test.expect(f"sums by the {out}", list(sums.values()),
+                [int(word) for word in json.loads(done.stdout or "[]")])
+
+
 # --- Completion -------------------------------------------------------------
 
 def completed(*words):
@@ -232,7 +338,8 @@ def completed(*words):
 
 
 def check_completion(test):
-    test.expect("commands", ["groups", "rank", "compare", "report", "sql"], completed(""))
+    test.expect("commands", ["groups", "rank", "compare", "report", "sql", "parquet"],
+                completed(""))
     test.expect("options", ["--against"], completed("report", "--ag"))
     test.expect("files", [str(HERE / "made.py")], completed("rank", str(HERE / "ma")))
 
@@ -318,6 +425,7 @@ def main():
         check_culprits(test, schema.Schema(args.schema / "fleet.schema.json"))
         check_shuffled(test, fleet_rows)
         check_sql(test, fleet_rows)
+        check_parquet(test, fleet_rows)
         check_folders(test, fleet_rows)
         check_completion(test)
         check_real(test)

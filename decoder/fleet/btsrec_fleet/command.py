@@ -8,7 +8,7 @@ import pathlib
 import sqlite3
 import sys
 
-from . import output, page, rank, script, tables
+from . import output, page, parquet, rank, script, tables
 from .store import Store
 
 AGAINST = {"healthy": "{nr} snapshots of healthy machines", "others": "{nr} crashes of other groups",
@@ -62,6 +62,11 @@ def parser() -> argparse.ArgumentParser:
         if name == "report":
             command.add_argument("out", metavar="OUT", type=pathlib.Path)
     add_sql(commands)
+    text = "write the tables of all crashes as Parquet, by DuckDB"
+    command = commands.add_parser("parquet", help=text, description=text)
+    command.add_argument("dir", metavar="DIR", type=pathlib.Path)
+    command.add_argument("out", metavar="OUT", type=pathlib.Path,
+                         help="a folder, which gets a file for each table")
     return made
 
 
@@ -134,6 +139,28 @@ def answer(args: argparse.Namespace, store: Store) -> None:
             output.feature_json(store, feature)
 
 
+def nr_left_out(top: pathlib.Path, faults: list[str]) -> int:
+    """How many folders are left out; says why."""
+    for fault in faults:
+        say(fault)
+    unfinished = tables.nr_unfinished(top)
+    if unfinished:
+        say(f"{output.counted(unfinished, 'folder')} without crash.jsonl.zst left out: "
+            "being written, or not written to the end")
+    return len(faults) + unfinished
+
+
+def run_parquet(args: argparse.Namespace) -> int:
+    written, faults = parquet.write(args.dir, args.out,
+                                    functools.partial(progress, "crashes read:"))
+    left_out = nr_left_out(args.dir, faults)
+    if not written:
+        raise rank.Refused("there is no crash")
+    for table, nr_rows, nr_bytes in written:
+        print(f"{args.out / table}.parquet: {output.counted(nr_rows, 'row')}, {nr_bytes} bytes")
+    return EXIT_INCOMPLETE if left_out else EXIT_OK
+
+
 def run(args: argparse.Namespace) -> int:
     if args.command == "sql":
         print(script.script(args.engine, args.question, args.by, args.group, args.against), end="")
@@ -141,16 +168,13 @@ def run(args: argparse.Namespace) -> int:
     if not args.dir.is_dir():
         say(f"{args.dir} is no folder")
         return EXIT_SYSTEM
+    if args.command == "parquet":
+        return run_parquet(args)
     store = Store(args.database or str(args.dir / "fleet.sqlite"))
     faults = store.add(args.dir, args.jobs, functools.partial(progress, "crashes read:"))
-    for fault in faults:
-        say(fault)
-    unfinished = tables.nr_unfinished(args.dir)
-    if unfinished:
-        say(f"{output.counted(unfinished, 'folder')} without crash.jsonl.zst left out: "
-            "being written, or not written to the end")
+    left_out = nr_left_out(args.dir, faults)
     answer(args, store)
-    return EXIT_INCOMPLETE if faults or unfinished else EXIT_OK
+    return EXIT_INCOMPLETE if left_out else EXIT_OK
 
 
 def main() -> int:
@@ -165,6 +189,6 @@ def main() -> int:
         # What is still buffered is for nobody.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
-    except (tables.Unreadable, sqlite3.Error, OSError) as error:
+    except (tables.Unreadable, parquet.Refused, sqlite3.Error, OSError) as error:
         say(str(error))
         return EXIT_SYSTEM
