@@ -8,7 +8,9 @@ import vm
 
 PANIC_ON_OOPS = "echo 1 >/proc/sys/kernel/panic_on_oops"
 PANIC_ON_WARN = "echo 1 >/proc/sys/kernel/panic_on_warn"
+# A machine of many ends boots without these watchdogs.
 SOFT_LOCKUP = """
+echo 1 >/proc/sys/kernel/watchdog
 echo 1 >/proc/sys/kernel/softlockup_panic
 echo 2 >/proc/sys/kernel/watchdog_thresh"""
 HUNG_TASK = """
@@ -53,8 +55,8 @@ class Kind:
     @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
     @everywhere: --full has it on each kernel, else on the first one.
     @guilty: the function that the first page must name of the CPU that failed; empty: none.
-    @verdict: the rule that must fire there, and the function of its "ip", if it has one; empty:
-        any.
+    @verdict: the rule that must fire there, and the function of its "ip", if it has one, with
+        " or " between; empty: any.
     """
 
     trigger: str
@@ -161,7 +163,7 @@ KINDS = {
                             guilty="return_corrupt",
                             verdict="no-code return_corrupt"),
     "panic-in-nmi": Kind("crash panic-in-nmi", "btscrash: in an NMI handler", max_newer=64,
-                         mark="nmi", end=STOPPED, verdict="nmi"),
+                         mark="nmi", end=STOPPED, verdict="nmi or panic on_nmi"),
     "hard-lockup": Kind("crash hard-lockup", "Hard LOCKUP", reasons=("hard lockup",),
                         max_newer=64, mark="nmi", end=STOPPED, guilty="hard_lockup",
                         verdict="stuck hard_lockup"),
@@ -179,6 +181,7 @@ KINDS = {
     "rcu-stall": Kind("crash rcu-stall", "RCU Stall", reasons=("rcu stall",), max_newer=64,
                       mark="unknown", guilty="rcu_stall", setup="""
 echo 1 >/proc/sys/kernel/panic_on_rcu_stall
+echo 0 >/sys/module/rcupdate/parameters/rcu_cpu_stall_suppress
 echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout""",
                       verdict="stuck rcu_stall"),
     # The 6.1 of the cloud flavour has no CONFIG_X86_MCE.

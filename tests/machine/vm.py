@@ -286,8 +286,10 @@ class Machine:
 
     # --- one boot, many ends ---
 
-    def each_end(self, question: str, answers, seconds: float):
+    def each_end(self, question: str, answers, seconds: float, ends=None):
         """The guest asks QUESTION, and panics or finishes by the answer: for each of ANSWERS.
+
+        @ends: by answer what the kernel says last, where that is not its own last line.
 
         Yields an answer when the guest has come to that end. The next one is given to the guest
         as it was when it asked. The model does not go back. Its MSRs are those of the panic, which
@@ -300,7 +302,7 @@ class Machine:
             if number:
                 self._go_back()
                 self._serial.sendall(f"{answer}\n".encode())
-            self.run(seconds)
+            self.run(seconds, (ends or {}).get(answer, PANIC_END))
             yield answer
 
     def _keep_state(self):

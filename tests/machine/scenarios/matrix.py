@@ -28,7 +28,6 @@ crashes.py.
 """
 
 import bisect
-import json
 import re
 import subprocess
 from dataclasses import dataclass
@@ -38,6 +37,7 @@ import crashes
 import dump
 import guestos
 import interrupts
+import page
 import programs
 import registers
 import table
@@ -434,37 +434,17 @@ def _check_newer(limit: int | None, own: int, stopped: int):
 
 
 def _check_page(context, path, cell: Cell):
-    """The first page names the function that did it, of the CPU that failed, which is the first.
+    """The first page has the verdict of the kind, and names the function that did it.
 
     Where the dump has no names, it says what gives some.
     """
     kind = cell.kind()
-    page = dump.btsrec(context, "summary", path, ok=(0, 1))
-    failed = page.split("\nCPU ")[1]
-    if cell.kernel in guestos.NAMELESS and "no names; --system-map" in page:
+    found = page.Page.of(context, path)
+    if cell.kernel in guestos.NAMELESS and not found.names():
         return
-    if kind.guilty and not re.search(rf"\b{kind.guilty}\b", failed):
-        raise Failure(f"the first page does not name {kind.guilty}:\n{failed}")
-    _check_verdict(context, path, kind)
-
-
-# What is left of them where the thread's stack may have been used again.
-WEAKER = {"null-pointer": "page-fault", "non-canonical-address": "general-protection"}
-
-
-def _check_verdict(context, path, kind: Kind):
-    lines = dump.btsrec(context, "summary", "--format", "jsonl", path, ok=(0, 1)).splitlines()
-    found = next((row for row in map(json.loads, lines) if row["kind"] == "verdict"), None)
-    if not kind.verdict:
-        return
-    if not found:
-        raise Failure("the summary has no verdict")
-    rule, *function = kind.verdict.split()
-    rules = [rule, WEAKER.get(rule)] if kind.survives else [rule]
-    if found["verdict"] not in rules:
-        raise Failure(f"the verdict is not {kind.verdict}: {found}")
-    if function and found.get("ip_sym", "").split("+")[0] != function[0]:
-        raise Failure(f"the verdict is not on {function[0]}: {found}")
+    fault = page.guilty_fault(found, kind) or page.verdict_fault(found, kind)
+    if fault:
+        raise Failure(fault)
 
 
 def _cell(context, cell: Cell, modules) -> Row:
