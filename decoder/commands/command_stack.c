@@ -12,6 +12,7 @@ enum command_exit command_stack(struct btsrec *rec, const struct command_options
 		.nr_at = options->nr_at,
 		.args = options->args,
 		.format = options->show.format,
+		.lines = options->show.lines,
 	};
 	enum btsrec_status status = btsrec_stack(rec, &opts, &front_sink);
 

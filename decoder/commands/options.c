@@ -324,7 +324,7 @@ const struct option_entry options_all[] = {
 	 "kernel names from this System.map", TEXT(system_map)},
 	{FOR_VIEWS | FOR_DIFF | FOR_REPORT | FOR_EXPORT, 0, "vmlinux", "FILE",
 	 "kernel names from this ELF vmlinux", TEXT(vmlinux)},
-	{FOR_SHOW | FOR_CALLS, 'l', "lines", NULL, "with source lines", FLAG(show.lines)},
+	{FOR_SHOW | FOR_CALLS | FOR_STACK, 'l', "lines", NULL, "with source lines", FLAG(show.lines)},
 	{FOR_INSNS | FOR_COVERAGE, 0, "source", NULL, "with source lines", FLAG(show.lines)},
 	{FOR_INSNS, 0, "source-dir", "DIR", "as --source, with the text of each line from there",
 	 .set = set_source_folder},

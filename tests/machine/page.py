@@ -89,7 +89,7 @@ def _traces(console: str) -> list[list[str]]:
         frames = [(_function(name), not doubt) for doubt, name in FRAME.findall(trace)]
         sure = [name for name, is_sure in frames if is_sure]
         found.append(sure or [name for name, _ in frames])
-    return found
+    return list(filter(None, found))
 
 
 def _is_within(callers: list[str], trace: list[str]) -> bool:

@@ -63,6 +63,46 @@ def _of_addr2line(vmlinux, addresses) -> dict[int, str]:
             for at, place in zip(lines[::2], lines[1::2])}
 
 
+def _inlined_of_addr2line(vmlinux, at: int) -> list[tuple[str, str]]:
+    """(function, "file:line"), the innermost first; the last one is the function itself."""
+    lines = _run(["addr2line", "-i", "-f", "-e", vmlinux, f"{at:#x}"]).splitlines()
+    return [(name, re.sub(r" \(discriminator \d+\)", "", place))
+            for name, place in zip(lines[::2], lines[1::2])]
+
+
+def _call_sites(frames) -> list[tuple[int, dict]]:
+    """The code that each frame is in: a call, where the frame goes on behind it."""
+    found, was_call = [], False
+    for frame in frames:
+        was_call = was_call if frame["frame"] else False
+        found.append((int(frame["ip"], 16) - was_call, frame))
+        was_call = frame.get("how") in ("call", "icall", "syscall")
+    return found
+
+
+def _stacks_agree(context, path, vmlinux, shift: int) -> int:
+    """What was inlined at each frame of a stack is what addr2line says."""
+    text = dump.btsrec(context, "stack", "--lines", "--format", "jsonl", "--vmlinux", vmlinux, path)
+    frames = [row for row in map(json.loads, text.splitlines()) if row["kind"] == "frame"]
+    compared = 0
+    for at, frame in _call_sites(frames):
+        if at not in KERNEL_IMAGE or "line" not in frame:
+            continue
+        inlined = frame.get("inlined", [])
+        names = [one["function"] for one in inlined]
+        places = [f"{frame['file']}:{frame['line']}"] + \
+            [f"{one['from_file']}:{one['from_line']}" for one in inlined]
+        theirs = _inlined_of_addr2line(vmlinux, at - shift)
+        if names != [name for name, _ in theirs[:-1]] or len(places) != len(theirs) or \
+                not all(_same(ours, place) for ours, (_, place) in zip(places, theirs)):
+            raise Failure(f"{at - shift:#x} is {list(zip(names, places))}, "
+                          f"but addr2line says {theirs}")
+        compared += len(inlined)
+    if not compared:
+        raise Failure("no function is inlined in any frame: nothing to compare")
+    return compared
+
+
 def _of_gdb(vmlinux, addresses) -> dict[int, str]:
     """The files alone: gdb prints the line of the last statement that begins before."""
     commands = [word for at in addresses
@@ -103,6 +143,8 @@ def compare(context, path, vmlinux, shift: int):
         raise Failure(f"{lines} of {len(printed)} addresses have lines: nothing to compare")
     calls = sum(_calls_agree(context, path, vmlinux, command, printed) for command in
                 (["summary"], ["calls", "--lines", "--count", "40"]))
+    inlined = _stacks_agree(context, path, vmlinux, shift)
+    context.say(f"source lines: {inlined} inlined calls of stacks as addr2line has them")
     context.say(f"source lines: {calls} calls have them as text and as JSON")
     context.say(f"source lines: {len(printed)} different addresses, {lines} with lines; "
                 f"{len(printed) - len(differ)} as addr2line has them, in {len(differ)} "

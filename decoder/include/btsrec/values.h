@@ -115,6 +115,13 @@ struct btsrec_arg {
 	bool is_cut;		/* @text goes on */
 };
 
+/** struct btsrec_inlined - a call that the compiler replaced by the code of the function */
+struct btsrec_inlined {
+	const char *function;
+	const char *from_file;	/* where the call is written */
+	unsigned int from_line;	/* from 1 */
+};
+
 /** struct btsrec_frame - a frame of btsrec_stack(), the innermost of a stack first */
 struct btsrec_frame {
 	size_t size;
@@ -141,6 +148,10 @@ struct btsrec_frame {
 	size_t nr_args;
 	bool more_args;		/* and others */
 	const char *no_args;	/* why there are none, as a phrase; NULL: @args are all */
+	const char *file;	/* with options.lines: as the compiler noted it; or NULL */
+	unsigned int line;	/* from 1 */
+	const struct btsrec_inlined *inlined; /* there: @nr_inlined, innermost first */
+	size_t nr_inlined;
 };
 
 /** btsrec_frame_fn - receives a value, see above */

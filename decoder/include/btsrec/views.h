@@ -200,6 +200,7 @@ struct btsrec_stack {
 	size_t nr_at;
 	bool args;		/* with the arguments of each frame; not of @thread */
 	enum btsrec_format format; /* text or JSON lines; default: text */
+	bool lines;		/* with source lines, and what was inlined there */
 };
 
 /**

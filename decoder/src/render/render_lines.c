@@ -30,6 +30,48 @@ void json_line(struct renderer *r, const char *file_key, const char *line_key, u
 	json_number(&r->out, line_key, line.number);
 }
 
+void out_lines_of(struct renderer *r, uint64_t va)
+{
+	struct line_inlined inlined[LINE_MAX_INLINED];
+	struct out *out = &r->out;
+	struct line line;
+	size_t nr;
+
+	if (!line_find(r->rec, va, &line))
+		return;
+	out_literal(out, "  at ");
+	out_line(out, &line);
+	nr = line_inlined(r->rec, va, inlined);
+	for (size_t i = 0; i < nr; i++) {
+		out_literal(out, " in ");
+		out_escaped(out, inlined[i].function, SYMBOL_NAME_MAX_BYTES);
+		out_literal(out, ", inlined at ");
+		out_line(out, &inlined[i].from);
+	}
+}
+
+static void json_inlined(struct out *out, const struct line_inlined *inlined, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		out_str(out, i ? ",{" : ",\"inlined\":[{");
+		out_literal(out, "\"function\":");
+		out_json_string(out, inlined[i].function, SYMBOL_NAME_MAX_BYTES);
+		json_text(out, "from_file", inlined[i].from.file, LINE_FILE_BYTES);
+		json_number(out, "from_line", inlined[i].from.number);
+		out_char(out, '}');
+	}
+	if (nr)
+		out_char(out, ']');
+}
+
+void json_lines_of(struct renderer *r, uint64_t va)
+{
+	struct line_inlined inlined[LINE_MAX_INLINED];
+
+	json_line(r, "file", "line", va);
+	json_inlined(&r->out, inlined, line_inlined(r->rec, va, inlined));
+}
+
 void text_lines_missing(struct renderer *r)
 {
 	struct out *out = &r->out;

@@ -12,6 +12,12 @@ void out_line(struct out *out, const struct line *line);
 /** out_line_of() - file:line of @va, or "-" */
 void out_line_of(struct renderer *r, uint64_t va);
 
+/** out_lines_of() - "  at file:line", and from where the code of @va was inlined; or nothing */
+void out_lines_of(struct renderer *r, uint64_t va);
+
+/** json_lines_of() - members "file", "line" and "inlined" for @va, if it has a line */
+void json_lines_of(struct renderer *r, uint64_t va);
+
 /** json_line() - members @file_key and @line_key for @va, if it has a line */
 void json_line(struct renderer *r, const char *file_key, const char *line_key, uint64_t va);
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/dwarf_file.h"
 
+#include <dwarf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <elfutils/libdwfl.h>
 
+#include "base/cleanup.h"
 #include "base/readat.h"
 #include "symbols/elf_unpack.h"
 #include "symbols/filestore.h"
@@ -318,4 +321,61 @@ bool dwarf_file_line(struct dwarf_file *file, uint64_t address, const char **ret
 	*ret_file = name;
 	*ret_line = (unsigned int)number;
 	return true;
+}
+
+/* --- Inlined calls ------------------------------------------------------ */
+
+static bool number_of(Dwarf_Die *die, unsigned int name, Dwarf_Word *ret)
+{
+	Dwarf_Attribute attribute;
+
+	return !dwarf_formudata(dwarf_attr(die, name, &attribute), ret);
+}
+
+/* Where the call @die is written; false: the compiler did not note it. */
+static bool read_inlined(Dwarf_Die *unit, Dwarf_Die *die, struct dwarf_inlined *ret)
+{
+	Dwarf_Word file, line;
+	Dwarf_Files *files;
+	size_t nr_files;
+
+	if (!number_of(die, DW_AT_call_file, &file) || !number_of(die, DW_AT_call_line, &line) ||
+	    dwarf_getsrcfiles(unit, &files, &nr_files) || file >= nr_files || line > INT_MAX)
+		return false;
+	ret->function = dwarf_diename(die);
+	ret->file = dwarf_filesrc(files, file, NULL, NULL);
+	ret->line = (unsigned int)line;
+	return ret->function && ret->file && line;
+}
+
+/*
+ * What the code at @address is in, the innermost first; free() frees it.  Behind an inlined
+ * function dwarf_getscopes() goes on where that is defined, not where it is called.
+ */
+static int scopes_at(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **ret)
+{
+	_cleanup_free_ Dwarf_Die *innermost = NULL;
+
+	return dwarf_getscopes(unit, address, &innermost) > 0 ?
+		       dwarf_getscopes_die(&innermost[0], ret) :
+		       0;
+}
+
+size_t dwarf_file_inlined(struct dwarf_file *file, uint64_t address, struct dwarf_inlined *ret,
+			  size_t max)
+{
+	_cleanup_free_ Dwarf_Die *scopes = NULL;
+	Dwarf_Die unit;
+	size_t nr = 0;
+	int nr_scopes;
+
+	if (!find_unit(file, address - file->bias, &unit))
+		return 0;
+	nr_scopes = scopes_at(&unit, address - file->bias, &scopes);
+	for (int i = 0; i < nr_scopes && nr < max; i++) {
+		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine &&
+		    !read_inlined(&unit, &scopes[i], &ret[nr++]))
+			return 0;
+	}
+	return nr;
 }

@@ -81,4 +81,24 @@ void dwarf_file_symbols(struct dwarf_file *file, dwarf_symbol_fn fn, void *arg);
 bool dwarf_file_line(struct dwarf_file *file, uint64_t address, const char **ret_file,
 		     unsigned int *ret_line);
 
+/**
+ * struct dwarf_inlined - a call that the compiler replaced by the code of the function
+ * @function: hostile text; @file, @line: where the call is written.  The texts are valid until the
+ *	file is closed.
+ */
+struct dwarf_inlined {
+	const char *function;
+	const char *file;
+	unsigned int line;
+};
+
+/**
+ * dwarf_file_inlined() - the functions that the instruction at @address was inlined from
+ * @ret: at most @max of them, the innermost first.
+ *
+ * Return: how many; 0: it stands in the function itself, or the file does not say.
+ */
+size_t dwarf_file_inlined(struct dwarf_file *file, uint64_t address, struct dwarf_inlined *ret,
+			  size_t max);
+
 #endif /* BTSREC_DWARF_FILE_H */

@@ -244,6 +244,26 @@ bool line_find(struct btsrec *rec, uint64_t va, struct line *ret)
 	return true;
 }
 
+size_t line_inlined(struct btsrec *rec, uint64_t va, struct line_inlined *ret)
+{
+	struct dwarf_inlined inlined[LINE_MAX_INLINED];
+	struct lines_object *object;
+	uint64_t address;
+	struct line line;
+	size_t nr = 0;
+
+	/* This opens the file. */
+	if (!line_find(rec, va, &line))
+		return 0;
+	object = object_at(rec, rec->lines.data, va);
+	if (lines_place_find(&object->place, va, &address))
+		nr = dwarf_file_inlined(object->file, address, inlined, LINE_MAX_INLINED);
+	for (size_t i = 0; i < nr; i++)
+		ret[i] = (struct line_inlined){ inlined[i].function,
+						{ inlined[i].file, inlined[i].line } };
+	return nr;
+}
+
 bool lines_missing(struct btsrec *rec, size_t i, struct line_missing *ret)
 {
 	const struct lines *lines = rec->lines.data;

@@ -42,6 +42,26 @@ struct line {
 bool line_find(struct btsrec *rec, uint64_t va, struct line *ret);
 
 /**
+ * struct line_inlined - a call that the compiler replaced by the code of @function
+ * @function: hostile text, as @from.file; @from: where the call is written.
+ */
+struct line_inlined {
+	const char *function;
+	struct line from;
+};
+
+/** More calls within each other are not listed. */
+#define LINE_MAX_INLINED	16
+
+/**
+ * line_inlined() - the functions that the code at @va was inlined from
+ * @ret: LINE_MAX_INLINED of them, the innermost first, where line_find() is.
+ *
+ * Return: how many; 0: none, or it is not known.
+ */
+size_t line_inlined(struct btsrec *rec, uint64_t va, struct line_inlined *ret);
+
+/**
  * struct line_missing - the kernel or a module without a debug file
  * @module: hostile text; empty: the kernel itself.
  * @path: the file that came nearest, or empty; @why: a phrase.

@@ -10,6 +10,7 @@
 
 #include "views/cpu_tasks.h"
 #include "render/render_branch.h"
+#include "render/render_lines.h"
 #include "symbols/symbol.h"
 #include "recorder/cpus.h"
 
@@ -28,6 +29,11 @@ bool stack_line_find(struct renderer *r, const struct stack_line *line, struct s
 {
 	return line->is_return ? render_find_return(r, line->ip, ret, ret_why) :
 				 render_find(r, line->ip, ret, ret_why);
+}
+
+uint64_t stack_source_va(const struct stack_line *line)
+{
+	return line->is_return ? line->ip - 1 : line->ip;
 }
 
 const struct args_shown *stack_args(const struct stack_printed *printed,
@@ -480,6 +486,7 @@ static bool stacks_open(void *arg, void *data, struct btsrec *rec)
 	struct stacks_view *view = data;
 
 	view->renderer.rec = rec;
+	view->renderer.lines = all->opts->lines;
 	view->opts = all->opts;
 	view->fn = all->fn;
 	view->arg = all->arg;
@@ -495,6 +502,10 @@ static enum btsrec_status stacks_close(void *arg, void *data)
 	struct stacks_view *view = data;
 
 	(void)arg;
+	if (!view->fn && view->opts->format == BTSREC_FORMAT_JSONL)
+		json_lines_missing(&view->renderer);
+	else if (!view->fn)
+		text_lines_missing(&view->renderer);
 	if (view->args)
 		args_fini(view->args);
 	free(view->args);
@@ -517,7 +528,7 @@ static enum btsrec_status stacks_of_cpus(struct stacks_view *all, const struct b
 		status = check_events(all);
 	if (!status)
 		status = cpu_tasks_print(all->renderer.rec, all->opts->cpus, all->opts->nr_cpus,
-					 all->fn, &stacks_work, all, sink);
+					 all->opts->lines || all->fn, &stacks_work, all, sink);
 	residency_fini(&all->residencies);
 	free(all->last_n);
 	return status;

@@ -132,6 +132,9 @@ uint64_t stack_n(const struct stack_printed *printed, uint64_t n, unsigned int *
 bool stack_line_find(struct renderer *r, const struct stack_line *line, struct symbol_name *ret,
 		     enum symbol_why *ret_why);
 
+/** stack_source_va() - where the source line of @line is: at its call, if it goes on after one */
+uint64_t stack_source_va(const struct stack_line *line);
+
 /** stack_line_how() - how a line was entered, BRANCH_TEXT_BYTES of room: "call", "irq:236" */
 void stack_line_how(const struct stack_line *line, char *ret);
 

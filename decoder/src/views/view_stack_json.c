@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "render/render_lines.h"
 #include "views/view_stack.h"
 
 static void json_begin(struct out *out, const struct stack_printed *printed, const char *kind)
@@ -24,7 +25,7 @@ static void json_n(struct out *out, const struct stack_printed *printed, const c
 		json_number(out, cpu_key, cpu);
 }
 
-static void json_line(struct renderer *r, const struct stack_printed *printed, size_t i)
+static void json_frame(struct renderer *r, const struct stack_printed *printed, size_t i)
 {
 	const struct stack_line *line = &printed->lines[i];
 	struct out *out = &r->out;
@@ -50,6 +51,8 @@ static void json_line(struct renderer *r, const struct stack_printed *printed, s
 	if (line->memory != STACK_NOT_LOOKED)
 		json_bool(out, "in_memory", line->memory == STACK_FOUND);
 	args_put_json(out, stack_args(printed, line));
+	if (r->lines)
+		json_lines_of(r, stack_source_va(line));
 	out_literal(out, "}\n");
 }
 
@@ -96,7 +99,7 @@ void stack_json(struct renderer *r, const struct stack_printed *printed)
 	r->side = printed->side;
 	json_title(&r->out, printed);
 	for (size_t i = 0; i < printed->nr_lines && !r->out.stopped; i++)
-		json_line(r, printed, i);
+		json_frame(r, printed, i);
 	if (printed->astray)
 		json_astray(&r->out, printed);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "render/render_branch.h"
+#include "render/render_lines.h"
 #include "symbols/symbol.h"
 #include "views/view_stack.h"
 
@@ -62,6 +63,8 @@ static void text_line(struct renderer *r, const struct stack_printed *printed, s
 	args = stack_args(printed, line);
 	out_str(out, args ? " " : "");
 	args_put_text(out, args);
+	if (r->lines)
+		out_lines_of(r, stack_source_va(line));
 	out_char(out, '\n');
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Call stacks as values. */
+#include "symbols/lines.h"
 #include "views/values.h"
 #include "views/view_stack.h"
 
@@ -29,12 +30,32 @@ static void put_args(const struct stack_printed *printed, const struct stack_lin
 	ret->no_args = given.why;
 }
 
+static size_t put_lines(struct renderer *r, const struct stack_line *line,
+			struct btsrec_inlined *inlined, struct btsrec_frame *ret)
+{
+	struct line_inlined found[LINE_MAX_INLINED];
+	uint64_t va = stack_source_va(line);
+	struct line source;
+	size_t nr;
+
+	if (!r->lines || !line_find(r->rec, va, &source))
+		return 0;
+	ret->file = source.file;
+	ret->line = source.number;
+	nr = line_inlined(r->rec, va, found);
+	for (size_t i = 0; i < nr; i++)
+		inlined[i] = (struct btsrec_inlined){ found[i].function, found[i].from.file,
+						      found[i].from.number };
+	return nr;
+}
+
 void stack_values(struct renderer *r, const struct stack_printed *printed, btsrec_frame_fn fn,
 		  void *arg)
 {
 	r->side = printed->side;
 	for (size_t i = 0; i < printed->nr_lines && !r->out.stopped; i++) {
 		const struct stack_line *line = &printed->lines[i];
+		struct btsrec_inlined inlined[LINE_MAX_INLINED];
 		struct symbol_name name;
 		enum symbol_why why;
 		bool found;
@@ -56,6 +77,8 @@ void stack_values(struct renderer *r, const struct stack_printed *printed, btsre
 		values_found(found, &name, why, &value.ip);
 		put_entry(printed, line, &value);
 		put_args(printed, line, &value);
+		value.nr_inlined = put_lines(r, line, inlined, &value);
+		value.inlined = value.nr_inlined ? inlined : NULL;
 		r->out.stopped = !fn(arg, &value);
 	}
 }
