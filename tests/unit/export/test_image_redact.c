@@ -108,6 +108,28 @@ START_TEST(five_levels)
 }
 END_TEST
 
+/* A CPU that was stopped in a program, or with a number in its frame pointer. */
+START_TEST(freezes_lose_what_is_no_address_of_the_kernel)
+{
+	struct btsrec_cpu *cpu, got;
+	size_t got_bytes;
+
+	setup(true, false);
+	cpu = fixture_cpu(fix, 0);
+	cpu->freeze.ip = USER;
+	cpu->freeze.sp = KERNEL;
+	cpu->freeze.bp = INT64_MAX;
+	cpu->freeze.stop_ip = KERNEL + 1;
+	btsrec_ck_ok(image_redact_read_pa(&image_redact, cpu->self_pa, &got, sizeof(got),
+					  &got_bytes));
+	ck_assert_uint_eq(got.freeze.ip, 0);
+	ck_assert_uint_eq(got.freeze.sp, KERNEL);
+	ck_assert_uint_eq(got.freeze.bp, 0);
+	ck_assert_uint_eq(got.freeze.stop_ip, KERNEL + 1);
+	teardown();
+}
+END_TEST
+
 START_TEST(paths_are_empty)
 {
 	struct btsrec_exec exec = { .tsc = 1, .seq = 2, .pid = 3, .path = "/bin/secret" };
@@ -217,5 +239,6 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("image_redact", addresses_of_user_space_read_zero, annotations_and_poison_stay,
-	       five_levels, paths_are_empty, what_ends_too_early, what_was_not_asked_for_stays,
+	       five_levels, freezes_lose_what_is_no_address_of_the_kernel, paths_are_empty,
+	       what_ends_too_early, what_was_not_asked_for_stays,
 	       other_memory_over_pages, parts_and_failures, no_memory)

@@ -113,6 +113,27 @@ static void image_redact_ring(const struct image_redact *image_redact, uint64_t 
 	}
 }
 
+/* Where a program was, and its stack; and a frame pointer that holds something else. */
+static void image_redact_freeze(uint8_t *page, size_t nr_bytes)
+{
+	static const size_t words[] = {
+		offsetof(struct btsrec_cpu, freeze.ip),
+		offsetof(struct btsrec_cpu, freeze.sp),
+		offsetof(struct btsrec_cpu, freeze.bp),
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		uint64_t word;
+
+		if (nr_bytes < words[i] + sizeof(word))
+			continue;
+		memcpy(&word, page + words[i], sizeof(word));
+		/* Addresses of the kernel are in the upper half. */
+		if (!(word >> 63))
+			memset(page + words[i], 0, sizeof(word));
+	}
+}
+
 /* Registers hold what a program works on, in the kernel, too. */
 static void image_redact_cpu(uint8_t *page, size_t nr_bytes)
 {
@@ -120,6 +141,7 @@ static void image_redact_cpu(uint8_t *page, size_t nr_bytes)
 
 	if (nr_bytes > at)
 		memset(page + at, 0, nr_bytes - at);
+	image_redact_freeze(page, nr_bytes);
 }
 
 /* Also of one without its end. */

@@ -13,7 +13,7 @@
 /**
  * struct image_redact - what to leave out
  * @below, @located: borrowed; the recorder in @below.
- * @no_user: addresses of user space in branches read 0.
+ * @no_user: addresses of user space in branches and freezes read 0.
  * @no_paths: the paths of exec'd programs are empty.
  * @no_log: the kernel's log is not to be looked at; it is no page of the recorder.
  * @pages: what each page of the recorder is, see image_redact.c.
