@@ -50,8 +50,9 @@ bool signature_add(struct signature *signature, const char *name, size_t name_by
 	size_t nr = signature->nr_names;
 
 	signature_name(name, name_bytes, module, text);
-	if (nr && !strcmp(text, signature->names[nr - 1]))
-		return true;
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(text, signature->names[i]))
+			return true;
 	if (nr == SIGNATURE_MAX_NAMES)
 		return false;
 	memcpy(signature->names[signature->nr_names++], text, sizeof(text));

@@ -47,7 +47,7 @@ void signature_begin(struct signature *signature, const char *reason, const char
  * @name: @name_bytes of it; what a compiler has put after its first "." is left out.
  * @module: empty: the kernel itself.
  *
- * One that is the same as the one before is left out: a function and a part of it.
+ * One that is there already is left out: a function and a part of it, or a recursion.
  *
  * Return: false: there are enough, and this one is not in it.
  */

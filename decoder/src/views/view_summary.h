@@ -38,6 +38,7 @@ struct summary_subject {
  * @comm: of the thread with @pid.
  * @places: the innermost first, @nr of them; 0: there is no such stack.
  * @to_user: the last one was entered from user code.
+ * @target: of UNWIND_CALLED: where the call led; 0: not known, it is an indirect one.
  * @beyond: the first one is the outermost that the history has, and the others are its callers.
  */
 struct summary_stack {
@@ -51,6 +52,7 @@ struct summary_stack {
 		enum unwind_how how;
 		int vector;
 		uint64_t ip;
+		uint64_t target;
 	} places[SUMMARY_MAX_PLACES];
 };
 

@@ -77,6 +77,25 @@ static uint64_t innermost(const struct summary *view)
 	return 0;
 }
 
+/*
+ * The function at @va, which is not on the stack, since it left by a jump.  Kernels differ in where
+ * they jump; a module's function may be the culprit.
+ */
+static bool sign_jumper(struct summary *view, struct btsrec *rec, uint64_t va)
+{
+	struct symbol_name name;
+
+	if (!va || !symbol_find_as(rec, va, false, &name) || !*name.module)
+		return true;
+	return sign_function(view, rec, va);
+}
+
+/* A direct call says in which function it began, also where that has left by a jump. */
+static bool sign_place(struct summary *view, struct btsrec *rec, const struct summary_place *place)
+{
+	return sign_jumper(view, rec, place->target) && sign_function(view, rec, place->ip);
+}
+
 /* Of what stands still: the code that waits is the same in all of it. */
 static size_t first_of_stack(const struct summary *view)
 {
@@ -89,10 +108,7 @@ static size_t first_of_stack(const struct summary *view)
 	return i;
 }
 
-/*
- * From the stack, up to where an interrupt came or the kernel was entered.  Functions that have
- * left by a jump are not on it.
- */
+/* From the stack, up to where an interrupt came or the kernel was entered. */
 static void sign_stack(struct summary *view, struct btsrec *rec, const char *reason)
 {
 	const struct summary_stack *stack = &view->stack;
@@ -110,7 +126,7 @@ static void sign_stack(struct summary *view, struct btsrec *rec, const char *rea
 
 		if (ends || begins_thread(rec, place->ip) ||
 		    (place->how == UNWIND_INTERRUPTED && place->vector < 0) ||
-		    !sign_function(view, rec, place->ip))
+		    !sign_place(view, rec, place))
 			break;
 	}
 	signature_end(&view->signature, false);
@@ -127,7 +143,7 @@ static bool sign_beyond(struct summary *view, struct btsrec *rec)
 		if (begins_thread(rec, place->ip) ||
 		    (place->how == UNWIND_INTERRUPTED && place->vector < 0))
 			return true;
-		if (!sign_function(view, rec, place->ip))
+		if (!sign_place(view, rec, place))
 			return true;
 	}
 	return stack->to_user;
@@ -198,9 +214,10 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 
 		if (line.n < unreliable_n)
 			break;
-		/* What has left by a jump is not on the stack. */
-		if (line.frame == FRAME_TAIL)
+		if (line.frame == FRAME_TAIL) {
+			complete = !sign_jumper(view, rec, line.from);
 			continue;
+		}
 		/* The first function stands for where the fault is. */
 		if (line.n == view->calls.fault.n &&
 		    (line.frame == FRAME_EXCEPTION || line.frame == FRAME_INT))

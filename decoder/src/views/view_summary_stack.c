@@ -18,6 +18,9 @@ static void add_places(struct summary_stack *stack, struct unwind *unwind, bool 
 		place->how = stack->nr ? unwind->how : UNWIND_STOPPED;
 		place->vector = unwind->vector;
 		place->ip = unwind->from;
+		place->target = 0;
+		if (place->how == UNWIND_CALLED)
+			(void)unwind_call(unwind->code, unwind->ip, &place->target);
 		stack->nr++;
 		if (to_history && stack->nr > 1 && unwind->how == UNWIND_INTERRUPTED)
 			return;
