@@ -39,7 +39,9 @@ LEVELS = (0, 1, 2, 4, 8, 16, 31)
 QEMU_FORMATS = ("kdump-zlib",)
 # The first Debian with a makedumpfile that packs with zstd; none does with snappy.
 ZSTD_SUITES = ("trixie",)
-USER_ADDRESS = re.compile(r" (?:branch|fault) .*\b0x0000(?!0{12})[0-9a-f]{12}\b")
+# Of a freeze, any word that is no address of the kernel.
+USER_ADDRESS = re.compile(r" (?:branch|fault) .*\b0x0000(?!0{12})[0-9a-f]{12}\b"
+                          r"| freeze .* (?:ip|sp|bp)=0x(?!0{16})[0-7][0-9a-f]{15}\b")
 
 
 def _compare(context, path, small) -> int:
