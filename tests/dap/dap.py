@@ -153,8 +153,12 @@ def test_lines(args, folder):
     equal("to an address", test.move("reverseContinue"), (("_stext+0x5", 5), "breakpoint"))
     test.client.body("setInstructionBreakpoints", breakpoints=[])
     equal("to the beginning", test.move("reverseContinue")[1], "step")
-    assert "launch with more \"events\"" in str(test.client.events), "it does not say why it ends"
+    assert "the history begins here" in str(test.client.events), "it does not say why it ends"
     equal("nothing before it", test.move("stepBack")[1], "step")
+    test.close()
+    test.open(events=2)
+    test.move("reverseContinue")
+    assert "launch with more" in str(test.client.events), "it does not say that there is more"
     test.close()
 
 

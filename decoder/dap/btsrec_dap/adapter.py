@@ -320,6 +320,8 @@ class Adapter:
         self._after.append(lambda: self._stopped(cpu, reason, hit or []))
 
     def _older(self, past):
+        if self._cpus[past.cpu].get("events", 0) <= past.max_events:
+            return "the history begins here"
         return (f"these are the newest {past.max_events} events of CPU {past.cpu}; launch with more "
                 f"\"events\" to go further back")
 

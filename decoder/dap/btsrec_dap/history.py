@@ -24,7 +24,6 @@ class Place:
     file: str | None
     line: int | None
     text: str
-    reads: list
     is_fault: bool
     notes: tuple
 
@@ -102,7 +101,7 @@ class _Reader:
         self.places.append(Place(
             kind, line["n"], ip, _task(line if stop else self._code),
             None if stop else self._function(line, ip), line.get("file"), line.get("line"),
-            self._text(kind, line), line.get("reads", []), self._fault, tuple(self._notes)))
+            self._text(kind, line), self._fault, tuple(self._notes)))
         self._notes = []
         self._fault = False
 
@@ -113,9 +112,11 @@ class History:
     def __init__(self, dump, cpu, max_events):
         self.cpu = cpu
         self.max_events = max_events
+        self._dump = dump
+        self._reads = None
         reader = _Reader()
         words = ("--cpu", cpu, "-n", max_events)
-        for line in dump.ask("insns", *words, "--source", "--values"):
+        for line in dump.ask("insns", *words, "--source"):
             reader.take(line)
         self.places = reader.places
         self.has_lines = any(place.line is not None for place in self.places)
@@ -140,6 +141,22 @@ class History:
     def fault(self):
         """The index of what the first fault hit, if this CPU has it."""
         return next((i for i, place in enumerate(self.places) if place.is_fault), None)
+
+    def reads(self, i):
+        """Registers that the instruction at @i reads, as "btsrec insns --values" has them.
+
+        All are asked for at the first time: values take the whole history, however few are wanted.
+        """
+        if self._reads is None:
+            self._reads = {}
+            insns = (i for i, place in enumerate(self.places) if place.kind == INSN)
+            for line in self._dump.ask("insns", "--cpu", self.cpu, "-n", self.max_events,
+                                       "--values"):
+                if line["kind"] == INSN:
+                    at = next(insns)
+                    if line.get("reads"):
+                        self._reads[at] = line["reads"]
+        return self._reads.get(i, [])
 
     def newest_entry(self):
         """The index of what the newest interrupt or exception hit, or None."""

@@ -46,7 +46,7 @@ def _saved(dump, past):
 def registers(dump, past):
     """rip and those that are known before the place's instruction."""
     place = past.place
-    read = {entry["reg"]: entry for entry in place.reads if isinstance(entry, dict)}
+    read = {entry["reg"]: entry for entry in past.reads(past.index)}
     saved, why = _saved(dump, past)
     found = [_known("rip", f"{place.ip:#018x}", "certain")]
     for name in REGISTERS:
