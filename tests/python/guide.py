@@ -3,7 +3,8 @@
 """The examples of the guide print what the guide says, of a dump that is made here.
 
 usage: guide.py --mkimage PROGRAM GUIDE
-The dump is that of tests/golden/why.in: a bad pointer, and the store that made it.
+The dump is that of tests/golden/why.in: a bad pointer, and the store that made it. The kernel has
+types of what the functions take, too.
 Exit status: 0: so they do; 1: not, with what they print.
 """
 
@@ -17,6 +18,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
 import golden  # noqa: E402
 
+PROTOTYPES = ["prototype cause where=file", "prototype use where=file"]
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
@@ -27,6 +30,7 @@ def main():
     guide = args.guide.resolve()
     mkimage = pathlib.Path(args.mkimage).resolve()
     case = golden.Case(pathlib.Path(golden.__file__).parent / "why.in")
+    case.image += PROTOTYPES
     with tempfile.TemporaryDirectory() as name:
         golden.make_folder(case, pathlib.Path(name), mkimage)
         os.chdir(name)
