@@ -5,13 +5,16 @@
 usage: fleet.py [--crashes COUNT] [--database FILE] TABLES
 
 TABLES has real crashes, a folder each. COUNT crashes (default: 10000) are drawn from them with
-replacement. Each keeps nine of ten rows by chance, and gets one of five kernels. Half of them have
-no fault, as snapshots of healthy machines.
+replacement. Each keeps nine of ten features by chance, and gets one of five kernels. Half of them
+have no fault, as snapshots of healthy machines. What crashes that are drawn alike show is drawn at
+once: in the database that is the same.
 
 Prints what a crash takes to read, and time and memory of questions, each in a process of its own.
 """
 
 import argparse
+import collections
+import multiprocessing
 import os
 import pathlib
 import random
@@ -25,46 +28,76 @@ sys.path.insert(0, str(TOP / "decoder/fleet"))
 
 from btsrec_fleet import store, tables  # noqa: E402 pylint: disable=wrong-import-position
 
+NR_KERNELS = 5
+KEPT = 0.9
+
 QUESTIONS = (["groups"], ["groups", "--by", "culprit"], ["rank"], ["rank", "--against", "all"],
              ["rank", "--by", "kernel", "--against", "others"])
 
 
-def resampled(chance: random.Random, read: dict, number: int) -> dict:
-    """A crash that is much like this one."""
-    row = dict(zip(tables.COLUMNS["crash"], read["crash"][0]))
-    row.update(crash=f"{number:032x}", release=f"6.1.{chance.randrange(5)}-fleet")
-    found = {table: [one for one in rows if chance.random() < 0.9] for table, rows in read.items()}
-    if number % 2:
-        row.update(function=None, reason=None, signature=None, verdict=None, text=None)
-        found["value"] = []
-    found["crash"] = [tuple(row.values())]
-    return {table: [(row["crash"], *one[1:]) for one in rows] for table, rows in found.items()}
+def binomial(chance: random.Random, nr: int) -> int:
+    """How many of @nr crashes keep a feature."""
+    return sum(chance.random() < KEPT for _ in range(nr)) if nr < 30 else \
+        min(nr, max(0, round(chance.gauss(nr * KEPT, (nr * KEPT * (1 - KEPT)) ** 0.5))))
 
 
-def fill(path: str, top: pathlib.Path, nr_crashes: int) -> None:
-    real = [tables.read(folder) for folder in tables.folders(top)]
-    chance = random.Random(1)
-    begin = time.process_time()
-    real_read = [tables.read(folder) for folder in tables.folders(top)]
-    print(f"{len(real_read)} real crashes, {1000 * (time.process_time() - begin) / len(real):.0f} "
-          "ms of a processor for each to unpack and parse")
-    into = store.Store(path)
-    into.connection.executescript(store.ROWS)
-    taken = 0.0
-    into.connection.execute("BEGIN")
-    for number in range(nr_crashes):
-        read = resampled(chance, chance.choice(real), number)
+def read_real(into: store.Store, top: pathlib.Path) -> list[tuple]:
+    """Of each real crash its labels, and its features by number: those of values, and others."""
+    found, taken, parsed = [], 0.0, 0.0
+    folders = tables.folders(top)
+    for folder in folders:
+        begin = time.process_time()
+        read = tables.read(folder)
+        parsed += time.process_time() - begin
         begin = time.process_time()
         fault = into.add_crash(read)
         taken += time.process_time() - begin
         if fault:
             raise SystemExit(fault)
-        if number % store.COMMIT_CRASHES == 0:
-            into.keep()
+        features = into.connection.execute(
+            "SELECT s.kind = 'value', k.id FROM shown s JOIN known k USING (feature)").fetchall()
+        found.append((into.run("label.sql").fetchone(),
+                      [number for is_value, number in features if is_value],
+                      [number for is_value, number in features if not is_value]))
+    print(f"{len(found)} real crashes, {1000 * parsed / len(found):.0f} ms of a processor for each "
+          f"to unpack and parse, {1000 * taken / len(found):.0f} ms to count")
+    return found
+
+
+def label_of(real: tuple, kernel: int, is_healthy: bool) -> tuple:
+    member, crashes, _, signature, culprit, site, _, verdict, *times = real
+    of_fault = ("",) * 4 if is_healthy else (signature, culprit, site, verdict)
+    return (member, crashes, int(is_healthy), *of_fault[:3], f"6.1.{kernel}-fleet", of_fault[3],
+            *times)
+
+
+def fill(path: str, top: pathlib.Path, nr_crashes: int) -> None:
+    into = store.Store(path)
+    into.connection.executescript(store.ROWS)
+    into.connection.execute("BEGIN")
+    real = read_real(into, top)
+    for table in ("crash_read", "cell", "tally"):
+        into.connection.execute(f"DELETE FROM {table}")
+    chance = random.Random(1)
+    drawn = collections.Counter((chance.randrange(len(real)), chance.randrange(NR_KERNELS),
+                                 number % 2 > 0) for number in range(nr_crashes))
+    tally: dict[int, collections.Counter] = collections.defaultdict(collections.Counter)
+    for (number, kernel, is_healthy), nr in drawn.items():
+        label, values, others = real[number]
+        cell = into.cell_of(label_of(label, kernel, is_healthy))
+        into.connection.execute("UPDATE cell SET crashes = crashes + ? WHERE cell = ?",
+                                (nr - 1, cell))
+        counts = tally[cell]
+        for feature in others if is_healthy else others + values:
+            counts[feature] += binomial(chance, nr)
+    into.connection.executemany(
+        "INSERT INTO tally VALUES (?, ?, ?)",
+        ((cell, feature, nr) for cell, counts in tally.items()
+         for feature, nr in counts.items() if nr))
     into.connection.execute("COMMIT")
     into.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    print(f"{nr_crashes} crashes, {1000 * taken / nr_crashes:.0f} ms of a processor for each to "
-          f"count; {into.one('SELECT count(*) FROM cell')} cells, "
+    print(f"{into.one('SELECT sum(crashes) FROM cell')} crashes; "
+          f"{into.one('SELECT count(*) FROM cell')} cells, "
           f"{into.one('SELECT count(*) FROM known')} features, "
           f"{into.one('SELECT count(*) FROM tally')} rows, {os.path.getsize(path) / 1e6:.0f} MB")
 
@@ -90,7 +123,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = args.database or f"{folder}/fleet.sqlite"
         if not os.path.exists(path):
-            fill(path, args.tables, args.crashes)
+            # Its memory would count as that of the questions.
+            filler = multiprocessing.Process(target=fill, args=(path, args.tables, args.crashes))
+            filler.start()
+            filler.join()
+            if filler.exitcode:
+                return 1
         ask(path, folder)
     return 0
 
