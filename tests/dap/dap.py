@@ -216,6 +216,22 @@ def test_wrong_requests(args, folder):
     assert "no JSON" in said and "without Content-Length" in said, said
 
 
+def test_open_again(args, folder):
+    """An open that failed half-way leaves nothing behind."""
+    test = Test(args, folder, "verdict-null")
+    program = folder / "fails-once"
+    program.write_text(f"""#!/bin/sh
+[ "$1" != calls ] || [ -e once ] || {{ : >once; echo 'btsrec: out of memory' >&2; exit 6; }}
+exec {test.command[2]} "$@"
+""")
+    program.chmod(0o755)
+    client = Client([*test.command[:2], str(program)], folder)
+    equal("the reason", client.error("launch", dump="dump"), "btsrec: out of memory")
+    client.body("launch", dump="dump")
+    client.body("disconnect")
+    equal("its end", client.end(), (0, ""))
+
+
 def test_wrong_dumps(args, folder):
     """Of a dump that is cut or damaged there is an answer or an error, always."""
     test = Test(args, folder, "verdict-null")
@@ -247,7 +263,8 @@ def main():
     args = parser.parse_args()
     os.environ["DEBUGINFOD_URLS"] = ""
     failed = 0
-    for test in (test_fault, test_registers, test_lines, test_wrong_requests, test_wrong_dumps):
+    for test in (test_fault, test_registers, test_lines, test_wrong_requests, test_open_again,
+                 test_wrong_dumps):
         with tempfile.TemporaryDirectory() as name:
             try:
                 test(args, pathlib.Path(name))

@@ -79,19 +79,26 @@ class Adapter:
         self._at_end = where == "end"
         options = [word for name, option in OPTIONS.items() if arguments.text(args, name)
                    for word in (option, args[name])]
-        dump = Dump(self._program, paths, options)
-        self._read_info(dump)
-        self._dump = dump
-        self._code = Code(dump)
-        self._read_summary()
-        self._start = self._first if self._first in self._cpus else min(self._cpus)
-        self._history(self._start)
+        self._dump = Dump(self._program, paths, options)
+        try:
+            self._open()
+        except Refused:
+            # The editor may try again.
+            self._dump, self._cpus, self._histories = None, {}, {}
+            raise
         self._after.append(lambda: self._sender.send("event", event="initialized"))
 
     on_attach = on_launch
 
-    def _read_info(self, dump):
-        for line in dump.ask("info"):
+    def _open(self):
+        self._code = Code(self._dump)
+        self._read_info()
+        self._read_summary()
+        self._start = self._first if self._first in self._cpus else min(self._cpus)
+        self._history(self._start)
+
+    def _read_info(self):
+        for line in self._dump.ask("info"):
             if line["kind"] == "cpu":
                 self._cpus[line["cpu"]] = line
             elif line["kind"] == "root":
