@@ -118,6 +118,21 @@ static void begin(struct search *search, const struct reg_values_step *step)
 					  &hop->value_class).value;
 }
 
+/* Registers behind the handler of an interrupt are those in front of it: it is passed by. */
+static bool pass_handler(struct search *search, const struct reg_values_step *step)
+{
+	bool is_certain;
+	uint32_t place;
+
+	if (search->target.reg == SEM_NO_REG ||
+	    !reg_values_interrupted(search->values, step->place, &place, &is_certain))
+		return false;
+	search->resume = place;
+	if (!is_certain)
+		search->class = origin_worse(search->class, ORIGIN_LIKELY);
+	return true;
+}
+
 static bool go_back(void *arg, struct reg_values_step *step)
 {
 	struct search *search = arg;
@@ -125,10 +140,15 @@ static bool go_back(void *arg, struct reg_values_step *step)
 	bool is_written = is_memory ? origin_stores(step->insn) :
 				      step->insn->writes >> search->target.reg & 1;
 
+	if (step->place >= search->resume)
+		return true;
 	if (!search->begun || is_written)
 		reg_values_look(search->values, step);
 	if (!search->begun)
 		begin(search, step);
+	search->resume = UINT32_MAX;
+	if (pass_handler(search, step))
+		return true;
 	if (step->cut)
 		pass_cut(search, step);
 	else if (is_written && is_memory)
@@ -142,7 +162,7 @@ void origin_find(struct reg_values *values, const struct origin_question *questi
 		 struct origin *ret)
 {
 	struct search search = { .values = values, .question = question, .origin = ret,
-				 .target = question->target };
+				 .target = question->target, .resume = UINT32_MAX };
 
 	ret->nr = 0;
 	if (!question->place)

@@ -16,6 +16,8 @@
  * @unsure: since the load stores to unknown addresses were passed, or what was not followed.
  * @expected: what was loaded, as far as it is known.
  * @suspect: if @has_suspect, the newest store of that value to an address that is not known.
+ * @resume: what ran from this place on was the handler of an interrupt, and the register is one
+ *	of what it came upon.
  * @done: the chain has its end.
  */
 struct search {
@@ -29,6 +31,7 @@ struct search {
 	struct origin_hop suspect;
 	bool has_suspect;
 	bool begun;
+	uint32_t resume;
 	bool done;
 };
 

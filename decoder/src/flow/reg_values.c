@@ -10,7 +10,7 @@
 
 /* --- One step ----------------------------------------------------------- */
 
-static struct known *known_of(struct reg_values *values, uint32_t version)
+struct known *reg_values_known_of(struct reg_values *values, uint32_t version)
 {
 	if (values->is_likely && version >= values->likely_version)
 		return &values->likely[version - values->likely_version];
@@ -72,53 +72,6 @@ void reg_values_apply(const struct sem_insn *insn, struct sem_state *state)
 		sem_apply(insn, state);
 }
 
-/* --- Interrupts --------------------------------------------------------- */
-
-/* Of these the hardware is the cause, and no code knows where they come: SDM vol. 3A, 6.2. */
-#define FIRST_EXTERNAL_VECTOR 32
-
-static void interrupt_begins(struct reg_values *values, const struct sem_insn *insn)
-{
-	struct open_interrupt *open = &values->open[values->nr_open];
-
-	if (values->nr_open == NR_OPEN) {
-		values->nr_open = 0;
-		return;
-	}
-	values->nr_open++;
-	open->ip = insn->ip;
-	open->vector = insn->cc;
-	memcpy(open->versions, values->at, sizeof(open->versions));
-}
-
-/*
- * What an interrupt from outside came upon goes on with the registers that it had: it could not
- * go on otherwise.  Exceptions are handled in ways that change them.
- */
-static void interrupt_ends(struct reg_values *values, const struct sem_insn *insn,
-			   struct sem_state *state)
-{
-	const struct open_interrupt *open;
-
-	if (!values->nr_open)
-		return;
-	open = &values->open[--values->nr_open];
-	if (open->ip != state->next_ip) {
-		values->nr_open = 0;
-		return;
-	}
-	if (open->vector < FIRST_EXTERNAL_VECTOR)
-		return;
-	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++) {
-		struct known *before = known_of(values, open->versions[reg]);
-
-		(void)known_merge(before, *state->behind[reg], &state->contradiction);
-		(void)known_merge(state->behind[reg], *before, &state->contradiction);
-		reg_values_set_distance(values, reg_values_made(values, insn, reg),
-					reg_values_distance(values, open->versions[reg]));
-	}
-}
-
 /* --- Passes ------------------------------------------------------------- */
 
 /* Where the processor went on behind @step; 0: not known. */
@@ -135,12 +88,12 @@ void reg_values_link(struct reg_values *values, const struct sem_insn *insn,
 {
 	*ret = (struct sem_state){ .next_ip = next_ip(values, values->step) };
 	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++) {
-		ret->before[reg] = known_of(values, before[reg]);
-		ret->behind[reg] = insn->writes & 1U << reg ? known_of(values, first++) :
+		ret->before[reg] = reg_values_known_of(values, before[reg]);
+		ret->behind[reg] = insn->writes & 1U << reg ? reg_values_known_of(values, first++) :
 							      ret->before[reg];
 	}
 	if (reg_values_pushes(insn))
-		ret->store = known_of(values, first);
+		ret->store = reg_values_known_of(values, first);
 }
 
 void reg_values_step_over(struct reg_values *values, const struct sem_insn *insn)
@@ -170,7 +123,7 @@ void reg_values_start(struct reg_values *values, const uint32_t *at, struct sem_
 {
 	*ret = (struct sem_state){ 0 };
 	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
-		ret->before[reg] = ret->behind[reg] = known_of(values, at[reg]);
+		ret->before[reg] = ret->behind[reg] = reg_values_known_of(values, at[reg]);
 }
 
 void reg_values_meet(struct reg_values *values, const struct sem_insn *insn, uint32_t first,
@@ -182,8 +135,8 @@ void reg_values_meet(struct reg_values *values, const struct sem_insn *insn, uin
 	state->load = NULL;
 	state->contradiction = false;
 	FOR_EACH_REG(reg, writes)
-		state->behind[reg] = known_of(values, first++);
-	state->store = reg_values_pushes(insn) ? known_of(values, first) : NULL;
+		state->behind[reg] = reg_values_known_of(values, first++);
+	state->store = reg_values_pushes(insn) ? reg_values_known_of(values, first) : NULL;
 }
 
 void reg_values_meet_back(struct reg_values *values, const struct sem_insn *insn,
@@ -193,7 +146,7 @@ void reg_values_meet_back(struct reg_values *values, const struct sem_insn *insn
 
 	reg_values_meet(values, insn, values->next, state);
 	FOR_EACH_REG(reg, writes)
-		state->before[reg] = known_of(values, before[reg]);
+		state->before[reg] = reg_values_known_of(values, before[reg]);
 }
 
 static void forward_step(struct reg_values *values, struct sem_state *state)
@@ -215,10 +168,10 @@ static void forward_step(struct reg_values *values, struct sem_state *state)
 		reg_values_apply(insn, state);
 		reg_values_follow_distances(values, insn, load);
 		if (insn->op == SEM_IRET)
-			interrupt_ends(values, insn, state);
+			(void)reg_values_interrupt_ends(values, insn, state);
 		reg_values_follow_words(values, insn);
 		if (reg_values_is_interrupt(insn))
-			interrupt_begins(values, insn);
+			reg_values_interrupt_begins(values, insn);
 	}
 	if (state->contradiction)
 		give_up(values, part);
@@ -289,6 +242,16 @@ static uint64_t nr_known_bits(const struct reg_values *values, size_t first, siz
 	return nr;
 }
 
+static void start_part(struct reg_values *values, struct sem_state *state)
+{
+	const struct part *part = &values->parts[values->part];
+
+	*state = (struct sem_state){ 0 };
+	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
+		state->before[reg] = state->behind[reg] =
+			&values->versions[part->first_version].known;
+}
+
 /* No part knows of another: each begins with a cut. */
 static void run_part(struct reg_values *values)
 {
@@ -297,11 +260,9 @@ static void run_part(struct reg_values *values)
 	size_t end = is_last ? values->nr_steps : after->first_step;
 	size_t last = is_last ? values->nr_versions : after->first_version;
 	uint64_t nr_before, nr = UINT64_MAX;
-	struct sem_state state = { 0 };
+	struct sem_state state;
 
-	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
-		state.before[reg] = state.behind[reg] =
-			&values->versions[part->first_version].known;
+	start_part(values, &state);
 	for (unsigned int pass = 0; pass < MAX_PASSES; pass++) {
 		pass_forward(values, end, &state);
 		nr_before = nr;
@@ -322,4 +283,53 @@ void reg_values_run(struct reg_values *values)
 	for (values->part = 0; values->part < values->nr_parts; values->part++)
 		run_part(values);
 	reg_values_begin(values);
+}
+
+/* --- Memory in front of one step ------------------------------------------ */
+
+/* What has been pushed up to there and not been changed. */
+static void find_words(struct reg_values *values, uint32_t place)
+{
+	struct sem_state state;
+
+	if (values->asked == place)
+		return;
+	values->part = values->nr_parts - 1;
+	while (values->part && values->parts[values->part].first_step > place)
+		values->part--;
+	start_part(values, &state);
+	pass_forward(values, place, &state);
+	reg_values_begin(values);
+	values->asked = place;
+}
+
+/* The word at @address, or another one that it is a part of. */
+static struct known pushed(const struct reg_values *values, uint64_t address,
+			   unsigned int nr_bytes)
+{
+	for (unsigned int at = 0; at + nr_bytes <= WORD_BYTES; at++) {
+		uint32_t word = words_get(&values->words, (struct number){ 0, address - at });
+		struct known known = values->versions[word].known;
+
+		if (word)
+			return (struct known){ known.value >> 8 * at, known.mask >> 8 * at };
+	}
+	return known_none();
+}
+
+void reg_values_memory(struct reg_values *values, uint32_t place, uint64_t address,
+		       unsigned int nr_bytes, struct known *ret_certain, struct known *ret_likely)
+{
+	uint64_t bits = known_bits(8 * nr_bytes), value;
+
+	find_words(values, place);
+	*ret_certain = pushed(values, address, nr_bytes);
+	if (values->constant &&
+	    values->constant(values->constant_arg, false, address, nr_bytes, &value))
+		*ret_certain = known_all(value);
+	*ret_likely = likely_memory(values, place, address, nr_bytes);
+	*ret_certain = known_only(*ret_certain, bits);
+	*ret_likely = known_only(*ret_likely, bits & ~ret_certain->mask);
+	ret_likely->mask |= ret_certain->mask;
+	ret_likely->value |= ret_certain->value;
 }

@@ -166,12 +166,30 @@ void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_
 		     void *arg);
 
 /**
+ * reg_values_interrupted() - the place of the interrupt that the IRET at @place ends
+ * @ret_certain: registers are certainly the same in front of the one and behind the other.
+ *
+ * Return: false: it is none, or it is not known that registers are the same.
+ */
+bool reg_values_interrupted(const struct reg_values *values, uint32_t place, uint32_t *ret_place,
+			    bool *ret_certain);
+
+/**
  * reg_values_address() - where the memory operand of @insn is, or the word it pushes or pops
  *
  * In the area of this CPU it is known after reg_values_likely() only.
  */
 struct known reg_values_address(const struct reg_values *values, const struct sem_insn *insn,
 				const struct reg_values_tier *tier, bool is_store);
+
+/**
+ * reg_values_memory() - what @nr_bytes bytes, 8 at most, held at @address in front of @place
+ * @ret_certain, @ret_likely: as in struct reg_values_at.
+ *
+ * Another @place than before takes a pass.  Reading is at the first place again.
+ */
+void reg_values_memory(struct reg_values *values, uint32_t place, uint64_t address,
+		       unsigned int nr_bytes, struct known *ret_certain, struct known *ret_likely);
 
 /** reg_values_nr() - so many places there are: that of the next step */
 uint32_t reg_values_nr(const struct reg_values *values);

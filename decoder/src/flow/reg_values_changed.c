@@ -141,10 +141,12 @@ static void rest_on(struct changed *changed, struct way *way, size_t at,
 		add_word(changed, address);
 }
 
-void changed_blame(struct changed *changed, const struct reg_values *values, size_t step)
+void changed_blame(struct changed *changed, const struct reg_values *values, size_t step,
+		   uint32_t regs)
 {
 	size_t at = step - changed->first, end = at > MAX_WAY ? at - MAX_WAY : 0;
-	struct way way = { 0 };
+	struct way way = { .regs = regs };
+
 	rest_on(changed, &way, at, insn_of(changed, values, at));
 	while (at-- > end && (way.regs || way.nr) && !is_cut(changed, values, at)) {
 		const struct sem_insn *insn = insn_of(changed, values, at);

@@ -48,8 +48,12 @@ void changed_written(struct changed *changed, uint64_t address);
 /** changed_is_written() - does one store to any of the @nr_bytes bytes, 8 at most? */
 bool changed_is_written(struct changed *changed, uint64_t address, unsigned int nr_bytes);
 
-/** changed_blame() - @step contradicts what is known: the words that its values rest on change */
-void changed_blame(struct changed *changed, const struct reg_values *values, size_t step);
+/**
+ * changed_blame() - @step contradicts what is known: the words that its values rest on change
+ * @regs: registers that it makes and that do so, besides those that it reads; a bit each.
+ */
+void changed_blame(struct changed *changed, const struct reg_values *values, size_t step,
+		   uint32_t regs);
 
 /** changed_find_polls() - after a pass has filled @loads and @stores */
 void changed_find_polls(struct changed *changed, const struct reg_values *values);

@@ -46,6 +46,8 @@ struct part {
 	bool dead;
 };
 
+struct likely;
+
 /** struct mark - where reading can begin: @at, @next as in struct reg_values */
 struct mark {
 	uint32_t at[SEM_NR_REGS];
@@ -63,6 +65,8 @@ struct mark {
  * @at, @next: of the pass that is under way: versions before the step, and the next new one.
  * @likely: of the versions from @likely_version on, which the steps from @likely_step on make;
  *	NULL: none.  @is_likely: the pass is about those.
+ * @pass: of what is likely; NULL: nothing is.
+ * @asked: @words is what is known in front of this step; 0: of the pass that is under way.
  * @is_back: reg_values_back() is under way.
  */
 struct reg_values {
@@ -93,9 +97,18 @@ struct reg_values {
 	uint32_t likely_version;
 	uint32_t likely_step;
 	uint32_t likely_part;
+	struct likely *pass;
+	uint32_t asked;
 	bool is_likely;
 	bool is_back;
 };
+
+/** likely_free() - NULL does nothing */
+void likely_free(struct likely *pass);
+
+/** likely_memory() - what is likely of at most 8 bytes at @address, in front of the step @place */
+struct known likely_memory(struct reg_values *values, uint32_t place, uint64_t address,
+			   unsigned int nr_bytes);
 
 /** reg_values_insn_at() - of @step */
 static inline const struct sem_insn *reg_values_insn_at(const struct reg_values *values,
@@ -142,6 +155,22 @@ uint32_t reg_values_made(const struct reg_values *values, const struct sem_insn 
  */
 struct number reg_values_distance(const struct reg_values *values, uint32_t version);
 void reg_values_set_distance(struct reg_values *values, uint32_t version, struct number number);
+
+/** reg_values_known_of() - what the pass that is under way knows of @version */
+struct known *reg_values_known_of(struct reg_values *values, uint32_t version);
+
+/** reg_values_interrupt_begins() - a pass comes forwards to the interrupt @insn */
+void reg_values_interrupt_begins(struct reg_values *values, const struct sem_insn *insn);
+
+/**
+ * reg_values_interrupt_ends() - a pass comes forwards behind the IRET @insn
+ *
+ * If it leads back to where the newest open interrupt came, registers are as they were there.
+ *
+ * Return: the registers where that is contradicted, a bit each; @state says so, too.
+ */
+uint32_t reg_values_interrupt_ends(struct reg_values *values, const struct sem_insn *insn,
+				   struct sem_state *state);
 
 /** reg_values_load() - the version of the word of the stack that it loads; 0: not known */
 uint32_t reg_values_load(const struct reg_values *values, const struct sem_insn *insn);

@@ -24,23 +24,33 @@
 #define MAX_STRING_BYTES	65536
 
 /**
- * struct likely - one pass
- * @memory: as of the step; @is_backward: in front of it.  That of the kernel and its modules, where
- *	no stack is, is the second one.
- * @loaded, @stored: what is known of them in the step.
+ * struct way - what a pass knows of memory at its step
+ * @memory: that of the kernel and its modules, where no stack is, is the second one.
  * @has_dump: of either, nothing else has run since.
  * @nr_handlers: the step is in handlers of so many interrupts or exceptions that have returned.
+ */
+struct way {
+	struct memory memory[2];
+	bool has_dump[2];
+	unsigned int nr_handlers;
+};
+
+/**
+ * struct likely - the passes
+ * @ways: forwards, behind the step, and backwards, in front of it.
+ * @is_backward: which of them is under way.
+ * @loaded, @stored: what is known of them in the step.
  * @changed: words that others write.
+ * @asked: in front of this step both ways were gone to; 0: they were not.
  */
 struct likely {
 	struct reg_values *values;
-	struct memory memory[2];
+	struct way ways[2];
+	bool is_backward;
 	struct known loaded;
 	struct known stored;
-	bool is_backward;
-	bool has_dump[2];
-	unsigned int nr_handlers;
 	struct changed changed;
+	uint32_t asked;
 };
 
 /* --- Memory ------------------------------------------------------------- */
@@ -53,15 +63,20 @@ static bool is_image(uint64_t address)
 	return address >= IMAGE_VA;
 }
 
+static struct way *way_of(struct likely *pass)
+{
+	return &pass->ways[pass->is_backward];
+}
+
 static struct memory *memory_at(struct likely *pass, uint64_t address)
 {
-	return &pass->memory[is_image(address)];
+	return &way_of(pass)->memory[is_image(address)];
 }
 
 static void forget(struct likely *pass, bool image)
 {
-	memory_forget(&pass->memory[image]);
-	pass->has_dump[image] = false;
+	memory_forget(&way_of(pass)->memory[image]);
+	way_of(pass)->has_dump[image] = false;
 }
 
 /* Elsewhere than other words of the stack it is not. */
@@ -84,7 +99,7 @@ static struct known look(struct likely *pass, uint64_t address, unsigned int nr_
 
 	if (changed_has(&pass->changed, address, nr_bytes))
 		return known_none();
-	if (pass->has_dump[is_image(address)] && !pass->nr_handlers &&
+	if (way_of(pass)->has_dump[is_image(address)] && !way_of(pass)->nr_handlers &&
 	    !memory_has(memory, address, nr_bytes) &&
 	    !changed_is_written(&pass->changed, address, nr_bytes) &&
 	    values->memory.read(values->memory.arg, false, address, nr_bytes, &value))
@@ -185,9 +200,25 @@ static void step(struct likely *pass, const struct sem_insn *insn, struct sem_st
 	if (address.mask == UINT64_MAX)
 		learn(pass, insn, address.value, was, pass->loaded);
 	if (state->contradiction)
-		changed_blame(&pass->changed, pass->values, pass->values->step);
+		changed_blame(&pass->changed, pass->values, pass->values->step, 0);
 	if (!pass->is_backward && is_store)
 		store(pass, insn, state, *state->store);
+}
+
+/* Forwards: behind the handler of an interrupt registers are as they were. */
+static void follow_interrupts(struct likely *pass, const struct sem_insn *insn,
+			      struct sem_state *state)
+{
+	struct reg_values *values = pass->values;
+	uint32_t refuted;
+
+	if (reg_values_is_interrupt(insn)) {
+		reg_values_interrupt_begins(values, insn);
+	} else if (insn->op == SEM_IRET) {
+		refuted = reg_values_interrupt_ends(values, insn, state);
+		if (refuted)
+			changed_blame(&pass->changed, values, values->step, refuted);
+	}
 }
 
 /* Others than the thread may have stored, or the recorder. */
@@ -199,19 +230,23 @@ static void cut(struct likely *pass)
 
 /* --- Passes ------------------------------------------------------------- */
 
-static void pass_forward(struct likely *pass, const uint32_t *at)
+/* Up to the step @end. */
+static void pass_forward(struct likely *pass, size_t end)
 {
 	struct reg_values *values = pass->values;
 	struct sem_state state;
 
-	cut(pass);
 	pass->is_backward = false;
+	cut(pass);
+	values->nr_open = 0;
 	values->step = values->likely_step;
 	values->next = values->likely_version;
 	values->part = values->likely_part;
-	memcpy(values->at, at, sizeof(values->at));
-	reg_values_start(values, at, &state);
-	while (values->step < values->nr_steps) {
+	/* There each register has a new version. */
+	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
+		values->at[reg] = values->likely_version + reg;
+	reg_values_start(values, values->at, &state);
+	while (values->step < end) {
 		const struct sem_insn *insn = reg_values_insn_at(values, values->step);
 		uint32_t writes = insn->writes;
 
@@ -219,10 +254,13 @@ static void pass_forward(struct likely *pass, const uint32_t *at)
 		    values->parts[values->part + 1].first_step == values->step)
 			values->part++;
 		reg_values_meet(values, insn, values->next, &state);
-		if (values->steps[values->step] == STEP_CUT)
+		if (values->steps[values->step] == STEP_CUT) {
 			cut(pass);
-		else if (insn->op != SEM_CUT)
+			values->nr_open = 0;
+		} else if (insn->op != SEM_CUT) {
 			step(pass, insn, &state);
+			follow_interrupts(pass, insn, &state);
+		}
 		FOR_EACH_REG(reg, writes)
 			state.before[reg] = state.behind[reg];
 		reg_values_step_over(values, insn);
@@ -232,27 +270,31 @@ static void pass_forward(struct likely *pass, const uint32_t *at)
 /* Going back, a handler begins with its end. */
 static void count_handlers(struct likely *pass, const struct sem_insn *insn)
 {
+	struct way *way = way_of(pass);
+
 	if (insn->op == SEM_IRET)
-		pass->nr_handlers++;
-	else if (reg_values_is_interrupt(insn) && pass->nr_handlers)
-		pass->nr_handlers--;
+		way->nr_handlers++;
+	else if (reg_values_is_interrupt(insn) && way->nr_handlers)
+		way->nr_handlers--;
 }
 
-static void pass_backward(struct likely *pass)
+/* Down to the step @first. */
+static void pass_backward(struct likely *pass, size_t first)
 {
 	struct reg_values *values = pass->values;
+	struct way *way = &pass->ways[true];
 	uint32_t before[SEM_NR_REGS];
 	struct sem_state state;
 
-	cut(pass);
 	pass->is_backward = true;
-	pass->has_dump[false] = pass->has_dump[true] = values->memory.read;
-	pass->nr_handlers = 0;
+	cut(pass);
+	way->has_dump[false] = way->has_dump[true] = values->memory.read;
+	way->nr_handlers = 0;
 	memcpy(before, values->current, sizeof(before));
 	reg_values_start(values, before, &state);
 	values->next = (uint32_t)values->nr_versions;
 	values->part = values->nr_parts - 1;
-	for (values->step = values->nr_steps; values->step-- > values->likely_step;) {
+	for (values->step = values->nr_steps; values->step-- > first;) {
 		const struct sem_insn *insn = reg_values_insn_at(values, values->step);
 		uint32_t writes = insn->writes;
 
@@ -270,8 +312,8 @@ static void pass_backward(struct likely *pass)
 	}
 }
 
-/* From the first step of a part on, where each register has a new version. */
-static void choose(struct reg_values *values, uint32_t *at)
+/* From the first step of a part on. */
+static void choose(struct reg_values *values)
 {
 	size_t wanted = values->nr_steps > MAX_LIKELY_STEPS ? values->nr_steps - MAX_LIKELY_STEPS :
 							      0;
@@ -282,17 +324,21 @@ static void choose(struct reg_values *values, uint32_t *at)
 	values->likely_part = (uint32_t)part;
 	values->likely_step = values->parts[part].first_step;
 	values->likely_version = values->parts[part].first_version;
-	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++)
-		at[reg] = values->likely_version + reg;
 }
 
 /* Memory lacks something: then nothing is likely. */
-static bool is_lost(const struct likely *pass)
+static bool is_lost(const struct likely *pass, bool *nomem)
 {
-	return pass->memory[false].nomem || pass->memory[false].full ||
-	       pass->memory[true].nomem || pass->memory[true].full ||
-	       pass->changed.words.nomem || pass->changed.words.full ||
-	       pass->changed.written.nomem || pass->changed.written.full;
+	const struct memory *list[] = { &pass->ways[false].memory[false],
+		&pass->ways[false].memory[true], &pass->ways[true].memory[false],
+		&pass->ways[true].memory[true], &pass->changed.words, &pass->changed.written };
+	bool lost = false;
+
+	for (unsigned int i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		*nomem |= list[i]->nomem;
+		lost |= list[i]->nomem || list[i]->full;
+	}
+	return lost;
 }
 
 static size_t nr_likely(const struct reg_values *values)
@@ -315,54 +361,104 @@ static uint64_t nr_likely_bits(const struct reg_values *values)
  *
  * Return: false: that has used words that others write, which are now known.
  */
-static bool run_passes(struct likely *pass, const uint32_t *at, unsigned int max_passes)
+static bool run_passes(struct likely *pass, unsigned int max_passes)
 {
 	struct reg_values *values = pass->values;
 	size_t nr_changed = changed_nr(&pass->changed);
 	uint64_t nr_before = UINT64_MAX, nr;
+	bool nomem = false;
 
 	for (size_t i = 0; i < nr_likely(values); i++)
 		values->likely[i] = values->versions[values->likely_version + i].known;
 	changed_begin(&pass->changed);
-	pass_forward(pass, at);
+	pass_forward(pass, values->nr_steps);
 	nr = nr_likely_bits(values);
 	for (unsigned int i = 0; i < max_passes && nr != nr_before; i++) {
-		pass_backward(pass);
-		pass_forward(pass, at);
+		pass_backward(pass, values->likely_step);
+		pass_forward(pass, values->nr_steps);
 		changed_find_polls(&pass->changed, values);
-		if (changed_nr(&pass->changed) != nr_changed || is_lost(pass))
-			return is_lost(pass);
+		if (changed_nr(&pass->changed) != nr_changed || is_lost(pass, &nomem))
+			return is_lost(pass, &nomem);
 		nr_before = nr;
 		nr = nr_likely_bits(values);
 	}
 	return true;
 }
 
+void likely_free(struct likely *pass)
+{
+	if (!pass)
+		return;
+	for (unsigned int i = 0; i < 4; i++)
+		memory_fini(&pass->ways[i / 2].memory[i % 2]);
+	changed_fini(&pass->changed);
+	free(pass);
+}
+
+/* Nothing is likely. */
+static void drop(struct reg_values *values)
+{
+	free(values->likely);
+	values->likely = NULL;
+	likely_free(values->pass);
+	values->pass = NULL;
+}
+
 bool reg_values_likely(struct reg_values *values, const struct reg_values_memory *memory,
 		       unsigned int max_passes)
 {
-	struct likely pass = { .values = values };
-	bool nomem, is_done = false;
-	uint32_t at[SEM_NR_REGS];
+	bool nomem = false, is_done = false;
+	struct likely *pass;
 
 	values->memory = *memory;
-	choose(values, at);
+	choose(values);
 	values->likely = malloc(nr_likely(values) * sizeof(values->likely[0]));
-	if (!values->likely || !changed_init(&pass.changed, values))
+	values->pass = pass = calloc(1, sizeof(*pass));
+	if (!values->likely || !pass || !changed_init(&pass->changed, values)) {
+		drop(values);
 		return false;
+	}
+	pass->values = values;
 	values->is_likely = true;
 	for (unsigned int i = 0; i < MAX_TRIES && !is_done; i++)
-		is_done = run_passes(&pass, at, max_passes);
+		is_done = run_passes(pass, max_passes);
 	values->is_likely = false;
 	reg_values_begin(values);
-	nomem = pass.memory[false].nomem || pass.memory[true].nomem || pass.changed.words.nomem ||
-		pass.changed.written.nomem;
-	if (!is_done || is_lost(&pass)) {
-		free(values->likely);
-		values->likely = NULL;
-	}
-	memory_fini(&pass.memory[false]);
-	memory_fini(&pass.memory[true]);
-	changed_fini(&pass.changed);
+	if (is_lost(pass, &nomem) || !is_done)
+		drop(values);
 	return !nomem;
+}
+
+/* --- Memory in front of one step ------------------------------------------ */
+
+static void go_to(struct likely *pass, uint32_t place)
+{
+	struct reg_values *values = pass->values;
+
+	if (pass->asked == place)
+		return;
+	values->is_likely = true;
+	pass_backward(pass, place);
+	pass_forward(pass, place);
+	values->is_likely = false;
+	reg_values_begin(values);
+	pass->asked = place;
+}
+
+struct known likely_memory(struct reg_values *values, uint32_t place, uint64_t address,
+			   unsigned int nr_bytes)
+{
+	bool nomem = false, contradiction = false;
+	struct likely *pass = values->pass;
+	struct known before, behind;
+
+	if (!pass || place <= values->likely_step)
+		return known_none();
+	go_to(pass, place);
+	pass->is_backward = false;
+	before = look(pass, address, nr_bytes);
+	pass->is_backward = true;
+	behind = look(pass, address, nr_bytes);
+	(void)known_merge(&before, behind, &contradiction);
+	return contradiction || is_lost(pass, &nomem) ? known_none() : before;
 }

@@ -60,6 +60,7 @@ void reg_values_free(struct reg_values *values)
 	free(values->parts);
 	free(values->marks);
 	free(values->likely);
+	likely_free(values->pass);
 	free(values);
 }
 

@@ -197,6 +197,116 @@ START_TEST(interrupted_code_goes_on)
 }
 END_TEST
 
+/* The IRET and what it ends; a register that no rule follows through the handler. */
+static struct known likely_across(int vector, uint32_t *ret_iret)
+{
+	uint32_t first;
+
+	setup();
+	first = INSN(0x1000, "\x90");
+	reg_values_interrupt(values, 0x1001, vector);
+	INSN(0x2000, "\x31\xdb");
+	INSN(0x2002, "\x5b");
+	*ret_iret = INSN(0x2003, "\x48\xcf");
+	INSN(0x1001, "\x90");
+	reg_values_anchor(values, SEM_RBX, known_all(7));
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &(struct reg_values_memory){ 0 }, 8));
+	look(first);
+	return at.likely.before[SEM_RBX];
+}
+
+/* An exception that leads back there has changed nothing, likely. */
+START_TEST(handlers)
+{
+	uint32_t iret, place = 0;
+	bool is_certain;
+
+	ck_is(likely_across(236, &iret), 7);
+	ck_assert(reg_values_interrupted(values, iret, &place, &is_certain));
+	ck_assert(is_certain);
+	ck_assert_uint_eq(place, 2);
+	ck_assert(!reg_values_interrupted(values, iret - 1, &place, &is_certain));
+	reg_values_free(values);
+	ck_is(likely_across(14, &iret), 7);
+	ck_assert_uint_eq(at.certain.before[SEM_RBX].mask, 0);
+	ck_assert(reg_values_interrupted(values, iret, &place, &is_certain));
+	ck_assert(!is_certain);
+	reg_values_free(values);
+	ck_assert_uint_eq(likely_across(3, &iret).mask, 0);
+	ck_assert(!reg_values_interrupted(values, iret, &place, &is_certain));
+	reg_values_free(values);
+}
+END_TEST
+
+/* One interrupt within the other; the outer one leads back, or elsewhere. */
+static bool interrupted_twice(uint64_t back_ip, uint32_t *ret_place)
+{
+	uint32_t iret;
+	bool is_certain, found;
+
+	setup();
+	INSN(0x1000, "\x90");
+	reg_values_interrupt(values, 0x1001, 236);
+	INSN(0x2000, "\x90");
+	reg_values_interrupt(values, 0x2001, 236);
+	INSN(0x3000, "\x48\xcf");
+	INSN(0x2001, "\x90");
+	iret = INSN(0x2002, "\x48\xcf");
+	INSN(back_ip, "\x90");
+	found = reg_values_interrupted(values, iret, ret_place, &is_certain);
+	reg_values_free(values);
+	return found;
+}
+
+START_TEST(handlers_within_handlers)
+{
+	uint32_t place = 0;
+
+	ck_assert(interrupted_twice(0x1001, &place));
+	ck_assert_uint_eq(place, 2);
+	ck_assert(!interrupted_twice(0x1002, &place));
+}
+END_TEST
+
+/* Known in front of @place of the word that was pushed, and of one that a register was stored to. */
+static void ck_memory(uint32_t place, uint64_t address, unsigned int nr_bytes, bool is_certain,
+		      bool is_likely, uint64_t value)
+{
+	struct known certain, likely;
+	uint64_t bits = known_bits(8 * nr_bytes);
+
+	reg_values_memory(values, place, address, nr_bytes, &certain, &likely);
+	ck_assert_uint_eq(certain.mask, is_certain ? bits : 0);
+	ck_assert_uint_eq(certain.value, is_certain ? value : 0);
+	ck_assert_uint_eq(likely.mask, is_likely ? bits : 0);
+	ck_assert_uint_eq(likely.value, is_likely ? value : 0);
+}
+
+START_TEST(memory_at)
+{
+	uint32_t push, store, pop;
+
+	setup();
+	INSN(0x1000, "\xbb\x05\x01\x00\x00");		/* mov $0x105, %ebx */
+	push = INSN(0x1005, "\x53");			/* push %rbx */
+	store = INSN(0x1006, "\x89\x1e");		/* mov %ebx, (%rsi) */
+	pop = INSN(0x1008, "\x59");			/* pop %rcx */
+	reg_values_anchor(values, SEM_RSP, known_all(SP));
+	reg_values_anchor(values, SEM_RSI, known_all(0xffff888000001000));
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &(struct reg_values_memory){ 0 }, 8));
+	ck_memory(push, SP - 8, 8, false, false, 0);
+	ck_memory(store, SP - 8, 8, true, true, 0x105);
+	ck_memory(store, SP - 7, 2, true, true, 1);
+	ck_memory(store, SP, 8, false, false, 0);
+	ck_memory(store, 0xffff888000001000, 4, false, false, 0);
+	ck_memory(pop, 0xffff888000001000, 4, false, true, 0x105);
+	ck_memory(pop, SP - 8, 8, true, true, 0x105);
+	reg_values_free(values);
+}
+END_TEST
+
 /* mov $5,%eax; rep stosb, into which an exception came; what it does not write goes on. */
 START_TEST(begun)
 {
@@ -559,6 +669,6 @@ END_TEST
 
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, stacks_somewhere, stack_below, seek,
 	       cuts, interrupts,
-	       interrupts_of_one_instruction, interrupted_code_goes_on, begun,
+	       interrupts_of_one_instruction, interrupted_code_goes_on, handlers, handlers_within_handlers, memory_at, begun,
 	       constants, likely, likely_cuts, likely_in_handlers,
 	       likely_stored, likely_refuted, likely_polled, contradictions)
