@@ -97,6 +97,7 @@ static enum command_exit serve(struct btsrec *rec, const struct command_options 
 		.size = sizeof(wanted),
 		.cpu = options->show.cpus[0],
 		.user_only = options->filter.user,
+		.likely = options->likely,
 	};
 	struct btsrec_link link = {
 		.read = connection_read,

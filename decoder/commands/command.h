@@ -84,6 +84,7 @@ enum command_answer {
  * @extract: by value.
  * @kind: of a file.
  * @socket: borrowed from argv; NULL: not given.
+ * @likely: as in struct btsrec_gdb.
  * @addresses: on a terminal, with the addresses that have names; a file has them always.
  * @no_pager: print to the terminal itself.
  * @force: write over files that exist.
@@ -126,6 +127,7 @@ struct command_options {
 	struct btsrec_extract extract;
 	enum command_export_kind kind;
 	const char *socket;
+	bool likely;
 	bool force;
 	bool addresses;
 	bool no_pager;

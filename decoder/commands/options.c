@@ -330,6 +330,8 @@ const struct option_entry options_all[] = {
 	 .set = set_source_folder},
 	{FOR_EXPORT, 0, "to", "KIND", "perf (default), chrome, folded, lcov or tables",
 	 WORDS(kind, "perf", "chrome", "folded", "lcov", "tables")},
+	{FOR_GDBSERVER, 0, "likely", NULL, "show what is likely, too, not only what is certain",
+	 FLAG(likely)},
 	{FOR_GDBSERVER, 0, "socket", "PATH", "wait for gdb there, not on standard input",
 	 TEXT(socket)},
 	{FOR_CODE, 0, "sysroot", "DIR", "programs and libraries are below DIR (default: /)",

@@ -64,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)
 	size_t image_bytes = fuzz_text_at(nr_bytes);
 	struct fuzz_memory memory = { bytes, image_bytes };
 	struct btsrec *rec = fuzz_session(&memory);
-	struct btsrec_gdb wanted = { .size = sizeof(wanted), .user_only = nr_bytes & 1 };
+	struct btsrec_gdb wanted = { .size = sizeof(wanted), .user_only = nr_bytes & 1,
+				     .likely = nr_bytes & 2 };
 	static struct peer peer;
 	struct btsrec_link link = { .read = peer_read, .arg = &peer, .out = fuzz_text };
 

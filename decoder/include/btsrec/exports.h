@@ -25,6 +25,7 @@ struct btsrec_gdb {
 	bool has_pid;		/* only what thread @pid ran */
 	uint32_t pid;
 	bool user_only;		/* without what ran in the kernel */
+	bool likely;		/* along the history, what is likely counts as known */
 };
 
 /**
@@ -41,8 +42,9 @@ struct btsrec_link {
  * btsrec_gdbserver() - be the remote target of one gdb until it goes away
  *
  * gdb sees one thread that cannot run.  Memory is as the page tables in the dump map it.  Registers
- * are those that the freeze of the CPU noted.  The history is for gdb's "record btrace bts".  What
- * is missing in the history is a gap that gdb names as a decode error.
+ * are those that the freeze of the CPU noted.  gdb steps back and forth along the history: there
+ * registers and memory are as far as they are known.  The history is also for gdb's "record btrace
+ * bts".  What is missing in the history is a gap that gdb names as a decode error.
  *
  * Return: BTSREC_OK; BTSREC_ERR_NODATA: no instruction of that history is known;
  * BTSREC_ERR_NO_CPU; BTSREC_ERR_IO; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL before

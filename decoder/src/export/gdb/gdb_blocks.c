@@ -10,7 +10,7 @@
 
 /**
  * struct making - one gdb_blocks_make() under way
- * @last: the thread at the event before.
+ * @last: the thread at the event before; @n: the event.
  * @next: if @has_next, a block of the instruction that would have been next.  It
  *	has not run yet: it is not the one after the newest block.
  */
@@ -20,6 +20,7 @@ struct making {
 	struct gdb_blocks *blocks;
 	struct btsrec_side last;
 	struct gdb_block next;
+	uint64_t n;
 	bool has_last;
 	bool has_next;
 	bool nomem;
@@ -81,7 +82,7 @@ static void add_range(struct making *making, const struct proof_range *range,
 		      const struct btsrec_side *side)
 {
 	uint64_t cr3 = side ? side->cr3 : 0;
-	struct gdb_block block = { .begin = range->start };
+	struct gdb_block block = { .begin = range->start, .n = making->n };
 
 	if (range->start >= range->stop || !is_wanted(making, side) ||
 	    (making->wanted->user_only && code_is_kernel(range->start)))
@@ -132,6 +133,7 @@ static bool make_event(void *arg, const struct trace_event *traced)
 {
 	struct making *making = arg;
 
+	making->n = traced->event->n;
 	if (traced->event->kind == BTSREC_EVENT_GAP)
 		add_gap(making);
 	if (!traced->step)
@@ -156,6 +158,7 @@ enum btsrec_status gdb_blocks_make(struct btsrec *rec, const struct btsrec_gdb *
 	if (btsrec_root(rec) && !making.code)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	status = trace_events(rec, wanted->cpu, 0, make_event, &making, NULL);
+	ret->nr_run = ret->nr;
 	if (making.has_next)
 		add(&making, &making.next);
 	if (making.nomem)

@@ -12,17 +12,20 @@
 /**
  * struct gdb_block - from the instruction at @begin to the one at @end, both executed
  * @cr3: address space; 0: kernel code.
+ * @n: the event that ends it.
  * @gap: nothing is known here; the rest is unset.
  */
 struct gdb_block {
 	uint64_t begin;
 	uint64_t end;
 	uint64_t cr3;
+	uint64_t n;
 	bool gap;
 };
 
 /**
  * struct gdb_blocks - oldest first; owned
+ * @nr_run: so many of them ran; the one after these is the instruction at @next_va.
  * @side: of the newest block; a kernel thread has the CR3 of the process before it.
  * @next_va: the instruction that would have been next.
  * @at_freeze: it ran when the CPU was stopped.
@@ -30,6 +33,7 @@ struct gdb_block {
 struct gdb_blocks {
 	struct gdb_block *list;
 	size_t nr;
+	size_t nr_run;
 	size_t nr_room;
 	struct btsrec_side side;
 	uint64_t next_va;

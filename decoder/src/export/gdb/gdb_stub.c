@@ -2,8 +2,9 @@
 /*
  * The dump as a remote target of gdb: one thread that never runs.  Its memory is
  * read through the page tables of the dump, its registers are those that the freeze
- * has.  Its history is for "record btrace bts". gdb's manual, "Packets", "General
- * Query Packets", "Branch Trace Format".
+ * has.  gdb steps back and forth along its history ("bs", "bc"): there both are as far
+ * as they are known.  The history is also for "record btrace bts".  gdb's manual,
+ * "Packets", "General Query Packets", "Stop Reply Packets", "Branch Trace Format".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,10 @@
 #include "base/options.h"
 #include "export/gdb/gdb_blocks.h"
 #include "export/gdb/gdb_packets.h"
+#include "export/gdb/gdb_replay.h"
+#include "flow/fault_frame.h"
 #include "flow/trace.h"
+#include "recorder/cpus.h"
 
 /* Longest piece of memory in one answer, two digits a byte. */
 #define MEMORY_BYTES	((GDB_PACKET_BYTES - 1) / 2)
@@ -34,6 +38,7 @@ struct stub {
 	const struct btsrec_gdb *wanted;
 	struct code *code;
 	struct gdb_blocks blocks;
+	struct gdb_replay replay;
 	char *trace;
 	bool trace_given;
 	bool recording;
@@ -56,6 +61,11 @@ static bool answer(struct stub *stub, const char *text)
 /* The first ones of gdb's amd64, in its order: 17 of 64 bits, then 7 of 32 bits. */
 enum { REG_RBP = 6, REG_RSP = 7, REG_RIP = 16, REG_EFLAGS = 17, REG_CS = 18, NR_REGS = 24 };
 
+static const enum sem_reg general[REG_RIP] = {
+	SEM_RAX, SEM_RBX, SEM_RCX, SEM_RDX, SEM_RSI, SEM_RDI, SEM_RBP, SEM_RSP,
+	SEM_R8, SEM_R9, SEM_R10, SEM_R11, SEM_R12, SEM_R13, SEM_R14, SEM_R15,
+};
+
 struct registers {
 	uint64_t value[NR_REGS];
 	bool known[NR_REGS];
@@ -67,19 +77,37 @@ static void set_register(struct registers *regs, unsigned int i, uint64_t value)
 	regs->known[i] = true;
 }
 
-static void get_registers(const struct stub *stub, struct registers *ret)
+/* Those of the freeze; an older recorder kept only some. */
+static void get_frozen(const struct btsrec_cpu *cpu, struct registers *ret)
 {
-	const struct btsrec_cpu *cpu = btsrec_cpu(stub->rec, stub->wanted->cpu);
+	const struct btsrec_registers *kept = cpus_registers(cpu);
+	struct fault_frame frame;
 
-	memset(ret, 0, sizeof(*ret));
-	set_register(ret, REG_RIP, stub->blocks.next_va);
-	if (!cpu->frozen || !stub->blocks.at_freeze)
-		return;
+	if (kept && kept->flags & BTSREC_REGISTERS_STOP) {
+		fault_frame_of(&kept->stop, &frame);
+		for (unsigned int i = 0; i < REG_RIP; i++)
+			set_register(ret, i, frame.regs[general[i]]);
+	}
 	set_register(ret, REG_RIP, cpu->freeze.ip);
 	set_register(ret, REG_RSP, cpu->freeze.sp);
 	set_register(ret, REG_RBP, cpu->freeze.bp);
 	set_register(ret, REG_EFLAGS, cpu->freeze.rflags);
 	set_register(ret, REG_CS, cpu->freeze.cs);
+}
+
+static void get_registers(struct stub *stub, struct registers *ret)
+{
+	const struct btsrec_cpu *cpu = btsrec_cpu(stub->rec, stub->wanted->cpu);
+	struct gdb_replay *replay = &stub->replay;
+	uint64_t value;
+
+	memset(ret, 0, sizeof(*ret));
+	set_register(ret, REG_RIP, replay->va);
+	if (gdb_replay_at_end(replay) && cpu->frozen && stub->blocks.at_freeze)
+		get_frozen(cpu, ret);
+	for (unsigned int i = 0; i < REG_RIP; i++)
+		if (gdb_replay_register(replay, general[i], &value))
+			set_register(ret, i, value);
 }
 
 /* Little-endian digits, or x for each digit that is not known. */
@@ -132,7 +160,11 @@ static bool answer_memory(struct stub *stub, const char *range)
 		return answer(stub, "E01");
 	if (nr_wanted > sizeof(bytes))
 		nr_wanted = sizeof(bytes);
-	(void)code_bytes(stub->code, stub->blocks.side.cr3, va, bytes, nr_wanted, &nr_bytes);
+	if (gdb_replay_at_end(&stub->replay))
+		(void)code_bytes(stub->code, stub->blocks.side.cr3, va, bytes, nr_wanted,
+				 &nr_bytes);
+	else
+		nr_bytes = gdb_replay_memory(&stub->replay, va, bytes, nr_wanted);
 	if (!nr_bytes && nr_wanted)
 		return answer(stub, "E14");
 	for (size_t i = 0; i < nr_bytes; i++)
@@ -205,13 +237,39 @@ static bool answer_document(struct stub *stub, const char *object)
 	return answer(stub, "");
 }
 
+/* --- Going back and forth ----------------------------------------------- */
+
+static bool answer_go(struct stub *stub, bool back, bool far)
+{
+	static const char *const stops[] = {
+		[GDB_STOP_STEP] = "T05thread:1;",
+		[GDB_STOP_BREAK] = "T05thread:1;swbreak:;",
+		[GDB_STOP_BEGIN] = "T05thread:1;replaylog:begin;",
+		[GDB_STOP_END] = "T05thread:1;replaylog:end;",
+	};
+
+	return answer(stub, stops[gdb_replay_go(&stub->replay, back, far)]);
+}
+
+/* "Z0,ADDRESS,KIND", or z; of hardware the same.  Nobody sees what is written. */
+static bool answer_breakpoint(struct stub *stub, const char *packet)
+{
+	unsigned long long va;
+	char type;
+
+	if (sscanf(packet + 1, "%c,%llx", &type, &va) != 2 || (type != '0' && type != '1'))
+		return answer(stub, "");
+	return answer(stub, gdb_replay_break(&stub->replay, va, *packet == 'Z') ? "OK" : "E01");
+}
+
 /* --- Packets ------------------------------------------------------------ */
 
 static bool answer_supported(struct stub *stub)
 {
 	snprintf(stub->answer, sizeof(stub->answer),
 		 "PacketSize=%x;QStartNoAckMode+;qXfer:features:read+;qXfer:btrace:read+;"
-		 "qXfer:btrace-conf:read+;Qbtrace:bts+;Qbtrace:off+;Qbtrace-conf:bts:size+",
+		 "qXfer:btrace-conf:read+;Qbtrace:bts+;Qbtrace:off+;Qbtrace-conf:bts:size+;"
+		 "swbreak+;ReverseStep+;ReverseContinue+",
 		 GDB_PACKET_BYTES - 1);
 	return answer(stub, stub->answer);
 }
@@ -258,13 +316,15 @@ static bool answer_setting(struct stub *stub, const char *setting)
 	}
 	if (begins(setting, "btrace:")) {
 		stub->recording = !strcmp(setting, "btrace:bts");
+		/* What gdb has of it ends there, and now gdb itself goes along it. */
+		gdb_replay_to_end(&stub->replay);
 		stub->trace_given = false;
 	}
 	return answer(stub, begins(setting, "btrace:") || begins(setting, "btrace-conf:bts:size=") ?
 		      "OK" : "");
 }
 
-/* Nothing runs here: breakpoints are always there, and what changes the dump fails. */
+/* Nothing runs here, and what changes the dump fails. */
 static bool answer_packet(struct stub *stub, const char *packet)
 {
 	switch (*packet) {
@@ -280,9 +340,15 @@ static bool answer_packet(struct stub *stub, const char *packet)
 		return answer_query(stub, packet + 1);
 	case 'Q':
 		return answer_setting(stub, packet + 1);
-	case 'H': case 'T': case 'Z': case 'z':
+	case 'Z': case 'z':
+		return answer_breakpoint(stub, packet);
+	case 'H': case 'T':
 		return answer(stub, "OK");
-	case 'c': case 's': case 'G': case 'P': case 'M':
+	case 'c': case 's':
+		return answer_go(stub, false, *packet == 'c');
+	case 'b':
+		return answer_go(stub, true, packet[1] == 'c');
+	case 'G': case 'P': case 'M':
 		return answer(stub, "E01");
 	case 'D':
 		stub->done = true;
@@ -305,6 +371,7 @@ static enum btsrec_status serve(struct stub *stub)
 	stub->trace = gdb_blocks_xml(&stub->blocks);
 	if (!stub->trace)
 		return msg_set(&stub->rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	gdb_replay_init(&stub->replay, stub->rec, stub->code, &stub->blocks, stub->wanted);
 	while (!stub->done && gdb_packets_read(&stub->packets))
 		if (!answer_packet(stub, stub->packets.packet))
 			break;
@@ -323,6 +390,7 @@ static enum btsrec_status serve_gdb(struct btsrec *rec, const struct btsrec_gdb 
 	stub->wanted = wanted;
 	stub->packets.link = link;
 	status = serve(stub);
+	gdb_replay_fini(&stub->replay);
 	gdb_blocks_fini(&stub->blocks);
 	free(stub->trace);
 	return session_end(rec, status);
