@@ -92,6 +92,7 @@ struct origin {
  * @numbers: of all that ran; borrowed.
  * @sp: the stack pointer of the thread there; its stack is the @stack_bytes around it that begin
  *	at a multiple of that.  0: not known.
+ * @is_there: is there memory at that address of the kernel?  NULL: nobody knows.
  * @is_within: it is part of another one.
  */
 struct origin_question {
@@ -100,6 +101,8 @@ struct origin_question {
 	const struct value_numbers *numbers;
 	uint64_t sp;
 	uint64_t stack_bytes;
+	bool (*is_there)(void *arg, uint64_t address);
+	void *arg;
 	bool is_within;
 };
 

@@ -114,6 +114,21 @@ uint8_t origin_bad_register(const struct reg_values_at *at, uint8_t a, uint8_t b
 	return is_kernel_a ? b : a;
 }
 
+/*
+ * Of @a and @b, which are added, memory is at @a, but not at @b: @b leads away from it.  That is
+ * likely: both look like addresses of the kernel.
+ */
+static bool leads_away(struct search *search, uint64_t a, uint64_t b)
+{
+	const struct origin_question *question = search->question;
+
+	if (!question->is_there || !code_is_kernel(a) || !code_is_kernel(b) ||
+	    !question->is_there(question->arg, a) || question->is_there(question->arg, b))
+		return false;
+	search->class = origin_worse(search->class, ORIGIN_LIKELY);
+	return true;
+}
+
 /* An address of the kernel went in, and none came out. */
 static bool spoils(struct search *search, const struct reg_values_step *step, uint8_t from)
 {
@@ -171,23 +186,30 @@ static void take(struct search *search, const struct reg_values_step *step, unsi
 
 /*
  * A sum of a register and of memory.  If one of the two is an address of the kernel, the other one
- * made it a bad address.  What was in memory is the difference.
+ * made it a bad address.  If both are, it is the one where no memory is.  What was in memory is the
+ * difference.
  */
 static bool sum_with_memory(struct search *search, const struct reg_values_step *step)
 {
 	const struct sem_operand *own = &step->insn->operands[0];
 	enum origin_class sum_class, own_class;
 	uint64_t sum, was;
+	bool is_memory;
 
 	if (step->insn->op != SEM_ADD || own->kind != SEM_REGISTER ||
 	    step->insn->load_bytes != WORD_BYTES)
 		return false;
 	sum = origin_known(&step->at, own->reg, true, &sum_class).value;
 	was = origin_known(&step->at, own->reg, false, &own_class).value;
-	if (sum_class == ORIGIN_UNKNOWN || own_class == ORIGIN_UNKNOWN ||
-	    code_is_kernel(was) == code_is_kernel(sum - was))
+	if (sum_class == ORIGIN_UNKNOWN || own_class == ORIGIN_UNKNOWN)
 		return false;
-	if (code_is_kernel(was)) {
+	is_memory = code_is_kernel(was) && !code_is_kernel(sum - was);
+	if (code_is_kernel(was) == code_is_kernel(sum - was)) {
+		is_memory = leads_away(search, was, sum - was);
+		if (!is_memory && !leads_away(search, sum - was, was))
+			return false;
+	}
+	if (is_memory) {
 		load(search, step);
 		search->expected = known_all(sum - was);
 		return true;

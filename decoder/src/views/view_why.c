@@ -250,20 +250,27 @@ static uint8_t string_register(const struct why *why, const struct sem_insn *ins
 	return registers->error_code & is_write ? SEM_RDI : SEM_RSI;
 }
 
+/* @arg: the session. */
+static bool is_there(void *arg, uint64_t address)
+{
+	const struct kread *kernel = symbols_kread(arg);
+	uint64_t pa;
+
+	return kernel && kread_pa(kernel, address, &pa);
+}
+
 /*
  * Of two registers that both look like addresses of the kernel.  Where memory is at the base, it is
  * the index that leads away from it.
  */
-static uint8_t bad_by_memory(const struct why *why, const struct reg_values_at *at, uint8_t base,
+static uint8_t bad_by_memory(struct why *why, const struct reg_values_at *at, uint8_t base,
 			     uint8_t index)
 {
-	const struct kread *kernel = symbols_kread(why->renderer.rec);
 	const struct known *value = &at->likely.before[base];
-	uint64_t pa;
 
-	if (index == SEM_NO_REG || value->mask != UINT64_MAX || !kernel)
+	if (index == SEM_NO_REG || value->mask != UINT64_MAX)
 		return base;
-	return kread_pa(kernel, value->value, &pa) ? index : base;
+	return is_there(why->renderer.rec, value->value) ? index : base;
 }
 
 /* The address that @insn could not access. */
@@ -509,6 +516,8 @@ static enum btsrec_status find_origin(struct why *why)
 	if (!numbers)
 		return msg_set(&why->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	why->question.numbers = numbers;
+	why->question.is_there = is_there;
+	why->question.arg = why->renderer.rec;
 	origin_find(why->values.values, &why->question, &why->origin);
 	if (!why->max_bytes)
 		origin_find_index(why->values.values, &why->question, &why->origin);
