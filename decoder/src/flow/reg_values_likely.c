@@ -23,15 +23,23 @@
 /* A repeated store of more is taken for one to an unknown address. */
 #define MAX_STRING_BYTES	65536
 
+/* Which stores to unknown addresses may be there. */
+enum part_of_memory {
+	MEMORY_IMAGE,	/* the kernel and its modules: none */
+	MEMORY_STACK,	/* pushes */
+	MEMORY_OTHER,
+	NR_MEMORY,
+};
+
 /**
  * struct way - what a pass knows of memory at its step
- * @memory: that of the kernel and its modules, where no stack is, is the second one.
- * @has_dump: of either, nothing else has run since.
+ * @memory: by enum part_of_memory.
+ * @has_dump: of each, nothing else has run since.
  * @nr_handlers: the step is in handlers of so many interrupts or exceptions that have returned.
  */
 struct way {
-	struct memory memory[2];
-	bool has_dump[2];
+	struct memory memory[NR_MEMORY];
+	bool has_dump[NR_MEMORY];
 	unsigned int nr_handlers;
 };
 
@@ -41,6 +49,7 @@ struct way {
  * @is_backward: which of them is under way.
  * @loaded, @stored: what is known of them in the step.
  * @changed: words that others write.
+ * @stacks: where each stack begins that something was pushed on.
  * @asked: in front of this step both ways were gone to; 0: they were not.
  */
 struct likely {
@@ -50,6 +59,7 @@ struct likely {
 	struct known loaded;
 	struct known stored;
 	struct changed changed;
+	struct memory stacks;
 	uint32_t asked;
 };
 
@@ -58,9 +68,15 @@ struct likely {
 /* Documentation/arch/x86/x86_64/mm.rst: from here on, the kernel and its modules. */
 #define IMAGE_VA	0xffffffff80000000ULL
 
-static bool is_image(uint64_t address)
+/* Stacks are aligned to their size; those of interrupts and exceptions are smaller. */
+#define STACK_BYTES	(1U << 14)
+
+static enum part_of_memory part_of(struct likely *pass, uint64_t address)
 {
-	return address >= IMAGE_VA;
+	if (address >= IMAGE_VA)
+		return MEMORY_IMAGE;
+	return memory_has(&pass->stacks, address & -(uint64_t)STACK_BYTES, 1) ? MEMORY_STACK :
+									       MEMORY_OTHER;
 }
 
 static struct way *way_of(struct likely *pass)
@@ -70,13 +86,13 @@ static struct way *way_of(struct likely *pass)
 
 static struct memory *memory_at(struct likely *pass, uint64_t address)
 {
-	return &way_of(pass)->memory[is_image(address)];
+	return &way_of(pass)->memory[part_of(pass, address)];
 }
 
-static void forget(struct likely *pass, bool image)
+static void forget(struct likely *pass, enum part_of_memory part)
 {
-	memory_forget(&way_of(pass)->memory[image]);
-	way_of(pass)->has_dump[image] = false;
+	memory_forget(&way_of(pass)->memory[part]);
+	way_of(pass)->has_dump[part] = false;
 }
 
 /* Elsewhere than other words of the stack it is not. */
@@ -95,11 +111,12 @@ static struct known look(struct likely *pass, uint64_t address, unsigned int nr_
 {
 	const struct reg_values *values = pass->values;
 	struct memory *memory = memory_at(pass, address);
+	const struct way *way = way_of(pass);
 	uint64_t value;
 
 	if (changed_has(&pass->changed, address, nr_bytes))
 		return known_none();
-	if (way_of(pass)->has_dump[is_image(address)] && !way_of(pass)->nr_handlers &&
+	if (way->has_dump[part_of(pass, address)] && !way->nr_handlers &&
 	    !memory_has(memory, address, nr_bytes) &&
 	    !changed_is_written(&pass->changed, address, nr_bytes) &&
 	    values->memory.read(values->memory.arg, false, address, nr_bytes, &value))
@@ -135,7 +152,9 @@ static void store(struct likely *pass, const struct sem_insn *insn, struct sem_s
 		return;
 	}
 	if (address.mask != UINT64_MAX && is_to_stack(insn))
-		forget(pass, false);
+		forget(pass, MEMORY_STACK);
+	else if (reg_values_pushes(insn))
+		memory_set(&pass->stacks, address.value & -(uint64_t)STACK_BYTES, 1, known_none());
 	if (address.mask != UINT64_MAX || nr_bytes > 512)
 		return;
 	pass->changed.stores[pass->values->step - pass->changed.first] = address.value;
@@ -224,8 +243,8 @@ static void follow_interrupts(struct likely *pass, const struct sem_insn *insn,
 /* Others than the thread may have stored, or the recorder. */
 static void cut(struct likely *pass)
 {
-	forget(pass, false);
-	forget(pass, true);
+	for (unsigned int part = 0; part < NR_MEMORY; part++)
+		forget(pass, part);
 }
 
 /* --- Passes ------------------------------------------------------------- */
@@ -288,7 +307,8 @@ static void pass_backward(struct likely *pass, size_t first)
 
 	pass->is_backward = true;
 	cut(pass);
-	way->has_dump[false] = way->has_dump[true] = values->memory.read;
+	for (unsigned int part = 0; part < NR_MEMORY; part++)
+		way->has_dump[part] = values->memory.read;
 	way->nr_handlers = 0;
 	memcpy(before, values->current, sizeof(before));
 	reg_values_start(values, before, &state);
@@ -329,14 +349,16 @@ static void choose(struct reg_values *values)
 /* Memory lacks something: then nothing is likely. */
 static bool is_lost(const struct likely *pass, bool *nomem)
 {
-	const struct memory *list[] = { &pass->ways[false].memory[false],
-		&pass->ways[false].memory[true], &pass->ways[true].memory[false],
-		&pass->ways[true].memory[true], &pass->changed.words, &pass->changed.written };
+	const struct memory *list[] = { &pass->changed.words, &pass->changed.written,
+					&pass->stacks };
 	bool lost = false;
 
-	for (unsigned int i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
-		*nomem |= list[i]->nomem;
-		lost |= list[i]->nomem || list[i]->full;
+	for (unsigned int i = 0; i < 3 + 2 * NR_MEMORY; i++) {
+		const struct memory *memory = i < 3 ? list[i] :
+			&pass->ways[i % 2].memory[(i - 3) / 2];
+
+		*nomem |= memory->nomem;
+		lost |= memory->nomem || memory->full;
 	}
 	return lost;
 }
@@ -389,8 +411,9 @@ void likely_free(struct likely *pass)
 {
 	if (!pass)
 		return;
-	for (unsigned int i = 0; i < 4; i++)
-		memory_fini(&pass->ways[i / 2].memory[i % 2]);
+	for (unsigned int i = 0; i < 2 * NR_MEMORY; i++)
+		memory_fini(&pass->ways[i % 2].memory[i / 2]);
+	memory_fini(&pass->stacks);
 	changed_fini(&pass->changed);
 	free(pass);
 }
@@ -419,6 +442,7 @@ bool reg_values_likely(struct reg_values *values, const struct reg_values_memory
 		return false;
 	}
 	pass->values = values;
+	memory_forget(&pass->stacks);
 	values->is_likely = true;
 	for (unsigned int i = 0; i < MAX_TRIES && !is_done; i++)
 		is_done = run_passes(pass, max_passes);

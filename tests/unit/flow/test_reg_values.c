@@ -269,7 +269,7 @@ START_TEST(handlers_within_handlers)
 }
 END_TEST
 
-/* Known in front of @place of the word that was pushed, and of one that a register was stored to. */
+/* What is known of memory in front of @place. */
 static void ck_memory(uint32_t place, uint64_t address, unsigned int nr_bytes, bool is_certain,
 		      bool is_likely, uint64_t value)
 {
@@ -373,6 +373,31 @@ START_TEST(constants)
 }
 END_TEST
 
+/* What is likely of a word that was pushed, after @push to where is not known. */
+static struct known pushed_before(const char *push, size_t nr_bytes)
+{
+	uint32_t last;
+
+	setup();
+	INSN(0x1000, "\xbc\x08\x70\x00\x00");			/* mov $0x7008, %esp */
+	INSN(0x1005, "\x6a\x05");				/* push $5 */
+	INSN(0x1007, "\x48\x8b\x22");				/* mov (%rdx), %rsp */
+	insn(0x100a, push, nr_bytes);
+	last = INSN(0x1010, "\x48\x8b\x0c\x25\x00\x70\x00\x00");	/* mov 0x7000, %rcx */
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &(struct reg_values_memory){ 0 }, 8));
+	look(last);
+	reg_values_free(values);
+	return at.likely.behind[SEM_RCX];
+}
+
+START_TEST(likely_on_stacks)
+{
+	ck_is(pushed_before("\x90", 1), 5);
+	ck_assert_uint_eq(pushed_before("\x50", 1).mask, 0);
+}
+END_TEST
+
 /* 8 bytes at 0x5000, and zeros at 0x6000. */
 static bool dumped(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
 		   uint64_t *ret)
@@ -417,9 +442,9 @@ START_TEST(likely)
 	ck_is(second, word);
 	run_likely("\x48\x89\x16", 3, &first, &second);
 	ck_is(first, word);
-	/* push %rdx: the stack pointer is not known, and it may be there. */
+	/* push %rdx: the stack pointer is not known, but there nothing has been pushed. */
 	run_likely("\x52", 1, &first, &second);
-	ck_assert_uint_eq(first.mask, 0);
+	ck_is(first, word);
 	ck_is(second, word);
 	/* movq $7,(%rbx); movb $7,(%rbx): what was in the word before is not known. */
 	run_likely("\x48\xc7\x03\x07\x00\x00\x00", 7, &first, &second);
@@ -669,6 +694,7 @@ END_TEST
 
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, stacks_somewhere, stack_below, seek,
 	       cuts, interrupts,
-	       interrupts_of_one_instruction, interrupted_code_goes_on, handlers, handlers_within_handlers, memory_at, begun,
-	       constants, likely, likely_cuts, likely_in_handlers,
+	       interrupts_of_one_instruction, interrupted_code_goes_on, handlers,
+	       handlers_within_handlers, memory_at, begun,
+	       constants, likely, likely_on_stacks, likely_cuts, likely_in_handlers,
 	       likely_stored, likely_refuted, likely_polled, contradictions)
