@@ -133,12 +133,21 @@ static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_
 	return true;
 }
 
-/* What the crash path counts in the area of its CPU is younger; what that points to, seldom. */
-static bool is_counted(const struct trace_constants *constants, uint64_t address,
-		       unsigned int nr_bytes, uint64_t value)
+/* Documentation/arch/x86/x86_64/mm.rst: from here on, the kernel and its modules. */
+#define IMAGE_VA	0xffffffff80000000ULL
+
+/*
+ * What the crash path and interrupts on it count, queue and take from queues in the area of its CPU
+ * is younger.  Pointers to objects of the kernel itself change seldom, and the thread is the same.
+ */
+static bool is_younger(const struct trace_values *values, uint64_t address, unsigned int nr_bytes,
+		       uint64_t value)
 {
+	const struct trace_constants *constants = &values->constants;
+
 	return constants->offset_at && address - constants->offset < MAX_AREA_BYTES &&
-	       (nr_bytes < 8 || !code_is_kernel(value));
+	       (nr_bytes < 8 || (value < IMAGE_VA && !(values->freeze && value ==
+						       values->freeze->task_kva)));
 }
 
 /*
@@ -156,7 +165,7 @@ static bool read_memory(void *arg, bool segment, uint64_t address, unsigned int 
 	    (address < sp && sp - address < STACKMEM_KERNEL_BYTES))
 		return false;
 	return read_bytes(&values->constants, address, nr_bytes, ret) &&
-	       !is_counted(&values->constants, address, nr_bytes, *ret);
+	       !is_younger(values, address, nr_bytes, *ret);
 }
 
 /* --- The thread that runs ------------------------------------------------ */
