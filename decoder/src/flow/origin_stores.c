@@ -243,6 +243,23 @@ static uint64_t value_stored(const struct search *search, const struct reg_value
 	return from->value;
 }
 
+/* Objects that are filled as a whole are seldom larger. */
+#define MAX_FILL_BYTES 4096
+
+/* A fill whose length is not known begins below what was loaded, or there. */
+static bool fills_towards(const struct search *search, const struct reg_values_step *step)
+{
+	const struct sem_insn *insn = step->insn;
+	enum origin_class class;
+	uint64_t from;
+
+	if (insn->op != SEM_STRING || !insn->store_bytes || insn->reads >> SEM_RSI & 1 ||
+	    !search->target.has_address)
+		return false;
+	from = origin_known(&step->at, SEM_RDI, false, &class).value;
+	return class != ORIGIN_UNKNOWN && search->target.address - from < MAX_FILL_BYTES;
+}
+
 /* Does @step store what was loaded, and nobody knows where? */
 static void suspect(struct search *search, const struct reg_values_step *step)
 {
@@ -251,7 +268,7 @@ static void suspect(struct search *search, const struct reg_values_step *step)
 
 	if (search->has_suspect ||
 	    search->expected.mask != known_bits(search->target.nr_bytes * 8U) ||
-	    search->expected.value <= MAX_COMMON)
+	    (search->expected.value <= MAX_COMMON && !fills_towards(search, step)))
 		return;
 	value = value_stored(search, step, &class);
 	if (class == ORIGIN_UNKNOWN || (value & search->expected.mask) != search->expected.value)
