@@ -6,8 +6,6 @@
 #include "base/bounds.h"
 #include "code/code_impl.h"
 
-#define ENDBR64		"\xf3\x0f\x1e\xfa"
-#define ENDBR64_BYTES	4
 #define INT3		0xcc
 #define NEAR_CALL	0xe8
 #define NEAR_CALL_BYTES	5
@@ -65,6 +63,17 @@ static size_t skip_one_of(const struct pattern *patterns, size_t nr, const uint8
 		if (matches(&patterns[i], bytes, nr_bytes))
 			return patterns[i].nr_bytes;
 	return 0;
+}
+
+size_t kernel_code_endbr(const uint8_t *bytes, size_t nr_bytes)
+{
+	static const struct pattern forms[] = {
+		PATTERN("\xf3\x0f\x1e\xfa"),
+		PATTERN("\x66\x0f\x1f\x00"),
+		PATTERN("\x0f\x1f\x40\xd6"),
+	};
+
+	return skip_one_of(forms, sizeof(forms) / sizeof(forms[0]), bytes, nr_bytes);
 }
 
 /* "mov %reg,(%rsp)"; -1: it is not. */
@@ -199,12 +208,11 @@ static const struct pattern unwind_depth[] = {
 
 static bool is_depth_thunk(struct code *code, uint64_t cr3, uint64_t va)
 {
-	static const struct pattern endbr64 = PATTERN(ENDBR64);
 	uint8_t bytes[16];
 	size_t nr_bytes, at;
 
 	(void)code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
-	at = skip_one_of(&endbr64, 1, bytes, nr_bytes);
+	at = kernel_code_endbr(bytes, nr_bytes);
 	return skip_one_of(unwind_depth, 2, bytes + at, nr_bytes - at) &&
 	       is_among_thunks(code, cr3, va);
 }
@@ -232,11 +240,12 @@ static bool may_begin_thunk(const uint8_t *bytes)
 	switch (bytes[0]) {
 	case 0x65: return bytes[1] == 0x48;
 	case 0xe8: return bytes[2] == 0x00;
-	case 0x0f: return bytes[1] == 0xae;
+	case 0x0f: return bytes[1] == 0xae || bytes[KERNEL_CODE_ENDBR_BYTES] == 0x65;
 	case 0xff: return bytes[1] >= 0xe0;
 	case 0x41: return bytes[1] == 0xff;
 	case 0xc3: return bytes[1] == INT3;
-	case 0xf3: return bytes[ENDBR64_BYTES] == 0x65;
+	case 0x66:
+	case 0xf3: return bytes[KERNEL_CODE_ENDBR_BYTES] == 0x65;
 	case INT3: return bytes[1] == INT3;
 	}
 	return false;
@@ -303,8 +312,7 @@ static const struct known table[] = {
 /* arch_rethook_trampoline (v5.18) and __kretprobe_trampoline (v5.15) push their own address. */
 static bool pushes_itself(const uint8_t *bytes, size_t nr_bytes, uint64_t va)
 {
-	size_t at = nr_bytes >= ENDBR64_BYTES && !memcmp(bytes, ENDBR64, ENDBR64_BYTES) ?
-		ENDBR64_BYTES : 0;
+	size_t at = kernel_code_endbr(bytes, nr_bytes);
 	int32_t pushed;
 
 	if (nr_bytes < at + 1 + sizeof(pushed) || bytes[at] != 0x68)
@@ -337,7 +345,6 @@ static size_t nop_bytes(const uint8_t *bytes, size_t nr_bytes)
 static size_t nr_skipped(const uint8_t *bytes, size_t nr_bytes)
 {
 	static const struct pattern before[] = {
-		PATTERN(ENDBR64),
 		PATTERN("\x9c"),
 		PATTERN("\x48\x83\xec\x08"),
 		PATTERN("\x48\x89\xe7"),
@@ -347,6 +354,8 @@ static size_t nr_skipped(const uint8_t *bytes, size_t nr_bytes)
 	};
 	size_t nr = skip_one_of(before, sizeof(before) / sizeof(before[0]), bytes, nr_bytes);
 
+	if (!nr)
+		nr = kernel_code_endbr(bytes, nr_bytes);
 	if (!nr)
 		nr = skip_one_of(account_depth, 2, bytes, nr_bytes);
 	return nr ? nr : nop_bytes(bytes, nr_bytes);
@@ -406,7 +415,7 @@ bool kernel_code_entry(struct code *code, uint64_t va)
 	if (!code_is_kernel(va) || va % FUNCTION_ALIGN)
 		return false;
 	(void)code_bytes(code, 0, va, bytes, sizeof(bytes), &nr_bytes);
-	if (!memcmp(bytes, ENDBR64, ENDBR64_BYTES) || !memcmp(bytes, nop5, sizeof(nop5)))
+	if (kernel_code_endbr(bytes, nr_bytes) || !memcmp(bytes, nop5, sizeof(nop5)))
 		return true;
 	return *bytes == NEAR_CALL && !code_decode(code, 0, va, false, &insn) && insn.has_target &&
 	       kernel_code_at(code, insn.target) == KERNEL_CODE_TRAMPOLINE;

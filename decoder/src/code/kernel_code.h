@@ -30,11 +30,23 @@ enum kernel_code {
 /** kernel_code_at() - what begins at the kernel address @va; PLAIN if it is not in the dump */
 enum kernel_code kernel_code_at(struct code *code, uint64_t va);
 
+#define KERNEL_CODE_ENDBR_BYTES	4
+
+/**
+ * kernel_code_endbr() - the ENDBR64 that @bytes begin with
+ *
+ * Or the NOP by which the kernel has sealed one that no indirect call needs: gen_endbr_poison() of
+ * asm/ibt.h, since v5.18 "osp nopl (%rax)", later "nopl -42(%rax)".  Compilers make neither.
+ *
+ * Return: KERNEL_CODE_ENDBR_BYTES; 0: there is none.
+ */
+size_t kernel_code_endbr(const uint8_t *bytes, size_t nr_bytes);
+
 /**
  * kernel_code_entry() - do the bytes at @va look like the beginning of a function?
  *
- * ENDBR64, or what ftrace has at the entry of all functions that can be traced.  Others look like
- * nothing.
+ * kernel_code_endbr(), or what ftrace has at the entry of all functions that can be traced.  Others
+ * look like nothing.
  */
 bool kernel_code_entry(struct code *code, uint64_t va);
 

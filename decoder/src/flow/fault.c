@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/fault.h"
 
+#include "code/kernel_code.h"
 #include "recorder/record.h"
 
 /* DEBUGCTL.TR and .BTS (SDM vol. 3B, "IA32_DEBUGCTL MSR"): both are needed to record. */
@@ -8,7 +9,6 @@
 
 /* ftrace's call at the beginning of a function, maybe after an ENDBR. */
 #define HOOK_CALL_BYTES		5
-#define ENDBR_BYTES		4
 
 /* An IRET (with REX.W) that leads behind itself is no return: sync_core(). */
 #define IRET_BYTES		2
@@ -191,7 +191,7 @@ static void note_trap(struct fault_search *search, const struct btsrec_event *ev
 	uint64_t distance = search->freeze->ip - event->branch.from;
 
 	if (search->freeze->reason == BTSREC_REASON_OOPS && !search->trap.kind &&
-	    distance > HOOK_CALL_BYTES + ENDBR_BYTES)
+	    distance > HOOK_CALL_BYTES + KERNEL_CODE_ENDBR_BYTES)
 		note_fault(search, FAULT_EXCEPTION, event, branch, &search->trap);
 }
 
@@ -262,7 +262,7 @@ static bool feed_entry(struct fault_search *search, const struct btsrec_event *e
 static bool is_call(const struct fault_search *search, const struct btsrec_record *record)
 {
 	return search->site && !search->returns.nr &&
-	       (record->to == search->site || record->to == search->site - ENDBR_BYTES);
+	       (record->to == search->site || record->to == search->site - KERNEL_CODE_ENDBR_BYTES);
 }
 
 static bool feed_branch(struct fault_search *search, const struct btsrec_event *event,

@@ -9,7 +9,6 @@
 
 /* ftrace's call at the beginning of a function, maybe after an ENDBR. */
 #define HOOK_CALL_BYTES	5
-#define ENDBR_BYTES	4
 
 /* The longest call is one with an address of 4 bytes, an SIB byte and two prefixes. */
 #define CALL_MAX_BYTES	9
@@ -490,7 +489,7 @@ static bool is_at_entry(struct code *code, uint64_t sp, uint64_t ip)
 	uint64_t target, word;
 
 	return read_word(code, sp, &word) && unwind_call(code, word, &target) &&
-	       ip - HOOK_CALL_BYTES - target <= ENDBR_BYTES;
+	       ip - HOOK_CALL_BYTES - target <= KERNEL_CODE_ENDBR_BYTES;
 }
 
 void unwind_freeze(struct unwind *unwind, struct code *code, const struct btsrec_freeze *freeze)
@@ -512,13 +511,12 @@ static bool changes_stacks(struct code *code, uint64_t va)
 {
 	static const uint8_t wanted[] = { 0x55, 0x53, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56,
 					  0x41, 0x57, 0x48, 0x89, 0xa7 };
-	static const uint8_t endbr[ENDBR_BYTES] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	uint8_t bytes[ENDBR_BYTES + sizeof(wanted)];
+	uint8_t bytes[KERNEL_CODE_ENDBR_BYTES + sizeof(wanted)];
 	size_t nr_bytes, at;
 
 	if (code_bytes(code, 0, va, bytes, sizeof(bytes), &nr_bytes))
 		return false;
-	at = memcmp(bytes, endbr, sizeof(endbr)) ? 0 : sizeof(endbr);
+	at = kernel_code_endbr(bytes, nr_bytes);
 	return !memcmp(bytes + at, wanted, sizeof(wanted));
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The signature of a summary: which functions are in it. */
+#include <string.h>
+
 #include "code/kernel_code.h"
 #include "flow/trace.h"
 #include "symbols/symbol.h"
@@ -30,12 +32,20 @@ static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
 	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
 }
 
-/* Where a thread begins is code that kernels name in several ways. */
+/*
+ * Where a thread begins is code that kernels name in several ways.  Since v6.5 it calls a function
+ * in C, which is named as that code was before (arch/x86/kernel/process_64.c).
+ */
 static bool begins_thread(struct btsrec *rec, uint64_t va)
 {
+	static const char first[] = "ret_from_fork";
 	struct symbol_name name;
 
-	return symbol_find_as(rec, va, false, &name) && trace_is_fork(rec, va - name.offset_bytes);
+	if (!symbol_find_as(rec, va, false, &name))
+		return false;
+	return trace_is_fork(rec, va - name.offset_bytes) ||
+	       (!*name.module && name.name_bytes == strlen(first) &&
+		!memcmp(name.name, first, name.name_bytes));
 }
 
 uint64_t summary_unreliable_n(const struct summary *view, uint64_t end_n)

@@ -330,8 +330,12 @@ static noinline int deadlock_ba(void *unused)
 }
 
 /* In the interrupt itself: softirqs may have been left to a thread, which waits for this CPU. */
-static enum hrtimer_restart on_deadlock(struct hrtimer *unused)
+static enum hrtimer_restart on_deadlock(struct hrtimer *timer)
 {
+	if (atomic_read(&nr_holders) < 2) {
+		hrtimer_forward_now(timer, ms_to_ktime(DEADLOCK_MS));
+		return HRTIMER_RESTART;
+	}
 	WRITE_ONCE(nmi_task, NMI_LOCKUP);
 	send_nmi(other_cpu);
 	return HRTIMER_NORESTART;

@@ -78,6 +78,9 @@ START_TEST(entries)
 		bool is_one;
 	} expected[] = {
 		{ BYTES("\xf3\x0f\x1e\xfa"), 0, true },
+		{ BYTES("\x66\x0f\x1f\x00"), 0, true },
+		{ BYTES("\x0f\x1f\x40\xd6"), 0, true },
+		{ BYTES("\x0f\x1f\x40\x00"), 0, false },
 		{ BYTES("\x0f\x1f\x44\0\0"), 0x10, true },
 		{ BYTES("\x0f\x1f\x44\0\0"), 0x18, false },
 		{ BYTES("\x55\x48\x89\xe5"), 0, false },
@@ -241,7 +244,7 @@ int main(void)
 	tcase_set_timeout(tcase, BTSREC_CK_TIMEOUT_S);
 	tcase_add_loop_test(tcase, codes_by_their_bytes, 0, NR(codes));
 	tcase_add_test(tcase, no_thread_begins_after_a_call);
-	tcase_add_loop_test(tcase, entries, 0, 6);
+	tcase_add_loop_test(tcase, entries, 0, 9);
 	tcase_add_test(tcase, switches);
 	tcase_add_test(tcase, no_switch);
 	tcase_add_loop_test(tcase, thunks_by_their_order, 0, NR(thunks));

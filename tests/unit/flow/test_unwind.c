@@ -107,6 +107,21 @@ START_TEST(ways_that_disagree_end_it)
 }
 END_TEST
 
+/* A call that never returns is the last of its function; a sealed one begins behind it. */
+START_TEST(a_call_that_never_returns_ends_at_a_sealed_function)
+{
+	begin();
+	/* je to the call; pop %rbx; ret; call OUTER; NOPs; a sealed ENDBR64, and push %rbp. */
+	cf_put(TEXT + 0x280, "\x74\x02\x5b\xc3\xe8\x77\xfe\xff\xff\x66\x2e\x0f\x1f\x44\0\0"
+			     "\x66\x0f\x1f\0\x55\xc3");
+	put_word(STACK + 8, OUTER + 10);
+	cf_start();
+	unwind_begin(&u, cf_code, TEXT + 0x280, STACK, 0);
+	ck_caller(OUTER + 5, STACK + 16);
+	cf_finish();
+}
+END_TEST
+
 START_TEST(the_call_of_a_cold_part_is_found)
 {
 	begin();
@@ -285,6 +300,7 @@ END_TEST
 
 BTSREC_CK_MAIN("unwind", the_code_says_where_callers_are, a_word_after_no_call_is_no_caller,
 	       a_call_with_a_kprobe_is_one, ways_that_disagree_end_it,
+	       a_call_that_never_returns_ends_at_a_sealed_function,
 	       the_call_of_a_cold_part_is_found, frame_pointers_and_other_stacks_are_followed,
 	       exceptions_lead_to_what_they_interrupted, a_system_call_ends_at_user_code,
 	       a_hook_at_an_entry_has_its_caller_on_top, a_thread_that_was_switched_from_is_found,
