@@ -288,7 +288,9 @@ void origin_add_suspect(struct search *search)
 	if (!search->has_suspect || !origin->nr || origin->nr == ORIGIN_MAX_HOPS)
 		return;
 	last = origin->hops[origin->nr - 1].kind;
-	if (last == ORIGIN_CHANGED || last == ORIGIN_OLDER)
+	/* A value that is everywhere was there before, if no store to it is known. */
+	if (last == ORIGIN_CHANGED ||
+	    (last == ORIGIN_OLDER && search->suspect.value > MAX_COMMON))
 		origin->hops[origin->nr++] = search->suspect;
 }
 
