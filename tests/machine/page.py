@@ -54,8 +54,8 @@ class Page:
 
 
 def _function(place: str) -> str:
-    """Without what gcc adds to a part of a function: .cold"""
-    return place.split("+")[0].split(".")[0]
+    """Without what gcc adds to a part of a function: .cold; that lies before it, or behind."""
+    return re.split(r"[+-]0x|\.", place)[0]
 
 
 def verdict_fault(page: Page, kind: Kind) -> str:
