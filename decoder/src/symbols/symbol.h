@@ -207,6 +207,7 @@ enum symbol_dump_place {
 	SYMBOL_DUMP_NATIVE_CLOCK,
 	SYMBOL_DUMP_PV_CLOCK,
 	SYMBOL_DUMP_PV_OPS,
+	SYMBOL_DUMP_RCU_DATA,		/* in the area of a CPU */
 	SYMBOL_DUMP_NR_PLACES,
 };
 

@@ -149,6 +149,7 @@ static void kernel_places(struct symbol_dump *dump, const struct symbol_list *li
 		[SYMBOL_DUMP_NATIVE_CLOCK] = "native_sched_clock",
 		[SYMBOL_DUMP_PV_CLOCK] = "__SCK__pv_sched_clock",
 		[SYMBOL_DUMP_PV_OPS] = "pv_ops",
+		[SYMBOL_DUMP_RCU_DATA] = "rcu_data",
 	};
 
 	for (size_t i = 0; i < SYMBOL_DUMP_NR_PLACES; i++) {

@@ -148,7 +148,7 @@ static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsig
 	if (!status && view->nr_events)
 		status = calltree_read(&view->calls.tree, rec, cpu, 0, last_of_tree(view),
 				       nr_tree_events(btsrec_cpu(rec, cpu)), &view->calls.fault);
-	if (!status && btsrec_cpu(rec, cpu) == session_failed_cpu(rec))
+	if (!status && btsrec_cpu(rec, cpu) == view->judged)
 		status = summary_follow(view, rec, btsrec_cpu(rec, cpu));
 	if (!status)
 		view->nr_open = nr_own_calls(view, btsrec_cpu(rec, cpu));
@@ -192,11 +192,10 @@ static bool is_from_user(const struct summary *view, const struct calltree_line 
 static bool is_its_interrupt(const struct summary *view, const struct calltree_line *line)
 {
 	const struct fault *fault = &view->calls.fault;
-	const struct btsrec_cpu *failed = session_failed_cpu(view->calls.renderer.rec);
 
 	return (fault->kind == FAULT_EXCEPTION || fault->kind == FAULT_CALL) &&
 	       line->frame == FRAME_IRQ && line->n != fault->n &&
-	       !verdict_is_lockup((enum btsrec_reason)failed->freeze.reason);
+	       !verdict_is_lockup((enum btsrec_reason)view->judged->freeze.reason);
 }
 
 /*
@@ -351,12 +350,13 @@ static enum btsrec_status begin_without(void *arg)
 	return view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
-/* It failed, or had the same fault before it could be stopped. */
-static bool prints_in_full(const struct btsrec *rec, const struct btsrec_cpu *cpu)
+/* It failed, or had the same fault before it could be stopped; or it is judged. */
+static bool prints_in_full(const struct summary *view, const struct btsrec *rec,
+			   const struct btsrec_cpu *cpu)
 {
 	const struct btsrec_cpu *failed = session_failed_cpu(rec);
 
-	return cpu == failed || summary_failed_too(rec, failed, cpu);
+	return cpu == view->judged || cpu == failed || summary_failed_too(rec, failed, cpu);
 }
 
 static void print_locks(struct summary *view)
@@ -372,28 +372,28 @@ static void print_locks(struct summary *view)
 
 static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, unsigned int number)
 {
-	const struct btsrec_cpu *failed = session_failed_cpu(rec);
-	bool has_failed = failed && failed->cpu == number;
+	const struct btsrec_cpu *cpu = btsrec_cpu(rec, number);
+	bool is_judged = view->judged && cpu == view->judged;
 	enum btsrec_status status;
 
-	if (has_failed) {
+	if (is_judged) {
 		view->first_open = first_of_path(view);
-		status = summary_judge(view, rec, failed);
+		status = summary_judge(view, rec, cpu);
 		if (status)
 			return status;
-		summary_sign(view, rec, failed);
-		status = summary_operand_read(view, rec, failed);
+		summary_sign(view, rec, cpu);
+		status = summary_operand_read(view, rec, cpu);
 		if (status)
 			return status;
 		view->format->begin(view);
 		summary_operand_drop(view);
 		print_locks(view);
 	}
-	if (view->is_grouped && !prints_in_full(rec, btsrec_cpu(rec, number)))
-		summary_group_add(view, btsrec_cpu(rec, number));
+	if (view->is_grouped && !prints_in_full(view, rec, cpu))
+		summary_group_add(view, cpu);
 	else
-		view->format->cpu(view, btsrec_cpu(rec, number), has_failed);
-	if (!has_failed)
+		view->format->cpu(view, cpu);
+	if (!is_judged)
 		return BTSREC_OK;
 	status = print_path(view, rec);
 	if (!status)
@@ -413,18 +413,18 @@ static enum btsrec_status show_cpu(void *arg, unsigned int number)
 	return status ? status : view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
-/* All that have a ring, the one that failed before the others. */
-static size_t list_cpus(const struct btsrec *rec, unsigned int *ret)
+/* All that have a ring, the one that is @judged before the others. */
+static size_t list_cpus(const struct btsrec *rec, const struct btsrec_cpu *judged,
+			unsigned int *ret)
 {
-	const struct btsrec_cpu *failed = session_failed_cpu(rec);
 	size_t nr = 0;
 
-	if (failed)
-		ret[nr++] = failed->cpu;
+	if (judged)
+		ret[nr++] = judged->cpu;
 	for (unsigned int i = 0; i < btsrec_nr_cpu_ids(rec); i++) {
 		const struct btsrec_cpu *cpu = btsrec_cpu(rec, i);
 
-		if (cpu && cpu != failed)
+		if (cpu && cpu != judged)
 			ret[nr++] = i;
 	}
 	return nr;
@@ -438,9 +438,11 @@ static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format f
 	return cpus_check(rec, NULL, 0);
 }
 
-/** struct summary_how - @locks, @moment, @groups, @is_grouped, @fn, @arg: see struct summary */
+/** struct summary_how - @judged, @locks, ... @is_grouped, @fn, @arg: see struct summary */
 struct summary_how {
 	enum btsrec_format format;
+	unsigned int judged_cpu;
+	bool is_judged;
 	struct summary_locks locks;
 	struct summary_moment moment;
 	struct summary_groups groups;
@@ -456,6 +458,7 @@ static bool summary_open(void *arg, void *data, struct btsrec *rec)
 
 	calls_init(&view->calls, rec, how->format);
 	view->calls.source = true;
+	view->judged = how->is_judged ? btsrec_cpu(rec, how->judged_cpu) : NULL;
 	view->is_grouped = how->is_grouped;
 	view->locks = &how->locks;
 	view->moment = how->moment;
@@ -536,13 +539,16 @@ static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how
 	struct cpu_tasks grouped = work;
 	_cleanup_free_ unsigned int *cpus = calloc(btsrec_nr_cpu_ids(rec) + 1UL, sizeof(*cpus));
 	enum btsrec_status status = summary_check(rec, how.format);
+	const struct btsrec_cpu *judged = status ? NULL : summary_judged_cpu(rec);
 	size_t nr_cpus;
 
 	if (!cpus)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	if (!status && !session_failed_cpu(rec))
+	how.is_judged = judged;
+	how.judged_cpu = judged ? judged->cpu : 0;
+	if (!status && !judged)
 		status = cpu_tasks_one(rec, &work, begin_without, &how, sink);
-	nr_cpus = list_cpus(rec, cpus);
+	nr_cpus = list_cpus(rec, judged, cpus);
 	how.is_grouped = !how.fn && how.format == BTSREC_FORMAT_TEXT &&
 			 nr_cpus > SUMMARY_MAX_FULL + 1;
 	if (!status)

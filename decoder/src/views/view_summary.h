@@ -153,6 +153,7 @@ struct summary_moment {
  * @ip: where the CPU was stopped, or, if it ends before or was not, where its newest branch led.
  * @moved: the fault lies on @fault_cpu: its handler went on elsewhere, and the tree is that of its
  *	thread, @followed, over all CPUs.
+ * @judged: the CPU whose history the verdict is of, which is printed first; NULL: none failed.
  * @verdict: of the first fault; @sentence: what it says, or why there is none.
  * @stack: what the history lacks, from memory.
  * @survived: the system went on, so that memory is not of the time of the freeze.
@@ -181,6 +182,7 @@ struct summary {
 	bool moved;
 	unsigned int fault_cpu;
 	struct view_thread followed;
+	const struct btsrec_cpu *judged;
 	struct verdict verdict;
 	struct summary_subject subject;
 	struct summary_stack stack;
@@ -200,15 +202,30 @@ struct summary {
 	void *arg;
 };
 
+/**
+ * summary_judged_cpu() - the CPU that failed first, or the one for which it had waited
+ *
+ * A CPU that reports an RCU stall may have found it of another one.
+ *
+ * Return: NULL: none failed.
+ */
+const struct btsrec_cpu *summary_judged_cpu(struct btsrec *rec);
+
+/** summary_verdict_cpu() - the number of the CPU that the verdict is of */
+static inline unsigned int summary_verdict_cpu(const struct summary *view)
+{
+	return view->judged ? view->judged->cpu :
+			      btsrec_root(view->calls.renderer.rec)->freeze_cpu;
+}
+
 /** summary_log_read() - the lines around the fault at @end_tsc; 0: there was none */
 void summary_log_read(struct btsrec *rec, uint64_t end_tsc, struct summary_log *ret);
 
 /**
  * struct summary_format - how one format words it
- * @begin: once; the CPU that failed first is the one at hand.
+ * @begin: once; the CPU that is judged is the one at hand.
  * @lock: after it, once for each of summary.locks->waits, with its @sentence.
- * @cpu: what @cpu was doing; its path is printed after it if it is the one that
- *	@failed first.
+ * @cpu: what @cpu was doing; its path is printed after it if it is the one that is judged.
  * @log: once, after the path, or after the beginning if no CPU failed.
  * @recursion: NULL, or called where so many open calls are left out of the path, which repeat
  *	those before.
@@ -216,7 +233,7 @@ void summary_log_read(struct btsrec *rec, uint64_t end_tsc, struct summary_log *
 struct summary_format {
 	void (*begin)(struct summary *view);
 	void (*lock)(struct summary *view, const struct summary_lock *lock, const char *sentence);
-	void (*cpu)(struct summary *view, const struct btsrec_cpu *cpu, bool failed);
+	void (*cpu)(struct summary *view, const struct btsrec_cpu *cpu);
 	void (*recursion)(struct summary *view, size_t nr_calls);
 	void (*log)(struct summary *view, struct summary_log *log);
 };
@@ -324,9 +341,8 @@ void summary_say_callers(struct sentence *sentence, const struct summary *view);
 void summary_say_interrupt(struct sentence *sentence, const struct summary *view,
 			   const struct btsrec_freeze *freeze);
 
-/** summary_say_others() - of the verdict: which CPUs failed beside @failed */
-void summary_say_others(struct sentence *sentence, const struct summary *view,
-			const struct btsrec_cpu *failed);
+/** summary_say_others() - of the verdict: which CPUs failed too, or reported it */
+void summary_say_others(struct sentence *sentence, const struct summary *view);
 
 /** summary_say() - word the verdict, which is known */
 void summary_say(struct summary *view, const struct btsrec_cpu *failed);

@@ -91,11 +91,14 @@ bool summary_failed_too(const struct btsrec *rec, const struct btsrec_cpu *faile
 	       cpu->freeze.tsc <= btsrec_root(rec)->freeze_tsc;
 }
 
-void summary_say_others(struct sentence *sentence, const struct summary *view,
-		       const struct btsrec_cpu *failed)
+void summary_say_others(struct sentence *sentence, const struct summary *view)
 {
 	const struct btsrec *rec = view->calls.renderer.rec;
+	const struct btsrec_cpu *failed = session_failed_cpu(rec);
 
+	if (failed != view->judged)
+		sentence_add(sentence, "; on CPU %u, reported by CPU %u",
+			     view->judged->cpu, failed->cpu);
 	for (unsigned int i = 0; i < btsrec_nr_cpu_ids(rec); i++) {
 		const struct btsrec_cpu *cpu = btsrec_cpu(rec, i);
 

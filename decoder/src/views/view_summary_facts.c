@@ -130,20 +130,28 @@ static void find_target(struct evidence *found, struct code *code)
 
 /* --- Where a lockup is --------------------------------------------------- */
 
-/* The entry of what interrupted the thread and reports it: its place among the open calls. */
-static bool find_report(const struct summary *view, size_t *ret)
+/*
+ * The entry of what interrupted the thread and reports it: its place among the open calls.  Another
+ * CPU's NMI may have come in such an interrupt, which has lasted less than what it came upon.
+ */
+static bool find_report(const struct summary *view, const struct btsrec_cpu *cpu, size_t *ret)
 {
 	const struct calltree *tree = &view->calls.tree;
+	bool found = false;
 
 	for (size_t i = view->nr_open; i; i--) {
 		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
 
-		if (line.frame == FRAME_IRQ || line.frame == FRAME_NMI) {
-			*ret = i - 1;
-			return true;
-		}
+		if (line.frame != FRAME_IRQ && line.frame != FRAME_NMI)
+			continue;
+		if (found && line.call.nr_branches > view->nr_branches / 2)
+			break;
+		*ret = i - 1;
+		found = true;
+		if (!cpu->freeze.via_nmi)
+			break;
 	}
-	return false;
+	return found;
 }
 
 /* Branches of the thread since the newest task switch, if nothing was lost since. */
@@ -229,7 +237,7 @@ static void find_stay(struct evidence *found, const struct summary *view,
 	if (!verdict_is_lockup(found->facts.reason) || !cpu->freeze.pid ||
 	    summary_unreliable_n(view, UINT64_MAX) || stalls_elsewhere(view, cpu))
 		return;
-	if (!find_report(view, &end))
+	if (!find_report(view, cpu, &end))
 		return;
 	ip = calltree_line(tree, tree->open[end]).from;
 	if (!code_is_kernel(ip))

@@ -46,7 +46,7 @@ static void json_verdict(struct summary *view)
 	struct renderer *r = &view->calls.renderer;
 
 	out_literal(&r->out, "{\"cpu\":");
-	out_dec(&r->out, btsrec_root(r->rec)->freeze_cpu, 0);
+	out_dec(&r->out, summary_verdict_cpu(view), 0);
 	json_word(&r->out, "kind", "verdict");
 	json_word(&r->out, "verdict", verdict_kind_str(verdict->kind));
 	if (access)
@@ -190,7 +190,7 @@ static void json_stack(struct summary *view)
 	out_char(&r->out, ']');
 }
 
-static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool failed)
+static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu)
 {
 	const char *reason = info_reason_str(cpu);
 	struct out *out = &view->calls.renderer.out;
@@ -201,7 +201,7 @@ static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 	json_word(out, "state", info_cpu_state_str(cpu->state));
 	if (reason)
 		json_word(out, "reason", reason);
-	json_bool(out, "first_fault", failed);
+	json_bool(out, "first_fault", cpu == session_failed_cpu(view->calls.renderer.rec));
 	if (cpu->state == BTSREC_CPU_FROZEN) {
 		json_bool(out, "via_nmi", cpu->freeze.via_nmi);
 		json_thread(out, cpu->freeze.pid, cpu->freeze.tgid, cpu->freeze.comm);

@@ -194,7 +194,7 @@ static void text_stack(struct summary *view)
 	}
 }
 
-static void text_doing(struct summary *view, const struct btsrec_cpu *cpu, bool failed)
+static void text_doing(struct summary *view, const struct btsrec_cpu *cpu)
 {
 	struct out *out = &view->calls.renderer.out;
 
@@ -206,7 +206,7 @@ static void text_doing(struct summary *view, const struct btsrec_cpu *cpu, bool 
 		out_literal(out, ", no branches\n");
 		return;
 	}
-	if (failed) {
+	if (cpu == view->judged) {
 		out_literal(out, ", at ");
 		calls_function(&view->calls.renderer, view->ip);
 	} else {
@@ -350,9 +350,10 @@ static void text_memory(struct summary *view)
 		out_literal(&r->out, "  ...\n");
 }
 
-static void text_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool failed)
+static void text_cpu(struct summary *view, const struct btsrec_cpu *cpu)
 {
 	struct out *out = &view->calls.renderer.out;
+	bool is_judged = cpu == view->judged;
 
 	out_literal(out, "\nCPU ");
 	out_dec(out, cpu->cpu, 0);
@@ -360,14 +361,14 @@ static void text_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool fa
 	render_cpu_state(out, cpu);
 	if (cpu->state == BTSREC_CPU_FROZEN && cpu->freeze.via_nmi)
 		out_literal(out, " by NMI");
-	text_doing(view, cpu, failed);
-	if (view->ends_before && !failed) {
+	text_doing(view, cpu);
+	if (view->ends_before && !is_judged) {
 		out_literal(out, "  history ");
 		text_ends_before(view, &cpu->freeze, "stop");
 	}
 	text_history(view, cpu);
 	text_switches(view, cpu);
-	if (!failed)
+	if (!is_judged)
 		return;
 	text_memory(view);
 	text_path(view);

@@ -50,8 +50,7 @@ static void put_fault(struct summary *view)
 
 static void put_verdict(struct summary *view)
 {
-	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
-	struct btsrec_digest value = begin(BTSREC_DIGEST_VERDICT, root->freeze_cpu);
+	struct btsrec_digest value = begin(BTSREC_DIGEST_VERDICT, summary_verdict_cpu(view));
 	const struct verdict *verdict = &view->verdict;
 	struct symbol_name name;
 
@@ -157,13 +156,13 @@ static void put_stack(struct summary *view)
 	}
 }
 
-static void put_cpu(struct summary *view, const struct btsrec_cpu *cpu, bool failed)
+static void put_cpu(struct summary *view, const struct btsrec_cpu *cpu)
 {
 	struct btsrec_digest value = begin(BTSREC_DIGEST_CPU, cpu->cpu);
 
 	value.reason = info_reason_str(cpu);
 	value.page = cpu;
-	value.first_fault = failed;
+	value.first_fault = cpu == session_failed_cpu(view->calls.renderer.rec);
 	value.nr_branches = view->nr_branches;
 	put(view, &value);
 	if (view->nr_branches)

@@ -407,5 +407,5 @@ void summary_say(struct summary *view, const struct btsrec_cpu *failed)
 			     view->fault_cpu, failed->cpu);
 	if (view->survived)
 		sentence_add(&sentence, "; the system went on");
-	summary_say_others(&sentence, view, failed);
+	summary_say_others(&sentence, view);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's BTF, with the prototypes of its functions, and struct task_struct. */
+/* The kernel's BTF, with the prototypes of its functions, and a few structs. */
 #include "mkimage.h"
 
 #include <bpf/btf.h>
@@ -43,6 +43,11 @@ static void make_types(void)
 	btf__add_struct(btf, "task_struct", 16);
 	btf__add_field(btf, "pid", ids[INT], 0, 0);
 	btf__add_field(btf, "stack", ids[LONG], 64, 0);
+	btf__add_struct(btf, "rcu_data", 24);
+	btf__add_field(btf, "mynode", ids[LONG], 64, 0);
+	btf__add_field(btf, "grpmask", ids[LONG], 128, 0);
+	btf__add_struct(btf, "rcu_node", 16);
+	btf__add_field(btf, "qsmask", ids[LONG], 64, 0);
 }
 
 static int type_of(const char *word)
