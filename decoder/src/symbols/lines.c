@@ -256,7 +256,7 @@ size_t line_inlined(struct btsrec *rec, uint64_t va, struct line_inlined *ret)
 	if (!line_find(rec, va, &line))
 		return 0;
 	object = object_at(rec, rec->lines.data, va);
-	if (lines_place_find(&object->place, va, &address))
+	if (object && lines_place_find(&object->place, va, &address))
 		nr = dwarf_file_inlined(object->file, address, inlined, LINE_MAX_INLINED);
 	for (size_t i = 0; i < nr; i++)
 		ret[i] = (struct line_inlined){ inlined[i].function,
