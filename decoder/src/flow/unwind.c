@@ -430,12 +430,27 @@ static bool find_call(const struct unwind *unwind, uint64_t *ret_bytes)
 	return false;
 }
 
+/*
+ * Does the call before the return address there lead here?  A function may put more on the stack in
+ * some ways: do_syscall_64() does, by a random number.  Then the word is of an older call.
+ */
+static bool leads_here(const struct unwind *unwind, uint64_t nr_bytes)
+{
+	uint64_t word, target, nr_unused;
+
+	return read_word(unwind->code, unwind->sp + nr_bytes, &word) &&
+	       unwind_call(unwind->code, word, &target) &&
+	       (!target || kernel_code_thunk(unwind->code, 0, target) ||
+		room_of(unwind, target, &nr_unused));
+}
+
 /* No way leads out: the call never returns.  How far in it is the way there says. */
 static bool returned_from_entry(struct unwind *unwind)
 {
 	uint64_t nr_bytes;
 
-	if (!find_call(unwind, &nr_bytes) && !find_entry(unwind, &nr_bytes))
+	if (!find_call(unwind, &nr_bytes) &&
+	    !(find_entry(unwind, &nr_bytes) && leads_here(unwind, nr_bytes)))
 		return out_of(unwind, UNWIND_UNKNOWN);
 	unwind->bp = 0;
 	return returned(unwind, unwind->sp + nr_bytes);

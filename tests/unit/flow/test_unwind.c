@@ -7,6 +7,7 @@
 #define OUTER	(TEXT + 0x100)
 #define INNER	(TEXT + 0x200)
 #define LAST	(TEXT + 0x300)
+#define CALLER	(TEXT + 0x400)
 #define ENTRY	(TEXT + 0xd00)
 
 static struct unwind u;
@@ -31,6 +32,8 @@ static void begin(void)
 	cf_put(INNER, "\x55\x53\x90\x5b\x5d\xc3");
 	/* A hook of ftrace; sub $8,%rsp; call inner; then something else: int3. */
 	cf_put(LAST, "\x0f\x1f\x44\x00\x00\x48\x83\xec\x08\xe8\xf2\xfe\xff\xff\xcc\xcc");
+	/* call last */
+	cf_put(CALLER, "\xe8\xfb\xfe\xff\xff\xcc");
 }
 
 static void ck_caller(uint64_t from, uint64_t sp)
@@ -48,12 +51,12 @@ START_TEST(the_code_says_where_callers_are)
 	put_word(STACK + 0x10, OUTER + 10);
 	put_word(STACK + 0x30, LAST + 14);
 	/* What never returns has 8 bytes. */
-	put_word(STACK + 0x40, OUTER + 10);
+	put_word(STACK + 0x40, CALLER + 5);
 	cf_start();
 	unwind_begin(&u, cf_code, INNER + 2, STACK, 0);
 	ck_caller(OUTER + 5, STACK + 0x18);
 	ck_caller(LAST + 9, STACK + 0x38);
-	ck_caller(OUTER + 5, STACK + 0x48);
+	ck_caller(CALLER, STACK + 0x48);
 	ck_assert(!unwind_next(&u));
 	ck_assert_int_eq(u.how, UNWIND_UNKNOWN);
 	ck_assert(!unwind_next(&u));
@@ -118,6 +121,21 @@ START_TEST(a_call_that_never_returns_ends_at_a_sealed_function)
 	cf_start();
 	unwind_begin(&u, cf_code, TEXT + 0x280, STACK, 0);
 	ck_caller(OUTER + 5, STACK + 16);
+	cf_finish();
+}
+END_TEST
+
+/* An entry from which one way puts an unknown number of bytes on the stack. */
+START_TEST(a_word_of_another_call_is_no_caller)
+{
+	begin();
+	/* A hook of ftrace; je to the loop; sub %rax,%rsp; jmp to itself. */
+	cf_put(TEXT + 0x280, "\x0f\x1f\x44\0\0\x74\x03\x48\x29\xc4\xeb\xfe");
+	put_word(STACK, OUTER + 10);
+	cf_start();
+	unwind_begin(&u, cf_code, TEXT + 0x28a, STACK, 0);
+	ck_assert(!unwind_next(&u));
+	ck_assert_int_eq(u.how, UNWIND_UNKNOWN);
 	cf_finish();
 }
 END_TEST
@@ -301,6 +319,7 @@ END_TEST
 BTSREC_CK_MAIN("unwind", the_code_says_where_callers_are, a_word_after_no_call_is_no_caller,
 	       a_call_with_a_kprobe_is_one, ways_that_disagree_end_it,
 	       a_call_that_never_returns_ends_at_a_sealed_function,
+	       a_word_of_another_call_is_no_caller,
 	       the_call_of_a_cold_part_is_found, frame_pointers_and_other_stacks_are_followed,
 	       exceptions_lead_to_what_they_interrupted, a_system_call_ends_at_user_code,
 	       a_hook_at_an_entry_has_its_caller_on_top, a_thread_that_was_switched_from_is_found,
