@@ -10,7 +10,8 @@ from crashes import Kind
 
 # What is left of them where the thread's stack may have been used again.
 WEAKER = {"null-pointer": "page-fault", "non-canonical-address": "general-protection"}
-TRACE = re.compile(r"Call Trace:\n(.*?)(?=\n(?:Modules linked in|Kernel Offset|Call Trace|CPU: |---\[)|\Z)",
+TRACE = re.compile(r"Call Trace:\n(.*?)"
+                   r"(?=\n(?:Modules linked in|Kernel Offset|Call Trace|CPU: |---\[)|\Z)",
                    re.DOTALL)
 FRAME = re.compile(r"(\? )?\b([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+")
 # What a stack that is whole begins with.

@@ -119,9 +119,10 @@ def _boot(context, kinds, number: int) -> list[Cell]:
             path.unlink(missing_ok=True)
             machine.dump(path)
             console = machine.console()
-            cells.append(_cell(context, name, path, console[seen:]))
+            said = console[seen:]
             seen = len(console)
-            _say(context, cells[-1], KINDS[name], console)
+            cells.append(_cell(context, name, path, said))
+            _say(context, cells[-1], KINDS[name], said)
             if not context.options.keep:
                 path.unlink()
         machine.quit()
@@ -184,8 +185,8 @@ def run(context):
     right = sum(check not in cell.faults for cell in cells for check in CHECKS)
     percent = 100 * right / (len(cells) * len(CHECKS))
     wrong = [cell for cell in cells if "reason" in cell.faults and cell.text]
-    context.say(f"{len(cells)} crashes, {percent:.1f} % of {len(cells) * len(CHECKS)} checks right, "
-                f"{len(wrong)} wrong verdicts")
+    context.say(f"{len(cells)} crashes, {percent:.1f} % of {len(cells) * len(CHECKS)} checks "
+                f"right, {len(wrong)} wrong verdicts")
     if wrong:
         raise Failure("wrong: " + "; ".join(f"{cell.kind} {cell.release}: {cell.text}"
                                             for cell in wrong))
