@@ -68,11 +68,14 @@ def arguments(prog, call):
 
     One that the history does not show for certain is None.  So are those that are in no register,
     and those after one that is no number and no pointer.  A LookupError: drgn does not know the
-    function, or knows another one of that name; of a part or clone the parameters are not known.
+    function, or knows another one of that name, or not where its module is: drgn 0.0.22 does
+    not place the modules of Linux 6.4 and newer.
     """
     function = prog.function(call.to.name)
     if function.address_ != call.to_va:
-        raise LookupError(f"{call.to.name} of drgn is not the one at {call.to_va:#x}")
+        at = "nowhere" if function.address_ is None else f"at {function.address_:#x}"
+        raise LookupError(f"{call.to.name} is {at} in drgn, not at {call.to_va:#x}: another one of "
+                          "that name, or drgn does not place modules of this kernel")
     parameters = function.type_.parameters
     found = dict.fromkeys(parameter.name for parameter in parameters)
     for parameter, register in zip(parameters, ARGUMENTS):
