@@ -63,14 +63,21 @@ enum {
 enum uk_mapping { UK_OF_TEXT, UK_OF_DATA, UK_OF_HEAP, UK_OF_ANON, UK_OF_VDSO, UK_OF_STACK };
 
 struct uk_list { uint64_t next, prev; };
+struct uk_thread_info { uint64_t flags; uint32_t cpu; };
+struct uk_thread { uint64_t es, sp; };
 struct uk_task {
-	uint64_t state;
+	struct uk_thread_info thread_info;
+	uint64_t stack;
 	struct uk_list tasks;
 	uint64_t mm;
 	int32_t pid, tgid;
 	uint64_t signal;
 	struct uk_list thread_node;
+	char comm[BTSREC_COMM_BYTES];
+	struct uk_thread thread;
 };
+struct uk_mutex { uint64_t owner, wait_lock; struct uk_list wait_list; };
+struct uk_waiter { struct uk_list list; uint64_t task; };
 struct uk_signal { uint64_t count; struct uk_list thread_head; };
 struct uk_maple { uint64_t ma_lock, ma_root; };
 struct uk_context { uint64_t vdso_image, vdso; };
@@ -198,6 +205,7 @@ static inline void uk_put_tasks(struct uk *uk)
 	task->mm = UK_KVA(UK_MM_PA);
 	task->pid = UK_TGID;
 	task->tgid = UK_TGID;
+	memcpy(task->comm, "prog", sizeof("prog"));
 	task->signal = UK_KVA(UK_SIGNAL_PA);
 	task->thread_node.next = UK_KVA(UK_SIGNAL_PA) + offsetof(struct uk_signal, thread_head);
 	signal->thread_head.next = UK_KVA(UK_TASK_PA) + offsetof(struct uk_task, thread_node);
@@ -406,6 +414,12 @@ struct uk_ids { int u8, u32, u64, list; };
 
 static inline void uk_btf_tasks(struct btf *btf, const struct uk_ids *ids)
 {
+	int comm = btf__add_array(btf, ids->u32, ids->u8, BTSREC_COMM_BYTES), info, thread;
+
+	info = UK_STRUCT(btf, "thread_info", uk_thread_info);
+	UK_FIELD(btf, uk_thread_info, cpu, ids->u32);
+	thread = UK_STRUCT(btf, "thread_struct", uk_thread);
+	UK_FIELD(btf, uk_thread, sp, ids->u64);
 	UK_STRUCT(btf, "signal_struct", uk_signal);
 	UK_FIELD(btf, uk_signal, thread_head, ids->list);
 	UK_STRUCT(btf, "task_struct", uk_task);
@@ -415,6 +429,16 @@ static inline void uk_btf_tasks(struct btf *btf, const struct uk_ids *ids)
 	UK_FIELD(btf, uk_task, tgid, ids->u32);
 	UK_FIELD(btf, uk_task, signal, ids->u64);
 	UK_FIELD(btf, uk_task, thread_node, ids->list);
+	UK_FIELD(btf, uk_task, thread_info, info);
+	UK_FIELD(btf, uk_task, stack, ids->u64);
+	UK_FIELD(btf, uk_task, comm, comm);
+	UK_FIELD(btf, uk_task, thread, thread);
+	UK_STRUCT(btf, "mutex", uk_mutex);
+	UK_FIELD(btf, uk_mutex, owner, ids->u64);
+	UK_FIELD(btf, uk_mutex, wait_list, ids->list);
+	UK_STRUCT(btf, "mutex_waiter", uk_waiter);
+	UK_FIELD(btf, uk_waiter, list, ids->list);
+	UK_FIELD(btf, uk_waiter, task, ids->u64);
 }
 
 /* As in the kernel, what mm_struct has is in a struct without a name. */

@@ -57,6 +57,7 @@ class Kind:
     @guilty: the function that the first page must name of the CPU that failed; empty: none.
     @verdict: the rule that must fire there, and the function of its "ip", if it has one, with
         " or " between; empty: any.
+    @locks: a pattern that the lines of the page on locks must have; empty: anything.
     """
 
     trigger: str
@@ -77,6 +78,7 @@ class Kind:
     mark: str = "call"
     guilty: str = ""
     verdict: str = ""
+    locks: str = ""
     paused: str = ""
     kernels: tuple = guestos.KERNELS
     everywhere: bool = True
@@ -220,7 +222,17 @@ while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
     "missing-unlock": _misuse("missing-unlock", "hung_task: blocked tasks", setup=HUNG_TASK,
                               trigger="misuse missing-unlock\nsleep 100",
                               reasons=("hung task",), mark="unknown or call",
-                              verdict="hung-task update_item"),
+                              verdict="hung-task update_item",
+                              locks=r"update_item.* for a mutex .*thread \d+ \(init\) owns"),
+    "lock-circle": _misuse("lock-circle", "hung_task: blocked tasks", setup=HUNG_TASK,
+                           reasons=("hung task",), mark="unknown or call",
+                           verdict="hung-task take_both",
+                           locks="deadlock: .*take_both.* for a mutex .* owns\n"
+                                 "locks: *deadlock: .*take_both.* for a mutex .* owns$"),
+    "writer-stays": _misuse("writer-stays", "hung_task: blocked tasks", setup=HUNG_TASK,
+                            reasons=("hung task",), mark="unknown or call",
+                            verdict="hung-task read_table",
+                            locks=r"read_table.* for a rwsem, read .*thread \d+ \(init\) owns"),
     "neighbour": _misuse_oops("neighbour", "NULL pointer dereference", guilty="read_slot",
                               verdict="null-pointer read_slot"),
     "early-put": _misuse_oops("early-put", "general protection fault", entries=PROTECTION,

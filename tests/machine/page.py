@@ -19,6 +19,7 @@ FIRST_FRAME = re.compile(r"entry_|ret_from_fork|asm_|end_repeat_nmi|secondary_st
 KERNEL_HALF = "0xffff800000000000"
 STAMP = re.compile(r"^\[[ 0-9.]+\](?:\[[ TC0-9]+\])? ?", re.MULTILINE)
 WHO = re.compile(r"CPU: (\d+) (?:UID: \d+ )?PID: (\d+) Comm: (.*?) (?:Not tainted|Tainted|Kdump)")
+OWNER = re.compile(r"INFO: task .*:(\d+) is blocked on an? .* owned by task (?:.*):(\d+)\.")
 BLOCKED = re.compile(r"INFO: task (.*):(\d+) blocked")
 
 
@@ -99,6 +100,18 @@ def _is_within(callers: list[str], trace: list[str]) -> bool:
     missing = next((caller for caller in callers if caller not in frames), None)
     return missing is None or (missing not in trace and callers[0] in trace
                                and not any(map(FIRST_FRAME.match, trace)))
+
+
+def lock_fault(page: Page, kind: Kind, console: str) -> str:
+    """Why the lines on locks are not those of KIND, or not what the kernel says (since v6.16)."""
+    lines = "\n".join(re.findall("^locks: .*", page.text, re.MULTILINE))
+    if not re.search(kind.locks, lines, re.MULTILINE):
+        return f"the locks are not {kind.locks}: {lines}"
+    owners = {row["pid"]: row.get("owner_pid") for row in page.rows if row["kind"] == "lock"}
+    for pid, owner in OWNER.findall(console):
+        if owners.get(int(pid), int(owner)) != int(owner):
+            return f"the owner is {owners[int(pid)]}, the kernel says {owner}"
+    return ""
 
 
 def path_fault(page: Page, kind: Kind, console: str) -> str:

@@ -340,6 +340,7 @@ struct btsrec_digest {
 	const char *lock;	/* of LOCK: a word of JSON's "lock"; else NULL; @ip_va: the call */
 	const struct btsrec_origin *origin; /* of OPERAND: the last step back to it; else NULL */
 	const char *operand;	/* of OPERAND: the register; NULL: it is the target of a branch */
+	uint32_t owner_pid;	/* of LOCK: the thread that has taken it; 0: not known */
 };
 
 /** btsrec_digest_fn - receives a value, see above */

@@ -139,28 +139,114 @@ const struct tasks_space *tasks_find(const struct tasks *tasks, uint64_t pgd_pa,
 	return NULL;
 }
 
-/* Of the process of @task_kva. */
-static bool find_in_process(const struct kread *kernel, const struct layout *layout,
-			    uint64_t task_kva, uint32_t pid, unsigned int *nr_left,
-			    uint64_t *ret_kva)
-{
-	uint64_t offset_bytes = layout->at[TASK_THREAD_NODE].offset_bytes, signal_kva, number;
-	struct list_walk walk;
+/**
+ * struct thread_search - for the thread @pid, or the one at @kva if that is not 0
+ * @broken: a list was not read to its end.
+ */
+struct thread_search {
+	const struct kread *kernel;
+	const struct layout *layout;
+	uint32_t pid;
+	uint64_t kva;
+	unsigned int nr_left;
+	bool broken;
+};
 
-	if (!layout_read(layout, kernel, task_kva, TASK_SIGNAL, &signal_kva))
-		return false;
-	list_walk_init(&walk, kernel, signal_kva + layout->at[SIGNAL_THREAD_HEAD].offset_bytes,
-		       nr_left);
-	while (list_walk_next(&walk)) {
-		*ret_kva = walk.kva - offset_bytes;
-		if (layout_read(layout, kernel, *ret_kva, TASK_PID, &number) && number == pid)
-			return true;
-	}
+static bool is_wanted(struct thread_search *search, uint64_t task_kva)
+{
+	uint64_t number;
+
+	if (search->kva)
+		return task_kva == search->kva;
+	if (layout_read(search->layout, search->kernel, task_kva, TASK_PID, &number))
+		return number == search->pid;
+	search->broken = true;
 	return false;
 }
 
-static bool read_thread(const struct kread *kernel, const struct types *types, uint64_t task_kva,
-			struct tasks_thread *ret)
+/* Of the process of @task_kva; 0: not there. */
+static uint64_t find_in_process(struct thread_search *search, uint64_t task_kva)
+{
+	const struct layout *layout = search->layout;
+	uint64_t offset_bytes = layout->at[TASK_THREAD_NODE].offset_bytes, signal_kva;
+	struct list_walk walk;
+
+	if (!layout_read(layout, search->kernel, task_kva, TASK_SIGNAL, &signal_kva)) {
+		search->broken = true;
+		return 0;
+	}
+	list_walk_init(&walk, search->kernel,
+		       signal_kva + layout->at[SIGNAL_THREAD_HEAD].offset_bytes, &search->nr_left);
+	while (list_walk_next(&walk))
+		if (is_wanted(search, walk.kva - offset_bytes))
+			return walk.kva - offset_bytes;
+	search->broken |= walk.broken;
+	return 0;
+}
+
+/* Of all processes; 0: not there. */
+static uint64_t find_thread(struct thread_search *search, uint64_t init_task_kva)
+{
+	uint64_t offset_bytes = search->layout->at[TASK_TASKS].offset_bytes, task_kva = 0;
+	struct list_walk walk;
+
+	search->nr_left = MAX_STEPS;
+	list_walk_init(&walk, search->kernel, init_task_kva + offset_bytes, &search->nr_left);
+	while (!task_kva && list_walk_next(&walk))
+		task_kva = find_in_process(search, walk.kva - offset_bytes);
+	search->broken |= walk.broken;
+	return task_kva;
+}
+
+/* A number of four or eight bytes. */
+static bool read_number(const struct kread *kernel, uint64_t task_kva,
+			const struct types_field *field, uint64_t *ret)
+{
+	uint64_t number = 0;
+
+	if ((field->size_bytes != sizeof(uint32_t) && field->size_bytes != sizeof(number)) ||
+	    !kread(kernel, task_kva + field->offset_bytes, &number, field->size_bytes))
+		return false;
+	*ret = number;
+	return true;
+}
+
+/* Since v5.16 the number of the CPU is in thread_info (bcf9033e5449). */
+static bool read_cpu(const struct kread *kernel, const struct types *types, uint64_t task_kva,
+		     struct tasks_thread *ret)
+{
+	struct types_field field;
+	uint64_t number;
+
+	if (!types_field(types, "task_struct", "thread_info.cpu", &field) &&
+	    !types_field(types, "task_struct", "cpu", &field))
+		return false;
+	if (!read_number(kernel, task_kva, &field, &number))
+		return false;
+	ret->cpu = (uint32_t)number;
+	return true;
+}
+
+static bool read_numbers(const struct kread *kernel, const struct layout *layout,
+			 const struct types *types, uint64_t task_kva, struct tasks_thread *ret)
+{
+	struct types_field field;
+	uint64_t pid, tgid;
+
+	if (!layout_read(layout, kernel, task_kva, TASK_PID, &pid) ||
+	    !layout_read(layout, kernel, task_kva, TASK_TGID, &tgid))
+		return false;
+	ret->pid = (uint32_t)pid;
+	ret->tgid = (uint32_t)tgid;
+	/* Only with CONFIG_SCHED_INFO. */
+	ret->arrival_ns = 0;
+	if (types_field(types, "task_struct", "sched_info.last_arrival", &field))
+		(void)read_number(kernel, task_kva, &field, &ret->arrival_ns);
+	return read_cpu(kernel, types, task_kva, ret);
+}
+
+static bool read_thread(const struct kread *kernel, const struct layout *layout,
+			const struct types *types, uint64_t task_kva, struct tasks_thread *ret)
 {
 	struct types_field sp, comm;
 
@@ -169,23 +255,29 @@ static bool read_thread(const struct kread *kernel, const struct types *types, u
 	       types_field(types, "task_struct", "comm", &comm) &&
 	       comm.size_bytes == sizeof(ret->comm) && sp.size_bytes == sizeof(ret->sp) &&
 	       kread(kernel, task_kva + sp.offset_bytes, &ret->sp, sizeof(ret->sp)) &&
-	       kread(kernel, task_kva + comm.offset_bytes, ret->comm, sizeof(ret->comm));
+	       kread(kernel, task_kva + comm.offset_bytes, ret->comm, sizeof(ret->comm)) &&
+	       read_numbers(kernel, layout, types, task_kva, ret);
 }
 
 bool tasks_thread(const struct kread *kernel, const struct layout *layout,
 		  const struct types *types, uint64_t init_task_kva, uint32_t pid,
 		  struct tasks_thread *ret)
 {
-	uint64_t offset_bytes = layout->at[TASK_TASKS].offset_bytes, task_kva;
-	unsigned int nr_left = MAX_STEPS;
-	struct list_walk walk;
+	struct thread_search search = { .kernel = kernel, .layout = layout, .pid = pid };
+	uint64_t task_kva = find_thread(&search, init_task_kva);
 
-	list_walk_init(&walk, kernel, init_task_kva + offset_bytes, &nr_left);
-	while (list_walk_next(&walk))
-		if (find_in_process(kernel, layout, walk.kva - offset_bytes, pid, &nr_left,
-				    &task_kva))
-			return read_thread(kernel, types, task_kva, ret);
-	return false;
+	return task_kva && read_thread(kernel, layout, types, task_kva, ret);
+}
+
+enum tasks_found tasks_thread_at(const struct kread *kernel, const struct layout *layout,
+				 const struct types *types, uint64_t init_task_kva,
+				 uint64_t task_kva, struct tasks_thread *ret)
+{
+	struct thread_search search = { .kernel = kernel, .layout = layout, .kva = task_kva };
+
+	if (!find_thread(&search, init_task_kva))
+		return search.broken ? TASKS_UNKNOWN : TASKS_GONE;
+	return read_thread(kernel, layout, types, task_kva, ret) ? TASKS_FOUND : TASKS_UNKNOWN;
 }
 
 void tasks_fini(struct tasks *tasks)

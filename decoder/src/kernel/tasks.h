@@ -60,10 +60,16 @@ const struct tasks_space *tasks_find(const struct tasks *tasks, uint64_t pgd_pa,
 /**
  * struct tasks_thread - a thread
  * @sp: its stack pointer when it was switched from, if it does not run.
+ * @cpu: where it runs, or ran last.
+ * @arrival_ns: when it came to run there last, by the clock of printk; 0: not known.
  */
 struct tasks_thread {
 	uint64_t task_kva;
 	uint64_t sp;
+	uint32_t pid;
+	uint32_t tgid;
+	uint32_t cpu;
+	uint64_t arrival_ns;
 	char comm[BTSREC_COMM_BYTES];
 };
 
@@ -77,6 +83,18 @@ struct tasks_thread {
 bool tasks_thread(const struct kread *kernel, const struct layout *layout,
 		  const struct types *types, uint64_t init_task_kva, uint32_t pid,
 		  struct tasks_thread *ret);
+
+/** enum tasks_found - TASKS_UNKNOWN: the list, or the thread, is not whole in the dump */
+enum tasks_found { TASKS_FOUND, TASKS_GONE, TASKS_UNKNOWN };
+
+/**
+ * tasks_thread_at() - tasks_thread() of the one whose task_struct is at @task_kva
+ *
+ * Return: TASKS_GONE: it is none of the threads, which were all looked at.
+ */
+enum tasks_found tasks_thread_at(const struct kread *kernel, const struct layout *layout,
+				 const struct types *types, uint64_t init_task_kva,
+				 uint64_t task_kva, struct tasks_thread *ret);
 
 /** tasks_fini() - free what tasks_read() allocated */
 void tasks_fini(struct tasks *tasks);

@@ -154,6 +154,16 @@ bool user_thread(struct user *user, uint32_t pid, struct tasks_thread *ret)
 			    source->init_task_kva, pid, ret);
 }
 
+enum tasks_found user_thread_at(struct user *user, uint64_t task_kva, struct tasks_thread *ret)
+{
+	const struct user_source *source = &user->source;
+
+	if (user_missing(user))
+		return TASKS_UNKNOWN;
+	return tasks_thread_at(source->kread, &user->layout, layout_types(source->btf, NULL),
+			       source->init_task_kva, task_kva, ret);
+}
+
 /* --- Files -------------------------------------------------------------- */
 
 static bool same_file(const struct user *user, const struct vma *a, const struct vma *b)

@@ -76,6 +76,9 @@ bool user_is_made(struct user *user, uint64_t cr3, uint64_t va);
 /** user_thread() - as tasks_thread() */
 bool user_thread(struct user *user, uint32_t pid, struct tasks_thread *ret);
 
+/** user_thread_at() - as tasks_thread_at() */
+enum tasks_found user_thread_at(struct user *user, uint64_t task_kva, struct tasks_thread *ret);
+
 /**
  * user_mode() - in which mode the code at @va ran
  *

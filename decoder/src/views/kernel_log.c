@@ -29,8 +29,8 @@ static uint64_t cyc2ns_kva(struct btsrec *rec, const struct kread *kernel, unsig
 	return at + offset;
 }
 
-static const char *find_clock(struct btsrec *rec, const struct kread *kernel,
-			      struct sched_clock *ret)
+const char *kernel_log_clock(struct btsrec *rec, const struct kread *kernel,
+			     struct sched_clock *ret)
 {
 	const struct btsrec_root *root = btsrec_root(rec);
 	/* All CPUs have the same constants: cyc2ns_init_secondary_cpus() of tsc.c. */
@@ -57,7 +57,7 @@ void kernel_log_open(struct kernel_log *log, struct btsrec *rec)
 		log->why = kernel ? printk_ring_open(kernel, rec->image.vmcoreinfo, &log->ring) :
 				   "out of memory";
 	if (!log->why)
-		log->no_clock = find_clock(rec, kernel, &log->clock);
+		log->no_clock = kernel_log_clock(rec, kernel, &log->clock);
 }
 
 bool kernel_log_next(struct kernel_log *log, struct kernel_log_line *ret)

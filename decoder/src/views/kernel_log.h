@@ -40,6 +40,14 @@ struct kernel_log_text {
 	char escaped[ESCAPED_MAX_BYTES * PRINTK_TEXT_BYTES + 1];
 };
 
+/**
+ * kernel_log_clock() - how the clock of the log, which is that of the scheduler, follows the TSC
+ *
+ * Return: as sched_clock_read().
+ */
+const char *kernel_log_clock(struct btsrec *rec, const struct kread *kernel,
+			     struct sched_clock *ret);
+
 /** kernel_log_open() - before the newest line; nothing is to be freed */
 void kernel_log_open(struct kernel_log *log, struct btsrec *rec);
 

@@ -359,14 +359,34 @@ static bool prints_in_full(const struct summary *view, const struct btsrec *rec,
 	return cpu == view->judged || cpu == failed || summary_failed_too(rec, failed, cpu);
 }
 
+static bool is_blocked(const struct summary *view, const struct summary_lock *lock)
+{
+	size_t i = 0;
+
+	while (i < view->nr_blocked && view->blocked[i].lock.task.pid != lock->task.pid)
+		i++;
+	return i < view->nr_blocked;
+}
+
+/* What memory says of a thread is all that its history does, and more. */
 static void print_locks(struct summary *view)
 {
 	char sentence[SUMMARY_SENTENCE_BYTES];
+	struct summary_lock lock;
 
-	for (size_t i = 0; i < view->locks->nr_waits; i++) {
+	for (size_t i = 0; i < view->nr_blocked; i++) {
 		*sentence = '\0';
+		summary_say_blocked(view, &view->blocked[i], sentence);
+		view->format->lock(view, &view->blocked[i].lock, sentence);
+	}
+	for (size_t i = 0; i < view->locks->nr_waits; i++) {
+		lock = view->locks->waits[i];
+		if (is_blocked(view, &lock))
+			continue;
+		*sentence = '\0';
+		summary_lock_owner(view->locks, &lock);
 		summary_say_lock(view, &view->locks->waits[i], sentence);
-		view->format->lock(view, &view->locks->waits[i], sentence);
+		view->format->lock(view, &lock, sentence);
 	}
 }
 

@@ -4,6 +4,8 @@
 #define BTSREC_VIEW_SUMMARY_H
 
 #include "flow/unwind.h"
+#include "kernel/sleep_lock.h"
+#include "kernel/tasks.h"
 #include "tally/signature.h"
 #include "tally/verdict.h"
 #include "views/kernel_log.h"
@@ -19,13 +21,17 @@
  * struct summary_subject - the thread that hung
  * @pid: 0: none, or not known.
  * @seen: it was switched from on @cpu, the last time at @tsc; @comm: as it was called then.
+ * @arrived: else the kernel says that it came to run on @cpu the last time at @tsc.
+ * @why: where it waits is not known, a phrase; NULL: it is.
  */
 struct summary_subject {
 	uint32_t pid;
 	bool seen;
+	bool arrived;
 	unsigned int cpu;
 	uint64_t tsc;
 	char comm[BTSREC_COMM_BYTES];
+	const char *why;
 };
 
 /* More than this nobody reads; the signature needs fewer. */
@@ -84,8 +90,10 @@ struct summary_log {
 
 /**
  * struct summary_lock - a call that waits for a lock, or that has taken one
+ * @cpu: where @task runs, or ran last.
  * @lock: its kind.  @address: where it is; 0: not known.
  * @from: where it was called; 0: the history does not have that.  @wait: what it waits in.
+ * @has_owner: @owner has taken it.
  */
 struct summary_lock {
 	unsigned int cpu;
@@ -94,6 +102,28 @@ struct summary_lock {
 	uint64_t address;
 	uint64_t from;
 	uint64_t wait;
+	bool has_owner;
+	struct btsrec_task owner;
+};
+
+/**
+ * struct summary_blocked - a thread that waits for a lock and does not run, by memory
+ * @lock: what is said of it in any format.
+ * @state, @owner_kva: of the lock; @found: whether its owner is a thread.
+ * @owner_runs: on @owner_cpu; else @owner_ip: where it waits for something else; 0: not known.
+ * @is_deadlock: its owner waits for it, too, at once or through others.
+ * @is_unproven: it waits for a lock, and no memory proves for which; the rest is empty.
+ */
+struct summary_blocked {
+	struct summary_lock lock;
+	enum sleep_lock_state state;
+	uint64_t owner_kva;
+	enum tasks_found found;
+	bool owner_runs;
+	unsigned int owner_cpu;
+	uint64_t owner_ip;
+	bool is_deadlock;
+	bool is_unproven;
 };
 
 /**
@@ -120,6 +150,8 @@ struct summary_operand {
 #define SUMMARY_GROUP_BYTES	512
 /* More CPUs than these beside the one that failed are printed in groups. */
 #define SUMMARY_MAX_FULL	3
+
+struct sentence;
 
 /** struct summary_groups - of CPUs, what each was doing; owned; @nomem: some are missing */
 struct summary_groups {
@@ -163,6 +195,8 @@ struct summary_moment {
  * @operand: the way back from the operand that made the fault, owned; NULL: there is none.
  * @operand_text: what is said of it.
  * @locks: of a lockup or a hung task; else there are none.
+ * @blocked: @nr_blocked of them: the thread that hung, what it waits for, and so on.
+ * @lock_unknown: that one waits for a lock, and it is not known for which.
  * @moment: to which times are related.
  * @groups: of CPUs that are not printed in full; @is_grouped: there are some.
  * @fn, @arg: receive each part as a value; NULL: it is printed.
@@ -195,6 +229,9 @@ struct summary {
 	struct why *operand;
 	struct summary_operand operand_text;
 	const struct summary_locks *locks;
+	struct summary_blocked blocked[SUMMARY_MAX_WAITS];
+	size_t nr_blocked;
+	bool lock_unknown;
 	struct summary_moment moment;
 	struct summary_groups groups;
 	bool is_grouped;
@@ -281,9 +318,31 @@ void summary_stack_lockup(struct summary *view, struct code *code,
 void summary_stack_beyond(struct summary *view, struct code *code,
 			  const struct btsrec_cpu *failed, const struct fault_frame *frame);
 
-/** summary_stack_thread() - where thread @pid is, which does not run */
-void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code *code,
-			  uint32_t pid);
+/** summary_stack_thread() - where the thread that hung is, which does not run, or why not */
+void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code *code);
+
+/**
+ * summary_thread_runs() - may it run on a CPU?  Then what memory has of its stack is older
+ * @ret_cpu: there; NULL: not asked for.
+ * @ret_sure: it does; NULL: not asked for.
+ */
+bool summary_thread_runs(const struct btsrec *rec, uint32_t pid, unsigned int *ret_cpu,
+			 bool *ret_sure);
+
+/** summary_in_sched() - does its function only wait (in_sched_functions() of the kernel)? */
+bool summary_in_sched(struct btsrec *rec, uint64_t ip);
+
+/** summary_waits_read() - what the thread that hung waits for, what the owner does, and so on */
+void summary_waits_read(struct summary *view, struct btsrec *rec, struct code *code);
+
+/** summary_say_blocked() - word it; @ret has SUMMARY_SENTENCE_BYTES */
+void summary_say_blocked(struct summary *view, const struct summary_blocked *blocked, char *ret);
+
+/** summary_add_owner() - to the verdict: the lock that the thread that hung waits for */
+void summary_add_owner(struct sentence *sentence, const struct summary *view);
+
+/** summary_lock_owner() - find which thread has taken a lock that the history has */
+void summary_lock_owner(const struct summary_locks *locks, struct summary_lock *lock);
 
 /**
  * summary_panic_cpu() - the CPU on which the kernel panicked, by the kernel's own note
@@ -331,8 +390,6 @@ extern const struct summary_format summary_values;
  */
 enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 				 const struct btsrec_cpu *failed);
-
-struct sentence;
 
 /** summary_say_callers() - of the verdict: the callers of the function at fault; none: not known */
 void summary_say_callers(struct sentence *sentence, const struct summary *view);

@@ -345,14 +345,19 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 		view->verdict.handler = view->stack.places[0].ip;
 }
 
-/* The functions that only wait (in_sched_functions() of kernel/sched/core.c): what called them. */
-static void find_blocked(struct summary *view, struct btsrec *rec)
+bool summary_in_sched(struct btsrec *rec, uint64_t ip)
 {
 	uint64_t begin = symbols_place(rec, SYMBOL_DUMP_SCHED_TEXT);
 	uint64_t end = symbols_place(rec, SYMBOL_DUMP_SCHED_TEXT_END);
 
-	for (size_t i = 0; begin && i < view->stack.nr && !view->verdict.ip; i++)
-		if (view->stack.places[i].ip < begin || view->stack.places[i].ip >= end)
+	return !begin || (ip >= begin && ip < end);
+}
+
+/* What called the functions that only wait. */
+static void find_blocked(struct summary *view, struct btsrec *rec)
+{
+	for (size_t i = 0; i < view->stack.nr && !view->verdict.ip; i++)
+		if (!summary_in_sched(rec, view->stack.places[i].ip))
 			view->verdict.ip = view->stack.places[i].ip;
 }
 
@@ -369,10 +374,13 @@ enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 	status = find_subject(view, rec, failed);
 	if (status)
 		return status;
-	if (view->subject.pid && !view->survived)
-		summary_stack_thread(view, rec, code, view->subject.pid);
-	if (view->subject.pid)
+	view->nr_blocked = 0;
+	view->lock_unknown = false;
+	if (view->subject.pid && !view->survived) {
+		summary_stack_thread(view, rec, code);
 		find_blocked(view, rec);
+		summary_waits_read(view, rec, code);
+	}
 	summary_say(view, failed);
 	return BTSREC_OK;
 }

@@ -152,6 +152,11 @@ static void json_lock(struct summary *view, const struct summary_lock *lock, con
 		json_address(out, "address", lock->address);
 		json_sym(r, "address_sym", lock->address);
 	}
+	if (lock->has_owner) {
+		json_number(out, "owner_pid", lock->owner.pid);
+		json_number(out, "owner_tgid", lock->owner.tgid);
+		json_text(out, "owner_comm", lock->owner.comm, BTSREC_COMM_BYTES);
+	}
 	json_key(out, "text");
 	out_char(out, '"');
 	out_json_escaped(out, sentence);

@@ -70,6 +70,15 @@ static const struct summary_lock *holder_of(const struct summary_locks *locks,
 	return NULL;
 }
 
+void summary_lock_owner(const struct summary_locks *locks, struct summary_lock *lock)
+{
+	const struct summary_lock *holder = holder_of(locks, lock);
+
+	lock->has_owner = holder;
+	if (holder)
+		lock->owner = holder->task;
+}
+
 static const struct summary_lock *wait_of(const struct summary_locks *locks,
 					  const struct summary_lock *holder)
 {

@@ -128,29 +128,77 @@ void summary_stack_beyond(struct summary *view, struct code *code, const struct 
 	stack->beyond = stack->nr;
 }
 
-/* Does it run?  Then its stack pointer is in a register, and what memory has is older. */
-static bool runs(const struct btsrec *rec, uint32_t pid)
+bool summary_thread_runs(const struct btsrec *rec, uint32_t pid, unsigned int *ret_cpu,
+			 bool *ret_sure)
 {
+	bool may = false;
+
 	for (unsigned int i = 0; i < btsrec_nr_cpu_ids(rec); i++) {
 		const struct btsrec_cpu *cpu = btsrec_cpu(rec, i);
+		bool is_there = cpu && cpu->frozen && cpu->freeze.pid == pid;
 
-		if (!cpu || !cpu->frozen || cpu->freeze.pid == pid)
-			return true;
+		may |= !cpu || !cpu->frozen || is_there;
+		if (!is_there)
+			continue;
+		if (ret_cpu)
+			*ret_cpu = i;
+		if (ret_sure)
+			*ret_sure = true;
+		return true;
 	}
-	return false;
+	if (ret_sure)
+		*ret_sure = false;
+	return may;
 }
 
-void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code *code,
-			  uint32_t pid)
+/* The thread was found; NULL: its stack was, too. */
+static const char *begin_thread(struct btsrec *rec, struct code *code,
+				const struct tasks_thread *thread, struct unwind *ret)
+{
+	uint8_t byte;
+	size_t nr_bytes;
+
+	if (summary_thread_runs(rec, thread->pid, NULL, NULL))
+		return "it runs, or a CPU did not stop on which it may run";
+	if (unwind_switched(ret, code, thread->sp))
+		return NULL;
+	return code_bytes(code, 0, thread->sp, &byte, sizeof(byte), &nr_bytes) ?
+		       "its stack is not in the dump" :
+		       "its stack does not begin with a switch of threads";
+}
+
+/* When it came to run the last time, if the history does not have that. */
+static void find_arrival(struct summary *view, struct btsrec *rec,
+			 const struct tasks_thread *thread)
+{
+	struct summary_subject *subject = &view->subject;
+	struct sched_clock clock;
+
+	if (subject->seen || !thread->arrival_ns ||
+	    kernel_log_clock(rec, symbols_kread(rec), &clock))
+		return;
+	subject->arrived = sched_clock_tsc(&clock, thread->arrival_ns, &subject->tsc);
+	subject->cpu = thread->cpu;
+}
+
+void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code *code)
 {
 	struct user *user = symbols_user(rec);
 	struct tasks_thread thread;
 	struct unwind unwind;
 
-	if (!user || runs(rec, pid) || !user_thread(user, pid, &thread) ||
-	    !unwind_switched(&unwind, code, thread.sp))
+	view->subject.why = user ? user_missing(user) : "out of memory";
+	if (view->subject.why)
 		return;
-	view->stack.pid = pid;
+	if (!user_thread(user, view->subject.pid, &thread)) {
+		view->subject.why = "the dump does not have this thread";
+		return;
+	}
+	find_arrival(view, rec, &thread);
+	view->subject.why = begin_thread(rec, code, &thread, &unwind);
+	if (view->subject.why)
+		return;
+	view->stack.pid = thread.pid;
 	memcpy(view->stack.comm, thread.comm, sizeof(thread.comm));
 	add_places(&view->stack, &unwind, false);
 }

@@ -138,6 +138,7 @@ static void put_lock(struct summary *view, const struct summary_lock *lock, cons
 	value.has_address = lock->address;
 	value.address_va = lock->address;
 	value.ip_va = lock->from;
+	value.owner_pid = lock->has_owner ? lock->owner.pid : 0;
 	if (lock->from)
 		values_name(&view->calls.renderer, lock->from, &name, &value.ip);
 	put(view, &value);

@@ -257,6 +257,30 @@ static void add_waiting(struct sentence *sentence, const struct summary *view)
 		}
 }
 
+/* When the thread that hung ran last. */
+static void add_last_run(struct sentence *sentence, const struct summary *view,
+			 const struct btsrec_freeze *freeze)
+{
+	const struct summary_subject *subject = &view->subject;
+
+	/* The owner of a lock was named last. */
+	if (view->nr_blocked)
+		sentence_add(sentence, "; thread %" PRIu32, subject->pid);
+	else
+		sentence_add(sentence, "; it");
+	if (!subject->seen)
+		sentence_add(sentence, " ran on no CPU within this history");
+	if (!subject->seen && !subject->arrived)
+		return;
+	sentence_add(sentence, subject->seen ? " last ran on CPU %u" : ", and last got CPU %u",
+		     subject->cpu);
+	if (freeze->tsc < subject->tsc)
+		return;
+	sentence_add(sentence, ", ");
+	add_ms(sentence, view, freeze->tsc - subject->tsc);
+	sentence_add(sentence, " before the fault");
+}
+
 static void add_hung(struct sentence *sentence, const struct summary *view,
 		     const struct btsrec_freeze *freeze)
 {
@@ -274,18 +298,14 @@ static void add_hung(struct sentence *sentence, const struct summary *view,
 		sentence_add(sentence, " in ");
 		sentence_add_place(sentence, view->verdict.ip);
 		add_waiting(sentence, view);
+		summary_add_owner(sentence, view);
+	} else if (subject->why) {
+		sentence_add(sentence, "; where is not known: %s", subject->why);
 	}
-	if (!subject->seen) {
-		sentence_add(sentence, ", and ran on no CPU within this history");
-		return;
-	}
-	sentence_add(sentence, ": it last ran on CPU %u", subject->cpu);
-	if (freeze->tsc < subject->tsc)
-		return;
-	sentence_add(sentence, ", ");
-	add_ms(sentence, view, freeze->tsc - subject->tsc);
-	sentence_add(sentence, " before the fault; its calls: btsrec stack --thread %" PRIu32,
-		     subject->pid);
+	add_last_run(sentence, view, freeze);
+	if (subject->seen)
+		sentence_add(sentence, "; its calls: btsrec stack --thread %" PRIu32,
+			     subject->pid);
 }
 
 /* A place or a text that is not ours, as above. */

@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -46,6 +47,8 @@ struct slot {
 
 static LIST_HEAD(items);
 static DEFINE_MUTEX(items_lock);
+static DEFINE_MUTEX(other_lock);
+static DECLARE_RWSEM(table);
 static DEFINE_SPINLOCK(spin);
 static struct item *registered;
 
@@ -158,6 +161,49 @@ static void missing_unlock(void)
 
 	update_item(item, 0);
 	kthread_run(update_thread, item, "btsmisuse-wait");
+}
+
+/* --- Two locks in turn, and one that is kept ------------------------------ */
+
+static noinline void take_both(struct mutex *first, struct mutex *second)
+{
+	mutex_lock(first);
+	msleep(100);
+	mutex_lock(second);
+	mutex_unlock(second);
+	mutex_unlock(first);
+}
+
+static int take_thread(void *unused)
+{
+	take_both(&other_lock, &items_lock);
+	return 0;
+}
+
+static void lock_circle(void)
+{
+	kthread_run(take_thread, NULL, "btsmisuse-turn");
+	take_both(&items_lock, &other_lock);
+}
+
+static noinline void read_table(void)
+{
+	down_read(&table);
+	up_read(&table);
+}
+
+static int read_thread(void *unused)
+{
+	read_table();
+	return 0;
+}
+
+static noinline void write_table(void)
+{
+	down_write(&table);
+	kthread_run(read_thread, NULL, "btsmisuse-read");
+	msleep_interruptible(100000);
+	up_write(&table);
 }
 
 /* --- One more than there are --------------------------------------------- */
@@ -413,6 +459,8 @@ static const struct {
 	{ "callback", callback },
 	{ "double-delete", double_delete },
 	{ "missing-unlock", missing_unlock },
+	{ "lock-circle", lock_circle },
+	{ "writer-stays", write_table },
 	{ "neighbour", neighbour },
 	{ "early-put", early_put },
 	{ "timer", timer },

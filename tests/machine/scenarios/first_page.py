@@ -6,7 +6,7 @@ One machine has all crashes of a boot; after each it is what it was before. A ce
 reason     the verdict's rule and function are those of the kind
 function   the page names the function that did it, of the CPU that failed
 path       each caller is in a call trace that the kernel itself printed, in this order
-thread     CPU and thread are those that the kernel names
+thread     CPU and thread are those that the kernel names, and the owner of the lock
 signature  there is one, it has the function that did it, and all boots have the same
 
 "other" counts kernels with another signature than most. Two kernels may call by other ways.
@@ -95,7 +95,8 @@ def _cell(context, name: str, path, console: str) -> Cell:
     faults = {"reason": page.verdict_fault(found, kind),
               "function": page.guilty_fault(found, kind),
               "path": page.path_fault(found, kind, console),
-              "thread": page.thread_fault(found, kind, console),
+              "thread": page.thread_fault(found, kind, console) or
+              page.lock_fault(found, kind, console),
               "signature": page.signature_fault(found, kind)}
     return Cell(name, context.os.release, found.row("verdict").get("text", ""),
                 signature.get("signature", ""), signature.get("functions", []),

@@ -20,6 +20,27 @@ static void relocate(uint64_t to_kva)
 			words[i] += to_kva - UK_KVA(0);
 }
 
+/* The process does not run. */
+static void switch_off(uint64_t sp)
+{
+	struct uk_task *task = (struct uk_task *)(uk.bytes + UK_TASK_PA);
+
+	task->thread.sp = sp;
+	task->stack = sp & ~(BTSREC_PAGE_BYTES - 1ULL);
+}
+
+/* It waits for a mutex that it owns. */
+static void block(uint64_t task_kva, uint64_t waiter_kva, uint64_t lock_kva)
+{
+	uint64_t list_kva = lock_kva + offsetof(struct uk_mutex, wait_list);
+	struct uk_waiter waiter = { { list_kva, list_kva }, task_kva };
+	struct uk_mutex lock = { .owner = task_kva | 1,
+				 .wait_list = { waiter_kva, waiter_kva } };
+
+	memory_write(mapped_pa(0, waiter_kva), &waiter, sizeof(waiter));
+	memory_write(mapped_pa(0, lock_kva), &lock, sizeof(lock));
+}
+
 void do_userkernel(struct statement *statement)
 {
 	uint64_t pa = alloc_pages(UK_BYTES / BTSREC_PAGE_BYTES);
@@ -28,11 +49,15 @@ void do_userkernel(struct statement *statement)
 	struct uk_mm *mm;
 	char *end;
 
-	if (statement->nr_words != 2)
-		die("userkernel SPACE");
+	if (statement->nr_words != 2 && statement->nr_words != 3 && statement->nr_words != 5)
+		die("userkernel SPACE [SP [WAITER LOCK]]");
 	space = space_of(statement->words[1].text, &end);
 	uk_init(&uk);
 	relocate(kva);
+	if (statement->nr_words > 2)
+		switch_off(word_number(statement, 2));
+	if (statement->nr_words > 3)
+		block(kva + UK_TASK_PA, word_number(statement, 3), word_number(statement, 4));
 	memory_write(mapped_pa(space, UK_TEXT), uk.bytes + UK_HEAD_PA, BTSREC_PAGE_BYTES);
 	mm = (struct uk_mm *)(uk.bytes + UK_MM_PA);
 	mm->pgd = KERNEL_MAP_KVA + space_pa(space) - image.root->phys_base;

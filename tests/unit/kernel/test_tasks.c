@@ -186,6 +186,42 @@ START_TEST(lists_without_end)
 }
 END_TEST
 
+static void expect_thread(const struct tasks_thread *thread)
+{
+	ck_assert_uint_eq(thread->task_kva, UK_KVA(UK_TASK_PA));
+	ck_assert_uint_eq(thread->pid, UK_TGID);
+	ck_assert_uint_eq(thread->tgid, UK_TGID);
+	ck_assert_uint_eq(thread->cpu, 3);
+	ck_assert_uint_eq(thread->sp, 0x1234);
+	ck_assert_uint_eq(thread->arrival_ns, 0);
+	ck_assert_str_eq(thread->comm, "prog");
+}
+
+START_TEST(one_thread)
+{
+	struct types *types;
+	struct tasks_thread thread;
+
+	uk_init(&uk);
+	types = types_new(uk_at(&uk, UK_BTF_PA), uk.btf_bytes);
+	task_at(UK_TASK_PA)->thread_info.cpu = 3;
+	task_at(UK_TASK_PA)->thread.sp = 0x1234;
+	ck_assert(tasks_thread(&uk.kread, &uk_layout, types, INIT_KVA, UK_TGID, &thread));
+	expect_thread(&thread);
+	ck_assert(!tasks_thread(&uk.kread, &uk_layout, types, INIT_KVA, 1, &thread));
+	ck_assert_int_eq((int)tasks_thread_at(&uk.kread, &uk_layout, types, INIT_KVA,
+					      UK_KVA(UK_TASK_PA), &thread), TASKS_FOUND);
+	expect_thread(&thread);
+	ck_assert_int_eq((int)tasks_thread_at(&uk.kread, &uk_layout, types, INIT_KVA,
+					      UK_KVA(OTHER_PA), &thread), TASKS_GONE);
+	/* Maybe it is in the part that is not there. */
+	task_at(UK_TASK_PA)->tasks.next = UK_KVA(UK_BYTES);
+	ck_assert_int_eq((int)tasks_thread_at(&uk.kread, &uk_layout, types, INIT_KVA,
+					      UK_KVA(OTHER_PA), &thread), TASKS_UNKNOWN);
+	types_free(types);
+}
+END_TEST
+
 START_TEST(out_of_memory)
 {
 	uk_init(&uk);
@@ -199,4 +235,4 @@ END_TEST
 BTSREC_CK_MAIN("tasks", one_process, found_by_both, kernel_threads_have_no_space,
 	       the_first_thread_has_exited, the_list_is_cut_off, the_list_misses_its_head,
 	       threads_that_cannot_be_read, parts_that_are_not_in_the_dump, lists_without_end,
-	       out_of_memory)
+	       one_thread, out_of_memory)
