@@ -33,6 +33,7 @@ class Context:
         self.os = guestos.of_folder(Path(options.kernel_dir).resolve()) if options.kernel_dir \
             else guestos.get(options.kernel)
         self._started = time.monotonic()
+        self._made = set()
 
     @staticmethod
     def _claim(wanted: Path):
@@ -80,7 +81,7 @@ class Context:
     def recorder(self) -> Path:
         """The build's for the host's kernel; for others it is built here."""
         if not self.os.is_hosts and not self.options.recorder:
-            return self._modules("recorder", "kmod") / "btsrec.ko"
+            return self._modules("recorder", ("kmod",)) / "btsrec.ko"
         return self._given("recorder", "btsrec.ko")
 
     @property
@@ -96,8 +97,13 @@ class Context:
         return self._given("extension", "bts.so")
 
     def guest_module(self, name: str) -> Path:
-        """A module of tests/machine/guest, built for the guest's kernel."""
-        return self._modules("guest-modules", "tests/machine/guest", "kmod/include") / f"{name}.ko"
+        """A module of tests/machine/guest, built for the guest's kernel.
+
+        With it all others, if many scenarios have that kernel.
+        """
+        words = () if self.os.is_hosts else (f"GUEST_MODULE={name}.o",)
+        return self._modules("guest-modules", ("tests/machine/guest", "kmod/include"),
+                             *words) / f"{name}.ko"
 
     def guest_program(self, source: str, *flags) -> bytes:
         """A user program of tests/machine/guest, built with the host's compiler."""
@@ -109,15 +115,21 @@ class Context:
             raise Failure(f"{source} does not build:\n{done.stderr}")
         return path.read_bytes()
 
-    def _modules(self, name: str, *sources: str) -> Path:
-        """The folder in which the modules of all SOURCES are built for the guest's kernel."""
+    def _modules(self, name: str, sources: tuple, *words: str) -> Path:
+        """The folder in which the modules of all SOURCES are built for the guest's kernel.
+
+        @words: for make. A run makes the same once.
+        """
         folder = self.build / f"machine/.{name}-{self.os.release}"
+        if (folder, words) in self._made:
+            return folder
         folder.mkdir(parents=True, exist_ok=True)
         with open(folder / ".lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             for source in sources:
                 self._copy_changed(SOURCE / source, folder)
-            self.os.make_modules(folder)
+            self.os.make_modules(folder, *words)
+        self._made.add((folder, words))
         return folder
 
     @staticmethod

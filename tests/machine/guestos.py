@@ -81,16 +81,17 @@ class GuestOS:
             return path
         raise Failure(f"no module {name} in {tree}")
 
-    def _make_command(self, folder: Path) -> list[str]:
+    def _make_command(self, folder: Path, *words: str) -> list[str]:
         if self.has_toolchain:
             return chroot.command(self.folder, {"module": folder}, "make", "AWK=mawk",
                                   "-C", f"/usr/src/linux-headers-{self.release}",
-                                  "M=/mnt/module", "modules")
-        return ["make", "-C", f"/lib/modules/{self.release}/build", f"M={folder}", "modules"]
+                                  "M=/mnt/module", *words, "modules")
+        return ["make", "-C", f"/lib/modules/{self.release}/build", f"M={folder}", *words,
+                "modules"]
 
-    def make_modules(self, folder: Path):
-        """Build the kernel modules with their Kbuild in FOLDER."""
-        command = self._make_command(folder)
+    def make_modules(self, folder: Path, *words: str):
+        """Build the kernel modules with their Kbuild in FOLDER; WORDS are more for make."""
+        command = self._make_command(folder, *words)
         done = subprocess.run(command, check=False, text=True, stdin=subprocess.DEVNULL,
                               capture_output=True)
         if done.returncode:
@@ -120,8 +121,8 @@ class SelfMade(GuestOS):
             return path
         raise Failure(f"no module {name} in {self.folder}")
 
-    def _make_command(self, folder: Path) -> list[str]:
-        return ["make", "-C", str(self.folder), f"M={folder}", "modules"]
+    def _make_command(self, folder: Path, *words: str) -> list[str]:
+        return ["make", "-C", str(self.folder), f"M={folder}", *words, "modules"]
 
 
 def _image_package() -> tuple[str, str]:
