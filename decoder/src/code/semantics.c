@@ -127,10 +127,43 @@ static void move_stack(struct sem_state *state, int64_t by)
 	sem_merge(state, before, known_sub(*behind, step));
 }
 
+/* SDM vol. 2, PUSHF: RF and VM are pushed as zeros.  Reserved bits: vol. 1, "EFLAGS Register". */
+static void apply_pushf(struct sem_state *state)
+{
+	const uint64_t zeros = ~0x3fffffULL | 1U << 17 | 1U << 16 | 1U << 15 | 1U << 5 | 1U << 3;
+	const uint64_t ones = 1U << 1;
+	struct known flags = known_only(*state->before[SEM_FLAGS], SEM_STATUS_FLAGS | SEM_DF);
+
+	move_stack(state, -8);
+	if (!state->store)
+		return;
+	flags.mask |= zeros | ones;
+	flags.value |= ones;
+	sem_merge(state, state->store, flags);
+	sem_merge(state, state->before[SEM_FLAGS],
+		  known_only(*state->store, SEM_STATUS_FLAGS | SEM_DF));
+}
+
+/* SDM vol. 2, POPF: of these flags all are loaded, whatever the privilege level. */
+static void apply_popf(struct sem_state *state)
+{
+	const uint64_t loaded = SEM_STATUS_FLAGS | SEM_DF;
+
+	move_stack(state, 8);
+	if (!state->load)
+		return;
+	sem_merge(state, state->behind[SEM_FLAGS], known_only(*state->load, loaded));
+	sem_merge(state, state->load, known_only(*state->behind[SEM_FLAGS], loaded));
+}
+
 static void apply_push(const struct sem_insn *insn, struct sem_state *state)
 {
 	struct known pushed = sem_get(insn, state, 0);
 
+	if (!insn->operands[0].kind) {
+		apply_pushf(state);
+		return;
+	}
 	move_stack(state, -8);
 	if (state->store) {
 		sem_merge(state, state->store, pushed);
@@ -142,6 +175,10 @@ static void apply_pop(const struct sem_insn *insn, struct sem_state *state)
 {
 	bool is_rsp = insn->operands[0].reg == SEM_RSP;
 
+	if (!insn->operands[0].kind) {
+		apply_popf(state);
+		return;
+	}
 	if (!is_rsp)
 		move_stack(state, 8);
 	if (state->load) {

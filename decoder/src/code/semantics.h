@@ -87,7 +87,7 @@ struct sem_shown {
 /**
  * struct sem_insn - one instruction
  * @cc: its condition, as in its opcode.
- * @operands: the visible ones, destination first.
+ * @operands: the visible ones, destination first.  PUSH and POP without one are of the flags.
  * @ip: where it is; @bytes: what it is, @length_bytes of them.
  * @reads, @writes: general registers and flags, a bit each.
  * @keeps_flags: those that it leaves as they are; @sets, @clears: always.
