@@ -92,6 +92,9 @@ static void pass_cut(struct search *search, const struct reg_values_step *step)
 {
 	struct origin_hop *hop;
 
+	/* A pause leaves some registers alone. */
+	if (search->target.reg != SEM_NO_REG && !(step->insn->writes >> search->target.reg & 1))
+		return;
 	search->unsure = true;
 	if (goes_on(search, step->why))
 		return;

@@ -5,7 +5,8 @@
  *
  * Each write of a register makes a version of it, which has one value up to the next write.  The
  * passes go along the instructions until no version becomes better known.  What is not followed
- * is cut: gaps, annotations, breaks, user code, instructions that are not in the dump.
+ * is cut: gaps, breaks, user code, instructions that are not in the dump.  Across an annotation
+ * goes what the code of the recorder leaves alone, if that is known.
  *
  * Of memory only what pushes and calls have put on the stack is followed, from the store to the
  * load: no compiler takes the address of such a word, so no other CPU writes it.  A store to an
@@ -77,6 +78,14 @@ bool reg_values_cut(struct reg_values *values, enum reg_values_why why);
  */
 bool reg_values_interrupt(struct reg_values *values, uint64_t ip, int vector);
 
+/**
+ * reg_values_pause() - before the instruction at @ip code ran that is in no record
+ * @writes: the registers that it may have changed, a bit each; not RSP.
+ *
+ * It ran below the stack pointer, or on another stack, and has changed no word that was pushed.
+ */
+bool reg_values_pause(struct reg_values *values, uint64_t ip, uint32_t writes);
+
 /** reg_values_anchor() - before the next instruction, @known is known of @reg */
 void reg_values_anchor(struct reg_values *values, enum sem_reg reg, struct known known);
 
@@ -136,7 +145,7 @@ void reg_values_seek(struct reg_values *values, uint32_t place);
 /**
  * struct reg_values_step - one step on the way back
  * @place: as of reg_values_insn(); @insn: what it is; interrupts have no bytes.
- * @cut: it is none: nothing is followed across it, for @why.
+ * @cut: it is none: what it writes is not followed across it, for @why.
  * @at: after reg_values_look().
  * @before: numbers of the versions of registers before it, see value_numbers.h; borrowed.
  * @first: the first version that it makes.

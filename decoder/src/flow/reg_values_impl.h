@@ -31,10 +31,14 @@ struct version {
 /* Interrupts within interrupts. */
 #define NR_OPEN		8
 
-/** struct open_interrupt - registers as @versions, when @vector interrupted the code at @ip */
+/**
+ * struct open_interrupt - registers as @versions, when @vector interrupted the code at @ip
+ * @frame: the version of RSP where it has stored its frame.
+ */
 struct open_interrupt {
 	uint64_t ip;
 	uint8_t vector;
+	uint32_t frame;
 	uint32_t versions[SEM_NR_REGS];
 };
 
@@ -138,6 +142,12 @@ static inline uint32_t reg_values_nr_made(const struct sem_insn *insn)
 static inline bool reg_values_is_interrupt(const struct sem_insn *insn)
 {
 	return !insn->length_bytes && insn->op == SEM_OTHER;
+}
+
+/** reg_values_is_pause() - is it no instruction but what reg_values_pause() has said? */
+static inline bool reg_values_is_pause(const struct sem_insn *insn)
+{
+	return !insn->length_bytes && insn->op == SEM_JMP;
 }
 
 /** reg_values_has_error_code(), reg_values_has_own_stack() - of an interrupt of @vector */

@@ -22,6 +22,7 @@ void reg_values_interrupt_begins(struct reg_values *values, const struct sem_ins
 	values->nr_open++;
 	open->ip = insn->ip;
 	open->vector = insn->cc;
+	open->frame = reg_values_made(values, insn, SEM_RSP);
 	memcpy(open->versions, values->at, sizeof(open->versions));
 }
 
@@ -32,6 +33,24 @@ void reg_values_interrupt_begins(struct reg_values *values, const struct sem_ins
 static bool keeps_registers(uint8_t vector, bool is_likely)
 {
 	return vector >= FIRST_EXTERNAL_VECTOR || (is_likely && vector == VECTOR_PAGE_FAULT);
+}
+
+static bool meet(struct known *a, struct known *b)
+{
+	bool contradiction = false;
+
+	(void)known_merge(a, *b, &contradiction);
+	(void)known_merge(b, *a, &contradiction);
+	return contradiction;
+}
+
+/* The frame that IRET takes is where the interrupt stored it, if it has no stack of its own. */
+static bool meet_frame(struct reg_values *values, const struct open_interrupt *open,
+		       struct sem_state *state)
+{
+	return !reg_values_has_own_stack(open->vector) &&
+	       !reg_values_has_error_code(open->vector) &&
+	       meet(reg_values_known_of(values, open->frame), state->before[SEM_RSP]);
 }
 
 uint32_t reg_values_interrupt_ends(struct reg_values *values, const struct sem_insn *insn,
@@ -49,13 +68,11 @@ uint32_t reg_values_interrupt_ends(struct reg_values *values, const struct sem_i
 	}
 	if (!keeps_registers(open->vector, values->is_likely))
 		return 0;
+	refuted |= (uint32_t)meet_frame(values, open, state) << SEM_RSP;
 	for (unsigned int reg = 0; reg < SEM_NR_REGS; reg++) {
 		struct known *before = reg_values_known_of(values, open->versions[reg]);
-		bool contradiction = false;
 
-		(void)known_merge(before, *state->behind[reg], &contradiction);
-		(void)known_merge(state->behind[reg], *before, &contradiction);
-		refuted |= (uint32_t)contradiction << reg;
+		refuted |= (uint32_t)meet(before, state->behind[reg]) << reg;
 		if (!values->is_likely)
 			reg_values_set_distance(values, reg_values_made(values, insn, reg),
 						reg_values_distance(values, open->versions[reg]));

@@ -95,11 +95,14 @@ static void forget(struct likely *pass, enum part_of_memory part)
 	way_of(pass)->has_dump[part] = false;
 }
 
-/* Elsewhere than other words of the stack it is not. */
-static bool is_to_stack(const struct sem_insn *insn)
+/*
+ * Elsewhere than other words of the stack it is not.  What RBP holds is known where RSP is, if it
+ * is made of that; else it is any register.
+ */
+static bool is_to_stack(const struct sem_insn *insn, const struct sem_state *state)
 {
 	return reg_values_pushes(insn) || reg_values_is_interrupt(insn) || insn->base == SEM_RSP ||
-	       insn->base == SEM_RBP;
+	       (insn->base == SEM_RBP && state->before[SEM_RSP]->mask != UINT64_MAX);
 }
 
 /*
@@ -151,14 +154,14 @@ static void store(struct likely *pass, const struct sem_insn *insn, struct sem_s
 		store_string(pass, insn, state);
 		return;
 	}
-	if (address.mask != UINT64_MAX && is_to_stack(insn))
+	if (address.mask != UINT64_MAX && is_to_stack(insn, state))
 		forget(pass, MEMORY_STACK);
 	else if (reg_values_pushes(insn))
 		memory_set(&pass->stacks, address.value & -(uint64_t)STACK_BYTES, 1, known_none());
 	if (address.mask != UINT64_MAX || nr_bytes > 512)
 		return;
 	pass->changed.stores[pass->values->step - pass->changed.first] = address.value;
-	if (!is_to_stack(insn))
+	if (!is_to_stack(insn, state))
 		changed_written(&pass->changed, address.value);
 	for (unsigned int at = 0; at < nr_bytes; at += WORD_BYTES)
 		memory_set(memory_at(pass, address.value), address.value + at,
@@ -247,6 +250,13 @@ static void cut(struct likely *pass)
 		forget(pass, part);
 }
 
+/* The recorder has stored to its own memory, or others have run. */
+static void pause(struct likely *pass)
+{
+	forget(pass, MEMORY_IMAGE);
+	forget(pass, MEMORY_OTHER);
+}
+
 /* --- Passes ------------------------------------------------------------- */
 
 /* Up to the step @end. */
@@ -276,6 +286,8 @@ static void pass_forward(struct likely *pass, size_t end)
 		if (values->steps[values->step] == STEP_CUT) {
 			cut(pass);
 			values->nr_open = 0;
+		} else if (reg_values_is_pause(insn)) {
+			pause(pass);
 		} else if (insn->op != SEM_CUT) {
 			step(pass, insn, &state);
 			follow_interrupts(pass, insn, &state);
@@ -323,6 +335,8 @@ static void pass_backward(struct likely *pass, size_t first)
 		reg_values_meet_back(values, insn, before, &state);
 		if (values->steps[values->step] == STEP_CUT)
 			cut(pass);
+		else if (reg_values_is_pause(insn))
+			pause(pass);
 		else if (insn->op != SEM_CUT)
 			step(pass, insn, &state);
 		FOR_EACH_REG(reg, writes)

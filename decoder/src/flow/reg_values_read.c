@@ -103,8 +103,10 @@ void reg_values_back(struct reg_values *values, uint32_t place, reg_values_step_
 	for (values->step = values->nr_steps; values->step-- > 0;) {
 		step.insn = reg_values_insn_at(values, values->step);
 		reg_values_step_back(values, step.insn, before);
-		step.cut = values->steps[values->step] == STEP_CUT;
-		step.why = values->parts[values->part].why;
+		step.cut = values->steps[values->step] == STEP_CUT ||
+			   reg_values_is_pause(step.insn);
+		step.why = reg_values_is_pause(step.insn) ? REG_VALUES_PAUSE :
+							    values->parts[values->part].why;
 		step.place = (uint32_t)values->step;
 		if (values->step == values->parts[values->part].first_step && values->part)
 			values->part--;

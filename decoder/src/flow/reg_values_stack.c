@@ -80,7 +80,8 @@ static void follow_rsp(struct reg_values *values, const struct sem_insn *insn)
 
 	if (reg_values_pushes(insn))
 		move_distance(values, insn, SEM_RSP, SEM_RSP, -(uint64_t)WORD_BYTES);
-	else if ((insn->op == SEM_POP && is_whole(operand) && operand->reg != SEM_RSP) ||
+	else if ((insn->op == SEM_POP && !operand->kind) ||
+		 (insn->op == SEM_POP && is_whole(operand) && operand->reg != SEM_RSP) ||
 		 (insn->op == SEM_RET && !operand->kind))
 		move_distance(values, insn, SEM_RSP, SEM_RSP, WORD_BYTES);
 	else if (insn->op == SEM_LEAVE)
@@ -230,6 +231,8 @@ void reg_values_follow_words(struct reg_values *values, const struct sem_insn *i
 {
 	if (reg_values_is_interrupt(insn))
 		words_interrupt(values, insn);
+	else if (reg_values_is_pause(insn))
+		words_end_at(&values->words, reg_values_distance(values, values->at[SEM_RSP]));
 	else if (reg_values_pushes(insn))
 		words_push(values, insn, values->next + reg_values_nr_made(insn) - 1);
 	else if (insn->store_bytes)

@@ -138,11 +138,11 @@ static bool is_executed(const struct sem_insn *insn)
 	return insn->length_bytes && insn->cc != BEGUN;
 }
 
-/* Of interrupts, which have no bytes, the condition is the vector. */
+/* Interrupts and pauses have no bytes; the condition of an interrupt is its vector. */
 static bool is_same(const struct sem_insn *a, const struct sem_insn *b)
 {
-	return a->ip == b->ip && a->cc == b->cc && a->length_bytes == b->length_bytes &&
-	       !memcmp(a->bytes, b->bytes, a->length_bytes);
+	return a->ip == b->ip && a->op == b->op && a->cc == b->cc && a->writes == b->writes &&
+	       a->length_bytes == b->length_bytes && !memcmp(a->bytes, b->bytes, a->length_bytes);
 }
 
 const struct sem_insn *reg_values_known(const struct reg_values *values, uint64_t ip)
@@ -212,6 +212,19 @@ bool reg_values_interrupt(struct reg_values *values, uint64_t ip, int vector)
 	insn.base = insn.index = SEM_NO_REG;
 	insn.writes = 1U << SEM_RSP | 1U << SEM_FLAGS;
 	insn.store_bytes = IRET_FRAME_BYTES;
+	return reg_values_insn(values, &insn) != NO_PLACE;
+}
+
+/* As a jump of no length. */
+bool reg_values_pause(struct reg_values *values, uint64_t ip, uint32_t writes)
+{
+	struct sem_insn insn;
+
+	memset(&insn, 0, sizeof(insn));
+	insn.ip = ip;
+	insn.op = SEM_JMP;
+	insn.base = insn.index = SEM_NO_REG;
+	insn.writes = writes;
 	return reg_values_insn(values, &insn) != NO_PLACE;
 }
 

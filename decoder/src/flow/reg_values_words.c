@@ -214,3 +214,17 @@ void words_below(struct words *words, uint32_t root, struct number than, uint64_
 	trim(words, above, (int64_t)rsp);
 	words->orders[words->next_order++ % WORDS_NR_ORDERS] = (struct word_order){ root, than };
 }
+
+void words_end_at(struct words *words, struct number rsp)
+{
+	for (unsigned int i = 0; i < WORDS_NR_ROOTS; i++) {
+		struct word_root *root = &words->roots[i];
+
+		if (!root->generation)
+			continue;
+		if (root->root == rsp.root && is_near(rsp.root, rsp.offset))
+			trim(words, root, (int64_t)rsp.offset);
+		else if (!is_below(words, root, rsp, 0))
+			root->generation = 0;
+	}
+}

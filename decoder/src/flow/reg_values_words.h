@@ -92,4 +92,7 @@ void words_set(struct words *words, struct number at, struct known known, uint32
  */
 void words_below(struct words *words, uint32_t root, struct number than, uint64_t rsp);
 
+/** words_end_at() - of what is not certainly above the stack pointer @rsp nothing is known */
+void words_end_at(struct words *words, struct number rsp);
+
 #endif /* BTSREC_REG_VALUES_WORDS_H */

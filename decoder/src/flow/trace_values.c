@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "flow/trace_values.h"
+#include "flow/trace_values_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
+#include "flow/pause_code.h"
 #include "flow/stackmem.h"
 #include "kernel/types.h"
 #include "recorder/cpus.h"
@@ -19,10 +20,6 @@
 #define MAX_STACK_BYTES (64U << 10)
 /* TOP_OF_KERNEL_STACK_PADDING of kernels with FRED. */
 #define FRED_PADDING_BYTES 16
-
-/* Each pass over what is likely makes more known; most is after one, all after three. */
-#define LIKELY_PASSES	8
-#define HASTY_PASSES	1
 
 /* The area of a CPU is smaller. */
 #define MAX_AREA_BYTES (1U << 20)
@@ -114,14 +111,10 @@ static void find_area(struct btsrec *rec, struct trace_constants *ret)
 		find_hardirq_stack(rec, ret);
 }
 
-static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
-		     uint64_t *ret)
+/* What @nr_bytes bytes at @address of the area of the CPU hold at all times. */
+static bool area_constant(const struct trace_constants *constants, uint64_t address,
+			  unsigned int nr_bytes, uint64_t *ret)
 {
-	const struct trace_constants *constants = arg;
-
-	if (!segment)
-		return is_read_only(constants, address, nr_bytes) &&
-		       read_bytes(constants, address, nr_bytes, ret);
 	if (constants->offset_at && address == constants->offset_at && nr_bytes == 8)
 		*ret = constants->offset;
 	else if (constants->number_at && address == constants->number_at && nr_bytes == 4)
@@ -131,6 +124,18 @@ static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_
 	else
 		return false;
 	return true;
+}
+
+static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
+		     uint64_t *ret)
+{
+	const struct trace_constants *constants = arg;
+
+	if (segment)
+		return !constants->of_thread &&
+		       area_constant(constants, address, nr_bytes, ret);
+	return is_read_only(constants, address, nr_bytes) &&
+	       read_bytes(constants, address, nr_bytes, ret);
 }
 
 /* Documentation/arch/x86/x86_64/mm.rst: from here on, the kernel and its modules. */
@@ -227,6 +232,19 @@ static bool is_at(const struct sem_insn *insn, unsigned int nr_bytes, uint64_t a
 	       insn->index == SEM_NO_REG && (uint64_t)insn->disp == at;
 }
 
+/* After @insn has been added, of a thread: what it loads from the area of the CPU that it is on. */
+static void note_area(struct trace_values *values, const struct sem_insn *insn)
+{
+	const struct sem_operand *to = &insn->operands[0];
+	uint64_t value;
+
+	if (values->constants.of_thread && insn->segment && insn->op == SEM_MOV &&
+	    insn->base == SEM_NO_REG && insn->index == SEM_NO_REG && to->kind == SEM_REGISTER &&
+	    to->bytes == insn->load_bytes &&
+	    area_constant(&values->constants, (uint64_t)insn->disp, insn->load_bytes, &value))
+		reg_values_anchor(values->values, to->reg, known_all(value));
+}
+
 /* After @insn has been added: the variables hold what __switch_to() has last stored in them. */
 static void note_current(struct trace_values *values, const struct sem_insn *insn)
 {
@@ -244,6 +262,7 @@ static void note_current(struct trace_values *values, const struct sem_insn *ins
 /* A pause of the recorder's own leaves the thread, even in a switch; other gaps may hide one. */
 static void follow_current(struct trace_values *values, const struct btsrec_event *event)
 {
+	values->is_changing |= event->kind == BTSREC_EVENT_SWITCH && !event->mm_only;
 	if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only) {
 		now_runs(values, event->sw.next_task_kva, event->sw.next.pid);
 		values->current.is_switching = true;
@@ -257,8 +276,12 @@ static void follow_current(struct trace_values *values, const struct btsrec_even
 
 /* --- The history -------------------------------------------------------- */
 
-static void cut(struct trace_values *values, enum reg_values_why why)
+/* Of a thread that is away nothing runs that an annotation interrupts. */
+void trace_values_cut(struct trace_values *values, enum reg_values_why why)
 {
+	if (values->is_away && why == REG_VALUES_PAUSE)
+		return;
+	values->is_away = false;
 	values->nomem |= !reg_values_cut(values->values, why);
 }
 
@@ -372,11 +395,43 @@ static uint32_t number_of(struct trace_values *values, const struct btsrec_side 
 	return (uint32_t)values->nr_sides;
 }
 
+/*
+ * Does @insn change to the stack of another thread?  __switch_to_asm() loads the stack pointer from
+ * struct task_struct, and nothing else does so after the annotation of a switch.
+ */
+static bool changes_stack(const struct sem_insn *insn)
+{
+	const struct sem_operand *to = &insn->operands[0];
+
+	return insn->op == SEM_MOV && to->kind == SEM_REGISTER && to->reg == SEM_RSP &&
+	       to->bytes == 8 && insn->load_bytes == 8 && !insn->segment &&
+	       insn->base != SEM_NO_REG && insn->base != SEM_RSP && insn->index == SEM_NO_REG;
+}
+
+/* Of one thread: goes it, or comes it back, with @insn?  Then that is not one of its own. */
+static bool is_foreign(struct trace_values *values, const struct sem_insn *insn)
+{
+	const uint32_t all = (1U << SEM_NR_REGS) - 1;
+	bool was_away = values->is_away;
+
+	if (!values->constants.of_thread)
+		return false;
+	if (!values->is_changing || !changes_stack(insn))
+		return was_away;
+	values->is_changing = false;
+	values->is_away = !was_away;
+	if (was_away)
+		values->nomem |= !reg_values_pause(values->values, insn->ip + insn->length_bytes,
+						   all & ~(1U << SEM_RSP));
+	return true;
+}
+
 static void add_range(struct trace_values *values, const struct trace_event *traced,
 		      const struct proof_range *range)
 {
 	struct trace_values_range new = { .n = traced->event->n, .place = TRACE_VALUES_NONE,
-					  .side = number_of(values, traced->side) };
+					  .side = number_of(values, traced->side),
+					  .cpu = values->cpu };
 	struct sem_insn buf;
 
 	for (uint64_t ip = range->start; ip < range->stop;) {
@@ -384,15 +439,18 @@ static void add_range(struct trace_values *values, const struct trace_event *tra
 		uint32_t place;
 
 		if (!insn) {
-			cut(values, REG_VALUES_BREAK);
+			trace_values_cut(values, REG_VALUES_BREAK);
 			return;
 		}
 		ip += insn->length_bytes;
+		if (is_foreign(values, insn))
+			continue;
 		if (is_hook(values, insn, new.n))
 			anchor(values);
 		place = reg_values_insn(values->values, insn);
 		values->nomem |= place == TRACE_VALUES_NONE;
 		note_current(values, insn);
+		note_area(values, insn);
 		if (!new.nr++)
 			new.place = place;
 	}
@@ -428,21 +486,82 @@ static bool is_led_astray(const struct trace_values *values, const struct trace_
 	       code_is_none(values->code, traced->step->end);
 }
 
+/* --- Annotations --------------------------------------------------------- */
+
+static bool insn_at(void *arg, uint64_t ip, struct sem_insn *ret)
+{
+	return trace_values_insn(arg, ip, ret);
+}
+
+/*
+ * The recorder's own code from @from, where it pauses, to @to is in no record.  It runs on the
+ * stack of the thread, with interrupts off, and stores to its own memory.
+ */
+static bool follows_pause(struct trace_values *values, uint64_t from, uint64_t to)
+{
+	struct trace_pause *pause = &values->pause;
+
+	if (pause->from == from && pause->to == to)
+		return true;
+	if (!pause_code_writes(from, to, insn_at, values->code, &pause->writes))
+		return false;
+	pause->from = from;
+	pause->to = to;
+	return true;
+}
+
+static void pause(struct trace_values *values, const struct proof_step *step)
+{
+	if (!values->pause.is_single ||
+	    !follows_pause(values, step->ranges[0].stop, step->ranges[1].start))
+		trace_values_cut(values, REG_VALUES_PAUSE);
+	else if (!values->is_away)
+		values->nomem |= !reg_values_pause(values->values, step->ranges[1].start,
+						   values->pause.writes);
+}
+
+/* The next branch says where it was. */
+static void pend(struct trace_values *values, const struct btsrec_event *event,
+		 enum reg_values_why why)
+{
+	bool was_pending = values->pause.is_pending;
+
+	if (was_pending)
+		trace_values_cut(values, values->pause.why);
+	values->pause.is_pending = true;
+	values->pause.is_single = !was_pending && event->kind == BTSREC_EVENT_SWITCH;
+	values->pause.why = why;
+}
+
+/* One annotation is where the code of @step has its hole; any other one is in front of all. */
+static void take_pending(struct trace_values *values, const struct proof_step *step)
+{
+	struct trace_pause *pause = &values->pause;
+
+	pause->is_single &= pause->is_pending && step->kind == PROOF_PROVEN && !step->compat &&
+			    !step->guessed && step->nr_ranges == 2 &&
+			    code_is_kernel(step->ranges[0].start);
+	if (pause->is_pending && !pause->is_single)
+		trace_values_cut(values, pause->why);
+	pause->is_pending = false;
+}
+
 static void add_ranges(struct trace_values *values, const struct trace_event *traced)
 {
 	const struct proof_step *step = traced->step;
 
+	take_pending(values, step);
 	if (is_led_astray(values, traced))
 		return;
 	if (step->kind != PROOF_PROVEN || step->compat || step->guessed)
-		cut(values, why_of(values, step));
+		trace_values_cut(values, why_of(values, step));
 	for (uint32_t i = 0; i < step->nr_ranges; i++) {
 		const struct proof_range *range = &step->ranges[i];
 
 		if (i)
-			cut(values, REG_VALUES_PAUSE);
+			pause(values, step);
 		if (step->compat || !code_is_kernel(range->start))
-			cut(values, REG_VALUES_USER);
+			trace_values_cut(values, REG_VALUES_USER);
 		else
 			add_range(values, traced, range);
 	}
@@ -472,8 +591,10 @@ static void add_entry(struct trace_values *values, const struct btsrec_event *ev
 	const struct fault *fault = values->fault;
 	bool at_fault = values->freeze && event->n == fault->n;
 
+	if (values->is_away)
+		return;
 	if (!is_followed(values, event, at_fault && values->has_frame)) {
-		cut(values, level_of(event->branch.from));
+		trace_values_cut(values, level_of(event->branch.from));
 		return;
 	}
 	if (at_fault && values->has_frame)
@@ -501,7 +622,7 @@ static void add_branch(struct trace_values *values, const struct trace_event *tr
 	case BRANCH_UNKNOWN:
 	case BRANCH_NONE:
 	case BRANCH_ENTRY:
-		cut(values, level_of(traced->event->branch.from));
+		trace_values_cut(values, level_of(traced->event->branch.from));
 		break;
 	default:
 		break;
@@ -515,7 +636,7 @@ static enum reg_values_why why_at(const struct btsrec_event *event)
 	return is_lost || event->kind == BTSREC_EVENT_ARM ? REG_VALUES_GAP : REG_VALUES_PAUSE;
 }
 
-static bool add_event(struct trace_values *values, const struct trace_event *traced)
+bool trace_values_add(struct trace_values *values, const struct trace_event *traced)
 {
 	if (traced->step)
 		add_ranges(values, traced);
@@ -524,7 +645,7 @@ static bool add_event(struct trace_values *values, const struct trace_event *tra
 		return !values->nomem;
 	follow_current(values, traced->event);
 	if (traced->event->kind != BTSREC_EVENT_BRANCH)
-		cut(values, why_at(traced->event));
+		pend(values, traced->event, why_at(traced->event));
 	else if (traced->step)
 		add_branch(values, traced);
 	return !values->nomem;
@@ -537,47 +658,75 @@ static bool begin_or_add(void *arg, const struct trace_event *traced)
 
 	if (!values->has_begun && traced->event->n) {
 		values->oldest = REG_VALUES_WINDOW;
-		cut(values, values->oldest);
+		trace_values_cut(values, values->oldest);
 	}
 	values->has_begun = true;
-	return add_event(values, traced);
+	return trace_values_add(values, traced);
+}
+
+enum btsrec_status trace_values_begin(struct btsrec *rec, unsigned int cpu,
+				      const struct fault *fault, struct trace_values *ret)
+{
+	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+
+	*ret = (struct trace_values){ .values = reg_values_new(), .code = trace_code(rec),
+				      .fault = fault, .fault_place = TRACE_VALUES_NONE,
+				      .freeze = page && page->frozen ? &page->freeze : NULL,
+				      .registers = page ? cpus_registers(page) : NULL,
+				      .cpu = cpu };
+	if (!ret->values || !ret->code)
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	ret->constants = (struct trace_constants){ .code = ret->code, .cpu = cpu };
+	find_read_only(rec, &ret->constants);
+	find_area(rec, &ret->constants);
+	find_current(rec, ret);
+	reg_values_constants(ret->values, constant, &ret->constants);
+	ret->has_frame = ret->freeze && fault_frame_get(ret->code, btsrec_root(rec), page, fault,
+							&ret->frame);
+	return BTSREC_OK;
+}
+
+void trace_values_go_to(struct btsrec *rec, unsigned int cpu, struct trace_values *values)
+{
+	struct trace_constants *constants = &values->constants;
+
+	values->cpu = cpu;
+	*constants = (struct trace_constants){ .code = constants->code, .cpu = cpu,
+					       .start = constants->start, .end = constants->end,
+					       .of_thread = constants->of_thread };
+	find_area(rec, constants);
+}
+
+bool trace_values_run(struct trace_values *values, unsigned int nr_passes)
+{
+	const struct trace_constants *constants = &values->constants;
+	/* A CPU that another one stopped was in the midst of anything, and others went on. */
+	struct reg_values_memory memory = {
+		.read = values->fault->kind == FAULT_STOP ? NULL : read_memory,
+		.arg = values,
+		.has_area = constants->offset_at && !constants->of_thread,
+		.area = constants->offset,
+	};
+
+	if (values->nomem)
+		return false;
+	reg_values_run(values->values);
+	return reg_values_likely(values->values, &memory, nr_passes);
 }
 
 static enum btsrec_status open_values(struct btsrec *rec, unsigned int cpu,
 				      const struct fault *fault, uint64_t max_events,
 				      bool is_hasty, struct trace_values *ret)
 {
-	const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
-	struct reg_values_memory memory;
-	enum btsrec_status status;
+	enum btsrec_status status = trace_values_begin(rec, cpu, fault, ret);
 
-	*ret = (struct trace_values){ .values = reg_values_new(), .code = trace_code(rec),
-				      .fault = fault, .fault_place = TRACE_VALUES_NONE,
-				      .freeze = page && page->frozen ? &page->freeze : NULL,
-				      .registers = page ? cpus_registers(page) : NULL };
-	ret->nomem = !ret->values || !ret->code;
-	if (!ret->nomem) {
-		ret->constants = (struct trace_constants){ .code = ret->code, .cpu = cpu };
-		find_read_only(rec, &ret->constants);
-		find_area(rec, &ret->constants);
-		find_current(rec, ret);
-		reg_values_constants(ret->values, constant, &ret->constants);
-	}
-	ret->has_frame = !ret->nomem && ret->freeze &&
-			 fault_frame_get(ret->code, btsrec_root(rec), page, fault, &ret->frame);
-	status = ret->nomem ? BTSREC_OK :
-			      trace_events(rec, cpu, max_events, begin_or_add, ret, NULL);
+	if (!status)
+		status = trace_events(rec, cpu, max_events, begin_or_add, ret, NULL);
 	if (ret->nomem)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (status)
 		return status;
-	reg_values_run(ret->values);
-	/* A CPU that another one stopped was in the midst of anything, and others went on. */
-	memory = (struct reg_values_memory){ .read = fault->kind == FAULT_STOP ? NULL : read_memory,
-					     .arg = ret,
-					     .has_area = ret->constants.offset_at,
-					     .area = ret->constants.offset };
-	if (!reg_values_likely(ret->values, &memory, is_hasty ? HASTY_PASSES : LIKELY_PASSES))
+	if (!trace_values_run(ret, is_hasty ? HASTY_PASSES : LIKELY_PASSES))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return BTSREC_OK;
 }
@@ -692,6 +841,22 @@ const struct btsrec_side *trace_values_side(const struct trace_values *values,
 					    const struct trace_values_range *range)
 {
 	return range && range->side ? &values->sides[range->side - 1] : NULL;
+}
+
+uint32_t trace_values_at(const struct trace_values *values, unsigned int cpu, uint64_t n,
+			 uint64_t ip)
+{
+	for (size_t i = values->nr; i--;) {
+		const struct trace_values_range *range = &values->ranges[i];
+		uint32_t place;
+
+		if (range->cpu != cpu || range->n != n)
+			continue;
+		place = find_in(values, range, ip);
+		if (place != TRACE_VALUES_NONE)
+			return place;
+	}
+	return TRACE_VALUES_NONE;
 }
 
 uint32_t trace_values_find(struct trace_values *values, uint64_t n, uint64_t ip)

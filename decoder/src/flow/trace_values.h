@@ -11,7 +11,7 @@
 #define TRACE_VALUES_NONE UINT32_MAX
 
 /**
- * struct trace_values_range - @nr instructions of event @n, from @place on
+ * struct trace_values_range - @nr instructions of event @n of @cpu, from @place on
  * @side: the thread, as a number from 1 on; 0: not known.
  */
 struct trace_values_range {
@@ -19,6 +19,7 @@ struct trace_values_range {
 	uint32_t place;
 	uint32_t nr;
 	uint32_t side;
+	unsigned int cpu;
 };
 
 /**
@@ -26,6 +27,7 @@ struct trace_values_range {
  * @code: to read it with.
  * @start, @end: read-only data of the kernel; both 0: not known, or not protected.
  * @cpu, @offset: the number of the CPU, and where its area is.
+ * @of_thread: what ran has done so on several CPUs, each with its own area.
  * @offset_at, @number_at: places of this_cpu_off and cpu_number in the area; 0: not known.
  * @hardirq_at, @hardirq: of hardirq_stack_ptr, and what it holds; 0: not known.
  */
@@ -35,6 +37,7 @@ struct trace_constants {
 	uint64_t offset_at, number_at, hardirq_at;
 	uint64_t offset, hardirq;
 	unsigned int cpu;
+	bool of_thread;
 };
 
 /**
@@ -55,7 +58,21 @@ struct trace_current {
 };
 
 /**
- * struct trace_values - of one CPU; owned
+ * struct trace_pause - the annotation that no code has come after
+ * @is_pending: there is one, for @why.
+ * @is_single: no other one came since the last branch, and the recorder wrote it in one function.
+ * @from, @to, @writes: the last pause of such a one, and what it may have changed; both 0: none.
+ */
+struct trace_pause {
+	bool is_pending;
+	bool is_single;
+	enum reg_values_why why;
+	uint64_t from, to;
+	uint32_t writes;
+};
+
+/**
+ * struct trace_values - of one CPU, or of one thread; owned
  * @ranges: @nr of them in order, those of kernel code that is there with all its instructions.
  * @next: the first that has not been asked for.
  * @sides: @nr_sides threads, a new one where it changes.
@@ -63,6 +80,9 @@ struct trace_current {
  * @registers: of the freeze; NULL: not kept.
  * @frame: of the instruction that faulted or was interrupted at the fault, if @has_frame.
  * @has_begun: an event was read.  @oldest: what is in front of it.
+ * @cpu: of the event that is read.
+ * @is_changing: since the annotation of a switch the stack has not changed yet.
+ * @is_away: of one thread: what runs is another one, up to where the stacks change.
  */
 struct trace_values {
 	struct reg_values *values;
@@ -83,6 +103,10 @@ struct trace_values {
 	struct trace_current current;
 	bool has_begun;
 	enum reg_values_why oldest;
+	struct trace_pause pause;
+	unsigned int cpu;
+	bool is_changing;
+	bool is_away;
 };
 
 /** trace_values_insn() - what the instruction at the kernel address @ip does; false: not known */
@@ -118,6 +142,19 @@ enum btsrec_status trace_values_open(struct btsrec *rec, unsigned int cpu,
 enum btsrec_status trace_values_newest(struct btsrec *rec, unsigned int cpu,
 				       const struct fault *fault, uint64_t max_events,
 				       uint64_t max_bytes, struct trace_values *ret);
+
+/**
+ * trace_values_thread() - of thread @pid on all CPUs, one after the other as it ran
+ * @cpu, @fault: where it ended, or has been; as of trace_values_open().
+ *
+ * From one CPU to another, and over what ran meanwhile, its stack pointer is the same, and so are
+ * the words that were pushed.  Where it may have run in between nothing is followed.
+ *
+ * Return: as thread_open(); BTSREC_ERR_NOMEM.
+ */
+enum btsrec_status trace_values_thread(struct btsrec *rec, unsigned int cpu,
+				       const struct fault *fault, uint32_t pid,
+				       struct trace_values *ret);
 void trace_values_close(struct trace_values *values);
 
 /**
@@ -130,6 +167,14 @@ const struct trace_values_range *trace_values_range(const struct trace_values *v
 
 /** trace_values_event() - the last range of event @n; NULL: nothing is known of it */
 const struct trace_values_range *trace_values_event(const struct trace_values *values, uint64_t n);
+
+/**
+ * trace_values_at() - the place of the instruction at @ip that ran up to event @n of @cpu
+ *
+ * Return: TRACE_VALUES_NONE: nothing is known there.
+ */
+uint32_t trace_values_at(const struct trace_values *values, unsigned int cpu, uint64_t n,
+			 uint64_t ip);
 
 /** trace_values_side() - the thread of @range; NULL: not known */
 const struct btsrec_side *trace_values_side(const struct trace_values *values,

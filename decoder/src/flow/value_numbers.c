@@ -199,6 +199,8 @@ static void pop(struct value_numbers *numbers, const struct sem_insn *insn)
 		load(numbers, insn, insn->operands[0].reg,
 		     number_of(numbers, numbers->at[SEM_RSP]));
 		move_stack(numbers, insn, WORD_BYTES);
+	} else if (!insn->operands[0].kind) {
+		move_stack(numbers, insn, WORD_BYTES);
 	}
 }
 

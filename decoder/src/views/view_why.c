@@ -111,11 +111,12 @@ void why_place(const struct why *why, const struct trace_values *values, unsigne
 {
 	const struct trace_values_range *range = trace_values_range(values, hop->place);
 
-	*ret = (struct why_place){ .cpu = cpu };
+	*ret = (struct why_place){ .cpu = range ? range->cpu : cpu };
 	/* What is older than all of them is so at the first. */
 	ret->n = range ? range->n : values->nr ? values->ranges[0].n : 0;
 	ret->side = trace_values_side(values, range);
 	if (hop->kind == ORIGIN_ASKED) {
+		ret->cpu = cpu;
 		ret->n = why->asked_n;
 		ret->ip = why->asked_ip;
 	} else if (hop->insn && hop->insn->length_bytes) {
@@ -509,20 +510,77 @@ static enum btsrec_status find_candidates(struct why *why)
 /* --- All ---------------------------------------------------------------- */
 
 /* @max_bytes: the summary has no words for more than one chain. */
-static enum btsrec_status find_origin(struct why *why)
+static enum btsrec_status find_in(struct why *why, struct trace_values *values,
+				  struct origin_question *question, struct origin *ret)
 {
-	struct value_numbers *numbers = value_numbers_new(why->values.values);
+	struct value_numbers *numbers = value_numbers_new(values->values);
 
 	if (!numbers)
 		return msg_set(&why->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	why->question.numbers = numbers;
-	why->question.is_there = is_there;
-	why->question.arg = why->renderer.rec;
-	origin_find(why->values.values, &why->question, &why->origin);
+	question->numbers = numbers;
+	question->is_there = is_there;
+	question->arg = why->renderer.rec;
+	origin_find(values->values, question, ret);
 	if (!why->max_bytes)
-		origin_find_index(why->values.values, &why->question, &why->origin);
+		origin_find_index(values->values, question, ret);
 	value_numbers_free(numbers);
 	return BTSREC_OK;
+}
+
+static bool is_older(const struct origin *origin)
+{
+	return origin->nr && origin->hops[origin->nr - 1].kind == ORIGIN_OLDER;
+}
+
+/* The thread that the question is about; 0: not known, or each CPU has its own. */
+static uint32_t asked_thread(const struct why *why)
+{
+	const struct btsrec_side *side = trace_values_side(
+		&why->values, trace_values_range(&why->values, why->question.place));
+
+	return side ? side->pid : 0;
+}
+
+static uint32_t place_in(const struct why *why, const struct trace_values *values)
+{
+	return why->question.place == why->values.fault_place ?
+		       values->fault_place :
+		       trace_values_at(values, why->cpu, why->asked_n, why->asked_ip);
+}
+
+/* What no store on this CPU has made, the thread may have, before it slept or came here. */
+static enum btsrec_status find_of_thread(struct why *why, uint32_t pid)
+{
+	struct origin_question question = why->question;
+	_cleanup_free_ struct origin *origin = calloc(1, sizeof(*origin));
+	struct trace_values values;
+	enum btsrec_status status;
+
+	if (!origin)
+		return msg_set(&why->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	status = trace_values_thread(why->renderer.rec, why->cpu, &why->fault, pid, &values);
+	question.place = status ? TRACE_VALUES_NONE : place_in(why, &values);
+	if (question.place != TRACE_VALUES_NONE)
+		status = find_in(why, &values, &question, origin);
+	if (!status && origin->nr && !is_older(origin)) {
+		struct trace_values was = why->values;
+
+		why->values = values;
+		why->origin = *origin;
+		values = was;
+	}
+	trace_values_close(&values);
+	return status;
+}
+
+static enum btsrec_status find_origin(struct why *why)
+{
+	uint32_t pid = asked_thread(why);
+	enum btsrec_status status = find_in(why, &why->values, &why->question, &why->origin);
+
+	if (status || why->max_bytes || why->opts->max_events || !pid || !is_older(&why->origin))
+		return status;
+	return find_of_thread(why, pid);
 }
 
 static enum btsrec_status find_answer(struct why *why)

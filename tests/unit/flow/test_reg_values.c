@@ -174,10 +174,11 @@ static struct known across_interrupt(int vector, uint64_t back_ip)
 	setup();
 	first = INSN(0x1000, "\x90");
 	reg_values_interrupt(values, 0x1001, vector);
-	INSN(0x2000, "\x31\xdb");
-	INSN(0x2002, "\x48\x89\x02");
-	INSN(0x2005, "\x5b");
-	INSN(0x2006, "\x48\xcf");
+	INSN(0x2000, "\x51");
+	INSN(0x2001, "\x31\xdb");
+	INSN(0x2003, "\x48\x89\x02");
+	INSN(0x2006, "\x5b");
+	INSN(0x2007, "\x48\xcf");
 	INSN(back_ip, "\x90");
 	reg_values_anchor(values, SEM_RBX, known_all(7));
 	reg_values_anchor(values, SEM_RSP, known_all(SP));
@@ -205,9 +206,10 @@ static struct known likely_across(int vector, uint32_t *ret_iret)
 	setup();
 	first = INSN(0x1000, "\x90");
 	reg_values_interrupt(values, 0x1001, vector);
-	INSN(0x2000, "\x31\xdb");
-	INSN(0x2002, "\x5b");
-	*ret_iret = INSN(0x2003, "\x48\xcf");
+	INSN(0x2000, "\x51");
+	INSN(0x2001, "\x31\xdb");
+	INSN(0x2003, "\x5b");
+	*ret_iret = INSN(0x2004, "\x48\xcf");
 	INSN(0x1001, "\x90");
 	reg_values_anchor(values, SEM_RBX, known_all(7));
 	reg_values_run(values);
@@ -671,6 +673,83 @@ START_TEST(stack_below)
 }
 END_TEST
 
+/* pushfq; pop %rax: they are words of the stack, and the stack pointer is known on both sides. */
+START_TEST(flags_on_the_stack)
+{
+	uint32_t push, pop;
+
+	setup();
+	push = INSN(0x1000, "\x53");		/* push %rbx */
+	INSN(0x1001, "\x9c");			/* pushfq */
+	INSN(0x1002, "\x58");			/* pop %rax */
+	INSN(0x1003, "\x50");			/* push %rax */
+	INSN(0x1004, "\x9d");			/* popfq */
+	pop = INSN(0x1005, "\x59");		/* pop %rcx */
+	reg_values_anchor(values, SEM_RSP, known_all(SP));
+	reg_values_anchor(values, SEM_RCX, known_all(77));
+	reg_values_anchor(values, SEM_FLAGS, (struct known){ SEM_ZF, SEM_STATUS_FLAGS });
+	reg_values_run(values);
+	look(push);
+	ck_is(at.certain.before[SEM_RSP], SP);
+	ck_is(at.certain.before[SEM_RBX], 77);
+	ck_assert_uint_eq(at.certain.before[SEM_FLAGS].mask, SEM_STATUS_FLAGS);
+	ck_assert_uint_eq(at.certain.before[SEM_FLAGS].value, SEM_ZF);
+	look(pop);
+	ck_is(at.certain.before[SEM_RSP], SP - 8);
+	reg_values_free(values);
+}
+END_TEST
+
+/* What is not in a record has changed RAX and what is below the stack pointer. */
+START_TEST(pauses)
+{
+	uint32_t push, pop, place;
+
+	setup();
+	INSN(0x1000, "\x50");			/* push %rax */
+	INSN(0x1001, "\x58");			/* pop %rax */
+	push = INSN(0x1002, "\x53");		/* push %rbx */
+	ck_assert(reg_values_pause(values, 0x1003, 1U << SEM_RAX));
+	place = INSN(0x1003, "\x48\x8b\x54\x24\xf8");	/* mov -8(%rsp), %rdx */
+	pop = INSN(0x1008, "\x59");		/* pop %rcx */
+	reg_values_anchor(values, SEM_RSP, known_all(SP));
+	reg_values_anchor(values, SEM_RAX, known_all(3));
+	reg_values_anchor(values, SEM_RBX, known_all(5));
+	reg_values_run(values);
+	look(push);
+	ck_is(at.certain.before[SEM_RSP], SP);
+	ck_is(at.certain.before[SEM_RBX], 5);
+	ck_assert_uint_eq(at.certain.before[SEM_RAX].mask, 0);
+	look(place);
+	ck_is(at.certain.before[SEM_RAX], 3);
+	ck_assert_uint_eq(at.certain.behind[SEM_RDX].mask, 0);
+	look(pop);
+	ck_is(at.certain.behind[SEM_RCX], 5);
+	reg_values_free(values);
+}
+END_TEST
+
+/* Of the handler nothing says where its stack is, but IRET takes the frame of the interrupt. */
+START_TEST(frame_of_the_interrupt)
+{
+	uint32_t pop;
+
+	setup();
+	reg_values_anchor(values, SEM_RSP, known_all(SP));
+	INSN(0x1000, "\x90");
+	reg_values_interrupt(values, 0x1001, 236);
+	INSN(0x2000, "\x50");			/* push %rax */
+	INSN(0x2001, "\x48\x8b\x22");		/* mov (%rdx), %rsp */
+	pop = INSN(0x2004, "\x58");		/* pop %rax */
+	INSN(0x2005, "\x48\xcf");		/* iretq */
+	INSN(0x1001, "\x90");
+	reg_values_run(values);
+	look(pop);
+	ck_is(at.certain.before[SEM_RSP], SP - 48);
+	reg_values_free(values);
+}
+END_TEST
+
 /* What is read from the middle is as on the way there. */
 START_TEST(seek)
 {
@@ -693,7 +772,7 @@ START_TEST(seek)
 END_TEST
 
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, stacks_somewhere, stack_below, seek,
-	       cuts, interrupts,
+	       cuts, interrupts, flags_on_the_stack, pauses, frame_of_the_interrupt,
 	       interrupts_of_one_instruction, interrupted_code_goes_on, handlers,
 	       handlers_within_handlers, memory_at, begun,
 	       constants, likely, likely_on_stacks, likely_cuts, likely_in_handlers,
