@@ -272,7 +272,9 @@ bool sem_decode(const uint8_t *bytes, size_t nr_bytes, uint64_t ip, struct sem_i
 	ret->repeats = from.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
 					  ZYDIS_ATTRIB_HAS_REPNE);
 	find_row(&from, ret);
-	decode_operands(&from, operands, ret);
+	/* SDM vol. 2, NOP: the operand of a long one is there to make it longer. */
+	if (from.mnemonic != ZYDIS_MNEMONIC_NOP)
+		decode_operands(&from, operands, ret);
 	decode_flags(&from, ret);
 	check_row(&from, operands, ret);
 	if (ret->op == SEM_CUT || ret->op == SEM_IRET)

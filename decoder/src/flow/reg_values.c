@@ -102,7 +102,7 @@ void reg_values_step_over(struct reg_values *values, const struct sem_insn *insn
 
 	FOR_EACH_REG(reg, writes)
 		values->at[reg] = values->next++;
-	values->next += reg_values_pushes(insn);
+	values->next += reg_values_nr_words(insn);
 	values->step++;
 }
 

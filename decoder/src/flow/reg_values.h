@@ -78,6 +78,9 @@ bool reg_values_cut(struct reg_values *values, enum reg_values_why why);
  */
 bool reg_values_interrupt(struct reg_values *values, uint64_t ip, int vector);
 
+/** reg_values_error_code() - right after that: the error code that it has stored */
+void reg_values_error_code(struct reg_values *values, uint64_t error_code);
+
 /**
  * reg_values_pause() - before the instruction at @ip code ran that is in no record
  * @writes: the registers that it may have changed, a bit each; not RSP.

@@ -132,16 +132,29 @@ static inline bool reg_values_pushes(const struct sem_insn *insn)
 	return insn->op == SEM_PUSH || insn->op == SEM_CALL;
 }
 
-/** reg_values_nr_made() - so many versions */
-static inline uint32_t reg_values_nr_made(const struct sem_insn *insn)
-{
-	return (uint32_t)__builtin_popcount(insn->writes) + reg_values_pushes(insn);
-}
-
 /** reg_values_is_interrupt() - is it no instruction but an interrupt or exception? */
 static inline bool reg_values_is_interrupt(const struct sem_insn *insn)
 {
 	return !insn->length_bytes && insn->op == SEM_OTHER;
+}
+
+/* What versions of words an interrupt makes: where it came, and its error code, if it has one. */
+enum {
+	INTERRUPT_RIP,
+	INTERRUPT_ERROR,
+	NR_INTERRUPT_WORDS,
+};
+
+/** reg_values_nr_words() - so many versions of words of the stack it makes, behind the others */
+static inline uint32_t reg_values_nr_words(const struct sem_insn *insn)
+{
+	return reg_values_is_interrupt(insn) ? NR_INTERRUPT_WORDS : reg_values_pushes(insn);
+}
+
+/** reg_values_nr_made() - so many versions */
+static inline uint32_t reg_values_nr_made(const struct sem_insn *insn)
+{
+	return (uint32_t)__builtin_popcount(insn->writes) + reg_values_nr_words(insn);
 }
 
 /** reg_values_is_pause() - is it no instruction but what reg_values_pause() has said? */

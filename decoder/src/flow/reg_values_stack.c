@@ -182,6 +182,7 @@ static void words_interrupt(struct reg_values *values, const struct sem_insn *in
 	uint32_t version = reg_values_made(values, insn, SEM_RSP);
 	struct number at = reg_values_distance(values, version);
 	struct number than = reg_values_distance(values, values->at[SEM_RSP]);
+	uint32_t words = values->next + (uint32_t)__builtin_popcount(insn->writes);
 	uint64_t rsp = than.offset;
 
 	if (reg_values_has_own_stack(insn->cc))
@@ -190,7 +191,11 @@ static void words_interrupt(struct reg_values *values, const struct sem_insn *in
 	if (at.root == version)
 		words_below(&values->words, version, than, rsp);
 	words_store(&values->words, at, root_known(values, at), IRET_FRAME_BYTES + error);
-	at.offset += error + IRET_RSP * WORD_BYTES;
+	if (error)
+		words_set(&values->words, at, root_known(values, at), words + INTERRUPT_ERROR);
+	at.offset += error;
+	words_set(&values->words, at, root_known(values, at), words + INTERRUPT_RIP);
+	at.offset += IRET_RSP * WORD_BYTES;
 	words_set(&values->words, at, root_known(values, at), values->at[SEM_RSP]);
 }
 

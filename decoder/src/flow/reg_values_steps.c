@@ -87,8 +87,9 @@ static bool add_step(struct reg_values *values, uint32_t number)
 			return false;
 		values->current[reg] = (uint32_t)values->nr_versions - 1;
 	}
-	if (reg_values_pushes(insn) && !new_version(values, 0))
-		return false;
+	for (uint32_t i = 0; i < reg_values_nr_words(insn); i++)
+		if (!new_version(values, 0))
+			return false;
 	values->steps[values->nr_steps++] = number;
 	return true;
 }
@@ -198,6 +199,19 @@ bool reg_values_begun(struct reg_values *values, const struct sem_insn *insn)
 	return reg_values_insn(values, &begun) != NO_PLACE;
 }
 
+/* SDM vol. 3A, table 6-1: of a fault the instruction, of an interrupt the next one is stored. */
+static bool stores_ip(int vector)
+{
+	const uint32_t faults = 1U << 0 | 1U << 6 | 1U << 13 | 1U << 14;
+
+	return vector >= 32 || faults >> vector & 1;
+}
+
+static struct known *word_of_interrupt(struct reg_values *values, unsigned int word)
+{
+	return &values->versions[values->nr_versions - NR_INTERRUPT_WORDS + word].known;
+}
+
 /* As an instruction of no length; its condition is the vector. */
 bool reg_values_interrupt(struct reg_values *values, uint64_t ip, int vector)
 {
@@ -212,7 +226,19 @@ bool reg_values_interrupt(struct reg_values *values, uint64_t ip, int vector)
 	insn.base = insn.index = SEM_NO_REG;
 	insn.writes = 1U << SEM_RSP | 1U << SEM_FLAGS;
 	insn.store_bytes = IRET_FRAME_BYTES;
-	return reg_values_insn(values, &insn) != NO_PLACE;
+	if (reg_values_insn(values, &insn) == NO_PLACE)
+		return false;
+	if (stores_ip(vector))
+		*word_of_interrupt(values, INTERRUPT_RIP) = known_all(ip);
+	return true;
+}
+
+void reg_values_error_code(struct reg_values *values, uint64_t error_code)
+{
+	const struct sem_insn *insn = reg_values_insn_at(values, values->nr_steps - 1);
+
+	if (reg_values_is_interrupt(insn) && reg_values_has_error_code(insn->cc))
+		*word_of_interrupt(values, INTERRUPT_ERROR) = known_all(error_code);
 }
 
 /* As a jump of no length. */

@@ -274,6 +274,55 @@ static void follow_current(struct trace_values *values, const struct btsrec_even
 	}
 }
 
+/* --- The fault ------------------------------------------------------------ */
+
+#define VECTOR_PAGE_FAULT 14
+
+/* What of the exception at @n is kept is of the fault. */
+static bool is_kept_of(const struct trace_values *values, uint64_t n, uint32_t what)
+{
+	const struct btsrec_registers *registers = values->registers;
+
+	return values->freeze && registers && n == values->fault->n &&
+	       values->fault->kind == FAULT_EXCEPTION &&
+	       (registers->flags & (what | BTSREC_REGISTERS_ENTRY)) ==
+		       (what | BTSREC_REGISTERS_ENTRY) &&
+	       registers->entry.ip == values->fault->from &&
+	       registers->vector == (uint32_t)values->fault->vector;
+}
+
+/* SDM vol. 2, "MOV - Move to/from Control Registers": 0F 20 /2.  SEM_NO_REG: it is another one. */
+static uint8_t loads_address(const struct sem_insn *insn)
+{
+	bool rex = (insn->bytes[0] & 0xf0) == 0x40;
+	const uint8_t *at = insn->bytes + rex;
+
+	if (insn->length_bytes != 3 + rex || at[0] != 0x0f || at[1] != 0x20 ||
+	    (at[2] & 0xf8) != 0xd0)
+		return SEM_NO_REG;
+	return (uint8_t)((at[2] & 7) | (rex ? (insn->bytes[0] & 1) << 3 : 0));
+}
+
+/* After @insn has been added: CR2 has the address until the next exception. */
+static void note_address(struct trace_values *values, const struct sem_insn *insn)
+{
+	uint8_t reg = values->has_address ? loads_address(insn) : SEM_NO_REG;
+
+	if (reg == SEM_NO_REG)
+		return;
+	reg_values_anchor(values->values, reg, known_all(values->registers->address));
+	values->has_address = false;
+}
+
+/* After the entry of event @n has been added. */
+static void note_entry(struct trace_values *values, uint64_t n)
+{
+	values->has_address = is_kept_of(values, n, BTSREC_REGISTERS_ADDRESS) &&
+			      values->fault->vector == VECTOR_PAGE_FAULT;
+	if (is_kept_of(values, n, BTSREC_REGISTERS_ERROR))
+		reg_values_error_code(values->values, values->registers->error_code);
+}
+
 /* --- The history -------------------------------------------------------- */
 
 /* Of a thread that is away nothing runs that an annotation interrupts. */
@@ -451,6 +500,7 @@ static void add_range(struct trace_values *values, const struct trace_event *tra
 		values->nomem |= place == TRACE_VALUES_NONE;
 		note_current(values, insn);
 		note_area(values, insn);
+		note_address(values, insn);
 		if (!new.nr++)
 			new.place = place;
 	}
@@ -605,6 +655,8 @@ static void add_entry(struct trace_values *values, const struct btsrec_event *ev
 	if (at_fault && fault->kind == FAULT_EXCEPTION)
 		values->fault_place = reg_values_nr(values->values);
 	values->nomem |= !reg_values_interrupt(values->values, event->branch.from, vector);
+	if (!values->nomem)
+		note_entry(values, event->n);
 }
 
 static void add_branch(struct trace_values *values, const struct trace_event *traced)

@@ -81,6 +81,7 @@ struct trace_pause {
  * @frame: of the instruction that faulted or was interrupted at the fault, if @has_frame.
  * @has_begun: an event was read.  @oldest: what is in front of it.
  * @cpu: of the event that is read.
+ * @has_address: the fault was a page fault, and nothing has read CR2 since, or changed it.
  * @is_changing: since the annotation of a switch the stack has not changed yet.
  * @is_away: of one thread: what runs is another one, up to where the stacks change.
  */
@@ -105,6 +106,7 @@ struct trace_values {
 	enum reg_values_why oldest;
 	struct trace_pause pause;
 	unsigned int cpu;
+	bool has_address;
 	bool is_changing;
 	bool is_away;
 };

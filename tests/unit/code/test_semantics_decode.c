@@ -49,6 +49,11 @@ START_TEST(operands)
 	insn = DECODED("\x53");
 	ck_assert_uint_eq(insn.store_bytes, SEM_ANY_BYTES);
 	ck_assert_uint_eq(insn.writes, 1U << SEM_RSP);
+	/* nop (%rax,%rax,1): of what it names it reads nothing */
+	insn = DECODED("\x0f\x1f\x44\x00\x00");
+	ck_assert_uint_eq(insn.nr_shown, 0);
+	ck_assert_uint_eq(insn.reads, 0);
+	ck_assert_uint_eq(insn.load_bytes, 0);
 }
 END_TEST
 

@@ -729,6 +729,35 @@ START_TEST(pauses)
 }
 END_TEST
 
+/* A handler reads where the interrupt came, and the error code that the fault stored. */
+START_TEST(words_of_the_interrupt)
+{
+	uint32_t ip, code;
+
+	setup();
+	INSN(0x1000, "\x90");
+	reg_values_interrupt(values, 0x1001, 14);
+	reg_values_error_code(values, 2);
+	code = INSN(0x2000, "\x48\x8b\x04\x24");		/* mov (%rsp), %rax */
+	ip = INSN(0x2004, "\x48\x8b\x4c\x24\x08");	/* mov 8(%rsp), %rcx */
+	reg_values_run(values);
+	look(code);
+	ck_is(at.certain.behind[SEM_RAX], 2);
+	look(ip);
+	ck_is(at.certain.behind[SEM_RCX], 0x1001);
+	reg_values_free(values);
+	/* A breakpoint is a trap, and has none; nor has an interrupt an error code. */
+	setup();
+	reg_values_interrupt(values, 0x1001, 3);
+	reg_values_error_code(values, 2);
+	code = INSN(0x2000, "\x48\x8b\x04\x24");
+	reg_values_run(values);
+	look(code);
+	ck_assert_uint_eq(at.certain.behind[SEM_RAX].mask, 0);
+	reg_values_free(values);
+}
+END_TEST
+
 /* Of the handler nothing says where its stack is, but IRET takes the frame of the interrupt. */
 START_TEST(frame_of_the_interrupt)
 {
@@ -773,6 +802,7 @@ END_TEST
 
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, stacks_somewhere, stack_below, seek,
 	       cuts, interrupts, flags_on_the_stack, pauses, frame_of_the_interrupt,
+	       words_of_the_interrupt,
 	       interrupts_of_one_instruction, interrupted_code_goes_on, handlers,
 	       handlers_within_handlers, memory_at, begun,
 	       constants, likely, likely_on_stacks, likely_cuts, likely_in_handlers,
