@@ -101,17 +101,46 @@ static int entry_compare(const void *left, const void *right)
 	return entry_name_compare(a, b);
 }
 
+static bool is_called(const struct symbol_entry *entry, const char *name)
+{
+	return entry->name_bytes == strlen(name) && !memcmp(entry->name, name, entry->name_bytes);
+}
+
+/* Few names have the length, and the first and the last byte, of one that is looked for. */
+#define NR_LOOKS	1024
+
+static unsigned int looks_of(const char *name, size_t name_bytes)
+{
+	return (unsigned int)(name_bytes + 31U * (unsigned char)name[0] +
+			      113U * (unsigned char)name[name_bytes - 1]) % NR_LOOKS;
+}
+
+void symbol_list_by_names(const struct symbol_list *list, const char *const *names,
+			  size_t nr_names, const struct symbol_entry **ret)
+{
+	bool looks[NR_LOOKS] = { false };
+
+	for (size_t i = 0; i < nr_names; i++) {
+		looks[looks_of(names[i], strlen(names[i]))] = true;
+		ret[i] = NULL;
+	}
+	for (size_t at = 0; at < list->nr_entries; at++) {
+		const struct symbol_entry *entry = &list->entries[at];
+
+		if (!entry->name_bytes || !looks[looks_of(entry->name, entry->name_bytes)])
+			continue;
+		for (size_t i = 0; i < nr_names; i++)
+			if (!ret[i] && is_called(entry, names[i]))
+				ret[i] = entry;
+	}
+}
+
 const struct symbol_entry *symbol_list_by_name(const struct symbol_list *list, const char *name)
 {
-	size_t name_bytes = strlen(name), i;
+	const struct symbol_entry *entry;
 
-	for (i = 0; i < list->nr_entries; i++) {
-		const struct symbol_entry *entry = &list->entries[i];
-
-		if (entry->name_bytes == name_bytes && !memcmp(entry->name, name, name_bytes))
-			return entry;
-	}
-	return NULL;
+	symbol_list_by_names(list, &name, 1, &entry);
+	return entry;
 }
 
 /*

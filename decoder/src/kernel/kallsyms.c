@@ -15,7 +15,8 @@
 
 /* All names, compressed; a limit for numbers that are no kernel's. */
 #define NAMES_MAX_BYTES		BOUND(128u << 20, 1u << 14)
-#define NAMES_STEP_BYTES	BOUND(1u << 20, 1u << 10)
+/* So much is read at once: some threads have enough to do, and little of it is not names. */
+#define NAMES_STEP_BYTES	BOUND(1u << 18, 1u << 10)
 
 /* The same, expanded; a byte of a hostile table may stand for half a kilobyte. */
 #define TEXT_MAX_BYTES		BOUND(128u << 20, 1u << 18)
@@ -23,6 +24,9 @@
 /* Type letters; the first is of variables in the area of a CPU, as long as that begins at 0. */
 #define ABSOLUTE	'A'
 #define LOCAL_DATA	'd'
+
+/* Names are shorter on average, so that room for all of them is made once. */
+#define EXPANDED_MEAN_BYTES	40
 
 /* A type letter and the longest name that is kept. */
 #define EXPANDED_MAX_BYTES	(1 + SYMBOL_NAME_MAX_BYTES)
@@ -35,8 +39,8 @@
  * @tokens: of the bytes 0..255 in a compressed name, @token_bytes[i] bytes from
  *	@token_at[i].
  * @names: the compressed names as far as they have been needed.
- * @text: the expanded names, each after its type letter, in order of the symbols; and
- *	room for the rest of a piece.
+ * @text: the expanded names, each after its type letter, in order of the symbols, @text_bytes so
+ *	far, @text_room of room; and room for the rest of a piece.
  */
 struct kallsyms {
 	const struct kread *kread;
@@ -50,6 +54,8 @@ struct kallsyms {
 	size_t names_bytes;
 	size_t names_room;
 	char *text;
+	size_t text_bytes;
+	size_t text_room;
 	int32_t *offsets;
 };
 
@@ -190,17 +196,8 @@ static enum btsrec_status names_next(struct kallsyms *k, size_t *at, const uint8
 	return status;
 }
 
-static size_t expanded_bytes(const struct kallsyms *k, const uint8_t *name, size_t nr_bytes)
-{
-	size_t sum = 0, i;
-
-	for (i = 0; i < nr_bytes && sum < EXPANDED_MAX_BYTES; i++)
-		sum += k->token_bytes[name[i]];
-	return sum < EXPANDED_MAX_BYTES ? sum : EXPANDED_MAX_BYTES;
-}
-
 /*
- * What @name stands for, as long as expanded_bytes() says; @ret has room for a piece more.
+ * What @name stands for, EXPANDED_MAX_BYTES at most; @ret has room for a piece more than that.
  * Behind the last token are TOKEN_MAX_BYTES that may be read.
  */
 static size_t expand(const struct kallsyms *k, const uint8_t *name, size_t nr_bytes, char *ret)
@@ -221,29 +218,26 @@ static size_t expand(const struct kallsyms *k, const uint8_t *name, size_t nr_by
 	return at;
 }
 
-/* The room for all names; reads them on the way. */
-static enum btsrec_status text_alloc(struct kallsyms *k)
+/* Room for one more name.  Those of @list stay where they are in the text, which may move. */
+static bool text_grow(struct kallsyms *k, struct symbol_list *list)
 {
-	size_t at = 0, text_bytes = 0, nr_bytes;
-	const uint8_t *name;
-	uint32_t i;
+	size_t room = k->text ? 2 * k->text_room : k->nr_symbols * (size_t)EXPANDED_MEAN_BYTES;
+	char *text;
 
-	for (i = 0; i < k->nr_symbols; i++) {
-		enum btsrec_status status = names_next(k, &at, &name, &nr_bytes);
-
-		if (status)
-			return status;
-		nr_bytes = expanded_bytes(k, name, nr_bytes);
-		if (!nr_bytes)
-			return msg_set(k->msg, BTSREC_ERR_CORRUPT,
-				       "symbol %u in kallsyms_names is empty", i);
-		text_bytes += nr_bytes;
-		if (text_bytes > TEXT_MAX_BYTES)
-			return msg_set(k->msg, BTSREC_ERR_CORRUPT,
-				       "the names in kallsyms_names are too long");
-	}
-	k->text = malloc(text_bytes + PIECE_BYTES);
-	return k->text ? BTSREC_OK : no_memory(k);
+	if (k->text && k->text_room - k->text_bytes >= EXPANDED_MAX_BYTES)
+		return true;
+	room += EXPANDED_MAX_BYTES;
+	text = malloc(room + PIECE_BYTES);
+	if (!text)
+		return false;
+	if (k->text)
+		memcpy(text, k->text, k->text_bytes);
+	for (size_t i = 0; i < list->nr_entries; i++)
+		list->entries[i].name = text + (list->entries[i].name - k->text);
+	free(k->text);
+	k->text = text;
+	k->text_room = room;
+	return true;
 }
 
 /* --- Addresses ---------------------------------------------------------- */
@@ -323,25 +317,41 @@ static char list_letter(char letter)
 	return letter;
 }
 
-/* Names into @list; the number of the symbol stands for the address for now. */
+/* Name @i, at *@at, into @list; the number of the symbol stands for the address for now. */
+static enum btsrec_status list_name(struct kallsyms *k, uint32_t i, size_t *at,
+				    struct symbol_list *list)
+{
+	const uint8_t *name;
+	size_t nr_bytes;
+	enum btsrec_status status = names_next(k, at, &name, &nr_bytes);
+	char *text;
+
+	if (status)
+		return status;
+	if (!text_grow(k, list))
+		return no_memory(k);
+	text = k->text + k->text_bytes;
+	nr_bytes = expand(k, name, nr_bytes, text);
+	if (!nr_bytes)
+		return msg_set(k->msg, BTSREC_ERR_CORRUPT,
+			       "symbol %u in kallsyms_names is empty", i);
+	k->text_bytes += nr_bytes;
+	if (k->text_bytes > TEXT_MAX_BYTES)
+		return msg_set(k->msg, BTSREC_ERR_CORRUPT,
+			       "the names in kallsyms_names are too long");
+	return symbol_list_add(list, i, list_letter(*text), text + 1, nr_bytes - 1) ?
+		       BTSREC_OK :
+		       no_memory(k);
+}
+
 static enum btsrec_status list_names(struct kallsyms *k, struct symbol_list *list)
 {
-	size_t at = 0, nr_bytes;
-	const uint8_t *name;
-	char *text = k->text;
-	uint32_t i;
+	enum btsrec_status status = BTSREC_OK;
+	size_t at = 0;
 
-	for (i = 0; i < k->nr_symbols; i++) {
-		enum btsrec_status status = names_next(k, &at, &name, &nr_bytes);
-
-		if (status)
-			return status;
-		nr_bytes = expand(k, name, nr_bytes, text);
-		if (!symbol_list_add(list, i, list_letter(*text), text + 1, nr_bytes - 1))
-			return no_memory(k);
-		text += nr_bytes;
-	}
-	return BTSREC_OK;
+	for (uint32_t i = 0; !status && i < k->nr_symbols; i++)
+		status = list_name(k, i, &at, list);
+	return status;
 }
 
 /* The forms without negative numbers do not say where an absolute one is. */
@@ -375,11 +385,9 @@ static enum btsrec_status kallsyms_run(struct kallsyms *k, const struct kallsyms
 	if (!status)
 		status = read_tokens(k);
 	if (!status)
-		status = text_alloc(k);
+		status = list_names(k, list);
 	if (!status)
 		status = read_offsets(k);
-	if (!status)
-		status = list_names(k, list);
 	if (!status)
 		status = list_addresses(k, list, anchor);
 	return status;

@@ -152,11 +152,11 @@ static void kernel_places(struct symbol_dump *dump, const struct symbol_list *li
 		[SYMBOL_DUMP_RCU_DATA] = "rcu_data",
 	};
 
-	for (size_t i = 0; i < SYMBOL_DUMP_NR_PLACES; i++) {
-		const struct symbol_entry *entry = symbol_list_by_name(list, names[i]);
+	const struct symbol_entry *entries[SYMBOL_DUMP_NR_PLACES];
 
-		dump->places[i] = entry ? entry->va : 0;
-	}
+	symbol_list_by_names(list, names, SYMBOL_DUMP_NR_PLACES, entries);
+	for (size_t i = 0; i < SYMBOL_DUMP_NR_PLACES; i++)
+		dump->places[i] = entries[i] ? entries[i]->va : 0;
 	dump->btf.begin_kva = dump->places[SYMBOL_DUMP_BTF];
 	dump->btf.end_kva = dump->places[SYMBOL_DUMP_BTF_END];
 }
