@@ -118,8 +118,8 @@ static enum btsrec_status list_symbols(struct modsyms *m, struct symbol_list *li
 			return msg_set(m->msg, BTSREC_ERR_CORRUPT,
 				       "the names of the modules are too long");
 		m->room->names_bytes -= name_bytes;
-		if (!symbol_list_add(list, symbol->st_value, letter_to_rank(m->letters[i]), name,
-				     name_bytes))
+		if (!symbol_list_add_sized(list, symbol->st_value, symbol->st_size, 0,
+					   letter_to_rank(m->letters[i]), name, name_bytes))
 			return no_memory(m);
 	}
 	return BTSREC_OK;

@@ -30,7 +30,7 @@ struct modsyms_room {
  * modsyms_read() - all functions and data in a module's struct mod_kallsyms
  * @kva: of the struct, as the recorder noted it.
  * @list: zero-filled by the caller, which frees it with symbol_list_fini() in every
- *	case.  Addresses are run-time addresses.
+ *	case.  Addresses are run-time addresses; sizes are those of the module's file.
  * @room: what the module takes is taken from it, as far as it is read.
  * @ret_names: what the names in @list point into, to free() after the list.
  *

@@ -536,6 +536,13 @@ size_t symbols_by_name(struct btsrec *rec, const char *name, uint64_t *ret, size
 	return found.nr;
 }
 
+bool symbols_object(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
+{
+	struct symbol_dump *dump = symbols_dump(rec);
+
+	return dump && symbol_dump_object(dump, va, ret);
+}
+
 const struct symbol_table *symbols_module(struct btsrec *rec, const struct btsrec_module *module)
 {
 	struct symbol_dump *dump = dump_get(rec);

@@ -135,6 +135,9 @@ size_t symbols_by_name(struct btsrec *rec, const char *name, uint64_t *ret, size
  */
 const struct symbol_table *symbols_module(struct btsrec *rec, const struct btsrec_module *module);
 
+/** symbols_object() - as symbol_dump_object(), if names of the dump are wanted */
+bool symbols_object(struct btsrec *rec, uint64_t va, struct symbol_name *ret);
+
 /**
  * symbol_find_in() - name @va as @side saw it
  * @side: the thread that ran; a user address depends on it.  NULL: unknown.

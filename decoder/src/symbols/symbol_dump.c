@@ -308,6 +308,59 @@ static bool module_find(struct symbol_dump *dump, uint64_t va, bool raw, struct 
 	return true;
 }
 
+static bool find_object(const struct symbol_list *list, uint64_t va, struct symbol_name *ret)
+{
+	for (size_t i = 0; i < list->nr_entries; i++) {
+		const struct symbol_entry *entry = &list->entries[i];
+
+		if (va - entry->va >= entry->nr_bytes)
+			continue;
+		ret->name = ret->buf.name;
+		ret->name_bytes = escaped_copy(ret->buf.name, entry->name,
+					       entry->name_bytes < sizeof(ret->buf.name) / 4 ?
+						       entry->name_bytes :
+						       sizeof(ret->buf.name) / 4);
+		ret->offset_bytes = va - entry->va;
+		return true;
+	}
+	return false;
+}
+
+static bool find_in_module(struct symbol_dump *dump, const struct btsrec_module *module,
+			   uint64_t va, struct symbol_name *ret)
+{
+	struct modsyms_room room = MODSYMS_ROOM;
+	_cleanup_free_ char *names = NULL;
+	struct symbol_list list = { 0 };
+	enum btsrec_status status;
+	bool found = false;
+	struct msg msg;
+
+	status = modsyms_read(&dump->kread, module->kallsyms_kva, &msg, &list, &room, &names);
+	if (status == BTSREC_ERR_NOMEM)
+		kread_nomem(&dump->kread);
+	if (!status)
+		found = find_object(&list, va, ret);
+	symbol_list_fini(&list);
+	if (!found)
+		return false;
+	ret->module = ret->buf.module;
+	escaped_copy(ret->buf.module, module->name, sizeof(module->name));
+	return true;
+}
+
+bool symbol_dump_object(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret)
+{
+	for (size_t i = 0; i < dump->located->nr_modules; i++) {
+		const struct btsrec_module *module = &dump->located->modules[i];
+
+		if (module->state == BTSREC_MODULE_LIVE && module->kallsyms_kva &&
+		    find_in_module(dump, module, va, ret))
+			return true;
+	}
+	return false;
+}
+
 /* --- Code that the kernel made ------------------------------------------- */
 
 static void read_gensyms(struct symbol_dump *dump)

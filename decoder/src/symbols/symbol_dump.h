@@ -54,6 +54,16 @@ const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i)
 const struct symbol_table *symbol_dump_module(struct symbol_dump *dump,
 					      const struct btsrec_module *module);
 
+/**
+ * symbol_dump_object() - name the data at @va, if it is a module's
+ * @ret: with its own copies; @offset_bytes: from the beginning of the data.
+ *
+ * All modules are read for it.
+ *
+ * Return: false: it is in none whose size is known.
+ */
+bool symbol_dump_object(struct symbol_dump *dump, uint64_t va, struct symbol_name *ret);
+
 /** symbol_dump_place() - its address; 0: not known, or symbol_dump_kernel() was not called */
 uint64_t symbol_dump_place(const struct symbol_dump *dump, enum symbol_dump_place place);
 

@@ -114,7 +114,7 @@ void summary_say_lock(struct summary *view, const struct summary_lock *lock, cha
 	sentence_add(&sentence, " waits for a %s", lock->lock);
 	if (lock->address) {
 		sentence_add(&sentence, " at ");
-		sentence_add_place(&sentence, lock->address);
+		sentence_add_data(&sentence, lock->address);
 	}
 	sentence_add(&sentence, " in ");
 	sentence_add_place(&sentence, lock->from ? lock->from : lock->wait);

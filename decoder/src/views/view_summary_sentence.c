@@ -51,6 +51,23 @@ void sentence_add_place(struct sentence *sentence, uint64_t ip)
 	add_name(sentence, ip, true);
 }
 
+void sentence_add_data(struct sentence *sentence, uint64_t va)
+{
+	struct symbol_name name;
+	enum symbol_why why;
+
+	if (!(render_find(sentence->r, va, &name, &why) && name.name_bytes) &&
+	    !symbols_object(sentence->r->rec, va, &name)) {
+		sentence_add(sentence, "0x%016" PRIx64, va);
+		return;
+	}
+	sentence_add(sentence, "%.*s", (int)name.name_bytes, name.name);
+	if (name.offset_bytes)
+		sentence_add(sentence, "+0x%" PRIx64, name.offset_bytes);
+	if (*name.module)
+		sentence_add(sentence, " [%s]", name.module);
+}
+
 void sentence_add_function(struct sentence *sentence, uint64_t va)
 {
 	add_name(sentence, va, false);

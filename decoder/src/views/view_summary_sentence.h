@@ -26,6 +26,9 @@ sentence_add(struct sentence *sentence, const char *format, ...);
 /** sentence_add_place() - the function of @ip, and where in it; without a name the address */
 void sentence_add_place(struct sentence *sentence, uint64_t ip);
 
+/** sentence_add_data() - the variable of @va, and where in it; without a name the address */
+void sentence_add_data(struct sentence *sentence, uint64_t va);
+
 /** sentence_add_function() - the function of @va alone */
 void sentence_add_function(struct sentence *sentence, uint64_t va);
 

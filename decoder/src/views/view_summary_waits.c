@@ -194,7 +194,7 @@ static void add_task(struct sentence *sentence, const struct btsrec_task *task)
 static void add_lock(struct sentence *sentence, const struct summary_lock *lock)
 {
 	sentence_add(sentence, "a %s at ", lock->lock);
-	sentence_add_place(sentence, lock->address);
+	sentence_add_data(sentence, lock->address);
 }
 
 static void add_owner(struct sentence *sentence, const struct summary_blocked *blocked)

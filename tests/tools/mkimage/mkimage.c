@@ -33,7 +33,7 @@
  *	struct btsrec_registers, or one of its struct btsrec_general
  *   module name= text_kva= text_bytes= state=
  *   symbol NAME LETTER KVA	one of the kernel's kallsyms
- *   modsym NAME LETTER KVA	one of the module that was described last
+ *   modsym NAME LETTER KVA	one of the module that was described last; data has 32 bytes
  *	These tables lie where __pa() of the kernel's text leads, without page tables.
  *   clock [khz=] [offset=NS] [stable=0]	the constants of the kernel's clock, among its kallsyms
  *   log ns= text= [caller=] [state=0..3]	a record of the kernel's log; state 2: finalized

@@ -113,6 +113,9 @@ static void write_kallsyms(uint64_t pa)
 	memory_write(pa + KALLSYMS_COUNT, &count, sizeof(count));
 }
 
+/* A variable of a module. */
+#define DATA_BYTES	32
+
 static void write_modsyms(uint64_t pa, uint32_t module)
 {
 	uint64_t where[4] = { symbol_kva_of(pa + MODSYMS_SYMTAB), 0,
@@ -123,7 +126,8 @@ static void write_modsyms(uint64_t pa, uint32_t module)
 
 	for (i = 0; i < image.nr_symbols; i++) {
 		const struct symbol *symbol = &image.symbols[i];
-		Elf64_Sym entry = { .st_name = name_at, .st_value = symbol->va };
+		Elf64_Sym entry = { .st_name = name_at, .st_value = symbol->va,
+				    .st_size = strchr("DdBb", symbol->letter) ? DATA_BYTES : 0 };
 
 		if (symbol->module != module)
 			continue;
