@@ -52,6 +52,9 @@ const struct sem_insn *reg_values_known(const struct reg_values *values, uint64_
  */
 uint32_t reg_values_insn(struct reg_values *values, const struct sem_insn *insn);
 
+/** reg_values_switch() - the same, of one that changes to the stack of another thread */
+uint32_t reg_values_switch(struct reg_values *values, const struct sem_insn *insn);
+
 /**
  * reg_values_begun() - an interrupt or exception came into @insn, which is repeated
  *
@@ -84,10 +87,13 @@ void reg_values_error_code(struct reg_values *values, uint64_t error_code);
 /**
  * reg_values_pause() - before the instruction at @ip code ran that is in no record
  * @writes: the registers that it may have changed, a bit each; not RSP.
+ * @others: it was of other threads.
  *
  * It ran below the stack pointer, or on another stack, and has changed no word that was pushed.
+ * But of a thread that sleeps ptrace(2) changes the registers of the user, and a stack that is
+ * somebody else's now begins anew.  Both are at the top of the stack.
  */
-bool reg_values_pause(struct reg_values *values, uint64_t ip, uint32_t writes);
+bool reg_values_pause(struct reg_values *values, uint64_t ip, uint32_t writes, bool others);
 
 /** reg_values_anchor() - before the next instruction, @known is known of @reg */
 void reg_values_anchor(struct reg_values *values, enum sem_reg reg, struct known known);

@@ -157,6 +157,9 @@ static inline uint32_t reg_values_nr_made(const struct sem_insn *insn)
 	return (uint32_t)__builtin_popcount(insn->writes) + reg_values_nr_words(insn);
 }
 
+/* In place of the condition: other threads run in this pause, or from this MOV on. */
+#define OTHERS	1
+
 /** reg_values_is_pause() - is it no instruction but what reg_values_pause() has said? */
 static inline bool reg_values_is_pause(const struct sem_insn *insn)
 {

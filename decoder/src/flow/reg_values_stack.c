@@ -232,12 +232,31 @@ uint32_t reg_values_load(const struct reg_values *values, const struct sem_insn 
 	}
 }
 
+/* Stacks are aligned to their size, THREAD_SIZE or more. */
+#define STACK_BYTES	(1U << 14)
+/*
+ * At its top: struct pt_regs, TOP_OF_KERNEL_STACK_PADDING, what FRED stores besides, and what a new
+ * thread begins with, struct inactive_task_frame.
+ */
+#define TOP_BYTES	272
+
+static void words_pause(struct reg_values *values, const struct sem_insn *insn)
+{
+	struct number rsp = reg_values_distance(values, values->at[SEM_RSP]);
+
+	words_end_at(&values->words, rsp);
+	if (insn->cc == OTHERS && rsp.root)
+		words_forget(&values->words);
+	else if (insn->cc == OTHERS)
+		words_above(&values->words, (rsp.offset | (STACK_BYTES - 1)) + 1 - TOP_BYTES);
+}
+
 void reg_values_follow_words(struct reg_values *values, const struct sem_insn *insn)
 {
 	if (reg_values_is_interrupt(insn))
 		words_interrupt(values, insn);
-	else if (reg_values_is_pause(insn))
-		words_end_at(&values->words, reg_values_distance(values, values->at[SEM_RSP]));
+	else if (reg_values_is_pause(insn) || (insn->op == SEM_MOV && insn->cc == OTHERS))
+		words_pause(values, insn);
 	else if (reg_values_pushes(insn))
 		words_push(values, insn, values->next + reg_values_nr_made(insn) - 1);
 	else if (insn->store_bytes)

@@ -188,6 +188,14 @@ uint32_t reg_values_insn(struct reg_values *values, const struct sem_insn *insn)
 	return (uint32_t)values->nr_steps - 1;
 }
 
+uint32_t reg_values_switch(struct reg_values *values, const struct sem_insn *insn)
+{
+	struct sem_insn changing = *insn;
+
+	changing.cc = OTHERS;
+	return reg_values_insn(values, &changing);
+}
+
 bool reg_values_begun(struct reg_values *values, const struct sem_insn *insn)
 {
 	struct sem_insn begun = *insn;
@@ -242,13 +250,14 @@ void reg_values_error_code(struct reg_values *values, uint64_t error_code)
 }
 
 /* As a jump of no length. */
-bool reg_values_pause(struct reg_values *values, uint64_t ip, uint32_t writes)
+bool reg_values_pause(struct reg_values *values, uint64_t ip, uint32_t writes, bool others)
 {
 	struct sem_insn insn;
 
 	memset(&insn, 0, sizeof(insn));
 	insn.ip = ip;
 	insn.op = SEM_JMP;
+	insn.cc = others ? OTHERS : 0;
 	insn.base = insn.index = SEM_NO_REG;
 	insn.writes = writes;
 	return reg_values_insn(values, &insn) != NO_PLACE;

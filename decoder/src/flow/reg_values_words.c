@@ -228,3 +228,21 @@ void words_end_at(struct words *words, struct number rsp)
 			root->generation = 0;
 	}
 }
+
+void words_above(struct words *words, uint64_t va)
+{
+	int64_t end = (int64_t)va;
+
+	for (unsigned int i = 0; i < WORDS_NR_ROOTS; i++) {
+		struct word_root *root = &words->roots[i];
+
+		if (!root->generation || (!root->root && root->end <= end))
+			continue;
+		if (root->root || root->low >= end || root->end - end > MAX_TRIM_BYTES) {
+			root->generation = 0;
+			continue;
+		}
+		overwrite(words, root, va, (uint64_t)(root->end - end));
+		root->end = end;
+	}
+}

@@ -95,4 +95,7 @@ void words_below(struct words *words, uint32_t root, struct number than, uint64_
 /** words_end_at() - of what is not certainly above the stack pointer @rsp nothing is known */
 void words_end_at(struct words *words, struct number rsp);
 
+/** words_above() - of what is not certainly below the address @va nothing is known */
+void words_above(struct words *words, uint64_t va);
+
 #endif /* BTSREC_REG_VALUES_WORDS_H */

@@ -471,8 +471,17 @@ static bool is_foreign(struct trace_values *values, const struct sem_insn *insn)
 	values->is_away = !was_away;
 	if (was_away)
 		values->nomem |= !reg_values_pause(values->values, insn->ip + insn->length_bytes,
-						   all & ~(1U << SEM_RSP));
+						   all & ~(1U << SEM_RSP), true);
 	return true;
+}
+
+/* Of one CPU: the one thread sleeps from here on, and the other has slept. */
+static uint32_t add_insn(struct trace_values *values, const struct sem_insn *insn)
+{
+	if (!values->is_changing || !changes_stack(insn))
+		return reg_values_insn(values->values, insn);
+	values->is_changing = false;
+	return reg_values_switch(values->values, insn);
 }
 
 static void add_range(struct trace_values *values, const struct trace_event *traced,
@@ -496,7 +505,7 @@ static void add_range(struct trace_values *values, const struct trace_event *tra
 			continue;
 		if (is_hook(values, insn, new.n))
 			anchor(values);
-		place = reg_values_insn(values->values, insn);
+		place = add_insn(values, insn);
 		values->nomem |= place == TRACE_VALUES_NONE;
 		note_current(values, insn);
 		note_area(values, insn);
@@ -567,7 +576,7 @@ static void pause(struct trace_values *values, const struct proof_step *step)
 		trace_values_cut(values, REG_VALUES_PAUSE);
 	else if (!values->is_away)
 		values->nomem |= !reg_values_pause(values->values, step->ranges[1].start,
-						   values->pause.writes);
+						   values->pause.writes, false);
 }
 
 /* The next branch says where it was. */

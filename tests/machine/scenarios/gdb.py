@@ -9,6 +9,11 @@ calls by the same name as gdb, which takes it from vmlinux. Where they differ, g
 function of the debug information around a label or without the compiler's suffix (a
 ".isra.0"), or another name of the same address: then gdb's name is true, too. Going back step by step from
 the end meets the newest instructions in reverse.
+
+The CPU that panicked, by System.map's address of the function that sysrq-trigger calls: there gdb
+prints the structure that RDI points to, by the debug information of vmlinux, and the words at the
+stack pointer. On the way back from the end each register has the value that "btsrec insns --values"
+prints, and is not available where that does not know it.
 """
 
 import json
@@ -28,20 +33,27 @@ GAP = re.compile(r"^\d*\t?\s*\[decode error")
 CALL = re.compile(r"^\d+\t( *)(\S+)")
 MIN_USER_INSNS = 5_000
 MIN_CALLS = 500
+PANIC_CPU = 1
+NR_VALUE_STEPS = 100
+MIN_VALUES = 20
+GENERAL = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
 
 
 def add_options(parser):
     parser.add_argument("--ring-bytes", default="128K", metavar="SIZE", help="ring (128K)")
     parser.add_argument("--keep", action="store_true", help="keep the dump")
+    parser.add_argument("--again", action="store_true",
+                        help="no machine: compare what --keep has kept once more")
 
 
-def _gdb(context, path, program, server: list, commands: list[str]) -> list[str]:
+def _gdb(context, path, program, server: list, commands: list[str],
+         record=("record btrace bts",)) -> list[str]:
     """What gdb prints for each of COMMANDS, after "record btrace bts"."""
     words = " ".join(str(word) for word in [context.btsrec, "gdbserver", *server, path])
     setup = ["set pagination off", "set confirm off", "set width 0", "set print symbol on",
              "set remotetimeout 120", "set record instruction-history-size unlimited",
              "set record function-call-history-size unlimited", *program,
-             f"target remote | {words}", "record btrace bts"]
+             f"target remote | {words}", *record]
     marked = [line for command in commands for line in ("echo @@@@\\n", command)]
     arguments = [word for line in setup + marked for word in ("-ex", line)]
     try:
@@ -213,10 +225,74 @@ def _check_cpu(context, path, items):
                 f"same in gdb; of {len(names)} names of functions {others} are aliases in gdb")
 
 
+def _registers(text: str) -> dict[str, int | None]:
+    """Of "info registers"; None: not available."""
+    rows = (line.split() for line in text.splitlines())
+    return {row[0]: None if row[1] == "<unavailable>" else int(row[1], 16) for row in rows
+            if len(row) > 1 and row[0] in (*GENERAL, "rip")}
+
+
+def _compare_registers(item: dict, registers: dict) -> int:
+    """How many of the registers that an instruction reads are known."""
+    known = 0
+    for operand in item.get("reads", []):
+        if operand["reg"] not in GENERAL:
+            continue
+        value = int(operand["value"], 16) if operand["class"] == "certain" else None
+        if registers[operand["reg"]] != value:
+            raise Failure(f"at {item['ip']} {operand} is in gdb {registers[operand['reg']]}")
+        known += value is not None
+    return known
+
+
+def _check_steps(context, path):
+    """Back from the end, with all registers at each step."""
+    text = dump.btsrec(context, "insns", "--values", "--format", "jsonl", "--cpu", str(PANIC_CPU),
+                       "-n", str(NR_VALUE_STEPS), path)
+    ours = [item for item in map(json.loads, text.splitlines()) if item["kind"] == "insn"]
+    steps = ["reverse-stepi", "info registers"] * NR_VALUE_STEPS
+    stepped = _gdb(context, path, [], ["--cpu", PANIC_CPU], steps, record=())
+    known = 0
+    for item, text in zip(reversed(ours), stepped[1::2]):
+        registers = _registers(text)
+        if registers["rip"] != int(item["ip"], 16):
+            raise Failure(f"a step back leads to 0x{registers['rip']:x}, not to {item['ip']}")
+        known += _compare_registers(item, registers)
+    if known < MIN_VALUES:
+        raise Failure(f"only {known} registers are known on {NR_VALUE_STEPS} steps back")
+    context.say(f"CPU {PANIC_CPU}: {NR_VALUE_STEPS} steps back, {known} registers that are known "
+                "are the same in gdb")
+
+
+def _check_pointer(context, path, items):
+    """At the beginning of write_sysrq_trigger(): its file, and where it returns to."""
+    table = _system_map(context)
+    shift = _shift(table, items)
+    at = table["write_sysrq_trigger"] + shift
+    _, _, registers, words, file = _gdb(
+        context, path, [f"symbol-file {context.os.vmlinux} -o {shift:#x}"],
+        ["--likely", "--cpu", PANIC_CPU],
+        [f"break *{at:#x}", "reverse-continue", "info registers", "x/4gx $rsp",
+         "print *(struct file *) $rdi"], record=())
+    if _registers(registers)["rip"] != at:
+        raise Failure(f"gdb did not come back to write_sysrq_trigger: {registers}")
+    returns = re.search(r":\s+0x([0-9a-f]+)", words)
+    if not returns or int(returns[1], 16) < KERNEL_KVA:
+        raise Failure(f"the word at the stack pointer is no return address: {words}")
+    if not re.search(r"f_op = 0x[0-9a-f]+ <proc_\w+>", file):
+        raise Failure(f"gdb does not print what the file is of: {file}")
+    context.say("at a function it came back to, gdb prints the structure of its argument and the "
+                "words of the stack")
+
+
 def run(context):
-    path, program = walker.make_dump(context, context.options.ring_bytes)
+    path, program = context.out / "dump", context.out / "walker"
+    if not context.options.again:
+        path, program = walker.make_dump(context, context.options.ring_bytes)
     items = _ours(context, path)
     _check_user(context, path, program, items)
     _check_cpu(context, path, items)
-    if not context.options.keep:
+    _check_steps(context, path)
+    _check_pointer(context, path, items)
+    if not context.options.keep and not context.options.again:
         path.unlink()

@@ -709,7 +709,7 @@ START_TEST(pauses)
 	INSN(0x1000, "\x50");			/* push %rax */
 	INSN(0x1001, "\x58");			/* pop %rax */
 	push = INSN(0x1002, "\x53");		/* push %rbx */
-	ck_assert(reg_values_pause(values, 0x1003, 1U << SEM_RAX));
+	ck_assert(reg_values_pause(values, 0x1003, 1U << SEM_RAX, false));
 	place = INSN(0x1003, "\x48\x8b\x54\x24\xf8");	/* mov -8(%rsp), %rdx */
 	pop = INSN(0x1008, "\x59");		/* pop %rcx */
 	reg_values_anchor(values, SEM_RSP, known_all(SP));
@@ -726,6 +726,53 @@ START_TEST(pauses)
 	look(pop);
 	ck_is(at.certain.behind[SEM_RCX], 5);
 	reg_values_free(values);
+}
+END_TEST
+
+/* push %rbx; the thread sleeps; pop %rcx */
+static struct known over_sleep(uint64_t sp)
+{
+	uint32_t pop;
+
+	setup();
+	reg_values_anchor(values, SEM_RSP, known_all(sp));
+	reg_values_anchor(values, SEM_RBX, known_all(5));
+	INSN(0x1000, "\x53");
+	ck_assert(reg_values_pause(values, 0x1001, 1U << SEM_RAX, true));
+	pop = INSN(0x1001, "\x59");
+	reg_values_run(values);
+	look(pop);
+	reg_values_free(values);
+	return at.certain.behind[SEM_RCX];
+}
+
+/* push %rbx; mov 8(%rsi), %rsp: another thread, which comes back in the same way; pop %rcx */
+static struct known over_threads(uint64_t sp)
+{
+	struct sem_insn load;
+	uint32_t pop;
+
+	setup();
+	reg_values_anchor(values, SEM_RSP, known_all(sp));
+	reg_values_anchor(values, SEM_RBX, known_all(5));
+	INSN(0x1000, "\x53");
+	ck_assert(sem_decode((const uint8_t *)"\x48\x8b\x66\x08", 4, 0x1001, &load));
+	ck_assert_uint_ne(reg_values_switch(values, &load), UINT32_MAX);
+	pop = INSN(0x1005, "\x59");
+	reg_values_anchor(values, SEM_RSP, known_all(sp));
+	reg_values_run(values);
+	look(pop);
+	reg_values_free(values);
+	return at.certain.behind[SEM_RCX];
+}
+
+/* What is at the top of the stack others may have changed. */
+START_TEST(sleeps)
+{
+	ck_is(over_threads(SP - 0x100), 5);
+	ck_assert_uint_eq(over_threads(SP).mask, 0);
+	ck_is(over_sleep(SP - 0x100), 5);
+	ck_assert_uint_eq(over_sleep(SP).mask, 0);
 }
 END_TEST
 
@@ -802,7 +849,7 @@ END_TEST
 
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, stacks_somewhere, stack_below, seek,
 	       cuts, interrupts, flags_on_the_stack, pauses, frame_of_the_interrupt,
-	       words_of_the_interrupt,
+	       words_of_the_interrupt, sleeps,
 	       interrupts_of_one_instruction, interrupted_code_goes_on, handlers,
 	       handlers_within_handlers, memory_at, begun,
 	       constants, likely, likely_on_stacks, likely_cuts, likely_in_handlers,
