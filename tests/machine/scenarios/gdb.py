@@ -265,24 +265,29 @@ def _check_steps(context, path):
 
 
 def _check_pointer(context, path, items):
-    """At the beginning of write_sysrq_trigger(): its file, and where it returns to."""
+    """At the beginning of write_sysrq_trigger(): its file, and where it returns to.
+
+    gdb asks for a structure as a whole, so all of it must be known: that of the operations is.
+    """
     table = _system_map(context)
     shift = _shift(table, items)
     at = table["write_sysrq_trigger"] + shift
-    _, _, registers, words, file = _gdb(
+    _, _, registers, words, member, operations = _gdb(
         context, path, [f"symbol-file {context.os.vmlinux} -o {shift:#x}"],
         ["--likely", "--cpu", PANIC_CPU],
         [f"break *{at:#x}", "reverse-continue", "info registers", "x/4gx $rsp",
-         "print *(struct file *) $rdi"], record=())
+         "print ((struct file *) $rdi)->f_op", "print *((struct file *) $rdi)->f_op"], record=())
     if _registers(registers)["rip"] != at:
         raise Failure(f"gdb did not come back to write_sysrq_trigger: {registers}")
     returns = re.search(r":\s+0x([0-9a-f]+)", words)
     if not returns or int(returns[1], 16) < KERNEL_KVA:
         raise Failure(f"the word at the stack pointer is no return address: {words}")
-    if not re.search(r"f_op = 0x[0-9a-f]+ <proc_\w+>", file):
-        raise Failure(f"gdb does not print what the file is of: {file}")
-    context.say("at a function it came back to, gdb prints the structure of its argument and the "
-                "words of the stack")
+    if not re.search(r"0x[0-9a-f]+ <proc_\w+>", member):
+        raise Failure(f"gdb does not print what the file is of: {member}")
+    if not re.search(r"write = 0x[0-9a-f]+ <proc_\w+>", operations):
+        raise Failure(f"gdb does not print the operations of the file: {operations}")
+    context.say("at a function it came back to, gdb prints a member of its argument, a structure "
+                "that this points to, and the words of the stack")
 
 
 def run(context):
