@@ -187,6 +187,7 @@ def script_lines(options):
     lines += [f"bts {bad} > bad{number}" for number, bad in enumerate(BAD_LINES)]
     lines += [f"bts {name} x > not.{name}" for name in sorted(commands_of(cli_help(options)))]
     lines += ["bts show -c 31999 > noring", "bts info > afterwards"]
+    lines += [f"log > {options.log}"] if options.log else []
     lines += [f"extend -u {options.extension} > unload", "bts info > unloaded",
               f"extend {options.extension} > load3", "bts info > reloaded",
               f"extend -u {options.extension} > unload2", "quit"]
@@ -423,11 +424,23 @@ def quit_pager(check, terminal):
     check.that("the session lives after the pager", terminal.alive())
 
 
+def measure(terminal, ready_seconds):
+    """How long crash took to its prompt, and takes to the whole history from there."""
+    before = time.monotonic()
+    terminal.command("bts show > /dev/null")
+    print(f"--   crash to its prompt: {ready_seconds:.2f} s; "
+          f"bts show: {time.monotonic() - before:.2f} s")
+
+
 def check_terminal(check, options):
     """Everything that needs a terminal."""
     crash = [*options.crash, "-s", options.vmlinux, options.dump]
+    start = time.monotonic()
     with session.Terminal(crash) as terminal:
+        ready = time.monotonic()
         terminal.command(f"extend {options.extension}")
+        if options.time:
+            measure(terminal, ready - start)
         interrupt_listing(check, terminal)
         grown = GROWTH_BYTES
         # A large page that the kernel makes of small ones counts once; what leaks, each time.
@@ -444,19 +457,6 @@ def check_terminal(check, options):
             print("--   the pager: not checked, less is not installed")
 
 
-def measure(options):
-    """How long crash takes to its prompt, and the whole history from there."""
-    crash = [*options.crash, "-s", options.vmlinux, options.dump]
-    start = time.monotonic()
-    with session.Terminal(crash) as terminal:
-        ready = time.monotonic()
-        terminal.command(f"extend {options.extension}")
-        before = time.monotonic()
-        terminal.command("bts show > /dev/null")
-        done = time.monotonic()
-    print(f"--   crash to its prompt: {ready - start:.2f} s; bts show: {done - before:.2f} s")
-
-
 def parse_options():
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -467,9 +467,10 @@ def parse_options():
     parser.add_argument("--crash", default="crash", help="the crash to run, with arguments")
     parser.add_argument("--without", metavar="DUMP", help="dump of the same kernel without recorder")
     parser.add_argument("--live", metavar="MEMORY", help="the memory of a guest without KASLR")
+    parser.add_argument("--log", metavar="FILE", help="leave what crash's log prints there")
     parser.add_argument("--time", action="store_true", help="measure as well")
     options = parser.parse_args()
-    for name in ("dump", "vmlinux", "extension", "btsrec", "without", "live"):
+    for name in ("dump", "vmlinux", "extension", "btsrec", "without", "live", "log"):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
     options.crash = options.crash.split()
@@ -492,8 +493,6 @@ def main():
             check_no_recorder(check, options)
         if options.live:
             check_live(check, options)
-        if options.time:
-            measure(options)
     except (session.SessionError, OSError, subprocess.SubprocessError) as error:
         sys.exit(f"check.py: {error}")
     return 1 if check.failed else 0

@@ -63,14 +63,17 @@ def _analyze(context, path):
     shutil.rmtree(folder)
 
 
-def _check_log(context, path):
-    """The kernel's log is that of crash's "log", from its first line on, and in order of time."""
+def _check_log(context, path, said: str):
+    """The kernel's log is that of crash's "log", from its first line on, and in order of time.
+
+    @said: what that prints.
+    """
     lines = [json.loads(line) for line in dump.btsrec(
         context, "timeline", "--format", "jsonl", str(path)).splitlines()
              if '"kind":"log"' in line]
     ours = [f"[{line['ts_ns'] // 10**9:5}.{line['ts_ns'] % 10**9 // 1000:06}] {line['text']}"
             for line in lines]
-    theirs = [line.rstrip() for line in dump.crash(context, path, "log").splitlines()
+    theirs = [line.rstrip() for line in said.splitlines()
               if line.startswith("[")]
     # CPUs that print at once write lines in another order than that of their times.
     if not ours or sorted(line.rstrip() for line in ours) != sorted(theirs[-len(ours):]):
@@ -86,15 +89,16 @@ def run(context):
         raise Skip("crash is not installed")
     path = context.options.dump or _dump(context, "dump", context.recorder_modules())
     live = context.out / "memory"
+    log = context.out / "log"
     without = _dump(context, "without", [context.os.module("qemu_fw_cfg")], live, kaslr=False)
     done = subprocess.run([sys.executable, "-B", SOURCE / "tests/crash-ext/check.py", "--time",
                            "--dump", path, "--without", without, "--vmlinux", context.os.vmlinux,
                            "--extension", context.crash_extension, "--btsrec", context.btsrec,
-                           "--live", live],
+                           "--live", live, "--log", log],
                           stdin=subprocess.DEVNULL, check=False)
     live.unlink()
     if done.returncode:
         raise Failure(f"check.py: exit {done.returncode}")
-    _check_log(context, path)
+    _check_log(context, path, log.read_text(errors="replace"))
     _analyze(context, path)
     context.say("btsrec-analyze --crash makes all its files")
