@@ -147,7 +147,8 @@ enum btsrec_status trace_values_newest(struct btsrec *rec, unsigned int cpu,
 
 /**
  * trace_values_thread() - of thread @pid on all CPUs, one after the other as it ran
- * @cpu, @fault: where it ended, or has been; as of trace_values_open().
+ * @cpu: where it ended, or has been; as of trace_values_open().
+ * @fault, @fault_cpu: on which CPU the fault lies; another one, if its handler has moved.
  *
  * From one CPU to another, and over what ran meanwhile, its stack pointer is the same, and so are
  * the words that were pushed.  Where it may have run in between nothing is followed.
@@ -155,8 +156,8 @@ enum btsrec_status trace_values_newest(struct btsrec *rec, unsigned int cpu,
  * Return: as thread_open(); BTSREC_ERR_NOMEM.
  */
 enum btsrec_status trace_values_thread(struct btsrec *rec, unsigned int cpu,
-				       const struct fault *fault, uint32_t pid,
-				       struct trace_values *ret);
+				       const struct fault *fault, unsigned int fault_cpu,
+				       uint32_t pid, struct trace_values *ret);
 void trace_values_close(struct trace_values *values);
 
 /**

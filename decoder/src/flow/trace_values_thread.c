@@ -3,11 +3,11 @@
 #include "flow/thread.h"
 #include "flow/trace_values_impl.h"
 
-/** struct feed - @freeze, @registers, @has_frame: of the CPU that @values were opened for */
+/** struct feed - @freeze, @registers, @has_frame: of the fault, which lies on @fault_cpu */
 struct feed {
 	struct btsrec *rec;
 	struct trace_values *values;
-	unsigned int cpu;
+	unsigned int fault_cpu;
 	const struct btsrec_freeze *freeze;
 	const struct btsrec_registers *registers;
 	bool has_frame;
@@ -28,10 +28,10 @@ static bool add_tail(void *arg, const struct trace_event *traced)
 	return trace_values_add(feed->values, traced) && !feed->values->is_away;
 }
 
-/* How a CPU ended is known of the one only; another one's events have the same numbers. */
+/* The fault is an event of the one only; another one's events have the same numbers. */
 static void go_to_cpu(struct feed *feed, unsigned int cpu)
 {
-	bool is_own = cpu == feed->cpu;
+	bool is_own = cpu == feed->fault_cpu;
 
 	trace_values_go_to(feed->rec, cpu, feed->values);
 	feed->values->freeze = is_own ? feed->freeze : NULL;
@@ -65,12 +65,13 @@ static enum btsrec_status feed_interval(struct feed *feed, struct thread *thread
 }
 
 enum btsrec_status trace_values_thread(struct btsrec *rec, unsigned int cpu,
-				       const struct fault *fault, uint32_t pid,
-				       struct trace_values *ret)
+				       const struct fault *fault, unsigned int fault_cpu,
+				       uint32_t pid, struct trace_values *ret)
 {
 	enum btsrec_status status = trace_values_begin(rec, cpu, fault, ret);
-	struct feed feed = { .rec = rec, .values = ret, .cpu = cpu, .freeze = ret->freeze,
-			     .registers = ret->registers, .has_frame = ret->has_frame };
+	struct feed feed = { .rec = rec, .values = ret, .fault_cpu = fault_cpu,
+			     .freeze = ret->freeze, .registers = ret->registers,
+			     .has_frame = ret->has_frame };
 	struct thread thread = { 0 };
 
 	if (status)
@@ -81,7 +82,7 @@ enum btsrec_status trace_values_thread(struct btsrec *rec, unsigned int cpu,
 	for (size_t i = 0; i < thread.intervals.nr && !status; i++)
 		status = feed_interval(&feed, &thread, i);
 	thread_close(&thread);
-	go_to_cpu(&feed, cpu);
+	go_to_cpu(&feed, fault_cpu);
 	if (ret->nomem || (!status && !trace_values_run(ret, LIKELY_PASSES)))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return status;

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/options.h"
 #include "flow/stackmem.h"
+#include "flow/thread.h"
 #include "flow/trace_fault.h"
 #include "flow/value_numbers.h"
 #include "kernel/kread.h"
@@ -558,7 +559,8 @@ static enum btsrec_status find_of_thread(struct why *why, uint32_t pid)
 
 	if (!origin)
 		return msg_set(&why->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	status = trace_values_thread(why->renderer.rec, why->cpu, &why->fault, pid, &values);
+	status = trace_values_thread(why->renderer.rec, why->cpu, &why->fault, why->cpu, pid,
+				     &values);
 	question.place = status ? TRACE_VALUES_NONE : place_in(why, &values);
 	if (question.place != TRACE_VALUES_NONE)
 		status = find_in(why, &values, &question, origin);
@@ -578,16 +580,46 @@ static enum btsrec_status find_origin(struct why *why)
 	uint32_t pid = asked_thread(why);
 	enum btsrec_status status = find_in(why, &why->values, &why->question, &why->origin);
 
-	if (status || why->max_bytes || why->opts->max_events || !pid || !is_older(&why->origin))
+	if (status || why->max_bytes || why->opts->max_events || !pid ||
+	    why->values.constants.of_thread || !is_older(&why->origin))
 		return status;
 	return find_of_thread(why, pid);
+}
+
+/* The handler of the fault has gone to another CPU, where it froze: the fault is on @why->cpu. */
+static enum btsrec_status find_moved(struct why *why)
+{
+	const struct btsrec_cpu *page = btsrec_cpu(why->renderer.rec, why->cpu);
+	unsigned int cpu = why->cpu;
+	struct thread thread = { 0 };
+	enum btsrec_status status;
+	struct fault fault;
+	size_t interval;
+	uint32_t pid = page && page->frozen ? page->freeze.pid : 0;
+
+	if (!pid)
+		return BTSREC_OK;
+	status = thread_open(&thread, why->renderer.rec, pid, false);
+	if (!status)
+		status = trace_fault_moved(&thread, cpu, &fault, &interval);
+	if (!status && fault.kind != FAULT_UNKNOWN) {
+		why->fault = fault;
+		why->cpu = thread.intervals.list[interval].cpu;
+		status = trace_values_thread(why->renderer.rec, cpu, &why->fault, why->cpu, pid,
+					     &why->values);
+	}
+	thread_close(&thread);
+	return status;
 }
 
 static enum btsrec_status find_answer(struct why *why)
 {
 	enum btsrec_status status = trace_fault(why->renderer.rec, why->cpu, &why->fault);
 
-	if (!status)
+	if (!status && why->fault.kind == FAULT_UNKNOWN && !why->opts->has_at &&
+	    !why->opts->max_events && !why->max_bytes)
+		status = find_moved(why);
+	if (!status && !why->values.values)
 		status = open_values(why, why->cpu, &why->fault, &why->values);
 	if (!status)
 		status = ask(why);
