@@ -65,8 +65,10 @@ enum uk_mapping { UK_OF_TEXT, UK_OF_DATA, UK_OF_HEAP, UK_OF_ANON, UK_OF_VDSO, UK
 struct uk_list { uint64_t next, prev; };
 struct uk_thread_info { uint64_t flags; uint32_t cpu; };
 struct uk_thread { uint64_t es, sp; };
+struct uk_sched_info { uint64_t run_delay, last_arrival; };
 struct uk_task {
 	struct uk_thread_info thread_info;
+	uint32_t __state;
 	uint64_t stack;
 	struct uk_list tasks;
 	uint64_t mm;
@@ -75,6 +77,7 @@ struct uk_task {
 	struct uk_list thread_node;
 	char comm[BTSREC_COMM_BYTES];
 	struct uk_thread thread;
+	struct uk_sched_info sched_info;
 };
 struct uk_mutex { uint64_t owner, wait_lock; struct uk_list wait_list; };
 struct uk_waiter { struct uk_list list; uint64_t task; };
@@ -414,12 +417,14 @@ struct uk_ids { int u8, u32, u64, list; };
 
 static inline void uk_btf_tasks(struct btf *btf, const struct uk_ids *ids)
 {
-	int comm = btf__add_array(btf, ids->u32, ids->u8, BTSREC_COMM_BYTES), info, thread;
+	int comm = btf__add_array(btf, ids->u32, ids->u8, BTSREC_COMM_BYTES), info, thread, sched;
 
 	info = UK_STRUCT(btf, "thread_info", uk_thread_info);
 	UK_FIELD(btf, uk_thread_info, cpu, ids->u32);
 	thread = UK_STRUCT(btf, "thread_struct", uk_thread);
 	UK_FIELD(btf, uk_thread, sp, ids->u64);
+	sched = UK_STRUCT(btf, "sched_info", uk_sched_info);
+	UK_FIELD(btf, uk_sched_info, last_arrival, ids->u64);
 	UK_STRUCT(btf, "signal_struct", uk_signal);
 	UK_FIELD(btf, uk_signal, thread_head, ids->list);
 	UK_STRUCT(btf, "task_struct", uk_task);
@@ -433,6 +438,8 @@ static inline void uk_btf_tasks(struct btf *btf, const struct uk_ids *ids)
 	UK_FIELD(btf, uk_task, stack, ids->u64);
 	UK_FIELD(btf, uk_task, comm, comm);
 	UK_FIELD(btf, uk_task, thread, thread);
+	UK_FIELD(btf, uk_task, __state, ids->u32);
+	UK_FIELD(btf, uk_task, sched_info, sched);
 	UK_STRUCT(btf, "mutex", uk_mutex);
 	UK_FIELD(btf, uk_mutex, owner, ids->u64);
 	UK_FIELD(btf, uk_mutex, wait_list, ids->list);

@@ -227,6 +227,20 @@ static bool read_cpu(const struct kread *kernel, const struct types *types, uint
 	return true;
 }
 
+/* TASK_INTERRUPTIBLE and TASK_UNINTERRUPTIBLE of linux/sched.h. */
+#define SLEEPS	3u
+
+/* Not running, and not woken, which may have moved it: select_task_rq() of try_to_wake_up(). */
+static bool is_asleep(const struct kread *kernel, const struct types *types, uint64_t task_kva)
+{
+	struct types_field field;
+	uint64_t state;
+
+	return (types_field(types, "task_struct", "__state", &field) ||
+		types_field(types, "task_struct", "state", &field)) &&
+	       read_number(kernel, task_kva, &field, &state) && state & SLEEPS;
+}
+
 static bool read_numbers(const struct kread *kernel, const struct layout *layout,
 			 const struct types *types, uint64_t task_kva, struct tasks_thread *ret)
 {
@@ -240,7 +254,8 @@ static bool read_numbers(const struct kread *kernel, const struct layout *layout
 	ret->tgid = (uint32_t)tgid;
 	/* Only with CONFIG_SCHED_INFO. */
 	ret->arrival_ns = 0;
-	if (types_field(types, "task_struct", "sched_info.last_arrival", &field))
+	if (types_field(types, "task_struct", "sched_info.last_arrival", &field) &&
+	    is_asleep(kernel, types, task_kva))
 		(void)read_number(kernel, task_kva, &field, &ret->arrival_ns);
 	return read_cpu(kernel, types, task_kva, ret);
 }

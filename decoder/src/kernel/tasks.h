@@ -60,8 +60,8 @@ const struct tasks_space *tasks_find(const struct tasks *tasks, uint64_t pgd_pa,
 /**
  * struct tasks_thread - a thread
  * @sp: its stack pointer when it was switched from, if it does not run.
- * @cpu: where it runs, or ran last.
- * @arrival_ns: when it came to run there last, by the clock of printk; 0: not known.
+ * @cpu: where it runs, or ran last; of one that was woken, where it is to run.
+ * @arrival_ns: if it sleeps: when it came to run there last, by the clock of printk; 0: not known.
  */
 struct tasks_thread {
 	uint64_t task_kva;

@@ -134,6 +134,16 @@ static void json_begin(struct summary *view)
 	json_signature(view);
 }
 
+/* A variable, which may be a module's. */
+static void json_data(struct renderer *r, const char *key, uint64_t va)
+{
+	struct symbol_name name;
+	enum symbol_why why;
+	bool found = render_find(r, va, &name, &why) || symbols_object(r->rec, va, &name);
+
+	json_sym_found(&r->out, key, found, &name, why);
+}
+
 static void json_lock(struct summary *view, const struct summary_lock *lock, const char *sentence)
 {
 	struct renderer *r = &view->calls.renderer;
@@ -150,7 +160,7 @@ static void json_lock(struct summary *view, const struct summary_lock *lock, con
 	}
 	if (lock->address) {
 		json_address(out, "address", lock->address);
-		json_sym(r, "address_sym", lock->address);
+		json_data(r, "address_sym", lock->address);
 	}
 	if (lock->has_owner) {
 		json_number(out, "owner_pid", lock->owner.pid);

@@ -214,6 +214,16 @@ START_TEST(one_thread)
 	expect_thread(&thread);
 	ck_assert_int_eq((int)tasks_thread_at(&uk.kread, &uk_layout, types, INIT_KVA,
 					      UK_KVA(OTHER_PA), &thread), TASKS_GONE);
+	/* It is known where a thread ran as long as it sleeps. */
+	task_at(UK_TASK_PA)->sched_info.last_arrival = 77;
+	ck_assert(tasks_thread(&uk.kread, &uk_layout, types, INIT_KVA, UK_TGID, &thread));
+	ck_assert_uint_eq(thread.arrival_ns, 0);
+	task_at(UK_TASK_PA)->__state = 0x200;
+	ck_assert(tasks_thread(&uk.kread, &uk_layout, types, INIT_KVA, UK_TGID, &thread));
+	ck_assert_uint_eq(thread.arrival_ns, 0);
+	task_at(UK_TASK_PA)->__state = 2;
+	ck_assert(tasks_thread(&uk.kread, &uk_layout, types, INIT_KVA, UK_TGID, &thread));
+	ck_assert_uint_eq(thread.arrival_ns, 77);
 	/* Maybe it is in the part that is not there. */
 	task_at(UK_TASK_PA)->tasks.next = UK_KVA(UK_BYTES);
 	ck_assert_int_eq((int)tasks_thread_at(&uk.kread, &uk_layout, types, INIT_KVA,
