@@ -62,6 +62,8 @@ enum btsrec_rate_level { BTSREC_RATE_ALL, BTSREC_RATE_KERNEL, BTSREC_RATE_OFF };
  * @stop_ip: code address after the write of another pause, set before it; 0: there is none
  * @saved_fields: the four BTS fields before us
  * @saved_off_bits: DEBUGCTL.BTS_OFF_* before us
+ * @saved_select: MSR_LBR_SELECT before us
+ * @annot_tsc: time of the newest annotation
  * @scratch: page of the self-test, and target of stray records after a freeze
  * @scratch_kva: where the hardware sees it
  * @pages: the ring's page frames, page->nr_ring_pages of them
@@ -99,6 +101,8 @@ struct btsrec_pcpu {
 	u64 stop_ip;
 	u64 saved_fields[4];
 	u64 saved_off_bits;
+	u64 saved_select;
+	u64 annot_tsc;
 	struct btsrec_record *scratch;
 	u64 scratch_kva;
 	struct page **pages;

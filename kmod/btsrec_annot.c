@@ -6,6 +6,7 @@
 #include <asm/msr.h>
 
 #include "btsrec_annot.h"
+#include "btsrec_lbr.h"
 #include "btsrec_limit.h"
 
 DEFINE_PER_CPU(struct btsrec_pcpu, btsrec_pcpu);
@@ -98,14 +99,18 @@ void btsrec_annot_put(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind, const
 	struct btsrec_cpu *page = pc->page;
 	u64 seq = page->annot_end;
 
-	barrier();
+	WRITE_ONCE(page->annot_begin, seq + 1);
+	barrier();	/* begun: from here on btsrec_annot_lbr() writes nothing, in an NMI */
 	if (!READ_ONCE(pc->live)) {
+		WRITE_ONCE(page->annot_begin, page->annot_end);
 		page->nr_annot_skipped++;
 		return;
 	}
 	page->recorded_bytes += recorded_since(pc, index_kva);
-	WRITE_ONCE(page->annot_begin, seq + 1);
 	barrier();	/* the parts come after "begun": an NMI is the reader */
+	if (btsrec_uses_lbr)
+		lbr_mark(pc);
+	pc->annot_tsc = *(const u64 *)payload;
 	next_kva = put_parts(pc, index_kva, kind, payload, payload_bytes / BTSREC_PART_BYTES, seq);
 	barrier();	/* the index moves over whole parts only */
 	bts_set_index(pc, next_kva);
@@ -211,6 +216,50 @@ void btsrec_annot_nmi_over(struct btsrec_pcpu *pc, u64 stop_tsc)
 }
 
 /**
+ * btsrec_annot_lbr() - copy the last branch record into the ring, after a GAP
+ * @pc: this CPU's, just frozen, LBR off; its fields are ours
+ *
+ * In any context.  A writer of an annotation that an NMI interrupted goes on after it, at the
+ * index: then there is no room, and no branch that is newer.  The GAP has the time of the
+ * annotation before it: none of the branches is older.
+ */
+void btsrec_annot_lbr(struct btsrec_pcpu *pc)
+{
+	struct btsrec_cpu *page = pc->page;
+	struct btsrec_resume gap = {
+		.tsc = pc->annot_tsc,
+		.reason = BTSREC_REASON_LBR,
+		.task_kva = page->context.next_task_kva,
+		.now = page->context.next,
+	};
+	const struct btsrec_record *copies;
+	u64 index_kva = bts_index(pc);
+	unsigned int i, nr, room = (pc->end_kva - pc->base_kva) / BTSREC_RECORD_BYTES -
+				   sizeof(gap) / BTSREC_PART_BYTES;
+
+	copies = lbr_copy(pc, &nr);
+	if (!nr || page->annot_begin != page->annot_end)
+		return;
+	if (nr > room) {
+		copies += nr - room;
+		nr = room;
+	}
+	WRITE_ONCE(page->annot_begin, page->annot_end + 1);
+	index_kva = put_parts(pc, index_kva, BTSREC_ANNOT_GAP, (const u64 *)&gap,
+			      sizeof(gap) / BTSREC_PART_BYTES, page->annot_end);
+	for (i = 0; i < nr; i++) {
+		*(struct btsrec_record *)index_kva = copies[i];
+		index_kva += BTSREC_RECORD_BYTES;
+		if (index_kva >= pc->end_kva)
+			index_kva = pc->base_kva;
+	}
+	WRITE_ONCE(page->annot_end, page->annot_begin);
+	page->recorded_bytes += nr * BTSREC_RECORD_BYTES;
+	pc->last_index_kva = index_kva;
+	bts_set_index(pc, index_kva);
+}
+
+/**
  * btsrec_annot_forget_torn() - make the ring clean after a torn annotation
  * @pc: this CPU's, stopped, index at the place of the stop
  *
@@ -280,7 +329,7 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 
 	if (pc->hold_tsc || !READ_ONCE(pc->live))
 		return false;
-	if (btsrec_limit_keeps_off(pc) && !(*debugctl & BTS_ON) && bts_area_is_ours(pc))
+	if (btsrec_limit_keeps_off(pc) && !(*debugctl & btsrec_record_bits) && bts_area_is_ours(pc))
 		return true;
 	pc->suspect = BTSREC_REASON_NONE;
 	if (!suspect && !pc->foreign) {
@@ -292,8 +341,8 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 		return false;
 	}
 	pc->off_reason = BTSREC_REASON_NONE;
-	bts_stop(&pc->stop_ip, *debugctl & ~BTS_ON);
-	*debugctl = (*debugctl & ~(BTS_ON | BTS_OFF_BITS)) | pc->on_bits;
+	bts_stop(&pc->stop_ip, *debugctl & ~btsrec_record_bits);
+	*debugctl = (*debugctl & ~(btsrec_record_bits | BTS_OFF_BITS)) | pc->on_bits;
 	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP,
 			    suspect ?: BTSREC_REASON_FOREIGN, suspect ? pc->stop_tsc : 0);
 	pc->foreign = false;
@@ -316,8 +365,8 @@ bool btsrec_pause_ends(struct btsrec_pcpu *pc, u64 *debugctl)
 	if (!bts_area_is_ours(pc))
 		return false;
 	*debugctl = bts_read_debugctl();
-	if (*debugctl & BTS_ON) {
-		*debugctl &= ~BTS_ON;
+	if (*debugctl & btsrec_record_bits) {
+		*debugctl &= ~btsrec_record_bits;
 		bts_stop(&pc->stop_ip, *debugctl);
 	}
 	return true;

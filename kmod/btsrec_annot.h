@@ -31,6 +31,7 @@ void btsrec_annot_lost(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
 void btsrec_annot_resume(struct btsrec_pcpu *pc, enum btsrec_annot_kind kind,
 			 enum btsrec_reason reason, u64 stop_tsc);
 void btsrec_annot_nmi_over(struct btsrec_pcpu *pc, u64 stop_tsc);
+void btsrec_annot_lbr(struct btsrec_pcpu *pc);
 void btsrec_annot_forget_torn(struct btsrec_pcpu *pc);
 u64 btsrec_recorded_bytes(const struct btsrec_pcpu *pc);
 void btsrec_recorded_until(struct btsrec_pcpu *pc, u64 tsc);
@@ -59,9 +60,9 @@ static __always_inline bool btsrec_pause(struct btsrec_pcpu *pc, u64 *debugctl)
 		return false;
 	}
 	*debugctl = bts_read_debugctl();
-	if (unlikely((*debugctl & BTS_ON) != BTS_ON || !bts_fields_are_ours(pc) || pc->foreign))
+	if (unlikely(!bts_is_on(*debugctl) || !bts_fields_are_ours(pc) || pc->foreign))
 		return btsrec_pause_foreign(pc, debugctl);
-	bts_stop(&pc->stop_ip, *debugctl & ~BTS_ON);
+	bts_stop(&pc->stop_ip, *debugctl & ~btsrec_record_bits);
 	return true;
 }
 
@@ -76,7 +77,7 @@ static __always_inline bool btsrec_pause(struct btsrec_pcpu *pc, u64 *debugctl)
  */
 static __always_inline void btsrec_resume(struct btsrec_pcpu *pc, u64 debugctl)
 {
-	if (unlikely(!READ_ONCE(pc->live) || !(debugctl & BTS_ON)))
+	if (unlikely(!READ_ONCE(pc->live) || !(debugctl & btsrec_record_bits)))
 		return;
 	bts_write_debugctl(debugctl);
 	WRITE_ONCE(pc->stop_ip, 0);	/* after it: a freeze between the two finds BTS on */

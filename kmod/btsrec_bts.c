@@ -9,10 +9,12 @@
 
 #include "btsrec_bts.h"
 #include "btsrec_compat.h"
+#include "btsrec_lbr.h"
 
-#define SELFTEST_BRANCHES	3
 #define SELFTEST_TRIES		3
 #define SCRATCH_BYTES		(PAGE_SIZE / BTSREC_RECORD_BYTES * BTSREC_RECORD_BYTES)
+
+u64 btsrec_record_bits __ro_after_init = BTS_ON;
 
 /**
  * bts_debug_store() - the kernel's own DS save area of a CPU
@@ -26,6 +28,15 @@ struct debug_store *bts_debug_store(unsigned int cpu)
 	return &get_cpu_entry_area(cpu)->cpu_debug_store;
 }
 
+/**
+ * bts_exists() - does the processor show BTS in 64-bit mode?
+ */
+bool bts_exists(void)
+{
+	return boot_cpu_data.x86_vendor == X86_VENDOR_INTEL && boot_cpu_has(X86_FEATURE_BTS) &&
+	       boot_cpu_has(X86_FEATURE_DTES64);
+}
+
 static int check_processor(void)
 {
 	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL) {
@@ -33,7 +44,7 @@ static int check_processor(void)
 		       boot_cpu_data.x86_vendor_id[0] ? boot_cpu_data.x86_vendor_id : "nobody");
 		return -ENODEV;
 	}
-	if (!boot_cpu_has(X86_FEATURE_BTS) || !boot_cpu_has(X86_FEATURE_DTES64)) {
+	if (!bts_exists()) {
 		pr_err("Not armed: the processor does not offer 64-bit Branch Trace Store (no \"bts\" and \"dtes64\" in /proc/cpuinfo); %s.\n",
 		       boot_cpu_has(X86_FEATURE_HYPERVISOR) ?
 		       "this is a virtual machine, and hypervisors hide it, so load the module on the machine itself" :
@@ -52,12 +63,16 @@ static int check_processor(void)
  * bts_claim().
  *
  * Return: 0; -ENODEV: no BTS; -EOPNOTSUPP: page-table isolation is on and the
- * ring may not be mapped under it, or the mode needs DS-CPL.
+ * ring may not be mapped under it, or the mode needs DS-CPL.  What lbr_check() says, if that is
+ * the source.
  */
 int bts_check(enum btsrec_mode mode, bool map_with_pti)
 {
-	int err = check_processor();
+	int err;
 
+	if (btsrec_uses_lbr)
+		return lbr_check();
+	err = check_processor();
 	if (err)
 		return err;
 	if (boot_cpu_has(X86_FEATURE_PTI) && !map_with_pti) {
@@ -116,7 +131,8 @@ bool bts_area_is_ours(const struct btsrec_pcpu *pc)
 	return bts_fields_are_ours(pc) &&
 	       READ_ONCE(pc->ds->bts_absolute_maximum) == pc->end_kva &&
 	       index_kva >= pc->base_kva && index_kva <= pc->end_kva &&
-	       !btsrec_rdmsr_safe(MSR_IA32_DS_AREA, &area) && area == (u64)pc->ds;
+	       (btsrec_uses_lbr ||
+		(!btsrec_rdmsr_safe(MSR_IA32_DS_AREA, &area) && area == (u64)pc->ds));
 }
 
 /**
@@ -128,6 +144,8 @@ bool bts_area_is_ours(const struct btsrec_pcpu *pc)
  */
 bool bts_is_unused(const struct btsrec_pcpu *pc)
 {
+	if (btsrec_uses_lbr)
+		return !(bts_read_debugctl() & (BTS_ON | DEBUGCTLMSR_LBR));
 	return !(bts_read_debugctl() & (BTS_ON | DEBUGCTLMSR_BTINT)) &&
 	       bts_index(pc) == READ_ONCE(pc->ds->bts_buffer_base);
 }
@@ -143,8 +161,8 @@ void bts_switch_off(void)
 {
 	u64 debugctl = bts_read_debugctl();
 
-	if (debugctl & BTS_ON)
-		bts_write_debugctl(debugctl & ~BTS_ON);
+	if (debugctl & btsrec_record_bits)
+		bts_write_debugctl(debugctl & ~btsrec_record_bits);
 }
 
 /**
@@ -162,10 +180,15 @@ void bts_keep_off(const struct btsrec_pcpu *pc)
 		bts_switch_off();
 }
 
-/* Records three jumps and writes their addresses to @expected. */
-static noinline void run_known_branches(u64 on, u64 off, struct btsrec_record *expected)
+/**
+ * bts_run_known_branches() - record three jumps
+ * @on: the value of DEBUGCTL that records
+ * @off: the one that ends it
+ * @expected: BTS_KNOWN_BRANCHES; their addresses go there
+ */
+noinline void bts_run_known_branches(u64 on, u64 off, struct btsrec_record *expected)
 {
-	u64 at[SELFTEST_BRANCHES + 1];
+	u64 at[BTS_KNOWN_BRANCHES + 1];
 	u64 low = (u32)on, high = on >> 32;
 
 	asm volatile("wrmsr\n"
@@ -192,22 +215,29 @@ static noinline void run_known_branches(u64 on, u64 off, struct btsrec_record *e
 	expected[2] = (struct btsrec_record){ .from = at[1], .to = at[3] };
 }
 
-/* The records may stand between those of an NMI. */
-static bool find_branches(const struct btsrec_record *ring, size_t nr,
-			  const struct btsrec_record *expected)
+/**
+ * bts_find_branches() - are the three jumps in a history?
+ * @ring: its records, oldest first
+ * @nr: how many
+ * @expected: of bts_run_known_branches()
+ *
+ * They may stand between those of an NMI.
+ */
+bool bts_find_branches(const struct btsrec_record *ring, size_t nr,
+		       const struct btsrec_record *expected)
 {
 	size_t i, match = 0;
 
-	for (i = 0; i < nr && match < SELFTEST_BRANCHES; i++) {
+	for (i = 0; i < nr && match < BTS_KNOWN_BRANCHES; i++) {
 		if (ring[i].from == expected[match].from && ring[i].to == expected[match].to)
 			match++;
 	}
-	return match == SELFTEST_BRANCHES;
+	return match == BTS_KNOWN_BRANCHES;
 }
 
 static int self_test(struct btsrec_pcpu *pc, unsigned int cpu, u64 off)
 {
-	struct btsrec_record expected[SELFTEST_BRANCHES];
+	struct btsrec_record expected[BTS_KNOWN_BRANCHES];
 	u64 read_back = 0, index_kva = 0;
 	int try;
 
@@ -227,9 +257,9 @@ static int self_test(struct btsrec_pcpu *pc, unsigned int cpu, u64 off)
 	for (try = 0; try < SELFTEST_TRIES; try++) {
 		memset(pc->scratch, 0, PAGE_SIZE);
 		bts_point_at_scratch(pc);
-		run_known_branches(off | BTS_ON, off, expected);
+		bts_run_known_branches(off | BTS_ON, off, expected);
 		index_kva = bts_index(pc);
-		if (find_branches(pc->scratch, SCRATCH_BYTES / BTSREC_RECORD_BYTES, expected) &&
+		if (bts_find_branches(pc->scratch, SCRATCH_BYTES / BTSREC_RECORD_BYTES, expected) &&
 		    index_kva > pc->scratch_kva &&
 		    index_kva <= pc->scratch_kva + SCRATCH_BYTES)
 			return 0;
@@ -296,6 +326,8 @@ int bts_claim(struct btsrec_pcpu *pc, unsigned int cpu, enum btsrec_mode mode)
 	u64 off, debugctl = bts_read_debugctl();
 	int err;
 
+	if (btsrec_uses_lbr)
+		return lbr_claim(pc, cpu, mode);
 	pc->ds = bts_debug_store(cpu);
 	err = check_unused(pc, cpu, debugctl);
 	if (err)
@@ -329,7 +361,11 @@ void bts_release(struct btsrec_pcpu *pc)
 	pc->held = false;
 	if (!has_fields)
 		return;
-	bts_write_debugctl((debugctl & ~(BTS_ON | BTS_OFF_BITS)) | pc->saved_off_bits);
+	bts_write_debugctl((debugctl & ~(btsrec_record_bits | BTS_OFF_BITS)) | pc->saved_off_bits);
+	if (btsrec_uses_lbr) {
+		lbr_release(pc);
+		return;
+	}
 	if (pc->area_written && !btsrec_rdmsr_safe(MSR_IA32_DS_AREA, &area) &&
 	    area == (u64)pc->ds)
 		btsrec_wrmsr_safe(MSR_IA32_DS_AREA, 0);

@@ -28,6 +28,12 @@
 #define BTS_ON		((u64)(DEBUGCTLMSR_TR | DEBUGCTLMSR_BTS))
 #define BTS_OFF_BITS	((u64)(DEBUGCTLMSR_BTS_OFF_OS | DEBUGCTLMSR_BTS_OFF_USR))
 
+/* What a self-test makes: see bts_run_known_branches(). */
+#define BTS_KNOWN_BRANCHES	3
+
+/* What is needed to record: BTS_ON, or DEBUGCTL.LBR if that is the source; see btsrec_lbr.h. */
+extern u64 btsrec_record_bits;
+
 /* CR3 bits 12..51: without PCID (0..11) and the LAM bits (61, 62). */
 #define CR3_BASE_MASK	GENMASK_ULL(51, 12)
 
@@ -40,6 +46,10 @@ void bts_point_at_scratch(struct btsrec_pcpu *pc);
 bool bts_area_is_ours(const struct btsrec_pcpu *pc);
 bool bts_is_unused(const struct btsrec_pcpu *pc);
 void bts_switch_off(void);
+bool bts_exists(void);
+void bts_run_known_branches(u64 on, u64 off, struct btsrec_record *expected);
+bool bts_find_branches(const struct btsrec_record *ring, size_t nr,
+		       const struct btsrec_record *expected);
 void bts_keep_off(const struct btsrec_pcpu *pc);
 
 /* RDMSR without a call: a call would be a branch in the history.  @msr is on every processor. */
@@ -49,6 +59,12 @@ static __always_inline u64 bts_read_msr(u32 msr)
 
 	asm volatile("rdmsr" : "=a" (low), "=d" (high) : "c" (msr));
 	return (u64)high << 32 | low;
+}
+
+/* Recording, with that value of the register. */
+static __always_inline bool bts_is_on(u64 debugctl)
+{
+	return (debugctl & btsrec_record_bits) == btsrec_record_bits;
 }
 
 static __always_inline u64 bts_read_debugctl(void)

@@ -27,7 +27,7 @@
 
 #include <btsrec/freeze.h>
 
-#include "btsrec.h"
+#include "btsrec_lbr.h"
 #include "btsrec_limit.h"
 #include "btsrec_trigger.h"
 
@@ -91,6 +91,8 @@ static int dev_show(struct seq_file *m, void *unused)
 	mutex_lock(&btsrec_command_mutex);
 	seq_printf(m, "state: %s\n", root_states[READ_ONCE(root->state)]);
 	seq_printf(m, "mode: %s\n", modes[root->mode]);
+	seq_printf(m, "source: %s\n", btsrec_uses_lbr ? "lbr" : "bts");
+	seq_printf(m, "last_branches: %u\n", btsrec_uses_lbr ? lbr_nr_entries() : 0);
 	seq_printf(m, "root_pa: 0x%llx\n", root->self_pa);
 	seq_printf(m, "ring_bytes: %llu\n", root->ring_bytes);
 	seq_printf(m, "generation: %llu\n", root->generation);

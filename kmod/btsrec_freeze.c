@@ -26,6 +26,7 @@
 
 #include "btsrec_annot.h"
 #include "btsrec_compat.h"
+#include "btsrec_lbr.h"
 #include "btsrec_suspect.h"
 #include "btsrec_trigger.h"
 
@@ -62,7 +63,7 @@ static void store_pause(const struct btsrec_pcpu *pc, struct btsrec_freeze *free
 {
 	freeze->pause_reason = BTSREC_REASON_NONE;
 	freeze->pause_tsc = 0;
-	if ((debugctl & BTS_ON) == BTS_ON)
+	if (bts_is_on(debugctl))
 		return;
 	if (pc->nmi_stop_tsc) {
 		freeze->pause_reason = BTSREC_REASON_NMI;
@@ -88,6 +89,8 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
 	freeze->reason = reason;
 	freeze->via_nmi = via_nmi;
 	freeze->tsc = rdtsc_ordered();
+	if (btsrec_uses_lbr && bts_fields_are_ours(pc))
+		btsrec_annot_lbr(pc);
 	freeze->index_kva = bts_last_index(pc);
 	freeze->stop_ip = stop_ip;
 	store_pause(pc, freeze, debugctl);
@@ -123,8 +126,8 @@ static __always_inline void freeze_cpu(const struct pt_regs *regs, u32 reason, b
 		return;
 	}
 	debugctl = bts_read_debugctl();
-	stop_ip = bts_write_debugctl(debugctl & ~BTS_ON);
-	if ((debugctl & BTS_ON) != BTS_ON)
+	stop_ip = bts_write_debugctl(debugctl & ~btsrec_record_bits);
+	if (!bts_is_on(debugctl))
 		stop_ip = pc->nmi_stop_tsc ? pc->nmi_stop_ip : pc->stop_ip;
 	store_freeze(pc, regs, reason, via_nmi, debugctl, stop_ip);
 }

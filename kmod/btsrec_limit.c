@@ -210,9 +210,9 @@ bool btsrec_limit_apply(struct btsrec_pcpu *pc, const struct task_struct *task, 
 		leave_out_user(pc, now, debugctl);
 		return false;
 	}
-	if (reason != pc->off_reason || task != current || *debugctl & BTS_ON)
+	if (reason != pc->off_reason || task != current || *debugctl & btsrec_record_bits)
 		stays_off(pc, task, now, reason);
-	*debugctl &= ~BTS_ON;
+	*debugctl &= ~btsrec_record_bits;
 	return true;
 }
 

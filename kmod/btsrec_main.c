@@ -24,6 +24,7 @@
 
 #include "btsrec_annot.h"
 #include "btsrec_compat.h"
+#include "btsrec_lbr.h"
 #include "btsrec_limit.h"
 #include "btsrec_trigger.h"
 
@@ -35,6 +36,11 @@ MODULE_PARM_DESC(ring_bytes,
 static char *mode = "all";
 module_param(mode, charp, 0444);
 MODULE_PARM_DESC(mode, "What to record: all, kernel or user (default all)");
+
+static char *source = "auto";
+module_param(source, charp, 0444);
+MODULE_PARM_DESC(source,
+		 "What records: bts, every branch; lbr, the last 16 or 32 of each CPU; auto: lbr where there is no BTS (default auto)");
 
 static bool arm = true;
 module_param(arm, bool, 0444);
@@ -214,7 +220,7 @@ void btsrec_stop_this_cpu(enum btsrec_reason reason)
 	yields = pc->yielded;
 	if (xchg(&pc->live, 0)) {
 		if (bts_fields_are_ours(pc))
-			bts_write_debugctl(bts_read_debugctl() & ~BTS_ON);
+			bts_write_debugctl(bts_read_debugctl() & ~btsrec_record_bits);
 		publish_stopped(pc, reason);
 		yields = true;
 	}
@@ -658,12 +664,37 @@ int btsrec_set_cpus(const char *list, const char *effect)
 	return btsrec_is_armed() ? cpus_follow_choice() : 0;
 }
 
+/* For as long as the module is loaded.  Returns false after a printed sentence. */
+static bool __init choose_source(void)
+{
+	bool is_lbr = !strcmp(source, "lbr"), is_auto = !strcmp(source, "auto");
+
+	if (!is_lbr && !is_auto && strcmp(source, "bts")) {
+		pr_err("Not loaded: source=%s is unknown; use auto, bts or lbr.\n", source);
+		return false;
+	}
+	btsrec_uses_lbr = is_lbr || (is_auto && !bts_exists() && lbr_exists());
+	if (btsrec_uses_lbr)
+		btsrec_record_bits = DEBUGCTLMSR_LBR;
+	return true;
+}
+
+/* What a reader of the log must know of the histories. */
+static void __init say_loaded(u64 bytes)
+{
+	pr_info("Loaded%s: root_pa=0x%llx, %llu bytes per CPU, mode %s.\n",
+		arm ? " and armed" : "", btsrec_root_pa, bytes, mode);
+	if (btsrec_uses_lbr && lbr_nr_entries())
+		pr_info("The source is the last branch record (LBR): a history has the last %u branches of a CPU, and its switches of threads.\n",
+			lbr_nr_entries());
+}
+
 static int __init btsrec_init(void)
 {
 	u64 bytes = parse_ring_bytes();
 	int err, which = parse_mode();
 
-	if (!bytes || which < 0 || !is_known("pti", pti, "map", "refuse") ||
+	if (!bytes || which < 0 || !choose_source() || !is_known("pti", pti, "map", "refuse") ||
 	    !is_known("oops", oops, "freeze", "rearm") ||
 	    btsrec_set_freeze_on(freeze_on, "Not loaded") || btsrec_set_cpus(cpus, "Not loaded"))
 		return -EINVAL;
@@ -692,8 +723,7 @@ static int __init btsrec_init(void)
 	if (err)
 		goto disarm;
 	WRITE_ONCE(rearm_after_oops, !strcmp(oops, "rearm"));
-	pr_info("Loaded%s: root_pa=0x%llx, %llu bytes per CPU, mode %s.\n",
-		arm ? " and armed" : "", btsrec_root_pa, bytes, mode);
+	say_loaded(bytes);
 	return 0;
 
 disarm:

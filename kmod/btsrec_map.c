@@ -2,8 +2,9 @@
 /*
  * Where the hardware sees rings and scratch pages.
  *
- * Without page-table isolation: in the vmalloc area.  Every page table has it from boot on
- * (preallocate_vmalloc_pages(), arch/x86/mm/init_64.c).
+ * Without page-table isolation, and where the processor does not store (LBR): in the vmalloc
+ * area.  Every page table has it from boot on (preallocate_vmalloc_pages(),
+ * arch/x86/mm/init_64.c).
  *
  * With it, branches of user mode and of the entry code are stored through the user
  * page tables.  Those have next to nothing of the kernel.  One thing they have is
@@ -29,7 +30,7 @@
 #include <asm/pgtable.h>
 #include <asm/processor-flags.h>
 
-#include "btsrec_bts.h"
+#include "btsrec_lbr.h"
 
 /* Not present after a ring and a scratch page: what overruns shall not hit the next. */
 #define GUARD_PAGES	1
@@ -45,6 +46,11 @@ static struct {
 	u64 next_kva;
 	u64 end_kva;
 } shared;
+
+static bool maps_shared(void)
+{
+	return boot_cpu_has(X86_FEATURE_PTI) && !btsrec_uses_lbr;
+}
 
 static p4d_t *p4d_of_entry_area(u64 pgd_pa)
 {
@@ -195,7 +201,7 @@ static int map_shared(struct btsrec_pcpu *pc)
  */
 int btsrec_map(struct btsrec_pcpu *pc)
 {
-	if (boot_cpu_has(X86_FEATURE_PTI))
+	if (maps_shared())
 		return map_shared(pc);
 	pc->base_kva = (u64)vmap(pc->pages, pc->page->nr_ring_pages, VM_MAP, PAGE_KERNEL);
 	pc->scratch_kva = (u64)pc->scratch;
@@ -237,7 +243,7 @@ static bool unmap_vmalloc(void)
 	for_each_possible_cpu(cpu) {
 		struct btsrec_pcpu *pc = per_cpu_ptr(&btsrec_pcpu, cpu);
 
-		if (!pc->base_kva || boot_cpu_has(X86_FEATURE_PTI))
+		if (!pc->base_kva || maps_shared())
 			continue;
 		vunmap((void *)pc->base_kva);
 		any = true;

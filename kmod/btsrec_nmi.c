@@ -27,10 +27,10 @@ void btsrec_nmi_pause(const struct pt_regs *regs)
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	u64 debugctl = bts_read_debugctl();
 
-	if (!READ_ONCE(pc->live) || (debugctl & BTS_ON) != BTS_ON || !bts_fields_are_ours(pc))
+	if (!READ_ONCE(pc->live) || !bts_is_on(debugctl) || !bts_fields_are_ours(pc))
 		return;
 	pc->nmi_stop_tsc = rdtsc_ordered();
-	bts_stop(&pc->nmi_stop_ip, debugctl & ~BTS_ON);
+	bts_stop(&pc->nmi_stop_ip, debugctl & ~btsrec_record_bits);
 	btsrec_registers_enter(pc, regs, X86_TRAP_NMI, 0, 0);
 }
 

@@ -17,6 +17,9 @@
  *    way (one branch per sample, "-e branches:u -c 1").  If perf switches BTS on nevertheless,
  *    this CPU stops and gives the area back first, until perf has switched it off and
  *    taken its records.  The next switch of threads sees that.
+ *  - Of the last branch record (btsrec_lbr.h) perf lets any number of events share one CPU, so
+ *    none would be refused.  Before perf adds one to a CPU, this CPU stops and gives it back, in
+ *    the same way, until perf has switched it off.
  *  - What does neither is seen at the next pause, see btsrec_pause_foreign().
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -27,18 +30,14 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 
-#include "btsrec.h"
 #include "btsrec_compat.h"
-
-#define YIELD_AT	"intel_pmu_enable_bts"
+#include "btsrec_lbr.h"
 
 static struct perf_event *held_event;
 static DEFINE_PER_CPU(struct perf_event *, held_bts_event);
 
 /* Of perf's PMU "intel_bts"; 0, which is another PMU's: there is none. */
 static u32 bts_type;
-
-static bool yield_registered;
 
 static struct perf_event *hold(u32 type, u64 config, unsigned int cpu)
 {
@@ -71,39 +70,80 @@ static u32 find_bts_type(const struct perf_event *event)
 	return type;
 }
 
-BTSREC_HOOK_HANDLER(on_enable_bts, regs)
+BTSREC_HOOK_HANDLER(on_perf_begins, regs)
 {
 	btsrec_stop_this_cpu(BTSREC_REASON_FOREIGN);
 }
 
-static struct btsrec_hook yield_hook = BTSREC_HOOK(on_enable_bts);
+/**
+ * struct yield_hook - where perf begins to use what we record with
+ * @name: the function; a kernel without it has nothing in perf that does
+ * @is_of_lbr: only if the source is LBR
+ * @registered: what to undo
+ * @hook: what calls us
+ */
+struct yield_hook {
+	const char *name;
+	bool is_of_lbr;
+	bool registered;
+	struct btsrec_hook hook;
+};
 
-/* A kernel without the function has no BTS in perf. */
+static struct yield_hook yield_hooks[] = {
+	{ .name = "intel_pmu_enable_bts", .hook = BTSREC_HOOK(on_perf_begins) },
+	{ .name = "intel_pmu_lbr_add", .is_of_lbr = true, .hook = BTSREC_HOOK(on_perf_begins) },
+};
+
+static void yield_unregister(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(yield_hooks); i++) {
+		if (yield_hooks[i].registered)
+			btsrec_hook_unregister(&yield_hooks[i].hook);
+		yield_hooks[i].registered = false;
+	}
+}
+
 static int yield_register(void)
 {
-	int err = btsrec_hook_register(&yield_hook, YIELD_AT);
+	size_t i;
+	int err;
 
-	if (err == -EINVAL)
-		return 0;
-	yield_registered = !err;
-	if (err)
-		pr_err("Not armed: cannot hook " YIELD_AT "() (error %d), so perf could take the DS area away while branches are recorded; %s.\n",
-		       err, btsrec_hook_remedy(err));
-	return err;
+	for (i = 0; i < ARRAY_SIZE(yield_hooks); i++) {
+		struct yield_hook *yield = &yield_hooks[i];
+
+		if (yield->is_of_lbr && !btsrec_uses_lbr)
+			continue;
+		err = btsrec_hook_register(&yield->hook, yield->name);
+		yield->registered = !err;
+		if (err && err != -EINVAL) {
+			pr_err("Not armed: cannot hook %s() (error %d), so perf could take away what records the branches; %s.\n",
+			       yield->name, err, btsrec_hook_remedy(err));
+			yield_unregister();
+			return err;
+		}
+	}
+	return 0;
 }
 
 /**
  * btsrec_perf_hold() - keep perf from taking or giving back the DS area
+ *
+ * The last branch record is not there, so nothing is held for it.
  *
  * Return: 0, also where perf has no hardware events at all; else a negative
  * errno after a printed sentence, with nothing held.
  */
 int btsrec_perf_hold(void)
 {
-	struct perf_event *event = hold(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-					cpumask_first(cpu_online_mask));
+	struct perf_event *event;
 	int err;
 
+	if (btsrec_uses_lbr)
+		return yield_register();
+	event = hold(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+		     cpumask_first(cpu_online_mask));
 	if (IS_ERR(event)) {
 		if (perf_is_absent(PTR_ERR(event)))
 			return 0;
@@ -126,9 +166,7 @@ int btsrec_perf_hold(void)
  */
 void btsrec_perf_release(void)
 {
-	if (yield_registered)
-		btsrec_hook_unregister(&yield_hook);
-	yield_registered = false;
+	yield_unregister();
 	if (held_event)
 		perf_event_release_kernel(held_event);
 	held_event = NULL;
@@ -136,12 +174,14 @@ void btsrec_perf_release(void)
 }
 
 /**
- * btsrec_perf_exit() - give back what ftrace keeps for the hook; see
- * btsrec_hook_exit()
+ * btsrec_perf_exit() - give back what ftrace keeps for the hooks; see btsrec_hook_exit()
  */
 void btsrec_perf_exit(void)
 {
-	btsrec_hook_exit(&yield_hook);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(yield_hooks); i++)
+		btsrec_hook_exit(&yield_hooks[i].hook);
 }
 
 static int say_no_bts_event(unsigned int cpu, int err)

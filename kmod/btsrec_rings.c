@@ -20,7 +20,7 @@
 #include <asm/io.h>
 #include <asm/pgtable_types.h>
 
-#include "btsrec_bts.h"
+#include "btsrec_lbr.h"
 
 /* Not static: crash finds the recorder by these two symbols. */
 struct btsrec_root *btsrec_root_page;
@@ -87,7 +87,7 @@ static void root_describe(struct btsrec_root *root, u64 ring_bytes, enum btsrec_
 	root->ring_bytes = ring_bytes;
 	root->nr_module_pages = BTSREC_NR_MODULE_PAGES;
 	root->nr_exec_pages = BTSREC_NR_EXEC_PAGES;
-	root->errata = btsrec_errata(mode);
+	root->errata = btsrec_uses_lbr ? 0 : btsrec_errata(mode);	/* they are of BTS */
 	btsrec_facts_fill(root);
 	btsrec_cpus_publish();
 }
@@ -225,7 +225,7 @@ static int ring_lists_new(struct btsrec_pcpu *pc)
 
 static void cpu_describe(struct btsrec_pcpu *pc, unsigned int cpu)
 {
-	struct debug_store *ds = bts_debug_store(cpu);
+	struct debug_store *ds = btsrec_uses_lbr ? lbr_debug_store(pc) : bts_debug_store(cpu);
 	struct btsrec_cpu *page = pc->page;
 
 	page->magic = BTSREC_CPU_MAGIC;
@@ -238,6 +238,8 @@ static void cpu_describe(struct btsrec_pcpu *pc, unsigned int cpu)
 	page->ring_bytes = btsrec_root_page->ring_bytes;
 	page->ds_kva = (u64)ds;
 	page->ds_pa = slow_virt_to_phys(ds);
+	page->source = btsrec_uses_lbr ? BTSREC_SOURCE_LBR : BTSREC_SOURCE_BTS;
+	page->nr_last_branches = btsrec_uses_lbr ? lbr_nr_entries() : 0;
 	page->crc32 = constant_crc(page, page->constant_bytes);
 }
 

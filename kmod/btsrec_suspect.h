@@ -25,10 +25,10 @@ static __always_inline struct btsrec_pcpu *pause_here(const struct pt_regs *regs
 	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
 	u64 debugctl = bts_read_debugctl();
 
-	if (unlikely(!READ_ONCE(pc->live) || (debugctl & BTS_ON) != BTS_ON ||
+	if (unlikely(!READ_ONCE(pc->live) || !bts_is_on(debugctl) ||
 		     !bts_fields_are_ours(pc)))
 		return NULL;
-	bts_stop(&pc->stop_ip, debugctl & ~BTS_ON);
+	bts_stop(&pc->stop_ip, debugctl & ~btsrec_record_bits);
 	pc->stop_tsc = rdtsc_ordered();
 	pc->entry_flags = 0;
 	pc->suspect_regs = regs;

@@ -41,6 +41,7 @@ enum doctor_level {
  * @cpus: which CPUs record, as /dev/btsrec has it; @nr_left_out: online CPUs that do not for it.
  * @tasks: which threads it records; "": not known; @max_rate: branches a second and CPU; 0: any.
  * @nr_records, @recorded_ms: branches of all CPUs, at least, and in how much time of theirs.
+ * @nr_last_branches: how long a history is where the source is LBR; 0: it is BTS, or not known.
  * @freeze_on: what the recorder stops for besides a crash, as /dev/btsrec has it; "": not known.
  * @nr_foreign_stops: how often a CPU's BTS was found off by another's hand.
  * @conf_errno: why /etc/btsrec.conf could not be read; 0: it was, or there is none.
@@ -64,7 +65,7 @@ struct doctor_facts {
 	bool is_loaded;
 	int device_errno;
 	char state[16];
-	unsigned int nr_cpus, nr_armed, nr_left_out;
+	unsigned int nr_cpus, nr_armed, nr_left_out, nr_last_branches;
 	char cpus[256], tasks[256];
 	uint64_t max_rate, nr_records, recorded_ms;
 	uint64_t ring_bytes, nr_arms, nr_execs;

@@ -234,6 +234,8 @@ static void take_state(struct doctor_facts *facts, char *line)
 		take_cpu(facts, line);
 	else if (!strncmp(line, "state: ", 7))
 		snprintf(facts->state, sizeof(facts->state), "%.15s", line + 7);
+	else if (!strncmp(line, "last_branches: ", 15))
+		facts->nr_last_branches = (unsigned int)value_of(line, ": ");
 	else if (!strncmp(line, "freeze_on: ", 11))
 		snprintf(facts->freeze_on, sizeof(facts->freeze_on), "%.255s", line + 11);
 	else if (!strncmp(line, "cpus: ", 6))

@@ -36,6 +36,11 @@ static void judge_cpu(const struct doctor_facts *facts, struct doctor_report *re
 	if (!facts->has_cpuinfo)
 		find(report, "cpu", DOCTOR_NO_HISTORY, "Mount /proc.",
 		     "/proc/cpuinfo says nothing.");
+	else if (facts->nr_last_branches)
+		find(report, "cpu", DOCTOR_DEGRADED,
+		     "Record on a machine with Branch Trace Store for more; a guest of KVM has none.",
+		     "The source is the last branch record: a history has the last %u branches of a CPU.",
+		     facts->nr_last_branches);
 	else if (!facts->is_intel)
 		find(report, "cpu", DOCTOR_NO_HISTORY, "Use a machine with Intel's CPU.",
 		     "Branch Trace Store is a feature of Intel's CPUs; this is none.");
@@ -43,7 +48,8 @@ static void judge_cpu(const struct doctor_facts *facts, struct doctor_report *re
 		find(report, "cpu", DOCTOR_GOOD, "", "Branch Trace Store on %u CPUs.",
 		     facts->nr_online);
 	else if (facts->is_guest)
-		find(report, "cpu", DOCTOR_NO_HISTORY, "Record on the machine itself.",
+		find(report, "cpu", DOCTOR_NO_HISTORY,
+		     "Record on the machine itself; or load the module: it takes the last branch record, if that is passed on.",
 		     "This is a virtual machine, to which no Branch Trace Store is passed on.");
 	else
 		find(report, "cpu", DOCTOR_NO_HISTORY,
@@ -57,6 +63,9 @@ static void judge_pti(const struct doctor_facts *facts, struct doctor_report *re
 	if (!facts->is_pti_known)
 		find(report, "pti", DOCTOR_DEGRADED, "Mount /sys.",
 		     "Whether page tables are isolated is not known: vulnerabilities/meltdown says nothing.");
+	else if (facts->nr_last_branches)
+		find(report, "pti", DOCTOR_GOOD, "",
+		     "The last branch record needs no ring that user page tables show.");
 	else if (!facts->has_pti)
 		find(report, "pti", DOCTOR_GOOD, "", "Page tables are not isolated.");
 	else if (!facts->maps_pti)

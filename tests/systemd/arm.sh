@@ -49,6 +49,9 @@ cpu GenuineIntel "abts rtbts"
 expect 1 "offers no Branch Trace Store" "$arm" possible
 cpu AuthenticAMD "bts"
 expect 1 "Intel" "$arm" possible
+cpu GenuineIntel "pebs"
+expect 0 "" env SOURCE=lbr "$arm" possible
+expect 1 "offers no Branch Trace Store" env SOURCE=auto "$arm" possible
 
 # A share of the machines, the same ones each time; a larger one has those of a smaller one.
 cpu GenuineIntel "bts"
@@ -77,9 +80,9 @@ expect 0 "" "$arm" possible
 # The module is loaded with what is set, and with nothing that is not.
 stub modprobe "echo \"\$*\" >'$work/modprobe'; printf '$armed' >'$work/device'"
 stub dmesg "printf '[    1.0] btsrec: Not loaded: no BTS here; do this.\n[    2.0] other: text\n'"
-expect 0 "Recording on 2 CPUs" env RING_BYTES=64K OOPS=rearm CPUS=0-1 TASKS=comm:a MAX_RATE=5 \
+expect 0 "Recording on 2 CPUs" env RING_BYTES=64K SOURCE=lbr OOPS=rearm CPUS=0-1 TASKS=comm:a MAX_RATE=5 \
 	"$arm" start
-grep -qx "btsrec ring_bytes=64K oops=rearm cpus=0-1 tasks=comm:a max_rate=5" "$work/modprobe" ||
+grep -qx "btsrec ring_bytes=64K source=lbr oops=rearm cpus=0-1 tasks=comm:a max_rate=5" "$work/modprobe" ||
 	fault "modprobe got '$(cat "$work/modprobe")'"
 rm "$work/modprobe"
 expect 0 "Recording on 2 CPUs" "$arm" start

@@ -134,6 +134,12 @@ put /dev/btsrec "state: armed\ntasks: comm:a\nmax_rate: 7\n${recording//foreign_
 expect 0 "^good  *tasks .* TASKS=comm:a only the switches"
 grep -q "max-rate .* 7 branches a second" <<<"$said" || fault "$test: no rate"
 grep -q "recorded .* 10000 branches in 5 s" <<<"$said" || fault "$test: no counters"
+put /dev/btsrec "state: armed\nsource: lbr\nlast_branches: 32\n$recording"
+put /proc/cpuinfo 'processor: 0\nvendor_id : GenuineIntel\nflags : hypervisor\nprocessor: 1\n'
+expect 1 "^degraded  *cpu .*the last 32 branches of a CPU\.$" "Branch Trace Store for more"
+put /proc/cpuinfo "$(cat "$work/cpuinfo")\n"
+put /dev/btsrec "state: armed\nsource: bts\nlast_branches: 0\n$recording"
+expect 0
 put /dev/btsrec "state: armed\ntasks: all\nmax_rate: 0\n$recording"
 expect 0
 ! grep -Eq "TASKS|max-rate" <<<"$said" || fault "$test: limits that are none"

@@ -73,6 +73,7 @@ const char *btsrec_reason_str(uint32_t reason)
 	case BTSREC_REASON_FILTERED:	return "not chosen";
 	case BTSREC_REASON_RATE:	return "max rate";
 	case BTSREC_REASON_RATE_USER:	return "max rate, user";
+	case BTSREC_REASON_LBR:		return "last branches";
 	}
 	return "unknown";
 }

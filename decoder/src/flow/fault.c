@@ -4,8 +4,9 @@
 #include "code/kernel_code.h"
 #include "recorder/record.h"
 
-/* DEBUGCTL.TR and .BTS (SDM vol. 3B, "IA32_DEBUGCTL MSR"): both are needed to record. */
+/* DEBUGCTL.TR and .BTS (SDM vol. 3B, "IA32_DEBUGCTL MSR"): both are needed to record; or .LBR. */
 #define DEBUGCTL_RECORDS	(1U << 6 | 1U << 7)
+#define DEBUGCTL_LBR		(1U << 0)
 
 /* ftrace's call at the beginning of a function, maybe after an ENDBR. */
 #define HOOK_CALL_BYTES		5
@@ -63,9 +64,11 @@ static bool feed_before(struct fault_search *search, const struct btsrec_event *
 }
 
 /* Did the hook that froze run with recording on? Then its call is in the history. */
-static bool was_recording(const struct btsrec_freeze *freeze)
+static bool was_recording(const struct fault_search *search)
 {
-	return (freeze->debugctl & DEBUGCTL_RECORDS) == DEBUGCTL_RECORDS;
+	uint64_t bits = search->source == BTSREC_SOURCE_LBR ? DEBUGCTL_LBR : DEBUGCTL_RECORDS;
+
+	return (search->freeze->debugctl & bits) == bits;
 }
 
 enum fault_why fault_why_paused(const struct btsrec_freeze *freeze)
@@ -110,9 +113,9 @@ bool fault_ends_before(const struct btsrec_freeze *freeze)
 	}
 }
 
-bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze)
+bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze, uint32_t source)
 {
-	*search = (struct fault_search){ .freeze = freeze };
+	*search = (struct fault_search){ .freeze = freeze, .source = source };
 	search->fault.vector = -1;
 	search->fault.why = FAULT_TOO_OLD;
 	if (!freeze)
@@ -120,23 +123,23 @@ bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze
 	if (freeze->reason == BTSREC_REASON_MANUAL)
 		return search_end(search, FAULT_NO_FAULT);
 	if (freeze->via_nmi)
-		return was_recording(freeze) || search_end(search, fault_why_paused(freeze));
+		return was_recording(search) || search_end(search, fault_why_paused(freeze));
 	if (fault_ends_before(freeze))
 		return search_end(search, fault_why_paused(freeze));
 	switch (freeze->reason) {
 	case BTSREC_REASON_SOFT_LOCKUP:
 	case BTSREC_REASON_HUNG_TASK:
 	case BTSREC_REASON_RCU_STALL:
-		if (!was_recording(freeze))
+		if (!was_recording(search))
 			return search_end(search, FAULT_REPORT);
 		search->wants_call = true;
 		return true;
 	case BTSREC_REASON_PANIC:
-		search->wants_call = was_recording(freeze);
+		search->wants_call = was_recording(search);
 		return true;
 	case BTSREC_REASON_FUNCTION:
 		/* Its hook pauses first: that is no other pause. */
-		if (!was_recording(freeze) && freeze->pause_reason != BTSREC_REASON_FUNCTION)
+		if (!was_recording(search) && freeze->pause_reason != BTSREC_REASON_FUNCTION)
 			return search_end(search, fault_why_paused(freeze));
 		search->wants_call = true;
 		return true;
@@ -156,9 +159,10 @@ bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze
 }
 
 /* What the freeze is about, given that @branch entered the kernel and nothing left it since. */
-static enum fault_kind kind_of_entry(const struct btsrec_freeze *freeze,
+static enum fault_kind kind_of_entry(const struct fault_search *search,
 				     const struct branch *branch)
 {
+	const struct btsrec_freeze *freeze = search->freeze;
 	bool is_nmi = branch->type == BRANCH_NMI;
 	bool is_exception = branch->type == BRANCH_EXCEPTION || branch->type == BRANCH_ENTRY;
 
@@ -168,7 +172,7 @@ static enum fault_kind kind_of_entry(const struct btsrec_freeze *freeze,
 	case BTSREC_REASON_WARN:
 	case BTSREC_REASON_OOPS:
 		/* NMI handlers are not recorded: all that is known is that it was one. */
-		if (is_nmi && !was_recording(freeze))
+		if (is_nmi && !was_recording(search))
 			return FAULT_NMI;
 		return is_exception ? FAULT_EXCEPTION : FAULT_UNKNOWN;
 	case BTSREC_REASON_MCE:
@@ -252,7 +256,7 @@ static bool feed_entry(struct fault_search *search, const struct btsrec_event *e
 	}
 	if (search->wants_call)
 		return search_end(search, FAULT_NOT_ENTERED);
-	kind = kind_of_entry(search->freeze, branch);
+	kind = kind_of_entry(search, branch);
 	if (!kind)
 		return search_end_entered(search);
 	return search_found(search, kind, event, branch);
@@ -310,6 +314,8 @@ static void feed_switch(struct fault_search *search, const struct btsrec_event *
 
 static bool feed_gap(struct fault_search *search, const struct btsrec_gap *gap, bool was_annotation)
 {
+	if (gap->resume.reason == BTSREC_REASON_LBR)
+		return search_end(search, FAULT_NOT_KEPT);
 	if (!record_is_own_pause(gap))
 		return search_end(search, FAULT_INCOMPLETE);
 	if (was_annotation && !search->away && gap->resume.reason != BTSREC_REASON_NMI)
@@ -399,6 +405,8 @@ const char *fault_why_str(enum fault_why why)
 		return "at the end of the history, where it was to freeze";
 	case FAULT_INCOMPLETE:
 		return "a part of the history is missing before the freeze";
+	case FAULT_NOT_KEPT:
+		return "older than the last branches (LBR)";
 	case FAULT_NOT_ENTERED:
 		return "the history before the freeze shows nothing that belongs to it";
 	case FAULT_MOVED:

@@ -38,6 +38,7 @@ enum fault_why {
 	FAULT_REPORT,		/* ... at the beginning of the kernel's report, and there it is */
 	FAULT_TRIGGER,		/* ... at the tracepoint or request to freeze, and there it is */
 	FAULT_INCOMPLETE,	/* a part of the history is missing on the way there */
+	FAULT_NOT_KEPT,		/* LBR keeps the last branches only, and they do not have it */
 	FAULT_NOT_ENTERED,	/* the way there is whole and holds no such branch */
 	FAULT_MOVED,		/* the thread ran on another CPU on the way there */
 	FAULT_TOO_OLD,		/* the search was given up */
@@ -85,6 +86,7 @@ struct fault {
 /**
  * struct fault_search - a search under way, from the newest event to older ones
  * @freeze: borrowed.
+ * @source: enum btsrec_source of its CPU.
  * @site: of a call: where the function calls the freezing hook; 0: not there yet.
  * @returns: of interrupts that are older than the event at hand.
  * @was_annotation: the event fed before was no branch.
@@ -95,6 +97,7 @@ struct fault {
  */
 struct fault_search {
 	const struct btsrec_freeze *freeze;
+	uint32_t source;
 	bool wants_call;
 	bool done;
 	bool away;
@@ -122,10 +125,11 @@ enum fault_why fault_why_paused(const struct btsrec_freeze *freeze);
 /**
  * fault_begin() - look for the fault of one CPU
  * @freeze: its snapshot, borrowed; NULL: it is not frozen.
+ * @source: enum btsrec_source of the CPU.
  *
  * Return: false: there is nothing to look for, and the answer is final.
  */
-bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze);
+bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze, uint32_t source);
 
 /**
  * fault_feed() - the next event, newest first

@@ -170,7 +170,7 @@ enum btsrec_status trace_fault_moved(struct thread *thread, unsigned int cpu, st
 		return session_no_cpu(thread->rec, cpu);
 	if (!trace_code(thread->rec))
 		return msg_set(&thread->rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	more = fault_begin(&search, page->frozen ? &page->freeze : NULL) && i &&
+	more = fault_begin(&search, page->frozen ? &page->freeze : NULL, page->source) && i &&
 	       intervals->list[i - 1].cpu == cpu && intervals->list[i - 1].ends;
 	while (more && !status && intervals->nr - i < MAX_INTERVALS) {
 		status = search_interval(thread->rec, &intervals->list[--i], &search, &nr_left,
@@ -272,7 +272,7 @@ enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct faul
 
 	if (!page)
 		return session_no_cpu(rec, cpu);
-	if (!fault_begin(&search, page->frozen ? &page->freeze : NULL)) {
+	if (!fault_begin(&search, page->frozen ? &page->freeze : NULL, page->source)) {
 		*ret = search.fault;
 		return BTSREC_OK;
 	}

@@ -374,6 +374,19 @@ const struct btsrec_cpu *btsrec_cpu(const struct btsrec *rec, unsigned int cpu)
 	return lc ? &lc->page : NULL;
 }
 
+uint32_t session_last_branches(const struct btsrec *rec)
+{
+	uint32_t most = 0;
+
+	for (unsigned int i = 0; i < btsrec_nr_cpu_ids(rec); i++) {
+		const struct btsrec_cpu *cpu = btsrec_cpu(rec, i);
+
+		if (cpu && cpu->source == BTSREC_SOURCE_LBR && cpu->nr_last_branches > most)
+			most = cpu->nr_last_branches;
+	}
+	return most;
+}
+
 const struct btsrec_cpu *session_failed_cpu(const struct btsrec *rec)
 {
 	const struct btsrec_root *root = btsrec_root(rec);

@@ -168,6 +168,13 @@ bool session_left_out(const struct btsrec *rec, unsigned int cpu);
 void session_list_left_out(const struct btsrec *rec, char *ret, size_t ret_bytes);
 
 /**
+ * session_last_branches() - how many branches a history has at most, where LBR is the source
+ *
+ * Return: of the CPU that keeps most; 0: no CPU has that source.
+ */
+uint32_t session_last_branches(const struct btsrec *rec);
+
+/**
  * session_failed_cpu() - the one that failed first
  *
  * Return: NULL: none; its history is not known; or it had stopped recording before, as a panic

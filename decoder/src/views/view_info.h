@@ -67,6 +67,12 @@ void info_registers_json(struct renderer *r, const struct btsrec_cpu *cpu);
 /** info_left_out_text() - a line of the CPUs that cpus= did not name, if there are any */
 void info_left_out_text(struct out *out, const struct btsrec *rec);
 
+/** info_source_text() - a line of how short the histories are, where LBR is the source */
+void info_source_text(struct out *out, const struct btsrec *rec);
+
+/** info_source_json() - members of an object, of a CPU whose source is another than BTS */
+void info_source_json(struct out *out, const struct btsrec_cpu *cpu);
+
 /** info_gap_is_loss() - a pause is in order, all other gaps are losses */
 bool info_gap_is_loss(unsigned int kind);
 

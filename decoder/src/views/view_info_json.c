@@ -97,6 +97,14 @@ static void json_loss(struct out *out, const struct cpu_info *info)
 	out_char(out, '}');
 }
 
+void info_source_json(struct out *out, const struct btsrec_cpu *cpu)
+{
+	if (cpu->source != BTSREC_SOURCE_LBR)
+		return;
+	json_word(out, "source", "lbr");
+	json_number(out, "last_branches", cpu->nr_last_branches);
+}
+
 static void json_cpu(struct renderer *r, const struct btsrec_cpu *cpu, const struct cpu_info *info)
 {
 	struct out *out = &r->out;
@@ -107,6 +115,7 @@ static void json_cpu(struct renderer *r, const struct btsrec_cpu *cpu, const str
 	json_word(out, "state", info_cpu_state_str(cpu->state));
 	if (reason)
 		json_word(out, "reason", reason);
+	info_source_json(out, cpu);
 	json_number(out, "ring_bytes", cpu->ring_bytes);
 	json_number(out, "slots", cpu->ring_bytes / BTSREC_RECORD_BYTES);
 	json_number(out, "valid_slots", info->nr_valid_slots);

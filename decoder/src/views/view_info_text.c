@@ -92,6 +92,18 @@ void info_left_out_text(struct out *out, const struct btsrec *rec)
 	out_literal(out, ", which cpus= did not name\n");
 }
 
+void info_source_text(struct out *out, const struct btsrec *rec)
+{
+	uint32_t nr = session_last_branches(rec);
+
+	if (!nr)
+		return;
+	text_key(out, "source:");
+	out_literal(out, "last branch record (LBR): at most the last ");
+	out_dec(out, nr, 0);
+	out_literal(out, " branches of a CPU\n");
+}
+
 static void text_modules(struct out *out, const struct btsrec_root *root)
 {
 	text_key(out, "modules:");
@@ -144,6 +156,7 @@ static void text_root(struct out *out, struct btsrec *rec)
 	out_literal(out, ", ");
 	out_dec(out, root->ring_bytes, 0);
 	out_literal(out, " bytes per CPU\n");
+	info_source_text(out, rec);
 	info_left_out_text(out, rec);
 	text_errata(out, root->errata);
 	text_modules(out, root);

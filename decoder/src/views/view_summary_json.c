@@ -222,6 +222,7 @@ static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu)
 		json_thread(out, cpu->freeze.pid, cpu->freeze.tgid, cpu->freeze.comm);
 		json_pause(out, &cpu->freeze);
 	}
+	info_source_json(out, cpu);
 	json_number(out, "branches", view->nr_branches);
 	if (view->nr_branches)
 		json_stack(view);

@@ -135,6 +135,7 @@ static void text_begin(struct summary *view)
 		out_literal(out, "none");
 	}
 	out_char(out, '\n');
+	info_source_text(out, view->calls.renderer.rec);
 	info_left_out_text(out, view->calls.renderer.rec);
 	text_incomplete(out, view->calls.renderer.rec);
 	if (failed && view->ends_before) {
@@ -274,7 +275,10 @@ static void text_history(struct summary *view, const struct btsrec_cpu *cpu)
 	out_literal(out, "  ");
 	out_dec(out, view->nr_branches, 0);
 	out_str(out, view->nr_branches == 1 ? " branch" : " branches");
-	if (frozen && view->oldest_tsc && cpu->freeze.tsc > view->oldest_tsc) {
+	if (cpu->source == BTSREC_SOURCE_LBR) {
+		/* What has a time is older than they are. */
+		out_literal(out, ", the last of this CPU (LBR)");
+	} else if (frozen && view->oldest_tsc && cpu->freeze.tsc > view->oldest_tsc) {
 		out_literal(out, " of at least ");
 		text_ms(view, cpu->freeze.tsc - view->oldest_tsc);
 	}

@@ -26,7 +26,7 @@
  * adds fields in reserved space or at the end, or adds annotation kinds.
  */
 #define BTSREC_ABI_MAJOR	1
-#define BTSREC_ABI_MINOR	6
+#define BTSREC_ABI_MINOR	7
 
 /* --- Constants ---------------------------------------------------------- */
 
@@ -98,6 +98,15 @@ enum btsrec_reason {
 	BTSREC_REASON_FILTERED = 23,	/* tasks= does not choose what ran; since 1.6 */
 	BTSREC_REASON_RATE = 24,	/* more records than max_rate= allows; since 1.6 */
 	BTSREC_REASON_RATE_USER = 25,	/* likewise: user branches are left out; since 1.6 */
+	/* what came before is older than the last branch record; since 1.7 */
+	BTSREC_REASON_LBR = 26,
+};
+
+/* What recorded the branches (btsrec_cpu.source). */
+enum btsrec_source {
+	BTSREC_SOURCE_BTS = 0,		/* Branch Trace Store, into the ring */
+	BTSREC_SOURCE_LBR = 1,		/* last branch record: copied into the ring at a freeze */
+	BTSREC_SOURCE_PT = 2,		/* reserved: Processor Trace; nobody writes it */
 };
 
 /* --- Root --------------------------------------------------------------- */
@@ -305,11 +314,14 @@ struct btsrec_cpu {
 	__u64 ring_kva;			/* bts_buffer_base */
 	__u64 ring_bytes;		/* bts_absolute_maximum - bts_buffer_base */
 	__u64 ds_kva;			/* struct debug_store: bts_buffer_base at +0, */
-	__u64 ds_pa;			/* bts_index at +8 (SDM "DS save area", DTES64) */
+	__u64 ds_pa;			/* bts_index at +8 (SDM "DS save area", DTES64); of LBR
+					 * a page of ours that is laid out like it */
 	__u32 nr_ring_pages;
 	__u32 nr_list_pages;
 	__u64 list_pa[BTSREC_MAX_LIST_PAGES];
-	__u64 reserved0[53];
+	__u32 source;			/* enum btsrec_source; since 1.7 */
+	__u32 nr_last_branches;		/* of LBR: how many the processor keeps; since 1.7 */
+	__u64 reserved0[52];
 	/* live part, at BTSREC_CPU_LIVE_OFFSET */
 	__u32 state;			/* enum btsrec_cpu_state; published last */
 	__u32 stop_reason;		/* enum btsrec_reason of a STOPPED CPU */
@@ -593,7 +605,9 @@ BTSREC_OFF(btsrec_cpu, ds_pa, 72);
 BTSREC_OFF(btsrec_cpu, nr_ring_pages, 80);
 BTSREC_OFF(btsrec_cpu, nr_list_pages, 84);
 BTSREC_OFF(btsrec_cpu, list_pa, 88);
-BTSREC_OFF(btsrec_cpu, reserved0, 600);
+BTSREC_OFF(btsrec_cpu, source, 600);
+BTSREC_OFF(btsrec_cpu, nr_last_branches, 604);
+BTSREC_OFF(btsrec_cpu, reserved0, 608);
 BTSREC_OFF(btsrec_cpu, state, BTSREC_CPU_LIVE_OFFSET);
 BTSREC_OFF(btsrec_cpu, stop_reason, 1028);
 BTSREC_OFF(btsrec_cpu, stop_index_kva, 1032);

@@ -37,7 +37,7 @@ static void on_insn(unsigned int index, void *udata)
 	struct model_insns_header *log = logs[index];
 	struct model_insn *ring;
 
-	if (!log || !vcpu_bts_on(cpu))
+	if (!log || !vcpu_records(cpu))
 		return;
 	ring = (void *)((char *)log + MODEL_LOG_HEADER_BYTES);
 	ring[log->total % log->capacity] = (struct model_insn){

@@ -26,7 +26,8 @@
  * stacks=N the newest N call stacks, one after every stacks_every=M records; for those switch_ip=
  * and new_ip= are the addresses of __switch_to_asm() and wake_up_new_task(). lazy=N records no more
  * than N branches and some after each write of IA32_DS_AREA, for runs of hours with histories that
- * are not looked at: MSRs and rules are as ever.  In DIR: cpuN.log, cpuN.insns and cpuN.stacks
+ * are not looked at: MSRs and rules are as ever. lbr=1 models the last branch record, too: what
+ * it gets is logged like a BTS record.  In DIR: cpuN.log, cpuN.insns and cpuN.stacks
  * (model_log.h), violations.log, msr.log (changes of the two MSRs and the control channel),
  * extents.log (what each call of a watched function cost), summary.json.
  */
@@ -71,6 +72,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
 static struct qemu_plugin_scoreboard *board;
 static unsigned int nr_resets;
 static bool count_stores;
+static bool has_lbr;
 static uint64_t lazy = UINT64_MAX;
 
 static qemu_plugin_u64 board_active(void)
@@ -93,8 +95,8 @@ void model_update_active(struct vcpu *cpu)
 {
 	bool active;
 
-	cpu->was_on |= vcpu_bts_on(cpu);
-	active = (vcpu_bts_on(cpu) && cpu->nr_of_area < lazy) || cpu->footprint.end ||
+	cpu->was_on |= vcpu_records(cpu);
+	active = (vcpu_records(cpu) && cpu->nr_of_area < lazy) || cpu->footprint.end ||
 		cpu->extents.nr || (cpu->was_on && stacklog_wanted());
 	if (active && !qemu_plugin_u64_get(board_active(), cpu->index))
 		qemu_plugin_u64_set(board_pending(), cpu->index, 0);
@@ -147,7 +149,7 @@ static void resolve_pending(struct vcpu *cpu, uint64_t to, uint64_t sp)
 	qemu_plugin_u64_set(board_pending(), cpu->index, 0);
 	if (!is_taken(pending, from, ret, to))
 		return;
-	if (vcpu_bts_on(cpu))
+	if (vcpu_records(cpu))
 		recorder_branch(cpu, from, to, MODEL_LOG_BRANCH);
 	if (stacklog_wanted())
 		stacklog_transfer(cpu, sp, (enum insn_flow)(pending >> PENDING_FLOW_SHIFT), ret,
@@ -224,7 +226,7 @@ static void on_discontinuity(unsigned int index, enum qemu_plugin_discon_type ty
 	extents_disturb(&cpu->extents);
 	resolve_pending(cpu, from, saved.sp);
 	nr_before = cpu->log->total;
-	if (vcpu_bts_on(cpu)) {
+	if (vcpu_records(cpu)) {
 		recorder_branch(cpu, from, to, MODEL_LOG_INTERRUPT);
 		reglog_entry(cpu, saved.ip, saved.sp);
 	}
@@ -298,6 +300,7 @@ static void on_vcpu_init(unsigned int index, void *udata)
 {
 	(void)udata;
 	vcpu_init(index);
+	vcpu_get(index)->has_lbr = has_lbr;
 	insnlog_open_cpu(index);
 	reglog_open_cpu(index);
 	stacklog_open_cpu(index);
@@ -349,6 +352,8 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 			count_stores = !strcmp(value, "1");
 		} else if (is_option(argv[i], "lazy", &value)) {
 			lazy = strtoull(value, NULL, 0);
+		} else if (is_option(argv[i], "lbr", &value)) {
+			has_lbr = !strcmp(value, "1");
 		} else if (is_option(argv[i], "perfmon", &value)) {
 			if (!strcmp(value, "1"))
 				msr_model_perfmon();

@@ -55,6 +55,18 @@ static void write_bts_msr(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t 
 	model_update_active(cpu);
 }
 
+/* The newest entry that software has overwritten, with how many branches before it. */
+static bool write_lbr(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t value)
+{
+	if (!cpu->has_lbr || !lbr_write(&cpu->lbr, msr, value))
+		return false;
+	if (msr == MSR_LBR_FROM_0 + cpu->lbr.tos)
+		log_msr(false, "cpu=%u ip=0x%016llx LBR_FROM_TOS value=0x%llx records=%llu\n",
+			cpu->index, (unsigned long long)ip, (unsigned long long)value,
+			(unsigned long long)cpu->log->total);
+	return true;
+}
+
 /*
  * Runs before the instruction, and before TCG's privilege check.  TCG takes these MSRs
  * for unknown ones and ignores the write.  It ends the block after each WRMSR, so the
@@ -76,7 +88,8 @@ static void on_wrmsr(unsigned int index, void *udata)
 	cpu->counts.nr_msr_writes++;
 	if (msr == MSR_DEBUGCTL || msr == MSR_DS_AREA)
 		write_bts_msr(cpu, ip, msr, value);
-	else if (!control_write(cpu, ip, msr, value) && perfmon_on)
+	else if (!control_write(cpu, ip, msr, value) && !write_lbr(cpu, ip, msr, value) &&
+		 perfmon_on)
 		perfmon_write(&cpu->perfmon, msr, value);
 }
 
@@ -94,7 +107,9 @@ static void on_rdmsr(unsigned int index, void *udata)
 		finish_read(ip, cpu->debugctl);
 	if (msr == MSR_DS_AREA)
 		finish_read(ip, cpu->ds_area);
-	if (perfmon_on && perfmon_read(&cpu->perfmon, msr, &value))
+	if (cpu->has_lbr && lbr_read(&cpu->lbr, msr, &value))
+		finish_read(ip, value);
+	else if (perfmon_on && perfmon_read(&cpu->perfmon, msr, &value))
 		finish_read(ip, value);
 }
 

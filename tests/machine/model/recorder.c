@@ -106,15 +106,27 @@ static void count_footprint(struct footprint *footprint, uint64_t from, uint64_t
 		footprint->nr_records++;
 }
 
+/* No slot: it is in no ring before software copies it there. */
+static void keep_last(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_log_kind kind)
+{
+	struct model_log_record record = { .from = from, .to = to, .kind = kind };
+
+	if (lbr_filters(&cpu->lbr, to))
+		return;
+	record.flags = ds_flags(from, to, cpu->log->total);
+	lbr_push(&cpu->lbr, from, to, record.flags & DS_FLAG_PREDICTED);
+	log_record(cpu->log, &record);
+}
+
 /**
- * recorder_branch() - a branch was taken while BTS is on
+ * recorder_branch() - a branch was taken while BTS or LBR is on
  * @cpu: the calling vCPU, in a callback that may read registers
  * @from: address of the branch, or of the instruction that was interrupted
  * @to: where execution goes on
  * @kind: branch or interrupt
  *
  * Stores the record as the processor would, through the page tables in force, and
- * logs it; or reports the rule that forbids it and stores nothing.
+ * logs it; or reports the rule that forbids it and stores nothing.  With BTS off it goes to the LBR.
  */
 void recorder_branch(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_log_kind kind)
 {
@@ -122,6 +134,10 @@ void recorder_branch(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_lo
 	struct ds_area ds;
 	struct ds_step step;
 
+	if (!vcpu_bts_on(cpu)) {
+		keep_last(cpu, from, to, kind);
+		return;
+	}
 	if (is_filtered(cpu, to) || !read_ds(cpu, from, &ds))
 		return;
 	judge_ring(cpu, from, &ds);

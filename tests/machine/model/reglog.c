@@ -91,7 +91,7 @@ static void on_insn(unsigned int index, void *udata)
 	struct vcpu *cpu = vcpu_get(index);
 	struct model_regs_header *log = insns.of[index];
 
-	if (!log || !vcpu_bts_on(cpu))
+	if (!log || !vcpu_records(cpu))
 		return;
 	put(log, cpu, cpu->block_rip + (uint64_t)(uintptr_t)udata);
 	added(log);

@@ -6,6 +6,7 @@
 #include "ds.h"
 #include "extent.h"
 #include "insn.h"
+#include "lbr.h"
 #include "perfmon.h"
 #include "shadow.h"
 #include "vcpu.h"
@@ -507,6 +508,67 @@ START_TEST(perfmon_msrs_are_apart)
 }
 END_TEST
 
+/* --- lbr ---------------------------------------------------------------- */
+
+START_TEST(lbr_keeps_the_newest)
+{
+	struct lbr lbr = { 0 };
+	uint64_t value;
+
+	for (uint64_t i = 1; i <= LBR_NR_ENTRIES + 2; i++)
+		lbr_push(&lbr, i << 8, i << 8 | 1, i % 2);
+	ck_assert(lbr_read(&lbr, MSR_LBR_TOS, &value));
+	ck_assert_uint_eq(value, 2);
+	for (uint32_t age = 0; age < LBR_NR_ENTRIES; age++) {
+		uint32_t slot = (2 - age) % LBR_NR_ENTRIES;
+		uint64_t i = LBR_NR_ENTRIES + 2 - age;
+
+		ck_assert(lbr_read(&lbr, MSR_LBR_FROM_0 + slot, &value));
+		ck_assert_uint_eq(value, i << 8);
+		ck_assert(lbr_read(&lbr, MSR_LBR_TO_0 + slot, &value));
+		ck_assert_uint_eq(value, i << 8 | 1);
+		ck_assert(lbr_read(&lbr, MSR_LBR_INFO_0 + slot, &value));
+		ck_assert_uint_eq(value, i % 2 ? 0 : LBR_INFO_MISPREDICTED);
+	}
+}
+END_TEST
+
+START_TEST(lbr_msrs_are_apart)
+{
+	static const uint32_t msrs[] = { MSR_LBR_SELECT, MSR_LBR_FROM_0, MSR_LBR_FROM_0 + 31,
+					 MSR_LBR_TO_0, MSR_LBR_TO_0 + 31, MSR_LBR_INFO_0,
+					 MSR_LBR_INFO_0 + 31 };
+	struct lbr lbr = { 0 };
+	uint64_t value;
+
+	for (unsigned int i = 0; i < sizeof(msrs) / sizeof(msrs[0]); i++)
+		ck_assert(lbr_write(&lbr, msrs[i], i + 1));
+	for (unsigned int i = 0; i < sizeof(msrs) / sizeof(msrs[0]); i++) {
+		ck_assert(lbr_read(&lbr, msrs[i], &value));
+		ck_assert_uint_eq(value, i + 1);
+	}
+	ck_assert(lbr_write(&lbr, MSR_LBR_TOS, LBR_NR_ENTRIES + 3));
+	ck_assert_uint_eq(lbr.tos, 3);
+	ck_assert(lbr_read(&lbr, MSR_PERF_CAPABILITIES, &value));
+	ck_assert_uint_eq(value, LBR_FORMAT);
+	ck_assert(!lbr_write(&lbr, MSR_PERF_CAPABILITIES, 1));
+	ck_assert(!lbr_read(&lbr, MSR_LBR_FROM_0 + LBR_NR_ENTRIES, &value));
+	ck_assert(!lbr_write(&lbr, MSR_DEBUGCTL, 1));
+}
+END_TEST
+
+START_TEST(lbr_filters_by_the_target)
+{
+	struct lbr lbr = { 0 };
+
+	ck_assert(!lbr_filters(&lbr, 0x401000) && !lbr_filters(&lbr, 0xffffffff81000000));
+	lbr_write(&lbr, MSR_LBR_SELECT, 1);
+	ck_assert(!lbr_filters(&lbr, 0x401000) && lbr_filters(&lbr, 0xffffffff81000000));
+	lbr_write(&lbr, MSR_LBR_SELECT, 2);
+	ck_assert(lbr_filters(&lbr, 0x401000) && !lbr_filters(&lbr, 0xffffffff81000000));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("model");
@@ -537,6 +599,9 @@ int main(void)
 	tcase_add_test(tcase, walk_notices_an_unmapped_page_soon);
 	tcase_add_test(tcase, walk_trusts_a_page_whose_accessed_bit_changes);
 	tcase_add_test(tcase, perfmon_msrs_are_apart);
+	tcase_add_test(tcase, lbr_keeps_the_newest);
+	tcase_add_test(tcase, lbr_msrs_are_apart);
+	tcase_add_test(tcase, lbr_filters_by_the_target);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	nr_failed = srunner_ntests_failed(runner);

@@ -13,6 +13,7 @@
 
 #include "ds.h"
 #include "extent.h"
+#include "lbr.h"
 #include "model_log.h"
 #include "rules.h"
 #include "walk.h"
@@ -22,6 +23,7 @@
 /* Intel SDM vol. 4, IA32_DEBUGCTL; the names of asm/msr-index.h. */
 #define MSR_DEBUGCTL		0x1d9
 #define MSR_DS_AREA		0x600
+#define DEBUGCTL_LBR		(1ULL << 0)
 #define DEBUGCTL_TR		(1ULL << 6)
 #define DEBUGCTL_BTS		(1ULL << 7)
 #define DEBUGCTL_BTINT		(1ULL << 8)
@@ -72,6 +74,8 @@ struct vcpu {
 	struct extents extents;
 	struct extent_counts counts;	/* its nr_stores and nr_records: when last looked at */
 	struct perfmon perfmon;
+	bool has_lbr;			/* the option "lbr" */
+	struct lbr lbr;
 };
 
 struct vcpu *vcpu_get(unsigned int index);
@@ -79,6 +83,7 @@ struct vcpu *vcpu_find(unsigned int index);
 void vcpu_init(unsigned int index);
 void vcpu_reset(struct vcpu *cpu);
 bool vcpu_bts_on(const struct vcpu *cpu);
+bool vcpu_records(const struct vcpu *cpu);
 
 uint64_t vcpu_reg(enum vcpu_reg reg);
 uint64_t vcpu_general_reg(unsigned int number);

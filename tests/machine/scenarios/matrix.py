@@ -91,7 +91,7 @@ hunt() {
 
 MAX_NEWER_NMI = 64
 # What the recorder's self-test is in; the compiler may inline the first into the last.
-SELF_TEST = ("self_test", "run_known_branches", "bts_claim")
+SELF_TEST = ("self_test", "bts_run_known_branches", "bts_claim")
 
 # What only a kernel without any root file system says.
 CAPTURE_KERNEL = "Unable to mount root fs"

@@ -43,6 +43,8 @@ CASES = [
     Case("no-place", r"page-table isolation.*no free place", {"append": "pti=on"},
          parameters="pti=map", module=("btstables", "full=1")),
     Case("no-such-pti", r"pti=maybe is unknown", parameters="pti=maybe"),
+    Case("no-such-source", r"source=maybe is unknown", parameters="source=maybe"),
+    Case("no-lbr", r"shows no last branch record", parameters="source=lbr"),
     Case("no-records", r"(?i)self-?test", {"plugin": None}),
 ]
 

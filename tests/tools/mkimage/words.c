@@ -65,7 +65,7 @@ static const char *const reason_names[] = {
 	"none", "panic", "oops", "hard-lockup", "soft-lockup", "hung-task", "mce", "nmi",
 	"manual", "crash-shutdown", "reboot", "cpu-offline", "disarm", "foreign", "suspend",
 	"snapshot", "rcu-stall", "console", "warn", "tracepoint", "function", "request", "left-out",
-	"not-chosen", "max-rate", "max-rate-user",
+	"not-chosen", "max-rate", "max-rate-user", "lbr",
 };
 
 static const char *const state_names[] = { "never", "armed", "stopped", "frozen" };

@@ -98,12 +98,12 @@ END_TEST
 
 START_TEST(every_reason_has_words)
 {
-	for (uint32_t i = BTSREC_REASON_NONE; i <= BTSREC_REASON_RATE_USER; i++) {
+	for (uint32_t i = BTSREC_REASON_NONE; i <= BTSREC_REASON_LBR; i++) {
 		ck_assert_str_ne(btsrec_reason_str(i), "unknown");
 		for (uint32_t j = BTSREC_REASON_NONE; j < i; j++)
 			ck_assert_str_ne(btsrec_reason_str(i), btsrec_reason_str(j));
 	}
-	ck_assert_str_eq(btsrec_reason_str(BTSREC_REASON_RATE_USER + 1), "unknown");
+	ck_assert_str_eq(btsrec_reason_str(BTSREC_REASON_LBR + 1), "unknown");
 	ck_assert_str_eq(btsrec_reason_str(UINT32_MAX), "unknown");
 }
 END_TEST

@@ -18,7 +18,7 @@ static void begin(enum btsrec_reason reason, uint64_t debugctl)
 {
 	freeze = (struct btsrec_freeze){ .reason = reason, .debugctl = debugctl, .pid = 7 };
 	n = 1000;
-	more = fault_begin(&search, &freeze);
+	more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 }
 
 static void feed_as(enum branch_type type, int vector, uint64_t from, uint64_t to)
@@ -322,17 +322,17 @@ START_TEST(what_freeze_on_names_is_no_fault)
 	for (size_t i = 0; i < sizeof(at_the_end) / sizeof(at_the_end[0]); i++) {
 		freeze = (struct btsrec_freeze){ .reason = at_the_end[i],
 						 .pause_reason = at_the_end[i] };
-		more = fault_begin(&search, &freeze);
+		more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 		ck_unknown(FAULT_TRIGGER);
 		freeze.pause_reason = BTSREC_REASON_NMI;
-		more = fault_begin(&search, &freeze);
+		more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 		ck_unknown(FAULT_IN_NMI);
 	}
 	begin(BTSREC_REASON_FUNCTION, 0);
 	ck_unknown(FAULT_PAUSED);
 	freeze = (struct btsrec_freeze){ .reason = BTSREC_REASON_FUNCTION, .ip = PANIC + 5,
 					 .pause_reason = BTSREC_REASON_FUNCTION };
-	more = fault_begin(&search, &freeze);
+	more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 	ck_assert(more);
 	n = 1000;
 	feed_as(BRANCH_CALL, -1, PANIC, KERNEL);
@@ -376,16 +376,16 @@ START_TEST(the_others_have_their_nmi)
 
 	begin(BTSREC_REASON_OOPS, RECORDING);
 	freeze.via_nmi = 1;
-	more = fault_begin(&search, &freeze);
+	more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 	feed_jump();
 	feed(BRANCH_NMI, 2);
 	ck_found(FAULT_STOP, -1, 999, 2);
 	freeze.debugctl = 0;
-	more = fault_begin(&search, &freeze);
+	more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 	ck_unknown(FAULT_PAUSED);
 	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
 		freeze.pause_reason = pauses[i].reason;
-		more = fault_begin(&search, &freeze);
+		more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 		ck_unknown(pauses[i].why);
 	}
 }
@@ -395,26 +395,26 @@ START_TEST(a_pause_for_another_cause_hides_the_fault)
 {
 	begin(BTSREC_REASON_PANIC, 0);
 	freeze.pause_reason = BTSREC_REASON_OOPS;
-	more = fault_begin(&search, &freeze);
+	more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 	ck_assert(more);
 	freeze.pause_reason = BTSREC_REASON_SNAPSHOT;
-	more = fault_begin(&search, &freeze);
+	more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 	ck_unknown(FAULT_COPIED);
 	freeze.pause_reason = BTSREC_REASON_CONSOLE;
-	more = fault_begin(&search, &freeze);
+	more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 	ck_unknown(FAULT_PRINTED);
 	freeze.pause_reason = BTSREC_REASON_FILTERED;
-	more = fault_begin(&search, &freeze);
+	more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 	ck_unknown(FAULT_NOT_CHOSEN);
 	freeze.pause_reason = BTSREC_REASON_RATE;
-	more = fault_begin(&search, &freeze);
+	more = fault_begin(&search, &freeze, BTSREC_SOURCE_BTS);
 	ck_unknown(FAULT_RATE);
 }
 END_TEST
 
 START_TEST(some_have_none)
 {
-	more = fault_begin(&search, NULL);
+	more = fault_begin(&search, NULL, BTSREC_SOURCE_BTS);
 	ck_unknown(FAULT_NOT_FROZEN);
 	begin(BTSREC_REASON_MANUAL, RECORDING);
 	ck_unknown(FAULT_NO_FAULT);
@@ -441,6 +441,22 @@ START_TEST(a_hole_ends_the_search)
 	begin(BTSREC_REASON_OOPS, RECORDING);
 	feed_gap(BTSREC_GAP_NOT_IN_DUMP, BTSREC_REASON_NONE);
 	ck_unknown(FAULT_INCOMPLETE);
+	begin(BTSREC_REASON_OOPS, RECORDING);
+	feed_gap(BTSREC_GAP_PAUSED, BTSREC_REASON_LBR);
+	ck_unknown(FAULT_NOT_KEPT);
+}
+END_TEST
+
+/* Each source has bits of its own in DEBUGCTL; those of the other do not record. */
+START_TEST(the_source_says_what_recording_is)
+{
+	freeze = (struct btsrec_freeze){ .reason = BTSREC_REASON_SOFT_LOCKUP, .debugctl = 1 };
+	ck_assert(fault_begin(&search, &freeze, BTSREC_SOURCE_LBR));
+	ck_assert(!fault_begin(&search, &freeze, BTSREC_SOURCE_BTS));
+	ck_assert_int_eq(search.fault.why, FAULT_REPORT);
+	freeze.debugctl = RECORDING;
+	ck_assert(fault_begin(&search, &freeze, BTSREC_SOURCE_BTS));
+	ck_assert(!fault_begin(&search, &freeze, BTSREC_SOURCE_LBR));
 }
 END_TEST
 
@@ -473,4 +489,4 @@ BTSREC_CK_MAIN("fault", an_oops_is_its_exception, what_led_to_the_fault_is_kept,
 	a_report_that_is_not_recorded_is_where_the_history_ends,
 	what_freeze_on_names_is_no_fault, lockups_and_machine_checks_have_their_entry, the_others_have_their_nmi,
 	a_pause_for_another_cause_hides_the_fault, some_have_none,
-	a_hole_ends_the_search, where_it_is_printed)
+	a_hole_ends_the_search, the_source_says_what_recording_is, where_it_is_printed)

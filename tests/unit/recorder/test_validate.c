@@ -68,7 +68,7 @@ END_TEST
 START_TEST(root_of_another_major)
 {
 	ROOT_FAILS(root->version_major = 2, BTSREC_ERR_VERSION,
-		   "version 2.6, this decoder reads 1.x");
+		   "version 2.7, this decoder reads 1.x");
 	ROOT_FAILS(root->version_major = 0; root->version_minor = 7, BTSREC_ERR_VERSION, "0.7");
 }
 END_TEST
@@ -174,10 +174,10 @@ END_TEST
 START_TEST(cpu_checksum)
 {
 	setup();
-	cpu->reserved0[52] ^= 1;
+	cpu->reserved0[51] ^= 1;
 	btsrec_ck_fails(validate_cpu(cpu, root, 1, FIX_CPU_PA(1), &why), BTSREC_ERR_CORRUPT,
 			why.text, "checksum");
-	cpu->reserved0[52] ^= 1;
+	cpu->reserved0[51] ^= 1;
 	cpu->state = 77;
 	btsrec_ck_ok(validate_cpu(cpu, root, 1, FIX_CPU_PA(1), &why));
 	teardown();

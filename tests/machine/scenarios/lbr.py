@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A machine without BTS: the source is the last branch record, as source=auto finds out.
+
+The CPU has no DS. The model has an LBR of 32 entries, and logs what it gets. One machine has
+several crashes, one after the other; each time it is again what it was before. After each
+
+- the branches of each CPU are the newest of the log: as many as were newer than the newest mark,
+  which an annotation leaves in the LBR, but 32 at most; none where the freeze came while an
+  annotation was written,
+- a gap with the reason "last branches" is in front of them, and the newest leads to the stop,
+- info, the first page and /dev/btsrec say what the source is.
+
+A table has what the first page still says: the verdict, and the function that did it.
+
+Another boot has perf. Its driver, which this project did not write, takes snapshots of the modelled
+LBR (lbrsnap.c): each must be 32 branches in a row of the log. While perf has LBR the recorder does not arm on that CPU; armed before, it
+gives way with empty registers, and goes on afterwards. A gap says so.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+
+import crashes
+import dump
+import page
+import table
+import truth
+import vm
+import workload
+from chosen import chosen
+from errors import Failure
+
+SUMMARY = "without BTS: the last branch record, compared with the model's log at each crash"
+
+CPU = vm.CPU.replace("+ds,", "-ds,")
+NR_ENTRIES = 32
+MAX_STRAIGHT_BYTES = 4096
+KINDS = ("sysrq-c", "null", "null-hardirq", "gp", "bug", "divide", "call-null", "soft-lockup",
+         "hard-lockup", "hung-task", "all-panic")
+
+SCRIPT = workload.SHELL + """
+field() { sed -n "s/^$1: //p" /dev/btsrec; }
+[ "$(field source)" = lbr ] || fail "the source is $(field source)"
+[ "$(field last_branches)" = 32 ] || fail "last_branches: $(field last_branches)"
+dmesg | grep 'btsrec: The source is the last branch record (LBR).* last 32 branches' ||
+	fail "no sentence says what the source is"
+crash() { echo "$1" >/sys/module/btscrash/parameters/crash; }
+start_work
+hurry
+sleep 1
+kind=$(ask kind)
+usleep 300000
+case $kind in
+%s
+esac
+"""
+
+NR_SNAPSHOTS = 20
+PERF_SCRIPT = """
+/bin/lbrsnap %d >/tmp/snapshots 2>&1 || fail "lbrsnap: $(cat /tmp/snapshots)"
+send /tmp/snapshots
+line() { grep "^cpu$1:" /dev/btsrec; }
+insmod /modules/btsrec.ko arm=0 || fail "the recorder does not load"
+begin() {
+	/bin/perfevents lbr 1 600000 &
+	until ls -l /proc/$!/fd | grep perf_event; do usleep 50000; done
+	usleep 300000
+}
+begin
+echo arm >/dev/btsrec && fail "the recorder arms while perf has LBR"
+dmesg | grep 'Not armed: the last branch record of CPU 1 is in use' || fail "no sentence says why"
+kill $!
+wait
+echo arm >/dev/btsrec || fail "the recorder does not arm after perf"
+line 1 | grep armed || fail "CPU 1: $(line 1)"
+begin
+line 1 | grep 'stopped .*reason=13' || fail "perf has LBR of CPU 1, which is: $(line 1)"
+line 0 | grep armed || fail "CPU 0: $(line 0)"
+kill $!
+wait
+taskset 2 usleep 100000
+for i in $(seq 100); do
+	line 1 | grep armed && break
+	usleep 20000
+done
+line 1 | grep armed || fail "perf is done, but CPU 1 is: $(line 1)"
+echo freeze >/dev/btsrec
+ask dump
+rmmod btsrec || fail "the recorder does not unload"
+/bin/perfevents lbr 1 100 || fail "after unloading, perf's LBR: $?"
+finish 0
+""" % NR_SNAPSHOTS
+
+MARK = re.compile(r"^cpu=(\d+) ip=\S+ LBR_FROM_TOS value=(0x[0-9a-f]+) records=(\d+)$",
+                  re.MULTILINE)
+
+
+@dataclass
+class Cell:
+    """What one crash left."""
+
+    kind: str
+    branches: str = ""
+    verdict: str = ""
+    function: str = ""
+
+
+def add_options(parser):
+    parser.add_argument("--kinds", default=",".join(KINDS), metavar="LIST",
+                        help="some by comma, of: " + ", ".join(crashes.KINDS))
+    parser.add_argument("--mode", default="all", choices=("all", "kernel", "user"))
+    parser.add_argument("--keep", action="store_true", help="keep the dumps")
+
+
+def _script(kinds) -> str:
+    cases = [f"{name})\n{crashes.KINDS[name].setup}\n{crashes.KINDS[name].trigger}\n;;"
+             for name in kinds]
+    return SCRIPT % "\n".join(cases)
+
+
+def _newer_than_mark(machine, cpu: int, log: truth.Log) -> int:
+    """Branches since the newest mark, which is an address; zeroes are a release."""
+    text = (machine.model_dir / "msr.log").read_text()
+    marks = [int(records) for number, value, records in MARK.findall(text)
+             if int(number) == cpu and int(value, 16)]
+    if not marks:
+        raise Failure(f"CPU {cpu}: no annotation has left a mark")
+    return log.total - marks[-1]
+
+
+def _check_gap(cpu: int, events):
+    """One gap, right before the first branch of the newest ones."""
+    first = next(index for index, event in enumerate(events) if event["kind"] == "branch")
+    before = events[first - 1] if first else {}
+    if before.get("reason") != "last branches":
+        raise Failure(f"CPU {cpu}: before the first branch is {before}")
+
+
+def _check_stop(cpu: int, events, mode: str):
+    freeze = next((event for event in events if event["kind"] == "freeze"), None)
+    if not freeze:
+        raise Failure(f"CPU {cpu} is not frozen")
+    if mode == "user":
+        return
+    newest = [event for event in events if event["kind"] == "branch"][-1]
+    distance = int(freeze["stop_ip"], 16) - int(newest["to"], 16)
+    if not 0 <= distance <= MAX_STRAIGHT_BYTES:
+        raise Failure(f"CPU {cpu}: the newest branch leads to {newest['to']}, but it stopped at "
+                      f"{freeze['stop_ip']}")
+
+
+def _check_cpu(machine, cpu: int, events, mode: str) -> int:
+    log = truth.Log(machine.model_dir / f"cpu{cpu}.log")
+    branches = truth.branches_of_events(events)
+    torn = any(event["kind"] == "gap" and event["gap"] == "torn" for event in events)
+    expected = 0 if torn else min(NR_ENTRIES, _newer_than_mark(machine, cpu, log))
+    truth.compare(f"CPU {cpu}", branches, log, expected)
+    if branches:
+        _check_gap(cpu, events)
+        _check_stop(cpu, events, mode)
+    if not any(event["kind"] == "switch" for event in events):
+        raise Failure(f"CPU {cpu}: no switch of threads is in the history")
+    return len(branches)
+
+
+def _check_info(context, path):
+    rows = [json.loads(line) for line in
+            dump.btsrec(context, "info", "--format", "jsonl", path).splitlines()]
+    sources = [(row.get("source"), row.get("last_branches")) for row in rows
+               if row["kind"] == "cpu"]
+    if set(sources) != {("lbr", NR_ENTRIES)}:
+        raise Failure(f"info says of the CPUs' sources: {sources}")
+    for view in ("info", "summary"):
+        text = dump.btsrec(context, view, path)
+        if f"last branch record (LBR): at most the last {NR_ENTRIES} branches" not in text:
+            raise Failure(f"{view} does not say that the source is LBR:\n{text[:2000]}")
+
+
+def _page(context, path, kind, cell: Cell):
+    found = page.Page.of(context, path)
+    cell.verdict = found.row("verdict").get("text", "none")
+    cell.function = "yes" if not page.guilty_fault(found, kind) else "no"
+
+
+def _cell(context, machine, name: str, console: str) -> Cell:
+    path, kind = context.out / f"dump-{name}", crashes.KINDS[name]
+    path.unlink(missing_ok=True)
+    machine.dump(path)
+    if kind.console not in console:
+        raise machine.failure(f'the kernel did not say "{kind.console}"')
+    histories = dump.events(context, path)
+    cell = Cell(name)
+    cell.branches = "+".join(str(_check_cpu(machine, cpu, events, context.options.mode))
+                             for cpu, events in sorted(histories.items()))
+    _check_info(context, path)
+    _page(context, path, kind, cell)
+    if not context.options.keep:
+        path.unlink()
+    context.say(f"{name}: {cell.branches} branches; {cell.verdict}")
+    return cell
+
+
+def _snapshots(text: str) -> list[list[truth.Branch]]:
+    """Those of perf's driver, newest branch first."""
+    found = []
+    for line in text.splitlines():
+        if line == "snapshot":
+            found.append([])
+        else:
+            source, target, predicted = line.split()
+            found[-1].append(truth.Branch(int(source, 16), int(target, 16), predicted == "1"))
+    return found
+
+
+def _is_in_log(snapshot, log: truth.Log) -> bool:
+    return any(all(log.branch(age + place) == branch for place, branch in enumerate(snapshot))
+               for age in log.ages_of(snapshot[0]) if age + len(snapshot) <= log.retained())
+
+
+def _check_snapshots(context, machine):
+    found = _snapshots(machine.files["snapshots"].decode())
+    log = truth.Log(machine.model_dir / "cpu0.log")
+    if [len(snapshot) for snapshot in found] != [NR_ENTRIES] * NR_SNAPSHOTS:
+        raise Failure(f"perf's driver has snapshots of {list(map(len, found))} branches")
+    wrong = [snapshot for snapshot in found if not _is_in_log(snapshot, log)]
+    if wrong:
+        raise Failure(f"{len(wrong)} of {len(found)} snapshots of perf's driver are not in the log, "
+                      "such as:\n  " + "\n  ".join(map(str, wrong[0])))
+    context.say(f"{len(found)} snapshots of perf's driver, {NR_ENTRIES} branches each, are in the "
+                "log")
+
+
+def _check_perf(context, path):
+    gaps = [(cpu, event.get("reason")) for cpu, events in dump.events(context, path).items()
+            for event in events if event["kind"] == "gap" and event.get("reason") != "last branches"]
+    if gaps != [(1, "foreign")]:
+        raise Failure(f"the gaps beside perf are {gaps}")
+    context.say("perf has LBR when it wants it, and a gap says so")
+
+
+def _beside_perf(context):
+    path = context.out / "dump-perf"
+    files = [("modules/btsrec.ko", context.recorder.read_bytes()),
+             *((f"bin/{name}", context.guest_program(f"{name}.c"))
+               for name in ("perfevents", "lbrsnap"))]
+    with context.boot(PERF_SCRIPT, [context.os.module("qemu_fw_cfg")], name="perf", files=files,
+                      cpu=CPU + ",level=13", plugin_args={"lbr": 1, "perfmon": 1},
+                      answers={"dump": vm.dumps_to(path)}) as machine:
+        machine.expect_finish(context.seconds(120))
+        machine.quit()
+    _check_snapshots(context, machine)
+    _check_perf(context, path)
+
+
+def run(context):
+    _beside_perf(context)
+    kinds = chosen(context.options.kinds, crashes.KINDS)
+    modules = [*context.recorder_modules(f"mode={context.options.mode}"),
+               context.guest_module("btscrash")]
+    cells, seen = [], 0
+    with context.boot(_script(kinds), modules, cpu=CPU, plugin_args={"lbr": 1},
+                      append=vm.TIME_LEAPS) as machine:
+        ends = {name: crashes.KINDS[name].end for name in kinds}
+        for name in machine.each_end("kind", kinds, context.seconds(240), ends):
+            console = machine.console()
+            cells.append(_cell(context, machine, name, console[seen:]))
+            seen = len(console)
+        machine.quit()
+    print(table.text([("crash", "branches", "function", "verdict")] +
+                     [(cell.kind, cell.branches, cell.function, cell.verdict)
+                      for cell in cells]))
+    context.say(f"{len(cells)} crashes: the branches of each CPU are the newest of the log")
