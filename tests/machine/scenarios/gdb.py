@@ -10,9 +10,8 @@ function of the debug information around a label or without the compiler's suffi
 ".isra.0"), or another name of the same address: then gdb's name is true, too. Going back step by step from
 the end meets the newest instructions in reverse.
 
-The CPU that panicked, by System.map's address of the function that sysrq-trigger calls: there gdb
-prints the structure that RDI points to, by the debug information of vmlinux, and the words at the
-stack pointer. On the way back from the end each register has the value that "btsrec insns --values"
+The CPU that panicked, by System.map's address of panic(): there gdb prints what RDI points to, and
+the words at the stack pointer. Before that console output has paused the recorder. On the way back from the end each register has the value that "btsrec insns --values"
 prints, and is not available where that does not know it.
 """
 
@@ -265,29 +264,27 @@ def _check_steps(context, path):
 
 
 def _check_pointer(context, path, items):
-    """At the beginning of write_sysrq_trigger(): its file, and where it returns to.
+    """At the beginning of panic(): its format, and where it returns to.
 
-    gdb asks for a structure as a whole, so all of it must be known: that of the operations is.
+    gdb asks for what a pointer leads to as a whole, so all of it must be known: constant data is.
     """
     table = _system_map(context)
     shift = _shift(table, items)
-    at = table["write_sysrq_trigger"] + shift
-    _, _, registers, words, member, operations = _gdb(
+    at = table["panic"] + shift
+    _, _, registers, words, text = _gdb(
         context, path, [f"symbol-file {context.os.vmlinux} -o {shift:#x}"],
-        ["--likely", "--cpu", PANIC_CPU],
+        ["--cpu", PANIC_CPU],
         [f"break *{at:#x}", "reverse-continue", "info registers", "x/4gx $rsp",
-         "print ((struct file *) $rdi)->f_op", "print *((struct file *) $rdi)->f_op"], record=())
+         "print *(char (*)[5]) $rdi"], record=())
     if _registers(registers)["rip"] != at:
-        raise Failure(f"gdb did not come back to write_sysrq_trigger: {registers}")
+        raise Failure(f"gdb did not come back to panic: {registers}")
     returns = re.search(r":\s+0x([0-9a-f]+)", words)
-    if not returns or int(returns[1], 16) < KERNEL_KVA:
-        raise Failure(f"the word at the stack pointer is no return address: {words}")
-    if not re.search(r"0x[0-9a-f]+ <proc_\w+>", member):
-        raise Failure(f"gdb does not print what the file is of: {member}")
-    if not re.search(r"write = 0x[0-9a-f]+ <proc_\w+>", operations):
-        raise Failure(f"gdb does not print the operations of the file: {operations}")
-    context.say("at a function it came back to, gdb prints a member of its argument, a structure "
-                "that this points to, and the words of the stack")
+    if not returns or not 0 < int(returns[1], 16) - shift - table["sysrq_handle_crash"] < 256:
+        raise Failure(f"the word at the stack pointer is not where panic returns to: {words}")
+    if '"sysrq"' not in text:
+        raise Failure(f"gdb does not print what the argument points to: {text}")
+    context.say("at a function it came back to, gdb prints what its argument points to, and the "
+                "words of the stack")
 
 
 def run(context):
