@@ -149,9 +149,11 @@ static bool find_owner(struct summary *view, const struct wait_search *search,
 static bool search_init(struct wait_search *search, struct summary *view, struct btsrec *rec,
 			struct code *code)
 {
+	const char *why;
+
 	*search = (struct wait_search){ .rec = rec, .r = &view->calls.renderer, .code = code,
 					.user = symbols_user(rec), .kernel = symbols_kread(rec),
-					.types = symbols_types(rec, NULL) };
+					.types = symbols_types(rec, &why) };
 	return search->user && search->kernel && search->types &&
 	       symbols_place(rec, SYMBOL_DUMP_SCHED_TEXT);
 }
