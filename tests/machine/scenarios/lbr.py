@@ -245,7 +245,7 @@ def _beside_perf(context):
              *((f"bin/{name}", context.guest_program(f"{name}.c"))
                for name in ("perfevents", "lbrsnap"))]
     with context.boot(PERF_SCRIPT, [context.os.module("qemu_fw_cfg")], name="perf", files=files,
-                      cpu=CPU + ",level=13", plugin_args={"lbr": 1, "perfmon": 1},
+                      cpu=CPU + ",level=13,pmu=on,+pdcm", plugin_args={"lbr": 1, "perfmon": 1},
                       answers={"dump": vm.dumps_to(path)}) as machine:
         machine.expect_finish(context.seconds(120))
         machine.quit()
