@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An extension of makedumpfile (1.7.9 built with EXTENSION=on, --extension): at any dump level the
+ * An extension of makedumpfile (newer than 1.7.9, built with EXTENSION=on): at any dump level the
  * dump keeps the pages that the branch history needs.  Level 31 leaves out the code of programs, so
  * their instructions would not be known.
  *
