@@ -6,273 +6,11 @@
 
 #include "base/grow.h"
 #include "flow/pause_code.h"
-#include "flow/stackmem.h"
-#include "kernel/types.h"
 #include "recorder/cpus.h"
 #include "recorder/record.h"
-#include "symbols/symbol.h"
 
 /* ftrace's call of what froze; see fault.c. */
 #define HOOK_CALL_BYTES 5
-
-#define PAGE_BYTES 4096
-/* THREAD_SIZE with KASAN. */
-#define MAX_STACK_BYTES (64U << 10)
-/* TOP_OF_KERNEL_STACK_PADDING of kernels with FRED. */
-#define FRED_PADDING_BYTES 16
-
-/* The area of a CPU is smaller. */
-#define MAX_AREA_BYTES (1U << 20)
-
-/* --- Memory that is never written --------------------------------------- */
-
-static bool read_bytes(const struct trace_constants *constants, uint64_t va,
-		       unsigned int nr_bytes, uint64_t *ret)
-{
-	size_t got_bytes;
-
-	*ret = 0;
-	return code_bytes(constants->code, 0, va, (uint8_t *)ret, nr_bytes, &got_bytes) ==
-	       CODE_OK;
-}
-
-/* The place in the area of a CPU of a variable, which v6.2 to v6.14 have in struct pcpu_hot. */
-static uint64_t hot_place(struct btsrec *rec, enum symbol_dump_place place, const char *member)
-{
-	uint64_t at = symbols_place(rec, place), hot = symbols_place(rec, SYMBOL_DUMP_PCPU_HOT);
-	const struct types *types;
-	struct types_field field;
-	const char *why;
-
-	if (at || !hot)
-		return at;
-	types = symbols_types(rec, &why);
-	return types && types_field(types, "pcpu_hot", member, &field) ? hot + field.offset_bytes :
-									 0;
-}
-
-static bool is_read_only(const struct trace_constants *constants, uint64_t address,
-			 unsigned int nr_bytes)
-{
-	return address >= constants->start && address < constants->end &&
-	       nr_bytes <= constants->end - address;
-}
-
-/*
- * mark_rodata_ro() of arch/x86/mm/init_64.c protects what is between the two symbols, before
- * there are processes that load modules.  "rodata=off" leaves it writable.
- */
-static void find_read_only(struct btsrec *rec, struct trace_constants *ret)
-{
-	uint64_t enabled_at = symbols_place(rec, SYMBOL_DUMP_RODATA_ENABLED), enabled;
-
-	ret->start = symbols_place(rec, SYMBOL_DUMP_RODATA);
-	ret->end = symbols_place(rec, SYMBOL_DUMP_RODATA_END);
-	if (!ret->start || ret->end < ret->start || !is_read_only(ret, enabled_at, 1) ||
-	    !read_bytes(ret, enabled_at, 1, &enabled) || enabled != 1)
-		ret->start = ret->end = 0;
-}
-
-/* Is this still in the CPU's area?  Boot writes it once: what wrote over it would show. */
-static bool is_kept(const struct trace_constants *constants, uint64_t at, unsigned int nr_bytes,
-		    uint64_t wanted)
-{
-	uint64_t value;
-
-	return at && read_bytes(constants, constants->offset + at, nr_bytes, &value) &&
-	       value == wanted;
-}
-
-/* IRQ_STACK_SIZE, less the word at its top: irq_init_percpu_irqstack() sets it once. */
-static void find_hardirq_stack(struct btsrec *rec, struct trace_constants *ret)
-{
-	uint64_t at = hot_place(rec, SYMBOL_DUMP_HARDIRQ_STACK, "hardirq_stack_ptr");
-
-	if (at && read_bytes(ret, ret->offset + at, 8, &ret->hardirq) &&
-	    code_is_kernel(ret->hardirq) && (ret->hardirq + 8) % PAGE_BYTES == 0)
-		ret->hardirq_at = at;
-}
-
-/* arch/x86/kernel/setup_percpu.c: this_cpu_off and cpu_number. */
-static void find_area(struct btsrec *rec, struct trace_constants *ret)
-{
-	uint64_t table = symbols_place(rec, SYMBOL_DUMP_PER_CPU_OFFSET);
-
-	if (!is_read_only(ret, table + 8ULL * ret->cpu, 8) ||
-	    !read_bytes(ret, table + 8ULL * ret->cpu, 8, &ret->offset))
-		return;
-	ret->offset_at = symbols_place(rec, SYMBOL_DUMP_THIS_CPU_OFF);
-	ret->number_at = hot_place(rec, SYMBOL_DUMP_CPU_NUMBER, "cpu_number");
-	if (!is_kept(ret, ret->offset_at, 8, ret->offset))
-		ret->offset_at = 0;
-	if (!is_kept(ret, ret->number_at, 4, ret->cpu))
-		ret->number_at = 0;
-	if (ret->offset_at)
-		find_hardirq_stack(rec, ret);
-}
-
-/* What @nr_bytes bytes at @address of the area of the CPU hold at all times. */
-static bool area_constant(const struct trace_constants *constants, uint64_t address,
-			  unsigned int nr_bytes, uint64_t *ret)
-{
-	if (constants->offset_at && address == constants->offset_at && nr_bytes == 8)
-		*ret = constants->offset;
-	else if (constants->number_at && address == constants->number_at && nr_bytes == 4)
-		*ret = constants->cpu;
-	else if (constants->hardirq_at && address == constants->hardirq_at && nr_bytes == 8)
-		*ret = constants->hardirq;
-	else
-		return false;
-	return true;
-}
-
-static bool constant(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
-		     uint64_t *ret)
-{
-	const struct trace_constants *constants = arg;
-
-	if (segment)
-		return !constants->of_thread &&
-		       area_constant(constants, address, nr_bytes, ret);
-	return is_read_only(constants, address, nr_bytes) &&
-	       read_bytes(constants, address, nr_bytes, ret);
-}
-
-/* Documentation/arch/x86/x86_64/mm.rst: from here on, the kernel and its modules. */
-#define IMAGE_VA	0xffffffff80000000ULL
-
-/*
- * What the crash path and interrupts on it count, queue and take from queues in the area of its CPU
- * is younger.  Pointers to objects of the kernel itself change seldom, and the thread is the same.
- */
-static bool is_younger(const struct trace_values *values, uint64_t address, unsigned int nr_bytes,
-		       uint64_t value)
-{
-	const struct trace_constants *constants = &values->constants;
-
-	return constants->offset_at && address - constants->offset < MAX_AREA_BYTES &&
-	       (nr_bytes < 8 || (value < IMAGE_VA && !(values->freeze && value ==
-						       values->freeze->task_kva)));
-}
-
-/*
- * What the dump has.  The stack of the thread that crashed has been used again below its stack
- * pointer.
- */
-static bool read_memory(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
-			uint64_t *ret)
-{
-	const struct trace_values *values = arg;
-	uint64_t sp = values->has_frame ? values->frame.regs[SEM_RSP] :
-		      values->freeze ? values->freeze->sp : 0;
-
-	if (segment || !code_is_kernel(address) ||
-	    (address < sp && sp - address < STACKMEM_KERNEL_BYTES))
-		return false;
-	return read_bytes(&values->constants, address, nr_bytes, ret) &&
-	       !is_younger(values, address, nr_bytes, *ret);
-}
-
-/* --- The thread that runs ------------------------------------------------ */
-
-static bool read_task(const struct trace_values *values, uint64_t task, uint64_t *ret_stack)
-{
-	return read_bytes(&values->constants, task + values->current.stack_at, 8, ret_stack) &&
-	       code_is_kernel(*ret_stack);
-}
-
-/*
- * From struct task_struct to the top is what it is of the thread that runs at the end: THREAD_SIZE,
- * less TOP_OF_KERNEL_STACK_PADDING.
- */
-static void find_current(struct btsrec *rec, struct trace_values *values)
-{
-	const struct trace_constants *constants = &values->constants;
-	struct trace_current *current = &values->current;
-	uint64_t task, top, stack;
-	struct types_field pid, at;
-	const struct types *types;
-	const char *why;
-
-	types = constants->offset_at ? symbols_types(rec, &why) : NULL;
-	if (!types || !types_field(types, "task_struct", "pid", &pid) ||
-	    !types_field(types, "task_struct", "stack", &at))
-		return;
-	current->pid_at = pid.offset_bytes;
-	current->stack_at = at.offset_bytes;
-	current->task_at = hot_place(rec, SYMBOL_DUMP_CURRENT_TASK, "current_task");
-	current->top_at = hot_place(rec, SYMBOL_DUMP_TOP_OF_STACK, "top_of_stack");
-	if (!current->task_at || !current->top_at ||
-	    !read_bytes(constants, constants->offset + current->task_at, 8, &task) ||
-	    !read_bytes(constants, constants->offset + current->top_at, 8, &top) ||
-	    !read_task(values, task, &stack) || top - stack > MAX_STACK_BYTES ||
-	    ((top - stack) % PAGE_BYTES && (top - stack + FRED_PADDING_BYTES) % PAGE_BYTES))
-		return;
-	current->stack_bytes = top - stack;
-}
-
-/* @task is thread @pid, or was until it ended: then another one may have its place. */
-static void now_runs(struct trace_values *values, uint64_t task, uint32_t pid)
-{
-	struct trace_current *current = &values->current;
-	uint64_t stack, now = 0;
-
-	current->task = task;
-	current->top = 0;
-	if (task && current->stack_bytes &&
-	    read_bytes(&values->constants, task + current->pid_at, 4, &now) && now == pid &&
-	    read_task(values, task, &stack))
-		current->top = stack + current->stack_bytes;
-}
-
-/* Is it a load or store of 8 bytes at @at in the area of this CPU? */
-static bool is_at(const struct sem_insn *insn, unsigned int nr_bytes, uint64_t at)
-{
-	return at && insn->segment && nr_bytes == 8 && insn->base == SEM_NO_REG &&
-	       insn->index == SEM_NO_REG && (uint64_t)insn->disp == at;
-}
-
-/* After @insn has been added, of a thread: what it loads from the area of the CPU that it is on. */
-static void note_area(struct trace_values *values, const struct sem_insn *insn)
-{
-	const struct sem_operand *to = &insn->operands[0];
-	uint64_t value;
-
-	if (values->constants.of_thread && insn->segment && insn->op == SEM_MOV &&
-	    insn->base == SEM_NO_REG && insn->index == SEM_NO_REG && to->kind == SEM_REGISTER &&
-	    to->bytes == insn->load_bytes &&
-	    area_constant(&values->constants, (uint64_t)insn->disp, insn->load_bytes, &value))
-		reg_values_anchor(values->values, to->reg, known_all(value));
-}
-
-/* After @insn has been added: the variables hold what __switch_to() has last stored in them. */
-static void note_current(struct trace_values *values, const struct sem_insn *insn)
-{
-	struct trace_current *current = &values->current;
-	uint64_t value = is_at(insn, insn->load_bytes, current->task_at) ? current->task :
-			 is_at(insn, insn->load_bytes, current->top_at) ? current->top : 0;
-
-	if (is_at(insn, insn->store_bytes, current->task_at))
-		current->is_switching = false;
-	else if (value && !current->is_switching && insn->op == SEM_MOV &&
-		 insn->operands[0].kind == SEM_REGISTER && insn->operands[0].bytes == 8)
-		reg_values_anchor(values->values, insn->operands[0].reg, known_all(value));
-}
-
-/* A pause of the recorder's own leaves the thread, even in a switch; other gaps may hide one. */
-static void follow_current(struct trace_values *values, const struct btsrec_event *event)
-{
-	values->is_changing |= event->kind == BTSREC_EVENT_SWITCH && !event->mm_only;
-	if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only) {
-		now_runs(values, event->sw.next_task_kva, event->sw.next.pid);
-		values->current.is_switching = true;
-	} else if (event->kind == BTSREC_EVENT_ARM) {
-		now_runs(values, event->resume.task_kva, event->resume.now.pid);
-		values->current.is_switching = false;
-	} else if (event->kind == BTSREC_EVENT_GAP && !record_is_own_pause(&event->gap)) {
-		now_runs(values, 0, 0);
-	}
-}
 
 /* --- The fault ------------------------------------------------------------ */
 
@@ -507,8 +245,8 @@ static void add_range(struct trace_values *values, const struct trace_event *tra
 			anchor(values);
 		place = add_insn(values, insn);
 		values->nomem |= place == TRACE_VALUES_NONE;
-		note_current(values, insn);
-		note_area(values, insn);
+		trace_values_note_current(values, insn);
+		trace_values_note_area(values, insn);
 		note_address(values, insn);
 		if (!new.nr++)
 			new.place = place;
@@ -704,7 +442,7 @@ bool trace_values_add(struct trace_values *values, const struct trace_event *tra
 	/* A freeze is the end. */
 	if (traced->event->kind == BTSREC_EVENT_FREEZE)
 		return !values->nomem;
-	follow_current(values, traced->event);
+	trace_values_follow_current(values, traced->event);
 	if (traced->event->kind != BTSREC_EVENT_BRANCH)
 		pend(values, traced->event, why_at(traced->event));
 	else if (traced->step)
@@ -738,10 +476,10 @@ enum btsrec_status trace_values_begin(struct btsrec *rec, unsigned int cpu,
 	if (!ret->values || !ret->code)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	ret->constants = (struct trace_constants){ .code = ret->code, .cpu = cpu };
-	find_read_only(rec, &ret->constants);
-	find_area(rec, &ret->constants);
-	find_current(rec, ret);
-	reg_values_constants(ret->values, constant, &ret->constants);
+	trace_values_find_read_only(rec, &ret->constants);
+	trace_values_find_area(rec, &ret->constants);
+	trace_values_find_current(rec, ret);
+	reg_values_constants(ret->values, trace_values_unwritten, &ret->constants);
 	ret->has_frame = ret->freeze && fault_frame_get(ret->code, btsrec_root(rec), page, fault,
 							&ret->frame);
 	return BTSREC_OK;
@@ -755,7 +493,7 @@ void trace_values_go_to(struct btsrec *rec, unsigned int cpu, struct trace_value
 	*constants = (struct trace_constants){ .code = constants->code, .cpu = cpu,
 					       .start = constants->start, .end = constants->end,
 					       .of_thread = constants->of_thread };
-	find_area(rec, constants);
+	trace_values_find_area(rec, constants);
 }
 
 bool trace_values_run(struct trace_values *values, unsigned int nr_passes)
@@ -763,7 +501,7 @@ bool trace_values_run(struct trace_values *values, unsigned int nr_passes)
 	const struct trace_constants *constants = &values->constants;
 	/* A CPU that another one stopped was in the midst of anything, and others went on. */
 	struct reg_values_memory memory = {
-		.read = values->fault->kind == FAULT_STOP ? NULL : read_memory,
+		.read = values->fault->kind == FAULT_STOP ? NULL : trace_values_dumped,
 		.arg = values,
 		.has_area = constants->offset_at && !constants->of_thread,
 		.area = constants->offset,
@@ -854,115 +592,4 @@ void trace_values_close(struct trace_values *values)
 	free(values->ranges);
 	free(values->sides);
 	*values = (struct trace_values){ 0 };
-}
-
-/* Where history is not printed from its beginning, the first range is shorter than here. */
-static uint32_t find_in(const struct trace_values *values, const struct trace_values_range *range,
-			uint64_t ip)
-{
-	for (uint32_t i = 0; i < range->nr; i++)
-		if (reg_values_ip(values->values, range->place + i) == ip)
-			return range->place + i;
-	return TRACE_VALUES_NONE;
-}
-
-/* How many ranges begin before @key, which is a place or an event's number. */
-static size_t nr_before(const struct trace_values *values, uint64_t key, bool is_place)
-{
-	size_t low = 0, high = values->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct trace_values_range *range = &values->ranges[middle];
-
-		if ((is_place ? range->place : range->n) < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-const struct trace_values_range *trace_values_range(const struct trace_values *values,
-						    uint32_t place)
-{
-	size_t nr = nr_before(values, (uint64_t)place + 1, true);
-
-	return nr ? &values->ranges[nr - 1] : NULL;
-}
-
-const struct trace_values_range *trace_values_event(const struct trace_values *values, uint64_t n)
-{
-	size_t nr = n == UINT64_MAX ? 0 : nr_before(values, n + 1, false);
-
-	return nr && values->ranges[nr - 1].n == n ? &values->ranges[nr - 1] : NULL;
-}
-
-const struct btsrec_side *trace_values_side(const struct trace_values *values,
-					    const struct trace_values_range *range)
-{
-	return range && range->side ? &values->sides[range->side - 1] : NULL;
-}
-
-uint32_t trace_values_at(const struct trace_values *values, unsigned int cpu, uint64_t n,
-			 uint64_t ip)
-{
-	for (size_t i = values->nr; i--;) {
-		const struct trace_values_range *range = &values->ranges[i];
-		uint32_t place;
-
-		if (range->cpu != cpu || range->n != n)
-			continue;
-		place = find_in(values, range, ip);
-		if (place != TRACE_VALUES_NONE)
-			return place;
-	}
-	return TRACE_VALUES_NONE;
-}
-
-uint32_t trace_values_find(struct trace_values *values, uint64_t n, uint64_t ip)
-{
-	for (; values->next < values->nr; values->next++) {
-		const struct trace_values_range *range = &values->ranges[values->next];
-		uint32_t place;
-
-		if (range->n > n)
-			break;
-		place = range->n == n ? find_in(values, range, ip) : TRACE_VALUES_NONE;
-		if (place == TRACE_VALUES_NONE)
-			continue;
-		values->next++;
-		return place;
-	}
-	return TRACE_VALUES_NONE;
-}
-
-/* Behind what is known of an event only in part there is a cut, which is no place of code. */
-uint32_t trace_values_leaving(const struct trace_values *values, uint64_t n, uint64_t va)
-{
-	const struct trace_values_range *range = trace_values_event(values, n);
-	uint32_t place = range ? range->place + range->nr : TRACE_VALUES_NONE;
-
-	if (!range || (place < reg_values_nr(values->values) &&
-		       reg_values_ip(values->values, place) != va))
-		return TRACE_VALUES_NONE;
-	return place - 1;
-}
-
-size_t trace_values_text(const struct trace_values *values, uint64_t va, char *ret,
-			 size_t max_bytes, bool *ret_whole)
-{
-	const struct trace_constants *constants = &values->constants;
-	uint64_t byte;
-
-	*ret_whole = false;
-	for (size_t i = 0; i <= max_bytes; i++) {
-		if (!is_read_only(constants, va + i, 1) || !read_bytes(constants, va + i, 1, &byte))
-			return 0;
-		*ret_whole = !byte;
-		if (!byte || i == max_bytes)
-			return i;
-		ret[i] = (char)byte;
-	}
-	return 0;
 }

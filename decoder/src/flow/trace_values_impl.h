@@ -4,6 +4,7 @@
 #define BTSREC_TRACE_VALUES_IMPL_H
 
 #include "flow/trace_values.h"
+#include "symbols/symbol.h"
 
 /** trace_values_begin() - before the first event; as trace_values_open() */
 enum btsrec_status trace_values_begin(struct btsrec *rec, unsigned int cpu,
@@ -20,6 +21,53 @@ void trace_values_cut(struct trace_values *values, enum reg_values_why why);
 
 /** trace_values_run() - after the last event; false: out of memory */
 bool trace_values_run(struct trace_values *values, unsigned int nr_passes);
+
+/* --- Memory that is never written --------------------------------------- */
+
+#define PAGE_BYTES	4096
+
+/** trace_values_bytes() - what the dump has at @va, up to 8 bytes; false: nothing */
+bool trace_values_bytes(const struct trace_constants *constants, uint64_t va,
+			unsigned int nr_bytes, uint64_t *ret);
+
+/**
+ * trace_values_hot_place() - the place in the area of a CPU of a variable
+ * @member: of struct pcpu_hot, in which v6.2 to v6.14 have it.
+ *
+ * Return: 0: not known.
+ */
+uint64_t trace_values_hot_place(struct btsrec *rec, enum symbol_dump_place place,
+				const char *member);
+
+/** trace_values_find_read_only() - the bounds; both 0 if it is not protected */
+void trace_values_find_read_only(struct btsrec *rec, struct trace_constants *ret);
+
+/** trace_values_find_area() - what the area of CPU @ret->cpu holds at all times */
+void trace_values_find_area(struct btsrec *rec, struct trace_constants *ret);
+
+/** trace_values_of_area() - @nr_bytes bytes at @address of that; false: they may change */
+bool trace_values_of_area(const struct trace_constants *constants, uint64_t address,
+			  unsigned int nr_bytes, uint64_t *ret);
+
+/** trace_values_unwritten() - for reg_values_constants(); @arg: struct trace_constants */
+bool trace_values_unwritten(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
+			    uint64_t *ret);
+
+/** trace_values_dumped() - for struct reg_values_memory; @arg: struct trace_values */
+bool trace_values_dumped(void *arg, bool segment, uint64_t address, unsigned int nr_bytes,
+			 uint64_t *ret);
+
+/* --- The thread that runs ------------------------------------------------ */
+
+/** trace_values_find_current() - where the kernel has it, before the first event */
+void trace_values_find_current(struct btsrec *rec, struct trace_values *values);
+
+/** trace_values_note_current(), trace_values_note_area() - after @insn has been added */
+void trace_values_note_current(struct trace_values *values, const struct sem_insn *insn);
+void trace_values_note_area(struct trace_values *values, const struct sem_insn *insn);
+
+/** trace_values_follow_current() - @event may change it */
+void trace_values_follow_current(struct trace_values *values, const struct btsrec_event *event);
 
 /* Each pass over what is likely makes more known; most is after one, all after three. */
 #define LIKELY_PASSES	8
