@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import guestos
 import vm
+import workload
 
 PANIC_ON_OOPS = "echo 1 >/proc/sys/kernel/panic_on_oops"
 PANIC_ON_WARN = "echo 1 >/proc/sys/kernel/panic_on_warn"
@@ -375,3 +376,22 @@ def short() -> list[Cell]:
                                       "cpu-offline")) + \
         cells([first], ["kdump"], ["bug"]) + \
         cells(("5.10", "6.12", guestos.KERNELS[-1]), ["plain"], ["null-hardirq"])
+
+
+def asked(begin: str, cases: dict[str, str]) -> str:
+    """The script of a busy machine that runs into the kind for which it asks, by vm's each_end().
+
+    @begin: what it does before. @cases: by kind, what leads to it.
+    """
+    return workload.SHELL + f"""
+crash() {{ echo "$1" >/sys/module/btscrash/parameters/crash; }}
+misuse() {{ echo "$1" >/sys/module/btsmisuse/parameters/misuse; }}
+{begin}
+start_work
+hurry
+sleep 1
+kind=$(ask kind)
+# The kernel finds that much time has passed at once, and that its CPUs switch.
+usleep 300000
+case $kind in
+""" + "\n".join(f"{name})\n{text}\n;;" for name, text in cases.items()) + "\nesac\n"

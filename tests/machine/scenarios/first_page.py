@@ -21,7 +21,6 @@ import guestos
 import page
 import table
 import vm
-import workload
 from chosen import chosen
 from errors import Failure
 
@@ -34,20 +33,6 @@ CHECKS = ("reason", "function", "path", "thread", "signature")
 LEFT_OUT = ("annotating", "pausing", "arming", "held", "rearmed", "cpu-offline", "warn-uart",
             "printed-bug", "machine-check")
 KINDS = {name: kind for name, kind in crashes.KINDS.items() if name not in LEFT_OUT}
-
-SCRIPT = workload.SHELL + """
-crash() { echo "$1" >/sys/module/btscrash/parameters/crash; }
-misuse() { echo "$1" >/sys/module/btsmisuse/parameters/misuse; }
-start_work
-hurry
-sleep 1
-kind=$(ask kind)
-# The kernel finds that much time has passed at once, and that its CPUs switch.
-usleep 300000
-case $kind in
-%s
-esac
-"""
 
 
 @dataclass
@@ -75,12 +60,12 @@ def add_options(parser):
 
 
 def _script(kinds) -> str:
-    cases = []
+    cases = {}
     for name in kinds:
         kind = KINDS[name]
         trigger = kind.trigger.replace("ask monitor", f"ask monitor {name}")
-        cases.append(f"{name})\n{kind.setup}\n{kind.prepare}\n{trigger}\n;;")
-    return SCRIPT % "\n".join(cases)
+        cases[name] = f"{kind.setup}\n{kind.prepare}\n{trigger}"
+    return crashes.asked("", cases)
 
 
 def _monitor(machine, name: str) -> str:

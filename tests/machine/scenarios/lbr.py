@@ -27,7 +27,6 @@ import page
 import table
 import truth
 import vm
-import workload
 from chosen import chosen
 from errors import Failure
 
@@ -39,21 +38,12 @@ MAX_STRAIGHT_BYTES = 4096
 KINDS = ("sysrq-c", "null", "null-hardirq", "gp", "bug", "divide", "call-null", "soft-lockup",
          "hard-lockup", "hung-task", "all-panic")
 
-SCRIPT = workload.SHELL + """
+SOURCE_IS_LBR = """
 field() { sed -n "s/^$1: //p" /dev/btsrec; }
 [ "$(field source)" = lbr ] || fail "the source is $(field source)"
 [ "$(field last_branches)" = 32 ] || fail "last_branches: $(field last_branches)"
 dmesg | grep 'btsrec: The source is the last branch record (LBR).* last 32 branches' ||
 	fail "no sentence says what the source is"
-crash() { echo "$1" >/sys/module/btscrash/parameters/crash; }
-start_work
-hurry
-sleep 1
-kind=$(ask kind)
-usleep 300000
-case $kind in
-%s
-esac
 """
 
 NR_SNAPSHOTS = 20
@@ -114,9 +104,8 @@ def add_options(parser):
 
 
 def _script(kinds) -> str:
-    cases = [f"{name})\n{crashes.KINDS[name].setup}\n{crashes.KINDS[name].trigger}\n;;"
-             for name in kinds]
-    return SCRIPT % "\n".join(cases)
+    return crashes.asked(SOURCE_IS_LBR, {
+        name: f"{crashes.KINDS[name].setup}\n{crashes.KINDS[name].trigger}" for name in kinds})
 
 
 def _newer_than_mark(machine, cpu: int, log: truth.Log) -> int:
