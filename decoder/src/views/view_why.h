@@ -68,6 +68,17 @@ struct why {
 	uint64_t max_bytes;
 };
 
+/**
+ * why_ask() - @why->question, of @why->opts or of the fault of @why->values
+ * @why: @lacks is set where there is no value to ask for.
+ *
+ * Returns BTSREC_OK or BTSREC_ERR_INVAL, with a message, if what was asked for does not exist.
+ */
+enum btsrec_status why_ask(struct why *why);
+
+/** why_is_there() - is memory at @address?  @arg: the session */
+bool why_is_there(void *arg, uint64_t address);
+
 /** why_place() - where @hop of @values, which are of @cpu, is */
 void why_place(const struct why *why, const struct trace_values *values, unsigned int cpu,
 	       const struct origin_hop *hop, struct why_place *ret);
