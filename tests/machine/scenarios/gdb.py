@@ -33,7 +33,8 @@ CALL = re.compile(r"^\d+\t( *)(\S+)")
 MIN_USER_INSNS = 5_000
 MIN_CALLS = 500
 PANIC_CPU = 1
-NR_VALUE_STEPS = 100
+MIN_VALUE_STEPS = 100
+MAX_VALUE_STEPS = 5_000
 MIN_VALUES = 20
 GENERAL = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
 
@@ -231,36 +232,45 @@ def _registers(text: str) -> dict[str, int | None]:
             if len(row) > 1 and row[0] in (*GENERAL, "rip")}
 
 
-def _compare_registers(item: dict, registers: dict) -> int:
-    """How many of the registers that an instruction reads are known."""
-    known = 0
-    for operand in item.get("reads", []):
-        if operand["reg"] not in GENERAL:
-            continue
-        value = int(operand["value"], 16) if operand["class"] == "certain" else None
-        if registers[operand["reg"]] != value:
-            raise Failure(f"at {item['ip']} {operand} is in gdb {registers[operand['reg']]}")
-        known += value is not None
-    return known
+def _known(item: dict) -> dict[str, int | None]:
+    """The general registers that an instruction reads; None: the value is not certain."""
+    return {operand["reg"]: int(operand["value"], 16) if operand["class"] == "certain" else None
+            for operand in item.get("reads", []) if operand["reg"] in GENERAL}
+
+
+def _newest_values(context, path) -> list[dict]:
+    """Instructions from the end back: so many that enough registers are known.
+
+    What an interrupt ran right before the panic has hardly any.
+    """
+    text = dump.btsrec(context, "insns", "--values", "--format", "jsonl", "--cpu", str(PANIC_CPU),
+                       "-n", str(MAX_VALUE_STEPS), path)
+    insns = [item for item in map(json.loads, text.splitlines()) if item["kind"] == "insn"]
+    found, known = [], 0
+    for item in reversed(insns):
+        found.append(item)
+        known += sum(value is not None for value in _known(item).values())
+        if known >= MIN_VALUES and len(found) >= MIN_VALUE_STEPS:
+            return found
+    raise Failure(f"only {known} registers are known in {len(found)} instructions")
 
 
 def _check_steps(context, path):
     """Back from the end, with all registers at each step."""
-    text = dump.btsrec(context, "insns", "--values", "--format", "jsonl", "--cpu", str(PANIC_CPU),
-                       "-n", str(NR_VALUE_STEPS), path)
-    ours = [item for item in map(json.loads, text.splitlines()) if item["kind"] == "insn"]
-    steps = ["reverse-stepi", "info registers"] * NR_VALUE_STEPS
+    ours = _newest_values(context, path)
+    steps = ["reverse-stepi", "info registers"] * len(ours)
     stepped = _gdb(context, path, [], ["--cpu", PANIC_CPU], steps, record=())
     known = 0
-    for item, text in zip(reversed(ours), stepped[1::2]):
+    for item, text in zip(ours, stepped[1::2], strict=True):
         registers = _registers(text)
         if registers["rip"] != int(item["ip"], 16):
             raise Failure(f"a step back leads to 0x{registers['rip']:x}, not to {item['ip']}")
-        known += _compare_registers(item, registers)
-    if known < MIN_VALUES:
-        raise Failure(f"only {known} registers are known on {NR_VALUE_STEPS} steps back")
-    context.say(f"CPU {PANIC_CPU}: {NR_VALUE_STEPS} steps back, {known} registers that are known "
-                "are the same in gdb")
+        for reg, value in _known(item).items():
+            if registers[reg] != value:
+                raise Failure(f"at {item['ip']} {reg} is {value}, in gdb {registers[reg]}")
+            known += value is not None
+    context.say(f"CPU {PANIC_CPU}: {len(ours)} steps back, {known} registers that are known are "
+                "the same in gdb")
 
 
 def _check_pointer(context, path, items):
