@@ -5,8 +5,18 @@
 
 void json_number(struct out *out, const char *key, uint64_t value)
 {
+	json_number_in(out, key, value, 0);
+}
+
+void json_number_in(struct out *out, const char *key, uint64_t value, unsigned int width)
+{
 	json_key(out, key);
-	out_dec(out, value, 0);
+	out_dec(out, value, width);
+}
+
+void json_blank(struct out *out, const char *key, unsigned int width)
+{
+	out_blanks(out, strlen(",\"\":") + strlen(key) + width);
 }
 
 void json_from_freeze(struct out *out, const char *key, const struct clock *clock, uint64_t tsc)

@@ -24,6 +24,12 @@ void json_from_freeze(struct out *out, const char *key, const struct clock *cloc
 /** json_number() - an unsigned number */
 void json_number(struct out *out, const char *key, uint64_t value);
 
+/** json_number_in() - the same, right-aligned in @width columns (at most 20) */
+void json_number_in(struct out *out, const char *key, uint64_t value, unsigned int width);
+
+/** json_blank() - blanks in place of a member whose value has @width columns */
+void json_blank(struct out *out, const char *key, unsigned int width);
+
 /** json_bool() - true or false */
 void json_bool(struct out *out, const char *key, bool value);
 
