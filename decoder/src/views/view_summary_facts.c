@@ -167,6 +167,15 @@ static uint64_t nr_since_switch(const struct summary *view)
 	return view->nr_events - newest->n - 1;
 }
 
+/* The event of the report, or of the NMI by which the CPU that reports stopped this one. */
+static uint64_t report_n(const struct summary *view, size_t report)
+{
+	const struct calltree *tree = &view->calls.tree;
+
+	return report < view->nr_open ? calltree_line(tree, tree->open[report]).n :
+					view->calls.fault.n;
+}
+
 /* Branches that have run in the open call @i, up to the report of the lockup. */
 static uint64_t nr_within(const struct summary *view, size_t i, size_t report)
 {
@@ -195,8 +204,8 @@ static void find_longest(const struct summary *view, size_t report, uint64_t ip,
 			first = i + 1;
 	if (first)
 		all = nr_within(view, first - 1, report);
-	else if (report < view->nr_open)
-		all -= view->nr_events - calltree_line(tree, tree->open[report]).n;
+	else
+		all -= view->nr_events - report_n(view, report);
 	*ret = (struct verdict_stay){ .ip = ip, .nr_branches = all, .nr_open = first };
 	for (size_t i = first; i < report; i++) {
 		uint64_t nr = nr_within(view, i, report);
@@ -237,9 +246,15 @@ static void find_stay(struct evidence *found, const struct summary *view,
 	if (!verdict_is_lockup(found->facts.reason) || !cpu->freeze.pid ||
 	    summary_unreliable_n(view, UINT64_MAX) || stalls_elsewhere(view, cpu))
 		return;
-	if (!find_report(view, cpu, &end))
+	if (find_report(view, cpu, &end)) {
+		ip = calltree_line(tree, tree->open[end]).from;
+	} else if (view->calls.fault.kind == FAULT_STOP) {
+		/* Another CPU reports it, and nothing interrupted this one but its NMI. */
+		ip = view->calls.fault.from;
+		end = view->nr_open;
+	} else {
 		return;
-	ip = calltree_line(tree, tree->open[end]).from;
+	}
 	if (!code_is_kernel(ip))
 		return;
 	find_longest(view, end, ip, &found->stay);

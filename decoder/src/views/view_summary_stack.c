@@ -59,12 +59,15 @@ void summary_stack_panic(struct summary *view, struct code *code, const struct b
 void summary_stack_lockup(struct summary *view, struct code *code,
 			  const struct btsrec_cpu *failed)
 {
-	uint64_t ip = view->verdict.stay.report_ip, sp;
+	const struct btsrec_freeze *freeze = &failed->freeze;
+	uint64_t ip = view->verdict.stay.report_ip, sp = freeze->sp;
+	/* What our own NMI came upon is in the freeze. */
+	bool is_there = freeze->via_nmi && freeze->ip == ip;
 	struct unwind unwind;
 
-	if (!fault_frame_interrupted(code, &failed->freeze, ip, &sp))
+	if (!is_there && !fault_frame_interrupted(code, freeze, ip, &sp))
 		return;
-	unwind_begin(&unwind, code, ip, sp, 0);
+	unwind_begin(&unwind, code, ip, sp, is_there ? freeze->bp : 0);
 	add_places(&view->stack, &unwind, false);
 }
 
