@@ -221,8 +221,8 @@ def _check_snapshots(context, machine):
 
 
 def _check_perf(context, path):
-    # A fault in the kernel that it mends is suspected of an oops, now and then.
-    usual = ("last branches", "oops")
+    # A fault in the kernel that it mends is suspected of an oops, now and then; and it prints.
+    usual = ("last branches", "oops", "console output")
     gaps = [(cpu, event.get("reason")) for cpu, events in dump.events(context, path).items()
             for event in events if event["kind"] == "gap" and event.get("reason") not in usual]
     if gaps != [(1, "foreign")]:
