@@ -119,14 +119,20 @@ static inline const char *btsrec_remedy(long err, const char *otherwise)
 	return err == -ENOMEM ? "free some memory and try again" : otherwise;
 }
 
+/* btsrec_record.c */
+int btsrec_start_this_cpu(void);
+void btsrec_stop_this_cpu(enum btsrec_reason reason);
+void btsrec_stop_for_reboot(void);
+void btsrec_yield_ends(struct btsrec_pcpu *pc);
+void btsrec_yield_ends_init(void);
+void btsrec_yield_ends_sync(void);
+
 /* btsrec_main.c */
 int btsrec_arm(void);
 void btsrec_disarm(void);
 bool btsrec_is_armed(void);
 int btsrec_set_freeze_on(const char *list, const char *effect);
 int btsrec_set_cpus(const char *list, const char *effect);
-void btsrec_stop_this_cpu(enum btsrec_reason reason);
-void btsrec_yield_ends(struct btsrec_pcpu *pc);
 void btsrec_survived_oops(void);
 
 /* btsrec_errata.c */

@@ -19,7 +19,6 @@
 #include <linux/reboot.h>
 #include <linux/smp.h>
 #include <linux/string.h>
-#include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
 #include "btsrec_annot.h"
@@ -93,185 +92,6 @@ MODULE_PARM_DESC(console_records,
 static int cpuhp_state;
 static enum btsrec_reason stop_reason = BTSREC_REASON_DISARM;
 
-/* Set by the reboot notifier: nobody would switch BTS off before the next kernel. */
-static bool leaving;
-
-/* The index of a stopped or frozen CPU, and what the next ARM or GAP says. */
-static u64 last_stop(const struct btsrec_pcpu *pc, u64 *index_kva, enum btsrec_reason *reason)
-{
-	const struct btsrec_cpu *page = pc->page;
-
-	if (page->state == BTSREC_CPU_FROZEN) {
-		*index_kva = page->freeze.index_kva;
-		*reason = page->freeze.reason;
-		return page->freeze.tsc;
-	}
-	*index_kva = page->stop_index_kva;
-	*reason = page->stop_reason;
-	return pc->stop_tsc;
-}
-
-/* An unbroken session has a GAP; ARM is for a new one. */
-static enum btsrec_annot_kind resume_kind(enum btsrec_reason reason)
-{
-	return reason == BTSREC_REASON_CPU_OFFLINE || reason == BTSREC_REASON_SUSPEND ||
-	       reason == BTSREC_REASON_FOREIGN || reason == BTSREC_REASON_LEFT_OUT ?
-	       BTSREC_ANNOT_GAP : BTSREC_ANNOT_ARM;
-}
-
-static void publish_armed(struct btsrec_pcpu *pc)
-{
-	struct btsrec_cpu *page = pc->page;
-
-	WRITE_ONCE(page->frozen, 0);
-	page->survived = 0;
-	smp_wmb();	/* no reader pairs the new state with the old freeze */
-	WRITE_ONCE(page->state, BTSREC_CPU_ARMED);
-	pc->foreign = false;
-	pc->yielded = false;
-	pc->suspect = BTSREC_REASON_NONE;
-	pc->hold_tsc = 0;
-	pc->stop_ip = 0;
-	barrier();	/* an NMI that finds the CPU live may freeze it */
-	WRITE_ONCE(pc->live, 1);
-}
-
-/* Claimed, interrupts off: writes the first annotations and switches BTS on. */
-static void begin_recording(struct btsrec_pcpu *pc, const struct btsrec_time *time)
-{
-	bool first = pc->page->state == BTSREC_CPU_NEVER;
-	enum btsrec_reason reason = BTSREC_REASON_NONE;
-	u64 index_kva = pc->base_kva, stop_tsc = 0;
-	u64 debugctl = bts_read_debugctl();
-
-	if (!first) {
-		stop_tsc = last_stop(pc, &index_kva, &reason);
-		btsrec_recorded_until(pc, stop_tsc);	/* what was frozen has not counted it */
-	}
-	bts_point_at(pc, pc->base_kva, index_kva, pc->end_kva);
-	pc->last_index_kva = index_kva;	/* what is recorded is counted from here */
-	btsrec_annot_forget_torn(pc);
-	btsrec_limit_begin(pc);
-	publish_armed(pc);
-	if (btsrec_freeze_missed())
-		return;
-	if (first)
-		btsrec_annot_put(pc, BTSREC_ANNOT_TIME, time, sizeof(*time));
-	btsrec_annot_resume(pc, resume_kind(reason), reason, stop_tsc);
-	WRITE_ONCE(pc->page->since_tsc, time->tsc);
-	debugctl = (debugctl & ~BTS_OFF_BITS) | pc->on_bits;
-	btsrec_limit(pc, current, &debugctl);
-	btsrec_resume(pc, debugctl);
-}
-
-/* On the CPU itself, which has a ring. */
-static int recording_start(void)
-{
-	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
-	struct btsrec_time time;
-	unsigned long flags;
-	int err;
-
-	local_irq_save(flags);
-	if (READ_ONCE(leaving)) {
-		local_irq_restore(flags);
-		return -ESHUTDOWN;
-	}
-	time = (struct btsrec_time){
-		.tsc = rdtsc_ordered(),
-		.realtime_ns = ktime_get_real_fast_ns(),
-		.boottime_ns = ktime_get_boot_fast_ns(),
-	};
-	err = bts_claim(pc, smp_processor_id(), btsrec_root_page->mode);
-	if (!err)
-		begin_recording(pc, &time);
-	local_irq_restore(flags);
-	return err;
-}
-
-static void publish_stopped(struct btsrec_pcpu *pc, enum btsrec_reason reason)
-{
-	struct btsrec_cpu *page = pc->page;
-
-	pc->stop_tsc = rdtsc_ordered();
-	btsrec_recorded_until(pc, pc->stop_tsc);
-	if (pc->off_reason)
-		pc->stop_tsc = pc->off_tsc;
-	page->stop_reason = reason;
-	page->stop_index_kva = bts_last_index(pc);
-	smp_wmb();	/* the state after what it stands for */
-	WRITE_ONCE(page->state, BTSREC_CPU_STOPPED);
-}
-
-/**
- * btsrec_stop_this_cpu() - end the recording on this CPU in order
- * @reason: why
- *
- * In any context.  A frozen CPU keeps its freeze; only the DS area goes back.  If
- * perf wants it (FOREIGN), recording goes on when that is done.
- */
-void btsrec_stop_this_cpu(enum btsrec_reason reason)
-{
-	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
-	unsigned long flags;
-	bool yields;
-
-	local_irq_save(flags);
-	yields = pc->yielded;
-	if (xchg(&pc->live, 0)) {
-		if (bts_fields_are_ours(pc))
-			bts_write_debugctl(bts_read_debugctl() & ~btsrec_record_bits);
-		publish_stopped(pc, reason);
-		yields = true;
-	}
-	pc->yielded = yields && reason == BTSREC_REASON_FOREIGN;
-	bts_release(pc);
-	local_irq_restore(flags);
-}
-
-/* Not initialised here: the loader relocates no pointers in a module's per-CPU data. */
-static DEFINE_PER_CPU(struct irq_work, yield_end);
-
-/* Not again if it fails: a sentence has been printed. */
-static void on_yield_end(struct irq_work *unused)
-{
-	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
-
-	if (!pc->yielded || btsrec_is_frozen() || !bts_is_unused(pc))
-		return;
-	if (recording_start())
-		pc->yielded = false;
-}
-
-/**
- * btsrec_yield_ends() - record again if perf is done
- * @pc: this CPU's, yielded; interrupts are off
- *
- * The caller may hold the scheduler's locks, so that nothing can be printed.
- */
-void btsrec_yield_ends(struct btsrec_pcpu *pc)
-{
-	if (bts_is_unused(pc))
-		irq_work_queue(this_cpu_ptr(&yield_end));
-}
-
-static void yield_ends_init(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(&yield_end, cpu) = IRQ_WORK_INIT_HARD(on_yield_end);
-}
-
-/* No CPU is yielded any more: what is under way does nothing. */
-static void yield_ends_sync(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		irq_work_sync(per_cpu_ptr(&yield_end, cpu));
-}
-
 /* On the CPU itself; may sleep. */
 static int hold_and_start(unsigned int cpu)
 {
@@ -279,7 +99,7 @@ static int hold_and_start(unsigned int cpu)
 
 	if (err)
 		return err;
-	err = recording_start();
+	err = btsrec_start_this_cpu();
 	if (err)
 		btsrec_perf_release_cpu(cpu);
 	return err;
@@ -353,21 +173,15 @@ static void on_wakeup(void)
 {
 	if (this_cpu_read(btsrec_pcpu.page) && !btsrec_is_frozen() &&
 	    btsrec_cpu_is_chosen(raw_smp_processor_id()))
-		recording_start();
+		btsrec_start_this_cpu();
 }
 
 BTSREC_SYSCORE(suspend_hooks, on_suspend, on_wakeup);
 
-static void stop_for_reboot(void *unused)
-{
-	btsrec_stop_this_cpu(BTSREC_REASON_REBOOT);
-}
-
 /* kexec comes this way too, and the next kernel would not switch BTS off. */
 static int on_reboot(struct notifier_block *nb, unsigned long action, void *data)
 {
-	WRITE_ONCE(leaving, true);
-	on_each_cpu(stop_for_reboot, NULL, 1);
+	btsrec_stop_for_reboot();
 	if (!btsrec_is_armed())	/* else at the end, which the freeze hooks */
 		btsrec_root_forget();
 	return NOTIFY_DONE;
@@ -384,7 +198,7 @@ static int cpus_start(void)
 				      cpu_goes_down);
 
 	if (state < 0) {
-		yield_ends_sync();
+		btsrec_yield_ends_sync();
 		pr_err("Not armed: not every CPU can begin to record (error %d); %s.\n", state,
 		       btsrec_remedy(state, "see what is said of that CPU above"));
 		return state;
@@ -401,7 +215,7 @@ static void cpus_stop(void)
 	stop_reason = BTSREC_REASON_DISARM;
 	cpuhp_remove_state(cpuhp_state);
 	cpuhp_state = 0;
-	yield_ends_sync();
+	btsrec_yield_ends_sync();
 }
 
 /**
@@ -702,7 +516,7 @@ static int __init btsrec_init(void)
 	if (btsrec_set_tasks(tasks, "Not loaded") || btsrec_set_max_rate(max_rate, "Not loaded"))
 		goto exit_limits;
 	btsrec_console_set(console_records);
-	yield_ends_init();
+	btsrec_yield_ends_init();
 	err = btsrec_root_new(bytes, which);
 	if (err)
 		goto exit_limits;
