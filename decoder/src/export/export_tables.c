@@ -6,272 +6,21 @@
  * A function has a key that is the same on every machine: a hash of its build-id and name.  Rows
  * name functions by it, and the table of functions has what it stands for.
  */
+#include "export/export_tables.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/counter_map.h"
-#include "base/fnv.h"
-#include "base/grow.h"
 #include "base/options.h"
-#include "flow/event_filter.h"
 #include "flow/trace.h"
 #include "recorder/cpus.h"
 #include "render/json.h"
-#include "symbols/user.h"
 #include "views/values.h"
 
 /* Of the columns: it changes when one goes or means something else. */
 #define TABLES_SCHEMA 1
-
-#define NO_FUNCTION SIZE_MAX
-
-/*
- * Columns of the two tables that are most of the bytes.  Rows of one length, with each column at
- * the same place, repeat each other at few distances.  zstd writes these in fewer bits: call is
- * smaller by a tenth.  A value that needs more columns is written whole.
- */
-#define WIDE_OFFSET 5
-#define WIDE_COUNT  5
-#define WIDE_TYPE   9 /* "exception" */
-#define WIDE_LEVEL  2
-#define WIDE_PID    5
-#define WIDE_CPU    2
-#define WIDE_N	    6
-
-/**
- * struct table_function - a function of the crash
- * @key: the same on every machine.
- * @name: or, in parentheses, why there is none; escaped, owned.
- * @module: "": the kernel; of user code the path; escaped, owned.
- * @build_id: of that; @build_id_bytes 0: not known.
- */
-struct table_function {
-	uint64_t key;
-	char *name;
-	char *module;
-	bool user;
-	uint8_t build_id[BTSREC_BUILD_ID_BYTES];
-	size_t build_id_bytes;
-	uint64_t nr_branches;
-	uint64_t nr_calls;
-};
-
-/** struct place - an address: at @offset_bytes in a function, by its number or NO_FUNCTION */
-struct place {
-	size_t function;
-	uint64_t offset_bytes;
-};
-
-/**
- * struct tables - one btsrec_export_tables() under way
- * @crash: the key of the crash.
- * @numbers: of a function, by a hash of what is printed of it: its number + 1.
- * @edges: by ends and address space; @places: the same by places.
- * @threads: by pid, tgid and name.
- * @pid: of the calls that come; @has_pid: it is known.
- */
-struct tables {
-	struct renderer r;
-	const struct btsrec_tables *opts;
-	struct out out[BTSREC_NR_TABLES];
-	char crash[33];
-	struct table_function *functions;
-	size_t nr_functions;
-	size_t nr_functions_room;
-	struct counter_map numbers;
-	struct counter_map edges;
-	struct counter_map places;
-	struct counter_map threads;
-	struct event_filter event_filter;
-	bool has_pid;
-	uint32_t pid;
-	uint64_t nr_steps;
-	bool nomem;
-};
-
-/* --- Functions ---------------------------------------------------------- */
-
-/* The build-id is that of the file, so its path is not asked for, which may differ. */
-static uint64_t function_key(const struct table_function *function)
-{
-	uint64_t hash = FNV_BASIS;
-
-	if (function->build_id_bytes)
-		hash = fnv_line(hash, function->build_id, function->build_id_bytes);
-	else
-		hash = fnv_line(hash, function->module, strlen(function->module));
-	return fnv_line(hash, function->name, strlen(function->name));
-}
-
-static void set_build_id(struct table_function *function, const uint8_t *bytes, size_t nr_bytes)
-{
-	if (nr_bytes > sizeof(function->build_id))
-		return;
-	memcpy(function->build_id, bytes, nr_bytes);
-	function->build_id_bytes = nr_bytes;
-}
-
-/* @side: of a user address, or NULL. */
-static void find_build_id(struct tables *tables, const struct btsrec_side *side, uint64_t va,
-			  struct table_function *function)
-{
-	struct btsrec *rec = tables->r.rec;
-	const struct btsrec_module *module = btsrec_module_at(rec, va);
-	const struct btsrec_root *root = btsrec_root(rec);
-	struct user_mapping mapping;
-
-	if (function->user) {
-		struct user *user = symbols_user(rec);
-
-		if (side && user && user_mapping(user, side->cr3, va, &mapping))
-			set_build_id(function, mapping.build_id, mapping.build_id_bytes);
-	} else if (module) {
-		set_build_id(function, module->build_id, module->build_id_bytes);
-	} else if (!*function->module) {
-		set_build_id(function, root->build_id, root->build_id_bytes);
-	}
-}
-
-/* The number of a function, which is new if @name and @module are; NO_FUNCTION: out of memory. */
-static size_t number_of(struct tables *tables, const struct btsrec_side *side, uint64_t va,
-			const char *name, size_t name_bytes, const char *module, bool user)
-{
-	uint64_t key[COUNTER_MAP_KEY_WORDS] = {fnv_line(FNV_BASIS, name, name_bytes),
-					       fnv_line(FNV_BASIS, module, strlen(module)), user};
-	struct count *count = counter_map_get(&tables->numbers, key);
-	struct table_function function = {.user = user};
-
-	if (count && count->nr[0])
-		return count->nr[0] - 1;
-	function.name = strndup(name, name_bytes);
-	function.module = strdup(module);
-	if (!count || !function.name || !function.module ||
-	    !grow(&tables->functions, sizeof(function), tables->nr_functions,
-		  &tables->nr_functions_room)) {
-		free(function.name);
-		free(function.module);
-		tables->nomem = true;
-		return NO_FUNCTION;
-	}
-	find_build_id(tables, side, va, &function);
-	function.key = function_key(&function);
-	tables->functions[tables->nr_functions] = function;
-	count->nr[0] = ++tables->nr_functions;
-	return tables->nr_functions - 1;
-}
-
-/* What has no name is a function of its own for each reason, as in btsrec_functions(). */
-static struct place place_without(struct tables *tables, bool user, const char *why)
-{
-	char name[128];
-	int len = snprintf(name, sizeof(name), "(%s: %s)", user ? "user" : "kernel", why);
-
-	return (struct place){.function = number_of(tables, NULL, 0, name, (size_t)len, "", user)};
-}
-
-static struct place place_at(struct tables *tables, const struct btsrec_side *side, uint64_t va)
-{
-	bool user = !code_is_kernel(va);
-	struct symbol_name name;
-	enum symbol_why why;
-
-	if (user && tables->opts->no_user)
-		return (struct place){.function = NO_FUNCTION};
-	if (!symbol_find_in(tables->r.rec, side, va, &name, &why))
-		return place_without(tables, user, symbol_why_str(why));
-	return (struct place){
-		.function = number_of(tables, side, va, name.name_bytes ? name.name : "",
-				      name.name_bytes, name.module, user),
-		.offset_bytes = name.offset_bytes,
-	};
-}
-
-static struct place place_named(struct tables *tables, uint64_t va, const struct btsrec_name *name)
-{
-	bool user = !code_is_kernel(va);
-
-	if (user && tables->opts->no_user)
-		return (struct place){.function = NO_FUNCTION};
-	if (name->no_name)
-		return place_without(tables, user, name->no_name);
-	return (struct place){
-		.function = number_of(tables, NULL, va, name->name ? name->name : "",
-				      name->name_bytes, name->module, user),
-		.offset_bytes = name->offset_bytes,
-	};
-}
-
-/* --- Rows --------------------------------------------------------------- */
-
-static struct out *row(struct tables *tables, enum btsrec_table table)
-{
-	struct out *out = &tables->out[table];
-
-	out_literal(out, "{\"crash\":\"");
-	out_str(out, tables->crash);
-	out_char(out, '"');
-	return out;
-}
-
-static void row_end(struct out *out)
-{
-	out_literal(out, "}\n");
-}
-
-static void put_hex(struct out *out, const char *key, const uint8_t *bytes, size_t nr_bytes)
-{
-	if (!nr_bytes)
-		return;
-	json_key(out, key);
-	out_char(out, '"');
-	out_hex_bytes(out, bytes, nr_bytes);
-	out_char(out, '"');
-}
-
-static void put_key(struct tables *tables, struct out *out, const char *key, size_t function)
-{
-	char text[17];
-
-	if (function == NO_FUNCTION)
-		return;
-	snprintf(text, sizeof(text), "%016llx",
-		 (unsigned long long)tables->functions[function].key);
-	json_word(out, key, text);
-}
-
-static void put_place(struct tables *tables, struct out *out, const char *key,
-		      const char *offset_key, struct place place)
-{
-	put_key(tables, out, key, place.function);
-	if (place.function != NO_FUNCTION && place.offset_bytes)
-		json_number(out, offset_key, place.offset_bytes);
-}
-
-/* In a row whose columns are aligned. */
-static void put_offset(struct out *out, const char *key, struct place place)
-{
-	if (place.function != NO_FUNCTION && place.offset_bytes)
-		json_number_in(out, key, place.offset_bytes, WIDE_OFFSET);
-	else
-		json_blank(out, key, WIDE_OFFSET);
-}
-
-static void put_text(struct out *out, const char *key, const char *text)
-{
-	if (text)
-		json_text(out, key, text, strlen(text));
-}
-
-static bool goes_on(const struct tables *tables)
-{
-	bool stopped = tables->nomem;
-
-	for (size_t i = 0; i < BTSREC_NR_TABLES; i++)
-		stopped |= tables->out[i].stopped;
-	return !stopped;
-}
 
 /* --- crash -------------------------------------------------------------- */
 
@@ -309,19 +58,19 @@ static uint64_t end_realtime_ns(const struct btsrec_root *root, uint64_t tsc)
 static void put_verdict(struct tables *tables, struct out *out, const struct btsrec_digest *digest)
 {
 	json_number(out, "cpu", digest->cpu);
-	put_text(out, "verdict", digest->verdict);
-	put_text(out, "text", digest->sentence);
-	put_text(out, "access", digest->access);
+	tables_put_text(out, "verdict", digest->verdict);
+	tables_put_text(out, "text", digest->sentence);
+	tables_put_text(out, "access", digest->access);
 	json_bool(out, "survived", digest->survived);
 	if (digest->ip_va)
-		put_place(tables, out, "function", "offset",
-			  place_named(tables, digest->ip_va, &digest->ip));
+		tables_put_place(tables, out, "function", "offset",
+				 tables_place_named(tables, digest->ip_va, &digest->ip));
 }
 
 static void put_signature(struct out *out, const struct btsrec_digest *digest)
 {
-	put_text(out, "reason", digest->reason);
-	put_text(out, "signature", digest->signature);
+	tables_put_text(out, "reason", digest->reason);
+	tables_put_text(out, "signature", digest->signature);
 	if (!digest->signature)
 		return;
 	json_bool(out, "signature_complete", digest->complete);
@@ -342,24 +91,24 @@ static bool take_digest(void *arg, const struct btsrec_digest *digest)
 		put_verdict(tables, out, digest);
 	else if (digest->kind == BTSREC_DIGEST_FAULT)
 		put_signature(out, digest);
-	return goes_on(tables);
+	return tables_go_on(tables);
 }
 
 static enum btsrec_status put_crash(struct tables *tables)
 {
 	const struct btsrec_root *root = btsrec_root(tables->r.rec);
-	struct out *out = row(tables, BTSREC_TABLE_CRASH);
+	struct out *out = tables_row(tables, BTSREC_TABLE_CRASH);
 	uint64_t time_ns = end_realtime_ns(root, end_tsc(tables->r.rec));
 	enum btsrec_status status;
 
 	json_number(out, "schema", TABLES_SCHEMA);
 	json_word(out, "btsrec", btsrec_version());
 	json_text(out, "release", root->release, sizeof(root->release));
-	put_hex(out, "build_id", root->build_id, root->build_id_bytes);
+	tables_put_hex(out, "build_id", root->build_id, root->build_id_bytes);
 	if (time_ns)
 		json_number(out, "time_ns", time_ns);
 	status = btsrec_summary_each(tables->r.rec, take_digest, tables);
-	row_end(out);
+	tables_row_end(out);
 	return status;
 }
 
@@ -368,17 +117,17 @@ static enum btsrec_status put_crash(struct tables *tables)
 static bool take_ring(void *arg, const struct btsrec_ring *ring)
 {
 	struct tables *tables = arg;
-	struct out *out = row(tables, BTSREC_TABLE_CPU);
+	struct out *out = tables_row(tables, BTSREC_TABLE_CPU);
 
 	json_number(out, "cpu", ring->page->cpu);
 	json_word(out, "state", ring->state);
-	put_text(out, "reason", ring->reason);
+	tables_put_text(out, "reason", ring->reason);
 	json_number(out, "slots", ring->nr_slots);
 	json_number(out, "valid_slots", ring->nr_valid_slots);
 	json_number(out, "events", ring->nr_events);
 	json_word(out, "wrapped", ring->wrapped);
-	row_end(out);
-	return goes_on(tables);
+	tables_row_end(out);
+	return tables_go_on(tables);
 }
 
 static enum btsrec_status put_cpus(struct tables *tables)
@@ -388,7 +137,7 @@ static enum btsrec_status put_cpus(struct tables *tables)
 
 static void put_gap(struct tables *tables, const struct btsrec_event *event)
 {
-	struct out *out = row(tables, BTSREC_TABLE_GAP);
+	struct out *out = tables_row(tables, BTSREC_TABLE_GAP);
 
 	json_number(out, "cpu", event->cpu);
 	json_number(out, "n", event->n);
@@ -396,8 +145,8 @@ static void put_gap(struct tables *tables, const struct btsrec_event *event)
 	if (event->gap.nr_slots)
 		json_number(out, "slots", event->gap.nr_slots);
 	if (event->gap.has_resume)
-		put_text(out, "reason", btsrec_reason_str(event->gap.resume.reason));
-	row_end(out);
+		tables_put_text(out, "reason", btsrec_reason_str(event->gap.resume.reason));
+	tables_row_end(out);
 }
 
 /* --- edge --------------------------------------------------------------- */
@@ -427,7 +176,7 @@ static bool take_event(void *arg, const struct trace_event *traced)
 		put_gap(tables, traced->event);
 	else if (traced->event->kind == BTSREC_EVENT_BRANCH)
 		count_edge(tables, traced->side, &traced->event->branch);
-	return goes_on(tables);
+	return tables_go_on(tables);
 }
 
 static enum btsrec_status count_cpu(void *arg, unsigned int cpu)
@@ -456,8 +205,8 @@ static void merge_edge(struct tables *tables, const struct count *edge)
 {
 	const struct btsrec_side space = {.cr3 = edge->key[2]};
 	const struct btsrec_side *side = edge->key[3] ? &space : NULL;
-	struct place from = place_at(tables, side, edge->key[0]);
-	struct place to = place_at(tables, side, edge->key[1]);
+	struct place from = tables_place_at(tables, side, edge->key[0]);
+	struct place to = tables_place_at(tables, side, edge->key[1]);
 	uint64_t key[COUNTER_MAP_KEY_WORDS] = {from.function, from.offset_bytes, to.function,
 					       to.offset_bytes};
 	struct count *count;
@@ -475,14 +224,14 @@ static void put_edge(struct tables *tables, const struct count *edge)
 {
 	struct place from = {.function = edge->key[0], .offset_bytes = edge->key[1]};
 	struct place to = {.function = edge->key[2], .offset_bytes = edge->key[3]};
-	struct out *out = row(tables, BTSREC_TABLE_EDGE);
+	struct out *out = tables_row(tables, BTSREC_TABLE_EDGE);
 
-	put_key(tables, out, "from", from.function);
+	tables_put_key(tables, out, "from", from.function);
 	json_number_in(out, "count", edge->nr[0], WIDE_COUNT);
-	put_key(tables, out, "to", to.function);
-	put_offset(out, "from_offset", from);
-	put_offset(out, "to_offset", to);
-	row_end(out);
+	tables_put_key(tables, out, "to", to.function);
+	tables_put_offset(out, "from_offset", from);
+	tables_put_offset(out, "to_offset", to);
+	tables_row_end(out);
 }
 
 /* By what zstd finds again in the row before: from, count, to, and last the offsets. */
@@ -507,13 +256,13 @@ static enum btsrec_status put_edges(struct tables *tables)
 						  tables->opts->nr_cpus, count_cpu, tables);
 
 	counter_map_sort(&tables->edges);
-	for (size_t i = 0; !status && i < tables->edges.nr && goes_on(tables); i++)
+	for (size_t i = 0; !status && i < tables->edges.nr && tables_go_on(tables); i++)
 		merge_edge(tables, &tables->edges.table[i]);
 	counter_map_sort(&tables->places);
 	if (tables->places.nr)
 		qsort(tables->places.table, tables->places.nr, sizeof(*tables->places.table),
 		      compare_edges);
-	for (size_t i = 0; !status && i < tables->places.nr && goes_on(tables); i++)
+	for (size_t i = 0; !status && i < tables->places.nr && tables_go_on(tables); i++)
 		put_edge(tables, &tables->places.table[i]);
 	return status;
 }
@@ -523,17 +272,17 @@ static enum btsrec_status put_edges(struct tables *tables)
 /* What differs most between rows stands last: they are smaller by a tenth so. */
 static void put_call(struct tables *tables, const struct btsrec_call *call)
 {
-	struct place from = place_named(tables, call->from_va, &call->from);
-	struct place to = place_named(tables, call->to_va, &call->to);
+	struct place from = tables_place_named(tables, call->from_va, &call->from);
+	struct place to = tables_place_named(tables, call->to_va, &call->to);
 	struct out *out;
 
 	if (to.function == NO_FUNCTION)
 		return;
-	out = row(tables, BTSREC_TABLE_CALL);
-	put_key(tables, out, "from", from.function);
-	put_offset(out, "from_offset", from);
-	put_key(tables, out, "to", to.function);
-	put_offset(out, "to_offset", to);
+	out = tables_row(tables, BTSREC_TABLE_CALL);
+	tables_put_key(tables, out, "from", from.function);
+	tables_put_offset(out, "from_offset", from);
+	tables_put_key(tables, out, "to", to.function);
+	tables_put_offset(out, "to_offset", to);
 	json_word(out, "type", call->how);
 	out_blanks(out, WIDE_TYPE - strnlen(call->how, WIDE_TYPE));
 	if (call->vector >= 0)
@@ -550,7 +299,7 @@ static void put_call(struct tables *tables, const struct btsrec_call *call)
 		json_number_in(out, "pid", tables->pid, WIDE_PID);
 	json_number_in(out, "cpu", call->cpu, WIDE_CPU);
 	json_number_in(out, "n", call->n, WIDE_N);
-	row_end(out);
+	tables_row_end(out);
 }
 
 static bool take_call(void *arg, const struct btsrec_call *call)
@@ -563,7 +312,7 @@ static bool take_call(void *arg, const struct btsrec_call *call)
 	} else if (call->kind == BTSREC_CALL_ENTER) {
 		put_call(tables, call);
 	}
-	return goes_on(tables);
+	return tables_go_on(tables);
 }
 
 static enum btsrec_status put_calls(struct tables *tables)
@@ -600,7 +349,8 @@ static size_t number_of_row(struct tables *tables, const struct btsrec_function 
 	user |= !value->start_kva && *value->name != '(';
 	if (user && tables->opts->no_user)
 		return NO_FUNCTION;
-	return number_of(tables, NULL, value->start_kva, value->name, name_bytes, module, user);
+	return tables_number_of(tables, NULL, value->start_kva, value->name, name_bytes, module,
+				user);
 }
 
 static void count_thread(struct tables *tables, const struct btsrec_function *value)
@@ -629,34 +379,34 @@ static bool take_function(void *arg, const struct btsrec_function *value)
 		tables->functions[number].nr_calls += value->nr_calls;
 	}
 	count_thread(tables, value);
-	return goes_on(tables);
+	return tables_go_on(tables);
 }
 
 static void put_thread(struct tables *tables, const struct count *thread)
 {
-	struct out *out = row(tables, BTSREC_TABLE_THREAD);
+	struct out *out = tables_row(tables, BTSREC_TABLE_THREAD);
 
 	if (thread->key[3])
 		json_thread(out, (uint32_t)(thread->key[0] >> 32), (uint32_t)thread->key[0],
 			    (const char *)&thread->key[1]);
 	json_number(out, "branches", thread->nr[0]);
 	json_number(out, "calls", thread->nr[1]);
-	row_end(out);
+	tables_row_end(out);
 }
 
 static void put_function(struct tables *tables, const struct table_function *function)
 {
-	struct out *out = row(tables, BTSREC_TABLE_FUNCTION);
+	struct out *out = tables_row(tables, BTSREC_TABLE_FUNCTION);
 
 	json_bool(out, "user", function->user);
 	if (!function->user || !tables->opts->no_paths)
 		json_text(out, "module", function->module, strlen(function->module));
-	put_hex(out, "build_id", function->build_id, function->build_id_bytes);
-	put_key(tables, out, "function", (size_t)(function - tables->functions));
+	tables_put_hex(out, "build_id", function->build_id, function->build_id_bytes);
+	tables_put_key(tables, out, "function", (size_t)(function - tables->functions));
 	json_text(out, "name", function->name, strlen(function->name));
 	json_number(out, "branches", function->nr_branches);
 	json_number(out, "calls", function->nr_calls);
-	row_end(out);
+	tables_row_end(out);
 }
 
 /* Neighbours begin with the same letters: smaller by a fortieth than in the order of numbers. */
@@ -703,18 +453,18 @@ static bool take_origin(void *arg, const struct btsrec_origin *origin)
 	struct out *out;
 
 	if (origin->has_ip)
-		place = place_named(tables, origin->ip_va, &origin->ip);
+		place = tables_place_named(tables, origin->ip_va, &origin->ip);
 	if (place.function == NO_FUNCTION)
-		return goes_on(tables);
-	out = row(tables, BTSREC_TABLE_VALUE);
+		return tables_go_on(tables);
+	out = tables_row(tables, BTSREC_TABLE_VALUE);
 	json_number(out, "step", tables->nr_steps++);
 	json_word(out, "what", origin->is_candidate ? "candidate" : origin->what);
-	put_place(tables, out, "function", "offset", place);
-	put_text(out, "insn", origin->insn);
-	put_text(out, "reg", origin->reg);
+	tables_put_place(tables, out, "function", "offset", place);
+	tables_put_text(out, "insn", origin->insn);
+	tables_put_text(out, "reg", origin->reg);
 	json_word(out, "class", origin->certainty);
-	row_end(out);
-	return goes_on(tables);
+	tables_row_end(out);
+	return tables_go_on(tables);
 }
 
 /* A history without a fault, or without code at its fault, has no value to ask about. */
@@ -738,7 +488,7 @@ static enum btsrec_status put_all(struct tables *tables)
 	};
 	enum btsrec_status status = BTSREC_OK, part;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && goes_on(tables); i++) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && tables_go_on(tables); i++) {
 		part = parts[i](tables);
 		/* It ended the part, as a sink that refused would have. */
 		if (tables->nomem)
