@@ -45,8 +45,6 @@ PR_SET_PDEATHSIG = 1
 # For each_end(): the time is another one all at once. That is no lockup, and no bad TSC, for which
 # the kernel would change its code.
 TIME_LEAPS = "nopti nowatchdog rcupdate.rcu_cpu_stall_suppress=1 tsc=reliable"
-# What QEMU's memory-backend-memfd is called in /proc/PID/maps.
-MEMFD = "memfd:memory-backend-memfd"
 # More than a guest's memory; the file has only what is used.
 STATE_BYTES = 4 << 30
 
@@ -164,8 +162,7 @@ class Machine:
         if config.clock:
             command += ["-rtc", f"base={config.clock}"]
         if config.plugin:
-            arguments = {"outdir": self.model_dir, "ram": config.memory_file or MEMFD,
-                         **config.plugin_args}
+            arguments = {"outdir": self.model_dir, **config.plugin_args}
             command += ["-plugin", ",".join([str(config.plugin)] + [
                 f"{key}={value}" for key, value in arguments.items()])]
         # A session of its own keeps Ctrl-C for the driver; QEMU dies with the driver anyway.
@@ -184,11 +181,11 @@ class Machine:
         self.qmp("qmp_capabilities")
 
     def _q35(self) -> list[str]:
-        """With shared memory, which the model can write to: see MEMFD."""
-        path = self.config.memory_file
-        backend = f"memory-backend-file,mem-path={path}" if path else "memory-backend-memfd"
+        if not self.config.memory_file:
+            return ["-machine", "q35"]
         return ["-machine", "q35,memory-backend=ram", "-object",
-                f"{backend},id=ram,size={self.config.memory_mib}M,share=on"]
+                f"memory-backend-file,id=ram,size={self.config.memory_mib}M,"
+                f"mem-path={self.config.memory_file},share=on"]
 
     def _accelerator(self) -> list[str]:
         if self.config.icount:

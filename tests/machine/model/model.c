@@ -27,8 +27,7 @@
  * and new_ip= are the addresses of __switch_to_asm() and wake_up_new_task(). lazy=N records no more
  * than N branches and some after each write of IA32_DS_AREA, for runs of hours with histories that
  * are not looked at: MSRs and rules are as ever. lbr=1 models the last branch record, too: what
- * it gets is logged like a BTS record.  ram=NAME is the file whose mapping is the guest's memory:
- * records are stored there without asking QEMU.  In DIR: cpuN.log, cpuN.insns and cpuN.stacks
+ * it gets is logged like a BTS record.  In DIR: cpuN.log, cpuN.insns and cpuN.stacks
  * (model_log.h), violations.log, msr.log (changes of the two MSRs and the control channel),
  * extents.log (what each call of a watched function cost), summary.json.
  */
@@ -41,7 +40,6 @@
 #include "log.h"
 #include "msr.h"
 #include "qemu_api.h"
-#include "ram.h"
 #include "recorder.h"
 #include "reglog.h"
 #include "stacklog.h"
@@ -75,7 +73,6 @@ static struct qemu_plugin_scoreboard *board;
 static unsigned int nr_resets;
 static bool count_stores;
 static bool has_lbr;
-static const char *ram_name;
 static uint64_t lazy = UINT64_MAX;
 
 static qemu_plugin_u64 board_active(void)
@@ -302,8 +299,6 @@ static void on_vcpu_resume(unsigned int index, void *udata)
 static void on_vcpu_init(unsigned int index, void *udata)
 {
 	(void)udata;
-	if (!index && ram_name)
-		ram_find(ram_name);
 	vcpu_init(index);
 	vcpu_get(index)->has_lbr = has_lbr;
 	insnlog_open_cpu(index);
@@ -359,8 +354,6 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 			lazy = strtoull(value, NULL, 0);
 		} else if (is_option(argv[i], "lbr", &value)) {
 			has_lbr = !strcmp(value, "1");
-		} else if (is_option(argv[i], "ram", &value)) {
-			ram_name = value;
 		} else if (is_option(argv[i], "perfmon", &value)) {
 			if (!strcmp(value, "1"))
 				msr_model_perfmon();

@@ -5,7 +5,6 @@
 
 #include "log.h"
 #include "qemu_api.h"
-#include "ram.h"
 #include "vcpu.h"
 
 #define CR4_LA57	(1ULL << 12)
@@ -157,14 +156,8 @@ unsigned int vcpu_cpl(void)
 /** vcpu_read_pa() - read physical memory of the guest */
 bool vcpu_read_pa(uint64_t pa, void *dest, unsigned int nr_bytes)
 {
-	const void *at = ram_at(pa, nr_bytes);
-	GByteArray *buf;
+	GByteArray *buf = scratch_empty();
 
-	if (at) {
-		memcpy(dest, at, nr_bytes);
-		return true;
-	}
-	buf = scratch_empty();
 	if (qemu_plugin_read_memory_hwaddr(pa, buf, nr_bytes) != QEMU_PLUGIN_HWADDR_OK)
 		return false;
 	memcpy(dest, buf->data, nr_bytes);
@@ -174,14 +167,8 @@ bool vcpu_read_pa(uint64_t pa, void *dest, unsigned int nr_bytes)
 /** vcpu_write_pa() - write physical memory of the guest */
 bool vcpu_write_pa(uint64_t pa, const void *src, unsigned int nr_bytes)
 {
-	void *at = ram_at(pa, nr_bytes);
-	GByteArray *buf;
+	GByteArray *buf = g_byte_array_set_size(scratch_empty(), nr_bytes);
 
-	if (at) {
-		memcpy(at, src, nr_bytes);
-		return true;
-	}
-	buf = g_byte_array_set_size(scratch_empty(), nr_bytes);
 	memcpy(buf->data, src, nr_bytes);
 	return qemu_plugin_write_memory_hwaddr(pa, buf) == QEMU_PLUGIN_HWADDR_OK;
 }
