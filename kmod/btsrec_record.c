@@ -4,6 +4,7 @@
 
 #include <linux/init.h>
 #include <linux/irq_work.h>
+#include <linux/ktime.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
