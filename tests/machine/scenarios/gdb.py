@@ -7,12 +7,13 @@ are those of "btsrec calls". A whole CPU: the same instructions, where gdb has a
 user code of other processes; and each straight run begins in a function that btsrec
 calls by the same name as gdb, which takes it from vmlinux. Where they differ, gdb has the
 function of the debug information around a label or without the compiler's suffix (a
-".isra.0"), or another name of the same address: then gdb's name is true, too. Going back step by step from
-the end meets the newest instructions in reverse.
+".isra.0"), or another name of the same address: then gdb's name is true, too. Going back
+step by step from the end meets the newest instructions in reverse.
 
 The CPU that panicked, by System.map's address of panic(): there gdb prints what RDI points to, and
-the words at the stack pointer. Before that console output has paused the recorder. On the way back from the end each register has the value that "btsrec insns --values"
-prints, and is not available where that does not know it.
+the words at the stack pointer. Before that console output has paused the recorder. On the way back
+from the end each register has the value that "btsrec insns --values" prints, and is not available
+where that does not know it.
 """
 
 import json
@@ -80,8 +81,8 @@ def _gdb_insns(text: str) -> list:
 
 
 def _ours(context, path, *options) -> list[dict]:
-    text = dump.btsrec(context, "insns", "--raw-names", "--format", "jsonl", "--cpu", str(walker.CPU),
-                       *options, path)
+    text = dump.btsrec(context, "insns", "--raw-names", "--format", "jsonl", "--cpu",
+                       str(walker.CPU), *options, path)
     return [json.loads(line) for line in text.splitlines()]
 
 

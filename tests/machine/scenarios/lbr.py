@@ -13,8 +13,9 @@ several crashes, one after the other; each time it is again what it was before. 
 A table has what the first page still says: the verdict, and the function that did it.
 
 Another boot has perf. Its driver, which this project did not write, takes snapshots of the modelled
-LBR (lbrsnap.c): each must be 32 branches in a row of the log. While perf has LBR the recorder does not arm on that CPU; armed before, it
-gives way with empty registers, and goes on afterwards. A gap says so.
+LBR (lbrsnap.c): each must be 32 branches in a row of the log. While perf has LBR the recorder does
+not arm on that CPU; armed before, it gives way with empty registers, and goes on afterwards. A gap
+says so.
 """
 
 import json
@@ -214,8 +215,8 @@ def _check_snapshots(context, machine):
         raise Failure(f"perf's driver has snapshots of {list(map(len, found))} branches")
     wrong = [snapshot for snapshot in found if not _is_in_log(snapshot, log)]
     if wrong:
-        raise Failure(f"{len(wrong)} of {len(found)} snapshots of perf's driver are not in the log, "
-                      "such as:\n  " + "\n  ".join(map(str, wrong[0])))
+        raise Failure(f"{len(wrong)} of {len(found)} snapshots of perf's driver are not in the "
+                      "log, such as:\n  " + "\n  ".join(map(str, wrong[0])))
     context.say(f"{len(found)} snapshots of perf's driver, {NR_ENTRIES} branches each, are in the "
                 "log")
 
