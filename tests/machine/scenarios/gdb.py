@@ -248,7 +248,7 @@ def _newest_values(context, path) -> list[dict]:
                        "-n", str(MAX_VALUE_STEPS), path)
     insns = [item for item in map(json.loads, text.splitlines()) if item["kind"] == "insn"]
     found, known = [], 0
-    for item in reversed(insns):
+    for item in insns[:-MAX_VALUE_STEPS - 1:-1]:
         found.append(item)
         known += sum(value is not None for value in _known(item).values())
         if known >= MIN_VALUES and len(found) >= MIN_VALUE_STEPS:
