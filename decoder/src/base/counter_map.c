@@ -80,7 +80,7 @@ static int compare(const void *left, const void *right)
 	return 0;
 }
 
-void counter_map_sort(struct counter_map *map)
+void counter_map_sort_by(struct counter_map *map, int (*order)(const void *, const void *))
 {
 	size_t nr = 0;
 
@@ -88,7 +88,12 @@ void counter_map_sort(struct counter_map *map)
 		if (map->table[i].used)
 			map->table[nr++] = map->table[i];
 	if (nr)
-		qsort(map->table, nr, sizeof(*map->table), compare);
+		qsort(map->table, nr, sizeof(*map->table), order);
+}
+
+void counter_map_sort(struct counter_map *map)
+{
+	counter_map_sort_by(map, compare);
 }
 
 void counter_map_fini(struct counter_map *map)

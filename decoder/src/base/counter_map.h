@@ -41,6 +41,9 @@ struct count *counter_map_find(const struct counter_map *map, const uint64_t *ke
 /** counter_map_sort() - make @table a list of @nr entries, ascending by key */
 void counter_map_sort(struct counter_map *map);
 
+/** counter_map_sort_by() - the same, ascending by @order of two struct count */
+void counter_map_sort_by(struct counter_map *map, int (*order)(const void *, const void *));
+
 /** counter_map_fini() - free; leaves an empty one */
 void counter_map_fini(struct counter_map *map);
 

@@ -258,10 +258,7 @@ static enum btsrec_status put_edges(struct tables *tables)
 	counter_map_sort(&tables->edges);
 	for (size_t i = 0; !status && i < tables->edges.nr && tables_go_on(tables); i++)
 		merge_edge(tables, &tables->edges.table[i]);
-	counter_map_sort(&tables->places);
-	if (tables->places.nr)
-		qsort(tables->places.table, tables->places.nr, sizeof(*tables->places.table),
-		      compare_edges);
+	counter_map_sort_by(&tables->places, compare_edges);
 	for (size_t i = 0; !status && i < tables->places.nr && tables_go_on(tables); i++)
 		put_edge(tables, &tables->places.table[i]);
 	return status;

@@ -175,7 +175,7 @@ static enum btsrec_status find_candidates(struct why *why)
 		return BTSREC_OK;
 	target = (struct origin_target){ .reg = SEM_NO_REG, .address = load->address,
 					 .has_address = true,
-					 .nr_bytes = sizeof(load->address) };
+					 .nr_bytes = WHY_WORD_BYTES };
 	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(rec) && !status; cpu++)
 		if (cpu != why->cpu && btsrec_cpu(rec, cpu) &&
 		    why->nr_candidates < WHY_MAX_CANDIDATES)

@@ -12,6 +12,8 @@
 /* Of other CPUs. */
 #define WHY_MAX_CANDIDATES	4
 #define WHY_INSN_BYTES		128
+/* Of what is asked for, if nothing says how long it is. */
+#define WHY_WORD_BYTES		8
 
 struct symbol_name;
 

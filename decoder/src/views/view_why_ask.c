@@ -11,7 +11,6 @@
 #include "kernel/kread.h"
 #include "symbols/symbol.h"
 
-#define WORD_BYTES	8
 #define VECTOR_INVALID_OPCODE	6
 #define VECTOR_PAGE_FAULT	14
 /* Between a comparison and the UD2 that it leads to there is hardly more than its branch. */
@@ -31,7 +30,7 @@ static enum btsrec_status lack(struct why *why, const char *text)
 
 static void ask_reg(struct why *why, uint8_t reg)
 {
-	why->question.target = (struct origin_target){ .reg = reg, .nr_bytes = WORD_BYTES };
+	why->question.target = (struct origin_target){ .reg = reg, .nr_bytes = WHY_WORD_BYTES };
 }
 
 /* @word: what is there. */
@@ -40,7 +39,7 @@ static void ask_memory(struct why *why, uint64_t address, const char *word)
 	why->memory_word = word;
 	why->question.target = (struct origin_target){ .reg = SEM_NO_REG, .address = address,
 						       .has_address = true,
-						       .nr_bytes = WORD_BYTES };
+						       .nr_bytes = WHY_WORD_BYTES };
 }
 
 static void look(struct why *why, uint32_t place, struct reg_values_at *ret)
