@@ -72,7 +72,7 @@ static bool write_lbr(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t valu
 		return false;
 	model_update_active(cpu);
 	if (lbr_is_newest(&cpu->lbr, msr))
-		log_msr(false, "cpu=%u ip=0x%016llx LBR_FROM_TOS value=0x%llx records=%llu\n",
+		log_msr(true, "cpu=%u ip=0x%016llx LBR_FROM_TOS value=0x%llx records=%llu\n",
 			cpu->index, (unsigned long long)ip, (unsigned long long)value,
 			(unsigned long long)cpu->log->total);
 	return true;
