@@ -122,6 +122,8 @@ static inline const char *btsrec_remedy(long err, const char *otherwise)
 /* btsrec_record.c */
 int btsrec_start_this_cpu(void);
 void btsrec_stop_this_cpu(enum btsrec_reason reason);
+bool btsrec_can_record_on(const struct btsrec_pcpu *pc);
+void btsrec_record_on(void *unused);
 void btsrec_stop_for_reboot(void);
 void btsrec_yield_ends(struct btsrec_pcpu *pc);
 void btsrec_yield_ends_init(void);
@@ -134,6 +136,7 @@ bool btsrec_is_armed(void);
 int btsrec_set_freeze_on(const char *list, const char *effect);
 int btsrec_set_cpus(const char *list, const char *effect);
 void btsrec_survived_oops(void);
+void btsrec_copy_frozen(void);
 
 /* btsrec_errata.c */
 u32 btsrec_errata(enum btsrec_mode mode);
@@ -149,6 +152,30 @@ void btsrec_root_say_place(void);
 int btsrec_ring_new(unsigned int cpu);
 struct btsrec_module *btsrec_module_slot(u32 slot);
 struct btsrec_exec *btsrec_exec_slot(u64 number);
+u64 *btsrec_dir_entry(const struct btsrec_root *root, unsigned int cpu);
+u32 btsrec_constant_crc(const void *page, size_t constant_bytes);
+void *btsrec_page_new(int node);
+void btsrec_page_free_pa(u64 pa);
+int btsrec_pages_new(u64 *pas, u32 nr);
+void btsrec_pages_free(const u64 *pas, u32 nr);
+int btsrec_root_pages_new(struct btsrec_root *root);
+void btsrec_root_pages_free(struct btsrec_root *root);
+
+/* btsrec_copy.c */
+int btsrec_copy_init(void);
+void btsrec_copy_sync(void);
+void btsrec_copy_exit(void);
+int btsrec_set_on_trigger(const char *word, const char *effect);
+bool btsrec_copies(void);
+int btsrec_copy_ring_new(unsigned int cpu);
+void btsrec_copy_free(void);
+void btsrec_copy_hide(void);
+void btsrec_copy_make(void);
+void btsrec_copy_over(void);
+void btsrec_copy_queue(void);
+bool btsrec_copy_waits(void);
+int btsrec_copy_taken(void);
+void btsrec_copy_show(struct seq_file *m);
 
 /* btsrec_cpus.c */
 const char *btsrec_cpus_parse(const char *list);
@@ -173,6 +200,7 @@ int btsrec_mark(const char *text);
 
 /* btsrec_modmap.c */
 int btsrec_modmap_register(void);
+void btsrec_modmap_copy(const u64 *pas);
 void btsrec_modmap_unregister(void);
 
 /* btsrec_hook_ftrace.c or btsrec_hook_kprobe.c */

@@ -4,9 +4,10 @@
  *
  * A write is one command, with or without a newline: "arm", "disarm",
  * "freeze", "mark TEXT", "hold", "release", "freeze_on LIST", "cpus LIST",
- * "tasks LIST", "max_rate NUMBER", "freeze TEXT" and "wait".
+ * "tasks LIST", "max_rate NUMBER", "on_trigger WORD", "taken", "freeze TEXT" and "wait".
  * "freeze TEXT" is a request as that of a module, and there only if freeze_on= has "request".
- * "wait" sleeps until a freeze that freeze_on= names.  A read gives the state as
+ * "wait" sleeps until a freeze that freeze_on= names, or its copy.  "taken" gives the copy
+ * back.  A read gives the state as
  * "key: value" lines.  A hold ends with the file that it was written to.  Opening
  * it takes CAP_SYS_ADMIN: the state holds kernel addresses.
  */
@@ -106,6 +107,7 @@ static int dev_show(struct seq_file *m, void *unused)
 		   root->freeze_trigger);
 	seq_printf(m, "late_triggers: %llu\n", READ_ONCE(root->nr_late_triggers));
 	seq_printf(m, "freeze_on: %s\n", btsrec_triggers_list());
+	btsrec_copy_show(m);
 	btsrec_cpus_show(m);
 	btsrec_limits_show(m);
 	seq_printf(m, "held: %u\n", btsrec_is_held());
@@ -137,6 +139,8 @@ static int run_command(const struct file *file, char *text)
 		return argument ? btsrec_set_tasks(argument, "Not changed") : -EINVAL;
 	if (!strcmp(verb, "max_rate"))
 		return argument ? btsrec_set_max_rate(argument, "Not changed") : -EINVAL;
+	if (!strcmp(verb, "on_trigger"))
+		return argument ? btsrec_set_on_trigger(argument, "Not changed") : -EINVAL;
 	if (!strcmp(verb, "freeze") && argument && *argument)
 		return btsrec_freeze_request(argument);
 	if (argument)
@@ -147,6 +151,8 @@ static int run_command(const struct file *file, char *text)
 		btsrec_disarm();
 		return 0;
 	}
+	if (!strcmp(verb, "taken"))
+		return btsrec_copy_taken();
 	if (!strcmp(verb, "hold"))
 		return btsrec_hold(file);
 	if (!strcmp(verb, "release")) {

@@ -12,6 +12,7 @@
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/delay.h>
 #include <linux/irq_work.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -65,6 +66,11 @@ module_param(freeze_on, charp, 0444);
 MODULE_PARM_DESC(freeze_on,
 		 "Stop recording at these, too: a list of warn, soft_lockup, hung_task, rcu_stall, oops, request, tracepoint:NAME, function:NAME and function:NAME:argN:eq:VALUE with commas between them (default none)");
 
+static char *on_trigger = "freeze";
+module_param(on_trigger, charp, 0444);
+MODULE_PARM_DESC(on_trigger,
+		 "At what freeze_on= names: freeze stops until \"arm\" is written to /dev/btsrec, copy keeps a copy of the rings in memory of the same size and records on at once (default freeze)");
+
 static char *cpus = "all";
 module_param(cpus, charp, 0444);
 MODULE_PARM_DESC(cpus, "Which CPUs record: all, or a list as 0-3,8 (default all)");
@@ -83,6 +89,8 @@ static unsigned int console_records;
 module_param(console_records, uint, 0444);
 MODULE_PARM_DESC(console_records,
 		 "Print so many of the faulting CPU's newest branches to the kernel log after an oops or panic, for machines without kdump (default 0)");
+
+#define LATE_NMI_MS		1000
 
 /*
  * cpuhp_state: 0 or the dynamic CPU hotplug state while armed.  stop_reason:
@@ -288,6 +296,20 @@ static void hooks_unregister(void)
 	btsrec_perf_release();
 }
 
+/* The end of an arming, with the hooks there. */
+static int begin_with_hooks(void)
+{
+	int err = cpus_start();
+
+	if (err) {
+		hooks_unregister();
+		return err;
+	}
+	btsrec_root_page->nr_arms++;
+	btsrec_triggers_enable();
+	return 0;
+}
+
 /**
  * btsrec_arm() - begin to record on every chosen CPU that is online, now and as they come
  *
@@ -314,15 +336,10 @@ int btsrec_arm(void)
 		btsrec_disarm();
 		err = hooks_register();
 	}
+	if (!err)
+		err = begin_with_hooks();
 	if (err)
 		return err;
-	err = cpus_start();
-	if (err) {
-		hooks_unregister();
-		return err;
-	}
-	btsrec_root_page->nr_arms++;
-	btsrec_triggers_enable();
 	err = btsrec_vmcoreinfo_put_root();
 	if (err)
 		pr_warn("The VMCOREINFO note does not take the root's address (error %d); decoders will scan for it.\n",
@@ -343,6 +360,59 @@ void btsrec_disarm(void)
 	btsrec_triggers_disable();
 	cpus_stop();
 	hooks_unregister();
+}
+
+/* An NMI of the freeze may still be on its way to a CPU, for as long as a hypervisor holds it. */
+static bool all_can_record_on(void)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		const struct btsrec_pcpu *pc = per_cpu_ptr(&btsrec_pcpu, cpu);
+		int i;
+
+		for (i = 0; i < LATE_NMI_MS && READ_ONCE(pc->live); i++)
+			msleep(1);
+		if (btsrec_cpu_is_chosen(cpu) && !READ_ONCE(pc->yielded) &&
+		    !btsrec_can_record_on(pc))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * btsrec_copy_frozen() - copy what a freeze for freeze_on= has kept, and record on
+ *
+ * Where a CPU has come online meanwhile, or lost its buffer, all begin anew, as at an arming.
+ * Does nothing if there is no such freeze, or a copy that has not been taken.  May sleep.  The
+ * caller serialises.
+ */
+void btsrec_copy_frozen(void)
+{
+	bool records_on;
+
+	if (!btsrec_copies() || !btsrec_is_armed() || !btsrec_trigger_is_due() ||
+	    btsrec_copy_waits())
+		return;
+	btsrec_triggers_copy_begins();
+	cpus_read_lock();
+	records_on = all_can_record_on();
+	if (records_on) {
+		btsrec_copy_make();
+		btsrec_thaw();
+		on_each_cpu(btsrec_record_on, NULL, 1);
+		btsrec_root_page->nr_arms++;
+	}
+	cpus_read_unlock();
+	if (!records_on) {
+		cpus_stop();
+		cpus_read_lock();
+		btsrec_copy_make();
+		cpus_read_unlock();
+		btsrec_thaw();
+		begin_with_hooks();
+	}
+	btsrec_copy_over();
 }
 
 /* Policy oops=rearm, unless freeze_on= has oops; false again at unload. */
@@ -487,8 +557,9 @@ static bool __init choose_source(void)
 		pr_err("Not loaded: source=%s is unknown; use auto, bts or lbr.\n", source);
 		return false;
 	}
-	if (is_lbr || (is_auto && !bts_exists() && lbr_find()))
-		lbr_use();
+	btsrec_uses_lbr = is_lbr || (is_auto && !bts_exists() && lbr_exists());
+	if (btsrec_uses_lbr)
+		btsrec_record_bits = DEBUGCTLMSR_LBR;
 	return true;
 }
 
@@ -509,16 +580,20 @@ static int __init btsrec_init(void)
 
 	if (!bytes || which < 0 || !choose_source() || !is_known("pti", pti, "map", "refuse") ||
 	    !is_known("oops", oops, "freeze", "rearm") ||
-	    btsrec_set_freeze_on(freeze_on, "Not loaded") || btsrec_set_cpus(cpus, "Not loaded"))
+	    btsrec_set_freeze_on(freeze_on, "Not loaded") || btsrec_set_cpus(cpus, "Not loaded") ||
+	    btsrec_set_on_trigger(on_trigger, "Not loaded"))
 		return -EINVAL;
 	err = -EINVAL;
 	if (btsrec_set_tasks(tasks, "Not loaded") || btsrec_set_max_rate(max_rate, "Not loaded"))
 		goto exit_limits;
 	btsrec_console_set(console_records);
 	btsrec_yield_ends_init();
-	err = btsrec_root_new(bytes, which);
+	err = btsrec_copy_init();
 	if (err)
 		goto exit_limits;
+	err = btsrec_root_new(bytes, which);
+	if (err)
+		goto exit_copy;
 	err = btsrec_modmap_register();
 	if (err)
 		goto free_root;
@@ -551,6 +626,8 @@ unregister_modmap:
 	btsrec_modmap_unregister();
 free_root:
 	btsrec_root_free();
+exit_copy:
+	btsrec_copy_exit();
 exit_limits:
 	btsrec_limits_exit();
 	return err;
@@ -568,6 +645,7 @@ static void __exit btsrec_exit(void)
 	unregister_reboot_notifier(&reboot_notifier);
 	btsrec_modmap_unregister();
 	btsrec_root_free();
+	btsrec_copy_exit();
 }
 
 module_init(btsrec_init);

@@ -105,6 +105,22 @@ static void add_module(struct module *mod)
 	WRITE_ONCE(slot->state, BTSREC_MODULE_LIVE);
 }
 
+/**
+ * btsrec_modmap_copy() - copy the module map
+ * @pas: its pages
+ *
+ * May sleep.
+ */
+void btsrec_modmap_copy(const u64 *pas)
+{
+	u32 i;
+
+	mutex_lock(&map_mutex);
+	for (i = 0; i < BTSREC_NR_MODULE_PAGES; i++)
+		copy_page(__va(pas[i]), __va(btsrec_root_page->module_pa[i]));
+	mutex_unlock(&map_mutex);
+}
+
 static int on_module_change(struct notifier_block *nb, unsigned long state, void *data)
 {
 	struct btsrec_module *slot;

@@ -79,7 +79,7 @@ static void begin_recording(struct btsrec_pcpu *pc, const struct btsrec_time *ti
 		btsrec_annot_put(pc, BTSREC_ANNOT_TIME, time, sizeof(*time));
 	btsrec_annot_resume(pc, resume_kind(reason), reason, stop_tsc);
 	WRITE_ONCE(pc->page->since_tsc, time->tsc);
-	debugctl = (debugctl & ~btsrec_filter_bits) | pc->on_bits;
+	debugctl = (debugctl & ~BTS_OFF_BITS) | pc->on_bits;
 	btsrec_limit(pc, current, &debugctl);
 	btsrec_resume(pc, debugctl);
 }
@@ -111,6 +111,36 @@ int btsrec_start_this_cpu(void)
 		begin_recording(pc, &time);
 	local_irq_restore(flags);
 	return err;
+}
+
+/**
+ * btsrec_can_record_on() - can btsrec_record_on() begin on a CPU?
+ * @pc: the CPU's
+ *
+ * Not on one that came online, or whose DS area was taken, since the freeze.
+ */
+bool btsrec_can_record_on(const struct btsrec_pcpu *pc)
+{
+	return pc->page && READ_ONCE(pc->page->state) == BTSREC_CPU_FROZEN &&
+	       !READ_ONCE(pc->live) && bts_fields_are_held(pc);
+}
+
+/**
+ * btsrec_record_on() - record again on this CPU, whose freeze is over
+ * @unused: for on_each_cpu()
+ *
+ * On each CPU, with interrupts off.  The area is claimed still, so that this takes no thread of the
+ * CPU: one that is locked up has none.
+ */
+void btsrec_record_on(void *unused)
+{
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
+	struct btsrec_time now = { .tsc = rdtsc_ordered() };
+
+	if (READ_ONCE(leaving) || !btsrec_can_record_on(pc))
+		return;
+	bts_switch_off();
+	begin_recording(pc, &now);
 }
 
 static void publish_stopped(struct btsrec_pcpu *pc, enum btsrec_reason reason)

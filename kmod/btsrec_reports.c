@@ -50,7 +50,7 @@ static __always_inline void pause_for_report(enum btsrec_reason reason)
 
 	raw_local_irq_save(flags);
 	pause_here(NULL, reason);
-	if (btsrec_freezes_on(reason))
+	if (btsrec_freezes_on(reason) && !btsrec_trigger_is_missed())
 		btsrec_trigger_freeze(NULL, reason, NULL);
 	raw_local_irq_restore(flags);
 	if (in_hardirq())

@@ -26,13 +26,23 @@
 struct btsrec_root *btsrec_root_page;
 u64 btsrec_root_pa;
 
-/* CRC-32 of zlib over the constant part; the field itself is still zero. */
-static u32 constant_crc(const void *page, size_t constant_bytes)
+/**
+ * btsrec_constant_crc() - CRC-32 of zlib over the constant part of a page
+ * @page: the page, whose field for it is zero still
+ * @constant_bytes: of the part
+ */
+u32 btsrec_constant_crc(const void *page, size_t constant_bytes)
 {
 	return ~crc32_le(~0, page, constant_bytes);
 }
 
-static void *page_new(int node)
+/**
+ * btsrec_page_new() - a zeroed page
+ * @node: where it shall be
+ *
+ * Return: the page; NULL: there is none.
+ */
+void *btsrec_page_new(int node)
 {
 	struct page *page = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
 					     __GFP_RETRY_MAYFAIL, 0);
@@ -40,8 +50,11 @@ static void *page_new(int node)
 	return page ? page_address(page) : NULL;
 }
 
-/* Wiped, so that no valid descriptor stays in free memory. */
-static void page_free_pa(u64 pa)
+/**
+ * btsrec_page_free_pa() - free a page, wiped, so that no valid descriptor stays in free memory
+ * @pa: its address; 0: there is none
+ */
+void btsrec_page_free_pa(u64 pa)
 {
 	if (!pa)
 		return;
@@ -49,12 +62,19 @@ static void page_free_pa(u64 pa)
 	free_page((unsigned long)__va(pa));
 }
 
-static int pages_new(u64 *pas, u32 nr)
+/**
+ * btsrec_pages_new() - several zeroed pages
+ * @pas: where their addresses go
+ * @nr: how many
+ *
+ * Return: 0; -ENOMEM: some are there.
+ */
+int btsrec_pages_new(u64 *pas, u32 nr)
 {
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		void *page = page_new(NUMA_NO_NODE);
+		void *page = btsrec_page_new(NUMA_NO_NODE);
 
 		if (!page)
 			return -ENOMEM;
@@ -63,10 +83,40 @@ static int pages_new(u64 *pas, u32 nr)
 	return 0;
 }
 
-static void pages_free(const u64 *pas, u32 nr)
+/**
+ * btsrec_pages_free() - free several pages
+ * @pas: their addresses; 0: there is none
+ * @nr: how many
+ */
+void btsrec_pages_free(const u64 *pas, u32 nr)
 {
 	while (nr--)
-		page_free_pa(pas[nr]);
+		btsrec_page_free_pa(pas[nr]);
+}
+
+/**
+ * btsrec_root_pages_new() - the pages that a root names
+ * @root: whose
+ *
+ * Return: 0; -ENOMEM: some are there.
+ */
+int btsrec_root_pages_new(struct btsrec_root *root)
+{
+	return btsrec_pages_new(root->cpu_dir_pa, root->nr_cpu_dir_pages) ?:
+	       btsrec_pages_new(root->module_pa, BTSREC_NR_MODULE_PAGES) ?:
+	       btsrec_pages_new(root->exec_pa, BTSREC_NR_EXEC_PAGES);
+}
+
+/**
+ * btsrec_root_pages_free() - free those that are there, and the root
+ * @root: the root
+ */
+void btsrec_root_pages_free(struct btsrec_root *root)
+{
+	btsrec_pages_free(root->cpu_dir_pa, BTSREC_MAX_CPU_DIR_PAGES);
+	btsrec_pages_free(root->module_pa, BTSREC_NR_MODULE_PAGES);
+	btsrec_pages_free(root->exec_pa, BTSREC_NR_EXEC_PAGES);
+	btsrec_page_free_pa(__pa(root));
 }
 
 static void root_describe(struct btsrec_root *root, u64 ring_bytes, enum btsrec_mode mode)
@@ -109,11 +159,9 @@ int btsrec_root_new(u64 ring_bytes, enum btsrec_mode mode)
 		goto fail;
 	btsrec_root_page = root;
 	root_describe(root, ring_bytes, mode);
-	if (pages_new(root->cpu_dir_pa, root->nr_cpu_dir_pages) ||
-	    pages_new(root->module_pa, BTSREC_NR_MODULE_PAGES) ||
-	    pages_new(root->exec_pa, BTSREC_NR_EXEC_PAGES))
+	if (btsrec_root_pages_new(root))
 		goto fail;
-	root->crc32 = constant_crc(root, root->constant_bytes);
+	root->crc32 = btsrec_constant_crc(root, root->constant_bytes);
 	root->state = BTSREC_ROOT_LOADED;
 	btsrec_root_pa = root->self_pa;
 	return 0;
@@ -143,11 +191,17 @@ void btsrec_root_say_place(void)
 void btsrec_root_forget(void)
 {
 	WRITE_ONCE(btsrec_root_page->magic, 0);
+	btsrec_copy_hide();
 }
 
-static u64 *dir_entry(unsigned int cpu)
+/**
+ * btsrec_dir_entry() - where a root has the address of a CPU's page
+ * @root: the root
+ * @cpu: the CPU
+ */
+u64 *btsrec_dir_entry(const struct btsrec_root *root, unsigned int cpu)
 {
-	u64 *dir = __va(btsrec_root_page->cpu_dir_pa[cpu / BTSREC_PAS_PER_PAGE]);
+	u64 *dir = __va(root->cpu_dir_pa[cpu / BTSREC_PAS_PER_PAGE]);
 
 	return &dir[cpu % BTSREC_PAS_PER_PAGE];
 }
@@ -162,8 +216,8 @@ static void ring_free(struct btsrec_pcpu *pc)
 	kvfree(pc->pages);
 	free_page((unsigned long)pc->scratch);
 	if (pc->page) {
-		pages_free(pc->page->list_pa, BTSREC_MAX_LIST_PAGES);
-		page_free_pa(__pa(pc->page));
+		btsrec_pages_free(pc->page->list_pa, BTSREC_MAX_LIST_PAGES);
+		btsrec_page_free_pa(__pa(pc->page));
 	}
 	memset(pc, 0, sizeof(*pc));
 }
@@ -183,13 +237,11 @@ void btsrec_root_free(void)
 	btsrec_root_pa = 0;
 	btsrec_root_page = NULL;
 	root->magic = 0;
+	btsrec_copy_free();
 	btsrec_map_free();
 	for_each_possible_cpu(cpu)
 		ring_free(per_cpu_ptr(&btsrec_pcpu, cpu));
-	pages_free(root->cpu_dir_pa, BTSREC_MAX_CPU_DIR_PAGES);
-	pages_free(root->module_pa, BTSREC_NR_MODULE_PAGES);
-	pages_free(root->exec_pa, BTSREC_NR_EXEC_PAGES);
-	page_free_pa(__pa(root));
+	btsrec_root_pages_free(root);
 }
 
 static int ring_pages_new(struct btsrec_pcpu *pc, int node)
@@ -213,7 +265,7 @@ static int ring_lists_new(struct btsrec_pcpu *pc)
 	struct btsrec_cpu *page = pc->page;
 	u32 i;
 
-	if (pages_new(page->list_pa, page->nr_list_pages))
+	if (btsrec_pages_new(page->list_pa, page->nr_list_pages))
 		return -ENOMEM;
 	for (i = 0; i < page->nr_ring_pages; i++) {
 		u64 *list = __va(page->list_pa[i / BTSREC_PAS_PER_PAGE]);
@@ -240,7 +292,7 @@ static void cpu_describe(struct btsrec_pcpu *pc, unsigned int cpu)
 	page->ds_pa = slow_virt_to_phys(ds);
 	page->source = btsrec_uses_lbr ? BTSREC_SOURCE_LBR : BTSREC_SOURCE_BTS;
 	page->nr_last_branches = btsrec_uses_lbr ? lbr_nr_entries() : 0;
-	page->crc32 = constant_crc(page, page->constant_bytes);
+	page->crc32 = btsrec_constant_crc(page, page->constant_bytes);
 }
 
 static int ring_build(struct btsrec_pcpu *pc, unsigned int cpu)
@@ -248,8 +300,8 @@ static int ring_build(struct btsrec_pcpu *pc, unsigned int cpu)
 	u64 ring_bytes = btsrec_root_page->ring_bytes;
 	int err, node = cpu_to_node(cpu);
 
-	pc->page = page_new(node);
-	pc->scratch = page_new(node);
+	pc->page = btsrec_page_new(node);
+	pc->scratch = btsrec_page_new(node);
 	if (!pc->page || !pc->scratch)
 		return -ENOMEM;
 	pc->page->nr_ring_pages = DIV_ROUND_UP(ring_bytes, PAGE_SIZE);
@@ -272,36 +324,40 @@ static void say_no_ring(unsigned int cpu, int err)
 		pr_err("Not armed: page-table isolation (PTI) is on and the page tables of this kernel have no free place that they share for the ring of CPU %u; boot with \"nopti\" on the kernel command line if that is acceptable.\n",
 		       cpu);
 	else
-		pr_err("Not armed: there is no free memory for a ring of %llu bytes for CPU %u; choose a smaller ring_bytes.\n",
-		       btsrec_root_page->ring_bytes, cpu);
+		pr_err("Not armed: there is no free memory for a ring of %llu bytes for CPU %u%s; choose a smaller ring_bytes.\n",
+		       btsrec_root_page->ring_bytes, cpu,
+		       btsrec_copies() ? " and for its copy (on_trigger=copy)" : "");
 }
 
 /**
  * btsrec_ring_new() - give a CPU its ring, filled with poison, and publish it
  * @cpu: the CPU
  *
- * Does nothing if the CPU has one: a ring lives until the module goes.  May
- * sleep.
+ * Does nothing if the CPU has one: a ring lives until the module goes.  With on_trigger=copy there
+ * is memory for its copy, too.  May sleep.
  *
- * Return: 0; -ENOMEM, or -ENOSPC (see btsrec_map()), after a printed sentence,
- * with nothing allocated.
+ * Return: 0; -ENOMEM, or -ENOSPC (see btsrec_map()), after a printed sentence: there is no ring, or
+ * no memory for its copy.
  */
 int btsrec_ring_new(unsigned int cpu)
 {
 	struct btsrec_pcpu *pc = per_cpu_ptr(&btsrec_pcpu, cpu);
 	int err;
 
-	if (pc->page)
-		return 0;
-	err = ring_build(pc, cpu);
-	if (err) {
-		say_no_ring(cpu, err);
-		ring_free(pc);
-		return err;
+	if (!pc->page) {
+		err = ring_build(pc, cpu);
+		if (err) {
+			say_no_ring(cpu, err);
+			ring_free(pc);
+			return err;
+		}
+		smp_wmb();	/* the directory names whole CPU pages only */
+		WRITE_ONCE(*btsrec_dir_entry(btsrec_root_page, cpu), pc->page->self_pa);
 	}
-	smp_wmb();	/* the directory names whole CPU pages only */
-	WRITE_ONCE(*dir_entry(cpu), pc->page->self_pa);
-	return 0;
+	err = btsrec_copy_ring_new(cpu);
+	if (err)
+		say_no_ring(cpu, err);
+	return err;
 }
 
 /**

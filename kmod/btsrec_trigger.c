@@ -27,6 +27,9 @@
 /* BIT(enum btsrec_reason); 0 while nothing is registered, so that no hook freezes. */
 u32 btsrec_freeze_on;
 
+/* From the beginning of a copy until it has been taken. */
+bool btsrec_counts_only;
+
 /* A freeze that is to be reported, until the next arming. */
 static bool is_due;
 static DECLARE_WAIT_QUEUE_HEAD(due_queue);
@@ -34,9 +37,20 @@ static DECLARE_WAIT_QUEUE_HEAD(due_queue);
 static void wake_waiters(struct irq_work *unused)
 {
 	wake_up_interruptible_all(&due_queue);
+	btsrec_copy_queue();
 }
 
 static DEFINE_IRQ_WORK(wake_work, wake_waiters);
+
+/**
+ * btsrec_trigger_count() - count what freeze_on= names and does not freeze
+ *
+ * In any context.
+ */
+void btsrec_trigger_count(void)
+{
+	atomic64_inc((atomic64_t *)&btsrec_root_page->nr_missed_triggers);
+}
 
 /**
  * btsrec_trigger_due() - the freeze is one that freeze_on= names
@@ -49,14 +63,31 @@ void btsrec_trigger_due(void)
 	irq_work_queue(&wake_work);
 }
 
+/** btsrec_trigger_is_due() - is there such a freeze, which is neither copied nor forgotten? */
+bool btsrec_trigger_is_due(void)
+{
+	return READ_ONCE(is_due) && btsrec_is_frozen();
+}
+
+/** btsrec_trigger_wake() - what there is to wait for, or to be copied, may have changed */
+void btsrec_trigger_wake(void)
+{
+	irq_work_queue(&wake_work);
+}
+
+static bool has_history(void)
+{
+	return btsrec_copy_waits() || (btsrec_trigger_is_due() && !btsrec_copies());
+}
+
 /**
- * btsrec_trigger_wait() - sleep until a freeze that freeze_on= names
+ * btsrec_trigger_wait() - sleep until a freeze that freeze_on= names, or the copy of one
  *
  * Return: 0; -ERESTARTSYS: a signal came.
  */
 int btsrec_trigger_wait(void)
 {
-	return wait_event_interruptible(due_queue, READ_ONCE(is_due) && btsrec_is_frozen());
+	return wait_event_interruptible(due_queue, has_history());
 }
 
 /**
@@ -262,6 +293,29 @@ void btsrec_triggers_enable(void)
 }
 
 /**
+ * btsrec_triggers_copy_begins() - count what the list names from now on
+ *
+ * When this returns nothing freezes that it names, and all that did is in what will be copied.
+ */
+void btsrec_triggers_copy_begins(void)
+{
+	WRITE_ONCE(btsrec_counts_only, true);
+	btsrec_freezers_sync();
+	WRITE_ONCE(is_due, false);
+}
+
+/**
+ * btsrec_triggers_copy_taken() - freeze again where the list says so
+ *
+ * What an oops froze meanwhile is copied now, if the list has oops.
+ */
+void btsrec_triggers_copy_taken(void)
+{
+	WRITE_ONCE(btsrec_counts_only, false);
+	btsrec_trigger_wake();
+}
+
+/**
  * btsrec_triggers_disable() - no longer; when this returns nothing freezes that the list names
  *
  * The hooks stay.
@@ -291,6 +345,8 @@ void btsrec_triggers_exit(void)
 	unsigned int i, j;
 
 	irq_work_sync(&wake_work);
+	btsrec_copy_sync();
+	irq_work_sync(&wake_work);	/* the worker's own */
 	for (i = 0; i < ARRAY_SIZE(sets); i++)
 		for (j = 0; j < BTSREC_MAX_TRIGGERS; j++)
 			btsrec_hook_exit(&sets[i].triggers[j].hook);

@@ -74,16 +74,22 @@ const char *btsrec_trigger_list_parse(const char *list, struct btsrec_trigger_se
 
 /* btsrec_trigger.c */
 extern u32 btsrec_freeze_on;
+extern bool btsrec_counts_only;
 int btsrec_triggers_set(const char *list, const char **ret_why);
 void btsrec_triggers_register(void);
 void btsrec_triggers_enable(void);
 void btsrec_triggers_disable(void);
+void btsrec_triggers_copy_begins(void);
+void btsrec_triggers_copy_taken(void);
 void btsrec_triggers_unregister(void);
 void btsrec_triggers_exit(void);
 const char *btsrec_triggers_list(void);
 void btsrec_trigger_freeze(const struct pt_regs *regs, enum btsrec_reason reason,
 			   const char *trigger);
+void btsrec_trigger_count(void);
 void btsrec_trigger_due(void);
+bool btsrec_trigger_is_due(void);
+void btsrec_trigger_wake(void);
 int btsrec_trigger_wait(void);
 
 /* Does @reason freeze? Of BTSREC_REASON_OOPS: and is it reported, and recorded on after it? */
@@ -92,25 +98,35 @@ static __always_inline bool btsrec_freezes_on(enum btsrec_reason reason)
 	return READ_ONCE(btsrec_freeze_on) & BIT(reason);
 }
 
+/* Is a copy to be taken before what freeze_on= names freezes again? This one is counted then. */
+static __always_inline bool btsrec_trigger_is_missed(void)
+{
+	if (likely(!READ_ONCE(btsrec_counts_only)))
+		return false;
+	btsrec_trigger_count();
+	return true;
+}
+
 /*
  * Stop here, if @reason freezes, and freeze the others.  Interrupts stay off: the handling of one
  * that came between would not be recorded, or end the pause.  btsrec_triggers_disable() waits for
- * all that had them off.  The rest is as btsrec_trigger_freeze() has it.  Returns whether it does.
+ * all that had them off.  The rest is as btsrec_trigger_freeze() has it.  Returns whether it does,
+ * or has been counted.
  */
 static __always_inline bool btsrec_trigger_stop(const struct pt_regs *regs,
 						enum btsrec_reason reason, const char *trigger)
 {
 	unsigned long flags;
-	bool freezes;
+	bool is_named;
 
 	raw_local_irq_save(flags);
-	freezes = btsrec_freezes_on(reason);
-	if (likely(freezes)) {
+	is_named = btsrec_freezes_on(reason);
+	if (likely(is_named) && !btsrec_trigger_is_missed()) {
 		pause_here(NULL, reason);
 		btsrec_trigger_freeze(regs, reason, trigger);
 	}
 	raw_local_irq_restore(flags);
-	return freezes;
+	return is_named;
 }
 
 #endif /* BTSREC_TRIGGER_H */

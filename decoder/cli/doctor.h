@@ -43,6 +43,8 @@ enum doctor_level {
  * @nr_records, @recorded_ms: branches of all CPUs, at least, and in how much time of theirs.
  * @nr_last_branches: how long a history is where the source is LBR; 0: it is BTS, or not known.
  * @freeze_on: what the recorder stops for besides a crash, as /dev/btsrec has it; "": not known.
+ * @copies: it copies the rings then, and records on; @nr_copies: how often it has.
+ * @nr_missed: of what @freeze_on names, while a copy had not been taken.
  * @nr_foreign_stops: how often a CPU's BTS was found off by another's hand.
  * @conf_errno: why /etc/btsrec.conf could not be read; 0: it was, or there is none.
  * @crash_bytes: memory that is reserved for the capture kernel.
@@ -73,6 +75,8 @@ struct doctor_facts {
 	unsigned int nr_missing_hooks;
 	char missing_hooks[160];
 	char freeze_on[256];
+	bool copies;
+	uint64_t nr_copies, nr_missed;
 	int conf_errno;
 	bool is_crash_kernel_loaded, captures;
 	uint64_t crash_bytes;

@@ -238,6 +238,12 @@ static void take_state(struct doctor_facts *facts, char *line)
 		facts->nr_last_branches = (unsigned int)value_of(line, ": ");
 	else if (!strncmp(line, "freeze_on: ", 11))
 		snprintf(facts->freeze_on, sizeof(facts->freeze_on), "%.255s", line + 11);
+	else if (!strncmp(line, "on_trigger: ", 12))
+		facts->copies = !strcmp(line + 12, "copy");
+	else if (!strncmp(line, "copies: ", 8))
+		facts->nr_copies = value_of(line, ": ");
+	else if (!strncmp(line, "missed_triggers: ", 17))
+		facts->nr_missed = value_of(line, ": ");
 	else if (!strncmp(line, "cpus: ", 6))
 		snprintf(facts->cpus, sizeof(facts->cpus), "%.255s", line + 6);
 	else if (!strncmp(line, "left_out: ", 10))

@@ -160,9 +160,19 @@ static void judge_hooks(const struct doctor_facts *facts, struct doctor_report *
 
 static void judge_freeze_on(const struct doctor_facts *facts, struct doctor_report *report)
 {
-	if (*facts->freeze_on && strcmp(facts->freeze_on, "none"))
+	bool is_set = *facts->freeze_on && strcmp(facts->freeze_on, "none");
+
+	if (is_set && facts->copies)
+		find(report, "freeze-on", DOCTOR_GOOD, "",
+		     "The recorder copies its rings for %s: %llu times so far.", facts->freeze_on,
+		     (unsigned long long)facts->nr_copies);
+	else if (is_set)
 		find(report, "freeze-on", DOCTOR_GOOD, "",
 		     "Besides a crash the recorder stops for %s.", facts->freeze_on);
+	if (facts->nr_missed)
+		find(report, "missed", DOCTOR_GOOD, "",
+		     "What FREEZE_ON names was reached %llu times while a copy had not been taken.",
+		     (unsigned long long)facts->nr_missed);
 }
 
 static void judge_left_out(const struct doctor_facts *facts, struct doctor_report *report)

@@ -116,6 +116,10 @@ void doctor_print_prometheus(const struct doctor_report *report, const struct do
 	       facts->nr_skipped);
 	metric("foreign_stops_total", "counter", "Times that somebody else ended recording.",
 	       facts->nr_foreign_stops);
+	metric("copies_total", "counter", "Copies of the rings at what FREEZE_ON names.",
+	       facts->nr_copies);
+	metric("missed_triggers_total", "counter",
+	       "What FREEZE_ON names, while a copy had not been taken.", facts->nr_missed);
 	metric("execs_total", "counter", "Programs that were started.", facts->nr_execs);
 	metric("arms_total", "counter", "Times that the recorder was armed.", facts->nr_arms);
 }

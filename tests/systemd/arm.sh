@@ -81,8 +81,8 @@ expect 0 "" "$arm" possible
 stub modprobe "echo \"\$*\" >'$work/modprobe'; printf '$armed' >'$work/device'"
 stub dmesg "printf '[    1.0] btsrec: Not loaded: no BTS here; do this.\n[    2.0] other: text\n'"
 expect 0 "Recording on 2 CPUs" env RING_BYTES=64K SOURCE=lbr OOPS=rearm CPUS=0-1 TASKS=comm:a MAX_RATE=5 \
-	"$arm" start
-grep -qx "btsrec ring_bytes=64K source=lbr oops=rearm cpus=0-1 tasks=comm:a max_rate=5" "$work/modprobe" ||
+	FREEZE_ON=warn ON_TRIGGER=copy "$arm" start
+grep -qx "btsrec ring_bytes=64K source=lbr oops=rearm cpus=0-1 tasks=comm:a max_rate=5 freeze_on=warn on_trigger=copy" "$work/modprobe" ||
 	fault "modprobe got '$(cat "$work/modprobe")'"
 rm "$work/modprobe"
 expect 0 "Recording on 2 CPUs" "$arm" start
@@ -165,6 +165,25 @@ stub btsrec "exit 4"
 : >"$work/told"
 expect 1 "No report of a freeze (ksys_sync): the history could not be written" \
 	env FREEZE_ON=warn FREEZE_REPORTS_PER_DAY=9 sh "$work/watch.told" run
+# A copy is given back, and nothing armed; the recorder has gone on.
+printf 'state: armed\nfreeze_trigger: \ncopy_pa: 0x1000\ncopy_trigger: ksys_sync\nfreeze_on: warn\n' \
+	>"$work/device"
+stub btsrec "[ \"\$1\" = snapshot ] && for out; do :; done && echo a history >\"\$out\""
+rm "$BTSREC_STATE/freezes"
+: >"$work/told"
+expect 1 "The history of a freeze (ksys_sync) is in $work/state/captures.*" \
+	env FREEZE_ON=warn FREEZE_REPORTS_PER_DAY=2 sh "$work/watch.told" run
+said=$(sed 's/^sleep 86[0-9]*$/sleep a day/' "$work/told")
+[ "$said" = "wait
+taken
+wait
+taken
+wait
+freeze_on none
+taken
+sleep a day
+freeze_on warn
+wait" ] || fault "of copies the watch wrote: $said"
 rm "$work/bin/btsrec" "$work/bin/sleep" "$work/device"
 
 # In the capture kernel nothing fails, and the file is there or not.

@@ -125,6 +125,10 @@ put /dev/btsrec "state: armed\nhooks_missing: 2\nmissing_hook: report_bug: the h
 expect 1 "^degraded  *hooks .*without 2 hooks in the kernel: report_bug, _printk\.$" "kernel log"
 put /dev/btsrec "state: armed\nfreeze_on: warn,function:ksys_sync\nhooks_missing: 0\n$recording"
 expect 0 "^good  *freeze-on .*stops for warn,function:ksys_sync\.$"
+put /dev/btsrec "state: armed\nfreeze_on: warn\non_trigger: copy\ncopies: 3\nmissed_triggers: 0\n$recording"
+expect 0 "^good  *freeze-on .*copies its rings for warn: 3 times so far\.$"
+put /dev/btsrec "state: armed\nfreeze_on: warn\non_trigger: copy\ncopies: 3\nmissed_triggers: 7\n$recording"
+expect 0 "^good  *missed .*7 times .*a copy had not been taken\.$"
 put /dev/btsrec "state: armed\nfreeze_on: none\nhooks_missing: 0\n$recording"
 expect 0
 put /dev/btsrec "state: armed\ncpus: 0\nleft_out: 1\n${recording%cpu1*}"

@@ -112,37 +112,6 @@ static enum btsrec_status read_parts(struct fetch *fetch, uint64_t nr_bytes)
 	return BTSREC_OK;
 }
 
-/* Are all bytes of slot @i of the window valid? */
-static bool slot_valid(const struct fetch *fetch, uint64_t i)
-{
-	uint64_t begin = i * BTSREC_RECORD_BYTES;
-	uint64_t end = begin + BTSREC_RECORD_BYTES;
-	uint64_t page = begin / BTSREC_PAGE_BYTES;
-	uint64_t page_end = (page + 1) * BTSREC_PAGE_BYTES;
-
-	if (fetch->valid_bytes[page] < min_u64(end, page_end) - page * BTSREC_PAGE_BYTES)
-		return false;
-	return end <= page_end || fetch->valid_bytes[page + 1] >= end - page_end;
-}
-
-static struct btsrec_record *slot_address(const struct fetch *fetch, uint64_t i)
-{
-	return (struct btsrec_record *)(fetch->window + i * BTSREC_RECORD_BYTES);
-}
-
-static void settle_window(struct fetch *fetch)
-{
-	const struct fetch_settle *settle = &fetch->ring.settle;
-
-	for (uint64_t i = 0; settle->fn && i < fetch->nr_window; i++) {
-		struct btsrec_record *record = slot_address(fetch, i);
-
-		if ((fetch->all_valid || slot_valid(fetch, i)) &&
-		    record_is_branch(record, fetch->ring.va_bits))
-			settle->fn(settle->arg, settle->cr3, record);
-	}
-}
-
 /* The one that has @slot. */
 static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
 {
@@ -156,17 +125,33 @@ static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
 	fetch->all_valid = read_window(fetch, nr_slots);
 	if (!fetch->all_valid)
 		status = read_parts(fetch, nr_slots * BTSREC_RECORD_BYTES);
-	if (status)
-		return status;
-	fetch->nr_window = nr_slots;
-	settle_window(fetch);
-	return BTSREC_OK;
+	if (!status)
+		fetch->nr_window = nr_slots;
+	return status;
 }
 
 static bool in_window(const struct fetch *fetch, uint64_t slot)
 {
 	/* A slot below the window makes the difference huge. */
 	return slot - fetch->window_slot < fetch->nr_window;
+}
+
+/* Are all bytes of slot @i of the window valid? */
+static bool slot_valid(const struct fetch *fetch, uint64_t i)
+{
+	uint64_t begin = i * BTSREC_RECORD_BYTES;
+	uint64_t end = begin + BTSREC_RECORD_BYTES;
+	uint64_t page = begin / BTSREC_PAGE_BYTES;
+	uint64_t page_end = (page + 1) * BTSREC_PAGE_BYTES;
+
+	if (fetch->valid_bytes[page] < min_u64(end, page_end) - page * BTSREC_PAGE_BYTES)
+		return false;
+	return end <= page_end || fetch->valid_bytes[page + 1] >= end - page_end;
+}
+
+static const struct btsrec_record *slot_address(const struct fetch *fetch, uint64_t i)
+{
+	return (const struct btsrec_record *)(fetch->window + i * BTSREC_RECORD_BYTES);
 }
 
 enum btsrec_status fetch_next(struct fetch *fetch, struct ring_run *ret)

@@ -6,9 +6,13 @@
  * pages that it writes are copied; afterwards only those copies are asked.  All
  * other memory is read when it is wanted, and nothing of it is kept: a decoder
  * sees the code and the tasks of now.
+ *
+ * With on_trigger=copy the recorder may have made a copy, with a root of its own.  Until that has
+ * been taken it is what is read, and nothing is held for it.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +34,7 @@
  * @device_fd: the hold ends with it at the latest.
  * @pages: bits of a page: the address of its copy.
  * @keep: pages that are read are copied.
+ * @vmcoreinfo: the kernel's, which names @root_pa.
  */
 struct live {
 	int device_fd;
@@ -39,6 +44,8 @@ struct live {
 	struct pageset pages;
 	bool keep;
 	uint64_t root_pa;
+	bool is_copy;
+	char *vmcoreinfo;
 };
 
 static uint8_t *copy_of(const struct pageset_page *page)
@@ -60,6 +67,7 @@ static void live_free(void *data)
 	if (!live)
 		return;
 	forget_copies(live);
+	free(live->vmcoreinfo);
 	mkdump_free(live->core);
 	mkdump_file_fini(&live->index);
 	if (live->core_fd >= 0)
@@ -140,11 +148,28 @@ static enum btsrec_status live_read_pa(void *arg, uint64_t pa, void *buf, size_t
 
 /* --- Opening ------------------------------------------------------------ */
 
-static enum btsrec_status open_device(struct live *live, struct msg *msg)
+/* Which root is to be read: that of a copy comes and goes. */
+static enum btsrec_status read_state(struct live *live, struct msg *msg)
 {
 	char state[STATE_BYTES] = "";
-	const char *root;
+	const char *root, *copy;
+	uint64_t copy_pa;
 
+	if (lseek(live->device_fd, 0, SEEK_SET) < 0 ||
+	    read(live->device_fd, state, sizeof(state) - 1) < 0)
+		return msg_set(msg, BTSREC_ERR_IO, DEVICE ": %s", strerror(errno));
+	root = strstr(state, "root_pa: ");
+	if (!root)
+		return msg_set(msg, BTSREC_ERR_IO, DEVICE " does not say where its root is");
+	copy = strstr(state, "copy_pa: ");
+	copy_pa = copy ? strtoull(copy + strlen("copy_pa: "), NULL, 16) : 0;
+	live->is_copy = copy_pa;
+	live->root_pa = copy_pa ? copy_pa : strtoull(root + strlen("root_pa: "), NULL, 16);
+	return BTSREC_OK;
+}
+
+static enum btsrec_status open_device(struct live *live, struct msg *msg)
+{
 	live->device_fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (live->device_fd < 0 && errno == ENOENT)
 		return msg_set(msg, BTSREC_ERR_IO,
@@ -152,12 +177,6 @@ static enum btsrec_status open_device(struct live *live, struct msg *msg)
 	if (live->device_fd < 0)
 		return msg_set(msg, BTSREC_ERR_IO, DEVICE ": %s%s", strerror(errno),
 			       errno == EACCES || errno == EPERM ? "; be root" : "");
-	if (read(live->device_fd, state, sizeof(state) - 1) < 0)
-		return msg_set(msg, BTSREC_ERR_IO, DEVICE ": %s", strerror(errno));
-	root = strstr(state, "root_pa: ");
-	if (!root)
-		return msg_set(msg, BTSREC_ERR_IO, DEVICE " does not say where its root is");
-	live->root_pa = strtoull(root + strlen("root_pa: "), NULL, 16);
 	return BTSREC_OK;
 }
 
@@ -224,9 +243,22 @@ static enum btsrec_status copy_all(const struct btsrec_image *image,
 	return status;
 }
 
+/* Has the copy been taken, and perhaps another one made? Either changes the page of its root. */
+static bool was_taken(struct live *live)
+{
+	uint8_t then[BTSREC_PAGE_BYTES], now[BTSREC_PAGE_BYTES];
+	size_t nr_bytes;
+
+	return live_read_pa(live, live->root_pa, then, sizeof(then), &nr_bytes) ||
+	       mkdump_read_pa(live->core, live->root_pa, now, sizeof(now), &nr_bytes) ||
+	       memcmp(then, now, sizeof(now));
+}
+
 /* Did a CPU record while it was being copied? Such as one that has come online meanwhile. */
 static bool was_moved(struct live *live, const struct located *located)
 {
+	if (live->is_copy)
+		return was_taken(live);
 	for (unsigned int cpu = 0; cpu < located->nr_cpus; cpu++) {
 		const struct located_cpu *lc = located->cpus[cpu];
 		uint64_t then_kva, now_kva;
@@ -261,7 +293,9 @@ static enum btsrec_status copy_recorder(struct live *live, const struct btsrec_i
 			msg_set(msg, status, "copying the rings: %s", btsrec_status_str(status));
 	}
 	live->keep = false;
-	*ret_moved = !status && was_moved(live, located);
+	*ret_moved = status ? live->is_copy && was_taken(live) : was_moved(live, located);
+	if (*ret_moved)
+		status = BTSREC_OK;
 	located_free(located);
 	diags_fini(&diags);
 	return status;
@@ -277,7 +311,9 @@ static enum btsrec_status hold_and_copy(struct live *live, const struct btsrec_i
 		struct msg ignored = { 0 };
 
 		forget_copies(live);
-		status = command(live, "hold", msg);
+		status = read_state(live, msg);
+		if (!status && !live->is_copy)
+			status = command(live, "hold", msg);
 		if (!status)
 			status = copy_recorder(live, image, msg, &moved);
 		command(live, "release", &ignored);
@@ -286,6 +322,22 @@ static enum btsrec_status hold_and_copy(struct live *live, const struct btsrec_i
 		return msg_set(msg, BTSREC_ERR_IO, "a CPU went on recording each time that its "
 			       "ring was copied; is one going offline and online?");
 	return status;
+}
+
+/* As the kernel has it, but for the line of the root. */
+static enum btsrec_status make_vmcoreinfo(struct live *live, struct msg *msg)
+{
+	const char *text = mkdump_vmcoreinfo(live->core);
+	const char *line = text ? strstr(text, BTSREC_VMCOREINFO_KEY) : NULL;
+	const char *rest = line ? strchr(line, '\n') : NULL;
+
+	if (!rest)
+		return BTSREC_OK;
+	if (asprintf(&live->vmcoreinfo, "%.*s" BTSREC_VMCOREINFO_KEY "0x%" PRIx64 "%s",
+		     (int)(line - text), text, live->root_pa, rest) >= 0)
+		return BTSREC_OK;
+	live->vmcoreinfo = NULL;
+	return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 }
 
 enum btsrec_status btsrec_open_live(struct btsrec *rec)
@@ -302,16 +354,18 @@ enum btsrec_status btsrec_open_live(struct btsrec *rec)
 		status = open_core(live, &rec->msg);
 	if (!status)
 		status = hold_and_copy(live, &image, &rec->msg);
+	if (!status)
+		status = make_vmcoreinfo(live, &rec->msg);
 	if (status)
 		return status;
 	image.root_pa_hint = live->root_pa;
-	image.vmcoreinfo = mkdump_vmcoreinfo(live->core);
+	image.vmcoreinfo = live->vmcoreinfo ? live->vmcoreinfo : mkdump_vmcoreinfo(live->core);
 	image.max_pa = mkdump_max_pa(live->core);
 	status = session_open(rec, &image, (struct session_part){ live, live_free });
 	if (status)
 		return status;
+	snprintf(rec->notice, sizeof(rec->notice), "read from %s: code, tasks and mappings are those of now",
+		 live->is_copy ? "the copy in the running kernel" : "the running kernel");
 	(void)take_ptr(live);
-	snprintf(rec->notice, sizeof(rec->notice),
-		 "read from the running kernel: code, tasks and mappings are those of now");
 	return BTSREC_OK;
 }

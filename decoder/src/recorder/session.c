@@ -66,14 +66,12 @@ void *session_kept(const struct session_part *part, unsigned int cpu)
 	return all && cpu < all->nr_cpus ? all->of_cpu[cpu] : NULL;
 }
 
-struct btsrec *session_new(session_settle_fn settle)
+struct btsrec *btsrec_new(void)
 {
 	struct btsrec *rec = calloc(1, sizeof(*rec));
 
-	if (!rec)
-		return NULL;
-	pthread_mutex_init(&rec->reading, NULL);
-	rec->settle = settle;
+	if (rec)
+		pthread_mutex_init(&rec->reading, NULL);
 	return rec;
 }
 
@@ -100,7 +98,7 @@ void btsrec_free(struct btsrec *rec)
 /* What the source refuses is noted in @rec, which has the image. */
 struct btsrec *session_clone(struct btsrec *rec)
 {
-	struct btsrec *clone = session_new(rec->settle);
+	struct btsrec *clone = btsrec_new();
 
 	if (!clone)
 		return NULL;

@@ -68,6 +68,12 @@ static void json_root(struct renderer *r)
 		if (root->nr_late_triggers)
 			json_number(out, "nr_late_triggers", root->nr_late_triggers);
 	}
+	if (root->copy_pa)
+		json_address(out, "copy_pa", root->copy_pa);
+	if (root->nr_copies)
+		json_number(out, "nr_copies", root->nr_copies);
+	if (root->nr_missed_triggers)
+		json_number(out, "nr_missed_triggers", root->nr_missed_triggers);
 	if (*r->rec->notice)
 		json_text(out, "notice", r->rec->notice, sizeof(r->rec->notice));
 	out_literal(out, "}\n");

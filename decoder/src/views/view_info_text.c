@@ -66,6 +66,24 @@ static void text_first_fault(struct out *out, const struct btsrec_root *root)
 	out_char(out, '\n');
 }
 
+static void text_copies(struct out *out, const struct btsrec_root *root)
+{
+	if (!root->nr_copies && !root->nr_missed_triggers)
+		return;
+	text_key(out, "copies:");
+	out_dec(out, root->nr_copies, 0);
+	if (root->copy_pa) {
+		out_literal(out, "; --root ");
+		out_hex16(out, root->copy_pa);
+		out_literal(out, " reads the newest");
+	}
+	if (root->nr_missed_triggers) {
+		out_literal(out, "; missed triggers: ");
+		out_dec(out, root->nr_missed_triggers, 0);
+	}
+	out_char(out, '\n');
+}
+
 static void text_errata(struct out *out, uint32_t errata)
 {
 	while (errata) {
@@ -161,6 +179,7 @@ static void text_root(struct out *out, struct btsrec *rec)
 	text_errata(out, root->errata);
 	text_modules(out, root);
 	text_first_fault(out, root);
+	text_copies(out, root);
 	text_names(out, rec);
 	text_tails(out, rec);
 	if (*rec->notice) {

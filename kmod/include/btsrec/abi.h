@@ -26,7 +26,7 @@
  * adds fields in reserved space or at the end, or adds annotation kinds.
  */
 #define BTSREC_ABI_MAJOR	1
-#define BTSREC_ABI_MINOR	7
+#define BTSREC_ABI_MINOR	8
 
 /* --- Constants ---------------------------------------------------------- */
 
@@ -194,6 +194,11 @@ struct btsrec_root {
 	__u64 nr_late_triggers;
 	/* bit N % 64 of word N / 64: cpus= leaves out CPU N; init; since 1.6 */
 	__u64 cpus_left_out[BTSREC_LEFT_OUT_WORDS];
+	/* on_trigger=copy; all since 1.8 */
+	__u64 copy_pa;			/* root of a copy that has not been taken; 0: none; init */
+	__u64 nr_copies;		/* made since the load; init */
+	/* what freeze_on= names, reached while a copy had not been taken, since the load; any */
+	__u64 nr_missed_triggers;
 };
 
 /* --- CPU ---------------------------------------------------------------- */
@@ -488,7 +493,7 @@ struct btsrec_exec {
 #define BTSREC_SIZE(t, s) \
 	BTSREC_ASSERT(sizeof(struct t) == (s), "size of " #t " changed")
 
-BTSREC_SIZE(btsrec_root, 3184);
+BTSREC_SIZE(btsrec_root, 3208);
 BTSREC_OFF(btsrec_root, magic, 0);
 BTSREC_OFF(btsrec_root, version_major, 8);
 BTSREC_OFF(btsrec_root, version_minor, 10);
@@ -536,6 +541,9 @@ BTSREC_OFF(btsrec_root, freeze_reason, 2084);
 BTSREC_OFF(btsrec_root, freeze_trigger, 2088);
 BTSREC_OFF(btsrec_root, nr_late_triggers, 2152);
 BTSREC_OFF(btsrec_root, cpus_left_out, 2160);
+BTSREC_OFF(btsrec_root, copy_pa, 3184);
+BTSREC_OFF(btsrec_root, nr_copies, 3192);
+BTSREC_OFF(btsrec_root, nr_missed_triggers, 3200);
 
 BTSREC_SIZE(btsrec_side, 32);
 BTSREC_OFF(btsrec_side, cr3, 0);

@@ -5,6 +5,7 @@
  *   insmod btsrequest.ko root_pa=PA	/dev/btsrec has it
  *   echo one >/sys/module/btsrequest/parameters/do	asks, with interrupts off
  *   echo all >/sys/module/btsrequest/parameters/do	all CPUs ask at once
+ *   echo unseen >/sys/module/btsrequest/parameters/do	the same, and nobody looks
  *
  * The write fails, with a sentence in the kernel's log, if the asking was refused; if not every CPU
  * has a freeze of this moment; if not exactly one CPU is the one that asked first; if the others
@@ -137,7 +138,7 @@ static void ask_together(void *unused)
 		refused = 1;
 }
 
-static int ask(bool together)
+static int ask(bool together, bool looks)
 {
 	unsigned int cpu, asker, nr_asked = together ? num_online_cpus() : 1;
 	unsigned long flags;
@@ -156,6 +157,8 @@ static int ask(bool together)
 		local_irq_restore(flags);
 	}
 	preempt_enable();
+	if (!looks)
+		return refused ? -EINVAL : 0;
 	if (refused || !is_root_right(nr_asked))
 		return -EINVAL;
 	for_each_online_cpu(cpu)
@@ -166,14 +169,15 @@ static int ask(bool together)
 
 static int do_set(const char *what, const struct kernel_param *param)
 {
+	bool is_one = sysfs_streq(what, "one"), is_unseen = sysfs_streq(what, "unseen");
 	int err;
 
-	if (!sysfs_streq(what, "one") && !sysfs_streq(what, "all"))
+	if (!is_one && !is_unseen && !sysfs_streq(what, "all"))
 		return -EINVAL;
 	request = symbol_get(btsrec_freeze_request);
 	if (!request)
 		return -ENOENT;
-	err = ask(sysfs_streq(what, "all"));
+	err = ask(!is_one, !is_unseen);
 	symbol_put(btsrec_freeze_request);
 	return err;
 }
@@ -181,7 +185,7 @@ static int do_set(const char *what, const struct kernel_param *param)
 static const struct kernel_param_ops do_ops = { .set = do_set };
 
 module_param_cb(do, &do_ops, NULL, 0200);
-MODULE_PARM_DESC(do, "one or all");
+MODULE_PARM_DESC(do, "one, all or unseen");
 
 MODULE_DESCRIPTION("Asks the recorder to freeze, and looks at what it leaves");
 MODULE_LICENSE("GPL");

@@ -34,7 +34,8 @@
 #define NR(array)	(sizeof(array) / sizeof((array)[0]))
 
 static const char *const verbs[] = { "arm", "disarm", "freeze", "hold", "release", "mark",
-				      "freeze_on", "cpus", "tasks", "max_rate" };
+				      "freeze_on", "cpus", "tasks", "max_rate", "on_trigger",
+				      "taken" };
 static const size_t lengths[] = { 0, 1, 2, 4, 5, 31, 270, 271, 272, 273, 4095, 4096, MAX_BYTES };
 
 static uint64_t random_state;
@@ -104,7 +105,7 @@ static enum answer answer_to_verb(const char *verb, bool has_argument, bool is_e
 		return REFUSED;
 	if (!strcmp(verb, "arm") || !strcmp(verb, "disarm") || !strcmp(verb, "release"))
 		return DONE;
-	if (!strcmp(verb, "freeze"))
+	if (!strcmp(verb, "freeze") || !strcmp(verb, "taken"))
 		return DONE_OR_ENXIO;
 	return strcmp(verb, "hold") ? REFUSED : DONE_OR_EBUSY;
 }

@@ -68,7 +68,7 @@ unhook() {
 SCRIPT = UNHOOK + """
 fails=/sys/module/btsfail/parameters
 state() { cat /sys/module/btsmsr/parameters/state /sys/module/btstables/parameters/used; }
-load() { /bin/load /modules/btsrec.ko "ring_bytes=%s console_records=4 pti=map"; }
+load() { /bin/load /modules/btsrec.ko "ring_bytes=%s console_records=4 pti=map on_trigger=copy"; }
 clean() {
 	[ "$(cat $fails/held)" = none ] || fail "call $n, $what: left over: $(cat $fails/held)"
 	[ "$(state)" = "$before" ] || fail "call $n, $what: before: $before; after: $(state)"
@@ -130,7 +130,7 @@ finish 0
 
 INJECT = """
 fails=/sys/module/btsfail/parameters
-parameters="ring_bytes=%s console_records=4 arm=0 pti=map"
+parameters="ring_bytes=%s console_records=4 arm=0 pti=map on_trigger=copy"
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
 for kind in failslab fail_page_alloc; do
 	cd /sys/kernel/debug/$kind || fail "the kernel has no $kind"

@@ -16,6 +16,13 @@ A trigger whose condition does not hold freezes nothing.  Lists that say nothing
 sentence.  A thousand requests follow each other, every fourth one of all CPUs at once.  Of each,
 guest/btsrequest.ko looks at what the recorder left: the newest branch is the request, each CPU is
 frozen since, one CPU was first, and the others are counted.
+
+With on_trigger=copy the same is asked of the copy, which is looked for in the log: since then the
+CPUs have recorded. They must go on at once, a locked-up one too. After each copy the rings are
+frozen and equal the log up to then. While a copy has not been taken, triggers are counted. An oops
+in that time keeps the rings until it has; a CPU comes online meanwhile, and all of it is copied
+then. A snapshot that the guest itself makes is the copy. A panic has the history of the rings,
+whether a copy waits, or the panic is that of the trigger.
 """
 
 import json
@@ -24,11 +31,12 @@ from dataclasses import dataclass
 
 import dump
 import interrupts
+import programs
 import truth
 import workload
 from errors import Failure
 
-SUMMARY = "freeze_on=: each trigger leads to its freeze, and recording goes on"
+SUMMARY = "freeze_on=: each trigger leads to its freeze or copy, and recording goes on"
 
 # Room for an interrupt between a trigger and the recorder's code, with what it leaves to do.
 RING_BYTES = 262128
@@ -194,20 +202,175 @@ ask dump {name}
 """
 
 
+# By which a copy is found in the log.
+NEWEST = 2000
+LOG_RECORDS = 1 << 22
+# Of a CPU that is locked up for several seconds, too.
+MAX_PAUSE_MS = 2000
+
+COPIED = ("warn", "user", "together", "soft-lockup")
+
+COPY_SCRIPT = workload.SHELL + interrupts.send() + """
+device=/dev/btsrec
+field() { sed -n "s/^$1: //p" $device; }
+# $1: the case.
+await() {
+	echo wait >$device || fail "$1: wait"
+	[ "$(field state)" = armed ] || fail "$1: $(field state)"
+	[ "$(field copy_pa)" != 0x0 ] || fail "$1: no copy: $(cat $device)"
+	echo "pause: $(field copy_pause_us) us for $1"
+}
+refused() {
+	dmesg -c >/dev/null
+	echo "$1" >$device 2>/dev/null && fail "takes '$1'"
+	[ -z "$2" ] || dmesg | grep -q "btsrec: Not changed: $2" || fail "$1: no sentence: $(dmesg)"
+}
+stop_work() { kill $(jobs -p) 2>/dev/null; }
+arm_on() { echo "freeze_on $1" >$device || fail "$2: $(dmesg | tail -n 1)"; }
+# $1: the case: what has been recorded since the copy, and then the copy is taken.
+record_on() {
+	sleep 1
+	echo freeze >$device
+	ask dump "rings $1"
+	echo arm >$device || fail "$1: does not arm"
+	echo taken >$device || fail "$1: cannot be taken"
+}
+echo 0 >/proc/sys/kernel/hung_task_timeout_secs
+insmod /modules/btsrequest.ko root_pa=$(field root_pa) || fail "btsrequest does not load"
+refused taken
+refused "on_trigger dance" "on_trigger=dance is unknown"
+free_kib() { grep '^MemFree:' /proc/meminfo | tr -dc 0-9; }
+echo arm >$device || fail "does not arm"
+before=$(free_kib)
+echo "on_trigger copy" >$device || fail "no memory for copies"
+echo "memory: $((before - $(free_kib))) KiB for rings of $(field ring_bytes) bytes"
+start_work
+hurry
+%s
+i=0
+while [ $i -lt %d ]; do
+	arm_on request "$i"
+	usleep 300000
+	missed=$(field missed_triggers)
+	echo "freeze the queue is full" >$device || fail "$i: $(dmesg | tail -n 1)"
+	await "$i"
+	j=1
+	while [ $j -lt %d ]; do
+		echo "freeze number $j" >$device || fail "$i: number $j: $(dmesg | tail -n 1)"
+		j=$((j + 1))
+	done
+	[ $(($(field missed_triggers) - missed)) = $((j - 1)) ] ||
+		fail "$i: $(field missed_triggers) missed, $missed before, of $j triggers"
+	[ "$(field copy_trigger)" = "the queue is full" ] || fail "$i: $(field copy_trigger)"
+	ask dump "copy row-$i"
+	if [ $i = 0 ]; then
+		refused "on_trigger freeze" "a copy has not been taken"
+		btsrec snapshot /tmp/small || fail "btsrec snapshot: $?"
+		[ "$(field state)" = armed ] || fail "a snapshot ends the recording"
+		btsrec info --live --format jsonl >/tmp/info
+		grep -q '"freeze_trigger":"the queue is full"' /tmp/info || fail "info --live: $(cat /tmp/info)"
+		tar -c -f /dev/nvme0n1 -C /tmp small && sync || fail "the disk"
+	fi
+	record_on "row-$i"
+	i=$((i + 1))
+done
+%s
+"""
+
+# Not waited for: a lock-up has not ended when its copy is there.
+ONE_COPY = """
+echo "copied: {name}"
+{trigger.setup}
+arm_on "{trigger.list}" "{name}"
+usleep 500000
+({trigger.action}) &
+await {name}
+ask dump "copy {name}"
+{trigger.cleanup}
+record_on {name}
+"""
+
+# The end: an oops while a copy waits; memory given back and taken; a panic while a copy waits.
+COPY_END = f"""
+arm_on request,oops oops
+echo "freeze before the oops" >$device
+await "before the oops"
+({DO.format("bug")})
+usleep 300000
+[ "$(field state)" = frozen ] || fail "an oops while a copy waits: $(field state)"
+echo 0 >/sys/devices/system/cpu/cpu1/online || fail "CPU 1 stays"
+echo 1 >/sys/devices/system/cpu/cpu1/online || fail "CPU 1 does not come"
+echo taken >$device || fail "oops: cannot be taken"
+await oops
+[ "$(grep -c '^cpu[0-9]*: armed' $device)" = "$(grep -c ^processor /proc/cpuinfo)" ] ||
+	fail "not all record after the oops: $(cat $device)"
+ask dump "copy oops"
+record_on oops
+echo "on_trigger freeze" >$device || fail "cannot go back to a freeze"
+echo "freeze without a copy" >$device
+echo wait >$device
+[ "$(field state)" = frozen ] || fail "a freeze is none: $(field state)"
+echo "on_trigger copy" >$device
+await "frozen before"
+echo taken >$device || fail "frozen before: cannot be taken"
+sleep 1
+echo "freeze before the panic" >$device
+await "before the panic"
+sleep 1
+echo c >/proc/sysrq-trigger
+"""
+
+PANIC_ON_WARN = f"""
+arm_on warn panic
+sleep 1
+echo 1 >/proc/sys/kernel/panic_on_warn
+{DO.format("warn")}
+"""
+
+
 def add_options(parser):
-    parser.add_argument("--triggers", type=int, default=1000, help="so many in a row (1000)")
+    parser.add_argument("--triggers", type=int, default=None,
+                        help="so many in a row (1000), or for each copy (4)")
     parser.add_argument("--only", metavar="LIST", help="some, by comma: " + ", ".join(TRIGGERS))
+    parser.add_argument("--copied", metavar="LIST",
+                        help="copies of these only, with the default " + ", ".join(COPIED))
+    parser.add_argument("--copies", type=int, help="copies only, so many in a row (4)")
+    parser.add_argument("--ring-bytes", type=int, default=RING_BYTES,
+                        help=f"of each CPU ({RING_BYTES})")
     parser.add_argument("--keep", action="store_true", help="keep the dumps")
 
 
-def _check_history(machine, cpu: int, name: str, events) -> truth.Log:
-    """The history equals the log up to now."""
+def _forget_since(log: truth.Log, branches: list[truth.Branch], name: str):
+    """Leave in LOG what was recorded up to the last of BRANCHES."""
+    newest = branches[:-NEWEST - 1:-1]
+    for age in log.ages_of(newest[0]):
+        if age + len(newest) <= log.retained() and \
+                all(log.branch(age + i) == branch for i, branch in enumerate(newest)):
+            log.forget_newest(age)
+            return
+    raise Failure(f"{name}: CPU {log.cpu} never recorded the newest {len(newest)} branches")
+
+
+def _check_history(machine, cpu: int, name: str, events, ring_bytes: int,
+                   is_now=True) -> truth.Log:
+    """The history equals the log up to now, or up to some time."""
     log = truth.Log(machine.model_dir / f"cpu{cpu}.log")
     if not truth.wrapped(events):
         raise Failure(f"{name}: the ring of CPU {cpu} has not come round")
-    truth.compare(f"{name}: CPU {cpu}", truth.branches_of_events(events), log,
-                  log.in_ring(RING_BYTES // truth.RECORD_SLOT_BYTES, events))
+    branches = truth.branches_of_events(events)
+    if not is_now:
+        _forget_since(log, branches, name)
+    truth.compare(f"{name}: CPU {cpu}", branches, log,
+                  log.in_ring(ring_bytes // truth.RECORD_SLOT_BYTES, events))
     return log
+
+
+def _check_histories(context, machine, name: str, histories, is_now=True) -> dict[int, truth.Log]:
+    logs = {cpu: _check_history(machine, cpu, name, histories.get(cpu, []),
+                                context.options.ring_bytes, is_now)
+            for cpu in range(context.options.cpus)}
+    context.say(f"{name}: {sum(map(len, histories.values()))} events equal")
+    return logs
 
 
 def _is_entry(symbol: str, functions: str) -> bool:
@@ -238,21 +401,32 @@ def _check_newest(machine, name: str, events, log: truth.Log) -> int:
     raise Failure(f"{name}: the newest branch does not lead to {function}:\n{lines}")
 
 
-def _check_trigger(context, path, name: str) -> int:
+def _root(context, path, *options) -> dict:
+    return json.loads(dump.btsrec(context, "info", "--format", "jsonl", *options, path)
+                      .splitlines()[0])
+
+
+def _check_trigger(context, path, name: str, *options, missed=0) -> int:
     """The root names the trigger, the summary says it.  Returns the CPU."""
     wanted = TRIGGERS[name]
-    root = json.loads(dump.btsrec(context, "info", "--format", "jsonl", path).splitlines()[0])
+    root = _root(context, path, *options)
     found = root.get("freeze_reason"), root.get("freeze_trigger")
     if found != (wanted.reason, wanted.trigger):
         raise Failure(f"{name}: the root says {found}, not {(wanted.reason, wanted.trigger)}")
-    summary = dump.btsrec(context, "summary", path)
+    summary = dump.btsrec(context, "summary", *options, path)
     verdict = next(line for line in summary.splitlines() if line.startswith("verdict:"))
     if not any(one in verdict for one in wanted.verdict.split(" | ")):
         raise Failure(f"{name}: not '{wanted.verdict}': {verdict}")
     context.say(f"{name}: {verdict}")
-    if name == "together" and root.get("nr_late_triggers") != context.options.cpus - 1:
-        raise Failure(f"{name}: the root counts {root.get('nr_late_triggers')} late triggers")
+    late = root.get("nr_late_triggers", 0) + missed
+    if name == "together" and late != context.options.cpus - 1:
+        raise Failure(f"{name}: the root counts {late} late triggers, {missed} of them missed")
     return root["freeze_cpu"]
+
+
+def _check_way(context, machine, name: str, cpu: int, histories, logs):
+    newer = _check_newest(machine, name, histories[cpu], logs[cpu])
+    context.say(f"{name}: {newer} branches of the recorder's way are newer")
 
 
 def _check(context, machine, name: str) -> str:
@@ -260,31 +434,131 @@ def _check(context, machine, name: str) -> str:
     path.unlink(missing_ok=True)
     machine.dump(path, resume=True)
     histories = dump.events(context, path)
-    logs = {cpu: _check_history(machine, cpu, name, histories.get(cpu, []))
-            for cpu in range(context.options.cpus)}
-    context.say(f"{name}: {sum(map(len, histories.values()))} events equal")
+    logs = _check_histories(context, machine, name, histories)
     if name in TRIGGERS:
         cpu = _check_trigger(context, path, name)
-        newer = _check_newest(machine, name, histories[cpu], logs[cpu])
-        context.say(f"{name}: {newer} branches of the recorder's way are newer")
+        _check_way(context, machine, name, cpu, histories, logs)
     dump.btsrec(context, "check", path)
     if not context.options.keep:
         path.unlink()
     return "dumped"
 
 
-def run(context):
+def _check_freezes(context):
     names = context.options.only.split(",") if context.options.only else list(TRIGGERS)
+    nr_triggers = 1000 if context.options.triggers is None else context.options.triggers
     cases = "".join(ONE.format(name=name, trigger=TRIGGERS[name]) for name in names)
-    modules = [*context.recorder_modules(f"ring_bytes={RING_BYTES} arm=0"),
+    modules = [*context.recorder_modules(f"ring_bytes={context.options.ring_bytes} arm=0"),
                context.guest_module("btswarn")]
     files = [("bin/bpf", context.guest_program("bpf.c")), ("refused", "".join(f"{line}\n" for line in REFUSED).encode()),
              ("modules/btsrequest.ko", context.guest_module("btsrequest").read_bytes())]
-    with context.boot(SCRIPT % (cases, context.options.triggers), modules, files=files, answers={
+    with context.boot(SCRIPT % (cases, nr_triggers), modules, files=files, answers={
             "dump": lambda machine, name: _check(context, machine, name)}) as machine:
-        machine.run(context.seconds(300 + context.options.triggers))
+        machine.run(context.seconds(300 + nr_triggers))
         machine.quit()
         if machine.finish_status or machine.panicked:
             raise machine.failure("the guest did not survive")
-    context.say(f"{len(names)} kinds of triggers and {context.options.triggers} in a row: each "
+    context.say(f"{len(names)} kinds of triggers and {nr_triggers} in a row: each "
                 "froze, was waited for and recorded on from")
+
+
+class Copies:
+    """The dumps of a boot with on_trigger=copy."""
+
+    def __init__(self, context):
+        self._context = context
+        self._missed = 0
+        self.events: dict[str, dict[int, list[dict]]] = {}
+
+    def _check_copy(self, machine, path, name: str):
+        context, kind = self._context, "user" if name.startswith("row-") else name
+        root = _root(context, path)
+        missed = root.get("nr_missed_triggers", 0)
+        missed_now, self._missed = missed - self._missed, missed
+        if root["state"] != "armed":
+            raise Failure(f"{name}: the rings are {root['state']}")
+        options = "--root", root["copy_pa"]
+        self.events[name] = histories = dump.events(context, path, *options)
+        logs = _check_histories(context, machine, f"{name}, copied", histories, is_now=False)
+        cpu = _check_trigger(context, path, kind, *options, missed=missed_now)
+        _check_way(context, machine, kind, cpu, histories, logs)
+        dump.btsrec(context, "check", *options, path)
+
+    def check(self, machine, what: str) -> str:
+        part, name = what.split(" ", 1)
+        path = self._context.out / f"dump-{part}-{name}"
+        path.unlink(missing_ok=True)
+        machine.dump(path, resume=True)
+        if part == "copy":
+            self._check_copy(machine, path, name)
+        else:
+            histories = dump.events(self._context, path)
+            _check_histories(self._context, machine, name, histories)
+        if not self._context.options.keep:
+            path.unlink()
+        return "dumped"
+
+
+def _check_console(context, console: str):
+    """What the guest has said of memory, and how long the CPUs rested for each copy."""
+    context.say("; ".join(re.findall(r"^memory: .*$", console, re.MULTILINE)))
+    # Those two had to wait for something else.
+    pauses = [(int(us) / 1000, name)
+              for us, name in re.findall(r"^pause: (\d+) us for (.*)$", console, re.MULTILINE)
+              if name not in ("oops", "frozen before")]
+    if not pauses:
+        raise Failure("no copy was made")
+    median_ms, (longest_ms, name) = sorted(pauses)[len(pauses) // 2][0], max(pauses)
+    context.say(f"{len(pauses)} copies: the CPUs rested for {median_ms:.1f} ms, "
+                f"{min(pauses)[0]:.1f} to {longest_ms:.1f} ms ({name})")
+    if longest_ms > MAX_PAUSE_MS:
+        raise Failure(f"the CPUs rested for {longest_ms:.1f} ms: {name}")
+
+
+def _boot_copies(context, script: str, name: str) -> tuple[Copies, object]:
+    """Up to the panic, whose histories are checked."""
+    copies, path = Copies(context), context.out / f"dump-{name}"
+    path.unlink(missing_ok=True)
+    modules = [*context.recorder_modules(f"ring_bytes={context.options.ring_bytes} arm=0"),
+               context.guest_module("btswarn")]
+    files = [("modules/btsrequest.ko", context.guest_module("btsrequest").read_bytes()),
+             *programs.of_host(context.btsrec, "bin/btsrec")]
+    with context.boot(script, modules, name=name, files=files, disk_mib=64, plugin_args={
+            "records": LOG_RECORDS}, answers={"dump": copies.check}) as machine:
+        machine.dump_at_panic(context.seconds(600), path)
+    _check_histories(context, machine, name, dump.events(context, path))
+    return copies, machine
+
+
+def _without_names(histories) -> dict[int, list[tuple]]:
+    """Programs of user space may have gone, in the one or the other."""
+    return {cpu: [(event["kind"], *(event.get(key) for key in ("from", "to", "tsc", "reason")))
+                  for event in events] for cpu, events in histories.items()}
+
+
+def _check_copies(context):
+    names = context.options.copied.split(",") if context.options.copied else \
+        [] if context.options.copies else list(COPIED)
+    nr_copies = context.options.copies or (0 if context.options.copied else 4)
+    cases = "".join(ONE_COPY.format(name=name, trigger=TRIGGERS[name]) for name in names)
+    copies, machine = _boot_copies(context, COPY_SCRIPT % (
+        cases, nr_copies, context.options.triggers or 4, COPY_END), "panic-while-a-copy-waits")
+    _check_console(context, machine.console())
+    if nr_copies:
+        small = machine.disk_file("small", context.out / "small")
+        if _without_names(dump.events(context, small)) != _without_names(copies.events["row-0"]):
+            raise Failure("the snapshot that the guest made is not the copy")
+    root = _root(context, context.out / "dump-panic-while-a-copy-waits")
+    if root["freeze_reason"] != "panic" or "copy_pa" not in root:
+        raise Failure(f"a panic while a copy waits: {root}")
+    _boot_copies(context, COPY_SCRIPT % ("", 0, 0, PANIC_ON_WARN), "panic-of-the-trigger")
+    context.say(f"{len(names)} kinds of triggers and {nr_copies} in a row: each was copied, and "
+                "recorded on from")
+
+
+def run(context):
+    options = context.options
+    if not options.copied and not options.copies:
+        _check_freezes(context)
+    if not options.only:
+        _check_copies(context)

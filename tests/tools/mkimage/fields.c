@@ -30,6 +30,8 @@ const struct field root_fields[] = {
 	FIELD(btsrec_root, freeze_cpu), FIELD(btsrec_root, freeze_reason),
 	FIELD(btsrec_root, freeze_trigger), FIELD(btsrec_root, nr_late_triggers),
 	FIELD(btsrec_root, cpus_left_out[0]), FIELD(btsrec_root, cpus_left_out[1]),
+	FIELD(btsrec_root, copy_pa), FIELD(btsrec_root, nr_copies),
+	FIELD(btsrec_root, nr_missed_triggers),
 	{ 0 }
 };
 

@@ -68,14 +68,14 @@ END_TEST
 START_TEST(root_of_another_major)
 {
 	ROOT_FAILS(root->version_major = 2, BTSREC_ERR_VERSION,
-		   "version 2.7, this decoder reads 1.x");
+		   "version 2.8, this decoder reads 1.x");
 	ROOT_FAILS(root->version_major = 0; root->version_minor = 7, BTSREC_ERR_VERSION, "0.7");
 }
 END_TEST
 
 START_TEST(root_of_a_newer_minor)
 {
-	ROOT_PASSES(root->version_minor = 7; root->root_bytes = 4096; root->cpu_bytes = 2048;
+	ROOT_PASSES(root->version_minor = 9; root->root_bytes = 4096; root->cpu_bytes = 2048;
 		    root->errata = ~0U; root->reserved1[0] = 5; root->flags = ~0U;
 		    root->mode = 9);
 }
