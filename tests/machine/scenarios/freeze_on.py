@@ -22,7 +22,7 @@ CPUs have recorded. They must go on at once, a locked-up one too. After each cop
 frozen and equal the log up to then. While a copy has not been taken, triggers are counted. An oops
 in that time keeps the rings until it has; a CPU comes online meanwhile, and all of it is copied
 then. A snapshot that the guest itself makes is the copy. A panic has the history of the rings,
-whether a copy waits, or the panic is that of the trigger.
+whether a copy waits, the panic is that of the trigger, or it comes at once after it.
 """
 
 import json
@@ -55,7 +55,7 @@ WAY = re.compile(r"""
     .*\ \[(btsrec|__builtin__ftrace)\]
     | (ftrace_regs_\w+|(arch_)?ftrace_ops_list_func|ftrace_lookup_ip|hash_contains_ip
       |(__pi_)?__x86_indirect_thunk\w*|__softirqentry_text_end
-      |asm_exc_int3|error_entry|exc_int3|poke_int3_handler
+      |asm_exc_int3|error_entry|exc_int3|(smp_text_)?poke_int3_handler
       |irqentry_nmi_enter|ct_nmi_enter|kprobe_int3_handler|get_kprobe|aggr_pre_handler)\+0x[0-9a-f]+
     """, re.VERBOSE)
 
@@ -204,7 +204,7 @@ ask dump {name}
 
 # By which a copy is found in the log.
 NEWEST = 2000
-LOG_RECORDS = 1 << 22
+LOG_RECORDS = 1 << 23
 # Of a CPU that is locked up for several seconds, too.
 MAX_PAUSE_MS = 2000
 
@@ -325,6 +325,13 @@ arm_on warn panic
 sleep 1
 echo 1 >/proc/sys/kernel/panic_on_warn
 {DO.format("warn")}
+"""
+
+
+PANIC_AT_ONCE = """
+arm_on request panic
+sleep 1
+echo "freeze before the panic" >$device; echo c >/proc/sysrq-trigger
 """
 
 
@@ -527,6 +534,8 @@ def _boot_copies(context, script: str, name: str) -> tuple[Copies, object]:
             "records": LOG_RECORDS}, answers={"dump": copies.check}) as machine:
         machine.dump_at_panic(context.seconds(600), path)
     _check_histories(context, machine, name, dump.events(context, path))
+    for log in machine.model_dir.glob("cpu*.log"):
+        log.unlink()
     return copies, machine
 
 
@@ -551,7 +560,11 @@ def _check_copies(context):
     root = _root(context, context.out / "dump-panic-while-a-copy-waits")
     if root["freeze_reason"] != "panic" or "copy_pa" not in root:
         raise Failure(f"a panic while a copy waits: {root}")
-    _boot_copies(context, COPY_SCRIPT % ("", 0, 0, PANIC_ON_WARN), "panic-of-the-trigger")
+    for name, end in (("panic-of-the-trigger", PANIC_ON_WARN), ("panic-at-once", PANIC_AT_ONCE)):
+        _boot_copies(context, COPY_SCRIPT % ("", 0, 0, end), name)
+        root = _root(context, context.out / f"dump-{name}")
+        context.say(f"{name}: the rings stopped for {root['freeze_reason']}, "
+                    f"{root.get('nr_copies', 0)} copies")
     context.say(f"{len(names)} kinds of triggers and {nr_copies} in a row: each was copied, and "
                 "recorded on from")
 
