@@ -37,7 +37,7 @@ PRIVATE = re.compile(r"\b(tells?|told|telling|whoever|whom|of which|behind it)\b
 
 NAMED = re.compile(r"(?<![\w/.$-])(?:tests|docs|kmod|decoder|crash-ext|systemd)/[\w*./-]*[\w*/]")
 # What a check cannot run: it is for a machine with the recorder, or does not end.
-NOT_RUN = re.compile(r"--live|--help|^btsrec (snapshot|doctor|bench-overhead|gdbserver)\b")
+NOT_RUN = re.compile(r"--live|--help|^btsrec (snapshot|doctor|bench-overhead|verify-hardware|gdbserver)\b")
 # What the examples call "dump": two CPUs, a loop that calls, and kallsyms.
 IMAGE = """\
 root cpus=2 ring=300 tsc_khz=1000000

@@ -342,7 +342,7 @@ bool btsrec_pause_foreign(struct btsrec_pcpu *pc, u64 *debugctl)
 	}
 	pc->off_reason = BTSREC_REASON_NONE;
 	bts_stop(&pc->stop_ip, *debugctl & ~btsrec_record_bits);
-	*debugctl = (*debugctl & ~(btsrec_record_bits | BTS_OFF_BITS)) | pc->on_bits;
+	*debugctl = (*debugctl & ~(btsrec_record_bits | btsrec_filter_bits)) | pc->on_bits;
 	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP,
 			    suspect ?: BTSREC_REASON_FOREIGN, suspect ? pc->stop_tsc : 0);
 	pc->foreign = false;

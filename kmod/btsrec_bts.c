@@ -14,7 +14,9 @@
 #define SELFTEST_TRIES		3
 #define SCRATCH_BYTES		(PAGE_SIZE / BTSREC_RECORD_BYTES * BTSREC_RECORD_BYTES)
 
+u32 btsrec_control_msr __ro_after_init = MSR_IA32_DEBUGCTLMSR;
 u64 btsrec_record_bits __ro_after_init = BTS_ON;
+u64 btsrec_filter_bits __ro_after_init = BTS_OFF_BITS;
 
 /**
  * bts_debug_store() - the kernel's own DS save area of a CPU
@@ -145,7 +147,7 @@ bool bts_area_is_ours(const struct btsrec_pcpu *pc)
 bool bts_is_unused(const struct btsrec_pcpu *pc)
 {
 	if (btsrec_uses_lbr)
-		return !(bts_read_debugctl() & (BTS_ON | DEBUGCTLMSR_LBR));
+		return !(bts_read_debugctl() & btsrec_record_bits);
 	return !(bts_read_debugctl() & (BTS_ON | DEBUGCTLMSR_BTINT)) &&
 	       bts_index(pc) == READ_ONCE(pc->ds->bts_buffer_base);
 }
@@ -207,7 +209,7 @@ noinline void bts_run_known_branches(u64 on, u64 off, struct btsrec_record *expe
 		     "	lea 4b(%%rip), %%rax\n"
 		     "	mov %%rax, 24(%[at])\n"
 		     : "+a" (low), "+d" (high)
-		     : "c" (MSR_IA32_DEBUGCTLMSR), [at] "r" (at),
+		     : "c" (btsrec_control_msr), [at] "r" (at),
 		       [off_low] "r" ((u32)off), [off_high] "r" ((u32)(off >> 32))
 		     : "memory");
 	expected[0] = (struct btsrec_record){ .from = at[0], .to = at[2] };
@@ -361,7 +363,8 @@ void bts_release(struct btsrec_pcpu *pc)
 	pc->held = false;
 	if (!has_fields)
 		return;
-	bts_write_debugctl((debugctl & ~(btsrec_record_bits | BTS_OFF_BITS)) | pc->saved_off_bits);
+	bts_write_debugctl((debugctl & ~(btsrec_record_bits | btsrec_filter_bits)) |
+			   pc->saved_off_bits);
 	if (btsrec_uses_lbr) {
 		lbr_release(pc);
 		return;

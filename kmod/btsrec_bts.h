@@ -31,8 +31,14 @@
 /* What a self-test makes: see bts_run_known_branches(). */
 #define BTS_KNOWN_BRANCHES	3
 
-/* What is needed to record: BTS_ON, or DEBUGCTL.LBR if that is the source; see btsrec_lbr.h. */
+/*
+ * What switches recording: DEBUGCTL, or what this processor has in its place for the last branch
+ * record; see lbr_use().  "debugctl" is its value.  @btsrec_record_bits are needed to record,
+ * @btsrec_filter_bits leave out what the mode does not want.
+ */
+extern u32 btsrec_control_msr;
 extern u64 btsrec_record_bits;
+extern u64 btsrec_filter_bits;
 
 /* CR3 bits 12..51: without PCID (0..11) and the LAM bits (61, 62). */
 #define CR3_BASE_MASK	GENMASK_ULL(51, 12)
@@ -69,7 +75,7 @@ static __always_inline bool bts_is_on(u64 debugctl)
 
 static __always_inline u64 bts_read_debugctl(void)
 {
-	return bts_read_msr(MSR_IA32_DEBUGCTLMSR);
+	return bts_read_msr(btsrec_control_msr);
 }
 
 /*
@@ -85,7 +91,7 @@ static __always_inline u64 bts_write_debugctl(u64 value)
 		     "2:	lea 2b(%%rip), %[ip]\n"
 		     _ASM_EXTABLE(1b, 2b)
 		     : [ip] "=r" (ip)
-		     : "c" (MSR_IA32_DEBUGCTLMSR), "a" ((u32)value), "d" ((u32)(value >> 32))
+		     : "c" (btsrec_control_msr), "a" ((u32)value), "d" ((u32)(value >> 32))
 		     : "memory");
 	return ip;
 }
@@ -104,7 +110,7 @@ static __always_inline void bts_stop(u64 *stop_ip, u64 value)
 		     "2:\n"
 		     _ASM_EXTABLE(1b, 2b)
 		     : [ip] "=&r" (ip), [stop_ip] "=m" (*stop_ip)
-		     : "c" (MSR_IA32_DEBUGCTLMSR), "a" ((u32)value), "d" ((u32)(value >> 32))
+		     : "c" (btsrec_control_msr), "a" ((u32)value), "d" ((u32)(value >> 32))
 		     : "memory");
 }
 

@@ -29,6 +29,13 @@
 #include <linux/crash_core.h>
 #endif
 
+/* Since v7.2 asm/processor.h does not bring cpuid_count() along. */
+#ifdef BTSREC_HAVE_ASM_CPUID_API_H
+#include <asm/cpuid/api.h>
+#else
+#include <asm/processor.h>
+#endif
+
 /*
  * "x86/tracing, x86/mm: Move page fault tracepoints to generic", v6.16.
  */

@@ -97,7 +97,7 @@ static noinline void store_freeze(struct btsrec_pcpu *pc, const struct pt_regs *
 	store_registers(freeze, regs);
 	btsrec_registers_freeze(pc, regs);
 	freeze->cr3 = bts_cr3();
-	freeze->debugctl = debugctl;
+	freeze->debugctl = btsrec_uses_lbr ? lbr_debugctl(debugctl) : debugctl;
 	freeze->task_kva = (u64)current;
 	freeze->pid = current->pid;
 	freeze->tgid = current->tgid;

@@ -36,7 +36,7 @@ static void release_this_cpu(void *unused)
 		return;
 	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP, BTSREC_REASON_SNAPSHOT, stop_tsc);
 	if (!pc->off_reason)
-		debugctl = (debugctl & ~BTS_OFF_BITS) | pc->on_bits;
+		debugctl = (debugctl & ~btsrec_filter_bits) | pc->on_bits;
 	/* What limits there are may have changed meanwhile: there may be none. */
 	btsrec_limit_apply(pc, current, &debugctl);
 	btsrec_resume(pc, debugctl);

@@ -12,112 +12,72 @@
 
 #define SELFTEST_TRIES		3
 
-/* SDM vol. 4; the kernel's names for some are another's in some versions. */
-#define LBR_SELECT		0x1c8
-#define LBR_TOS			0x1c9
-#define LBR_CAPABILITIES	0x345
-#define LBR_FROM_0		0x680
-#define LBR_TO_0		0x6c0
-#define LBR_INFO_0		0xdc0
-
-/* IA32_PERF_CAPABILITIES.LBR_FMT */
-#define LBR_FORMAT_MASK		0x3f
-#define LBR_FORMAT_FLAGS	3	/* FROM has a flag in bit 63 */
-#define LBR_FORMAT_TSX		4	/* and two in bits 62 and 61 */
-#define LBR_FORMAT_INFO		5	/* the flag is in LBR_INFO */
-#define LBR_FORMAT_TIME		6	/* FROM as of 3, TO has a time in bits 48 to 63 */
-#define LBR_FORMAT_INFO2	7	/* as 5 */
+/* In FROM without LBR_INFO, else there. */
 #define LBR_MISPREDICTED	BIT_ULL(63)
 
-/* MSR_LBR_SELECT: what is left out. */
-#define LBR_SELECT_NO_OS	BIT_ULL(0)
-#define LBR_SELECT_NO_USER	BIT_ULL(1)
+/* In AMD's TO. */
+#define LBR_IS_VALID		BIT_ULL(63)
+#define LBR_IS_WRONG		BIT_ULL(61)	/* erratum 1452 of Zen 4, as Linux has it */
 
 /* In the page of ours: what is in the place of the DS area, and the copies of the entries. */
 #define COPIES_AT		(PAGE_SIZE / 2)
 
 bool btsrec_uses_lbr __ro_after_init;
 
-/* @nr_entries: 0: not looked at yet, or none that we know. */
-static struct {
-	u32 format;
-	unsigned int nr_entries;
-} layout;
+enum lbr_state { LBR_TAKEN, LBR_NOT_TAKEN, LBR_EMPTY };
 
-/*
- * Format 3 is that of others, too, whose entries are fewer and elsewhere: these have 16 (SDM vol.
- * 3B, "LBR Stack Size and TOS Pointer Range"): Nehalem, Westmere, Sandy Bridge, Ivy Bridge.
+static u32 msr_of(u32 first, unsigned int i)
+{
+	return first + i * lbr_layout.stride;
+}
+
+/**
+ * lbr_has_msrs() - are all of them there?
+ *
+ * On a processor that only pretends to have them a hypervisor raises #GP.
  */
-static bool is_format_3_known(void)
+bool lbr_has_msrs(void)
 {
-	static const u8 models[] = { 0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f, 0x2a, 0x2d, 0x3a,
-				     0x3e };
+	unsigned int last = lbr_layout.nr_entries - 1;
+	const u32 msrs[] = {
+		lbr_layout.control, lbr_layout.select, lbr_layout.depth, lbr_layout.tos,
+		lbr_layout.from_0, lbr_layout.to_0, lbr_layout.info_0,
+		msr_of(lbr_layout.from_0, last), msr_of(lbr_layout.to_0, last),
+		lbr_layout.info_0 ? msr_of(lbr_layout.info_0, last) : 0,
+	};
 	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(models); i++)
-		if (boot_cpu_data.x86_model == models[i])
-			return true;
-	return false;
-}
-
-static unsigned int entries_of(u32 format)
-{
-	switch (format) {
-	case LBR_FORMAT_FLAGS:
-		return is_format_3_known() ? 16 : 0;
-	case LBR_FORMAT_TSX:
-		return 16;	/* Haswell, Broadwell */
-	case LBR_FORMAT_INFO:
-	case LBR_FORMAT_TIME:
-	case LBR_FORMAT_INFO2:
-		return 32;	/* Skylake, Goldmont and what came after them */
-	}
-	return 0;
-}
-
-static bool has_info(void)
-{
-	return layout.format == LBR_FORMAT_INFO || layout.format == LBR_FORMAT_INFO2;
-}
-
-/* On a processor that only pretends to have them a hypervisor raises #GP. */
-static bool has_msrs(void)
-{
-	unsigned int last = layout.nr_entries - 1;
-	const u32 msrs[] = { LBR_SELECT, LBR_TOS, LBR_FROM_0, LBR_FROM_0 + last, LBR_TO_0,
-			     LBR_TO_0 + last, LBR_INFO_0, LBR_INFO_0 + last };
-	size_t i, nr = ARRAY_SIZE(msrs) - (has_info() ? 0 : 2);
 	u64 value;
 
-	for (i = 0; i < nr; i++)
-		if (btsrec_rdmsr_safe(msrs[i], &value))
+	if (!lbr_layout.nr_entries)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(msrs); i++)
+		if (msrs[i] && btsrec_rdmsr_safe(msrs[i], &value))
 			return false;
 	return true;
 }
 
 /**
- * lbr_exists() - has the processor a last branch record that we know?
- *
- * What differs between CPUs is left to lbr_claim().
+ * lbr_use() - it is the source, for as long as the module is loaded
  */
-bool lbr_exists(void)
+void __init lbr_use(void)
 {
-	u64 capabilities;
-
-	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || boot_cpu_data.x86 != 6 ||
-	    btsrec_rdmsr_safe(LBR_CAPABILITIES, &capabilities))
-		return false;
-	layout.format = capabilities & LBR_FORMAT_MASK;
-	layout.nr_entries = entries_of(layout.format);
-	return layout.nr_entries && has_msrs();
+	btsrec_uses_lbr = true;
+	if (!lbr_find())
+		return;
+	btsrec_control_msr = lbr_layout.control;
+	btsrec_record_bits = lbr_layout.enable;
+	btsrec_filter_bits = lbr_layout.filter;
 }
 
 /**
- * lbr_nr_entries() - so many branches a CPU keeps, after lbr_exists()
+ * lbr_debugctl() - DEBUGCTL as a reader of the dump expects it
+ * @control: of the MSR that switches recording
  */
-unsigned int lbr_nr_entries(void)
+u64 lbr_debugctl(u64 control)
 {
-	return layout.nr_entries;
+	if (lbr_layout.control == MSR_IA32_DEBUGCTLMSR)
+		return control;
+	return control & lbr_layout.enable ? DEBUGCTLMSR_LBR : 0;
 }
 
 /**
@@ -129,15 +89,15 @@ unsigned int lbr_nr_entries(void)
  */
 int lbr_check(void)
 {
-	if (!lbr_exists()) {
+	if (!lbr_nr_entries()) {
 		pr_err("Not armed: the processor shows no last branch record that the recorder knows; %s.\n",
 		       boot_cpu_has(X86_FEATURE_HYPERVISOR) ?
 		       "this is a virtual machine, so let its hypervisor pass on LBR (QEMU: -cpu host,lbr-fmt=5 on a host of that format), or load the module on the machine itself" :
-		       "use an Intel machine from Nehalem on that has no architectural LBR");
+		       "use a machine with a processor of Intel from Nehalem on, or of AMD from Zen 4 on");
 		return -ENODEV;
 	}
 	/* SDM vol. 3C, "Intel PT and Other Branch Tracing": on Broadwell one excludes the other. */
-	if (layout.format == LBR_FORMAT_TSX && boot_cpu_has(X86_FEATURE_INTEL_PT)) {
+	if (lbr_layout.excludes_pt && boot_cpu_has(X86_FEATURE_INTEL_PT)) {
 		pr_err("Not armed: on this processor the last branch record excludes Processor Trace, and perf could not use that; boot with \"clearcpuid=intel_pt\" or use source=bts.\n");
 		return -EBUSY;
 	}
@@ -154,7 +114,15 @@ static void write_msr(u32 msr, u64 value)
 
 static unsigned int newest(void)
 {
-	return bts_read_msr(LBR_TOS) & (layout.nr_entries - 1);
+	if (!lbr_layout.tos)
+		return 0;
+	return bts_read_msr(lbr_layout.tos) & (lbr_layout.nr_entries - 1);
+}
+
+/* The one that is older by @age; with a TOS their number is a power of two. */
+static unsigned int entry_of(unsigned int newest, unsigned int age)
+{
+	return lbr_layout.tos ? (newest - age) & (lbr_layout.nr_entries - 1) : age;
 }
 
 static u64 sign_extend(u64 value, unsigned int nr_flags)
@@ -162,20 +130,25 @@ static u64 sign_extend(u64 value, unsigned int nr_flags)
 	return (u64)((s64)(value << nr_flags) >> nr_flags);
 }
 
-static void read_entry(unsigned int i, struct btsrec_record *record)
+/*
+ * AMD's has branches that were not taken after all, too: "speculative", and not "valid".
+ * A deep idle state empties the entries: one without addresses ends them.
+ */
+static enum lbr_state read_entry(unsigned int i, struct btsrec_record *record)
 {
-	u64 from = bts_read_msr(LBR_FROM_0 + i), to = bts_read_msr(LBR_TO_0 + i);
-	u64 flags = has_info() ? bts_read_msr(LBR_INFO_0 + i) : from;
+	u64 from = bts_read_msr(msr_of(lbr_layout.from_0, i));
+	u64 to = bts_read_msr(msr_of(lbr_layout.to_0, i));
+	u64 flags = lbr_layout.info_0 ? bts_read_msr(msr_of(lbr_layout.info_0, i)) : from;
 
-	if (layout.format == LBR_FORMAT_FLAGS || layout.format == LBR_FORMAT_TIME)
-		from = sign_extend(from, 1);
-	else if (layout.format == LBR_FORMAT_TSX)
-		from = sign_extend(from, 3);
-	if (layout.format == LBR_FORMAT_TIME)
-		to = sign_extend(to, 16);
-	record->from = from;
-	record->to = to;
+	record->from = sign_extend(from, lbr_layout.nr_from_flags);
+	record->to = sign_extend(to, lbr_layout.nr_to_flags);
 	record->flags = flags & LBR_MISPREDICTED ? 0 : BTSREC_FLAG_PREDICTED;
+	if (!(from | to))
+		return LBR_EMPTY;
+	if (lbr_layout.to_has_state &&
+	    (!(to & LBR_IS_VALID) || to & LBR_IS_WRONG))
+		return LBR_NOT_TAKEN;
+	return LBR_TAKEN;
 }
 
 /* No branch comes from a ring, whose pages cannot be executed. */
@@ -187,10 +160,13 @@ static u64 mark_of(const struct btsrec_pcpu *pc)
 /**
  * lbr_mark() - what the processor has up to now is older than the annotation that is written
  * @pc: this CPU's, paused
+ *
+ * The bits that are no address stay clear: those of AMD are reserved.
  */
 void lbr_mark(const struct btsrec_pcpu *pc)
 {
-	write_msr(LBR_FROM_0 + newest(), mark_of(pc));
+	write_msr(msr_of(lbr_layout.from_0, newest()),
+		  mark_of(pc) & GENMASK_ULL(63 - lbr_layout.nr_from_flags, 0));
 }
 
 /**
@@ -198,24 +174,26 @@ void lbr_mark(const struct btsrec_pcpu *pc)
  * @pc: this CPU's, held, LBR off
  * @ret_nr: how many
  *
- * In any context.  A deep idle state empties the entries: one without addresses ends them.
+ * In any context.
  *
  * Return: oldest first; in memory of @pc.
  */
 const struct btsrec_record *lbr_copy(const struct btsrec_pcpu *pc, unsigned int *ret_nr)
 {
 	struct btsrec_record *copies = (void *)pc->scratch + COPIES_AT;
-	unsigned int nr, at = newest();
+	struct btsrec_record *record = &copies[lbr_layout.nr_entries];
+	unsigned int age, at = newest();
 
-	for (nr = 0; nr < layout.nr_entries; nr++) {
-		struct btsrec_record *record = &copies[layout.nr_entries - 1 - nr];
+	for (age = 0; age < lbr_layout.nr_entries; age++) {
+		enum lbr_state state = read_entry(entry_of(at, age), record - 1);
 
-		read_entry((at - nr) & (layout.nr_entries - 1), record);
-		if (record->from == mark_of(pc) || !(record->from | record->to))
+		if (state == LBR_EMPTY || record[-1].from == mark_of(pc))
 			break;
+		if (state == LBR_TAKEN)
+			record--;
 	}
-	*ret_nr = nr;
-	return &copies[layout.nr_entries - nr];
+	*ret_nr = &copies[lbr_layout.nr_entries] - record;
+	return record;
 }
 
 /* As perf does it before it gives the entries to another thread. */
@@ -223,30 +201,30 @@ static void forget(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < layout.nr_entries; i++) {
-		write_msr(LBR_FROM_0 + i, 0);
-		write_msr(LBR_TO_0 + i, 0);
-		if (has_info())
-			write_msr(LBR_INFO_0 + i, 0);
+	for (i = 0; i < lbr_layout.nr_entries; i++) {
+		write_msr(msr_of(lbr_layout.from_0, i), 0);
+		write_msr(msr_of(lbr_layout.to_0, i), 0);
+		if (lbr_layout.info_0)
+			write_msr(msr_of(lbr_layout.info_0, i), 0);
 	}
 }
 
 static int check_unused(unsigned int cpu, u64 debugctl)
 {
-	if (!has_msrs()) {
+	if (!lbr_has_msrs()) {
 		pr_err("Not armed: CPU %u has no last branch record although the boot CPU has; take it offline.\n",
 		       cpu);
 		return -ENODEV;
 	}
-	if (debugctl & DEBUGCTLMSR_LBR) {
-		pr_err("Not armed: the last branch record of CPU %u is in use (DEBUGCTL is 0x%llx); stop the other user, for instance \"perf record -b\" or \"perf record --call-graph lbr\", and arm again.\n",
-		       cpu, debugctl);
+	if (debugctl & lbr_layout.enable) {
+		pr_err("Not armed: the last branch record of CPU %u is in use (MSR 0x%x is 0x%llx); stop the other user, for instance \"perf record -b\" or \"perf record --call-graph lbr\", and arm again.\n",
+		       cpu, lbr_layout.control, debugctl);
 		return -EBUSY;
 	}
 	return 0;
 }
 
-/* Records three jumps; see bts_run_known_branches(). */
+/* Records three jumps, see bts_run_known_branches(), on top of a mark that must be kept. */
 static int self_test(const struct btsrec_pcpu *pc, unsigned int cpu, u64 off)
 {
 	struct btsrec_record expected[BTS_KNOWN_BRANCHES];
@@ -255,31 +233,44 @@ static int self_test(const struct btsrec_pcpu *pc, unsigned int cpu, u64 off)
 	int try;
 
 	for (try = 0; try < SELFTEST_TRIES; try++) {
+		bts_run_known_branches(off | pc->on_bits, off, expected);
 		lbr_mark(pc);
+		lbr_copy(pc, &nr);
+		if (nr)
+			break;
 		bts_run_known_branches(off | pc->on_bits, off, expected);
 		copies = lbr_copy(pc, &nr);
 		if (bts_find_branches(copies, nr, expected))
 			return 0;
 	}
-	pr_err("Not armed: the self-test failed on CPU %u, whose last branch record does not have three known branches (but %u); %s.\n",
+	pr_err("Not armed: the self-test failed on CPU %u, whose last branch record does not have three known branches, or has older ones, too (%u in all); %s.\n",
 	       cpu, nr, boot_cpu_has(X86_FEATURE_HYPERVISOR) ?
 	       "this is a virtual machine that only pretends to have it, so use the machine itself" :
 	       "it cannot be trusted, so take this CPU offline or use another machine");
 	return -EIO;
 }
 
-/* The filter is by the level after the branch.  In the self-test nothing is left out. */
-static u64 select_bits(enum btsrec_mode mode)
+/* What is not to be recorded, by the level after the branch; see struct lbr_layout. */
+static u64 left_out(enum btsrec_mode mode)
 {
 	switch (mode) {
 	case BTSREC_MODE_KERNEL:
-		return LBR_SELECT_NO_USER;
+		return lbr_layout.no_user;
 	case BTSREC_MODE_USER:
-		return LBR_SELECT_NO_OS;
+		return lbr_layout.no_os;
 	case BTSREC_MODE_ALL:
 		break;
 	}
 	return 0;
+}
+
+/* In the self-test nothing is left out. */
+static void set_mode(struct btsrec_pcpu *pc, enum btsrec_mode mode)
+{
+	if (lbr_layout.select)
+		write_msr(lbr_layout.select, left_out(mode));
+	else
+		pc->on_bits &= ~left_out(mode);
 }
 
 /**
@@ -300,18 +291,21 @@ int lbr_claim(struct btsrec_pcpu *pc, unsigned int cpu, enum btsrec_mode mode)
 	if (err)
 		return err;
 	pc->ds = lbr_debug_store(pc);
-	pc->saved_off_bits = debugctl & BTS_OFF_BITS;
-	pc->saved_select = bts_read_msr(LBR_SELECT);
-	pc->on_bits = DEBUGCTLMSR_LBR;
+	pc->saved_off_bits = debugctl & lbr_layout.filter;
+	pc->saved_select = lbr_layout.select ? bts_read_msr(lbr_layout.select) : 0;
+	pc->on_bits = lbr_layout.enable | lbr_layout.record;
 	bts_point_at_scratch(pc);
-	write_msr(LBR_SELECT, 0);
+	if (lbr_layout.select)
+		write_msr(lbr_layout.select, 0);
+	if (lbr_layout.depth)
+		write_msr(lbr_layout.depth, lbr_layout.nr_entries);
 	forget();
 	pc->held = true;
-	err = self_test(pc, cpu, debugctl);
+	err = self_test(pc, cpu, debugctl & ~lbr_layout.filter);
 	if (err)
 		bts_release(pc);
 	else
-		write_msr(LBR_SELECT, select_bits(mode));
+		set_mode(pc, mode);
 	return err;
 }
 
@@ -324,5 +318,6 @@ int lbr_claim(struct btsrec_pcpu *pc, unsigned int cpu, enum btsrec_mode mode)
 void lbr_release(struct btsrec_pcpu *pc)
 {
 	forget();
-	write_msr(LBR_SELECT, pc->saved_select);
+	if (lbr_layout.select)
+		write_msr(lbr_layout.select, pc->saved_select);
 }

@@ -152,7 +152,7 @@ static void goes_on(struct btsrec_pcpu *pc, u64 now, u64 *debugctl)
 	btsrec_annot_resume(pc, BTSREC_ANNOT_GAP, pc->off_reason, pc->gap_tsc);
 	pc->off_reason = BTSREC_REASON_NONE;
 	WRITE_ONCE(pc->page->since_tsc, now);
-	*debugctl = (*debugctl & ~BTS_OFF_BITS) | pc->on_bits;
+	*debugctl = (*debugctl & ~btsrec_filter_bits) | pc->on_bits;
 }
 
 /* DEBUGCTL.BTS_OFF_USR is the change: a GAP where it is set, and one where it is taken away. */
@@ -170,7 +170,7 @@ static void leave_out_user(struct btsrec_pcpu *pc, u64 now, u64 *debugctl)
 		pc->on_bits &= ~(u64)DEBUGCTLMSR_BTS_OFF_USR;
 	}
 	pc->user_off_tsc = wanted ? now : 0;
-	*debugctl = (*debugctl & ~BTS_OFF_BITS) | pc->on_bits;
+	*debugctl = (*debugctl & ~btsrec_filter_bits) | pc->on_bits;
 }
 
 static void stays_off(struct btsrec_pcpu *pc, const struct task_struct *task, u64 now,

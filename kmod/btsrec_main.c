@@ -557,9 +557,8 @@ static bool __init choose_source(void)
 		pr_err("Not loaded: source=%s is unknown; use auto, bts or lbr.\n", source);
 		return false;
 	}
-	btsrec_uses_lbr = is_lbr || (is_auto && !bts_exists() && lbr_exists());
-	if (btsrec_uses_lbr)
-		btsrec_record_bits = DEBUGCTLMSR_LBR;
+	if (is_lbr || (is_auto && !bts_exists() && lbr_find()))
+		lbr_use();
 	return true;
 }
 

@@ -92,6 +92,7 @@ struct yield_hook {
 static struct yield_hook yield_hooks[] = {
 	{ .name = "intel_pmu_enable_bts", .hook = BTSREC_HOOK(on_perf_begins) },
 	{ .name = "intel_pmu_lbr_add", .is_of_lbr = true, .hook = BTSREC_HOOK(on_perf_begins) },
+	{ .name = "amd_pmu_lbr_add", .is_of_lbr = true, .hook = BTSREC_HOOK(on_perf_begins) },
 };
 
 static void yield_unregister(void)

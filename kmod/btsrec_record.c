@@ -79,7 +79,7 @@ static void begin_recording(struct btsrec_pcpu *pc, const struct btsrec_time *ti
 		btsrec_annot_put(pc, BTSREC_ANNOT_TIME, time, sizeof(*time));
 	btsrec_annot_resume(pc, resume_kind(reason), reason, stop_tsc);
 	WRITE_ONCE(pc->page->since_tsc, time->tsc);
-	debugctl = (debugctl & ~BTS_OFF_BITS) | pc->on_bits;
+	debugctl = (debugctl & ~btsrec_filter_bits) | pc->on_bits;
 	btsrec_limit(pc, current, &debugctl);
 	btsrec_resume(pc, debugctl);
 }

@@ -88,7 +88,7 @@ enum command_exit command_bench(struct btsrec *rec, const struct command_options
 		front_error("bench-overhead: either --work or a command");
 		return COMMAND_USAGE;
 	}
-	status = bench_device_open();
+	status = bench_device_open("bench-overhead");
 	if (status)
 		return (enum command_exit)status;
 	bench_block_signals();

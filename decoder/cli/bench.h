@@ -77,11 +77,15 @@ void bench_block_signals(void);
 
 /**
  * bench_device_open() - find the recorder, and remember whether it is armed
+ * @command: for messages, from now on.
  *
  * Return: COMMAND_OK, or COMMAND_NO_RECORDER after a message: it is not loaded, one is not root,
  * it keeps the history of a fault, or somebody copies its rings.
  */
-int bench_device_open(void);
+int bench_device_open(const char *command);
+
+/** bench_command - for messages: what bench_device_open() was given */
+extern const char *bench_command;
 
 /**
  * bench_device_arm() - arm or disarm
@@ -90,11 +94,29 @@ int bench_device_open(void);
  */
 bool bench_device_arm(bool armed);
 
+/** bench_device_mark() - a mark on this CPU; false after a message */
+bool bench_device_mark(const char *text);
+
+/** bench_device_freeze() - false after a message */
+bool bench_device_freeze(void);
+
+/** bench_device_ring_bytes() - as the device said when it was opened */
+uint64_t bench_device_ring_bytes(void);
+
+/** bench_device_has() - whether the device has a line that begins with @line, now */
+bool bench_device_has(const char *line);
+
 /** bench_device_records() - whether all CPUs record; false after a message */
 bool bench_device_records(void);
 
 /** bench_device_close() - leave the recorder as it was found; false after a message */
 bool bench_device_close(void);
+
+/** bench_print_machine() - processor, kernel, and what the recorder was loaded with */
+void bench_print_machine(bool json, const char *state);
+
+/** bench_print_stepping() - more of the processor, and whether it is a virtual one */
+void bench_print_stepping(bool json);
 
 /** bench_print_head() - the machine, and for text the titles of the table */
 void bench_print_head(bool json, const char *state, unsigned int nr_runs);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench.h"
 #include "cli.h"
 
-#define DEVICE	"/dev/btsrec"
+#define DEVICE "/dev/btsrec"
+
+const char *bench_command = "bench-overhead";
 
 static int device_fd = -1;
 static char found[BENCH_STATE_BYTES];
@@ -28,33 +32,35 @@ static bool read_state(char state[BENCH_STATE_BYTES])
 
 	if (lseek(device_fd, 0, SEEK_SET) == 0)
 		while (nr_bytes < BENCH_STATE_BYTES - 1 &&
-		       (got = read(device_fd, state + nr_bytes,
-				   BENCH_STATE_BYTES - 1 - nr_bytes)) > 0)
+		       (got = read(device_fd, state + nr_bytes, BENCH_STATE_BYTES - 1 - nr_bytes)) >
+			       0)
 			nr_bytes += (size_t)got;
 	state[nr_bytes] = '\0';
 	if (nr_bytes && got >= 0)
 		return true;
-	front_error("bench-overhead: " DEVICE ": %s", strerror(errno));
+	front_error("%s: " DEVICE ": %s", bench_command, strerror(errno));
 	return false;
 }
 
-int bench_device_open(void)
+int bench_device_open(const char *command)
 {
+	bench_command = command;
 	device_fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (device_fd < 0 && errno == ENOENT)
-		front_error("bench-overhead: no " DEVICE ": the recorder is not loaded on this "
-			    "machine; load it, on one that has Branch Trace Store "
-			    "('btsrec doctor' says)");
+		front_error("%s: no " DEVICE ": the recorder is not loaded on this machine; load "
+			    "it, on one that has Branch Trace Store ('btsrec doctor' says)",
+			    command);
 	else if (device_fd < 0)
-		front_error("bench-overhead: " DEVICE ": %s%s", strerror(errno),
+		front_error("%s: " DEVICE ": %s%s", command, strerror(errno),
 			    errno == EACCES || errno == EPERM ? "; be root" : "");
 	if (device_fd < 0 || !read_state(found))
 		return COMMAND_NO_RECORDER;
 	if (has_line(found, "state: frozen\n"))
-		front_error("bench-overhead: the recorder keeps the history of a fault; have it "
-			    "read ('btsrec snapshot'), then write \"arm\" to " DEVICE);
+		front_error("%s: the recorder keeps the history of a fault; have it read "
+			    "('btsrec snapshot'), then write \"arm\" to " DEVICE,
+			    command);
 	else if (has_line(found, "held: 1\n"))
-		front_error("bench-overhead: somebody is copying the rings just now; try again");
+		front_error("%s: somebody is copying the rings just now; try again", command);
 	else
 		return was_armed = has_line(found, "state: armed\n"), COMMAND_OK;
 	return COMMAND_NO_RECORDER;
@@ -65,15 +71,45 @@ const char *bench_device_state(void)
 	return found;
 }
 
-bool bench_device_arm(bool armed)
+static bool request(const char *text)
 {
-	const char *command = armed ? "arm" : "disarm";
-
-	if (write(device_fd, command, strlen(command)) >= 0)
+	if (write(device_fd, text, strlen(text)) >= 0)
 		return true;
-	front_error("bench-overhead: " DEVICE ", %s: %s; the kernel log (dmesg) says why", command,
+	front_error("%s: " DEVICE ", %s: %s; the kernel log (dmesg) says why", bench_command, text,
 		    strerror(errno));
 	return false;
+}
+
+bool bench_device_arm(bool armed)
+{
+	return request(armed ? "arm" : "disarm");
+}
+
+bool bench_device_mark(const char *text)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "mark %s", text);
+	return request(command);
+}
+
+bool bench_device_freeze(void)
+{
+	return request("freeze");
+}
+
+uint64_t bench_device_ring_bytes(void)
+{
+	const char *at = strstr(found, "\nring_bytes: ");
+
+	return at ? strtoull(at + strlen("\nring_bytes: "), NULL, 10) : 0;
+}
+
+bool bench_device_has(const char *line)
+{
+	char state[BENCH_STATE_BYTES];
+
+	return read_state(state) && has_line(state, line);
 }
 
 bool bench_device_records(void)
@@ -86,9 +122,9 @@ bool bench_device_records(void)
 	if (has_line(state, "state: armed\n") && !strstr(state, ": stopped ") &&
 	    !strstr(state, ": frozen "))
 		return true;
-	front_error(
-		"bench-overhead: not every CPU recorded until the end of a run; is one offline, "
-		"or does perf record branches? See " DEVICE);
+	front_error("%s: not every CPU recorded until the end of a run; is one offline, or does "
+		    "perf record branches? See " DEVICE,
+		    bench_command);
 	return false;
 }
 

@@ -6,6 +6,8 @@
 
 #include "bench.h"
 
+#define CPUINFO_BYTES	4096	/* the first CPU is enough */
+
 static int compare(const void *a, const void *b)
 {
 	double one = *(const double *)a, other = *(const double *)b;
@@ -58,19 +60,47 @@ static void put_value(const char *text, const char *key)
 		put_plain(at + strlen(key) + strspn(at + strlen(key), ": \t"));
 }
 
-static void put_cpu_name(void)
+static void read_cpuinfo(char text[CPUINFO_BYTES])
 {
-	char text[4096];
 	FILE *file = fopen("/proc/cpuinfo", "r");
-	size_t nr_bytes = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	size_t nr_bytes = file ? fread(text, 1, CPUINFO_BYTES - 1, file) : 0;
 
 	text[nr_bytes] = '\0';
 	if (file)
 		fclose(file);
+}
+
+static void put_cpu_name(void)
+{
+	char text[CPUINFO_BYTES];
+
+	read_cpuinfo(text);
 	put_value(text, "model name");
 }
 
-void bench_print_head(bool json, const char *state, unsigned int nr_runs)
+void bench_print_stepping(bool json)
+{
+	static const char *const keys[][2] = {
+		{ "family", "cpu family\t" }, { "model", "model\t" },
+		{ "stepping", "stepping\t" }, { "microcode", "microcode\t" },
+	};
+	char text[CPUINFO_BYTES];
+
+	read_cpuinfo(text);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (json)
+			printf(",\"%s\":\"", keys[i][0]);
+		else
+			printf("%s:%*s", keys[i][0], (int)(12 - strlen(keys[i][0])), "");
+		put_value(text, keys[i][1]);
+		fputs(json ? "\"" : "\n", stdout);
+	}
+	printf(json ? ",\"fred\":%s,\"virtual\":%s" : "fred:        %s\nvirtual:     %s\n",
+	       strstr(text, " fred ") ? "true" : "false",
+	       strstr(text, " hypervisor ") ? "true" : "false");
+}
+
+void bench_print_machine(bool json, const char *state)
 {
 	struct utsname machine = { 0 };
 
@@ -83,6 +113,11 @@ void bench_print_head(bool json, const char *state, unsigned int nr_runs)
 	put_value(state, "\nmode");
 	fputs(json ? "\",\"ring_bytes\":" : "\nring_bytes:  ", stdout);
 	put_value(state, "\nring_bytes");
+}
+
+void bench_print_head(bool json, const char *state, unsigned int nr_runs)
+{
+	bench_print_machine(json, state);
 	printf(json ? ",\"pairs\":%u}\n" : "\npairs:       %u\n\n", nr_runs);
 	if (!json)
 		printf("%-10s %12s %12s %8s %8s %8s  %s\n", "work", "disarmed, s", "armed, s",

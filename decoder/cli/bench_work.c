@@ -211,7 +211,7 @@ bool bench_time(const struct bench_work *work, uint64_t nr_units, char *const *a
 		return false;
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return true;
-	front_error("bench-overhead: %s failed, with status 0x%x", work->name,
+	front_error("%s: %s failed, with status 0x%x", bench_command, work->name,
 		    (unsigned int)status);
 	return false;
 }

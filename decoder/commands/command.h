@@ -173,6 +173,7 @@ enum command_set {
 	FOR_AROUND = 1 << 23,
 	FOR_WHY = 1 << 24,
 	FOR_LOCKS = 1 << 25,
+	FOR_VERIFY = 1 << 26,
 };
 
 /**
@@ -228,6 +229,7 @@ enum command_exit command_report(struct btsrec *rec, const struct command_option
 enum command_exit command_extract(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_doctor(struct btsrec *rec, const struct command_options *options);
 enum command_exit command_bench(struct btsrec *rec, const struct command_options *options);
+enum command_exit command_verify(struct btsrec *rec, const struct command_options *options);
 
 /**
  * command_parse() - take the command line of @command apart

@@ -66,6 +66,8 @@ const struct command commands[] = {
 	{"bench-overhead", "What recording costs on this machine.", FOR_BENCH,
 	 .run = OFFLINE(command_bench), .second = "[-- COMMAND [ARGUMENT]...]", .of_machine = true,
 	 .takes_rest = true},
+	{"verify-hardware", "Whether this processor records what btsrec assumes.", FOR_VERIFY,
+	 .run = OFFLINE(command_verify), .of_machine = true},
 	{.name = NULL},
 };
 

@@ -373,9 +373,11 @@ const struct option_entry options_all[] = {
 	{FOR_BENCH, 'w', "work", "NAME",
 	 "all (default), branches, calls, syscalls, switches, faults, copies",
 	 WORDS(work, "all", "branches", "calls", "syscalls", "switches", "faults", "copies")},
-	{FOR_BENCH, 'f', "format", "FORMAT", "text (default) or jsonl",
+	{FOR_VERIFY, 'c', "cpu", "CPU", "ask this CPU (default: the first that records)",
+	 .takes = TAKES_CPU, .set = set_cpu},
+	{FOR_BENCH | FOR_VERIFY, 'f', "format", "FORMAT", "text (default) or jsonl",
 	 WORDS(show.format, "text", "jsonl")},
-	{FOR_ALL | FOR_DOCTOR | FOR_BENCH, 'h', HELP, NULL, "show this help", .set = NULL},
+	{FOR_ALL | FOR_DOCTOR | FOR_BENCH | FOR_VERIFY, 'h', HELP, NULL, "show this help", .set = NULL},
 	{.name = NULL},
 };
 

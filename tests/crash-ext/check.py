@@ -216,8 +216,8 @@ def check_words(check, options, out):
         if name in here:
             check_options(check, options, name, out[f"help.{name}"])
             continue
-        what = ("the machine that runs" if name in ("doctor", "bench-overhead")
-                else "the file of a dump")
+        of_machine = name in ("doctor", "bench-overhead", "verify-hardware")
+        what = "the machine that runs" if of_machine else "the file of a dump"
         for asked in (f"help.{name}", f"not.{name}"):
             check.that(f"bts {name} says where it is", out[asked] ==
                        f"bts: {name} works on {what} only: btsrec {name}\n", out[asked])

@@ -35,7 +35,7 @@ static inline bool count(void *arg, const struct btsrec_event *event)
 static inline void setup(uint64_t nr_slots)
 {
 	fix = fixture_new(2, nr_slots);
-	rec = btsrec_new();
+	rec = session_new(NULL);
 	events = calloc(MAX_EVENTS, sizeof(*events));
 	stop_after = 0;
 }

@@ -241,12 +241,11 @@ static bool may_begin_thunk(const uint8_t *bytes)
 	case 0x65: return bytes[1] == 0x48;
 	case 0xe8: return bytes[2] == 0x00;
 	case 0x0f: return bytes[1] == 0xae || bytes[KERNEL_CODE_ENDBR_BYTES] == 0x65;
-	case 0xff: return bytes[1] >= 0xe0;
+	case 0xff: return (bytes[1] & 0xf8) == 0xe0;
 	case 0x41: return bytes[1] == 0xff;
 	case 0xc3: return bytes[1] == INT3;
 	case 0x66:
 	case 0xf3: return bytes[KERNEL_CODE_ENDBR_BYTES] == 0x65;
-	case INT3: return bytes[1] == INT3;
 	}
 	return false;
 }
@@ -258,6 +257,9 @@ static bool may_be_in_thunk(struct code *code, uint64_t cr3, uint64_t va)
 	size_t end = va % BTSREC_PAGE_BYTES, line = end & ~(size_t)(LINE_BYTES - 1);
 
 	if (line < LINES_BEFORE_BYTES || line + LINE_BYTES > page->valid_bytes)
+		return true;
+	/* One that ITS needs is in a line that begins so. */
+	if (page->bytes[line] == INT3)
 		return true;
 	for (size_t at = line - LINES_BEFORE_BYTES; at <= end; at += RETURN_THUNK_ALIGN)
 		if (may_begin_thunk(page->bytes + at))

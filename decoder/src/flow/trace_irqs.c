@@ -4,7 +4,6 @@
 #include "base/counter_map.h"
 #include "flow/fault_frame.h"
 #include "flow/trace.h"
-#include "flow/trace_values.h"
 #include "recorder/record.h"
 
 /* SDM vol. 1, "EFLAGS Register": bit 1 is always set. */
@@ -28,17 +27,29 @@ struct reader {
 	bool nomem;
 };
 
+/* Those that change the flag are one byte long. */
+static enum irq_flag_op op_at(struct code *code, uint64_t ip, const struct code_insn *insn)
+{
+	uint8_t opcode;
+	size_t nr_bytes;
+
+	if (insn->length_bytes > sizeof(opcode))
+		return IRQ_FLAG_NO_OP;
+	(void)code_bytes(code, 0, ip, &opcode, sizeof(opcode), &nr_bytes);
+	return irq_flag_op(&opcode, nr_bytes);
+}
+
 static void find_op(struct reader *r, const struct proof_range *range, struct count *ret)
 {
-	struct sem_insn insn;
+	struct code_insn insn;
 
 	ret->nr[0] = IRQ_FLAG_NO_OP + 1;
 	for (uint64_t ip = range->start; ip < range->stop; ip += insn.length_bytes) {
 		enum irq_flag_op op;
 
-		if (!trace_values_insn(r->code, ip, &insn))
+		if (code_insn(r->code, 0, ip, false, &insn))
 			return;
-		op = irq_flag_op(insn.bytes, insn.length_bytes);
+		op = op_at(r->code, ip, &insn);
 		if (op == IRQ_FLAG_NO_OP)
 			continue;
 		ret->nr[0] = op + 1U;

@@ -112,30 +112,6 @@ static enum btsrec_status read_parts(struct fetch *fetch, uint64_t nr_bytes)
 	return BTSREC_OK;
 }
 
-/* The one that has @slot. */
-static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
-{
-	uint64_t nr_ring = fetch->ring.ring_bytes / BTSREC_RECORD_BYTES;
-	uint64_t first = slot / FETCH_SLOTS * FETCH_SLOTS;
-	uint64_t nr_slots = min_u64(FETCH_SLOTS, nr_ring - first);
-	enum btsrec_status status = BTSREC_OK;
-
-	fetch->nr_window = 0;
-	fetch->window_slot = first;
-	fetch->all_valid = read_window(fetch, nr_slots);
-	if (!fetch->all_valid)
-		status = read_parts(fetch, nr_slots * BTSREC_RECORD_BYTES);
-	if (!status)
-		fetch->nr_window = nr_slots;
-	return status;
-}
-
-static bool in_window(const struct fetch *fetch, uint64_t slot)
-{
-	/* A slot below the window makes the difference huge. */
-	return slot - fetch->window_slot < fetch->nr_window;
-}
-
 /* Are all bytes of slot @i of the window valid? */
 static bool slot_valid(const struct fetch *fetch, uint64_t i)
 {
@@ -149,9 +125,48 @@ static bool slot_valid(const struct fetch *fetch, uint64_t i)
 	return end <= page_end || fetch->valid_bytes[page + 1] >= end - page_end;
 }
 
-static const struct btsrec_record *slot_address(const struct fetch *fetch, uint64_t i)
+static struct btsrec_record *slot_address(const struct fetch *fetch, uint64_t i)
 {
-	return (const struct btsrec_record *)(fetch->window + i * BTSREC_RECORD_BYTES);
+	return (struct btsrec_record *)(fetch->window + i * BTSREC_RECORD_BYTES);
+}
+
+static void settle_window(struct fetch *fetch)
+{
+	const struct fetch_settle *settle = &fetch->ring.settle;
+
+	for (uint64_t i = 0; settle->fn && i < fetch->nr_window; i++) {
+		struct btsrec_record *record = slot_address(fetch, i);
+
+		if ((fetch->all_valid || slot_valid(fetch, i)) &&
+		    record_is_branch(record, fetch->ring.va_bits))
+			settle->fn(settle->arg, settle->cr3, record);
+	}
+}
+
+/* The one that has @slot. */
+static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
+{
+	uint64_t nr_ring = fetch->ring.ring_bytes / BTSREC_RECORD_BYTES;
+	uint64_t first = slot / FETCH_SLOTS * FETCH_SLOTS;
+	uint64_t nr_slots = min_u64(FETCH_SLOTS, nr_ring - first);
+	enum btsrec_status status = BTSREC_OK;
+
+	fetch->nr_window = 0;
+	fetch->window_slot = first;
+	fetch->all_valid = read_window(fetch, nr_slots);
+	if (!fetch->all_valid)
+		status = read_parts(fetch, nr_slots * BTSREC_RECORD_BYTES);
+	if (status)
+		return status;
+	fetch->nr_window = nr_slots;
+	settle_window(fetch);
+	return BTSREC_OK;
+}
+
+static bool in_window(const struct fetch *fetch, uint64_t slot)
+{
+	/* A slot below the window makes the difference huge. */
+	return slot - fetch->window_slot < fetch->nr_window;
 }
 
 enum btsrec_status fetch_next(struct fetch *fetch, struct ring_run *ret)

@@ -17,16 +17,29 @@
 #define FETCH_PAGES (FETCH_SLOTS * BTSREC_RECORD_BYTES / BTSREC_PAGE_BYTES)
 
 /**
+ * struct fetch_settle - what makes of a record the branch that the processor took
+ * @fn: NULL: a record is that already.
+ * @cr3: of the code that the newest ones are of.
+ */
+struct fetch_settle {
+	void (*fn)(void *arg, uint64_t cr3, struct btsrec_record *record);
+	void *arg;
+	uint64_t cr3;
+};
+
+/**
  * struct fetch_ring - where the slots are
  * @image, @page_pa: borrowed; page i of the ring is at page_pa[i], 0: not in the dump.
  * @ring_bytes: multiple of BTSREC_RECORD_BYTES.
  * @va_bits: width of a linear address, for record_classify().
+ * @settle: of branches.
  */
 struct fetch_ring {
 	const struct btsrec_image *image;
 	const uint64_t *page_pa;
 	uint64_t ring_bytes;
 	unsigned int va_bits;
+	struct fetch_settle settle;
 };
 
 /**

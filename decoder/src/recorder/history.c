@@ -170,6 +170,9 @@ static enum btsrec_status history_begin(struct history *history, struct btsrec *
 	ring.page_pa = lc->ring_pa;
 	ring.ring_bytes = lc->page.ring_bytes;
 	ring.va_bits = rec->located->root.flags & BTSREC_ROOT_F_LA57 ? 57 : 48;
+	if (lc->page.source == BTSREC_SOURCE_LBR)
+		ring.settle = (struct fetch_settle){ .fn = rec->settle, .arg = rec,
+						     .cr3 = lc->page.context.next.cr3 };
 	status = fetch_init(&history->fetch, &ring);
 	if (status == BTSREC_OK)
 		status = look_at_ring(rec, lc, &history->fetch, &history->ring);

@@ -66,12 +66,14 @@ void *session_kept(const struct session_part *part, unsigned int cpu)
 	return all && cpu < all->nr_cpus ? all->of_cpu[cpu] : NULL;
 }
 
-struct btsrec *btsrec_new(void)
+struct btsrec *session_new(session_settle_fn settle)
 {
 	struct btsrec *rec = calloc(1, sizeof(*rec));
 
-	if (rec)
-		pthread_mutex_init(&rec->reading, NULL);
+	if (!rec)
+		return NULL;
+	pthread_mutex_init(&rec->reading, NULL);
+	rec->settle = settle;
 	return rec;
 }
 
@@ -98,7 +100,7 @@ void btsrec_free(struct btsrec *rec)
 /* What the source refuses is noted in @rec, which has the image. */
 struct btsrec *session_clone(struct btsrec *rec)
 {
-	struct btsrec *clone = btsrec_new();
+	struct btsrec *clone = session_new(rec->settle);
 
 	if (!clone)
 		return NULL;

@@ -23,6 +23,9 @@ struct session_part {
 	void (*free)(void *data);
 };
 
+/** typedef session_settle_fn - see struct fetch_settle; @rec: a struct btsrec */
+typedef void (*session_settle_fn)(void *rec, uint64_t cr3, struct btsrec_record *record);
+
 /**
  * struct btsrec - a session
  * @clone_of: NULL, or the session that owns @located, @sysroot and @debuginfo; see session_clone().
@@ -44,6 +47,7 @@ struct session_part {
  * @no_log: btsrec_set_log() said so.
  * @log_left_out: the source is a small file that was made without the kernel's log.
  * @sysroot, @debuginfo: of btsrec_set_files(); owned; NULL: the defaults.
+ * @settle: of session_new(); @settling: it runs, and may read histories.
  * @symbols: of symbol.c.
  * @code: of trace.c.
  * @lines: of lines.c.
@@ -77,6 +81,8 @@ struct btsrec {
 	bool log_left_out;
 	char *sysroot;
 	char *debuginfo;
+	session_settle_fn settle;
+	bool settling;
 	struct session_part symbols;
 	struct session_part code;
 	struct session_part lines;
@@ -85,6 +91,12 @@ struct btsrec {
 	char notice[128];
 	bool incomplete;
 };
+
+/**
+ * session_new() - btsrec_new()
+ * @settle: for the branches of the last branch record; NULL: they are as the processor kept them.
+ */
+struct btsrec *session_new(session_settle_fn settle);
 
 /**
  * session_open() - give @rec its source, as btsrec_open_image() does

@@ -490,24 +490,27 @@ static void add_found(struct found *found, uint64_t va)
 }
 
 /* All parts of a function are it, but for what is in front of it. */
-static bool is_of_function(const struct symbol_table *table, size_t i, const char *name)
+static bool is_of_function(const struct symbol_table *table, size_t i, const char *name,
+			   size_t name_bytes)
 {
 	size_t nr_bytes, stem_bytes;
 	const char *its_name = symbol_table_name(table, i, &nr_bytes);
-	const char *stem = symbol_stem(its_name, nr_bytes, &stem_bytes);
 
-	return stem == its_name && stem_bytes < nr_bytes && stem_bytes == strlen(name) &&
-	       !memcmp(stem, name, stem_bytes);
+	if (nr_bytes <= name_bytes || its_name[name_bytes] != '.' ||
+	    memcmp(its_name, name, name_bytes))
+		return false;
+	return symbol_stem(its_name, nr_bytes, &stem_bytes) == its_name && stem_bytes == name_bytes;
 }
 
 static void find_in_table(const struct symbol_table *table, const char *name, struct found *found)
 {
+	size_t name_bytes = strlen(name);
 	uint64_t va;
 
 	for (size_t at = 0; table && symbol_table_by_name(table, name, &at, &va);)
 		add_found(found, va);
 	for (size_t i = 0; table && i < table->nr_names; i++)
-		if (is_of_function(table, i, name))
+		if (is_of_function(table, i, name, name_bytes))
 			add_found(found, symbol_table_va(table, i));
 }
 

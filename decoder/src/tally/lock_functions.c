@@ -4,11 +4,12 @@
 #include <assert.h>
 #include <string.h>
 
-#define TAKES(name, family)	    { name, LOCK_TAKES, family, LOCK_ALWAYS, false }
-#define MAY_TAKE(name, family, success) { name, LOCK_TAKES, family, success, false }
-#define RELEASES(name, family)	    { name, LOCK_RELEASES, family, LOCK_ALWAYS, false }
-#define INLINED(name, family)	    { name, LOCK_RELEASES, family, LOCK_ALWAYS, true }
-#define WAITS(name, family)	    { name, LOCK_WAITS, family, LOCK_ALWAYS, false }
+#define NAMED(name)		    name, sizeof(name) - 1
+#define TAKES(name, family)	    { NAMED(name), LOCK_TAKES, family, LOCK_ALWAYS, false }
+#define MAY_TAKE(name, family, success) { NAMED(name), LOCK_TAKES, family, success, false }
+#define RELEASES(name, family)	    { NAMED(name), LOCK_RELEASES, family, LOCK_ALWAYS, false }
+#define INLINED(name, family)	    { NAMED(name), LOCK_RELEASES, family, LOCK_ALWAYS, true }
+#define WAITS(name, family)	    { NAMED(name), LOCK_WAITS, family, LOCK_ALWAYS, false }
 
 static const struct lock_function functions[] = {
 	TAKES("_raw_spin_lock", LOCK_SPIN),
@@ -121,7 +122,7 @@ static const struct lock_function functions[] = {
 	MAY_TAKE("down_write_killable_nested", LOCK_RWSEM_WRITE, LOCK_IF_ZERO),
 	MAY_TAKE("down_write_trylock", LOCK_RWSEM_WRITE, LOCK_IF_NOT_ZERO),
 	RELEASES("up_write", LOCK_RWSEM_WRITE),
-	{ "downgrade_write", LOCK_DOWNGRADES, LOCK_RWSEM_WRITE, LOCK_ALWAYS, false },
+	{ NAMED("downgrade_write"), LOCK_DOWNGRADES, LOCK_RWSEM_WRITE, LOCK_ALWAYS, false },
 	WAITS("rwsem_down_write_slowpath", LOCK_RWSEM_WRITE),
 
 	TAKES("percpu_down_write", LOCK_PERCPU_WRITE),
@@ -152,7 +153,7 @@ static_assert(NR_FUNCTIONS <= LOCK_MAX_FUNCTIONS, "numbers fit");
 uint8_t lock_function_find(const char *name, size_t name_bytes)
 {
 	for (size_t i = 0; i < NR_FUNCTIONS; i++)
-		if (strlen(functions[i].name) == name_bytes &&
+		if (functions[i].name_bytes == name_bytes &&
 		    !memcmp(functions[i].name, name, name_bytes))
 			return (uint8_t)(i + 1);
 	return 0;

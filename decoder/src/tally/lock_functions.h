@@ -55,6 +55,7 @@ enum lock_success {
  */
 struct lock_function {
 	const char *name;
+	uint8_t name_bytes;
 	enum lock_act act : 8;
 	enum lock_family family : 8;
 	enum lock_success success : 8;

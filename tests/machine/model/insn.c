@@ -139,3 +139,52 @@ bool insn_may_stay(const uint8_t *bytes, size_t nr_bytes)
 	memcpy(&wide, bytes + nr_bytes - sizeof(wide), sizeof(wide));
 	return bytes[i] != 0xff && wide == -(int)nr_bytes;
 }
+
+/**
+ * insn_is_jcc() - whether an instruction is a conditional jump that tests flags
+ * @bytes: the instruction
+ * @nr_bytes: its length
+ */
+bool insn_is_jcc(const uint8_t *bytes, size_t nr_bytes)
+{
+	size_t i = 0;
+
+	while (i < nr_bytes && is_prefix(bytes[i]))
+		i++;
+	if (i >= nr_bytes)
+		return false;
+	if (bytes[i] == 0x0f)
+		return i + 1 < nr_bytes && bytes[i + 1] >= 0x80 && bytes[i + 1] <= 0x8f;
+	return bytes[i] >= 0x70 && bytes[i] <= 0x7f;
+}
+
+/**
+ * insn_fuses() - whether an instruction is a CMP or TEST, which runs as one with a Jcc behind it
+ * @bytes: the instruction
+ * @nr_bytes: its length
+ *
+ * Source: AMD, "Software Optimization Guide for the AMD Zen4 Microarchitecture", "Branch Fusion".
+ * Others fuse, too, and there are conditions; these are enough to have such branches.
+ */
+bool insn_fuses(const uint8_t *bytes, size_t nr_bytes)
+{
+	unsigned int op;
+	size_t i = 0;
+
+	while (i < nr_bytes && is_prefix(bytes[i]))
+		i++;
+	if (i + 1 >= nr_bytes)
+		return false;
+	op = bytes[i + 1] >> 3 & 7;
+	switch (bytes[i]) {
+	case 0x38: case 0x39: case 0x3a: case 0x3b: case 0x3c: case 0x3d:	/* CMP */
+	case 0x84: case 0x85: case 0xa8: case 0xa9:				/* TEST */
+		return true;
+	case 0x80: case 0x81: case 0x83:
+		return op == 7;
+	case 0xf6: case 0xf7:
+		return op == 0;
+	default:
+		return false;
+	}
+}

@@ -26,8 +26,9 @@
  * stacks=N the newest N call stacks, one after every stacks_every=M records; for those switch_ip=
  * and new_ip= are the addresses of __switch_to_asm() and wake_up_new_task(). lazy=N records no more
  * than N branches and some after each write of IA32_DS_AREA, for runs of hours with histories that
- * are not looked at: MSRs and rules are as ever. lbr=1 models the last branch record, too: what
- * it gets is logged like a BTS record.  In DIR: cpuN.log, cpuN.insns and cpuN.stacks
+ * are not looked at: MSRs and rules are as ever. lbr=KIND models a last branch record, too,
+ * with what CPUID says of it: "model", "arch" or "amd", see enum lbr_kind.  What it gets is logged
+ * like a BTS record.  In DIR: cpuN.log, cpuN.insns and cpuN.stacks
  * (model_log.h), violations.log, msr.log (changes of the two MSRs and the control channel),
  * extents.log (what each call of a watched function cost), summary.json.
  */
@@ -52,7 +53,7 @@
 /*
  * A control transfer as the inline store writes it:
  * class in bits 0-6, whether it may lead to itself in 7, instruction bytes in 8-15, offset in
- * the block in 16-31, enum insn_flow from 32 on.
+ * the block in 16-31, enum insn_flow in 32-39, bytes of a comparison that it runs with from 40 on.
  */
 #define PENDING_CLASS_MASK	0x7f
 #define PENDING_MAY_STAY	0x80
@@ -60,6 +61,7 @@
 #define PENDING_OFFSET_SHIFT	16
 #define PENDING_OFFSET_MASK	0xffff
 #define PENDING_FLOW_SHIFT	32
+#define PENDING_FUSED_SHIFT	40
 
 struct board {
 	uint64_t active;	/* blocks call the model */
@@ -72,7 +74,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
 static struct qemu_plugin_scoreboard *board;
 static unsigned int nr_resets;
 static bool count_stores;
-static bool has_lbr;
+static enum lbr_kind lbr_kind;
 static uint64_t lazy = UINT64_MAX;
 
 static qemu_plugin_u64 board_active(void)
@@ -149,10 +151,11 @@ static void resolve_pending(struct vcpu *cpu, uint64_t to, uint64_t sp)
 	qemu_plugin_u64_set(board_pending(), cpu->index, 0);
 	if (!is_taken(pending, from, ret, to))
 		return;
+	cpu->fused_bytes = (unsigned int)(pending >> PENDING_FUSED_SHIFT);
 	if (vcpu_records(cpu))
 		recorder_branch(cpu, from, to, MODEL_LOG_BRANCH);
 	if (stacklog_wanted())
-		stacklog_transfer(cpu, sp, (enum insn_flow)(pending >> PENDING_FLOW_SHIFT), ret,
+		stacklog_transfer(cpu, sp, (enum insn_flow)(pending >> PENDING_FLOW_SHIFT & 0xff), ret,
 				  to, nr_before);
 }
 
@@ -246,12 +249,15 @@ static void on_reset_vector(unsigned int index, void *udata)
 }
 
 static void watch_transfer(struct qemu_plugin_insn *insn, enum insn_class class,
-			   const uint8_t *bytes, uint64_t offset)
+			   const uint8_t *bytes, uint64_t offset, size_t nr_fusible)
 {
 	size_t nr_bytes = qemu_plugin_insn_size(insn);
 	uint64_t pending = class | (insn_may_stay(bytes, nr_bytes) ? PENDING_MAY_STAY : 0) |
 		nr_bytes << PENDING_BYTES_SHIFT | offset << PENDING_OFFSET_SHIFT |
 		(uint64_t)insn_flow(bytes, nr_bytes) << PENDING_FLOW_SHIFT;
+
+	if (insn_is_jcc(bytes, nr_bytes))
+		pending |= (uint64_t)nr_fusible << PENDING_FUSED_SHIFT;
 
 	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_STORE_U64,
 							    board_pending(), pending);
@@ -259,7 +265,7 @@ static void watch_transfer(struct qemu_plugin_insn *insn, enum insn_class class,
 
 static void on_translation(struct qemu_plugin_tb *tb, void *udata)
 {
-	size_t nr_insns = qemu_plugin_tb_n_insns(tb);
+	size_t nr_insns = qemu_plugin_tb_n_insns(tb), nr_fusible = 0;
 	uint64_t start = qemu_plugin_tb_vaddr(tb);
 
 	(void)udata;
@@ -283,9 +289,11 @@ static void on_translation(struct qemu_plugin_tb *tb, void *udata)
 				insn, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_INLINE_ADD_U64, board_stores(),
 				1);
 		if (class == INSN_ALWAYS || class == INSN_CONDITIONAL)
-			watch_transfer(insn, class, bytes, offset);
+			watch_transfer(insn, class, bytes, offset, nr_fusible);
 		else if (class != INSN_OTHER)
-			msr_watch(insn, class);
+			msr_watch(insn, class, i + 1 < nr_insns ?
+				  qemu_plugin_tb_get_insn(tb, i + 1) : NULL);
+		nr_fusible = insn_fuses(bytes, nr_bytes) ? nr_bytes : 0;
 	}
 }
 
@@ -300,7 +308,7 @@ static void on_vcpu_init(unsigned int index, void *udata)
 {
 	(void)udata;
 	vcpu_init(index);
-	vcpu_get(index)->has_lbr = has_lbr;
+	vcpu_get(index)->lbr.kind = lbr_kind;
 	insnlog_open_cpu(index);
 	reglog_open_cpu(index);
 	stacklog_open_cpu(index);
@@ -333,6 +341,22 @@ static bool stack_option(const char *arg)
 	return false;
 }
 
+static bool lbr_option(const char *value)
+{
+	static const char *const names[] = { [LBR_BY_MODEL] = "model",
+					     [LBR_ARCHITECTURAL] = "arch", [LBR_AMD] = "amd" };
+
+	for (unsigned int i = LBR_BY_MODEL; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(value, names[i])) {
+			lbr_kind = (enum lbr_kind)i;
+			msr_model_cpuid(lbr_kind);
+			return true;
+		}
+	}
+	fprintf(stderr, "btsmodel: lbr=%s is none of model, arch and amd\n", value);
+	return false;
+}
+
 static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64_t *records_ret)
 {
 	const char *value;
@@ -353,7 +377,8 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 		} else if (is_option(argv[i], "lazy", &value)) {
 			lazy = strtoull(value, NULL, 0);
 		} else if (is_option(argv[i], "lbr", &value)) {
-			has_lbr = !strcmp(value, "1");
+			if (!lbr_option(value))
+				return false;
 		} else if (is_option(argv[i], "perfmon", &value)) {
 			if (!strcmp(value, "1"))
 				msr_model_perfmon();

@@ -5,9 +5,19 @@
 #include "perfmon.h"
 
 #define CR0_PG	(1ULL << 31)
+
+/* Intel SDM vol. 2A, "CPUID"; AMD APM vol. 3, "Fn8000_0022": 6 counters, 16 entries of LbrExtV2. */
+#define FEATURES_CPUID_LEAF		0x7
+#define FEATURES_CPUID_EDX_ARCH_LBR	(1U << 19)
+#define ARCH_LBR_CPUID_LEAF		0x1c
+#define AMD_LBR_CPUID_LEAF		0x80000022
+#define AMD_LBR_CPUID_EAX		0x2
+#define AMD_LBR_CPUID_EBX		(6U | 16U << 4)
+
 #define LOW_32	0xffffffffULL
 
 static bool perfmon_on;
+static enum lbr_kind cpuid_lbr;
 
 /* RDMSR, CPUID and RDPMC are two bytes, and nobody puts prefixes before them. */
 #define SHORT_INSN_BYTES	2
@@ -58,10 +68,11 @@ static void write_bts_msr(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t 
 /* The newest entry that software has overwritten, with how many branches before it. */
 static bool write_lbr(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t value)
 {
-	if (!cpu->has_lbr || !lbr_write(&cpu->lbr, msr, value))
+	if (!lbr_write(&cpu->lbr, msr, value))
 		return false;
-	if (msr == MSR_LBR_FROM_0 + cpu->lbr.tos)
-		log_msr(false, "cpu=%u ip=0x%016llx LBR_FROM_TOS value=0x%llx records=%llu\n",
+	model_update_active(cpu);
+	if (lbr_is_newest(&cpu->lbr, msr))
+		log_msr(true, "cpu=%u ip=0x%016llx LBR_FROM_TOS value=0x%llx records=%llu\n",
 			cpu->index, (unsigned long long)ip, (unsigned long long)value,
 			(unsigned long long)cpu->log->total);
 	return true;
@@ -107,22 +118,56 @@ static void on_rdmsr(unsigned int index, void *udata)
 		finish_read(ip, cpu->debugctl);
 	if (msr == MSR_DS_AREA)
 		finish_read(ip, cpu->ds_area);
-	if (cpu->has_lbr && lbr_read(&cpu->lbr, msr, &value))
+	if (lbr_read(&cpu->lbr, msr, &value))
 		finish_read(ip, value);
 	else if (perfmon_on && perfmon_read(&cpu->perfmon, msr, &value))
 		finish_read(ip, value);
 }
 
+struct cpuid {
+	uint32_t eax;
+	uint32_t ebx;
+	uint32_t ecx;
+	uint32_t edx;
+};
+
+/* Leaves that QEMU has nothing in. */
+static bool whole_leaf(uint32_t leaf, struct cpuid *ret)
+{
+	if (perfmon_on && leaf == PERFMON_CPUID_LEAF)
+		*ret = (struct cpuid){ .eax = PERFMON_CPUID_EAX, .edx = PERFMON_CPUID_EDX };
+	else if (cpuid_lbr == LBR_ARCHITECTURAL && leaf == ARCH_LBR_CPUID_LEAF)
+		*ret = (struct cpuid){ .eax = 1U << (LBR_MAX_ENTRIES / 8 - 1), .ebx = 3, .ecx = 1 };
+	else if (cpuid_lbr == LBR_AMD && leaf == AMD_LBR_CPUID_LEAF)
+		*ret = (struct cpuid){ .eax = AMD_LBR_CPUID_EAX, .ebx = AMD_LBR_CPUID_EBX };
+	else
+		return false;
+	return true;
+}
+
 static void on_cpuid(unsigned int index, void *udata)
 {
+	struct vcpu *cpu = vcpu_get(index);
 	uint64_t ip = runtime_ip(udata);
+	struct cpuid cpuid;
 
-	(void)index;
-	if ((uint32_t)vcpu_reg(REG_RAX) != PERFMON_CPUID_LEAF)
+	cpu->cpuid_leaf = (uint32_t)vcpu_reg(REG_RAX);
+	if (!whole_leaf(cpu->cpuid_leaf, &cpuid))
 		return;
-	vcpu_set_reg(REG_RBX, 0);
-	vcpu_set_reg(REG_RCX, 0);
-	finish_read(ip, PERFMON_CPUID_EAX | (uint64_t)PERFMON_CPUID_EDX << 32);
+	vcpu_set_reg(REG_RBX, cpuid.ebx);
+	vcpu_set_reg(REG_RCX, cpuid.ecx);
+	finish_read(ip, cpuid.eax | (uint64_t)cpuid.edx << 32);
+}
+
+/* A feature among those that QEMU has. */
+static void on_after_cpuid(unsigned int index, void *udata)
+{
+	struct vcpu *cpu = vcpu_get(index);
+
+	(void)udata;
+	if (cpu->cpuid_leaf == FEATURES_CPUID_LEAF)
+		vcpu_set_reg(REG_RDX, vcpu_reg(REG_RDX) | FEATURES_CPUID_EDX_ARCH_LBR);
+	cpu->cpuid_leaf = 0;
 }
 
 static void on_rdpmc(unsigned int index, void *udata)
@@ -165,12 +210,28 @@ void msr_model_perfmon(void)
 	perfmon_on = true;
 }
 
+/** msr_model_cpuid() - CPUID says that there is such an LBR; before anything is translated */
+void msr_model_cpuid(enum lbr_kind kind)
+{
+	cpuid_lbr = kind;
+}
+
+static void watch_cpuid(struct qemu_plugin_insn *insn, struct qemu_plugin_insn *next, void *ip)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_cpuid, QEMU_PLUGIN_CB_RW_REGS_PC, ip);
+	if (next && cpuid_lbr == LBR_ARCHITECTURAL)
+		qemu_plugin_register_vcpu_insn_exec_cb(next, on_after_cpuid,
+						       QEMU_PLUGIN_CB_RW_REGS, NULL);
+}
+
 /**
  * msr_watch() - watch one instruction that is being translated
  * @insn: QEMU's handle
  * @class: its class; nothing happens for those that the model does not watch
+ * @next: the one behind it; NULL: another block has it
  */
-void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class)
+void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class,
+	       struct qemu_plugin_insn *next)
 {
 	void *ip = (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn);
 
@@ -182,9 +243,8 @@ void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class)
 	else if (class == INSN_WRITE_CR)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_write_cr, QEMU_PLUGIN_CB_R_REGS,
 						       ip);
-	else if (class == INSN_CPUID && perfmon_on)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_cpuid, QEMU_PLUGIN_CB_RW_REGS_PC,
-						       ip);
+	else if (class == INSN_CPUID && (perfmon_on || cpuid_lbr))
+		watch_cpuid(insn, next, ip);
 	else if (class == INSN_RDPMC && perfmon_on)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_rdpmc, QEMU_PLUGIN_CB_RW_REGS_PC,
 						       ip);

@@ -8,7 +8,9 @@
 #include "vcpu.h"
 
 void msr_model_perfmon(void);
-void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class);
+void msr_model_cpuid(enum lbr_kind kind);
+void msr_watch(struct qemu_plugin_insn *insn, enum insn_class class,
+	       struct qemu_plugin_insn *next);
 
 /* model.c: the blocks of a vCPU call the model only while it has to see them. */
 void model_update_active(struct vcpu *cpu);

@@ -4,6 +4,8 @@
 #include "log.h"
 #include "recorder.h"
 
+#define WRONG_PATH_EVERY	8
+
 /* Stores that may lie in two pages, which need not be neighbours in physical memory. */
 static bool access_split(struct vcpu *cpu, uint64_t addr, void *data, unsigned int nr_bytes,
 			 bool write, struct walk_cache *cache, uint64_t *fault_ret)
@@ -106,7 +108,11 @@ static void count_footprint(struct footprint *footprint, uint64_t from, uint64_t
 		footprint->nr_records++;
 }
 
-/* No slot: it is in no ring before software copies it there. */
+/*
+ * No slot: it is in no ring before software copies it there.  AMD's has the address of the
+ * comparison where that and the branch run as one (see perf's branch_type_fused(),
+ * arch/x86/events/utils.c), and branches on wrong paths: here after every eighth.
+ */
 static void keep_last(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_log_kind kind)
 {
 	struct model_log_record record = { .from = from, .to = to, .kind = kind };
@@ -114,8 +120,12 @@ static void keep_last(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_l
 	if (lbr_filters(&cpu->lbr, to))
 		return;
 	record.flags = ds_flags(from, to, cpu->log->total);
+	if (cpu->lbr.kind == LBR_AMD && kind == MODEL_LOG_BRANCH)
+		from -= cpu->fused_bytes;
 	lbr_push(&cpu->lbr, from, to, record.flags & DS_FLAG_PREDICTED);
 	log_record(cpu->log, &record);
+	if (cpu->lbr.kind == LBR_AMD && !(cpu->log->total % WRONG_PATH_EVERY))
+		lbr_push_wrong_path(&cpu->lbr, to, from);
 }
 
 /**

@@ -512,23 +512,23 @@ END_TEST
 
 START_TEST(lbr_keeps_the_newest)
 {
-	struct lbr lbr = { 0 };
+	struct lbr lbr = { .kind = LBR_BY_MODEL };
 	uint64_t value;
 
-	for (uint64_t i = 1; i <= LBR_NR_ENTRIES + 2; i++)
+	for (uint64_t i = 1; i <= LBR_MAX_ENTRIES + 2; i++)
 		lbr_push(&lbr, i << 8, i << 8 | 1, i % 2);
 	ck_assert(lbr_read(&lbr, MSR_LBR_TOS, &value));
 	ck_assert_uint_eq(value, 2);
-	for (uint32_t age = 0; age < LBR_NR_ENTRIES; age++) {
-		uint32_t slot = (2 - age) % LBR_NR_ENTRIES;
-		uint64_t i = LBR_NR_ENTRIES + 2 - age;
+	for (uint32_t age = 0; age < LBR_MAX_ENTRIES; age++) {
+		uint32_t slot = (2 - age) % LBR_MAX_ENTRIES;
+		uint64_t i = LBR_MAX_ENTRIES + 2 - age;
 
 		ck_assert(lbr_read(&lbr, MSR_LBR_FROM_0 + slot, &value));
 		ck_assert_uint_eq(value, i << 8);
 		ck_assert(lbr_read(&lbr, MSR_LBR_TO_0 + slot, &value));
 		ck_assert_uint_eq(value, i << 8 | 1);
 		ck_assert(lbr_read(&lbr, MSR_LBR_INFO_0 + slot, &value));
-		ck_assert_uint_eq(value, i % 2 ? 0 : LBR_INFO_MISPREDICTED);
+		ck_assert_uint_eq(value, i % 2 ? 0 : LBR_MISPREDICTED);
 	}
 }
 END_TEST
@@ -538,7 +538,7 @@ START_TEST(lbr_msrs_are_apart)
 	static const uint32_t msrs[] = { MSR_LBR_SELECT, MSR_LBR_FROM_0, MSR_LBR_FROM_0 + 31,
 					 MSR_LBR_TO_0, MSR_LBR_TO_0 + 31, MSR_LBR_INFO_0,
 					 MSR_LBR_INFO_0 + 31 };
-	struct lbr lbr = { 0 };
+	struct lbr lbr = { .kind = LBR_BY_MODEL };
 	uint64_t value;
 
 	for (unsigned int i = 0; i < sizeof(msrs) / sizeof(msrs[0]); i++)
@@ -547,25 +547,110 @@ START_TEST(lbr_msrs_are_apart)
 		ck_assert(lbr_read(&lbr, msrs[i], &value));
 		ck_assert_uint_eq(value, i + 1);
 	}
-	ck_assert(lbr_write(&lbr, MSR_LBR_TOS, LBR_NR_ENTRIES + 3));
+	ck_assert(lbr_write(&lbr, MSR_LBR_TOS, LBR_MAX_ENTRIES + 3));
 	ck_assert_uint_eq(lbr.tos, 3);
 	ck_assert(lbr_read(&lbr, MSR_PERF_CAPABILITIES, &value));
 	ck_assert_uint_eq(value, LBR_FORMAT);
 	ck_assert(!lbr_write(&lbr, MSR_PERF_CAPABILITIES, 1));
-	ck_assert(!lbr_read(&lbr, MSR_LBR_FROM_0 + LBR_NR_ENTRIES, &value));
+	ck_assert(!lbr_read(&lbr, MSR_LBR_FROM_0 + LBR_MAX_ENTRIES, &value));
 	ck_assert(!lbr_write(&lbr, MSR_DEBUGCTL, 1));
 }
 END_TEST
 
 START_TEST(lbr_filters_by_the_target)
 {
-	struct lbr lbr = { 0 };
+	struct lbr lbr = { .kind = LBR_BY_MODEL };
 
 	ck_assert(!lbr_filters(&lbr, 0x401000) && !lbr_filters(&lbr, 0xffffffff81000000));
 	lbr_write(&lbr, MSR_LBR_SELECT, 1);
 	ck_assert(!lbr_filters(&lbr, 0x401000) && lbr_filters(&lbr, 0xffffffff81000000));
 	lbr_write(&lbr, MSR_LBR_SELECT, 2);
 	ck_assert(lbr_filters(&lbr, 0x401000) && !lbr_filters(&lbr, 0xffffffff81000000));
+}
+END_TEST
+
+static uint64_t lbr_value(const struct lbr *lbr, uint32_t msr)
+{
+	uint64_t value = 0;
+
+	ck_assert(lbr_read(lbr, msr, &value));
+	return value;
+}
+
+START_TEST(lbr_architectural_begins_with_the_newest)
+{
+	struct lbr lbr = { .kind = LBR_ARCHITECTURAL };
+
+	ck_assert(!lbr_is_on(&lbr, true));
+	ck_assert(lbr_write(&lbr, MSR_ARCH_LBR_CTL, 3));
+	ck_assert(lbr_is_on(&lbr, false));
+	ck_assert(lbr_filters(&lbr, 0x401000) && !lbr_filters(&lbr, 0xffffffff81000000));
+	for (uint64_t i = 1; i <= LBR_MAX_ENTRIES + 2; i++)
+		lbr_push(&lbr, i << 8, i << 8 | 1, i % 2);
+	for (uint32_t age = 0; age < LBR_MAX_ENTRIES; age++) {
+		uint64_t i = LBR_MAX_ENTRIES + 2 - age;
+
+		ck_assert_uint_eq(lbr_value(&lbr, MSR_ARCH_LBR_FROM_0 + age), i << 8);
+		ck_assert_uint_eq(lbr_value(&lbr, MSR_ARCH_LBR_TO_0 + age), i << 8 | 1);
+		ck_assert_uint_eq(lbr_value(&lbr, MSR_ARCH_LBR_INFO_0 + age),
+				  i % 2 ? 0 : LBR_MISPREDICTED);
+	}
+	ck_assert(lbr_is_newest(&lbr, MSR_ARCH_LBR_FROM_0));
+	ck_assert(!lbr_is_newest(&lbr, MSR_ARCH_LBR_FROM_0 + 1));
+	ck_assert(lbr_write(&lbr, MSR_ARCH_LBR_DEPTH, LBR_MAX_ENTRIES));
+	ck_assert_uint_eq(lbr_value(&lbr, MSR_ARCH_LBR_FROM_0), 0);
+	ck_assert(!lbr_write(&lbr, MSR_LBR_FROM_0, 1));
+}
+END_TEST
+
+START_TEST(lbr_of_amd_has_the_state_in_to)
+{
+	struct lbr lbr = { .kind = LBR_AMD };
+	uint64_t kernel = 0xffffffff81000000, low = kernel & LBR_AMD_ADDRESS;
+
+	ck_assert(!lbr_is_on(&lbr, true));
+	ck_assert(lbr_write(&lbr, MSR_AMD_DBG_EXTN_CFG, 0x40));
+	ck_assert(lbr_is_on(&lbr, false));
+	lbr_push(&lbr, kernel, kernel + 8, false);
+	lbr_push_wrong_path(&lbr, kernel, kernel + 16);
+	ck_assert_uint_eq(lbr_value(&lbr, MSR_AMD_LBR_FROM_0), low);
+	ck_assert_uint_eq(lbr_value(&lbr, MSR_AMD_LBR_FROM_0 + 1),
+			  (low + 16) | LBR_AMD_SPECULATIVE);
+	ck_assert_uint_eq(lbr_value(&lbr, MSR_AMD_LBR_FROM_0 + 2), low | LBR_MISPREDICTED);
+	ck_assert_uint_eq(lbr_value(&lbr, MSR_AMD_LBR_FROM_0 + 3), (low + 8) | LBR_AMD_VALID);
+	ck_assert(lbr_is_newest(&lbr, MSR_AMD_LBR_FROM_0));
+	ck_assert(!lbr_write(&lbr, MSR_AMD_LBR_FROM_0 + 32, 1));
+	ck_assert(lbr_write(&lbr, MSR_AMD_LBR_SELECT, 2));
+	ck_assert(lbr_filters(&lbr, 0x401000) && !lbr_filters(&lbr, kernel));
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	uint8_t bytes[8];
+	size_t nr_bytes;
+	bool fuses;
+	bool is_jcc;
+} pairs[] = {
+	{ "cmp %rax,%rbx", { 0x48, 0x39, 0xc3 }, 3, true, false },
+	{ "cmp $1,%eax", { 0x83, 0xf8, 0x01 }, 3, true, false },
+	{ "add $1,%eax", { 0x83, 0xc0, 0x01 }, 3, false, false },
+	{ "test %eax,%eax", { 0x85, 0xc0 }, 2, true, false },
+	{ "test $1,%al", { 0xa8, 0x01 }, 2, true, false },
+	{ "testb $1,(%rax)", { 0xf6, 0x00, 0x01 }, 3, true, false },
+	{ "not %eax", { 0xf7, 0xd0 }, 2, false, false },
+	{ "je", { 0x74, 0x00 }, 2, false, true },
+	{ "jne near", { 0x0f, 0x85, 0, 0, 0, 0 }, 6, false, true },
+	{ "loop", { 0xe2, 0x00 }, 2, false, false },
+	{ "jmp", { 0xeb, 0x00 }, 2, false, false },
+};
+
+START_TEST(insn_pairs)
+{
+	ck_assert_msg(insn_fuses(pairs[_i].bytes, pairs[_i].nr_bytes) == pairs[_i].fuses, "%s",
+		      pairs[_i].name);
+	ck_assert_msg(insn_is_jcc(pairs[_i].bytes, pairs[_i].nr_bytes) == pairs[_i].is_jcc, "%s",
+		      pairs[_i].name);
 }
 END_TEST
 
@@ -602,6 +687,9 @@ int main(void)
 	tcase_add_test(tcase, lbr_keeps_the_newest);
 	tcase_add_test(tcase, lbr_msrs_are_apart);
 	tcase_add_test(tcase, lbr_filters_by_the_target);
+	tcase_add_test(tcase, lbr_architectural_begins_with_the_newest);
+	tcase_add_test(tcase, lbr_of_amd_has_the_state_in_to);
+	tcase_add_loop_test(tcase, insn_pairs, 0, sizeof(pairs) / sizeof(pairs[0]));
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	nr_failed = srunner_ntests_failed(runner);

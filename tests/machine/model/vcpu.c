@@ -99,7 +99,7 @@ void vcpu_reset(struct vcpu *cpu)
 	cpu->ring_judged = false;
 	cpu->in_kernel = false;
 	memset(&cpu->perfmon, 0, sizeof(cpu->perfmon));
-	memset(&cpu->lbr, 0, sizeof(cpu->lbr));
+	cpu->lbr = (struct lbr){ .kind = cpu->lbr.kind };
 }
 
 /** vcpu_bts_on() - whether branches of a vCPU go to its BTS buffer; any thread */
@@ -113,7 +113,7 @@ bool vcpu_bts_on(const struct vcpu *cpu)
 /** vcpu_records() - whether branches of the calling vCPU go to its BTS buffer or its LBR */
 bool vcpu_records(const struct vcpu *cpu)
 {
-	return vcpu_bts_on(cpu) || (cpu->has_lbr && cpu->debugctl & DEBUGCTL_LBR);
+	return vcpu_bts_on(cpu) || lbr_is_on(&cpu->lbr, cpu->debugctl & DEBUGCTL_LBR);
 }
 
 /** vcpu_reg() - a register of the calling vCPU, zero-extended */

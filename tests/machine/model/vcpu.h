@@ -74,8 +74,9 @@ struct vcpu {
 	struct extents extents;
 	struct extent_counts counts;	/* its nr_stores and nr_records: when last looked at */
 	struct perfmon perfmon;
-	bool has_lbr;			/* the option "lbr" */
 	struct lbr lbr;
+	unsigned int fused_bytes;	/* of what precedes the branch and runs as one with it */
+	uint32_t cpuid_leaf;		/* of the CPUID that runs */
 };
 
 struct vcpu *vcpu_get(unsigned int index);

@@ -37,7 +37,25 @@ from errors import Failure
 SUMMARY = "without BTS: the last branch record, compared with the model's log at each crash"
 
 CPU = vm.CPU.replace("+ds,", "-ds,")
-NR_ENTRIES = 32
+
+
+@dataclass
+class Lbr:
+    """One kind of it. Of AMD's some entries are of wrong paths, which are left out."""
+
+    cpu: str
+    nr_entries: int
+    nr_wrong: int = 0
+
+
+LBRS = {
+    "model": Lbr(CPU + ",level=13", 32),
+    # Sapphire Rapids
+    "arch": Lbr(CPU.replace("model=85", "model=143") + ",level=0x1c", 32),
+    # Zen 4
+    "amd": Lbr(CPU.replace("GenuineIntel", "AuthenticAMD").replace("family=6", "family=25")
+               .replace("model=85", "model=17") + ",xlevel=0x80000022", 16, 2),
+}
 MAX_STRAIGHT_BYTES = 4096
 KINDS = ("sysrq-c", "null", "null-hardirq", "gp", "bug", "divide", "call-null", "soft-lockup",
          "hard-lockup", "hung-task", "all-panic")
@@ -45,8 +63,8 @@ KINDS = ("sysrq-c", "null", "null-hardirq", "gp", "bug", "divide", "call-null", 
 SOURCE_IS_LBR = """
 field() { sed -n "s/^$1: //p" /dev/btsrec; }
 [ "$(field source)" = lbr ] || fail "the source is $(field source)"
-[ "$(field last_branches)" = 32 ] || fail "last_branches: $(field last_branches)"
-dmesg | grep 'btsrec: The source is the last branch record (LBR).* last 32 branches' ||
+[ "$(field last_branches)" = %(nr)d ] || fail "last_branches: $(field last_branches)"
+dmesg | grep 'btsrec: The source is the last branch record (LBR).* last %(nr)d branches' ||
 	fail "no sentence says what the source is"
 """
 
@@ -109,12 +127,14 @@ class Cell:
 def add_options(parser):
     parser.add_argument("--kinds", default=",".join(KINDS), metavar="LIST",
                         help="some by comma, of: " + ", ".join(crashes.KINDS))
+    parser.add_argument("--lbr", default="model", choices=LBRS,
+                        help='"model": of Intel by model, "arch": architectural, "amd" (model)')
     parser.add_argument("--mode", default="all", choices=("all", "kernel", "user"))
     parser.add_argument("--keep", action="store_true", help="keep the dumps")
 
 
-def _script(kinds) -> str:
-    return crashes.asked(SOURCE_IS_LBR, {
+def _script(kinds, nr_entries: int) -> str:
+    return crashes.asked(SOURCE_IS_LBR % {"nr": nr_entries}, {
         name: f"{crashes.KINDS[name].setup}\n{crashes.KINDS[name].trigger}" for name in kinds})
 
 
@@ -149,11 +169,18 @@ def _check_stop(cpu: int, events, mode: str):
                       f"{freeze['stop_ip']}")
 
 
-def _check_branches(machine, cpu: int, events, mode: str) -> int:
+def _expected(lbr: Lbr, nr_newer: int, nr_found: int) -> int:
+    """Entries of wrong paths take the place of others, at most some."""
+    fewest = min(lbr.nr_entries - lbr.nr_wrong, nr_newer)
+    return max(fewest, min(nr_found, lbr.nr_entries, nr_newer))
+
+
+def _check_branches(machine, cpu: int, events, options) -> int:
+    mode, lbr = options.mode, LBRS[options.lbr]
     log = truth.Log(machine.model_dir / f"cpu{cpu}.log")
     branches = truth.branches_of_events(events)
     torn = any(event["kind"] == "gap" and event["gap"] == "torn" for event in events)
-    expected = 0 if torn else min(NR_ENTRIES, _newer_than_mark(machine, cpu, log))
+    expected = 0 if torn else _expected(lbr, _newer_than_mark(machine, cpu, log), len(branches))
     truth.compare(f"CPU {cpu}", branches, log, expected)
     if branches:
         _check_gap(cpu, events)
@@ -161,8 +188,8 @@ def _check_branches(machine, cpu: int, events, mode: str) -> int:
     return len(branches)
 
 
-def _check_cpu(machine, cpu: int, events, mode: str) -> int:
-    nr_branches = _check_branches(machine, cpu, events, mode)
+def _check_cpu(machine, cpu: int, events, options) -> int:
+    nr_branches = _check_branches(machine, cpu, events, options)
     if not any(event["kind"] == "switch" for event in events):
         raise Failure(f"CPU {cpu}: no switch of threads is in the history")
     return nr_branches
@@ -174,14 +201,15 @@ def _info(context, path, *options) -> list[dict]:
 
 
 def _check_info(context, path, *options):
+    nr_entries = LBRS[context.options.lbr].nr_entries
     rows = _info(context, path, *options)
     sources = [(row.get("source"), row.get("last_branches")) for row in rows
                if row["kind"] == "cpu"]
-    if set(sources) != {("lbr", NR_ENTRIES)}:
+    if set(sources) != {("lbr", nr_entries)}:
         raise Failure(f"info says of the CPUs' sources: {sources}")
     for view in ("info", "summary"):
         text = dump.btsrec(context, view, *options, path)
-        if f"last branch record (LBR): at most the last {NR_ENTRIES} branches" not in text:
+        if f"last branch record (LBR): at most the last {nr_entries} branches" not in text:
             raise Failure(f"{view} does not say that the source is LBR:\n{text[:2000]}")
 
 
@@ -199,7 +227,7 @@ def _cell(context, machine, name: str, console: str) -> Cell:
         raise machine.failure(f'the kernel did not say "{kind.console}"')
     histories = dump.events(context, path)
     cell = Cell(name)
-    cell.branches = "+".join(str(_check_cpu(machine, cpu, events, context.options.mode))
+    cell.branches = "+".join(str(_check_cpu(machine, cpu, events, context.options))
                              for cpu, events in sorted(histories.items()))
     _check_info(context, path)
     _page(context, path, kind, cell)
@@ -228,14 +256,15 @@ def _is_in_log(snapshot, log: truth.Log) -> bool:
 
 def _check_snapshots(context, machine):
     found = _snapshots(machine.files["snapshots"].decode())
+    nr_entries = LBRS[context.options.lbr].nr_entries
     log = truth.Log(machine.model_dir / "cpu0.log")
-    if [len(snapshot) for snapshot in found] != [NR_ENTRIES] * NR_SNAPSHOTS:
+    if [len(snapshot) for snapshot in found] != [nr_entries] * NR_SNAPSHOTS:
         raise Failure(f"perf's driver has snapshots of {list(map(len, found))} branches")
     wrong = [snapshot for snapshot in found if not _is_in_log(snapshot, log)]
     if wrong:
         raise Failure(f"{len(wrong)} of {len(found)} snapshots of perf's driver are not in the "
                       "log, such as:\n  " + "\n  ".join(map(str, wrong[0])))
-    context.say(f"{len(found)} snapshots of perf's driver, {NR_ENTRIES} branches each, are in the "
+    context.say(f"{len(found)} snapshots of perf's driver, {nr_entries} branches each, are in the "
                 "log")
 
 
@@ -249,13 +278,14 @@ def _check_perf(context, path):
     context.say("perf has LBR when it wants it, and a gap says so")
 
 
-def _beside_perf(context):
+def _beside_perf(context, lbr: Lbr):
     path = context.out / "dump-perf"
     files = [("modules/btsrec.ko", context.recorder.read_bytes()),
              *((f"bin/{name}", context.guest_program(f"{name}.c"))
                for name in ("perfevents", "lbrsnap"))]
     with context.boot(PERF_SCRIPT, [context.os.module("qemu_fw_cfg")], name="perf", files=files,
-                      cpu=CPU + ",level=13,pmu=on,+pdcm", plugin_args={"lbr": 1, "perfmon": 1},
+                      cpu=lbr.cpu + ",pmu=on,+pdcm",
+                      plugin_args={"lbr": context.options.lbr, "perfmon": 1},
                       answers={"dump": vm.dumps_to(path)}) as machine:
         machine.expect_finish(context.seconds(120))
         machine.quit()
@@ -266,11 +296,12 @@ def _beside_perf(context):
 def _check_copy(context, machine, path) -> str:
     machine.dump(path, resume=True)
     options = "--root", _info(context, path)[0]["copy_pa"]
+    nr_entries = LBRS[context.options.lbr].nr_entries
     for cpu, events in dump.events(context, path, *options).items():
         newest_first = truth.branches_of_events(events)[::-1]
         if not newest_first:
             continue
-        if len(newest_first) > NR_ENTRIES or not _is_in_log(newest_first, truth.Log(
+        if len(newest_first) > nr_entries or not _is_in_log(newest_first, truth.Log(
                 machine.model_dir / f"cpu{cpu}.log")):
             raise Failure(f"CPU {cpu}: the copy's branches are not in the log: {newest_first}")
         _check_gap(cpu, events)
@@ -280,31 +311,36 @@ def _check_copy(context, machine, path) -> str:
     return "dumped"
 
 
-def _copied(context):
+def _copied(context, lbr: Lbr):
     path = context.out / "dump-copy"
     path.unlink(missing_ok=True)
     modules = context.recorder_modules(
         f"mode={context.options.mode} freeze_on=request on_trigger=copy")
-    with context.boot(COPY_SCRIPT, modules, name="copy", cpu=CPU, plugin_args={"lbr": 1}, answers={
-            "dump": lambda machine, _: _check_copy(context, machine, path)}) as machine:
+    with context.boot(COPY_SCRIPT, modules, name="copy", cpu=lbr.cpu,
+                      plugin_args={"lbr": context.options.lbr},
+                      answers={"dump": lambda machine, _: _check_copy(context, machine, path)}
+                      ) as machine:
         machine.dump_at_panic(context.seconds(120), path)
     for cpu, events in dump.events(context, path).items():
         # Those of the trigger are in the ring, too.
         newest = next(place for place, event in reversed(list(enumerate(events)))
                       if event["kind"] == "arm")
-        nr = _check_branches(machine, cpu, events[newest:], context.options.mode)
+        nr = _check_branches(machine, cpu, events[newest:], context.options)
         context.say(f"CPU {cpu}: after the copy and a panic there are {nr} branches")
     path.unlink()
 
 
 def run(context):
-    _beside_perf(context)
-    _copied(context)
+    lbr = LBRS[context.options.lbr]
+    if context.options.lbr != "amd":
+        _beside_perf(context, lbr)
+    _copied(context, lbr)
     kinds = chosen(context.options.kinds, crashes.KINDS)
     modules = [*context.recorder_modules(f"mode={context.options.mode}"),
                context.guest_module("btscrash")]
     cells, seen = [], 0
-    with context.boot(_script(kinds), modules, cpu=CPU, plugin_args={"lbr": 1},
+    with context.boot(_script(kinds, lbr.nr_entries), modules, cpu=lbr.cpu,
+                      plugin_args={"lbr": context.options.lbr},
                       append=vm.TIME_LEAPS) as machine:
         ends = {name: crashes.KINDS[name].end for name in kinds}
         for name in machine.each_end("kind", kinds, context.seconds(240), ends):

@@ -19,7 +19,8 @@ static void setup(uint64_t nr_slots)
 	for (uint64_t i = 0; i < fixture_cpu(fix, 0)->nr_ring_pages; i++)
 		page_pa[i] = fixture_ring_page_pa(fix, 0, i);
 	memset(&fetch, DIRT, sizeof(fetch));
-	ring = (struct fetch_ring){ &image, page_pa, nr_slots * BTSREC_RECORD_BYTES, 48 };
+	ring = (struct fetch_ring){ .image = &image, .page_pa = page_pa,
+				    .ring_bytes = nr_slots * BTSREC_RECORD_BYTES, .va_bits = 48 };
 	btsrec_ck_ok(fetch_init(&fetch, &ring));
 }
 
@@ -170,6 +171,34 @@ START_TEST(page_cut_short)
 }
 END_TEST
 
+static void count_settled(void *arg, uint64_t cr3, struct btsrec_record *record)
+{
+	ck_assert_uint_eq(cr3, 0x1000);
+	++*(unsigned int *)arg;
+	record->from++;
+}
+
+/* Slots that are whole and branches, and these alone. */
+START_TEST(branches_are_settled)
+{
+	unsigned int nr_settled = 0;
+	struct btsrec_record record;
+	struct ring_run run;
+
+	setup(512);
+	fixture_put(fix, 0, 3, (struct btsrec_record){ .flags = BTSREC_POISON });
+	mem_cut(&fix->mem, page_pa[2], 0);
+	btsrec_ck_ok(fetch_one(&fetch, 4, &record));
+	fetch_forget(&fetch);
+	fetch.ring.settle = (struct fetch_settle){ count_settled, &nr_settled, 0x1000 };
+	fetch_seek(&fetch, 3, 2);
+	btsrec_ck_ok(fetch_next(&fetch, &run));
+	ck_assert_uint_eq(run.records[1].from, record.from + 1);
+	ck_assert_uint_eq(nr_settled, 340);
+	teardown();
+}
+END_TEST
+
 START_TEST(all_pages_missing)
 {
 	setup(512);
@@ -305,5 +334,5 @@ END_TEST
 
 BTSREC_CK_MAIN("fetch", nothing_sought, one_slot, odd_size_with_straddling_slots,
 	       several_windows, first_page_missing, middle_page_missing_takes_both_straddlers,
-	       last_page_missing, page_cut_short, all_pages_missing, hole_in_a_contiguous_run,
-	       medium_fails, single_slots, no_memory, windows_at_once, windows_at_once_but_one)
+	       last_page_missing, page_cut_short, branches_are_settled, all_pages_missing,
+	       hole_in_a_contiguous_run, medium_fails, single_slots, no_memory, windows_at_once, windows_at_once_but_one)

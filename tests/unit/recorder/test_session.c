@@ -9,7 +9,7 @@
 
 START_TEST(new_and_free)
 {
-	rec = btsrec_new();
+	rec = session_new(NULL);
 	ck_assert_str_eq(btsrec_errmsg(rec), "");
 	ck_assert_ptr_null(btsrec_root(rec));
 	ck_assert_uint_eq(btsrec_nr_cpu_ids(rec), 0);
@@ -18,7 +18,7 @@ START_TEST(new_and_free)
 	btsrec_free(rec);
 	btsrec_free(NULL);
 	failing_alloc_arm(1);
-	ck_assert_ptr_null(btsrec_new());
+	ck_assert_ptr_null(session_new(NULL));
 	ck_assert(failing_alloc_disarm());
 	ck_assert_str_eq(btsrec_version(), BTSREC_VERSION);
 }

@@ -178,7 +178,7 @@ static void ck_end_of(const struct btsrec_event *all, size_t nr_all, uint64_t ma
 static void begin_anew(void)
 {
 	btsrec_free(rec);
-	rec = btsrec_new();
+	rec = session_new(NULL);
 }
 
 /* Holes make many small runs, so that the tail begins behind many marks. */

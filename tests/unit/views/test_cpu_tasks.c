@@ -247,7 +247,7 @@ static bool read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
 static void setup(void)
 {
 	fix = fixture_new(NR_CPUS, 100);
-	rec = btsrec_new();
+	rec = session_new(NULL);
 	image = mem_image(&fix->mem);
 	image.read_pages = read_pages;
 	printed = malloc(MAX_TEXT);
@@ -507,7 +507,7 @@ START_TEST(alone_with_callbacks)
 	btsrec_ck_ok(print(4, false));
 	ck_assert_uint_eq(nr_open, 1);
 	btsrec_free(rec);
-	rec = btsrec_new();
+	rec = session_new(NULL);
 	image.read_pages = NULL;
 	btsrec_ck_ok(print(4, false));
 	ck_assert_uint_eq(nr_open, 2);
