@@ -229,3 +229,45 @@ bool fault_frame_interrupted(struct code *code, const struct btsrec_freeze *free
 	*ret_sp = sp;
 	return true;
 }
+
+/* --- Below an interrupt ---------------------------------------------------- */
+
+/* Are @words, at @va, the return of a handler to the entry of an interrupt, and what that saved? */
+static bool is_interrupt(struct code *code, const uint64_t *words, uint64_t va,
+			 struct unwind *ret)
+{
+	const uint64_t *regs = words + 1;
+	uint64_t end = va + (1 + (uint64_t)REGS_WORDS) * WORD_BYTES;
+
+	if (!code_is_top(*words) || !code_is_top(regs[REGS_RIP]) ||
+	    !is_stored(regs, regs[REGS_RIP]) || (regs[REGS_RSP] & ~IRET_ALIGN_MASK) != end)
+		return false;
+	unwind_begin(ret, code, *words, va + WORD_BYTES, 0);
+	return unwind_next(ret) && ret->how == UNWIND_INTERRUPTED && ret->vector < 0;
+}
+
+/* The first from @sp on; *@ret_link: the uppermost word. */
+static bool find_interrupt(struct code *code, uint64_t sp, struct unwind *ret, uint64_t *ret_link)
+{
+	const struct stackmem mem = { .code = code };
+	uint64_t words[STACKMEM_KERNEL_BYTES / WORD_BYTES];
+	size_t nr_words = 0;
+
+	if (code_is_kernel(sp) && sp % WORD_BYTES == 0)
+		nr_words = stackmem_read(&mem, sp, words, sizeof(words)) / WORD_BYTES;
+	*ret_link = nr_words ? words[nr_words - 1] : 0;
+	for (size_t i = 0; i + 1 + REGS_WORDS <= nr_words; i++)
+		if (is_interrupt(code, words + i, sp + i * WORD_BYTES, ret))
+			return true;
+	return false;
+}
+
+bool fault_frame_below(struct code *code, const struct btsrec_freeze *freeze,
+		       bool (*passes)(void *arg, uint64_t ip), void *arg, struct unwind *ret)
+{
+	uint64_t link;
+
+	if (find_interrupt(code, freeze->sp, ret, &link) && !passes(arg, ret->ip))
+		return false;
+	return find_interrupt(code, link, ret, &link);
+}

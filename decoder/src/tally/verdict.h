@@ -50,6 +50,8 @@ enum verdict_access {
  * @nr_branches: at least so many of the thread are newer than its entry.
  * @ticks: TSC ticks without a task switch on the CPU; 0: not known.
  * @nr_open: so many of the calls that are open are its own and those outside of it.
+ * @at_stop: the NMI that stopped the CPU came upon it, not what reports the lockup.
+ * @below_interrupt: by the stack alone: the CPU is in an interrupt that is older than the history.
  */
 struct verdict_stay {
 	uint64_t ip;
@@ -57,6 +59,8 @@ struct verdict_stay {
 	uint64_t nr_branches;
 	uint64_t ticks;
 	size_t nr_open;
+	bool at_stop;
+	bool below_interrupt;
 };
 
 /**

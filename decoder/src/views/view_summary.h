@@ -248,6 +248,14 @@ struct summary {
  */
 const struct btsrec_cpu *summary_judged_cpu(struct btsrec *rec);
 
+/**
+ * summary_stalls_below() - does what @cpu did stall, and not the interrupt that it is in?
+ *
+ * So many ticks came in the grace period that the kernel waits for.  An interrupt that stalls keeps
+ * them out.  None came upon user code or an idle CPU: that ends the wait.
+ */
+bool summary_stalls_below(struct btsrec *rec, const struct btsrec_cpu *cpu);
+
 /** summary_verdict_cpu() - the number of the CPU that the verdict is of */
 static inline unsigned int summary_verdict_cpu(const struct summary *view)
 {
@@ -393,6 +401,14 @@ enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 
 /** summary_say_callers() - of the verdict: the callers of the function at fault; none: not known */
 void summary_say_callers(struct sentence *sentence, const struct summary *view);
+
+/**
+ * summary_begins_softirqs() - is @ip in what calls softirqs, and in none of them?
+ * @arg: struct btsrec.
+ *
+ * That ends by itself, within 2 ms (MAX_SOFTIRQ_TIME, kernel/softirq.c).
+ */
+bool summary_begins_softirqs(void *arg, uint64_t ip);
 
 /** summary_say_interrupt() - of the verdict: the interrupt or softirq that it was in, if it was */
 void summary_say_interrupt(struct sentence *sentence, const struct summary *view,

@@ -53,6 +53,15 @@ static bool runs_softirqs(const struct softirq_code *code, uint64_t va)
 	return code->begin && (va - code->begin < code->end - code->begin || va == code->target);
 }
 
+bool summary_begins_softirqs(void *arg, uint64_t ip)
+{
+	struct btsrec *rec = arg;
+	struct softirq_code softirq = find_softirq(rec);
+	struct symbol_name name;
+
+	return symbol_find(rec, ip, &name) && runs_softirqs(&softirq, ip - name.offset_bytes);
+}
+
 /*
  * If the innermost entry on the way is an interrupt, what it came upon is not at fault.  Softirqs
  * run at the end of one, or in a thread of their own.

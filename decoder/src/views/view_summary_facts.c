@@ -235,11 +235,43 @@ static bool stalls_elsewhere(const struct summary *view, const struct btsrec_cpu
 	return cpu->freeze.tsc - newest->sw.tsc < least;
 }
 
+/* Another CPU reports it, and stopped this one in an interrupt that its history began in. */
+static bool find_below(const struct summary *view, const struct btsrec_cpu *cpu,
+		       struct verdict_stay *ret)
+{
+	struct btsrec *rec = view->calls.renderer.rec;
+	const struct fault *fault = &view->calls.fault;
+	uint64_t nr_stop = fault->kind ? view->nr_events - fault->n : 0;
+	struct unwind below;
+
+	if (cpu->freeze.reason != BTSREC_REASON_RCU_STALL || !cpu->freeze.via_nmi ||
+	    !summary_stalls_below(rec, cpu) ||
+	    !fault_frame_below(trace_code(rec), &cpu->freeze, summary_begins_softirqs, rec, &below))
+		return false;
+	*ret = (struct verdict_stay){ .ip = below.ip, .report_ip = below.ip,
+				      .nr_branches = nr_since_switch(view) - nr_stop,
+				      .below_interrupt = true };
+	return true;
+}
+
+/* Another CPU reports it, and nothing interrupted this one but its NMI. */
+static bool find_stopped(const struct summary *view, struct verdict_stay *ret)
+{
+	const struct fault *fault = &view->calls.fault;
+
+	if (fault->kind != FAULT_STOP)
+		return false;
+	find_longest(view, view->nr_open, fault->from, ret);
+	ret->report_ip = fault->from;
+	ret->at_stop = true;
+	return true;
+}
+
 static void find_stay(struct evidence *found, const struct summary *view,
 		      const struct btsrec_cpu *cpu)
 {
 	const struct calltree *tree = &view->calls.tree;
-	uint64_t ip;
+	struct verdict_stay *stay = &found->stay;
 	size_t end;
 
 	/* An idle thread reports for others; and what may have ended is not said to last. */
@@ -247,23 +279,19 @@ static void find_stay(struct evidence *found, const struct summary *view,
 	    summary_unreliable_n(view, UINT64_MAX) || stalls_elsewhere(view, cpu))
 		return;
 	if (find_report(view, cpu, &end)) {
-		ip = calltree_line(tree, tree->open[end]).from;
-	} else if (view->calls.fault.kind == FAULT_STOP) {
-		/* Another CPU reports it, and nothing interrupted this one but its NMI. */
-		ip = view->calls.fault.from;
-		end = view->nr_open;
-	} else {
+		uint64_t ip = calltree_line(tree, tree->open[end]).from;
+
+		find_longest(view, end, ip, stay);
+		stay->report_ip = ip;
+	} else if (!find_below(view, cpu, stay) && !find_stopped(view, stay)) {
 		return;
 	}
-	if (!code_is_kernel(ip))
-		return;
-	find_longest(view, end, ip, &found->stay);
-	found->stay.report_ip = ip;
-	if (!found->stay.nr_branches || found->stay.nr_branches > view->nr_branches)
+	if (!code_is_kernel(stay->report_ip) || !stay->nr_branches ||
+	    stay->nr_branches > view->nr_branches)
 		return;
 	if (cpu->context.tsc && cpu->freeze.tsc > cpu->context.tsc)
-		found->stay.ticks = cpu->freeze.tsc - cpu->context.tsc;
-	found->facts.stay = &found->stay;
+		stay->ticks = cpu->freeze.tsc - cpu->context.tsc;
+	found->facts.stay = stay;
 }
 
 /* --- Which thread hung --------------------------------------------------- */

@@ -61,10 +61,16 @@ void summary_stack_lockup(struct summary *view, struct code *code,
 {
 	const struct btsrec_freeze *freeze = &failed->freeze;
 	uint64_t ip = view->verdict.stay.report_ip, sp = freeze->sp;
-	/* What our own NMI came upon is in the freeze. */
-	bool is_there = freeze->via_nmi && freeze->ip == ip;
+	/* What our own NMI came upon is in the freeze.  Interrupts may loop where threads do. */
+	bool is_there = view->verdict.stay.at_stop && freeze->via_nmi && freeze->ip == ip;
 	struct unwind unwind;
 
+	if (view->verdict.stay.below_interrupt) {
+		if (fault_frame_below(code, freeze, summary_begins_softirqs,
+				      view->calls.renderer.rec, &unwind))
+			add_places(&view->stack, &unwind, false);
+		return;
+	}
 	if (!is_there && !fault_frame_interrupted(code, freeze, ip, &sp))
 		return;
 	unwind_begin(&unwind, code, ip, sp, is_there ? freeze->bp : 0);

@@ -315,7 +315,8 @@ static void text_path(struct summary *view)
 
 	if (view->first_open == view->nr_open)
 		return;
-	out_str(&r->out, view->ends_before ? "What it did before its history ends" :
+	out_str(&r->out, view->verdict.stay.below_interrupt ? "What it did in the interrupt" :
+			 view->ends_before ? "What it did before its history ends" :
 			 view->stack.fault.kind ? "What followed the fault" : "How it got there");
 	if (view->first_open < view->nr_open) {
 		line = calltree_line(tree, tree->open[view->first_open]);

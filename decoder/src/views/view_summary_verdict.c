@@ -232,6 +232,8 @@ static void add_stuck(struct sentence *sentence, const struct summary *view,
 
 	sentence_add(sentence, "%s in ", btsrec_reason_str(reason));
 	sentence_add_place(sentence, stay->ip);
+	if (stay->below_interrupt)
+		sentence_add(sentence, ", by the stack below an older interrupt");
 	sentence_add(sentence, ": it has not returned for at least %" PRIu64 " branches",
 		     stay->nr_branches);
 	if (!stay->ticks)

@@ -44,6 +44,7 @@ static void make_types(void)
 	btf__add_field(btf, "pid", ids[INT], 0, 0);
 	btf__add_field(btf, "stack", ids[LONG], 64, 0);
 	btf__add_struct(btf, "rcu_data", 24);
+	btf__add_field(btf, "ticks_this_gp", ids[LONG], 0, 0);
 	btf__add_field(btf, "mynode", ids[LONG], 64, 0);
 	btf__add_field(btf, "grpmask", ids[LONG], 128, 0);
 	btf__add_struct(btf, "rcu_node", 16);

@@ -315,7 +315,90 @@ START_TEST(what_was_interrupted_has_a_stack)
 }
 END_TEST
 
-BTSREC_CK_MAIN("fault_frame", what_was_interrupted_has_a_stack,
+static uint64_t passed_ip;
+
+static bool passes(void *arg, uint64_t ip)
+{
+	const bool *answer = arg;
+
+	passed_ip = ip;
+	return *answer;
+}
+
+/* An interrupt's entry as put_exception(); @va is where the stack pointer was in it. */
+static void put_interrupt(uint64_t va)
+{
+	uint64_t word = TIMER + 5;
+
+	cf_put(TIMER, "\xe8\0\0\0\0\x48\x81\xc4\x80\0\0\0\x48\xcf");
+	put_frame(va + 8, va + 8 + FRAME_BYTES);
+	cf_put_bytes(va, &word, sizeof(word));
+}
+
+START_TEST(below_an_interrupt_is_what_it_came_upon)
+{
+	const uint64_t thread = FRAME - 8, other = STACK - 0x8000, nested = other + 0x900;
+	struct unwind below = { 0 };
+	bool answer = false;
+
+	begin();
+	put_interrupt(thread);
+	cf_put_bytes(other + 0xff8, &thread, sizeof(thread));
+	freeze.sp = other + 0x800;
+	cf_start();
+	ck_assert(fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	ck_assert_uint_eq(below.ip, FAULTING);
+	ck_assert_uint_eq(below.sp, FRAME + FRAME_BYTES);
+	ck_assert_uint_eq(passed_ip, 0);
+	/* One on the same stack is asked about. */
+	put_interrupt(nested);
+	put_word(nested + 8, AT_RIP, FAULTING + 8);
+	cf_start();
+	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	ck_assert_uint_eq(passed_ip, FAULTING + 8);
+	answer = true;
+	ck_assert(fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	ck_assert_uint_eq(below.ip, FAULTING);
+	/* What is not where the processor puts it is left over. */
+	put_word(FRAME, AT_RSP, FRAME + FRAME_BYTES + 16);
+	cf_start();
+	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	cf_finish();
+}
+END_TEST
+
+START_TEST(below_is_nothing_else)
+{
+	const uint64_t thread = FRAME - 8, other = STACK - 0x8000, word = TEXT;
+	struct unwind below = { 0 };
+	bool answer = true;
+
+	/* It was no interrupt, or not from the kernel, or the stack leads nowhere. */
+	begin();
+	put_exception(FRAME, FRAME + FRAME_BYTES);
+	cf_put_bytes(other + 0xff8, &thread, sizeof(thread));
+	freeze.sp = other + 0x800;
+	cf_start();
+	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	put_interrupt(thread);
+	put_word(FRAME, AT_CS, 0x33);
+	cf_start();
+	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	put_word(FRAME, AT_CS, 0x10);
+	cf_put_bytes(thread, &word, sizeof(word));
+	cf_start();
+	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	put_interrupt(thread);
+	cf_start();
+	ck_assert(fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	freeze.sp = 8;
+	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	cf_finish();
+}
+END_TEST
+
+BTSREC_CK_MAIN("fault_frame", below_an_interrupt_is_what_it_came_upon, below_is_nothing_else,
+	       what_was_interrupted_has_a_stack,
 	       an_exception_is_found_without_the_history, all_registers_are_in_it,
 	       it_is_where_the_processor_puts_it, what_was_kept_needs_no_memory,
 	       what_was_kept_is_of_that_exception, the_freeze_is_at_the_fault, else_memory_has_it,
