@@ -80,7 +80,7 @@ static bool ask_all(unsigned int cpu)
 	}
 	done = verify_ask_codes(cpu, &history) && verify_ask_sequence(cpu, &history) &&
 	       verify_ask_interrupts(cpu, &history) && verify_ask_idle(cpu, &history) &&
-	       verify_ask_steps(cpu, &history) && verify_ask_freeze();
+	       verify_ask_steps(cpu, &history) && verify_ask_freeze() && verify_ask_costs();
 	free(history.records);
 	munmap(verify_shared, sizeof(*verify_shared));
 	return done;
@@ -106,6 +106,8 @@ enum command_exit command_verify(struct btsrec *rec, const struct command_option
 	}
 	if (done)
 		nr_differ = verify_end();
+	/* Arming ends the freeze of the last run, disarming would not. */
+	done = bench_device_arm(true) && done;
 	done = bench_device_close() && done;
 	if (bench_stopped)
 		return (enum command_exit)(128 + bench_stopped);

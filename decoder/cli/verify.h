@@ -115,6 +115,14 @@ extern const struct verify_code verify_step_code;
 /** verify_wait_code - a loop of string instructions, for interrupts; runs about a millisecond */
 extern const struct verify_code verify_wait_code;
 
+#define VERIFY_NR_COSTS	4
+
+/** verify_costs - code of eight branches of a kind in each round; the argument is the rounds */
+extern const struct verify_cost {
+	const char *name;
+	void (*run)(void *rounds);
+} verify_costs[VERIFY_NR_COSTS];
+
 /* What signal handlers are for the code that faults: each goes on after the instruction. */
 extern void verify_handler_next(int number);
 extern void verify_handler_skip(int number);
@@ -147,7 +155,7 @@ bool verify_read(unsigned int cpu, const char *text, struct verify_history *ret)
 
 /** struct verify_freeze - how a freeze reached the CPUs */
 struct verify_freeze {
-	unsigned int nr_cpus, nr_by_nmi;
+	unsigned int nr_cpus, nr_by_nmi, nr_late;	/* late: not when it was over */
 	double spread_us;	/* between the first and the last */
 };
 
@@ -185,11 +193,13 @@ bool verify_run_sequence(uint64_t nr);
 bool verify_run_interrupts(uint64_t nr);
 bool verify_run_idle(uint64_t nr);
 bool verify_run_steps(uint64_t nr);
+bool verify_run_costs(uint64_t nr);
 
 /** struct verify_shared - what a run reports, in memory that both processes have */
 struct verify_shared {
 	unsigned int nr_signals;
 	unsigned int nr_stops;
+	double cost_ns[VERIFY_NR_COSTS];	/* of one branch */
 };
 
 extern struct verify_shared *verify_shared;
@@ -208,5 +218,6 @@ bool verify_ask_interrupts(unsigned int cpu, struct verify_history *history);
 bool verify_ask_idle(unsigned int cpu, struct verify_history *history);
 bool verify_ask_steps(unsigned int cpu, struct verify_history *history);
 bool verify_ask_freeze(void);
+bool verify_ask_costs(void);
 
 #endif /* BTSREC_VERIFY_H */

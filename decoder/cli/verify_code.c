@@ -251,6 +251,15 @@ CODE(wait,
      "	ret\n"
      "	int3\n");
 
+/* Eight of a kind in each round; the argument is the rounds. */
+#define EIGHT(insns)	".rept 8\n" insns ".endr\n"
+#define ROUND(insns)	"1:\n" EIGHT(insns) "	dec %rdi\n	jnz 1b\n	ret\n	int3\n"
+
+CODE(cost_jump, ROUND("	jmp 9f\n9:\n"));
+CODE(cost_indirect, ROUND("	lea 9f(%rip), %rax\n	jmp *%rax\n9:\n"));
+CODE(cost_untaken, "	xor %eax, %eax\n" ROUND("	test %eax, %eax\n	jnz 9f\n9:\n"));
+CODE(cost_call, ROUND("	call 2f\n") "2:	ret\n	int3\n");
+
 __asm__(".pushsection .text.verify, \"ax\", @progbits\n"
 	"verify_code_end:\n"
 	".globl verify_code_end\n.hidden verify_code_end\n"
@@ -325,6 +334,13 @@ const struct verify_code verify_step_code =
 		BRANCHES({ known_step_1, K, 1 }, { K, known_step_1t, 1 }, ONE(step, 2),
 			 { known_step_3, known_step_4, 1 }, { known_step_4, known_step_3t, 1 }));
 
+const struct verify_cost verify_costs[VERIFY_NR_COSTS] = {
+	{ "a jump", known_cost_jump },
+	{ "an indirect jump", known_cost_indirect },
+	{ "a branch not taken", known_cost_untaken },
+	{ "a call and its return", known_cost_call },
+};
+
 const struct verify_ends verify_ends = {
 	.skip = ONE(sequence, 1),
 	.call = { known_sequence_2, known_sequence_3, 1 },
@@ -338,6 +354,7 @@ const char verify_code_begin[1], verify_code_end[1];
 const struct verify_code verify_codes[] = { { .name = NULL } };
 const struct verify_code verify_sequence, verify_wait_code, verify_step_code;
 const struct verify_ends verify_ends;
+const struct verify_cost verify_costs[VERIFY_NR_COSTS];
 
 void verify_handler_next(int number)
 {

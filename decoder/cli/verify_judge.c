@@ -10,6 +10,7 @@
 #define MARK_BYTES     48
 #define GAPS_BYTES     128
 #define NR_STEP_BLOCKS 4 /* stops of verify_step_code where blocks end */
+#define MAX_TRIES      5
 #define MAX_LATE_US    50000
 /* "Predicted" of a loop that is learned at once, less that of jumps at random. */
 #define MIN_MEANING 0.1
@@ -19,6 +20,8 @@ static struct {
 	char mark[MARK_BYTES];
 	bool (*run)(uint64_t nr);
 } wanted;
+
+static char *const no_command[] = {NULL};
 
 bool verify_mark(void)
 {
@@ -35,15 +38,18 @@ bool verify_record(const char *name, bool (*run)(uint64_t nr), unsigned int cpu,
 		   struct verify_history *ret)
 {
 	struct bench_work work = {name, "known branches", run_and_freeze};
+	unsigned int tries = MAX_TRIES;
 	double took_s;
 	bool done;
 
 	snprintf(wanted.mark, sizeof(wanted.mark), "verify-hardware %s", name);
 	wanted.run = run;
-	done = bench_device_arm(false) && bench_device_arm(true) &&
-	       bench_time(&work, 1, NULL, &took_s) && verify_read(cpu, wanted.mark, ret);
-	/* Arming ends a freeze, disarming does not. */
-	return bench_device_arm(true) && done;
+	/* A busy machine may fill the ring meanwhile.  Arming ends the freeze of the run before. */
+	do {
+		done = bench_device_arm(true) && bench_time(&work, 1, no_command, &took_s) &&
+		       verify_read(cpu, wanted.mark, ret);
+	} while (done && !ret->has_mark && --tries);
+	return done;
 }
 
 /* Whether @history can be asked at all; if not, the answer has been given. */
@@ -187,42 +193,50 @@ bool verify_ask_sequence(unsigned int cpu, struct verify_history *history)
 
 /* --- What comes from outside --------------------------------------------- */
 
-/* Of @records: interrupts, and those that were the next to come back to where they were. */
-static void count_interrupts(const struct btsrec_record *records, size_t nr, unsigned int *ret_nr,
-			     unsigned int *ret_nr_back)
+/**
+ * struct interruptions - what broke into the loop
+ * @nr: entries of the kernel.  @nr_back: those that came back to where they were, at once or after
+ * a signal.  @nr_lost: ends of some that have no entry.
+ */
+struct interruptions {
+	unsigned int nr, nr_back, nr_lost;
+};
+
+static struct interruptions count_interrupts(const struct btsrec_record *records, size_t nr)
 {
-	*ret_nr = 0;
-	*ret_nr_back = 0;
+	struct interruptions ret = {0};
+
 	for (size_t i = 0; i < nr; i++) {
-		if (!(records[i].to >> 63))
+		bool enters = i && records[i - 1].to >> 63;
+
+		ret.nr += records[i].to >> 63;
+		if (!(records[i].from >> 63))
 			continue;
-		++*ret_nr;
-		*ret_nr_back += i + 1 < nr && records[i + 1].from >> 63 &&
-				records[i + 1].to == records[i].from;
+		ret.nr_lost += !enters;
+		ret.nr_back += enters && records[i].to == records[i - 1].from;
 	}
+	return ret;
 }
 
 bool verify_ask_interrupts(unsigned int cpu, struct verify_history *history)
 {
 	static struct btsrec_record records[VERIFY_MAX_RECORDS];
-	unsigned int nr, nr_back, nr_signals;
-	enum verify_verdict verdict;
+	struct interruptions found;
+	enum verify_verdict verdict = VERIFY_DIFFERS;
 	char gaps[GAPS_BYTES];
 
 	if (!verify_record("interrupts", verify_run_interrupts, cpu, history))
 		return false;
 	if (!is_whole("interrupt", history))
 		return true;
-	count_interrupts(records, verify_select(history, &verify_wait_code, records), &nr,
-			 &nr_back);
-	nr_signals = verify_shared->nr_signals;
-	verdict = nr && nr == nr_back ? VERIFY_EXPECTED : VERIFY_DIFFERS;
-	if (!nr && !nr_signals)
-		verdict = VERIFY_NOT_SHOWN;
+	found = count_interrupts(records, verify_select(history, &verify_wait_code, records));
+	if (found.nr == found.nr_back && !found.nr_lost)
+		verdict = found.nr ? VERIFY_EXPECTED : VERIFY_NOT_SHOWN;
 	verify_answer("interrupt", verdict,
-		      "%u interrupts in the loop, %u of them came back to where they were; the "
-		      "timer sent %u signals.%s",
-		      nr, nr_back, nr_signals, about_gaps(history, gaps));
+		      "Of %u interrupts in the loop %u came back to where they were; %u ends have "
+		      "no entry; the timer sent %u signals.%s",
+		      found.nr, found.nr_back, found.nr_lost, verify_shared->nr_signals,
+		      about_gaps(history, gaps));
 	return true;
 }
 
@@ -304,19 +318,39 @@ bool verify_ask_steps(unsigned int cpu, struct verify_history *history)
 bool verify_ask_freeze(void)
 {
 	struct verify_freeze freeze;
-	bool done = bench_device_arm(false) && bench_device_arm(true) && bench_device_freeze() &&
-		    verify_read_freeze(&freeze);
 
-	/* Disarming would leave it frozen. */
-	if (!bench_device_arm(true) || !done)
+	if (!bench_device_arm(true) || !bench_device_freeze() || !verify_read_freeze(&freeze))
 		return false;
-	if (freeze.nr_cpus < 2)
+	if (freeze.nr_cpus + freeze.nr_late < 2)
 		verify_answer("freeze", VERIFY_NOT_POSSIBLE, "Only one CPU records.");
 	else
 		verify_answer("freeze",
-			      freeze.spread_us < MAX_LATE_US ? VERIFY_EXPECTED : VERIFY_DIFFERS,
+			      freeze.spread_us < MAX_LATE_US && !freeze.nr_late ? VERIFY_EXPECTED :
+										  VERIFY_DIFFERS,
 			      "%u CPUs, %u of them by NMI; the last one stopped %.0f us after the "
-			      "first.",
-			      freeze.nr_cpus, freeze.nr_by_nmi, freeze.spread_us);
+			      "first, and %u did not in time.",
+			      freeze.nr_cpus, freeze.nr_by_nmi, freeze.spread_us, freeze.nr_late);
+	return true;
+}
+
+bool verify_ask_costs(void)
+{
+	static const struct bench_work work = {"costs", "known branches", verify_run_costs};
+	double off_ns[VERIFY_NR_COSTS], *on_ns = verify_shared->cost_ns, took_s;
+	char text[VERIFY_FOUND_BYTES] = "";
+	size_t nr = 0;
+
+	/* Armed first: that ends a freeze. */
+	if (!bench_device_arm(true) || !bench_device_arm(false) ||
+	    !bench_time(&work, 1, no_command, &took_s))
+		return false;
+	memcpy(off_ns, on_ns, sizeof(off_ns));
+	if (!bench_device_arm(true) || !bench_time(&work, 1, no_command, &took_s))
+		return false;
+	for (unsigned int i = 0; i < VERIFY_NR_COSTS && nr < sizeof(text); i++)
+		nr += (size_t)snprintf(text + nr, sizeof(text) - nr, "%s%s %.2f and %.2f",
+				       i ? ", " : "", verify_costs[i].name, off_ns[i], on_ns[i]);
+	verify_answer("cost", on_ns[0] > off_ns[0] ? VERIFY_EXPECTED : VERIFY_DIFFERS,
+		      "ns without and with BTS: %s.", text);
 	return true;
 }

@@ -93,6 +93,7 @@ bool verify_read_freeze(struct verify_freeze *ret)
 	*ret = (struct verify_freeze){0};
 	for (unsigned int cpu = 0; done && cpu < btsrec_nr_cpu_ids(rec); cpu++) {
 		page = btsrec_cpu(rec, cpu);
+		ret->nr_late += page && !page->frozen && page->state == BTSREC_CPU_ARMED;
 		if (!page || !page->frozen)
 			continue;
 		ret->nr_cpus++;

@@ -11,6 +11,8 @@
  *   report  (anything)	each CPU's counters into msr.log, then zero
  *   extent  START	a line in extents.log for each call of the function at START, which must
  *			not switch stacks; 0: no more, of none
+ *   mutate  NUMBER	be another processor (enum mutation); 0: the model as it is.  An address
+ *			of the kernel says where it handles NMIs
  *   off     1 | 0	BTS must be off on all CPUs from now on | need not be
  */
 #include <linux/cpumask.h>
@@ -27,6 +29,7 @@
 #define CONTROL_MUST_BE_OFF	0x42545304
 #define CONTROL_MAY_BE_ON	0x42545305
 #define CONTROL_EXTENT		0x42545306
+#define CONTROL_MUTATE		0x42545307
 
 struct watched_range {
 	u64 start;
@@ -93,6 +96,18 @@ static ssize_t extent_store(struct kobject *kobj, struct kobj_attribute *attr, c
 	return count;
 }
 
+static ssize_t mutate_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			    size_t count)
+{
+	u64 number;
+	int err = kstrtou64(buf, 0, &number);
+
+	if (err)
+		return err;
+	native_wrmsrl(CONTROL_MUTATE, number);
+	return count;
+}
+
 static ssize_t off_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			 size_t count)
 {
@@ -109,6 +124,7 @@ static struct kobj_attribute mark_attr = __ATTR_WO(mark);
 static struct kobj_attribute range_attr = __ATTR_WO(range);
 static struct kobj_attribute report_attr = __ATTR_WO(report);
 static struct kobj_attribute extent_attr = __ATTR_WO(extent);
+static struct kobj_attribute mutate_attr = __ATTR_WO(mutate);
 static struct kobj_attribute off_attr = __ATTR_WO(off);
 
 static struct attribute *btsctl_attrs[] = {
@@ -116,6 +132,7 @@ static struct attribute *btsctl_attrs[] = {
 	&range_attr.attr,
 	&report_attr.attr,
 	&extent_attr.attr,
+	&mutate_attr.attr,
 	&off_attr.attr,
 	NULL,
 };

@@ -5,6 +5,7 @@
 #include "control.h"
 #include "log.h"
 #include "msr.h"
+#include "mutate.h"
 #include "vcpu.h"
 
 static void line(const struct vcpu *cpu, const char *what, uint64_t value)
@@ -88,6 +89,10 @@ bool control_write(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t value)
 	case CONTROL_EXTENT:
 		line(cpu, "EXTENT", value);
 		watch_extent(cpu, value);
+		return true;
+	case CONTROL_MUTATE:
+		line(cpu, "MUTATE", value);
+		mutate_set(value);
 		return true;
 	}
 	return false;

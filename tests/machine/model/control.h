@@ -17,6 +17,7 @@ enum control_msr {
 	CONTROL_MUST_BE_OFF,		/* BTS must be off on all CPUs from now on */
 	CONTROL_MAY_BE_ON,
 	CONTROL_EXTENT,			/* log each call of the function there; 0: no more */
+	CONTROL_MUTATE,			/* be another processor: enum mutation */
 };
 
 bool control_write(struct vcpu *cpu, uint64_t ip, uint32_t msr, uint64_t value);

@@ -188,3 +188,15 @@ bool insn_fuses(const uint8_t *bytes, size_t nr_bytes)
 		return false;
 	}
 }
+
+/** insn_repeats() - whether it is a string instruction with REP, as written in @bytes */
+bool insn_repeats(const uint8_t *bytes, size_t nr_bytes)
+{
+	bool rep = false;
+	size_t i = 0;
+
+	for (; i < nr_bytes && is_prefix(bytes[i]); i++)
+		rep |= bytes[i] == 0xf2 || bytes[i] == 0xf3;
+	return rep && i < nr_bytes &&
+	       ((bytes[i] >= 0xa4 && bytes[i] <= 0xa7) || (bytes[i] >= 0xaa && bytes[i] <= 0xaf));
+}

@@ -32,6 +32,7 @@ enum insn_flow insn_flow(const uint8_t *bytes, size_t nr_bytes);
 bool insn_may_stay(const uint8_t *bytes, size_t nr_bytes);
 bool insn_fuses(const uint8_t *bytes, size_t nr_bytes);
 bool insn_is_jcc(const uint8_t *bytes, size_t nr_bytes);
+bool insn_repeats(const uint8_t *bytes, size_t nr_bytes);
 enum insn_class insn_classify(const uint8_t *bytes, size_t nr_bytes);
 
 #endif

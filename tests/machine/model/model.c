@@ -28,7 +28,8 @@
  * than N branches and some after each write of IA32_DS_AREA, for runs of hours with histories that
  * are not looked at: MSRs and rules are as ever. lbr=KIND models a last branch record, too,
  * with what CPUID says of it: "model", "arch" or "amd", see enum lbr_kind.  What it gets is logged
- * like a BTS record.  In DIR: cpuN.log, cpuN.insns and cpuN.stacks
+ * like a BTS record.  mutations=1 lets the guest ask for another processor (mutate.h).
+ * In DIR: cpuN.log, cpuN.insns and cpuN.stacks
  * (model_log.h), violations.log, msr.log (changes of the two MSRs and the control channel),
  * extents.log (what each call of a watched function cost), summary.json.
  */
@@ -40,6 +41,7 @@
 #include "insnlog.h"
 #include "log.h"
 #include "msr.h"
+#include "mutate.h"
 #include "qemu_api.h"
 #include "recorder.h"
 #include "reglog.h"
@@ -75,6 +77,7 @@ static struct qemu_plugin_scoreboard *board;
 static unsigned int nr_resets;
 static bool count_stores;
 static enum lbr_kind lbr_kind;
+static bool may_mutate;
 static uint64_t lazy = UINT64_MAX;
 
 static qemu_plugin_u64 board_active(void)
@@ -149,7 +152,7 @@ static void resolve_pending(struct vcpu *cpu, uint64_t to, uint64_t sp)
 	if (!pending)
 		return;
 	qemu_plugin_u64_set(board_pending(), cpu->index, 0);
-	if (!is_taken(pending, from, ret, to))
+	if (!is_taken(pending, from, ret, to) && !(mutation && mutate_untaken(from)))
 		return;
 	cpu->fused_bytes = (unsigned int)(pending >> PENDING_FUSED_SHIFT);
 	if (vcpu_records(cpu))
@@ -210,6 +213,7 @@ static void on_discontinuity(unsigned int index, enum qemu_plugin_discon_type ty
 			     uint64_t from, uint64_t to, void *udata)
 {
 	struct vcpu *cpu = vcpu_find(index);
+	bool exception = type == QEMU_PLUGIN_DISCON_EXCEPTION;
 	struct stacklog_saved saved = { 0 };
 	uint64_t pending, nr_before;
 
@@ -219,18 +223,23 @@ static void on_discontinuity(unsigned int index, enum qemu_plugin_discon_type ty
 	model_check_reset(cpu);
 	if (!qemu_plugin_u64_get(board_active(), index))
 		return;
+	if (mutation)
+		mutate_entry(index, to);
 	pending = qemu_plugin_u64_get(board_pending(), index);
-	if (type == QEMU_PLUGIN_DISCON_EXCEPTION && pending && faults_at_target(cpu, from))
+	if (exception && pending && faults_at_target(cpu, from))
 		from = pending_from(cpu, pending);
-	if (type == QEMU_PLUGIN_DISCON_EXCEPTION && pending && from == pending_from(cpu, pending))
+	if (exception && pending && from == pending_from(cpu, pending))
 		qemu_plugin_u64_set(board_pending(), index, 0);
 	if (stacklog_wanted() || reglog_wants_entries())
 		saved = stacklog_saved(from);
+	if (mutation && pending && mutate_drops_trap(pending_from(cpu, pending)))
+		qemu_plugin_u64_set(board_pending(), index, 0);
 	extents_disturb(&cpu->extents);
 	resolve_pending(cpu, from, saved.sp);
 	nr_before = cpu->log->total;
-	if (vcpu_records(cpu)) {
-		recorder_branch(cpu, from, to, MODEL_LOG_INTERRUPT);
+	if (vcpu_records(cpu) && !(mutation && mutate_drops_interrupt(from))) {
+		recorder_branch(cpu, mutation ? mutate_from(from) : from, to,
+				MODEL_LOG_INTERRUPT);
 		reglog_entry(cpu, saved.ip, saved.sp);
 	}
 	if (stacklog_wanted())
@@ -263,6 +272,35 @@ static void watch_transfer(struct qemu_plugin_insn *insn, enum insn_class class,
 							    board_pending(), pending);
 }
 
+/* Each time that it is begun, which QEMU does once or for each of its iterations. */
+static void on_string(unsigned int index, void *udata)
+{
+	struct vcpu *cpu = vcpu_get(index);
+	uint64_t from = cpu->block_rip + (uintptr_t)udata;
+
+	if (mutation == MUTATION_STRING && vcpu_records(cpu) && vcpu_cpl())
+		recorder_branch(cpu, from, from, MODEL_LOG_BRANCH);
+}
+
+static void watch_string(struct qemu_plugin_insn *insn, const uint8_t *bytes, size_t nr_bytes,
+			 uint64_t offset)
+{
+	if (insn_repeats(bytes, nr_bytes))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_string, QEMU_PLUGIN_CB_R_REGS,
+						       (void *)(uintptr_t)offset);
+}
+
+/* The records of a CPU that was idle, with the mutation for it. */
+static void on_vcpu_idle(unsigned int index, void *udata)
+{
+	struct vcpu *cpu = vcpu_find(index);
+
+	(void)udata;
+	if (mutation == MUTATION_IDLE && cpu)
+		__atomic_store_n(&cpu->debugctl,
+				 cpu->debugctl & ~(DEBUGCTL_TR | DEBUGCTL_BTS), __ATOMIC_RELAXED);
+}
+
 static void on_translation(struct qemu_plugin_tb *tb, void *udata)
 {
 	size_t nr_insns = qemu_plugin_tb_n_insns(tb), nr_fusible = 0;
@@ -282,6 +320,8 @@ static void on_translation(struct qemu_plugin_tb *tb, void *udata)
 		enum insn_class class = insn_classify(bytes, nr_bytes);
 		uint64_t offset = qemu_plugin_insn_vaddr(insn) - start;
 
+		if (may_mutate)
+			watch_string(insn, bytes, nr_bytes, offset);
 		insnlog_watch(insn, offset, board_active());
 		reglog_watch(insn, offset, board_active());
 		if (count_stores)
@@ -379,6 +419,8 @@ static bool parse_options(int argc, char **argv, const char **outdir_ret, uint64
 		} else if (is_option(argv[i], "lbr", &value)) {
 			if (!lbr_option(value))
 				return false;
+		} else if (is_option(argv[i], "mutations", &value)) {
+			may_mutate = !strcmp(value, "1");
 		} else if (is_option(argv[i], "perfmon", &value)) {
 			if (!strcmp(value, "1"))
 				msr_model_perfmon();
@@ -410,6 +452,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
 	board = qemu_plugin_scoreboard_new(sizeof(struct board));
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init, NULL);
 	qemu_plugin_register_vcpu_resume_cb(id, on_vcpu_resume, NULL);
+	if (may_mutate)
+		qemu_plugin_register_vcpu_idle_cb(id, on_vcpu_idle, NULL);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation, NULL);
 	qemu_plugin_register_vcpu_discon_cb(id, QEMU_PLUGIN_DISCON_INTERRUPT |
 					    QEMU_PLUGIN_DISCON_EXCEPTION, on_discontinuity, NULL);

@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "log.h"
+#include "mutate.h"
 #include "recorder.h"
 
 #define WRONG_PATH_EVERY	8
@@ -128,17 +129,7 @@ static void keep_last(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_l
 		lbr_push_wrong_path(&cpu->lbr, to, from);
 }
 
-/**
- * recorder_branch() - a branch was taken while BTS or LBR is on
- * @cpu: the calling vCPU, in a callback that may read registers
- * @from: address of the branch, or of the instruction that was interrupted
- * @to: where execution goes on
- * @kind: branch or interrupt
- *
- * Stores the record as the processor would, through the page tables in force, and
- * logs it; or reports the rule that forbids it and stores nothing.  With BTS off it goes to the LBR.
- */
-void recorder_branch(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_log_kind kind)
+static void store_branch(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_log_kind kind)
 {
 	struct model_log_record record = { .from = from, .to = to, .kind = kind };
 	struct ds_area ds;
@@ -162,6 +153,8 @@ void recorder_branch(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_lo
 		break;
 	}
 	record.flags = ds_flags(from, to, cpu->log->total);
+	if (mutation)
+		record.flags = mutate_flags(record.flags, from, to);
 	record.slot = (step.slot_addr - ds.base) / DS_RECORD_BYTES;
 	if (!store(cpu, &step, &record))
 		return;
@@ -169,4 +162,22 @@ void recorder_branch(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_lo
 	cpu->nr_of_area++;
 	if (cpu->footprint.end)
 		count_footprint(&cpu->footprint, from, to);
+}
+
+/**
+ * recorder_branch() - a branch was taken while BTS or LBR is on
+ * @cpu: the calling vCPU, in a callback that may read registers
+ * @from: address of the branch, or of the instruction that was interrupted
+ * @to: where execution goes on
+ * @kind: branch or interrupt
+ *
+ * Stores the record as the processor would, through the page tables in force, and
+ * logs it; or reports the rule that forbids it and stores nothing.  With BTS off it goes to the LBR.
+ */
+void recorder_branch(struct vcpu *cpu, uint64_t from, uint64_t to, enum model_log_kind kind)
+{
+	unsigned int times = mutation ? mutate_times(from, to) : 1;
+
+	while (times--)
+		store_branch(cpu, from, to, kind);
 }

@@ -102,6 +102,22 @@ START_TEST(insn_stay)
 }
 END_TEST
 
+START_TEST(insn_repeat)
+{
+	static const uint8_t rep_stosb[] = { 0xf3, 0xaa }, rep_movsq[] = { 0xf3, 0x48, 0xa5 };
+	static const uint8_t repne_scasb[] = { 0xf2, 0xae }, rep_ret[] = { 0xf3, 0xc3 };
+	static const uint8_t test[] = { 0xf3, 0xa8, 0x01 };
+
+	ck_assert(insn_repeats(rep_stosb, 2));
+	ck_assert(insn_repeats(rep_movsq, 3));
+	ck_assert(insn_repeats(repne_scasb, 2));
+	ck_assert(!insn_repeats(rep_stosb + 1, 1));
+	ck_assert(!insn_repeats(rep_ret, 2));
+	ck_assert(!insn_repeats(test, 3));
+	ck_assert(!insn_repeats(rep_stosb, 1));
+}
+END_TEST
+
 static const struct {
 	const char *text;
 	uint8_t bytes[8];
@@ -663,6 +679,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, insn_class, 0, sizeof(insns) / sizeof(insns[0]));
 	tcase_add_loop_test(tcase, insn_stay, 0, sizeof(stays) / sizeof(stays[0]));
+	tcase_add_test(tcase, insn_repeat);
 	tcase_add_loop_test(tcase, insn_flows, 0, sizeof(flows) / sizeof(flows[0]));
 	tcase_add_test(tcase, shadow_calls_live_until_the_stack_pointer_is_above);
 	tcase_add_test(tcase, shadow_keeps_a_thread_below_its_interrupt);
