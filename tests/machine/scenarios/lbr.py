@@ -104,7 +104,7 @@ rmmod btsrec || fail "the recorder does not unload"
 finish 0
 """ % NR_SNAPSHOTS
 
-COPY_SCRIPT = SOURCE_IS_LBR + """
+COPY_SCRIPT = """
 echo freeze for a copy >/dev/btsrec && echo wait >/dev/btsrec || fail "no copy"
 ask dump copy
 echo c >/proc/sysrq-trigger
@@ -316,7 +316,8 @@ def _copied(context, lbr: Lbr):
     path.unlink(missing_ok=True)
     modules = context.recorder_modules(
         f"mode={context.options.mode} freeze_on=request on_trigger=copy")
-    with context.boot(COPY_SCRIPT, modules, name="copy", cpu=lbr.cpu,
+    script = SOURCE_IS_LBR % {"nr": lbr.nr_entries} + COPY_SCRIPT
+    with context.boot(script, modules, name="copy", cpu=lbr.cpu,
                       plugin_args={"lbr": context.options.lbr},
                       answers={"dump": lambda machine, _: _check_copy(context, machine, path)}
                       ) as machine:
