@@ -56,7 +56,7 @@ WAY = re.compile(r"""
     | (ftrace_regs_\w+|(arch_)?ftrace_ops_list_func|ftrace_lookup_ip|hash_contains_ip
       |(__pi_)?__x86_indirect_thunk\w*|__softirqentry_text_end
       |asm_exc_int3|error_entry|exc_int3|(smp_text_)?poke_int3_handler
-      |irqentry_nmi_enter|ct_nmi_enter|kprobe_int3_handler|get_kprobe|aggr_pre_handler)\+0x[0-9a-f]+
+      |irqentry_nmi_enter|(ct|rcu|printk)_nmi_enter|kprobe_int3_handler|get_kprobe|aggr_pre_handler)\+0x[0-9a-f]+
     """, re.VERBOSE)
 
 
