@@ -11,7 +11,8 @@ without names:
 
   text, tsv, folded, lcov, messages   printable ASCII only (tsv: and tabs); folded: no name has a
                                       semicolon
-  jsonl, chrome                       the same, and each line, or the file, is JSON
+  csv                                 the same with CR LF, and each row has as many columns
+  jsonl, chrome                       as text, and each line, or the file, is JSON
   html                                the data are JSON with no < in it
   perf                                no name is in the file as it was
   gdb                                 the name of the thread is printable ASCII
@@ -20,6 +21,7 @@ Paths of mapped files need a whole kernel: tests/unit/test_user.c.
 """
 
 import argparse
+import csv
 import json
 import pathlib
 import re
@@ -73,7 +75,8 @@ COMMANDS = [
     ["functions"], ["functions", "--by", "task"], ["stack"], ["stack", "--thread", "8"],
     ["timeline"],
 ]
-FORMATS = ["text", "jsonl", "tsv"]
+FORMATS = ["text", "jsonl", "tsv", "csv"]
+MORE = {"tsv": b"\t", "csv": b"\r"}  # what a format has beside printable text
 
 
 def run(args, btsrec, words, stdin=b""):
@@ -107,7 +110,7 @@ def check_views(args, words):
         if b"no such output format" in done.stderr or done.returncode == 2:
             continue
         args.nr_answers += bool(done.stdout)
-        wrong = not_printable(done.stdout, b"\t" if form == "tsv" else b"")
+        wrong = not_printable(done.stdout, MORE.get(form, b""))
         wrong = wrong or not_printable(done.stderr)
         if wrong:
             yield f"{' '.join(command)}: prints {wrong}"
@@ -115,6 +118,11 @@ def check_views(args, words):
             for line in done.stdout.splitlines():
                 if not is_json(line):
                     yield f"{' '.join(command)}: no JSON: {line[:200]}"
+        if form == "csv":
+            rows = list(csv.reader(done.stdout.decode("latin-1").split("\r\n")[:-1], strict=True))
+            for row in rows:
+                if len(row) != len(rows[0]):
+                    yield f"{' '.join(command)}: {len(row)} columns, not {len(rows[0])}: {row}"
 
 
 def check_exports(args, attack):
