@@ -227,6 +227,56 @@ static bool is_in_depth_thunk(struct code *code, uint64_t cr3, uint64_t va)
 	return false;
 }
 
+/*
+ * Against SRSO on AMD's (arch/x86/lib/retpoline.S, v6.5): "call srso_safe_ret; ud2" returns to the
+ * caller of what jumped there, as srso_safe_ret drops its own return address.  It begins a line of
+ * the cache.  srso_alias_safe_ret has these bits set above one of 2 MiB (vmlinux.lds.S).
+ */
+#define SAFE_RET_TEXT		"\x48\x8d\x64\x24\x08\xc3\xcc"
+#define SAFE_RET_AT		5
+#define SAFE_RET_ALIGN		64
+#define SAFE_RET_ALIAS_ALIGN	0x200000
+#define SAFE_RET_ALIAS		(1 << 2 | 1 << 8 | 1 << 14 | 1 << 20)
+#define SAFE_CALL_BYTES		5
+
+static const struct pattern safe_ret = PATTERN(SAFE_RET_TEXT);
+static const struct pattern safe_call = PATTERN_MASKED("\xe8\0\0\0\0\x0f\x0b",
+						       "\xff\0\0\0\0\xff\xff");
+
+static bool is_safe_ret(struct code *code, uint64_t cr3, uint64_t va)
+{
+	uint8_t bytes[sizeof(SAFE_RET_TEXT) - 1];
+	size_t nr_bytes;
+
+	if (va % SAFE_RET_ALIGN && va % SAFE_RET_ALIAS_ALIGN != SAFE_RET_ALIAS)
+		return false;
+	(void)code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
+	return matches(&safe_ret, bytes, nr_bytes);
+}
+
+static bool is_in_srso_thunk(struct code *code, uint64_t cr3, uint64_t va)
+{
+	uint8_t bytes[8];
+	size_t nr_bytes;
+	int32_t distance;
+
+	if (is_safe_ret(code, cr3, va) || is_safe_ret(code, cr3, va - SAFE_RET_AT))
+		return true;
+	(void)code_bytes(code, cr3, va, bytes, sizeof(bytes), &nr_bytes);
+	if (!matches(&safe_call, bytes, nr_bytes))
+		return false;
+	memcpy(&distance, bytes + 1, sizeof(distance));
+	return is_safe_ret(code, cr3, va + SAFE_CALL_BYTES + (uint64_t)(int64_t)distance);
+}
+
+/* The bytes at @at, or those of its beginning, are like one. */
+static bool may_be_in_srso_thunk(const uint8_t *page, size_t at)
+{
+	return page[at] == 0x48 ? page[at + 1] == 0x8d && page[at + 2] == 0x64 :
+	       page[at] == 0xc3 ? page[at - SAFE_RET_AT] == 0x48 :
+	       page[at] == 0xe8 && page[at + SAFE_CALL_BYTES] == 0x0f;
+}
+
 /* A thunk that an address is in begins in its line of the cache or in the two lines before. */
 #define LINE_BYTES		64
 #define LINES_BEFORE_BYTES	(2 * LINE_BYTES)
@@ -264,7 +314,7 @@ static bool may_be_in_thunk(struct code *code, uint64_t cr3, uint64_t va)
 	for (size_t at = line - LINES_BEFORE_BYTES; at <= end; at += RETURN_THUNK_ALIGN)
 		if (may_begin_thunk(page->bytes + at))
 			return true;
-	return false;
+	return end + SAFE_CALL_BYTES >= page->valid_bytes || may_be_in_srso_thunk(page->bytes, end);
 }
 
 enum code_thunk kernel_code_thunk(struct code *code, uint64_t cr3, uint64_t va)
@@ -274,7 +324,8 @@ enum code_thunk kernel_code_thunk(struct code *code, uint64_t cr3, uint64_t va)
 	if (is_retpoline(code, cr3, va & ~(uint64_t)(THUNK_BYTES - 1)) ||
 	    is_its_thunk(code, cr3, va))
 		return CODE_THUNK_INDIRECT;
-	if (is_plain_return_thunk(code, cr3, va) || is_in_depth_thunk(code, cr3, va))
+	if (is_plain_return_thunk(code, cr3, va) || is_in_depth_thunk(code, cr3, va) ||
+	    is_in_srso_thunk(code, cr3, va))
 		return CODE_THUNK_RETURN;
 	return CODE_NO_THUNK;
 }

@@ -6,7 +6,7 @@
  * the same calls.  Sources, Linux 5.10 to 7.3, are beside each pattern in kernel_code.c.
  *
  * - Thunks stand for an indirect branch or a return: retpolines, the jumps of ITS, the return
- *   thunk, and the one that counts the depth of calls.
+ *   thunk, the one that counts the depth of calls, and those against SRSO.
  * - A hook stands in for a return address: the function graph tracer, kretprobes, rethooks.
  * - A trampoline of ftrace may return to another function on behalf of its caller: live patches,
  *   kprobes on ftrace, injected errors, direct calls.

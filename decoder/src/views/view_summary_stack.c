@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "flow/trace.h"
+#include "recorder/cpus.h"
 #include "symbols/symbol.h"
 #include "symbols/user.h"
 #include "views/view_summary.h"
@@ -29,15 +30,32 @@ static void add_places(struct summary_stack *stack, struct unwind *unwind, bool 
 	stack->to_user = unwind->how == UNWIND_USER;
 }
 
+/*
+ * The recorder kept the exception at which it paused, and its frame is on the stack still.  Without
+ * the latter it may have been handled, and left.
+ */
+static bool kept_fault(struct code *code, const struct btsrec_cpu *failed, struct fault *ret,
+		       struct fault_frame *ret_frame)
+{
+	const struct btsrec_registers *registers = cpus_registers(failed);
+
+	if (failed->freeze.pause_reason != BTSREC_REASON_OOPS || !registers ||
+	    !(registers->flags & BTSREC_REGISTERS_ENTRY) || registers->vector == VECTOR_NMI)
+		return false;
+	*ret = (struct fault){ .kind = FAULT_EXCEPTION, .why = FAULT_FOUND,
+			       .vector = (int)registers->vector, .from = registers->entry.ip };
+	return fault_frame_find(code, &failed->freeze, ret, ret_frame);
+}
+
 bool summary_stack_fault(struct summary *view, struct code *code, const struct btsrec_cpu *failed)
 {
 	struct summary_stack *stack = &view->stack;
 	struct fault_frame frame;
 	struct unwind unwind;
 
-	if (!fault_frame_exception(code, &failed->freeze, &stack->fault))
-		return false;
-	if (!fault_frame_find(code, &failed->freeze, &stack->fault, &frame)) {
+	if (!kept_fault(code, failed, &stack->fault, &frame) &&
+	    (!fault_frame_exception(code, &failed->freeze, &stack->fault) ||
+	     !fault_frame_find(code, &failed->freeze, &stack->fault, &frame))) {
 		stack->fault = (struct fault){ 0 };
 		return false;
 	}

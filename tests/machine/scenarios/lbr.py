@@ -10,7 +10,8 @@ several crashes, one after the other; each time it is again what it was before. 
 - a gap with the reason "last branches" is in front of them, and the newest leads to the stop,
 - info, the first page and /dev/btsrec say what the source is.
 
-A table has what the first page still says: the verdict, and the function that did it.
+A table has what the first page still says: the verdict, and the function that did it. It has that of
+each kind that leaves it on a stack or with the registers of the exception.
 
 Another boot has perf. Its driver, which this project did not write, takes snapshots of the modelled
 LBR (lbrsnap.c): each must be 32 branches in a row of the log. While perf has LBR the recorder does
@@ -59,6 +60,9 @@ LBRS = {
 MAX_STRAIGHT_BYTES = 4096
 KINDS = ("sysrq-c", "null", "null-hardirq", "gp", "bug", "divide", "call-null", "soft-lockup",
          "hard-lockup", "hung-task", "all-panic")
+
+# The function is named, however few branches there are.  Of a call of NULL only the branch has it.
+NAMED = {"sysrq-c", "null", "null-hardirq", "gp", "bug", "divide", "hung-task", "all-panic"}
 
 SOURCE_IS_LBR = """
 field() { sed -n "s/^$1: //p" /dev/btsrec; }
@@ -352,4 +356,7 @@ def run(context):
     print(table.text([("crash", "branches", "function", "verdict")] +
                      [(cell.kind, cell.branches, cell.function, cell.verdict)
                       for cell in cells]))
+    unnamed = [cell.kind for cell in cells if cell.kind in NAMED and cell.function != "yes"]
+    if unnamed and context.options.mode != "user":
+        raise Failure("the first page does not name the function of " + ", ".join(unnamed))
     context.say(f"{len(cells)} crashes: the branches of each CPU are the newest of the log")

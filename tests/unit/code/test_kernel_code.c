@@ -187,6 +187,35 @@ START_TEST(thunks_by_their_order)
 }
 END_TEST
 
+/* A call of what drops its return address, in both places where that can be. */
+START_TEST(srso_thunks)
+{
+	static const char safe_ret[] = "\x48\x8d\x64\x24\x08\xc3\xcc";
+	uint64_t at = TEXT + (_i ? 0x104104 : 0x140), va = TEXT + 0x400;
+	uint8_t call[] = "\xe8\0\0\0\0\x0f\x0b";
+	int32_t distance = (int32_t)(at - (va + 5));
+	struct code_insn insn;
+
+	memcpy(call + 1, &distance, sizeof(distance));
+	cf_setup();
+	cf_put_bytes(at, BYTES(safe_ret));
+	cf_put_bytes(va, call, 7);
+	/* jmp of the thunk; a call of what it calls; the same bytes elsewhere */
+	cf_put_bytes(TEXT, BYTES("\xe9\xfb\x03\0\0"));
+	cf_put_bytes(TEXT + 0x210, BYTES(safe_ret));
+	cf_start();
+	ck_assert_int_eq(code_insn(cf_code, 0, TEXT, false, &insn), CODE_OK);
+	ck_assert_int_eq(insn.there, CODE_THUNK_RETURN);
+	ck_assert_int_eq(code_insn(cf_code, 0, va, false, &insn), CODE_OK);
+	ck_assert_int_eq(insn.here, CODE_THUNK_RETURN);
+	ck_assert_int_eq(insn.there, CODE_THUNK_RETURN);
+	ck_assert_int_eq(kernel_code_thunk(cf_code, 0, at + 5), CODE_THUNK_RETURN);
+	ck_assert_int_eq(kernel_code_thunk(cf_code, 0, TEXT + 0x210), CODE_NO_THUNK);
+	ck_assert_int_eq(kernel_code_thunk(cf_code, 0, TEXT + 0x215), CODE_NO_THUNK);
+	cf_finish();
+}
+END_TEST
+
 /* Return thunks are behind the others; a function that only returns may be anywhere. */
 START_TEST(return_thunks)
 {
@@ -249,5 +278,6 @@ int main(void)
 	tcase_add_test(tcase, no_switch);
 	tcase_add_loop_test(tcase, thunks_by_their_order, 0, NR(thunks));
 	tcase_add_test(tcase, return_thunks);
+	tcase_add_loop_test(tcase, srso_thunks, 0, 2);
 	return btsrec_ck_run_case("kernel_code", tcase);
 }
