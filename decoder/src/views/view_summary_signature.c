@@ -140,6 +140,8 @@ static void sign_stack(struct summary *view, struct btsrec *rec, const char *rea
 			break;
 	}
 	signature_end(&view->signature, false);
+	if (!view->signature.nr_names)
+		view->no_signature = "no function with a name is on the stack";
 }
 
 /* The callers that only the stack has; true: the path is whole. */
