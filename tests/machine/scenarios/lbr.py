@@ -61,8 +61,9 @@ MAX_STRAIGHT_BYTES = 4096
 KINDS = ("sysrq-c", "null", "null-hardirq", "gp", "bug", "divide", "call-null", "soft-lockup",
          "hard-lockup", "hung-task", "all-panic")
 
-# The function is named, however few branches there are.  Of a call of NULL only the branch has it.
-NAMED = {"sysrq-c", "null", "null-hardirq", "gp", "bug", "divide", "hung-task", "all-panic"}
+# The function is named, however few branches there are. Of a call of NULL, and of what was jumped to
+# in an interrupt, only the branch has it.
+NAMED = {"sysrq-c", "null", "gp", "bug", "divide", "hung-task", "all-panic"}
 
 SOURCE_IS_LBR = """
 field() { sed -n "s/^$1: //p" /dev/btsrec; }
