@@ -38,7 +38,7 @@ refuse mode=kernel 'must say "mode: all"'
 refuse max_rate=1000000 'must say "max_rate: 0"'
 refuse ring_bytes=64K 'rings are too small'
 
-insmod /modules/btsrec.ko pti=map || fail "the recorder does not load"
+insmod /modules/btsrec.ko pti=map ring_bytes=4M || fail "the recorder does not load"
 btsrec verify-hardware --format jsonl >/tmp/lines
 echo $? >/tmp/status
 send /tmp/status
