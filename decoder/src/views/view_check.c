@@ -65,6 +65,7 @@ struct check {
 		bool has_tsc;
 		uint64_t tsc;
 		uint64_t nr_backwards;
+		uint64_t nr_late_stops;
 		bool has_sequence;
 		uint32_t sequence;
 		uint64_t nr_sequence_breaks;
@@ -299,6 +300,19 @@ static void history_tsc(struct history_check *history, const struct btsrec_event
 	history->tsc = tsc;
 }
 
+/* Of a pause or an arming: it stopped before it went on. */
+static void history_stop(struct history_check *history, const struct btsrec_event *event)
+{
+	const struct btsrec_resume *resume = NULL;
+
+	if (event->kind == BTSREC_EVENT_ARM)
+		resume = &event->resume;
+	else if (event->kind == BTSREC_EVENT_GAP && event->gap.has_resume)
+		resume = &event->gap.resume;
+	if (resume && resume->stop_tsc > resume->tsc)
+		history->nr_late_stops++;
+}
+
 static bool is_annotation(const struct btsrec_event *event)
 {
 	switch (event->kind) {
@@ -351,6 +365,7 @@ static bool history_event(void *arg, const struct btsrec_event *event)
 	struct history_check *history = &check->history;
 
 	history_tsc(history, event);
+	history_stop(history, event);
 	history->status = history_sequence(check, event);
 	history_context(history, event);
 	if (event->kind == BTSREC_EVENT_GAP)
@@ -398,6 +413,9 @@ static void check_annotations(struct check *check)
 	if (history->nr_backwards)
 		check_fault(check, "time runs backwards in %" PRIu64 " places",
 			    history->nr_backwards);
+	if (history->nr_late_stops)
+		check_fault(check, "%" PRIu64 " pauses end before they begin",
+			    history->nr_late_stops);
 	if (page->nr_annot_skipped)
 		check_note(check, "%" PRIu64 " annotations were skipped by the recorder",
 			   (uint64_t)page->nr_annot_skipped);
