@@ -351,6 +351,10 @@ static void history_context(struct history_check *history, const struct btsrec_e
 {
 	struct btsrec_switch context;
 
+	/* A freeze writes that of the last branches, and says of the thread what the block says. */
+	if (event->kind == BTSREC_EVENT_GAP && event->gap.has_resume &&
+	    event->gap.resume.reason == BTSREC_REASON_LBR)
+		return;
 	if (!record_context(event, &context))
 		return;
 	history->context_before = history->context;

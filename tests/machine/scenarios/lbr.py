@@ -216,6 +216,7 @@ def _check_info(context, path, *options):
         text = dump.btsrec(context, view, *options, path)
         if f"last branch record (LBR): at most the last {nr_entries} branches" not in text:
             raise Failure(f"{view} does not say that the source is LBR:\n{text[:2000]}")
+    dump.btsrec(context, "check", *options, path)
 
 
 def _page(context, path, kind, cell: Cell):

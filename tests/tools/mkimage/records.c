@@ -86,6 +86,9 @@ static void set_context(unsigned int kind, const uint8_t *payload, uint64_t nr_p
 	struct btsrec_event event = { 0 };
 
 	record_annotation(kind, payload, (unsigned int)nr_parts, &event);
+	/* A freeze writes that gap, and leaves the block alone. */
+	if (kind == BTSREC_ANNOT_GAP && event.gap.resume.reason == BTSREC_REASON_LBR)
+		return;
 	if (record_context(&event, &image.cpu->page->context))
 		image.cpu->page->context_seq += 2;
 }
