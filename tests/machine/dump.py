@@ -31,13 +31,14 @@ def btsrec(context, *arguments, ok=(0,)) -> str:
     return done.stdout
 
 
-def history(context, path: Path,
-            *options: str) -> tuple[dict[int, list[dict]], dict[int, dict]]:
+def history(context, path: Path, *options: str,
+            ok=(0,)) -> tuple[dict[int, list[dict]], dict[int, dict]]:
     """The whole history in PATH by CPU, as "btsrec show --format jsonl" gives it: the
     events, and where the fault is said to lie."""
     found: dict[int, list[dict]] = {}
     faults: dict[int, dict] = {}
-    for line in btsrec(context, "show", "--format", "jsonl", *options, path).splitlines():
+    text = btsrec(context, "show", "--format", "jsonl", *options, path, ok=ok)
+    for line in text.splitlines():
         event = json.loads(line)
         if event["kind"] == "fault":
             faults[event["cpu"]] = event
@@ -49,9 +50,9 @@ def history(context, path: Path,
     return found, faults
 
 
-def events(context, path: Path, *options: str) -> dict[int, list[dict]]:
+def events(context, path: Path, *options: str, ok=(0,)) -> dict[int, list[dict]]:
     """The events of history()."""
-    return history(context, path, *options)[0]
+    return history(context, path, *options, ok=ok)[0]
 
 
 def crash(context, path: Path, *commands: str, extension=True) -> str:
