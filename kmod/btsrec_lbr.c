@@ -58,11 +58,13 @@ bool lbr_has_msrs(void)
 
 /**
  * lbr_use() - it is the source, for as long as the module is loaded
+ *
+ * After lbr_find(), also if that has found none: arming says so then.
  */
 void __init lbr_use(void)
 {
 	btsrec_uses_lbr = true;
-	if (!lbr_find())
+	if (!lbr_nr_entries())
 		return;
 	btsrec_control_msr = lbr_layout.control;
 	btsrec_record_bits = lbr_layout.enable;

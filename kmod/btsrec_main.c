@@ -557,7 +557,10 @@ static bool __init choose_source(void)
 		pr_err("Not loaded: source=%s is unknown; use auto, bts or lbr.\n", source);
 		return false;
 	}
-	if (is_lbr || (is_auto && !bts_exists() && lbr_find()))
+	/* What asks for it by name gets it, and at arming the sentence why there is none. */
+	if (is_lbr || (is_auto && !bts_exists()))
+		is_lbr |= lbr_find();
+	if (is_lbr)
 		lbr_use();
 	return true;
 }

@@ -9,7 +9,7 @@
 #include "bench.h"
 #include "cli.h"
 
-#define DEVICE "/dev/btsrec"
+#define DEVICE	"/dev/btsrec"
 
 const char *bench_command = "bench-overhead";
 
@@ -32,8 +32,8 @@ static bool read_state(char state[BENCH_STATE_BYTES])
 
 	if (lseek(device_fd, 0, SEEK_SET) == 0)
 		while (nr_bytes < BENCH_STATE_BYTES - 1 &&
-		       (got = read(device_fd, state + nr_bytes, BENCH_STATE_BYTES - 1 - nr_bytes)) >
-			       0)
+		       (got = read(device_fd, state + nr_bytes,
+				   BENCH_STATE_BYTES - 1 - nr_bytes)) > 0)
 			nr_bytes += (size_t)got;
 	state[nr_bytes] = '\0';
 	if (nr_bytes && got >= 0)

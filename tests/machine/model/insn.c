@@ -14,6 +14,16 @@ static bool is_prefix(uint8_t byte)
 	}
 }
 
+/* Where the opcode is; @nr_bytes: there is none. */
+static size_t opcode_at(const uint8_t *bytes, size_t nr_bytes)
+{
+	size_t i = 0;
+
+	while (i < nr_bytes && is_prefix(bytes[i]))
+		i++;
+	return i;
+}
+
 static enum insn_class classify_0f(uint8_t opcode)
 {
 	switch (opcode) {
@@ -75,10 +85,8 @@ static enum insn_class classify_opcode(uint8_t opcode)
  */
 enum insn_class insn_classify(const uint8_t *bytes, size_t nr_bytes)
 {
-	size_t i = 0;
+	size_t i = opcode_at(bytes, nr_bytes);
 
-	while (i < nr_bytes && is_prefix(bytes[i]))
-		i++;
 	if (i >= nr_bytes)
 		return INSN_OTHER;
 	if (bytes[i] == 0x0f)
@@ -95,10 +103,8 @@ enum insn_class insn_classify(const uint8_t *bytes, size_t nr_bytes)
  */
 enum insn_flow insn_flow(const uint8_t *bytes, size_t nr_bytes)
 {
-	size_t i = 0;
+	size_t i = opcode_at(bytes, nr_bytes);
 
-	while (i < nr_bytes && is_prefix(bytes[i]))
-		i++;
 	if (i >= nr_bytes)
 		return FLOW_OTHER;
 	if (bytes[i] == 0xe8)
@@ -128,10 +134,8 @@ enum insn_flow insn_flow(const uint8_t *bytes, size_t nr_bytes)
 bool insn_may_stay(const uint8_t *bytes, size_t nr_bytes)
 {
 	int32_t wide = 0;
-	size_t i = 0;
+	size_t i = opcode_at(bytes, nr_bytes);
 
-	while (i < nr_bytes && is_prefix(bytes[i]))
-		i++;
 	if (i + 2 == nr_bytes)
 		return bytes[i] != 0xff && (int8_t)bytes[i + 1] == -(int)nr_bytes;
 	if (nr_bytes - i < 1 + sizeof(wide))
@@ -147,10 +151,8 @@ bool insn_may_stay(const uint8_t *bytes, size_t nr_bytes)
  */
 bool insn_is_jcc(const uint8_t *bytes, size_t nr_bytes)
 {
-	size_t i = 0;
+	size_t i = opcode_at(bytes, nr_bytes);
 
-	while (i < nr_bytes && is_prefix(bytes[i]))
-		i++;
 	if (i >= nr_bytes)
 		return false;
 	if (bytes[i] == 0x0f)
@@ -169,10 +171,8 @@ bool insn_is_jcc(const uint8_t *bytes, size_t nr_bytes)
 bool insn_fuses(const uint8_t *bytes, size_t nr_bytes)
 {
 	unsigned int op;
-	size_t i = 0;
+	size_t i = opcode_at(bytes, nr_bytes);
 
-	while (i < nr_bytes && is_prefix(bytes[i]))
-		i++;
 	if (i + 1 >= nr_bytes)
 		return false;
 	op = bytes[i + 1] >> 3 & 7;
