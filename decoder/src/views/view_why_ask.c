@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code/kernel_code.h"
 #include "flow/stackmem.h"
 #include "kernel/kread.h"
 #include "symbols/symbol.h"
@@ -60,6 +61,35 @@ static const struct sem_insn *ask_at(struct why *why, uint32_t place)
 	return insn;
 }
 
+static bool in_thunk(const struct why *why, uint32_t place)
+{
+	const uint64_t ip = reg_values_step_insn(why->values.values, place)->ip;
+
+	return kernel_code_thunk(trace_code(why->renderer.rec), 0, ip) == CODE_THUNK_INDIRECT;
+}
+
+/*
+ * A thunk stands for the branch that led into it: by a register, which it jumps to or stores where
+ * its RET finds it.  Return: false: @place is in none, or the register is not known.
+ */
+static bool ask_thunk(struct why *why, uint32_t place)
+{
+	uint8_t reg = SEM_NO_REG;
+
+	for (; place && in_thunk(why, place); place--) {
+		const struct sem_insn *insn = reg_values_step_insn(why->values.values, place);
+		const struct sem_operand *operand = &insn->operands[insn->op == SEM_MOV];
+
+		if ((insn->op == SEM_JMP || insn->op == SEM_MOV) && operand->kind == SEM_REGISTER)
+			reg = operand->reg;
+	}
+	if (reg == SEM_NO_REG || !reg_values_step_insn(why->values.values, place)->length_bytes)
+		return false;
+	(void)ask_at(why, place);
+	ask_reg(why, reg);
+	return true;
+}
+
 /* The operand of the branch at @place, which led to where no code is. */
 static enum btsrec_status ask_target(struct why *why, uint32_t place)
 {
@@ -67,6 +97,8 @@ static enum btsrec_status ask_target(struct why *why, uint32_t place)
 	struct reg_values_at at;
 	struct known address;
 
+	if (ask_thunk(why, place))
+		return BTSREC_OK;
 	if ((insn->op == SEM_CALL || insn->op == SEM_JMP) &&
 	    insn->operands[0].kind == SEM_REGISTER) {
 		ask_reg(why, insn->operands[0].reg);
@@ -170,6 +202,8 @@ static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *in
 
 	if (!why->fault.vector)
 		return ask_divisor(why, insn);
+	if (insn->op == SEM_RET && ask_thunk(why, why->values.fault_place - 1))
+		return BTSREC_OK;
 	if (is_string(insn) && string_register(why, insn) != SEM_NO_REG) {
 		ask_reg(why, string_register(why, insn));
 		return BTSREC_OK;
