@@ -115,6 +115,21 @@ bool trace_is_made(struct btsrec *rec, uint64_t va)
 	return va >= MODULES_KVA && !btsrec_module_at(rec, va) && !is_in_image(rec, va);
 }
 
+bool trace_is_trampoline(struct btsrec *rec, uint64_t va)
+{
+	static const char program[] = "bpf_prog_";
+	struct symbol_name name;
+	uint64_t pa;
+
+	if (!trace_is_made(rec, va))
+		return false;
+	/* What is not in the dump may be of the image. */
+	if (!symbol_find_as(rec, va, false, &name) || !name.name_bytes)
+		return code_pa(trace_code(rec), va, &pa);
+	return *name.module && (name.name_bytes < sizeof(program) - 1 ||
+				memcmp(name.name, program, sizeof(program) - 1) != 0);
+}
+
 static bool is_made(void *arg, uint64_t va)
 {
 	return trace_is_made(arg, va);

@@ -16,6 +16,14 @@ bool trace_is_fork(struct btsrec *rec, uint64_t va);
 bool trace_is_made(struct btsrec *rec, uint64_t va);
 
 /**
+ * trace_is_trampoline() - is @va code that the kernel has made to get from one function to another?
+ *
+ * It depends on what is traced, and its names on the kernel's build: two machines with one bug have
+ * other trampolines on its way.  All code that is made is that, but for BPF programs.
+ */
+bool trace_is_trampoline(struct btsrec *rec, uint64_t va);
+
+/**
  * trace_frames_fn - receives one event and what it did to the stacks
  * @event: has no step where trace_way_run() returns all.
  * @frames: as it is after the event; valid during the call.

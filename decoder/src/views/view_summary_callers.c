@@ -133,8 +133,20 @@ struct callers {
 	size_t at_module;
 };
 
-static void callers_add(struct callers *callers, struct btsrec *rec, uint64_t from)
+/* A direct call from @from to @to, and it is one that the kernel has put into a function. */
+static bool is_hook(struct btsrec *rec, uint64_t from, uint64_t to)
 {
+	struct code_insn insn;
+
+	return to && trace_is_trampoline(rec, to) &&
+	       !code_insn(trace_code(rec), 0, from, false, &insn) && insn.has_target;
+}
+
+/* What comes between a function and its caller is none: @to is 0 if it is not known. */
+static void callers_add(struct callers *callers, struct btsrec *rec, uint64_t from, uint64_t to)
+{
+	if (trace_is_trampoline(rec, from) || is_hook(rec, from, to))
+		return;
 	if (callers->nr_all < MAX_CALLERS)
 		callers->list[callers->nr_all] = from;
 	if (!callers->module && btsrec_module_at(rec, from)) {
@@ -159,7 +171,7 @@ static void callers_of_calls(const struct summary *view, struct callers *callers
 			continue;
 		if (frame_is_entry(line.frame) || line.n < unreliable_n)
 			return;
-		callers_add(callers, view->calls.renderer.rec, line.from);
+		callers_add(callers, view->calls.renderer.rec, line.from, line.to);
 	}
 }
 
@@ -168,7 +180,8 @@ static void callers_of_stack(const struct summary *view, struct callers *callers
 	const struct summary_stack *stack = &view->stack;
 
 	for (size_t i = 1; i < stack->nr && stack->places[i].how == UNWIND_CALLED; i++)
-		callers_add(callers, view->calls.renderer.rec, stack->places[i].ip);
+		callers_add(callers, view->calls.renderer.rec, stack->places[i].ip,
+			    stack->places[i].target);
 }
 
 /* What overflowed its stack is said to call itself; what was returned from has no caller. */

@@ -4,6 +4,7 @@
 
 #include "code/kernel_code.h"
 #include "flow/trace.h"
+#include "flow/trace_frames.h"
 #include "symbols/symbol.h"
 #include "views/view_summary.h"
 
@@ -22,12 +23,13 @@ struct path {
 	uint64_t end_n;
 };
 
-/* False: the path is at its end; an address without a name is none of it. */
+/* False: the path is at its end; neither code without a name nor a trampoline is part of it. */
 static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
 {
 	struct symbol_name name;
 
-	if (!symbol_find_as(rec, va, false, &name) || !name.name_bytes)
+	if (!symbol_find_as(rec, va, false, &name) || !name.name_bytes ||
+	    trace_is_trampoline(rec, va))
 		return true;
 	return signature_add(&view->signature, name.name, name.name_bytes, name.module);
 }
