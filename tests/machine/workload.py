@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the guest is busy with: user and kernel code, processes, pipes, timers."""
+"""What the guest is busy with: user and kernel code, processes, pipes, timers, BPF programs."""
+
+# attach KIND FUNCTION...: a BPF program that does nothing, at each (tests/machine/guest/bpfhook.c).
+ATTACH = """
+attach() {
+	bpfhook "$@" >/tmp/bpf-"$1" 2>&1 &
+	until grep -qx "bpfhook: $1" /tmp/bpf-"$1"; do
+		usleep 10000
+		kill -0 $! || { cat /tmp/bpf-"$1"; exit 1; }
+	done
+}
+"""
 
 SHELL = """
 # The script itself before all of its work.
