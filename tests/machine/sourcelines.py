@@ -56,7 +56,8 @@ def _calls_agree(context, path, vmlinux, command, printed) -> int:
     return len(found)
 
 
-def _of_addr2line(vmlinux, addresses) -> dict[int, str]:
+def of_addr2line(vmlinux, addresses) -> dict[int, str]:
+    """Address to "file:line", as binutils say it."""
     text = _run(["addr2line", "-a", "-e", vmlinux], "".join(f"{at:#x}\n" for at in addresses))
     lines = text.splitlines()
     return {int(at, 16): re.sub(r" \(discriminator \d+\)", "", place)
@@ -94,7 +95,7 @@ def _stacks_agree(context, path, vmlinux, shift: int) -> int:
             [f"{one['from_file']}:{one['from_line']}" for one in inlined]
         theirs = _inlined_of_addr2line(vmlinux, at - shift)
         if names != [name for name, _ in theirs[:-1]] or len(places) != len(theirs) or \
-                not all(_same(ours, place) for ours, (_, place) in zip(places, theirs)):
+                not all(same(ours, place) for ours, (_, place) in zip(places, theirs)):
             raise Failure(f"{at - shift:#x} is {list(zip(names, places))}, "
                           f"but addr2line says {theirs}")
         compared += len(inlined)
@@ -115,7 +116,7 @@ def _of_gdb(vmlinux, addresses) -> dict[int, str]:
     return found
 
 
-def _same(printed: str, place: str) -> bool:
+def same(printed: str, place: str) -> bool:
     """The tools put the folder of the compilation before a file or not."""
     if not printed:
         return place.endswith((":0", ":?"))
@@ -129,13 +130,13 @@ def compare(context, path, vmlinux, shift: int):
     file with the line of the header: where it differs, the file has to be gdb's.
     """
     printed = _printed(context, path, vmlinux)
-    theirs = _of_addr2line(vmlinux, [at - shift for at in sorted(printed)])
-    differ = {at: place for at, place in printed.items() if not _same(place, theirs[at - shift])}
+    theirs = of_addr2line(vmlinux, [at - shift for at in sorted(printed)])
+    differ = {at: place for at, place in printed.items() if not same(place, theirs[at - shift])}
     files = _of_gdb(vmlinux, [at - shift for at in sorted(differ)])
     wrong = [f"  0x{at - shift:x}: {place or 'none'}, but addr2line says {theirs[at - shift]} "
              f"and gdb {files.get(at - shift)}"
              for at, place in sorted(differ.items())
-             if not _same(place, f"{files.get(at - shift)}:{theirs[at - shift].split(':')[-1]}")]
+             if not same(place, f"{files.get(at - shift)}:{theirs[at - shift].split(':')[-1]}")]
     if wrong:
         raise Failure(f"{len(wrong)} of {len(printed)} lines differ\n" + "\n".join(wrong[:20]))
     lines = sum(1 for place in printed.values() if place)

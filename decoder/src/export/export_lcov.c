@@ -186,7 +186,7 @@ static void count_insn(struct lcov *lcov, const struct cover *cover, const struc
 	uint64_t start = cover->coverage.start, nr = coverage_nr(&cover->coverage, insn->ip);
 	struct line line;
 
-	if (insn->fault || !line_find(lcov->r.rec, insn->ip, &line))
+	if (insn->fault || !line_find(lcov->r.rec, 0, insn->ip, &line))
 		return;
 	const uint64_t key[COUNTER_MAP_KEY_WORDS] = {file_number(lcov, line.file), line.number,
 						     start};

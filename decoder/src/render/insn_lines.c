@@ -34,14 +34,14 @@ static void text_insn(struct insn_lines *lines, const struct insn *insn)
 	out_char(out, '\n');
 }
 
-static void json_insn_line(struct insn_lines *lines, uint64_t ip)
+static void json_insn_line(struct insn_lines *lines, uint64_t cr3, uint64_t ip)
 {
 	struct out *out = &lines->labels;
 	struct line line;
 	const char *text;
 	size_t nr_bytes;
 
-	if (!line_find(lines->renderer->rec, ip, &line))
+	if (!line_find(lines->renderer->rec, cr3, ip, &line))
 		return;
 	json_text(out, "file", line.file, LINE_FILE_BYTES);
 	json_number(out, "line", line.number);
@@ -50,7 +50,7 @@ static void json_insn_line(struct insn_lines *lines, uint64_t ip)
 		json_text(out, "source", text, nr_bytes);
 }
 
-static void json_insn(struct insn_lines *lines, const struct insn *insn)
+static void json_insn(struct insn_lines *lines, uint64_t cr3, const struct insn *insn)
 {
 	struct out *out = &lines->labels;
 
@@ -63,7 +63,7 @@ static void json_insn(struct insn_lines *lines, const struct insn *insn)
 	}
 	json_text(out, "insn", insn->text, sizeof(insn->text));
 	if (lines->lines)
-		json_insn_line(lines, insn->ip);
+		json_insn_line(lines, cr3, insn->ip);
 	out_literal(out, "}\n");
 }
 
@@ -90,7 +90,7 @@ static bool add_line(struct insn_lines *lines, const struct insn_row *row, const
 	else if (lines->bare)
 		out_escaped(&lines->labels, insn->text, sizeof(insn->text));
 	else if (lines->json)
-		json_insn(lines, insn);
+		json_insn(lines, row->cr3, insn);
 	else
 		text_insn(lines, insn);
 	if (out_flush(&lines->labels))

@@ -14,7 +14,7 @@ void out_line_of(struct renderer *r, uint64_t va)
 {
 	struct line line;
 
-	if (line_find(r->rec, va, &line))
+	if (line_find(r->rec, render_cr3(r), va, &line))
 		out_line(&r->out, &line);
 	else
 		out_char(&r->out, '-');
@@ -24,7 +24,7 @@ void json_line(struct renderer *r, const char *file_key, const char *line_key, u
 {
 	struct line line;
 
-	if (!line_find(r->rec, va, &line))
+	if (!line_find(r->rec, render_cr3(r), va, &line))
 		return;
 	json_text(&r->out, file_key, line.file, LINE_FILE_BYTES);
 	json_number(&r->out, line_key, line.number);
@@ -37,11 +37,11 @@ void out_lines_of(struct renderer *r, uint64_t va)
 	struct line line;
 	size_t nr;
 
-	if (!line_find(r->rec, va, &line))
+	if (!line_find(r->rec, render_cr3(r), va, &line))
 		return;
 	out_literal(out, "  at ");
 	out_line(out, &line);
-	nr = line_inlined(r->rec, va, inlined);
+	nr = line_inlined(r->rec, render_cr3(r), va, inlined);
 	for (size_t i = 0; i < nr; i++) {
 		out_literal(out, " in ");
 		out_escaped(out, inlined[i].function, SYMBOL_NAME_MAX_BYTES);
@@ -69,7 +69,7 @@ void json_lines_of(struct renderer *r, uint64_t va)
 	struct line_inlined inlined[LINE_MAX_INLINED];
 
 	json_line(r, "file", "line", va);
-	json_inlined(&r->out, inlined, line_inlined(r->rec, va, inlined));
+	json_inlined(&r->out, inlined, line_inlined(r->rec, render_cr3(r), va, inlined));
 }
 
 void text_lines_missing(struct renderer *r)
@@ -79,7 +79,9 @@ void text_lines_missing(struct renderer *r)
 
 	for (size_t i = 0; r->lines && lines_missing(r->rec, i, &missing); i++) {
 		out_literal(out, "# no source lines of ");
-		if (*missing.module) {
+		if (missing.mapped) {
+			out_str(out, missing.mapped);
+		} else if (*missing.module) {
 			out_literal(out, "module ");
 			out_escaped(out, missing.module, BTSREC_MODULE_NAME_BYTES);
 		} else {
@@ -102,6 +104,12 @@ void json_lines_missing(struct renderer *r)
 
 	for (size_t i = 0; r->lines && lines_missing(r->rec, i, &missing); i++) {
 		out_literal(out, "{\"kind\":\"no-lines\"");
+		if (missing.mapped) {
+			json_key(out, "mapped");
+			out_char(out, '"');
+			out_json_escaped(out, missing.mapped);
+			out_char(out, '"');
+		}
 		if (*missing.module)
 			json_text(out, "module", missing.module, BTSREC_MODULE_NAME_BYTES);
 		if (*missing.path)

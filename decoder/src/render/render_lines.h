@@ -6,6 +6,12 @@
 #include "symbols/lines.h"
 #include "render/render.h"
 
+/** render_cr3() - the address space at what is printed; 0: not known */
+static inline uint64_t render_cr3(const struct renderer *r)
+{
+	return r->side ? r->side->cr3 : 0;
+}
+
 /** out_line() - file:line, escaped */
 void out_line(struct out *out, const struct line *line);
 

@@ -47,7 +47,7 @@ static void tsv_line(struct renderer *r, uint64_t va)
 	struct line line;
 
 	out_char(&r->out, '\t');
-	if (line_find(r->rec, va, &line))
+	if (line_find(r->rec, render_cr3(r), va, &line))
 		out_line(&r->out, &line);
 }
 

@@ -31,7 +31,8 @@ struct unit_range {
 /**
  * struct dwarf_file - an opened file
  * @debug_path: what @callbacks points to.
- * @dwarf, @bias: what addresses of the file are above those of @dwarf.
+ * @elf_bias: what addresses of the file are above those of its program headers.
+ * @dwarf, @bias: what they are above those of @dwarf.
  * @ranges: of all units, @nr_ranges by address, read when they are first needed.
  */
 struct dwarf_file {
@@ -39,6 +40,7 @@ struct dwarf_file {
 	char *debug_path;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
+	GElf_Addr elf_bias;
 	Dwarf *dwarf;
 	Dwarf_Addr bias;
 	bool ranges_tried;
@@ -129,7 +131,6 @@ static bool same_build(Dwfl_Module *module, const struct dwarf_build_id *id)
 static enum dwarf_fault report(struct dwarf_file *file, const char *path, int fd,
 			       const struct dwarf_build_id *id)
 {
-	GElf_Addr bias;
 	Elf *elf;
 
 	dwfl_report_begin(file->dwfl);
@@ -140,7 +141,7 @@ static enum dwarf_fault report(struct dwarf_file *file, const char *path, int fd
 		return DWARF_NO_ELF;
 	}
 	/* The build-id is looked for in a file that has been opened. */
-	elf = dwfl_module_getelf(file->module, &bias);
+	elf = dwfl_module_getelf(file->module, &file->elf_bias);
 	if (!elf)
 		return DWARF_NO_ELF;
 	if (!same_build(file->module, id))
@@ -183,6 +184,17 @@ enum dwarf_fault dwarf_file_open(const char *path, const struct dwarf_build_id *
 	if (fd < 0)
 		return errno == ENODEV || errno == EISDIR ? DWARF_NO_ELF : DWARF_NO_FILE;
 	return open_fd(path, fd, id, debug_path, ret);
+}
+
+enum dwarf_fault dwarf_file_open_fd(int fd, const struct dwarf_build_id *id, char *debug_path,
+				    struct dwarf_file **ret)
+{
+	return open_fd("", fd, id, debug_path, ret);
+}
+
+uint64_t dwarf_file_bias(const struct dwarf_file *file)
+{
+	return file->elf_bias;
 }
 
 /*

@@ -47,6 +47,16 @@ enum dwarf_fault dwarf_file_open(const char *path, const struct dwarf_build_id *
 				 char *debug_path, struct dwarf_file **ret);
 
 /**
+ * dwarf_file_open_fd() - dwarf_file_open() of a file that is open
+ * @fd: closed with the file, and also on failure.
+ */
+enum dwarf_fault dwarf_file_open_fd(int fd, const struct dwarf_build_id *id, char *debug_path,
+				    struct dwarf_file **ret);
+
+/** dwarf_file_bias() - what addresses here are above those that the file was linked for */
+uint64_t dwarf_file_bias(const struct dwarf_file *file);
+
+/**
  * dwarf_file_find() - the debug file with this build-id, wherever it is
  * @debug_path: folders that are looked at for .build-id/xx/yyyy.debug; then the servers that
  *	DEBUGINFOD_URLS names, which may take long.

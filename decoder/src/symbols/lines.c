@@ -8,28 +8,18 @@
 #include "symbols/filestore.h"
 #include "kernel/kread.h"
 #include "symbols/lines_files.h"
-#include "symbols/lines_place.h"
+#include "symbols/lines_object.h"
+#include "symbols/lines_user.h"
 #include "symbols/symbol.h"
 
-/* A power of two; 1.5 MiB. A history asks for some tens of thousands of addresses. */
+/* A power of two; 2 MiB. A history asks for some tens of thousands of addresses. */
 #define CACHE_LINES	(1U << 16)
 
 #define DEFAULT_DEBUG_PATH	"/usr/lib/debug"
 
-/**
- * struct lines_object - the debug file of the kernel or of one module
- * @why: a phrase, if there is no @file; @path: what came nearest, owned.
- */
-struct lines_object {
-	bool tried;
-	struct dwarf_file *file;
-	const char *why;
-	char *path;
-	struct lines_place place;
-};
-
-/** struct cached - an answer; @line.number 0: no line; @va 0: none yet */
+/** struct cached - an answer; @cr3: 0 of kernel code; @line.number 0: no line; @va 0: none yet */
 struct cached {
+	uint64_t cr3;
 	uint64_t va;
 	struct line line;
 };
@@ -38,12 +28,14 @@ struct cached {
  * struct lines - of one session
  * @objects: the kernel, then the modules in the order of the module map; NULL before
  *	the first question.
+ * @user: of mapped files.
  */
 struct lines {
 	char *vmlinux;
 	char *debug_path;
 	struct lines_object *objects;
 	size_t nr_objects;
+	struct lines_user *user;
 	struct cached *cache;
 };
 
@@ -53,11 +45,10 @@ static void lines_free(void *data)
 {
 	struct lines *lines = data;
 
-	for (size_t i = 0; i < lines->nr_objects; i++) {
-		dwarf_file_close(lines->objects[i].file);
-		free(lines->objects[i].path);
-	}
+	for (size_t i = 0; i < lines->nr_objects; i++)
+		lines_object_fini(&lines->objects[i]);
 	free(lines->objects);
+	lines_user_free(lines->user);
 	free(lines->cache);
 	free(lines->vmlinux);
 	free(lines->debug_path);
@@ -162,6 +153,12 @@ static void object_place(struct btsrec *rec, struct lines_object *object,
 	object->file = NULL;
 }
 
+void lines_object_fini(struct lines_object *object)
+{
+	dwarf_file_close(object->file);
+	free(object->path);
+}
+
 /* No server has the file: which were asked? */
 static const char *why_no_file(void)
 {
@@ -170,6 +167,11 @@ static const char *why_no_file(void)
 		       "DEBUGINFOD_URLS one" :
 		       "no file with debug information found; DEBUGINFOD_URLS names no server "
 		       "to ask";
+}
+
+void lines_object_fault(struct lines_object *object, enum dwarf_fault fault)
+{
+	object->why = fault == DWARF_NO_FILE ? why_no_file() : dwarf_fault_str(fault);
 }
 
 static void object_open(struct btsrec *rec, struct lines *lines, struct lines_object *object,
@@ -190,12 +192,13 @@ static void object_open(struct btsrec *rec, struct lines *lines, struct lines_ob
 	if (fault == DWARF_NO_MEMORY)
 		rec->nomem = true;
 	if (fault)
-		object->why = fault == DWARF_NO_FILE ? why_no_file() : dwarf_fault_str(fault);
+		lines_object_fault(object, fault);
 	else
 		object_place(rec, object, module);
 }
 
-static struct lines_object *object_at(struct btsrec *rec, struct lines *lines, uint64_t va)
+static struct lines_object *kernel_at(struct btsrec *rec, struct lines *lines, uint64_t va,
+				      uint64_t *ret_address)
 {
 	const struct btsrec_module *module = located_module_at(rec->located, va);
 	struct lines_object *object;
@@ -206,45 +209,55 @@ static struct lines_object *object_at(struct btsrec *rec, struct lines *lines, u
 	if (!object->tried)
 		object_open(rec, lines, object, module);
 	object->tried = true;
-	return object;
+	return object->file && lines_place_find(&object->place, va, ret_address) ? object : NULL;
+}
+
+/* What has the line of @va, at *@ret_address in its file; NULL: nothing. */
+static struct lines_object *object_at(struct btsrec *rec, struct lines *lines, uint64_t cr3,
+				      uint64_t va, uint64_t *ret_address)
+{
+	return code_is_kernel(va) ?
+		       kernel_at(rec, lines, va, ret_address) :
+		       lines_user_at(rec, &lines->user, lines->debug_path, cr3, va, ret_address);
 }
 
 /* --- Lines -------------------------------------------------------------- */
 
-static struct line look_up(struct btsrec *rec, struct lines *lines, uint64_t va)
+static struct line look_up(struct btsrec *rec, struct lines *lines, uint64_t cr3, uint64_t va)
 {
-	struct lines_object *object = object_at(rec, lines, va);
-	struct line line = { 0 };
 	uint64_t address;
+	struct lines_object *object = object_at(rec, lines, cr3, va, &address);
+	struct line line = { 0 };
 
 	errno = 0;
-	if (object && object->file && lines_place_find(&object->place, va, &address) &&
-	    !dwarf_file_line(object->file, address, &line.file, &line.number))
+	if (object && !dwarf_file_line(object->file, address, &line.file, &line.number))
 		line.number = 0;
 	rec->nomem |= !line.number && errno == ENOMEM;
 	return line;
 }
 
-bool line_find(struct btsrec *rec, uint64_t va, struct line *ret)
+bool line_find(struct btsrec *rec, uint64_t cr3, uint64_t va, struct line *ret)
 {
 	struct lines *lines = rec->located ? lines_get(rec) : NULL;
 	struct cached *cached;
 
+	if (code_is_kernel(va))
+		cr3 = 0;
 	if (rec->located && (!lines || !lines_ready(lines, rec->located)))
 		rec->nomem = true;
 	if (!lines || !lines->objects)
 		return false;
 	/* Fibonacci hashing: the multiplier is 2^64 divided by the golden ratio. */
-	cached = &lines->cache[va * 0x9e3779b97f4a7c15ULL >> 48 & (CACHE_LINES - 1)];
-	if (cached->va != va || !va)
-		*cached = (struct cached){ va, look_up(rec, lines, va) };
+	cached = &lines->cache[(va ^ cr3) * 0x9e3779b97f4a7c15ULL >> 48 & (CACHE_LINES - 1)];
+	if (cached->va != va || cached->cr3 != cr3 || !va)
+		*cached = (struct cached){ cr3, va, look_up(rec, lines, cr3, va) };
 	if (!cached->line.number)
 		return false;
 	*ret = cached->line;
 	return true;
 }
 
-size_t line_inlined(struct btsrec *rec, uint64_t va, struct line_inlined *ret)
+size_t line_inlined(struct btsrec *rec, uint64_t cr3, uint64_t va, struct line_inlined *ret)
 {
 	struct dwarf_inlined inlined[LINE_MAX_INLINED];
 	struct lines_object *object;
@@ -253,10 +266,10 @@ size_t line_inlined(struct btsrec *rec, uint64_t va, struct line_inlined *ret)
 	size_t nr = 0;
 
 	/* This opens the file. */
-	if (!line_find(rec, va, &line))
+	if (!line_find(rec, cr3, va, &line))
 		return 0;
-	object = object_at(rec, rec->lines.data, va);
-	if (object && lines_place_find(&object->place, va, &address))
+	object = object_at(rec, rec->lines.data, cr3, va, &address);
+	if (object)
 		nr = dwarf_file_inlined(object->file, address, inlined, LINE_MAX_INLINED);
 	for (size_t i = 0; i < nr; i++)
 		ret[i] = (struct line_inlined){ inlined[i].function,
@@ -264,9 +277,17 @@ size_t line_inlined(struct btsrec *rec, uint64_t va, struct line_inlined *ret)
 	return nr;
 }
 
+static void missing_of(const struct lines_object *object, struct line_missing *ret)
+{
+	*ret = (struct line_missing){
+		.module = "", .path = object->path ? object->path : "", .why = object->why
+	};
+}
+
 bool lines_missing(struct btsrec *rec, size_t i, struct line_missing *ret)
 {
 	const struct lines *lines = rec->lines.data;
+	const struct lines_user *user;
 	size_t at;
 
 	for (at = 0; lines && at < lines->nr_objects; at++) {
@@ -274,9 +295,15 @@ bool lines_missing(struct btsrec *rec, size_t i, struct line_missing *ret)
 
 		if (!object->tried || object->file || i--)
 			continue;
+		missing_of(object, ret);
 		ret->module = at ? rec->located->modules[at - 1].name : "";
-		ret->path = object->path ? object->path : "";
-		ret->why = object->why;
+		return true;
+	}
+	for (user = lines ? lines->user : NULL; user; user = user->next) {
+		if (user->object.file || i--)
+			continue;
+		missing_of(&user->object, ret);
+		ret->mapped = user->name;
 		return true;
 	}
 	return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Source lines of kernel addresses, from files with debug information.
+ * Source lines of addresses, from files with debug information.
  *
  * A view with lines asks line_find() for each address, as symbol_find() for names.
  * At the end of its output it prints with lines_missing() what had none and why.
@@ -33,13 +33,13 @@ struct line {
 
 /**
  * line_find() - the source line that the code at @va was made from
+ * @cr3: of the address space, if @va is not the kernel's; 0: unknown.
  *
- * Where code was inlined it is the line where it is written.  User addresses have
- * no lines yet.
+ * Where code was inlined it is the line where it is written.
  *
  * Return: true with *@ret filled; false if there is none, see lines_missing().
  */
-bool line_find(struct btsrec *rec, uint64_t va, struct line *ret);
+bool line_find(struct btsrec *rec, uint64_t cr3, uint64_t va, struct line *ret);
 
 /**
  * struct line_inlined - a call that the compiler replaced by the code of @function
@@ -59,14 +59,16 @@ struct line_inlined {
  *
  * Return: how many; 0: none, or it is not known.
  */
-size_t line_inlined(struct btsrec *rec, uint64_t va, struct line_inlined *ret);
+size_t line_inlined(struct btsrec *rec, uint64_t cr3, uint64_t va, struct line_inlined *ret);
 
 /**
- * struct line_missing - the kernel or a module without a debug file
- * @module: hostile text; empty: the kernel itself.
+ * struct line_missing - the kernel, a module or a mapped file without a debug file
+ * @mapped: NULL: no mapped file; else what was mapped, escaped, as symbol_name.module.
+ * @module: hostile text; empty: the kernel itself, or a mapped file.
  * @path: the file that came nearest, or empty; @why: a phrase.
  */
 struct line_missing {
+	const char *mapped;
 	const char *module;
 	const char *path;
 	const char *why;

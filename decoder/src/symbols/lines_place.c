@@ -41,6 +41,12 @@ bool lines_place_kernel(struct lines_place *place, struct dwarf_file *file, cons
 	return true;
 }
 
+void lines_place_linked(struct lines_place *place, uint64_t bias)
+{
+	place->parts[0] = (struct lines_part){ .end = UINT64_MAX, .shift = -bias };
+	place->nr_parts = 1;
+}
+
 /* --- Modules ------------------------------------------------------------ */
 
 /** struct known - a symbol of the table; @name has no zero at its end */

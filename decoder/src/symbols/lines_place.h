@@ -50,6 +50,12 @@ bool lines_place_kernel(struct lines_place *place, struct dwarf_file *file, cons
 bool lines_place_module(struct lines_place *place, struct dwarf_file *file,
 			const struct symbol_table *table);
 
+/**
+ * lines_place_linked() - for addresses as the file was linked for, wherever it was mapped
+ * @bias: what those of the file are above them.
+ */
+void lines_place_linked(struct lines_place *place, uint64_t bias);
+
 /** lines_place_find() - the address in the file that ran at @va; false: none did. */
 bool lines_place_find(const struct lines_place *place, uint64_t va, uint64_t *ret_address);
 

@@ -249,20 +249,27 @@ void mapped_fini(struct mapped *mapped)
 
 /* --- Questions ---------------------------------------------------------- */
 
+bool mapped_linked(const struct mapped *mapped, uint64_t offset_bytes, uint64_t *ret_address)
+{
+	for (size_t i = 0; i < mapped->nr_segments; i++) {
+		const struct elffile_segment *segment = &mapped->segments[i];
+
+		if (offset_bytes - segment->offset_bytes < segment->nr_bytes) {
+			*ret_address = offset_bytes - segment->offset_bytes + segment->va;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool mapped_find(const struct mapped *mapped, uint64_t offset_bytes, bool raw,
 		 const char **ret_name, size_t *ret_name_bytes, uint64_t *ret_offset_bytes)
 {
 	typeof(&symbol_table_find) find = raw ? symbol_table_find : symbol_table_function;
+	uint64_t address;
 
-	for (size_t i = 0; mapped->symbols && i < mapped->nr_segments; i++) {
-		const struct elffile_segment *segment = &mapped->segments[i];
-
-		if (offset_bytes - segment->offset_bytes < segment->nr_bytes)
-			return find(mapped->symbols,
-				    offset_bytes - segment->offset_bytes + segment->va, ret_name,
-				    ret_name_bytes, ret_offset_bytes);
-	}
-	return false;
+	return mapped->symbols && mapped_linked(mapped, offset_bytes, &address) &&
+	       find(mapped->symbols, address, ret_name, ret_name_bytes, ret_offset_bytes);
 }
 
 size_t mapped_read(const struct mapped *mapped, uint64_t offset_bytes, void *buf,

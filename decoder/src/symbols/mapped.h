@@ -86,6 +86,9 @@ void mapped_fini(struct mapped *mapped);
 /** mapped_drop_file() - close the file; the symbols stay */
 void mapped_drop_file(struct mapped *mapped);
 
+/** mapped_linked() - where @offset_bytes of the file is, as it was linked; false: not known */
+bool mapped_linked(const struct mapped *mapped, uint64_t offset_bytes, uint64_t *ret_address);
+
 /**
  * mapped_find() - the symbol at @offset_bytes of the file; as symbol_table_find() if @raw, else
  * as symbol_table_function()

@@ -517,3 +517,28 @@ bool user_mapping(struct user *user, uint64_t cr3, uint64_t va, struct user_mapp
 	};
 	return true;
 }
+
+bool user_linked(struct user *user, uint64_t cr3, uint64_t va, struct user_linked *ret)
+{
+	const struct user_place *place;
+	const struct mapped *mapped;
+
+	if (user_missing(user) || !cr3)
+		return false;
+	place = place_at(user, cr3, va);
+	if (!place->file)
+		return false;
+	mapped = &place->file->mapped;
+	*ret = (struct user_linked){
+		.file = place->file,
+		.name = place->file->name,
+		.fd = mapped->fd,
+		.build_id = mapped->build_id,
+		.build_id_bytes = mapped->build_id_bytes,
+	};
+	if (!mapped->nr_segments)
+		ret->why = why_of_mapped(mapped->why);
+	ret->placed = mapped_linked(mapped, place->offset_bytes + va % BTSREC_PAGE_BYTES,
+				    &ret->address);
+	return true;
+}

@@ -112,4 +112,32 @@ struct user_mapping {
  */
 bool user_mapping(struct user *user, uint64_t cr3, uint64_t va, struct user_mapping *ret);
 
+/**
+ * struct user_linked - a place in a mapped file
+ * @file: stands for the file, the same for all places in it.
+ * @name: escaped, as symbol_name.module; NUL-terminated.
+ * @why: SYMBOL_NAMED: it is proven which file it is; else why not.
+ * @placed: @address is known: where it was linked to be.
+ * @fd: the file itself, to be borrowed; -1: not at hand.
+ * @build_id: @build_id_bytes of it; 0: not known.
+ */
+struct user_linked {
+	const void *file;
+	const char *name;
+	enum symbol_why why;
+	bool placed;
+	uint64_t address;
+	int fd;
+	const uint8_t *build_id;
+	size_t build_id_bytes;
+};
+
+/**
+ * user_linked() - the place in a file that is mapped at @va in the address space @cr3
+ * @ret: texts and bytes are valid until user_free().
+ *
+ * Return: false: no file is known to be mapped there.
+ */
+bool user_linked(struct user *user, uint64_t cr3, uint64_t va, struct user_linked *ret);
+
 #endif /* BTSREC_USER_H */

@@ -197,7 +197,8 @@ static void text_source(struct calls *view, const struct calltree_line *line)
 	struct out *out = &view->renderer.out;
 	struct line source;
 
-	if (!view->source || !line_find(view->renderer.rec, line->from, &source))
+	if (!view->source ||
+	    !line_find(view->renderer.rec, render_cr3(&view->renderer), line->from, &source))
 		return;
 	out_literal(out, "  at ");
 	out_line(out, &source);

@@ -229,7 +229,7 @@ static void text_line(struct insns *view, uint64_t ip)
 	const char *text = "";
 	size_t nr_bytes;
 
-	(void)line_find(view->renderer.rec, ip, &line);
+	(void)line_find(view->renderer.rec, view->cr3, ip, &line);
 	if (same_line(&line, &view->line))
 		return;
 	view->line = line;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Call stacks as values. */
-#include "symbols/lines.h"
+#include "render/render_lines.h"
 #include "views/values.h"
 #include "views/view_stack.h"
 
@@ -38,11 +38,11 @@ static size_t put_lines(struct renderer *r, const struct stack_line *line,
 	struct line source;
 	size_t nr;
 
-	if (!r->lines || !line_find(r->rec, va, &source))
+	if (!r->lines || !line_find(r->rec, render_cr3(r), va, &source))
 		return 0;
 	ret->file = source.file;
 	ret->line = source.number;
-	nr = line_inlined(r->rec, va, found);
+	nr = line_inlined(r->rec, render_cr3(r), va, found);
 	for (size_t i = 0; i < nr; i++)
 		inlined[i] = (struct btsrec_inlined){ found[i].function, found[i].from.file,
 						      found[i].from.number };

@@ -6,6 +6,7 @@ debug file elsewhere, and without one; all make code at run time and call the vD
 freeze the guest sends /proc/PID/maps of those that live. Of each user address of the
 history, file and offset must be those of the maps, and the symbol that of the ELF symbol
 table with which the program was linked. Processes that have ended say "mm gone".
+Source lines and inlined functions must be those of addr2line for the program as it was linked.
 
 Then the same on the dump as makedumpfile -d 31 leaves it, without any page of user space:
 the names must be the same, by the files' size and time, and the code, now of files, must
@@ -25,6 +26,7 @@ from pathlib import Path
 import dump
 import guestos
 import programs
+import sourcelines
 from errors import Failure, Skip
 
 SUMMARY = "names of user addresses equal /proc/PID/maps and the programs' symbol tables"
@@ -238,7 +240,7 @@ class Truth:
 
     def __init__(self, maps: dict[int, list[Mapping]], tables: dict[str, Symbols]):
         self.maps = maps
-        self._tables = tables
+        self.tables = tables
         self.count: Counter = Counter()
 
     def expected(self, tgid: int, address: int) -> str:
@@ -255,7 +257,7 @@ class Truth:
         if not mapping.name.startswith("/"):
             label = mapping.name.strip("[]") or "anon"
             return f"[{label}]+0x{distance:x}"
-        table = self._tables.get(mapping.name)
+        table = self.tables.get(mapping.name)
         symbol = table.find(offset) if table else ""
         if symbol:
             return f"{symbol} [{mapping.name}]"
@@ -344,12 +346,70 @@ def _compare(context, truth: Truth, histories, what: str):
     context.say(f"{what}: all {total} user addresses have the names that the guest's maps say")
 
 
+def _place(truth: Truth, side, address: int) -> tuple[str, int]:
+    """The mapped file, and where the address was linked to be in it; ("", 0): none."""
+    for mapping in truth.maps.get(side["tgid"], ()):
+        if mapping.start <= address < mapping.end:
+            for start, size, linked in truth.tables[mapping.name].segments \
+                    if mapping.name in truth.tables else ():
+                offset = address - mapping.start + mapping.offset
+                if start <= offset < start + size:
+                    return mapping.name, offset - start + linked
+    return "", 0
+
+
+def _lines_of(truth: Truth, histories) -> dict[str, dict[int, str]]:
+    """Mapped file to linked address to "file:line"; "" is none."""
+    spaces = _last_spaces(histories)
+    found: dict[str, dict[int, str]] = {}
+    for history in histories.values():
+        for event, side in _sides(history):
+            for end in ("from", "to"):
+                name, linked = _place(truth, side, int(event[end], 16))
+                if not name or side["cr3"] not in spaces.get(side["tgid"], ()):
+                    continue
+                line = f"{event[f'{end}_file']}:{event[f'{end}_line']}" \
+                    if f"{end}_line" in event else ""
+                if found.setdefault(name, {}).setdefault(linked, line) != line:
+                    raise Failure(f"{name}: {linked:#x} has two lines: {line}")
+    return found
+
+
+def _compare_lines(context, truth: Truth, path: Path, linked: dict[str, Path], files, what: str):
+    """Each user address has the line of addr2line, or none where the file has none here."""
+    found = _lines_of(truth, _histories(context, path, "--lines", *files))
+    for name in ("static", "dynamic", "split", "stripped", LIBRARY):
+        printed = found.get(f"/opt/{name}", {})
+        theirs = sourcelines.of_addr2line(linked[name], printed)
+        if name == "stripped":
+            theirs = {at: "??:0" for at in printed}
+        wrong = [f"  {at:#x}: {line or 'none'}, but addr2line says {theirs[at]}"
+                 for at, line in sorted(printed.items())
+                 if not sourcelines.same(line, theirs[at])]
+        lines = sum(1 for line in printed.values() if line)
+        if wrong or not printed or bool(lines) == (name == "stripped"):
+            raise Failure(f"/opt/{name}: {len(wrong)} of {len(printed)} lines differ, {lines} "
+                          "have one\n" + "\n".join(wrong[:20]))
+        context.say(f"  {lines:7} of {len(printed)} addresses of /opt/{name} have lines")
+    context.say(f"{what}: source lines are those of addr2line")
+
+
+def _missing_lines(context, path: Path, files):
+    """It is said why a file has no lines."""
+    rows = map(json.loads, dump.btsrec(context, "show", "--lines", "--format", "jsonl", *files,
+                                       path).splitlines())
+    why = {row["mapped"]: row["why"] for row in rows if "mapped" in row}
+    if why.get("/opt/stripped") != "it has no debug information" or "/opt/split" in why:
+        raise Failure(f"files without lines: {why}")
+
+
 def _histories(context, path: Path, *options) -> dict[int, list[dict]]:
     found: dict[int, list[dict]] = {}
     for line in dump.btsrec(context, "show", "--format", "jsonl", "--raw-names", *options,
                             path).splitlines():
         event = json.loads(line)
-        found.setdefault(event["cpu"], []).append(event)
+        if "cpu" in event:
+            found.setdefault(event["cpu"], []).append(event)
     return found
 
 
@@ -372,7 +432,7 @@ def _makedumpfile(context) -> list[str]:
         else ["makedumpfile"]
 
 
-def _compare_filtered(context, truth: Truth, path: Path, files):
+def _compare_filtered(context, truth: Truth, path: Path, linked: dict[str, Path], files):
     """The dump without user pages: the same names, and code out of files."""
     filtered = path.with_name("dump-31")
     filtered.unlink(missing_ok=True)
@@ -381,6 +441,7 @@ def _compare_filtered(context, truth: Truth, path: Path, files):
     _output(*_makedumpfile(context), "-d", "31", "-l", plain, filtered)
     plain.unlink()
     _compare(context, truth, _histories(context, filtered, *files), "makedumpfile -d 31")
+    _compare_lines(context, truth, filtered, linked, files, "makedumpfile -d 31")
     whole = _proofs(context, path, *files)
     bare = _proofs(context, filtered, "--sysroot", "/nonexistent")
     found = _proofs(context, filtered, *files)
@@ -418,11 +479,13 @@ def run(context):
     truth = Truth(_maps(machine.files["maps"].decode()), _tables(linked, root))
     files = ("--sysroot", root, "--debuginfo", debug)
     _compare(context, truth, _histories(context, path, *files), "whole dump")
+    _compare_lines(context, truth, path, linked, files, "whole dump")
+    _missing_lines(context, path, files)
     if context.options.kernel in NOT_FILTERED:
         context.say("not compared after makedumpfile -d 31: no makedumpfile knows "
                     f"{context.options.kernel}")
     else:
-        _compare_filtered(context, truth, path, files)
+        _compare_filtered(context, truth, path, linked, files)
     if not context.options.keep:
         for old in context.out.glob("dump*"):
             old.unlink()

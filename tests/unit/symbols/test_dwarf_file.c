@@ -76,19 +76,6 @@ START_TEST(line_without_aranges)
 }
 END_TEST
 
-START_TEST(other_build)
-{
-	static const uint8_t bytes[20] = { 1, 2, 3 };
-	const struct dwarf_build_id id = { bytes, sizeof(bytes) };
-	struct dwarf_file *file = NULL;
-
-	ck_assert_int_eq(dwarf_file_open(SELF, &id, no_folders, &file), DWARF_OTHER_BUILD);
-	ck_assert_int_eq(dwarf_file_find(&id, no_folders, &file), DWARF_NO_FILE);
-	ck_assert_int_eq(dwarf_file_find(&any_build, no_folders, &file), DWARF_NO_FILE);
-	ck_assert_ptr_null(file);
-}
-END_TEST
-
 /* The build-id of the program, which is listed first. */
 static int own_build_id(struct dl_phdr_info *info, size_t nr_bytes, void *arg)
 {
@@ -111,6 +98,43 @@ static int own_build_id(struct dl_phdr_info *info, size_t nr_bytes, void *arg)
 	}
 	return 1;
 }
+
+/* As it is mapped: by the address it was linked for, and only if it is that build. */
+START_TEST(line_as_linked)
+{
+	static const uint8_t bytes[20] = { 1, 2, 3 };
+	const struct dwarf_build_id other = { bytes, sizeof(bytes) };
+	struct dwarf_build_id id = { 0 };
+	struct dwarf_file *file;
+	unsigned int line = 0;
+	const char *name = "";
+	Dl_info info;
+
+	ck_assert_int_ne(dladdr((void *)marked, &info), 0);
+	(void)dl_iterate_phdr(own_build_id, &id);
+	ck_assert_int_eq(dwarf_file_open_fd(open(SELF, O_RDONLY), &other, no_folders, &file),
+			 DWARF_OTHER_BUILD);
+	ck_assert_int_eq(dwarf_file_open_fd(open(SELF, O_RDONLY), &id, no_folders, &file),
+			 DWARF_OK);
+	ck_assert(dwarf_file_line(file, (uint64_t)marked - (uint64_t)info.dli_fbase +
+				  dwarf_file_bias(file), &name, &line));
+	ck_assert_uint_eq(line, MARKED_LINE);
+	dwarf_file_close(file);
+}
+END_TEST
+
+START_TEST(other_build)
+{
+	static const uint8_t bytes[20] = { 1, 2, 3 };
+	const struct dwarf_build_id id = { bytes, sizeof(bytes) };
+	struct dwarf_file *file = NULL;
+
+	ck_assert_int_eq(dwarf_file_open(SELF, &id, no_folders, &file), DWARF_OTHER_BUILD);
+	ck_assert_int_eq(dwarf_file_find(&id, no_folders, &file), DWARF_NO_FILE);
+	ck_assert_int_eq(dwarf_file_find(&any_build, no_folders, &file), DWARF_NO_FILE);
+	ck_assert_ptr_null(file);
+}
+END_TEST
 
 /** struct folder - "@path/.build-id/xx/yyyy.debug" is a link to a program */
 struct folder {
@@ -219,5 +243,5 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-BTSREC_CK_MAIN("dwarf_file", line_of_a_function, line_without_aranges, other_build,
-	       by_build_id, by_build_id_after_others, no_such_file)
+BTSREC_CK_MAIN("dwarf_file", line_of_a_function, line_without_aranges, line_as_linked,
+	       other_build, by_build_id, by_build_id_after_others, no_such_file)

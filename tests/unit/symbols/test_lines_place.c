@@ -81,6 +81,17 @@ START_TEST(kernel_is_moved_as_a_whole)
 }
 END_TEST
 
+START_TEST(a_mapped_file_is_as_linked)
+{
+	struct lines_place place = { 0 };
+
+	lines_place_linked(&place, 0x10000);
+	ck_assert_uint_eq(find(&place, 0x401123), 0x411123);
+	lines_place_linked(&place, 0);
+	ck_assert_uint_eq(find(&place, 0x401123), 0x401123);
+}
+END_TEST
+
 START_TEST(each_section_has_its_place)
 {
 	struct lines_place place;
@@ -132,5 +143,6 @@ START_TEST(unknown_names)
 }
 END_TEST
 
-BTSREC_CK_MAIN("lines_place", kernel_is_moved_as_a_whole, each_section_has_its_place,
-	       equal_names_are_no_witnesses, contradiction_places_nothing, unknown_names)
+BTSREC_CK_MAIN("lines_place", kernel_is_moved_as_a_whole, a_mapped_file_is_as_linked,
+	       each_section_has_its_place, equal_names_are_no_witnesses,
+	       contradiction_places_nothing, unknown_names)

@@ -294,6 +294,39 @@ START_TEST(mappings_of_files)
 }
 END_TEST
 
+/* Where a debug file has an address; and that another file has none. */
+START_TEST(places_as_linked)
+{
+	struct user_linked linked, other;
+
+	setup();
+	begin();
+	ck_assert(user_linked(user, UK_PGD_PA, UK_TEXT + 0x812, &linked));
+	ck_assert_int_eq(linked.why, SYMBOL_NAMED);
+	ck_assert(linked.placed);
+	ck_assert_uint_eq(linked.address, 0x10812);
+	ck_assert_str_eq(linked.name, UK_PATH);
+	ck_assert_int_ge(linked.fd, 0);
+	ck_assert_uint_gt(linked.build_id_bytes, 0);
+	ck_assert(user_linked(user, UK_PGD_PA, UK_DATA + 5, &other));
+	ck_assert_ptr_eq(other.file, linked.file);
+	ck_assert_int_eq(other.why, SYMBOL_NAMED);
+	ck_assert(!other.placed);
+	ck_assert(!user_linked(user, UK_PGD_PA, UK_HEAP, &other));
+	ck_assert(!user_linked(user, UK_PUD_PA, UK_TEXT, &other));
+	ck_assert(!user_linked(user, 0, UK_TEXT, &other));
+	teardown();
+	setup();
+	((struct uk_elf *)uk_at(&uk, UK_HEAD_PA))->note.build_id[3]++;
+	begin();
+	ck_assert(user_linked(user, UK_PGD_PA, UK_TEXT + 0x812, &linked));
+	ck_assert_int_eq(linked.why, SYMBOL_OTHER_FILE);
+	ck_assert(!linked.placed);
+	ck_assert_int_eq(linked.fd, -1);
+	teardown();
+}
+END_TEST
+
 START_TEST(no_such_file)
 {
 	setup();
@@ -511,5 +544,5 @@ END_TEST
 
 BTSREC_CK_MAIN("user", each_mapping, modes_of_code, code_of_the_file, another_file_than_was_mapped,
 	       the_head_is_in_another_mapping, the_head_is_in_the_parent,
-	       the_head_is_not_in_another_process, mappings_of_files, no_such_file,
-	       parts_that_are_not_in_the_dump, no_types, a_space_that_was_lost, out_of_memory)
+	       the_head_is_not_in_another_process, mappings_of_files, places_as_linked,
+	       no_such_file, parts_that_are_not_in_the_dump, no_types, a_space_that_was_lost, out_of_memory)

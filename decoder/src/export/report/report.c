@@ -38,7 +38,7 @@ static void put_address(struct report *report, const struct btsrec_side *side, u
 	r->side = side;
 	json_sym(r, "sym", va);
 	r->side = NULL;
-	if (line_find(r->rec, va, &line)) {
+	if (line_find(r->rec, side ? side->cr3 : 0, va, &line)) {
 		json_text(&r->out, "file", line.file, LINE_FILE_BYTES);
 		json_number(&r->out, "line", line.number);
 	}
