@@ -353,7 +353,8 @@ btsrec_summary_each(struct btsrec *rec, btsrec_digest_fn fn, void *arg);
 /** struct btsrec_origin - a step of btsrec_why(), or a store of another CPU that may be one */
 struct btsrec_origin {
 	size_t size;
-	bool is_candidate;	/* a store of another CPU to @address_va; it has no @what */
+	bool is_candidate;	/* a store of another CPU to @address_va, or, without one, of that
+				 * value to the same member; it has no @what */
 	unsigned int cpu;	/* in event @n of @cpu */
 	uint64_t n;
 	bool has_task;		/* the thread that ran is known */

@@ -37,8 +37,12 @@ struct origin_hop *origin_add(struct search *search, enum origin_kind kind,
 			      const struct reg_values_step *step)
 {
 	struct origin *origin = search->origin;
-	struct origin_hop *hop = &origin->hops[origin->nr];
+	struct origin_hop *hop;
 
+	/* Of all rounds of a loop the newest and the oldest one are kept. */
+	if (kind == ORIGIN_COMPUTED && origin_is_counted(origin, step->insn))
+		origin->nr--;
+	hop = &origin->hops[origin->nr];
 	*hop = (struct origin_hop){ .kind = kind, .place = step->place, .insn = step->insn,
 				    .target = search->target, .class = search->class,
 				    .value_class = ORIGIN_UNKNOWN };
@@ -165,7 +169,8 @@ void origin_find(struct reg_values *values, const struct origin_question *questi
 		 struct origin *ret)
 {
 	struct search search = { .values = values, .question = question, .origin = ret,
-				 .target = question->target, .resume = UINT32_MAX };
+				 .target = question->target, .sought = question->place,
+				 .resume = UINT32_MAX };
 
 	ret->nr = 0;
 	if (!question->place)
@@ -216,17 +221,64 @@ void origin_find_index(struct reg_values *values, const struct origin_question *
 	}
 }
 
-/** struct store_search - the newest store to @target */
+/** struct store_search - the newest store to @target, of @value if that is known */
 struct store_search {
 	struct reg_values *values;
 	const struct origin_target *target;
+	struct known value;
+	int64_t disp;
 	struct origin_hop *ret;
+	bool has_similar;
 	bool found;
 };
+
+/* What a MOV stores; none: not known, or no MOV. */
+static struct known moved(const struct reg_values_step *step)
+{
+	const struct sem_operand *from = &step->insn->operands[1];
+	enum origin_class class;
+
+	if (step->insn->op != SEM_MOV || from->shift)
+		return known_none();
+	return from->kind == SEM_IMMEDIATE ? known_all(from->value) :
+	       from->kind == SEM_REGISTER ? origin_known(&step->at, from->reg, false, &class) :
+					    known_none();
+}
+
+/* All of the memory, and another value than was loaded. */
+static bool stores_other(const struct store_search *search, const struct reg_values_step *step,
+			 uint64_t address)
+{
+	uint64_t bits = known_bits(search->target->nr_bytes * 8U);
+	struct known stored = moved(step);
+
+	return address == search->target->address &&
+	       step->insn->store_bytes >= search->target->nr_bytes &&
+	       (search->value.mask & stored.mask & bits & (search->value.value ^ stored.value));
+}
+
+/* So near the base there is something in every structure. */
+#define MIN_DISP 0x10
+
+/* The value that was loaded, to the same member of a structure that lies somewhere. */
+static bool is_similar(const struct store_search *search, const struct reg_values_step *step)
+{
+	const struct sem_insn *insn = step->insn;
+	uint64_t bits = known_bits(search->target->nr_bytes * 8U);
+	struct known stored = moved(step);
+
+	return search->value.value && (search->value.mask & stored.mask & bits) == bits &&
+	       !((search->value.value ^ stored.value) & bits) && search->disp >= MIN_DISP &&
+	       insn->store_bytes == search->target->nr_bytes && insn->disp == search->disp &&
+	       insn->base != SEM_NO_REG && insn->base != SEM_RSP && insn->index == SEM_NO_REG &&
+	       !insn->segment;
+}
 
 static bool look_for_store(void *arg, struct reg_values_step *step)
 {
 	struct store_search *search = arg;
+	struct origin_hop hop = { .kind = ORIGIN_STORED, .place = step->place, .insn = step->insn,
+		.target = *search->target, .value_class = ORIGIN_UNKNOWN, .class = ORIGIN_UNKNOWN };
 	enum origin_class class;
 	uint64_t address, nr_bytes;
 
@@ -234,21 +286,27 @@ static bool look_for_store(void *arg, struct reg_values_step *step)
 		return true;
 	reg_values_look(search->values, step);
 	nr_bytes = origin_nr_stored(search->values, step, &address, &class);
-	if (!nr_bytes || !origin_overlaps(search->target, address, nr_bytes))
+	if (!nr_bytes && !search->has_similar && is_similar(search, step)) {
+		*search->ret = hop;
+		search->has_similar = true;
+	}
+	if (!nr_bytes || !origin_overlaps(search->target, address, nr_bytes) ||
+	    stores_other(search, step, address))
 		return true;
+	hop.has_address = true;
+	hop.address = search->target->address;
+	hop.class = ORIGIN_LIKELY;
+	*search->ret = hop;
 	search->found = true;
-	*search->ret = (struct origin_hop){ .kind = ORIGIN_STORED, .place = step->place,
-		.insn = step->insn, .target = *search->target, .has_address = true,
-		.address = search->target->address, .class = ORIGIN_LIKELY,
-		.value_class = ORIGIN_UNKNOWN };
 	return false;
 }
 
 bool origin_store(struct reg_values *values, const struct origin_target *target,
-		  struct origin_hop *ret)
+		  struct known value, int64_t disp, struct origin_hop *ret)
 {
-	struct store_search search = { .values = values, .target = target, .ret = ret };
+	struct store_search search = { .values = values, .target = target, .value = value,
+				       .disp = disp, .ret = ret };
 
 	reg_values_back(values, UINT32_MAX, look_for_store, &search);
-	return search.found;
+	return search.found || search.has_similar;
 }

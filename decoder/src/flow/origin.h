@@ -4,8 +4,8 @@
  *
  * Within the instructions that ran one after the other nothing is guessed: of a register the
  * newest write is there.  A load leads to the newest store to that memory.  That is certain only
- * of words of the thread's own stack, with no store to an unknown address between; else it is
- * likely, because another CPU may have stored, too.
+ * of words of the thread's own stack.  No pointer to the word was made, and no store to an unknown
+ * address came between.  Else it is likely, because another CPU may have stored, too.
  */
 #ifndef BTSREC_ORIGIN_H
 #define BTSREC_ORIGIN_H
@@ -23,6 +23,7 @@ enum origin_kind {
 	ORIGIN_STORED,
 	ORIGIN_COPIED,		/* from other memory, by one instruction */
 	ORIGIN_INDEXED,		/* by the index of a table, to which no store is known */
+	ORIGIN_BOUNDED,		/* by how often a loop ran, which ends by this comparison */
 	ORIGIN_CONSTANT,	/* of the instruction itself */
 	ORIGIN_JOINED,		/* made of several, and which of them matters is not known */
 	ORIGIN_OLDER,		/* than what is known; see @why */
@@ -120,6 +121,15 @@ void origin_find_index(struct reg_values *values, const struct origin_question *
 		       struct origin *origin);
 
 /**
+ * origin_find_bound() - if a loop has counted to the value, go on with what says where it ends
+ * @origin: of @question.
+ *
+ * If that is a constant, the chain ends with ORIGIN_BOUNDED.
+ */
+void origin_find_bound(struct reg_values *values, const struct origin_question *question,
+		       struct origin *origin);
+
+/**
  * origin_bad_register() - of the registers @a and @b of an address that which makes it a bad one
  *
  * That is the one that is no address of the kernel while the other is; either may be SEM_NO_REG.
@@ -130,10 +140,13 @@ uint8_t origin_bad_register(const struct reg_values_at *at, uint8_t a, uint8_t b
 
 /**
  * origin_store() - the newest store to @target of another CPU
+ * @value: what was loaded; as far as it is known, no store of another value is the one.
+ * @disp: of the load, in bytes from its base.  If no store is known, one of that value, as far from
+ *	a base that is not known, is taken; it has no address.
  *
  * Return: false: none whose address is known.
  */
 bool origin_store(struct reg_values *values, const struct origin_target *target,
-		  struct origin_hop *ret);
+		  struct known value, int64_t disp, struct origin_hop *ret);
 
 #endif /* BTSREC_ORIGIN_H */

@@ -14,6 +14,7 @@
  * @class: of the chain so far.
  * @begun: the first step back was seen.
  * @unsure: since the load stores to unknown addresses were passed, or what was not followed.
+ * @sought: what the memory held in front of this place is looked for.
  * @expected: what was loaded, as far as it is known.
  * @suspect: if @has_suspect, the newest store of that value to an address that is not known.
  * @resume: what ran from this place on was the handler of an interrupt, and the register is one
@@ -27,6 +28,7 @@ struct search {
 	struct origin_target target;
 	enum origin_class class;
 	bool unsure;
+	uint32_t sought;
 	struct known expected;
 	struct origin_hop suspect;
 	bool has_suspect;
@@ -79,6 +81,12 @@ bool origin_overlaps(const struct origin_target *target, uint64_t address, uint6
 
 /** origin_stored() - the step stores, and memory is looked for */
 void origin_stored(struct search *search, const struct reg_values_step *step);
+
+/** origin_is_counted() - are the last two hops rounds of a loop, and @insn, which counts, again? */
+bool origin_is_counted(const struct origin *origin, const struct sem_insn *insn);
+
+/** origin_is_private() - could nobody have stored to the word of the stack by a pointer to it? */
+bool origin_is_private(const struct search *search);
 
 /** origin_add_suspect() - at the end, if the chain was lost in memory */
 void origin_add_suspect(struct search *search);

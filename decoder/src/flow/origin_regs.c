@@ -89,6 +89,7 @@ static void load(struct search *search, const struct reg_values_step *step)
 	value = hop->value_class == ORIGIN_UNKNOWN ? known_none() : known_all(hop->value);
 	search->class = origin_worse(search->class, class);
 	search->unsure = search->has_suspect = false;
+	search->sought = step->place;
 	search->target = target;
 	if (target.has_address && !code_is_kernel(target.address)) {
 		hop->kind = ORIGIN_USER;
@@ -136,17 +137,43 @@ static bool spoils(struct search *search, const struct reg_values_step *step, ui
 	uint64_t was = origin_known(&step->at, from, false, &was_class).value;
 	uint64_t is = origin_known(&step->at, search->target.reg, true, &is_class).value;
 
+	/* SHL and what undoes it make a pointer of a bit field. */
 	if (origin_worse(was_class, is_class) == ORIGIN_UNKNOWN || !code_is_kernel(was) ||
-	    code_is_kernel(is))
+	    code_is_kernel(is) || step->insn->op == SEM_SHL)
 		return false;
 	search->class = origin_worse(search->class, origin_worse(was_class, is_class));
 	origin_add_reg(search, ORIGIN_SPOILED, step);
 	return true;
 }
 
+/*
+ * Of a sum of @a and of @b, @scale times, what is not known of one the result says.  Which of the
+ * two made it a bad address?  SEM_NO_REG: not known.
+ */
+static uint8_t bad_summand(struct search *search, const struct reg_values_step *step, uint8_t a,
+			   uint8_t b, unsigned int scale, uint64_t disp)
+{
+	enum origin_class sum_class, a_class, b_class;
+	uint64_t sum = origin_known(&step->at, search->target.reg, true, &sum_class).value - disp;
+	uint64_t of_a = origin_known(&step->at, a, false, &a_class).value;
+	uint64_t of_b = origin_known(&step->at, b, false, &b_class).value * scale;
+
+	if (sum_class == ORIGIN_UNKNOWN ||
+	    (a_class == ORIGIN_UNKNOWN && b_class == ORIGIN_UNKNOWN))
+		return SEM_NO_REG;
+	if (a_class == ORIGIN_UNKNOWN)
+		of_a = sum - of_b;
+	if (b_class == ORIGIN_UNKNOWN)
+		of_b = sum - of_a;
+	if (code_is_kernel(of_a) != code_is_kernel(of_b))
+		return code_is_kernel(of_a) ? b : a;
+	return leads_away(search, of_a, of_b) ? b : leads_away(search, of_b, of_a) ? a : SEM_NO_REG;
+}
+
 static void compute(struct search *search, const struct reg_values_step *step, uint8_t a,
 		    uint8_t b)
 {
+	const struct sem_insn *insn = step->insn;
 	uint8_t reg = origin_bad_register(&step->at, a, b);
 
 	if (a == SEM_NO_REG && b == SEM_NO_REG) {
@@ -155,6 +182,10 @@ static void compute(struct search *search, const struct reg_values_step *step, u
 	}
 	if ((a == SEM_NO_REG || b == SEM_NO_REG) && spoils(search, step, reg))
 		return;
+	if (reg == SEM_NO_REG && insn->operand_bytes == WORD_BYTES &&
+	    (insn->op == SEM_ADD || insn->op == SEM_LEA))
+		reg = insn->op == SEM_ADD ? bad_summand(search, step, a, b, 1, 0) :
+		      bad_summand(search, step, a, b, insn->scale, (uint64_t)insn->disp);
 	origin_add_reg(search, reg == SEM_NO_REG ? ORIGIN_JOINED : ORIGIN_COMPUTED, step);
 	if (reg != SEM_NO_REG)
 		origin_follow(search, reg);
@@ -241,12 +272,17 @@ static bool counts(const struct sem_insn *insn, uint8_t reg)
 	       (reg == SEM_RSI || reg == SEM_RDI || reg == SEM_RCX);
 }
 
+/* XADD leaves the sum in its first operand, and what that held in the second one. */
 static void exchange(struct search *search, const struct reg_values_step *step)
 {
 	const struct sem_insn *insn = step->insn;
+	bool is_first = insn->operands[0].kind == SEM_REGISTER &&
+			insn->operands[0].reg == search->target.reg;
 
-	take(search, step, insn->operands[0].kind == SEM_REGISTER &&
-			   insn->operands[0].reg == search->target.reg);
+	if (insn->op == SEM_XADD && is_first)
+		combine(search, step);
+	else
+		take(search, step, is_first);
 }
 
 /* Of IMUL with three operands the first is only written. */
@@ -324,6 +360,7 @@ void origin_written(struct search *search, const struct reg_values_step *step)
 		origin_add_reg(search, ORIGIN_CONSTANT, step);
 		break;
 	case SEM_XCHG:
+	case SEM_XADD:
 		exchange(search, step);
 		break;
 	case SEM_ADD: case SEM_ADC: case SEM_SUB: case SEM_SBB:

@@ -159,6 +159,7 @@ static bool store_string(struct search *search, const struct reg_values_step *st
 	hop->address = from + offset;
 	search->class = origin_worse(search->class, class);
 	search->unsure = search->has_suspect = false;
+	search->sought = step->place;
 	search->target.address = from + offset;
 	search->target.has_number = false;
 	return true;
@@ -180,7 +181,10 @@ static void found_store(struct search *search, const struct reg_values_step *ste
 	bool is_all;
 
 	search->class = origin_worse(search->class, class);
-	if (search->unsure || !own)
+	/* To what was pushed no pointer is made. */
+	if (search->unsure || !own ||
+	    (search->class == ORIGIN_CERTAIN && insn->op != SEM_PUSH && insn->op != SEM_CALL &&
+	     !origin_is_private(search)))
 		search->class = origin_worse(search->class, ORIGIN_LIKELY);
 	hop = origin_add(search, ORIGIN_STORED, step);
 	hop->has_address = search->target.has_address;
@@ -294,6 +298,12 @@ void origin_add_suspect(struct search *search)
 		origin->hops[origin->nr++] = search->suspect;
 }
 
+/* At its place in the area of that: on no stack. */
+static bool is_variable_of_cpu(const struct sem_insn *insn)
+{
+	return insn->segment && insn->base == SEM_NO_REG && insn->index == SEM_NO_REG;
+}
+
 void origin_stored(struct search *search, const struct reg_values_step *step)
 {
 	enum origin_class class;
@@ -303,8 +313,7 @@ void origin_stored(struct search *search, const struct reg_values_step *step)
 	if (nr_by_number && !(nr_bytes && search->target.has_address)) {
 		found_store(search, step, search->target.address, nr_by_number, ORIGIN_LIKELY);
 	} else if (!nr_bytes || !search->target.has_address) {
-		/* A variable of the CPU, at its place in the area of that, is on no stack. */
-		search->unsure |= !step->insn->segment;
+		search->unsure |= !is_variable_of_cpu(step->insn);
 		suspect(search, step);
 	} else if (origin_overlaps(&search->target, address, nr_bytes)) {
 		found_store(search, step, address, nr_bytes, class);

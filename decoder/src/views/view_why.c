@@ -24,7 +24,7 @@ const char *why_hop_str(enum origin_kind kind)
 		[ORIGIN_NO_ADDRESS] = "loaded", [ORIGIN_NO_RULE] = "written",
 		[ORIGIN_CHANGED] = "stored", [ORIGIN_TOO_LONG] = "more",
 		[ORIGIN_SUSPECT] = "maybe", [ORIGIN_COPIED] = "copied",
-		[ORIGIN_INDEXED] = "indexed",
+		[ORIGIN_INDEXED] = "indexed", [ORIGIN_BOUNDED] = "bounded",
 		[ORIGIN_SPOILED] = "spoiled", [ORIGIN_USER] = "loaded",
 	};
 
@@ -57,6 +57,7 @@ const char *why_end_str(const struct origin_hop *hop)
 	switch (hop->kind) {
 	case ORIGIN_CONSTANT: return "a constant of this instruction";
 	case ORIGIN_STORED: return "a constant that this instruction stored";
+	case ORIGIN_BOUNDED: return "a constant, up to which a loop counts";
 	case ORIGIN_JOINED: return "made of several values; ask for one of them";
 	case ORIGIN_OLDER:
 		return hop->target.reg == SEM_NO_REG && hop->why != REG_VALUES_WINDOW ?
@@ -116,6 +117,11 @@ void why_place(const struct why *why, const struct trace_values *values, unsigne
 
 /* --- Other CPUs --------------------------------------------------------- */
 
+static bool is_older(const struct origin *origin)
+{
+	return origin->nr && origin->hops[origin->nr - 1].kind == ORIGIN_OLDER;
+}
+
 /* The memory whose store is not certain; NULL: there is none. */
 static const struct origin_hop *open_load(const struct why *why)
 {
@@ -140,9 +146,27 @@ static enum btsrec_status open_values(struct why *why, unsigned int cpu, const s
 				   why->max_bytes, ret);
 }
 
-static enum btsrec_status look_at_cpu(struct why *why, unsigned int cpu,
-				      const struct origin_target *target)
+static uint8_t nr_loaded(const struct origin_hop *load)
 {
+	uint32_t nr_bytes = load->insn ? load->insn->load_bytes : 0;
+
+	return nr_bytes && nr_bytes < WHY_WORD_BYTES ? (uint8_t)nr_bytes : WHY_WORD_BYTES;
+}
+
+/* Of another instruction the register holds more than what was loaded. */
+static struct known value_loaded(const struct origin_hop *load)
+{
+	return load->value_class == ORIGIN_UNKNOWN || !load->insn || load->insn->op != SEM_MOV ?
+		       known_none() : known_all(load->value);
+}
+
+static enum btsrec_status look_at_cpu(struct why *why, unsigned int cpu,
+				      const struct origin_hop *load)
+{
+	const struct origin_target target = { .reg = SEM_NO_REG, .address = load->address,
+					      .has_address = true, .nr_bytes = nr_loaded(load) };
+	/* If a store is known, none is looked for that may be one. */
+	int64_t disp = load->insn && is_older(&why->origin) ? load->insn->disp : 0;
 	struct why_candidate *candidate = &why->candidates[why->nr_candidates];
 	struct btsrec *rec = why->renderer.rec;
 	struct trace_values values = { 0 };
@@ -151,7 +175,8 @@ static enum btsrec_status look_at_cpu(struct why *why, unsigned int cpu,
 
 	if (!status)
 		status = open_values(why, cpu, &fault, &values);
-	if (!status && origin_store(values.values, target, &candidate->hop)) {
+	if (!status && origin_store(values.values, &target, value_loaded(load), disp,
+				    &candidate->hop)) {
 		why_place(why, &values, cpu, &candidate->hop, &candidate->place);
 		candidate->has_side = candidate->place.side;
 		if (candidate->has_side)
@@ -169,17 +194,13 @@ static enum btsrec_status find_candidates(struct why *why)
 	const struct origin_hop *load = open_load(why);
 	struct btsrec *rec = why->renderer.rec;
 	enum btsrec_status status = BTSREC_OK;
-	struct origin_target target;
 
 	if (!load || !load->has_address)
 		return BTSREC_OK;
-	target = (struct origin_target){ .reg = SEM_NO_REG, .address = load->address,
-					 .has_address = true,
-					 .nr_bytes = WHY_WORD_BYTES };
 	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(rec) && !status; cpu++)
 		if (cpu != why->cpu && btsrec_cpu(rec, cpu) &&
 		    why->nr_candidates < WHY_MAX_CANDIDATES)
-			status = look_at_cpu(why, cpu, &target);
+			status = look_at_cpu(why, cpu, load);
 	/* A history that cannot be read says nothing. */
 	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO ? status : BTSREC_OK;
 }
@@ -198,15 +219,12 @@ static enum btsrec_status find_in(struct why *why, struct trace_values *values,
 	question->is_there = why_is_there;
 	question->arg = why->renderer.rec;
 	origin_find(values->values, question, ret);
-	if (!why->max_bytes)
+	if (!why->max_bytes) {
 		origin_find_index(values->values, question, ret);
+		origin_find_bound(values->values, question, ret);
+	}
 	value_numbers_free(numbers);
 	return BTSREC_OK;
-}
-
-static bool is_older(const struct origin *origin)
-{
-	return origin->nr && origin->hops[origin->nr - 1].kind == ORIGIN_OLDER;
 }
 
 /* The thread that the question is about; 0: not known, or each CPU has its own. */

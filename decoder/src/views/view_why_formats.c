@@ -150,8 +150,12 @@ static void text_candidate(struct why *why, const struct why_candidate *candidat
 
 	text_place(why, &candidate->place, "maybe");
 	out_literal(out, "  # to ");
-	out_hex(out, candidate->hop.address);
-	out_literal(out, ", when is not known");
+	if (candidate->hop.has_address) {
+		out_hex(out, candidate->hop.address);
+		out_literal(out, ", when is not known");
+	} else {
+		out_literal(out, "the same offset and that value; where and when is not known");
+	}
 	text_thread(why, candidate->has_side ? &candidate->side : NULL);
 	out_char(out, '\n');
 }
@@ -161,7 +165,8 @@ static bool is_answer(const struct origin_hop *last)
 {
 	return last->class != ORIGIN_UNKNOWN &&
 	       (last->kind == ORIGIN_STORED || last->kind == ORIGIN_CONSTANT ||
-		last->kind == ORIGIN_SPOILED || last->kind == ORIGIN_USER ||
+		last->kind == ORIGIN_SPOILED || last->kind == ORIGIN_BOUNDED ||
+		last->kind == ORIGIN_USER ||
 		last->kind == ORIGIN_OLDER);
 }
 
@@ -272,8 +277,9 @@ void why_json(struct why *why)
 
 		json_place(&why->renderer, &candidate->place, "candidate",
 			   candidate->has_side ? &candidate->side : NULL);
-		json_address(out, "address", candidate->hop.address);
-		json_word(out, "class", "likely");
+		if (candidate->hop.has_address)
+			json_address(out, "address", candidate->hop.address);
+		json_word(out, "class", why_class_str(candidate->hop.class));
 		out_literal(out, "}\n");
 	}
 }

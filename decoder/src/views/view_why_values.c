@@ -86,10 +86,10 @@ static void put_candidate(struct why *why, const struct why_candidate *candidate
 {
 	struct btsrec_origin value = {
 		.is_candidate = true,
-		.has_address = true,
+		.has_address = candidate->hop.has_address,
 		.address_va = candidate->hop.address,
 		.value_certainty = why_class_str(ORIGIN_UNKNOWN),
-		.certainty = why_class_str(ORIGIN_LIKELY),
+		.certainty = why_class_str(candidate->hop.class),
 	};
 
 	put(why, &candidate->place, candidate->has_side ? &candidate->side : NULL, &value);

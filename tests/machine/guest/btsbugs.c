@@ -7,84 +7,18 @@
  * Each kind has a function KIND_cause(), which stores or makes the bad value, and KIND_fault(),
  * which uses it.  Between them more than 500 branches are taken.
  */
-#include <linux/delay.h>
-#include <linux/err.h>
-#include <linux/kernel.h>
 #include <linux/kthread.h>
-#include <linux/list.h>
-#include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-#include <linux/timer.h>
-#include <linux/sched.h>
-#include <linux/atomic.h>
 #include <linux/objtool.h>
 #include <linux/percpu.h>
+#include <linux/timer.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
-#define NR_ROUNDS	400
-#define NR_NUMBERS	8
-#define WILD	0x6b6b6b6b6b6b6b6bUL
-
-struct thing {
-	struct list_head list;
-	unsigned long numbers[NR_NUMBERS];
-	struct thing *next;
-	unsigned long *data;
-	long index;
-	int count;
-	unsigned long (*ask)(struct thing *thing);
-};
+#include "btsbugs.h"
 
 static struct thing *shared;
 static DEFINE_MUTEX(lock);
-
-static noinline unsigned long stir(unsigned long seed)
-{
-	OPTIMIZER_HIDE_VAR(seed);
-	barrier();
-	return seed * 6364136223846793005UL + 1442695040888963407UL;
-}
-
-/* Two branches and more in each round. */
-static noinline unsigned long busy(void)
-{
-	unsigned long seed = 1;
-	int i;
-
-	for (i = 0; i < NR_ROUNDS; i++)
-		seed = stir(seed);
-	OPTIMIZER_HIDE_VAR(seed);
-	return seed;
-}
-
-static noinline struct thing *make(void)
-{
-	struct thing *thing = kzalloc(sizeof(*thing), GFP_KERNEL);
-
-	if (!thing)
-		panic("btsbugs: out of memory");
-	thing->next = thing;
-	thing->data = thing->numbers;
-	INIT_LIST_HEAD(&thing->list);
-	return thing;
-}
-
-/* Most kinds end here: what is read through is bad. */
-#define FAULT(kind, expression)					\
-	static noinline unsigned long kind##_fault(struct thing *thing)	\
-	{							\
-		unsigned long value;				\
-								\
-		/* No two are alike: the compiler would make one of them. */	\
-		asm volatile("# " #kind);			\
-		value = (unsigned long)(expression);		\
-								\
-		OPTIMIZER_HIDE_VAR(value);			\
-		return value;					\
-	}
 
 /* NULL where a pointer should be. */
 static noinline void null_cause(struct thing *thing)
@@ -537,15 +471,6 @@ static noinline void string_cause(struct thing *thing, const char *text)
 }
 FAULT(string, READ_ONCE(thing->next->count))
 
-/* KIND_cause() with more than @thing. */
-#define PLANT(kind, cause)						\
-	static noinline void kind##_plant(struct thing *thing)		\
-	{								\
-		cause;							\
-		busy();							\
-		kind##_fault(thing);					\
-	}
-
 PLANT(null, null_cause(thing))
 PLANT(call, call_cause(thing))
 PLANT(uninitialised, uninitialised_cause(thing))
@@ -622,10 +547,7 @@ static noinline void callback_plant(struct thing *thing)
 	callback_begin();
 }
 
-static const struct {
-	const char *name;
-	void (*plant)(struct thing *thing);
-} kinds[] = {
+static const struct kind kinds[] = {
 	{ "null", null_plant },
 	{ "call", call_plant },
 	{ "uninitialised", uninitialised_plant },
@@ -671,19 +593,7 @@ static const struct {
 
 static int bug_set(const char *value, const struct kernel_param *param)
 {
-	struct thing *thing;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!sysfs_streq(value, kinds[i].name))
-			continue;
-		thing = make();
-		kinds[i].plant(thing);
-		/* The maker has it still. */
-		kfree(thing);
-		return 0;
-	}
-	return -EINVAL;
+	return run_into(value, kinds, ARRAY_SIZE(kinds));
 }
 
 static const struct kernel_param_ops bug_ops = { .set = bug_set };

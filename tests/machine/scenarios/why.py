@@ -21,7 +21,9 @@ SCRIPT = """
 echo 1 >/proc/sys/kernel/panic_on_oops
 kind=$(ask kind)
 usleep 200000
-echo $kind >/sys/module/btsbugs/parameters/bug
+for module in btsbugs btsbugs_more; do
+    echo $kind >/sys/module/$module/parameters/bug
+done 2>/dev/null
 """
 
 # The functions of which any is the true origin.
@@ -68,6 +70,29 @@ KINDS = {
               "copy_user_generic_string", "rep_movs_alternative", "_copy_from_user"],
     "zeroed": ["zeroed_cause", "memset", "__memset", "memset_orig", "memset_erms"],
     "string": ["string_cause"],
+    # Of btsbugs_more.
+    "tagged": ["tagged_cause", "tagged_plant"],
+    "offbyone": ["offbyone_cause"],
+    "bitfield": ["bitfield_cause"],
+    "empty": ["empty_cause"],
+    "work": ["work_cause"],
+    "ipi": ["ipi_cause"],
+    "xadd": ["xadd_cause"],
+    "byvalue": ["byvalue_cause"],
+    "stalecpu": ["stalecpu_cause"],
+    "movsxd": ["movsxd_cause", "movsxd_plant"],
+    "errptr": ["errptr_cause", "errptr_second"],
+    "stackarray": ["stackarray_cause"],
+    "shift": ["shift_cause"],
+    "hlist": ["hlist_cause"],
+    "scaled": ["scaled_cause", "scaled_plant"],
+    "backwards": ["backwards_cause", "memmove", "__memmove"],
+    "unaligned": ["unaligned_cause"],
+    "setcc": ["setcc_cause"],
+    "handed": ["handed_cause"],
+    "restored": ["restored_cause"],
+    "sibling": ["sibling_cause"],
+    "runaway": ["runaway_cause"],
 }
 
 
@@ -86,7 +111,8 @@ def _dumps(context, kinds):
     if context.options.again:
         yield from paths.items()
         return
-    modules = [*context.recorder_modules(), context.guest_module("btsbugs")]
+    modules = [*context.recorder_modules(), context.guest_module("btsbugs"),
+               context.guest_module("btsbugs_more")]
     with context.boot(SCRIPT, modules, append=vm.TIME_LEAPS) as machine:
         for kind in machine.each_end("kind", kinds, context.seconds(200)):
             if not machine.panicked:
