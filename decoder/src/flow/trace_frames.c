@@ -130,6 +130,42 @@ bool trace_is_trampoline(struct btsrec *rec, uint64_t va)
 				memcmp(name.name, program, sizeof(program) - 1) != 0);
 }
 
+/* MAX_OPTIMIZED_LENGTH of asm/kprobes.h: what a jump replaces ends before that. */
+#define PROBED_MAX_BYTES	20
+
+/* Does a probe stand less than so far before @end: INT3, or a jump to what is made? */
+static bool is_behind_probe(struct btsrec *rec, uint64_t end)
+{
+	struct code_insn insn;
+
+	for (uint64_t at = end - 1; at > end - PROBED_MAX_BYTES; at--)
+		if (!code_insn(trace_code(rec), 0, at, false, &insn) &&
+		    (insn.class == CODE_INT || (insn.class == CODE_JUMP && insn.has_target &&
+						trace_is_made(rec, insn.target))))
+			return true;
+	return false;
+}
+
+/* A copy has the size of what it is made from (arch/x86/kernel/kprobes/opt.c and core.c). */
+uint64_t trace_probed(struct btsrec *rec, uint64_t va)
+{
+	struct code_insn insn;
+	uint64_t at = va;
+
+	if (!trace_is_trampoline(rec, va))
+		return va;
+	while (at - va < PROBED_MAX_BYTES && !code_insn(trace_code(rec), 0, at, false, &insn)) {
+		if (insn.class == CODE_JUMP && insn.has_target && at > va)
+			return !insn.there && !trace_is_made(rec, insn.target) &&
+				       is_behind_probe(rec, insn.target) ?
+				       insn.target - (at - va) : va;
+		if (insn.class != CODE_PLAIN)
+			return va;
+		at += insn.length_bytes;
+	}
+	return va;
+}
+
 static bool is_made(void *arg, uint64_t va)
 {
 	return trace_is_made(arg, va);

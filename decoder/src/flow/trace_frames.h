@@ -24,6 +24,15 @@ bool trace_is_made(struct btsrec *rec, uint64_t va);
 bool trace_is_trampoline(struct btsrec *rec, uint64_t va);
 
 /**
+ * trace_probed() - the place of an instruction that kprobes has copied to @va
+ *
+ * The copy is what runs.  It ends with a jump back, by which it is known.
+ *
+ * Return: @va if there is no such copy.
+ */
+uint64_t trace_probed(struct btsrec *rec, uint64_t va);
+
+/**
  * trace_frames_fn - receives one event and what it did to the stacks
  * @event: has no step where trace_way_run() returns all.
  * @frames: as it is after the event; valid during the call.

@@ -67,7 +67,7 @@ static size_t nr_calls_to_fault(struct summary *view)
 	const struct fault *fault = &view->calls.fault;
 	size_t nr = 0;
 
-	view->ip = fault->from;
+	view->ip = trace_probed(view->calls.renderer.rec, fault->from);
 	while (nr < tree->nr_open) {
 		uint64_t n = calltree_line(tree, tree->open[nr]).n;
 

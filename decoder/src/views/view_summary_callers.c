@@ -145,6 +145,7 @@ static bool is_hook(struct btsrec *rec, uint64_t from, uint64_t to)
 /* What comes between a function and its caller is none: @to is 0 if it is not known. */
 static void callers_add(struct callers *callers, struct btsrec *rec, uint64_t from, uint64_t to)
 {
+	from = trace_probed(rec, from);
 	if (trace_is_trampoline(rec, from) || is_hook(rec, from, to))
 		return;
 	if (callers->nr_all < MAX_CALLERS)

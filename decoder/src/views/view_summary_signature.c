@@ -28,6 +28,7 @@ static bool sign_function(struct summary *view, struct btsrec *rec, uint64_t va)
 {
 	struct symbol_name name;
 
+	va = trace_probed(rec, va);
 	if (!symbol_find_as(rec, va, false, &name) || !name.name_bytes ||
 	    trace_is_trampoline(rec, va))
 		return true;
