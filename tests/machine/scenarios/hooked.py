@@ -77,15 +77,14 @@ def _probe(*events: str) -> str:
     return "probe " + " ".join(f"'{event}'" for event in events)
 
 
-def _calls(module, function: str) -> list[int]:
-    """How far the calls of FUNCTION in the file MODULE are behind its begin, but for hooks."""
-    text = subprocess.run(["objdump", "-dr", f"--disassemble={function}", module], text=True,
+def _offsets(module, function: str, what: str) -> list[int]:
+    """How far instructions of FUNCTION in the file MODULE are behind its begin, but for hooks."""
+    text = subprocess.run(["objdump", "-d", "-r", f"--disassemble={function}", module], text=True,
                           capture_output=True, check=True).stdout
     start = int(re.search(rf"^([0-9a-f]+) <{function}>:", text, re.M)[1], 16)
-    found = re.findall(r"^\s*([0-9a-f]+):\t[0-9a-f ]+\tcall.*\n.*R_X86_64_\w+\s+(\S+)", text, re.M)
-    local = re.findall(r"^\s*([0-9a-f]+):\t[0-9a-f ]+\tcall\s+[0-9a-f]+ <(hooked\w+)", text, re.M)
-    return sorted({int(at, 16) - start for at, name in [*found, *local]
-                   if not name.startswith("__fentry__")})
+    found = re.findall(rf"^\s*([0-9a-f]+):\t[0-9a-f ]+\t{what}.*(?:\n.*R_X86_64_\w+\s+(\S+))?",
+                       text, re.M)
+    return [int(at, 16) - start for at, name in found if not name.startswith("__fentry__")]
 
 
 def _user_probes(context) -> Hook:
@@ -107,7 +106,8 @@ def _user_probes(context) -> Hook:
 def _kernel_probes(context) -> dict[str, Hook]:
     module = context.guest_module(MODULE)
     names = list(enumerate(PATH.split()))
-    calls = _calls(module, "hooked_middle")
+    calls = _offsets(module, "hooked_middle", "call")
+    fault = _offsets(module, "hooked_last", r"movq +\$0x1,\(")[0]
     return {
         "kprobe of entries": Hook(_probe(*(f"p:e{i} {MODULE}:{name}" for i, name in names)),
                                   "kprobe_ftrace_handler"),
@@ -115,6 +115,11 @@ def _kernel_probes(context) -> dict[str, Hook]:
                                 "kprobe_int3_handler"),
         "kprobe within": Hook(f"within w1 {MODULE}:hooked_last\nwithin w2 vfs_write\nprobe",
                               "optimized_callback|kprobe_int3_handler"),
+        "kprobe at the fault": Hook(_probe(f"p:f1 {MODULE}:hooked_last+{fault}"),
+                                    "optimized_callback|kprobe_int3_handler"),
+        "kprobe at the fault by INT3": Hook(
+            "echo 0 >/proc/sys/debug/kprobes-optimization || exit 1\n"
+            + _probe(f"p:f1 {MODULE}:hooked_last+{fault}"), "kprobe_int3_handler"),
         "kretprobe": Hook(_probe("r:r1 vfs_write",
                                  *(f"r:h{i} {MODULE}:{name}" for i, name in names)),
                           "rethook_hook|arch_rethook_prepare|pre_handler_kretprobe"),
@@ -172,14 +177,13 @@ def add_options(parser):
 
 
 def _crash(context, name: str, hook: Hook):
-    """The dump, and what the guest has sent."""
     path = context.out / f"dump-{name.replace(' ', '-')}"
     path.unlink(missing_ok=True)
     modules = [*context.recorder_modules("ring_bytes=16M"), context.guest_module(MODULE)]
     with context.boot(SCRIPT % (hook.setup, hook.trigger), modules, files=hook.files,
                       name=path.name.replace("dump", "boot"), append=hook.append) as machine:
         machine.dump_at_panic(context.seconds(240), path)
-    return path, machine.files
+    return path
 
 
 def _rows(context, path, *view: str) -> list[dict]:
@@ -242,12 +246,10 @@ def run(context):
     unknown = [name for name in wanted if name not in rows]
     if unknown:
         raise Failure(f"no hooks {unknown}; there are {list(rows)}")
-    rows["none"].setup = systemmap.script(context)
-    faults, base, system_map = [], None, None
+    faults, base, system_map = [], None, systemmap.path(context)
     for name in ["none", *wanted]:
         try:
-            path, files = _crash(context, name, rows[name])
-            system_map = system_map or systemmap.path(context, files)
+            path = _crash(context, name, rows[name])
             _runs(context, name, path, rows[name].runs)
             told = _told(context, name, path, system_map)
         except Failure as failure:

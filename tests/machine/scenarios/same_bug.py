@@ -6,18 +6,20 @@ the third dereferences NULL in a module. Signatures of the first two are equal, 
 third is another; the small file of a dump has that of the dump; the hash is what
 btsrec-summary(1) says. "btsrec diff" finds no difference between a dump and its small file, and
 finds one between the two boots, with a common path that ends in the fault, and between different
-bugs.
+bugs. With no names but those of System.map the first two have the same signature and verdict. So
+has a boot in which BPF programs are attached to what panics.
 """
 
 import json
 
 import dump
+import systemmap
 import workload
 from errors import Failure
 
 SUMMARY = "two boots of one bug have one signature; btsrec diff says where they part"
 
-SCRIPT = workload.SHELL + """
+SCRIPT = workload.SHELL + workload.ATTACH + """
 start_work
 hurry
 sleep 1
@@ -26,6 +28,7 @@ sleep 1
 # A thread that crashes may be preempted on the way, and the way must still be there then.
 RING = "ring_bytes=8M"
 SYSRQ = "echo c >/proc/sysrq-trigger"
+HOOKED = "attach fexit sysrq_handle_crash __handle_sysrq vfs_write\n" + SYSRQ
 NULL = """echo 1 >/proc/sys/kernel/panic_on_oops
 echo null >/sys/module/btscrash/parameters/crash"""
 
@@ -34,7 +37,8 @@ def _crash(context, name: str, trigger: str):
     path = context.out / f"dump-{name}"
     path.unlink(missing_ok=True)
     modules = [*context.recorder_modules(RING), context.guest_module("btscrash")]
-    with context.boot(SCRIPT % trigger, modules, name=f"boot-{name}") as machine:
+    files = [("bin/bpfhook", context.guest_program("bpfhook.c"))]
+    with context.boot(SCRIPT % trigger, modules, name=f"boot-{name}", files=files) as machine:
         machine.dump_at_panic(context.seconds(120), path)
     return path
 
@@ -46,10 +50,32 @@ def _fnv(lines) -> str:
     return f"v2:{value:016x}"
 
 
+def _summary(context, path, *options: str) -> dict[str, dict]:
+    """The first line of each kind."""
+    lines = dump.btsrec(context, "summary", "--format", "jsonl", *options, path).splitlines()
+    return {row["kind"]: row for row in reversed([json.loads(line) for line in lines])}
+
+
+def _same_by_map(context, path, system_map):
+    """The whole path is the kernel's own, so that System.map has all of its names."""
+    named, mapped = (_summary(context, path, *options) for options in
+                     ((), ("--no-names", "--system-map", str(system_map))))
+    for kind in ("signature", "verdict"):
+        if kind not in named or named[kind] != mapped.get(kind):
+            raise Failure(f"{kind}: {named.get(kind)}, by System.map {mapped.get(kind)}")
+
+
+def _same_hooked(context, path, hooked):
+    """The verdict but for the CPU, which is chance."""
+    texts = {_summary(context, one)["verdict"]["text"].split("; on CPU ")[0]
+             for one in (path, hooked)}
+    if len(texts) != 1:
+        raise Failure(f"with BPF programs on the way another verdict: {texts}")
+
+
 def _signature(context, path, *kind: str) -> str:
     """That of the summary, which must be the hash of what it says that it is made of."""
-    lines = dump.btsrec(context, "summary", "--format", "jsonl", path).splitlines()
-    row = next((row for row in map(json.loads, lines) if row["kind"] == "signature"), {})
+    row = _summary(context, path).get("signature", {})
     if "signature" not in row:
         raise Failure(f"{path} has no signature: {row}")
     if not row["complete"]:
@@ -79,20 +105,25 @@ def _diff(context, one, other, status: int) -> dict:
 
 
 def run(context):
-    first, second = (_crash(context, name, SYSRQ) for name in ("first", "second"))
-    other = _crash(context, "other", NULL)
+    first, second, hooked, other = (
+        _crash(context, name, trigger) for name, trigger in
+        (("first", SYSRQ), ("second", SYSRQ), ("hooked", HOOKED), ("other", NULL)))
+    system_map = systemmap.path(context)
     small = context.out / "small"
     small.unlink(missing_ok=True)
     dump.btsrec(context, "extract", first, small)
     if _kernel_kva(context, first) == _kernel_kva(context, second):
         raise Failure("the kernel was at the same address twice")
-    names = {_signature(context, path, "call") for path in (first, second, small)}
+    names = {_signature(context, path, "call") for path in (first, second, hooked, small)}
     if len(names) != 1:
         raise Failure(f"one bug has the signatures {names}")
+    for path in (first, second):
+        _same_by_map(context, path, system_map)
+    _same_hooked(context, first, hooked)
     different = _signature(context, other, "exception", "14")
     if different in names:
         raise Failure(f"different bugs are both {different}")
-    context.say(f"two boots and a small file: {names.pop()}; another bug: {different}")
+    context.say(f"two boots, one with hooks, and a small file: {names.pop()}; another bug: {different}")
 
     _diff(context, first, small, 0)
     parted = _diff(context, first, second, 1)
@@ -101,5 +132,5 @@ def run(context):
     unlike = _diff(context, first, other, 1)
     context.say(f"diff: {len(parted['same'])} calls up to the fault are the same in two "
                 f"boots, {len(unlike['same'])} in two bugs")
-    for path in (first, second, other, small):
+    for path in (first, second, hooked, other, small):
         path.unlink()
