@@ -388,9 +388,52 @@ def check_folders(test, fleet_rows):
         "to the end"], said.splitlines())
     test.expect("crashes after that", "1 crash in 1 group, 0 healthy snapshots",
                 text.splitlines()[0])
+    # A folder that was being copied is read when it is whole, and is named until then.
+    _, again = test.run("groups", "folders", status=1)
+    test.expect("what is left out again", said.splitlines()[1:], again.splitlines())
+    shutil.rmtree(top / "cut")
+    made.write(top / "cut", fleet_rows[2])
+    text, _ = test.run("groups", "folders", status=1)
+    test.expect("a folder that was mended", "2 crashes in", text[:12])
     test.run("rank", "--group", "nobody", "folders", status=3)
     test.run("rank", "no-such-folder", status=5)
     test.run("guess", "folders", status=2)
+
+
+def check_broken(test, fleet_rows):
+    """Rows that no writer makes: their folder is left out, all others are counted."""
+    values = {"time_ns": ("x", -1, 1 << 63, 1.5, True), "release": ({}, 7, None, "\ud800"),
+              "crash": ("another",)}
+    cases = [("crash", column, value) for column, some in values.items() for value in some]
+    cases += [("function", "branches", None), ("function", "name", []), ("edge", "from", 1),
+              ("edge", "to_offset", "x"), ("value", "class", None), ("value", "crash", "another")]
+    top = test.folder / "broken"
+    top.mkdir()
+    made.write(top / "whole", fleet_rows[0])
+    for number, (table, column, value) in enumerate(cases):
+        rows = dict(fleet_rows[1])
+        rows[table] = [row | {column: value} for row in rows[table]]
+        made.write(top / f"{number:02}", rows)
+    made.write(top / "deep", fleet_rows[1])
+    deep = b"[" * 200000
+    # As zstd(1) packs it without compressing: a frame of raw blocks.
+    blocks = [deep[at:at + 100000] for at in range(0, len(deep), 100000)]
+    (top / "deep/edge.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00\x58" + b"".join(
+        (len(block) << 3 | (block is blocks[-1])).to_bytes(3, "little") + block
+        for block in blocks))
+    made.write(top / "pipe", fleet_rows[1])
+    (top / "pipe/edge.jsonl.zst").unlink()
+    os.mkfifo(top / "pipe/edge.jsonl.zst")
+    os.rename(top / "pipe", os.fsencode(top) + b"/\xff\x1b[2J")
+    for jobs in ("1", "2"):
+        text, said = test.run("groups", "broken", "--jobs", jobs, status=1)
+        test.expect("crashes beside broken ones", "1 crash in 1 group, 0 healthy snapshots",
+                    text.splitlines()[0])
+        test.expect("one line for each that is broken", len(cases) + 2, len(said.splitlines()))
+        test.expect("names for a terminal", True, "??[2J: edge.jsonl.zst is no regular" in said)
+    (test.folder / "garbage").write_text("no database" * 100, encoding="ascii")
+    _, said = test.run("groups", "broken", "--database", "garbage", status=5)
+    test.expect("a database that is none", "btsrec-fleet: garbage: file is not a database\n", said)
 
 
 def check_real(test):
@@ -427,6 +470,7 @@ def main():
         check_sql(test, fleet_rows)
         check_parquet(test, fleet_rows)
         check_folders(test, fleet_rows)
+        check_broken(test, fleet_rows)
         check_completion(test)
         check_real(test)
     for fault in test.faults:

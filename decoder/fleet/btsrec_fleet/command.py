@@ -100,7 +100,7 @@ def progress(done: str, nr_done: int, nr_all: int) -> None:
 
 
 def say(text: str) -> None:
-    print(f"btsrec-fleet: {text}", file=sys.stderr)
+    print(f"btsrec-fleet: {tables.printable(text)}", file=sys.stderr)
 
 
 def answer(args: argparse.Namespace, store: Store) -> None:

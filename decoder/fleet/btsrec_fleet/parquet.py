@@ -54,6 +54,8 @@ def whole(top: pathlib.Path, progress) -> tuple[dict, list[str]]:
     faults, seen, folders = [], set(), tables.folders(top)
     for nr_read, folder in enumerate(folders, 1):
         try:
+            if not tables.is_text(str(folder)):
+                raise tables.Unreadable("its name is no text, as DuckDB wants one")
             crash = tables.rows(folder, "crash")
             tables.check_crash(crash)
             if crash[0]["crash"] in seen:

@@ -8,6 +8,7 @@ is read once, and its folder may go then.
 
 import concurrent.futures
 import contextlib
+import os
 import pathlib
 import sqlite3
 
@@ -53,6 +54,13 @@ class Store:
     """The database of a folder of crashes."""
 
     def __init__(self, path: str):
+        try:
+            self.open(path)
+        except sqlite3.Error as error:
+            raise tables.Unreadable(f"{path}: {error}") from error
+
+    def open(self, path: str) -> None:
+        """Make it, or find it as it was left."""
         self.connection = sqlite3.connect(path, isolation_level=None)
         self.connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
                                       "PRAGMA cache_size = -262144; PRAGMA temp_store = MEMORY;")
@@ -76,7 +84,7 @@ class Store:
     def add(self, top: pathlib.Path, jobs: int, progress) -> list[str]:
         """Read the crashes below @top that are new; returns why some were left out."""
         known = {row[0] for row in self.connection.execute("SELECT folder FROM folder_read")}
-        new = [folder for folder in tables.folders(top) if folder.name not in known]
+        new = [folder for folder in tables.folders(top) if key_of(folder) not in known]
         faults = []
         if not new:
             return faults
@@ -84,10 +92,13 @@ class Store:
         self.connection.execute("BEGIN")
         with readers(jobs, new) as found:
             for nr_read, (folder, read, fault) in enumerate(found, 1):
-                fault = fault or self.add_crash(read)
+                # One that cannot be read may be being copied: it is tried again, and told again.
+                if not fault:
+                    fault = self.add_crash(read)
+                    self.connection.execute("INSERT INTO folder_read VALUES (?)",
+                                            (key_of(folder),))
                 if fault:
                     faults.append(f"{folder.name}: {fault}")
-                self.connection.execute("INSERT INTO folder_read VALUES (?)", (folder.name,))
                 if nr_read % COMMIT_CRASHES == 0:
                     self.keep()
                 progress(nr_read, len(new))
@@ -166,6 +177,11 @@ class Store:
             return function
         name, module = row
         return tables.shown(" ".join(filter(None, (name, f"[{module}]" if module else ""))))
+
+
+def key_of(folder: pathlib.Path) -> str:
+    """Its name, as a text: names are bytes."""
+    return os.fsencode(folder.name).decode(errors="backslashreplace")
 
 
 def read_folder(folder: pathlib.Path):
