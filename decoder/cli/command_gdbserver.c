@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A connection to gdb: over standard input and output, or one of this user's. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "temporary.h"
 
 /** struct connection - where bytes come from and go to */
 struct connection {
@@ -74,17 +76,39 @@ static int listen_at(const char *path)
 	return -1;
 }
 
+/* As listen_at(), and a signal that ends the program leaves no socket. */
+static int listen_while_here(const char *path)
+{
+	sigset_t all, before;
+	int listener, error;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	listener = listen_at(path);
+	if (listener >= 0 && !temporary_adopt(path)) {
+		error = errno;
+		unlink(path);
+		close(listener);
+		errno = error;
+		listener = -1;
+	}
+	error = errno;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return listener;
+}
+
 /* Wait for one connection at @path, which nobody can find any more then; -1 with errno: failed. */
 static int accept_one(const char *path)
 {
-	int listener = listen_at(path), fd, error;
+	int listener = listen_while_here(path), fd, error;
 
 	if (listener < 0)
 		return -1;
 	fprintf(stderr, "btsrec: waiting for gdb: target remote %s\n", path);
 	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	error = errno;
-	unlink(path);
+	temporary_finish(false, false);
 	close(listener);
 	errno = error;
 	return fd;

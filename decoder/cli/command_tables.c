@@ -182,6 +182,10 @@ static enum command_exit run(struct btsrec *rec, const struct command_options *o
 	enum command_exit written = COMMAND_OK;
 	enum btsrec_status status;
 
+	if (!strcmp(options->second, "-")) {
+		front_error("tables are files of a folder, and cannot be the standard output");
+		return COMMAND_USAGE;
+	}
 	for (size_t i = 0; i < BTSREC_NR_TABLES; i++) {
 		if (!table_init(&tables[i], (enum btsrec_table)i))
 			return no_memory();

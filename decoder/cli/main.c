@@ -141,7 +141,10 @@ static enum command_exit printed(enum command_exit status)
 {
 	if (!output_errno)
 		output_errno = terminal_end();
-	return !status && output_errno ? front_output_failed() : status;
+	/* Faults and losses that were found have not been said either. */
+	if (!output_errno || output_errno == EPIPE || status > COMMAND_FAULTS)
+		return status;
+	return front_output_failed();
 }
 
 static enum command_exit run_session(const struct command *command,

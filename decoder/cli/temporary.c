@@ -22,7 +22,10 @@ static int folder = -1;
 static char name[NAME_MAX + 1];
 static char temporary[NAME_MAX + 1];
 
-static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+/* Those that come from elsewhere; SIGPIPE comes if nobody reads what is said meanwhile. */
+static const int ending[] = {
+	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF,
+};
 
 #define NR_ENDING (sizeof(ending) / sizeof(ending[0]))
 
@@ -33,12 +36,16 @@ static void remove_and_end(int number)
 	raise(number);
 }
 
-/* Those that nobody has asked to be ignored, as nohup(1) does. */
+/*
+ * Those that nobody has asked to be ignored, as nohup(1) does.  A file that becomes larger than its
+ * limit makes an error of write(), which says why and removes it.
+ */
 static void catch_ending(void)
 {
 	struct sigaction removal = { .sa_handler = remove_and_end, .sa_flags = SA_RESETHAND };
 	struct sigaction before;
 
+	signal(SIGXFSZ, SIG_IGN);
 	sigfillset(&removal.sa_mask);
 	for (size_t i = 0; i < NR_ENDING; i++)
 		if (!sigaction(ending[i], NULL, &before) && before.sa_handler == SIG_DFL)
@@ -167,6 +174,15 @@ static bool find_place(const char *path)
 int temporary_create(const char *path)
 {
 	return find_place(path) ? create_and_catch() : -1;
+}
+
+bool temporary_adopt(const char *path)
+{
+	if (!find_place(path))
+		return false;
+	memcpy(temporary, name, sizeof(temporary));
+	catch_ending();
+	return true;
 }
 
 /* File systems that know no RENAME_NOREPLACE say EINVAL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one file that has no name of its own yet.  SIGHUP, SIGINT, SIGQUIT and SIGTERM remove it
- * and end the program as ever, unless they were ignored; what ends it at once leaves the file.
+ * The one file that has no name of its own yet.  A signal that ends the program removes it first,
+ * unless it was ignored or is a fault of the program; what ends it at once leaves the file.
  */
 #ifndef BTSREC_TEMPORARY_H
 #define BTSREC_TEMPORARY_H
@@ -18,6 +18,16 @@
  * file could not be opened.
  */
 int temporary_create(const char *path);
+
+/**
+ * temporary_adopt() - what the caller has made at @path is removed by signals and
+ * temporary_finish(), too
+ *
+ * Between the making and this call signals are to be blocked.
+ *
+ * Return: false with errno: its folder could not be opened.
+ */
+bool temporary_adopt(const char *path);
 
 /**
  * temporary_finish() - give it its name if it is @whole, or remove it

@@ -4,6 +4,15 @@
 #include "command.h"
 #include "marks.h"
 
+/* Is it in no table of commands? */
+static bool is_other(const char *name)
+{
+	for (const char *const *word = front.other_commands; *word; word++)
+		if (!strcmp(name, *word))
+			return true;
+	return !strcmp(name, "marks");
+}
+
 /* @option: NULL: of all. */
 static enum command_exit help_on(const char *name, const char *option)
 {
@@ -12,6 +21,10 @@ static enum command_exit help_on(const char *name, const char *option)
 	if (!strcmp(name, "marks") && !option) {
 		marks_print();
 		return COMMAND_OK;
+	}
+	if (!command && is_other(name)) {
+		front_error("'%s' takes no options", name);
+		return COMMAND_USAGE;
 	}
 	if (!command)
 		return command_unknown(name, "");

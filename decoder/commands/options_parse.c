@@ -115,10 +115,23 @@ static bool is_filter(const struct option_entry *option)
 	return at >= begin && at < begin + sizeof(struct btsrec_filter);
 }
 
+/* An empty name is that of a variable which is not set, and stands for no file. */
+static bool names_file(const struct option_entry *option)
+{
+	static const char *const kinds[] = {"FILE", "DIR", "PATH"};
+
+	for (size_t i = 0; option->argument && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(option->argument, kinds[i]))
+			return true;
+	return false;
+}
+
 static bool store(const struct option_entry *option, struct command_options *options,
 		  const char *argument)
 {
 	options->filtered |= is_filter(option);
+	if (names_file(option) && !*argument)
+		return false;
 	if (option->text)
 		*(const char **)((char *)options + option->text) = argument;
 	else if (option->flag)
@@ -142,7 +155,10 @@ static enum command_exit refuse_value(const struct command *command,
 			nearest_offer(&nearest, *value);
 	}
 	front_error("%s: --%s takes %s, not '%s'%s%s%s", command->name, option->name,
-		    option->values ? values : option->takes, argument,
+		    option->values ? values :
+		    option->takes  ? option->takes :
+				     option->argument,
+		    argument,
 		    nearest.word ? "; did you mean '" : "", nearest.word ? nearest.word : "",
 		    nearest.word ? "'?" : "");
 	return usage(command);

@@ -163,7 +163,7 @@ PyObject *session_branches(PyObject *self, PyObject *args)
 	enum btsrec_status status;
 	unsigned int cpu;
 
-	if (!PyArg_ParseTuple(args, "I", &cpu) || !session_begin(session))
+	if (!PyArg_ParseTuple(args, "O&", to_uint32, &cpu) || !session_begin(session))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS status = copy_history(session->rec, cpu, &copying);
 	Py_END_ALLOW_THREADS if (session_end(session) && !status) return branch_columns(&copying);

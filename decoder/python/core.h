@@ -118,6 +118,13 @@ static inline PyObject *none(void)
 /** text_object() - @text as str; bytes that are no UTF-8 become surrogates, as in os.fsdecode() */
 PyObject *text_object(const char *text, size_t len_bytes);
 
+/*
+ * Of PyArg_ParseTuple() for O&, which takes any number for I and K without a word: only its lowest
+ * bits are left.
+ */
+int to_uint32(PyObject *given, void *ret);
+int to_uint64(PyObject *given, void *ret);
+
 /** struct_object() - @value, a structure of that number, as an object; NULL: an exception */
 PyObject *struct_object(int number, const void *value);
 

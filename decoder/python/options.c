@@ -41,6 +41,26 @@ static bool uint_of(PyObject *given, size_t bytes, uint64_t *ret)
 	return true;
 }
 
+int to_uint32(PyObject *given, void *ret)
+{
+	uint64_t value;
+
+	if (!uint_of(given, sizeof(uint32_t), &value))
+		return 0;
+	*(unsigned int *)ret = (unsigned int)value;
+	return 1;
+}
+
+int to_uint64(PyObject *given, void *ret)
+{
+	uint64_t value;
+
+	if (!uint_of(given, sizeof(value), &value))
+		return 0;
+	*(unsigned long long *)ret = value;
+	return 1;
+}
+
 /* Numbers, or pairs of them: @per_item of each. */
 static bool set_array(struct options *options, char *opts, const struct member *member,
 		      PyObject *given, size_t per_item, size_t bytes)

@@ -252,11 +252,12 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
 	struct session *session;
 
 	(void)kwargs;
-	if (!PyArg_ParseTuple(args, "O!OzKKIippzzzz", &PyTuple_Type, &opening.paths, &opening.read,
-			      &opening.vmcoreinfo, &opening.root_pa, &opening.max_pa,
-			      &opening.nr_threads, &opening.scan, &opening.dump_names,
-			      &opening.raw_names, &opening.system_map, &opening.vmlinux,
-			      &opening.sysroot, &opening.debuginfo))
+	if (!PyArg_ParseTuple(args, "O!OzO&O&O&ippzzzz", &PyTuple_Type, &opening.paths,
+			      &opening.read, &opening.vmcoreinfo, to_uint64, &opening.root_pa,
+			      to_uint64, &opening.max_pa, to_uint32, &opening.nr_threads,
+			      &opening.scan, &opening.dump_names, &opening.raw_names,
+			      &opening.system_map, &opening.vmlinux, &opening.sysroot,
+			      &opening.debuginfo))
 		return NULL;
 	session = (struct session *)PyType_GenericAlloc(type, 0);
 	if (!session)
@@ -294,7 +295,7 @@ static PyObject *session_cpu(PyObject *self, PyObject *args)
 	PyObject *object;
 	unsigned int cpu;
 
-	if (!PyArg_ParseTuple(args, "I", &cpu) || !session_begin(session))
+	if (!PyArg_ParseTuple(args, "O&", to_uint32, &cpu) || !session_begin(session))
 		return NULL;
 	page = btsrec_cpu(session->rec, cpu);
 	object = page ? struct_object(STRUCT_cpu, page) : none();
@@ -309,7 +310,7 @@ static PyObject *session_module_at(PyObject *self, PyObject *args)
 	unsigned long long va;
 	PyObject *object;
 
-	if (!PyArg_ParseTuple(args, "K", &va) || !session_begin(session))
+	if (!PyArg_ParseTuple(args, "O&", to_uint64, &va) || !session_begin(session))
 		return NULL;
 	module = btsrec_module_at(session->rec, va);
 	object = module ? struct_object(STRUCT_module, module) : none();
@@ -324,7 +325,7 @@ static PyObject *session_resolve(PyObject *self, PyObject *args)
 	enum btsrec_status status;
 	unsigned long long va;
 
-	if (!PyArg_ParseTuple(args, "K", &va) || !session_begin(session))
+	if (!PyArg_ParseTuple(args, "O&", to_uint64, &va) || !session_begin(session))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS status = btsrec_resolve(session->rec, va, &symbol);
 	Py_END_ALLOW_THREADS if (!session_end(session)) return NULL;
@@ -339,7 +340,8 @@ static PyObject *session_has_losses(PyObject *self, PyObject *args)
 	unsigned int cpu;
 	bool ret = false;
 
-	if (!PyArg_ParseTuple(args, "IK", &cpu, &max_events) || !session_begin(session))
+	if (!PyArg_ParseTuple(args, "O&O&", to_uint32, &cpu, to_uint64, &max_events) ||
+	    !session_begin(session))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS status = btsrec_has_losses(session->rec, cpu, max_events, &ret);
 	Py_END_ALLOW_THREADS if (!session_end(session)) return NULL;

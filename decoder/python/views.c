@@ -147,7 +147,7 @@ static PyObject *events_of(PyObject *self, PyObject *args, bool with_branches)
 	PyObject *each;
 	unsigned int cpu;
 
-	if (!PyArg_ParseTuple(args, "IO", &cpu, &each) || !session_begin(session))
+	if (!PyArg_ParseTuple(args, "O&O", to_uint32, &cpu, &each) || !session_begin(session))
 		return NULL;
 	taking.each = each == Py_None ? NULL : each;
 	taking.list = PyList_New(0);

@@ -4,9 +4,10 @@
 
 usage: interrupted.py --btsrec PROGRAM --mkimage PROGRAM --preload LIBRARY
 
-A signal that is ignored does nothing. An older file stays what it was. What SIGKILL leaves of a
-small file can be read: the collector does. A folder is the same folder even if its name leads
-elsewhere when the writing ends. Without --force no file that came meanwhile is replaced.
+A signal that is ignored does nothing, and a limit of sizes is an error. An older file stays what
+it was. What SIGKILL leaves of a small file can be read: the collector does. A folder is the same
+folder even if its name leads elsewhere when the writing ends. Without --force no file that came
+meanwhile is replaced. The socket for gdb goes as such a file does.
 """
 
 import argparse
@@ -25,7 +26,9 @@ fill 100 0xffffffff81000000 0xffffffff81100000 0x10
 freeze reason=panic tsc=90
 """
 COMMANDS = (["report"], ["extract"], ["export", "--to", "folded"], ["extract", "--threads", "2"])
-ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGPIPE,
+          signal.SIGXCPU, signal.SIGUSR1)
+MAX_BYTES = 8
 TIMEOUT_S = 600
 
 
@@ -110,6 +113,28 @@ def replaces_nothing_unasked(args, folder, words, _):
         [("out", "precious")]
 
 
+def says_why_it_is_too_large(args, folder, words, _):
+    """A service has LimitFSIZE=, a shell ulimit -f."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_BYTES, MAX_BYTES))
+    done = subprocess.run([args.btsrec, *words, "dump", "out"], cwd=folder, check=False, text=True,
+                          capture_output=True, preexec_fn=limit, timeout=TIMEOUT_S)
+    return (done.returncode, done.stderr, files(folder)) == (7, "btsrec: out: File too large\n", {})
+
+
+def leaves_no_socket(args, folder, _, number):
+    """gdb could not connect there, and the next server could not listen there."""
+    with subprocess.Popen([args.btsrec, "gdbserver", "--cpu", "0", "--socket", "socket", "dump"],
+                          cwd=folder, stderr=subprocess.PIPE, text=True,
+                          preexec_fn=lambda: signal.signal(number, signal.SIG_DFL)) as process:
+        said = process.stderr.readline()
+        there = (folder / "socket").is_socket()
+        process.send_signal(number)
+        status = process.wait(TIMEOUT_S)
+    return (said, there, status, (folder / "socket").exists()) == (
+        "btsrec: waiting for gdb: target remote socket\n", True, -number, False)
+
+
 def check(args, what, words, number):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -131,6 +156,9 @@ def main():
     good += [check(args, kept, words, signal.SIGKILL) for words in COMMANDS]
     good += [check(args, what, words, signal.SIGSTOP) for words in COMMANDS
              for what in (stays_in_its_folder, replaces_nothing_unasked)]
+    good += [check(args, says_why_it_is_too_large, words, signal.SIGXFSZ) for words in COMMANDS]
+    good += [check(args, leaves_no_socket, ["gdbserver"], number)
+             for number in (signal.SIGINT, signal.SIGTERM)]
     return 0 if all(good) else 1
 
 
