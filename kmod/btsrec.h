@@ -23,6 +23,7 @@ struct tracepoint;
 #define BTSREC_NR_MODULE_PAGES	16
 #define BTSREC_NR_EXEC_PAGES	8
 #define BTSREC_MIN_RECORDS	32
+#define BTSREC_MAX_LIST_BYTES	256	/* of a list as a parameter, or in a command */
 #define BTSREC_MAX_RING_BYTES	(BTSREC_MAX_LIST_PAGES * BTSREC_PAS_PER_PAGE * 4096ULL)
 
 /** enum btsrec_rate_level - what is recorded, as far as max_rate= is concerned */
@@ -135,6 +136,7 @@ void btsrec_disarm(void);
 bool btsrec_is_armed(void);
 int btsrec_set_freeze_on(const char *list, const char *effect);
 int btsrec_set_cpus(const char *list, const char *effect);
+int btsrec_set_ring_bytes(const char *list, const char *effect);
 void btsrec_survived_oops(void);
 void btsrec_copy_frozen(void);
 
@@ -145,7 +147,7 @@ void btsrec_errata_warn(u32 bits);
 /* btsrec_rings.c */
 extern struct btsrec_root *btsrec_root_page;
 extern u64 btsrec_root_pa;
-int btsrec_root_new(u64 ring_bytes, enum btsrec_mode mode);
+int btsrec_root_new(enum btsrec_mode mode);
 void btsrec_root_free(void);
 void btsrec_root_forget(void);
 void btsrec_root_say_place(void);
@@ -168,6 +170,8 @@ void btsrec_copy_exit(void);
 int btsrec_set_on_trigger(const char *word, const char *effect);
 bool btsrec_copies(void);
 int btsrec_copy_ring_new(unsigned int cpu);
+struct btsrec_cpu *btsrec_copy_ring_build(const struct btsrec_cpu *live);
+void btsrec_copy_ring_put(unsigned int cpu, struct btsrec_cpu *page);
 void btsrec_copy_free(void);
 void btsrec_copy_hide(void);
 void btsrec_copy_make(void);
@@ -177,6 +181,13 @@ bool btsrec_copy_waits(void);
 int btsrec_copy_taken(void);
 void btsrec_copy_show(struct seq_file *m);
 
+/* btsrec_sizes.c */
+const char *btsrec_sizes_check(const char *list);
+void btsrec_sizes_set(const char *list);
+u64 btsrec_size_of(unsigned int cpu);
+u64 btsrec_size_of_others(void);
+void btsrec_sizes_show(struct seq_file *m);
+
 /* btsrec_cpus.c */
 const char *btsrec_cpus_parse(const char *list);
 void btsrec_cpus_publish(void);
@@ -185,6 +196,7 @@ void btsrec_cpus_show(struct seq_file *m);
 
 /* btsrec_map.c */
 int btsrec_map(struct btsrec_pcpu *pc);
+void btsrec_unmap(struct btsrec_pcpu *pc);
 void btsrec_map_free(void);
 
 /* btsrec_facts.c */

@@ -62,14 +62,18 @@ static void print_branches(const struct btsrec_pcpu *pc)
 	}
 }
 
-static unsigned int nr_frozen_cpus(void)
+static unsigned int nr_frozen_cpus(u64 *ret_bytes)
 {
 	unsigned int cpu, nr = 0;
 
+	*ret_bytes = 0;
 	for_each_possible_cpu(cpu) {
 		const struct btsrec_cpu *page = per_cpu(btsrec_pcpu, cpu).page;
 
-		nr += page && READ_ONCE(page->frozen);
+		if (!page || !READ_ONCE(page->frozen))
+			continue;
+		nr++;
+		*ret_bytes += page->ring_bytes;
 	}
 	return nr;
 }
@@ -84,14 +88,17 @@ void btsrec_console_print(void)
 	const struct btsrec_root *root = btsrec_root_page;
 	u32 reason = smp_load_acquire(&root->freeze_reason);
 	const struct btsrec_pcpu *pc;
+	unsigned int nr_cpus;
+	u64 bytes;
 
 	if (reason == BTSREC_REASON_NONE || reason == BTSREC_REASON_MANUAL)
 		return;
 	if (xchg(&printed_tsc, root->freeze_tsc) == root->freeze_tsc)
 		return;
 	pc = per_cpu_ptr(&btsrec_pcpu, root->freeze_cpu);
-	pr_emerg("Recording stopped at the fault on CPU %u; the newest branches of %u CPUs, %llu bytes each, are in memory, root_pa=0x%llx.\n",
-		 root->freeze_cpu, nr_frozen_cpus(), root->ring_bytes, root->self_pa);
+	nr_cpus = nr_frozen_cpus(&bytes);
+	pr_emerg("Recording stopped at the fault on CPU %u; the newest branches of %u CPUs, %llu bytes, are in memory, root_pa=0x%llx.\n",
+		 root->freeze_cpu, nr_cpus, bytes, root->self_pa);
 	if (nr_wanted && pc->page && READ_ONCE(pc->page->frozen))
 		print_branches(pc);
 }

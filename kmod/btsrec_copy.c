@@ -10,6 +10,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpu.h>
+#include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -163,7 +164,7 @@ static int root_new(void)
 	return 0;
 }
 
-static int ring_build(struct btsrec_cpu *page, const struct btsrec_cpu *live, int node)
+static int ring_fill(struct btsrec_cpu *page, const struct btsrec_cpu *live, int node)
 {
 	u32 i;
 
@@ -187,6 +188,54 @@ static int ring_build(struct btsrec_cpu *page, const struct btsrec_cpu *live, in
 }
 
 /**
+ * btsrec_copy_ring_build() - memory for the copy of a ring, if there are to be copies
+ * @live: the ring's CPU page
+ *
+ * May sleep.
+ *
+ * Return: its CPU page, for btsrec_copy_ring_put(); NULL: there are to be none; or
+ * ERR_PTR(-ENOMEM).
+ */
+struct btsrec_cpu *btsrec_copy_ring_build(const struct btsrec_cpu *live)
+{
+	int node = cpu_to_node(live->cpu);
+	struct btsrec_cpu *page;
+
+	if (!copies)
+		return NULL;
+	if (!copy && root_new())
+		return ERR_PTR(-ENOMEM);
+	page = btsrec_page_new(node);
+	if (!page)
+		return ERR_PTR(-ENOMEM);
+	if (ring_fill(page, live, node)) {
+		ring_free(page);
+		return ERR_PTR(-ENOMEM);
+	}
+	return page;
+}
+
+/**
+ * btsrec_copy_ring_put() - that is where a CPU's ring will be copied to
+ * @cpu: the CPU
+ * @page: of btsrec_copy_ring_build(); NULL: nowhere
+ *
+ * Frees what was there before.  No copy may wait that has it.
+ */
+void btsrec_copy_ring_put(unsigned int cpu, struct btsrec_cpu *page)
+{
+	u64 *entry, pa;
+
+	if (!copy)
+		return;
+	entry = btsrec_dir_entry(copy, cpu);
+	pa = *entry;
+	WRITE_ONCE(*entry, page ? page->self_pa : 0);
+	if (pa)
+		ring_free(__va(pa));
+}
+
+/**
  * btsrec_copy_ring_new() - memory for the copy of a CPU's ring, if there are to be copies
  * @cpu: the CPU; it may have no ring, which needs none
  *
@@ -199,20 +248,12 @@ int btsrec_copy_ring_new(unsigned int cpu)
 	const struct btsrec_cpu *live = per_cpu(btsrec_pcpu, cpu).page;
 	struct btsrec_cpu *page;
 
-	if (!copies || !live)
+	if (!copies || !live || (copy && *btsrec_dir_entry(copy, cpu)))
 		return 0;
-	if (!copy && root_new())
-		return -ENOMEM;
-	if (*btsrec_dir_entry(copy, cpu))
-		return 0;
-	page = btsrec_page_new(cpu_to_node(cpu));
-	if (!page)
-		return -ENOMEM;
-	if (ring_build(page, live, cpu_to_node(cpu))) {
-		ring_free(page);
-		return -ENOMEM;
-	}
-	*btsrec_dir_entry(copy, cpu) = page->self_pa;
+	page = btsrec_copy_ring_build(live);
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	btsrec_copy_ring_put(cpu, page);
 	return 0;
 }
 

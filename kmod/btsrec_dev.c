@@ -4,7 +4,8 @@
  *
  * A write is one command, with or without a newline: "arm", "disarm",
  * "freeze", "mark TEXT", "hold", "release", "freeze_on LIST", "cpus LIST",
- * "tasks LIST", "max_rate NUMBER", "on_trigger WORD", "taken", "freeze TEXT" and "wait".
+ * "ring_bytes LIST", "tasks LIST", "max_rate NUMBER", "on_trigger WORD", "taken",
+ * "freeze TEXT" and "wait".
  * "freeze TEXT" is a request as that of a module, and there only if freeze_on= has "request".
  * "wait" sleeps until a freeze that freeze_on= names, or its copy.  "taken" gives the copy
  * back.  A read gives the state as
@@ -75,8 +76,9 @@ static void show_cpu(struct seq_file *m, unsigned int cpu, const struct btsrec_c
 	seq_printf(m, "cpu%u: %s annotations=%llu skipped=%llu foreign_stops=%llu", cpu,
 		   cpu_states[state], READ_ONCE(page->annot_end), page->nr_annot_skipped,
 		   page->nr_foreign_stops);
-	seq_printf(m, " records=%llu recorded_ms=%llu",
-		   READ_ONCE(page->recorded_bytes) / BTSREC_RECORD_BYTES, recorded_ms(page));
+	seq_printf(m, " records=%llu recorded_ms=%llu ring_bytes=%llu",
+		   READ_ONCE(page->recorded_bytes) / BTSREC_RECORD_BYTES, recorded_ms(page),
+		   page->ring_bytes);
 	if (state == BTSREC_CPU_STOPPED)
 		seq_printf(m, " reason=%u", page->stop_reason);
 	if (state == BTSREC_CPU_FROZEN)
@@ -95,7 +97,8 @@ static int dev_show(struct seq_file *m, void *unused)
 	seq_printf(m, "source: %s\n", btsrec_uses_lbr ? "lbr" : "bts");
 	seq_printf(m, "last_branches: %u\n", btsrec_uses_lbr ? lbr_nr_entries() : 0);
 	seq_printf(m, "root_pa: 0x%llx\n", root->self_pa);
-	seq_printf(m, "ring_bytes: %llu\n", root->ring_bytes);
+	seq_printf(m, "ring_bytes: %llu\n", btsrec_size_of_others());
+	btsrec_sizes_show(m);
 	seq_printf(m, "generation: %llu\n", root->generation);
 	seq_printf(m, "arms: %u\n", root->nr_arms);
 	seq_printf(m, "modules: %u\n", root->nr_modules);
@@ -124,23 +127,31 @@ static int dev_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
+/* What is changed by a word of its own, each by what changes the parameter of that name. */
+static const struct {
+	const char *verb;
+	int (*set)(const char *value, const char *effect);
+} settings[] = {
+	{ "freeze_on", btsrec_set_freeze_on },
+	{ "cpus", btsrec_set_cpus },
+	{ "ring_bytes", btsrec_set_ring_bytes },
+	{ "tasks", btsrec_set_tasks },
+	{ "max_rate", btsrec_set_max_rate },
+	{ "on_trigger", btsrec_set_on_trigger },
+};
+
 static int run_command(const struct file *file, char *text)
 {
 	char *argument = text;
 	const char *verb = strsep(&argument, " ");
+	size_t i;
 
 	if (!strcmp(verb, "mark"))
 		return argument && *argument ? btsrec_mark(argument) : -EINVAL;
-	if (!strcmp(verb, "freeze_on"))
-		return argument ? btsrec_set_freeze_on(argument, "Not changed") : -EINVAL;
-	if (!strcmp(verb, "cpus"))
-		return argument ? btsrec_set_cpus(argument, "Not changed") : -EINVAL;
-	if (!strcmp(verb, "tasks"))
-		return argument ? btsrec_set_tasks(argument, "Not changed") : -EINVAL;
-	if (!strcmp(verb, "max_rate"))
-		return argument ? btsrec_set_max_rate(argument, "Not changed") : -EINVAL;
-	if (!strcmp(verb, "on_trigger"))
-		return argument ? btsrec_set_on_trigger(argument, "Not changed") : -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(settings); i++) {
+		if (!strcmp(verb, settings[i].verb))
+			return argument ? settings[i].set(argument, "Not changed") : -EINVAL;
+	}
 	if (!strcmp(verb, "freeze") && argument && *argument)
 		return btsrec_freeze_request(argument);
 	if (argument)

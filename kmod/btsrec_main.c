@@ -31,7 +31,7 @@
 static char *ring_bytes = "1M";
 module_param(ring_bytes, charp, 0444);
 MODULE_PARM_DESC(ring_bytes,
-		 "Ring size of each CPU in bytes, with K, M suffixes; rounded down to whole records of 24 bytes, at least 768, at most 128M (default 1M)");
+		 "Ring size of each CPU in bytes, with K, M suffixes; rounded down to whole records of 24 bytes, at least 768, at most 128M; for some CPUs as in 1M,0-3:16M,8:4M (default 1M)");
 
 static char *mode = "all";
 module_param(mode, charp, 0444);
@@ -151,15 +151,30 @@ static int follow_choice(void *unused)
 	return READ_ONCE(pc->live) || READ_ONCE(pc->yielded) ? 0 : cpu_begins(cpu);
 }
 
+/* One that is frozen or does not record gets its ring when it begins again, as at an arming. */
+static int follow_size(void *unused)
+{
+	struct btsrec_pcpu *pc = this_cpu_ptr(&btsrec_pcpu);
+	unsigned int cpu = raw_smp_processor_id();
+	int err, start_err;
+
+	if (!READ_ONCE(pc->live) || pc->page->ring_bytes == btsrec_size_of(cpu))
+		return 0;
+	cpu_ends(cpu, BTSREC_REASON_DISARM);
+	err = btsrec_ring_new(cpu);
+	start_err = btsrec_is_frozen() ? 0 : hold_and_start(cpu);
+	return err ?: start_err;
+}
+
 /* The first error, after which the others have followed all the same. */
-static int cpus_follow_choice(void)
+static int cpus_follow(int (*follow)(void *))
 {
 	unsigned int cpu;
 	int err = 0;
 
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
-		int one = smp_call_on_cpu(cpu, follow_choice, NULL, false);
+		int one = smp_call_on_cpu(cpu, follow, NULL, false);
 
 		err = err ?: one;
 	}
@@ -462,24 +477,6 @@ static void disarm_at_unload(void)
 	cancel_work_sync(&rearm_work);
 }
 
-/* What is longer may be more than 2^64, and memparse() would take it for little. */
-#define MAX_SIZE_LETTERS	12
-
-/* Returns whole records, or 0 after a printed sentence. */
-static u64 parse_ring_bytes(void)
-{
-	char *end;
-	u64 bytes = memparse(ring_bytes, &end) / BTSREC_RECORD_BYTES * BTSREC_RECORD_BYTES;
-
-	if (!*end && strlen(ring_bytes) <= MAX_SIZE_LETTERS &&
-	    bytes >= BTSREC_MIN_RECORDS * BTSREC_RECORD_BYTES &&
-	    bytes <= BTSREC_MAX_RING_BYTES)
-		return bytes;
-	pr_err("Not loaded: ring_bytes=%s is not a size from %u bytes to 128M; give a number with an optional K or M.\n",
-	       ring_bytes, BTSREC_MIN_RECORDS * BTSREC_RECORD_BYTES);
-	return 0;
-}
-
 static int parse_mode(void)
 {
 	static const char *const names[] = {
@@ -545,7 +542,45 @@ int btsrec_set_cpus(const char *list, const char *effect)
 	}
 	if (btsrec_root_page)
 		btsrec_cpus_publish();
-	return btsrec_is_armed() ? cpus_follow_choice() : 0;
+	return btsrec_is_armed() ? cpus_follow(follow_choice) : 0;
+}
+
+/* The rings that are there are kept for somebody. */
+static const char *why_no_resize(void)
+{
+	if (!btsrec_root_page)
+		return NULL;
+	if (btsrec_is_armed() && btsrec_is_frozen())
+		return "the recorder is frozen; save the history, and write \"disarm\" to /dev/btsrec";
+	if (btsrec_is_held())
+		return "somebody copies the rings; try again";
+	if (btsrec_copy_waits())
+		return "a copy has not been taken; save it, and write \"taken\" to /dev/btsrec";
+	return NULL;
+}
+
+/**
+ * btsrec_set_ring_bytes() - rings of other sizes
+ * @list: see btsrec_sizes.c
+ * @effect: what the sentence of a refusal begins with
+ *
+ * Where the size of a ring changes what it holds is lost.  A CPU that records begins anew at once,
+ * any other when it records again.  The caller serialises.
+ *
+ * Return: 0; -EINVAL or -EBUSY after a printed sentence, with nothing changed; or, after a printed
+ * sentence, what a CPU returned that has kept its ring (-ENOMEM, -ENOSPC) or cannot begin (see
+ * btsrec_arm()): the others have changed then.
+ */
+int btsrec_set_ring_bytes(const char *list, const char *effect)
+{
+	const char *error = btsrec_sizes_check(list), *busy = error ? NULL : why_no_resize();
+
+	if (error || busy) {
+		pr_err("%s: ring_bytes=%s: %s.\n", effect, list, error ?: busy);
+		return error ? -EINVAL : -EBUSY;
+	}
+	btsrec_sizes_set(list);
+	return btsrec_is_armed() ? cpus_follow(follow_size) : 0;
 }
 
 /* For as long as the module is loaded.  Returns false after a printed sentence. */
@@ -566,10 +601,10 @@ static bool __init choose_source(void)
 }
 
 /* What a reader of the log must know of the histories. */
-static void __init say_loaded(u64 bytes)
+static void __init say_loaded(void)
 {
-	pr_info("Loaded%s: root_pa=0x%llx, %llu bytes per CPU, mode %s.\n",
-		arm ? " and armed" : "", btsrec_root_pa, bytes, mode);
+	pr_info("Loaded%s: root_pa=0x%llx, ring_bytes=%s, mode %s.\n",
+		arm ? " and armed" : "", btsrec_root_pa, ring_bytes, mode);
 	if (btsrec_uses_lbr && lbr_nr_entries())
 		pr_info("The source is the last branch record (LBR): a history has the last %u branches of a CPU, and its switches of threads.\n",
 			lbr_nr_entries());
@@ -577,10 +612,9 @@ static void __init say_loaded(u64 bytes)
 
 static int __init btsrec_init(void)
 {
-	u64 bytes = parse_ring_bytes();
 	int err, which = parse_mode();
 
-	if (!bytes || which < 0 || !choose_source() || !is_known("pti", pti, "map", "refuse") ||
+	if (btsrec_set_ring_bytes(ring_bytes, "Not loaded") || which < 0 || !choose_source() || !is_known("pti", pti, "map", "refuse") ||
 	    !is_known("oops", oops, "freeze", "rearm") ||
 	    btsrec_set_freeze_on(freeze_on, "Not loaded") || btsrec_set_cpus(cpus, "Not loaded") ||
 	    btsrec_set_on_trigger(on_trigger, "Not loaded"))
@@ -593,7 +627,7 @@ static int __init btsrec_init(void)
 	err = btsrec_copy_init();
 	if (err)
 		goto exit_limits;
-	err = btsrec_root_new(bytes, which);
+	err = btsrec_root_new(which);
 	if (err)
 		goto exit_copy;
 	err = btsrec_modmap_register();
@@ -613,7 +647,7 @@ static int __init btsrec_init(void)
 	if (err)
 		goto disarm;
 	WRITE_ONCE(rearm_after_oops, !strcmp(oops, "rearm"));
-	say_loaded(bytes);
+	say_loaded();
 	return 0;
 
 disarm:

@@ -37,14 +37,13 @@
 
 /*
  * @table: the shared PUD table; NULL: not asked for yet.  @pmds: what is
- * after its entries that are ours.  The newest of them is used up to @next_kva, of @end_kva.
- * Changed by CPU hotplug callbacks, which run one at a time, and at unload.
+ * after its entries that are ours.  What is not present there is free.
+ * Changed by CPU hotplug callbacks, or under the device's command mutex while there are none: one
+ * at a time.  And at unload.
  */
 static struct {
 	pud_t *table;
 	pmd_t *pmds[PTRS_PER_PUD];
-	u64 next_kva;
-	u64 end_kva;
 } shared;
 
 static bool maps_shared(void)
@@ -94,7 +93,7 @@ static u64 slot_kva(unsigned int slot)
 }
 
 /* Takes a free entry; the exchange refuses one that somebody else has just taken. */
-static int slot_take(void)
+static int slot_take(u64 *ret_kva)
 {
 	unsigned int slot = PTRS_PER_PUD;
 	pmd_t *pmds = table_new();
@@ -106,8 +105,7 @@ static int slot_take(void)
 		    cmpxchg(&shared.table[slot].pud, 0, table_entry(pmds)))
 			continue;
 		shared.pmds[slot] = pmds;
-		shared.next_kva = slot_kva(slot);
-		shared.end_kva = slot_kva(slot) + PUD_SIZE;
+		*ret_kva = slot_kva(slot);
 		return 0;
 	}
 	free_page((unsigned long)pmds);
@@ -135,6 +133,40 @@ static int tables_new(u64 kva, u64 end_kva)
 	return 0;
 }
 
+static pte_t *our_pte(u64 kva)
+{
+	return &((pte_t *)pmd_page_vaddr(*our_pmd(kva)))[pte_index(kva)];
+}
+
+/* The first place in an entry of ours; 0: there is none. */
+static u64 free_in_slot(unsigned int slot, u64 bytes)
+{
+	u64 kva = slot_kva(slot), end_kva = kva + PUD_SIZE, begin_kva = kva;
+
+	while (kva < end_kva && kva - begin_kva < bytes) {
+		if (pmd_none(*our_pmd(kva))) {
+			kva = ALIGN_DOWN(kva, PMD_SIZE) + PMD_SIZE;
+			continue;
+		}
+		if (!pte_none(*our_pte(kva)))
+			begin_kva = kva + PAGE_SIZE;
+		kva += PAGE_SIZE;
+	}
+	return kva - begin_kva >= bytes ? begin_kva : 0;
+}
+
+static int find_free(u64 bytes, u64 *ret_kva)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < PTRS_PER_PUD; slot++) {
+		*ret_kva = shared.pmds[slot] ? free_in_slot(slot, bytes) : 0;
+		if (*ret_kva)
+			return 0;
+	}
+	return slot_take(ret_kva);
+}
+
 /*
  * Tables for so many pages in a row, none of them mapped yet.  What a failure
  * has allocated goes with the rest at unload.
@@ -148,17 +180,8 @@ static int reserve(u32 nr_pages, u64 *ret_kva)
 		shared.table = find_shared_table();
 	if (!shared.table)
 		return -ENOSPC;
-	if (shared.end_kva - shared.next_kva < bytes) {
-		err = slot_take();
-		if (err)
-			return err;
-	}
-	err = tables_new(shared.next_kva, shared.next_kva + bytes);
-	if (err)
-		return err;
-	*ret_kva = shared.next_kva;
-	shared.next_kva += bytes;
-	return 0;
+	err = find_free(bytes, ret_kva);
+	return err ?: tables_new(*ret_kva, *ret_kva + bytes);
 }
 
 /*
@@ -168,19 +191,19 @@ static int reserve(u32 nr_pages, u64 *ret_kva)
 static void map_page(u64 kva, struct page *page)
 {
 	pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
-	pte_t *ptes = (pte_t *)pmd_page_vaddr(*our_pmd(kva));
 
-	WRITE_ONCE(ptes[pte_index(kva)].pte, pte_val(pfn_pte(page_to_pfn(page), prot)));
+	WRITE_ONCE(our_pte(kva)->pte, pte_val(pfn_pte(page_to_pfn(page), prot)));
 }
 
 static int map_shared(struct btsrec_pcpu *pc)
 {
 	u32 i, nr_pages = pc->page->nr_ring_pages;
 	u64 kva;
-	int err = reserve(nr_pages + 1 + 2 * GUARD_PAGES, &kva);
+	int err = reserve(nr_pages + 1 + 3 * GUARD_PAGES, &kva);
 
 	if (err)
 		return err;
+	kva += GUARD_PAGES * PAGE_SIZE;		/* what is before may be a scratch page */
 	for (i = 0; i < nr_pages; i++)
 		map_page(kva + i * PAGE_SIZE, pc->pages[i]);
 	pc->base_kva = kva;
@@ -194,7 +217,7 @@ static int map_shared(struct btsrec_pcpu *pc)
  * @pc: the CPU's, with its pages; sets @base_kva and @scratch_kva
  *
  * May sleep.  Under page-table isolation every page table shows them from now
- * on: no translation is cached for what was not present.
+ * on: no translation is cached for what is not present, or was taken away by btsrec_unmap().
  *
  * Return: 0; -ENOMEM; -ENOSPC: page-table isolation is on and the page tables
  * have no free place that they share.
@@ -221,6 +244,31 @@ static void flush_this_cpu(void *unused)
 	asm volatile("mov %%cr4, %0" : "=r" (cr4) : : "memory");
 	asm volatile("mov %0, %%cr4" : : "r" (cr4 ^ X86_CR4_PGE) : "memory");
 	asm volatile("mov %0, %%cr4" : : "r" (cr4) : "memory");
+}
+
+static void unmap_shared(const struct btsrec_pcpu *pc)
+{
+	u32 i;
+
+	for (i = 0; i < pc->page->nr_ring_pages; i++)
+		WRITE_ONCE(our_pte(pc->base_kva + i * PAGE_SIZE)->pte, 0);
+	WRITE_ONCE(our_pte(pc->scratch_kva)->pte, 0);
+}
+
+/**
+ * btsrec_unmap() - take one ring and its scratch page out of the page tables
+ * @pc: a ring that no CPU is pointed at any more
+ *
+ * May sleep.  When this returns, no CPU has a translation of it, as after btsrec_map_free().
+ */
+void btsrec_unmap(struct btsrec_pcpu *pc)
+{
+	if (maps_shared())
+		unmap_shared(pc);
+	else
+		vunmap((void *)pc->base_kva);
+	pc->base_kva = 0;
+	on_each_cpu(flush_this_cpu, NULL, 1);
 }
 
 static void slot_tables_free(pmd_t *pmds)

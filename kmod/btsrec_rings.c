@@ -10,9 +10,12 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/crc32.h>
+#include <linux/err.h>
 #include <linux/gfp.h>
+#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/topology.h>
@@ -119,7 +122,7 @@ void btsrec_root_pages_free(struct btsrec_root *root)
 	btsrec_page_free_pa(__pa(root));
 }
 
-static void root_describe(struct btsrec_root *root, u64 ring_bytes, enum btsrec_mode mode)
+static void root_describe(struct btsrec_root *root, enum btsrec_mode mode)
 {
 	root->magic = BTSREC_ROOT_MAGIC;
 	root->version_major = BTSREC_ABI_MAJOR;
@@ -134,7 +137,7 @@ static void root_describe(struct btsrec_root *root, u64 ring_bytes, enum btsrec_
 	root->nr_cpu_dir_pages = DIV_ROUND_UP(nr_cpu_ids, BTSREC_PAS_PER_PAGE);
 	root->mode = mode;
 	root->poison = BTSREC_POISON;
-	root->ring_bytes = ring_bytes;
+	root->ring_bytes = btsrec_size_of_others();
 	root->nr_module_pages = BTSREC_NR_MODULE_PAGES;
 	root->nr_exec_pages = BTSREC_NR_EXEC_PAGES;
 	root->errata = btsrec_uses_lbr ? 0 : btsrec_errata(mode);	/* they are of BTS */
@@ -144,21 +147,20 @@ static void root_describe(struct btsrec_root *root, u64 ring_bytes, enum btsrec_
 
 /**
  * btsrec_root_new() - make and publish the root page, without rings
- * @ring_bytes: size of each ring to come; whole records
  * @mode: what will be recorded
  *
  * The page comes from ZONE_DMA, so that a scan of the first 16 MiB finds it.
  *
  * Return: 0; -ENOMEM after a printed sentence, with nothing allocated.
  */
-int btsrec_root_new(u64 ring_bytes, enum btsrec_mode mode)
+int btsrec_root_new(enum btsrec_mode mode)
 {
 	struct btsrec_root *root = (void *)get_zeroed_page(GFP_KERNEL | GFP_DMA | __GFP_NOWARN);
 
 	if (!root)
 		goto fail;
 	btsrec_root_page = root;
-	root_describe(root, ring_bytes, mode);
+	root_describe(root, mode);
 	if (btsrec_root_pages_new(root))
 		goto fail;
 	root->crc32 = btsrec_constant_crc(root, root->constant_bytes);
@@ -287,7 +289,7 @@ static void cpu_describe(struct btsrec_pcpu *pc, unsigned int cpu)
 	page->generation = btsrec_root_page->generation;
 	page->constant_bytes = BTSREC_CPU_LIVE_OFFSET;
 	page->ring_kva = pc->base_kva;
-	page->ring_bytes = btsrec_root_page->ring_bytes;
+	page->ring_bytes = pc->end_kva - pc->base_kva;
 	page->ds_kva = (u64)ds;
 	page->ds_pa = slow_virt_to_phys(ds);
 	page->source = btsrec_uses_lbr ? BTSREC_SOURCE_LBR : BTSREC_SOURCE_BTS;
@@ -295,9 +297,8 @@ static void cpu_describe(struct btsrec_pcpu *pc, unsigned int cpu)
 	page->crc32 = btsrec_constant_crc(page, page->constant_bytes);
 }
 
-static int ring_build(struct btsrec_pcpu *pc, unsigned int cpu)
+static int ring_build(struct btsrec_pcpu *pc, unsigned int cpu, u64 ring_bytes)
 {
-	u64 ring_bytes = btsrec_root_page->ring_bytes;
 	int err, node = cpu_to_node(cpu);
 
 	pc->page = btsrec_page_new(node);
@@ -308,7 +309,7 @@ static int ring_build(struct btsrec_pcpu *pc, unsigned int cpu)
 	pc->page->nr_list_pages = DIV_ROUND_UP(pc->page->nr_ring_pages, BTSREC_PAS_PER_PAGE);
 	if (ring_pages_new(pc, node) || ring_lists_new(pc))
 		return -ENOMEM;
-	err = btsrec_map(pc);	/* last: what is mapped is not freed before the module goes */
+	err = btsrec_map(pc);	/* last: what is mapped is freed after btsrec_unmap() alone */
 	if (err)
 		return err;
 	pc->end_kva = pc->base_kva + ring_bytes;
@@ -318,45 +319,116 @@ static int ring_build(struct btsrec_pcpu *pc, unsigned int cpu)
 	return 0;
 }
 
-static void say_no_ring(unsigned int cpu, int err)
+/* Nothing has changed; @effect is what a sentence about it begins with. */
+static void say_no_ring(unsigned int cpu, int err, u64 ring_bytes, const char *effect)
 {
 	if (err == -ENOSPC)
-		pr_err("Not armed: page-table isolation (PTI) is on and the page tables of this kernel have no free place that they share for the ring of CPU %u; boot with \"nopti\" on the kernel command line if that is acceptable.\n",
-		       cpu);
+		pr_err("%s: page-table isolation (PTI) is on and the page tables of this kernel have no free place that they share for the ring of CPU %u; boot with \"nopti\" on the kernel command line if that is acceptable.\n",
+		       effect, cpu);
 	else
-		pr_err("Not armed: there is no free memory for a ring of %llu bytes for CPU %u%s; choose a smaller ring_bytes.\n",
-		       btsrec_root_page->ring_bytes, cpu,
+		pr_err("%s: there is no free memory for a ring of %llu bytes for CPU %u%s; choose a smaller ring_bytes.\n",
+		       effect, ring_bytes, cpu,
 		       btsrec_copies() ? " and for its copy (on_trigger=copy)" : "");
+}
+
+static void publish(unsigned int cpu, const struct btsrec_cpu *page)
+{
+	smp_wmb();	/* the directory names whole CPU pages only */
+	WRITE_ONCE(*btsrec_dir_entry(btsrec_root_page, cpu), page->self_pa);
+}
+
+static int first_ring(struct btsrec_pcpu *pc, unsigned int cpu)
+{
+	u64 ring_bytes = btsrec_size_of(cpu);
+	int err = ring_build(pc, cpu, ring_bytes);
+
+	if (err) {
+		say_no_ring(cpu, err, ring_bytes, "Not armed");
+		ring_free(pc);
+		return err;
+	}
+	publish(cpu, pc->page);
+	return 0;
+}
+
+/*
+ * From now on @pc is of the ring of @other, and @other of the one that @pc had.  On the CPU, which
+ * is not live and holds nothing: an NMI looks at the page at most.
+ */
+static void exchange(struct btsrec_pcpu *pc, struct btsrec_pcpu *other)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	swap(pc->page, other->page);
+	swap(pc->pages, other->pages);
+	swap(pc->scratch, other->scratch);
+	swap(pc->scratch_kva, other->scratch_kva);
+	swap(pc->base_kva, other->base_kva);
+	swap(pc->end_kva, other->end_kva);
+	local_irq_restore(flags);
+}
+
+/* All of the new one is there before the old one goes: if it fails nothing has changed. */
+static int another_ring(struct btsrec_pcpu *pc, unsigned int cpu)
+{
+	u64 ring_bytes = btsrec_size_of(cpu);
+	struct btsrec_pcpu other = { };
+	struct btsrec_cpu *copy_page;
+	int err = ring_build(&other, cpu, ring_bytes);
+
+	if (err)
+		goto fail;
+	copy_page = btsrec_copy_ring_build(other.page);
+	if (IS_ERR(copy_page)) {
+		err = PTR_ERR(copy_page);
+		btsrec_unmap(&other);
+		goto fail;
+	}
+	exchange(pc, &other);
+	publish(cpu, pc->page);
+	btsrec_copy_ring_put(cpu, copy_page);
+	synchronize_rcu();	/* what looks at the old page has interrupts off */
+	btsrec_unmap(&other);
+	ring_free(&other);
+	return 0;
+
+fail:
+	say_no_ring(cpu, err, ring_bytes, "Not resized");
+	ring_free(&other);
+	return err;
+}
+
+/* A ring that somebody still reads stays, and one whose copy does. */
+static bool may_go(const struct btsrec_pcpu *pc)
+{
+	return !pc->held && !btsrec_is_frozen() && !btsrec_is_held() && !btsrec_copy_waits();
 }
 
 /**
  * btsrec_ring_new() - give a CPU its ring, filled with poison, and publish it
- * @cpu: the CPU
+ * @cpu: the CPU, on which this runs; it is not live
  *
- * Does nothing if the CPU has one: a ring lives until the module goes.  With on_trigger=copy there
- * is memory for its copy, too.  May sleep.
+ * Does nothing if the CPU has one of the size that it is to have.  One of another size goes, with
+ * what it holds, unless it is kept for a reader.  With on_trigger=copy there is memory for its
+ * copy, too.  May sleep.
  *
  * Return: 0; -ENOMEM, or -ENOSPC (see btsrec_map()), after a printed sentence: there is no ring, or
- * no memory for its copy.
+ * no memory for its copy, or still the ring of another size.
  */
 int btsrec_ring_new(unsigned int cpu)
 {
 	struct btsrec_pcpu *pc = per_cpu_ptr(&btsrec_pcpu, cpu);
 	int err;
 
-	if (!pc->page) {
-		err = ring_build(pc, cpu);
-		if (err) {
-			say_no_ring(cpu, err);
-			ring_free(pc);
-			return err;
-		}
-		smp_wmb();	/* the directory names whole CPU pages only */
-		WRITE_ONCE(*btsrec_dir_entry(btsrec_root_page, cpu), pc->page->self_pa);
-	}
+	if (pc->page && pc->page->ring_bytes != btsrec_size_of(cpu) && may_go(pc))
+		return another_ring(pc, cpu);
+	err = pc->page ? 0 : first_ring(pc, cpu);
+	if (err)
+		return err;
 	err = btsrec_copy_ring_new(cpu);
 	if (err)
-		say_no_ring(cpu, err);
+		say_no_ring(cpu, err, pc->page->ring_bytes, "Not armed");
 	return err;
 }
 

@@ -17,7 +17,6 @@
 #include "btsrec_suspect.h"
 
 #define BTSREC_MAX_TRIGGERS	8
-#define BTSREC_MAX_LIST_BYTES	256
 
 /**
  * struct btsrec_condition - a test of one argument that takes no branch

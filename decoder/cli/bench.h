@@ -100,7 +100,7 @@ bool bench_device_mark(const char *text);
 /** bench_device_freeze() - false after a message */
 bool bench_device_freeze(void);
 
-/** bench_device_ring_bytes() - as the device said when it was opened */
+/** bench_device_ring_bytes() - of the smallest ring, as the device said when it was opened */
 uint64_t bench_device_ring_bytes(void);
 
 /** bench_device_has() - whether the device has a line that begins with @line, now */

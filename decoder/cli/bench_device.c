@@ -100,9 +100,19 @@ bool bench_device_freeze(void)
 
 uint64_t bench_device_ring_bytes(void)
 {
+	static const char key[] = " ring_bytes=";
 	const char *at = strstr(found, "\nring_bytes: ");
+	uint64_t least = at ? strtoull(at + strlen("\nring_bytes: "), NULL, 10) : 0;
 
-	return at ? strtoull(at + strlen("\nring_bytes: "), NULL, 10) : 0;
+	/* Of each CPU that has one. */
+	for (at = strstr(found, key); at; at = strstr(at, key)) {
+		uint64_t bytes;
+
+		at += strlen(key);
+		bytes = strtoull(at, NULL, 10);
+		least = bytes < least ? bytes : least;
+	}
+	return least;
 }
 
 bool bench_device_has(const char *line)

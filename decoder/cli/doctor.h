@@ -34,6 +34,8 @@ enum doctor_level {
  * @device_errno: why /dev/btsrec could not be read; 0: it was.
  * @state: "armed" and so on, as /dev/btsrec says; "": not known.
  * @nr_cpus: with a ring.
+ * @ring_bytes: of each CPU whose own size the module does not tell; @rings_bytes: the sum of those
+ *	that it tells.
  * @nr_annotations: task switches and the like, of all CPUs, since arming; wraps never.
  * @nr_skipped: annotations that were wanted and not written.
  * @nr_missing_hooks: hooks that the recorder does without; @missing_hooks: the names of the
@@ -70,7 +72,7 @@ struct doctor_facts {
 	unsigned int nr_cpus, nr_armed, nr_left_out, nr_last_branches;
 	char cpus[256], tasks[256];
 	uint64_t max_rate, nr_records, recorded_ms;
-	uint64_t ring_bytes, nr_arms, nr_execs;
+	uint64_t ring_bytes, rings_bytes, nr_arms, nr_execs;
 	uint64_t nr_annotations, nr_skipped, nr_foreign_stops;
 	unsigned int nr_missing_hooks;
 	char missing_hooks[160];

@@ -205,7 +205,7 @@ static uint64_t value_of(const char *line, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* "cpu0: armed annotations=17 skipped=0 foreign_stops=0 records=9000 recorded_ms=70" */
+/* "cpu0: armed annotations=17 skipped=0 foreign_stops=0 records=9000 recorded_ms=70 ring_bytes=768" */
 static void take_cpu(struct doctor_facts *facts, const char *line)
 {
 	facts->nr_cpus++;
@@ -215,6 +215,7 @@ static void take_cpu(struct doctor_facts *facts, const char *line)
 	facts->nr_foreign_stops += value_of(line, "foreign_stops=");
 	facts->nr_records += value_of(line, " records=");
 	facts->recorded_ms += value_of(line, "recorded_ms=");
+	facts->rings_bytes += value_of(line, " ring_bytes=");
 }
 
 /* "missing_hook: report_bug: what the history lacks" */

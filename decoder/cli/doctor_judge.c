@@ -255,10 +255,16 @@ static void judge_kdump(const struct doctor_facts *facts, struct doctor_report *
 		     "No small file will be written before the dump: CAPTURE is not yes.");
 }
 
+/* A module that is older than the sizes of single CPUs gives the one of all. */
+static uint64_t rings_bytes(const struct doctor_facts *facts)
+{
+	return facts->rings_bytes ? facts->rings_bytes : facts->ring_bytes * facts->nr_cpus;
+}
+
 /* Without so much room the collector makes none (report() of systemd/collect). */
 static uint64_t report_bytes(const struct doctor_facts *facts)
 {
-	return facts->min_free_bytes + facts->ring_bytes * facts->nr_cpus;
+	return facts->min_free_bytes + rings_bytes(facts);
 }
 
 /* The capture kernel's small file, which lies beside the report until that is made. */
@@ -266,7 +272,7 @@ static uint64_t capture_bytes(const struct doctor_facts *facts)
 {
 	if (!facts->is_crash_kernel_loaded || !facts->captures)
 		return 0;
-	return facts->ring_bytes * facts->nr_cpus + SMALL_FILE_SLACK;
+	return rings_bytes(facts) + SMALL_FILE_SLACK;
 }
 
 /* What is wanted and is not known to be there. */

@@ -24,6 +24,7 @@ RECORD = struct.Struct("<QQQII")
 PREDICTED = 1 << 4
 INTERRUPT = 1  # kind of a record that no instruction made
 RECORD_SLOT_BYTES = 24
+SIZE_UNITS = {"K": 1 << 10, "M": 1 << 20}
 DEBUGCTL_BTS = 1 << 7
 SELF_TEST_BRANCHES = 3
 MAX_SINCE_WILD = 4096
@@ -49,6 +50,17 @@ class Branch:
 
     def __str__(self):
         return f"0x{self.source:016x} -> 0x{self.target:016x} {'P' if self.predicted else '-'}"
+
+
+def ring_slots(ring_bytes: str, cpu: int) -> int:
+    """How many records fit into the ring of CPU with ring_bytes=RING_BYTES."""
+    size = "1M"
+    for word in ring_bytes.split(","):
+        cpus, _, wanted = word.rpartition(":")
+        first, _, last = cpus.partition("-")
+        if not cpus or int(first) <= cpu <= int(last or first):
+            size = wanted
+    return int(size.rstrip("KM"), 0) * SIZE_UNITS.get(size[-1], 1) // RECORD_SLOT_BYTES
 
 
 class Log:

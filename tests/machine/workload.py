@@ -28,3 +28,18 @@ start_work() {
 	(while :; do ls -l /sys/kernel /dev >/dev/null; usleep 3000; done) &
 }
 """
+
+# What /dev/btsrec must say, and must not.
+SAYS = """
+device=/dev/btsrec
+# says LINE...: lines of the device that must be there; "!LINE": must not.
+says() {
+	local line
+	for line in "$@"; do
+		case $line in
+		!*) grep "^${line#!}" $device && fail "$line: $(cat $device)" ;;
+		*) grep -q "^$line" $device || fail "no $line: $(cat $device)" ;;
+		esac
+	done
+}
+"""

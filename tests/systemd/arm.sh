@@ -80,9 +80,9 @@ expect 0 "" "$arm" possible
 # The module is loaded with what is set, and with nothing that is not.
 stub modprobe "echo \"\$*\" >'$work/modprobe'; printf '$armed' >'$work/device'"
 stub dmesg "printf '[    1.0] btsrec: Not loaded: no BTS here; do this.\n[    2.0] other: text\n'"
-expect 0 "Recording on 2 CPUs" env RING_BYTES=64K SOURCE=lbr OOPS=rearm CPUS=0-1 TASKS=comm:a MAX_RATE=5 \
+expect 0 "Recording on 2 CPUs" env RING_BYTES=64K,0-1:1M SOURCE=lbr OOPS=rearm CPUS=0-1 TASKS=comm:a MAX_RATE=5 \
 	FREEZE_ON=warn ON_TRIGGER=copy "$arm" start
-grep -qx "btsrec ring_bytes=64K source=lbr oops=rearm cpus=0-1 tasks=comm:a max_rate=5 freeze_on=warn on_trigger=copy" "$work/modprobe" ||
+grep -qx "btsrec ring_bytes=64K,0-1:1M source=lbr oops=rearm cpus=0-1 tasks=comm:a max_rate=5 freeze_on=warn on_trigger=copy" "$work/modprobe" ||
 	fault "modprobe got '$(cat "$work/modprobe")'"
 rm "$work/modprobe"
 expect 0 "Recording on 2 CPUs" "$arm" start

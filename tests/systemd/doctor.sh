@@ -221,6 +221,11 @@ expect 1 "^degraded  *space .*below\|^degraded  *space .*for reports"
 healthy
 put /dev/btsrec "state: armed\nring_bytes: 1125899906842624\n$recording"
 expect 1 "a crash may want $((256 + 2147483648 + 2147483648 + 16))\."
+# What each CPU has, not what others would get.
+healthy
+put /dev/btsrec "state: armed\nring_bytes: 1125899906842624\n${recording//foreign_stops=0/foreign_stops=0 ring_bytes=2097152}"
+put /etc/btsrec.conf 'MIN_FREE_MBYTES=99999999\n'
+expect 1 "for reports; a crash may want $((99999999 + 4 + 4 + 16))\."
 healthy
 put /etc/btsrec.conf 'MIN_FREE_MBYTES=99999999\n'
 expect 1 "for reports; a crash may want $((99999999 + 2 + 2 + 16))\."

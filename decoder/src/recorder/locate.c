@@ -479,12 +479,17 @@ static int compare_rings(const void *a, const void *b)
 	return (*x)->page.cpu < (*y)->page.cpu ? -1 : 1;
 }
 
+/* @later has an address that is not lower. */
+static bool begins_inside(const struct located_cpu *later, const struct located_cpu *other)
+{
+	return later->page.ring_kva - other->page.ring_kva < other->page.ring_bytes;
+}
+
 /* A ring that begins inside another one is not usable: one of the two lies. */
 static enum btsrec_status reject_overlaps(struct load *load)
 {
 	struct located *located = load->located;
 	_cleanup_free_ struct located_cpu **sorted = NULL;
-	uint64_t ring_bytes = located->root.ring_bytes;
 	const struct located_cpu *last = NULL;
 	size_t nr = 0;
 
@@ -497,7 +502,7 @@ static enum btsrec_status reject_overlaps(struct load *load)
 	}
 	qsort(sorted, nr, sizeof(*sorted), compare_rings);
 	for (size_t i = 0; i < nr; i++) {
-		if (!last || sorted[i]->page.ring_kva - last->page.ring_kva >= ring_bytes) {
+		if (!last || !begins_inside(sorted[i], last)) {
 			last = sorted[i];
 			continue;
 		}

@@ -60,6 +60,17 @@ static enum btsrec_status validate_root_layout(const struct btsrec_root *root, s
 	return BTSREC_OK;
 }
 
+static enum btsrec_status validate_ring_bytes(uint64_t ring_bytes, struct msg *why)
+{
+	if (!ring_bytes || ring_bytes % BTSREC_RECORD_BYTES)
+		return msg_set(why, BTSREC_ERR_CORRUPT,
+			       "rings of %" PRIu64 " bytes: no whole records", ring_bytes);
+	if (ring_bytes > (uint64_t)BTSREC_MAX_LIST_PAGES * BTSREC_PAS_PER_PAGE * BTSREC_PAGE_BYTES)
+		return msg_set(why, BTSREC_ERR_CORRUPT, "rings of %" PRIu64 " bytes: too large",
+			       ring_bytes);
+	return BTSREC_OK;
+}
+
 static enum btsrec_status validate_root_counts(const struct btsrec_root *root, struct msg *why)
 {
 	if (!root->nr_cpu_ids ||
@@ -68,14 +79,8 @@ static enum btsrec_status validate_root_counts(const struct btsrec_root *root, s
 	if (root->nr_cpu_dir_pages != div_round_up(root->nr_cpu_ids, BTSREC_PAS_PER_PAGE))
 		return msg_set(why, BTSREC_ERR_CORRUPT, "%u CPU directory pages for %u CPU numbers",
 			       root->nr_cpu_dir_pages, root->nr_cpu_ids);
-	if (!root->ring_bytes || root->ring_bytes % BTSREC_RECORD_BYTES)
-		return msg_set(why, BTSREC_ERR_CORRUPT,
-			       "rings of %" PRIu64 " bytes: no whole records",
-			       (uint64_t)root->ring_bytes);
-	if (root->ring_bytes > (uint64_t)BTSREC_MAX_LIST_PAGES * BTSREC_PAS_PER_PAGE *
-			       BTSREC_PAGE_BYTES)
-		return msg_set(why, BTSREC_ERR_CORRUPT, "rings of %" PRIu64 " bytes: too large",
-			       (uint64_t)root->ring_bytes);
+	if (validate_ring_bytes(root->ring_bytes, why) != BTSREC_OK)
+		return BTSREC_ERR_CORRUPT;
 	if (root->nr_module_pages > sizeof(root->module_pa) / sizeof(root->module_pa[0]))
 		return msg_set(why, BTSREC_ERR_CORRUPT, "%u module map pages",
 			       root->nr_module_pages);
@@ -161,13 +166,21 @@ static enum btsrec_status validate_cpu_identity(const struct btsrec_cpu *cpu,
 	return BTSREC_OK;
 }
 
+/* Does each CPU have a size of its own?  Before 1.9 all had the same. */
+static bool has_sizes(const struct btsrec_root *root)
+{
+	return root->version_minor >= 9;
+}
+
 static enum btsrec_status validate_cpu_ring(const struct btsrec_cpu *cpu,
 					    const struct btsrec_root *root, struct msg *why)
 {
-	if (cpu->ring_bytes != root->ring_bytes)
+	if (!has_sizes(root) && cpu->ring_bytes != root->ring_bytes)
 		return msg_set(why, BTSREC_ERR_CORRUPT,
 			       "ring of %" PRIu64 " bytes, the root says %" PRIu64,
 			       (uint64_t)cpu->ring_bytes, (uint64_t)root->ring_bytes);
+	if (validate_ring_bytes(cpu->ring_bytes, why) != BTSREC_OK)
+		return BTSREC_ERR_CORRUPT;
 	if (cpu->ring_kva % BTSREC_PAGE_BYTES || !kernel_range(cpu->ring_kva, cpu->ring_bytes))
 		return msg_set(why, BTSREC_ERR_CORRUPT, "ring is mapped at " KVA,
 			       (uint64_t)cpu->ring_kva);

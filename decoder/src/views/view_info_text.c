@@ -159,6 +159,29 @@ static void text_tails(struct out *out, struct btsrec *rec)
 	out_literal(out, "only those of functions that can be traced\n");
 }
 
+/* Of the CPUs that have a ring; else what the root says. */
+static void text_ring_bytes(struct out *out, const struct btsrec *rec)
+{
+	uint64_t least = 0, most = 0;
+
+	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(rec); cpu++) {
+		const struct btsrec_cpu *page = btsrec_cpu(rec, cpu);
+
+		if (!page)
+			continue;
+		least = !least || page->ring_bytes < least ? page->ring_bytes : least;
+		most = page->ring_bytes > most ? page->ring_bytes : most;
+	}
+	if (!most)
+		least = most = btsrec_root(rec)->ring_bytes;
+	out_dec(out, least, 0);
+	if (least != most) {
+		out_literal(out, " to ");
+		out_dec(out, most, 0);
+	}
+	out_literal(out, " bytes per CPU\n");
+}
+
 static void text_root(struct out *out, struct btsrec *rec)
 {
 	const struct btsrec_root *root = btsrec_root(rec);
@@ -172,8 +195,7 @@ static void text_root(struct out *out, struct btsrec *rec)
 	text_key(out, "mode:");
 	out_str(out, info_mode_str(root->mode));
 	out_literal(out, ", ");
-	out_dec(out, root->ring_bytes, 0);
-	out_literal(out, " bytes per CPU\n");
+	text_ring_bytes(out, rec);
 	info_source_text(out, rec);
 	info_left_out_text(out, rec);
 	text_errata(out, root->errata);

@@ -26,7 +26,7 @@
  * adds fields in reserved space or at the end, or adds annotation kinds.
  */
 #define BTSREC_ABI_MAJOR	1
-#define BTSREC_ABI_MINOR	8
+#define BTSREC_ABI_MINOR	9
 
 /* --- Constants ---------------------------------------------------------- */
 
@@ -157,7 +157,9 @@ struct btsrec_root {
 	__u32 tsc_khz;			/* at load; 0: unknown */
 	__u64 generation;		/* realtime ns at load: differs between reloads */
 	__u64 poison;			/* BTSREC_POISON */
-	__u64 ring_bytes;		/* of each CPU; multiple of record_bytes */
+	/* of each CPU; multiple of record_bytes.  Since 1.9: of CPUs that ring_bytes= did not name
+	 * at load; what counts is that of the CPU page */
+	__u64 ring_bytes;
 	/* one point in time in three clocks, taken at load */
 	__u64 anchor_tsc;
 	__u64 anchor_realtime_ns;

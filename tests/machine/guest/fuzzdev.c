@@ -35,7 +35,7 @@
 
 static const char *const verbs[] = { "arm", "disarm", "freeze", "hold", "release", "mark",
 				      "freeze_on", "cpus", "tasks", "max_rate", "on_trigger",
-				      "taken" };
+				      "taken", "ring_bytes" };
 static const size_t lengths[] = { 0, 1, 2, 4, 5, 31, 270, 271, 272, 273, 4095, 4096, MAX_BYTES };
 
 static uint64_t random_state;

@@ -8,6 +8,9 @@ without. Then it is unloaded, and what it was given it must have given back: bts
 events, hooks and so on; DEBUGCTL, IA32_DS_AREA, the DS area and the page tables of the
 cpu_entry_area are what they were before. At the end it must load and arm.
 
+Then rings of another size are asked for while armed, and again each call fails once: the CPU keeps
+its ring and records on, or cannot begin, and has said so; what is held is what was held before.
+
 Before that it is refused once for another reason, with ftrace switched off, and says what
 to do about that.
 
@@ -30,6 +33,9 @@ from errors import Failure
 from scenarios import perf_check
 
 SUMMARY = "every call that can fail fails once: refused with a sentence, nothing leaked"
+
+# Two pages.
+OTHER_SIZE = "8K"
 
 # The function in which the kernel itself warns of it; the compiler may have it inlined.
 CANNOT_UNHOOK = "(disarm|disable)_kprobe"
@@ -65,10 +71,50 @@ unhook() {
 }
 """
 
-SCRIPT = UNHOOK + """
+# $1: the size that there is, $2: of another number of pages. What fails first is memory: then each
+# CPU that has not changed records on in its old ring.
+RESIZE = """
+to_size() { echo "ring_bytes $1" >/dev/btsrec; }
+all_record() { [ "$(grep -c '^cpu[0-9]*: armed' /dev/btsrec)" = "$(nproc)" ]; }
+resize() {
+	load || fail "does not load"
+	held=$(cat $fails/held)
+	n=0
+	while :; do
+		n=$((n + 1))
+		dmesg -c >/dev/null
+		echo $n >$fails/nth
+		to_size $2 2>/dev/null
+		status=$?
+		what=$(cat $fails/failed)
+		echo 0 >$fails/nth
+		[ "$what" = none ] && break
+		[ $status != 0 ] || fail "resizing, call $n, $what: failed without an error"
+		verdict=$(dmesg | sed -n 's/.*btsrec: Not/Not/p')
+		echo "$verdict" | grep -qE "$wants_memory" || fail "resizing, call $n, $what: $(dmesg)"
+		case $verdict in
+		"Not resized: "*) all_record || fail "resizing, call $n, $what: $(cat /dev/btsrec)" ;;
+		esac
+		echo "$n $what: $verdict" >>/tmp/results
+		echo arm >/dev/btsrec || fail "resizing, call $n, $what: does not arm"
+		all_record || fail "resizing, call $n, $what: not all record again"
+		to_size $1 || fail "resizing, call $n, $what: does not go back"
+		[ "$(cat $fails/held)" = "$held" ] ||
+			fail "resizing, call $n, $what: before: $held; now: $(cat $fails/held)"
+	done
+	[ $status = 0 ] || fail "not resized although nothing failed"
+	to_size $1
+	[ "$(cat $fails/held)" = "$held" ] || fail "resized: before: $held; now: $(cat $fails/held)"
+	rmmod btsrec || fail "cannot unload"
+	what=resizing
+	clean
+}
+"""
+
+SCRIPT = UNHOOK + RESIZE + """
 fails=/sys/module/btsfail/parameters
 state() { cat /sys/module/btsmsr/parameters/state /sys/module/btstables/parameters/used; }
-load() { /bin/load /modules/btsrec.ko "ring_bytes=%s console_records=4 pti=map on_trigger=copy"; }
+load() { /bin/load /modules/btsrec.ko "ring_bytes=%(size)s console_records=4 pti=map on_trigger=copy"; }
 clean() {
 	[ "$(cat $fails/held)" = none ] || fail "call $n, $what: left over: $(cat $fails/held)"
 	[ "$(state)" = "$before" ] || fail "call $n, $what: before: $before; after: $(state)"
@@ -121,6 +167,7 @@ cat $fails/held
 rmmod btsrec || fail "cannot unload"
 what=nothing
 clean
+resize %(size)s %(other)s
 unhook
 what=unhooking
 clean
@@ -223,14 +270,14 @@ def run(context):
         return
     modules = [context.guest_module(name) for name in ("btsmsr", "btstables")]
     machine = perf_check.boot(
-        context, SCRIPT % options.ring_bytes, *modules,
+        context, SCRIPT % {"size": options.ring_bytes, "other": OTHER_SIZE}, *modules,
         files=[("modules/btsrec.ko", context.recorder.read_bytes()),
                *[(f"modules/{name}.ko", context.guest_module(name).read_bytes())
                  for name in ("btsfail", "btsunhook")],
                ("bin/load", context.guest_program("load.c"))],
         append="pti=on" if options.pti else "nopti")
     with machine:
-        machine.expect_finish(context.seconds(300), due=CANNOT_UNHOOK)
+        machine.expect_finish(context.seconds(600), due=CANNOT_UNHOOK)
         machine.quit()
     needed = [name for name in NEEDED if name != "vmap" or not options.pti]
     _report(context, machine.files["results"].decode(), needed)

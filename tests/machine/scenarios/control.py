@@ -31,6 +31,7 @@ REFUSED = (
     "ring_bytes=", "ring_bytes=1M1", "ring_bytes=1E",
     # 2^64 and 1 MiB; 2^44 and 1 MiB in units of it.
     "ring_bytes=18446744073710600192", "ring_bytes=17592186044417M",
+    "ring_bytes=1M,8000:1M", "ring_bytes=1M,0-1", "ring_bytes=0-1", "ring_bytes=1M,1-0:1M",
     "mode=", "mode=ALL", "mode=kernel,user", f"mode={'a' * 300}", "pti=", "oops=never",
     "tasks=", "tasks=x", "tasks=process:-1", "tasks=comm:", "tasks=cgroup:/none",
     "max_rate=-1", "max_rate=999", "max_rate=x", "max_rate=100000001",
@@ -39,6 +40,7 @@ REFUSED = (
 )
 ACCEPTED = ("tasks=all", "tasks=process:1,comm:x,cgroup:/", "max_rate=1000", "cpus=all", "cpus=0-1",
             "cpus=1", "ring_bytes=768", "ring_bytes=0x300", "ring_bytes=1k",
+            "ring_bytes=1M,0-1:2M,1:768", "ring_bytes=0:768",
             "console_records=4294967295")
 
 SCRIPT = """

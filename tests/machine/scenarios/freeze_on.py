@@ -243,7 +243,7 @@ free_kib() { grep '^MemFree:' /proc/meminfo | tr -dc 0-9; }
 echo arm >$device || fail "does not arm"
 before=$(free_kib)
 echo "on_trigger copy" >$device || fail "no memory for copies"
-echo "memory: $((before - $(free_kib))) KiB for rings of $(field ring_bytes) bytes"
+echo "memory: $((before - $(free_kib))) KiB for rings of $(field ring_sizes) bytes"
 start_work
 hurry
 %s
@@ -342,8 +342,8 @@ def add_options(parser):
     parser.add_argument("--copied", metavar="LIST",
                         help="copies of these only, with the default " + ", ".join(COPIED))
     parser.add_argument("--copies", type=int, help="copies only, so many in a row (4)")
-    parser.add_argument("--ring-bytes", type=int, default=RING_BYTES,
-                        help=f"of each CPU ({RING_BYTES})")
+    parser.add_argument("--ring-bytes", default=str(RING_BYTES), metavar="LIST",
+                        help=f"of each CPU, or as the parameter has it ({RING_BYTES})")
     parser.add_argument("--keep", action="store_true", help="keep the dumps")
 
 
@@ -358,7 +358,7 @@ def _forget_since(log: truth.Log, branches: list[truth.Branch], name: str):
     raise Failure(f"{name}: CPU {log.cpu} never recorded the newest {len(newest)} branches")
 
 
-def _check_history(machine, cpu: int, name: str, events, ring_bytes: int,
+def _check_history(machine, cpu: int, name: str, events, nr_slots: int,
                    is_now=True) -> truth.Log:
     """The history equals the log up to now, or up to some time."""
     log = truth.Log(machine.model_dir / f"cpu{cpu}.log")
@@ -368,13 +368,13 @@ def _check_history(machine, cpu: int, name: str, events, ring_bytes: int,
     if not is_now:
         _forget_since(log, branches, name)
     truth.compare(f"{name}: CPU {cpu}", branches, log,
-                  log.in_ring(ring_bytes // truth.RECORD_SLOT_BYTES, events))
+                  log.in_ring(nr_slots, events))
     return log
 
 
 def _check_histories(context, machine, name: str, histories, is_now=True) -> dict[int, truth.Log]:
     logs = {cpu: _check_history(machine, cpu, name, histories.get(cpu, []),
-                                context.options.ring_bytes, is_now)
+                                truth.ring_slots(context.options.ring_bytes, cpu), is_now)
             for cpu in range(context.options.cpus)}
     context.say(f"{name}: {sum(map(len, histories.values()))} events equal")
     return logs

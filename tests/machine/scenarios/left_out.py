@@ -21,19 +21,8 @@ SUMMARY = "cpus=: the others do not record; changed while armed, with CPUs that 
 RING_BYTES = 32 << 20
 ROUNDS = 3
 
-SCRIPT = workload.SHELL + """
-device=/dev/btsrec
+SCRIPT = workload.SHELL + workload.SAYS + """
 cpu1=/sys/devices/system/cpu/cpu1/online
-# says LINE...: lines of the device that must be there; "!LINE": must not.
-says() {
-	local line
-	for line in "$@"; do
-		case $line in
-		!*) grep "^${line#!}" $device && fail "$line: $(cat $device)" ;;
-		*) grep -q "^$line" $device || fail "no $line: $(cat $device)" ;;
-		esac
-	done
-}
 (while :; do taskset 2 seq 1 30 | md5sum >/dev/null; usleep 50000; done) &
 says "cpus: 0" "left_out: 1" "cpu0: armed" "!cpu1:"
 usleep 100000

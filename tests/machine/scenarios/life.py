@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Arm, disarm, unload and load again under load; BTS must be off whenever it should be.
+"""Arm, disarm, resize, unload and load again under load; BTS must be off whenever it should be.
 
 After each unloading the page tables of the cpu_entry_area, and each CPU's DEBUGCTL,
 IA32_DS_AREA and DS area must be what they were before the loading, and nothing of the
@@ -56,6 +56,9 @@ while [ $round -lt %(rounds)d ]; do
 		echo "mark nothing to see" >/dev/btsrec 2>/dev/null
 		echo arm >/dev/btsrec || fail "arming again, round $round"
 		echo "mark round $round" >/dev/btsrec || fail "marking, round $round"
+		for size in %(ring)s,0:96K 64K %(ring)s; do
+			echo "ring_bytes $size" >/dev/btsrec || fail "resizing to $size, round $round"
+		done
 	done
 	rmmod btsrec || fail "unloading, round $round"
 	[ "$(state)" = "$state_before" ] || fail "after: $(state); before: $state_before"

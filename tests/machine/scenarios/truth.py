@@ -58,11 +58,13 @@ RINGS = [
     Ring("1000"),  # 41 records
     Ring("98328"),  # 4097 records
     Ring("256K"),
+    Ring("64K,1:3M"),
+    Ring("0:3M,1-1:1000,0:65537"),
 ]
 
 
 def add_options(parser):
-    parser.add_argument("--repeat", type=int, default=1, help="boots (1); 10 is a full run")
+    parser.add_argument("--repeat", type=int, default=1, help="boots (1); 12 is a full run")
     parser.add_argument("--ring-bytes", metavar="SIZE", help="this ring only")
     parser.add_argument("--first", type=int, default=0, help="ring of the list to begin with (0)")
     parser.add_argument("--pti", action="store_true", help="with page-table isolation")
@@ -93,13 +95,14 @@ def _compare_cpu(cpu, histories, crash_branches, log, nr_slots) -> int:
     return count
 
 
-def _check_last_words(context, machine):
+def _check_last_words(context, machine, ring: Ring):
     """What the kernel log says about the recorder at the end."""
     status = _status(machine)
     said = re.search(r"Recording stopped at the fault on CPU \d+; the newest branches of (\d+) "
-                     r"CPUs, (\d+) bytes each, are in memory, root_pa=(0x\w+)",
+                     r"CPUs, (\d+) bytes, are in memory, root_pa=(0x\w+)",
                      machine.console())
-    wanted = (str(context.options.cpus), status["ring_bytes"], status["root_pa"])
+    slots = [truth.ring_slots(ring.size, cpu) for cpu in range(context.options.cpus)]
+    wanted = (str(len(slots)), str(sum(slots) * truth.RECORD_SLOT_BYTES), status["root_pa"])
     if not said or said.groups() != wanted:
         raise Failure(f"the kernel log says {said and said[0]}, not {wanted}")
 
@@ -118,15 +121,15 @@ def _one(context, number: int, ring: Ring) -> str:
         machine.quit()
     if bool(machine.files["pti"]) != options.pti:
         raise Failure(f"the guest's kernel says of PTI: {machine.files['pti']}")
-    _check_last_words(context, machine)
-    nr_slots = int(_status(machine)["ring_bytes"], 0) // truth.RECORD_SLOT_BYTES
+    _check_last_words(context, machine, ring)
     histories = dump.events(context, path)
     _check_wrapped(histories, ring)
     crash_branches = None
     if not context.options.no_crash:
         crash_branches = truth.branches_of_text(dump.crash(context, path, "bts show"))
     counts = [_compare_cpu(cpu, histories, crash_branches,
-                           truth.Log(machine.model_dir / f"cpu{cpu}.log"), nr_slots)
+                           truth.Log(machine.model_dir / f"cpu{cpu}.log"),
+                           truth.ring_slots(ring.size, cpu))
               for cpu in range(context.options.cpus)]
     for log in machine.model_dir.glob("cpu*.log"):
         if not context.options.keep:
@@ -134,7 +137,7 @@ def _one(context, number: int, ring: Ring) -> str:
     if not context.options.keep:
         path.unlink()
     offset = re.search(r"Kernel Offset: (\S+)", machine.console())
-    context.say(f"{number}: ring {ring.size} ({nr_slots} slots, "
+    context.say(f"{number}: ring {ring.size} ("
                 f"{'wrapped' if ring.wraps else 'not wrapped'}), KASLR "
                 f"{offset.group(1) if offset else 'none'}: records equal by CPU: "
                 f"{', '.join(map(str, counts))}")

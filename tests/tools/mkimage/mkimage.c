@@ -15,9 +15,10 @@
  *	symbol_name.
  *   vmcoreinfo [none] [pa=PA] [phys_base=BYTES]
  *	Without it the note says where the root is.
- *   cpu N [FIELD=VALUE]...
- *	Later statements are about this CPU.  FIELD as above, struct btsrec_cpu;
- *	"offset=BYTES" sets the index of a CPU that is not frozen.
+ *   cpu N [ring=RECORDS] [FIELD=VALUE]...
+ *	Later statements are about this CPU.  Its ring is that of the root if not said
+ *	otherwise the first time.  FIELD as above, struct btsrec_cpu; "offset=BYTES" sets
+ *	the index of a CPU that is not frozen.
  *   branch FROM TO [p]		one record
  *   fill COUNT FROM TO STEP	COUNT records, each STEP further on
  *   records FILE FIRST COUNT	COUNT records of FILE, which has 24 bytes for each

@@ -40,6 +40,7 @@ struct cpu {
 	struct btsrec_cpu *page;
 	uint64_t *ds;
 	uint64_t *list_pages[BTSREC_MAX_LIST_PAGES];
+	uint64_t nr_slots;
 	uint64_t head;		/* next slot */
 	int64_t index_offset;	/* -1: from head */
 };
@@ -60,7 +61,6 @@ struct image {
 	struct btsrec_module *modules;
 	struct cpu cpus[MAX_CPUS];
 	struct cpu *cpu;
-	uint64_t nr_slots;
 	struct change before_crc[MAX_CHANGES], after_crc[MAX_CHANGES];
 	size_t nr_before_crc, nr_after_crc;
 	struct symbol symbols[MAX_SYMBOLS];

@@ -9,7 +9,7 @@ uint64_t *ring_page_pa(struct cpu *cpu, uint64_t page)
 	return &cpu->list_pages[page / BTSREC_PAS_PER_PAGE][page % BTSREC_PAS_PER_PAGE];
 }
 
-static void root_init(void)
+static void root_init(uint64_t nr_slots)
 {
 	struct btsrec_root *root = image.root;
 
@@ -25,7 +25,7 @@ static void root_init(void)
 	root->tsc_khz = 2000000;
 	root->generation = 1700000000000000000;
 	root->poison = BTSREC_POISON;
-	root->ring_bytes = image.nr_slots * BTSREC_RECORD_BYTES;
+	root->ring_bytes = nr_slots * BTSREC_RECORD_BYTES;
 	root->symbol_kva = 0xffffffff81000000;
 	root->page_offset_kva = 0xffff888000000000;
 	memcpy(root->symbol_name, "_stext", sizeof("_stext"));
@@ -39,21 +39,20 @@ void do_root(struct statement *statement)
 	if (image.root)
 		die("a second root");
 	image.next_pfn = 1;
-	image.nr_slots = value_of(statement, "ring", 64);
 	image.root = at_pa(alloc_page());
 	image.root->self_pa = BTSREC_PAGE_BYTES;
 	image.root->cpu_dir_pa[0] = alloc_page();
 	image.dir = at_pa(image.root->cpu_dir_pa[0]);
 	image.root->nr_cpu_ids = (uint32_t)value_of(statement, "cpus", 1);
 	image.vmcoreinfo_pa = image.root->self_pa;
-	root_init();
+	root_init(value_of(statement, "ring", 64));
 	set_fields(image.root, root_fields, statement, "cpus ring");
 }
 
 /* Pages of a ring lie in descending order, so that no reader relies on more. */
 static void ring_init(struct cpu *cpu)
 {
-	uint64_t nr_pages = (image.root->ring_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
+	uint64_t nr_pages = (cpu->page->ring_bytes + BTSREC_PAGE_BYTES - 1) / BTSREC_PAGE_BYTES;
 	uint64_t poison[BTSREC_PAS_PER_PAGE], i;
 
 	cpu->page->nr_ring_pages = (uint32_t)nr_pages;
@@ -75,7 +74,7 @@ static void ring_init(struct cpu *cpu)
 	}
 }
 
-static void cpu_init(struct cpu *cpu, uint32_t number)
+static void cpu_init(struct cpu *cpu, uint32_t number, uint64_t nr_slots)
 {
 	uint64_t pa = alloc_page();
 
@@ -86,7 +85,8 @@ static void cpu_init(struct cpu *cpu, uint32_t number)
 	cpu->page->root_pa = image.root->self_pa;
 	cpu->page->constant_bytes = BTSREC_CPU_LIVE_OFFSET;
 	cpu->page->ring_kva = 0xffffc90000000000 + number * 0x10000000ULL;
-	cpu->page->ring_bytes = image.root->ring_bytes;
+	cpu->nr_slots = nr_slots;
+	cpu->page->ring_bytes = nr_slots * BTSREC_RECORD_BYTES;
 	cpu->page->ds_kva = 0xfffffe0000010000 + number * 0x40000ULL;
 	cpu->page->ds_pa = alloc_page();
 	cpu->ds = at_pa(cpu->page->ds_pa);
@@ -104,9 +104,10 @@ void do_cpu(struct statement *statement)
 		die("there is no CPU %llu", (unsigned long long)number);
 	image.cpu = &image.cpus[number];
 	if (!image.cpu->page)
-		cpu_init(image.cpu, (uint32_t)number);
+		cpu_init(image.cpu, (uint32_t)number,
+			 value_of(statement, "ring", image.root->ring_bytes / BTSREC_RECORD_BYTES));
 	image.cpu->index_offset = (int64_t)value_of(statement, "offset", UINT64_MAX);
-	set_fields(image.cpu->page, cpu_fields, statement, "offset");
+	set_fields(image.cpu->page, cpu_fields, statement, "offset ring");
 }
 
 void do_module(struct statement *statement)

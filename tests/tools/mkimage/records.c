@@ -21,14 +21,14 @@ static void ring_write(struct cpu *cpu, uint64_t offset, const void *from, size_
 
 static void slot_write(uint64_t slot, const struct btsrec_record *record)
 {
-	ring_write(image.cpu, slot % image.nr_slots * BTSREC_RECORD_BYTES, record,
+	ring_write(image.cpu, slot % image.cpu->nr_slots * BTSREC_RECORD_BYTES, record,
 		   sizeof(*record));
 }
 
 static void slot_append(const struct btsrec_record *record)
 {
 	slot_write(image.cpu->head, record);
-	image.cpu->head = (image.cpu->head + 1) % image.nr_slots;
+	image.cpu->head = (image.cpu->head + 1) % image.cpu->nr_slots;
 }
 
 void do_branch(struct statement *statement)
@@ -116,7 +116,7 @@ static void annotate(struct statement *statement, unsigned int kind, const void 
 	if (word_of(statement, "pending"))
 		return;
 	cpu->annot_end++;
-	image.cpu->head = (image.cpu->head + nr_parts) % image.nr_slots;
+	image.cpu->head = (image.cpu->head + nr_parts) % image.cpu->nr_slots;
 	set_context(kind, bytes, nr_parts);
 }
 

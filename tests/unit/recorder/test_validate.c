@@ -68,14 +68,14 @@ END_TEST
 START_TEST(root_of_another_major)
 {
 	ROOT_FAILS(root->version_major = 2, BTSREC_ERR_VERSION,
-		   "version 2.8, this decoder reads 1.x");
+		   "version 2.9, this decoder reads 1.x");
 	ROOT_FAILS(root->version_major = 0; root->version_minor = 7, BTSREC_ERR_VERSION, "0.7");
 }
 END_TEST
 
 START_TEST(root_of_a_newer_minor)
 {
-	ROOT_PASSES(root->version_minor = 9; root->root_bytes = 4096; root->cpu_bytes = 2048;
+	ROOT_PASSES(root->version_minor = 10; root->root_bytes = 4096; root->cpu_bytes = 2048;
 		    root->errata = ~0U; root->reserved1[0] = 5; root->flags = ~0U;
 		    root->mode = 9);
 }
@@ -186,7 +186,12 @@ END_TEST
 
 START_TEST(cpu_ring)
 {
-	CPU_FAILS(cpu->ring_bytes += 24, "ring of 12528 bytes, the root says 12504");
+	CPU_FAILS(root->version_minor = 8;
+		  cpu->ring_bytes += 24, "ring of 12528 bytes, the root says 12504");
+	CPU_FAILS(cpu->ring_bytes += 8, "rings of 12512 bytes: no whole records");
+	CPU_FAILS(cpu->ring_bytes = 0, "no whole records");
+	CPU_FAILS(cpu->ring_bytes = (128ULL << 20) + 16, "too large");
+	CPU_FAILS(cpu->ring_bytes = 5 * 4080, "4 pages for a ring of 20400 bytes");
 	CPU_FAILS(cpu->ring_kva += 24, "ring is mapped at");
 	CPU_FAILS(cpu->ring_kva = 0x1000, "ring is mapped at 0x0000000000001000");
 	CPU_FAILS(cpu->ring_kva = 0xfeffffffffff0000ULL, "ring is mapped at");
@@ -196,6 +201,20 @@ START_TEST(cpu_ring)
 	CPU_FAILS(cpu->nr_list_pages = 0, "0 list pages");
 	CPU_FAILS(cpu->nr_list_pages = 2; cpu->list_pa[1] = 0x7000, "2 list pages");
 	CPU_FAILS(cpu->list_pa[0] = 0x7001, "list page 0 is at 0x7001");
+}
+END_TEST
+
+/* Since 1.9. */
+START_TEST(cpu_ring_of_its_own_size)
+{
+	setup();
+	cpu->ring_bytes -= 24;
+	fixture_seal(fix);
+	btsrec_ck_ok(validate_cpu(cpu, root, 1, FIX_CPU_PA(1), &why));
+	root->version_minor = 8;
+	btsrec_ck_fails(validate_cpu(cpu, root, 1, FIX_CPU_PA(1), &why), BTSREC_ERR_CORRUPT,
+			why.text, "ring of 12480 bytes, the root says 12504");
+	teardown();
 }
 END_TEST
 
@@ -333,5 +352,5 @@ END_TEST
 BTSREC_CK_MAIN("validate", root_is_no_root, root_is_a_copy, root_of_another_major,
 	       root_of_a_newer_minor, root_checksum, root_live_part_is_not_in_the_checksum,
 	       root_sizes, root_counts, root_ring_size, root_addresses, cpu_identity,
-	       cpu_checksum, cpu_ring, cpu_ds_area, cpu_ds_area_inside_a_page, modules,
+	       cpu_checksum, cpu_ring, cpu_ring_of_its_own_size, cpu_ds_area, cpu_ds_area_inside_a_page, modules,
 	       cpu_live_part, cpu_live_frozen_is_quiet, root_live_part)
