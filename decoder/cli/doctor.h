@@ -34,8 +34,7 @@ enum doctor_level {
  * @device_errno: why /dev/btsrec could not be read; 0: it was.
  * @state: "armed" and so on, as /dev/btsrec says; "": not known.
  * @nr_cpus: with a ring.
- * @ring_bytes: of each CPU whose own size the module does not tell; @rings_bytes: the sum of those
- *	that it tells.
+ * @ring_bytes: of a CPU without a size in its line; @rings_bytes: the sum of those in the lines.
  * @nr_annotations: task switches and the like, of all CPUs, since arming; wraps never.
  * @nr_skipped: annotations that were wanted and not written.
  * @nr_missing_hooks: hooks that the recorder does without; @missing_hooks: the names of the
