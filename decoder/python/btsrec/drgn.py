@@ -5,7 +5,7 @@
 >>> history(prog).summary()
 
 Memory is read through the program, so whatever drgn opens is read, and addresses of a history
-become drgn objects.  Tried with drgn 0.0.22.
+become drgn objects.  Tried with drgn 0.0.22, 0.0.31 and 0.3.0.
 """
 
 import drgn
