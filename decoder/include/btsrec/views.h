@@ -64,8 +64,8 @@ struct btsrec_filter {
 /**
  * struct btsrec_show - what btsrec_show() prints; it grows, see base.h
  *
- * With @thread there are no @cpus and no @newest_first, and @filter names no other
- * thread.  With @fold, @max_events are lines, and there is no @newest_first.
+ * With @thread there is no @newest_first, and @filter names no other thread; only what it
+ * did on @cpus is printed.  With @fold, @max_events are lines, and there is no @newest_first.
  */
 struct btsrec_show {
 	size_t size;		/* sizeof(struct btsrec_show) */

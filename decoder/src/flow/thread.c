@@ -27,7 +27,7 @@ static bool counts_events(const char *when)
 	return when && !strncmp(when, "n:", 2);
 }
 
-enum btsrec_status thread_check(struct btsrec *rec, const char *pid, const unsigned int *cpus,
+enum btsrec_status thread_check(struct btsrec *rec, const char *pid,
 				const struct btsrec_filter *filter, uint32_t *ret_pid)
 {
 	const char *why = NULL;
@@ -37,8 +37,6 @@ enum btsrec_status thread_check(struct btsrec *rec, const char *pid, const unsig
 			       pid);
 	if (!*ret_pid)
 		why = "each CPU has a thread 0 of its own: choose a CPU and thread 0 there";
-	else if (cpus)
-		why = "a thread is followed over all CPUs: leave out the choice of CPUs";
 	else if (filter && (filter->pids || filter->tgids || filter->comm))
 		why = "one thread is followed: leave out the other choices of threads";
 	else if (filter && (counts_events(filter->from) || counts_events(filter->to)))

@@ -37,12 +37,12 @@ struct thread {
 
 /**
  * thread_check() - is @pid, a text, a thread that can be followed?  Before any output
- * @cpus, @filter: what else is wanted.
+ * @filter: what else is wanted; NULL: nothing.
  *
  * Return: BTSREC_OK; BTSREC_ERR_INVAL: no number, the idle thread, since each CPU has its own; or
  * with a choice of CPUs, of threads or of event numbers.
  */
-enum btsrec_status thread_check(struct btsrec *rec, const char *pid, const unsigned int *cpus,
+enum btsrec_status thread_check(struct btsrec *rec, const char *pid,
 				const struct btsrec_filter *filter, uint32_t *ret_pid);
 
 /**

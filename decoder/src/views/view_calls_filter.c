@@ -97,6 +97,9 @@ enum calls_wish calls_wish(struct calls *view, const struct calltree_line *line)
 	if (view->followed)
 		wanted->event_filter = &view->followed->event_filters[view->cpu];
 	filter = &wanted->event_filter->filter;
+	if (view->followed && !view_thread_wants(view->followed, view->cpu) &&
+	    line->kind != CALLTREE_THREAD)
+		return CALLS_SKIP;
 	switch (line->kind) {
 	case CALLTREE_THREAD:
 		return wish_thread(wanted, calltree_side(&view->tree, line));

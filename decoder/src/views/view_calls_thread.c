@@ -19,16 +19,18 @@ static struct filter_window wanted_of(const struct interval *interval,
 }
 
 /* Where the newest events begin, as many as are wanted; with the first if there are no more. */
-static void find_newest(const struct intervals *intervals, uint64_t max_events,
+static void find_newest(const struct view_thread *followed, uint64_t max_events,
 			struct calltree_part *part)
 {
+	const struct intervals *intervals = &followed->thread.intervals;
 	size_t i = intervals->nr;
 
 	while (max_events && i--) {
 		struct filter_window wanted = wanted_of(&intervals->list[i], part->windows);
 		uint64_t nr = 0;
 
-		if (wanted.first_n < wanted.end_n)
+		if (wanted.first_n < wanted.end_n &&
+		    view_thread_wants(followed, intervals->list[i].cpu))
 			nr = wanted.end_n - wanted.first_n;
 		if (nr >= max_events) {
 			part->first_interval = i;
@@ -71,7 +73,7 @@ static enum btsrec_status read_tree(struct calls *view, struct view_thread *foll
 	status = find_windows(followed, windows);
 	if (status)
 		return status;
-	find_newest(&followed->thread.intervals, view->opts->max_events, &part);
+	find_newest(followed, view->opts->max_events, &part);
 	return calltree_read_thread(&view->tree, &followed->thread, &view->places, &part);
 }
 
@@ -84,6 +86,8 @@ enum btsrec_status calls_thread(void *arg)
 	enum btsrec_status status;
 
 	status = view_thread_open(&followed, rec, view->opts->thread, view->opts->filter, true);
+	if (!status)
+		status = view_thread_choose(&followed, view->opts->cpus, view->opts->nr_cpus);
 	if (!status)
 		status = view_thread_rings(&followed, &view->renderer, view->format);
 	if (!status)

@@ -224,6 +224,8 @@ static enum btsrec_status insns_pass(struct insns *view, struct view_thread *all
 	thread_rewind(&all->thread);
 	for (size_t i = 0; i < all->thread.intervals.nr && !status; i++) {
 		view->interval = &all->thread.intervals.list[i];
+		if (!view_thread_wants(all, view->interval->cpu))
+			continue;
 		view->interval_before = view_thread_before(all, i);
 		status = view_thread_select(all, view->interval->cpu, &view->event_filter,
 					    &view->fault);
@@ -253,6 +255,8 @@ static enum btsrec_status insns_thread(void *arg)
 
 	status = view_thread_open(&all, view->renderer.rec, view->opts->thread,
 				  view->opts->filter, true);
+	if (!status)
+		status = view_thread_choose(&all, view->opts->cpus, view->opts->nr_cpus);
 	if (!status)
 		status = view_thread_rings(&all, &view->renderer, view->format);
 	if (!status && view->opts->max_events)

@@ -154,7 +154,7 @@ static enum btsrec_status show_check(struct btsrec *rec, const struct btsrec_sho
 	if (opts->newest_first)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "one thread over all CPUs is printed oldest first only");
-	return thread_check(rec, opts->thread, opts->cpus, opts->filter, &pid);
+	return thread_check(rec, opts->thread, opts->filter, &pid);
 }
 
 /* A line that was lost for lack of memory is what failed. */

@@ -46,7 +46,8 @@ static enum btsrec_status show_pass(struct show *show, struct view_thread *view)
 
 	thread_rewind(&view->thread);
 	for (size_t i = 0; i < view->thread.intervals.nr && !status; i++)
-		status = show_interval(show, view, i);
+		if (view_thread_wants(view, view->thread.intervals.list[i].cpu))
+			status = show_interval(show, view, i);
 	return status;
 }
 
@@ -70,6 +71,8 @@ enum btsrec_status show_thread(struct show *show)
 
 	status = view_thread_open(&view, show->renderer.rec, show->opts->thread, &show->filter,
 				  false);
+	if (!status)
+		status = view_thread_choose(&view, show->opts->cpus, show->opts->nr_cpus);
 	if (!status)
 		status = view_thread_rings(&view, &show->renderer, show->format);
 	if (!status && show->opts->max_events)

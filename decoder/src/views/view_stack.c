@@ -474,8 +474,11 @@ static enum btsrec_status stack_check(struct btsrec *rec, const struct btsrec_st
 	if (opts->thread && opts->at)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "the stack of a thread is the one at its end: leave out the events");
+	if (opts->thread && opts->cpus)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "the stack of a thread is from all "
+			       "CPUs: leave out the choice of CPUs");
 	if (opts->thread)
-		return thread_check(rec, opts->thread, opts->cpus, NULL, &pid);
+		return thread_check(rec, opts->thread, NULL, &pid);
 	return cpus_check(rec, opts->cpus, opts->nr_cpus);
 }
 

@@ -15,7 +15,7 @@ enum btsrec_status view_thread_check(struct btsrec *rec, const unsigned int *cpu
 	if (!status)
 		status = event_filter_check(rec, filter);
 	if (!status && thread)
-		status = thread_check(rec, thread, cpus, filter, &pid);
+		status = thread_check(rec, thread, filter, &pid);
 	return status;
 }
 
@@ -34,13 +34,27 @@ enum btsrec_status view_thread_open(struct view_thread *view, struct btsrec *rec
 	view->ready = calloc(nr_cpus + 1, sizeof(*view->ready));
 	if (!view->event_filters || !view->ready)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	status = thread_check(rec, pid, NULL, NULL, &number);
+	status = thread_check(rec, pid, NULL, &number);
 	if (!status)
 		status = thread_open(&view->thread, rec, number, prove);
 	if (!status && !view->thread.intervals.nr)
 		status = msg_set(&rec->msg, BTSREC_ERR_INVAL, "no history has a thread %u",
 				 number);
 	return status;
+}
+
+enum btsrec_status view_thread_choose(struct view_thread *view, const unsigned int *cpus,
+				      size_t nr_cpus)
+{
+	const struct intervals *intervals = &view->thread.intervals;
+
+	view->cpus = cpus;
+	view->nr_cpus = nr_cpus;
+	for (size_t i = 0; i < intervals->nr; i++)
+		if (view_thread_wants(view, intervals->list[i].cpu))
+			return BTSREC_OK;
+	return msg_set(&view->thread.rec->msg, BTSREC_ERR_INVAL,
+		       "the history of no chosen CPU has a thread %u", intervals->pid);
 }
 
 enum btsrec_status view_thread_select(struct view_thread *view, unsigned int cpu,
@@ -73,7 +87,7 @@ enum btsrec_status view_thread_rings(const struct view_thread *view, struct rend
 	struct session_ring ring;
 
 	for (unsigned int cpu = 0; cpu < view->thread.nr_lanes && !status; cpu++) {
-		if (!format->cpu || !ran_on(&view->thread.intervals, cpu))
+		if (!format->cpu || !view_thread_wants(view, cpu) || !ran_on(&view->thread.intervals, cpu))
 			continue;
 		status = session_ring(r->rec, cpu, &ring);
 		if (!status)

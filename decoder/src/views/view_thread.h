@@ -11,12 +11,15 @@
  * struct view_thread - a thread that is followed
  * @event_filters: by CPU; valid where @ready.  Both owned.
  * @filter: what else is wanted; its texts are the caller's.
+ * @cpus: NULL: all CPUs; else @nr_cpus of them, whose events are printed; borrowed.
  */
 struct view_thread {
 	struct thread thread;
 	struct event_filter *event_filters;
 	bool *ready;
 	struct btsrec_filter filter;
+	const unsigned int *cpus;
+	size_t nr_cpus;
 };
 
 /**
@@ -40,6 +43,26 @@ enum btsrec_status view_thread_check(struct btsrec *rec, const unsigned int *cpu
 enum btsrec_status view_thread_open(struct view_thread *view, struct btsrec *rec,
 				    const char *pid, const struct btsrec_filter *filter,
 				    bool prove);
+
+/**
+ * view_thread_choose() - print only what ran on these CPUs
+ * @cpus: NULL: all CPUs; else @nr_cpus of them; borrowed.
+ *
+ * The thread is followed over all of them nevertheless.
+ *
+ * Return: BTSREC_ERR_INVAL: it ran on none of them, as far as the histories show.
+ */
+enum btsrec_status view_thread_choose(struct view_thread *view, const unsigned int *cpus,
+				      size_t nr_cpus);
+
+/** view_thread_wants() - is what ran on @cpu to be printed? */
+static inline bool view_thread_wants(const struct view_thread *view, unsigned int cpu)
+{
+	for (size_t i = 0; i < view->nr_cpus && view->cpus; i++)
+		if (view->cpus[i] == cpu)
+			return true;
+	return !view->cpus;
+}
 
 /**
  * view_thread_select() - the filter and the fault of @cpu, on which the thread ran
