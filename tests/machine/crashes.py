@@ -59,6 +59,8 @@ class Kind:
     @verdict: the rule that must fire there, and the function of its "ip", if it has one, with
         " or " between; empty: any.
     @locks: a pattern that the lines of the page on locks must have; empty: anything.
+    @elsewhere: a pattern that the part on other CPUs must have, if their histories reach back to
+        the fault; empty: anything.
     """
 
     trigger: str
@@ -80,6 +82,7 @@ class Kind:
     guilty: str = ""
     verdict: str = ""
     locks: str = ""
+    elsewhere: str = ""
     paused: str = ""
     kernels: tuple = guestos.KERNELS
     everywhere: bool = True
@@ -240,7 +243,9 @@ while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
                               guilty="count_item", verdict="non-canonical-address count_item"),
     "timer": _misuse_oops("timer", "general protection fault", entries=PROTECTION),
     "two-cpus": _misuse_oops("two-cpus", "kernel BUG at", entries=INVALID_OPCODE, min_cpus=2,
-                             guilty="list_thread", verdict="bug"),
+                             guilty="list_thread", verdict="bug",
+                             elsewhere=r"(enlist|unlist|construct|list_thread) \[btsmisuse\] at "
+                                       r"event \d+, thread \d+/\d+ \"btsmisuse/\d\", "),
     "recursion": _misuse_oops("recursion", "stack guard page", entries=("asm_exc_double_fault",),
                               guilty="visit_children", verdict="stack-overflow"),
     "refcount": _misuse("refcount", "refcount_t: addition on 0", entries=INVALID_OPCODE,

@@ -83,6 +83,15 @@ def guilty_fault(page: Page, kind: Kind) -> str:
     return ""
 
 
+def elsewhere_fault(page: Page, kind: Kind) -> str:
+    """Why the page does not name what another CPU had run of the module."""
+    found = page.text.partition("\nWhat other CPUs had run of ")[2]
+    if not kind.elsewhere or "all that has a time is newer than the fault" in page.text or \
+            re.search(kind.elsewhere, found):
+        return ""
+    return f"other CPUs: {found or page.text}"
+
+
 def _traces(console: str) -> list[list[str]]:
     """The call traces that the kernel printed; without the words of a stack that it doubts, unless
     it doubts all."""

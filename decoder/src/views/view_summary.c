@@ -402,6 +402,7 @@ static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, un
 		if (status)
 			return status;
 		summary_sign(view, rec, cpu);
+		summary_ran_culprit(view, rec, cpu);
 		status = summary_operand_read(view, rec, cpu);
 		if (status)
 			return status;
@@ -414,10 +415,24 @@ static enum btsrec_status print_cpu(struct summary *view, struct btsrec *rec, un
 	else
 		view->format->cpu(view, cpu);
 	if (!is_judged)
-		return BTSREC_OK;
+		return view->is_text ? summary_ran_read(view, rec) : BTSREC_OK;
 	status = print_path(view, rec);
 	if (!status)
 		print_log(view, rec, view->moment.tsc);
+	return status;
+}
+
+/* User code has names in its process only. */
+static enum btsrec_status find_side(struct summary *view, struct btsrec *rec, unsigned int number)
+{
+	struct calls *calls = &view->calls;
+	enum btsrec_status status;
+
+	if (!view->nr_events || code_is_kernel(view->ip) || view->moved ||
+	    !symbols_user_present(rec))
+		return BTSREC_OK;
+	status = trace_spaces(rec, number, &calls->spaces);
+	calls->renderer.side = aspace_at(&calls->spaces, view->nr_events - 1);
 	return status;
 }
 
@@ -428,7 +443,11 @@ static enum btsrec_status show_cpu(void *arg, unsigned int number)
 	enum btsrec_status status = digest(view, rec, number);
 
 	if (!status)
+		status = find_side(view, rec, number);
+	if (!status)
 		status = print_cpu(view, rec, number);
+	view->calls.renderer.side = NULL;
+	aspace_fini(&view->calls.spaces);
 	summary_unfollow(view);
 	return status ? status : view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
@@ -458,7 +477,7 @@ static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format f
 	return cpus_check(rec, NULL, 0);
 }
 
-/** struct summary_how - @judged, @locks, ... @is_grouped, @fn, @arg: see struct summary */
+/** struct summary_how - @judged, @locks, ... @ran, @fn, @arg: see struct summary */
 struct summary_how {
 	enum btsrec_format format;
 	unsigned int judged_cpu;
@@ -467,6 +486,7 @@ struct summary_how {
 	struct summary_moment moment;
 	struct summary_groups groups;
 	bool is_grouped;
+	struct summary_ran ran;
 	btsrec_digest_fn fn;
 	void *arg;
 };
@@ -480,6 +500,7 @@ static bool summary_open(void *arg, void *data, struct btsrec *rec)
 	view->calls.source = true;
 	view->judged = how->is_judged ? btsrec_cpu(rec, how->judged_cpu) : NULL;
 	view->is_grouped = how->is_grouped;
+	view->is_text = !how->fn && how->format == BTSREC_FORMAT_TEXT;
 	view->locks = &how->locks;
 	view->moment = how->moment;
 	view->format = how->format == BTSREC_FORMAT_JSONL ? &summary_json : &summary_text;
@@ -501,6 +522,7 @@ static enum btsrec_status summary_close(void *arg, void *data)
 
 	calltree_fini(&view->calls.tree);
 	summary_groups_join(&how->groups, &view->groups);
+	summary_ran_join(&how->ran, &view->ran);
 	return BTSREC_OK;
 }
 
@@ -511,6 +533,7 @@ static bool groups_open(void *arg, void *data, struct btsrec *rec)
 	if (!summary_open(arg, data, rec))
 		return false;
 	summary_groups_join(&view->groups, &((struct summary_how *)arg)->groups);
+	summary_ran_join(&view->ran, &((struct summary_how *)arg)->ran);
 	return true;
 }
 
@@ -518,8 +541,11 @@ static enum btsrec_status print_groups(void *arg)
 {
 	struct summary *view = arg;
 
-	summary_groups_text(&view->calls.renderer.out, &view->groups);
-	if (view->groups.nomem)
+	if (view->groups.nr)
+		summary_groups_text(&view->calls.renderer.out, &view->groups);
+	if (summary_ran_sort(&view->ran))
+		summary_ran_text(view);
+	if (view->groups.nomem || view->ran.nomem)
 		return msg_set(&view->calls.renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return BTSREC_OK;
 }
@@ -581,9 +607,10 @@ static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how
 	if (!status)
 		status = cpu_tasks_print(rec, cpus, nr_cpus, how.fn, &work, &how, sink);
 	grouped.open = groups_open;
-	if (!status && (how.groups.nr || how.groups.nomem))
+	if (!status && (how.groups.nr || how.groups.nomem || how.ran.nr || how.ran.nomem))
 		status = cpu_tasks_one(rec, &grouped, print_groups, &how, sink);
 	summary_groups_fini(&how.groups);
+	summary_ran_fini(&how.ran);
 	return cpus_end(rec, NULL, status);
 }
 

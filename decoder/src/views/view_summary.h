@@ -164,6 +164,41 @@ struct summary_groups {
 	bool nomem;
 };
 
+/* Functions of the module at fault that are named of another CPU. */
+#define SUMMARY_RAN_NAMES	3
+
+/**
+ * struct summary_ran - what CPUs had run of modules before the fault; owned
+ * @list: @nr of them, the newest first after summary_ran_sort().
+ * @nr_more: of them are not printed.
+ * @culprit: the module that is innermost on the path to the fault; NULL: none is.
+ * @nomem: some are missing.
+ */
+struct summary_ran {
+	/**
+	 * struct summary_ran_cpu - of one module on one CPU
+	 * @va: @nr functions, the newest first, which was entered at event @n, within
+	 *	@min_tsc and @max_tsc; see time_axis_when().
+	 * @known: @side ran it.
+	 */
+	struct summary_ran_cpu {
+		unsigned int cpu;
+		const struct btsrec_module *module;
+		uint64_t n;
+		size_t nr;
+		uint64_t va[SUMMARY_RAN_NAMES];
+		uint64_t min_tsc;
+		uint64_t max_tsc;
+		bool known;
+		struct btsrec_side side;
+	} *list;
+	size_t nr;
+	size_t nr_room;
+	size_t nr_more;
+	const struct btsrec_module *culprit;
+	bool nomem;
+};
+
 /**
  * struct summary_moment - of the first fault
  * @tsc: when it was; if it is not known where it was, when its CPU stopped, and @is_stop; 0: no CPU
@@ -177,6 +212,7 @@ struct summary_moment {
 /**
  * struct summary - one summary under way, and what the history of one CPU comes to
  * @calls: its tree holds the newest calls of the CPU.
+ * @is_text: it is printed as text, which alone has what sums up many CPUs.
  * @nr_events: all; @nr_branches: of them branches.
  * @switches: the newest, @nr_switches in all; number i is at i % SUMMARY_SWITCHES.
  * @nr_gaps: by kind; @loses: there is one in which the thread may have gone on.
@@ -199,11 +235,13 @@ struct summary_moment {
  * @lock_unknown: that one waits for a lock, and it is not known for which.
  * @moment: to which times are related.
  * @groups: of CPUs that are not printed in full; @is_grouped: there are some.
+ * @ran: of modules, of all CPUs but the judged one.
  * @fn, @arg: receive each part as a value; NULL: it is printed.
  */
 struct summary {
 	struct calls calls;
 	const struct summary_format *format;
+	bool is_text;
 	uint64_t nr_events;
 	uint64_t nr_branches;
 	uint64_t nr_switches;
@@ -235,6 +273,7 @@ struct summary {
 	struct summary_moment moment;
 	struct summary_groups groups;
 	bool is_grouped;
+	struct summary_ran ran;
 	btsrec_digest_fn fn;
 	void *arg;
 };
@@ -374,6 +413,24 @@ void summary_groups_text(struct out *out, struct summary_groups *groups);
 
 /** summary_groups_fini() - free them and leave none */
 void summary_groups_fini(struct summary_groups *groups);
+
+/** summary_ran_read() - what the CPU at hand had run of modules before the fault */
+enum btsrec_status summary_ran_read(struct summary *view, struct btsrec *rec);
+
+/** summary_ran_culprit() - which module is on the path of @judged, whose verdict is known */
+void summary_ran_culprit(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *judged);
+
+/** summary_ran_join() - those of @from, too; it is left empty */
+void summary_ran_join(struct summary_ran *ran, struct summary_ran *from);
+
+/** summary_ran_sort() - leave those of the culprit, the newest first; false: there are none */
+bool summary_ran_sort(struct summary_ran *ran);
+
+/** summary_ran_text() - print @view->ran, which is sorted */
+void summary_ran_text(struct summary *view);
+
+/** summary_ran_fini() - free them and leave none */
+void summary_ran_fini(struct summary_ran *ran);
 
 /** summary_place_str() - how the place was left for the one before it, as a word of JSON; static */
 const char *summary_place_str(const struct summary_place *place);

@@ -447,6 +447,72 @@ static void text_log(struct summary *view, struct summary_log *log)
 	}
 }
 
+/* From the fault, rounded so that the bound still holds, as btsrec-last(1) has it from the freeze. */
+static void text_bound(struct summary *view, uint64_t tsc, bool is_upper)
+{
+	struct out *out = &view->calls.renderer.out;
+	uint64_t then = view->moment.tsc, ticks_per_us = view->calls.tsc_khz / 1000;
+	bool after = tsc > then;
+
+	if (!tsc || tsc == UINT64_MAX) {
+		out_char(out, '?');
+		return;
+	}
+	out_char(out, after ? '+' : '-');
+	text_ms(view, (after ? tsc - then : then - tsc) +
+		      (after == is_upper && ticks_per_us ? ticks_per_us - 1 : 0));
+}
+
+static void text_ran_cpu(struct summary *view, const struct summary_ran_cpu *cpu)
+{
+	struct renderer *r = &view->calls.renderer;
+	struct out *out = &r->out;
+
+	out_literal(out, "  CPU ");
+	out_dec(out, cpu->cpu, 0);
+	out_literal(out, ": ");
+	for (size_t i = 0; i < cpu->nr; i++) {
+		out_str(out, i ? ", before it " : "");
+		calls_function(r, cpu->va[i]);
+		if (i)
+			continue;
+		out_literal(out, " at event ");
+		out_dec(out, cpu->n, 0);
+		if (cpu->known) {
+			out_literal(out, ", thread ");
+			out_thread(out, cpu->side.pid, cpu->side.tgid, cpu->side.comm);
+		}
+		out_literal(out, ", ");
+		text_bound(view, cpu->min_tsc, false);
+		if (cpu->max_tsc != cpu->min_tsc) {
+			out_literal(out, "..");
+			text_bound(view, cpu->max_tsc, true);
+		}
+		out_str(out, cpu->max_tsc > view->moment.tsc ? ", or after it" : "");
+	}
+	out_char(out, '\n');
+}
+
+void summary_ran_text(struct summary *view)
+{
+	struct summary_ran *ran = &view->ran;
+	struct out *out = &view->calls.renderer.out;
+
+	out_literal(out, "\nWhat other CPUs had run of ");
+	out_escaped(out, ran->culprit->name, sizeof(ran->culprit->name));
+	out_str(out, view->moment.is_stop ? " last before the stop:\n" :
+					    " last before the fault:\n");
+	for (size_t i = 0; i < ran->nr - ran->nr_more; i++)
+		text_ran_cpu(view, &ran->list[i]);
+	if (!ran->nr_more)
+		return;
+	out_literal(out, "  and ");
+	out_dec(out, ran->nr_more, 0);
+	out_literal(out, " more; btsrec last DUMP ");
+	out_escaped(out, ran->culprit->name, sizeof(ran->culprit->name));
+	out_literal(out, " has all\n");
+}
+
 const struct summary_format summary_text = {
 	.log = text_log,
 	.begin = text_begin,

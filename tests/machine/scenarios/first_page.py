@@ -78,7 +78,7 @@ def _cell(context, name: str, path, console: str) -> Cell:
     kind = KINDS[name]
     signature = found.row("signature")
     faults = {"reason": page.verdict_fault(found, kind),
-              "function": page.guilty_fault(found, kind),
+              "function": page.guilty_fault(found, kind) or page.elsewhere_fault(found, kind),
               "path": page.path_fault(found, kind, console),
               "thread": page.thread_fault(found, kind, console) or
               page.lock_fault(found, kind, console),
