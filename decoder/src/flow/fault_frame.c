@@ -262,12 +262,15 @@ static bool find_interrupt(struct code *code, uint64_t sp, struct unwind *ret, u
 	return false;
 }
 
-bool fault_frame_below(struct code *code, const struct btsrec_freeze *freeze,
-		       bool (*passes)(void *arg, uint64_t ip), void *arg, struct unwind *ret)
+enum fault_below fault_frame_below(struct code *code, const struct btsrec_freeze *freeze,
+				   bool (*passes)(void *arg, uint64_t ip), void *arg,
+				   struct unwind *ret)
 {
+	bool is_either;
 	uint64_t link;
 
-	if (find_interrupt(code, freeze->sp, ret, &link) && !passes(arg, ret->ip))
-		return false;
-	return find_interrupt(code, link, ret, &link);
+	is_either = find_interrupt(code, freeze->sp, ret, &link) && !passes(arg, ret->ip);
+	if (!find_interrupt(code, link, ret, &link))
+		return FAULT_BELOW_NONE;
+	return is_either ? FAULT_BELOW_EITHER : FAULT_BELOW_FOUND;
 }

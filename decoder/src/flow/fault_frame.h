@@ -80,18 +80,24 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
 bool fault_frame_interrupted(struct code *code, const struct btsrec_freeze *freeze, uint64_t ip,
 			     uint64_t *ret_sp);
 
+/** enum fault_below - see fault_frame_below() */
+enum fault_below {
+	FAULT_BELOW_NONE,	/* the CPU is on no stack of interrupts */
+	FAULT_BELOW_EITHER,	/* the interrupt came upon code of another one, which may last */
+	FAULT_BELOW_FOUND,
+};
+
 /**
  * fault_frame_below() - what the interrupt came upon in which the freeze found the CPU
  * @code, @freeze: as above.
  * @passes: asked with @arg: does code that another interrupt came upon soon end by itself?
- * @ret: there.
+ * @ret: there, if it is found.
  *
  * The CPU may have run on, so that the callers of where it was are no longer there.  But the stack
  * of interrupts leads to the one that was left for it, and there an entry has saved all registers.
- *
- * Return: false: the CPU was on no such stack, or an interrupt came upon another.
  */
-bool fault_frame_below(struct code *code, const struct btsrec_freeze *freeze,
-		       bool (*passes)(void *arg, uint64_t ip), void *arg, struct unwind *ret);
+enum fault_below fault_frame_below(struct code *code, const struct btsrec_freeze *freeze,
+				   bool (*passes)(void *arg, uint64_t ip), void *arg,
+				   struct unwind *ret);
 
 #endif /* BTSREC_FAULT_FRAME_H */

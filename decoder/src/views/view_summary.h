@@ -223,6 +223,7 @@ struct summary_moment {
  *	thread, @followed, over all CPUs.
  * @judged: the CPU whose history the verdict is of, which is printed first; NULL: none failed.
  * @verdict: of the first fault; @sentence: what it says, or why there is none.
+ * @below: of a verdict.stay.below_interrupt: what the interrupt came upon.
  * @stack: what the history lacks, from memory.
  * @survived: the system went on, so that memory is not of the time of the freeze.
  * @signature: of the first fault; @no_signature: why it has none, NULL: it has.
@@ -257,6 +258,7 @@ struct summary {
 	const struct btsrec_cpu *judged;
 	struct verdict verdict;
 	struct summary_subject subject;
+	struct unwind below;
 	struct summary_stack stack;
 	bool survived;
 	char sentence[SUMMARY_SENTENCE_BYTES];

@@ -11,12 +11,13 @@
 
 /* --- The fault ---------------------------------------------------------- */
 
-/** struct evidence - the facts, and what they point to */
+/** struct evidence - the facts, and what they point to; @below: of @stay.below_interrupt */
 struct evidence {
 	struct verdict_facts facts;
 	struct sem_insn insn;
 	struct fault_frame frame;
 	struct verdict_stay stay;
+	struct unwind below;
 };
 
 static void find_insn(struct evidence *found, struct code *code, uint64_t va)
@@ -235,23 +236,35 @@ static bool stalls_elsewhere(const struct summary *view, const struct btsrec_cpu
 	return cpu->freeze.tsc - newest->sw.tsc < least;
 }
 
-/* Another CPU reports it, and stopped this one in an interrupt that its history began in. */
-static bool find_below(const struct summary *view, const struct btsrec_cpu *cpu,
-		       struct verdict_stay *ret)
+/* Is it known to be what an interrupt came upon that lasts, and not the interrupt? */
+static bool lasts_below(struct btsrec *rec, const struct btsrec_cpu *cpu)
+{
+	if (cpu->freeze.reason == BTSREC_REASON_RCU_STALL)
+		return summary_stalls_below(rec, cpu);
+	/* The interrupt is the one that reports it. */
+	return cpu->freeze.reason == BTSREC_REASON_SOFT_LOCKUP && !cpu->freeze.via_nmi;
+}
+
+/* The CPU is in an interrupt that its history began in: it reports, or another one's NMI came. */
+static enum fault_below find_below(struct evidence *found, const struct summary *view,
+				   const struct btsrec_cpu *cpu, struct verdict_stay *ret)
 {
 	struct btsrec *rec = view->calls.renderer.rec;
 	const struct fault *fault = &view->calls.fault;
 	uint64_t nr_stop = fault->kind ? view->nr_events - fault->n : 0;
-	struct unwind below;
+	struct unwind *below = &found->below;
+	enum fault_below how;
 
-	if (cpu->freeze.reason != BTSREC_REASON_RCU_STALL || !cpu->freeze.via_nmi ||
-	    !summary_stalls_below(rec, cpu) ||
-	    !fault_frame_below(trace_code(rec), &cpu->freeze, summary_begins_softirqs, rec, &below))
-		return false;
-	*ret = (struct verdict_stay){ .ip = below.ip, .report_ip = below.ip,
+	if (!lasts_below(rec, cpu))
+		return FAULT_BELOW_NONE;
+	how = fault_frame_below(trace_code(rec), &cpu->freeze, summary_begins_softirqs, rec,
+				below);
+	if (how != FAULT_BELOW_FOUND)
+		return how;
+	*ret = (struct verdict_stay){ .ip = below->ip, .report_ip = below->ip,
 				      .nr_branches = nr_since_switch(view) - nr_stop,
 				      .below_interrupt = true };
-	return true;
+	return how;
 }
 
 /* Another CPU reports it, and nothing interrupted this one but its NMI. */
@@ -283,8 +296,12 @@ static void find_stay(struct evidence *found, const struct summary *view,
 
 		find_longest(view, end, ip, stay);
 		stay->report_ip = ip;
-	} else if (!find_below(view, cpu, stay) && !find_stopped(view, stay)) {
-		return;
+	} else {
+		enum fault_below below = find_below(found, view, cpu, stay);
+
+		if (below == FAULT_BELOW_EITHER ||
+		    (below == FAULT_BELOW_NONE && !find_stopped(view, stay)))
+			return;
 	}
 	if (!code_is_kernel(stay->report_ip) || !stay->nr_branches ||
 	    stay->nr_branches > view->nr_branches)
@@ -372,6 +389,7 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 		find_target(found, code);
 	}
 	find_stay(found, view, cpu);
+	view->below = found->below;
 	view->survived = cpu->survived;
 	view->verdict = verdict_of(&found->facts);
 	if (view->verdict.kind == VERDICT_NMI && (cpu->freeze.reason == BTSREC_REASON_PANIC ||

@@ -84,9 +84,8 @@ void summary_stack_lockup(struct summary *view, struct code *code,
 	struct unwind unwind;
 
 	if (view->verdict.stay.below_interrupt) {
-		if (fault_frame_below(code, freeze, summary_begins_softirqs,
-				      view->calls.renderer.rec, &unwind))
-			add_places(&view->stack, &unwind, false);
+		unwind = view->below;
+		add_places(&view->stack, &unwind, false);
 		return;
 	}
 	if (!is_there && !fault_frame_interrupted(code, freeze, ip, &sp))

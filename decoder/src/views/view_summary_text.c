@@ -447,7 +447,7 @@ static void text_log(struct summary *view, struct summary_log *log)
 	}
 }
 
-/* From the fault, rounded so that the bound still holds, as btsrec-last(1) has it from the freeze. */
+/* From the fault, rounded so that the bound still holds. */
 static void text_bound(struct summary *view, uint64_t tsc, bool is_upper)
 {
 	struct out *out = &view->calls.renderer.out;

@@ -87,7 +87,8 @@ enum btsrec_status view_thread_rings(const struct view_thread *view, struct rend
 	struct session_ring ring;
 
 	for (unsigned int cpu = 0; cpu < view->thread.nr_lanes && !status; cpu++) {
-		if (!format->cpu || !view_thread_wants(view, cpu) || !ran_on(&view->thread.intervals, cpu))
+		if (!format->cpu || !view_thread_wants(view, cpu) ||
+		    !ran_on(&view->thread.intervals, cpu))
 			continue;
 		status = session_ring(r->rec, cpu, &ring);
 		if (!status)

@@ -335,6 +335,11 @@ static void put_interrupt(uint64_t va)
 	cf_put_bytes(va, &word, sizeof(word));
 }
 
+static void expect_below(enum fault_below how, bool answer, struct unwind *ret)
+{
+	ck_assert_int_eq(fault_frame_below(cf_code, &freeze, passes, &answer, ret), how);
+}
+
 START_TEST(below_an_interrupt_is_what_it_came_upon)
 {
 	const uint64_t thread = FRAME - 8, other = STACK - 0x8000, nested = other + 0x900;
@@ -346,7 +351,7 @@ START_TEST(below_an_interrupt_is_what_it_came_upon)
 	cf_put_bytes(other + 0xff8, &thread, sizeof(thread));
 	freeze.sp = other + 0x800;
 	cf_start();
-	ck_assert(fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	expect_below(FAULT_BELOW_FOUND, answer, &below);
 	ck_assert_uint_eq(below.ip, FAULTING);
 	ck_assert_uint_eq(below.sp, FRAME + FRAME_BYTES);
 	ck_assert_uint_eq(passed_ip, 0);
@@ -354,15 +359,15 @@ START_TEST(below_an_interrupt_is_what_it_came_upon)
 	put_interrupt(nested);
 	put_word(nested + 8, AT_RIP, FAULTING + 8);
 	cf_start();
-	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	expect_below(FAULT_BELOW_EITHER, answer, &below);
 	ck_assert_uint_eq(passed_ip, FAULTING + 8);
 	answer = true;
-	ck_assert(fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	expect_below(FAULT_BELOW_FOUND, answer, &below);
 	ck_assert_uint_eq(below.ip, FAULTING);
 	/* What is not where the processor puts it is left over. */
 	put_word(FRAME, AT_RSP, FRAME + FRAME_BYTES + 16);
 	cf_start();
-	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	expect_below(FAULT_BELOW_NONE, answer, &below);
 	cf_finish();
 }
 END_TEST
@@ -379,20 +384,20 @@ START_TEST(below_is_nothing_else)
 	cf_put_bytes(other + 0xff8, &thread, sizeof(thread));
 	freeze.sp = other + 0x800;
 	cf_start();
-	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	expect_below(FAULT_BELOW_NONE, answer, &below);
 	put_interrupt(thread);
 	put_word(FRAME, AT_CS, 0x33);
 	cf_start();
-	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	expect_below(FAULT_BELOW_NONE, answer, &below);
 	put_word(FRAME, AT_CS, 0x10);
 	cf_put_bytes(thread, &word, sizeof(word));
 	cf_start();
-	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	expect_below(FAULT_BELOW_NONE, answer, &below);
 	put_interrupt(thread);
 	cf_start();
-	ck_assert(fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	expect_below(FAULT_BELOW_FOUND, answer, &below);
 	freeze.sp = 8;
-	ck_assert(!fault_frame_below(cf_code, &freeze, passes, &answer, &below));
+	expect_below(FAULT_BELOW_NONE, answer, &below);
 	cf_finish();
 }
 END_TEST
