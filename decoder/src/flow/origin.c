@@ -165,6 +165,32 @@ static bool go_back(void *arg, struct reg_values_step *step)
 	return !search->done;
 }
 
+static bool is_constant(const struct origin *origin)
+{
+	enum origin_kind last = origin->hops[origin->nr - 1].kind;
+
+	return last == ORIGIN_CONSTANT || last == ORIGIN_STORED;
+}
+
+/*
+ * Another CPU may store to a stack by a pointer that is older than the frames there.  Then what is
+ * known of the fault refutes what follows from a constant, and nothing is certain.  Without such
+ * values from end to end a chain that goes through memory is likely.
+ */
+static void settle_memory(struct origin *origin)
+{
+	size_t nr_known = 0, i;
+
+	for (i = 0; i < origin->nr; i++)
+		nr_known += origin->hops[i].value_class == ORIGIN_CERTAIN;
+	if (!origin->nr || (nr_known == origin->nr && is_constant(origin)))
+		return;
+	for (i = 0; i < origin->nr && origin->hops[i].kind != ORIGIN_LOADED; i++)
+		;
+	for (i++; i < origin->nr; i++)
+		origin->hops[i].class = origin_worse(origin->hops[i].class, ORIGIN_LIKELY);
+}
+
 void origin_find(struct reg_values *values, const struct origin_question *question,
 		 struct origin *ret)
 {
@@ -177,6 +203,7 @@ void origin_find(struct reg_values *values, const struct origin_question *questi
 		return;
 	reg_values_back(values, question->place - 1, go_back, &search);
 	origin_add_suspect(&search);
+	settle_memory(ret);
 }
 
 /* The load that the chain ends with, if it was from a table; NULL: it was not. */

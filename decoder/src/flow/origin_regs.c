@@ -343,11 +343,25 @@ static void other_stack(struct search *search, const struct reg_values_step *ste
 		origin_add_reg(search, ORIGIN_NO_RULE, step);
 }
 
+/* SDM vol. 1, "General-Purpose Registers in 64-Bit Mode": 8 or 16 bits leave the others alone. */
+static bool is_partial(const struct sem_insn *insn)
+{
+	const struct sem_operand *to = &insn->operands[0];
+
+	return to->kind == SEM_REGISTER && to->bytes < 4 &&
+	       (insn->op == SEM_MOV || insn->op == SEM_MOVSX || insn->op == SEM_ZERO ||
+		insn->op == SEM_XCHG || insn->op == SEM_XADD || insn->op == SEM_CMOVCC);
+}
+
 /* @step writes the register that is looked for. */
 void origin_written(struct search *search, const struct reg_values_step *step)
 {
 	const struct sem_insn *insn = step->insn;
 
+	if (is_partial(insn)) {
+		origin_add_reg(search, ORIGIN_JOINED, step);
+		return;
+	}
 	switch (insn->op) {
 	case SEM_MOV:
 	case SEM_MOVSX:
