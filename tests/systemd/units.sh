@@ -71,10 +71,10 @@ exposed() {
 }
 
 exposed btsrec.service 35
-exposed btsrec-collect.service 12
+exposed btsrec-collect.service 11
 exposed btsrec-hooks.service 17
 exposed btsrec-metrics.service 21
-exposed btsrec-watch.service 30
+exposed btsrec-watch.service 27
 
 # Settings and the file that explains them agree.
 scripts=("$source"/systemd/arm "$source"/systemd/capture "$source"/systemd/collect
