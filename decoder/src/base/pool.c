@@ -3,25 +3,13 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/large.h"
-
-/**
- * struct chunk - text of a task that waits for its turn: @nr_bytes of @room_bytes
- *
- * The first of a task has room for what there is.  Where more comes, much does: the others are
- * large pages, and are used again.  With small pages from malloc(), two workers took three times
- * the system time of one.  They gained 1.2 in place of 1.7 (show of 64 rings of 16 MiB).
- */
+/** struct chunk - a buffer; if it waits for a turn, with @nr_bytes of text */
 struct chunk {
 	struct chunk *next;
 	size_t nr_bytes;
-	size_t room_bytes;
-	char bytes[];
+	char bytes[POOL_BUFFER_BYTES];
 };
-
-#define LARGE_ROOM_BYTES (LARGE_PAGE_BYTES - sizeof(struct chunk))
 
 /**
  * struct task - one of them, in their order
@@ -36,12 +24,13 @@ struct task {
 	struct chunk *last;
 };
 
-/** struct worker - @task: that it does now; @sink: for this */
+/** struct worker - @task: that it does now; @text: of this, in @chunk */
 struct worker {
 	struct pool *pool;
 	unsigned int number;
 	struct task *task;
-	struct btsrec_sink sink;
+	struct pool_text text;
+	struct chunk *chunk;
 	pthread_t thread;
 	bool started;
 };
@@ -52,8 +41,8 @@ struct worker {
  * @turned: @turn has moved, or @ended.
  * @nr_taken: of @tasks, by a worker.
  * @turn: whose text may go to the sink; written by the worker whose task it is.
- * @kept_bytes: room of the chunks of all tasks.
- * @spare: large chunks that have been used.
+ * @nr_kept: chunks that wait.
+ * @spare: those that have been used, the last one first: it is still in the cache.
  * @ended: nothing more is done.
  * @stopped: because the sink said so.
  * @failed: NULL, or the first task that did.
@@ -65,7 +54,7 @@ struct pool {
 	pthread_cond_t turned;
 	size_t nr_taken;
 	size_t turn;
-	size_t kept_bytes;
+	size_t nr_kept;
 	struct chunk *spare;
 	bool ended;
 	bool stopped;
@@ -99,19 +88,14 @@ static void stop(struct pool *pool)
 static bool drop_chunk(struct pool *pool, struct task *task, bool wanted)
 {
 	struct chunk *chunk = task->kept;
-	bool is_large = chunk->room_bytes == LARGE_ROOM_BYTES;
 
 	task->kept = chunk->next;
 	wanted = wanted && pool->sink->write(pool->sink->arg, chunk->bytes, chunk->nr_bytes);
 	pthread_mutex_lock(&pool->lock);
-	pool->kept_bytes -= chunk->room_bytes;
-	if (is_large) {
-		chunk->next = pool->spare;
-		pool->spare = chunk;
-	}
+	pool->nr_kept--;
+	chunk->next = pool->spare;
+	pool->spare = chunk;
 	pthread_mutex_unlock(&pool->lock);
-	if (!is_large)
-		free(chunk);
 	return wanted;
 }
 
@@ -125,69 +109,63 @@ static bool write_kept(struct pool *pool, struct task *task)
 	return wanted;
 }
 
-/* Is there room for so much more?  Then it is taken, with *@ret: a spare chunk, or NULL. */
-static bool reserve(struct pool *pool, size_t room_bytes, struct chunk **ret)
+/* Another buffer for @worker; false: out of memory. */
+static bool take_chunk(struct worker *worker)
+{
+	struct pool *pool = worker->pool;
+	struct chunk *chunk;
+
+	pthread_mutex_lock(&pool->lock);
+	chunk = pool->spare;
+	if (chunk)
+		pool->spare = chunk->next;
+	pthread_mutex_unlock(&pool->lock);
+	if (!chunk)
+		chunk = malloc(sizeof(*chunk));
+	if (!chunk)
+		return false;
+	worker->chunk = chunk;
+	worker->text.buffer = chunk->bytes;
+	return true;
+}
+
+static bool reserve(struct pool *pool)
 {
 	bool has_room;
 
 	pthread_mutex_lock(&pool->lock);
-	has_room = pool->kept_bytes + room_bytes <= POOL_MAX_KEPT_BYTES;
-	if (has_room)
-		pool->kept_bytes += room_bytes;
-	*ret = has_room && room_bytes == LARGE_ROOM_BYTES ? pool->spare : NULL;
-	if (*ret)
-		pool->spare = (*ret)->next;
+	has_room = pool->nr_kept < POOL_MAX_KEPT_BUFFERS;
+	pool->nr_kept += has_room;
 	pthread_mutex_unlock(&pool->lock);
 	return has_room;
 }
 
-/* NULL: there is no room, or no memory. */
-static struct chunk *new_chunk(struct pool *pool, size_t room_bytes)
+static void release(struct pool *pool)
 {
-	struct chunk *chunk;
-
-	if (!reserve(pool, room_bytes, &chunk))
-		return NULL;
-	if (!chunk)
-		chunk = room_bytes == LARGE_ROOM_BYTES ? large_alloc(LARGE_PAGE_BYTES) :
-							 malloc(sizeof(*chunk) + room_bytes);
-	if (!chunk) {
-		pthread_mutex_lock(&pool->lock);
-		pool->kept_bytes -= room_bytes;
-		pthread_mutex_unlock(&pool->lock);
-		return NULL;
-	}
-	*chunk = (struct chunk){ .room_bytes = room_bytes };
-	return chunk;
+	pthread_mutex_lock(&pool->lock);
+	pool->nr_kept--;
+	pthread_mutex_unlock(&pool->lock);
 }
 
-/* With room for @nr_bytes; NULL: there is none. */
-static struct chunk *add_chunk(struct pool *pool, struct task *task, size_t nr_bytes)
+/* False: there is no room, and it has to wait for its turn. */
+static bool keep(struct worker *worker, const char *text, size_t nr_bytes)
 {
-	bool is_large = task->kept && nr_bytes <= LARGE_ROOM_BYTES;
-	struct chunk *chunk = new_chunk(pool, is_large ? LARGE_ROOM_BYTES : nr_bytes);
+	struct chunk *chunk = worker->chunk;
+	struct task *task = worker->task;
 
-	if (!chunk)
-		return NULL;
-	if (task->kept && task->last)
+	if (!chunk || text != chunk->bytes || !reserve(worker->pool))
+		return false;
+	if (!take_chunk(worker)) {
+		release(worker->pool);
+		return false;
+	}
+	chunk->next = NULL;
+	chunk->nr_bytes = nr_bytes;
+	if (task->kept)
 		task->last->next = chunk;
 	else
 		task->kept = chunk;
 	task->last = chunk;
-	return chunk;
-}
-
-/* False: there is no room, and it has to wait for its turn. */
-static bool keep(struct pool *pool, struct task *task, const char *text, size_t nr_bytes)
-{
-	struct chunk *chunk = task->kept ? task->last : NULL;
-
-	if (!chunk || chunk->room_bytes - chunk->nr_bytes < nr_bytes)
-		chunk = add_chunk(pool, task, nr_bytes);
-	if (!chunk)
-		return false;
-	memcpy(chunk->bytes + chunk->nr_bytes, text, nr_bytes);
-	chunk->nr_bytes += nr_bytes;
 	return true;
 }
 
@@ -225,7 +203,7 @@ static bool write_text(void *arg, const char *text, size_t nr_bytes)
 	pthread_mutex_unlock(&pool->lock);
 	if (ended)
 		return false;
-	if (!now && keep(pool, task, text, nr_bytes))
+	if (!now && keep(worker, text, nr_bytes))
 		return true;
 	return (now || wait_for_turn(pool, task)) && write_now(pool, task, text, nr_bytes);
 }
@@ -300,7 +278,7 @@ static void *work(void *arg)
 
 	while (!status && (worker->task = take_task(pool)) != NULL) {
 		status = pool->work->run(pool->work->arg, worker->number,
-					 (size_t)(worker->task - pool->tasks), &worker->sink);
+					 (size_t)(worker->task - pool->tasks), &worker->text);
 		finish(pool, worker->task, worker->number, status);
 	}
 	return NULL;
@@ -333,13 +311,17 @@ static void work_together(struct pool *pool)
 
 		worker->pool = pool;
 		worker->number = i;
-		worker->sink = (struct btsrec_sink){ .write = write_text, .arg = worker };
+		worker->text.sink = (struct btsrec_sink){ .write = write_text, .arg = worker };
+		if (pool->sink)
+			(void)take_chunk(worker);
 		worker->started = i && pool_thread(&worker->thread, work, worker);
 	}
 	work(&pool->workers[0]);
-	for (unsigned int i = 1; i < nr; i++)
+	for (unsigned int i = 0; i < nr; i++) {
 		if (pool->workers[i].started)
 			pthread_join(pool->workers[i].thread, NULL);
+		free(pool->workers[i].chunk);
+	}
 }
 
 static enum btsrec_status outcome(const struct pool *pool, unsigned int *ret_worker)

@@ -16,16 +16,32 @@
 /* Each may have a session with tables of code, names and open files of its own. */
 #define POOL_MAX_WORKERS	8
 
-/* Of all tasks together, of text that waits for its turn. */
-#define POOL_MAX_KEPT_BYTES	BOUND((size_t)64 << 20, (size_t)1 << 10)
+/* Of a buffer for text. */
+#define POOL_BUFFER_BYTES	((size_t)320 << 10)
+/* Of all tasks together, with text that waits for its turn: 64 MiB. */
+#define POOL_MAX_KEPT_BUFFERS	BOUND(204, 2)
+
+/**
+ * struct pool_text - what takes the text of a worker's tasks
+ * @sink: may wait for the turn of the task.
+ * @buffer: POOL_BUFFER_BYTES.  Text that begins there is kept where it is until its turn, for
+ *	nothing is copied; and then there is another buffer.  So look here after each write.  What
+ *	the old one has stays until the next write.  NULL: out of memory.
+ *
+ * Other text waits for its turn.
+ */
+struct pool_text {
+	struct btsrec_sink sink;
+	char *buffer;
+};
 
 /**
  * struct pool_work - what is to be done
  * @nr_tasks: they have the numbers from 0 on.
  * @nr_workers: with the caller, which is worker 0; at least 1.  At most POOL_MAX_WORKERS and one
  *	for each task are used, fewer if the system gives fewer threads.
- * @run: do @task by way of @sink, which takes its text, and may wait for the turn of the task;
- *	anything but BTSREC_OK ends it all.  Called by several workers at once.
+ * @run: do @task, whose text goes to @text; anything but BTSREC_OK ends it all.  Called by several
+ *	workers at once.
  * @arg: of both functions.
  * @is_quiet: does @task print nothing, and not fail?  Then nobody waits for it; NULL: none is so.
  */
@@ -33,7 +49,7 @@ struct pool_work {
 	size_t nr_tasks;
 	unsigned int nr_workers;
 	enum btsrec_status (*run)(void *arg, unsigned int worker, size_t task,
-				  const struct btsrec_sink *sink);
+				  const struct pool_text *text);
 	void *arg;
 	bool (*is_quiet)(void *arg, size_t task);
 };

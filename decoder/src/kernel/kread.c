@@ -19,7 +19,7 @@ struct together {
 };
 
 static enum btsrec_status read_each(void *arg, unsigned int worker, size_t task,
-				    const struct btsrec_sink *sink)
+				    const struct pool_text *text)
 {
 	const struct together *together = arg;
 	size_t first = task * TOGETHER_EACH, nr = together->nr_pages - first;
@@ -27,7 +27,7 @@ static enum btsrec_status read_each(void *arg, unsigned int worker, size_t task,
 	bool good;
 
 	(void)worker;
-	(void)sink;
+	(void)text;
 	if (nr > TOGETHER_EACH)
 		nr = TOGETHER_EACH;
 	for (size_t i = 0; i < nr; i++)

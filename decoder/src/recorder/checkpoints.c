@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "recorder/checkpoints.h"
 
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct checkpoints *checkpoints_new(void)
 {
@@ -44,28 +42,14 @@ void checkpoints_add(struct checkpoints *checkpoints, const struct history *hist
 
 bool checkpoints_restore(const struct checkpoints *checkpoints, uint64_t n, struct history *history)
 {
-	struct fetch_ring ring = history->fetch.ring;
-	uint8_t *window = history->fetch.window;
-
 	for (size_t i = checkpoints->nr; i; i--) {
 		if (checkpoints->places[i - 1].timeline.n > n)
 			continue;
-		*history = checkpoints->places[i - 1];
-		history->checkpoints = NULL;
-		history->fetch.ring = ring;
-		history->fetch.window = window;
+		history_go_on(history, &checkpoints->places[i - 1]);
 		fetch_forget(&history->fetch);
 		return true;
 	}
 	return false;
-}
-
-uint64_t checkpoints_part(const struct checkpoints *checkpoints, unsigned int part,
-			  unsigned int nr_parts)
-{
-	if (part == nr_parts)
-		return UINT64_MAX;
-	return checkpoints->places[checkpoints->nr * part / nr_parts].timeline.n;
 }
 
 void checkpoints_keep(struct btsrec *rec, unsigned int cpu, struct checkpoints *checkpoints)
@@ -98,14 +82,4 @@ const struct checkpoints *checkpoints_kept(struct btsrec *rec, unsigned int cpu,
 	if (!checkpoints || !same_ring(&checkpoints->places[0].ring, ring))
 		return NULL;
 	return checkpoints;
-}
-
-struct checkpoints *checkpoints_copy(const struct checkpoints *checkpoints)
-{
-	size_t nr_bytes = offsetof(struct checkpoints, places[checkpoints->nr]);
-	struct checkpoints *copy = malloc(nr_bytes);
-
-	if (copy)
-		memcpy(copy, checkpoints, nr_bytes);
-	return copy;
 }

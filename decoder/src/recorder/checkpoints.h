@@ -40,18 +40,11 @@ void checkpoints_add(struct checkpoints *checkpoints, const struct history *hist
 bool checkpoints_restore(const struct checkpoints *checkpoints, uint64_t n,
 			 struct history *history);
 
-/** checkpoints_part() - the first event of part @part of @nr_parts; UINT64_MAX: behind all */
-uint64_t checkpoints_part(const struct checkpoints *checkpoints, unsigned int part,
-			  unsigned int nr_parts);
-
 /** checkpoints_keep() - @checkpoints, complete, are those of @cpu from now on; owned by @rec */
 void checkpoints_keep(struct btsrec *rec, unsigned int cpu, struct checkpoints *checkpoints);
 
 /** checkpoints_kept() - those of @cpu, if its ring still is @ring, until kept anew; NULL: none */
 const struct checkpoints *checkpoints_kept(struct btsrec *rec, unsigned int cpu,
 					   const struct session_ring *ring);
-
-/** checkpoints_copy() - a copy to read from, for free(); NULL: out of memory */
-struct checkpoints *checkpoints_copy(const struct checkpoints *checkpoints);
 
 #endif /* BTSREC_CHECKPOINTS_H */

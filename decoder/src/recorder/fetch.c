@@ -143,8 +143,7 @@ static void settle_window(struct fetch *fetch)
 	}
 }
 
-/* The one that has @slot. */
-static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
+enum btsrec_status fetch_load(struct fetch *fetch, uint64_t slot)
 {
 	uint64_t nr_ring = fetch->ring.ring_bytes / BTSREC_RECORD_BYTES;
 	uint64_t first = slot / FETCH_SLOTS * FETCH_SLOTS;
@@ -163,7 +162,7 @@ static enum btsrec_status load_window(struct fetch *fetch, uint64_t slot)
 	return BTSREC_OK;
 }
 
-static bool in_window(const struct fetch *fetch, uint64_t slot)
+bool fetch_has(const struct fetch *fetch, uint64_t slot)
 {
 	/* A slot below the window makes the difference huge. */
 	return slot - fetch->window_slot < fetch->nr_window;
@@ -178,8 +177,8 @@ enum btsrec_status fetch_next(struct fetch *fetch, struct ring_run *ret)
 	memset(ret, 0, sizeof(*ret));
 	if (!fetch->nr_left)
 		return BTSREC_OK;
-	if (!in_window(fetch, fetch->next_slot))
-		status = load_window(fetch, fetch->next_slot);
+	if (!fetch_has(fetch, fetch->next_slot))
+		status = fetch_load(fetch, fetch->next_slot);
 	if (status != BTSREC_OK)
 		return status;
 	i = fetch->next_slot - fetch->window_slot;

@@ -71,6 +71,12 @@ void fetch_fini(struct fetch *fetch);
 /** fetch_seek() - hand out @nr_slots slots from @slot on; all within the ring. */
 void fetch_seek(struct fetch *fetch, uint64_t slot, uint64_t nr_slots);
 
+/** fetch_load() - read the window that has @slot; as fetch_next() */
+enum btsrec_status fetch_load(struct fetch *fetch, uint64_t slot);
+
+/** fetch_has() - is @slot in the window? */
+bool fetch_has(const struct fetch *fetch, uint64_t slot);
+
 /** fetch_forget() - drop the window, after the struct has been restored from a copy. */
 void fetch_forget(struct fetch *fetch);
 

@@ -7,145 +7,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "recorder/ring_head.h"
 #include "recorder/checkpoints.h"
-#include "source/image.h"
+#include "recorder/history_ring.h"
 #include "base/readat.h"
-
-/* --- Ring --------------------------------------------------------------- */
-
-const char *session_index_str(enum session_index index)
-{
-	switch (index) {
-	case SESSION_INDEX_NEVER:	return "never armed";
-	case SESSION_INDEX_FROZEN:	return "frozen";
-	case SESSION_INDEX_STOPPED:	return "stopped";
-	case SESSION_INDEX_LIVE:	return "live";
-	}
-	return "unknown";
-}
-
-/* Only a frozen or stopped CPU has an index that nobody moves any more. */
-static enum session_index index_source(const struct btsrec_cpu *cpu)
-{
-	if (cpu->frozen)
-		return SESSION_INDEX_FROZEN;
-	switch ((enum btsrec_cpu_state)cpu->state) {
-	case BTSREC_CPU_NEVER:
-		return SESSION_INDEX_NEVER;
-	case BTSREC_CPU_STOPPED:
-		return SESSION_INDEX_STOPPED;
-	case BTSREC_CPU_ARMED:
-	case BTSREC_CPU_FROZEN:
-		break;
-	}
-	return SESSION_INDEX_LIVE;
-}
-
-static enum btsrec_status read_index(const struct btsrec *rec, const struct btsrec_cpu *cpu,
-				     struct session_ring *ring)
-{
-	switch (ring->index) {
-	case SESSION_INDEX_NEVER:
-		ring->index_kva = cpu->ring_kva;
-		break;
-	case SESSION_INDEX_FROZEN:
-		ring->index_kva = cpu->freeze.index_kva;
-		break;
-	case SESSION_INDEX_STOPPED:
-		ring->index_kva = cpu->stop_index_kva;
-		break;
-	case SESSION_INDEX_LIVE:
-		/* SDM vol. 3B, "DS Save Area", DTES64: BTS index is the second word. */
-		return image_read(&rec->image, cpu->ds_pa + 8, &ring->index_kva,
-				  sizeof(ring->index_kva));
-	}
-	return BTSREC_OK;
-}
-
-/* Fill in *@ret and return it; NULL: not in the dump.  Other failures go to *@status. */
-static const struct btsrec_record *peek_slot(struct fetch *fetch, uint64_t slot,
-					     struct btsrec_record *ret,
-					     enum btsrec_status *status)
-{
-	enum btsrec_status one = fetch_one(fetch, slot, ret);
-
-	if (one != BTSREC_OK && one != BTSREC_ERR_NODATA)
-		*status = one;
-	return one == BTSREC_OK ? ret : NULL;
-}
-
-static enum btsrec_status find_pending(struct fetch *fetch, const struct btsrec_cpu *cpu,
-				       struct ring_layout *layout)
-{
-	uint64_t nr_slots = layout->nr_slots, head = layout->head_slot;
-	struct btsrec_record newest, next[BTSREC_MAX_PARTS];
-	enum btsrec_status status = BTSREC_OK;
-	struct ring_head_peek peek;
-
-	peek.newest = peek_slot(fetch, (head + nr_slots - 1) % nr_slots, &newest, &status);
-	for (unsigned int i = 0; i < BTSREC_MAX_PARTS; i++)
-		peek.next[i] = peek_slot(fetch, (head + i) % nr_slots, &next[i], &status);
-	if (status != BTSREC_OK)
-		return status;
-	layout->nr_pending = ring_head_pending(&peek, nr_slots, cpu->annot_begin, cpu->annot_end);
-	return BTSREC_OK;
-}
-
-static enum btsrec_status find_lap(struct fetch *fetch, const struct btsrec_cpu *cpu,
-				   struct session_ring *ring)
-{
-	struct ring_layout *layout = &ring->layout;
-	uint64_t behind = layout->head_slot + layout->nr_pending;
-	enum btsrec_status status = BTSREC_OK;
-	struct btsrec_record record;
-	struct ring_run run;
-
-	/* Nothing lies between the head and the end: the beginning was overwritten. */
-	layout->lap = behind < layout->nr_slots ? RING_LAP_UNKNOWN : RING_LAP_LATER;
-	if (behind < layout->nr_slots)
-		fetch_seek(fetch, behind, layout->nr_slots - behind);
-	while (layout->lap == RING_LAP_UNKNOWN) {
-		status = fetch_next(fetch, &run);
-		if (!run.nr_slots)
-			break;
-		if (run.records)
-			layout->lap = ring_head_lap(run.records);
-	}
-	ring->complete = layout->lap == RING_LAP_FIRST;
-	if (!ring->complete && peek_slot(fetch, ring_oldest(layout), &record, &status))
-		ring->complete = ring_head_is_first(&record, cpu->annot_begin);
-	return status;
-}
-
-static enum btsrec_status look_at_ring(struct btsrec *rec, const struct located_cpu *lc,
-				       struct fetch *fetch, struct session_ring *ret)
-{
-	const struct btsrec_cpu *cpu = &lc->page;
-	struct session_ring ring = { .index = index_source(cpu) };
-	enum btsrec_status status;
-
-	ring.layout.nr_slots = cpu->ring_bytes / BTSREC_RECORD_BYTES;
-	ring.index_status = read_index(rec, cpu, &ring);
-	if (ring.index_status == BTSREC_OK)
-		ring.index_status = ring_head(cpu->ring_kva, cpu->ring_bytes, ring.index_kva,
-					      &ring.layout.head_slot);
-	else if (ring.index_status != BTSREC_ERR_NODATA)
-		return ring.index_status;
-	status = BTSREC_OK;
-	if (ring.index == SESSION_INDEX_NEVER) {
-		ring.complete = true;
-		ring.layout.lap = RING_LAP_FIRST;
-	} else if (ring.index_status == BTSREC_OK) {
-		status = find_pending(fetch, cpu, &ring.layout);
-		if (status == BTSREC_OK)
-			status = find_lap(fetch, cpu, &ring);
-		ring_plan(&ring.layout);
-	}
-	if (status == BTSREC_OK)
-		*ret = ring;
-	return status;
-}
 
 /* --- The way ------------------------------------------------------------ */
 
@@ -154,8 +18,14 @@ void history_fini(struct history *history)
 	fetch_fini(&history->fetch);
 }
 
-static enum btsrec_status history_begin(struct history *history, struct btsrec *rec,
-					 unsigned int cpu)
+static enum btsrec_status ring_failed(struct btsrec *rec, unsigned int cpu,
+				      enum btsrec_status status)
+{
+	return msg_set(&rec->msg, status, "ring of CPU %u: %s", cpu, btsrec_status_str(status));
+}
+
+/* An empty one, with a window of its own. */
+static enum btsrec_status set_up(struct history *history, struct btsrec *rec, unsigned int cpu)
 {
 	const struct located_cpu *lc = session_cpu(rec, cpu);
 	struct fetch_ring ring = { .image = &rec->image };
@@ -173,15 +43,21 @@ static enum btsrec_status history_begin(struct history *history, struct btsrec *
 	if (lc->page.source == BTSREC_SOURCE_LBR)
 		ring.settle = (struct fetch_settle){ .fn = rec->settle, .arg = rec,
 						     .cr3 = lc->page.context.next.cr3 };
-	status = fetch_init(&history->fetch, &ring);
-	if (status == BTSREC_OK)
-		status = look_at_ring(rec, lc, &history->fetch, &history->ring);
-	if (status != BTSREC_OK)
-		return msg_set(&rec->msg, status, "ring of CPU %u: %s", cpu,
-			       btsrec_status_str(status));
-	fetch_seek(&history->fetch, 0, 0);
 	timeline_init(&history->timeline, cpu, ring.va_bits);
-	return BTSREC_OK;
+	status = fetch_init(&history->fetch, &ring);
+	return status ? ring_failed(rec, cpu, status) : BTSREC_OK;
+}
+
+static enum btsrec_status history_begin(struct history *history, struct btsrec *rec,
+					 unsigned int cpu)
+{
+	enum btsrec_status status = set_up(history, rec, cpu);
+
+	if (status)
+		return status;
+	status = history_ring(rec, session_cpu(rec, cpu), &history->fetch, &history->ring);
+	fetch_seek(&history->fetch, 0, 0);
+	return status ? ring_failed(rec, cpu, status) : BTSREC_OK;
 }
 
 static void feed_gap(struct history *history, enum btsrec_gap_kind kind, uint64_t slot,
@@ -220,6 +96,16 @@ static enum btsrec_status feed_spans(struct history *history)
 static bool spans_left(const struct history *history)
 {
 	return history->fetch.nr_left || history->span < history->ring.layout.nr_spans;
+}
+
+/* Is the next slot in another one? */
+static bool wants_window(const struct history *history)
+{
+	const struct fetch *fetch = &history->fetch;
+
+	return history->step == HISTORY_SPANS && spans_left(history) &&
+	       !fetch_has(fetch, fetch->nr_left ? fetch->next_slot :
+				 history->ring.layout.spans[history->span].slot);
 }
 
 /* Give the timeline, which has run dry, its next input. */
@@ -317,15 +203,16 @@ static struct located_losses kept_losses(const struct located_cpu *located)
 
 /* --- Events ------------------------------------------------------------- */
 
-/* To the end without a caller for the events. */
-static enum btsrec_status pass_by(struct history *history)
+/* Without a caller for the events, to the end or, with @in_window, while the window has slots. */
+static enum btsrec_status pass_by(struct history *history, bool in_window)
 {
 	struct timeline_branches branches;
 	struct btsrec_event event;
 	enum btsrec_status status;
 
-	while (history->step != HISTORY_DONE) {
-		checkpoints_add(history->checkpoints, history);
+	while (history->step != HISTORY_DONE && !(in_window && wants_window(history))) {
+		if (history->checkpoints)
+			checkpoints_add(history->checkpoints, history);
 		status = history_feed(history);
 		if (status != BTSREC_OK)
 			return status;
@@ -333,8 +220,12 @@ static enum btsrec_status pass_by(struct history *history)
 		       next_event(history, &event))
 			;
 	}
-	history->checkpoints->nr_events = history->timeline.n;
 	return BTSREC_OK;
+}
+
+enum btsrec_status history_pass_window(struct history *history)
+{
+	return pass_by(history, true);
 }
 
 /* Its newest @max_events events are next. */
@@ -363,12 +254,13 @@ static enum btsrec_status history_to_tail(struct history *history, struct btsrec
 	if (!checkpoints)
 		return BTSREC_ERR_NOMEM;
 	history->checkpoints = checkpoints;
-	status = pass_by(history);
+	status = pass_by(history, false);
 	if (status) {
 		history->checkpoints = NULL;
 		free(checkpoints);
 		return status;
 	}
+	checkpoints->nr_events = history->timeline.n;
 	go_back(history, checkpoints, max_events);
 	checkpoints_keep(rec, cpu, checkpoints);
 	return BTSREC_OK;
@@ -390,15 +282,24 @@ enum btsrec_status history_init(struct history *history, struct btsrec *rec, uns
 	return status;
 }
 
-enum btsrec_status history_init_at(struct history *history, struct btsrec *rec, unsigned int cpu,
-				   const struct checkpoints *checkpoints, uint64_t first_n)
+enum btsrec_status history_init_empty(struct history *history, struct btsrec *rec,
+				      unsigned int cpu)
 {
-	enum btsrec_status status = history_init(history, rec, cpu, 0);
+	enum btsrec_status status = set_up(history, rec, cpu);
 
-	if (!status)
-		(void)checkpoints_restore(checkpoints, first_n, history);
-	history->first_n = first_n;
+	history->init_failed = status;
+	history->status = status;
 	return status;
+}
+
+void history_go_on(struct history *history, const struct history *from)
+{
+	struct fetch fetch = history->fetch;
+
+	*history = *from;
+	history->checkpoints = NULL;
+	fetch_seek(&fetch, from->fetch.next_slot, from->fetch.nr_left);
+	history->fetch = fetch;
 }
 
 enum btsrec_status history_end(struct history *history, struct btsrec *rec, unsigned int cpu,

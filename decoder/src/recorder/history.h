@@ -45,7 +45,7 @@ struct history_passed {
  * @status: why history_init() failed or history_next() returned false; BTSREC_OK: this
  *	was the end.
  *
- * A copy taken between two runs resumes there, after fetch_forget().
+ * A copy taken between two runs resumes there, by history_go_on().
  */
 struct history {
 	const struct btsrec_cpu *cpu;
@@ -75,11 +75,22 @@ enum btsrec_status history_init(struct history *history, struct btsrec *rec, uns
 				uint64_t max_events);
 
 /**
- * history_init_at() - history_init() before event @first_n
- * @checkpoints: of the same ring; may be of another session's way.
+ * history_init_empty() - without events yet, for history_go_on()
+ *
+ * Return: as history_init().
  */
-enum btsrec_status history_init_at(struct history *history, struct btsrec *rec, unsigned int cpu,
-				   const struct checkpoints *checkpoints, uint64_t first_n);
+enum btsrec_status history_init_empty(struct history *history, struct btsrec *rec,
+				      unsigned int cpu);
+
+/** history_go_on() - let @history go on where @from is, between two runs; its window stays */
+void history_go_on(struct history *history, const struct history *from);
+
+/**
+ * history_pass_window() - pass the events by up to where another window is wanted, or to the end
+ *
+ * Return: as btsrec_events(), without a message.
+ */
+enum btsrec_status history_pass_window(struct history *history);
 
 /** history_next() - the next event; false: none, see @history->status */
 bool history_next(struct history *history, struct btsrec_event *ret);

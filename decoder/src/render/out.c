@@ -7,22 +7,45 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
-void out_init(struct out *out, const struct btsrec_sink *sink)
+/* With @nr_bytes of @text. */
+static void use_buffer(struct out *out, const char *text, size_t nr_bytes)
+{
+	out->buf = out->lent && *out->lent ? *out->lent : out->own;
+	out->full = out->buf + OUT_WRITE_BYTES;
+	out->at = out->buf + nr_bytes;
+	if (nr_bytes)
+		memcpy(out->buf, text, nr_bytes);
+}
+
+void out_lend(struct out *out, const struct btsrec_sink *sink, char *const *lent)
 {
 	out->sink = sink;
+	out->lent = lent;
+	use_buffer(out, NULL, 0);
+}
+
+void out_init(struct out *out, const struct btsrec_sink *sink)
+{
 	out->stopped = false;
-	out->at = out->buf;
+	out_lend(out, sink, NULL);
+}
+
+/* The first @nr_bytes, more than there are after them. */
+static void hand_over(struct out *out, size_t nr_bytes)
+{
+	const char *rest = out->buf + nr_bytes;
+	size_t rest_bytes = (size_t)(out->at - rest);
+
+	if (!out->stopped)
+		out->stopped = !out->sink->write(out->sink->arg, out->buf, nr_bytes);
+	use_buffer(out, rest, rest_bytes);
 }
 
 enum btsrec_status out_flush(struct out *out)
 {
-	size_t nr_bytes;
-
 	out_room(out);
-	nr_bytes = (size_t)(out->at - out->buf);
-	out->at = out->buf;
-	if (nr_bytes && !out->stopped)
-		out->stopped = !out->sink->write(out->sink->arg, out->buf, nr_bytes);
+	if (out->at != out->buf)
+		hand_over(out, (size_t)(out->at - out->buf));
 	return out->stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
@@ -41,17 +64,6 @@ bool out_text_take(void *arg, const char *text, size_t nr_bytes)
 	memcpy(bytes + to->nr_bytes, text, nr_bytes);
 	to->nr_bytes += nr_bytes;
 	return true;
-}
-
-/* The first @nr_bytes, more than there are after them. */
-static void hand_over(struct out *out, size_t nr_bytes)
-{
-	size_t rest_bytes = (size_t)(out->at - out->buf) - nr_bytes;
-
-	if (!out->stopped)
-		out->stopped = !out->sink->write(out->sink->arg, out->buf, nr_bytes);
-	memcpy(out->buf, out->buf + nr_bytes, rest_bytes);
-	out->at = out->buf + rest_bytes;
 }
 
 void out_drain(struct out *out)

@@ -21,19 +21,24 @@
 #define OUT_BUFFER_BYTES	(64 * 1024)
 #define OUT_WRITE_BYTES		(256 * 1024)
 #define OUT_PAGE_BYTES		4096
+#define OUT_BYTES		(OUT_WRITE_BYTES + OUT_BUFFER_BYTES)
 
 /**
  * struct out - bytes on their way to a sink
  * @sink: borrowed.
  * @stopped: the sink returned false; everything after is dropped.
  * @at: first free byte of @buf.
- * @buf: has room for one more text when there is enough to write.
+ * @buf: has room for one more text when there is enough to write: @full.
+ * @lent: NULL, or which buffer is used in place of @own; looked at after each write.
  */
 struct out {
 	const struct btsrec_sink *sink;
 	bool stopped;
 	char *at;
-	char buf[OUT_WRITE_BYTES + OUT_BUFFER_BYTES];
+	char *full;
+	char *buf;
+	char *const *lent;
+	char own[OUT_BYTES];
 };
 
 /** struct out_text - @nr_bytes of @bytes, kept in memory; owned, to be freed */
@@ -49,6 +54,13 @@ bool out_text_take(void *arg, const char *text, size_t nr_bytes);
 /** out_init() - start an empty buffer in front of @sink */
 void out_init(struct out *out, const struct btsrec_sink *sink);
 
+/**
+ * out_lend() - from now on @sink is the sink of @out, which is empty
+ * @lent: NULL, or where @sink says after each write which buffer of OUT_BYTES is used from then
+ *	on, NULL: none.  The text in the one before stays meanwhile.
+ */
+void out_lend(struct out *out, const struct btsrec_sink *sink, char *const *lent);
+
 /** out_flush() - hand everything to the sink; BTSREC_OK or BTSREC_ERR_STOPPED */
 enum btsrec_status out_flush(struct out *out);
 
@@ -61,7 +73,7 @@ void out_drain(struct out *out);
 /** out_room() - make sure that OUT_BUFFER_BYTES are free */
 static inline void out_room(struct out *out)
 {
-	if (out->at >= out->buf + OUT_WRITE_BYTES)
+	if (out->at >= out->full)
 		out_drain(out);
 }
 

@@ -11,6 +11,8 @@
 #include "symbols/lines.h"
 #include "symbols/symbol.h"
 
+_Static_assert(POOL_BUFFER_BYTES == OUT_BYTES, "a view writes into the buffer of the pool");
+
 /** struct member - what is one worker's; @rec: its own, but of one that is alone */
 struct member {
 	struct btsrec *rec;
@@ -247,7 +249,7 @@ static bool is_quiet(void *arg, size_t task)
 
 /* The text of one worker alone leaves as if it were one task: in writes of whole buffers. */
 static enum btsrec_status run(void *arg, unsigned int worker, size_t task,
-			      const struct btsrec_sink *sink)
+			      const struct pool_text *text)
 {
 	struct team *team = arg;
 	const struct member *member = &team->members[worker];
@@ -255,7 +257,7 @@ static enum btsrec_status run(void *arg, unsigned int worker, size_t task,
 	enum btsrec_status status;
 
 	if (team->nr_members > 1)
-		out->sink = sink;
+		out_lend(out, &text->sink, &text->buffer);
 	status = do_task(team, member, task);
 	if (team->nr_members > 1)
 		(void)out_flush(out);
@@ -313,8 +315,10 @@ static enum btsrec_status release(const struct team *team, const struct member *
 	struct out *out = out_of(team->tasks, member->view);
 	bool failed = status != BTSREC_OK;
 
-	out->sink = team->sink;
-	out->stopped |= failed && team->nr_members > 1;
+	if (team->nr_members > 1) {
+		out_lend(out, team->sink, NULL);
+		out->stopped |= failed;
+	}
 	status = close_view(team, member->view, status);
 	if (member->rec == rec)
 		return status;
@@ -357,6 +361,16 @@ static void list_cpus(struct team *team, const struct btsrec *rec, const unsigne
 	}
 }
 
+/* As many of each CPU. */
+static void count_parts(struct team *team, const struct btsrec *rec)
+{
+	for (size_t i = 0; i < team->nr_cpus; i++) {
+		unsigned int nr = team->tasks->max_parts(rec, team->cpus[i]);
+
+		team->nr_parts = nr > team->nr_parts ? nr : team->nr_parts;
+	}
+}
+
 static enum btsrec_status gather_and_work(struct team *team, struct btsrec *rec, bool alone)
 {
 	enum btsrec_status status;
@@ -364,7 +378,7 @@ static enum btsrec_status gather_and_work(struct team *team, struct btsrec *rec,
 	if (!gather(team, rec, alone))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (team->tasks->plan && team->nr_members > 1)
-		team->nr_parts = CPU_TASKS_MAX_PARTS;
+		count_parts(team, rec);
 	pthread_mutex_init(&team->lock, NULL);
 	pthread_cond_init(&team->changed, NULL);
 	status = work(team, rec);

@@ -8,9 +8,6 @@
 
 #include <btsrec/decoder.h>
 
-/* Of one CPU: their text is kept until its turn, so they are not large. */
-#define CPU_TASKS_MAX_PARTS	16
-
 /**
  * struct cpu_tasks - a view over CPUs
  * @view_bytes: of a view, which is cleared, and freed after @close.
@@ -18,9 +15,11 @@
  * @open: the rest of @view, of @rec; false: out of memory, and @close is not called.
  * @begin: before the first CPU, by one view; NULL: nothing.
  * @cpu: print @cpu; anything but BTSREC_OK ends it all, with a message in the session.  NULL:
- *	there are @first, @plan, @part, @end and @drop.
+ *	there are @first, @max_parts, @plan, @part, @end and @drop.
  * @first: print the first lines of the first CPU, @cpu, while others plan.  What the parts have to
  *	know of it goes to @first, which has @first_bytes bytes, cleared.
+ * @max_parts: how many parts @cpu has at most.  The text of a part is kept until its turn, so they
+ *	are small.
  * @plan: before the @nr_parts parts of @cpu: what they share goes to *@ret, also on failure.
  *	Prints nothing.  @first is for the parts of the first CPU, which come after; else NULL.
  * @part: print part @part of @nr_parts of what @plan planned, which no part changes but in a
@@ -41,6 +40,7 @@ struct cpu_tasks {
 	enum btsrec_status (*cpu)(void *view, unsigned int cpu);
 	size_t first_bytes;
 	enum btsrec_status (*first)(void *view, unsigned int cpu, void *first);
+	unsigned int (*max_parts)(const struct btsrec *rec, unsigned int cpu);
 	enum btsrec_status (*plan)(void *view, unsigned int cpu, const void *first,
 				   unsigned int nr_parts, void **ret);
 	enum btsrec_status (*part)(void *view, void *plan, unsigned int part,

@@ -8,6 +8,7 @@
 #include "render/render.h"
 #include "flow/event_filter.h"
 #include "flow/thread.h"
+#include "recorder/history.h"
 #include "render/labels.h"
 
 /**
@@ -16,6 +17,7 @@
  * @nomem: a line was lost for lack of memory.
  * @fault, @event_filter: of the CPU being printed; borrowed.
  * @filter: that of @opts; without the level if that is @level_filtered.
+ * @part: where a part of a history begins; borrowed.  NULL: the history is in one piece.
  * @first_n, @end_n: the part of a history that is printed, in events; if each event is a line as
  *	it is.
  * @counting: lines are counted in @nr_lines, not shown.
@@ -35,6 +37,7 @@ struct show {
 	struct event_filter *event_filter;
 	bool level_filtered;
 	struct level_filter level_filter;
+	struct history *part;
 	uint64_t first_n;
 	uint64_t end_n;
 	bool counting;
@@ -99,10 +102,11 @@ struct show_first {
 };
 
 /**
- * show_first_of_cpu(), show_plan_cpu(), show_part_of_cpu(), show_end_cpu(), show_drop_plan() - see
- * struct cpu_tasks; @first is a struct show_first
+ * show_first_of_cpu(), show_max_parts(), show_plan_cpu(), show_part_of_cpu(), show_end_cpu(),
+ * show_drop_plan() - see struct cpu_tasks; @first is a struct show_first
  */
 enum btsrec_status show_first_of_cpu(void *view, unsigned int cpu, void *first);
+unsigned int show_max_parts(const struct btsrec *rec, unsigned int cpu);
 enum btsrec_status show_plan_cpu(void *view, unsigned int cpu, const void *first,
 				 unsigned int nr_parts, void **ret);
 enum btsrec_status show_part_of_cpu(void *view, void *plan, unsigned int part,

@@ -7,16 +7,16 @@
 
 #include "base/cleanup.h"
 #include "flow/trace_fault.h"
-#include "recorder/checkpoints.h"
+#include "recorder/relay.h"
 #include "views/cpu_tasks.h"
 
 /**
- * struct show_plan - what the parts of one CPU share; they only read it
+ * struct show_plan - what the parts of one CPU share; they only read it but for what has a lock
  * @first: of the first CPU, else NULL; borrowed.
  * @event_filter: with the threads that ran, where they are needed.
- * @checkpoints: NULL: not all events are lines as they are, or the ring changes; then the last
- *	part is all.
- * @nr_user: see struct renderer, of each part.
+ * @has_parts: all events are lines as they are, and the ring does not change: each part is a window
+ *	of @relay.  Else the last one is all.
+ * @counting: of @nr_user, see struct renderer; of all parts.
  */
 struct show_plan {
 	unsigned int cpu;
@@ -24,8 +24,10 @@ struct show_plan {
 	struct fault fault;
 	const struct show_first *first;
 	struct event_filter event_filter;
-	struct checkpoints *checkpoints;
-	uint64_t nr_user[CPU_TASKS_MAX_PARTS][SYMBOL_NR_WHYS];
+	bool has_parts;
+	struct relay relay;
+	pthread_mutex_t counting;
+	uint64_t nr_user[SYMBOL_NR_WHYS];
 };
 
 /* Is every event a line as it is? */
@@ -70,17 +72,15 @@ static bool show_range(struct show *show, unsigned int cpu, struct history *hist
 static enum btsrec_status show_plain(struct show *show, const struct show_plan *plan)
 {
 	struct btsrec *rec = show->renderer.rec;
-	struct history history;
+	struct history begun, *history = show->part ? show->part : &begun;
 	bool goes_on;
 
-	if (plan->checkpoints)
-		history_init_at(&history, rec, plan->cpu, plan->checkpoints, show->first_n);
-	else
-		history_init(&history, rec, plan->cpu, show->event_filter->nr_tail);
-	goes_on = show_range(show, plan->cpu, &history);
-	if (history.status || !goes_on || show->end_n == UINT64_MAX)
-		return history_end(&history, rec, plan->cpu, goes_on);
-	history_fini(&history);
+	if (!show->part)
+		history_init(history, rec, plan->cpu, show->event_filter->nr_tail);
+	goes_on = show_range(show, plan->cpu, history);
+	if (history->status || !goes_on || show->end_n == UINT64_MAX)
+		return history_end(history, rec, plan->cpu, goes_on);
+	history_fini(history);
 	return BTSREC_OK;
 }
 
@@ -235,6 +235,11 @@ enum btsrec_status show_first_of_cpu(void *view, unsigned int cpu, void *data)
 
 /* --- The plan ----------------------------------------------------------- */
 
+unsigned int show_max_parts(const struct btsrec *rec, unsigned int cpu)
+{
+	return relay_max_windows(btsrec_cpu(rec, cpu)->ring_bytes);
+}
+
 static enum btsrec_status plan_filter(struct show *show, struct show_plan *plan)
 {
 	struct event_filter *event_filter = &plan->event_filter;
@@ -257,22 +262,6 @@ static bool has_parts(struct show *show, const struct show_plan *plan)
 	       !plan->event_filter.nr_tail && is_plain(show);
 }
 
-/* The ring is read for them, unless what was planned before has needed that. */
-static enum btsrec_status plan_parts(struct show *show, struct show_plan *plan)
-{
-	struct btsrec *rec = show->renderer.rec;
-	const struct checkpoints *kept = checkpoints_kept(rec, plan->cpu, &plan->ring);
-	enum btsrec_status status = kept ? BTSREC_OK : history_read(rec, plan->cpu);
-
-	if (!status)
-		kept = checkpoints_kept(rec, plan->cpu, &plan->ring);
-	if (kept)
-		plan->checkpoints = checkpoints_copy(kept);
-	if (kept && !plan->checkpoints)
-		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	return status;
-}
-
 static enum btsrec_status make_plan(struct show *show, unsigned int nr_parts,
 				    struct show_plan *plan)
 {
@@ -284,8 +273,10 @@ static enum btsrec_status make_plan(struct show *show, unsigned int nr_parts,
 	if (!status)
 		status = plan_filter(show, plan);
 	show->event_filter = &plan->event_filter;
-	if (!status && nr_parts > 1 && has_parts(show, plan))
-		status = plan_parts(show, plan);
+	if (!status && nr_parts > 1 && has_parts(show, plan)) {
+		status = relay_init(&plan->relay, rec, plan->cpu);
+		plan->has_parts = !status;
+	}
 	show->event_filter = NULL;
 	return show_status(show, status);
 }
@@ -298,6 +289,7 @@ enum btsrec_status show_plan_cpu(void *view, unsigned int cpu, const void *first
 
 	if (!plan)
 		return msg_set(&show->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	pthread_mutex_init(&plan->counting, NULL);
 	plan->cpu = cpu;
 	plan->first = first;
 	*ret = plan;
@@ -308,26 +300,14 @@ void show_drop_plan(void *data)
 {
 	struct show_plan *plan = data;
 
+	if (plan->has_parts)
+		relay_fini(&plan->relay);
 	event_filter_fini(&plan->event_filter);
-	free(plan->checkpoints);
+	pthread_mutex_destroy(&plan->counting);
 	free(plan);
 }
 
 /* --- Parts -------------------------------------------------------------- */
-
-/* False: it is empty. */
-static bool find_part(struct show *show, const struct show_plan *plan, unsigned int part,
-		      unsigned int nr_parts)
-{
-	const struct checkpoints *checkpoints = plan->checkpoints;
-	uint64_t printed_n = plan->first ? plan->first->end_n : 0;
-
-	show->first_n = checkpoints ? checkpoints_part(checkpoints, part, nr_parts) : 0;
-	show->end_n = checkpoints ? checkpoints_part(checkpoints, part + 1, nr_parts) : UINT64_MAX;
-	if (show->first_n < printed_n)
-		show->first_n = printed_n;
-	return checkpoints ? show->first_n < show->end_n : part == nr_parts - 1;
-}
 
 static enum btsrec_status show_selected(struct show *show, const struct show_plan *plan)
 {
@@ -348,27 +328,57 @@ static enum btsrec_status show_selected(struct show *show, const struct show_pla
 	return status;
 }
 
-enum btsrec_status show_part_of_cpu(void *view, void *data, unsigned int part,
-				    unsigned int nr_parts)
+/* The events of @show->first_n up to @show->end_n, if there are any. */
+static enum btsrec_status show_events(struct show *show, struct show_plan *plan)
 {
-	struct show_plan *plan = data;
-	struct show *show = view;
 	/* Shares what it points to, and has a place in it of its own. */
 	struct event_filter event_filter = plan->event_filter;
 	enum btsrec_status status = BTSREC_OK;
 
 	event_filter.rec = show->renderer.rec;
-	if (!part && !(plan->first && plan->first->end_n))
-		print_head(show, plan->cpu, &plan->ring);
-	if (!find_part(show, plan, part, nr_parts))
-		return BTSREC_OK;
 	show->fault = &plan->fault;
 	show->event_filter = &event_filter;
-	status = show_selected(show, plan);
+	if (show->first_n < show->end_n)
+		status = show_selected(show, plan);
 	show->fault = NULL;
 	show->event_filter = NULL;
-	take_counts(show, plan->nr_user[part]);
+	pthread_mutex_lock(&plan->counting);
+	take_counts(show, plan->nr_user);
+	pthread_mutex_unlock(&plan->counting);
 	return show_status(show, status);
+}
+
+static enum btsrec_status show_part(struct show *show, struct show_plan *plan, unsigned int part)
+{
+	uint64_t printed_n = plan->first ? plan->first->end_n : 0;
+	enum btsrec_status status;
+	struct history history;
+
+	status = relay_take(&plan->relay, show->renderer.rec, part, &history, &show->end_n);
+	show->first_n = history.timeline.n > printed_n ? history.timeline.n : printed_n;
+	show->part = &history;
+	if (!status)
+		status = show_events(show, plan);
+	show->part = NULL;
+	history_fini(&history);
+	return status;
+}
+
+enum btsrec_status show_part_of_cpu(void *view, void *data, unsigned int part,
+				    unsigned int nr_parts)
+{
+	struct show_plan *plan = data;
+	struct show *show = view;
+
+	if (!part && !(plan->first && plan->first->end_n))
+		print_head(show, plan->cpu, &plan->ring);
+	if (plan->has_parts)
+		return show_part(show, plan, part);
+	if (part < nr_parts - 1)
+		return BTSREC_OK;
+	show->first_n = plan->first ? plan->first->end_n : 0;
+	show->end_n = UINT64_MAX;
+	return show_events(show, plan);
 }
 
 enum btsrec_status show_end_cpu(void *view, void *data)
@@ -379,8 +389,7 @@ enum btsrec_status show_end_cpu(void *view, void *data)
 	for (unsigned int why = 0; why < SYMBOL_NR_WHYS; why++) {
 		if (plan->first)
 			show->renderer.nr_user[why] += plan->first->nr_user[why];
-		for (unsigned int part = 0; part < CPU_TASKS_MAX_PARTS; part++)
-			show->renderer.nr_user[why] += plan->nr_user[part][why];
+		show->renderer.nr_user[why] += plan->nr_user[why];
 	}
 	if (show->format->cpu_end)
 		show->format->cpu_end(&show->renderer, plan->cpu);

@@ -15,7 +15,8 @@
 #define NOBODY		SIZE_MAX
 
 /* With so much of each task, what may be kept of all is not enough. */
-#define LARGE_LINES	(POOL_MAX_KEPT_BYTES / LINE_BYTES / 4)
+#define TOGETHER	4096
+#define LARGE_LINES	((size_t)POOL_MAX_KEPT_BUFFERS / 4 * TOGETHER)
 
 /**
  * struct plan - what the tasks do
@@ -24,6 +25,7 @@
  * @waits: this one, until all others that can be have been begun.
  * @outlasts: this one, until all text has been printed.
  * @has_quiet: those without lines are.
+ * @elsewhere: text is not in the buffers of the pool.
  * @nr_allowed: lines; then the sink wants no more.
  */
 static struct plan {
@@ -32,6 +34,7 @@ static struct plan {
 	size_t waits;
 	size_t outlasts;
 	bool has_quiet;
+	bool elsewhere;
 	bool large;
 	size_t nr_allowed;
 	size_t nr_begun;
@@ -69,27 +72,36 @@ static void line_of(size_t task, size_t i, char *ret)
 	snprintf(ret, LINE_BYTES + 1, "%05zu %09zu\n", task % 100000, i % 1000000000);
 }
 
-static bool print_large(const struct btsrec_sink *to)
+/* So many at a time, in the buffer of the pool. */
+#define NR_AT_ONCE	100
+
+static bool print_large(const struct pool_text *to)
 {
-	enum { TOGETHER = 4096 };
-	static const char lines[TOGETHER * LINE_BYTES];
 	bool more = true;
 
 	for (size_t i = 0; i < LARGE_LINES && more; i += TOGETHER)
-		more = to->write(to->arg, lines, sizeof(lines));
+		more = to->sink.write(to->sink.arg, to->buffer, TOGETHER * LINE_BYTES);
 	return more;
 }
 
-static bool print(size_t task, const struct btsrec_sink *to)
+static bool print(size_t task, const struct pool_text *to)
 {
-	char line[LINE_BYTES + 1];
+	char elsewhere[NR_AT_ONCE * LINE_BYTES + 1];
 	bool more = true;
+	size_t nr;
 
 	if (plan.large)
 		return print_large(to);
-	for (size_t i = 0; i < nr_lines_of(task) && more; i++) {
-		line_of(task, i, line);
-		more = to->write(to->arg, line, LINE_BYTES);
+	for (size_t i = 0; i < nr_lines_of(task) && more; i += nr) {
+		char *lines = plan.elsewhere || !to->buffer ? elsewhere : to->buffer;
+
+		for (nr = 0; nr < NR_AT_ONCE && i + nr < nr_lines_of(task); nr++)
+			line_of(task, i + nr, lines + nr * LINE_BYTES);
+		more = to->sink.write(to->sink.arg, lines, nr * LINE_BYTES);
+		/* What was there stays, whoever has printed it meanwhile. */
+		line_of(task, i, elsewhere);
+		if (memcmp(lines, elsewhere, LINE_BYTES) != 0)
+			abort();
 	}
 	return more;
 }
@@ -105,14 +117,17 @@ static size_t nr_all_lines(void)
 
 static bool is_quiet(void *arg, size_t task)
 {
-	ck_assert_ptr_eq(arg, &plan);
+	if (arg != &plan)
+		abort();
 	return plan.has_quiet && !nr_lines_of(task);
 }
 
 static enum btsrec_status run(void *arg, unsigned int worker, size_t task,
-			      const struct btsrec_sink *to)
+			      const struct pool_text *to)
 {
-	ck_assert_ptr_eq(arg, &plan);
+	/* Allocates nothing, unlike an assert. */
+	if (arg != &plan)
+		abort();
 	__atomic_store_n(&plan.workers[worker], true, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&plan.nr_begun, 1, __ATOMIC_ACQ_REL);
 	while (task == plan.waits && __atomic_load_n(&plan.nr_begun, __ATOMIC_ACQUIRE) < NR_TASKS)
@@ -182,6 +197,21 @@ START_TEST(in_order)
 		btsrec_ck_ok(pool(nr, NR_TASKS, &worker));
 		ck_tasks(NR_TASKS);
 		ck_assert_uint_eq(worker, 77);
+	}
+	teardown();
+}
+END_TEST
+
+/* Text that is not kept waits for its turn. */
+START_TEST(elsewhere)
+{
+	unsigned int worker;
+
+	setup();
+	plan.elsewhere = true;
+	for (unsigned int nr = 1; nr < POOL_MAX_WORKERS; nr++) {
+		btsrec_ck_ok(pool(nr, NR_TASKS, &worker));
+		ck_tasks(NR_TASKS);
 	}
 	teardown();
 }
@@ -296,6 +326,15 @@ START_TEST(out_of_memory)
 	ck_assert(failing_alloc_disarm());
 	ck_assert_uint_eq(nr_printed, 0);
 	ck_assert_uint_eq(plan.nr_begun, 0);
+	for (unsigned int nth = 2; nth < 12; nth++) {
+		enum btsrec_status status;
+
+		failing_alloc_arm(nth);
+		status = pool(3, NR_TASKS, &worker);
+		(void)failing_alloc_disarm();
+		btsrec_ck_ok(status);
+		ck_tasks(NR_TASKS);
+	}
 	teardown();
 }
 END_TEST
@@ -321,5 +360,5 @@ START_TEST(threads_get_no_signals)
 }
 END_TEST
 
-BTSREC_CK_MAIN("pool", in_order, more_workers_than_tasks, the_first_is_last,
+BTSREC_CK_MAIN("pool", in_order, elsewhere, more_workers_than_tasks, the_first_is_last,
 	       quiet_tasks_hold_nobody_up, more_than_is_kept, a_task_fails, the_sink_stops, out_of_memory, threads_get_no_signals)

@@ -369,49 +369,7 @@ START_TEST(places_all_along)
 	ck_assert_uint_eq(places->distance, 16 * CHECKPOINTS_DISTANCE);
 	for (size_t i = 0; i < places->nr; i++)
 		ck_assert_uint_eq(places->places[i].timeline.n, i * places->distance);
-	ck_assert_uint_eq(checkpoints_part(places, 0, 7), 0);
-	for (unsigned int part = 0; part < 7; part++)
-		ck_assert_uint_lt(checkpoints_part(places, part, 7),
-				  checkpoints_part(places, part + 1, 7));
-	ck_assert_uint_eq(checkpoints_part(places, 7, 7), UINT64_MAX);
 	free(places);
-}
-END_TEST
-
-/* From any event on, by the places of another session. */
-START_TEST(goes_on_from_any_event)
-{
-	struct checkpoints *places;
-	struct session_ring ring;
-	struct btsrec *reader;
-	size_t nr_all;
-
-	setup(38000);
-	fixture_branches(fix, 1, 200, 37800, 0);
-	fixture_branches(fix, 1, 0, 200, 37800);
-	fixture_freeze(fix, 1, 200);
-	btsrec_ck_ok(print(0));
-	nr_all = nr_events;
-	btsrec_ck_ok(history_read(rec, 1));
-	btsrec_ck_ok(session_ring(rec, 1, &ring));
-	places = checkpoints_copy(checkpoints_kept(rec, 1, &ring));
-	ck_assert_uint_gt(places->nr, 1);
-	reader = session_clone(rec);
-	for (uint64_t n = 0; n <= nr_all; n += 601) {
-		struct btsrec_event event;
-		struct history history;
-
-		btsrec_ck_ok(history_init_at(&history, reader, 1, places, n));
-		for (size_t i = n; i < nr_all; i++)
-			if (!history_next(&history, &event) || event.n != i ||
-			    event.slot != events[i].slot || event.kind != events[i].kind)
-				ck_abort_msg("event %zu differs from %ju on", i, (uintmax_t)n);
-		ck_assert(!history_next(&history, &event));
-		history_fini(&history);
-	}
-	btsrec_free(reader);
-	free(places);
-	teardown();
 }
 END_TEST
 
@@ -421,4 +379,4 @@ BTSREC_CK_MAIN("history", index_words, never_armed, armed_uses_the_ds_area,
 	       all_but_one, exactly_full, exactly_full_and_proven_complete,
 	       wrapped_oldest_to_newest, annotation_over_the_end, five_levels, medium_fails,
 	       medium_fails_far_from_the_head, every_allocation_fails_once, every_read_fails_once,
-	       places_all_along, goes_on_from_any_event)
+	       places_all_along)

@@ -126,6 +126,40 @@ START_TEST(longer_than_the_buffer)
 }
 END_TEST
 
+static char lent_bytes[2][OUT_BYTES], *lent;
+
+/* The other buffer is the next one, then none, then the first one. */
+static bool take_lent(void *arg, const char *text, size_t nr_bytes)
+{
+	if (lent && text != lent)
+		ck_abort_msg("the text is not in the buffer");
+	lent = lent == lent_bytes[0] ? lent_bytes[1] : lent ? NULL : lent_bytes[0];
+	memcpy(written + nr_written, text, nr_bytes);
+	nr_written += nr_bytes;
+	return !arg;
+}
+
+START_TEST(borrows_buffers)
+{
+	static const struct btsrec_sink lender = { .write = take_lent };
+	static char text[3 * OUT_WRITE_BYTES + 3];
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (char)('a' + i % 23);
+	start();
+	lent = lent_bytes[0];
+	out_lend(&out, &lender, &lent);
+	out_long(&out, text, sizeof(text));
+	ck_assert_ptr_eq(lent, lent_bytes[0]);
+	btsrec_ck_ok(out_flush(&out));
+	ck_assert_ptr_eq(lent, lent_bytes[1]);
+	ck_assert_uint_eq(nr_written, sizeof(text));
+	ck_assert_mem_eq(written, text, sizeof(text));
+	out_lend(&out, &lender, NULL);
+	ck_assert_ptr_eq(out.buf, out.own);
+}
+END_TEST
+
 START_TEST(drops_what_follows_a_stop)
 {
 	start();
@@ -169,5 +203,5 @@ START_TEST(whole_pages)
 }
 END_TEST
 
-BTSREC_CK_MAIN("out", decimal, hexadecimal, sixteen_digits, longer_than_the_buffer, whole_pages,
-	       drops_what_follows_a_stop)
+BTSREC_CK_MAIN("out", decimal, hexadecimal, sixteen_digits, longer_than_the_buffer, borrows_buffers,
+	       whole_pages, drops_what_follows_a_stop)

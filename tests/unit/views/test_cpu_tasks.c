@@ -14,7 +14,7 @@
 #define NR_CPUS		10
 #define MAX_TEXT	(1 << 20)
 /* With so much of each, what may be kept of all is not enough. */
-#define LARGE_BYTES	(POOL_MAX_KEPT_BYTES / 4)
+#define LARGE_BYTES	((size_t)POOL_MAX_KEPT_BUFFERS / 4 * OUT_WRITE_BYTES)
 #define NOBODY		UINT32_MAX
 
 static struct fixture *fix;
@@ -144,13 +144,15 @@ static const struct cpu_tasks work = {
 /* --- In parts --- */
 
 #define NR_FIRST	100
+/* Of the last CPU, which has the most; the others have as many. */
+#define NR_PARTS	(6 + NR_CPUS)
 
 /** struct shared - what the parts of one CPU share; each counts itself in @done */
 struct shared {
 	unsigned int cpu;
 	const unsigned int *first;
 	unsigned int nr_parts;
-	unsigned int done[CPU_TASKS_MAX_PARTS];
+	unsigned int done[NR_PARTS];
 };
 
 static unsigned int nr_plans, first_cpu;
@@ -168,6 +170,12 @@ static enum btsrec_status print_first(void *data, unsigned int cpu, void *first)
 		       BTSREC_OK;
 }
 
+static unsigned int max_parts(const struct btsrec *of, unsigned int cpu)
+{
+	(void)of;
+	return 7 + cpu;
+}
+
 static enum btsrec_status plan_cpu(void *data, unsigned int cpu, const void *first,
 				   unsigned int nr_parts, void **ret)
 {
@@ -180,6 +188,7 @@ static enum btsrec_status plan_cpu(void *data, unsigned int cpu, const void *fir
 	shared->cpu = cpu;
 	shared->first = first;
 	shared->nr_parts = nr_parts;
+	ck_assert(nr_parts == 1 || (nr_parts >= 7 + cpu && nr_parts <= NR_PARTS));
 	__atomic_add_fetch(&nr_plans, 1, __ATOMIC_RELAXED);
 	ck_assert(!first == (cpu != first_cpu));
 	return cpu == plan.fails_to_plan ?
@@ -229,6 +238,7 @@ static const struct cpu_tasks work_in_parts = {
 	.open = view_open,
 	.first_bytes = sizeof(unsigned int),
 	.first = print_first,
+	.max_parts = max_parts,
 	.plan = plan_cpu,
 	.part = print_part,
 	.end = end_cpu,

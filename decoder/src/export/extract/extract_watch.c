@@ -176,12 +176,12 @@ static bool may_share(const struct btsrec *rec)
 }
 
 static enum btsrec_status watch_task(void *arg, unsigned int worker, size_t task,
-				     const struct btsrec_sink *sink)
+				     const struct pool_text *text)
 {
 	struct watcher *const *watchers = arg;
 
 	(void)worker;
-	(void)sink;
+	(void)text;
 	watch(watchers[task]);
 	return BTSREC_OK;
 }
@@ -199,7 +199,7 @@ static void watch_both(struct watcher *first, struct watcher *second)
 
 	first->end_look = NR_LOOKS - NR_SHARED;
 	second->first_look = NR_LOOKS - NR_SHARED;
-	if (pool_run(&both, &values_sink, &worker)) {
+	if (pool_run(&both, NULL, &worker)) {
 		watch(first);
 		watch(second);
 	}
