@@ -203,6 +203,12 @@ echo 3 >/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout""",
                       entries=PAGE_FAULT, reasons=("oops",), survives=True, max_newer=64,
                       mark="exception", guilty="null_dereference",
                       verdict="null-pointer null_dereference"),
+    # What wait4() returns to in init is made an instruction that there is none of.
+    "init-dies": Kind("""set -- $(cat /proc/1/syscall)
+printf '\\017\\013' | dd of=/proc/1/mem bs=1 seek=$(($9)) conv=notrunc
+(sleep 0 &)
+sleep 100""", "Attempted to kill init! exitcode=0x00000004", guilty="do_exit",
+                      verdict="panic do_exit"),
     "all-panic": Kind("crash all-panic", "btscrash: CPU", max_newer=64, min_cpus=2,
                       together=True, guilty="panic_together",
                       verdict="panic panic_together"),

@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct btsrec_freeze;
 struct renderer;
+struct summary;
 
 /**
  * struct sentence - @nr_bytes of @text so far, which has SUMMARY_SENTENCE_BYTES
@@ -34,5 +36,9 @@ void sentence_add_function(struct sentence *sentence, uint64_t va);
 
 /** sentence_add_comm() - of a thread, in brackets; what is not printable is escaped */
 void sentence_add_comm(struct sentence *sentence, const char *comm);
+
+/** summary_say_init() - why init died, if that is what panic() was called for */
+void summary_say_init(struct sentence *sentence, const struct summary *view,
+		      const struct btsrec_freeze *freeze);
 
 #endif /* BTSREC_VIEW_SUMMARY_SENTENCE_H */

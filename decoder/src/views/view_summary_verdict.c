@@ -376,6 +376,7 @@ static void say(struct sentence *sentence, const struct summary *view,
 	case VERDICT_PANIC:
 		sentence_add_place(sentence, verdict->ip);
 		sentence_add(sentence, " called panic()");
+		summary_say_init(sentence, view, freeze);
 		break;
 	case VERDICT_NMI:
 		if (verdict->handler)

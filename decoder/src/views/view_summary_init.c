@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The verdict of a summary: why init died, at which the kernel calls panic(). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "flow/trace.h"
+#include "kernel/types.h"
+#include "symbols/symbol.h"
+#include "symbols/user.h"
+#include "views/view_summary.h"
+#include "views/view_summary_sentence.h"
+
+/* wait(2): the signal is in the lowest seven bits, the status of exit(2) in the next byte. */
+#define SIGNAL_MASK	0x7f
+#define STATUS_SHIFT	8
+#define STATUS_MASK	0xff
+
+/* Those that the kernel sends for what a program did, and those that people send. */
+static const char *signal_name(unsigned int number)
+{
+	static const char *const names[] = {
+		[4] = "SIGILL", [5] = "SIGTRAP", [6] = "SIGABRT", [7] = "SIGBUS", [8] = "SIGFPE",
+		[9] = "SIGKILL", [11] = "SIGSEGV", [15] = "SIGTERM", [31] = "SIGSYS",
+	};
+
+	return number < sizeof(names) / sizeof(names[0]) ? names[number] : NULL;
+}
+
+static bool is_do_exit(struct btsrec *rec, uint64_t ip)
+{
+	static const char wanted[] = "do_exit";
+	struct symbol_name name;
+
+	return symbol_find_as(rec, ip, false, &name) && !*name.module &&
+	       name.name_bytes == strlen(wanted) && !memcmp(name.name, wanted, name.name_bytes);
+}
+
+static bool read_field(struct code *code, uint64_t kva, const struct types_field *field,
+		       void *ret, size_t nr_bytes)
+{
+	size_t nr_read;
+
+	return field->size_bytes == nr_bytes &&
+	       !code_bytes(code, 0, kva + field->offset_bytes, ret, nr_bytes, &nr_read);
+}
+
+/* What do_exit() prints: signal_struct.group_exit_code, if that is not 0. */
+static bool read_exit_code(struct btsrec *rec, uint32_t pid, uint32_t *ret)
+{
+	const char *why;
+	const struct types *types = symbols_types(rec, &why);
+	struct user *user = symbols_user(rec);
+	struct code *code = trace_code(rec);
+	struct types_field signal, exit_code;
+	struct tasks_thread thread;
+	uint64_t signal_kva;
+
+	return types && user && code && types_field(types, "task_struct", "signal", &signal) &&
+	       types_field(types, "signal_struct", "group_exit_code", &exit_code) &&
+	       user_thread(user, pid, &thread) &&
+	       read_field(code, thread.task_kva, &signal, &signal_kva, sizeof(signal_kva)) &&
+	       read_field(code, signal_kva, &exit_code, ret, sizeof(*ret)) && *ret;
+}
+
+void summary_say_init(struct sentence *sentence, const struct summary *view,
+		      const struct btsrec_freeze *freeze)
+{
+	struct btsrec *rec = view->calls.renderer.rec;
+	uint32_t code = 0;
+	const char *name;
+
+	/* is_global_init() in include/linux/sched.h */
+	if (freeze->tgid != 1 || !is_do_exit(rec, view->verdict.ip))
+		return;
+	sentence_add(sentence, ", since init ended");
+	if (view->survived || !read_exit_code(rec, freeze->pid, &code))
+		return;
+	name = signal_name(code & SIGNAL_MASK);
+	if (code & SIGNAL_MASK)
+		sentence_add(sentence, " by signal %" PRIu32, code & SIGNAL_MASK);
+	else
+		sentence_add(sentence, " with status %" PRIu32, code >> STATUS_SHIFT & STATUS_MASK);
+	if (name)
+		sentence_add(sentence, " (%s)", name);
+}
