@@ -120,8 +120,10 @@ void symbol_list_by_names(const struct symbol_list *list, const char *const *nam
 {
 	bool looks[NR_LOOKS] = { false };
 
+	/* Nothing is called "", which a damaged root may ask for. */
 	for (size_t i = 0; i < nr_names; i++) {
-		looks[looks_of(names[i], strlen(names[i]))] = true;
+		if (*names[i])
+			looks[looks_of(names[i], strlen(names[i]))] = true;
 		ret[i] = NULL;
 	}
 	for (size_t at = 0; at < list->nr_entries; at++) {

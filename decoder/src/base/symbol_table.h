@@ -69,12 +69,12 @@ bool symbol_list_add_sized(struct symbol_list *list, uint64_t va, uint64_t nr_by
  */
 bool symbol_list_end(struct symbol_list *list);
 
-/** symbol_list_by_name() - the first entry called @name, which is not empty, or NULL */
+/** symbol_list_by_name() - the first entry called @name, or NULL; none is called "" */
 const struct symbol_entry *symbol_list_by_name(const struct symbol_list *list, const char *name);
 
 /**
  * symbol_list_by_names() - the first entry called as each of @nr_names, or NULL
- * @names: none is empty.
+ * @names: "" is nobody's.
  */
 void symbol_list_by_names(const struct symbol_list *list, const char *const *names,
 			  size_t nr_names, const struct symbol_entry **ret);
