@@ -92,6 +92,8 @@ static void dump_notice(const struct dump_probe *file, struct btsrec *rec)
 			 "the dump is cut off: %llu of %llu bytes are there",
 			 (unsigned long long)file->file_bytes,
 			 (unsigned long long)file->described_bytes);
+	else if (file->unsafe)
+		snprintf(rec->notice, sizeof(rec->notice), "%s", file->unsafe);
 }
 
 /*

@@ -171,18 +171,29 @@ size_t dump_probe_backed_bytes(const struct dump_probe *dump_probe, uint64_t pa,
 static bool header_is_possible(const struct kdump_header *header)
 {
 	return header->block_size == BTSREC_PAGE_BYTES && header->sub_hdr_size &&
-	       header->sub_hdr_size < 1 << 20 && header->bitmap_blocks < 1 << 28 &&
-	       header->max_mapnr <= 8ULL * header->bitmap_blocks * header->block_size;
+	       header->sub_hdr_size < 1 << 20 && header->bitmap_blocks < 1 << 28;
 }
 
-/* What the sub-header points to is read while the file is opened. */
-static bool sub_header_is_possible(const struct dump_probe *dump_probe,
+/* What the sub-header points to libkdumpfile reads while the file is opened. */
+static bool notes_are_inside(const struct dump_probe *dump_probe,
 				   const struct kdump_sub_header *sub, int32_t version)
 {
 	return (version < 3 ||
 		is_inside(dump_probe, sub->offset_vmcoreinfo, sub->size_vmcoreinfo)) &&
 	       (version < 4 || is_inside(dump_probe, sub->offset_note, sub->size_note)) &&
 	       (version < 5 || is_inside(dump_probe, sub->offset_eraseinfo, sub->size_eraseinfo));
+}
+
+/* None of it keeps our own reader from the pages. */
+static const char *kdump_unsafe(const struct dump_probe *dump_probe,
+				const struct kdump_header *header,
+				const struct kdump_sub_header *sub)
+{
+	if (header->max_mapnr > 8ULL * header->bitmap_blocks * header->block_size)
+		return "the header of this compressed dump has more page frames than its bitmap";
+	if (!notes_are_inside(dump_probe, sub, header->header_version))
+		return "the notes of this dump are not inside the file";
+	return NULL;
 }
 
 static enum btsrec_status kdump_probe(struct dump_probe *dump_probe, int fd, struct msg *msg)
@@ -200,9 +211,7 @@ static enum btsrec_status kdump_probe(struct dump_probe *dump_probe, int fd, str
 		return mkdump_headers_cut(msg);
 	if (!read_at(fd, header.block_size, &sub, sizeof(sub)))
 		return headers_unread(msg);
-	if (!sub_header_is_possible(dump_probe, &sub, header.header_version))
-		return msg_set(msg, BTSREC_ERR_NOT_DUMP,
-			       "the notes of this dump are not inside the file");
+	dump_probe->unsafe = kdump_unsafe(dump_probe, &header, &sub);
 	return describe_pages(dump_probe, fd, &header, &sub, msg);
 }
 

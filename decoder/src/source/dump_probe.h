@@ -23,6 +23,7 @@ enum dump_kind {
  * @described_bytes: how long the file is at least if it is whole; of an ELF dump
  *	the reader of its program headers sets it.
  * @error: errno of a read of the table of pages that failed; 0: none did.
+ * @unsafe: what in the headers libkdumpfile must not see, as a sentence for a user; NULL: nothing.
  * @partial_pa: page of a compressed dump with a cut through its plain bytes;
  *	@partial_bytes of it are there; 0: there is no such page.
  */
@@ -31,6 +32,7 @@ struct dump_probe {
 	uint64_t file_bytes;
 	uint64_t described_bytes;
 	int error;
+	const char *unsafe;
 	uint64_t partial_pa;
 	uint64_t partial_bytes;
 };

@@ -164,9 +164,12 @@ static enum btsrec_status open_source(struct kdump_source *source, int fd, struc
 enum btsrec_status kdump_source_open(int fd, const struct dump_probe *file, struct msg *msg,
 				     struct kdump_source **ret)
 {
-	struct kdump_source *source = calloc(1, sizeof(*source));
+	struct kdump_source *source;
 	enum btsrec_status status;
 
+	if (file->unsafe)
+		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "%s", file->unsafe);
+	source = calloc(1, sizeof(*source));
 	if (!source)
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	source->file = *file;
