@@ -66,6 +66,17 @@ static enum btsrec_status memory_read(void *arg, uint64_t pa, void *buf, size_t 
 	return BTSREC_OK;
 }
 
+bool fuzz_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf)
+{
+	uint8_t *at = buf;
+	size_t nr_bytes;
+
+	for (size_t i = 0; i < nr; i++, at += BTSREC_PAGE_BYTES)
+		if (memory_read(arg, page_pa[i], at, BTSREC_PAGE_BYTES, &nr_bytes))
+			return false;
+	return true;
+}
+
 /* Right the checksum at @crc_at of the structure at @page, as the recorder would. */
 static void fix_checksum(uint8_t *page, size_t crc_at, size_t nr_bytes)
 {

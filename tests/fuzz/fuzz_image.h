@@ -25,6 +25,9 @@ struct fuzz_memory {
 /** fuzz_plain_image() - @memory as a source of bytes; one at a time, for its VMCOREINFO */
 struct btsrec_image fuzz_plain_image(struct fuzz_memory *memory);
 
+/** fuzz_read_pages() - for read_pages of that image, which has none: several threads may call it */
+bool fuzz_read_pages(void *arg, const uint64_t *page_pa, size_t nr, void *buf);
+
 /** fuzz_session() - a session on @memory with its recorder located, or NULL */
 struct btsrec *fuzz_session(struct fuzz_memory *memory);
 

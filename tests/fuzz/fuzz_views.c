@@ -4,11 +4,9 @@
  * whole images.  What follows the last whole page of the input is text, a line for each
  * option that takes one, then a System.map.
  */
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "fuzz_file.h"
 #include "fuzz_image.h"
 
 enum { PIDS, COMM, FROM, TO, SYMBOLS, RANGES, TYPES, THREAD, FUNCTION, NR_LINES };
@@ -46,16 +44,10 @@ static void take_texts(const uint8_t *bytes, size_t nr_bytes, struct texts *ret)
 
 static void add_map(struct btsrec *rec, const struct texts *texts)
 {
-	static int fd = -1;
-	char path[64];
+	static struct fuzz_named map;
 
-	if (fd < 0)
-		fd = memfd_create("map", MFD_CLOEXEC);
-	if (!texts->map || fd < 0 || ftruncate(fd, 0) ||
-	    pwrite(fd, texts->map, texts->map_bytes, 0) < 0)
-		return;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	(void)btsrec_add_system_map(rec, path);
+	if (texts->map && fuzz_named(&map, texts->map, texts->map_bytes))
+		(void)btsrec_add_system_map(rec, map.path);
 }
 
 static void follow(struct btsrec *rec, const struct texts *texts)
