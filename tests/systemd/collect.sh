@@ -221,13 +221,14 @@ rm -rf "$work/by-hand"
 test=one_failed_view_is_named_in_the_report
 machine
 dump "$work/crash/1/dump.1" 90
-stand_in calls 'echo "btsrec: no memory" >&2; exit 7'
+stand_in calls 'echo half; echo "btsrec: no memory" >&2; exit 7'
 run
 rm "$work/bin/btsrec"
 expect_reports 1
 grep -qx "btsrec calls --cpu 0: btsrec: no memory" "$(report)/unresolved.txt" ||
 	fault "$test: $(cat "$(report)/unresolved.txt")"
 [ -s "$(report)/events.jsonl" ] || fault "$test: the other views are gone"
+[ ! -e "$(report)/cpu0.calls.txt" ] || fault "$test: half a list is there"
 
 test=no_recorder
 machine
@@ -833,10 +834,48 @@ STATE_DIRECTORY=$work/begun BTSREC_HOOKS=$work/hooks "$(dirname "$collect")/hook
 [ -z "$(ls "$work/begun")" ] || fault "$test: what was begun is remembered for ever"
 
 test=privacy
+for value in yes Yes 1; do
+	machine
+	dump "$work/crash/1/dump.1" 90
+	run NO_USER=$value
+	grep -q "without addresses of user space" "$(report)/info.txt" || fault "$test: $value: not left out"
+done
+
+test=numbers_that_are_none
 machine
 dump "$work/crash/1/dump.1" 90
-run NO_USER=yes
-grep -q "without addresses of user space" "$(report)/info.txt" || fault "$test: not left out"
+run KEEP_REPORTS=many KEEP_TABLES=089 REPORT_EVENTS=1e6
+expect_reports 1
+expect_said "MESSAGE=KEEP_REPORTS=many of btsrec.conf is no number: 20 is taken.$"
+expect_said "MESSAGE=REPORT_EVENTS=1e6 of btsrec.conf is no number: 250000 is taken.$"
+: >"$work/journal"
+run KEEP_REPORTS=many REPORT_EVENTS=1e6
+expect_silence
+
+test=a_damaged_small_file
+machine
+mkimage "$work/dump" <<-END
+	root cpus=2 ring=9000
+	cpu 0
+	arm tsc=1 now=7/7/0x100000/init
+	fill 8500 0xffffffff81000000 0xffffffff81100000 0x10
+	freeze reason=panic tsc=90
+	cpu 1
+	arm tsc=1 now=8/8/0x100000/other
+	fill 8500 0xffffffff81000000 0xffffffff81100000 0x10
+	freeze reason=panic tsc=95
+END
+mkdir -p "$work/state/captures"
+small=$work/state/captures/1.bts
+btsrec extract "$work/dump" "$small"
+frame=$(grep -abo XFRM "$small" | sed -n 2p | cut -d: -f1)
+printf '\125\252\125' | dd of="$small" bs=1 seek=$((frame + 1112)) conv=notrunc 2>/dev/null
+btsrec info "$small" >/dev/null 2>&1
+[ $? -eq 1 ] || fault "$test: the file is not damaged"
+run
+expect_reports 1
+expect_said "The branch history is in .*: .* histories of 2 CPUs"
+grep -q "is missing\|damaged" "$(report)/unresolved.txt" || fault "$test: $(cat "$(report)/unresolved.txt")"
 
 [ "$faults" = 0 ] && echo "all is as it should be"
 [ "$faults" = 0 ]

@@ -181,7 +181,7 @@ static void extract_notice(const struct extract_file *file, struct btsrec *rec)
 	if (!extract_is_whole(file))
 		text = "the extract was not written to the end, or is damaged";
 	else if (rec->incomplete)
-		text = "the extract was made from a dump that was cut off";
+		text = "the extract was made from a dump that was cut off, or is damaged";
 	else if ((flags & EXTRACT_F_NO_USER) && (flags & EXTRACT_F_NO_PATHS))
 		text = "made without addresses of user space, which read 0, and without paths";
 	else if (flags & EXTRACT_F_NO_USER)

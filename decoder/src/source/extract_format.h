@@ -27,7 +27,7 @@
 /* extract_header.flags */
 #define EXTRACT_F_NO_USER	(1U << 0)	/* addresses of user space in the rings are 0 */
 #define EXTRACT_F_NO_PATHS	(1U << 1)	/* paths of exec'd programs are empty */
-#define EXTRACT_F_INCOMPLETE	(1U << 2)	/* made from a dump that was cut off */
+#define EXTRACT_F_INCOMPLETE	(1U << 2)	/* of a dump that was cut off or damaged */
 #define EXTRACT_F_NO_LOG	(1U << 3)	/* the kernel's log was left out */
 
 /**

@@ -86,6 +86,9 @@ static enum btsrec_status map_line(struct symbol_list *list, const char *line, c
 	size_t nr_digits = map_address(line, end, &va);
 	const char *at = line + nr_digits;
 
+	/* It came by way of another system. */
+	if (end > at && end[-1] == '\r')
+		end--;
 	if (!nr_digits || end - at < 4 || at[0] != ' ' || at[2] != ' ')
 		return BTSREC_ERR_CORRUPT;
 	if (!symbol_list_add(list, va, at[1], at + 3, (size_t)(end - at - 3)))
@@ -115,6 +118,14 @@ static enum btsrec_status map_parse(struct msg *msg, const char *text, size_t nr
 	return BTSREC_OK;
 }
 
+/* What Debian has in /boot instead has one line, which says where the real one is. */
+static bool is_stand_in(const char *text, size_t nr_bytes)
+{
+	static const char says[] = " The real System.map is in ";
+
+	return text && memmem(text, nr_bytes, says, sizeof(says) - 1);
+}
+
 enum btsrec_status btsrec_add_system_map(struct btsrec *rec, const char *path)
 {
 	_cleanup_free_ char *text = NULL;
@@ -125,6 +136,10 @@ enum btsrec_status btsrec_add_system_map(struct btsrec *rec, const char *path)
 	if (!btsrec_root(rec))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no recorder located yet");
 	status = map_read(&rec->msg, path, &text, &nr_bytes);
+	if (!status && is_stand_in(text, nr_bytes))
+		status = msg_set(&rec->msg, BTSREC_ERR_CORRUPT,
+				 "only a stand-in: the package linux-image-...-dbg has the real "
+				 "one, below /usr/lib/debug/boot");
 	if (!status)
 		status = map_parse(&rec->msg, text, nr_bytes, &list);
 	if (status) {

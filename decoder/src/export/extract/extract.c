@@ -127,6 +127,12 @@ static bool leaves_log_out(const struct btsrec_extract *opts)
 	return opts->no_log || opts->no_user || opts->no_paths;
 }
 
+/* What is lost in a file that is whole otherwise: all that is written has been read before. */
+static bool lacks_something(const struct btsrec *rec)
+{
+	return rec->incomplete || rec->trouble == BTSREC_ERR_CORRUPT;
+}
+
 static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extract *opts,
 				    const struct btsrec_image *image, struct pageset *pages,
 				    const struct btsrec_sink *sink)
@@ -136,7 +142,7 @@ static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extr
 		.flags = (opts->no_user ? EXTRACT_F_NO_USER : 0) |
 			 (opts->no_paths ? EXTRACT_F_NO_PATHS : 0) |
 			 (leaves_log_out(opts) ? EXTRACT_F_NO_LOG : 0) |
-			 (rec->incomplete ? EXTRACT_F_INCOMPLETE : 0),
+			 (lacks_something(rec) ? EXTRACT_F_INCOMPLETE : 0),
 		.root_pa = rec->located->root.self_pa,
 		.max_pa = rec->image.max_pa,
 	};

@@ -218,7 +218,8 @@ static enum btsrec_status outcome(struct btsrec *rec, bool had_trouble,
 
 	if (second->watched && !first->status && !first->source->trouble)
 		watcher = second;
-	if (!had_trouble) {
+	/* What is damaged is noted by @rec, and not there for those that read it. */
+	if (!had_trouble && rec->trouble != BTSREC_ERR_CORRUPT) {
 		rec->trouble = watcher->source->trouble;
 		rec->trouble_pa = watcher->source->trouble_pa;
 	}
