@@ -614,7 +614,8 @@ static int __init btsrec_init(void)
 {
 	int err, which = parse_mode();
 
-	if (btsrec_set_ring_bytes(ring_bytes, "Not loaded") || which < 0 || !choose_source() || !is_known("pti", pti, "map", "refuse") ||
+	if (btsrec_set_ring_bytes(ring_bytes, "Not loaded") || which < 0 || !choose_source() ||
+	    !is_known("pti", pti, "map", "refuse") ||
 	    !is_known("oops", oops, "freeze", "rearm") ||
 	    btsrec_set_freeze_on(freeze_on, "Not loaded") || btsrec_set_cpus(cpus, "Not loaded") ||
 	    btsrec_set_on_trigger(on_trigger, "Not loaded"))

@@ -61,13 +61,46 @@ static enum btsrec_status digest_events(struct summary *view, struct btsrec *rec
 	return status;
 }
 
+/* Of the IRET at @n, which led to a copy: where the INT3 stood that entered the kernel. */
+static uint64_t breakpoint_before(const struct calltree *tree, size_t i, uint64_t n)
+{
+	const int breakpoint = 3; /* SDM vol. 3A, table 6-1 */
+
+	while (i--) {
+		struct calltree_line line = calltree_line(tree, i);
+
+		if (line.kind == CALLTREE_CALL && line.last_n == n && frame_is_entry(line.frame))
+			return line.vector == breakpoint ? line.from : 0;
+	}
+	return 0;
+}
+
+uint64_t summary_probed(const struct summary *view, uint64_t va)
+{
+	struct btsrec *rec = view->calls.renderer.rec;
+	const struct calltree *tree = &view->calls.tree;
+	uint64_t place = trace_probed(rec, va);
+
+	if (place != va || !trace_is_trampoline(rec, va))
+		return place;
+	for (size_t i = tree->nr_lines; i--;) {
+		struct calltree_line line = calltree_line(tree, i);
+
+		if (line.kind == CALLTREE_RESUME && line.to == va) {
+			place = breakpoint_before(tree, i, line.n);
+			return place ? place : va;
+		}
+	}
+	return va;
+}
+
 static size_t nr_calls_to_fault(struct summary *view)
 {
 	const struct calltree *tree = &view->calls.tree;
 	const struct fault *fault = &view->calls.fault;
 	size_t nr = 0;
 
-	view->ip = trace_probed(view->calls.renderer.rec, fault->from);
+	view->ip = summary_probed(view, fault->from);
 	while (nr < tree->nr_open) {
 		uint64_t n = calltree_line(tree, tree->open[nr]).n;
 

@@ -443,6 +443,13 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 /** summary_unreliable_n() - the newest event before @end_n at which calls may have ended unseen */
 uint64_t summary_unreliable_n(const struct summary *view, uint64_t end_n);
 
+/**
+ * summary_probed() - as trace_probed(), and of a copy behind which no jump back stands
+ *
+ * Such a copy runs between two INT3.  The IRET of the first one has led to it, in this history.
+ */
+uint64_t summary_probed(const struct summary *view, uint64_t va);
+
 /** out_signature() - its version, a colon and 16 hexadecimal digits */
 void out_signature(struct out *out, const struct signature *signature);
 

@@ -442,7 +442,7 @@ enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 		find_blocked(view, rec);
 		summary_waits_read(view, rec, code);
 	}
-	view->verdict.ip = trace_probed(rec, view->verdict.ip);
+	view->verdict.ip = summary_probed(view, view->verdict.ip);
 	summary_say(view, failed);
 	return BTSREC_OK;
 }
