@@ -40,7 +40,8 @@ static bool is_named(const struct line *line, const char *name, size_t room_byte
 	size_t nr_bytes = strnlen(name, room_bytes);
 
 	for (size_t i = 0; i < line->name_bytes; i++)
-		if (line->name[i] <= ' ' || line->name[i] > '~' || line->name[i] == '\\')
+		if (line->name[i] <= ' ' || line->name[i] > '~' || line->name[i] == '\\' ||
+		    line->name[i] == '"')
 			return true;
 	return line->name_bytes >= nr_bytes && !memcmp(line->name, name, nr_bytes);
 }

@@ -80,7 +80,8 @@ exposed btsrec-watch.service 27
 scripts=("$source"/systemd/arm "$source"/systemd/capture "$source"/systemd/collect
 	"$source"/systemd/watch "$source"/systemd/initramfs/hook)
 sed -n 's/^#\([A-Z_]*\)=.*/\1/p' "$source/systemd/btsrec.conf" | sort >"$root/explained"
-grep -oh '{[A-Z_]*:' "${scripts[@]}" | tr -d '{:' |
+grep -oh -e '{[A-Z_]*:' -e '^\s*number_in [A-Z_]*' "${scripts[@]}" |
+	sed -e 's/.*number_in //' -e 's/[{:]//g' |
 	grep -v -e '^BTSREC_' -e NOTIFY_SOCKET -e CONFDIR |
 	sort -u >"$root/read"
 said=$(diff "$root/explained" "$root/read") || fault "explained and read differ: $said"

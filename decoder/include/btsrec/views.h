@@ -225,6 +225,14 @@ btsrec_stack(struct btsrec *rec, const struct btsrec_stack *opts,
 BTSREC_API void btsrec_set_log(struct btsrec *rec, bool wanted);
 
 /**
+ * btsrec_set_full_cpus() - which CPUs the summary prints in full, whatever it prints of others
+ * @cpus: @nr_cpus numbers, the caller's, used until the session ends or this is called again.
+ *
+ * A number without a usable ring makes btsrec_summary() fail with BTSREC_ERR_NO_CPU.
+ */
+BTSREC_API void btsrec_set_full_cpus(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus);
+
+/**
  * btsrec_summary() - on one screen: the first fault, the calls that led to it, what the
  * other CPUs were doing, and the last switches
  *

@@ -116,6 +116,8 @@ struct btsrec *session_clone(struct btsrec *rec)
 	clone->no_user_names = rec->no_user_names;
 	clone->no_log = rec->no_log;
 	clone->log_left_out = rec->log_left_out;
+	clone->full_cpus = rec->full_cpus;
+	clone->nr_full_cpus = rec->nr_full_cpus;
 	clone->sysroot = rec->sysroot;
 	clone->debuginfo = rec->debuginfo;
 	return clone;

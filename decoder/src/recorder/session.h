@@ -45,6 +45,7 @@ typedef void (*session_settle_fn)(void *rec, uint64_t cr3, struct btsrec_record 
  * @raw_names: btsrec_set_raw_names() said so.
  * @no_user_names: leave user addresses without names.
  * @no_log: btsrec_set_log() said so.
+ * @full_cpus: @nr_full_cpus numbers of btsrec_set_full_cpus(); borrowed; NULL: none.
  * @log_left_out: the source is a small file that was made without the kernel's log.
  * @sysroot, @debuginfo: of btsrec_set_files(); owned; NULL: the defaults.
  * @settle: of session_new(); @settling: it runs, and may read histories.
@@ -79,6 +80,8 @@ struct btsrec {
 	bool no_user_names;
 	bool no_log;
 	bool log_left_out;
+	const unsigned int *full_cpus;
+	size_t nr_full_cpus;
 	char *sysroot;
 	char *debuginfo;
 	session_settle_fn settle;

@@ -383,13 +383,22 @@ static enum btsrec_status begin_without(void *arg)
 	return view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
-/* It failed, or had the same fault before it could be stopped; or it is judged. */
+static bool is_wanted(const struct btsrec *rec, unsigned int cpu)
+{
+	for (size_t i = 0; i < rec->nr_full_cpus; i++)
+		if (rec->full_cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+/* It failed, or had the same fault before it could be stopped; or it is judged, or wanted so. */
 static bool prints_in_full(const struct summary *view, const struct btsrec *rec,
 			   const struct btsrec_cpu *cpu)
 {
 	const struct btsrec_cpu *failed = session_failed_cpu(rec);
 
-	return cpu == view->judged || cpu == failed || summary_failed_too(rec, failed, cpu);
+	return cpu == view->judged || cpu == failed || summary_failed_too(rec, failed, cpu) ||
+	       is_wanted(rec, cpu->cpu);
 }
 
 static bool is_blocked(const struct summary *view, const struct summary_lock *lock)
@@ -647,9 +656,21 @@ static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how
 	return cpus_end(rec, NULL, status);
 }
 
+void btsrec_set_full_cpus(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus)
+{
+	rec->full_cpus = cpus;
+	rec->nr_full_cpus = nr_cpus;
+}
+
 enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 				  const struct btsrec_sink *sink)
 {
+	enum btsrec_status status = BTSREC_OK;
+
+	if (rec->full_cpus)
+		status = cpus_check(rec, rec->full_cpus, rec->nr_full_cpus);
+	if (status)
+		return status;
 	return put_summary(rec, (struct summary_how){ .format = format }, sink);
 }
 

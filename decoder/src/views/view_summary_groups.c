@@ -188,7 +188,7 @@ static void print_groups(struct out *out, const struct summary_groups *groups,
 {
 	size_t nr_left = groups->nr;
 
-	out_literal(out, "\nOther CPUs; btsrec stack -c CPU and calls -c CPU say more of one:\n");
+	out_literal(out, "\nOther CPUs; --cpu LIST prints some in full, stack -c CPU and calls -c CPU say more of one:\n");
 	for (size_t i = 0; i < nr && i < MAX_GROUPS; i++) {
 		out_dec(out, list[i].nr, 6);
 		out_literal(out, "  ");
