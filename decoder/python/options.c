@@ -115,7 +115,7 @@ static bool set_member(struct options *options, char *opts, const struct member 
 		text = options_text(options, given);
 		if (!text)
 			return false;
-		memcpy(opts + member->at, &text, sizeof(text));
+		*(const char **)(void *)(opts + member->at) = text;
 		break;
 	case MEMBER_UINTS:
 		return set_array(options, opts, member, given, 1, sizeof(unsigned int));

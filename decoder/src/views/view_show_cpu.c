@@ -72,11 +72,13 @@ static bool show_range(struct show *show, unsigned int cpu, struct history *hist
 static enum btsrec_status show_plain(struct show *show, const struct show_plan *plan)
 {
 	struct btsrec *rec = show->renderer.rec;
-	struct history begun, *history = show->part ? show->part : &begun;
+	struct history begun, *history = show->part;
 	bool goes_on;
 
-	if (!show->part)
+	if (!history) {
+		history = &begun;
 		history_init(history, rec, plan->cpu, show->event_filter->nr_tail);
+	}
 	goes_on = show_range(show, plan->cpu, history);
 	if (history->status || !goes_on || show->end_n == UINT64_MAX)
 		return history_end(history, rec, plan->cpu, goes_on);

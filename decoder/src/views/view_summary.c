@@ -516,7 +516,9 @@ static enum btsrec_status summary_check(struct btsrec *rec, enum btsrec_format f
 	if (format != BTSREC_FORMAT_TEXT && format != BTSREC_FORMAT_JSONL)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "the summary is shown as text or JSON lines");
-	return cpus_check(rec, NULL, 0);
+	if (btsrec_root(rec) && !trace_code(rec))
+		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
+	return cpus_check(rec, rec->full_cpus, rec->nr_full_cpus);
 }
 
 /** struct summary_how - @judged, @locks, ... @ran, @fn, @arg: see struct summary */
@@ -665,12 +667,6 @@ void btsrec_set_full_cpus(struct btsrec *rec, const unsigned int *cpus, size_t n
 enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 				  const struct btsrec_sink *sink)
 {
-	enum btsrec_status status = BTSREC_OK;
-
-	if (rec->full_cpus)
-		status = cpus_check(rec, rec->full_cpus, rec->nr_full_cpus);
-	if (status)
-		return status;
 	return put_summary(rec, (struct summary_how){ .format = format }, sink);
 }
 
