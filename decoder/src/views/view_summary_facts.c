@@ -37,10 +37,25 @@ static enum walk_access access_at(void *arg, uint64_t va)
 	return code_access(arg, va);
 }
 
-static void find_frame(struct evidence *found, struct code *code, const struct btsrec_root *root,
+/* The handler of a fault puts the place of what a kprobe has copied into the frame. */
+static bool find_probed(const struct summary *view, struct evidence *found, struct code *code,
+			const struct btsrec_cpu *cpu)
+{
+	struct fault fault = *found->facts.fault;
+	uint64_t from = fault.from;
+
+	fault.from = summary_probed(view, from);
+	return fault.from != from && fault_frame_get(code, btsrec_root(view->calls.renderer.rec),
+						     cpu, &fault, &found->frame);
+}
+
+static void find_frame(const struct summary *view, struct evidence *found, struct code *code,
 		       const struct btsrec_cpu *cpu)
 {
-	if (!fault_frame_get(code, root, cpu, found->facts.fault, &found->frame))
+	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
+
+	if (!fault_frame_get(code, root, cpu, found->facts.fault, &found->frame) &&
+	    !find_probed(view, found, code, cpu))
 		return;
 	found->facts.frame = &found->frame;
 	if (!fault_frame_is_kept(root, cpu))
@@ -384,7 +399,7 @@ static void judge(struct summary *view, struct evidence *found, struct code *cod
 	found->facts.reason = (enum btsrec_reason)cpu->freeze.reason;
 	if (fault->kind == FAULT_EXCEPTION) {
 		find_insn(found, code, fault->from);
-		find_frame(found, code, root, cpu);
+		find_frame(view, found, code, cpu);
 		find_branch(found, code);
 		find_target(found, code);
 	}
