@@ -133,9 +133,10 @@ static void sign_stack(struct summary *view, struct btsrec *rec, const char *rea
 			fault->kind ? fault->vector : -1);
 	for (size_t i = first_of_stack(view); i < stack->nr; i++) {
 		const struct summary_place *place = &stack->places[i];
-		/* The entry of an NMI has other names in other kernels. */
-		bool ends = view->verdict.kind == VERDICT_NMI && i + 1 < stack->nr &&
-			    place[1].how == UNWIND_INTERRUPTED;
+		/* The entry of an NMI has other names in other kernels, and one for user code. */
+		bool ends = view->verdict.kind == VERDICT_NMI &&
+			    (i + 1 < stack->nr ? place[1].how == UNWIND_INTERRUPTED :
+						 stack->to_user);
 
 		if (ends || begins_thread(rec, place->ip) ||
 		    (place->how == UNWIND_INTERRUPTED && place->vector < 0) ||
