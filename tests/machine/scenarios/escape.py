@@ -6,14 +6,20 @@ place of the decoder stands tests/systemd/escape.c, which tries each way that it
 and D-Bus, devices, other processes, keyrings, files that are not its own, rights and limits.
 Before that it has to get out by each way where nothing holds it.  Then the decoder does its
 work: the report has to be there, and a hook must not be led by links in a report.
+
+At last the unit runs without what makes its sandbox, and the code has to get out: it is the unit
+that refuses. With "--mutations" it also runs without each setting alone, and lists what that one
+is for.
 """
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import installed
+from context import SOURCE
 from errors import Failure
 
 SUMMARY = "the collector's sandbox: code in the decoder's place tries to get out"
@@ -26,10 +32,29 @@ freeze reason=panic tsc=90
 """
 LIMITS = {"User": "btsrec", "MemoryMax": str(2 << 30), "TasksMax": "64",
           "LimitFSIZE": str(16 << 30)}
+# Settings of the unit that say what its work is; all others keep it from what is none.
+WORK = {"Type", "EnvironmentFile", "ExecStart", "Nice", "CPUSchedulingPolicy", "IOSchedulingClass",
+        "RuntimeMaxSec", "User", "StateDirectory", "StateDirectoryMode", "UMask",
+        "AmbientCapabilities", "OOMPolicy"}
+# Ways by which another user than root gets out of a unit without a sandbox.
+OF_ANYBODY = {"internet", "netlink", "message_bus", "session_key", "new_privileges", "namespaces",
+              "writable_code", "many_processes", "huge_file", "core_file"}
 
 
 def add_options(parser):
     installed.add_options(parser)
+    parser.add_argument("--mutations", action="store_true",
+                        help="also without each setting of the sandbox alone")
+
+
+def _without(context) -> dict[str, list[str]]:
+    """By name settings that the unit runs without."""
+    unit = (SOURCE / "systemd/btsrec-collect.service.in").read_text(encoding="ascii")
+    service = unit.split("[Service]")[1].split("[Install]")[0]
+    settings = list(dict.fromkeys(re.findall(r"^(\w+)=", service, re.M)))
+    sandbox = [setting for setting in settings if setting not in WORK]
+    alone = {setting: [setting] for setting in sandbox} if context.options.mutations else {}
+    return {**alone, "sandbox": sandbox}
 
 
 def _extra(context) -> Path:
@@ -39,6 +64,8 @@ def _extra(context) -> Path:
     folder.mkdir(parents=True)
     shutil.copy(context.built("escape"), folder)
     subprocess.run([context.built("mkimage"), folder / "vmcore"], input=DUMP, text=True, check=True)
+    lines = [f"{name}\t{'|'.join(settings)}\n" for name, settings in _without(context).items()]
+    (folder / "without").write_text("".join(lines), encoding="ascii")
     return folder
 
 
@@ -65,6 +92,24 @@ def _judge(context, text: dict):
     context.say("each is refused in the collector")
 
 
+def _judge_weakened(context, text: str):
+    """Without the sandbox it gets out; what each setting alone refuses is said."""
+    ways: dict[str, set[str]] = {name: set() for name in _without(context)}
+    tried = set()
+    for line in text.splitlines():
+        name, way, became = line.split(" ", 3)[:3]
+        tried.add(name)
+        if became == "out":
+            ways[name].add(way)
+    if tried != ways.keys():
+        raise Failure(f"nothing was tried without {ways.keys() - tried}: {text[-500:]}")
+    for name, out in ways.items():
+        context.say(f"without {name}: {' '.join(sorted(out)) or 'others refuse the same'}")
+    missing = OF_ANYBODY - ways["sandbox"]
+    if missing:
+        raise Failure(f"refused without a sandbox, so that a refusal says nothing: {missing}")
+
+
 def _judge_work(context, text: dict):
     """The collector does its work all the same."""
     entries = [json.loads(line) for line in text["journal"].splitlines()]
@@ -89,3 +134,4 @@ def run(context):
     installed.clean(context, mnt)
     _judge(context, text)
     _judge_work(context, text)
+    _judge_weakened(context, text["weakened"])
