@@ -206,6 +206,8 @@ static bool set_pairs(struct command_options *options, const char *argument)
 }
 
 #define TAKES_CPU   "one number from 0 to " TEXT_OF(MAX_CPU_NUMBER)
+#define TAKES_CPUS  \
+	"numbers up to " TEXT_OF(MAX_CPU_NUMBER) " and ranges of them, as in 0,2-5"
 #define TAKES_COUNT "a number from 1 on, below 2^64"
 
 /* Commands that take the same options. */
@@ -227,11 +229,9 @@ const struct option_entry options_all[] = {
 	 .set = set_cpu},
 	{FOR_BRANCHES | FOR_SEARCH | FOR_TIMELINE | FOR_STACK | FOR_EXPORT, 'c', "cpu", "LIST",
 	 "only these CPUs: 0,2-5",
-	 .takes = "numbers up to " TEXT_OF(MAX_CPU_NUMBER) " and ranges of them, as in 0,2-5",
-	 .set = set_cpus},
+	 .takes = TAKES_CPUS, .set = set_cpus},
 	{FOR_SUMMARY, 'c', "cpu", "LIST", "these CPUs in full, whatever others did: 0,2-5",
-	 .takes = "numbers up to " TEXT_OF(MAX_CPU_NUMBER) " and ranges of them, as in 0,2-5",
-	 .set = set_cpus},
+	 .takes = TAKES_CPUS, .set = set_cpus},
 	{FOR_TIMELINE, 'n', "count", "COUNT", "only the newest COUNT lines of all CPUs together",
 	 .takes = TAKES_COUNT, .set = set_count},
 	{FOR_LAST, 'n', "count", "COUNT", "only the newest COUNT calls, or threads",

@@ -40,7 +40,7 @@ struct thread {
  * @filter: what else is wanted; NULL: nothing.
  *
  * Return: BTSREC_OK; BTSREC_ERR_INVAL: no number, the idle thread, since each CPU has its own; or
- * with a choice of CPUs, of threads or of event numbers.
+ * with a choice of threads or of event numbers.
  */
 enum btsrec_status thread_check(struct btsrec *rec, const char *pid,
 				const struct btsrec_filter *filter, uint32_t *ret_pid);

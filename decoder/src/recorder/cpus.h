@@ -14,6 +14,15 @@
  */
 enum btsrec_status cpus_check(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus);
 
+/** cpus_has() - is @cpu one of the @nr_cpus numbers at @cpus? */
+static inline bool cpus_has(const unsigned int *cpus, size_t nr_cpus, unsigned int cpu)
+{
+	for (size_t i = 0; i < nr_cpus; i++)
+		if (cpus[i] == cpu)
+			return true;
+	return false;
+}
+
 /** cpu_fn - shows one CPU; anything but BTSREC_OK ends the view */
 typedef enum btsrec_status (*cpu_fn)(void *arg, unsigned int cpu);
 

@@ -383,14 +383,6 @@ static enum btsrec_status begin_without(void *arg)
 	return view->calls.renderer.out.stopped ? BTSREC_ERR_STOPPED : BTSREC_OK;
 }
 
-static bool is_wanted(const struct btsrec *rec, unsigned int cpu)
-{
-	for (size_t i = 0; i < rec->nr_full_cpus; i++)
-		if (rec->full_cpus[i] == cpu)
-			return true;
-	return false;
-}
-
 /* It failed, or had the same fault before it could be stopped; or it is judged, or wanted so. */
 static bool prints_in_full(const struct summary *view, const struct btsrec *rec,
 			   const struct btsrec_cpu *cpu)
@@ -398,7 +390,7 @@ static bool prints_in_full(const struct summary *view, const struct btsrec *rec,
 	const struct btsrec_cpu *failed = session_failed_cpu(rec);
 
 	return cpu == view->judged || cpu == failed || summary_failed_too(rec, failed, cpu) ||
-	       is_wanted(rec, cpu->cpu);
+	       cpus_has(rec->full_cpus, rec->nr_full_cpus, cpu->cpu);
 }
 
 static bool is_blocked(const struct summary *view, const struct summary_lock *lock)

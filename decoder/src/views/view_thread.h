@@ -6,6 +6,7 @@
 #include "render/render.h"
 #include "flow/event_filter.h"
 #include "flow/thread.h"
+#include "recorder/cpus.h"
 
 /**
  * struct view_thread - a thread that is followed
@@ -58,10 +59,7 @@ enum btsrec_status view_thread_choose(struct view_thread *view, const unsigned i
 /** view_thread_wants() - is what ran on @cpu to be printed? */
 static inline bool view_thread_wants(const struct view_thread *view, unsigned int cpu)
 {
-	for (size_t i = 0; i < view->nr_cpus && view->cpus; i++)
-		if (view->cpus[i] == cpu)
-			return true;
-	return !view->cpus;
+	return !view->cpus || cpus_has(view->cpus, view->nr_cpus, cpu);
 }
 
 /**
