@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The collector on folders that somebody fills to harm it.
 
-usage: collect.py --collect SCRIPT --btsrec PROGRAM --mkimage PROGRAM [--seconds S] [--seed N]
+usage: collect.py --collect SCRIPT --btsrec PROGRAM --mkimage PROGRAM [--seconds S] [--rounds R]
+                  [--seed N]
 
 Each round makes a folder of dumps, a state folder and a pstore at random: names with what shells,
 journals and patterns obey, links that lead out, pipes, folders in place of files, marks and
@@ -86,7 +87,7 @@ def scatter(folder, rng, outside, whole, names):
 
 
 def state_name(rng):
-    begin = rng.choice(("000001-", "999999-", "", "0-pstore-", ".under-way", ".tried", ".tables"))
+    begin = rng.choice(("000001-", "999999-", "", "0-pstore-", ".run", ".tried", ".lock"))
     return begin + rng.choice(("", name(rng)))
 
 
@@ -206,12 +207,17 @@ def main():
     parser.add_argument("--btsrec", required=True)
     parser.add_argument("--mkimage", required=True)
     parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--rounds", type=int, help="so many, however long they take")
     parser.add_argument("--seed", type=int, default=1, help="of the first round")
     args = parser.parse_args()
     seed, nr_faults, end = args.seed, 0, time.monotonic() + args.seconds
+
+    def goes_on():
+        return seed - args.seed < args.rounds if args.rounds else time.monotonic() < end
+
     with tempfile.TemporaryDirectory() as folder:
         place = Place(args, pathlib.Path(folder))
-        while seed == args.seed or time.monotonic() < end:
+        while seed == args.seed or goes_on():
             rng = random.Random(seed)
             for fault in faults_of(place, place.fill(rng), rng):
                 print(f"seed {seed}: {fault}")

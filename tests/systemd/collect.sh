@@ -606,8 +606,8 @@ done
 test=killed_while_it_worked
 machine
 dump "$work/crash/1/dump.1" 90
-mkdir -p "$work/state/reports/.under-way"
-echo half >"$work/state/reports/.under-way/half"
+mkdir -p "$work/state/reports/.run/report"
+echo half >"$work/state/reports/.run/report/half"
 run
 expect_reports 1
 [ ! -e "$(report)/half" ] || fault "$test: the half report is in the whole one"
@@ -734,6 +734,29 @@ chmod +x "$work/bin/btsrec-analyze"
 run
 rm "$work/bin/btsrec-analyze"
 expect_reports 2
+
+# Each look at it finds another file, and there is no end of them.
+test=a_dump_that_is_written_to_all_the_time
+machine
+dump "$work/crash/1/dump.1" 90
+stand_in info "echo >>'$work/looks'; [ \$(wc -l <'$work/looks') -gt 9 ] || echo >>'$work/crash/1/dump.1'; exit 4"
+run
+[ "$(wc -l <"$work/looks")" = 1 ] || fault "$test: $(wc -l <"$work/looks") looks"
+rm "$work/bin/btsrec"
+[ "$(grep -c "dump.1 cannot be read" "$work/journal")" = 1 ] || fault "$test: $(cat "$work/journal")"
+
+# A note to itself by whose name there is a link already.
+test=links_in_the_state
+machine
+dump "$work/crash/1/dump.1" 90
+echo kept >"$work/kept"
+mkdir -p "$work/state/reports/.run"
+for name in .lock .run/tried .run/again .run/why; do
+	ln "$work/kept" "$work/state/reports/$name"
+done
+run
+expect_reports 1
+[ "$(cat "$work/kept")" = kept ] || fault "$test: $(cat "$work/kept")"
 
 test=makedumpfile_found_the_disk_full
 machine
