@@ -380,7 +380,7 @@ enum btsrec_question {
 	BTSREC_PAIRS,		/* calls of @what and @second without the other in their thread */
 	BTSREC_SLOW,		/* those whose duration has bounds, the longest first */
 	BTSREC_PATH,		/* the chains of calls from @what to @second, the shortest first */
-	BTSREC_AROUND,		/* what all CPUs did at the event @what, CPU:NUMBER */
+	BTSREC_AROUND,		/* what all CPUs did at the event @what: CPU:NUMBER, "fault" */
 	BTSREC_LOCKS,		/* locks that are held or waited for, by the kernel's functions */
 };
 

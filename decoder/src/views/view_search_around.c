@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "recorder/session.h"
@@ -27,6 +28,11 @@ struct around {
 	bool pid_known;
 	uint32_t pid;
 };
+
+static bool is_fault(const char *event)
+{
+	return !strcmp(event, "fault");
+}
 
 /* "1:43656" */
 static bool parse_event(const char *text, unsigned int *ret_cpu, uint64_t *ret_n)
@@ -191,9 +197,51 @@ enum btsrec_status search_around_check(struct btsrec *rec, const char *event)
 	unsigned int cpu;
 	uint64_t n;
 
-	if (event && parse_event(event, &cpu, &n))
+	if (event && (is_fault(event) || parse_event(event, &cpu, &n)))
 		return BTSREC_OK;
-	return msg_set(&rec->msg, BTSREC_ERR_INVAL, "an event is CPU:NUMBER, as in 1:43656");
+	return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+		       "an event is CPU:NUMBER, as in 1:43656, or \"fault\"");
+}
+
+/* The fault of the CPU that failed first; what is reported or a trigger ends its history. */
+static enum btsrec_status find_fault(struct around *around)
+{
+	struct search *view = around->view;
+	struct btsrec *rec = view->renderer.rec;
+	const struct btsrec_cpu *failed = session_failed_cpu(rec);
+	const struct call_list *list;
+
+	if (!failed || failed->cpu >= view->nr_lists)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "no CPU is known to have failed");
+	list = &view->lists[failed->cpu];
+	if (!list->end_n)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "the fault is on CPU %u, which is left out or has no event",
+			       failed->cpu);
+	around->cpu = failed->cpu;
+	around->n = list->fault.kind ? list->fault.n : list->end_n - 1;
+	if (!list->fault.kind && list->fault.why != FAULT_REPORT &&
+	    list->fault.why != FAULT_TRIGGER)
+		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
+			       "where the fault is on CPU %u is not known: %s; its newest event "
+			       "is %u:%llu", failed->cpu, fault_why_str(list->fault.why), failed->cpu,
+			       (unsigned long long)list->end_n - 1);
+	return BTSREC_OK;
+}
+
+/* What the question is about. */
+static enum btsrec_status find_event(struct around *around)
+{
+	const char *event = around->view->opts->what;
+	const struct search *view = around->view;
+
+	if (is_fault(event))
+		return find_fault(around);
+	(void)parse_event(event, &around->cpu, &around->n);
+	if (around->cpu < view->nr_lists && around->n < view->lists[around->cpu].end_n)
+		return BTSREC_OK;
+	return msg_set(&view->renderer.rec->msg, BTSREC_ERR_INVAL, "CPU %u has no event %llu",
+		       around->cpu, (unsigned long long)around->n);
 }
 
 static void text_begin(struct around *around, uint64_t nr_all)
@@ -222,13 +270,11 @@ enum btsrec_status search_around(struct search *view)
 {
 	struct around around = {.view = view, .counts = true};
 	bool is_text = search_is_text(view);
+	enum btsrec_status status = find_event(&around);
 	uint64_t nr_all;
 
-	(void)parse_event(view->opts->what, &around.cpu, &around.n);
-	if (around.cpu >= view->nr_lists || around.n >= view->lists[around.cpu].end_n)
-		return msg_set(&view->renderer.rec->msg, BTSREC_ERR_INVAL,
-			       "CPU %u has no event %llu", around.cpu,
-			       (unsigned long long)around.n);
+	if (status)
+		return status;
 	around.time = search_when(&view->lists[around.cpu], around.n);
 	find_thread(&around);
 	put_cpus(&around);
