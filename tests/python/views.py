@@ -25,7 +25,7 @@ import golden  # noqa: E402
 
 # The name of a system call and why there is no name; of instructions what entered, and the place.
 NOT_VALUES = {"syscall", "from_why", "to_why", "ip_why", "min_from_freeze_ns", "max_from_freeze_ns"}
-NOT_INSNS = {"entry": {"type", "vector"}, "break": {"verdict", "at"}}
+NOT_INSNS = {"insn": {"target_sym"}, "entry": {"type", "vector"}, "break": {"verdict", "at"}}
 
 
 def address(number):
@@ -159,7 +159,8 @@ def insn(value):
     line = {"kind": kinds[value.kind], "cpu": value.cpu, "n": value.n}
     place = address(value.ip_va)
     if value.kind == btsrec.InsnKind.EXECUTED:
-        return {**line, "ip": place, "insn": value.text}
+        return {**line, "ip": place, "insn": value.text,
+                "target": address(value.to_va) if value.to_va else None}
     if value.kind == btsrec.InsnKind.ENTRY:
         return {**line, "from": place, "to": address(value.to_va)}
     return {**line, "from": place, "to": address(value.to_va), "cause": value.why}

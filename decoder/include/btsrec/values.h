@@ -258,7 +258,9 @@ struct btsrec_insn {
 	const char *text;	/* of EXECUTED: in AT&T syntax; @text_bytes, no NUL; else NULL */
 	size_t text_bytes;
 	bool is_32_bit;		/* of EXECUTED: it is 32-bit code */
-	uint64_t to_va;		/* of ENTRY; of BREAK the branch up to which it is not known */
+	/* Of ENTRY; of BREAK the branch up to which it is not known; of EXECUTED the function of
+	   the kernel that it calls directly, or whose beginning it jumps to, if it has a name. */
+	uint64_t to_va;
 	const char *why;	/* of BREAK: a word of JSON's "cause", if it has one; else NULL */
 };
 

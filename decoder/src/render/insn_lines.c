@@ -9,13 +9,50 @@
 
 #define INSN_TEXT_BYTES 128
 
-/** struct insn - one instruction and its @nr_bytes bytes */
+/**
+ * struct insn - one instruction and its @nr_bytes bytes
+ * @target_va, @target: the function that it calls or jumps to, if @is_named.
+ */
 struct insn {
 	uint64_t ip;
 	size_t nr_bytes;
 	uint8_t bytes[CODE_INSN_MAX_BYTES];
 	char text[INSN_TEXT_BYTES];
+	bool is_named;
+	uint64_t target_va;
+	struct symbol_name target;
 };
+
+/* --- Targets ------------------------------------------------------------ */
+
+/* Where the function begins that @va is in, with its name; 0: that is not known. */
+static uint64_t start_of(struct insn_lines *lines, uint64_t va, struct symbol_name *ret)
+{
+	enum symbol_why why;
+
+	if (!render_find(lines->renderer, va, ret, &why) || !ret->name_bytes)
+		return 0;
+	return va - ret->offset_bytes;
+}
+
+/* Of kernel code, the same for all threads: what it calls, or another function that it jumps to. */
+static void find_target(struct insn_lines *lines, const struct insn_row *row, struct insn *insn)
+{
+	struct code_insn decoded;
+	uint64_t here;
+
+	insn->is_named = false;
+	if (!code_is_kernel(insn->ip) ||
+	    code_insn(lines->code, row->cr3, insn->ip, row->compat, &decoded) ||
+	    !decoded.has_target || !code_is_kernel(decoded.target))
+		return;
+	here = start_of(lines, insn->ip, &insn->target);
+	insn->is_named = start_of(lines, decoded.target, &insn->target) &&
+			 symbol_is_front(insn->target.offset_bytes) &&
+			 (decoded.class == CODE_CALL ||
+			  here != decoded.target - insn->target.offset_bytes);
+	insn->target_va = decoded.target;
+}
 
 /* --- Words -------------------------------------------------------------- */
 
@@ -31,6 +68,16 @@ static void text_insn(struct insn_lines *lines, const struct insn *insn)
 		out_blanks(out, 2 * (CODE_INSN_MAX_BYTES - insn->nr_bytes) + 2);
 	}
 	out_escaped(out, insn->text, sizeof(insn->text));
+	if (insn->is_named) {
+		out_literal(out, " <");
+		out_bytes(out, insn->target.name, insn->target.name_bytes);
+		if (*insn->target.module) {
+			out_literal(out, " [");
+			out_str(out, insn->target.module);
+			out_char(out, ']');
+		}
+		out_char(out, '>');
+	}
 	out_char(out, '\n');
 }
 
@@ -62,6 +109,10 @@ static void json_insn(struct insn_lines *lines, uint64_t cr3, const struct insn 
 		out_char(out, '"');
 	}
 	json_text(out, "insn", insn->text, sizeof(insn->text));
+	if (insn->is_named) {
+		json_address(out, "target", insn->target_va);
+		json_sym_found(out, "target_sym", true, &insn->target, SYMBOL_NAMED);
+	}
 	if (lines->lines)
 		json_insn_line(lines, cr3, insn->ip);
 	out_literal(out, "}\n");
@@ -80,7 +131,8 @@ static bool add_line(struct insn_lines *lines, const struct insn_row *row, const
 {
 	static const char padding[_Alignof(struct insn_line)];
 	const struct btsrec_sink sink = { .write = out_text_take, .arg = &lines->made };
-	struct insn_line line = { .code_bytes = insn ? (uint32_t)insn->nr_bytes : 0 };
+	struct insn_line line = { .code_bytes = insn ? (uint32_t)insn->nr_bytes : 0,
+				  .target_va = insn && insn->is_named ? insn->target_va : 0 };
 	size_t at = lines->made.nr_bytes;
 
 	out_init(&lines->labels, &sink);
@@ -114,6 +166,7 @@ static bool make_lines(struct insn_lines *lines, const struct insn_row *row, uin
 					  insn.text, sizeof(insn.text));
 		if (!insn.nr_bytes)
 			break;
+		find_target(lines, row, &insn);
 		if (!add_line(lines, row, &insn))
 			return false;
 		insn.ip += insn.nr_bytes;

@@ -18,10 +18,12 @@
 /**
  * struct insn_line - the end of a line, @nr_bytes of @text; the next one follows, aligned
  * @code_bytes: length of the instruction; 0: it is the name of where the row begins.
+ * @target_va: the function of the kernel that it calls, or whose beginning it jumps to; 0: none.
  */
 struct insn_line {
 	uint32_t nr_bytes;
 	uint32_t code_bytes;
+	uint64_t target_va;
 	char text[];
 };
 

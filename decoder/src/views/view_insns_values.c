@@ -24,6 +24,7 @@ static void put_insn(struct insns *view, uint64_t ip, const struct trace_event *
 		.text = line->text,
 		.text_bytes = line->nr_bytes,
 		.is_32_bit = traced->step->compat,
+		.to_va = line->target_va,
 	};
 
 	put_value(view, traced->side, &value);
