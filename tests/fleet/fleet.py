@@ -20,6 +20,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -436,6 +437,79 @@ def check_broken(test, fleet_rows):
     test.expect("a database that is none", "btsrec-fleet: garbage: file is not a database\n", said)
 
 
+def check_unreadable(test, fleet_rows):
+    """What may not be looked into is named, by a user who is not allowed everything."""
+    weak = [] if os.getuid() else ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+    top = test.folder / "closed"
+    top.mkdir()
+    for name in ("shut", "open"):
+        made.write(top / name, fleet_rows[name == "open"])
+    made.write(top / "begun", fleet_rows[2], left_out=("crash",))
+
+    def groups(mode_top, mode_shut, *words):
+        top.chmod(mode_top)
+        (top / "shut").chmod(mode_shut)
+        done = subprocess.run([*weak, sys.executable, PROGRAM, "groups", *words, "closed"],
+                              cwd=test.folder, text=True, capture_output=True, check=False)
+        (top / "shut").chmod(0o700)
+        top.chmod(0o700)
+        return done.returncode, done.stdout.partition("\n")[0], done.stderr.splitlines()
+
+    unfinished = "btsrec-fleet: 1 folder without crash.jsonl.zst left out: being written, or not " \
+        "written to the end"
+    found = "1 crash in 1 group, 0 healthy snapshots"
+    test.expect("a folder that may not be looked into", (1, found, [
+        "btsrec-fleet: shut: crash.jsonl.zst: Permission denied", unfinished]), groups(0o700, 0))
+    test.expect("a folder that may be read", (1, found.replace("1 crash", "2 crashes"),
+                                              [unfinished]), groups(0o700, 0o700))
+    (top / "fleet.sqlite").unlink()
+    test.expect("no place for the database", (5, "", [
+        "btsrec-fleet: closed/fleet.sqlite: unable to open database file; "
+        "--database puts it elsewhere"]), groups(0o500, 0o700))
+    status, text, said = groups(0, 0o700, "--database", "elsewhere")
+    test.expect("no folder that may be read", (5, "", True),
+                (status, text, "Permission denied" in "".join(said)))
+
+
+def check_locked(test, fleet_rows):
+    """Two that read at once: the second says so."""
+    top = test.folder / "locked"
+    top.mkdir()
+    made.write(top / "one", fleet_rows[0])
+    other = store.Store(str(top / "fleet.sqlite")).connection
+    other.execute("BEGIN IMMEDIATE")
+    _, said = test.run("groups", "locked", status=5)
+    test.expect("a database in use", "btsrec-fleet: another btsrec-fleet reads crashes into the "
+                "database; try again when it is done\n", said)
+    other.execute("COMMIT")
+    test.run("groups", "locked")
+
+
+INTERRUPTED = """
+import os, signal, sys, time
+sys.path.insert(0, {folder!r})
+from btsrec_fleet import command, tables
+def read(folder):
+    os.killpg(0, signal.SIGINT)
+    time.sleep(0.2)
+    raise tables.Unreadable("late")
+tables.read = read
+sys.argv[1:] = ["groups", "--jobs", {jobs!r}, "--database", ":memory:", "fleet"]
+sys.exit(command.main())
+"""
+
+
+def check_interrupted(test):
+    """All processes get the signal of the terminal: one line, and the end that a shell expects."""
+    for jobs in ("1", "3"):
+        done = subprocess.run(
+            [sys.executable, "-c", INTERRUPTED.format(folder=str(PROGRAM.parent), jobs=jobs)],
+            cwd=test.folder, text=True, capture_output=True, start_new_session=True, check=False)
+        test.expect(f"Ctrl-C with {jobs} processes",
+                    (-signal.SIGINT, "", "btsrec-fleet: interrupted; what was kept before stays\n"),
+                    (done.returncode, done.stdout, done.stderr))
+
+
 def check_real(test):
     """What btsrec writes: a dump with a fault whose value has an origin."""
     golden.make_folder(golden.Case(HERE.parent / "golden/why.in"), test.folder, test.args.mkimage)
@@ -449,6 +523,10 @@ def check_real(test):
     made_by = [one["function"] for one in read if one["what"] not in ("asked", "loaded", "moved")
                and one["class"] != "unknown" and not one.get("insn", "").startswith("push ")]
     test.expect("culprit of a dump", made_by[-1], row["name"])
+    _, said = test.run("groups", "real/one", status=5)
+    test.expect("the folder of one crash", "btsrec-fleet: real/one has the tables of one crash; "
+                "DIR is the folder that has such folders\n", said)
+    test.expect("nothing is written there", False, (test.folder / "real/one/fleet.sqlite").exists())
 
 
 def main():
@@ -471,6 +549,9 @@ def main():
         check_parquet(test, fleet_rows)
         check_folders(test, fleet_rows)
         check_broken(test, fleet_rows)
+        check_unreadable(test, fleet_rows)
+        check_locked(test, fleet_rows)
+        check_interrupted(test)
         check_completion(test)
         check_real(test)
     for fault in test.faults:

@@ -5,6 +5,7 @@ import argparse
 import functools
 import os
 import pathlib
+import signal
 import sqlite3
 import sys
 
@@ -13,6 +14,7 @@ from .store import Store
 
 AGAINST = {"healthy": "{nr} snapshots of healthy machines", "others": "{nr} crashes of other groups",
            "all": "{nr} healthy snapshots and other crashes"}
+BUSY = "another btsrec-fleet reads crashes into the database; try again when it is done"
 EXIT_OK, EXIT_INCOMPLETE, EXIT_USAGE, EXIT_NOTHING, EXIT_SYSTEM = 0, 1, 2, 3, 5
 
 
@@ -168,6 +170,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.dir.is_dir():
         say(f"{args.dir} is no folder")
         return EXIT_SYSTEM
+    if tables.has(args.dir, "crash") and not tables.folders(args.dir):
+        say(f"{args.dir} has the tables of one crash; DIR is the folder that has such folders")
+        return EXIT_SYSTEM
     if args.command == "parquet":
         return run_parquet(args)
     store = Store(args.database or str(args.dir / "fleet.sqlite"))
@@ -185,10 +190,17 @@ def main() -> int:
     except rank.Refused as error:
         say(str(error))
         return EXIT_NOTHING
+    except KeyboardInterrupt:
+        say("interrupted; what was kept before stays")
+        # Who started it sees that the signal ended it: a loop of a shell ends, too.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+        return EXIT_SYSTEM
     except BrokenPipeError:
         # What is still buffered is for nobody.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except (tables.Unreadable, parquet.Refused, sqlite3.Error, OSError) as error:
-        say(str(error))
+        busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+        say(BUSY if busy else str(error))
         return EXIT_SYSTEM

@@ -10,6 +10,7 @@ import concurrent.futures
 import contextlib
 import os
 import pathlib
+import signal
 import sqlite3
 
 from . import tables
@@ -57,7 +58,9 @@ class Store:
         try:
             self.open(path)
         except sqlite3.Error as error:
-            raise tables.Unreadable(f"{path}: {error}") from error
+            elsewhere = "; --database puts it elsewhere" \
+                if isinstance(error, sqlite3.OperationalError) else ""
+            raise tables.Unreadable(f"{path}: {error}{elsewhere}") from error
 
     def open(self, path: str) -> None:
         """Make it, or find it as it was left."""
@@ -89,7 +92,7 @@ class Store:
         if not new:
             return faults
         self.connection.executescript(ROWS)
-        self.connection.execute("BEGIN")
+        self.connection.execute("BEGIN IMMEDIATE")
         with readers(jobs, new) as found:
             for nr_read, (folder, read, fault) in enumerate(found, 1):
                 # One that cannot be read may be being copied: it is tried again, and told again.
@@ -110,7 +113,7 @@ class Store:
     def keep(self) -> None:
         """What is counted so far stays, whatever happens."""
         self.connection.execute("COMMIT")
-        self.connection.execute("BEGIN")
+        self.connection.execute("BEGIN IMMEDIATE")
 
     def add_crash(self, read: dict[str, list[tuple]]) -> str | None:
         """Count a crash; a sentence: it is left out."""
@@ -198,8 +201,19 @@ def readers(jobs: int, new: list[pathlib.Path]):
     if jobs < 2 or len(new) < 2:
         yield map(read_folder, new)
         return
-    with concurrent.futures.ProcessPoolExecutor(jobs - 1) as pool:
+    pool = concurrent.futures.ProcessPoolExecutor(jobs - 1, initializer=ignore_interrupt)
+    try:
         yield ahead(pool, new, 4 * jobs)
+    finally:
+        # A second interrupt would leave processes behind that wait for ever.
+        before = ignore_interrupt()
+        pool.shutdown(cancel_futures=True)
+        signal.signal(signal.SIGINT, before)
+
+
+def ignore_interrupt():
+    """A terminal sends it to all processes: one of them ends the others. Returns what was before."""
+    return signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def ahead(pool, new: list[pathlib.Path], nr_ahead: int):

@@ -154,12 +154,20 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
+def has(folder: pathlib.Path, table: str) -> bool:
+    """Is the table in the folder? One that cannot be looked into may have it: reading it says so."""
+    try:
+        return (folder / f"{table}.jsonl.zst").exists()
+    except PermissionError:
+        return True
+
+
 def folders(top: pathlib.Path) -> list[pathlib.Path]:
     """Folders with a whole crash, sorted: crash.jsonl.zst is written last."""
-    return sorted(path.parent for path in top.glob("*/crash.jsonl.zst"))
+    return sorted(path for path in top.iterdir() if path.is_dir() and has(path, "crash"))
 
 
 def nr_unfinished(top: pathlib.Path) -> int:
     """Folders with tables, but not of a whole crash."""
-    return sum(not (path.parent / "crash.jsonl.zst").exists()
-               for path in top.glob("*/edge.jsonl.zst"))
+    return sum(path.is_dir() and has(path, "edge") and not has(path, "crash")
+               for path in top.iterdir())
