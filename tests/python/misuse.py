@@ -161,6 +161,13 @@ class Misuse(unittest.TestCase):
         self.assertIn(f"from_={event.branch.from_:#x}", repr(event.branch))
         self.assertRaises(AttributeError, setattr, event, "n", 3)
 
+    def test_args(self):
+        for words, text in (
+                (("char *", "name", "certain", 16, 8, None, None, False), "char *name=0x10"),
+                (("unsigned int", "nr", "likely", 5, 4, None, None, False), "unsigned int nr~0x5"),
+                (("int", None, "unknown", None, 4, "why", None, False), "int=?")):
+            self.assertEqual(str(btsrec.Arg(words)), text)
+
     def test_columns(self):
         branches = self.dump.branches(0)
         events = [event for event in self.dump.events(0) if event.branch]

@@ -50,11 +50,22 @@ def _name_str(self):
         f"[{self.module}]+{self.offset_bytes:#x}"
 
 
+def _arg_str(self):
+    """TYPE NAME=VALUE, with ~ where it is likely, and =? where it is not known."""
+    if self.value is None:
+        value = "=?"
+    else:
+        value = f"{'=' if self.certainty == 'certain' else '~'}{self.value:#x}"
+    blank = "" if not self.name or self.type.endswith("*") else " "
+    return f"{self.type}{blank}{self.name or ''}{value}"
+
+
 _Enum = _core.Status.__mro__[1]
 for _type in vars(_core).copy().values():
     if isinstance(_type, type) and issubclass(_type, tuple):
         _type.__repr__ = _repr
 Name.__repr__ = Name.__str__ = _name_str  # noqa: F405
+Arg.__str__ = _arg_str  # noqa: F405
 del _type
 
 
