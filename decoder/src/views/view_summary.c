@@ -627,7 +627,7 @@ static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how
 	if (!cpus)
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	how.is_judged = judged;
-	how.judged_cpu = judged ? judged->cpu : 0;
+	how.judged_cpu = how.locks.judged_cpu = judged ? judged->cpu : 0;
 	if (!status && !judged)
 		status = cpu_tasks_one(rec, &work, begin_without, &how, sink);
 	nr_cpus = list_cpus(rec, judged, cpus);

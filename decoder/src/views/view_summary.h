@@ -127,14 +127,30 @@ struct summary_blocked {
 };
 
 /**
+ * struct summary_irqs - since when interrupts were off at the fault
+ * @by: a word of JSON's "by"; NULL: they were on, or that is not known.
+ * @n, @ip: up to which event, and where, if it is not 0.
+ * @was_on: they were on right before; else they may have been off for longer.
+ */
+struct summary_irqs {
+	const char *by;
+	uint64_t n;
+	uint64_t ip;
+	bool was_on;
+};
+
+/**
  * struct summary_locks - of all CPUs, what is certain
  * @held: those that nothing has released, if it is known where they are.
+ * @irqs: of CPU @judged_cpu.
  */
 struct summary_locks {
 	struct summary_lock waits[SUMMARY_MAX_WAITS];
 	size_t nr_waits;
 	struct summary_lock held[SUMMARY_MAX_HELD];
 	size_t nr_held;
+	struct summary_irqs irqs;
+	unsigned int judged_cpu;
 };
 
 /**
@@ -488,12 +504,15 @@ void summary_say(struct summary *view, const struct btsrec_cpu *failed);
 
 /**
  * summary_locks_read() - what waits for locks, and what holds them, if the fault of @failed is one
- *	that they explain
+ *	that they explain; @ret->judged_cpu is set
  *
  * Return: as btsrec_search_each().
  */
 enum btsrec_status summary_locks_read(struct btsrec *rec, const struct btsrec_cpu *failed,
 				      struct summary_locks *ret);
+
+/** summary_say_irqs() - of the verdict on what does not go on: since when interrupts are off */
+void summary_say_irqs(struct sentence *sentence, const struct summary *view);
 
 /**
  * summary_operand_read() - find where the operand came from that made the fault of @failed, the CPU

@@ -25,10 +25,19 @@ static struct summary_lock lock_of(const struct btsrec_found *found)
 	};
 }
 
+static void take_irqs(struct summary_locks *locks, const struct btsrec_found *found)
+{
+	if (found->cpu == locks->judged_cpu)
+		locks->irqs = (struct summary_irqs){ found->how, found->n, found->ip_va,
+						     found->was_on };
+}
+
 static bool add_found(void *arg, const struct btsrec_found *found)
 {
 	struct summary_locks *locks = arg;
 
+	if (found->kind == BTSREC_FOUND_INTERRUPTS)
+		take_irqs(locks, found);
 	if (!is_certain(found))
 		return true;
 	if (!strcmp(found->state, "waits") && locks->nr_waits < SUMMARY_MAX_WAITS)
@@ -125,4 +134,25 @@ void summary_say_lock(struct summary *view, const struct summary_lock *lock, cha
 	sentence_add(&sentence, " took it in ");
 	sentence_add_place(&sentence, holder->from);
 	sentence_add(&sentence, " and has not released it");
+}
+
+void summary_say_irqs(struct sentence *sentence, const struct summary *view)
+{
+	const struct summary_irqs *irqs = &view->locks->irqs;
+	enum fault_kind kind = view->calls.fault.kind;
+
+	/* An interrupt that reports it has them off itself: another CPU's NMI may end that. */
+	if (!irqs->by || (kind != FAULT_NMI && kind != FAULT_STOP) ||
+	    (kind == FAULT_STOP && !strcmp(irqs->by, "entry")))
+		return;
+	if (!irqs->n) {
+		sentence_add(sentence, "; interrupts were off in all of this history");
+		return;
+	}
+	sentence_add(sentence, "; interrupts are off %ssince event %" PRIu64,
+		     irqs->was_on ? "" : "at least ", irqs->n);
+	if (!irqs->was_on || !irqs->ip)
+		return;
+	sentence_add(sentence, ", %s at ", irqs->by);
+	sentence_add_place(sentence, irqs->ip);
 }

@@ -236,10 +236,11 @@ static void add_stuck(struct sentence *sentence, const struct summary *view,
 		sentence_add(sentence, ", by the stack below an older interrupt");
 	sentence_add(sentence, ": it has not returned for at least %" PRIu64 " branches",
 		     stay->nr_branches);
-	if (!stay->ticks)
-		return;
-	sentence_add(sentence, ", and no thread was switched for ");
-	add_ms(sentence, view, stay->ticks);
+	if (stay->ticks) {
+		sentence_add(sentence, ", and no thread was switched for ");
+		add_ms(sentence, view, stay->ticks);
+	}
+	summary_say_irqs(sentence, view);
 }
 
 /* What the function that waits has called: a lock's, or what sleeps. */
