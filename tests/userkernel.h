@@ -81,7 +81,7 @@ struct uk_task {
 };
 struct uk_mutex { uint64_t owner, wait_lock; struct uk_list wait_list; };
 struct uk_waiter { struct uk_list list; uint64_t task; };
-struct uk_signal { uint64_t count; struct uk_list thread_head; };
+struct uk_signal { uint64_t count; struct uk_list thread_head; uint32_t group_exit_code; };
 struct uk_maple { uint64_t ma_lock, ma_root; };
 struct uk_context { uint64_t vdso_image, vdso; };
 struct uk_mm {
@@ -427,6 +427,7 @@ static inline void uk_btf_tasks(struct btf *btf, const struct uk_ids *ids)
 	UK_FIELD(btf, uk_sched_info, last_arrival, ids->u64);
 	UK_STRUCT(btf, "signal_struct", uk_signal);
 	UK_FIELD(btf, uk_signal, thread_head, ids->list);
+	UK_FIELD(btf, uk_signal, group_exit_code, ids->u32);
 	UK_STRUCT(btf, "task_struct", uk_task);
 	UK_FIELD(btf, uk_task, tasks, ids->list);
 	UK_FIELD(btf, uk_task, mm, ids->u64);

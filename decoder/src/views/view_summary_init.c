@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "flow/trace.h"
+#include "kernel/kread.h"
 #include "kernel/types.h"
 #include "symbols/symbol.h"
 #include "symbols/user.h"
@@ -35,13 +35,11 @@ static bool is_do_exit(struct btsrec *rec, uint64_t ip)
 	       name.name_bytes == strlen(wanted) && !memcmp(name.name, wanted, name.name_bytes);
 }
 
-static bool read_field(struct code *code, uint64_t kva, const struct types_field *field,
+static bool read_field(const struct kread *kernel, uint64_t kva, const struct types_field *field,
 		       void *ret, size_t nr_bytes)
 {
-	size_t nr_read;
-
 	return field->size_bytes == nr_bytes &&
-	       !code_bytes(code, 0, kva + field->offset_bytes, ret, nr_bytes, &nr_read);
+	       kread(kernel, kva + field->offset_bytes, ret, nr_bytes);
 }
 
 /* What do_exit() prints: signal_struct.group_exit_code, if that is not 0. */
@@ -50,16 +48,16 @@ static bool read_exit_code(struct btsrec *rec, uint32_t pid, uint32_t *ret)
 	const char *why;
 	const struct types *types = symbols_types(rec, &why);
 	struct user *user = symbols_user(rec);
-	struct code *code = trace_code(rec);
+	const struct kread *kernel = symbols_kread(rec);
 	struct types_field signal, exit_code;
 	struct tasks_thread thread;
 	uint64_t signal_kva;
 
-	return types && user && code && types_field(types, "task_struct", "signal", &signal) &&
+	return types && user && kernel && types_field(types, "task_struct", "signal", &signal) &&
 	       types_field(types, "signal_struct", "group_exit_code", &exit_code) &&
 	       user_thread(user, pid, &thread) &&
-	       read_field(code, thread.task_kva, &signal, &signal_kva, sizeof(signal_kva)) &&
-	       read_field(code, signal_kva, &exit_code, ret, sizeof(*ret)) && *ret;
+	       read_field(kernel, thread.task_kva, &signal, &signal_kva, sizeof(signal_kva)) &&
+	       read_field(kernel, signal_kva, &exit_code, ret, sizeof(*ret)) && *ret;
 }
 
 void summary_say_init(struct sentence *sentence, const struct summary *view,

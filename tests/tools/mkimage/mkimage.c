@@ -43,9 +43,9 @@
  *   idt VECTOR VA		a gate; its handler in the kernel; 128: for programs
  *   prototype NAME [PARAMETER=TYPE]... [...]	of a function, in the kernel's BTF; TYPE: int,
  *	u8, bool, long, file, text, pair, list, double, packed
- *   userkernel SPACE [SP [WAITER LOCK]]	a process 4242 with mappings, and BTF
- *	(tests/userkernel.h); its stack pointer if it does not run; and if it waits for a
- *	mutex that it owns, where both structs are
+ *   userkernel SPACE [SP [EXIT_CODE | WAITER LOCK]]	a process 4242 with mappings, and
+ *	BTF (tests/userkernel.h); its stack pointer if it does not run; by which signal or
+ *	status it ended; and if it waits for a mutex that it owns, where both structs are
  *   poke PLACE OFFSET BYTES VALUE	change memory after the checksums' back
  *   hole PLACE			the page is not in the dump
  *	PLACE: root, dir, modules, cpuN, dsN, listN, ringN.PAGE, kallsyms,

@@ -29,6 +29,14 @@ static void switch_off(uint64_t sp)
 	task->stack = sp & ~(BTSREC_PAGE_BYTES - 1ULL);
 }
 
+/* It ended by a signal, or with a status. */
+static void set_exit(uint64_t exit_code)
+{
+	struct uk_signal *signal = (struct uk_signal *)(uk.bytes + UK_SIGNAL_PA);
+
+	signal->group_exit_code = (uint32_t)exit_code;
+}
+
 /* It waits for a mutex that it owns. */
 static void block(uint64_t task_kva, uint64_t waiter_kva, uint64_t lock_kva)
 {
@@ -49,14 +57,16 @@ void do_userkernel(struct statement *statement)
 	struct uk_mm *mm;
 	char *end;
 
-	if (statement->nr_words != 2 && statement->nr_words != 3 && statement->nr_words != 5)
-		die("userkernel SPACE [SP [WAITER LOCK]]");
+	if (statement->nr_words < 2 || statement->nr_words > 5)
+		die("userkernel SPACE [SP [EXIT_CODE | WAITER LOCK]]");
 	space = space_of(statement->words[1].text, &end);
 	uk_init(&uk);
 	relocate(kva);
 	if (statement->nr_words > 2)
 		switch_off(word_number(statement, 2));
-	if (statement->nr_words > 3)
+	if (statement->nr_words == 4)
+		set_exit(word_number(statement, 3));
+	if (statement->nr_words > 4)
 		block(kva + UK_TASK_PA, word_number(statement, 3), word_number(statement, 4));
 	memory_write(mapped_pa(space, UK_TEXT), uk.bytes + UK_HEAD_PA, BTSREC_PAGE_BYTES);
 	mm = (struct uk_mm *)(uk.bytes + UK_MM_PA);
