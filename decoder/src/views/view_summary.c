@@ -17,10 +17,11 @@
 
 /*
  * The tree needs the newest calls only; what is open it has in any case.  Of a lockup it shows
- * as well whether calls may have ended unseen.
+ * as well whether calls may have ended unseen.  Of the death of init it shows where the signal was
+ * sent.
  */
 #define NR_TREE_EVENTS		2000
-#define NR_LOCKUP_EVENTS	65536
+#define NR_MANY_TREE_EVENTS	65536
 #define MAX_PATH_LINES	20
 /* So many functions that call each other in turn are seen as a recursion. */
 #define MAX_RECURSION	4
@@ -164,9 +165,12 @@ static uint64_t last_of_tree(const struct summary *view)
 
 static uint64_t nr_tree_events(const struct btsrec_cpu *cpu)
 {
+	enum btsrec_reason reason = (enum btsrec_reason)cpu->freeze.reason;
+
 	return cpu->frozen && !cpu->freeze.via_nmi &&
-	       verdict_is_lockup((enum btsrec_reason)cpu->freeze.reason) ?
-	       NR_LOCKUP_EVENTS : NR_TREE_EVENTS;
+			       (verdict_is_lockup(reason) ||
+				(reason == BTSREC_REASON_PANIC && cpu->freeze.tgid == 1)) ?
+		       NR_MANY_TREE_EVENTS : NR_TREE_EVENTS;
 }
 
 static enum btsrec_status digest(struct summary *view, struct btsrec *rec, unsigned int cpu)
@@ -257,12 +261,44 @@ static uint32_t indent_of(const struct calltree *tree, size_t i)
 	return calltree_indent(tree, &line);
 }
 
-/* enum choice - what becomes of a line; PATH_RECURS: it is open, and only counted */
+/*
+ * enum choice - what becomes of a line; PATH_RECURS: it is open, and only counted; PATH_OTHER: of
+ *	another thread
+ */
 enum choice {
 	PATH_OUT,
 	PATH_SHOWN,
 	PATH_RECURS,
+	PATH_OTHER,
 };
+
+/* The thread whose path it is: the newest; NULL: not known, or there is no other. */
+static const struct btsrec_side *own_side(const struct calltree *tree)
+{
+	for (size_t i = tree->nr_lines; i--;) {
+		struct calltree_line line = calltree_line(tree, i);
+
+		if (line.kind == CALLTREE_THREAD)
+			return calltree_side(tree, &line);
+	}
+	return NULL;
+}
+
+/* What the threads did that ran in between is not on it. */
+static void leave_out_others(const struct calltree *tree, unsigned char *choices)
+{
+	const struct btsrec_side *own = own_side(tree), *side;
+	bool is_other = own;
+
+	for (size_t i = 0; own && i < tree->nr_lines; i++) {
+		struct calltree_line line = calltree_line(tree, i);
+
+		side = line.kind == CALLTREE_THREAD ? calltree_side(tree, &line) : NULL;
+		if (line.kind == CALLTREE_THREAD)
+			is_other = !side || side->pid != own->pid;
+		choices[i] = is_other ? PATH_OTHER : PATH_OUT;
+	}
+}
 
 /* The newest of the first @nr lines that is shown, from 1; 0: none is. */
 static size_t newest_shown(const unsigned char *choices, size_t nr)
@@ -290,6 +326,7 @@ static void choose_lines(const struct summary *view, size_t first_open, unsigned
 	const struct calltree *tree = &view->calls.tree;
 	size_t nr_room = MAX_PATH_LINES, open, i;
 
+	leave_out_others(tree, ret);
 	for (i = first_open; i < view->nr_open; i++) {
 		ret[tree->open[i]] = recurs(view, i) ? PATH_RECURS : PATH_SHOWN;
 		nr_room -= ret[tree->open[i]] == PATH_SHOWN;

@@ -32,6 +32,8 @@ CHECKS = ("reason", "function", "path", "thread", "signature")
 # These are about the recorder, not about the page, or change the kernel's code.
 LEFT_OUT = ("annotating", "pausing", "arming", "held", "rearmed", "cpu-offline", "warn-uart",
             "printed-bug", "machine-check")
+# Since v6.12 only a debugger writes to the code of init, if Debian configures it so.
+WRITES_CODE = "proc_mem.force_override=always"
 KINDS = {name: kind for name, kind in crashes.KINDS.items() if name not in LEFT_OUT}
 
 
@@ -92,7 +94,7 @@ def _boot(context, kinds, number: int) -> list[Cell]:
     """The cells of one boot."""
     modules = [*context.recorder_modules(), context.guest_module("btscrash"),
                context.guest_module("btsmisuse")]
-    append = vm.TIME_LEAPS
+    append = f"{vm.TIME_LEAPS} {WRITES_CODE}"
     if context.options.pti:
         append = append.replace("nopti", "pti=on")
     cells = []
