@@ -204,6 +204,21 @@ static uint64_t nr_within(const struct summary *view, size_t i, size_t report)
 }
 
 /*
+ * A hard lockup is one of interrupts that are off: so many branches have run since then, up to the
+ * report; UINT64_MAX: it is none, or not known.
+ */
+static uint64_t nr_masked(const struct summary *view, size_t report)
+{
+	const struct summary_irqs *irqs = &view->locks->irqs;
+	uint64_t end_n = report_n(view, report);
+
+	if (view->judged->freeze.reason != BTSREC_REASON_HARD_LOCKUP || !irqs->by ||
+	    !irqs->was_on || irqs->n >= end_n)
+		return UINT64_MAX;
+	return end_n - irqs->n;
+}
+
+/*
  * Of the open calls of the kernel before @report the innermost that has lasted at least half as
  * long as the outermost.  A caller that is not in the history has lasted all the time.
  */
@@ -211,7 +226,7 @@ static void find_longest(const struct summary *view, size_t report, uint64_t ip,
 			 struct verdict_stay *ret)
 {
 	const struct calltree *tree = &view->calls.tree;
-	uint64_t all = nr_since_switch(view);
+	uint64_t all = nr_since_switch(view), masked = nr_masked(view, report);
 	size_t first = 0;
 
 	/* What an interrupt or a system call came upon does not matter. */
@@ -222,6 +237,8 @@ static void find_longest(const struct summary *view, size_t report, uint64_t ip,
 		all = nr_within(view, first - 1, report);
 	else
 		all -= view->nr_events - report_n(view, report);
+	if (all > masked)
+		all = masked;
 	*ret = (struct verdict_stay){ .ip = ip, .nr_branches = all, .nr_open = first };
 	for (size_t i = first; i < report; i++) {
 		uint64_t nr = nr_within(view, i, report);
