@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "kernel/poison.h"
+#include "recorder/record.h"
 #include "views/view_summary.h"
 #include "views/view_summary_sentence.h"
 
@@ -13,6 +14,9 @@
  */
 #define MAX_EVENTS	2048
 #define MAX_BYTES	(48U << 10)
+
+/* Of five levels: what is not canonical there is so nowhere. */
+#define VA_BITS_MAX	57
 
 /* Where a hop of the way back is, with its function. */
 static void add_hop(struct sentence *sentence, const struct why *why, const struct origin_hop *hop)
@@ -210,6 +214,24 @@ static bool has_operand(const struct summary *view)
 	       !view->stack.fault.kind;
 }
 
+/*
+ * A branch to an address that is not canonical was not made by one that is: the store that is known
+ * was written over since, and what is likely is wrong.
+ */
+static bool is_contradicted(const struct summary *view)
+{
+	const struct origin *origin = &view->operand->origin;
+
+	if (view->verdict.kind != VERDICT_NO_CODE || view->verdict.has_address)
+		return false;
+	for (size_t i = 0; i < origin->nr; i++)
+		if (origin->hops[i].kind == ORIGIN_STORED &&
+		    origin->hops[i].value_class != ORIGIN_UNKNOWN &&
+		    record_canonical(origin->hops[i].value, VA_BITS_MAX))
+			return true;
+	return false;
+}
+
 enum btsrec_status summary_operand_read(struct summary *view, struct btsrec *rec,
 					const struct btsrec_cpu *failed)
 {
@@ -223,7 +245,7 @@ enum btsrec_status summary_operand_read(struct summary *view, struct btsrec *rec
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	status = why_newest(view->operand, rec, failed->cpu, &opts, MAX_BYTES);
 	if (status || view->operand->lacks || !view->operand->origin.nr ||
-	    !say_operand(view))
+	    is_contradicted(view) || !say_operand(view))
 		summary_operand_drop(view);
 	/* A history that cannot be read is said when it is printed. */
 	return status == BTSREC_ERR_NOMEM || status == BTSREC_ERR_IO ? status : BTSREC_OK;
