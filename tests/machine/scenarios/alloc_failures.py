@@ -10,6 +10,7 @@ cpu_entry_area are what they were before. At the end it must load and arm.
 
 Then rings of another size are asked for while armed, and again each call fails once: the CPU keeps
 its ring and records on, or cannot begin, and has said so; what is held is what was held before.
+--no-resize leaves that out, --no-copies what a recorder needs for on_trigger=copy.
 
 Before that it is refused once for another reason, with ftrace switched off, and says what
 to do about that.
@@ -114,7 +115,7 @@ resize() {
 SCRIPT = UNHOOK + RESIZE + """
 fails=/sys/module/btsfail/parameters
 state() { cat /sys/module/btsmsr/parameters/state /sys/module/btstables/parameters/used; }
-load() { /bin/load /modules/btsrec.ko "ring_bytes=%(size)s console_records=4 pti=map on_trigger=copy"; }
+load() { /bin/load /modules/btsrec.ko "ring_bytes=%(size)s console_records=4 pti=map %(more)s"; }
 clean() {
 	[ "$(cat $fails/held)" = none ] || fail "call $n, $what: left over: $(cat $fails/held)"
 	[ "$(state)" = "$before" ] || fail "call $n, $what: before: $before; after: $(state)"
@@ -167,7 +168,7 @@ cat $fails/held
 rmmod btsrec || fail "cannot unload"
 what=nothing
 clean
-resize %(size)s %(other)s
+%(resize)s
 unhook
 what=unhooking
 clean
@@ -221,6 +222,8 @@ def add_options(parser):
     parser.add_argument("--ring-bytes", default="768", metavar="SIZE",
                         help="768 needs one page for each CPU (default)")
     parser.add_argument("--pti", action="store_true", help="with page-table isolation")
+    parser.add_argument("--no-resize", action="store_true", help="without other sizes")
+    parser.add_argument("--no-copies", action="store_true", help="without on_trigger=copy")
     parser.add_argument("--inject", action="store_true",
                         help="the kernel's own allocations; needs --kernel-dir")
     parser.add_argument("--actions", default="load read mark disarm", metavar="ACTIONS",
@@ -269,8 +272,12 @@ def run(context):
                           for name in ("btsmsr", "btstables", "btsfail")])
         return
     modules = [context.guest_module(name) for name in ("btsmsr", "btstables")]
+    script = SCRIPT % {
+        "size": options.ring_bytes,
+        "more": "" if options.no_copies else "on_trigger=copy",
+        "resize": "" if options.no_resize else f"resize {options.ring_bytes} {OTHER_SIZE}"}
     machine = perf_check.boot(
-        context, SCRIPT % {"size": options.ring_bytes, "other": OTHER_SIZE}, *modules,
+        context, script, *modules,
         files=[("modules/btsrec.ko", context.recorder.read_bytes()),
                *[(f"modules/{name}.ko", context.guest_module(name).read_bytes())
                  for name in ("btsfail", "btsunhook")],
