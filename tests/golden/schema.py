@@ -14,8 +14,8 @@ import pathlib
 import re
 import sys
 
-KNOWN = {"$schema", "$comment", "$defs", "$ref", "title", "type", "required", "properties",
-         "enum", "const", "oneOf", "minimum", "maximum", "pattern", "items"}
+KNOWN = {"$schema", "$comment", "$defs", "$ref", "title", "description", "type", "required",
+         "properties", "enum", "const", "oneOf", "minimum", "maximum", "pattern", "items"}
 # Of lines that the schema is about; "btsrec info" has objects of its own.
 STARTS = ('{"cpu":', '{"kind":"no-lines"', '{"kind":"profile"', '{"kind":"function"',
           '{"kind":"coverage"', '{"kind":"executed"', '{"kind":"unreadable"', '{"kind":"diff"',
