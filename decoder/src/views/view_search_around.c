@@ -67,9 +67,15 @@ static bool is_near(const struct around *around, unsigned int cpu, uint64_t firs
 	       search_when(list, last_n).max_tsc >= around->time.min_tsc;
 }
 
-/* A call without an end goes on as long as its thread is seen. */
-static uint64_t call_end_n(const struct call_list *list, const struct listed_call *call)
+/*
+ * A call without an end goes on as long as its thread is seen; on the CPU of the event, also when
+ * that comes back, unless it may have ended elsewhere.
+ */
+static uint64_t call_end_n(const struct call_list *list, const struct listed_call *call,
+			   bool comes_back)
 {
+	if (call->last_n == UINT64_MAX && comes_back && !call->lost)
+		return list->end_n;
 	if (call->last_n != UINT64_MAX)
 		return call->last_n;
 	return call->side + 1 == list->nr_stays ? list->end_n : list->stays[call->side].last_n;
@@ -146,9 +152,9 @@ static bool takes_call(const struct around *around, unsigned int cpu,
 		return false;
 	if (cpu == around->cpu)
 		return stay->known && around->pid_known && stay->side.pid == around->pid &&
-		       is_near(around, cpu, call->n, call_end_n(list, call));
+		       is_near(around, cpu, call->n, call_end_n(list, call, true));
 	return call->depth < max_depth && is_near(around, cpu, stay->first_n, stay->last_n) &&
-	       is_near(around, cpu, call->n, call_end_n(list, call));
+	       is_near(around, cpu, call->n, call_end_n(list, call, false));
 }
 
 static void put_cpu(struct around *around, unsigned int cpu)
