@@ -52,6 +52,21 @@ static void fill_kernel_pgd(struct btsrec_root *root)
 		root->kernel_pgd_pa = kva - __START_KERNEL_map + phys_base;
 }
 
+/* SDM vol. 3A, "FRED": CR4 and MSR by number, which older kernels have no names for. */
+#define CR4_FRED		BIT_ULL(32)
+#define MSR_FRED_CONFIG		0x1d4
+
+/* Where events enter, which no dump has: it is in a register of the processor alone. */
+static void fill_fred(struct btsrec_root *root)
+{
+	unsigned long cr4;
+	u64 config;
+
+	asm volatile("mov %%cr4, %0" : "=r" (cr4) : : "memory");
+	if (cr4 & CR4_FRED && !btsrec_rdmsr_safe(MSR_FRED_CONFIG, &config))
+		root->fred_config = config;
+}
+
 /**
  * btsrec_facts_fill() - fill the fields of the root that describe the kernel
  * @root: the root page, zeroed
@@ -70,6 +85,7 @@ void btsrec_facts_fill(struct btsrec_root *root)
 	root->page_offset_kva = PAGE_OFFSET;
 	root->phys_base = phys_base;
 	fill_kernel_pgd(root);
+	fill_fred(root);
 	strscpy(root->release, init_utsname()->release, sizeof(root->release));
 	fill_build_id(root);
 }

@@ -69,7 +69,7 @@ static const struct mark marks[] = {
 	{"iret", "The end of an interrupt or exception."},
 	{"int:VECTOR", "An interrupt by an instruction."},
 	{"irq:VECTOR, nmi, exc:#PF", "A hardware interrupt, an NMI, an exception by its name."},
-	{"entry", "An interrupt or exception, where the dump has no interrupt descriptor table."},
+	{"entry", "An interrupt or exception: by FRED, or the dump has no interrupt descriptor table."},
 	{"thunk", "What one of the kernel's retpolines does inside."},
 	{"none", "The code contradicts this record."},
 	{"-", "The code is not in the dump."},

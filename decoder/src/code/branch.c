@@ -48,6 +48,19 @@ static struct branch judge_direct(const struct code_insn *last, uint64_t to)
 	return is_type(last->class == CODE_COND ? BRANCH_COND : BRANCH_JUMP);
 }
 
+/*
+ * What the event is, is not in the address.  Where there is such an instruction an interrupt may
+ * hit it, which the record does not show; that is taken for the instruction.
+ */
+static struct branch judge_fred(const struct code_insn *last)
+{
+	if (last->class == CODE_SYSCALL)
+		return is_type(BRANCH_SYSCALL);
+	if (last->class == CODE_INT)
+		return (struct branch){ .type = BRANCH_INT, .vector = last->vector };
+	return is_type(BRANCH_ENTRY);
+}
+
 /* No entry of the kernel: the instruction itself must lead there. */
 static struct branch judge_insn(const struct code_insn *last, const struct idt *idt, uint64_t to)
 {
@@ -63,6 +76,7 @@ static struct branch judge_insn(const struct code_insn *last, const struct idt *
 	case CODE_RET:
 		return is_type(BRANCH_RET);
 	case CODE_IRET:
+	case CODE_ERET:
 		return is_type(BRANCH_IRET);
 	case CODE_SYSCALL:
 		return code_is_kernel(to) ? is_type(BRANCH_SYSCALL) : is_none(CODE_OTHER_TARGET);
@@ -90,6 +104,8 @@ struct branch branch_judge(const struct code_insn *last, const struct idt *idt, 
 
 	if (vector >= 0)
 		return judge_entry(last, idt, vector);
+	if (!leads_there && idt_is_fred(idt, to))
+		return judge_fred(last);
 	branch = judge_insn(last, idt, to);
 	branch.to_thunk = last->there && branch.type != BRANCH_NONE;
 	if (last->here && branch.type != BRANCH_NONE)

@@ -20,12 +20,12 @@ enum branch_type {
 	BRANCH_COND,
 	BRANCH_SYSCALL,
 	BRANCH_SYSRET,
-	BRANCH_IRET,
+	BRANCH_IRET,		/* or ERETU or ERETS */
 	BRANCH_INT,		/* by an instruction; has a vector */
 	BRANCH_IRQ,		/* has a vector */
 	BRANCH_NMI,
 	BRANCH_EXCEPTION,	/* has a vector */
-	BRANCH_ENTRY,		/* interrupt or exception: the IDT is not in the dump */
+	BRANCH_ENTRY,		/* interrupt or exception: the IDT is not in the dump, or FRED */
 	BRANCH_THUNK,		/* inside a thunk, after the branch that stands for it */
 };
 

@@ -70,7 +70,7 @@ struct code *code_new(const struct code_source *source)
 	if (!source->max_runs)
 		code->source.max_runs = CODE_MAX_RUNS;
 	walk_init(&code->walk, source->image, source->la57);
-	idt_init(&code->idt, &code->walk, source->kernel_pgd_pa);
+	idt_init(&code->idt, &code->walk, source->kernel_pgd_pa, source->fred_config);
 	code_decode_init(code);
 	return code;
 }

@@ -52,6 +52,7 @@ enum code_class {
 	CODE_SYSCALL,
 	CODE_SYSRET,
 	CODE_IRET,
+	CODE_ERET,		/* ERETU, ERETS: behind an error code, and CS has more bits */
 	CODE_INT,		/* INT n, INT3, INT1, INTO */
 	CODE_TRAP,		/* UD0, UD1, UD2 */
 	CODE_UNREADABLE,	/* there is no instruction to look at */
@@ -186,6 +187,7 @@ enum code_text {
  * struct code_source - where code comes from
  * @image: borrowed.
  * @kernel_pgd_pa: page table for kernel addresses; 0: that of the address space.
+ * @fred_config: of struct btsrec_root.
  * @file: what is mapped at the user address @va, from a file, for pages that the dump lacks;
  *	returns how many leading bytes of @buf are valid; NULL: there are no files.
  * @made: was the code at the user address @va made by the program, and may be made anew at any
@@ -197,6 +199,7 @@ enum code_text {
 struct code_source {
 	const struct btsrec_image *image;
 	uint64_t kernel_pgd_pa;
+	uint64_t fred_config;
 	bool la57;
 	size_t (*file)(void *arg, uint64_t cr3, uint64_t va, void *buf, size_t len_bytes);
 	bool (*made)(void *arg, uint64_t cr3, uint64_t va);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "code/code_impl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "code/insn.h"
@@ -95,8 +96,11 @@ static enum code_fault decode_any(const struct code *code, const uint8_t *bytes,
 	memset(ret, 0, sizeof(*ret));
 	ret->class = CODE_UNREADABLE;
 	if (!nr_bytes || ZYAN_FAILED(ZydisDecoderDecodeInstruction(&code->decoders[compat], NULL,
-								   bytes, nr_bytes, &insn)))
+								   bytes, nr_bytes, &insn))) {
+		if (!compat && insn_newer(bytes, nr_bytes, ret))
+			return CODE_OK;
 		return fault ? fault : CODE_NO_INSN;
+	}
 	ret->class = classify(&insn);
 	ret->length_bytes = insn.length;
 	if (ret->class == CODE_INT)
@@ -166,9 +170,16 @@ size_t code_text(struct code *code, uint64_t cr3, uint64_t va, bool compat, uint
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
+	struct code_insn other;
+	const char *newer;
 	size_t nr_bytes;
 
 	(void)code_bytes(code, cr3, va, bytes, CODE_INSN_MAX_BYTES, &nr_bytes);
+	newer = compat ? NULL : insn_newer(bytes, nr_bytes, &other);
+	if (newer) {
+		snprintf(text, text_bytes, "%s", newer);
+		return other.length_bytes;
+	}
 	if (!nr_bytes || ZYAN_FAILED(ZydisDecoderDecodeFull(&code->decoders[compat], bytes,
 							    nr_bytes, &insn, operands)))
 		return 0;

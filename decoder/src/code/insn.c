@@ -158,3 +158,28 @@ bool insn_common(const uint8_t *bytes, uint64_t va, struct code_insn *ret)
 		ret->target = va + ret->length_bytes + relative(at, shape->imm_bytes);
 	return true;
 }
+
+#define NEWER_BYTES 4
+
+/* SDM vol. 2; LKGS in the one form that Linux has (native_lkgs() of asm/special_insns.h). */
+static const struct newer {
+	uint8_t bytes[NEWER_BYTES];
+	enum code_class class;
+	const char *text;
+} newer[] = {
+	{ { 0xf3, 0x0f, 0x01, 0xca }, CODE_ERET, "eretu" },
+	{ { 0xf2, 0x0f, 0x01, 0xca }, CODE_ERET, "erets" },
+	{ { 0xf2, 0x0f, 0x00, 0xf7 }, CODE_PLAIN, "lkgs %edi" },
+};
+
+const char *insn_newer(const uint8_t *bytes, size_t nr_bytes, struct code_insn *ret)
+{
+	for (size_t i = 0; nr_bytes >= NEWER_BYTES && i < sizeof(newer) / sizeof(newer[0]); i++) {
+		if (memcmp(bytes, newer[i].bytes, NEWER_BYTES))
+			continue;
+		ret->class = newer[i].class;
+		ret->length_bytes = NEWER_BYTES;
+		return newer[i].text;
+	}
+	return NULL;
+}

@@ -21,4 +21,13 @@
  */
 bool insn_common(const uint8_t *bytes, uint64_t va, struct code_insn *ret);
 
+/**
+ * insn_newer() - the instruction of 64-bit code at @bytes, if it is one that kernels use and
+ * Zydis 4.0 does not know
+ * @ret: its class and length, if it is; all else stays.
+ *
+ * Return: its text, static; NULL: it is none of those.
+ */
+const char *insn_newer(const uint8_t *bytes, size_t nr_bytes, struct code_insn *ret);
+
 #endif /* BTSREC_INSN_H */

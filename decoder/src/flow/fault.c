@@ -158,13 +158,26 @@ bool fault_begin(struct fault_search *search, const struct btsrec_freeze *freeze
 	}
 }
 
+/*
+ * An entry that may be anything, from @from: a notifier has the registers of the exception, and of
+ * others they are kept.  Else it may have been an interrupt.
+ */
+static bool is_exception_at(const struct fault_search *search, uint64_t from)
+{
+	const struct btsrec_registers *kept = search->registers;
+
+	return search->freeze->ip == from ||
+	       (kept && kept->flags & BTSREC_REGISTERS_ENTRY && kept->entry.ip == from);
+}
+
 /* What the freeze is about, given that @branch entered the kernel and nothing left it since. */
-static enum fault_kind kind_of_entry(const struct fault_search *search,
+static enum fault_kind kind_of_entry(const struct fault_search *search, uint64_t from,
 				     const struct branch *branch)
 {
 	const struct btsrec_freeze *freeze = search->freeze;
 	bool is_nmi = branch->type == BRANCH_NMI;
-	bool is_exception = branch->type == BRANCH_EXCEPTION || branch->type == BRANCH_ENTRY;
+	bool is_exception = branch->type == BRANCH_EXCEPTION ||
+			    (branch->type == BRANCH_ENTRY && is_exception_at(search, from));
 
 	if (freeze->via_nmi)
 		return is_nmi || branch->type == BRANCH_ENTRY ? FAULT_STOP : FAULT_UNKNOWN;
@@ -256,7 +269,7 @@ static bool feed_entry(struct fault_search *search, const struct btsrec_event *e
 	}
 	if (search->wants_call)
 		return search_end(search, FAULT_NOT_ENTERED);
-	kind = kind_of_entry(search, branch);
+	kind = kind_of_entry(search, event->branch.from, branch);
 	if (!kind)
 		return search_end_entered(search);
 	return search_found(search, kind, event, branch);

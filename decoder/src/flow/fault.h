@@ -86,6 +86,7 @@ struct fault {
 /**
  * struct fault_search - a search under way, from the newest event to older ones
  * @freeze: borrowed.
+ * @registers: what was kept at the freeze, borrowed, set by the caller; NULL: nothing.
  * @source: enum btsrec_source of its CPU.
  * @site: of a call: where the function calls the freezing hook; 0: not there yet.
  * @returns: of interrupts that are older than the event at hand.
@@ -97,6 +98,7 @@ struct fault {
  */
 struct fault_search {
 	const struct btsrec_freeze *freeze;
+	const struct btsrec_registers *registers;
 	uint32_t source;
 	bool wants_call;
 	bool done;

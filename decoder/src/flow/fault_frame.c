@@ -38,27 +38,32 @@ static bool has_own_stack(int vector)
 /* Has the processor stored at @frame that kernel code at @ip was left?  No more is looked at. */
 static bool is_stored(const uint64_t *frame, uint64_t ip)
 {
-	return frame[REGS_RIP] == ip && frame[REGS_CS] == KERNEL_CS &&
+	uint64_t ss = frame[REGS_SS] & SEGMENT_MASK;
+
+	return frame[REGS_RIP] == ip && frame[REGS_CS] <= CS_MAX &&
+	       (frame[REGS_CS] & SEGMENT_MASK) == KERNEL_CS &&
 	       frame[REGS_RFLAGS] & RFLAGS_ALWAYS && !(frame[REGS_RFLAGS] >> RFLAGS_BITS) &&
-	       (!frame[REGS_SS] || frame[REGS_SS] == KERNEL_SS);
+	       (!ss || ss == KERNEL_SS);
 }
 
 /* Is there such a frame at @words, which are at @va? */
-static bool is_frame(const uint64_t *words, uint64_t va, const struct fault *fault)
+static bool is_frame(struct code *code, const uint64_t *words, uint64_t va,
+		     const struct fault *fault)
 {
 	uint64_t end = va + (uint64_t)REGS_WORDS * WORD_BYTES;
 
 	if (!is_stored(words, fault->from))
 		return false;
-	return has_own_stack(fault->vector) || (words[REGS_RSP] & ~IRET_ALIGN_MASK) == end;
+	return has_own_stack(fault->vector) || idt_regs_end(code_idt(code), words[REGS_RSP]) == end;
 }
 
 /* A freeze in a notifier has the registers of the fault, else those of what reports it. */
-static uint64_t lowest(const struct btsrec_freeze *freeze, const struct fault *fault)
+static uint64_t lowest(struct code *code, const struct btsrec_freeze *freeze,
+		       const struct fault *fault)
 {
 	if (freeze->ip != fault->from || has_own_stack(fault->vector))
 		return freeze->sp;
-	return (freeze->sp & ~IRET_ALIGN_MASK) - (uint64_t)REGS_WORDS * WORD_BYTES;
+	return idt_regs_end(code_idt(code), freeze->sp) - (uint64_t)REGS_WORDS * WORD_BYTES;
 }
 
 bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
@@ -66,14 +71,14 @@ bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 {
 	const struct stackmem mem = { .code = code };
 	uint64_t words[STACKMEM_KERNEL_BYTES / WORD_BYTES];
-	uint64_t sp = lowest(freeze, fault);
+	uint64_t sp = lowest(code, freeze, fault);
 	size_t nr_words, nr_found = 0;
 
 	if (fault->kind != FAULT_EXCEPTION || !code_is_kernel(sp) || sp % WORD_BYTES)
 		return false;
 	nr_words = stackmem_read(&mem, sp, words, sizeof(words)) / WORD_BYTES;
 	for (size_t i = 0; i + REGS_WORDS <= nr_words; i++) {
-		if (!is_frame(&words[i], sp + i * WORD_BYTES, fault))
+		if (!is_frame(code, &words[i], sp + i * WORD_BYTES, fault))
 			continue;
 		nr_found++;
 		for (size_t reg = 0; reg < SEM_NR_REGS; reg++)
@@ -240,7 +245,7 @@ static bool is_interrupt(struct code *code, const uint64_t *words, uint64_t va,
 	uint64_t end = va + (1 + (uint64_t)REGS_WORDS) * WORD_BYTES;
 
 	if (!code_is_top(*words) || !code_is_top(regs[REGS_RIP]) ||
-	    !is_stored(regs, regs[REGS_RIP]) || (regs[REGS_RSP] & ~IRET_ALIGN_MASK) != end)
+	    !is_stored(regs, regs[REGS_RIP]) || idt_regs_end(code_idt(code), regs[REGS_RSP]) != end)
 		return false;
 	unwind_begin(ret, code, *words, va + WORD_BYTES, 0);
 	return unwind_next(ret) && ret->how == UNWIND_INTERRUPTED && ret->vector < 0;

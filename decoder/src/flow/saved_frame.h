@@ -40,7 +40,9 @@ enum {
 #define KERNEL_SS	0x18
 #define RPL_MASK	3
 
-#define CS_MAX	0xffff
+/* FRED has more in these words (SDM vol. 3A, "FRED Event Delivery"): of CS no more than 3 bits. */
+#define SEGMENT_MASK	0xffffULL
+#define CS_MAX		0x7ffffULL
 
 /* SDM vol. 1, "EFLAGS Register": bit 1 is always 1, those from 22 on are reserved. */
 #define RFLAGS_ALWAYS	2

@@ -81,6 +81,7 @@ static struct code_source kernel_code(const struct btsrec *rec)
 
 	return (struct code_source){ .image = &rec->image,
 				     .kernel_pgd_pa = root->kernel_pgd_pa,
+				     .fred_config = root->fred_config,
 				     .la57 = root->flags & BTSREC_ROOT_F_LA57 };
 }
 

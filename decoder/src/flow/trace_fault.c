@@ -5,6 +5,7 @@
 #include "flow/clock.h"
 #include "flow/thread.h"
 #include "flow/trace.h"
+#include "recorder/cpus.h"
 
 /* Most faults are found among so many. */
 #define FIRST_EVENTS	BOUND(1024, 64)
@@ -156,6 +157,14 @@ static bool follows(const struct intervals *intervals, size_t i)
 	       interval[-1].ends;
 }
 
+static bool begin(struct fault_search *search, const struct btsrec_cpu *page)
+{
+	bool more = fault_begin(search, page->frozen ? &page->freeze : NULL, page->source);
+
+	search->registers = cpus_registers(page);
+	return more;
+}
+
 enum btsrec_status trace_fault_moved(struct thread *thread, unsigned int cpu, struct fault *ret,
 				     size_t *ret_interval)
 {
@@ -170,7 +179,7 @@ enum btsrec_status trace_fault_moved(struct thread *thread, unsigned int cpu, st
 		return session_no_cpu(thread->rec, cpu);
 	if (!trace_code(thread->rec))
 		return msg_set(&thread->rec->msg, BTSREC_ERR_NOMEM, "out of memory");
-	more = fault_begin(&search, page->frozen ? &page->freeze : NULL, page->source) && i &&
+	more = begin(&search, page) && i &&
 	       intervals->list[i - 1].cpu == cpu && intervals->list[i - 1].ends;
 	while (more && !status && intervals->nr - i < MAX_INTERVALS) {
 		status = search_interval(thread->rec, &intervals->list[--i], &search, &nr_left,
@@ -272,7 +281,7 @@ enum btsrec_status trace_fault(struct btsrec *rec, unsigned int cpu, struct faul
 
 	if (!page)
 		return session_no_cpu(rec, cpu);
-	if (!fault_begin(&search, page->frozen ? &page->freeze : NULL, page->source)) {
+	if (!begin(&search, page)) {
 		*ret = search.fault;
 		return BTSREC_OK;
 	}

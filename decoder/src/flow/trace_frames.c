@@ -303,7 +303,8 @@ struct frames *trace_frames_new(struct btsrec *rec)
 					.is_made = is_made, .site = site, .arg = rec };
 	struct code *code = trace_code(rec);
 
-	source.idt_known = code && code_idt(code)->known;
+	/* By FRED a system call enters as all does. */
+	source.idt_known = code && code_idt(code)->known && !code_idt(code)->fred_config;
 	return code ? frames_new(&source) : NULL;
 }
 

@@ -418,6 +418,12 @@ static void add_branch(struct trace_values *values, const struct trace_event *tr
 	case BRANCH_NMI:
 		add_entry(values, traced->event, 2);
 		break;
+	case BRANCH_SYSCALL:
+	case BRANCH_INT:
+		/* By FRED they change the stack and store there, which their semantics lack. */
+		if (code_idt(values->code)->fred_config)
+			trace_values_cut(values, level_of(traced->event->branch.from));
+		break;
 	case BRANCH_UNKNOWN:
 	case BRANCH_NONE:
 	case BRANCH_ENTRY:

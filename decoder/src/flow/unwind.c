@@ -272,6 +272,10 @@ static bool step(struct ways *ways, struct place *place)
 	case CODE_RET:
 		end_at(ways, place, false);
 		return false;
+	case CODE_ERET:
+		place->sp += place->sp ? WORD_BYTES : 0;
+		end_at(ways, place, true);
+		return false;
 	case CODE_IRET:
 		end_at(ways, place, true);
 		return false;
@@ -353,7 +357,7 @@ static bool interrupted(struct unwind *unwind, uint64_t sp)
 	unwind->regs_kva = sp - REGS_RIP_BYTES;
 	if (iret_is_user(words[IRET_CS]))
 		return out_of(unwind, UNWIND_USER);
-	if (words[IRET_CS] != KERNEL_CS)
+	if ((words[IRET_CS] & SEGMENT_MASK) != KERNEL_CS)
 		return out_of(unwind, UNWIND_UNKNOWN);
 	unwind->vector = unwind_vector(unwind->code, unwind->ip);
 	unwind->ip = words[IRET_RIP];

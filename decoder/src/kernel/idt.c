@@ -60,12 +60,26 @@ static int idt_gate_compare(const void *left, const void *right)
 	return (a->vector > b->vector) - (a->vector < b->vector);
 }
 
-void idt_init(struct idt *idt, struct walk *walk, uint64_t kernel_pgd_pa)
+/* SDM vol. 3A, "Intel Flexible Return and Event Delivery (FRED)": fields of IA32_FRED_CONFIG. */
+#define FRED_ENTRIES	(~0xfffULL)
+#define FRED_RED_ZONE	0x1c0ULL
+/* Behind SS the frame has two words more. */
+#define FRED_MORE_BYTES	16
+#define FRED_ALIGN_MASK	63ULL
+#define IDT_ALIGN_MASK	15ULL
+
+void idt_init(struct idt *idt, struct walk *walk, uint64_t kernel_pgd_pa, uint64_t fred_config)
 {
 	struct idt_entry entries[IDT_NR];
 	uint64_t pa;
 
 	memset(idt, 0, sizeof(*idt));
+	if (fred_config >> 63) {
+		idt->known = true;
+		idt->fred_config = fred_config;
+		idt->fred_kva = fred_config & FRED_ENTRIES;
+		return;
+	}
 	if (walk_pa(walk, kernel_pgd_pa, IDT_KVA, &pa) != WALK_OK ||
 	    image_read(walk->image, pa, entries, sizeof(entries)) != BTSREC_OK)
 		return;
@@ -97,6 +111,15 @@ int idt_vector(const struct idt *idt, uint64_t kva)
 	if (idt->sorted[low].handler_kva != kva)
 		return -1;
 	return (int)idt->sorted[low].vector;
+}
+
+uint64_t idt_regs_end(const struct idt *idt, uint64_t sp)
+{
+	uint64_t red_zone_bytes = idt->fred_config & FRED_RED_ZONE;
+
+	if (!idt->fred_config)
+		return sp & ~IDT_ALIGN_MASK;
+	return ((sp - red_zone_bytes) & ~FRED_ALIGN_MASK) - FRED_MORE_BYTES;
 }
 
 /* SDM vol. 3A, "Protected-Mode Exceptions and Interrupts" table. */

@@ -55,6 +55,8 @@ static void json_root(struct renderer *r)
 	json_word(out, "mode", info_mode_str(root->mode));
 	json_number(out, "ring_bytes", root->ring_bytes);
 	json_errata(out, root);
+	if (root->fred_config)
+		json_address(out, "fred_config", root->fred_config);
 	json_left_out(out, r->rec);
 	json_number(out, "nr_modules", root->nr_modules);
 	json_number(out, "nr_modules_lost", root->nr_modules_lost);

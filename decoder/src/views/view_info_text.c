@@ -97,6 +97,16 @@ static void text_errata(struct out *out, uint32_t errata)
 	}
 }
 
+static void text_fred(struct out *out, uint64_t config)
+{
+	if (!config)
+		return;
+	text_key(out, "FRED:");
+	out_literal(out, "events enter by FRED, IA32_FRED_CONFIG ");
+	out_hex16(out, config);
+	out_char(out, '\n');
+}
+
 void info_left_out_text(struct out *out, const struct btsrec *rec)
 {
 	char cpus[128];
@@ -199,6 +209,7 @@ static void text_root(struct out *out, struct btsrec *rec)
 	info_source_text(out, rec);
 	info_left_out_text(out, rec);
 	text_errata(out, root->errata);
+	text_fred(out, root->fred_config);
 	text_modules(out, root);
 	text_first_fault(out, root);
 	text_copies(out, root);

@@ -26,7 +26,7 @@
  * adds fields in reserved space or at the end, or adds annotation kinds.
  */
 #define BTSREC_ABI_MAJOR	1
-#define BTSREC_ABI_MINOR	9
+#define BTSREC_ABI_MINOR	10
 
 /* --- Constants ---------------------------------------------------------- */
 
@@ -179,7 +179,9 @@ struct btsrec_root {
 	__u64 cpu_dir_pa[BTSREC_MAX_CPU_DIR_PAGES];	/* of __u64 CPU-page pa; 0: no such CPU */
 	__u64 module_pa[16];		/* pages of struct btsrec_module */
 	__u64 exec_pa[8];		/* pages of struct btsrec_exec */
-	__u64 reserved1[130];
+	/* IA32_FRED_CONFIG: all events enter there; 0: by the IDT.  Since 1.10 */
+	__u64 fred_config;
+	__u64 reserved1[129];
 	/* live part, at BTSREC_ROOT_LIVE_OFFSET */
 	__u32 state;			/* enum btsrec_root_state; init, panic */
 	__u32 nr_arms;			/* times armed; init */
@@ -531,7 +533,8 @@ BTSREC_OFF(btsrec_root, errata, 300);
 BTSREC_OFF(btsrec_root, cpu_dir_pa, 304);
 BTSREC_OFF(btsrec_root, module_pa, 816);
 BTSREC_OFF(btsrec_root, exec_pa, 944);
-BTSREC_OFF(btsrec_root, reserved1, 1008);
+BTSREC_OFF(btsrec_root, fred_config, 1008);
+BTSREC_OFF(btsrec_root, reserved1, 1016);
 BTSREC_OFF(btsrec_root, state, BTSREC_ROOT_LIVE_OFFSET);
 BTSREC_OFF(btsrec_root, nr_arms, 2052);
 BTSREC_OFF(btsrec_root, nr_modules, 2056);

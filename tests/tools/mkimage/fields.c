@@ -23,7 +23,7 @@ const struct field root_fields[] = {
 	FIELD(btsrec_root, nr_module_pages), FIELD(btsrec_root, nr_exec_pages),
 	FIELD(btsrec_root, cpu_dir_pa[0]), FIELD(btsrec_root, cpu_dir_pa[1]),
 	FIELD(btsrec_root, module_pa[0]), FIELD(btsrec_root, module_pa[1]),
-	FIELD(btsrec_root, exec_pa[0]),
+	FIELD(btsrec_root, exec_pa[0]), FIELD(btsrec_root, fred_config),
 	FIELD(btsrec_root, state),
 	FIELD(btsrec_root, nr_arms), FIELD(btsrec_root, nr_modules),
 	FIELD(btsrec_root, nr_modules_lost), FIELD(btsrec_root, freeze_tsc),

@@ -10,7 +10,7 @@
 #define TIMER	0xffffffff81000f00ULL
 #define SYSCALL	0xffffffff81000080ULL
 
-static const struct idt idt = {
+static const struct idt with_idt = {
 	.known = true,
 	.has_int80 = true,
 	.nr = 5,
@@ -19,9 +19,17 @@ static const struct idt idt = {
 
 static const struct idt no_idt;
 
+#define FRED	0xffffffff81a00000ULL
+
+static const struct idt with_fred = {
+	.known = true, .fred_config = FRED | 2, .fred_kva = FRED,
+};
+
+static const struct idt *idt = &with_idt;
+
 static void ck(struct code_insn insn, uint64_t to, enum branch_type type, int vector)
 {
-	struct branch got = branch_judge(&insn, &idt, to);
+	struct branch got = branch_judge(&insn, idt, to);
 
 	ck_assert_msg(got.type == type, "%s, wanted %s", branch_type_str(got.type),
 		      branch_type_str(type));
@@ -32,7 +40,7 @@ static void ck(struct code_insn insn, uint64_t to, enum branch_type type, int ve
 
 static void ck_none(struct code_insn insn, uint64_t to, enum code_fault fault)
 {
-	struct branch got = branch_judge(&insn, &idt, to);
+	struct branch got = branch_judge(&insn, idt, to);
 
 	ck_assert_int_eq(got.type, BRANCH_NONE);
 	ck_assert_int_eq(got.fault, fault);
@@ -87,10 +95,33 @@ START_TEST(system_calls)
 }
 END_TEST
 
+/* By FRED all lead to the same two addresses. */
+START_TEST(fred)
+{
+	const uint64_t user = FRED, kernel = FRED + IDT_FRED_KERNEL;
+
+	idt = &with_fred;
+	ck(plain(CODE_SYSCALL), user, BRANCH_SYSCALL, -1);
+	ck(by_vector(0x80), user, BRANCH_INT, 0x80);
+	ck(by_vector(3), kernel, BRANCH_INT, 3);
+	ck(plain(CODE_PLAIN), user, BRANCH_ENTRY, -1);
+	ck(plain(CODE_UNREADABLE), user, BRANCH_ENTRY, -1);
+	ck(plain(CODE_RET), kernel, BRANCH_ENTRY, -1);
+	ck(plain(CODE_CALL_IND), kernel, BRANCH_ENTRY, -1);
+	ck(direct(CODE_COND, KERNEL), kernel, BRANCH_ENTRY, -1);
+	ck(direct(CODE_JUMP, kernel), kernel, BRANCH_JUMP, -1);
+	ck(plain(CODE_ERET), USER, BRANCH_IRET, -1);
+	ck(plain(CODE_ERET), KERNEL, BRANCH_IRET, -1);
+	ck_none(plain(CODE_PLAIN), kernel + 1, CODE_NO_BRANCH);
+	ck_none(plain(CODE_PLAIN), FAULT, CODE_NO_BRANCH);
+	idt = &with_idt;
+}
+END_TEST
+
 /* An interrupt before INT n, or a fault of it, is not what it leads to. */
 START_TEST(vectors)
 {
-	struct idt idt_alone = idt;
+	struct idt idt_alone = with_idt;
 	struct code_insn insn = plain(CODE_UNREADABLE);
 
 	ck(by_vector(3), BREAK, BRANCH_INT, 3);
@@ -187,5 +218,5 @@ START_TEST(completion)
 }
 END_TEST
 
-BTSREC_CK_MAIN("branch", direct_branches, indirect_branches, system_calls, vectors,
+BTSREC_CK_MAIN("branch", direct_branches, indirect_branches, system_calls, fred, vectors,
 	       interrupts, without_an_idt, unreadable, thunks, completion)

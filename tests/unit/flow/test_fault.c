@@ -194,11 +194,29 @@ START_TEST(other_threads_are_skipped)
 }
 END_TEST
 
+/* Nor is it known that it is an exception, but for the registers of one. */
 START_TEST(without_idt_the_vector_is_unknown)
 {
+	struct btsrec_registers kept = { .flags = BTSREC_REGISTERS_ENTRY, .entry.ip = FAULTING };
+
 	begin(BTSREC_REASON_OOPS, RECORDING);
+	freeze.ip = FAULTING;
 	feed(BRANCH_ENTRY, -1);
 	ck_found(FAULT_EXCEPTION, -1, 1000, 1);
+
+	begin(BTSREC_REASON_OOPS, RECORDING);
+	search.registers = &kept;
+	feed(BRANCH_ENTRY, -1);
+	ck_found(FAULT_EXCEPTION, -1, 1000, 1);
+
+	kept.entry.ip = KERNEL;
+	begin(BTSREC_REASON_OOPS, RECORDING);
+	search.registers = &kept;
+	feed(BRANCH_ENTRY, -1);
+	ck_unknown(FAULT_NOT_ENTERED);
+	begin(BTSREC_REASON_OOPS, RECORDING);
+	feed(BRANCH_ENTRY, -1);
+	ck_unknown(FAULT_NOT_ENTERED);
 }
 END_TEST
 

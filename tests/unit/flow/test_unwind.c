@@ -229,6 +229,24 @@ START_TEST(exceptions_lead_to_what_they_interrupted)
 }
 END_TEST
 
+/* ERETS: the error code is below what it takes; CS and SS have more in them. */
+START_TEST(events_by_fred_lead_to_what_they_interrupted)
+{
+	put_entry(TIMER, 0x10010);
+	cf_put(TIMER, "\xe8\0\0\0\0\x48\x83\xc4\x78\xf2\x0f\x01\xca");
+	put_word(STACK + 0x18 + REGS_RIP_BYTES + 32, 0x03020000ec0018);
+	cf_start();
+	unwind_begin(&u, cf_code, INNER + 2, STACK, 0);
+	ck_caller(TIMER, STACK + 0x18);
+	ck_assert(unwind_next(&u));
+	ck_assert_int_eq(u.how, UNWIND_INTERRUPTED);
+	ck_assert_uint_eq(u.ip, OUTER + 10);
+	ck_assert_uint_eq(u.regs_kva, STACK + 0x18);
+	ck_caller(LAST + 9, STACK + 0x620);
+	cf_finish();
+}
+END_TEST
+
 START_TEST(a_system_call_ends_at_user_code)
 {
 	begin();
@@ -321,6 +339,7 @@ BTSREC_CK_MAIN("unwind", the_code_says_where_callers_are, a_word_after_no_call_i
 	       a_call_that_never_returns_ends_at_a_sealed_function,
 	       a_word_of_another_call_is_no_caller,
 	       the_call_of_a_cold_part_is_found, frame_pointers_and_other_stacks_are_followed,
-	       exceptions_lead_to_what_they_interrupted, a_system_call_ends_at_user_code,
+	       exceptions_lead_to_what_they_interrupted,
+	       events_by_fred_lead_to_what_they_interrupted, a_system_call_ends_at_user_code,
 	       a_hook_at_an_entry_has_its_caller_on_top, a_thread_that_was_switched_from_is_found,
 	       endless_code_ends)

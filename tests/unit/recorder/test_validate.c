@@ -68,7 +68,7 @@ END_TEST
 START_TEST(root_of_another_major)
 {
 	ROOT_FAILS(root->version_major = 2, BTSREC_ERR_VERSION,
-		   "version 2.9, this decoder reads 1.x");
+		   "version 2.10, this decoder reads 1.x");
 	ROOT_FAILS(root->version_major = 0; root->version_minor = 7, BTSREC_ERR_VERSION, "0.7");
 }
 END_TEST
@@ -88,9 +88,9 @@ START_TEST(root_checksum)
 	btsrec_ck_fails(validate_root(root, FIX_ROOT_PA, &why), BTSREC_ERR_BAD_ROOT, why.text,
 			"checksum");
 	root->tsc_khz ^= 1;
-	root->reserved1[129] ^= 1ULL << 63;
+	root->reserved1[128] ^= 1ULL << 63;
 	btsrec_ck_status(validate_root(root, FIX_ROOT_PA, &why), BTSREC_ERR_BAD_ROOT);
-	root->reserved1[129] ^= 1ULL << 63;
+	root->reserved1[128] ^= 1ULL << 63;
 	root->crc32 ^= 1;
 	btsrec_ck_status(validate_root(root, FIX_ROOT_PA, &why), BTSREC_ERR_BAD_ROOT);
 	teardown();
