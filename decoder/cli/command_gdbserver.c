@@ -12,10 +12,14 @@
 #include "cli.h"
 #include "temporary.h"
 
-/** struct connection - where bytes come from and go to */
+/**
+ * struct connection - where bytes come from and go to
+ * @error: errno of the write that failed; 0: none has.
+ */
 struct connection {
 	int in;
 	int out;
+	int error;
 };
 
 static size_t connection_read(void *arg, char *buf, size_t room_bytes)
@@ -31,15 +35,17 @@ static size_t connection_read(void *arg, char *buf, size_t room_bytes)
 
 static bool connection_write(void *arg, const char *text, size_t len_bytes)
 {
-	const struct connection *connection = arg;
+	struct connection *connection = arg;
 
 	while (len_bytes) {
 		ssize_t nr_bytes = write(connection->out, text, len_bytes);
 
 		if (nr_bytes < 0 && errno == EINTR)
 			continue;
-		if (nr_bytes < 0)
+		if (nr_bytes < 0) {
+			connection->error = errno;
 			return false;
+		}
 		text += nr_bytes;
 		len_bytes -= (size_t)nr_bytes;
 	}
@@ -136,12 +142,18 @@ static enum command_exit serve(struct btsrec *rec, const struct command_options 
 		return COMMAND_USAGE;
 	}
 	status = btsrec_gdbserver(rec, &wanted, &link);
+	/* A gdb that went away is no fault of anybody. */
+	if (connection->error && connection->error != EPIPE && connection->error != ECONNRESET) {
+		front_error("what gdb asked for could not be written: %s",
+			    strerror(connection->error));
+		return COMMAND_SYSTEM;
+	}
 	return status ? command_failed(rec, status) : COMMAND_OK;
 }
 
 enum command_exit command_gdbserver(struct btsrec *rec, const struct command_options *options)
 {
-	struct connection connection = {STDIN_FILENO, STDOUT_FILENO};
+	struct connection connection = {STDIN_FILENO, STDOUT_FILENO, 0};
 	enum command_exit status;
 
 	if (!options->show.nr_cpus) {

@@ -244,6 +244,6 @@ int main(int argc, char **argv)
 
 	hold_standard_files();
 	status = close_output(dispatch(argc, argv));
-	pager_end();
-	return status;
+	/* Nobody has seen what was found out. */
+	return pager_end() ? status : COMMAND_SYSTEM;
 }

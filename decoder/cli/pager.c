@@ -10,7 +10,8 @@
 
 #include "command.h"
 
-/* What a shell says of a command that is not there. */
+/* What a shell says of a command that is not there, and before it of one that it may not run. */
+#define NOT_RUN	  126
 #define NOT_FOUND 127
 
 static pid_t pager;
@@ -77,8 +78,13 @@ void pager_begin(void)
 	close(ends[1]);
 }
 
-void pager_end(void)
+bool pager_end(void)
 {
-	if (pager > 0 && wait_for_pager() == NOT_FOUND)
-		front_error("there is no pager '%s'; --no-pager prints without one", chosen());
+	int status = pager > 0 ? wait_for_pager() : 0;
+
+	if (status != NOT_FOUND && status != NOT_RUN)
+		return true;
+	front_error("%s pager '%s': nothing was shown; --no-pager prints without one",
+		    status == NOT_FOUND ? "there is no" : "could not run the", chosen());
+	return false;
 }

@@ -3,6 +3,8 @@
 #ifndef BTSREC_PAGER_H
 #define BTSREC_PAGER_H
 
+#include <stdbool.h>
+
 /**
  * pager_begin() - start the pager of the user and make it the standard output
  *
@@ -11,7 +13,11 @@
  */
 void pager_begin(void);
 
-/** pager_end() - wait for the pager, if one runs; the standard output is closed then */
-void pager_end(void);
+/**
+ * pager_end() - wait for the pager, if one runs; the standard output is closed then
+ *
+ * Return: false after a message: it did not run, so that nothing was shown.
+ */
+bool pager_end(void);
 
 #endif /* BTSREC_PAGER_H */

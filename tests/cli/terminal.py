@@ -126,8 +126,16 @@ class Terminal(unittest.TestCase):
         self.assertIn(status, (0, 1))
 
     def test_a_pager_that_is_not_there(self):
-        error = self.run_btsrec("show", "dump", BTSREC_PAGER="/nowhere")[1]
-        self.assertIn("there is no pager '/nowhere'; --no-pager prints without one", error)
+        _, error, status = self.run_btsrec("show", "dump", BTSREC_PAGER="/nowhere")
+        self.assertIn("there is no pager '/nowhere': nothing was shown; --no-pager prints without "
+                      "one", error)
+        self.assertEqual(status, 7)
+
+    def test_a_pager_that_cannot_run(self):
+        (self.folder / "no-program").write_text("")
+        _, error, status = self.run_btsrec("help", BTSREC_PAGER=str(self.folder / "no-program"))
+        self.assertIn("could not run the pager", error)
+        self.assertEqual(status, 7)
 
     def test_what_was_written(self):
         error = self.run_btsrec("extract", "dump", "small", stderr=True)[1]
