@@ -218,6 +218,8 @@ class Programs:
             for name in ("dump", "vmcore", "other"):
                 subprocess.run([self.mkimage, name], input=IMAGE, text=True, cwd=folder,
                                check=True)
+            # Of a module's debug information, in the walkthrough.
+            pathlib.Path(folder, "ko").mkdir()
             for number, command in commands(text):
                 if NOT_RUN.search(command):
                     continue

@@ -89,7 +89,7 @@ VIEWS = (["calls"], ["calls", "--format", "jsonl", "--kernel"], ["calls", "-n", 
 
 
 def answer(btsrec, dump, words, nr_threads, view="show"):
-    files = [] if view == "check" else ["--sysroot", "nowhere"]
+    files = [] if view == "check" else ["--sysroot", "/sys"]
     done = subprocess.run([btsrec, view, *files, *words, "--threads", str(nr_threads), dump],
                           capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr
@@ -157,7 +157,7 @@ def first_come_first(args, dump, words):
 
 def read_until_first(args, dump, words):
     """How many bytes were read when the first line comes out of a pipe that holds little."""
-    with subprocess.Popen([args.btsrec, "show", "--sysroot", "nowhere", "--threads", "1", *words,
+    with subprocess.Popen([args.btsrec, "show", "--sysroot", "/sys", "--threads", "1", *words,
                            dump], stdout=subprocess.PIPE, bufsize=0, pipesize=4096) as process:
         process.stdout.read(1)
         counts = pathlib.Path(f"/proc/{process.pid}/io").read_text(encoding="ascii")

@@ -66,8 +66,8 @@ BTSREC_API void btsrec_set_raw_names(struct btsrec *rec, bool wanted);
  * build-id that is in the dump.  Where the dump lacks that page, size and time of
  * last change must be the same.
  *
- * Return: BTSREC_OK; BTSREC_ERR_NOMEM; BTSREC_ERR_INVAL after the first user address has
- * been asked for.
+ * Return: BTSREC_OK; BTSREC_ERR_IO: one of the folders cannot be opened; BTSREC_ERR_NOMEM;
+ * BTSREC_ERR_INVAL after the first user address has been asked for.
  */
 BTSREC_API enum btsrec_status
 btsrec_set_files(struct btsrec *rec, const char *sysroot, const char *debuginfo);

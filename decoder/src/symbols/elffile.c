@@ -218,6 +218,27 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type, GElf_Shdr *ret)
 	return NULL;
 }
 
+bool elffile_is_cut(const struct elffile *file)
+{
+	Elf_Scn *section = NULL;
+	size_t nr_bytes = 0;
+	GElf_Shdr of_section;
+	GElf_Ehdr header;
+
+	if (!elf_rawfile(file->elf, &nr_bytes) || !gelf_getehdr(file->elf, &header))
+		return false;
+	/* At most so many sections have their number here; more are only more to miss. */
+	if (header.e_shoff >= nr_bytes ||
+	    (uint64_t)header.e_shnum * header.e_shentsize > nr_bytes - header.e_shoff)
+		return header.e_shoff;
+	while ((section = elf_nextscn(file->elf, section)))
+		if (gelf_getshdr(section, &of_section) && of_section.sh_type != SHT_NOBITS &&
+		    (of_section.sh_offset > nr_bytes ||
+		     of_section.sh_size > nr_bytes - of_section.sh_offset))
+			return true;
+	return false;
+}
+
 enum btsrec_status elffile_symbols(const struct elffile *file, uint32_t type,
 				   bool (*wanted)(const char *name), struct symbol_list *list)
 {

@@ -78,6 +78,9 @@ struct elffile_segment {
 /** elffile_segments() - the first @max of them into @ret; returns how many there are there */
 size_t elffile_segments(const struct elffile *file, struct elffile_segment *ret, size_t max);
 
+/** elffile_is_cut() - does the file end before its table of sections, or before a section, does? */
+bool elffile_is_cut(const struct elffile *file);
+
 /**
  * elffile_symbols() - functions and data of one symbol table
  * @type: SHT_SYMTAB or SHT_DYNSYM.

@@ -2,6 +2,7 @@
 #include "symbols/filestore.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
@@ -11,6 +12,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "base/cleanup.h"
 
 /* A build-id is a hash: 8 to 32 bytes. */
 #define BUILD_ID_MAX_BYTES	64
@@ -280,4 +283,37 @@ int filestore_next_debug(struct filestore_debug *search)
 		return fd;
 	search->asked = true;
 	return open_from_servers(search->build_id, search->build_id_bytes);
+}
+
+/* --- What the user names ------------------------------------------------ */
+
+/* Refuse @folders, which @separators part, if one of them cannot be opened. */
+static enum btsrec_status check_folders(struct msg *msg, const char *folders,
+					const char *separators)
+{
+	size_t nr_bytes;
+
+	for (const char *at = folders; at && *at; at += nr_bytes + (at[nr_bytes] != '\0')) {
+		_cleanup_free_ char *folder = NULL;
+		int fd;
+
+		nr_bytes = strcspn(at, separators);
+		folder = strndup(at, nr_bytes);
+		if (!folder)
+			return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
+		fd = nr_bytes ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+		if (nr_bytes && fd < 0)
+			return msg_set(msg, BTSREC_ERR_IO, "%s: %s", folder, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+	}
+	return BTSREC_OK;
+}
+
+enum btsrec_status filestore_check_folders(struct msg *msg, const char *sysroot,
+					   const char *debuginfo)
+{
+	enum btsrec_status status = check_folders(msg, sysroot, "");
+
+	return status ? status : check_folders(msg, debuginfo, ":");
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
+
 /**
  * filestore_open() - the regular file @path below the folder @sysroot
  *
@@ -50,5 +52,15 @@ struct filestore_debug {
  * Return: a descriptor, the caller's; -1: there is none.
  */
 int filestore_next_debug(struct filestore_debug *search);
+
+/**
+ * filestore_check_folders() - can those that the user named be opened? A misspelt one has no files.
+ * @sysroot: NULL: not given.
+ * @debuginfo: "DIR:DIR"; NULL: not given.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_IO with the first one that cannot; BTSREC_ERR_NOMEM.
+ */
+enum btsrec_status filestore_check_folders(struct msg *msg, const char *sysroot,
+					   const char *debuginfo);
 
 #endif /* BTSREC_FILESTORE_H */

@@ -8,6 +8,7 @@
 
 #include "base/escape.h"
 #include "recorder/session.h"
+#include "symbols/filestore.h"
 #include "symbols/symbol_dump.h"
 #include "symbols/user.h"
 
@@ -215,9 +216,13 @@ enum btsrec_status btsrec_set_files(struct btsrec *rec, const char *sysroot,
 				    const char *debuginfo)
 {
 	const struct symbols *symbols = rec->symbols.data;
+	enum btsrec_status status;
 
 	if (symbols && symbols->user)
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL, "user addresses have been named");
+	status = filestore_check_folders(&rec->msg, sysroot, debuginfo);
+	if (status)
+		return status;
 	if (!replace_text(&rec->sysroot, sysroot) || !replace_text(&rec->debuginfo, debuginfo))
 		return msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	return BTSREC_OK;

@@ -8,6 +8,20 @@
 #include "recorder/session.h"
 #include "symbols/symbol.h"
 
+/* Does the file begin as gzip, bzip2, xz or zstd write it? */
+static bool is_packed(int fd)
+{
+	static const char *const magics[] = { "\x1f\x8b\x08", "BZh", "\xfd" "7zXZ", "(\xb5/\xfd" };
+	char begin[8];
+
+	if (!read_at(fd, 0, begin, sizeof(begin)))
+		return false;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if (!memcmp(begin, magics[i], strlen(magics[i])))
+			return true;
+	return false;
+}
+
 static enum btsrec_status vmlinux_init(struct elffile *vmlinux, struct msg *msg, const char *path)
 {
 	int fd = open_regular(path);
@@ -17,6 +31,9 @@ static enum btsrec_status vmlinux_init(struct elffile *vmlinux, struct msg *msg,
 	if (fd < 0)
 		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
 	status = elffile_init_packed(vmlinux, msg, fd);
+	if (status && status != BTSREC_ERR_IO && is_packed(vmlinux->fd))
+		return msg_set(msg, BTSREC_ERR_CORRUPT,
+			       "what is packed in it is cut off or damaged, or is not an ELF file");
 	if (status != BTSREC_ERR_IO && (status || gelf_getclass(vmlinux->elf) != ELFCLASS64))
 		return msg_set(msg, BTSREC_ERR_CORRUPT, "not a 64-bit ELF file");
 	return status;
@@ -57,6 +74,9 @@ static enum btsrec_status vmlinux_read(struct elffile *vmlinux, struct btsrec *r
 	if (status)
 		return status;
 	status = elffile_symbols(vmlinux, SHT_SYMTAB, is_kernel_name, list);
+	if (status == BTSREC_ERR_NO_SYMBOL && elffile_is_cut(vmlinux))
+		return msg_set(&rec->msg, BTSREC_ERR_CORRUPT,
+			       "no symbol table: the end of the file is missing");
 	if (status == BTSREC_ERR_NO_SYMBOL)
 		return msg_set(&rec->msg, BTSREC_ERR_CORRUPT, "no symbol table (stripped?)");
 	return status ? msg_set(&rec->msg, status, "out of memory") : BTSREC_OK;
