@@ -687,12 +687,6 @@ static enum btsrec_status put_summary(struct btsrec *rec, struct summary_how how
 	return cpus_end(rec, NULL, status);
 }
 
-void btsrec_set_full_cpus(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus)
-{
-	rec->full_cpus = cpus;
-	rec->nr_full_cpus = nr_cpus;
-}
-
 enum btsrec_status btsrec_summary(struct btsrec *rec, enum btsrec_format format,
 				  const struct btsrec_sink *sink)
 {

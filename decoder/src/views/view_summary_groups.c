@@ -101,6 +101,12 @@ void summary_group_add(struct summary *view, const struct btsrec_cpu *cpu)
 
 /* --- All ----------------------------------------------------------------- */
 
+void btsrec_set_full_cpus(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus)
+{
+	rec->full_cpus = cpus;
+	rec->nr_full_cpus = nr_cpus;
+}
+
 void summary_groups_join(struct summary_groups *groups, struct summary_groups *from)
 {
 	for (size_t i = 0; i < from->nr; i++) {

@@ -202,6 +202,7 @@ void summary_ran_join(struct summary_ran *ran, struct summary_ran *from)
 {
 	if (from->culprit)
 		ran->culprit = from->culprit;
+	ran->nomem |= from->nomem;
 	for (size_t i = 0; i < from->nr && !ran->nomem; i++) {
 		ran->nomem = !grow(&ran->list, sizeof(*ran->list), ran->nr, &ran->nr_room);
 		if (!ran->nomem)
