@@ -5,10 +5,8 @@
  * between the small file and the dump, without a list of what it might need.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/options.h"
 #include "export/extract/extract_watch.h"
 #include "export/extract/extract_write.h"
@@ -109,32 +107,15 @@ static enum btsrec_status write_some(struct extract_writer *writer,
 	return status;
 }
 
-/* @pages in ascending order, those that are in @first too before all others; NULL: no memory. */
-static struct pageset_page *in_order(struct pageset *pages, const struct pageset *first)
-{
-	struct pageset_page *ordered = malloc((pages->nr + 1) * sizeof(*ordered));
-	size_t nr = 0;
-
-	if (!ordered)
-		return NULL;
-	pageset_sort(pages);
-	for (unsigned int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < pages->nr; i++)
-			if ((pageset_find(first, pages->slots[i].pa) != NULL) == (pass == 0))
-				ordered[nr++] = pages->slots[i];
-	return ordered;
-}
-
 static enum btsrec_status write_pages(struct extract_writer *writer,
-				      const struct btsrec_image *image, struct pageset *pages,
-				      const struct pageset *first)
+				      const struct btsrec_image *image, struct pageset *pages)
 {
-	_cleanup_free_ struct pageset_page *ordered = in_order(pages, first);
-	enum btsrec_status status = ordered ? BTSREC_OK : BTSREC_ERR_NOMEM, before;
+	enum btsrec_status status = BTSREC_OK, before;
 	size_t nr;
 
+	pageset_sort(pages);
 	for (size_t i = 0; !status && i < pages->nr; i += nr)
-		status = write_some(writer, image, &ordered[i], pages->nr - i, &nr);
+		status = write_some(writer, image, &pages->slots[i], pages->nr - i, &nr);
 	/* What is in front of a page that cannot be read is written, unless it fails first. */
 	before = extract_settle(writer);
 	return before ? before : status;
@@ -154,7 +135,7 @@ static bool lacks_something(const struct btsrec *rec)
 
 static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extract *opts,
 				    const struct btsrec_image *image, struct pageset *pages,
-				    const struct pageset *first, const struct btsrec_sink *sink)
+				    const struct btsrec_sink *sink)
 {
 	struct extract_writer *writer = extract_writer_new(sink, rec->nr_threads);
 	struct extract_header header = {
@@ -172,7 +153,7 @@ static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extr
 	snprintf(header.maker, sizeof(header.maker), "btsrec %s", btsrec_version());
 	status = extract_begin(writer, &header, rec->image.vmcoreinfo);
 	if (!status)
-		status = write_pages(writer, image, pages, first);
+		status = write_pages(writer, image, pages);
 	if (!status)
 		status = extract_end(writer);
 	extract_writer_free(writer);
@@ -186,13 +167,12 @@ static enum btsrec_status watch_and_write(struct btsrec *rec, const struct btsre
 					  const struct btsrec_sink *sink)
 {
 	struct btsrec_image image = image_redact_image(image_redact);
-	struct pageset pages = { 0 }, first = { 0 };
+	struct pageset pages = { 0 };
 	enum btsrec_status status;
 
-	status = extract_watch(rec, image_redact, &pages, &first);
+	status = extract_watch(rec, image_redact, &pages);
 	if (!status)
-		status = write_all(rec, opts, &image, &pages, &first, sink);
-	pageset_fini(&first);
+		status = write_all(rec, opts, &image, &pages, sink);
 	pageset_fini(&pages);
 	return status;
 }

@@ -59,13 +59,12 @@ static enum btsrec_status look_at_stacks(struct btsrec *rec)
 
 /*
  * Between them they read all that any view reads: the recorder's structures, the
- * rings, names, page tables, the code of everything that ran, and stacks.  The first
- * NR_OF_HISTORY read nothing but the recorder's structures and the rings.  The last
+ * rings, names, page tables, the code of everything that ran, and stacks.  The last
  * NR_SHARED take about as long as the others together.
  */
 static enum btsrec_status (*const looks[])(struct btsrec *rec) = {
-	look_at_check,
 	look_at_info,
+	look_at_check,
 	look_at_show,
 	look_at_prove,
 	look_at_timeline,
@@ -74,7 +73,6 @@ static enum btsrec_status (*const looks[])(struct btsrec *rec) = {
 
 #define NR_LOOKS	(sizeof(looks) / sizeof(looks[0]))
 #define NR_SHARED	1
-#define NR_OF_HISTORY	1
 
 /* Those from @first on, up to @end. */
 static enum btsrec_status look_at(struct btsrec *watched, size_t first, size_t end)
@@ -99,7 +97,6 @@ static enum btsrec_status look_at(struct btsrec *watched, size_t first, size_t e
  * @watched: reads @below through @image_record.
  * @root_pa: of the recorder to be kept.
  * @first_look, @end_look: those up to the latter are its.
- * @history: what the first NR_OF_HISTORY have read, if they are its.
  */
 struct watcher {
 	struct btsrec *source;
@@ -110,7 +107,6 @@ struct watcher {
 	uint64_t root_pa;
 	size_t first_look;
 	size_t end_look;
-	struct pageset history;
 	enum btsrec_status status;
 };
 
@@ -119,7 +115,6 @@ static void watcher_fini(struct watcher *watcher)
 {
 	btsrec_free(watcher->watched);
 	image_record_fini(&watcher->image_record);
-	pageset_fini(&watcher->history);
 	btsrec_free(watcher->source);
 	*watcher = (struct watcher){ 0 };
 }
@@ -167,18 +162,10 @@ static enum btsrec_status locate_watched(struct watcher *watcher)
 
 static void watch(struct watcher *watcher)
 {
-	size_t next = watcher->first_look;
-
 	watcher->status = locate_watched(watcher);
-	if (!watcher->status && !next) {
-		next = NR_OF_HISTORY;
-		watcher->status = look_at(watcher->watched, 0, next);
-		if (!watcher->status)
-			watcher->status = pageset_merge(&watcher->history,
-							&watcher->image_record.pages);
-	}
 	if (!watcher->status)
-		watcher->status = look_at(watcher->watched, next, watcher->end_look);
+		watcher->status = look_at(watcher->watched, watcher->first_look,
+					  watcher->end_look);
 }
 
 /* --- One or two --------------------------------------------------------- */
@@ -242,11 +229,8 @@ static enum btsrec_status outcome(struct btsrec *rec, bool had_trouble,
 }
 
 static enum btsrec_status take_pages(struct btsrec *rec, struct watcher *first,
-				     const struct watcher *second, struct pageset *ret,
-				     struct pageset *ret_first)
+				     const struct watcher *second, struct pageset *ret)
 {
-	*ret_first = first->history;
-	first->history = (struct pageset){0};
 	*ret = first->image_record.pages;
 	first->image_record.pages = (struct pageset){0};
 	if (pageset_merge(ret, &second->image_record.pages))
@@ -255,7 +239,7 @@ static enum btsrec_status take_pages(struct btsrec *rec, struct watcher *first,
 }
 
 enum btsrec_status extract_watch(struct btsrec *rec, const struct image_redact *image_redact,
-				 struct pageset *ret, struct pageset *ret_first)
+				 struct pageset *ret)
 {
 	struct watcher first = { 0 }, second = { 0 };
 	bool had_trouble = rec->trouble;
@@ -269,7 +253,7 @@ enum btsrec_status extract_watch(struct btsrec *rec, const struct image_redact *
 		watch(&first);
 	status = outcome(rec, had_trouble, &first, &second);
 	if (!status)
-		status = take_pages(rec, &first, &second, ret, ret_first);
+		status = take_pages(rec, &first, &second, ret);
 	watcher_fini(&second);
 	watcher_fini(&first);
 	return status;

@@ -12,7 +12,6 @@ struct btsrec;
  * extract_watch() - all lines of memory that decoding @rec reads
  * @image_redact: of what is left out; borrowed.
  * @ret: empty; a bit for each line, see image_record.h; for pageset_fini() in every case.
- * @ret_first: empty; of them the pages without which there is no history; for pageset_fini(), too.
  *
  * Two threads share it, each with a session of its own, where btsrec_set_threads() allows it
  * and the source reads whole pages by several threads.  A session does not read again what it
@@ -22,6 +21,6 @@ struct btsrec;
  * session: what one thread would have met first.
  */
 enum btsrec_status extract_watch(struct btsrec *rec, const struct image_redact *image_redact,
-				 struct pageset *ret, struct pageset *ret_first);
+				 struct pageset *ret);
 
 #endif /* BTSREC_EXTRACT_WATCH_H */
