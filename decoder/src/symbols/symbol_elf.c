@@ -11,7 +11,7 @@
 /* Does the file begin as gzip, bzip2, xz or zstd write it? */
 static bool is_packed(int fd)
 {
-	static const char *const magics[] = { "\x1f\x8b\x08", "BZh", "\xfd" "7zXZ", "(\xb5/\xfd" };
+	static const char *const magics[] = { "\x1f\x8b\x08", "BZh", "\3757zXZ", "(\xb5/\xfd" };
 	char begin[8];
 
 	if (!read_at(fd, 0, begin, sizeof(begin)))
