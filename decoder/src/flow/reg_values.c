@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "kernel/idt.h"
 
 /* Each makes more known; what is not by then is left unknown. */
 #define MAX_PASSES	32
@@ -22,15 +23,15 @@ static void apply_interrupt(const struct sem_insn *insn, struct sem_state *state
 	uint64_t nr_bytes = IRET_FRAME_BYTES +
 			    (reg_values_has_error_code(insn->cc) ? WORD_BYTES : 0);
 	struct known *before = state->before[SEM_RSP], *behind = state->behind[SEM_RSP], old;
-	struct known aligned = { before->value & ~IRET_ALIGN_MASK,
-				 before->mask | IRET_ALIGN_MASK };
+	struct known aligned = { before->value & ~IDT_ALIGN_MASK,
+				 before->mask | IDT_ALIGN_MASK };
 
 	if (reg_values_has_own_stack(insn->cc))
 		return;
 	(void)known_merge(behind, known_add(aligned, known_all(-nr_bytes), false),
 			&state->contradiction);
 	old = known_add(*behind, known_all(nr_bytes), false);
-	old.mask &= ~IRET_ALIGN_MASK;
+	old.mask &= ~IDT_ALIGN_MASK;
 	old.value &= old.mask;
 	(void)known_merge(before, old, &state->contradiction);
 }

@@ -32,9 +32,6 @@ enum {
 /* From struct pt_regs to its RIP. */
 #define REGS_RIP_BYTES	(REGS_RIP * WORD_BYTES)
 
-/* The processor aligns the stack pointer before it stores. */
-#define IRET_ALIGN_MASK	15ULL
-
 /* arch/x86/include/asm/segment.h; in 64-bit mode SS may as well be null. */
 #define KERNEL_CS	0x10
 #define KERNEL_SS	0x18

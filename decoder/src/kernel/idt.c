@@ -66,7 +66,6 @@ static int idt_gate_compare(const void *left, const void *right)
 /* Behind SS the frame has two words more. */
 #define FRED_MORE_BYTES	16
 #define FRED_ALIGN_MASK	63ULL
-#define IDT_ALIGN_MASK	15ULL
 
 void idt_init(struct idt *idt, struct walk *walk, uint64_t kernel_pgd_pa, uint64_t fred_config)
 {

@@ -60,6 +60,9 @@ static inline bool idt_may_be(const struct idt *idt, uint64_t kva)
 	return kva >= idt->sorted[0].handler_kva && kva <= idt->sorted[idt->nr - 1].handler_kva;
 }
 
+/* By the IDT the processor aligns the stack pointer so before it stores. */
+#define IDT_ALIGN_MASK	15ULL
+
 /** idt_regs_end() - where struct pt_regs of an event ends that finds RSP at @sp, on its stack */
 uint64_t idt_regs_end(const struct idt *idt, uint64_t sp);
 

@@ -23,7 +23,8 @@
 
 #define CHUNK_BYTES	(128U << 10)
 
-static const uint8_t zstd_magic[4] = { 0x28, 0xb5, 0x2f, 0xfd };
+#define ZSTD_MAGIC	 "(\xb5/\xfd"
+#define ZSTD_MAGIC_BYTES 4
 
 /** struct unpacking - one file under way; @at: where the next byte is written to @out */
 struct unpacking {
@@ -194,16 +195,29 @@ static uint64_t length_of(int fd)
 
 int elf_unpack(int fd)
 {
-	uint8_t magic[sizeof(zstd_magic)];
+	uint8_t magic[ZSTD_MAGIC_BYTES];
 	int saved = errno;
 
 	if (fd < 0)
 		return fd;
-	if (read_at(fd, 0, magic, sizeof(magic)) && !memcmp(magic, zstd_magic, sizeof(magic)))
+	if (read_at(fd, 0, magic, sizeof(magic)) && !memcmp(magic, ZSTD_MAGIC, sizeof(magic)))
 		fd = unpack_with(fd, true, length_of(fd));
 	fd = unpack_with(fd, false, length_of(fd));
 	errno = saved;
 	return fd;
+}
+
+bool elf_file_is_packed(int fd)
+{
+	static const char *const magics[] = { "\x1f\x8b\x08", "BZh", "\3757zXZ", ZSTD_MAGIC };
+	char begin[8];
+
+	if (!read_at(fd, 0, begin, sizeof(begin)))
+		return false;
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if (!memcmp(begin, magics[i], strlen(magics[i])))
+			return true;
+	return false;
 }
 
 bool elf_is_packed(Elf *elf)

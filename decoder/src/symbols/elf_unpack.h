@@ -21,6 +21,9 @@
  */
 int elf_unpack(int fd);
 
+/** elf_file_is_packed() - does the file begin as gzip, bzip2, xz or zstd write it? */
+bool elf_file_is_packed(int fd);
+
 /** elf_is_packed() - has @elf a section that neither elf_unpack() nor zlib could undo? */
 bool elf_is_packed(Elf *elf);
 

@@ -4,23 +4,10 @@
 #include <string.h>
 
 #include "base/readat.h"
+#include "symbols/elf_unpack.h"
 #include "symbols/elffile.h"
 #include "recorder/session.h"
 #include "symbols/symbol.h"
-
-/* Does the file begin as gzip, bzip2, xz or zstd write it? */
-static bool is_packed(int fd)
-{
-	static const char *const magics[] = { "\x1f\x8b\x08", "BZh", "\3757zXZ", "(\xb5/\xfd" };
-	char begin[8];
-
-	if (!read_at(fd, 0, begin, sizeof(begin)))
-		return false;
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
-		if (!memcmp(begin, magics[i], strlen(magics[i])))
-			return true;
-	return false;
-}
 
 static enum btsrec_status vmlinux_init(struct elffile *vmlinux, struct msg *msg, const char *path)
 {
@@ -31,7 +18,7 @@ static enum btsrec_status vmlinux_init(struct elffile *vmlinux, struct msg *msg,
 	if (fd < 0)
 		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
 	status = elffile_init_packed(vmlinux, msg, fd);
-	if (status && status != BTSREC_ERR_IO && is_packed(vmlinux->fd))
+	if (status && status != BTSREC_ERR_IO && elf_file_is_packed(vmlinux->fd))
 		return msg_set(msg, BTSREC_ERR_CORRUPT,
 			       "what is packed in it is cut off or damaged, or is not an ELF file");
 	if (status != BTSREC_ERR_IO && (status || gelf_getclass(vmlinux->elf) != ELFCLASS64))
