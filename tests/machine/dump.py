@@ -50,6 +50,25 @@ def history(context, path: Path, *options: str,
     return found, faults
 
 
+def stops(context, path: Path) -> tuple[dict[int, list[dict]], dict[int, dict]]:
+    """As history(), without branches: line by line, so that a ring may have millions of them."""
+    found: dict[int, list[dict]] = {}
+    faults: dict[int, dict] = {}
+    command = [context.btsrec, "show", "--format", "jsonl", path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as shows:
+        for line in shows.stdout:
+            if '"kind":"branch"' in line:
+                continue
+            event = json.loads(line)
+            if event["kind"] == "fault":
+                faults[event["cpu"]] = event
+            else:
+                found.setdefault(event["cpu"], []).append(event)
+    if shows.returncode:
+        raise Failure(f"btsrec show {path}: exit {shows.returncode}")
+    return found, faults
+
+
 def events(context, path: Path, *options: str, ok=(0,)) -> dict[int, list[dict]]:
     """The events of history()."""
     return history(context, path, *options, ok=ok)[0]

@@ -4,6 +4,8 @@
 import json
 import mmap
 import struct
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 import dump
@@ -22,20 +24,27 @@ NAMES = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
 HOOK_CALL_BYTES = 5
 
 
-def logged(path: Path, magic: int) -> list[tuple]:
-    """(ip, records before it, registers...), oldest first; what is begun anew is there once more."""
-    with open(path, "rb") as file:
-        data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-    found, version, _, capacity, total = _HEADER.unpack_from(data)
-    if (found, version) != (magic, 1):
-        raise Failure(f"{path} is no log of registers of version 1")
-    return [REGS.unpack_from(data, _HEADER_BYTES + number % capacity * REGS.size)
-            for number in range(max(0, total - capacity), total)]
+class Logged:
+    """(ip, records before it, registers...), newest first; what is begun anew is there once more.
+
+    Unpacked as it is read: a log may be larger than memory.
+    """
+
+    def __init__(self, path: Path, magic: int):
+        with open(path, "rb") as file:
+            self._data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        found, version, _, self._capacity, self._total = _HEADER.unpack_from(self._data)
+        if (found, version) != (magic, 1):
+            raise Failure(f"{path} is no log of registers of version 1")
+
+    def __iter__(self):
+        for number in range(self._total - 1, max(0, self._total - self._capacity) - 1, -1):
+            yield REGS.unpack_from(self._data, _HEADER_BYTES + number % self._capacity * REGS.size)
 
 
-def _compare(what: str, said: dict, logs: list[tuple]):
+def _compare(what: str, said: dict, logs: Iterable[tuple]):
     ip = int(said["ip"], 16)
-    true = next((entry for entry in reversed(logs) if entry[0] == ip), None)
+    true = next((entry for entry in logs if entry[0] == ip), None)
     if not true:
         raise Failure(f"{what}: nothing was interrupted at {said['ip']}")
     wrong = [f"{name} is {said[name]}, not 0x{value:016x}"
@@ -44,7 +53,7 @@ def _compare(what: str, said: dict, logs: list[tuple]):
         raise Failure(f"{what} at {said['ip']}: {', '.join(wrong)}")
 
 
-def _entry(cpu: int, registers: dict, fault: dict | None, logs: list[tuple]) -> int:
+def _entry(cpu: int, registers: dict, fault: dict | None, logs: Iterable[tuple]) -> int:
     """What the history's end interrupted; how many were compared."""
     said = registers.get("entry")
     if not said:
@@ -56,7 +65,7 @@ def _entry(cpu: int, registers: dict, fault: dict | None, logs: list[tuple]) -> 
     return 1
 
 
-def _stop(cpu: int, registers: dict, freeze: dict, model_dir: Path, logs: list[tuple]) -> int:
+def _stop(cpu: int, registers: dict, freeze: dict, model_dir: Path, logs: Iterable[tuple]) -> int:
     """What the freeze interrupted, if that is logged."""
     said = registers.get("stop")
     if not said:
@@ -68,10 +77,10 @@ def _stop(cpu: int, registers: dict, freeze: dict, model_dir: Path, logs: list[t
         return 0
     insns = model_dir / f"cpu{cpu}.regs"
     if freeze["via_nmi"]:
-        _compare(f"CPU {cpu}, stop", said, logs[-1:])
+        _compare(f"CPU {cpu}, stop", said, islice(logs, 1))
     elif insns.exists():
         _compare(f"CPU {cpu}, stop", {**said, "ip": hex(int(said["ip"], 16) - HOOK_CALL_BYTES)},
-                 logged(insns, INSNS_MAGIC))
+                 Logged(insns, INSNS_MAGIC))
     else:
         return 0
     return 1
@@ -95,7 +104,7 @@ def check(context, path: Path, model_dir: Path, histories: dict, faults: dict) -
         freeze = next(event for event in reversed(histories[cpu]) if event["kind"] == "freeze")
         if "stop" not in said and (needed or freeze["via_nmi"]):
             raise Failure(f"CPU {cpu} has no registers of its freeze: {row}")
-        logs = logged(model_dir / f"cpu{cpu}.entries", ENTRIES_MAGIC)
+        logs = Logged(model_dir / f"cpu{cpu}.entries", ENTRIES_MAGIC)
         compared += _entry(cpu, said, faults.get(cpu), logs)
         compared += _stop(cpu, said, freeze, model_dir, logs)
     return compared
