@@ -3,9 +3,10 @@
  * The file that btsrec extract writes: memory of a dump, only the lines that
  * decoding needs.  btsrec-extract(5) describes it; numbers are little-endian.
  *
- *   header, VMCOREINFO text, frames of pages in ascending order, end frame, cut lines
+ *   header, VMCOREINFO text, frames of pages, end frame, cut lines
  *
- * A file without its end frame was not written to the end.
+ * A file without its end frame was not written to the end.  So the pages of the recorder come
+ * first.  Before major version 2 pages were in ascending order.
  */
 #ifndef BTSREC_EXTRACT_FORMAT_H
 #define BTSREC_EXTRACT_FORMAT_H
@@ -16,8 +17,9 @@
 #include <zlib.h>
 
 #define EXTRACT_MAGIC		"btsrecXT"
-#define EXTRACT_MAJOR		1
-#define EXTRACT_MINOR		1
+#define EXTRACT_MAJOR		2
+#define EXTRACT_MINOR		0
+#define EXTRACT_OLDEST_MAJOR	1
 #define EXTRACT_MAX_VMCOREINFO	65536
 #define EXTRACT_FRAME_MAGIC	0x4d524658U	/* "XFRM" */
 #define EXTRACT_END_MAGIC	0x444e4558U	/* "XEND" */
@@ -92,8 +94,8 @@ struct extract_end {
  * @crc32: of this struct with the field 0.
  * @bytes: 0 from @nr_bytes on.
  *
- * Since minor version 1.  Readers of 1.0 do not look past the end and miss them.  As lines of a
- * page they would be taken for data.
+ * Since version 1.1.  Readers of 1.0 do not look past the end and miss them.  As lines of a page
+ * they would be taken for data.
  */
 struct extract_cut {
 	uint64_t pa;

@@ -38,7 +38,17 @@ struct unpacked {
 	uint8_t *raw;
 };
 
-/** struct extract_file - an open one; @error: errno of the read that ended read_frames(), or 0 */
+/** struct place - where in extract_file.pages the page at @pa is */
+struct place {
+	uint64_t pa;
+	size_t page;
+};
+
+/**
+ * struct extract_file - an open one
+ * @places: of all pages, ascending.
+ * @error: errno of the read that ended read_frames(), or 0.
+ */
 struct extract_file {
 	int fd;
 	int error;
@@ -51,6 +61,8 @@ struct extract_file {
 	struct extract_page *pages;
 	size_t nr_pages;
 	size_t room_pages;
+	struct place *places;
+	size_t nr_places;
 	struct extract_cut *cuts;
 	size_t nr_cuts;
 	ZSTD_DCtx *zstd;
@@ -77,6 +89,7 @@ void extract_close(struct extract_file *file)
 	ZSTD_freeDCtx(file->zstd);
 	free(file->packed);
 	free(file->cuts);
+	free(file->places);
 	free(file->pages);
 	free(file->frames);
 	free(file->vmcoreinfo);
@@ -112,10 +125,10 @@ static enum btsrec_status read_header(struct extract_file *file, struct msg *msg
 
 	if (!read_at(file->fd, 0, header, sizeof(*header)))
 		return header_cut(msg);
-	if (header->major != EXTRACT_MAJOR)
+	if (header->major < EXTRACT_OLDEST_MAJOR || header->major > EXTRACT_MAJOR)
 		return msg_set(msg, BTSREC_ERR_VERSION,
-			       "the extract has format %u, this is for format %u", header->major,
-			       EXTRACT_MAJOR);
+			       "the extract has format %u, this is for formats %u to %u",
+			       header->major, EXTRACT_OLDEST_MAJOR, EXTRACT_MAJOR);
 	if (!header_is_possible(header))
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the header of the extract is damaged");
 	nr_bytes = header->header_bytes + header->vmcoreinfo_bytes;
@@ -145,17 +158,14 @@ static void *reserve(void *list, size_t *room, size_t nr, size_t member_bytes)
 	return grown;
 }
 
-/* The frame's table ascends, goes on after the frame before, and explains its size. */
-static bool table_is_possible(const struct extract_file *file, const struct extract_frame *frame,
-			      const struct extract_page *table)
+/* The frame's table has addresses of pages, and explains its size. */
+static bool table_is_possible(const struct extract_frame *frame, const struct extract_page *table)
 {
-	uint64_t last_pa = file->nr_pages ? file->pages[file->nr_pages - 1].pa : 0;
 	uint64_t nr_lines = 0;
 
 	for (uint32_t i = 0; i < frame->nr_pages; i++) {
-		if (table[i].pa % BTSREC_PAGE_BYTES || table[i].pa <= last_pa)
+		if (!table[i].pa || table[i].pa % BTSREC_PAGE_BYTES)
 			return false;
-		last_pa = table[i].pa;
 		nr_lines += (uint64_t)__builtin_popcountll(table[i].lines);
 	}
 	return frame->raw_bytes == nr_lines * EXTRACT_LINE_BYTES;
@@ -282,7 +292,7 @@ static enum btsrec_status read_frames(struct extract_file *file, uint64_t file_b
 		if (!frame_is_possible(&frame) ||
 		    !read_next(file, offset, table, frame.nr_pages * sizeof(*table)) ||
 		    frame_sum(&frame, table) != frame.crc32 ||
-		    !table_is_possible(file, &frame, table))
+		    !table_is_possible(&frame, table))
 			break;
 		offset += frame.nr_pages * sizeof(*table);
 		if (offset > file_bytes || file_bytes - offset < frame.packed_bytes)
@@ -292,6 +302,35 @@ static enum btsrec_status read_frames(struct extract_file *file, uint64_t file_b
 		offset += frame.packed_bytes;
 	}
 	return status;
+}
+
+/* Of two of one page the one that comes first in the file. */
+static int compare_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->pa != b->pa)
+		return a->pa < b->pa ? -1 : 1;
+	return a->page < b->page ? -1 : a->page > b->page;
+}
+
+/* Where each page is.  A file with one twice is not as its writer left it. */
+static enum btsrec_status find_places(struct extract_file *file)
+{
+	size_t nr = 0;
+
+	file->places = malloc((file->nr_pages + 1) * sizeof(*file->places));
+	if (!file->places)
+		return BTSREC_ERR_NOMEM;
+	for (size_t i = 0; i < file->nr_pages; i++)
+		file->places[i] = (struct place){ file->pages[i].pa, i };
+	qsort(file->places, file->nr_pages, sizeof(*file->places), compare_places);
+	for (size_t i = 0; i < file->nr_pages; i++)
+		if (!nr || file->places[nr - 1].pa != file->places[i].pa)
+			file->places[nr++] = file->places[i];
+	file->whole &= nr == file->nr_pages;
+	file->nr_places = nr;
+	return BTSREC_OK;
 }
 
 enum btsrec_status extract_open(int fd, uint64_t file_bytes, struct msg *msg,
@@ -309,7 +348,8 @@ enum btsrec_status extract_open(int fd, uint64_t file_bytes, struct msg *msg,
 		return status;
 	file->zstd = ZSTD_createDCtx();
 	file->packed = malloc(ZSTD_COMPRESSBOUND(RAW_BYTES));
-	if (!file->zstd || !file->packed || read_frames(file, file_bytes) != BTSREC_OK)
+	if (!file->zstd || !file->packed || read_frames(file, file_bytes) != BTSREC_OK ||
+	    find_places(file) != BTSREC_OK)
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (file->error)
 		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(file->error));
@@ -337,9 +377,9 @@ bool extract_is_whole(const struct extract_file *file)
 /* The number of the page at @page_pa in extract_file.pages; SIZE_MAX: none. */
 static size_t find_page(const struct extract_file *file, uint64_t page_pa)
 {
-	size_t nr = sorted_up_to(file->pages, file->nr_pages, pa, page_pa);
+	size_t nr = sorted_up_to(file->places, file->nr_places, pa, page_pa);
 
-	return nr && file->pages[nr - 1].pa == page_pa ? nr - 1 : SIZE_MAX;
+	return nr && file->places[nr - 1].pa == page_pa ? file->places[nr - 1].page : SIZE_MAX;
 }
 
 /* The number of the frame that has page number @page. */
@@ -478,9 +518,9 @@ enum btsrec_status extract_read_pa(struct extract_file *file, uint64_t pa, void 
 
 uint64_t extract_next_pa(const struct extract_file *file, uint64_t pa)
 {
-	size_t nr = sorted_up_to(file->pages, file->nr_pages, pa, pa);
+	size_t nr = sorted_up_to(file->places, file->nr_places, pa, pa);
 
-	if (nr && pa - file->pages[nr - 1].pa < BTSREC_PAGE_BYTES)
+	if (nr && pa - file->places[nr - 1].pa < BTSREC_PAGE_BYTES)
 		return pa;
-	return nr < file->nr_pages ? file->pages[nr].pa : UINT64_MAX;
+	return nr < file->nr_places ? file->places[nr].pa : UINT64_MAX;
 }

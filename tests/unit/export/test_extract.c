@@ -327,7 +327,7 @@ START_TEST(other_major)
 	setup();
 	btsrec_ck_ok(write_file(1));
 	damage(offsetof(struct extract_header, major));
-	btsrec_ck_fails(open_file(stream_bytes), BTSREC_ERR_VERSION, msg.text, "format 65");
+	btsrec_ck_fails(open_file(stream_bytes), BTSREC_ERR_VERSION, msg.text, "format 66");
 	teardown();
 }
 END_TEST

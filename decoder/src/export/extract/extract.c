@@ -5,12 +5,15 @@
  * between the small file and the dump, without a list of what it might need.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/options.h"
 #include "export/extract/extract_watch.h"
 #include "export/extract/extract_write.h"
 #include "recorder/cpus.h"
+#include "recorder/recorder_pages.h"
 #include "recorder/session.h"
 #include "export/extract/image_record.h"
 
@@ -107,15 +110,42 @@ static enum btsrec_status write_some(struct extract_writer *writer,
 	return status;
 }
 
-static enum btsrec_status write_pages(struct extract_writer *writer,
-				      const struct btsrec_image *image, struct pageset *pages)
+/* Where in the file the page at @pa is: structures, then rings, then all else. */
+static unsigned int place_of(const struct pageset *recorder, uint64_t pa)
 {
-	enum btsrec_status status = BTSREC_OK, before;
+	const struct pageset_page *page = pageset_find(recorder, pa);
+
+	if (!page)
+		return 2;
+	return page->bits == RECORDER_PAGE_STRUCTURE ? 0 : 1;
+}
+
+/* @pages, those of @recorder first, each part in ascending order; NULL: out of memory. */
+static struct pageset_page *in_order(struct pageset *pages, const struct pageset *recorder)
+{
+	struct pageset_page *ordered = malloc((pages->nr + 1) * sizeof(*ordered));
+	size_t nr = 0;
+
+	if (!ordered)
+		return NULL;
+	pageset_sort(pages);
+	for (unsigned int place = 0; place <= 2; place++)
+		for (size_t i = 0; i < pages->nr; i++)
+			if (place_of(recorder, pages->slots[i].pa) == place)
+				ordered[nr++] = pages->slots[i];
+	return ordered;
+}
+
+static enum btsrec_status write_pages(struct extract_writer *writer,
+				      const struct btsrec_image *image, struct pageset *pages,
+				      const struct pageset *recorder)
+{
+	_cleanup_free_ struct pageset_page *ordered = in_order(pages, recorder);
+	enum btsrec_status status = ordered ? BTSREC_OK : BTSREC_ERR_NOMEM, before;
 	size_t nr;
 
-	pageset_sort(pages);
 	for (size_t i = 0; !status && i < pages->nr; i += nr)
-		status = write_some(writer, image, &pages->slots[i], pages->nr - i, &nr);
+		status = write_some(writer, image, &ordered[i], pages->nr - i, &nr);
 	/* What is in front of a page that cannot be read is written, unless it fails first. */
 	before = extract_settle(writer);
 	return before ? before : status;
@@ -135,7 +165,7 @@ static bool lacks_something(const struct btsrec *rec)
 
 static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extract *opts,
 				    const struct btsrec_image *image, struct pageset *pages,
-				    const struct btsrec_sink *sink)
+				    const struct pageset *recorder, const struct btsrec_sink *sink)
 {
 	struct extract_writer *writer = extract_writer_new(sink, rec->nr_threads);
 	struct extract_header header = {
@@ -153,7 +183,7 @@ static enum btsrec_status write_all(struct btsrec *rec, const struct btsrec_extr
 	snprintf(header.maker, sizeof(header.maker), "btsrec %s", btsrec_version());
 	status = extract_begin(writer, &header, rec->image.vmcoreinfo);
 	if (!status)
-		status = write_pages(writer, image, pages);
+		status = write_pages(writer, image, pages, recorder);
 	if (!status)
 		status = extract_end(writer);
 	extract_writer_free(writer);
@@ -167,12 +197,15 @@ static enum btsrec_status watch_and_write(struct btsrec *rec, const struct btsre
 					  const struct btsrec_sink *sink)
 {
 	struct btsrec_image image = image_redact_image(image_redact);
-	struct pageset pages = { 0 };
+	struct pageset pages = { 0 }, recorder = { 0 };
 	enum btsrec_status status;
 
 	status = extract_watch(rec, image_redact, &pages);
+	if (!status && recorder_pages(rec->located, &recorder))
+		status = msg_set(&rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	if (!status)
-		status = write_all(rec, opts, &image, &pages, sink);
+		status = write_all(rec, opts, &image, &pages, &recorder, sink);
+	pageset_fini(&recorder);
 	pageset_fini(&pages);
 	return status;
 }
