@@ -31,19 +31,25 @@ def btsrec(context, *arguments, ok=(0,)) -> str:
     return done.stdout
 
 
-def history(context, path: Path, *options: str,
-            ok=(0,)) -> tuple[dict[int, list[dict]], dict[int, dict]]:
-    """The whole history in PATH by CPU, as "btsrec show --format jsonl" gives it: the
-    events, and where the fault is said to lie."""
+def _by_cpu(lines) -> tuple[dict[int, list[dict]], dict[int, dict]]:
+    """Events by CPU, and where the fault is said to lie, of LINES of JSON."""
     found: dict[int, list[dict]] = {}
     faults: dict[int, dict] = {}
-    text = btsrec(context, "show", "--format", "jsonl", *options, path, ok=ok)
-    for line in text.splitlines():
+    for line in lines:
         event = json.loads(line)
         if event["kind"] == "fault":
             faults[event["cpu"]] = event
         else:
             found.setdefault(event["cpu"], []).append(event)
+    return found, faults
+
+
+def history(context, path: Path, *options: str,
+            ok=(0,)) -> tuple[dict[int, list[dict]], dict[int, dict]]:
+    """The whole history in PATH by CPU, as "btsrec show --format jsonl" gives it: the
+    events, and where the fault is said to lie."""
+    text = btsrec(context, "show", "--format", "jsonl", *options, path, ok=ok)
+    found, faults = _by_cpu(text.splitlines())
     for cpu, events_of_cpu in found.items():
         if [event["n"] for event in events_of_cpu] != list(range(len(events_of_cpu))):
             raise Failure(f"{path}: the events of CPU {cpu} are not numbered 0, 1, 2, …")
@@ -52,21 +58,12 @@ def history(context, path: Path, *options: str,
 
 def stops(context, path: Path) -> tuple[dict[int, list[dict]], dict[int, dict]]:
     """As history(), without branches: line by line, so that a ring may have millions of them."""
-    found: dict[int, list[dict]] = {}
-    faults: dict[int, dict] = {}
     command = [context.btsrec, "show", "--format", "jsonl", path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as shows:
-        for line in shows.stdout:
-            if '"kind":"branch"' in line:
-                continue
-            event = json.loads(line)
-            if event["kind"] == "fault":
-                faults[event["cpu"]] = event
-            else:
-                found.setdefault(event["cpu"], []).append(event)
+        answer = _by_cpu(line for line in shows.stdout if '"kind":"branch"' not in line)
     if shows.returncode:
         raise Failure(f"btsrec show {path}: exit {shows.returncode}")
-    return found, faults
+    return answer
 
 
 def events(context, path: Path, *options: str, ok=(0,)) -> dict[int, list[dict]]:

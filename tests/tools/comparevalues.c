@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "model_log.h"
 
 #define MAX_CPUS	64
@@ -65,15 +66,11 @@ static void die(const char *what)
 	exit(2);
 }
 
-static void *grown(void *array, size_t nr, size_t *room, size_t item_bytes)
+/* Room for one more in the list of which @array is the address. */
+static void need(void *array, size_t item_bytes, size_t nr, size_t *room)
 {
-	if (nr < *room)
-		return array;
-	*room = *room ? 2 * *room : 1024;
-	array = realloc(array, *room * item_bytes);
-	if (!array)
+	if (!grow(array, item_bytes, nr, room))
 		die("no memory");
-	return array;
 }
 
 static const void *mapped(const char *dir, unsigned int cpu, const char *suffix)
@@ -342,8 +339,7 @@ static void end_group(struct group *group)
 	for (size_t i = 0; i < group->nr; i++) {
 		struct compared *counts;
 
-		cpu->insns = grown(cpu->insns, cpu->nr_insns, &cpu->room_insns,
-				   sizeof(*cpu->insns));
+		need(&cpu->insns, sizeof(*cpu->insns), cpu->nr_insns, &cpu->room_insns);
 		counts = &cpu->insns[cpu->nr_insns++];
 		*counts = (struct compared){ .misaligned = !found };
 		if (found)
@@ -361,7 +357,7 @@ static void add_insn(struct group *group, unsigned int cpu, uint64_t n, char *li
 		end_group(group);
 	group->cpu = cpu;
 	group->n = n;
-	group->lines = grown(group->lines, group->nr, &group->room, sizeof(*group->lines));
+	need(&group->lines, sizeof(*group->lines), group->nr, &group->room);
 	group->lines[group->nr++] = line;
 }
 
@@ -401,8 +397,7 @@ static void check_args(const struct cpu *cpu, const char *line, uint64_t n, uint
 
 static void add_branch(struct cpu *cpu, uint64_t n)
 {
-	cpu->branches = grown(cpu->branches, cpu->nr_branches, &cpu->room_branches,
-			      sizeof(*cpu->branches));
+	need(&cpu->branches, sizeof(*cpu->branches), cpu->nr_branches, &cpu->room_branches);
 	cpu->branches[cpu->nr_branches++] = n;
 }
 

@@ -57,6 +57,19 @@ struct pageset_page *pageset_get(struct pageset *set, uint64_t pa)
 	return page;
 }
 
+enum btsrec_status pageset_put(struct pageset *set, uint64_t pa, uint64_t bits)
+{
+	struct pageset_page *page;
+
+	if (!pa)
+		return BTSREC_OK;
+	page = pageset_get(set, pa);
+	if (!page)
+		return BTSREC_ERR_NOMEM;
+	page->bits = bits;
+	return BTSREC_OK;
+}
+
 const struct pageset_page *pageset_find(const struct pageset *set, uint64_t pa)
 {
 	const struct pageset_page *page;

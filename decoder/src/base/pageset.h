@@ -41,6 +41,9 @@ void pageset_fini(struct pageset *set);
  */
 struct pageset_page *pageset_get(struct pageset *set, uint64_t pa);
 
+/** pageset_put() - give the page at @pa these @bits alone; 0 is no page.  BTSREC_ERR_NOMEM. */
+enum btsrec_status pageset_put(struct pageset *set, uint64_t pa, uint64_t bits);
+
 /** pageset_find() - the page at @pa, or NULL; valid until a page is added. */
 const struct pageset_page *pageset_find(const struct pageset *set, uint64_t pa);
 

@@ -4,16 +4,7 @@
 /* The page that has @pa; 0: there is none. */
 static enum btsrec_status add_page(struct pageset *pages, uint64_t pa, enum recorder_page what)
 {
-	struct pageset_page *page;
-
-	pa -= pa % BTSREC_PAGE_BYTES;
-	if (!pa)
-		return BTSREC_OK;
-	page = pageset_get(pages, pa);
-	if (!page)
-		return BTSREC_ERR_NOMEM;
-	page->bits = what;
-	return BTSREC_OK;
+	return pageset_put(pages, pa - pa % BTSREC_PAGE_BYTES, what);
 }
 
 static enum btsrec_status add_structures(struct pageset *pages, const __u64 *pa, size_t nr)

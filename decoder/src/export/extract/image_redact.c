@@ -19,27 +19,15 @@
 
 /* --- Which pages -------------------------------------------------------- */
 
-static enum btsrec_status add_page(struct image_redact *image_redact, uint64_t pa, uint64_t what)
-{
-	struct pageset_page *page;
-
-	if (!pa)
-		return BTSREC_OK;
-	page = pageset_get(&image_redact->pages, pa);
-	if (!page)
-		return BTSREC_ERR_NOMEM;
-	page->bits = what;
-	return BTSREC_OK;
-}
-
 static enum btsrec_status add_cpu(struct image_redact *image_redact, unsigned int cpu)
 {
 	const struct located_cpu *lc = image_redact->located->cpus[cpu];
+	struct pageset *pages = &image_redact->pages;
 	enum btsrec_status status =
-		lc ? add_page(image_redact, lc->page.self_pa, PAGE_CPU) : BTSREC_OK;
+		lc ? pageset_put(pages, lc->page.self_pa, PAGE_CPU) : BTSREC_OK;
 
 	for (uint32_t i = 0; lc && !status && i < lc->page.nr_ring_pages; i++)
-		status = add_page(image_redact, lc->ring_pa[i], PAGE_RING(cpu, i));
+		status = pageset_put(pages, lc->ring_pa[i], PAGE_RING(cpu, i));
 	return status;
 }
 
@@ -52,7 +40,7 @@ enum btsrec_status image_redact_init(struct image_redact *image_redact)
 	     image_redact->no_user && !status && cpu < image_redact->located->nr_cpus; cpu++)
 		status = add_cpu(image_redact, cpu);
 	for (uint32_t i = 0; image_redact->no_paths && !status && i < root->nr_exec_pages; i++)
-		status = add_page(image_redact, root->exec_pa[i], PAGE_EXEC);
+		status = pageset_put(&image_redact->pages, root->exec_pa[i], PAGE_EXEC);
 	return status;
 }
 
