@@ -469,6 +469,7 @@ int main(int argc, char **argv)
 	}
 	free(line);
 	end_group(&group);
+	free(group.lines);
 	printf("{");
 	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++)
 		print_cpu(cpu);
