@@ -485,10 +485,14 @@ def check_locked(test, fleet_rows):
     test.run("groups", "locked")
 
 
+# Each process begins later than the one before: the interrupt comes while the last one does.
 INTERRUPTED = """
 import os, signal, sys, time
 sys.path.insert(0, {folder!r})
 from btsrec_fleet import command, tables
+begun = []
+os.register_at_fork(before=lambda: begun.append(0),
+                    after_in_child=lambda: time.sleep(0.2 * (len(begun) - 1)))
 def read(folder):
     os.killpg(0, signal.SIGINT)
     time.sleep(0.2)

@@ -218,8 +218,20 @@ def ignore_interrupt():
 
 def ahead(pool, new: list[pathlib.Path], nr_ahead: int):
     """As pool.map(), with at most @nr_ahead results that wait."""
-    waiting = [pool.submit(read_folder, folder) for folder in new[:nr_ahead]]
+    waiting = [submit(pool, folder) for folder in new[:nr_ahead]]
     for folder in new[nr_ahead:] + [None] * len(waiting):
         yield waiting.pop(0).result()
         if folder is not None:
-            waiting.append(pool.submit(read_folder, folder))
+            waiting.append(submit(pool, folder))
+
+
+def submit(pool, folder: pathlib.Path):
+    """
+    It may start a process, which inherits the mask: an interrupt that comes before
+    ignore_interrupt() runs there must not end it. Here it is delivered right afterwards.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(read_folder, folder)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
