@@ -75,6 +75,14 @@ static inline struct known known_xor(struct known a, struct known b)
 	return (struct known){ (a.value ^ b.value) & mask, mask };
 }
 
+/** known_between() - the bits that all numbers from @min to @max begin with */
+static inline struct known known_between(uint64_t min, uint64_t max)
+{
+	uint64_t mask = min == max ? UINT64_MAX : ~(UINT64_MAX >> __builtin_clzll(min ^ max));
+
+	return (struct known){ min & mask, mask };
+}
+
 /* Has @sum, of the two and maybe 1, lost a bit?  Hacker's Delight, 2-13. */
 static inline bool known_overflows(uint64_t a, uint64_t b, uint64_t sum)
 {
@@ -95,8 +103,7 @@ static inline struct known known_add_carry(struct known a, struct known b, struc
 
 	/* Between two numbers the bits that both begin with do not change. */
 	if (known_overflows(a_max, b_max, max) == known_overflows(a.value, b.value, min))
-		mask |= min == max ? UINT64_MAX :
-			~(UINT64_MAX >> __builtin_clzll(min ^ max));
+		mask |= known_between(min, max).mask;
 	return (struct known){ min & mask, mask };
 }
 

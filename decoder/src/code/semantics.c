@@ -73,11 +73,31 @@ static void apply_setcc(const struct sem_insn *insn, struct sem_state *state)
 		sem_condition_was(state, insn->cc, r.value & 1);
 }
 
+static bool differ(struct known a, struct known b, unsigned int nr)
+{
+	return a.mask & b.mask & (a.value ^ b.value) & known_bits(nr);
+}
+
+/* Did @b replace @a, as it became @r?  What differs from @r did not become it. */
+static struct known moved(struct sem_state *state, struct known a, struct known b,
+			  struct known r, unsigned int nr)
+{
+	bool by_b = differ(a, r, nr), by_a = differ(b, r, nr);
+
+	state->contradiction |= by_a && by_b;
+	return (struct known){ by_b, by_a != by_b };
+}
+
 static void apply_cmov(const struct sem_insn *insn, struct sem_state *state)
 {
 	struct known holds = sem_condition(state->before[SEM_FLAGS], insn->cc);
 	struct known a = sem_get(insn, state, 0), b = sem_get(insn, state, 1);
 
+	if (!holds.mask) {
+		holds = moved(state, a, b, sem_got(insn, state, 0), sem_width(insn));
+		if (holds.mask)
+			sem_condition_was(state, insn->cc, holds.value);
+	}
 	if (holds.mask) {
 		sem_becomes(insn, state, 0, holds.value ? b : a);
 		sem_was(insn, state, holds.value ? 1 : 0, sem_got(insn, state, 0));
@@ -187,10 +207,10 @@ static void apply_pop(const struct sem_insn *insn, struct sem_state *state)
 	}
 }
 
-/* The register, if it is one, is where it led. */
+/* The register or the word is where it led. */
 static void apply_target(const struct sem_insn *insn, struct sem_state *state)
 {
-	if (state->next_ip && insn->operands[0].kind == SEM_REGISTER)
+	if (state->next_ip)
 		sem_was(insn, state, 0, known_all(state->next_ip));
 }
 

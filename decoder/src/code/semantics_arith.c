@@ -4,20 +4,70 @@
 
 /* --- Arithmetic --------------------------------------------------------- */
 
+/* Is it one register, or one part of it, with itself? */
+static bool is_same(const struct sem_operand *a, const struct sem_operand *b)
+{
+	return a->kind == SEM_REGISTER && b->kind == SEM_REGISTER && a->reg == b->reg &&
+	       a->shift == b->shift;
+}
+
+/* The result is @r: what is known of it by what is written, and by the flags, too. */
+static struct known result(const struct sem_insn *insn, struct sem_state *state, struct known r)
+{
+	sem_becomes(insn, state, 0, r);
+	r = known_low(r, sem_width(insn));
+	sem_merge(state, &r, sem_got(insn, state, 0));
+	r = sem_result_said(insn, state, r);
+	sem_becomes(insn, state, 0, r);
+	return r;
+}
+
 /* r = a + b + carry over the width of the operands, each from the two others. */
 static void apply_add(const struct sem_insn *insn, struct sem_state *state, struct known carry)
 {
 	struct known a = sem_get(insn, state, 0), b = sem_get(insn, state, 1), r;
 	unsigned int nr = sem_width(insn);
 
-	sem_becomes(insn, state, 0, known_add_carry(a, b, carry));
-	r = sem_got(insn, state, 0);
+	r = result(insn, state, known_add_carry(a, b, carry));
 	sem_set_flags(insn, state,
 		      sem_sum_flags(insn, known_low(a, nr), known_low(b, nr), carry, r, false));
 	if (carry.mask & 1) {
 		sem_was(insn, state, 0, known_sub(r, known_add_carry(b, known_all(0), carry)));
 		sem_was(insn, state, 1, known_sub(r, known_add_carry(a, known_all(0), carry)));
 	}
+}
+
+static uint64_t max_of(struct known known)
+{
+	return known.value | ~known.mask;
+}
+
+/*
+ * SDM vol. 1, "EFLAGS Register": CF of a - b is that b is above a, both without sign.  So the lower
+ * one is at most what the other one is at most, and the higher one at least what the lower one is
+ * at least; by one less and more, if they are not equal.
+ */
+static void was_compared(const struct sem_insn *insn, struct sem_state *state, struct known a,
+			 struct known b)
+{
+	struct known flags = known_only(*state->behind[SEM_FLAGS], insn->defines_flags);
+	bool is_below = flags.value & SEM_CF;
+	bool differ = is_below || (flags.mask & ~flags.value & SEM_ZF);
+	unsigned int nr = sem_width(insn), low = !is_below, high = is_below;
+	struct known of[2] = { known_low(a, nr), known_low(b, nr) };
+	uint64_t max = max_of(of[high]), min = of[low].value;
+
+	if (!(flags.mask & SEM_CF))
+		return;
+	if ((differ && (!max || min == UINT64_MAX)) || of[low].value > max - differ ||
+	    max < min + differ) {
+		state->contradiction = true;
+		return;
+	}
+	if (max_of(of[low]) > max - differ)
+		sem_was(insn, state, low, known_between(of[low].value, max - differ));
+	if (of[high].value < min + differ)
+		sem_was(insn, state, high, known_between(min + differ, max));
 }
 
 /* r = a - b - borrow = a + ~b + !borrow. */
@@ -27,8 +77,7 @@ static void apply_sub(const struct sem_insn *insn, struct sem_state *state, stru
 	struct known carry = { (borrow.value ^ 1) & borrow.mask & 1, borrow.mask & 1 };
 	unsigned int nr = sem_width(insn);
 
-	sem_becomes(insn, state, 0, known_add_carry(a, known_not(b), carry));
-	r = sem_got(insn, state, 0);
+	r = result(insn, state, known_add_carry(a, known_not(b), carry));
 	sem_set_flags(
 		insn, state,
 		sem_sum_flags(insn, known_low(a, nr), known_low(known_not(b), nr), carry, r, true));
@@ -36,67 +85,84 @@ static void apply_sub(const struct sem_insn *insn, struct sem_state *state, stru
 		sem_was(insn, state, 0, known_add_carry(r, b, known_all(borrow.value & 1)));
 		sem_was(insn, state, 1, known_add_carry(a, known_not(r), carry));
 	}
+	if (insn->op == SEM_SUB)
+		was_compared(insn, state, a, b);
+}
+
+/* SBB of a register with itself: what is borrowed is all of it. */
+static void apply_sbb(const struct sem_insn *insn, struct sem_state *state, struct known borrow)
+{
+	uint64_t width = known_bits(sem_width(insn));
+	struct known r;
+
+	if (!is_same(&insn->operands[0], &insn->operands[1])) {
+		apply_sub(insn, state, borrow);
+		return;
+	}
+	r = result(insn, state, (struct known){ borrow.value ? width : 0, borrow.mask ? width : 0 });
+	r = known_only(r, width);
+	borrow = (struct known){ r.value ? SEM_CF : 0, r.mask ? SEM_CF : 0 };
+	sem_merge(state, state->before[SEM_FLAGS], borrow);
+	sem_set_flags(insn, state, borrow);
+	r = (struct known){ r.value ? width : 0, r.mask ? width : 0 };
+	sem_set_flags(insn, state, sem_result_flags(insn, known_low(result(insn, state, r),
+								    sem_width(insn))));
 }
 
 /* What is compared equal is the same. */
 static void apply_cmp(const struct sem_insn *insn, struct sem_state *state)
 {
-	struct known a = sem_get(insn, state, 0), b = sem_get(insn, state, 1);
+	struct known a = sem_get(insn, state, 0), b = sem_get(insn, state, 1), r;
 	unsigned int nr = sem_width(insn);
-	struct known r = known_low(known_sub(a, b), nr),
-		     zero = sem_flag(state->behind[SEM_FLAGS], SEM_ZF);
 
+	r = sem_result_said(insn, state, known_sub(a, b));
 	sem_set_flags(insn, state,
 		      sem_sum_flags(insn, known_low(a, nr), known_low(known_not(b), nr),
 				    known_all(1), r, true));
-	if (!(zero.mask & zero.value & 1))
-		return;
-	sem_was(insn, state, 0, b);
-	sem_was(insn, state, 1, a);
+	sem_was(insn, state, 0, known_add(r, b, false));
+	sem_was(insn, state, 1, known_sub(a, r));
+	was_compared(insn, state, a, b);
+}
+
+/* Where one bit decides nothing, the result @r says what the other one was. */
+static void were_combined(const struct sem_insn *insn, struct sem_state *state, struct known a,
+			  struct known b, struct known r)
+{
+	bool is_or = insn->op == SEM_OR;
+	uint64_t passes_a = b.mask & (is_or ? ~b.value : b.value);
+	uint64_t passes_b = a.mask & (is_or ? ~a.value : a.value);
+	uint64_t decided = r.mask & (is_or ? ~r.value : r.value);
+
+	if (is_same(&insn->operands[0], &insn->operands[1]))
+		passes_a = UINT64_MAX;
+	sem_was(insn, state, 0, known_only(r, passes_a | decided));
+	sem_was(insn, state, 1, known_only(r, passes_b | decided));
 }
 
 static void apply_test(const struct sem_insn *insn, struct sem_state *state)
 {
-	struct known a = sem_get(insn, state, 0), b = sem_get(insn, state, 1), zero;
+	struct known a = sem_get(insn, state, 0), b = sem_get(insn, state, 1);
+	struct known r = sem_result_said(insn, state, known_and(a, b));
 
-	sem_set_flags(insn, state,
-		      sem_result_flags(insn, known_low(known_and(a, b), sem_width(insn))));
-	zero = sem_flag(state->behind[SEM_FLAGS], SEM_ZF);
-	if (!(zero.mask & zero.value & 1))
-		return;
-	if (insn->operands[0].kind == SEM_REGISTER && insn->operands[1].kind == SEM_REGISTER &&
-	    insn->operands[0].reg == insn->operands[1].reg &&
-	    insn->operands[0].shift == insn->operands[1].shift)
-		sem_was(insn, state, 0, known_all(0));
-	else
-		sem_was(insn, state, 0, (struct known){ 0, b.mask & b.value });
+	sem_set_flags(insn, state, sem_result_flags(insn, r));
+	were_combined(insn, state, a, b, r);
 }
 
-/* Where one bit decides nothing, the result says what the other one was. */
 static void apply_and_or(const struct sem_insn *insn, struct sem_state *state)
 {
 	struct known a = sem_get(insn, state, 0), b = sem_get(insn, state, 1), r;
-	bool is_and = insn->op == SEM_AND;
-	struct known known = is_and ? known_and(a, b) : known_or(a, b);
-	uint64_t passes_a, passes_b, decided;
 
-	sem_becomes(insn, state, 0, known);
-	r = sem_got(insn, state, 0);
-	sem_set_flags(insn, state, sem_result_flags(insn, known_low(r, sem_width(insn))));
-	passes_a = b.mask & (is_and ? b.value : ~b.value);
-	passes_b = a.mask & (is_and ? a.value : ~a.value);
-	decided = r.mask & (is_and ? r.value : ~r.value);
-	sem_was(insn, state, 0, known_only(r, passes_a | decided));
-	sem_was(insn, state, 1, known_only(r, passes_b | decided));
+	r = result(insn, state, insn->op == SEM_AND ? known_and(a, b) : known_or(a, b));
+	sem_set_flags(insn, state, sem_result_flags(insn, r));
+	were_combined(insn, state, a, b, r);
 }
 
 static void apply_xor(const struct sem_insn *insn, struct sem_state *state)
 {
 	struct known a = sem_get(insn, state, 0), b = sem_get(insn, state, 1), r;
 
-	sem_becomes(insn, state, 0, known_xor(a, b));
-	r = sem_got(insn, state, 0);
-	sem_set_flags(insn, state, sem_result_flags(insn, known_low(r, sem_width(insn))));
+	r = result(insn, state, known_xor(a, b));
+	sem_set_flags(insn, state, sem_result_flags(insn, r));
 	sem_was(insn, state, 0, known_xor(r, b));
 	sem_was(insn, state, 1, known_xor(r, a));
 }
@@ -117,24 +183,24 @@ static void apply_step(const struct sem_insn *insn, struct sem_state *state, uin
 	unsigned int nr = sem_width(insn);
 	bool down = by != 1;
 
-	sem_becomes(insn, state, 0, known_add(a, b, false));
-	r = sem_got(insn, state, 0);
-	sem_set_flags(
-		insn, state,
-		sem_sum_flags(insn, a, known_low(b, nr), known_all(0), known_low(r, nr), down));
+	r = result(insn, state, known_add(a, b, false));
+	sem_set_flags(insn, state,
+		      sem_sum_flags(insn, a, known_low(b, nr), known_all(0), r, down));
 	sem_was(insn, state, 0, known_sub(r, b));
 }
 
+/* SDM vol. 2, NEG: CF is that it was not zero. */
 static void apply_neg(const struct sem_insn *insn, struct sem_state *state)
 {
 	struct known a = sem_get(insn, state, 0), r, zero = known_all(0);
 	unsigned int nr = sem_width(insn);
 
-	sem_becomes(insn, state, 0, known_sub(zero, a));
-	r = sem_got(insn, state, 0);
+	r = result(insn, state, known_sub(zero, a));
 	sem_set_flags(
 		insn, state,
 		sem_sum_flags(insn, zero, known_low(known_not(a), nr), known_all(1), r, true));
+	if (state->behind[SEM_FLAGS]->mask & ~state->behind[SEM_FLAGS]->value & SEM_CF)
+		r = result(insn, state, zero);
 	sem_was(insn, state, 0, known_sub(zero, r));
 }
 
@@ -166,15 +232,27 @@ static struct known rotate_left(struct known a, unsigned int by, unsigned int nr
 				   mask << by | mask >> (nr - by) }, nr);
 }
 
-/* The last bit that left. */
+/* CF behind is what bit @at was. */
+static struct known bit_was(const struct sem_state *state, unsigned int at)
+{
+	struct known carry = sem_flag(state->behind[SEM_FLAGS], SEM_CF);
+
+	return (struct known){ (carry.value & 1) << at, (carry.mask & 1) << at };
+}
+
+/* The last bit that leaves, if @by is the width at most. */
+static unsigned int last_out(const struct sem_insn *insn, unsigned int by)
+{
+	return insn->op == SEM_SHL ? sem_width(insn) - by : by - 1;
+}
+
 static struct known shift_flags(const struct sem_insn *insn, struct known a, struct known r,
 				unsigned int by)
 {
-	unsigned int nr = sem_width(insn);
-	unsigned int at = insn->op == SEM_SHL ? nr - by : by - 1;
+	unsigned int at = last_out(insn, by);
 	struct known flags = sem_result_flags(insn, r);
 
-	if (by <= nr)
+	if (by <= sem_width(insn))
 		sem_add_flag(&flags, SEM_CF, a.mask >> at & 1, a.value >> at & 1);
 	return flags;
 }
@@ -192,10 +270,11 @@ static void shift_by(const struct sem_insn *insn, struct sem_state *state, unsig
 		sem_becomes(insn, state, 0, (struct known){
 			(uint64_t)((int64_t)known_sign_extend(a, nr).value >> by),
 			(uint64_t)((int64_t)known_sign_extend(a, nr).mask >> by) });
-	r = sem_got(insn, state, 0);
-	sem_set_flags(insn, state, shift_flags(insn, a, known_low(r, nr), by));
+	r = result(insn, state, sem_got(insn, state, 0));
+	sem_set_flags(insn, state, shift_flags(insn, a, r, by));
 	if (by >= nr)
 		return;
+	sem_was(insn, state, 0, bit_was(state, last_out(insn, by)));
 	if (insn->op == SEM_SHL)
 		sem_was(insn, state, 0, known_only(shift_right(r, by), known_bits(nr - by)));
 	else
@@ -244,11 +323,13 @@ static void apply_bit_test(const struct sem_insn *insn, struct sem_state *state)
 	uint64_t bit;
 
 	/* With memory and a register the index may lead anywhere. */
-	if (!known_is_all(index, nr == 64 ? 6 : 5) || insn->operands[0].kind != SEM_REGISTER)
+	if (!known_is_all(index, nr == 64 ? 6 : 5) ||
+	    (insn->operands[0].kind != SEM_REGISTER && insn->operands[1].kind != SEM_IMMEDIATE))
 		return;
 	bit = 1ULL << (index.value & (nr - 1));
 	sem_add_flag(&flags, SEM_CF, a.mask & bit, a.value & bit);
 	sem_set_flags(insn, state, flags);
+	sem_was(insn, state, 0, bit_was(state, index.value & (nr - 1)));
 	if (insn->op == SEM_BT)
 		return;
 	if (insn->op == SEM_BTS)
@@ -327,7 +408,7 @@ void sem_apply_arithmetic(const struct sem_insn *insn, struct sem_state *state)
 	case SEM_ADD: apply_add(insn, state, known_all(0)); break;
 	case SEM_ADC: apply_add(insn, state, carry); break;
 	case SEM_SUB: apply_sub(insn, state, known_all(0)); break;
-	case SEM_SBB: apply_sub(insn, state, carry); break;
+	case SEM_SBB: apply_sbb(insn, state, carry); break;
 	case SEM_CMP: apply_cmp(insn, state); break;
 	case SEM_TEST: apply_test(insn, state); break;
 	case SEM_AND:

@@ -143,6 +143,24 @@ void sem_set_flags(const struct sem_insn *insn, struct sem_state *state, struct 
 	sem_merge(state, state->behind[SEM_FLAGS], known_only(flags, insn->defines_flags));
 }
 
+/* All of a result is zero, if ZF says so, and its highest bit is SF. */
+struct known sem_result_said(const struct sem_insn *insn, struct sem_state *state, struct known r)
+{
+	struct known flags = known_only(*state->behind[SEM_FLAGS], insn->defines_flags);
+	uint64_t width = known_bits(sem_width(insn)), sign = width ^ width >> 1, unknown;
+
+	r = known_low(r, sem_width(insn));
+	if (flags.mask & SEM_SF)
+		sem_merge(state, &r, (struct known){ flags.value & SEM_SF ? sign : 0, sign });
+	if (flags.value & SEM_ZF)
+		sem_merge(state, &r, known_all(0));
+	unknown = ~r.mask;
+	/* Something of it is not zero: then it is the only bit that can be. */
+	if (flags.mask & ~flags.value & SEM_ZF && !r.value && __builtin_popcountll(unknown) == 1)
+		sem_merge(state, &r, (struct known){ unknown, unknown });
+	return r;
+}
+
 /* Is a + b + carry above @nr bits?  By its least and its greatest possible value. */
 static void carry_flag(struct known *flags, struct known a, struct known b, struct known carry,
 		       unsigned int nr)
@@ -188,18 +206,30 @@ struct known sem_condition(const struct known *flags, uint8_t cc)
 	return known_only(ret, 1);
 }
 
-/* It turns out that condition @cc was @holds. */
+/*
+ * It turns out that condition @cc was @holds: known is what all flags have in common with which it
+ * would have been so.  If there are none, that is a contradiction.
+ */
 void sem_condition_was(struct sem_state *state, uint8_t cc, bool holds)
 {
-	static const uint64_t single[] = { SEM_OF, SEM_CF, SEM_ZF, 0, SEM_SF, SEM_PF, 0, 0 };
-	struct known *flags = state->before[SEM_FLAGS];
-	uint64_t flag = single[cc / 2];
-	bool base = holds ^ (cc & 1);
+	static const uint64_t of[] = { SEM_OF, SEM_CF, SEM_ZF, SEM_CF | SEM_ZF, SEM_SF, SEM_PF,
+				       SEM_SF | SEM_OF, SEM_ZF | SEM_SF | SEM_OF };
+	struct known *flags = state->before[SEM_FLAGS], common = known_none();
+	uint64_t tested = of[cc / 2], value = tested;
+	bool any = false;
 
-	if (flag)
-		sem_merge(state, flags, (struct known){ base ? flag : 0, flag });
-	else if (cc / 2 == 3 && !base)
-		sem_merge(state, flags, (struct known){ 0, SEM_CF | SEM_ZF });
-	else if (cc / 2 == 7 && !base)
-		sem_merge(state, flags, (struct known){ 0, SEM_ZF });
+	/* All subsets of what is tested, from all of it to none. */
+	for (uint64_t left = 1ULL << __builtin_popcountll(tested); left--;) {
+		struct known tried = { value, tested };
+
+		if (!((value ^ flags->value) & flags->mask & tested) &&
+		    (bool)sem_condition(&tried, cc).value == holds) {
+			common.mask = any ? common.mask & ~(common.value ^ value) : tested;
+			common.value = value & common.mask;
+			any = true;
+		}
+		value = (value - 1) & tested;
+	}
+	state->contradiction |= !any;
+	sem_merge(state, flags, common);
 }

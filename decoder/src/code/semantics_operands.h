@@ -42,6 +42,9 @@ struct known sem_sum_flags(const struct sem_insn *insn, struct known a, struct k
 /** sem_set_flags() - those that the instruction defines are as in @flags */
 void sem_set_flags(const struct sem_insn *insn, struct sem_state *state, struct known flags);
 
+/** sem_result_said() - @r is the result, and what the flags behind say of it, too */
+struct known sem_result_said(const struct sem_insn *insn, struct sem_state *state, struct known r);
+
 /** sem_condition() - whether condition @cc holds: bit 0 of what is returned */
 struct known sem_condition(const struct known *flags, uint8_t cc);
 

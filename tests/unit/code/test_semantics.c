@@ -476,7 +476,7 @@ static void ck_says_something(void)
 	}
 	for (unsigned int op = SEM_ADD; op <= SEM_CMOVCC; op++) {
 		static const uint64_t one_way = 1ULL << SEM_ZERO | 1ULL << SEM_IMUL |
-			1ULL << SEM_BT | 1ULL << SEM_BSF | 1ULL << SEM_BSR |
+			1ULL << SEM_BSF | 1ULL << SEM_BSR |
 			1ULL << SEM_TZCNT | 1ULL << SEM_POPCNT;
 
 		ck_assert_msg(one_way >> op & 1 || nr_back[op] > 100,
@@ -523,6 +523,17 @@ static struct sem_state single(const uint8_t *bytes, uint64_t next_ip, struct se
 	return ret;
 }
 
+static struct sem_state with_flags(const uint8_t *bytes, uint64_t next_ip, uint64_t mask,
+				   uint64_t flags, struct sem_insn *insn)
+{
+	struct sem_state ret = single(bytes, 0, insn);
+
+	known[SEM_FLAGS] = (struct known){ flags, mask };
+	ret.next_ip = next_ip;
+	sem_apply(insn, &ret);
+	return ret;
+}
+
 START_TEST(ways)
 {
 	static const uint8_t je[15] = { 0x74, 0x10 }, ja[15] = { 0x77, 0x10 };
@@ -552,4 +563,68 @@ START_TEST(ways)
 }
 END_TEST
 
-BTSREC_CK_MAIN("semantics", processor, ways)
+/* A way that went by two flags or more says something of one as soon as the others are known. */
+START_TEST(ways_by_flags)
+{
+	static const uint8_t ja[15] = { 0x77, 0x10 }, jl[15] = { 0x7c, 0x10 };
+	static const uint8_t jg[15] = { 0x7f, 0x10 };
+	struct sem_insn insn;
+
+	/* CF is clear, and not above: equal. */
+	ck_assert(!with_flags(ja, 0x1002, SEM_CF, 0, &insn).contradiction);
+	ck_assert_uint_eq(known[SEM_FLAGS].value, SEM_ZF);
+	ck_assert(with_flags(ja, 0x1002, SEM_CF | SEM_ZF, 0, &insn).contradiction);
+	/* OF is clear behind TEST, and less: the sign. */
+	ck_assert(!with_flags(jl, 0x1012, SEM_OF, 0, &insn).contradiction);
+	ck_assert_uint_eq(known[SEM_FLAGS].value, SEM_SF);
+	ck_assert(with_flags(jl, 0x1012, SEM_OF | SEM_SF, 0, &insn).contradiction);
+	ck_assert(with_flags(jl, 0x1002, SEM_OF | SEM_SF, SEM_SF, &insn).contradiction);
+	ck_assert(!with_flags(jg, 0x1012, SEM_OF, SEM_OF, &insn).contradiction);
+	ck_assert_uint_eq(known[SEM_FLAGS].mask, SEM_OF | SEM_SF | SEM_ZF);
+	ck_assert_uint_eq(known[SEM_FLAGS].value, SEM_OF | SEM_SF);
+	ck_assert(with_flags(jg, 0x1002, SEM_OF | SEM_SF | SEM_ZF, 0, &insn).contradiction);
+}
+END_TEST
+
+/* What RAX and RCX were, if behind @bytes those @flags of @mask are set. */
+static void ck_said(const uint8_t *bytes, uint64_t mask, uint64_t flags, struct known rax,
+		    struct known rcx)
+{
+	struct sem_insn insn;
+	struct sem_state around = single(bytes, 0, &insn);
+
+	behind[SEM_FLAGS] = (struct known){ flags, mask };
+	sem_apply(&insn, &around);
+	ck_assert(!around.contradiction);
+	ck_assert_uint_eq(known[SEM_RAX].mask, rax.mask);
+	ck_assert_uint_eq(known[SEM_RAX].value, rax.value);
+	ck_assert_uint_eq(known[SEM_RCX].mask, rcx.mask);
+	ck_assert_uint_eq(known[SEM_RCX].value, rcx.value);
+}
+
+/* The ways that follow say what was compared or tested, and what was made. */
+START_TEST(said_by_flags)
+{
+	static const uint8_t cmp[15] = { 0x83, 0xf8, 0x12 };	/* $0x12,%eax */
+	static const uint8_t is_error[15] = { 0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff };
+	static const uint8_t test[15] = { 0xa8, 0x20 };		/* $0x20,%al */
+	static const uint8_t test_self[15] = { 0x48, 0x85, 0xc9 };
+	static const uint8_t bt[15] = { 0x48, 0x0f, 0xba, 0xe1, 0x28 };	/* $40,%rcx */
+	static const uint8_t dec[15] = { 0xff, 0xc8 };		/* %eax */
+	const struct known none = known_none();
+
+	ck_said(cmp, SEM_ZF, SEM_ZF, (struct known){ 0x12, UINT32_MAX }, none);
+	ck_said(cmp, SEM_CF, SEM_CF, (struct known){ 0, UINT32_MAX - 0x1f }, none);
+	ck_said(cmp, SEM_CF, 0, none, none);
+	ck_said(is_error, SEM_CF, 0, (struct known){ -4096ULL, -4096ULL }, none);
+	ck_said(test, SEM_ZF, 0, (struct known){ 0x20, 0x20 }, none);
+	ck_said(test, SEM_ZF, SEM_ZF, (struct known){ 0, 0x20 }, none);
+	ck_said(test_self, SEM_ZF, SEM_ZF, none, known_all(0));
+	ck_said(test_self, SEM_SF, SEM_SF, none, (struct known){ 1ULL << 63, 1ULL << 63 });
+	ck_said(test_self, SEM_ZF, 0, none, none);
+	ck_said(bt, SEM_CF, SEM_CF, none, (struct known){ 1ULL << 40, 1ULL << 40 });
+	ck_said(dec, SEM_ZF, SEM_ZF, (struct known){ 1, UINT32_MAX }, none);
+}
+END_TEST
+
+BTSREC_CK_MAIN("semantics", processor, ways, ways_by_flags, said_by_flags)
