@@ -44,8 +44,8 @@ static uint64_t max_of(struct known known)
 
 /*
  * SDM vol. 1, "EFLAGS Register": CF of a - b is that b is above a, both without sign.  So the lower
- * one is at most what the other one is at most, and the higher one at least what the lower one is
- * at least; by one less and more, if they are not equal.
+ * one cannot be above the most that the other one is.  Nor is the higher one below the least that
+ * the lower one is.  If they are not equal, each bound is closer by one.
  */
 static void was_compared(const struct sem_insn *insn, struct sem_state *state, struct known a,
 			 struct known b)
@@ -99,7 +99,8 @@ static void apply_sbb(const struct sem_insn *insn, struct sem_state *state, stru
 		apply_sub(insn, state, borrow);
 		return;
 	}
-	r = result(insn, state, (struct known){ borrow.value ? width : 0, borrow.mask ? width : 0 });
+	r = result(insn, state,
+		   (struct known){ borrow.value ? width : 0, borrow.mask ? width : 0 });
 	r = known_only(r, width);
 	borrow = (struct known){ r.value ? SEM_CF : 0, r.mask ? SEM_CF : 0 };
 	sem_merge(state, state->before[SEM_FLAGS], borrow);

@@ -84,24 +84,59 @@ static bool is_cut(const struct changed *changed, const struct reg_values *value
 
 /* --- Refuted ------------------------------------------------------------ */
 
-/** struct way - what a step rests on: @regs, and the words at @pending */
-struct way {
-	uint32_t regs;
-	uint64_t pending[MAX_PENDING];
+/** struct places - of words of memory, the first few */
+struct places {
+	uint64_t list[MAX_PENDING];
 	size_t nr;
 };
 
-/* The step stores to a word that is looked for: that one is of this thread. */
-static bool take_store(struct way *way, uint64_t address)
+/**
+ * struct way - what a step rests on: @regs, and the words at @pending
+ * @stored: words that this thread has stored to before it has loaded them.
+ * @copies: words that this thread has stored @regs to: what they hold later says what these held.
+ */
+struct way {
+	uint32_t regs;
+	struct places pending;
+	struct places stored;
+	struct places copies;
+};
+
+/* False: there are too many. */
+static bool add_place(struct places *places, uint64_t address)
 {
+	if (places->nr == MAX_PENDING)
+		return false;
+	places->list[places->nr++] = address;
+	return true;
+}
+
+/* Nothing is likely of @places; false: of none of them was anything. */
+static bool blame(struct changed *changed, const struct places *places)
+{
+	size_t nr = changed->words.nr;
+
+	for (size_t i = 0; i < places->nr; i++)
+		add_word(changed, places->list[i]);
+	return changed->words.nr != nr;
+}
+
+/* The step stores to a word that is looked for: that one is of this thread. */
+static bool take_store(struct way *way, const struct sem_insn *insn, uint64_t address)
+{
+	struct places *pending = &way->pending;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < way->nr; i++)
-		if (way->pending[i] / WORD_BYTES != address / WORD_BYTES)
-			way->pending[nr++] = way->pending[i];
-	if (nr == way->nr)
+	for (size_t i = 0; i < pending->nr; i++) {
+		if (pending->list[i] / WORD_BYTES != address / WORD_BYTES)
+			pending->list[nr++] = pending->list[i];
+		/* No compiler takes the address of what is pushed. */
+		else if (!reg_values_pushes(insn))
+			(void)add_place(&way->stored, pending->list[i]);
+	}
+	if (nr == pending->nr)
 		return false;
-	way->nr = nr;
+	pending->nr = nr;
 	return true;
 }
 
@@ -133,31 +168,69 @@ static void rest_on(struct changed *changed, struct way *way, size_t at,
 	uint64_t address = changed->loads[at];
 
 	way->regs |= value_regs(insn);
-	if (!address)
-		return;
-	if (way->nr < MAX_PENDING)
-		way->pending[way->nr++] = address;
-	else
+	if (address && !add_place(&way->pending, address))
 		add_word(changed, address);
 }
 
+/* @regs is what is looked for of the registers in front of the step. */
+static void note_copy(const struct changed *changed, struct way *way, size_t at,
+		      const struct sem_insn *insn, uint32_t regs)
+{
+	if (changed->stores[at] && !reg_values_pushes(insn) && value_regs(insn) & regs)
+		(void)add_place(&way->copies, changed->stores[at]);
+}
+
+/* Back to the words that what is at the step @at rests on. */
+static void look_back(struct changed *changed, const struct reg_values *values, struct way *way,
+		      size_t at)
+{
+	size_t end = at > MAX_WAY ? at - MAX_WAY : 0;
+
+	while (at-- > end && (way->regs || way->pending.nr) && !is_cut(changed, values, at)) {
+		const struct sem_insn *insn = insn_of(changed, values, at);
+		uint32_t made = insn->writes & way->regs;
+
+		note_copy(changed, way, at, insn, way->regs & ~made);
+		way->regs &= ~made;
+		if (made || (changed->stores[at] && take_store(way, insn, changed->stores[at])))
+			rest_on(changed, way, at, insn);
+	}
+}
+
+/* On to where @regs, as they are in front of the step @at, are stored. */
+static void look_ahead(const struct changed *changed, const struct reg_values *values,
+		       struct way *way, size_t at, uint32_t regs)
+{
+	size_t end = at + MAX_WAY < changed->nr_steps ? at + MAX_WAY : changed->nr_steps;
+
+	for (; at < end && regs && !is_cut(changed, values, at); at++) {
+		const struct sem_insn *insn = insn_of(changed, values, at);
+
+		note_copy(changed, way, at, insn, regs);
+		regs &= ~insn->writes;
+	}
+}
+
+/*
+ * First the words that it rests on, which others have written.  If there are none, what this thread
+ * has stored was right, and a store to an unknown address has replaced it, before the load; or
+ * after that store, and what was learned of the word later does not hold for what was stored.
+ */
 void changed_blame(struct changed *changed, const struct reg_values *values, size_t step,
 		   uint32_t regs)
 {
-	size_t at = step - changed->first, end = at > MAX_WAY ? at - MAX_WAY : 0;
+	size_t at = step - changed->first;
+	const struct sem_insn *insn = insn_of(changed, values, at);
 	struct way way = { .regs = regs };
 
-	rest_on(changed, &way, at, insn_of(changed, values, at));
-	while (at-- > end && (way.regs || way.nr) && !is_cut(changed, values, at)) {
-		const struct sem_insn *insn = insn_of(changed, values, at);
-		uint32_t made = insn->writes & way.regs;
-
-		way.regs &= ~made;
-		if (made || (changed->stores[at] && take_store(&way, changed->stores[at])))
-			rest_on(changed, &way, at, insn);
-	}
-	for (size_t i = 0; i < way.nr; i++)
-		add_word(changed, way.pending[i]);
+	rest_on(changed, &way, at, insn);
+	if (changed->stores[at] && !reg_values_pushes(insn))
+		(void)add_place(&way.copies, changed->stores[at]);
+	regs = way.regs;
+	look_back(changed, values, &way, at);
+	look_ahead(changed, values, &way, at, regs);
+	if (!blame(changed, &way.pending) && !blame(changed, &way.stored))
+		(void)blame(changed, &way.copies);
 }
 
 /* --- Polled ------------------------------------------------------------- */

@@ -3,8 +3,9 @@
  * Which words of memory other CPUs, devices or interrupts write while the steps run: nothing is
  * likely of these.  Pure.
  *
- * Two things give a word away.  What was likely of it is refuted by what is known otherwise, as
- * the way that a branch went.  Or a loop polls it, and went on behind that.
+ * Two things give a word away.  What was likely of it is refuted by what is known otherwise: the
+ * way that a branch went, or that an address was one.  Or a loop polls it, and went on behind
+ * that.  A store of this thread to where is not known is like one of another CPU.
  */
 #ifndef BTSREC_REG_VALUES_CHANGED_H
 #define BTSREC_REG_VALUES_CHANGED_H
@@ -49,7 +50,8 @@ void changed_written(struct changed *changed, uint64_t address);
 bool changed_is_written(struct changed *changed, uint64_t address, unsigned int nr_bytes);
 
 /**
- * changed_blame() - @step contradicts what is known: the words that its values rest on change
+ * changed_blame() - @step contradicts what is known: the words that its values rest on change, or
+ *	those that say what these were
  * @regs: registers that it makes and that do so, besides those that it reads; a bit each.
  */
 void changed_blame(struct changed *changed, const struct reg_values *values, size_t step,

@@ -22,6 +22,8 @@
 #define MAX_TRIES	16
 /* A repeated store of more is taken for one to an unknown address. */
 #define MAX_STRING_BYTES	65536
+/* A store whose length is not known is likely not longer. */
+#define PAGE_BYTES	4096
 
 /* Which stores to unknown addresses may be there. */
 enum part_of_memory {
@@ -127,21 +129,36 @@ static struct known look(struct likely *pass, uint64_t address, unsigned int nr_
 	return memory_get(memory, address, nr_bytes);
 }
 
-/* A repeated store of one value, or of many: where, and whether all of it is zero. */
+/* Nothing is likely of @nr_bytes bytes, or all are zero. */
+static void store_many(struct likely *pass, uint64_t address, uint64_t nr_bytes, bool is_zero)
+{
+	for (uint64_t at = 0; at < nr_bytes; at += WORD_BYTES)
+		memory_set(memory_at(pass, address + at), address + at,
+			   nr_bytes - at < WORD_BYTES ? (unsigned int)(nr_bytes - at) : WORD_BYTES,
+			   is_zero ? known_all(0) : known_none());
+}
+
+/*
+ * A repeated store of one value, or of many: where, and whether all of it is zero.  How far one
+ * goes is not always known: likely not beyond a page.
+ */
 static void store_string(struct likely *pass, const struct sem_insn *insn,
 			 const struct sem_state *state)
 {
 	const struct known *to = state->before[SEM_RDI], *rcx = state->before[SEM_RCX];
-	const struct known *rax = state->before[SEM_RAX];
-	uint64_t nr_bytes = insn->operand_bytes * (insn->repeats ? rcx->value : 1);
-	bool is_zero = !(insn->reads & 1U << SEM_RSI) && rax->mask == UINT64_MAX && !rax->value;
+	const struct known *rax = state->before[SEM_RAX], *flags = state->before[SEM_FLAGS];
+	bool is_whole = !insn->repeats || rcx->mask == UINT64_MAX;
+	uint64_t max = insn->repeats ? rcx->value | ~rcx->mask : 1, nr_bytes;
+	bool is_zero = is_whole && insn->cc != BEGUN && !(insn->reads & 1U << SEM_RSI) &&
+		       rax->mask == UINT64_MAX && !rax->value && !pass->is_backward;
 
-	if (insn->op != SEM_STRING || to->mask != UINT64_MAX || nr_bytes > MAX_STRING_BYTES ||
-	    (insn->repeats && rcx->mask != UINT64_MAX))
+	if (to->mask != UINT64_MAX || (is_whole && max > MAX_STRING_BYTES))
 		return;
-	for (uint64_t at = 0; at < nr_bytes; at += insn->operand_bytes)
-		memory_set(memory_at(pass, to->value + at), to->value + at, insn->operand_bytes,
-			   is_zero && !pass->is_backward ? known_all(0) : known_none());
+	if (__builtin_mul_overflow(max, insn->operand_bytes, &nr_bytes) ||
+	    (!is_whole && nr_bytes > PAGE_BYTES))
+		nr_bytes = PAGE_BYTES;
+	store_many(pass, flags->value & SEM_DF ? to->value + insn->operand_bytes - nr_bytes :
+						 to->value, nr_bytes, is_zero);
 }
 
 static void store(struct likely *pass, const struct sem_insn *insn, struct sem_state *state,
@@ -150,7 +167,7 @@ static void store(struct likely *pass, const struct sem_insn *insn, struct sem_s
 	unsigned int nr_bytes = reg_values_pushes(insn) ? WORD_BYTES : insn->store_bytes;
 	struct known address = reg_values_place(pass->values, insn, state, true);
 
-	if (insn->op == SEM_STRING) {
+	if (insn->op == SEM_STRING || (insn->cc == BEGUN && insn->repeats)) {
 		store_string(pass, insn, state);
 		return;
 	}
@@ -158,8 +175,12 @@ static void store(struct likely *pass, const struct sem_insn *insn, struct sem_s
 		forget(pass, MEMORY_STACK);
 	else if (reg_values_pushes(insn))
 		memory_set(&pass->stacks, address.value & -(uint64_t)STACK_BYTES, 1, known_none());
-	if (address.mask != UINT64_MAX || nr_bytes > 512)
+	if (address.mask != UINT64_MAX)
 		return;
+	if (nr_bytes > 512) {
+		store_many(pass, address.value, PAGE_BYTES, false);
+		return;
+	}
 	pass->changed.stores[pass->values->step - pass->changed.first] = address.value;
 	if (!is_to_stack(insn, state))
 		changed_written(&pass->changed, address.value);
@@ -192,30 +213,83 @@ static void learn(struct likely *pass, const struct sem_insn *insn, uint64_t add
 		memory_set(memory_at(pass, address), address, nr_loaded(insn), now);
 }
 
-static void step(struct likely *pass, const struct sem_insn *insn, struct sem_state *state)
+static uint32_t address_regs(const struct sem_insn *insn)
 {
-	bool is_store = insn->store_bytes || reg_values_pushes(insn);
-	struct known constant, was, address;
+	return (insn->base == SEM_NO_REG ? 0 : 1U << insn->base) |
+	       (insn->index == SEM_NO_REG ? 0 : 1U << insn->index);
+}
 
-	pass->loaded = pass->stored = known_none();
-	if (pass->is_backward && is_store) {
-		address = reg_values_place(pass->values, insn, state, true);
-		if (address.mask == UINT64_MAX && reg_values_pushes(insn))
-			(void)known_merge(state->store, look(pass, address.value, WORD_BYTES),
-					  &state->contradiction);
-		else if (address.mask == UINT64_MAX && insn->store_bytes <= WORD_BYTES)
-			pass->stored = look(pass, address.value, insn->store_bytes);
-		store(pass, insn, state, pass->stored);
-	}
-	if (!state->store && is_store)
-		state->store = &pass->stored;
-	address = loads(insn) ? reg_values_place(pass->values, insn, state, false) : known_none();
+/* Was it done, or did an exception come into it? */
+static bool is_done(const struct reg_values *values, const struct sem_insn *insn)
+{
+	return insn->cc != BEGUN && values->step + 1 < values->nr_steps &&
+	       values->steps[values->step + 1] != STEP_CUT &&
+	       !reg_values_is_interrupt(reg_values_insn_at(values, values->step + 1));
+}
+
+/*
+ * What was loaded from or stored to was there.  The kernel maps nothing in the first page, nor for
+ * users: mmap_min_addr.  An address is one number of 57 bits, with its sign: SDM vol. 1, 3.3.7.1.
+ * Instructions that are not in the table may only hint at memory.
+ */
+static bool is_nowhere(struct likely *pass, const struct sem_insn *insn,
+		       const struct sem_state *state)
+{
+	bool is_shown = insn->operands[0].kind == SEM_MEMORY ||
+			insn->operands[1].kind == SEM_MEMORY;
+	struct known address;
+
+	if (!is_shown || insn->op == SEM_OTHER || insn->op == SEM_LEA || insn->segment ||
+	    !is_done(pass->values, insn))
+		return false;
+	address = sem_address(insn, state);
+	return address.mask == UINT64_MAX &&
+	       (address.value < PAGE_BYTES || (address.value + (1ULL << 56)) >> 57);
+}
+
+/* Going back, what the step stores is what memory holds afterwards. */
+static void find_stored(struct likely *pass, const struct sem_insn *insn, struct sem_state *state)
+{
+	struct known address = reg_values_place(pass->values, insn, state, true);
+
+	if (address.mask == UINT64_MAX && reg_values_pushes(insn))
+		(void)known_merge(state->store, look(pass, address.value, WORD_BYTES),
+				  &state->contradiction);
+	else if (address.mask == UINT64_MAX && insn->store_bytes <= WORD_BYTES)
+		pass->stored = look(pass, address.value, insn->store_bytes);
+	store(pass, insn, state, pass->stored);
+}
+
+/* Where the step loads from, if that is known. */
+static struct known find_loaded(struct likely *pass, const struct sem_insn *insn,
+				struct sem_state *state)
+{
+	struct known address = known_none(), constant;
+
+	if (loads(insn))
+		address = reg_values_place(pass->values, insn, state, false);
 	if (address.mask == UINT64_MAX) {
 		pass->loaded = look(pass, address.value, nr_loaded(insn));
 		pass->changed.loads[pass->values->step - pass->changed.first] = address.value;
 	} else if (reg_values_constant(pass->values, insn, state, &constant)) {
 		pass->loaded = constant;
 	}
+	return address;
+}
+
+static void step(struct likely *pass, const struct sem_insn *insn, struct sem_state *state)
+{
+	bool is_store = insn->store_bytes || reg_values_pushes(insn);
+	bool nowhere = is_nowhere(pass, insn, state);
+	struct known was, address = known_none();
+
+	pass->loaded = pass->stored = known_none();
+	if (pass->is_backward && is_store)
+		find_stored(pass, insn, state);
+	if (!state->store && is_store)
+		state->store = &pass->stored;
+	if (!nowhere)
+		address = find_loaded(pass, insn, state);
 	was = pass->loaded;
 	state->load = &pass->loaded;
 	reg_values_apply(insn, state);
@@ -223,6 +297,9 @@ static void step(struct likely *pass, const struct sem_insn *insn, struct sem_st
 		learn(pass, insn, address.value, was, pass->loaded);
 	if (state->contradiction)
 		changed_blame(&pass->changed, pass->values, pass->values->step, 0);
+	if (nowhere)
+		changed_blame(&pass->changed, pass->values, pass->values->step,
+			      address_regs(insn));
 	if (!pass->is_backward && is_store)
 		store(pass, insn, state, *state->store);
 }

@@ -509,6 +509,147 @@ START_TEST(likely_refuted)
 }
 END_TEST
 
+/* What is likely of RCX behind mov 0x5000,%rcx, after @first and @second, and before @behind. */
+static struct known loaded_after(const char *first, size_t nr_first, const char *second,
+				 size_t nr_second, const char *behind, size_t nr_behind)
+{
+	struct known known;
+	uint32_t load;
+
+	setup();
+	insn(0x1000, first, nr_first);
+	insn(0x100c, second, nr_second);
+	load = INSN(0x1010, "\x48\x8b\x0c\x25\x00\x50\x00\x00");
+	insn(0x1018, behind, nr_behind);
+	/* jz; nop: not taken */
+	INSN(0x101c, "\x74\x02");
+	INSN(0x101e, "\x90");
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &(struct reg_values_memory){ 0 }, 8));
+	look(load);
+	known = at.likely.behind[SEM_RCX];
+	reg_values_free(values);
+	return known;
+}
+
+#define LOADED_AFTER(first, second, behind) \
+	loaded_after(first, sizeof(first) - 1, second, sizeof(second) - 1, behind, \
+		     sizeof(behind) - 1)
+#define STORES_ZERO	"\x48\xc7\x04\x25\x00\x50\x00\x00\x00\x00\x00\x00"
+
+/*
+ * movq $0,0x5000; mov %rdx,(%rsi), to the same word; mov 0x5000,%rcx: the ways that followed show
+ * that it is not zero any more.
+ */
+START_TEST(likely_replaced)
+{
+	/* nop; test %rcx,%rcx; cmp $0,%rcx */
+	ck_is(LOADED_AFTER(STORES_ZERO, "\x48\x89\x16", "\x90"), 0);
+	ck_assert_uint_eq(LOADED_AFTER(STORES_ZERO, "\x48\x89\x16", "\x48\x85\xc9").mask, 0);
+	ck_assert_uint_eq(LOADED_AFTER(STORES_ZERO, "\x48\x89\x16",
+				       "\x48\x83\xf9\x00").mask, 0);
+	/* mov %rdx,(%rcx); mov 16(%rcx),%rdx: there it is nothing; lea 16(%rcx),%rdx: no matter */
+	ck_assert_uint_eq(LOADED_AFTER(STORES_ZERO, "\x48\x89\x16", "\x48\x89\x11").mask, 0);
+	ck_assert_uint_eq(LOADED_AFTER(STORES_ZERO, "\x48\x89\x16",
+				       "\x48\x8b\x51\x10").mask, 0);
+	ck_is(LOADED_AFTER(STORES_ZERO, "\x48\x89\x16", "\x48\x8d\x51\x10"), 0);
+}
+END_TEST
+
+/*
+ * mov (%rdi),%rcx; mov %rcx,0x5000; test %rcx,%rcx; jz not taken; @store; mov 0x5000,%rbx;
+ * test %rbx,%rbx; jz taken: what the word held later is not what was stored to it.
+ */
+static struct known stored_before(const char *test, size_t nr_bytes)
+{
+	struct known known;
+	uint32_t load;
+
+	setup();
+	load = INSN(0x1000, "\x48\x8b\x0f");
+	INSN(0x1003, "\x48\x89\x0c\x25\x00\x50\x00\x00");
+	insn(0x100b, test, nr_bytes);
+	INSN(0x1010, "\x74\x02");
+	INSN(0x1012, "\x48\x89\x16");
+	INSN(0x1015, "\x48\x8b\x1c\x25\x00\x50\x00\x00");
+	INSN(0x101d, "\x48\x85\xdb");
+	INSN(0x1020, "\x74\x02");
+	INSN(0x1024, "\x90");
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &(struct reg_values_memory){ 0 }, 8));
+	look(load);
+	known = at.likely.behind[SEM_RCX];
+	reg_values_free(values);
+	return known;
+}
+
+START_TEST(likely_later)
+{
+	/* nop; test %rcx,%rcx; mov %rdx,8(%rcx) */
+	ck_is(stored_before("\x90", 1), 0);
+	ck_assert_uint_eq(stored_before("\x48\x85\xc9", 3).mask, 0);
+	ck_assert_uint_eq(stored_before("\x48\x89\x51\x08", 4).mask, 0);
+}
+END_TEST
+
+/* The fault that ends the history did come of a pointer that is NULL. */
+START_TEST(likely_faults)
+{
+	uint32_t load;
+
+	setup();
+	INSN(0x1000, STORES_ZERO);
+	load = INSN(0x100c, "\x48\x8b\x0c\x25\x00\x50\x00\x00");
+	INSN(0x1014, "\x48\x8b\x11");
+	reg_values_interrupt(values, 0x1014, 14);
+	INSN(0x2000, "\x90");
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &(struct reg_values_memory){ 0 }, 8));
+	look(load);
+	ck_is(at.likely.behind[SEM_RCX], 0);
+	reg_values_free(values);
+}
+END_TEST
+
+/* mov $@at,%edi; mov %ecx,%ecx; rep movsb: so many bytes, at most a page, are not as before. */
+static uint64_t copied_over(uint32_t at_va, const char *count, size_t nr_bytes)
+{
+	char first[] = "\xbf\x00\x00\x00\x00";
+	uint32_t load;
+	uint64_t mask;
+
+	memcpy(first + 1, &at_va, sizeof(at_va));
+	setup();
+	INSN(0x1000, STORES_ZERO);
+	insn(0x100c, first, 5);
+	insn(0x1011, count, nr_bytes);
+	INSN(0x1018, "\xf3\xa4");
+	load = INSN(0x101a, "\x48\x8b\x0c\x25\x00\x50\x00\x00");
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &(struct reg_values_memory){ 0 }, 8));
+	look(load);
+	mask = at.likely.behind[SEM_RCX].mask;
+	reg_values_free(values);
+	return mask;
+}
+
+#define COPIED_OVER(at_va, count)	copied_over(at_va, count, sizeof(count) - 1)
+
+START_TEST(likely_strings)
+{
+	/* nop; movzbl %cl,%ecx */
+	ck_assert_uint_eq(COPIED_OVER(0x5000, "\x90"), 0);
+	ck_assert_uint_eq(COPIED_OVER(0x4008, "\x90"), 0);
+	ck_assert_uint_eq(COPIED_OVER(0x4000, "\x90"), UINT64_MAX);
+	ck_assert_uint_eq(COPIED_OVER(0x4f10, "\x0f\xb6\xc9"), 0);
+	ck_assert_uint_eq(COPIED_OVER(0x4f00, "\x0f\xb6\xc9"), UINT64_MAX);
+	ck_assert_uint_eq(COPIED_OVER(0x5008, "\x90"), UINT64_MAX);
+	/* mov $8,%ecx */
+	ck_assert_uint_eq(COPIED_OVER(0x5000, "\xb9\x08\x00\x00\x00"), 0);
+	ck_assert_uint_eq(COPIED_OVER(0x4ff8, "\xb9\x08\x00\x00\x00"), UINT64_MAX);
+}
+END_TEST
+
 /* Two rounds of mov 0x5000,%rcx; cmp %rdx,%rcx; @more; jb back: what is likely in the first. */
 static struct known polled(const char *more, size_t nr_bytes)
 {
@@ -591,4 +732,5 @@ END_TEST
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, seek, cuts, interrupts,
 	       interrupts_of_one_instruction, interrupted_code_goes_on, handlers,
 	       handlers_within_handlers, memory_at, begun, constants, likely, likely_on_stacks, likely_cuts, likely_in_handlers,
-	       likely_stored, likely_refuted, likely_polled, contradictions)
+	       likely_stored, likely_refuted, likely_replaced, likely_later, likely_faults, likely_strings,
+	       likely_polled, contradictions)
