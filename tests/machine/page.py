@@ -154,6 +154,8 @@ def signature_fault(page: Page, kind: Kind) -> str:
     """Why there is no signature with the function that did it, or with the one that the verdict
     names: one that left by a jump is in no stack."""
     functions = [_function(one.split(" ")[0]) for one in page.row("signature").get("functions", [])]
+    if kind.verdict == "machine-check":
+        return f"it interrupted what is not its cause: {functions}" if functions else ""
     if not functions:
         return "no signature"
     if kind.guilty and not {kind.guilty, *kind.verdict.split()} & set(functions):

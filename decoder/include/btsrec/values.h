@@ -390,6 +390,7 @@ enum btsrec_found_kind {
 	BTSREC_FOUND_CALL,	/* a call */
 	BTSREC_FOUND_RUNS,	/* of BTSREC_AROUND: a thread runs from event @n to @last_n */
 	BTSREC_FOUND_INTERRUPTS, /* of BTSREC_LOCKS: whether they were on at the fault of @cpu */
+	BTSREC_FOUND_PREEMPTION, /* likewise preemption; the rest is as of INTERRUPTS */
 };
 
 /** struct btsrec_chain_link - a call of a chain */
@@ -454,6 +455,8 @@ struct btsrec_found {
 	bool was_on;		/* of INTERRUPTS that are off: they were on before @n */
 	uint64_t ip_va;		/* of INTERRUPTS that are off: the instruction; 0: not known */
 	struct btsrec_name ip;	/* if there is @ip_va */
+	uint32_t preempt_count;	/* of PREEMPTION that is off: the kernel's own count */
+	bool at_least;		/* of PREEMPTION that is off: @preempt_count may be more */
 };
 
 /** btsrec_found_fn - receives a value, see above */

@@ -52,17 +52,6 @@ static bool search_end_entered(struct fault_search *search)
 	return search_end(search, FAULT_FOUND);
 }
 
-/* The fault was found: what led there is its neighbour. */
-static bool feed_before(struct fault_search *search, const struct btsrec_event *event)
-{
-	struct fault *fault = &search->fault;
-
-	if (event->kind != BTSREC_EVENT_BRANCH)
-		return search_end(search, FAULT_FOUND);
-	fault->before[fault->nr_before++] = event->branch;
-	return fault->nr_before < FAULT_NR_BEFORE || search_end(search, FAULT_FOUND);
-}
-
 /* Did the hook that froze run with recording on? Then its call is in the history. */
 static bool was_recording(const struct fault_search *search)
 {
@@ -275,6 +264,47 @@ static bool feed_entry(struct fault_search *search, const struct btsrec_event *e
 	return search_found(search, kind, event, branch);
 }
 
+/* Is it outside of interrupts that came and went? */
+static bool is_outside(struct fault_returns *returns, const struct btsrec_record *record,
+		       const struct branch *branch)
+{
+	switch (branch->type) {
+	case BRANCH_EXCEPTION:
+	case BRANCH_NMI:
+	case BRANCH_IRQ:
+	case BRANCH_ENTRY:
+		return !has_returned(returns, record->from);
+	case BRANCH_IRET:
+		if (!code_is_kernel(record->from) || record->to == record->from + IRET_BYTES)
+			break;
+		returned(returns, record->to);
+		return false;
+	default:
+		break;
+	}
+	return !returns->nr;
+}
+
+/*
+ * The fault was found: what led there is its neighbour.  An interrupt that came when the processor
+ * was there, and before it had the fault, has led back there.
+ */
+static bool feed_before(struct fault_search *search, const struct btsrec_event *event,
+			const struct branch *branch)
+{
+	struct fault *fault = &search->fault;
+
+	if (event->kind == BTSREC_EVENT_GAP && search->returns.nr &&
+	    record_is_own_pause(&event->gap))
+		return true;
+	if (event->kind != BTSREC_EVENT_BRANCH)
+		return search_end(search, FAULT_FOUND);
+	if (!is_outside(&search->returns, &event->branch, branch))
+		return true;
+	fault->before[fault->nr_before++] = event->branch;
+	return fault->nr_before < FAULT_NR_BEFORE || search_end(search, FAULT_FOUND);
+}
+
 /* The function's first instruction, or ftrace's call in it, is where its caller leads. */
 static bool is_call(const struct fault_search *search, const struct btsrec_record *record)
 {
@@ -344,7 +374,7 @@ bool fault_feed(struct fault_search *search, const struct btsrec_event *event,
 	if (search->done)
 		return false;
 	if (search->fault.kind)
-		return feed_before(search, event);
+		return feed_before(search, event, branch);
 	search->was_annotation = event->kind != BTSREC_EVENT_BRANCH;
 	switch (event->kind) {
 	case BTSREC_EVENT_BRANCH:

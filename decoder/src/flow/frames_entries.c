@@ -50,10 +50,25 @@ static void divert(struct frames *f, uint64_t from, uint64_t to, uint64_t return
 	frames_enter(f, FRAME_DIVERT, from, to, return_va);
 }
 
+/*
+ * The innermost entry from user addresses, else where the frames of the kernel begin.  The kernel
+ * may have jumped to such an address, and an interrupt have come before the fault.
+ */
+static size_t user_entry(const struct stack *stack)
+{
+	size_t first = frames_kernel_part(stack);
+
+	for (size_t i = stack->nr; i > first; i--)
+		if (frame_is_entry(stack->frames[i - 1].kind) &&
+		    !code_is_kernel(stack->frames[i - 1].from))
+			return i - 1;
+	return first;
+}
+
 void frames_leave_kernel(struct frames *f, uint64_t to)
 {
 	struct stack *stack = f->stacks.current;
-	size_t i = frames_kernel_part(stack);
+	size_t i = user_entry(stack);
 	struct frame entry;
 
 	f->thunk.type = BRANCH_UNKNOWN;

@@ -25,21 +25,21 @@ enum irq_flag_op irq_flag_op(const uint8_t *bytes, size_t nr_bytes)
 
 static void set_on(struct irq_flags *flags)
 {
-	flags->now = (struct irq_flag){ .is = IRQ_FLAG_ON };
+	flags->now = (struct onoff){ .is = ONOFF_ON };
 }
 
 /* What is off stays off since then. */
-static void set_off(struct irq_flags *flags, enum irq_flag_by by, uint64_t n, uint64_t ip)
+static void set_off(struct irq_flags *flags, enum onoff_by by, uint64_t n, uint64_t ip)
 {
-	if (flags->now.is == IRQ_FLAG_OFF)
+	if (flags->now.is == ONOFF_OFF)
 		return;
-	flags->now = (struct irq_flag){ .is = IRQ_FLAG_OFF, .by = by, .n = n, .ip = ip,
-					.was_on = flags->now.is == IRQ_FLAG_ON };
+	flags->now = (struct onoff){ .is = ONOFF_OFF, .by = by, .n = n, .ip = ip,
+					.was_on = flags->now.is == ONOFF_ON };
 }
 
 static void set_unknown(struct irq_flags *flags, uint64_t n)
 {
-	flags->now = (struct irq_flag){ .is = IRQ_FLAG_UNKNOWN };
+	flags->now = (struct onoff){ .is = ONOFF_UNKNOWN };
 	flags->unknown_n = n;
 }
 
@@ -47,7 +47,7 @@ void irq_flags_insn(struct irq_flags *flags, enum irq_flag_op op, uint64_t n, ui
 {
 	switch (op) {
 	case IRQ_FLAG_OP_CLI:
-		set_off(flags, IRQ_FLAG_CLI, n, ip);
+		set_off(flags, ONOFF_CLI, n, ip);
 		break;
 	case IRQ_FLAG_OP_STI:
 		set_on(flags);
@@ -68,12 +68,12 @@ static void enter(struct irq_flags *flags, uint64_t n, uint64_t from)
 		flags->depth--;
 	}
 	flags->saved[flags->depth++] = flags->now;
-	set_off(flags, IRQ_FLAG_ENTRY, n, from);
+	set_off(flags, ONOFF_ENTRY, n, from);
 }
 
 static void leave(struct irq_flags *flags, uint64_t n)
 {
-	if (!flags->depth || flags->saved[flags->depth - 1].is == IRQ_FLAG_UNKNOWN)
+	if (!flags->depth || flags->saved[flags->depth - 1].is == ONOFF_UNKNOWN)
 		set_unknown(flags, n);
 	else
 		flags->now = flags->saved[flags->depth - 1];
@@ -89,7 +89,7 @@ void irq_flags_branch(struct irq_flags *flags, enum branch_type type, uint64_t n
 	}
 	switch (type) {
 	case BRANCH_SYSCALL:
-		set_off(flags, IRQ_FLAG_SYSCALL, n, from);
+		set_off(flags, ONOFF_SYSCALL, n, from);
 		break;
 	case BRANCH_IRQ:
 		set_on(flags);
@@ -137,7 +137,7 @@ void irq_flags_known(struct irq_flags *flags, bool is_on, uint64_t n)
 		return;
 	}
 	/* Something has switched them off unseen. */
-	if (flags->now.is == IRQ_FLAG_ON)
+	if (flags->now.is == ONOFF_ON)
 		irq_flags_cut(flags, n);
-	set_off(flags, IRQ_FLAG_OLDER, flags->unknown_n, 0);
+	set_off(flags, ONOFF_OLDER, flags->unknown_n, 0);
 }

@@ -16,21 +16,7 @@
 #include <stdint.h>
 
 #include "code/branch.h"
-
-/** enum irq_flag_is - what is known */
-enum irq_flag_is {
-	IRQ_FLAG_UNKNOWN,
-	IRQ_FLAG_ON,
-	IRQ_FLAG_OFF,
-};
-
-/** enum irq_flag_by - what switched interrupts off */
-enum irq_flag_by {
-	IRQ_FLAG_CLI,
-	IRQ_FLAG_SYSCALL,	/* the entry of a system call */
-	IRQ_FLAG_ENTRY,		/* that of an interrupt or exception */
-	IRQ_FLAG_OLDER,		/* what is older than all that is known */
-};
+#include "flow/onoff.h"
 
 /** enum irq_flag_op - an instruction that changes the flag */
 enum irq_flag_op {
@@ -38,20 +24,6 @@ enum irq_flag_op {
 	IRQ_FLAG_OP_CLI,
 	IRQ_FLAG_OP_STI,
 	IRQ_FLAG_OP_POPF,
-};
-
-/**
- * struct irq_flag - what is known at one moment
- * @by, @n, @ip: of IRQ_FLAG_OFF: since when, as the number of the event up to which the instruction
- *	ran, or that entered; and where that was.
- * @was_on: they were on right before; else they may have been off for longer.
- */
-struct irq_flag {
-	enum irq_flag_is is;
-	enum irq_flag_by by;
-	uint64_t n;
-	uint64_t ip;
-	bool was_on;
 };
 
 /* Interrupts, exceptions and NMIs in each other; deeper ones are not known when they end. */
@@ -63,8 +35,8 @@ struct irq_flag {
  * @unknown_n: since this event the flag is unknown, if it is, and nothing has changed it since.
  */
 struct irq_flags {
-	struct irq_flag now;
-	struct irq_flag saved[IRQ_FLAG_MAX_DEPTH];
+	struct onoff now;
+	struct onoff saved[IRQ_FLAG_MAX_DEPTH];
 	unsigned int depth;
 	uint64_t unknown_n;
 };

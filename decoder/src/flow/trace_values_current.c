@@ -36,8 +36,8 @@ void trace_values_find_current(struct btsrec *rec, struct trace_values *values)
 		return;
 	current->pid_at = pid.offset_bytes;
 	current->stack_at = at.offset_bytes;
-	current->task_at = trace_values_hot_place(rec, SYMBOL_DUMP_CURRENT_TASK, "current_task");
-	current->top_at = trace_values_hot_place(rec, SYMBOL_DUMP_TOP_OF_STACK, "top_of_stack");
+	current->task_at = symbols_cpu_place(rec, SYMBOL_DUMP_CURRENT_TASK, "current_task");
+	current->top_at = symbols_cpu_place(rec, SYMBOL_DUMP_TOP_OF_STACK, "top_of_stack");
 	if (!current->task_at || !current->top_at ||
 	    !trace_values_bytes(constants, constants->offset + current->task_at, 8, &task) ||
 	    !trace_values_bytes(constants, constants->offset + current->top_at, 8, &top) ||

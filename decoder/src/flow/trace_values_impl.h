@@ -30,15 +30,6 @@ bool trace_values_run(struct trace_values *values, unsigned int nr_passes);
 bool trace_values_bytes(const struct trace_constants *constants, uint64_t va,
 			unsigned int nr_bytes, uint64_t *ret);
 
-/**
- * trace_values_hot_place() - the place in the area of a CPU of a variable
- * @member: of struct pcpu_hot, in which v6.2 to v6.14 have it.
- *
- * Return: 0: not known.
- */
-uint64_t trace_values_hot_place(struct btsrec *rec, enum symbol_dump_place place,
-				const char *member);
-
 /** trace_values_find_read_only() - the bounds; both 0 if it is not protected */
 void trace_values_find_read_only(struct btsrec *rec, struct trace_constants *ret);
 

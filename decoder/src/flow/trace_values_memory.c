@@ -17,22 +17,6 @@ bool trace_values_bytes(const struct trace_constants *constants, uint64_t va, un
 	return code_bytes(constants->code, 0, va, (uint8_t *)ret, nr_bytes, &got_bytes) == CODE_OK;
 }
 
-/* The place in the area of a CPU of a variable, which v6.2 to v6.14 have in struct pcpu_hot. */
-uint64_t trace_values_hot_place(struct btsrec *rec, enum symbol_dump_place place,
-				const char *member)
-{
-	uint64_t at = symbols_place(rec, place), hot = symbols_place(rec, SYMBOL_DUMP_PCPU_HOT);
-	const struct types *types;
-	struct types_field field;
-	const char *why;
-
-	if (at || !hot)
-		return at;
-	types = symbols_types(rec, &why);
-	return types && types_field(types, "pcpu_hot", member, &field) ? hot + field.offset_bytes :
-									 0;
-}
-
 static bool is_read_only(const struct trace_constants *constants, uint64_t address,
 			 unsigned int nr_bytes)
 {
@@ -68,7 +52,7 @@ static bool is_kept(const struct trace_constants *constants, uint64_t at, unsign
 /* IRQ_STACK_SIZE, less the word at its top: irq_init_percpu_irqstack() sets it once. */
 static void find_hardirq_stack(struct btsrec *rec, struct trace_constants *ret)
 {
-	uint64_t at = trace_values_hot_place(rec, SYMBOL_DUMP_HARDIRQ_STACK, "hardirq_stack_ptr");
+	uint64_t at = symbols_cpu_place(rec, SYMBOL_DUMP_HARDIRQ_STACK, "hardirq_stack_ptr");
 
 	if (at && trace_values_bytes(ret, ret->offset + at, 8, &ret->hardirq) &&
 	    code_is_kernel(ret->hardirq) && (ret->hardirq + 8) % PAGE_BYTES == 0)
@@ -84,7 +68,7 @@ void trace_values_find_area(struct btsrec *rec, struct trace_constants *ret)
 	    !trace_values_bytes(ret, table + 8ULL * ret->cpu, 8, &ret->offset))
 		return;
 	ret->offset_at = symbols_place(rec, SYMBOL_DUMP_THIS_CPU_OFF);
-	ret->number_at = trace_values_hot_place(rec, SYMBOL_DUMP_CPU_NUMBER, "cpu_number");
+	ret->number_at = symbols_cpu_place(rec, SYMBOL_DUMP_CPU_NUMBER, "cpu_number");
 	if (!is_kept(ret, ret->offset_at, 8, ret->offset))
 		ret->offset_at = 0;
 	if (!is_kept(ret, ret->number_at, 4, ret->cpu))

@@ -594,6 +594,21 @@ const struct types *symbols_types(struct btsrec *rec, const char **ret_why)
 	return types;
 }
 
+uint64_t symbols_cpu_place(struct btsrec *rec, enum symbol_dump_place place,
+			   const char *member)
+{
+	uint64_t at = symbols_place(rec, place), hot = symbols_place(rec, SYMBOL_DUMP_PCPU_HOT);
+	const struct types *types;
+	struct types_field field;
+	const char *why;
+
+	if (at || !hot)
+		return at;
+	types = symbols_types(rec, &why);
+	return types && types_field(types, "pcpu_hot", member, &field) ? hot + field.offset_bytes :
+									 0;
+}
+
 enum code_text symbols_text(struct btsrec *rec, uint64_t va)
 {
 	struct symbol_dump *dump = dump_get(rec);

@@ -198,7 +198,8 @@ enum symbol_dump_place {
 	SYMBOL_DUMP_CURRENT_TASK,
 	SYMBOL_DUMP_TOP_OF_STACK,
 	SYMBOL_DUMP_HARDIRQ_STACK,
-	SYMBOL_DUMP_PCPU_HOT,		/* to v6.14; has the four before it */
+	SYMBOL_DUMP_PREEMPT_COUNT,
+	SYMBOL_DUMP_PCPU_HOT,		/* v6.2 to v6.14; has the five before it */
 	SYMBOL_DUMP_SCHED_TEXT,
 	SYMBOL_DUMP_SCHED_TEXT_END,
 	SYMBOL_DUMP_SOFTIRQ_TEXT,
@@ -216,6 +217,15 @@ enum symbol_dump_place {
 
 /** symbols_place() - where data of the kernel is, by the dump's own names; 0: not known */
 uint64_t symbols_place(struct btsrec *rec, enum symbol_dump_place place);
+
+/**
+ * symbols_cpu_place() - the place in the area of a CPU of a variable
+ * @member: of struct pcpu_hot, in which v6.2 to v6.14 have it.
+ *
+ * Return: 0: not known.
+ */
+uint64_t symbols_cpu_place(struct btsrec *rec, enum symbol_dump_place place,
+			   const char *member);
 
 /** symbols_kread() - the memory of the kernel in the dump; NULL: out of memory, or not located */
 const struct kread *symbols_kread(struct btsrec *rec);

@@ -138,6 +138,7 @@ static void kernel_places(struct symbol_dump *dump, const struct symbol_list *li
 		[SYMBOL_DUMP_CURRENT_TASK] = "current_task",
 		[SYMBOL_DUMP_TOP_OF_STACK] = "cpu_current_top_of_stack",
 		[SYMBOL_DUMP_HARDIRQ_STACK] = "hardirq_stack_ptr",
+		[SYMBOL_DUMP_PREEMPT_COUNT] = "__preempt_count",
 		[SYMBOL_DUMP_PCPU_HOT] = "pcpu_hot",
 		[SYMBOL_DUMP_JUMP_TABLE] = "__start___jump_table",
 		[SYMBOL_DUMP_JUMP_TABLE_END] = "__stop___jump_table",

@@ -7,7 +7,6 @@
 
 #include "base/counter_map.h"
 #include "base/options.h"
-#include "flow/trace_irqs.h"
 #include "flow/trace_values.h"
 #include "recorder/cpus.h"
 #include "recorder/locate.h"
@@ -226,8 +225,8 @@ static enum btsrec_status search_cpu(void *arg, unsigned int cpu)
 	if (!status)
 		status = call_list_read(&all->lists[cpu], searcher->rec, cpu, &fns);
 	event_filter_fini(&searcher->event_filter);
-	if (!status && all->irqs)
-		status = trace_irqs(searcher->rec, cpu, &all->lists[cpu].fault, &all->irqs[cpu]);
+	if (!status && all->onoff)
+		status = trace_onoff(searcher->rec, cpu, &all->lists[cpu].fault, &all->onoff[cpu]);
 	return searcher->nomem ? search_nomem(searcher->rec) : status;
 }
 
@@ -413,8 +412,8 @@ static enum btsrec_status search_init(struct search *view, struct btsrec *rec,
 	view->nr_lists = btsrec_nr_cpu_ids(rec);
 	view->lists = calloc(view->nr_lists + 1, sizeof(*view->lists));
 	if (opts->question == BTSREC_LOCKS)
-		view->irqs = calloc(view->nr_lists + 1, sizeof(*view->irqs));
-	if (!view->lists || (opts->question == BTSREC_LOCKS && !view->irqs))
+		view->onoff = calloc(view->nr_lists + 1, sizeof(*view->onoff));
+	if (!view->lists || (opts->question == BTSREC_LOCKS && !view->onoff))
 		return search_nomem(rec);
 	return BTSREC_OK;
 }
@@ -424,7 +423,7 @@ static void search_fini(struct search *view)
 	for (unsigned int cpu = 0; view->lists && cpu < view->nr_lists; cpu++)
 		call_list_fini(&view->lists[cpu]);
 	free(view->lists);
-	free(view->irqs);
+	free(view->onoff);
 	free(view->lines);
 	free(view);
 }

@@ -7,7 +7,7 @@
 #define BTSREC_VIEW_SEARCH_H
 
 #include "flow/event_filter.h"
-#include "flow/irq_flag.h"
+#include "flow/trace_onoff.h"
 #include "render/render.h"
 #include "tally/call_list.h"
 
@@ -54,7 +54,8 @@ struct search_line {
  * @targets: of the operands of @opts; not @has_targets: all functions are meant.
  * @events: what of the filter is asked of an event; @places: the rest, asked of a function.
  * @lists: by CPU, @nr_lists of them; of those that were not read all zero.
- * @irqs: of BTSREC_LOCKS: likewise, whether interrupts were on at the fault or the end; else NULL.
+ * @onoff: of BTSREC_LOCKS: likewise, whether interrupts and preemption were on at the fault or the
+ *	end; else NULL.
  * @lines: calls that are wanted, the oldest first; @nr_lines of them.
  * @fn: gets values, with @arg, and nothing is printed; else NULL.
  */
@@ -67,7 +68,7 @@ struct search {
 	struct filter places;
 	struct clock clock;
 	struct call_list *lists;
-	struct irq_flag *irqs;
+	struct trace_onoff *onoff;
 	unsigned int nr_lists;
 	struct search_line *lines;
 	size_t nr_lines;
@@ -180,11 +181,12 @@ void search_put_begin(struct search *view, size_t nr_lines);
 void search_put(struct search *view, const struct search_line *line, struct btsrec_found *value);
 
 /**
- * search_put_interrupts() - whether they are on: of @line only times and events are valid
+ * search_put_onoff() - whether they are on: of @line only times and events are valid
+ * @kind: BTSREC_FOUND_INTERRUPTS or BTSREC_FOUND_PREEMPTION.
  * @value: has the rest.
  */
-void search_put_interrupts(struct search *view, const struct search_line *line,
-			   struct btsrec_found *value);
+void search_put_onoff(struct search *view, enum btsrec_found_kind kind,
+		      const struct search_line *line, struct btsrec_found *value);
 
 /** search_put_stay() - a thread runs: of @line only times and events are valid */
 void search_put_stay(struct search *view, const struct search_line *line);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which locks are held or waited for at the end, and since when interrupts are off.  Calls of one
- * family of locks are paired without their arguments: where that leaves a choice, it is said.
+ * Which locks are held or waited for at the end, and since when interrupts and preemption are off.
+ * Calls of one family of locks are paired without their arguments: where that leaves a choice, it
+ * is said.
  *
  *   CPU         N        FROM_FREEZE_MS THREAD           LOCK
  *     1     43601      -10.756..-10.601 99/99 "init"     held: mutex, mutex_lock < probe+0x1f
@@ -350,21 +351,22 @@ static bool has_cpu(enum lock_why why)
 	return why == LOCK_UNSEEN || why == LOCK_MOVED;
 }
 
-static const char *by_str(enum irq_flag_by by)
+static const char *by_str(enum onoff_by by)
 {
 	static const char *const names[] = {
-		[IRQ_FLAG_CLI] = "cli",
-		[IRQ_FLAG_SYSCALL] = "syscall",
-		[IRQ_FLAG_ENTRY] = "entry",
-		[IRQ_FLAG_OLDER] = "older",
+		[ONOFF_CLI] = "cli",
+		[ONOFF_SYSCALL] = "syscall",
+		[ONOFF_ENTRY] = "entry",
+		[ONOFF_COUNT] = "count",
+		[ONOFF_OLDER] = "older",
 	};
 
 	return names[by];
 }
 
-static const char *flag_str(enum irq_flag_is is)
+static const char *onoff_str(enum onoff_is is)
 {
-	return is == IRQ_FLAG_OFF ? "off" : is == IRQ_FLAG_ON ? "on" : "unknown";
+	return is == ONOFF_OFF ? "off" : is == ONOFF_ON ? "on" : "unknown";
 }
 
 /* --- Text ------------------------------------------------------------------- */
@@ -448,36 +450,51 @@ static uint64_t caller_at(const struct call_list *list, uint64_t n)
 	return from;
 }
 
-static void text_irq(struct search *view, unsigned int cpu)
+static const struct onoff *onoff_of(const struct search *view, enum btsrec_found_kind kind,
+				    unsigned int cpu)
 {
-	const struct irq_flag *flag = &view->irqs[cpu];
+	const struct trace_onoff *onoff = &view->onoff[cpu];
+
+	return kind == BTSREC_FOUND_INTERRUPTS ? &onoff->interrupts : &onoff->preemption;
+}
+
+/* An instruction may be in a function that takes a lock: its caller; 0: not known. */
+static uint64_t onoff_from(const struct search *view, unsigned int cpu, const struct onoff *onoff)
+{
+	return onoff->by == ONOFF_CLI || onoff->by == ONOFF_COUNT ?
+		       caller_at(&view->lists[cpu], onoff->n) : 0;
+}
+
+static void text_off(struct search *view, enum btsrec_found_kind kind, unsigned int cpu)
+{
+	const struct onoff *onoff = onoff_of(view, kind, cpu);
 	struct out *out = &view->renderer.out;
 	struct listed_call call;
-	struct search_line line = line_at(view, cpu, &call, flag->n);
-	uint64_t caller = caller_at(&view->lists[cpu], flag->n);
+	struct search_line line = line_at(view, cpu, &call, onoff->n);
+	uint64_t caller = onoff_from(view, cpu, onoff);
 
 	search_text_head(view, &line, false);
-	out_literal(out, "interrupts off: ");
-	out_str(out, flag->by == IRQ_FLAG_OLDER ? "at least since then" : by_str(flag->by));
-	if (flag->ip) {
+	out_str(out, kind == BTSREC_FOUND_INTERRUPTS ? "interrupts off: " : "preemption off: ");
+	out_str(out, onoff->by == ONOFF_OLDER ? "at least since then" : by_str(onoff->by));
+	if (onoff->ip) {
 		out_literal(out, " at ");
-		search_text_function(view, flag->ip);
+		search_text_function(view, onoff->ip);
 	}
-	if (flag->by == IRQ_FLAG_CLI && caller) {
+	if (caller) {
 		out_literal(out, " < ");
 		search_text_function(view, caller);
 	}
-	if (!flag->was_on && flag->by != IRQ_FLAG_OLDER)
+	if (!onoff->was_on && onoff->by != ONOFF_OLDER)
 		out_literal(out, ", if not before");
 	out_char(out, '\n');
 }
 
-static size_t nr_flags(const struct search *view, enum irq_flag_is is)
+static size_t nr_cpus(const struct search *view, enum btsrec_found_kind kind, enum onoff_is is)
 {
 	size_t nr = 0;
 
 	for (unsigned int cpu = 0; cpu < view->nr_lists; cpu++)
-		nr += view->lists[cpu].nr_stays && view->irqs[cpu].is == is;
+		nr += view->lists[cpu].nr_stays && onoff_of(view, kind, cpu)->is == is;
 	return nr;
 }
 
@@ -485,6 +502,16 @@ static void text_count(struct out *out, const char *what, size_t nr)
 {
 	out_str(out, what);
 	out_dec(out, nr, 0);
+}
+
+static void text_onoff(struct search *view, const char *off, enum btsrec_found_kind kind)
+{
+	struct out *out = &view->renderer.out;
+
+	text_count(out, off, nr_cpus(view, kind, ONOFF_OFF));
+	text_count(out, ", on: ", nr_cpus(view, kind, ONOFF_ON));
+	text_count(out, ", not known: ", nr_cpus(view, kind, ONOFF_UNKNOWN));
+	out_char(out, '\n');
 }
 
 static void text_begin(struct search *view, const struct locks *locks)
@@ -499,11 +526,10 @@ static void text_begin(struct search *view, const struct locks *locks)
 	text_count(out, ", not known: ", nr[LOCK_TAKEN] + nr[LOCK_TRIED]);
 	text_count(out, "; taken before the histories and released: ", locks->nr_older);
 	out_char(out, '\n');
-	text_count(out, "# CPUs with interrupts off: ", nr_flags(view, IRQ_FLAG_OFF));
-	text_count(out, ", on: ", nr_flags(view, IRQ_FLAG_ON));
-	text_count(out, ", not known: ", nr_flags(view, IRQ_FLAG_UNKNOWN));
-	out_char(out, '\n');
-	if (locks->nr || nr_flags(view, IRQ_FLAG_OFF))
+	text_onoff(view, "# CPUs with interrupts off: ", BTSREC_FOUND_INTERRUPTS);
+	text_onoff(view, "# CPUs with preemption off: ", BTSREC_FOUND_PREEMPTION);
+	if (locks->nr || nr_cpus(view, BTSREC_FOUND_INTERRUPTS, ONOFF_OFF) ||
+	    nr_cpus(view, BTSREC_FOUND_PREEMPTION, ONOFF_OFF))
 		search_text_columns(view, "LOCK");
 }
 
@@ -541,27 +567,29 @@ static void put_entry(struct search *view, const struct lock_entry *entry)
 	search_put(view, entry->line, &value);
 }
 
-static void put_irq(struct search *view, unsigned int cpu)
+static void put_onoff(struct search *view, enum btsrec_found_kind kind, unsigned int cpu)
 {
 	const struct call_list *list = &view->lists[cpu];
-	const struct irq_flag *flag = &view->irqs[cpu];
-	bool is_off = flag->is == IRQ_FLAG_OFF;
+	const struct onoff *onoff = onoff_of(view, kind, cpu);
+	bool is_off = onoff->is == ONOFF_OFF;
 	struct listed_call call;
-	struct search_line line = line_at(view, cpu, &call, is_off ? flag->n : list->end_n - 1);
-	struct btsrec_found value = { .state = flag_str(flag->is) };
+	struct search_line line = line_at(view, cpu, &call, is_off ? onoff->n : list->end_n - 1);
+	struct btsrec_found value = { .state = onoff_str(onoff->is) };
 
 	if (is_off) {
-		value.how = by_str(flag->by);
-		value.was_on = flag->was_on;
-		value.ip_va = flag->ip;
-		value.from_va = flag->by == IRQ_FLAG_CLI ? caller_at(list, flag->n) : 0;
+		value.how = by_str(onoff->by);
+		value.was_on = onoff->was_on;
+		value.ip_va = onoff->ip;
+		value.from_va = onoff_from(view, cpu, onoff);
+		value.preempt_count = onoff->count;
+		value.at_least = onoff->at_least;
 	}
-	search_put_interrupts(view, &line, &value);
+	search_put_onoff(view, kind, &line, &value);
 }
 
 /* --- The view ----------------------------------------------------------------- */
 
-static void show_irqs(struct search *view)
+static void show_onoff(struct search *view, enum btsrec_found_kind kind)
 {
 	bool is_text = search_is_text(view);
 
@@ -569,9 +597,9 @@ static void show_irqs(struct search *view)
 		if (!view->lists[cpu].nr_stays)
 			continue;
 		if (!is_text)
-			put_irq(view, cpu);
-		else if (view->irqs[cpu].is == IRQ_FLAG_OFF)
-			text_irq(view, cpu);
+			put_onoff(view, kind, cpu);
+		else if (onoff_of(view, kind, cpu)->is == ONOFF_OFF)
+			text_off(view, kind, cpu);
 	}
 }
 
@@ -590,7 +618,8 @@ static void show(struct search *view, const struct locks *locks)
 		else
 			put_entry(view, &locks->entries[i]);
 	}
-	show_irqs(view);
+	show_onoff(view, BTSREC_FOUND_INTERRUPTS);
+	show_onoff(view, BTSREC_FOUND_PREEMPTION);
 	if (is_text)
 		text_end(view, locks);
 }

@@ -64,6 +64,7 @@ static void json_head(struct search *view, const struct btsrec_found *value)
 		[BTSREC_FOUND_CALL] = "found",
 		[BTSREC_FOUND_RUNS] = "runs",
 		[BTSREC_FOUND_INTERRUPTS] = "interrupts",
+		[BTSREC_FOUND_PREEMPTION] = "preemption",
 	};
 	struct out *out = &view->renderer.out;
 
@@ -136,7 +137,7 @@ static void json_lock(struct search *view, const struct btsrec_found *value)
 	json_bool(out, "caller_returned", value->caller_returned);
 }
 
-static void json_interrupts(struct search *view, const struct btsrec_found *value)
+static void json_onoff(struct search *view, const struct btsrec_found *value)
 {
 	struct renderer *r = &view->renderer;
 	struct out *out = &r->out;
@@ -145,6 +146,10 @@ static void json_interrupts(struct search *view, const struct btsrec_found *valu
 	if (value->how) {
 		json_word(out, "by", value->how);
 		json_bool(out, "was_on", value->was_on);
+		if (value->kind == BTSREC_FOUND_PREEMPTION) {
+			json_number(out, "count", value->preempt_count);
+			json_bool(out, "at_least", value->at_least);
+		}
 	}
 	if (value->ip_va) {
 		json_address(out, "ip", value->ip_va);
@@ -215,14 +220,19 @@ static void json_answer(struct search *view, const struct btsrec_found *value)
 	}
 }
 
+static bool is_onoff(enum btsrec_found_kind kind)
+{
+	return kind == BTSREC_FOUND_INTERRUPTS || kind == BTSREC_FOUND_PREEMPTION;
+}
+
 static void json_found(struct search *view, const struct btsrec_found *value)
 {
 	json_head(view, value);
 	if (value->kind == BTSREC_FOUND_CALL) {
 		json_call(view, value);
 		json_answer(view, value);
-	} else if (value->kind == BTSREC_FOUND_INTERRUPTS) {
-		json_interrupts(view, value);
+	} else if (is_onoff(value->kind)) {
+		json_onoff(view, value);
 	}
 	out_literal(&view->renderer.out, "}\n");
 }
@@ -293,11 +303,11 @@ void search_put_stay(struct search *view, const struct search_line *line)
 		json_found(view, &value);
 }
 
-void search_put_interrupts(struct search *view, const struct search_line *line,
-			   struct btsrec_found *value)
+void search_put_onoff(struct search *view, enum btsrec_found_kind kind,
+		      const struct search_line *line, struct btsrec_found *value)
 {
 	set_head(view, line, value);
-	value->kind = BTSREC_FOUND_INTERRUPTS;
+	value->kind = kind;
 	if (view->fn)
 		hand_out_call(view, value);
 	else

@@ -30,8 +30,7 @@ WANTED_PERCENT = 95
 CHECKS = ("reason", "function", "path", "thread", "signature")
 
 # These are about the recorder, not about the page, or change the kernel's code.
-LEFT_OUT = ("annotating", "pausing", "arming", "held", "rearmed", "cpu-offline", "warn-uart",
-            "printed-bug", "machine-check")
+LEFT_OUT = ("annotating", "pausing", "arming", "held", "rearmed", "warn-uart", "printed-bug")
 # Since v6.12 only a debugger writes to the code of init, if Debian configures it so.
 WRITES_CODE = "proc_mem.force_override=always"
 KINDS = {name: kind for name, kind in crashes.KINDS.items() if name not in LEFT_OUT}

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two CPUs deadlock over two spinlocks: who holds which, who waits, and since when.
 
+The preempt count of a CPU that was stopped in an NMI is in its memory, too.
+
 The kind "deadlock" of btscrash: deadlock_ab takes A and waits for B, deadlock_ba takes B with
 interrupts off and waits for A.
 """
 
 import json
+import re
 
 import dump
 from errors import Failure
 
 SUMMARY = "a deadlock of two CPUs: who holds which lock, and who waits for it"
+
+# include/linux/preempt.h; the first bit means something else on x86.
+NEED_RESCHED = 1 << 31
+NMI_MASK = 0xf << 20
+IN_NMI = (1 << 20) + (1 << 16)
 
 SCRIPT = "echo deadlock >/sys/module/btscrash/parameters/crash\n"
 
@@ -39,6 +47,29 @@ def _are(rows, state: str) -> set:
             row["sure"] == "certain" and "from_sym" in row}
 
 
+def _counts(context, path) -> dict[int, int]:
+    """By CPU, what the dump has of those that are in an NMI, less what NMIs add."""
+    text = dump.crash(context, path, "p __preempt_count:a", extension=False)
+    counts = {int(cpu): int(count) & ~NEED_RESCHED
+              for cpu, count in re.findall(r"per_cpu\(__preempt_count, (\d+)\) = (-?\d+)", text)}
+    return {cpu: count - IN_NMI for cpu, count in counts.items() if count & NMI_MASK}
+
+
+def _check_preemption(context, path, rows):
+    """Both have it off since they took a lock; the CPU that was stopped has the same count."""
+    off = {row["cpu"]: row for row in rows
+           if row["kind"] == "preemption" and row["state"] == "off"}
+    took = {row["from_sym"].split("+")[0] for row in off.values() if "from_sym" in row}
+    if not took >= {"deadlock_ab", "deadlock_ba"}:
+        raise Failure(f"preemption is off: {off}")
+    stopped = _counts(context, path)
+    equal = [cpu for cpu, count in stopped.items()
+             if cpu in off and off[cpu]["count"] == count and not off[cpu]["at_least"]]
+    context.say(f"preempt counts {off}, in memory {stopped}")
+    if not equal:
+        raise Failure("no CPU has the count that is in its memory")
+
+
 def run(context):
     path = _dump(context)
     rows = [json.loads(line) for line in
@@ -51,6 +82,7 @@ def run(context):
     if "deadlock_ba" not in [row["from_sym"].split("+")[0] for row in off
                              if row["by"] == "cli" and "from_sym" in row]:
         raise Failure(f"interrupts are off: {off}")
+    _check_preemption(context, path, rows)
     locks = [line for line in dump.btsrec(context, "summary", path).splitlines()
              if line.startswith("locks:")]
     if len(locks) != 2 or not all("deadlock: " in line and "has not released it" in line

@@ -117,6 +117,27 @@ START_TEST(what_led_to_the_fault_is_kept)
 }
 END_TEST
 
+/* An interrupt may come where the fault is, and right before it; one in it, too. */
+START_TEST(an_interrupt_at_the_fault_did_not_lead_there)
+{
+	begin(BTSREC_REASON_OOPS, RECORDING);
+	feed(BRANCH_EXCEPTION, 14);
+	feed_as(BRANCH_IRET, -1, KERNEL, FAULTING);
+	feed_jump();
+	feed_as(BRANCH_IRET, -1, KERNEL, KERNEL + 8);
+	feed_gap(BTSREC_GAP_PAUSED, BTSREC_REASON_NMI);
+	feed_as(BRANCH_NMI, 2, KERNEL + 8, HANDLER);
+	feed_as(BRANCH_IRET, -1, KERNEL, KERNEL + 2);
+	feed_as(BRANCH_IRQ, 236, FAULTING, HANDLER);
+	ck_assert(more);
+	ck_assert_uint_eq(search.fault.nr_before, 0);
+	feed_as(BRANCH_JUMP, -1, KERNEL, FAULTING);
+	feed_as(BRANCH_IRQ, 236, KERNEL, HANDLER);
+	ck_assert_uint_eq(search.fault.nr_before, 2);
+	ck_assert_uint_eq(search.fault.before[0].to, FAULTING);
+}
+END_TEST
+
 START_TEST(what_came_and_went_is_skipped)
 {
 	begin(BTSREC_REASON_OOPS, RECORDING);
@@ -497,6 +518,7 @@ START_TEST(where_it_is_printed)
 END_TEST
 
 BTSREC_CK_MAIN("fault", an_oops_is_its_exception, what_led_to_the_fault_is_kept,
+	an_interrupt_at_the_fault_did_not_lead_there,
 	what_came_and_went_is_skipped,
 	an_iret_behind_itself_is_no_return, a_breakpoint_on_the_way_is_skipped,
 	a_breakpoint_alone,

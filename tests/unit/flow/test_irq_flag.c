@@ -5,9 +5,9 @@
 #define KERNEL	0xffffffff81000000ULL
 #define USER	0x400000ULL
 
-static void check_off(const struct irq_flags *flags, enum irq_flag_by by, uint64_t n, bool was_on)
+static void check_off(const struct irq_flags *flags, enum onoff_by by, uint64_t n, bool was_on)
 {
-	ck_assert_int_eq(flags->now.is, IRQ_FLAG_OFF);
+	ck_assert_int_eq(flags->now.is, ONOFF_OFF);
 	ck_assert_int_eq(flags->now.by, by);
 	ck_assert_uint_eq(flags->now.n, n);
 	ck_assert(flags->now.was_on == was_on);
@@ -31,16 +31,16 @@ START_TEST(instructions)
 	struct irq_flags flags = { 0 };
 
 	irq_flags_insn(&flags, IRQ_FLAG_OP_CLI, 3, KERNEL);
-	check_off(&flags, IRQ_FLAG_CLI, 3, false);
+	check_off(&flags, ONOFF_CLI, 3, false);
 	irq_flags_insn(&flags, IRQ_FLAG_OP_STI, 4, KERNEL);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_ON);
+	ck_assert_int_eq(flags.now.is, ONOFF_ON);
 	irq_flags_insn(&flags, IRQ_FLAG_OP_CLI, 5, KERNEL + 8);
 	irq_flags_insn(&flags, IRQ_FLAG_OP_CLI, 6, KERNEL);
 	irq_flags_insn(&flags, IRQ_FLAG_NO_OP, 7, KERNEL);
-	check_off(&flags, IRQ_FLAG_CLI, 5, true);
+	check_off(&flags, ONOFF_CLI, 5, true);
 	ck_assert_uint_eq(flags.now.ip, KERNEL + 8);
 	irq_flags_insn(&flags, IRQ_FLAG_OP_POPF, 8, KERNEL);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_UNKNOWN);
+	ck_assert_int_eq(flags.now.is, ONOFF_UNKNOWN);
 }
 END_TEST
 
@@ -50,16 +50,16 @@ START_TEST(interrupts)
 	struct irq_flags flags = { 0 };
 
 	irq_flags_branch(&flags, BRANCH_IRQ, 1, KERNEL, KERNEL + 64);
-	check_off(&flags, IRQ_FLAG_ENTRY, 1, true);
+	check_off(&flags, ONOFF_ENTRY, 1, true);
 	irq_flags_branch(&flags, BRANCH_NMI, 2, KERNEL, KERNEL + 64);
-	check_off(&flags, IRQ_FLAG_ENTRY, 1, true);
+	check_off(&flags, ONOFF_ENTRY, 1, true);
 	irq_flags_branch(&flags, BRANCH_IRET, 3, KERNEL, KERNEL);
-	check_off(&flags, IRQ_FLAG_ENTRY, 1, true);
+	check_off(&flags, ONOFF_ENTRY, 1, true);
 	irq_flags_branch(&flags, BRANCH_IRET, 4, KERNEL, KERNEL);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_ON);
+	ck_assert_int_eq(flags.now.is, ONOFF_ON);
 	/* What entered is not in the history. */
 	irq_flags_branch(&flags, BRANCH_IRET, 5, KERNEL, KERNEL);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_UNKNOWN);
+	ck_assert_int_eq(flags.now.is, ONOFF_UNKNOWN);
 }
 END_TEST
 
@@ -70,9 +70,9 @@ START_TEST(iret_to_self)
 
 	irq_flags_branch(&flags, BRANCH_IRQ, 1, KERNEL, KERNEL + 64);
 	irq_flags_branch(&flags, BRANCH_IRET, 2, KERNEL + 80, KERNEL + 82);
-	check_off(&flags, IRQ_FLAG_ENTRY, 1, true);
+	check_off(&flags, ONOFF_ENTRY, 1, true);
 	irq_flags_branch(&flags, BRANCH_IRET, 3, KERNEL + 90, KERNEL);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_ON);
+	ck_assert_int_eq(flags.now.is, ONOFF_ON);
 }
 END_TEST
 
@@ -81,14 +81,14 @@ START_TEST(exceptions)
 	struct irq_flags flags = { 0 };
 
 	irq_flags_branch(&flags, BRANCH_EXCEPTION, 1, KERNEL, KERNEL + 64);
-	check_off(&flags, IRQ_FLAG_ENTRY, 1, false);
+	check_off(&flags, ONOFF_ENTRY, 1, false);
 	irq_flags_branch(&flags, BRANCH_IRET, 2, KERNEL, KERNEL);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_UNKNOWN);
+	ck_assert_int_eq(flags.now.is, ONOFF_UNKNOWN);
 	irq_flags_insn(&flags, IRQ_FLAG_OP_CLI, 3, KERNEL);
 	irq_flags_branch(&flags, BRANCH_EXCEPTION, 4, KERNEL, KERNEL + 64);
 	irq_flags_insn(&flags, IRQ_FLAG_OP_STI, 5, KERNEL);
 	irq_flags_branch(&flags, BRANCH_IRET, 6, KERNEL, KERNEL);
-	check_off(&flags, IRQ_FLAG_CLI, 3, false);
+	check_off(&flags, ONOFF_CLI, 3, false);
 }
 END_TEST
 
@@ -97,13 +97,13 @@ START_TEST(user_code)
 	struct irq_flags flags = { 0 };
 
 	irq_flags_branch(&flags, BRANCH_SYSCALL, 1, USER, KERNEL);
-	check_off(&flags, IRQ_FLAG_SYSCALL, 1, true);
+	check_off(&flags, ONOFF_SYSCALL, 1, true);
 	irq_flags_branch(&flags, BRANCH_SYSRET, 2, KERNEL, USER);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_ON);
+	ck_assert_int_eq(flags.now.is, ONOFF_ON);
 	irq_flags_branch(&flags, BRANCH_EXCEPTION, 3, USER, KERNEL);
-	check_off(&flags, IRQ_FLAG_ENTRY, 3, true);
+	check_off(&flags, ONOFF_ENTRY, 3, true);
 	irq_flags_branch(&flags, BRANCH_IRET, 4, KERNEL, USER);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_ON);
+	ck_assert_int_eq(flags.now.is, ONOFF_ON);
 }
 END_TEST
 
@@ -114,14 +114,14 @@ START_TEST(other_threads_and_gaps)
 
 	irq_flags_branch(&flags, BRANCH_IRQ, 1, KERNEL, KERNEL + 64);
 	irq_flags_switch(&flags);
-	check_off(&flags, IRQ_FLAG_ENTRY, 1, true);
+	check_off(&flags, ONOFF_ENTRY, 1, true);
 	irq_flags_branch(&flags, BRANCH_IRET, 2, KERNEL, KERNEL);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_UNKNOWN);
+	ck_assert_int_eq(flags.now.is, ONOFF_UNKNOWN);
 	irq_flags_insn(&flags, IRQ_FLAG_OP_STI, 3, KERNEL);
 	irq_flags_cut(&flags, 4);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_UNKNOWN);
+	ck_assert_int_eq(flags.now.is, ONOFF_UNKNOWN);
 	irq_flags_branch(&flags, BRANCH_UNKNOWN, 5, KERNEL, KERNEL);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_UNKNOWN);
+	ck_assert_int_eq(flags.now.is, ONOFF_UNKNOWN);
 }
 END_TEST
 
@@ -134,9 +134,9 @@ START_TEST(more_than_there_is_room_for)
 		irq_flags_branch(&flags, BRANCH_NMI, 2, KERNEL, KERNEL);
 	for (unsigned int i = 0; i < IRQ_FLAG_MAX_DEPTH; i++)
 		irq_flags_branch(&flags, BRANCH_IRET, 3, KERNEL, KERNEL);
-	check_off(&flags, IRQ_FLAG_ENTRY, 1, true);
+	check_off(&flags, ONOFF_ENTRY, 1, true);
 	irq_flags_branch(&flags, BRANCH_IRET, 4, KERNEL, KERNEL);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_UNKNOWN);
+	ck_assert_int_eq(flags.now.is, ONOFF_UNKNOWN);
 }
 END_TEST
 
@@ -146,15 +146,15 @@ START_TEST(registers)
 
 	irq_flags_cut(&flags, 3);
 	irq_flags_known(&flags, false, 9);
-	check_off(&flags, IRQ_FLAG_OLDER, 3, false);
+	check_off(&flags, ONOFF_OLDER, 3, false);
 	irq_flags_known(&flags, true, 9);
-	ck_assert_int_eq(flags.now.is, IRQ_FLAG_ON);
+	ck_assert_int_eq(flags.now.is, ONOFF_ON);
 	irq_flags_known(&flags, false, 10);
-	check_off(&flags, IRQ_FLAG_OLDER, 10, false);
+	check_off(&flags, ONOFF_OLDER, 10, false);
 	irq_flags_insn(&flags, IRQ_FLAG_OP_STI, 11, KERNEL);
 	irq_flags_insn(&flags, IRQ_FLAG_OP_CLI, 12, KERNEL);
 	irq_flags_known(&flags, false, 13);
-	check_off(&flags, IRQ_FLAG_CLI, 12, true);
+	check_off(&flags, ONOFF_CLI, 12, true);
 }
 END_TEST
 
