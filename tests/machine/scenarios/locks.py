@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two CPUs deadlock over two spinlocks: who holds which, who waits, and since when.
 
-The preempt count of a CPU that was stopped in an NMI is in its memory, too.
+The preempt count of the CPU that was stopped is in its memory, too.
 
 The kind "deadlock" of btscrash: deadlock_ab takes A and waits for B, deadlock_ba takes B with
 interrupts off and waits for A.
@@ -15,10 +15,12 @@ from errors import Failure
 
 SUMMARY = "a deadlock of two CPUs: who holds which lock, and who waits for it"
 
-# include/linux/preempt.h; the first bit means something else on x86.
+# include/linux/preempt.h; the highest bit says on x86 that nobody else is to run.
 NEED_RESCHED = 1 << 31
 NMI_MASK = 0xf << 20
-IN_NMI = (1 << 20) + (1 << 16)
+IN_INTERRUPT = 1 << 16
+IN_NMI = (1 << 20) + IN_INTERRUPT
+COUNT = re.compile(r"per_cpu\(__preempt_count, (\d+)\) = \$\d+ = (-?\d+)")
 
 SCRIPT = "echo deadlock >/sys/module/btscrash/parameters/crash\n"
 
@@ -48,11 +50,11 @@ def _are(rows, state: str) -> set:
 
 
 def _counts(context, path) -> dict[int, int]:
-    """By CPU, what the dump has of those that are in an NMI, less what NMIs add."""
+    """By CPU, what its memory has, less what the NMI or interrupt adds that has stopped it."""
     text = dump.crash(context, path, "p __preempt_count:a", extension=False)
-    counts = {int(cpu): int(count) & ~NEED_RESCHED
-              for cpu, count in re.findall(r"per_cpu\(__preempt_count, (\d+)\) = (-?\d+)", text)}
-    return {cpu: count - IN_NMI for cpu, count in counts.items() if count & NMI_MASK}
+    counts = {int(cpu): int(count) & (NEED_RESCHED - 1) for cpu, count in COUNT.findall(text)}
+    return {cpu: count - (IN_NMI if count & NMI_MASK else IN_INTERRUPT)
+            for cpu, count in counts.items()}
 
 
 def _check_preemption(context, path, rows):
@@ -65,9 +67,10 @@ def _check_preemption(context, path, rows):
     stopped = _counts(context, path)
     equal = [cpu for cpu, count in stopped.items()
              if cpu in off and off[cpu]["count"] == count and not off[cpu]["at_least"]]
-    context.say(f"preempt counts {off}, in memory {stopped}")
+    counted = {cpu: row["count"] for cpu, row in off.items()}
     if not equal:
-        raise Failure("no CPU has the count that is in its memory")
+        raise Failure(f"the preempt counts are {counted}, in memory {stopped}")
+    context.say(f"the preempt counts are {counted}, in memory {stopped}")
 
 
 def run(context):
