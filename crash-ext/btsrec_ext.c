@@ -158,7 +158,7 @@ static void run(const struct command *command, const struct command_options *opt
 	}
 	image_crash_init(&crash, interrupted);
 	if (!open_dump(rec, &crash, options))
-		command->run(rec, options);
+		command_run(command, rec, options);
 	btsrec_free(rec);
 }
 

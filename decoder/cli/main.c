@@ -162,7 +162,7 @@ static enum command_exit run_session(const struct command *command,
 		terminal_begin(options);
 	status = cli_open(rec, options);
 	if (!status)
-		status = command->run(rec, options);
+		status = command_run(command, rec, options);
 	btsrec_free(rec);
 	return printed(status);
 }

@@ -283,6 +283,14 @@ enum command_exit command_not_here(const struct command *command);
 /** command_print() - to front_sink; one line or less, 1,023 bytes at most */
 void command_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/**
+ * command_run() - run @command, and say if its filter let nothing through
+ *
+ * Return: the exit status of @command.
+ */
+enum command_exit command_run(const struct command *command, struct btsrec *rec,
+			      const struct command_options *options);
+
 /** command_parse_pid() - the number of one thread, where --pid is no list */
 bool command_parse_pid(const char *text, uint32_t *ret);
 

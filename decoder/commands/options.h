@@ -40,6 +40,12 @@ struct option_entry {
 	bool (*set)(struct command_options *options, const char *argument);
 };
 
+/** option_is_taken() - does @command have @option, in this front? */
+bool option_is_taken(const struct command *command, const struct option_entry *option);
+
+/** option_is_filter() - does it write into the filter of struct command_options? */
+bool option_is_filter(const struct option_entry *option);
+
 /** options_all - a new option is an entry here, and its use; ends with a name of NULL */
 extern const struct option_entry options_all[];
 

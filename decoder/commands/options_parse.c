@@ -27,7 +27,7 @@ static bool is_without(const char *name)
 	return false;
 }
 
-static bool takes_option(const struct command *command, const struct option_entry *option)
+bool option_is_taken(const struct command *command, const struct option_entry *option)
 {
 	return option->takers & command->self && !is_without(option->name);
 }
@@ -64,7 +64,7 @@ void command_help(const struct command *command)
 		      command->third ? " " : "", command->third ? command->third : "",
 		      command->summary);
 	for (const struct option_entry *option = options_all; option->name; option++)
-		if (takes_option(command, option))
+		if (option_is_taken(command, option))
 			help_option(option);
 	command_print("\nbtsrec-%s(1) explains the output and the exit status.\n", command->name);
 }
@@ -106,8 +106,7 @@ static bool set_value(const struct option_entry *option, struct command_options 
 	return false;
 }
 
-/* Does it write into the filter? */
-static bool is_filter(const struct option_entry *option)
+bool option_is_filter(const struct option_entry *option)
 {
 	const size_t begin = offsetof(struct command_options, filter);
 	size_t at = option->text ? option->text : option->flag;
@@ -129,7 +128,7 @@ static bool names_file(const struct option_entry *option)
 static bool store(const struct option_entry *option, struct command_options *options,
 		  const char *argument)
 {
-	options->filtered |= is_filter(option);
+	options->filtered |= option_is_filter(option);
 	if (names_file(option) && !*argument)
 		return false;
 	if (option->text)
@@ -240,7 +239,7 @@ static bool refuse_ambiguous(const struct command *command, const struct refused
 
 	for (const struct option_entry *option = options_all; option->name && !refused->letter;
 	     option++) {
-		if (!takes_option(command, option) ||
+		if (!option_is_taken(command, option) ||
 		    strncmp(option->name, refused->name, refused->nr_bytes) || at >= sizeof(list))
 			continue;
 		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s--%s", nr++ ? ", " : "",
@@ -261,7 +260,7 @@ static void refuse_unknown(const struct command *command, const struct refused *
 	snprintf(typed, sizeof(typed), "%.*s", (int)refused->nr_bytes, refused->name);
 	nearest = nearest_to(refused->letter ? "" : typed);
 	for (const struct option_entry *option = options_all; option->name; option++)
-		if (takes_option(command, option))
+		if (option_is_taken(command, option))
 			nearest_offer(&nearest, option->name);
 	front_error("%s: there is no option '%.*s'%s%s%s", command->name,
 		    (int)(refused->nr_bytes + (size_t)(refused->name - refused->text)),
@@ -317,7 +316,7 @@ static const struct option_entry *find_typed(const struct command *command, cons
 	};
 
 	for (const struct option_entry *option = options_all; option->name; option++)
-		if (takes_option(command, option) && is_named(option, &typed))
+		if (option_is_taken(command, option) && is_named(option, &typed))
 			return option;
 	return NULL;
 }
@@ -351,7 +350,7 @@ static void make_getopt(const struct command *command, char *letters, struct opt
 		*letters++ = '+';
 	*letters++ = ':';
 	for (const struct option_entry *option = options_all; option->name; option++) {
-		if (!takes_option(command, option))
+		if (!option_is_taken(command, option))
 			continue;
 		*names++ = (struct option){
 			.name = option->name,
@@ -374,7 +373,7 @@ static const struct option_entry *find_option(const struct command *command, int
 	if (value >= FIRST_VALUE)
 		return option_of(value);
 	for (const struct option_entry *option = options_all; option->name; option++)
-		if (option->letter == value && takes_option(command, option))
+		if (option->letter == value && option_is_taken(command, option))
 			return option;
 	return NULL;
 }
@@ -470,7 +469,7 @@ enum command_exit command_parse(const struct command *command, int argc, char **
 	ret->live = is_always_live(command);
 	for (const struct option_entry *option = options_all; option->name; option++)
 		if (!strcmp(option->name, "root"))
-			ret->takes_root |= takes_option(command, option);
+			ret->takes_root |= option_is_taken(command, option);
 	*ret_done = false;
 	status = parse_options(command, argc, argv, ret, ret_done);
 	if (status || *ret_done)

@@ -62,6 +62,44 @@ struct btsrec_filter {
 };
 
 /**
+ * struct btsrec_unmatched - why a filter lets no event through
+ * @part: the part of the filter that no event passes, with the texts of the filter; its other
+ *	members ask for nothing.  If some event passes each part it is the whole filter.
+ * @together: it is.
+ * @why: what is known of @part, as a clause; empty: nothing.
+ */
+struct btsrec_unmatched {
+	struct btsrec_filter part;
+	bool together;
+	char why[256];
+};
+
+/** btsrec_name_fn - receives a name, NUL-terminated and valid during the call */
+typedef void (*btsrec_name_fn)(void *arg, const char *name);
+
+/**
+ * btsrec_matched() - has a filter let an event through, in a call on @rec that took one?
+ *
+ * Gaps pass every filter, and annotations one of a level: these are not meant.  Some exports do
+ * not note it: this only spares btsrec_unmatched(), which reads the histories once more.
+ */
+BTSREC_API bool btsrec_matched(const struct btsrec *rec);
+
+/**
+ * btsrec_unmatched() - does an event of @cpus pass @filter, and if none does, why?
+ * @cpus: @nr_cpus numbers; NULL: each with a ring.
+ * @offer: receives the names that the dump has, if it has none that @ret->part asks for;
+ *	NULL: not wanted.
+ * @ret_matches: some event passes, and @ret is untouched.
+ *
+ * Return: as btsrec_show().
+ */
+BTSREC_API enum btsrec_status
+btsrec_unmatched(struct btsrec *rec, const unsigned int *cpus, size_t nr_cpus,
+		 const struct btsrec_filter *filter, btsrec_name_fn offer, void *arg,
+		 bool *ret_matches, struct btsrec_unmatched *ret);
+
+/**
  * struct btsrec_show - what btsrec_show() prints; it grows, see base.h
  *
  * With @thread there is no @newest_first, and @filter names no other thread; only what it

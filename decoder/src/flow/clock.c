@@ -37,9 +37,9 @@ uint64_t clock_cycles(const struct clock *clock, uint64_t ns)
 	return scale(ns, clock->tsc_khz, NS_PER_MS);
 }
 
-static uint64_t before(uint64_t tsc, uint64_t nr_cycles)
+static uint64_t before(uint64_t time, uint64_t distance)
 {
-	return nr_cycles < tsc ? tsc - nr_cycles : 0;
+	return distance < time ? time - distance : 0;
 }
 
 uint64_t clock_at_boottime(const struct clock *clock, uint64_t ns)
@@ -53,6 +53,19 @@ uint64_t clock_at_boottime(const struct clock *clock, uint64_t ns)
 	if (nr_cycles > UINT64_MAX - clock->anchor_tsc)
 		return UINT64_MAX;
 	return clock->anchor_tsc + nr_cycles;
+}
+
+uint64_t clock_boottime(const struct clock *clock, uint64_t tsc)
+{
+	uint64_t ns;
+
+	if (tsc < clock->anchor_tsc)
+		return before(clock->anchor_boottime_ns,
+			      clock_ns(clock, clock->anchor_tsc - tsc));
+	ns = clock_ns(clock, tsc - clock->anchor_tsc);
+	if (ns > UINT64_MAX - clock->anchor_boottime_ns)
+		return UINT64_MAX;
+	return clock->anchor_boottime_ns + ns;
 }
 
 uint64_t clock_before_end(const struct clock *clock, uint64_t ns)

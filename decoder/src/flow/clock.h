@@ -37,6 +37,9 @@ uint64_t clock_cycles(const struct clock *clock, uint64_t ns);
 /** clock_at_boottime() - the TSC at @ns since boot; 0: before the TSC began */
 uint64_t clock_at_boottime(const struct clock *clock, uint64_t ns);
 
+/** clock_boottime() - the ns since boot at @tsc, 0 at least; needs @tsc_khz */
+uint64_t clock_boottime(const struct clock *clock, uint64_t tsc);
+
 /** clock_before_end() - the TSC @ns before the freeze; 0: before the TSC began */
 uint64_t clock_before_end(const struct clock *clock, uint64_t ns);
 

@@ -128,6 +128,14 @@ enum btsrec_status event_filter_add_types(struct event_filter *event_filter, uns
 	return status;
 }
 
+bool event_filter_shows(const struct event_filter *event_filter, const struct btsrec_event *event)
+{
+	const struct filter *filter = &event_filter->filter;
+
+	return event->kind == BTSREC_EVENT_BRANCH ||
+	       (event->kind != BTSREC_EVENT_GAP && filter->user == filter->kernel);
+}
+
 bool event_filter_wants(struct event_filter *event_filter, const struct btsrec_event *event)
 {
 	if (!event_filter->filter.any)
@@ -138,6 +146,7 @@ bool event_filter_wants(struct event_filter *event_filter, const struct btsrec_e
 	event_filter->nr_wanted++;
 	if (!event_filter_counts(event_filter, event))
 		return event_filter->nr_matched >= event_filter->nr_old;
+	event_filter->rec->matched |= event_filter_shows(event_filter, event);
 	return ++event_filter->nr_matched > event_filter->nr_old;
 }
 

@@ -76,6 +76,13 @@ bool event_filter_wants(struct event_filter *event_filter, const struct btsrec_e
  */
 bool event_filter_counts(const struct event_filter *event_filter, const struct btsrec_event *event);
 
+/**
+ * event_filter_shows() - does @event, which passes, stand for more than that it is there?
+ *
+ * A gap passes every filter, and annotations pass that of a level.
+ */
+bool event_filter_shows(const struct event_filter *event_filter, const struct btsrec_event *event);
+
 /** event_filter_event() - is @event, which is no branch, wanted wherever it is? */
 bool event_filter_event(struct event_filter *event_filter, const struct btsrec_event *event);
 

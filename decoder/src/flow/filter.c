@@ -94,8 +94,7 @@ static bool in_ranges(const struct filter *filter, uint64_t va)
 	return false;
 }
 
-/* Does one of the patterns, which commas separate, match @name?  filter_init() took them. */
-static bool matches_any(const char *patterns, const char *name)
+bool filter_names(const char *patterns, const char *name)
 {
 	char pattern[FILTER_MAX_PATTERN_BYTES + 1];
 
@@ -123,7 +122,7 @@ static bool wants_name_as(const struct filter *filter, const struct btsrec_side 
 		return false;
 	memcpy(text, name.name, name.name_bytes);
 	text[name.name_bytes] = '\0';
-	return matches_any(filter->symbols, text);
+	return filter_names(filter->symbols, text);
 }
 
 /* By its function, or as the log of the kernel has it. */
@@ -140,7 +139,7 @@ static bool wants_module(const struct filter *filter, const struct btsrec_side *
 	struct symbol_name name;
 
 	return lookup->name(lookup->arg, side, va, false, &name) && name.module &&
-	       matches_any(filter->modules, name.module);
+	       filter_names(filter->modules, name.module);
 }
 
 static bool wants_branch(const struct filter *filter, const struct btsrec_event *event,

@@ -124,6 +124,9 @@ struct filter_lookup {
 bool filter_wants(const struct filter *filter, const struct btsrec_event *event,
 		  const struct btsrec_side *side, const struct filter_lookup *lookup);
 
+/** filter_names() - does @name match one of @patterns, which filter_init() has taken? */
+bool filter_names(const char *patterns, const char *name);
+
 /** filter_thread() - is @side wanted? NULL: unknown, which no thread matches */
 bool filter_thread(const struct filter *filter, const struct btsrec_side *side);
 

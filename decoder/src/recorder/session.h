@@ -37,6 +37,7 @@ typedef void (*session_settle_fn)(void *rec, uint64_t cr3, struct btsrec_record 
  * @reading: locked while @given is read, but for whole pages: one thread uses the session, but more
  *	may read.
  * @nomem: some part went on without something for want of memory.
+ * @matched: of btsrec_matched().
  * @located: NULL before btsrec_locate() has succeeded.
  * @diags: of the last btsrec_locate(), whether it succeeded or not.
  * @resolver: valid if @has_resolver.
@@ -69,6 +70,7 @@ struct btsrec {
 	uint64_t trouble_pa;
 	pthread_mutex_t reading;
 	bool nomem;
+	bool matched;
 	struct session_part source;
 	struct located *located;
 	struct diags diags;

@@ -544,6 +544,45 @@ size_t symbols_by_name(struct btsrec *rec, const char *name, uint64_t *ret, size
 	return found.nr;
 }
 
+static bool give_name(const char *name, size_t name_bytes, symbols_name_fn fn, void *arg)
+{
+	char text[SYMBOL_NAME_MAX_BYTES + 1];
+
+	if (name_bytes >= sizeof(text))
+		return true;
+	memcpy(text, name, name_bytes);
+	text[name_bytes] = '\0';
+	return fn(arg, text);
+}
+
+static bool give_names(const struct symbol_table *table, symbols_name_fn fn, void *arg)
+{
+	for (size_t i = 0; table && i < table->nr_names; i++) {
+		size_t name_bytes, stem_bytes;
+		const char *name = symbol_table_name(table, i, &name_bytes);
+		const char *stem = symbol_stem(name, name_bytes, &stem_bytes);
+
+		if (!give_name(name, name_bytes, fn, arg))
+			return false;
+		if (stem_bytes != name_bytes && !give_name(stem, stem_bytes, fn, arg))
+			return false;
+	}
+	return true;
+}
+
+void symbols_each_name(struct btsrec *rec, symbols_name_fn fn, void *arg)
+{
+	struct symbol_dump *dump = symbols_dump(rec);
+	const struct symbols *symbols = rec->symbols.data;
+	bool more = true;
+
+	for (const struct symbol_table *table = symbols ? symbols->files : NULL; table && more;
+	     table = table->next)
+		more = give_names(table, fn, arg);
+	for (size_t i = 0; dump && more && i <= rec->located->nr_modules; i++)
+		more = give_names(symbol_dump_table(dump, i), fn, arg);
+}
+
 bool symbols_object(struct btsrec *rec, uint64_t va, struct symbol_name *ret)
 {
 	struct symbol_dump *dump = symbols_dump(rec);

@@ -125,6 +125,12 @@ bool symbol_parse_address(const char *text, uint64_t *ret);
  */
 size_t symbols_by_name(struct btsrec *rec, const char *name, uint64_t *ret, size_t max);
 
+/** symbols_name_fn - receives a name, NUL-terminated; true: go on */
+typedef bool (*symbols_name_fn)(void *arg, const char *name);
+
+/** symbols_each_name() - of what symbols_by_name() finds: each symbol, and the function it is of */
+void symbols_each_name(struct btsrec *rec, symbols_name_fn fn, void *arg);
+
 /**
  * symbols_module() - what the dump itself says of the symbols of @module
  * @module: of the module map.

@@ -325,6 +325,7 @@ static enum btsrec_status release(const struct team *team, const struct member *
 	if (status && !failed)
 		rec->msg = member->rec->msg;
 	rec->nomem |= member->rec->nomem;
+	rec->matched |= member->rec->matched;
 	btsrec_free(member->rec);
 	return status;
 }

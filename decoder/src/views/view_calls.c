@@ -267,6 +267,7 @@ void calls_lines(struct calls *view, size_t first, size_t end, uint32_t max_dept
 			print_folded_line(view, &fold, kept, &before);
 			kept = SIZE_MAX;
 		}
+		view->renderer.rec->matched |= view->wanted && wish == CALLS_TAKE;
 		print_folded_line(view, &fold, i, &line);
 	}
 	end_fold(view, &fold);

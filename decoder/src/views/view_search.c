@@ -347,6 +347,8 @@ static enum btsrec_status search_all(struct search *view)
 
 	if (!status && !make_lines(view))
 		status = search_nomem(rec);
+	/* Events that only the functions shut out have passed the rest of the filter. */
+	rec->matched = view->nr_lines;
 	return status;
 }
 

@@ -124,10 +124,13 @@ bool show_event(void *arg, const struct btsrec_event *event)
 
 	if (!event_filter_wants(show->event_filter, event))
 		return true;
-	if (show->level_filtered)
+	if (show->level_filtered) {
+		/* What is not of the level is a line, too. */
+		show->renderer.rec->matched |= event->kind != BTSREC_EVENT_GAP;
 		print_filtered_level(show, event);
-	else
+	} else {
 		print_event(show, event);
+	}
 	return show_goes_on(show);
 }
 

@@ -27,6 +27,10 @@ START_TEST(places)
 	ck_assert_uint_eq(clock_at_boottime(&ghz2, 9000), 3000);
 	ck_assert_uint_eq(clock_at_boottime(&ghz2, 0), 0);
 	ck_assert_uint_eq(clock_at_boottime(&ghz2, UINT64_MAX), UINT64_MAX);
+	ck_assert_uint_eq(clock_boottime(&ghz2, 5000), 10000);
+	ck_assert_uint_eq(clock_boottime(&ghz2, 6000), 10500);
+	ck_assert_uint_eq(clock_boottime(&ghz2, 3000), 9000);
+	ck_assert_uint_eq(clock_boottime(&ghz2, UINT64_MAX), UINT64_MAX / 2 + 10000 - 2500);
 	ck_assert_uint_eq(clock_before_end(&ghz2, 500), 8000);
 	ck_assert_uint_eq(clock_before_end(&ghz2, 1000000), 0);
 }
