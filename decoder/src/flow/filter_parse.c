@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The texts of a filter, as a user gives them.  btsrec-show(1) documents the forms. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,17 +92,32 @@ static size_t parse_ranges(const char *list, struct filter *filter)
 	return nr;
 }
 
-static bool parse_types(const char *list, uint32_t *ret)
+/* The kind called @word; more than BRANCH_THUNK: none. */
+static unsigned int find_type(const char *word)
+{
+	unsigned int type = 0;
+
+	while (type <= BRANCH_THUNK && strcmp(word, branch_type_str(type)))
+		type++;
+	return type;
+}
+
+/* Return: whether all are understood; else @ret_word is the first one that is not. */
+static bool parse_types(const char *list, uint32_t *ret, const char **ret_word)
 {
 	struct element element;
 
+	*ret_word = list;
 	while (*list) {
-		unsigned int type = 0;
+		unsigned int type;
 
-		if (!next_element(&list, &element))
+		*ret_word = list;
+		if (!next_element(&list, &element)) {
+			/* Behind the last comma there is none. */
+			*ret_word = *list ? *ret_word : list;
 			return false;
-		while (type <= BRANCH_THUNK && strcmp(element.text, branch_type_str(type)))
-			type++;
+		}
+		type = find_type(element.text);
 		if (type > BRANCH_THUNK)
 			return false;
 		*ret |= 1U << type;
@@ -300,6 +316,25 @@ static enum btsrec_status check_patterns(struct msg *msg, const char *list, cons
 	return status;
 }
 
+/* All words that there are are in the message. */
+static enum btsrec_status take_types(struct msg *msg, const char *list, uint32_t *ret)
+{
+	char words[160];
+	const char *word;
+	size_t at = 0;
+
+	if (parse_types(list, ret, &word))
+		return BTSREC_OK;
+	for (unsigned int type = 0; type <= BRANCH_THUNK && at < sizeof(words); type++)
+		at += (size_t)snprintf(words + at, sizeof(words) - at, "%s%s",
+				       !type		       ? "" :
+				       type < BRANCH_THUNK ? ", " :
+							     " and ",
+				       branch_type_str(type));
+	return msg_set(msg, BTSREC_ERR_INVAL, "'%.*s' is no kind of branch: there are %s",
+		       (int)(strcspn(word, ",") < 80 ? strcspn(word, ",") : 80), word, words);
+}
+
 static enum btsrec_status parse_lists(const struct btsrec_filter *opts, struct msg *msg,
 				      struct filter *ret)
 {
@@ -316,8 +351,8 @@ static enum btsrec_status parse_lists(const struct btsrec_filter *opts, struct m
 	if (!status && opts->ranges)
 		status = judge_list(msg, opts->ranges, "addresses FIRST-LAST",
 				    parse_ranges(opts->ranges, ret), FILTER_MAX_RANGES);
-	if (!status && opts->types && !parse_types(opts->types, &ret->types))
-		status = refuse(msg, opts->types, "kinds of branches");
+	if (!status && opts->types)
+		status = take_types(msg, opts->types, &ret->types);
 	return status;
 }
 

@@ -215,7 +215,9 @@ START_TEST(what_is_refused)
 		ck_refused((struct btsrec_filter){ .pids = no_ids[i] }, "thread");
 	for (size_t i = 0; i < sizeof(no_ranges) / sizeof(no_ranges[0]); i++)
 		ck_refused((struct btsrec_filter){ .ranges = no_ranges[i] }, "addresses");
-	ck_refused((struct btsrec_filter){ .types = "call,,ret" }, "kinds");
+	ck_refused((struct btsrec_filter){ .types = "call,,ret" },
+		   "'' is no kind of branch: there are unknown, none, call");
+	ck_refused((struct btsrec_filter){ .types = "call,jump,ret" }, "'jump' is no kind");
 	ck_refused((struct btsrec_filter){ .from = "n:5", .to = "n:4" }, "ends before");
 	ck_refused((struct btsrec_filter){ .from = "-0.000001", .to = "tsc:3999" }, "ends before");
 }
