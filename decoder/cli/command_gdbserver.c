@@ -14,22 +14,25 @@
 
 /**
  * struct connection - where bytes come from and go to
- * @error: errno of the write that failed; 0: none has.
+ * @read_error, @write_error: errno of what failed; 0: nothing has.
  */
 struct connection {
 	int in;
 	int out;
-	int error;
+	int read_error;
+	int write_error;
 };
 
 static size_t connection_read(void *arg, char *buf, size_t room_bytes)
 {
-	const struct connection *connection = arg;
+	struct connection *connection = arg;
 	ssize_t nr_bytes;
 
 	do {
 		nr_bytes = read(connection->in, buf, room_bytes);
 	} while (nr_bytes < 0 && errno == EINTR);
+	if (nr_bytes < 0)
+		connection->read_error = errno;
 	return nr_bytes > 0 ? (size_t)nr_bytes : 0;
 }
 
@@ -43,7 +46,7 @@ static bool connection_write(void *arg, const char *text, size_t len_bytes)
 		if (nr_bytes < 0 && errno == EINTR)
 			continue;
 		if (nr_bytes < 0) {
-			connection->error = errno;
+			connection->write_error = errno;
 			return false;
 		}
 		text += nr_bytes;
@@ -120,6 +123,15 @@ static int accept_one(const char *path)
 	return fd;
 }
 
+/* A gdb that went away is no fault of anybody. */
+static bool has_failed(int error, const char *how)
+{
+	if (!error || error == EPIPE || error == ECONNRESET)
+		return false;
+	front_error("what gdb asked for could not be %s: %s", how, strerror(error));
+	return true;
+}
+
 static enum command_exit serve(struct btsrec *rec, const struct command_options *options,
 			       struct connection *connection)
 {
@@ -142,18 +154,15 @@ static enum command_exit serve(struct btsrec *rec, const struct command_options 
 		return COMMAND_USAGE;
 	}
 	status = btsrec_gdbserver(rec, &wanted, &link);
-	/* A gdb that went away is no fault of anybody. */
-	if (connection->error && connection->error != EPIPE && connection->error != ECONNRESET) {
-		front_error("what gdb asked for could not be written: %s",
-			    strerror(connection->error));
+	if (has_failed(connection->read_error, "read") ||
+	    has_failed(connection->write_error, "written"))
 		return COMMAND_SYSTEM;
-	}
 	return status ? command_failed(rec, status) : COMMAND_OK;
 }
 
 enum command_exit command_gdbserver(struct btsrec *rec, const struct command_options *options)
 {
-	struct connection connection = {STDIN_FILENO, STDOUT_FILENO, 0};
+	struct connection connection = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
 	enum command_exit status;
 
 	if (!options->show.nr_cpus) {

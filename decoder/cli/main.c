@@ -192,8 +192,7 @@ static enum command_exit run_command(const struct command *command, int argc, ch
 	else
 		status = done ? printed(COMMAND_OK) : run_parsed(command, &options);
 	command_options_fini(&options);
-	/* As that of diff(1): 0 no difference, 1 one, 2 trouble. */
-	return command->run == command_diff && status > COMMAND_FAULTS ? COMMAND_USAGE : status;
+	return status;
 }
 
 static void help(void)
@@ -214,15 +213,18 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
 	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
 }
 
-static int dispatch(int argc, char **argv)
+/* @ret_command: what runs; NULL: none of the table. */
+static int dispatch(int argc, char **argv, const struct command **ret_command)
 {
 	const struct command *command;
 
+	*ret_command = NULL;
 	if (argc < 2) {
 		front_hint("btsrec: which dump? Try 'btsrec help'.");
 		return COMMAND_USAGE;
 	}
 	command = command_find(argv[1]);
+	*ret_command = command;
 	if (command)
 		return run_command(command, argc - 1, argv + 1);
 	if (is_one_of(argv[1], "help", "--help", "-h"))
@@ -240,10 +242,15 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	const struct command *command;
 	int status;
 
 	hold_standard_files();
-	status = close_output(dispatch(argc, argv));
+	status = close_output(dispatch(argc, argv, &command));
 	/* Nobody has seen what was found out. */
-	return pager_end() ? status : COMMAND_SYSTEM;
+	if (!pager_end())
+		status = COMMAND_SYSTEM;
+	/* As that of diff(1): 0 no difference, 1 one, 2 trouble, be it with the output. */
+	return command && command->run == command_diff && status > COMMAND_FAULTS ? COMMAND_USAGE :
+										    status;
 }

@@ -420,6 +420,25 @@ static enum command_exit parse_options(const struct command *command, int argc, 
 	return status;
 }
 
+/* An empty name is that of a variable which is not set. */
+static enum command_exit refuse_empty(const struct command *command,
+				      const struct command_options *options)
+{
+	const char *empty = NULL;
+
+	for (size_t i = 0; i < options->nr_dumps; i++)
+		if (!*options->dumps[i])
+			empty = "DUMP";
+	if (options->second && !*options->second)
+		empty = command->second;
+	if (options->third && !*options->third)
+		empty = command->third;
+	if (!empty)
+		return COMMAND_OK;
+	front_error("%s: %s is empty", command->name, empty);
+	return usage(command);
+}
+
 static enum command_exit take_operands(const struct command *command, int argc, char **argv,
 				       struct command_options *ret)
 {
@@ -436,7 +455,7 @@ static enum command_exit take_operands(const struct command *command, int argc, 
 		ret->nr_dumps = (size_t)(nr - nr_second);
 		ret->second = nr_second ? argv[argc - nr_second] : NULL;
 		ret->third = nr_second > 1 ? argv[argc - 1] : NULL;
-		return COMMAND_OK;
+		return refuse_empty(command, ret);
 	}
 	if (nr > nr_wanted)
 		front_error("%s: '%s' is too much%s", command->name, argv[optind],

@@ -131,6 +131,16 @@ class Terminal(unittest.TestCase):
                       "one", error)
         self.assertEqual(status, 7)
 
+    def test_diff_has_its_own_status_for_trouble(self):
+        _, error, status = self.run_btsrec("diff", "--help", BTSREC_PAGER="/nowhere")
+        self.assertIn("there is no pager", error)
+        self.assertEqual(status, 2)
+
+    def test_how_a_pager_ends_does_not_count(self):
+        for pager in ("cat >/dev/null; exit 3", "cat >/dev/null; kill -9 $$"):
+            _, error, status = self.run_btsrec("info", "dump", BTSREC_PAGER=pager)
+            self.assertEqual((error, status), ("", 0))
+
     def test_a_pager_that_cannot_run(self):
         (self.folder / "no-program").write_text("")
         _, error, status = self.run_btsrec("help", BTSREC_PAGER=str(self.folder / "no-program"))
