@@ -216,6 +216,15 @@ def test_wrong_requests(args, folder):
     assert "no JSON" in said and "without Content-Length" in said, said
 
 
+def test_closed_files(_args, folder):
+    """Without an editor at the other end it says so."""
+    for redirection in ("<&-", "<&- >&-"):
+        done = subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", str(PROGRAM)],
+                              cwd=folder, text=True, capture_output=True, check=False)
+        equal(f"its end with {redirection}", (done.returncode, done.stderr),
+              (2, "btsrec-dap: [Errno 9] Bad file descriptor\n"))
+
+
 def test_open_again(args, folder):
     """An open that failed half-way leaves nothing behind."""
     test = Test(args, folder, "verdict-null")
@@ -264,7 +273,7 @@ def main():
     os.environ["DEBUGINFOD_URLS"] = ""
     failed = 0
     for test in (test_fault, test_registers, test_lines, test_wrong_requests, test_open_again,
-                 test_wrong_dumps):
+                 test_wrong_dumps, test_closed_files):
         with tempfile.TemporaryDirectory() as name:
             try:
                 test(args, pathlib.Path(name))

@@ -345,6 +345,24 @@ def check_completion(test):
     test.expect("files", [str(HERE / "made.py")], completed("rank", str(HERE / "ma")))
 
 
+# --- Standard files ---------------------------------------------------------
+
+def check_standard_files(test):
+    """Of a closed one, or a full disk, there is a status and a sentence; no file takes its place."""
+    (test.folder / "standard").mkdir()
+    for redirection, status, said in ((">&-", 5, "Bad file descriptor"), ("<&- 2>&-", 0, ""),
+                                      (">/dev/full", 5, "No space left"), ("<&- >&- 2>&-", 5, "")):
+        done = subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, PROGRAM,
+                               "groups", "standard"], cwd=test.folder, text=True,
+                              capture_output=True, check=False)
+        test.expect(f"status with {redirection}", status, done.returncode)
+        test.expect(f"what is said with {redirection}", (True, bool(said)),
+                    (said in done.stderr, bool(done.stderr)))
+        test.expect(f"lines with {redirection}", len(done.stderr.splitlines()), bool(said))
+    _, said = test.run("groups", "", status=2)
+    test.expect("an empty folder name", True, "an empty path is none" in said)
+
+
 # --- Folders ----------------------------------------------------------------
 
 def check_folders(test, fleet_rows):
@@ -551,6 +569,7 @@ def main():
         check_shuffled(test, fleet_rows)
         check_sql(test, fleet_rows)
         check_parquet(test, fleet_rows)
+        check_standard_files(test)
         check_folders(test, fleet_rows)
         check_broken(test, fleet_rows)
         check_unreadable(test, fleet_rows)

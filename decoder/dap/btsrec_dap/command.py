@@ -73,4 +73,7 @@ def main():
     except (BrokenPipeError, KeyboardInterrupt):
         # The editor went away.
         pass
+    except OSError as reason:
+        print(f"btsrec-dap: {reason}", file=sys.stderr)
+        return EXIT_PROTOCOL
     return EXIT_OK

@@ -25,6 +25,13 @@ def positive(text: str) -> int:
     return number
 
 
+def path(text: str) -> pathlib.Path:
+    """An empty one is that of a variable which is not set, and would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty path is none")
+    return pathlib.Path(text)
+
+
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="btsrec-fleet", description="What the crashes of a fleet have in common.",
@@ -60,14 +67,14 @@ def parser() -> argparse.ArgumentParser:
         if name == "compare":
             command.add_argument("group", metavar="GROUP")
             command.add_argument("other", metavar="OTHER")
-        command.add_argument("dir", metavar="DIR", type=pathlib.Path)
+        command.add_argument("dir", metavar="DIR", type=path)
         if name == "report":
-            command.add_argument("out", metavar="OUT", type=pathlib.Path)
+            command.add_argument("out", metavar="OUT", type=path)
     add_sql(commands)
     text = "write the tables of all crashes as Parquet, by DuckDB"
     command = commands.add_parser("parquet", help=text, description=text)
-    command.add_argument("dir", metavar="DIR", type=pathlib.Path)
-    command.add_argument("out", metavar="OUT", type=pathlib.Path,
+    command.add_argument("dir", metavar="DIR", type=path)
+    command.add_argument("out", metavar="OUT", type=path,
                          help="a folder, which gets a file for each table")
     return made
 
@@ -182,11 +189,19 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_INCOMPLETE if left_out else EXIT_OK
 
 
+def drop_output() -> None:
+    """What is still buffered is for nobody."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main() -> int:
     args = parser().parse_args()
     sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        return run(args)
+        status = run(args)
+        # What is refused now is a fault of this command, not of the interpreter's end.
+        sys.stdout.flush()
+        return status
     except rank.Refused as error:
         say(str(error))
         return EXIT_NOTHING
@@ -197,10 +212,10 @@ def main() -> int:
         os.kill(os.getpid(), signal.SIGINT)
         return EXIT_SYSTEM
     except BrokenPipeError:
-        # What is still buffered is for nobody.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return EXIT_OK
     except (tables.Unreadable, parquet.Refused, sqlite3.Error, OSError) as error:
         busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
         say(BUSY if busy else str(error))
+        drop_output()
         return EXIT_SYSTEM
