@@ -98,6 +98,12 @@ bool reg_values_pause(struct reg_values *values, uint64_t ip, uint32_t writes, b
 /** reg_values_anchor() - before the next instruction, @known is known of @reg */
 void reg_values_anchor(struct reg_values *values, enum sem_reg reg, struct known known);
 
+/** reg_values_version() - what @reg holds before the next instruction, for the next one */
+uint32_t reg_values_version(const struct reg_values *values, enum sem_reg reg);
+
+/** reg_values_anchor_version() - reg_values_anchor() of what a register held then */
+void reg_values_anchor_version(struct reg_values *values, uint32_t version, struct known known);
+
 /** reg_values_run() - pass along all of it until no more becomes known */
 void reg_values_run(struct reg_values *values);
 

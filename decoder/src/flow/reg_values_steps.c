@@ -265,5 +265,15 @@ bool reg_values_pause(struct reg_values *values, uint64_t ip, uint32_t writes, b
 
 void reg_values_anchor(struct reg_values *values, enum sem_reg reg, struct known known)
 {
-	values->versions[values->current[reg]].known = known;
+	reg_values_anchor_version(values, values->current[reg], known);
+}
+
+uint32_t reg_values_version(const struct reg_values *values, enum sem_reg reg)
+{
+	return values->current[reg];
+}
+
+void reg_values_anchor_version(struct reg_values *values, uint32_t version, struct known known)
+{
+	values->versions[version].known = known;
 }

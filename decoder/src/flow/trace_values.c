@@ -446,8 +446,10 @@ bool trace_values_add(struct trace_values *values, const struct trace_event *tra
 	if (traced->step)
 		add_ranges(values, traced);
 	/* A freeze is the end. */
-	if (traced->event->kind == BTSREC_EVENT_FREEZE)
+	if (traced->event->kind == BTSREC_EVENT_FREEZE) {
+		trace_values_end_current(values);
 		return !values->nomem;
+	}
 	trace_values_follow_current(values, traced->event);
 	if (traced->event->kind != BTSREC_EVENT_BRANCH)
 		pend(values, traced->event, why_at(traced->event));
@@ -597,5 +599,6 @@ void trace_values_close(struct trace_values *values)
 	reg_values_free(values->values);
 	free(values->ranges);
 	free(values->sides);
+	free(values->current.loads);
 	*values = (struct trace_values){ 0 };
 }

@@ -40,6 +40,12 @@ struct trace_constants {
 	bool of_thread;
 };
 
+/** struct trace_load - a load of current_task, or of the top of the stack: the @version it makes */
+struct trace_load {
+	uint32_t version;
+	bool is_top;
+};
+
 /**
  * struct trace_current - the thread that runs, as the kernel's variables of this CPU have it
  * @task_at, @top_at: places of current_task and of the top of its stack in the area; 0: not known.
@@ -47,6 +53,7 @@ struct trace_constants {
  * @stack_bytes: from the member to the top; 0: not known.
  * @task: its task_struct; 0: not known.  @top: of its stack; 0: not known.
  * @is_switching: an annotation says that it is next, but the variables have the one before.
+ * @loads: owned; all that there were while one thread ran, which is not known.
  */
 struct trace_current {
 	uint64_t task_at, top_at;
@@ -55,6 +62,8 @@ struct trace_current {
 	uint64_t task;
 	uint64_t top;
 	bool is_switching;
+	struct trace_load *loads;
+	size_t nr_loads, room_loads;
 };
 
 /**

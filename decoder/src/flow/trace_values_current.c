@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The thread that runs: what a CPU's area says of it, and what annotations do. */
+#include "base/grow.h"
 #include "flow/trace_values_impl.h"
 #include "kernel/types.h"
 #include "recorder/record.h"
@@ -82,24 +83,46 @@ void trace_values_note_area(struct trace_values *values, const struct sem_insn *
 		reg_values_anchor(values->values, to->reg, known_all(value));
 }
 
+/* Which thread it is, is known once the freeze has come, if no other one runs before. */
+static void note_load(struct trace_values *values, uint8_t reg, bool is_top)
+{
+	struct trace_current *current = &values->current;
+
+	values->nomem |= !grow(&current->loads, sizeof(current->loads[0]), current->nr_loads,
+			       &current->room_loads);
+	if (!values->nomem)
+		current->loads[current->nr_loads++] = (struct trace_load){
+			.version = reg_values_version(values->values, reg), .is_top = is_top };
+}
+
 /* After @insn has been added: the variables hold what __switch_to() has last stored in them. */
 void trace_values_note_current(struct trace_values *values, const struct sem_insn *insn)
 {
 	struct trace_current *current = &values->current;
-	uint64_t value = is_at(insn, insn->load_bytes, current->task_at) ? current->task :
-			 is_at(insn, insn->load_bytes, current->top_at) ? current->top : 0;
+	bool is_task = is_at(insn, insn->load_bytes, current->task_at);
+	bool is_top = is_at(insn, insn->load_bytes, current->top_at);
+	uint64_t value = is_task ? current->task : is_top ? current->top : 0;
 
+	if (is_at(insn, insn->store_bytes, current->task_at) ||
+	    is_at(insn, insn->store_bytes, current->top_at))
+		current->nr_loads = 0;
 	if (is_at(insn, insn->store_bytes, current->task_at))
 		current->is_switching = false;
-	else if (value && !current->is_switching && insn->op == SEM_MOV &&
-		 insn->operands[0].kind == SEM_REGISTER && insn->operands[0].bytes == 8)
+	if ((!is_task && !is_top) || current->is_switching || insn->op != SEM_MOV ||
+	    insn->operands[0].kind != SEM_REGISTER || insn->operands[0].bytes != 8)
+		return;
+	if (value)
 		reg_values_anchor(values->values, insn->operands[0].reg, known_all(value));
+	else if (!current->task)
+		note_load(values, insn->operands[0].reg, is_top);
 }
 
 /* A pause of the recorder's own leaves the thread, even in a switch; other gaps may hide one. */
 void trace_values_follow_current(struct trace_values *values, const struct btsrec_event *event)
 {
 	values->is_changing |= event->kind == BTSREC_EVENT_SWITCH && !event->mm_only;
+	if (event->kind != BTSREC_EVENT_BRANCH)
+		values->current.nr_loads = 0;
 	if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only) {
 		now_runs(values, event->sw.next_task_kva, event->sw.next.pid);
 		values->current.is_switching = true;
@@ -108,5 +131,40 @@ void trace_values_follow_current(struct trace_values *values, const struct btsre
 		values->current.is_switching = false;
 	} else if (event->kind == BTSREC_EVENT_GAP && !record_is_own_pause(&event->gap)) {
 		now_runs(values, 0, 0);
+	}
+}
+
+/* Where the stack pointer was at the fault, is the stack of the thread that runs at the end. */
+static bool is_on_stack(const struct trace_values *values)
+{
+	const struct trace_current *current = &values->current;
+	uint64_t rsp = values->frame.regs[SEM_RSP];
+
+	return values->has_frame && current->top && rsp < current->top &&
+	       current->top - rsp <= current->stack_bytes;
+}
+
+/*
+ * Each switch of threads is an annotation: behind the last event that is no branch there was none.
+ * The NMI that stops a CPU ends its records, in the thread of the freeze.  After another fault
+ * others may have run before the freeze, where nothing was recorded.  They have another stack.
+ */
+void trace_values_end_current(struct trace_values *values)
+{
+	struct trace_current *current = &values->current;
+	const struct btsrec_freeze *freeze = values->freeze;
+
+	if (!current->nr_loads || !freeze || values->constants.of_thread ||
+	    values->fault->kind == FAULT_UNKNOWN)
+		return;
+	now_runs(values, freeze->task_kva, freeze->pid);
+	if (values->fault->kind != FAULT_STOP && !is_on_stack(values))
+		return;
+	for (size_t i = 0; i < current->nr_loads; i++) {
+		uint64_t value = current->loads[i].is_top ? current->top : current->task;
+
+		if (value)
+			reg_values_anchor_version(values->values, current->loads[i].version,
+						  known_all(value));
 	}
 }

@@ -60,6 +60,9 @@ void trace_values_note_area(struct trace_values *values, const struct sem_insn *
 /** trace_values_follow_current() - @event may change it */
 void trace_values_follow_current(struct trace_values *values, const struct btsrec_event *event);
 
+/** trace_values_end_current() - after the last event: the thread of the freeze has run since */
+void trace_values_end_current(struct trace_values *values);
+
 /* Each pass over what is likely makes more known; most is after one, all after three. */
 #define LIKELY_PASSES	8
 #define HASTY_PASSES	1
