@@ -64,7 +64,8 @@ static void list_options(const struct command *command, const struct command_opt
 			continue;
 		at += (size_t)snprintf(ret + at, ret_bytes - at,
 				       *value ? "%s--%s '%.*s%s'" : "%s--%s", at ? ", " : "", name,
-				       VALUE_CHARS, value, strlen(value) > VALUE_CHARS ? "..." : "");
+				       VALUE_CHARS, value,
+				       strlen(value) > VALUE_CHARS ? "..." : "");
 	}
 }
 
@@ -103,7 +104,8 @@ static void report_unmatched(const struct command *command, struct btsrec *rec,
 		return;
 	list_options(command, options, &unmatched.part, list, sizeof(list));
 	front_error("no %s matches %s%s%s%s%s%s%s%s", asked_for(&unmatched.part),
-		    unmatched.together ? "all of " : "", list, unmatched.together ? ": each alone matches some" : "",
+		    unmatched.together ? "all of " : "", list,
+		    unmatched.together ? ": each alone matches some" : "",
 		    *unmatched.why ? ": " : "", unmatched.why,
 		    known.nearest.word ? "; did you mean '" : "",
 		    known.nearest.word ? known.text : "", known.nearest.word ? "'?" : "");
