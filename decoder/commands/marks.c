@@ -113,6 +113,7 @@ static const struct mark marks[] = {
 	{"taken: LOCK", "It was taken, and whether it is held is not known."},
 	{"in NAME", "The slow path that is open."},
 	{"interrupts off: HOW", "Interrupts are off since then, at the fault or the end."},
+	{"preemption off: HOW", "Preemption is off since then: count is that of the kernel."},
 	{"likely: ...", "A lock of this kind was released after it, or may be by "
 			"others: see btsrec-locks(1)."},
 	{NULL, "Stacks (stack)"},
