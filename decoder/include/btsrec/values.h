@@ -455,8 +455,8 @@ struct btsrec_found {
 	bool was_on;		/* of INTERRUPTS that are off: they were on before @n */
 	uint64_t ip_va;		/* of INTERRUPTS that are off: the instruction; 0: not known */
 	struct btsrec_name ip;	/* if there is @ip_va */
-	uint32_t preempt_count;	/* of PREEMPTION that is off: the kernel's own count */
-	bool at_least;		/* of PREEMPTION that is off: @preempt_count may be more */
+	uint32_t preempt_count;	/* of PREEMPTION that is off: the kernel's own; or more, if not
+				 * @was_on */
 };
 
 /** btsrec_found_fn - receives a value, see above */

@@ -42,30 +42,29 @@ static uint64_t before(uint64_t time, uint64_t distance)
 	return distance < time ? time - distance : 0;
 }
 
+/*
+ * @from and @to are the same moment on two axes: where @time of the first one is on the second.
+ * @scaled makes distances of the first one such of the second.
+ */
+static uint64_t across(const struct clock *clock, uint64_t time, uint64_t from, uint64_t to,
+		       uint64_t (*scaled)(const struct clock *clock, uint64_t distance))
+{
+	uint64_t distance;
+
+	if (time < from)
+		return before(to, scaled(clock, from - time));
+	distance = scaled(clock, time - from);
+	return distance > UINT64_MAX - to ? UINT64_MAX : to + distance;
+}
+
 uint64_t clock_at_boottime(const struct clock *clock, uint64_t ns)
 {
-	uint64_t nr_cycles;
-
-	if (ns < clock->anchor_boottime_ns)
-		return before(clock->anchor_tsc,
-			      clock_cycles(clock, clock->anchor_boottime_ns - ns));
-	nr_cycles = clock_cycles(clock, ns - clock->anchor_boottime_ns);
-	if (nr_cycles > UINT64_MAX - clock->anchor_tsc)
-		return UINT64_MAX;
-	return clock->anchor_tsc + nr_cycles;
+	return across(clock, ns, clock->anchor_boottime_ns, clock->anchor_tsc, clock_cycles);
 }
 
 uint64_t clock_boottime(const struct clock *clock, uint64_t tsc)
 {
-	uint64_t ns;
-
-	if (tsc < clock->anchor_tsc)
-		return before(clock->anchor_boottime_ns,
-			      clock_ns(clock, clock->anchor_tsc - tsc));
-	ns = clock_ns(clock, tsc - clock->anchor_tsc);
-	if (ns > UINT64_MAX - clock->anchor_boottime_ns)
-		return UINT64_MAX;
-	return clock->anchor_boottime_ns + ns;
+	return across(clock, tsc, clock->anchor_tsc, clock->anchor_boottime_ns, clock_ns);
 }
 
 uint64_t clock_before_end(const struct clock *clock, uint64_t ns)

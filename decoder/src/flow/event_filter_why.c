@@ -94,7 +94,8 @@ static void why_pids(struct asking *asking, char *ret, size_t ret_bytes)
 	unsigned long pid = strtoul(asking->part.pids, &end, 10);
 
 	if (!*end && user && user_thread(user, (uint32_t)pid, &thread))
-		snprintf(ret, ret_bytes, "the dump has that thread, '%.*s', and no history does", BTSREC_COMM_BYTES, thread.comm);
+		snprintf(ret, ret_bytes, "the dump has that thread, '%.*s', and no history does",
+			 BTSREC_COMM_BYTES, thread.comm);
 	else
 		snprintf(ret, ret_bytes, "no history has such a thread");
 }

@@ -11,7 +11,7 @@
 /* ftrace's call at the beginning of a function, maybe after an ENDBR. */
 #define HOOK_CALL_BYTES		5
 
-/* An IRET (with REX.W) that leads behind itself is no return: sync_core(). */
+/* With REX.W, SDM vol. 2A. */
 #define IRET_BYTES		2
 
 #define VECTOR_MC		18
@@ -264,6 +264,12 @@ static bool feed_entry(struct fault_search *search, const struct btsrec_event *e
 	return search_found(search, kind, event, branch);
 }
 
+/* Does an IRET end what entered?  One that leads behind itself is sync_core(). */
+static bool is_return(const struct btsrec_record *record)
+{
+	return record->to != record->from + IRET_BYTES;
+}
+
 /* Is it outside of interrupts that came and went? */
 static bool is_outside(struct fault_returns *returns, const struct btsrec_record *record,
 		       const struct branch *branch)
@@ -275,7 +281,7 @@ static bool is_outside(struct fault_returns *returns, const struct btsrec_record
 	case BRANCH_ENTRY:
 		return !has_returned(returns, record->from);
 	case BRANCH_IRET:
-		if (!code_is_kernel(record->from) || record->to == record->from + IRET_BYTES)
+		if (!code_is_kernel(record->from) || !is_return(record))
 			break;
 		returned(returns, record->to);
 		return false;
@@ -327,7 +333,7 @@ static bool feed_branch(struct fault_search *search, const struct btsrec_event *
 		return feed_entry(search, event, branch);
 	case BRANCH_IRET:
 		if (code_is_kernel(record->to)) {
-			if (record->to != record->from + IRET_BYTES)
+			if (is_return(record))
 				returned(&search->returns, record->to);
 			return true;
 		}

@@ -27,7 +27,7 @@ enum onoff_by {
  * @by, @n, @ip: of ONOFF_OFF: since when, as the number of the event up to which the instruction
  *	ran, or that entered; and where that was.
  * @was_on: it was on right before; else it may have been off for longer.
- * @count: of ONOFF_COUNT: what forbids preemption now; @at_least: so much, or more.
+ * @count: of ONOFF_COUNT: what forbids preemption now; without @was_on at least.
  */
 struct onoff {
 	enum onoff_is is;
@@ -35,7 +35,6 @@ struct onoff {
 	uint64_t n;
 	uint64_t ip;
 	bool was_on;
-	bool at_least;
 	uint32_t count;
 };
 

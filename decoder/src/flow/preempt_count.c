@@ -51,7 +51,6 @@ static void judge(struct preempt_count *count, uint64_t n, uint64_t ip)
 		count->now = (struct onoff){ .is = ONOFF_OFF, .by = ONOFF_COUNT, .n = n, .ip = ip,
 					     .was_on = was_on };
 	count->now.count = (uint32_t)count->count;
-	count->now.at_least = !count->exact;
 }
 
 void preempt_count_insn(struct preempt_count *count, const struct preempt_change *change,

@@ -633,8 +633,7 @@ const struct types *symbols_types(struct btsrec *rec, const char **ret_why)
 	return types;
 }
 
-uint64_t symbols_cpu_place(struct btsrec *rec, enum symbol_dump_place place,
-			   const char *member)
+uint64_t symbols_cpu_place(struct btsrec *rec, enum symbol_dump_place place, const char *member)
 {
 	uint64_t at = symbols_place(rec, place), hot = symbols_place(rec, SYMBOL_DUMP_PCPU_HOT);
 	const struct types *types;

@@ -230,8 +230,7 @@ uint64_t symbols_place(struct btsrec *rec, enum symbol_dump_place place);
  *
  * Return: 0: not known.
  */
-uint64_t symbols_cpu_place(struct btsrec *rec, enum symbol_dump_place place,
-			   const char *member);
+uint64_t symbols_cpu_place(struct btsrec *rec, enum symbol_dump_place place, const char *member);
 
 /** symbols_kread() - the memory of the kernel in the dump; NULL: out of memory, or not located */
 const struct kread *symbols_kread(struct btsrec *rec);

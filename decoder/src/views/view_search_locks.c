@@ -582,7 +582,6 @@ static void put_onoff(struct search *view, enum btsrec_found_kind kind, unsigned
 		value.ip_va = onoff->ip;
 		value.from_va = onoff_from(view, cpu, onoff);
 		value.preempt_count = onoff->count;
-		value.at_least = onoff->at_least;
 	}
 	search_put_onoff(view, kind, &line, &value);
 }

@@ -148,7 +148,7 @@ static void json_onoff(struct search *view, const struct btsrec_found *value)
 		json_bool(out, "was_on", value->was_on);
 		if (value->kind == BTSREC_FOUND_PREEMPTION) {
 			json_number(out, "count", value->preempt_count);
-			json_bool(out, "at_least", value->at_least);
+			json_bool(out, "at_least", !value->was_on);
 		}
 	}
 	if (value->ip_va) {

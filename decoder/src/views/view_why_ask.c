@@ -335,8 +335,8 @@ static enum btsrec_status ask_value(struct why *why, const char *text)
 		return BTSREC_OK;
 	}
 	if (!parse_address(text, &address))
-		return refuse(why, "a value is an address of the kernel or one of the registers rax, "
-				   "rbx, rcx, rdx, rsi, rdi, rbp, rsp and r8 to r15");
+		return refuse(why, "a value is an address of the kernel or one of the registers "
+				   "rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp and r8 to r15");
 	ask_memory(why, address, "the memory");
 	return BTSREC_OK;
 }

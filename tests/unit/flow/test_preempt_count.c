@@ -81,7 +81,7 @@ static void check_off(const struct preempt_count *count, uint64_t n, bool was_on
 	ck_assert_uint_eq(count->now.ip, IP + n);
 	ck_assert(count->now.was_on == was_on);
 	ck_assert_uint_eq(count->now.count, nr);
-	ck_assert(count->now.at_least == !was_on);
+	ck_assert(count->exact == was_on);
 }
 
 /* User code has none: what follows is exact. */

@@ -509,11 +509,23 @@ START_TEST(likely_refuted)
 }
 END_TEST
 
+/* What is likely of RCX behind the step @load, of all that was added. */
+static struct known likely_rcx(uint32_t load)
+{
+	struct known known;
+
+	reg_values_run(values);
+	ck_assert(reg_values_likely(values, &(struct reg_values_memory){ 0 }, 8));
+	look(load);
+	known = at.likely.behind[SEM_RCX];
+	reg_values_free(values);
+	return known;
+}
+
 /* What is likely of RCX behind mov 0x5000,%rcx, after @first and @second, and before @behind. */
 static struct known loaded_after(const char *first, size_t nr_first, const char *second,
 				 size_t nr_second, const char *behind, size_t nr_behind)
 {
-	struct known known;
 	uint32_t load;
 
 	setup();
@@ -524,12 +536,7 @@ static struct known loaded_after(const char *first, size_t nr_first, const char 
 	/* jz; nop: not taken */
 	INSN(0x101c, "\x74\x02");
 	INSN(0x101e, "\x90");
-	reg_values_run(values);
-	ck_assert(reg_values_likely(values, &(struct reg_values_memory){ 0 }, 8));
-	look(load);
-	known = at.likely.behind[SEM_RCX];
-	reg_values_free(values);
-	return known;
+	return likely_rcx(load);
 }
 
 #define LOADED_AFTER(first, second, behind) \
@@ -562,7 +569,6 @@ END_TEST
  */
 static struct known stored_before(const char *test, size_t nr_bytes)
 {
-	struct known known;
 	uint32_t load;
 
 	setup();
@@ -575,12 +581,7 @@ static struct known stored_before(const char *test, size_t nr_bytes)
 	INSN(0x101d, "\x48\x85\xdb");
 	INSN(0x1020, "\x74\x02");
 	INSN(0x1024, "\x90");
-	reg_values_run(values);
-	ck_assert(reg_values_likely(values, &(struct reg_values_memory){ 0 }, 8));
-	look(load);
-	known = at.likely.behind[SEM_RCX];
-	reg_values_free(values);
-	return known;
+	return likely_rcx(load);
 }
 
 START_TEST(likely_later)
@@ -732,5 +733,6 @@ END_TEST
 BTSREC_CK_MAIN("reg_values", word_of_the_stack, stores, seek, cuts, interrupts,
 	       interrupts_of_one_instruction, interrupted_code_goes_on, handlers,
 	       handlers_within_handlers, memory_at, begun, constants, likely, likely_on_stacks, likely_cuts, likely_in_handlers,
-	       likely_stored, likely_refuted, likely_replaced, likely_later, likely_faults, likely_strings,
+	       likely_stored, likely_refuted, likely_replaced, likely_later, likely_faults,
+	       likely_strings,
 	       likely_polled, contradictions)
