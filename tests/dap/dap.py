@@ -217,12 +217,15 @@ def test_wrong_requests(args, folder):
 
 
 def test_closed_files(_args, folder):
-    """Without an editor at the other end it says so."""
-    for redirection in ("<&-", "<&- >&-"):
-        done = subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", str(PROGRAM)],
+    """Without an editor at the other end, or with nowhere to write to, it says so."""
+    closed, full = "[Errno 9] Bad file descriptor", "[Errno 28] No space left on device"
+    for redirection, option, said in (("<&-", [], closed), ("<&- >&-", [], closed),
+                                      (">&-", ["--help"], closed),
+                                      (">/dev/full", ["--help"], full)):
+        done = subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", str(PROGRAM), *option],
                               cwd=folder, text=True, capture_output=True, check=False)
-        equal(f"its end with {redirection}", (done.returncode, done.stderr),
-              (2, "btsrec-dap: [Errno 9] Bad file descriptor\n"))
+        equal(f"its end with {redirection} {option}", (done.returncode, done.stderr),
+              (2, f"btsrec-dap: {said}\n"))
 
 
 def test_open_again(args, folder):

@@ -28,7 +28,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = HERE.parents[1] / "decoder/fleet/btsrec-fleet"
-sys.path[:0] = [str(PROGRAM.parent), str(HERE.parent / "golden")]
+FOLDERS = [str(PROGRAM.parent), str(PROGRAM.parents[1] / "standard")]
+sys.path[:0] = [*FOLDERS, str(HERE.parent / "golden")]
 
 # pylint: disable=wrong-import-position
 import golden  # noqa: E402
@@ -350,15 +351,17 @@ def check_completion(test):
 def check_standard_files(test):
     """Of a closed one, or a full disk, there is a status and a sentence; no file takes its place."""
     (test.folder / "standard").mkdir()
-    for redirection, status, said in ((">&-", 5, "Bad file descriptor"), ("<&- 2>&-", 0, ""),
-                                      (">/dev/full", 5, "No space left"), ("<&- >&- 2>&-", 5, "")):
+    ends = ((">&-", 5, "Bad file descriptor"), ("<&- 2>&-", 0, ""),
+            (">/dev/full", 5, "No space left"), ("<&- >&- 2>&-", 5, ""))
+    printing = (["groups", "standard"], ["--help"], ["rank", "--help"])
+    for words, (redirection, status, said) in itertools.product(printing, ends):
         done = subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, PROGRAM,
-                               "groups", "standard"], cwd=test.folder, text=True,
-                              capture_output=True, check=False)
-        test.expect(f"status with {redirection}", status, done.returncode)
-        test.expect(f"what is said with {redirection}", (True, bool(said)),
+                               *words], cwd=test.folder, text=True, capture_output=True, check=False)
+        test.expect(f"status of {words} with {redirection}", status, done.returncode)
+        test.expect(f"what {words} says with {redirection}", (True, bool(said)),
                     (said in done.stderr, bool(done.stderr)))
-        test.expect(f"lines with {redirection}", len(done.stderr.splitlines()), bool(said))
+        test.expect(f"lines of {words} with {redirection}", len(done.stderr.splitlines()),
+                    bool(said))
     _, said = test.run("groups", "", status=2)
     test.expect("an empty folder name", True, "an empty path is none" in said)
 
@@ -506,7 +509,7 @@ def check_locked(test, fleet_rows):
 # Each process begins later than the one before: the interrupt comes while the last one does.
 INTERRUPTED = """
 import os, signal, sys, time
-sys.path.insert(0, {folder!r})
+sys.path[:0] = {folders!r}
 from btsrec_fleet import command, tables
 begun = []
 os.register_at_fork(before=lambda: begun.append(0),
@@ -525,7 +528,7 @@ def check_interrupted(test):
     """All processes get the signal of the terminal: one line, and the end that a shell expects."""
     for jobs in ("1", "3"):
         done = subprocess.run(
-            [sys.executable, "-c", INTERRUPTED.format(folder=str(PROGRAM.parent), jobs=jobs)],
+            [sys.executable, "-c", INTERRUPTED.format(folders=FOLDERS, jobs=jobs)],
             cwd=test.folder, text=True, capture_output=True, start_new_session=True, check=False)
         test.expect(f"Ctrl-C with {jobs} processes",
                     (-signal.SIGINT, "", "btsrec-fleet: interrupted; what was kept before stays\n"),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line of btsrec-dap(1), and the loop that answers."""
 
-import argparse
 import sys
+
+import btsrec_standard
 
 from . import wire
 from .adapter import Adapter
@@ -12,7 +13,7 @@ EXIT_OK, EXIT_PROTOCOL = 0, 2
 
 
 def parser():
-    made = argparse.ArgumentParser(
+    made = btsrec_standard.Parser(
         prog="btsrec-dap",
         description="A debug adapter: an editor on standard input and output steps through a dump, "
                     "back and forth.",
@@ -64,16 +65,18 @@ def serve(receiver, sender, program):
 
 
 def main():
-    args = parser().parse_args()
+    btsrec_standard.catch_interrupts()
     try:
+        args = parser().parse_args()
         serve(sys.stdin.buffer, wire.Sender(sys.stdout.buffer), args.btsrec)
     except wire.Broken as reason:
         print(f"btsrec-dap: {reason}", file=sys.stderr)
         return EXIT_PROTOCOL
     except (BrokenPipeError, KeyboardInterrupt):
         # The editor went away.
-        pass
+        btsrec_standard.drop_output()
     except OSError as reason:
         print(f"btsrec-dap: {reason}", file=sys.stderr)
+        btsrec_standard.drop_output()
         return EXIT_PROTOCOL
     return EXIT_OK

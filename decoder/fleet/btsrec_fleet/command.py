@@ -9,6 +9,8 @@ import signal
 import sqlite3
 import sys
 
+import btsrec_standard
+
 from . import output, page, parquet, rank, script, tables
 from .store import Store
 
@@ -33,7 +35,7 @@ def path(text: str) -> pathlib.Path:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
+    made = btsrec_standard.Parser(
         prog="btsrec-fleet", description="What the crashes of a fleet have in common.",
         epilog="DIR has a folder for each crash, as btsrec export --to tables writes it. "
                "btsrec-fleet(1) explains the output.")
@@ -189,16 +191,11 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_INCOMPLETE if left_out else EXIT_OK
 
 
-def drop_output() -> None:
-    """What is still buffered is for nobody."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def main() -> int:
-    args = parser().parse_args()
+    btsrec_standard.catch_interrupts()
     sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        status = run(args)
+        status = run(parser().parse_args())
         # What is refused now is a fault of this command, not of the interpreter's end.
         sys.stdout.flush()
         return status
@@ -212,10 +209,10 @@ def main() -> int:
         os.kill(os.getpid(), signal.SIGINT)
         return EXIT_SYSTEM
     except BrokenPipeError:
-        drop_output()
+        btsrec_standard.drop_output()
         return EXIT_OK
     except (tables.Unreadable, parquet.Refused, sqlite3.Error, OSError) as error:
         busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
         say(BUSY if busy else str(error))
-        drop_output()
+        btsrec_standard.drop_output()
         return EXIT_SYSTEM
