@@ -86,20 +86,43 @@ enum command_exit front_output_failed(void)
 	return COMMAND_OK;
 }
 
-void front_error(const char *fmt, ...)
+/*
+ * error() prints on the terminal, and also to the file or pipe that the output goes to.
+ *
+ * @only_terminal: not there
+ */
+static void print_message(bool only_terminal, const char *fmt, va_list list)
 {
 	char text[4096];
-	va_list list;
 
-	va_start(list, fmt);
 	vsnprintf(text, sizeof(text), fmt, list);
-	va_end(list);
 	if (interrupted())
 		return;
 	for (char *at = text; *at; at++)
 		if ((unsigned char)*at < 0x20 || *at == 0x7f)
 			*at = '?';
-	error(INFO, "%s\n", text);
+	if (only_terminal && fp != stdout && fp != pc->stdpipe)
+		fprintf(stderr, "bts: %s\n", text);
+	else
+		error(INFO, "%s\n", text);
+}
+
+void front_error(const char *fmt, ...)
+{
+	va_list list;
+
+	va_start(list, fmt);
+	print_message(false, fmt, list);
+	va_end(list);
+}
+
+void front_notice(const char *fmt, ...)
+{
+	va_list list;
+
+	va_start(list, fmt);
+	print_message(true, fmt, list);
+	va_end(list);
 }
 
 void front_hint(const char *fmt, ...)

@@ -24,15 +24,12 @@ const struct command_front front = {
 
 /* --- Messages ----------------------------------------------------------- */
 
-void front_error(const char *fmt, ...)
+static void print_message(const char *fmt, va_list args)
 {
 	char text[4096];
 	const char *at;
-	va_list args;
 
-	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
 	fputs("btsrec: ", stderr);
 	for (at = text; *at; at++) {
 		if ((unsigned char)*at < 0x20 || *at == 0x7f)
@@ -41,6 +38,24 @@ void front_error(const char *fmt, ...)
 			fputc(*at, stderr);
 	}
 	fputc('\n', stderr);
+}
+
+void front_error(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	print_message(fmt, args);
+	va_end(args);
+}
+
+void front_notice(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	print_message(fmt, args);
+	va_end(args);
 }
 
 void front_hint(const char *fmt, ...)

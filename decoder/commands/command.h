@@ -335,6 +335,14 @@ extern const struct btsrec_sink front_sink;
 /** front_error() - one line for the user; control characters are escaped */
 void front_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/**
+ * front_notice() - one line about an answer that is no part of it
+ *
+ * What reads the answer from a file or through a pipe must not find it there.  Otherwise as
+ * front_error().
+ */
+void front_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /** front_hint() - the line behind front_error(): where help is */
 void front_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -103,12 +103,12 @@ static void report_unmatched(const struct command *command, struct btsrec *rec,
 			     &known, &matches, &unmatched) || matches)
 		return;
 	list_options(command, options, &unmatched.part, list, sizeof(list));
-	front_error("no %s matches %s%s%s%s%s%s%s%s", asked_for(&unmatched.part),
-		    unmatched.together ? "all of " : "", list,
-		    unmatched.together ? ": each alone matches some" : "",
-		    *unmatched.why ? ": " : "", unmatched.why,
-		    known.nearest.word ? "; did you mean '" : "",
-		    known.nearest.word ? known.text : "", known.nearest.word ? "'?" : "");
+	front_notice("no %s matches %s%s%s%s%s%s%s%s", asked_for(&unmatched.part),
+		     unmatched.together ? "all of " : "", list,
+		     unmatched.together ? ": each alone matches some" : "",
+		     *unmatched.why ? ": " : "", unmatched.why,
+		     known.nearest.word ? "; did you mean '" : "",
+		     known.nearest.word ? known.text : "", known.nearest.word ? "'?" : "");
 }
 
 /* They look at one thread, and fail if they do not find it. */

@@ -81,11 +81,18 @@ def without_module_symbols(text):
     return re.sub(r"\[([^\]\s]+)\]\+0x[0-9a-f]+", r"[\1]", text)
 
 
+# What btsrec printed on standard error, in the order of the calls.
+notices = []
+
+
 def cli(options, *arguments):
     """Standard output of btsrec; its own failures end the check."""
-    done = subprocess.run([options.btsrec, *arguments], stdout=subprocess.PIPE, check=False)
+    done = subprocess.run([options.btsrec, *arguments], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
     if done.returncode not in (0, 1):
-        sys.exit(f"{options.btsrec} {' '.join(arguments)}: exit status {done.returncode}")
+        sys.exit(f"{options.btsrec} {' '.join(arguments)}: exit status {done.returncode}: "
+                 f"{done.stderr.decode()}")
+    notices.extend(done.stderr.decode().splitlines())
     # As the files of the session are read: CSV ends lines with CR LF.
     return done.stdout.decode().replace("\r\n", "\n")
 
@@ -121,6 +128,7 @@ WORDS = (
     "locks", "locks -n 5 --format jsonl", "calls --args -n 300", "stack --args --format jsonl",
     "calls --merge --kernel -n 100", "calls --merge --range ffffffff80000000-ffffffffffffffff -f jsonl",
     "timeline", "timeline -n 20", "timeline -n 9 --pid 0,1 --format jsonl",
+    "show --comm nobody", "show --pid 4000000 --format jsonl", "calls --comm nobody --kernel",
     "stack", "stack --thread {pid}", "stack -c 1 --format jsonl",
     "why --value rsp", "why --value rax --format jsonl",
     "prove", "prove --format jsonl",
@@ -205,13 +213,23 @@ def run_script(options, folder):
     return status, output, files
 
 
-def check_words(check, options, out):
+def check_notices(check, terminal):
+    """What both tools print of filters that match nothing; bts: on the terminal alone."""
+    said = [line.removeprefix("btsrec: ") for line in notices if " matches " in line]
+    check.that("btsrec has notices of filters", len(said) >= 3, str(notices))
+    check.equal("bts has the same notices, on the terminal",
+                "\n".join(re.findall(r"^bts: (no \w+ matches .*)$", terminal, re.M)),
+                "\n".join(said))
+
+
+def check_words(check, options, out, terminal):
     """The same words get the same answer from both tools, for each command that bts has."""
     here = commands_of(out["commands"])
     tried = {line.split()[0] for line in WORDS}
     check.that("each command of bts is tried", here == tried, f"{here ^ tried}")
     for number, line in enumerate(words_of(options)):
         check.equal(f"bts {line} = btsrec {line}", out[f"words{number}"], cli_words(options, line))
+    check_notices(check, terminal)
     for name in sorted(commands_of(cli_help(options))):
         if name in here:
             check_options(check, options, name, out[f"help.{name}"])
@@ -234,10 +252,10 @@ def check_options(check, options, name, text):
     check.that(f"bts help {name} = btsrec help {name}", text.splitlines()[1:] == wanted, text)
 
 
-def check_views(check, options, out):
+def check_views(check, options, out, terminal):
     """The same with names, which crash and btsrec have from different places."""
     dump = options.dump
-    check_words(check, options, out)
+    check_words(check, options, out, terminal)
     check.equal("bts = btsrec", out["default.plain"], cli_plain(options, "summary", dump))
     check.equal("bts info = btsrec info --vmlinux, but for symbols inside modules",
                 without_module_symbols(out["info"]),
@@ -320,7 +338,7 @@ def check_script(check, options):
             print(output, file=sys.stderr)
             sys.exit(3)
         check.that("crash ends with status 0", status == 0, str(status))
-        check_views(check, options, out)
+        check_views(check, options, out, output)
         check_manners(check, out)
         check.that("bts on a full disk says so, and nothing if the reader leaves",
                    output.count("incomplete") == output.count(INCOMPLETE) == 2, output)

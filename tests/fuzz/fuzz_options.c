@@ -58,6 +58,15 @@ void front_error(const char *fmt, ...)
 	va_end(args);
 }
 
+void front_notice(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	message(fmt, args);
+	va_end(args);
+}
+
 void front_hint(const char *fmt, ...)
 {
 	va_list args;
