@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # usage: large.sh CHROMIUM BTSREC MKIMAGE [CPUS [BRANCHES [SCREENSHOT]]]
-# The report of a big machine, 64 CPUs with full rings of 1 MiB, in a real browser: it is there
-# in seconds, and nothing that a user does holds the page up.
+# The report of a big machine in a real browser: it is there in seconds, and nothing that a user
+# does holds the page up. Without CPUS and BRANCHES it has 64 CPUs with full rings of 1 MiB.
 set -eu
 case ${1:-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 chromium=$1 btsrec=$2 mkimage=$3 cpus=${4:-64} branches=${5:-43690} screenshot=${6:-}
