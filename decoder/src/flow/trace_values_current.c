@@ -118,18 +118,31 @@ void trace_values_note_current(struct trace_values *values, const struct sem_ins
 }
 
 /* A pause of the recorder's own leaves the thread, even in a switch; other gaps may hide one. */
+static bool leaves_thread(const struct btsrec_event *event)
+{
+	switch (event->kind) {
+	case BTSREC_EVENT_SWITCH:
+		return event->mm_only;
+	case BTSREC_EVENT_GAP:
+		return record_is_own_pause(&event->gap);
+	default:
+		return event->kind != BTSREC_EVENT_ARM;
+	}
+}
+
 void trace_values_follow_current(struct trace_values *values, const struct btsrec_event *event)
 {
-	values->is_changing |= event->kind == BTSREC_EVENT_SWITCH && !event->mm_only;
-	if (event->kind != BTSREC_EVENT_BRANCH)
-		values->current.nr_loads = 0;
-	if (event->kind == BTSREC_EVENT_SWITCH && !event->mm_only) {
+	if (leaves_thread(event))
+		return;
+	values->current.nr_loads = 0;
+	if (event->kind == BTSREC_EVENT_SWITCH) {
+		values->is_changing = true;
 		now_runs(values, event->sw.next_task_kva, event->sw.next.pid);
 		values->current.is_switching = true;
 	} else if (event->kind == BTSREC_EVENT_ARM) {
 		now_runs(values, event->resume.task_kva, event->resume.now.pid);
 		values->current.is_switching = false;
-	} else if (event->kind == BTSREC_EVENT_GAP && !record_is_own_pause(&event->gap)) {
+	} else {
 		now_runs(values, 0, 0);
 	}
 }
@@ -145,7 +158,7 @@ static bool is_on_stack(const struct trace_values *values)
 }
 
 /*
- * Each switch of threads is an annotation: behind the last event that is no branch there was none.
+ * Each switch of threads is an annotation: behind the last one that may be of one there was none.
  * The NMI that stops a CPU ends its records, in the thread of the freeze.  After another fault
  * others may have run before the freeze, where nothing was recorded.  They have another stack.
  */
