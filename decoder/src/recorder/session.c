@@ -378,6 +378,11 @@ const struct btsrec_cpu *btsrec_cpu(const struct btsrec *rec, unsigned int cpu)
 	return lc ? &lc->page : NULL;
 }
 
+bool session_is_newer(const struct btsrec *rec)
+{
+	return btsrec_root(rec)->version_minor > BTSREC_ABI_MINOR;
+}
+
 uint32_t session_last_branches(const struct btsrec *rec)
 {
 	uint32_t most = 0;

@@ -185,6 +185,13 @@ bool session_left_out(const struct btsrec *rec, unsigned int cpu);
 void session_list_left_out(const struct btsrec *rec, char *ret, size_t ret_bytes);
 
 /**
+ * session_is_newer() - does the recorder write a later minor version than this decoder knows?
+ *
+ * Then kinds of annotations that were added since are gaps, and other things are not seen.
+ */
+bool session_is_newer(const struct btsrec *rec);
+
+/**
  * session_last_branches() - how many branches a history has at most, where LBR is the source
  *
  * Return: of the CPU that keeps most; 0: no CPU has that source.

@@ -249,6 +249,10 @@ static void check_root(struct check *check)
 {
 	const struct btsrec_root *root = btsrec_root(check->rec);
 
+	if (session_is_newer(check->rec))
+		check_note(check, "format %u.%u, this decoder knows %u.%u: what was added since is "
+			   "not checked", root->version_major, root->version_minor,
+			   BTSREC_ABI_MAJOR, BTSREC_ABI_MINOR);
 	if (check->rec->incomplete)
 		check_fault(check, "%s", check->rec->notice);
 	check_file(check);

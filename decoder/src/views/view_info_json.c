@@ -49,6 +49,8 @@ static void json_root(struct renderer *r)
 	json_address(out, "root_pa", root->self_pa);
 	json_number(out, "abi_major", root->version_major);
 	json_number(out, "abi_minor", root->version_minor);
+	if (session_is_newer(r->rec))
+		json_number(out, "abi_minor_known", BTSREC_ABI_MINOR);
 	json_number(out, "generation", root->generation);
 	json_word(out, "state", info_state_str(root->state));
 	json_number(out, "nr_arms", root->nr_arms);

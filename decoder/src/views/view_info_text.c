@@ -24,6 +24,18 @@ static void text_generation(struct out *out, uint64_t generation)
 		out_str(out, text);
 }
 
+static void text_newer(struct out *out, const struct btsrec *rec)
+{
+	if (!session_is_newer(rec))
+		return;
+	text_key(out, "newer:");
+	out_literal(out, "this decoder knows format ");
+	out_dec(out, BTSREC_ABI_MAJOR, 0);
+	out_char(out, '.');
+	out_dec(out, BTSREC_ABI_MINOR, 0);
+	out_literal(out, ": what was added since is a gap, or is not shown\n");
+}
+
 static void text_kernel(struct out *out, const struct btsrec_root *root)
 {
 	text_key(out, "kernel:");
@@ -197,6 +209,7 @@ static void text_root(struct out *out, struct btsrec *rec)
 	const struct btsrec_root *root = btsrec_root(rec);
 
 	text_kernel(out, root);
+	text_newer(out, rec);
 	text_key(out, "state:");
 	out_str(out, info_state_str(root->state));
 	out_literal(out, ", armed ");
