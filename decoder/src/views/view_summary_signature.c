@@ -66,6 +66,38 @@ uint64_t summary_unreliable_n(const struct summary *view, uint64_t end_n)
 	return n;
 }
 
+/*
+ * Not by a jump of its own, but by what ftrace has there, or had: a call, and before and after that
+ * a NOP.  A live patch or an injected error has replaced the function.
+ */
+static bool is_replaced(struct btsrec *rec, const struct calltree_line *tail)
+{
+	struct code *code = trace_code(rec);
+	struct code_insn insn;
+
+	return code && tail->frame == FRAME_TAIL && code_is_kernel(tail->from) &&
+	       !code_insn(code, 0, tail->from, false, &insn) &&
+	       (insn.class == CODE_PLAIN || insn.class == CODE_CALL);
+}
+
+/*
+ * Where the open call @i was made.  What is called from a live patch is called from the function
+ * that it replaces: one bug has one signature, with the patch and without.
+ */
+static uint64_t called_from(struct btsrec *rec, const struct calltree *tree, size_t i)
+{
+	uint64_t from = calltree_line(tree, tree->open[i]).from;
+	struct calltree_line outer;
+
+	for (; i; i--) {
+		outer = calltree_line(tree, tree->open[i - 1]);
+		if (!is_replaced(rec, &outer))
+			break;
+		from = outer.from;
+	}
+	return from;
+}
+
 /* Thunks are parts of the functions that branch by way of them. */
 static bool is_in_function(struct btsrec *rec, uint64_t va)
 {
@@ -231,7 +263,7 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 		if (line.n < unreliable_n)
 			break;
 		if (line.frame == FRAME_TAIL) {
-			complete = !sign_jumper(view, rec, line.from);
+			complete = !is_replaced(rec, &line) && !sign_jumper(view, rec, line.from);
 			continue;
 		}
 		/* The first function stands for where the fault is. */
@@ -240,7 +272,7 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 			continue;
 		complete = !code_is_kernel(line.from) || begins_thread(rec, line.from) ||
 			   (frame_is_entry(line.frame) && line.frame != FRAME_EXCEPTION) ||
-			   !sign_function(view, rec, line.from);
+			   !sign_function(view, rec, called_from(rec, tree, i - 1));
 	}
 	if (!complete && view->stack.beyond)
 		complete = sign_beyond(view, rec);
