@@ -366,6 +366,25 @@ def check_standard_files(test):
     test.expect("an empty folder name", True, "an empty path is none" in said)
 
 
+# --- Outputs ----------------------------------------------------------------
+
+def check_outputs(test):
+    """A page is written over a page, and over nothing else, and leaves nothing beside it."""
+    test.run("report", "--by", "culprit", "fleet", "page.html")
+    test.run("report", "--by", "culprit", "--jobs", "999999999", "fleet", "page.html")
+    pipe, link = test.folder / "pipe", test.folder / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(next((test.folder / "fleet").glob("*/crash.jsonl.zst")))
+    before = sorted(test.folder.iterdir())
+    for out in ("pipe", "link", "fleet", "fleet/fleet.sqlite"):
+        _, said = test.run("report", "fleet", out, status=5)
+        test.expect(f"what is said of {out}", True, "is no page of btsrec-fleet" in said)
+    test.expect("files", before, sorted(test.folder.iterdir()))
+    test.expect("the pipe and the link", (True, True), (pipe.is_fifo(), link.is_symlink()))
+    test.run("groups", "--database", "", "fleet", status=2)
+    test.run("groups", "--jobs", "999999999", "--database", ":memory:", "fleet")
+
+
 # --- Folders ----------------------------------------------------------------
 
 def check_folders(test, fleet_rows):
@@ -573,6 +592,7 @@ def main():
         check_sql(test, fleet_rows)
         check_parquet(test, fleet_rows)
         check_standard_files(test)
+        check_outputs(test)
         check_folders(test, fleet_rows)
         check_broken(test, fleet_rows)
         check_unreadable(test, fleet_rows)

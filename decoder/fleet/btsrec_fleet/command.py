@@ -64,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
                                  metavar="FORMAT", help="text (default) or jsonl")
         command.add_argument("-j", "--jobs", type=positive, default=min(os.cpu_count() or 1, 4),
                              metavar="COUNT", help="processes that read")
-        command.add_argument("--database", metavar="FILE",
+        command.add_argument("--database", metavar="FILE", type=path,
                              help="what was read (default: DIR/fleet.sqlite)")
         if name == "compare":
             command.add_argument("group", metavar="GROUP")
@@ -184,7 +184,7 @@ def run(args: argparse.Namespace) -> int:
         return EXIT_SYSTEM
     if args.command == "parquet":
         return run_parquet(args)
-    store = Store(args.database or str(args.dir / "fleet.sqlite"))
+    store = Store(str(args.database or args.dir / "fleet.sqlite"))
     faults = store.add(args.dir, args.jobs, functools.partial(progress, "crashes read:"))
     left_out = nr_left_out(args.dir, faults)
     answer(args, store)

@@ -4,6 +4,7 @@
 import html
 import os
 import pathlib
+import stat
 
 from . import output, rank, tables
 from .store import Store
@@ -18,7 +19,12 @@ COLUMNS = ("rank", "alike", "Ochiai", "Tarantula", "Increase", "group", "others"
 
 def write(store: Store, path: pathlib.Path, grouped_by: str, against: str, limits: tuple[int, int],
           progress) -> None:
-    """The page of so many groups with so many rows of each kind; whole, or not there."""
+    """The page of so many groups with so many rows of each kind; whole, or not there.
+
+    A page that is there is replaced, and nothing else: no table, no database, no device.
+    """
+    if os.path.lexists(path) and not is_page(path):
+        raise FileExistsError(f"{path} is there, and is no page of btsrec-fleet: remove it first")
     nr_groups, nr_rows = limits
     found = rank.groups(store, grouped_by)
     if not found:
@@ -37,9 +43,29 @@ def write(store: Store, path: pathlib.Path, grouped_by: str, against: str, limit
     for name, value in (("counts", html.escape(counts)), ("significant", str(output.SIGNIFICANT)),
                         ("groups", "\n".join(parts))):
         text = text.replace("{" + name + "}", value, 1)
+    put(path, text)
+
+
+def is_page(path: pathlib.Path) -> bool:
+    """A regular file that begins as each page of ours does."""
+    head = TEMPLATE.read_bytes().partition(b"</title>")[0]
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            return stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.read(len(head)) == head
+    except OSError:
+        return False
+
+
+def put(path: pathlib.Path, text: str) -> None:
     part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", errors="backslashreplace")
-    os.replace(part, path)
+    part.unlink(missing_ok=True)
+    try:
+        with open(part, "x", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def of_group(store: Store, group: rank.Group, against: str, nr_rows: int, is_open: bool,

@@ -20,6 +20,8 @@ SQL = pathlib.Path(__file__).parent / "sql"
 LABELS = ("healthy", "signature", "culprit", "site", "kernel", "verdict")
 # After so many crashes what was read is kept.
 COMMIT_CRASHES = 50
+# Processes that read: each takes some MB.
+MAX_JOBS = 256
 
 MAKE = """
 CREATE TABLE crash_read (crash TEXT PRIMARY KEY, cell INTEGER, text TEXT) WITHOUT ROWID;
@@ -201,6 +203,8 @@ def readers(jobs: int, new: list[pathlib.Path]):
     if jobs < 2 or len(new) < 2:
         yield map(read_folder, new)
         return
+    # All of them begin at once.
+    jobs = min(jobs, len(new), MAX_JOBS)
     pool = concurrent.futures.ProcessPoolExecutor(jobs - 1, initializer=ignore_interrupt)
     try:
         yield ahead(pool, new, 4 * jobs)
