@@ -228,13 +228,17 @@ static u32 panic_reason(const struct pt_regs *regs)
 	return BTSREC_REASON_PANIC;
 }
 
-/* The cause is read after the stop, so the snapshot of this CPU gets it late. */
+/*
+ * The cause is read after the stop, so the snapshot of this CPU gets it late.  An older one stays
+ * as it is: that of a CPU that does not record again yet after a copy.
+ */
 static noinline void freeze_others_at_panic(const struct pt_regs *regs)
 {
 	struct btsrec_cpu *page = this_cpu_read(btsrec_pcpu.page);
 	u32 reason = panic_reason(regs);
 
-	if (page && page->frozen && !btsrec_is_frozen())
+	if (page && page->frozen && page->freeze.reason == BTSREC_REASON_PANIC &&
+	    !btsrec_is_frozen())
 		page->freeze.reason = reason;
 	freeze_others(reason, NULL);
 }
@@ -604,15 +608,21 @@ void btsrec_freezers_sync(void)
 /**
  * btsrec_thaw() - the recorder is armed: allow a new freeze
  *
- * No CPU may be live.  What each CPU's page says about the last freeze stays
- * until the CPU is armed again.  Hooks and our NMI handler may be registered: a freeze that comes
- * at any moment finds no CPU that records, and its "frozen" stays.  May sleep.
+ * No CPU may be live.  What each CPU's page says about the last freeze stays until the CPU is armed
+ * again, and that it was survived.  Hooks and our NMI handler may be registered: a freeze that
+ * comes at any moment finds no CPU that records, and its "frozen" stays.  May sleep.
  */
 void btsrec_thaw(void)
 {
 	struct btsrec_root *root = btsrec_root_page;
 	unsigned int cpu;
 
+	for_each_possible_cpu(cpu) {
+		struct btsrec_cpu *page = per_cpu(btsrec_pcpu, cpu).page;
+
+		if (page && page->frozen)
+			WRITE_ONCE(page->survived, 1);
+	}
 	WRITE_ONCE(root->state, BTSREC_ROOT_ARMED);
 	root->freeze_reason = BTSREC_REASON_NONE;
 	memset(root->freeze_trigger, 0, sizeof(root->freeze_trigger));

@@ -171,7 +171,10 @@ static void check_diags(struct check *check)
 
 /* --- Root --------------------------------------------------------------- */
 
-/* A panic between a disarm's stop of its CPU and the unhooking finds that CPU stopped. */
+/*
+ * A panic between a disarm's stop of its CPU and the unhooking finds that CPU stopped; one before
+ * it records again after a copy finds it frozen.
+ */
 static void check_first_fault(struct check *check, const struct btsrec_root *root)
 {
 	const struct btsrec_cpu *cpu = btsrec_cpu(check->rec, root->freeze_cpu);
@@ -191,6 +194,9 @@ static void check_first_fault(struct check *check, const struct btsrec_root *roo
 	else if (cpu && cpu->state != BTSREC_CPU_FROZEN)
 		check_fault(check, "the first fault is on CPU %u, which is not frozen",
 			    root->freeze_cpu);
+	else if (cpu && cpu->freeze.reason != root->freeze_reason && cpu->survived)
+		check_note(check, "the first fault is on CPU %u, which had been frozen before: %s",
+			   root->freeze_cpu, btsrec_reason_str(cpu->freeze.reason));
 	else if (cpu && cpu->freeze.reason != root->freeze_reason)
 		check_fault(check, "the first fault is %s, but its CPU froze for %s",
 			    btsrec_reason_str(root->freeze_reason),

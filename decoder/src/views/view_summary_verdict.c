@@ -317,17 +317,21 @@ static void add_trigger(struct sentence *sentence, const struct summary *view,
 {
 	const struct btsrec_root *root = btsrec_root(view->calls.renderer.rec);
 	char text[ESCAPED_MAX_BYTES * BTSREC_TRIGGER_BYTES + 1];
+	const char *space;
 
 	(void)escaped_copy(text, root->freeze_trigger, sizeof(root->freeze_trigger));
+	space = *text ? " " : "";
 	if (reason == BTSREC_REASON_REQUEST) {
-		sentence_add(sentence, "the recorder was asked to freeze: %s", text);
+		sentence_add(sentence, "the recorder was asked to freeze%s%s", *text ? ": " : "",
+			     text);
 		return;
 	}
 	if (view->verdict.ip) {
 		sentence_add_place(sentence, view->verdict.ip);
-		sentence_add(sentence, " called the function %s", text);
+		sentence_add(sentence, " called the function%s%s", space, text);
 	} else {
-		sentence_add(sentence, "the %s %s was reached", btsrec_reason_str(reason), text);
+		sentence_add(sentence, "the %s%s%s was reached", btsrec_reason_str(reason), space,
+			     text);
 	}
 	sentence_add(sentence, ", at which the recorder was to freeze");
 }

@@ -7,11 +7,13 @@
  *   echo panic >/sys/module/btswarn/parameters/do	a panic(), interrupts off
  *   echo spin >/sys/module/btswarn/parameters/do	a soft lockup and an RCU stall, and then no more
  *   echo hang >/sys/module/btswarn/parameters/do	a thread that hangs for ever
+ *   echo FUNCTION >/sys/module/btswarn/parameters/panic_at	a panic() when FUNCTION is called next
  */
 #include <linux/bug.h>
 #include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
@@ -69,6 +71,30 @@ static const struct kernel_param_ops do_ops = { .set = do_set };
 
 module_param_cb(do, &do_ops, NULL, 0200);
 MODULE_PARM_DESC(do, "warn, bug, panic, spin or hang");
+
+static char panic_at[64];
+
+static int panic_here(struct kprobe *probe, struct pt_regs *regs)
+{
+	panic("btswarn: at %s, as wanted", probe->symbol_name);
+}
+
+/* Stays: the panic ends it. */
+static struct kprobe probe = { .symbol_name = panic_at, .pre_handler = panic_here };
+
+static int panic_at_set(const char *what, const struct kernel_param *param)
+{
+	if (*panic_at)
+		return -EBUSY;
+	strscpy(panic_at, what, sizeof(panic_at));
+	strim(panic_at);
+	return register_kprobe(&probe);
+}
+
+static const struct kernel_param_ops panic_at_ops = { .set = panic_at_set };
+
+module_param_cb(panic_at, &panic_at_ops, NULL, 0200);
+MODULE_PARM_DESC(panic_at, "function whose next call panics");
 
 MODULE_DESCRIPTION("Kernel trouble that the system survives");
 MODULE_LICENSE("GPL");

@@ -23,6 +23,8 @@ frozen and equal the log up to then. While a copy has not been taken, triggers a
 in that time keeps the rings until it has; a CPU comes online meanwhile, and all of it is copied
 then. A snapshot that the guest itself makes is the copy. A panic has the history of the rings,
 whether a copy waits, the panic is that of the trigger, or it comes at once after it.
+
+--panic-at panics amid a copy, where the worker calls a function of the recorder.
 """
 
 import json
@@ -334,6 +336,20 @@ sleep 1
 echo "freeze before the panic" >$device; echo c >/proc/sysrq-trigger
 """
 
+# Where the worker is: the rings are copied and the rest is not; the copy is whole, and all CPUs are
+# frozen; some are about to record again; all do.  With what the root says then, and the CPUs.
+PANIC_AT = {"btsrec_modmap_copy": ("request", "request"), "btsrec_thaw": ("request", "request"),
+            "btsrec_record_on": ("panic", "request"), "btsrec_copy_over": ("panic", "panic")}
+
+PANIC_AT_SCRIPT = """
+arm_on request panic
+sleep 1
+echo %s >/sys/module/btswarn/parameters/panic_at || fail "no such probe: $(dmesg | tail -n 1)"
+echo "freeze before the panic" >$device
+sleep 20
+fail "the worker has not been there"
+"""
+
 
 def add_options(parser):
     parser.add_argument("--triggers", type=int, default=None,
@@ -342,6 +358,8 @@ def add_options(parser):
     parser.add_argument("--copied", metavar="LIST",
                         help="copies of these only, with the default " + ", ".join(COPIED))
     parser.add_argument("--copies", type=int, help="copies only, so many in a row (4)")
+    parser.add_argument("--panic-at", metavar="LIST", help="panics amid a copy only, by comma: "
+                        + ", ".join(PANIC_AT))
     parser.add_argument("--ring-bytes", default=str(RING_BYTES), metavar="LIST",
                         help=f"of each CPU, or as the parameter has it ({RING_BYTES})")
     parser.add_argument("--keep", action="store_true", help="keep the dumps")
@@ -569,8 +587,44 @@ def _check_copies(context):
                 "recorded on from")
 
 
+def _freeze_reasons(histories) -> set[str]:
+    return {event["reason"] for events in histories.values() for event in events
+            if event["kind"] == "freeze"}
+
+
+def _check_panic(context, function: str):
+    """The rings are whole, and so is the copy from the moment on that the root has it."""
+    name = f"panic-at-{function}"
+    _boot_copies(context, COPY_SCRIPT % ("", 0, 0, PANIC_AT_SCRIPT % function), name)
+    path = context.out / f"dump-{name}"
+    root, histories = _root(context, path), dump.events(context, path)
+    found = root["freeze_reason"], _freeze_reasons(histories)
+    of_root, of_cpus = PANIC_AT[function]
+    if found != (of_root, {of_cpus}):
+        raise Failure(f"{name}: the root says {found[0]}, the CPUs {found[1]}")
+    if ("the system went on" in dump.btsrec(context, "summary", path)) != (of_cpus == "request"):
+        raise Failure(f"{name}: does the summary take memory for that of the freeze?")
+    dump.btsrec(context, "check", path)
+    if ("copy_pa" in root) != (function != "btsrec_modmap_copy"):
+        raise Failure(f"{name}: there is a copy, or none")
+    if "copy_pa" in root:
+        options = "--root", root["copy_pa"]
+        dump.btsrec(context, "check", *options, path)
+        copied = _without_names(dump.events(context, path, *options))
+        if function == "btsrec_thaw" and copied != _without_names(histories):
+            raise Failure(f"{name}: the copy is not that of the rings")
+    context.say(f"{name}: the root says {of_root}, the CPUs {of_cpus}"
+                + (", and the copy is whole" if "copy_pa" in root else ""))
+    if not context.options.keep:
+        path.unlink()
+
+
 def run(context):
     options = context.options
+    for function in options.panic_at.split(",") if options.panic_at else ():
+        _check_panic(context, function)
+    if options.panic_at:
+        return
     if not options.copied and not options.copies:
         _check_freezes(context)
     if not options.only:
