@@ -170,17 +170,21 @@ static bool find_report(const struct summary *view, const struct btsrec_cpu *cpu
 	return found;
 }
 
+/* NULL: there is none. */
+static const struct btsrec_event *newest_switch(const struct summary *view)
+{
+	return view->nr_switches ? &view->switches[(view->nr_switches - 1) % SUMMARY_SWITCHES] :
+				   NULL;
+}
+
 /* Branches of the thread since the newest task switch, if nothing was lost since. */
 static uint64_t nr_since_switch(const struct summary *view)
 {
-	const struct btsrec_event *newest;
+	const struct btsrec_event *newest = newest_switch(view);
 
 	if (view->loses)
 		return 0;
-	if (!view->nr_switches)
-		return view->nr_branches;
-	newest = &view->switches[(view->nr_switches - 1) % SUMMARY_SWITCHES];
-	return view->nr_events - newest->n - 1;
+	return newest ? view->nr_events - newest->n - 1 : view->nr_branches;
 }
 
 /* The event of the report, or of the NMI by which the CPU that reports stopped this one. */
@@ -220,17 +224,21 @@ static uint64_t nr_masked(const struct summary *view, size_t report)
 
 /*
  * Of the open calls of the kernel before @report the innermost that has lasted at least half as
- * long as the outermost.  A caller that is not in the history has lasted all the time.
+ * long as the outermost.  A caller that is not in the history has lasted all the time.  Calls that
+ * may have ended before the newest switch are left out: see is_unreliable().
  */
 static void find_longest(const struct summary *view, size_t report, uint64_t ip,
 			 struct verdict_stay *ret)
 {
 	const struct calltree *tree = &view->calls.tree;
 	uint64_t all = nr_since_switch(view), masked = nr_masked(view, report);
-	size_t first = 0;
+	uint64_t unreliable_n = summary_unreliable_n(view, UINT64_MAX);
+	size_t first = 0, begin = 0;
 
+	while (begin < report && calltree_line(tree, tree->open[begin]).n < unreliable_n)
+		begin++;
 	/* What an interrupt or a system call came upon does not matter. */
-	for (size_t i = 0; i < report; i++)
+	for (size_t i = begin; i < report; i++)
 		if (frame_is_entry(calltree_line(tree, tree->open[i]).frame))
 			first = i + 1;
 	if (first)
@@ -239,6 +247,8 @@ static void find_longest(const struct summary *view, size_t report, uint64_t ip,
 		all -= view->nr_events - report_n(view, report);
 	if (all > masked)
 		all = masked;
+	if (first < begin)
+		first = begin;
 	*ret = (struct verdict_stay){ .ip = ip, .nr_branches = all, .nr_open = first };
 	for (size_t i = first; i < report; i++) {
 		uint64_t nr = nr_within(view, i, report);
@@ -260,12 +270,21 @@ static void find_longest(const struct summary *view, size_t report, uint64_t ip,
 static bool stalls_elsewhere(const struct summary *view, const struct btsrec_cpu *cpu)
 {
 	uint64_t least = (uint64_t)btsrec_root(view->calls.renderer.rec)->tsc_khz * STALL_MIN_MS;
-	const struct btsrec_event *newest;
+	const struct btsrec_event *newest = newest_switch(view);
 
-	if (cpu->freeze.reason != BTSREC_REASON_RCU_STALL || !view->nr_switches)
-		return false;
-	newest = &view->switches[(view->nr_switches - 1) % SUMMARY_SWITCHES];
-	return cpu->freeze.tsc - newest->sw.tsc < least;
+	return cpu->freeze.reason == BTSREC_REASON_RCU_STALL && newest &&
+	       cpu->freeze.tsc - newest->sw.tsc < least;
+}
+
+/*
+ * What may have ended is not said to last.  Where calls went astray before the newest switch of
+ * threads, those since then are known; another thread that came from before the history does that.
+ */
+static bool is_unreliable(const struct summary *view)
+{
+	const struct btsrec_event *newest = newest_switch(view);
+
+	return summary_unreliable_n(view, UINT64_MAX) > (newest ? newest->n : 0);
 }
 
 /* Is it known to be what an interrupt came upon that lasts, and not the interrupt? */
@@ -319,9 +338,9 @@ static void find_stay(struct evidence *found, const struct summary *view,
 	struct verdict_stay *stay = &found->stay;
 	size_t end;
 
-	/* An idle thread reports for others; and what may have ended is not said to last. */
-	if (!verdict_is_lockup(found->facts.reason) || !cpu->freeze.pid ||
-	    summary_unreliable_n(view, UINT64_MAX) || stalls_elsewhere(view, cpu))
+	/* An idle thread reports for others. */
+	if (!verdict_is_lockup(found->facts.reason) || !cpu->freeze.pid || is_unreliable(view) ||
+	    stalls_elsewhere(view, cpu))
 		return;
 	if (find_report(view, cpu, &end)) {
 		uint64_t ip = calltree_line(tree, tree->open[end]).from;

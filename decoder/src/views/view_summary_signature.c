@@ -172,7 +172,7 @@ static void sign_stack(struct summary *view, struct btsrec *rec, const char *rea
 
 		if (ends || begins_thread(rec, place->ip) ||
 		    (place->how == UNWIND_INTERRUPTED && place->vector < 0) ||
-		    !sign_place(view, rec, place))
+		    !sign_place(view, rec, place) || summary_begins_softirqs(rec, place->ip))
 			break;
 	}
 	signature_end(&view->signature, false);
@@ -191,7 +191,7 @@ static bool sign_beyond(struct summary *view, struct btsrec *rec)
 		if (begins_thread(rec, place->ip) ||
 		    (place->how == UNWIND_INTERRUPTED && place->vector < 0))
 			return true;
-		if (!sign_place(view, rec, place))
+		if (!sign_place(view, rec, place) || summary_begins_softirqs(rec, place->ip))
 			return true;
 	}
 	return stack->to_user;
@@ -235,7 +235,8 @@ static const char *find_path(const struct summary *view, struct btsrec *rec, str
 
 /*
  * Up to where the kernel was entered: by a system call or from user code, or by an interrupt,
- * which has nothing to do with what it interrupted.
+ * which has nothing to do with what it interrupted.  Nor has a softirq to do with what runs it: the
+ * end of an interrupt, a thread of its own, or code that turns softirqs on again.
  */
 void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_cpu *failed)
 {
@@ -261,6 +262,9 @@ void summary_sign(struct summary *view, struct btsrec *rec, const struct btsrec_
 		struct calltree_line line = calltree_line(tree, tree->open[i - 1]);
 
 		if (line.n < unreliable_n)
+			break;
+		complete = summary_begins_softirqs(rec, line.to);
+		if (complete)
 			break;
 		if (line.frame == FRAME_TAIL) {
 			complete = !is_replaced(rec, &line) && !sign_jumper(view, rec, line.from);
