@@ -380,7 +380,7 @@ const struct btsrec_cpu *btsrec_cpu(const struct btsrec *rec, unsigned int cpu)
 
 bool session_is_newer(const struct btsrec *rec)
 {
-	return btsrec_root(rec)->version_minor > BTSREC_ABI_MINOR;
+	return rec->located && rec->located->root.version_minor > BTSREC_ABI_MINOR;
 }
 
 uint32_t session_last_branches(const struct btsrec *rec)
