@@ -86,54 +86,25 @@ enum command_exit front_output_failed(void)
 	return COMMAND_OK;
 }
 
-/*
- * error() prints on the terminal, and also to the file or pipe that the output goes to.
- *
- * @only_terminal: not there
- */
-static void print_message(bool only_terminal, const char *fmt, va_list list)
+/* error() prints on the terminal, and also to the file or pipe that the output goes to. */
+void front_message(enum front_message kind, const char *text)
 {
-	char text[4096];
+	char clean[4096];
 
-	vsnprintf(text, sizeof(text), fmt, list);
+	if (kind == FRONT_HINT) {
+		fprintf(fp, "%s\n", text);
+		return;
+	}
 	if (interrupted())
 		return;
-	for (char *at = text; *at; at++)
+	snprintf(clean, sizeof(clean), "%s", text);
+	for (char *at = clean; *at; at++)
 		if ((unsigned char)*at < 0x20 || *at == 0x7f)
 			*at = '?';
-	if (only_terminal && fp != stdout && fp != pc->stdpipe)
-		fprintf(stderr, "bts: %s\n", text);
+	if (kind == FRONT_NOTICE && fp != stdout && fp != pc->stdpipe)
+		fprintf(stderr, "bts: %s\n", clean);
 	else
-		error(INFO, "%s\n", text);
-}
-
-void front_error(const char *fmt, ...)
-{
-	va_list list;
-
-	va_start(list, fmt);
-	print_message(false, fmt, list);
-	va_end(list);
-}
-
-void front_notice(const char *fmt, ...)
-{
-	va_list list;
-
-	va_start(list, fmt);
-	print_message(true, fmt, list);
-	va_end(list);
-}
-
-void front_hint(const char *fmt, ...)
-{
-	char text[256];
-	va_list list;
-
-	va_start(list, fmt);
-	vsnprintf(text, sizeof(text), fmt, list);
-	va_end(list);
-	fprintf(fp, "%s\n", text);
+		error(INFO, "%s\n", clean);
 }
 
 const struct command_front front = {

@@ -2,7 +2,6 @@
 /* btsrec: the branch history that the recorder left in a dump. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,47 +23,19 @@ const struct command_front front = {
 
 /* --- Messages ----------------------------------------------------------- */
 
-static void print_message(const char *fmt, va_list args)
+void front_message(enum front_message kind, const char *text)
 {
-	char text[4096];
-	const char *at;
-
-	vsnprintf(text, sizeof(text), fmt, args);
+	if (kind == FRONT_HINT) {
+		fprintf(stderr, "%s\n", text);
+		return;
+	}
 	fputs("btsrec: ", stderr);
-	for (at = text; *at; at++) {
+	for (const char *at = text; *at; at++) {
 		if ((unsigned char)*at < 0x20 || *at == 0x7f)
 			fprintf(stderr, "\\x%02x", (unsigned char)*at);
 		else
 			fputc(*at, stderr);
 	}
-	fputc('\n', stderr);
-}
-
-void front_error(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	print_message(fmt, args);
-	va_end(args);
-}
-
-void front_notice(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	print_message(fmt, args);
-	va_end(args);
-}
-
-void front_hint(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
 	fputc('\n', stderr);
 }
 

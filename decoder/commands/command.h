@@ -346,6 +346,19 @@ void front_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** front_hint() - the line behind front_error(): where help is */
 void front_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+enum front_message {
+	FRONT_ERROR,
+	FRONT_NOTICE,
+	FRONT_HINT,
+};
+
+/**
+ * front_message() - print @text, one line of these three functions
+ *
+ * The tool and the extension have one each: crash has messages of its own.
+ */
+void front_message(enum front_message kind, const char *text);
+
 /**
  * front_output_failed() - why front_sink stopped
  *

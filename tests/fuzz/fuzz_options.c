@@ -5,7 +5,6 @@
  * message, before anything is printed, and the same way again.  Commands that write files, serve
  * gdb or ask the machine are only parsed.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,39 +40,11 @@ const struct command_front front = {
 	.other_commands = (const char *const[]){ "help", "version", NULL },
 };
 
-static void message(const char *fmt, va_list args)
+void front_message(enum front_message kind, const char *text)
 {
-	char text[4096];
-
-	vsnprintf(text, sizeof(text), fmt, args);
+	(void)kind;
+	(void)text;
 	said.nr_messages++;
-}
-
-void front_error(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	message(fmt, args);
-	va_end(args);
-}
-
-void front_notice(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	message(fmt, args);
-	va_end(args);
-}
-
-void front_hint(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	message(fmt, args);
-	va_end(args);
 }
 
 enum command_exit front_output_failed(void)
