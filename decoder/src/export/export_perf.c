@@ -624,7 +624,7 @@ static enum btsrec_status export_perf(struct btsrec *rec, const struct btsrec_ex
 	export->rec = rec;
 	export->opts = opts;
 	export->clock = clock_of(root, btsrec_cpu(rec, root->freeze_cpu));
-	export->user = export->clock.tsc_khz ? symbols_user(rec) : NULL;
+	export->user = export->clock.tsc_khz ? symbols_user_names(rec) : NULL;
 	out_init(&export->out, sink);
 	status = write_file(export);
 	free(export);

@@ -40,7 +40,7 @@ static void find_build_id(struct tables *tables, const struct btsrec_side *side,
 	struct user_mapping mapping;
 
 	if (function->user) {
-		struct user *user = symbols_user(rec);
+		struct user *user = symbols_user_names(rec);
 
 		if (side && user && user_mapping(user, side->cr3, va, &mapping))
 			set_build_id(function, mapping.build_id, mapping.build_id_bytes);

@@ -113,7 +113,8 @@ struct btsrec *session_clone(struct btsrec *rec)
 	clone->located = rec->located;
 	clone->no_dump_names = rec->no_dump_names;
 	clone->raw_names = rec->raw_names;
-	clone->no_user_names = rec->no_user_names;
+	clone->no_user = rec->no_user;
+	clone->no_paths = rec->no_paths;
 	clone->no_log = rec->no_log;
 	clone->log_left_out = rec->log_left_out;
 	clone->full_cpus = rec->full_cpus;

@@ -44,7 +44,8 @@ typedef void (*session_settle_fn)(void *rec, uint64_t cr3, struct btsrec_record 
  * @nr_threads: of btsrec_set_threads().
  * @no_dump_names: btsrec_set_dump_names() said so.
  * @raw_names: btsrec_set_raw_names() said so.
- * @no_user_names: leave user addresses without names.
+ * @no_user: user addresses are left out, and what would be read for them.
+ * @no_paths: so are the files of programs.
  * @no_log: btsrec_set_log() said so.
  * @full_cpus: @nr_full_cpus numbers of btsrec_set_full_cpus(); borrowed; NULL: none.
  * @log_left_out: the source is a small file that was made without the kernel's log.
@@ -79,7 +80,8 @@ struct btsrec {
 	unsigned int nr_threads;
 	bool no_dump_names;
 	bool raw_names;
-	bool no_user_names;
+	bool no_user;
+	bool no_paths;
 	bool no_log;
 	bool log_left_out;
 	const unsigned int *full_cpus;

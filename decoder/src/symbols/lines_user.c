@@ -87,7 +87,7 @@ static struct lines_user *find(struct btsrec *rec, struct lines_user **list,
 struct lines_object *lines_user_at(struct btsrec *rec, struct lines_user **list, char *debug_path,
 				   uint64_t cr3, uint64_t va, uint64_t *ret_address)
 {
-	struct user *names = symbols_user(rec);
+	struct user *names = symbols_user_names(rec);
 	struct user_linked linked;
 	struct lines_user *user;
 

@@ -161,11 +161,12 @@ void btsrec_set_raw_names(struct btsrec *rec, bool wanted)
 
 struct user *symbols_user(struct btsrec *rec)
 {
-	struct symbol_dump *dump = symbols_dump(rec);
+	struct symbol_dump *dump = dump_get(rec);
 	struct symbols *symbols = rec->symbols.data;
-	struct user_source source = { .sysroot = "/", .debuginfo = "/usr/lib/debug" };
+	struct user_source source = { .sysroot = "/", .debuginfo = "/usr/lib/debug",
+				      .no_files = rec->no_paths };
 
-	if (rec->no_user_names)
+	if (rec->no_user)
 		return NULL;
 	if (!dump || symbols->user)
 		return dump ? symbols->user : NULL;
@@ -184,9 +185,14 @@ struct user *symbols_user(struct btsrec *rec)
 	return symbols->user;
 }
 
+struct user *symbols_user_names(struct btsrec *rec)
+{
+	return rec->no_dump_names ? NULL : symbols_user(rec);
+}
+
 bool symbols_user_present(struct btsrec *rec)
 {
-	struct user *user = symbols_user(rec);
+	struct user *user = symbols_user_names(rec);
 
 	return user && !user_missing(user);
 }
@@ -195,7 +201,7 @@ const char *symbols_user_missing(struct btsrec *rec)
 {
 	struct user *user = symbols_user(rec);
 
-	if (rec->no_dump_names || rec->no_user_names)
+	if (rec->no_dump_names || rec->no_user || rec->no_paths)
 		return NULL;
 	return user ? user_missing(user) : "out of memory";
 }
@@ -688,7 +694,7 @@ bool symbol_find_in_as(struct btsrec *rec, const struct btsrec_side *side, uint6
 	*ret_why = SYMBOL_UNKNOWN;
 	if (va >= KERNEL_HALF_KVA || !side)
 		return false;
-	user = symbols_user(rec);
+	user = symbols_user_names(rec);
 	if (!user)
 		return false;
 	ret->module = NULL;

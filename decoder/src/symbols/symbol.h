@@ -177,9 +177,14 @@ const struct symbol_table *symbols_table(const struct btsrec *rec, size_t i);
 bool symbols_clone(struct btsrec *clone, struct btsrec *rec);
 
 /**
- * symbols_user() - what knows of user addresses; NULL: nothing does
+ * symbols_user() - what knows of processes and user addresses, whether or not names are wanted
+ *
+ * Return: NULL: nothing does.
  */
 struct user *symbols_user(struct btsrec *rec);
+
+/** symbols_user_names() - the same, for names alone; NULL also if those of the dump are unwanted */
+struct user *symbols_user_names(struct btsrec *rec);
 
 /** enum symbol_dump_place - data of the kernel that other stages begin at */
 enum symbol_dump_place {

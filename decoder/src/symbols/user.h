@@ -19,6 +19,7 @@
  * @root: borrowed.
  * @btf: the kernel's; borrowed.
  * @init_task_kva: 0: not known.
+ * @no_files: what is mapped from which file is not looked at.
  * @sysroot, @debuginfo: folders, see mapped_init(); borrowed.
  */
 struct user_source {
@@ -26,6 +27,7 @@ struct user_source {
 	const struct btsrec_root *root;
 	struct layout_btf *btf;
 	uint64_t init_task_kva;
+	bool no_files;
 	const char *sysroot;
 	const char *debuginfo;
 };

@@ -610,10 +610,12 @@ START_TEST(clone_reads)
 	setup();
 	btsrec_ck_ok(btsrec_open_image(rec, &image));
 	btsrec_ck_ok(btsrec_locate(rec, FIX_ROOT_PA, BTSREC_SCAN_NONE));
-	rec->no_user_names = true;
+	rec->no_user = true;
+	rec->no_paths = true;
 	rec->sysroot = strdup("/sysroot");
 	clone = session_clone(rec);
-	ck_assert(clone->no_user_names);
+	ck_assert(clone->no_user);
+	ck_assert(clone->no_paths);
 	ck_assert_ptr_eq(btsrec_root(clone), btsrec_root(rec));
 	ck_assert_str_eq(clone->sysroot, "/sysroot");
 	btsrec_ck_ok(clone->image.read_pa(clone->image.arg, FIX_ROOT_PA, &magic, sizeof(magic),

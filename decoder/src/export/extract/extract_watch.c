@@ -50,7 +50,7 @@ static enum btsrec_status look_at_stacks(struct btsrec *rec)
 {
 	enum btsrec_status status = BTSREC_OK;
 
-	if (rec->no_user_names)
+	if (rec->no_user || rec->no_paths)
 		return BTSREC_OK;
 	status = btsrec_stack(rec, NULL, &values_sink);
 	return ends_extract(status) ? status :
@@ -138,7 +138,8 @@ static bool watcher_init(struct watcher *watcher, const struct btsrec *rec,
 	watcher->end_look = NR_LOOKS;
 	/* What a process mapped, and from where, is to be left out, too. */
 	watcher->watched->no_log = image_redact->no_log;
-	watcher->watched->no_user_names = image_redact->no_user || image_redact->no_paths;
+	watcher->watched->no_user = image_redact->no_user;
+	watcher->watched->no_paths = image_redact->no_paths;
 	return true;
 }
 
