@@ -29,7 +29,7 @@ if [ -z "$dump" ]; then
 	"$mkimage" "$dump" <<-'END'
 		root cpus=2 ring=128
 		idt 236 0xffffffff81000f00
-		code kernel 0xffffffff81000000 90e8fa00000085c07506cccccccccccc90f490ebeb
+		code kernel 0xffffffff81000000 fae8fa00000085c07506cccccccccccc90f490ebeb
 		code kernel 0xffffffff81000100 9090c3
 		cpu 0
 		arm tsc=1000 now=7/7/0x100000/</script><b>
@@ -72,6 +72,8 @@ check("something is drawn", draw.getImageData(0, 0, canvas.width, canvas.height)
 check("the reason is the title", $("title").textContent.includes("panic on CPU"));
 check("the summary is there", $("summary").textContent.includes("first fault: panic"));
 check("the summary is whole", $("summary").textContent === D.summary);
+check("locks are counted once", $("locks").hidden === !$("lockslist").textContent &&
+	!$("lockslist").textContent.includes("# held:"));
 check("the verdict is on top", !$("verdict").hidden && $("verdict").textContent.length > 5);
 const links = [...$("summary").querySelectorAll("button")];
 check("a keyboard reaches each link", links.length && links.every((one) => one.tabIndex === 0));
