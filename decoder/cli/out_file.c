@@ -42,8 +42,12 @@ static enum command_exit check_place(const struct command_options *options, cons
 
 	if (lstat(path, &found))
 		return errno == ENOENT ? COMMAND_OK : failed(path, errno);
-	if (stat(path, &found))
-		return failed(path, errno);
+	if (stat(path, &found)) {
+		if (errno != ENOENT)
+			return failed(path, errno);
+		front_error("%s is a link to what is not there", path);
+		return COMMAND_USAGE;
+	}
 	if (!S_ISREG(found.st_mode)) {
 		front_error("%s is no regular file; - writes to the standard output", path);
 		return COMMAND_USAGE;

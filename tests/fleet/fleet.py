@@ -257,6 +257,14 @@ class connect:
         return self.rows
 """
 
+# Writes half of a table, and no more.
+HALF_SHIM = """#!{python}
+import re, sys
+target = re.search("TO '([^']*)'", sys.stdin.read())[1]
+open(target, "w").write("half")
+sys.exit("disk full")
+"""
+
 
 def check_parquet_columns(test):
     """Those of the schema, with a type that holds what it allows."""
@@ -284,6 +292,7 @@ def check_parquet(test, fleet_rows):
         (nowhere / "duckdb.py").write_text("raise ImportError\n")
         _, said = test.run("parquet", "fleet", "absent", status=5)
         test.expect("without DuckDB", f"btsrec-fleet: {parquet.ABSENT}\n", said)
+        check_parquet_kept(test, nowhere)
         if not command:
             return
         command = [str(word) for word in command]
@@ -297,6 +306,20 @@ def check_parquet(test, fleet_rows):
     finally:
         os.environ["PATH"] = path
         del os.environ["PYTHONPATH"]
+
+
+def check_parquet_kept(test, folder):
+    """What an earlier run wrote stays if DuckDB fails on the way."""
+    program, out = folder / "duckdb", test.folder / "kept"
+    program.write_text(HALF_SHIM.format(python=sys.executable))
+    program.chmod(0o755)
+    out.mkdir()
+    (out / "crash.parquet").write_text("old")
+    _, said = test.run("parquet", "fleet", out.name, status=5)
+    program.unlink()
+    test.expect("DuckDB's own word", "btsrec-fleet: DuckDB: disk full\n", said)
+    test.expect("what was there before", [("crash.parquet", "old")],
+                [(path.name, path.read_text()) for path in out.iterdir()])
 
 
 def check_parquet_files(test, fleet_rows, out, command):

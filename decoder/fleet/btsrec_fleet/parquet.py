@@ -5,6 +5,7 @@ import csv
 import pathlib
 import shutil
 import subprocess
+import tempfile
 
 from . import tables
 
@@ -112,13 +113,26 @@ def engine():
 
 
 def write(top: pathlib.Path, out: pathlib.Path, progress) -> tuple[list[tuple], list[str]]:
-    """Writes OUT/TABLE.parquet; returns each with its rows and bytes, and what was left out."""
+    """Writes OUT/TABLE.parquet; returns each with its rows and bytes, and what was left out.
+
+    What is there of an earlier run is replaced only when all tables are written and whole.
+    """
     run = engine()
     found, faults = whole(top.resolve(), progress)
     if not found:
         return [], faults
     out.mkdir(exist_ok=True)
-    paths = {table: out.resolve() / f"{table}.parquet" for table in found}
+    with tempfile.TemporaryDirectory(prefix=".parquet-", dir=out.resolve()) as folder:
+        paths = {table: pathlib.Path(folder) / f"{table}.parquet" for table in found}
+        counts = write_tables(run, found, paths)
+        written = [(table, counts[table], path.stat().st_size) for table, path in paths.items()]
+        for path in paths.values():
+            path.replace(out / path.name)
+    return written, faults
+
+
+def write_tables(run, found: dict[str, list[tuple]], paths: dict[str, pathlib.Path]) -> dict:
+    """The tables at PATHS; how many rows each has."""
     targets = {table: quoted(path) for table, path in paths.items()}
     counts = run("".join(copy(table, files, targets[table]) for table, files in found.items()) +
                  "\nUNION ALL ".join(f"SELECT '{table}' AS name, count(*) AS nr_rows "
@@ -128,4 +142,4 @@ def write(top: pathlib.Path, out: pathlib.Path, progress) -> tuple[list[tuple], 
         want = sum(nr_rows for _, nr_rows in files)
         if counts.get(table) != want:
             raise Refused(f"DuckDB has {counts.get(table)} of {want} rows of {table}")
-    return [(table, counts[table], path.stat().st_size) for table, path in paths.items()], faults
+    return counts

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,12 @@ static inline int open_regular(const char *path)
 	close(fd);
 	errno = S_ISDIR(file.st_mode) ? EISDIR : ENODEV;
 	return -1;
+}
+
+/** open_regular_error() - why open_regular() has failed, by errno; static, or as strerror() */
+static inline const char *open_regular_error(void)
+{
+	return errno == ENODEV ? "no regular file" : strerror(errno);
 }
 
 /**

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Kernel names from the symbol table of an ELF vmlinux. */
-#include <errno.h>
 #include <string.h>
 
 #include "base/readat.h"
@@ -16,7 +15,7 @@ static enum btsrec_status vmlinux_init(struct elffile *vmlinux, struct msg *msg,
 
 	elffile_none(vmlinux);
 	if (fd < 0)
-		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
+		return msg_set(msg, BTSREC_ERR_IO, "%s", open_regular_error());
 	status = elffile_init_packed(vmlinux, msg, fd);
 	if (status && status != BTSREC_ERR_IO && elf_file_is_packed(vmlinux->fd))
 		return msg_set(msg, BTSREC_ERR_CORRUPT,

@@ -45,7 +45,7 @@ static enum btsrec_status map_read(struct msg *msg, const char *path, char **tex
 	enum btsrec_status status;
 
 	if (!file) {
-		msg_set(msg, BTSREC_ERR_IO, "%s", strerror(errno));
+		msg_set(msg, BTSREC_ERR_IO, "%s", open_regular_error());
 		if (fd >= 0)
 			close(fd);
 		return BTSREC_ERR_IO;
