@@ -6,6 +6,8 @@
  *   echo one >/sys/module/btsrequest/parameters/do	asks, with interrupts off
  *   echo all >/sys/module/btsrequest/parameters/do	all CPUs ask at once
  *   echo unseen >/sys/module/btsrequest/parameters/do	the same, and nobody looks
+ *   echo copy >/sys/module/btsrequest/parameters/do	asks, and looks at the copy
+ *   echo copies >/sys/module/btsrequest/parameters/do	all CPUs ask, of which one gets its copy
  *
  * The write fails, with a sentence in the kernel's log, if the asking was refused; if not every CPU
  * has a freeze of this moment; if not exactly one CPU is the one that asked first; if the others
@@ -50,21 +52,28 @@ static const struct btsrec_root *root(void)
 	return phys_to_virt(root_pa);
 }
 
-static const struct btsrec_cpu *page_of(unsigned int cpu)
+/* What to look at: @of is the root of the rings or of their copy. */
+struct asked {
+	const struct btsrec_root *of;
+	u64 since_tsc;
+	unsigned int nr, by;
+	u64 missed_before;
+};
+
+static const struct btsrec_cpu *page_of(const struct btsrec_root *of, unsigned int cpu)
 {
-	const u64 *dir = phys_to_virt(root()->cpu_dir_pa[cpu / BTSREC_PAS_PER_PAGE]);
+	const u64 *dir = phys_to_virt(of->cpu_dir_pa[cpu / BTSREC_PAS_PER_PAGE]);
 
 	return phys_to_virt(dir[cpu % BTSREC_PAS_PER_PAGE]);
 }
 
-static const struct btsrec_record *before(const struct btsrec_cpu *page,
-					  const struct btsrec_record *slot)
+/* By physical addresses, as a copy has no other. */
+static u64 ring_word(const struct btsrec_cpu *page, u64 offset)
 {
-	u64 kva = (u64)slot;
+	u64 i = offset / PAGE_SIZE;
+	const u64 *list = phys_to_virt(page->list_pa[i / BTSREC_PAS_PER_PAGE]);
 
-	if (kva == page->ring_kva)
-		kva += page->ring_bytes;
-	return (const struct btsrec_record *)(kva - BTSREC_RECORD_BYTES);
+	return *(const u64 *)(phys_to_virt(list[i % BTSREC_PAS_PER_PAGE]) + offset % PAGE_SIZE);
 }
 
 static bool is_in_request(u64 address)
@@ -75,18 +84,20 @@ static bool is_in_request(u64 address)
 /* @page's CPU asked, with interrupts off. */
 static bool is_newest_the_request(const struct btsrec_cpu *page)
 {
-	const struct btsrec_record *slot = (void *)page->freeze.index_kva;
+	u64 offset = page->freeze.index_kva - page->ring_kva, from, to;
 	int i;
 
 	for (i = 0; i < MAX_NEWER; i++) {
-		slot = before(page, slot);
-		if (slot->to == (u64)request)
+		offset = (offset ?: page->ring_bytes) - BTSREC_RECORD_BYTES;
+		from = ring_word(page, offset);
+		to = ring_word(page, offset + offsetof(struct btsrec_record, to));
+		if (to == (u64)request)
 			return true;
-		if (!is_in_request(slot->from) || !is_in_request(slot->to))
+		if (!is_in_request(from) || !is_in_request(to))
 			break;
 	}
-	pr_err("CPU %u: not the request is newest: %pS -> %pS\n", page->cpu, (void *)slot->from,
-	       (void *)slot->to);
+	pr_err("CPU %u: not the request is newest: %pS -> %pS\n", page->cpu, (void *)from,
+	       (void *)to);
 	return false;
 }
 
@@ -99,16 +110,16 @@ static void wait_for_freeze(const struct btsrec_cpu *page)
 		msleep(10);
 }
 
-/* Returns whether the freeze of @cpu, which has asked if @asked, is as it should be. */
-static bool is_frozen_right(unsigned int cpu, u64 since_tsc, bool asked)
+/* Returns whether the freeze of @cpu is as it should be. */
+static bool is_frozen_right(unsigned int cpu, const struct asked *asked)
 {
-	const struct btsrec_cpu *page = page_of(cpu);
-	bool is_first = cpu == root()->freeze_cpu;
+	const struct btsrec_cpu *page = page_of(asked->of, cpu);
+	bool is_first = cpu == asked->of->freeze_cpu;
 
 	wait_for_freeze(page);
-	if (page->state != BTSREC_CPU_FROZEN || page->freeze.tsc < since_tsc) {
+	if (page->state != BTSREC_CPU_FROZEN || page->freeze.tsc < asked->since_tsc) {
 		pr_err("CPU %u: state %u, frozen at %llu, asked at %llu\n", cpu, page->state,
-		       page->freeze.tsc, since_tsc);
+		       page->freeze.tsc, asked->since_tsc);
 		return false;
 	}
 	if (page->freeze.reason != BTSREC_REASON_REQUEST || (is_first && page->freeze.via_nmi)) {
@@ -116,17 +127,46 @@ static bool is_frozen_right(unsigned int cpu, u64 since_tsc, bool asked)
 		       page->freeze.via_nmi);
 		return false;
 	}
-	return !asked || page->freeze.via_nmi || is_newest_the_request(page);
+	if (asked->nr == 1 && cpu != asked->by)
+		return true;
+	return page->freeze.via_nmi || is_newest_the_request(page);
 }
 
-static bool is_root_right(unsigned int nr_asked)
+/* One that asks when the copy is there is missed instead of late. */
+static bool is_root_right(const struct asked *asked)
 {
-	if (root()->state == BTSREC_ROOT_FROZEN && root()->freeze_reason == BTSREC_REASON_REQUEST &&
-	    root()->nr_late_triggers == nr_asked - 1 && !strcmp(root()->freeze_trigger, WHY))
+	const struct btsrec_root *of = asked->of;
+	u64 nr_others = of->nr_late_triggers + root()->nr_missed_triggers - asked->missed_before;
+
+	if (of->magic == BTSREC_ROOT_MAGIC && of->state == BTSREC_ROOT_FROZEN &&
+	    of->freeze_reason == BTSREC_REASON_REQUEST && nr_others == asked->nr - 1 &&
+	    !strcmp(of->freeze_trigger, WHY))
 		return true;
-	pr_err("the root: state %u, reason %u, %llu late triggers of %u, '%s'\n", root()->state,
-	       root()->freeze_reason, root()->nr_late_triggers, nr_asked, root()->freeze_trigger);
+	pr_err("the root: state %u, reason %u, %llu late or missed triggers of %u, '%s'\n",
+	       of->state, of->freeze_reason, nr_others, asked->nr, of->freeze_trigger);
 	return false;
+}
+
+static bool is_all_right(const struct asked *asked)
+{
+	unsigned int cpu;
+
+	if (!is_root_right(asked))
+		return false;
+	for_each_online_cpu(cpu)
+		if (!is_frozen_right(cpu, asked))
+			return false;
+	return true;
+}
+
+/* NULL: none was made. */
+static const struct btsrec_root *wait_for_copy(void)
+{
+	int i;
+
+	for (i = 0; i < 1000 && !READ_ONCE(root()->copy_pa); i++)
+		msleep(10);
+	return root()->copy_pa ? phys_to_virt(root()->copy_pa) : NULL;
 }
 
 static void ask_together(void *unused)
@@ -138,17 +178,18 @@ static void ask_together(void *unused)
 		refused = 1;
 }
 
-static int ask(bool together, bool looks)
+/* Returns whether each that asked was let. */
+static bool ask(struct asked *asked)
 {
-	unsigned int cpu, asker, nr_asked = together ? num_online_cpus() : 1;
+	bool together = asked->nr > 1;
 	unsigned long flags;
-	u64 since_tsc;
 
 	refused = 0;
+	asked->missed_before = root()->nr_missed_triggers;
 	atomic_set(&nr_arrived, together ? 0 : num_online_cpus());
 	preempt_disable();
-	asker = smp_processor_id();
-	since_tsc = rdtsc_ordered();
+	asked->by = smp_processor_id();
+	asked->since_tsc = rdtsc_ordered();
 	if (together) {
 		on_each_cpu(ask_together, NULL, 1);
 	} else {
@@ -157,35 +198,47 @@ static int ask(bool together, bool looks)
 		local_irq_restore(flags);
 	}
 	preempt_enable();
-	if (!looks)
-		return refused ? -EINVAL : 0;
-	if (refused || !is_root_right(nr_asked))
-		return -EINVAL;
-	for_each_online_cpu(cpu)
-		if (!is_frozen_right(cpu, since_tsc, together || cpu == asker))
-			return -EINVAL;
-	return 0;
+	return !refused;
 }
+
+static bool is_copied_right(struct asked *asked)
+{
+	asked->of = wait_for_copy();
+	if (asked->of)
+		return is_all_right(asked);
+	pr_err("no copy was made\n");
+	return false;
+}
+
+static const char *const words[] = { "one", "all", "unseen", "copy", "copies" };
+enum { ONE, ALL, UNSEEN, COPY, COPIES };
 
 static int do_set(const char *what, const struct kernel_param *param)
 {
-	bool is_one = sysfs_streq(what, "one"), is_unseen = sysfs_streq(what, "unseen");
-	int err;
+	struct asked asked = { .of = root(), .nr = 1 };
+	int word = __sysfs_match_string(words, ARRAY_SIZE(words), what);
+	bool is_right;
 
-	if (!is_one && !is_unseen && !sysfs_streq(what, "all"))
-		return -EINVAL;
+	if (word < 0)
+		return word;
 	request = symbol_get(btsrec_freeze_request);
 	if (!request)
 		return -ENOENT;
-	err = ask(!is_one, !is_unseen);
+	if (word == ALL || word == COPIES)
+		asked.nr = num_online_cpus();
+	is_right = ask(&asked);
+	if (is_right && word >= COPY)
+		is_right = is_copied_right(&asked);
+	else if (is_right && word != UNSEEN)
+		is_right = is_all_right(&asked);
 	symbol_put(btsrec_freeze_request);
-	return err;
+	return is_right ? 0 : -EINVAL;
 }
 
 static const struct kernel_param_ops do_ops = { .set = do_set };
 
 module_param_cb(do, &do_ops, NULL, 0200);
-MODULE_PARM_DESC(do, "one, all or unseen");
+MODULE_PARM_DESC(do, "one, all, unseen, copy or copies");
 
 MODULE_DESCRIPTION("Asks the recorder to freeze, and looks at what it leaves");
 MODULE_LICENSE("GPL");

@@ -24,7 +24,8 @@ in that time keeps the rings until it has; a CPU comes online meanwhile, and all
 then. A snapshot that the guest itself makes is the copy. A panic has the history of the rings,
 whether a copy waits, the panic is that of the trigger, or it comes at once after it.
 
---panic-at panics amid a copy, where the worker calls a function of the recorder.
+--row has many copies in a row, of which guest/btsrequest.ko looks at each.  --panic-at panics amid
+a copy, where the worker calls a function of the recorder.
 """
 
 import json
@@ -336,6 +337,34 @@ sleep 1
 echo "freeze before the panic" >$device; echo c >/proc/sysrq-trigger
 """
 
+ROW_SCRIPT = """
+arm_on request "in a row"
+stop_work
+begun=$(cut -d' ' -f1 /proc/uptime)
+i=0
+while [ $i -lt %d ]; do
+	what=copy
+	[ $((i %% 4)) = 3 ] && what=copies
+	echo $what >/sys/module/btsrequest/parameters/do || fail "$i: $what: $(dmesg | tail -n 1)"
+	echo wait >$device || fail "$i: wait"
+	[ "$(field state)" = armed ] || fail "$i: $(field state)"
+	[ "$(field copies)" = $((i + 1)) ] || fail "$i: $(field copies) copies"
+	echo "pause: $(field copy_pause_us) us for $what $i"
+	echo taken >$device || fail "$i: cannot be taken"
+	i=$((i + 1))
+done
+echo "in a row: $i from $begun s to $(cut -d' ' -f1 /proc/uptime) s"
+renice -n 0 -p "$self"
+start_work
+hurry
+sleep 1
+echo "freeze the queue is full" >$device
+await "the last one"
+ask dump "copy row-last"
+record_on row-last
+echo c >/proc/sysrq-trigger
+"""
+
 # Where the worker is: the rings are copied and the rest is not; the copy is whole, and all CPUs are
 # frozen; some are about to record again; all do.  With what the root says then, and the CPUs.
 PANIC_AT = {"btsrec_modmap_copy": ("request", "request"), "btsrec_thaw": ("request", "request"),
@@ -358,6 +387,8 @@ def add_options(parser):
     parser.add_argument("--copied", metavar="LIST",
                         help="copies of these only, with the default " + ", ".join(COPIED))
     parser.add_argument("--copies", type=int, help="copies only, so many in a row (4)")
+    parser.add_argument("--row", type=int, metavar="N",
+                        help="N copies in a row only, each looked at in the guest")
     parser.add_argument("--panic-at", metavar="LIST", help="panics amid a copy only, by comma: "
                         + ", ".join(PANIC_AT))
     parser.add_argument("--ring-bytes", default=str(RING_BYTES), metavar="LIST",
@@ -540,7 +571,7 @@ def _check_console(context, console: str):
         raise Failure(f"the CPUs rested for {longest_ms:.1f} ms: {name}")
 
 
-def _boot_copies(context, script: str, name: str) -> tuple[Copies, object]:
+def _boot_copies(context, script: str, name: str, seconds=600) -> tuple[Copies, object]:
     """Up to the panic, whose histories are checked."""
     copies, path = Copies(context), context.out / f"dump-{name}"
     path.unlink(missing_ok=True)
@@ -550,7 +581,7 @@ def _boot_copies(context, script: str, name: str) -> tuple[Copies, object]:
              *programs.of_host(context.btsrec, "bin/btsrec")]
     with context.boot(script, modules, name=name, files=files, disk_mib=64, plugin_args={
             "records": LOG_RECORDS}, answers={"dump": copies.check}) as machine:
-        machine.dump_at_panic(context.seconds(600), path)
+        machine.dump_at_panic(context.seconds(seconds), path)
     _check_histories(context, machine, name, dump.events(context, path))
     for log in machine.model_dir.glob("cpu*.log"):
         log.unlink()
@@ -587,6 +618,14 @@ def _check_copies(context):
                 "recorded on from")
 
 
+def _check_row(context):
+    nr_copies = context.options.row
+    _, machine = _boot_copies(context, COPY_SCRIPT % ("", 0, 0, ROW_SCRIPT % nr_copies), "row",
+                              300 + nr_copies)
+    _check_console(context, machine.console())
+    context.say(re.search(r"^in a row: .*$", machine.console(), re.MULTILINE)[0])
+
+
 def _freeze_reasons(histories) -> set[str]:
     return {event["reason"] for events in histories.values() for event in events
             if event["kind"] == "freeze"}
@@ -621,9 +660,11 @@ def _check_panic(context, function: str):
 
 def run(context):
     options = context.options
+    if options.row:
+        _check_row(context)
     for function in options.panic_at.split(",") if options.panic_at else ():
         _check_panic(context, function)
-    if options.panic_at:
+    if options.row or options.panic_at:
         return
     if not options.copied and not options.copies:
         _check_freezes(context)

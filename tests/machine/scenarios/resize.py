@@ -9,8 +9,11 @@ it is done without page-table isolation and with it.  What a want of memory does
 "alloc-failures".
 
 Then the guest panics.  The history of each CPU equals the model's log, record for record, with as
-many records as its ring has room for; every view takes it, from the dump and from a small file.
+many records as its ring has room for; "crash> bts" prints the same.  Every view takes it, from the
+dump and from a small file.
 """
+
+import shutil
 
 import dump
 import truth
@@ -177,14 +180,20 @@ def _one(context, append: str):
         raise Failure(f"{copies.nr} copies were looked at")
     _check_sizes(context, path, LAST)
     counts = []
+    has_crash = shutil.which("crash") is not None and context.os.vmlinux.exists()
+    said = truth.branches_of_text(dump.crash(context, path, "bts show")) if has_crash else {}
     for cpu, events in sorted(dump.events(context, path).items()):
         log = truth.Log(machine.model_dir / f"cpu{cpu}.log")
         if not truth.wrapped(events):
             raise Failure(f"the ring of CPU {cpu} has not come round: that tests no size")
-        counts.append(truth.compare(f"CPU {cpu}", truth.branches_of_events(events), log,
+        branches = truth.branches_of_events(events)
+        counts.append(truth.compare(f"CPU {cpu}", branches, log,
                                     log.in_ring(truth.ring_slots(LAST, cpu), events)))
+        if has_crash and said.get(cpu) != branches:
+            raise Failure(f"crash> bts has another history of CPU {cpu} than btsrec")
     _check_views(context, path)
-    context.say(f"{append}: rings of {LAST}: records equal by CPU: {', '.join(map(str, counts))}")
+    context.say(f"{append}: rings of {LAST}: records equal by CPU: {', '.join(map(str, counts))}"
+                + ("; the same from crash> bts" if has_crash else ""))
 
 
 def run(context):
