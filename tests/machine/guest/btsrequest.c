@@ -5,7 +5,6 @@
  *   insmod btsrequest.ko root_pa=PA	/dev/btsrec has it
  *   echo one >/sys/module/btsrequest/parameters/do	asks, with interrupts off
  *   echo all >/sys/module/btsrequest/parameters/do	all CPUs ask at once
- *   echo unseen >/sys/module/btsrequest/parameters/do	the same, and nobody looks
  *   echo copy >/sys/module/btsrequest/parameters/do	asks, and looks at the copy
  *   echo copies >/sys/module/btsrequest/parameters/do	all CPUs ask, of which one gets its copy
  *
@@ -44,7 +43,7 @@ MODULE_PARM_DESC(root_pa, "Physical address of the recorder's root");
 int btsrec_freeze_request(const char *why);
 
 static int (*request)(const char *why);
-static atomic_t nr_arrived;
+static atomic_t nr_arrived, nr_done;
 static int refused;
 
 static const struct btsrec_root *root(void)
@@ -176,6 +175,7 @@ static void ask_together(void *unused)
 		cpu_relax();
 	if (request(WHY))
 		refused = 1;
+	atomic_inc(&nr_done);
 }
 
 /* Returns whether each that asked was let. */
@@ -187,16 +187,18 @@ static bool ask(struct asked *asked)
 	refused = 0;
 	asked->missed_before = root()->nr_missed_triggers;
 	atomic_set(&nr_arrived, together ? 0 : num_online_cpus());
+	atomic_set(&nr_done, 0);
 	preempt_disable();
 	asked->by = smp_processor_id();
 	asked->since_tsc = rdtsc_ordered();
-	if (together) {
-		on_each_cpu(ask_together, NULL, 1);
-	} else {
-		local_irq_save(flags);
-		ask_together(NULL);
-		local_irq_restore(flags);
-	}
+	/* Not on_each_cpu(): before v5.12 it waits for the other CPU of two, and then comes to this. */
+	if (together)
+		smp_call_function(ask_together, NULL, 0);
+	local_irq_save(flags);
+	ask_together(NULL);
+	local_irq_restore(flags);
+	while (atomic_read(&nr_done) < asked->nr)
+		cpu_relax();
 	preempt_enable();
 	return !refused;
 }
@@ -210,8 +212,8 @@ static bool is_copied_right(struct asked *asked)
 	return false;
 }
 
-static const char *const words[] = { "one", "all", "unseen", "copy", "copies" };
-enum { ONE, ALL, UNSEEN, COPY, COPIES };
+static const char *const words[] = { "one", "all", "copy", "copies" };
+enum { ONE, ALL, COPY, COPIES };
 
 static int do_set(const char *what, const struct kernel_param *param)
 {
@@ -227,10 +229,8 @@ static int do_set(const char *what, const struct kernel_param *param)
 	if (word == ALL || word == COPIES)
 		asked.nr = num_online_cpus();
 	is_right = ask(&asked);
-	if (is_right && word >= COPY)
-		is_right = is_copied_right(&asked);
-	else if (is_right && word != UNSEEN)
-		is_right = is_all_right(&asked);
+	if (is_right)
+		is_right = word >= COPY ? is_copied_right(&asked) : is_all_right(&asked);
 	symbol_put(btsrec_freeze_request);
 	return is_right ? 0 : -EINVAL;
 }
@@ -238,7 +238,7 @@ static int do_set(const char *what, const struct kernel_param *param)
 static const struct kernel_param_ops do_ops = { .set = do_set };
 
 module_param_cb(do, &do_ops, NULL, 0200);
-MODULE_PARM_DESC(do, "one, all, unseen, copy or copies");
+MODULE_PARM_DESC(do, "one, all, copy or copies");
 
 MODULE_DESCRIPTION("Asks the recorder to freeze, and looks at what it leaves");
 MODULE_LICENSE("GPL");
