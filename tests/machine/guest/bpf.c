@@ -24,13 +24,13 @@ static const struct bpf_insn program[] = {
 	{ .code = BPF_JMP | BPF_EXIT },
 };
 
-/* bpf_trace_printk("gone", 8); r0 = 1 */
+/* bpf_trace_printk("gone", 5); r0 = 1.  5.10 takes no NUL in front of the last byte. */
 static const struct bpf_insn printing[] = {
 	{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -8, .imm = 0x656e6f67 },
 	{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4, .imm = 0 },
 	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10 },
 	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8 },
-	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8 },
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 5 },
 	{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_trace_printk },
 	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1 },
 	{ .code = BPF_JMP | BPF_EXIT },
