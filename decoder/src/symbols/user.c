@@ -403,8 +403,12 @@ static void fill_place(struct user *user, struct user_place *place)
 	const struct tasks_space *space = space_by_cr3(user, place->cr3);
 	struct vma vma;
 
-	if (!space || user->source.no_files) {
-		place->why = user->tasks.complete && !space ? SYMBOL_MM_GONE : SYMBOL_EXCLUDED;
+	if (user->source.no_files) {
+		place->why = SYMBOL_EXCLUDED;
+		return;
+	}
+	if (!space) {
+		place->why = user->tasks.complete ? SYMBOL_MM_GONE : SYMBOL_EXCLUDED;
 		return;
 	}
 	switch (vma_find(user->source.kread, &user->layout, space->mm_kva, place->va, &vma)) {

@@ -191,7 +191,7 @@ static bool ask(struct asked *asked)
 	preempt_disable();
 	asked->by = smp_processor_id();
 	asked->since_tsc = rdtsc_ordered();
-	/* Not on_each_cpu(): before v5.12 it waits for the other CPU of two, and then comes to this. */
+	/* Not on_each_cpu(): that of 5.10 waits for the other CPU of two, and then comes to this. */
 	if (together)
 		smp_call_function(ask_together, NULL, 0);
 	local_irq_save(flags);

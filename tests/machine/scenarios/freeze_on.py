@@ -165,19 +165,7 @@ echo freeze not asked for >$device 2>/dev/null && fail "takes a request that is 
 echo freeze >$device
 %s
 echo in a row
-stop_work
-arm_on request "in a row"
-begun=$(cut -d' ' -f1 /proc/uptime)
-i=0
-while [ $i -lt %d ]; do
-	who=one
-	[ $((i %% 4)) = 3 ] && who=all
-	echo $who >/sys/module/btsrequest/parameters/do || fail "$i: $who: $(dmesg | tail -n 1)"
-	echo wait >$device || fail "$i: wait"
-	echo arm >$device || fail "$i: does not arm"
-	i=$((i + 1))
-done
-echo "in a row: $i from $begun s to $(cut -d' ' -f1 /proc/uptime) s"
+%s
 [ "$(field state)" = armed ] || fail "not armed behind the last one"
 [ "$(field late_triggers)" = 0 ] || fail "counts $(field late_triggers) without a freeze"
 renice -n 0 -p "$self"
@@ -204,6 +192,25 @@ ask dump {name}
 {trigger.cleanup}
 """
 
+
+# So many requests to guest/btsrequest.ko: by one CPU, each fourth time by all, with what follows.
+IN_A_ROW = """
+stop_work
+arm_on request "in a row"
+begun=$(cut -d' ' -f1 /proc/uptime)
+i=0
+while [ $i -lt %d ]; do
+	what=%s
+	[ $((i %% 4)) = 3 ] && what=%s
+	echo $what >/sys/module/btsrequest/parameters/do || fail "$i: $what: $(dmesg | tail -n 1)"
+	echo wait >$device || fail "$i: wait"
+%s	i=$((i + 1))
+done
+echo "in a row: $i from $begun s to $(cut -d' ' -f1 /proc/uptime) s"
+"""
+FROZEN_IN_A_ROW = """\
+	echo arm >$device || fail "$i: does not arm"
+"""
 
 # By which a copy is found in the log.
 NEWEST = 2000
@@ -338,22 +345,7 @@ echo "freeze before the panic" >$device; echo c >/proc/sysrq-trigger
 """
 
 ROW_SCRIPT = """
-arm_on request "in a row"
-stop_work
-begun=$(cut -d' ' -f1 /proc/uptime)
-i=0
-while [ $i -lt %d ]; do
-	what=copy
-	[ $((i %% 4)) = 3 ] && what=copies
-	echo $what >/sys/module/btsrequest/parameters/do || fail "$i: $what: $(dmesg | tail -n 1)"
-	echo wait >$device || fail "$i: wait"
-	[ "$(field state)" = armed ] || fail "$i: $(field state)"
-	[ "$(field copies)" = $((i + 1)) ] || fail "$i: $(field copies) copies"
-	echo "pause: $(field copy_pause_us) us for $what $i"
-	echo taken >$device || fail "$i: cannot be taken"
-	i=$((i + 1))
-done
-echo "in a row: $i from $begun s to $(cut -d' ' -f1 /proc/uptime) s"
+%s
 renice -n 0 -p "$self"
 start_work
 hurry
@@ -365,6 +357,12 @@ record_on row-last
 # Until what arming it has recorded is gone: the self-test, in a page of its own.
 sleep 2
 echo c >/proc/sysrq-trigger
+"""
+COPIED_IN_A_ROW = """\
+	[ "$(field state)" = armed ] || fail "$i: $(field state)"
+	[ "$(field copies)" = $((i + 1)) ] || fail "$i: $(field copies) copies"
+	echo "pause: $(field copy_pause_us) us for $what $i"
+	echo taken >$device || fail "$i: cannot be taken"
 """
 
 # Where the worker is: the rings are copied and the rest is not; the copy is whole, and all CPUs are
@@ -510,7 +508,8 @@ def _check_freezes(context):
                context.guest_module("btswarn")]
     files = [("bin/bpf", context.guest_program("bpf.c")), ("refused", "".join(f"{line}\n" for line in REFUSED).encode()),
              ("modules/btsrequest.ko", context.guest_module("btsrequest").read_bytes())]
-    with context.boot(SCRIPT % (cases, nr_triggers), modules, files=files, answers={
+    row = IN_A_ROW % (nr_triggers, "one", "all", FROZEN_IN_A_ROW)
+    with context.boot(SCRIPT % (cases, row), modules, files=files, answers={
             "dump": lambda machine, name: _check(context, machine, name)}) as machine:
         machine.run(context.seconds(300 + nr_triggers))
         machine.quit()
@@ -622,7 +621,8 @@ def _check_copies(context):
 
 def _check_row(context):
     nr_copies = context.options.row
-    _, machine = _boot_copies(context, COPY_SCRIPT % ("", 0, 0, ROW_SCRIPT % nr_copies), "row",
+    row = IN_A_ROW % (nr_copies, "copy", "copies", COPIED_IN_A_ROW)
+    _, machine = _boot_copies(context, COPY_SCRIPT % ("", 0, 0, ROW_SCRIPT % row), "row",
                               300 + nr_copies)
     _check_console(context, machine.console())
     context.say(re.search(r"^in a row: .*$", machine.console(), re.MULTILINE)[0])
