@@ -133,6 +133,24 @@ static enum command_exit printed(enum command_exit status)
 	return front_output_failed();
 }
 
+static bool is_there(const char *path)
+{
+	return !access(path, F_OK);
+}
+
+/* Where the dump should be is the name of no file, and where it should not, that of one. */
+static void hint_at_order(const struct command *command, const struct command_options *options)
+{
+	const char *last = options->third ? options->third : options->second;
+
+	if (!options->nr_dumps || !last || command->self == FOR_DIFF)
+		return;
+	if (!is_there(options->dumps[0]) && is_there(last))
+		front_hint("The dump comes first: btsrec %s DUMP %s%s%s", command->name,
+			   command->second, command->third ? " " : "",
+			   command->third ? command->third : "");
+}
+
 static enum command_exit run_session(const struct command *command,
 				     const struct command_options *options)
 {
@@ -149,6 +167,8 @@ static enum command_exit run_session(const struct command *command,
 	status = cli_open(rec, options);
 	if (!status)
 		status = command_run(command, rec, options);
+	else
+		hint_at_order(command, options);
 	btsrec_free(rec);
 	return printed(status);
 }

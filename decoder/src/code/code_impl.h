@@ -65,7 +65,7 @@ struct code_piece {
  * @nr_used: places of @runs.
  * @run_list: the runs that are kept, @nr_runs with room for @nr_room; @built: the last one that
  *	was not and that somebody asked for.
- * @bytes: of all @pages.
+ * @bytes: of all @pages, one after the other as they are used first: @nr_pages of them.
  * @pieces: by a hash of where they are, once there are any; @piece: one that is not among them.
  * @nr_decoded: instructions of runs.
  * @last_switch: of kernel_code_switched().
@@ -90,6 +90,7 @@ struct code {
 	struct code_piece *pieces;
 	struct code_page pages[CODE_NR_PAGES];
 	uint8_t *bytes;
+	size_t nr_pages;
 };
 
 /* --- Pages -------------------------------------------------------------- */

@@ -62,7 +62,7 @@ void code_fetch(const struct code *code, uint64_t va)
 {
 	size_t place = code_place_of_page(code->source.kernel_pgd_pa, va);
 
-	__builtin_prefetch(code->bytes + place * BTSREC_PAGE_BYTES + va % BTSREC_PAGE_BYTES);
+	__builtin_prefetch(code->pages[place].bytes + va % BTSREC_PAGE_BYTES);
 }
 
 static void read_page(struct code *code, struct code_page *page)
@@ -99,10 +99,11 @@ static void read_file(struct code *code, uint64_t cr3, struct code_page *page)
 void code_fill_page(struct code *code, uint64_t cr3, uint64_t pgd_pa, uint64_t page_va,
 		    struct code_page *page)
 {
+	if (!page->used)
+		page->bytes = code->bytes + code->nr_pages++ * BTSREC_PAGE_BYTES;
 	page->used = true;
 	page->pgd_pa = pgd_pa;
 	page->va = page_va;
-	page->bytes = code->bytes + (size_t)(page - code->pages) * BTSREC_PAGE_BYTES;
 	if (pgd_pa == cr3 && cr3 && !space_alive(code, cr3)) {
 		page->valid_bytes = 0;
 		page->fault = CODE_NO_SPACE;
