@@ -195,9 +195,20 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
 
 /* --- Interrupts ---------------------------------------------------------- */
 
+/*
+ * RBP, which the entry has saved right below what the processor has stored at @frame, which is at
+ * @va.  Of an interrupt with a stack of its own that is a copy, or lies elsewhere.
+ */
+static uint64_t saved_bp(struct code *code, const uint64_t *frame, uint64_t va)
+{
+	uint64_t end = va + (uint64_t)REGS_WORDS * WORD_BYTES;
+
+	return idt_regs_end(code_idt(code), frame[REGS_RSP]) == end ? frame[REGS_RBP] : 0;
+}
+
 /* *@ret_link: the uppermost word. */
 static size_t find_interrupted(struct code *code, uint64_t sp, uint64_t ip, uint64_t *ret_sp,
-			       uint64_t *ret_link)
+			       uint64_t *ret_bp, uint64_t *ret_link)
 {
 	const struct stackmem mem = { .code = code };
 	uint64_t words[REGS_RIP + STACKMEM_KERNEL_BYTES / WORD_BYTES];
@@ -206,32 +217,34 @@ static size_t find_interrupted(struct code *code, uint64_t sp, uint64_t ip, uint
 
 	*ret_link = nr_words ? words[REGS_RIP + nr_words - 1] : 0;
 	for (size_t i = 0; i + IRET_WORDS <= nr_words; i++) {
-		uint64_t found = words[i + REGS_RSP];
+		uint64_t found = words[i + REGS_RSP], va = sp + (i - REGS_RIP) * WORD_BYTES;
 
 		if (!is_stored(&words[i], ip) || !code_is_kernel(found))
 			continue;
 		if (nr_found++ && found != *ret_sp)
 			return SIZE_MAX;
 		*ret_sp = found;
+		*ret_bp = i < REGS_RIP ? 0 : saved_bp(code, &words[i], va);
 	}
 	return nr_found;
 }
 
 bool fault_frame_interrupted(struct code *code, const struct btsrec_freeze *freeze, uint64_t ip,
-			     uint64_t *ret_sp)
+			     uint64_t *ret_sp, uint64_t *ret_bp)
 {
-	uint64_t link, sp = 0;
+	uint64_t link, sp = 0, bp = 0;
 	size_t nr_found;
 
 	if (!code_is_kernel(freeze->sp) || freeze->sp % WORD_BYTES)
 		return false;
-	nr_found = find_interrupted(code, freeze->sp, ip, &sp, &link);
+	nr_found = find_interrupted(code, freeze->sp, ip, &sp, &bp, &link);
 	/* The uppermost word of an interrupt stack is the stack pointer before. */
 	if (!nr_found && code_is_kernel(link) && link % WORD_BYTES == 0)
-		nr_found = find_interrupted(code, link, ip, &sp, &link);
+		nr_found = find_interrupted(code, link, ip, &sp, &bp, &link);
 	if (!nr_found || nr_found == SIZE_MAX)
 		return false;
 	*ret_sp = sp;
+	*ret_bp = bp;
 	return true;
 }
 

@@ -71,6 +71,7 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
 /**
  * fault_frame_interrupted() - the stack pointer of what was interrupted at @ip
  * @code, @freeze: as above; of the CPU that was interrupted.
+ * @ret_bp: RBP, as the entry of the interrupt has saved it; 0: not known.
  *
  * It is where the processor has stored it, with @ip: above the stack pointer of the freeze, or on
  * the stack that the interrupt came from.  The entry of NMIs has several copies, which are alike.
@@ -78,7 +79,7 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
  * Return: false: it is not there, or two differ.
  */
 bool fault_frame_interrupted(struct code *code, const struct btsrec_freeze *freeze, uint64_t ip,
-			     uint64_t *ret_sp);
+			     uint64_t *ret_sp, uint64_t *ret_bp);
 
 /** enum fault_below - see fault_frame_below() */
 enum fault_below {

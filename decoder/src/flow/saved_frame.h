@@ -43,6 +43,7 @@ enum {
 
 /* SDM vol. 1, "EFLAGS Register": bit 1 is always 1, those from 22 on are reserved. */
 #define RFLAGS_ALWAYS	2
+#define RFLAGS_IF	(1ULL << 9)
 #define RFLAGS_BITS	22
 
 /** iret_is_user() - does CS lead to user mode? */

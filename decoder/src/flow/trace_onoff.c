@@ -9,13 +9,10 @@
 #include "flow/fault_frame.h"
 #include "flow/irq_flag.h"
 #include "flow/preempt_count.h"
+#include "flow/saved_frame.h"
 #include "flow/trace.h"
 #include "recorder/record.h"
 #include "symbols/symbol.h"
-
-/* SDM vol. 1, "EFLAGS Register": bit 1 is always set. */
-#define RFLAGS_ALWAYS	(1ULL << 1)
-#define RFLAGS_IF	(1ULL << 9)
 
 /* SDM vol. 2, "Instruction Prefixes"; INC and DEC of 32 bits at an address of 32 bits. */
 #define PREFIX_GS	0x65

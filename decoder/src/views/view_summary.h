@@ -410,6 +410,13 @@ void summary_add_owner(struct sentence *sentence, const struct summary *view);
 void summary_lock_owner(const struct summary_locks *locks, struct summary_lock *lock);
 
 /**
+ * summary_interrupts_off() - did an NMI stop @cpu in kernel code that had interrupts off?
+ *
+ * Return: false also if that is not known.
+ */
+bool summary_interrupts_off(const struct summary *view, const struct btsrec_cpu *cpu);
+
+/**
  * summary_panic_cpu() - the CPU on which the kernel panicked, by the kernel's own note
  *
  * Return: false: it has not, or that is not known.

@@ -221,6 +221,8 @@ static void json_cpu(struct summary *view, const struct btsrec_cpu *cpu)
 		json_bool(out, "via_nmi", cpu->freeze.via_nmi);
 		json_thread(out, cpu->freeze.pid, cpu->freeze.tgid, cpu->freeze.comm);
 		json_pause(out, &cpu->freeze);
+		if (summary_interrupts_off(view, cpu))
+			json_bool(out, "interrupts_off", true);
 	}
 	info_source_json(out, cpu);
 	json_number(out, "branches", view->nr_branches);

@@ -2,6 +2,7 @@
 /* What the history of a summary lacks, from the memory of stacks. */
 #include <string.h>
 
+#include "flow/saved_frame.h"
 #include "flow/trace.h"
 #include "recorder/cpus.h"
 #include "symbols/symbol.h"
@@ -78,7 +79,7 @@ void summary_stack_lockup(struct summary *view, struct code *code,
 			  const struct btsrec_cpu *failed)
 {
 	const struct btsrec_freeze *freeze = &failed->freeze;
-	uint64_t ip = view->verdict.stay.report_ip, sp = freeze->sp;
+	uint64_t ip = view->verdict.stay.report_ip, sp = freeze->sp, bp = freeze->bp;
 	/* What our own NMI came upon is in the freeze.  Interrupts may loop where threads do. */
 	bool is_there = view->verdict.stay.at_stop && freeze->via_nmi && freeze->ip == ip;
 	struct unwind unwind;
@@ -88,9 +89,9 @@ void summary_stack_lockup(struct summary *view, struct code *code,
 		add_places(&view->stack, &unwind, false);
 		return;
 	}
-	if (!is_there && !fault_frame_interrupted(code, freeze, ip, &sp))
+	if (!is_there && !fault_frame_interrupted(code, freeze, ip, &sp, &bp))
 		return;
-	unwind_begin(&unwind, code, ip, sp, is_there ? freeze->bp : 0);
+	unwind_begin(&unwind, code, ip, sp, bp);
 	add_places(&view->stack, &unwind, false);
 }
 
@@ -227,6 +228,15 @@ void summary_stack_thread(struct summary *view, struct btsrec *rec, struct code 
 	view->stack.pid = thread.pid;
 	memcpy(view->stack.comm, thread.comm, sizeof(thread.comm));
 	add_places(&view->stack, &unwind, false);
+}
+
+bool summary_interrupts_off(const struct summary *view, const struct btsrec_cpu *cpu)
+{
+	const struct btsrec_freeze *freeze = &cpu->freeze;
+
+	return cpu->state == BTSREC_CPU_FROZEN && freeze->via_nmi && freeze->ip == view->ip &&
+	       code_is_kernel(freeze->ip) && freeze->rflags & RFLAGS_ALWAYS &&
+	       !(freeze->rflags & RFLAGS_IF);
 }
 
 /* PANIC_CPU_INVALID of include/linux/panic.h; since v4.4. */

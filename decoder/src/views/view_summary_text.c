@@ -213,6 +213,8 @@ static void text_doing(struct summary *view, const struct btsrec_cpu *cpu)
 	} else {
 		out_str(out, code_is_kernel(view->ip) ? "\n  in " : "\n  in user code at ");
 		text_stack(view);
+		if (summary_interrupts_off(view, cpu))
+			out_literal(out, ", interrupts off");
 	}
 	out_char(out, '\n');
 }
