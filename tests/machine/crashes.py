@@ -52,6 +52,7 @@ class Kind:
     @max_since: records outside of interrupts that it may add from the moment of the fault on, which
         btscrash notes, what is printed first included.
     @end: what the kernel says last.
+    @doing: a pattern that the line of another CPU must have; empty: anything.
     @paused: why the history of each CPU ends before the freeze; empty: it need not.
     @mark: what the decoder must say that the fault is, with " or " between; empty: anything.
     @everywhere: --full has it on each kernel, else on the first one.
@@ -83,6 +84,7 @@ class Kind:
     verdict: str = ""
     locks: str = ""
     elsewhere: str = ""
+    doing: str = ""
     paused: str = ""
     kernels: tuple = guestos.KERNELS
     everywhere: bool = True
@@ -243,6 +245,14 @@ while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
                             reasons=("hung task",), mark="unknown or call",
                             verdict="hung-task read_table",
                             locks=r"read_table.* for a rwsem, read .*thread \d+ \(init\) owns"),
+    "wait-ipi": _misuse("wait-ipi", "softlockup: hung tasks", setup=SOFT_LOCKUP,
+                        reasons=("soft lockup",), mark="unknown", min_cpus=2, guilty="wait_ipi",
+                        verdict="stuck smp_call_function_single",
+                        doing=r"stay_deaf\+0x\w+ \[btsmisuse\], interrupts off"),
+    # Either of both threads may be the one that hung.
+    "flush-circle": _misuse("flush-circle", "hung_task: blocked tasks", setup=HUNG_TASK,
+                            reasons=("hung task",), mark="unknown or call", verdict="hung-task",
+                            locks=r"update_work.* for a mutex .*thread \d+ \(init\) owns"),
     "neighbour": _misuse_oops("neighbour", "NULL pointer dereference", guilty="read_slot",
                               verdict="null-pointer read_slot"),
     "early-put": _misuse_oops("early-put", "general protection fault", entries=PROTECTION,

@@ -84,7 +84,9 @@ def guilty_fault(page: Page, kind: Kind) -> str:
 
 
 def elsewhere_fault(page: Page, kind: Kind) -> str:
-    """Why the page does not name what another CPU had run of the module."""
+    """Why the page does not name what another CPU does, or had run of the module."""
+    if kind.doing and not re.search(kind.doing, page.text):
+        return f"no other CPU is {kind.doing}: {page.text}"
     found = page.text.partition("\nWhat other CPUs had run of ")[2]
     if not kind.elsewhere or "all that has a time is newer than the fault" in page.text or \
             re.search(kind.elsewhere, found):
@@ -137,11 +139,12 @@ def path_fault(page: Page, kind: Kind, console: str) -> str:
 
 
 def thread_fault(page: Page, kind: Kind, console: str) -> str:
-    """Why the thread or CPU is not the one that the kernel names."""
-    blocked = BLOCKED.search(console)
+    """Why the thread or CPU is not one that the kernel names: of hung tasks there may be several."""
+    blocked = [pid for _, pid in BLOCKED.findall(console)]
     if blocked:
         text = page.row("verdict").get("text", "")
-        return "" if f"thread {blocked[2]} " in text else f"task {blocked[2]} hung, not: {text}"
+        return "" if any(text.startswith(f"thread {pid} ") for pid in blocked) else \
+            f"tasks {blocked} hung, not: {text}"
     said = {(int(cpu), int(pid)) for cpu, pid, _ in WHO.findall(console)}
     doing = page.row("doing")
     found = doing.get("cpu"), doing.get("pid")

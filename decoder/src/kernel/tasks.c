@@ -141,6 +141,7 @@ const struct tasks_space *tasks_find(const struct tasks *tasks, uint64_t pgd_pa,
 
 /**
  * struct thread_search - for the thread @pid, or the one at @kva if that is not 0
+ * @types, @visit, @arg: those of tasks_sleepers(); NULL: it is for one thread.
  * @broken: a list was not read to its end.
  */
 struct thread_search {
@@ -148,14 +149,21 @@ struct thread_search {
 	const struct layout *layout;
 	uint32_t pid;
 	uint64_t kva;
+	const struct types *types;
+	bool (*visit)(void *arg, const struct tasks_thread *thread);
+	void *arg;
 	unsigned int nr_left;
 	bool broken;
 };
+
+static bool wants_no_more(const struct thread_search *search, uint64_t task_kva);
 
 static bool is_wanted(struct thread_search *search, uint64_t task_kva)
 {
 	uint64_t number;
 
+	if (search->visit)
+		return wants_no_more(search, task_kva);
 	if (search->kva)
 		return task_kva == search->kva;
 	if (layout_read(search->layout, search->kernel, task_kva, TASK_PID, &number))
@@ -227,18 +235,27 @@ static bool read_cpu(const struct kread *kernel, const struct types *types, uint
 	return true;
 }
 
-/* TASK_INTERRUPTIBLE and TASK_UNINTERRUPTIBLE of linux/sched.h. */
-#define SLEEPS	3u
+/* TASK_INTERRUPTIBLE, TASK_UNINTERRUPTIBLE and TASK_NOLOAD of linux/sched.h. */
+#define INTERRUPTIBLE	0x1u
+#define UNINTERRUPTIBLE	0x2u
+#define NOLOAD		0x400u
 
-/* Not running, and not woken, which may have moved it: select_task_rq() of try_to_wake_up(). */
-static bool is_asleep(const struct kread *kernel, const struct types *types, uint64_t task_kva)
+/* 0: it runs, or that is not known. */
+static uint64_t state_of(const struct kread *kernel, const struct types *types, uint64_t task_kva)
 {
 	struct types_field field;
 	uint64_t state;
 
-	return (types_field(types, "task_struct", "__state", &field) ||
-		types_field(types, "task_struct", "state", &field)) &&
-	       read_number(kernel, task_kva, &field, &state) && state & SLEEPS;
+	if (!types_field(types, "task_struct", "__state", &field) &&
+	    !types_field(types, "task_struct", "state", &field))
+		return 0;
+	return read_number(kernel, task_kva, &field, &state) ? state : 0;
+}
+
+/* Not running, and not woken, which may have moved it: select_task_rq() of try_to_wake_up(). */
+static bool is_asleep(const struct kread *kernel, const struct types *types, uint64_t task_kva)
+{
+	return state_of(kernel, types, task_kva) & (INTERRUPTIBLE | UNINTERRUPTIBLE);
 }
 
 static bool read_numbers(const struct kread *kernel, const struct layout *layout,
@@ -293,6 +310,27 @@ enum tasks_found tasks_thread_at(const struct kread *kernel, const struct layout
 	if (!find_thread(&search, init_task_kva))
 		return search.broken ? TASKS_UNKNOWN : TASKS_GONE;
 	return read_thread(kernel, layout, types, task_kva, ret) ? TASKS_FOUND : TASKS_UNKNOWN;
+}
+
+/* A thread that only has nothing to do is TASK_IDLE: that has NOLOAD. */
+static bool wants_no_more(const struct thread_search *search, uint64_t task_kva)
+{
+	uint64_t state = state_of(search->kernel, search->types, task_kva);
+	struct tasks_thread thread;
+
+	return state & UNINTERRUPTIBLE && !(state & NOLOAD) &&
+	       read_thread(search->kernel, search->layout, search->types, task_kva, &thread) &&
+	       !search->visit(search->arg, &thread);
+}
+
+void tasks_sleepers(const struct kread *kernel, const struct layout *layout,
+		    const struct types *types, uint64_t init_task_kva,
+		    bool (*visit)(void *arg, const struct tasks_thread *thread), void *arg)
+{
+	struct thread_search search = { .kernel = kernel, .layout = layout, .types = types,
+					.visit = visit, .arg = arg };
+
+	(void)find_thread(&search, init_task_kva);
 }
 
 void tasks_fini(struct tasks *tasks)

@@ -96,6 +96,15 @@ enum tasks_found tasks_thread_at(const struct kread *kernel, const struct layout
 				 const struct types *types, uint64_t init_task_kva,
 				 uint64_t task_kva, struct tasks_thread *ret);
 
+/**
+ * tasks_sleepers() - the threads that wait for what no signal ends, as for a lock
+ * @types, @init_task_kva: as for tasks_thread().
+ * @visit: called with @arg for each one that is in the dump, until it returns false.
+ */
+void tasks_sleepers(const struct kread *kernel, const struct layout *layout,
+		    const struct types *types, uint64_t init_task_kva,
+		    bool (*visit)(void *arg, const struct tasks_thread *thread), void *arg);
+
 /** tasks_fini() - free what tasks_read() allocated */
 void tasks_fini(struct tasks *tasks);
 

@@ -164,6 +164,16 @@ enum tasks_found user_thread_at(struct user *user, uint64_t task_kva, struct tas
 			       source->init_task_kva, task_kva, ret);
 }
 
+void user_sleepers(struct user *user, bool (*visit)(void *arg, const struct tasks_thread *thread),
+		   void *arg)
+{
+	const struct user_source *source = &user->source;
+
+	if (!user_missing(user))
+		tasks_sleepers(source->kread, &user->layout, layout_types(source->btf, NULL),
+			       source->init_task_kva, visit, arg);
+}
+
 /* --- Files -------------------------------------------------------------- */
 
 static bool same_file(const struct user *user, const struct vma *a, const struct vma *b)

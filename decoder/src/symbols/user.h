@@ -81,6 +81,10 @@ bool user_thread(struct user *user, uint32_t pid, struct tasks_thread *ret);
 /** user_thread_at() - as tasks_thread_at() */
 enum tasks_found user_thread_at(struct user *user, uint64_t task_kva, struct tasks_thread *ret);
 
+/** user_sleepers() - as tasks_sleepers() */
+void user_sleepers(struct user *user, bool (*visit)(void *arg, const struct tasks_thread *thread),
+		   void *arg);
+
 /**
  * user_mode() - in which mode the code at @va ran
  *

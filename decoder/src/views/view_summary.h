@@ -248,7 +248,8 @@ struct summary_moment {
  * @operand: the way back from the operand that made the fault, owned; NULL: there is none.
  * @operand_text: what is said of it.
  * @locks: of a lockup or a hung task; else there are none.
- * @blocked: @nr_blocked of them: the thread that hung, what it waits for, and so on.
+ * @blocked: @nr_blocked of them: the first @nr_chain are the thread that hung, what it waits for,
+ *	and so on; the others wait for what the thread that hung owns.
  * @lock_unknown: that one waits for a lock, and it is not known for which.
  * @moment: to which times are related.
  * @groups: of CPUs that are not printed in full; @is_grouped: there are some.
@@ -286,6 +287,7 @@ struct summary {
 	struct summary_operand operand_text;
 	const struct summary_locks *locks;
 	struct summary_blocked blocked[SUMMARY_MAX_WAITS];
+	size_t nr_chain;
 	size_t nr_blocked;
 	bool lock_unknown;
 	struct summary_moment moment;
@@ -397,7 +399,11 @@ bool summary_thread_runs(const struct btsrec *rec, uint32_t pid, unsigned int *r
 /** summary_in_sched() - does its function only wait (in_sched_functions() of the kernel)? */
 bool summary_in_sched(struct btsrec *rec, uint64_t ip);
 
-/** summary_waits_read() - what the thread that hung waits for, what the owner does, and so on */
+/**
+ * summary_waits_read() - what the thread that hung waits for, what the owner does, and so on
+ *
+ * And which threads wait for it.
+ */
 void summary_waits_read(struct summary *view, struct btsrec *rec, struct code *code);
 
 /** summary_say_blocked() - word it; @ret has SUMMARY_SENTENCE_BYTES */

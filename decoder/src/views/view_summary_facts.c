@@ -487,6 +487,7 @@ enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 	if (status)
 		return status;
 	view->nr_blocked = 0;
+	view->nr_chain = 0;
 	view->lock_unknown = false;
 	if (view->subject.pid && !view->survived) {
 		summary_stack_thread(view, rec, code);

@@ -267,7 +267,7 @@ static void add_last_run(struct sentence *sentence, const struct summary *view,
 	const struct summary_subject *subject = &view->subject;
 
 	/* The owner of a lock was named last. */
-	if (view->nr_blocked)
+	if (view->nr_chain)
 		sentence_add(sentence, "; thread %" PRIu32, subject->pid);
 	else
 		sentence_add(sentence, "; it");

@@ -158,20 +158,17 @@ static bool search_init(struct wait_search *search, struct summary *view, struct
 	       symbols_place(rec, SYMBOL_DUMP_SCHED_TEXT);
 }
 
-void summary_waits_read(struct summary *view, struct btsrec *rec, struct code *code)
+/* The thread that hung, what the owner of its lock waits for, and so on. */
+static void read_chain(struct summary *view, const struct wait_search *search,
+		       struct tasks_thread thread)
 {
-	struct wait_search search;
-	struct tasks_thread thread;
 	uint64_t ip;
 
-	if (!view->stack.pid || !search_init(&search, view, rec, code) ||
-	    !user_thread(search.user, view->stack.pid, &thread))
-		return;
 	while (view->nr_blocked < SUMMARY_MAX_WAITS) {
 		struct summary_blocked blocked = { .lock = { .cpu = thread.cpu,
 							     .task = task_of(&thread) } };
 
-		if (!search_stack(&search, &thread, &ip, &blocked)) {
+		if (!search_stack(search, &thread, &ip, &blocked)) {
 			if (view->nr_blocked)
 				view->blocked[view->nr_blocked - 1].owner_ip = ip;
 			else
@@ -180,9 +177,59 @@ void summary_waits_read(struct summary *view, struct btsrec *rec, struct code *c
 		}
 		blocked.lock.from = ip;
 		view->blocked[view->nr_blocked++] = blocked;
-		if (!find_owner(view, &search, &thread))
+		if (!find_owner(view, search, &thread))
 			return;
 	}
+}
+
+/* --- Those that wait for it -------------------------------------------------- */
+
+/** struct waiter_search - for threads that wait for a lock of @owner */
+struct waiter_search {
+	struct summary *view;
+	const struct wait_search *search;
+	const struct tasks_thread *owner;
+};
+
+static bool is_in_chain(const struct summary *view, uint32_t pid)
+{
+	for (size_t i = 0; i < view->nr_chain; i++)
+		if (view->blocked[i].lock.task.pid == pid)
+			return true;
+	return false;
+}
+
+static bool add_waiter(void *arg, const struct tasks_thread *thread)
+{
+	const struct waiter_search *waiters = arg;
+	struct summary *view = waiters->view;
+	struct summary_blocked blocked = { .lock = { .cpu = thread->cpu,
+						     .task = task_of(thread) } };
+
+	if (is_in_chain(view, thread->pid) ||
+	    !search_stack(waiters->search, thread, &blocked.lock.from, &blocked) ||
+	    blocked.state != SLEEP_LOCK_OWNED || blocked.owner_kva != waiters->owner->task_kva)
+		return true;
+	blocked.found = TASKS_FOUND;
+	blocked.lock.has_owner = true;
+	blocked.lock.owner = task_of(waiters->owner);
+	view->blocked[view->nr_blocked++] = blocked;
+	return view->nr_blocked < SUMMARY_MAX_WAITS;
+}
+
+void summary_waits_read(struct summary *view, struct btsrec *rec, struct code *code)
+{
+	struct wait_search search;
+	struct tasks_thread thread;
+	struct waiter_search waiters = { view, &search, &thread };
+
+	if (!view->stack.pid || !search_init(&search, view, rec, code) ||
+	    !user_thread(search.user, view->stack.pid, &thread))
+		return;
+	read_chain(view, &search, thread);
+	view->nr_chain = view->nr_blocked;
+	if (view->nr_blocked < SUMMARY_MAX_WAITS)
+		user_sleepers(search.user, add_waiter, &waiters);
 }
 
 /* --- Words ------------------------------------------------------------------ */
@@ -240,7 +287,7 @@ void summary_add_owner(struct sentence *sentence, const struct summary *view)
 {
 	if (view->lock_unknown)
 		sentence_add(sentence, " for a lock that is not known");
-	if (!view->nr_blocked)
+	if (!view->nr_chain)
 		return;
 	sentence_add(sentence, " for ");
 	add_lock(sentence, &view->blocked[0].lock);

@@ -17,6 +17,7 @@
 #include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/timer.h>
@@ -204,6 +205,65 @@ static noinline void write_table(void)
 	kthread_run(read_thread, NULL, "btsmisuse-read");
 	msleep_interruptible(100000);
 	up_write(&table);
+}
+
+/* --- A CPU that does not answer ------------------------------------------- */
+
+static noinline void stay_deaf(void)
+{
+	local_irq_disable();
+	for (;;)
+		cpu_relax();
+}
+
+static int deaf_thread(void *unused)
+{
+	stay_deaf();
+	return 0;
+}
+
+static void answer(void *unused)
+{
+}
+
+static void wait_ipi(void)
+{
+	struct task_struct *task = kthread_create(deaf_thread, NULL, "btsmisuse-deaf");
+	unsigned int cpu;
+
+	if (IS_ERR(task))
+		return;
+	preempt_disable();
+	cpu = (smp_processor_id() + 1) % num_online_cpus();
+	kthread_bind(task, cpu);
+	wake_up_process(task);
+	mdelay(100);
+	smp_call_function_single(cpu, answer, NULL, 1);
+	preempt_enable();
+}
+
+/* --- Work that waits for the one that waits for it ------------------------ */
+
+static void update_work(struct work_struct *work)
+{
+	mutex_lock(&items_lock);
+	mutex_unlock(&items_lock);
+}
+
+static noinline void flush_with_lock(struct item *item)
+{
+	mutex_lock(&items_lock);
+	schedule_work(&item->work);
+	flush_work(&item->work);
+	mutex_unlock(&items_lock);
+}
+
+static void flush_circle(void)
+{
+	struct item *item = make_item();
+
+	INIT_WORK(&item->work, update_work);
+	flush_with_lock(item);
 }
 
 /* --- One more than there are --------------------------------------------- */
@@ -461,6 +521,8 @@ static const struct {
 	{ "missing-unlock", missing_unlock },
 	{ "lock-circle", lock_circle },
 	{ "writer-stays", write_table },
+	{ "wait-ipi", wait_ipi },
+	{ "flush-circle", flush_circle },
 	{ "neighbour", neighbour },
 	{ "early-put", early_put },
 	{ "timer", timer },

@@ -232,6 +232,49 @@ START_TEST(one_thread)
 }
 END_TEST
 
+static unsigned int nr_visits;
+
+static bool visit(void *wants_more, const struct tasks_thread *thread)
+{
+	ck_assert_uint_eq(thread->task_kva, UK_KVA(UK_TASK_PA));
+	ck_assert_str_eq(thread->comm, "prog");
+	nr_visits++;
+	return *(bool *)wants_more;
+}
+
+static unsigned int nr_sleepers(const struct types *types, bool wants_more)
+{
+	nr_visits = 0;
+	tasks_sleepers(&uk.kread, &uk_layout, types, INIT_KVA, visit, &wants_more);
+	return nr_visits;
+}
+
+START_TEST(what_no_signal_wakes)
+{
+	const unsigned int runs = 0, interruptible = 1, uninterruptible = 2, killable = 0x102,
+			   idle = 0x402;
+	struct types *types;
+
+	uk_init(&uk);
+	types = types_new(uk_at(&uk, UK_BTF_PA), uk.btf_bytes);
+	task_at(UK_TASK_PA)->__state = runs;
+	ck_assert_uint_eq(nr_sleepers(types, true), 0);
+	task_at(UK_TASK_PA)->__state = interruptible;
+	ck_assert_uint_eq(nr_sleepers(types, true), 0);
+	task_at(UK_TASK_PA)->__state = idle;
+	ck_assert_uint_eq(nr_sleepers(types, true), 0);
+	task_at(UK_TASK_PA)->__state = uninterruptible;
+	ck_assert_uint_eq(nr_sleepers(types, true), 1);
+	task_at(UK_TASK_PA)->__state = killable;
+	ck_assert_uint_eq(nr_sleepers(types, true), 1);
+	/* The other process has the same thread. */
+	put_other();
+	ck_assert_uint_eq(nr_sleepers(types, true), 2);
+	ck_assert_uint_eq(nr_sleepers(types, false), 1);
+	types_free(types);
+}
+END_TEST
+
 START_TEST(out_of_memory)
 {
 	uk_init(&uk);
@@ -245,4 +288,4 @@ END_TEST
 BTSREC_CK_MAIN("tasks", one_process, found_by_both, kernel_threads_have_no_space,
 	       the_first_thread_has_exited, the_list_is_cut_off, the_list_misses_its_head,
 	       threads_that_cannot_be_read, parts_that_are_not_in_the_dump, lists_without_end,
-	       one_thread, out_of_memory)
+	       one_thread, what_no_signal_wakes, out_of_memory)
