@@ -70,6 +70,8 @@ class Trigger:
 
     @verdict: what it must say, with " | " between alternatives: another CPU may report a stall.
     @setup, @cleanup: of the kernel's watchdogs.
+    @traced: the function of the tracepoint by which the recorder knows it; where the kernel has
+    none, it knows the text that is printed.
     """
 
     list: str
@@ -80,10 +82,18 @@ class Trigger:
     trigger: str | None = None
     setup: str = ""
     cleanup: str = ""
+    traced: str | None = None
+
+    def newest(self, symbols: dict[str, int]) -> str:
+        """@leads_to, on a kernel with @symbols."""
+        return self.leads_to if not self.traced or self.traced in symbols else PRINT
 
 
 # Of a WARN() with a text, where the kernel has the second.
 REPORT = "report_bug | report_bug_entry"
+# The function behind the macro printk(), or what has that name itself where it is no macro.
+PRINT = "_printk | printk"
+TRACED_STALL = "__traceiter_rcu_stall_warning"
 DO = "echo {} >/sys/module/btswarn/parameters/do"
 ASK = "echo {} >/sys/module/btsrequest/parameters/do || fail \"$(dmesg | tail -n 1)\""
 SYSCTL = "echo {} >/proc/sys/kernel/"
@@ -116,20 +126,22 @@ TRIGGERS = {
                          "probe_sched_process_hang [btsrec]", " hung",
                          setup=SYSCTL.format(1) + "hung_task_timeout_secs",
                          cleanup=SYSCTL.format(0) + "hung_task_timeout_secs"),
-    "soft-lockup": Trigger("soft_lockup", DO.format("spin"), "soft lockup", "_printk",
+    "soft-lockup": Trigger("soft_lockup", DO.format("spin"), "soft lockup", PRINT,
                            "soft lockup", setup=SYSCTL.format(1) + "watchdog_thresh",
                            cleanup=SYSCTL.format(10) + "watchdog_thresh"),
     "rcu-stall": Trigger("rcu_stall", DO.format("spin"), "rcu stall",
                          "probe_rcu_stall_warning [btsrec]",
                          "rcu stall in do_set | rcu stall was reported",
-                         setup=STALL.format(3), cleanup=STALL.format(60)),
+                         setup=STALL.format(3), cleanup=STALL.format(60), traced=TRACED_STALL),
     # The last one: the kernel looks for no hung task any more after an oops.
     "oops": Trigger("oops", f"({DO.format('bug')})", "oops", REPORT, "as BUG() does"),
 }
 
+SYMBOLS = (*interrupts.SYMBOLS, TRACED_STALL)
+
 # A list is set while the recorder is frozen: to look for a function takes the kernel millions of
 # branches, of which this machine records few a second.
-SCRIPT = workload.SHELL + interrupts.send() + """
+SCRIPT = workload.SHELL + interrupts.send(SYMBOLS) + """
 device=/dev/btsrec
 field() { sed -n "s/^$1: //p" $device; }
 # $1: the case.
@@ -220,7 +232,7 @@ MAX_PAUSE_MS = 2000
 
 COPIED = ("warn", "user", "together", "soft-lockup")
 
-COPY_SCRIPT = workload.SHELL + interrupts.send() + """
+COPY_SCRIPT = workload.SHELL + interrupts.send(SYMBOLS) + """
 device=/dev/btsrec
 field() { sed -n "s/^$1: //p" $device; }
 # $1: the case.
@@ -443,8 +455,9 @@ def _is_way(event, function: str) -> bool:
 
 def _check_newest(machine, name: str, events, log: truth.Log) -> int:
     """How many branches are newer than the trigger, of which none is another than the way."""
-    function = TRIGGERS[name].leads_to
-    gates = interrupts.Gates(interrupts.sent(machine))
+    symbols = interrupts.sent(machine)
+    function = TRIGGERS[name].newest(symbols)
+    gates = interrupts.Gates(symbols)
     newest = [event for event, is_outside in
               zip(events, interrupts.outside(events, log, gates)) if is_outside]
     for nr_newer, event in enumerate(reversed(newest)):
