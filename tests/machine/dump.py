@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -71,16 +72,25 @@ def events(context, path: Path, *options: str, ok=(0,)) -> dict[int, list[dict]]
     return history(context, path, *options, ok=ok)[0]
 
 
+def crash_lacks(context) -> str:
+    """What crash() needs and is not there, for a sentence; empty: nothing."""
+    if not shutil.which("crash"):
+        return "crash is not installed"
+    if not context.os.vmlinux.is_file():
+        return f"there is no vmlinux of {context.os.release} with debug information"
+    return ""
+
+
 def crash(context, path: Path, *commands: str, extension=True) -> str:
-    """What crash prints for COMMANDS on the dump PATH."""
+    """What crash prints for COMMANDS on the dump PATH; a Skip if it cannot be asked."""
+    lacks = crash_lacks(context)
+    if lacks:
+        raise Skip(lacks)
     lines = [f"extend {context.crash_extension}"] if extension else []
     with tempfile.TemporaryDirectory() as home:
-        try:
-            done = _run(["crash", "-s", context.os.vmlinux, path], context.seconds(300),
-                        stdin="\n".join([*lines, *commands, "quit", ""]), cwd=home,
-                        env={**os.environ, "HOME": home, "TERM": "dumb"})
-        except FileNotFoundError as error:
-            raise Skip("crash is not installed") from error
+        done = _run(["crash", "-s", context.os.vmlinux, path], context.seconds(300),
+                    stdin="\n".join([*lines, *commands, "quit", ""]), cwd=home,
+                    env={**os.environ, "HOME": home, "TERM": "dumb"})
     if done.returncode:
         raise Failure(f"crash {path}: exit {done.returncode}\n{done.stdout[-3000:]}"
                       f"{done.stderr[-3000:]}")
