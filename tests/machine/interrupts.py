@@ -9,6 +9,10 @@ its thread was preempted.
 If it is not sure there was none, so all of it is taken for handling of the fault. Exceptions and
 NMIs are no interrupts, an interrupt that did not return is not over, and a gap in the history hides
 returns.
+
+An interrupt may come while the recorder pauses: the thread is preempted, the switch ends the pause,
+and the history has the end alone. That IRET comes from the code of an interrupt's gate, no
+exception of the thread is open, and what it does after the pause belongs to the interrupt.
 """
 
 import re
@@ -19,6 +23,8 @@ SYMBOLS = ("asm_sysvec_.*", "irq_entries_start", "spurious_entries_start",
            "native_irq_return_iret")
 
 USER_END = 1 << 63
+# Of the code that an interrupt enters by, and leaves by.
+GATE_BYTES = 32
 
 
 def send(symbols=SYMBOLS) -> str:
@@ -50,30 +56,48 @@ class Gates:
     def is_interrupt(self, target: int) -> bool:
         return target in self._system or target in self._devices
 
+    def is_of_interrupt(self, source: int) -> bool:
+        """Is it in the code of a gate, but of a device's?"""
+        return any(0 <= source - address < GATE_BYTES for address in self._system)
+
 
 class _Thread:
-    """Exceptions and interrupts of a thread that have not returned, oldest first."""
+    """Exceptions and interrupts of a thread that have not returned, oldest first.
 
-    def __init__(self):
+    @paused: None, or the index of the pause in which it ran, and nothing has come undone since.
+    @is_leaving: it is on the way out of an interrupt that came in the pause.
+    """
+
+    def __init__(self, paused: int | None = None):
         self.frames = []
+        self.paused = paused
+        self.is_leaving = False
+
+    def _forget(self):
+        self.frames.clear()
+        self.paused = None
 
     def enter(self, index: int, source: int, is_interrupt: bool):
         if source < USER_END:
-            self.frames.clear()
+            self._forget()
         self.frames.append((index, source, is_interrupt))
 
     def leave(self, target: int) -> int | None:
-        """The index of the interrupt's entry that an IRET to TARGET ends."""
+        """The index of the entry of the interrupt that an IRET to TARGET ends, or of the pause."""
         if not self.frames:
-            return None
+            first = self.paused if self.is_leaving and target >= USER_END else None
+            self.is_leaving = False
+            return first
         index, source, is_interrupt = self.frames.pop()
         if target < USER_END or (is_interrupt and source != target):
-            self.frames.clear()
+            self._forget()
         return index if is_interrupt and source == target else None
 
 
 def over(events, log: truth.Log, gates: Gates) -> list[tuple[int, int]]:
     """The indices in EVENTS of the first and the last record of each interrupt that is over.
+
+    Of one that came in a pause the first is the pause.
 
     @events: a history that equals the newest records of LOG.
     """
@@ -81,7 +105,7 @@ def over(events, log: truth.Log, gates: Gates) -> list[tuple[int, int]]:
     threads, thread, found = {}, _Thread(), []
     for index, event in enumerate(events):
         if event["kind"] == "gap":
-            threads, thread = {}, _Thread()
+            threads, thread = {}, _Thread(index if event.get("gap") == "paused" else None)
         elif event["kind"] == "switch":
             threads[event["prev"]["pid"]] = thread
             thread = threads.pop(event["next"]["pid"], None) or _Thread()
@@ -94,6 +118,8 @@ def over(events, log: truth.Log, gates: Gates) -> list[tuple[int, int]]:
                 first = thread.leave(target)
                 if first is not None:
                     found.append((first, index))
+            elif not thread.frames and thread.paused is not None:
+                thread.is_leaving |= gates.is_of_interrupt(source)
     return found
 
 

@@ -86,6 +86,21 @@ class Interrupts(unittest.TestCase):
     def test_gap(self):
         self.check(3, entry(TIMER), WORK, GAP, BACK)
 
+    def test_came_in_a_pause(self):
+        out = branch(TIMER + 0x1a, CODE + 0x100)
+        self.check(0, GAP, switch(1, 2), WORK, entry(EXCEPTION), WORK, BACK, switch(2, 1), WORK,
+                   out, BACK)
+        self.check(0, GAP, WORK, entry(TIMER), WORK, out, BACK, WORK, out, BACK)
+        # The end of an exception, of which the entry may be before the pause.
+        self.check(2, GAP, switch(1, 2), switch(2, 1), WORK, BACK)
+        self.check(3, GAP, WORK, branch(EXCEPTION + 0x1a), BACK)
+        # Another thread's, that was interrupted before; no pause of the recorder.
+        self.check(3, GAP, switch(1, 2), WORK, out, BACK)
+        self.check(3, {"kind": "gap", "gap": "lost"}, WORK, out, BACK)
+        # Back to user code, or after what has not come back as it went.
+        self.check(3, GAP, WORK, out, branch(IRET, 0x400000))
+        self.check(6, GAP, WORK, entry(TIMER), branch(IRET, CODE + 1), WORK, out, BACK)
+
     def test_preempted(self):
         self.check(0, entry(TIMER), switch(1, 2), WORK, switch(2, 1), BACK)
         self.check(3, entry(TIMER), switch(1, 2), WORK, BACK)
