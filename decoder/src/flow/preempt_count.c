@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/preempt_count.h"
 
-/* PREEMPT_NEED_RESCHED of arch/x86/include/asm/preempt.h: it is in the variable, and no count. */
-#define NEED_RESCHED	(1U << 31)
-#define COUNT_BYTES	4
+/* The variable has 4 bytes, of 7.3 it has 8. */
+#define SHORT_BYTES	4
+#define LONG_BYTES	8
 
 static struct preempt_change adds(int64_t added)
 {
 	return (struct preempt_change){ PREEMPT_ADDS, (int32_t)added };
 }
 
-/* Does @insn only write the bit that is no count? */
+/*
+ * Does @insn only write PREEMPT_NEED_RESCHED of arch/x86/include/asm/preempt.h?  It is the
+ * uppermost bit of 4 bytes, and no count.  No constant of an instruction has only that of 8 bytes.
+ */
 static bool is_need_resched(const struct sem_insn *insn)
 {
+	const uint32_t need_resched = 1U << 31;
 	uint32_t mask = (uint32_t)insn->operands[1].value;
 
-	return insn->op == SEM_AND ? mask == ~NEED_RESCHED :
-	       insn->op == SEM_OR  ? mask == NEED_RESCHED :
+	if (insn->store_bytes != SHORT_BYTES)
+		return false;
+	return insn->op == SEM_AND ? mask == ~need_resched :
+	       insn->op == SEM_OR  ? mask == need_resched :
 				     false;
 }
 
@@ -27,7 +33,7 @@ struct preempt_change preempt_change_of(const struct sem_insn *insn, uint64_t pl
 	if (!insn->segment || !insn->store_bytes || insn->base != SEM_NO_REG ||
 	    insn->index != SEM_NO_REG || (uint64_t)insn->disp != place)
 		return (struct preempt_change){ PREEMPT_KEEPS, 0 };
-	if (insn->store_bytes != COUNT_BYTES)
+	if (insn->store_bytes != SHORT_BYTES && insn->store_bytes != LONG_BYTES)
 		return (struct preempt_change){ PREEMPT_SETS, 0 };
 	if (insn->op == SEM_INC)
 		return adds(1);

@@ -41,10 +41,10 @@ def _dump(context):
 
 
 def _are(rows, state: str) -> set:
-    """The functions whose spinlocks are certainly so."""
+    """The functions of btscrash whose spinlocks are certainly so; an interrupt may hold others."""
     return {row["from_sym"].split("+")[0] for row in rows
             if row.get("state") == state and row["lock"] == "spinlock" and
-            row["sure"] == "certain" and "from_sym" in row}
+            row["sure"] == "certain" and row.get("from_sym", "").endswith("[btscrash]")}
 
 
 def _counts(context, path) -> dict[int, int]:
@@ -60,6 +60,10 @@ def _check_preemption(context, path, rows):
     took = {row["from_sym"].split("+")[0] for row in off.values() if "from_sym" in row}
     if not took >= {"deadlock_ab", "deadlock_ba"}:
         raise Failure(f"preemption is off: {off}")
+    lacks = dump.crash_lacks(context)
+    if lacks:
+        context.say(f"not compared with the preempt counts in memory: {lacks}")
+        return
     stopped = _counts(context, path)
     counted = {cpu: row["count"] & PREEMPT_MASK for cpu, row in off.items()}
     equal = [cpu for cpu, count in stopped.items()
