@@ -249,7 +249,7 @@ void btsrec_freeze_now(void);
 bool btsrec_freeze_for(const struct pt_regs *regs, enum btsrec_reason reason, const char *trigger);
 bool btsrec_freeze_missed(void);
 void btsrec_freezers_sync(void);
-void btsrec_thaw(void);
+bool btsrec_thaw(void);
 bool btsrec_is_frozen(void);
 
 /* btsrec_registers.c */

@@ -36,6 +36,9 @@
 /* NONE until the first freeze; only the CPU that sets it writes the root. */
 static u32 freeze_reason;
 
+/* The system is over: what is frozen stays. Set before the freeze is tried, never cleared. */
+static bool panicked;
+
 /* Without @regs: of this very place. */
 static __always_inline void store_registers(struct btsrec_freeze *freeze,
 					    const struct pt_regs *regs)
@@ -240,6 +243,7 @@ static noinline void freeze_others_at_panic(const struct pt_regs *regs)
 	if (page && page->frozen && page->freeze.reason == BTSREC_REASON_PANIC &&
 	    !btsrec_is_frozen())
 		page->freeze.reason = reason;
+	WRITE_ONCE(panicked, true);	/* its LOCK CMPXCHG orders this; see btsrec_thaw() */
 	freeze_others(reason, NULL);
 }
 
@@ -605,18 +609,39 @@ void btsrec_freezers_sync(void)
 	on_each_cpu(nothing, NULL, 1);
 }
 
+/* A panic came while the freeze was being forgotten. It may have found none, and made its own. */
+static void keep_frozen(u32 reason)
+{
+	struct btsrec_root *root = btsrec_root_page;
+
+	if (!reason ||
+	    cmpxchg(&freeze_reason, BTSREC_REASON_NONE, reason) != BTSREC_REASON_NONE)
+		return;
+	WRITE_ONCE(root->state, BTSREC_ROOT_FROZEN);
+	smp_wmb();	/* as freeze_others() */
+	WRITE_ONCE(root->freeze_reason, reason);
+}
+
 /**
  * btsrec_thaw() - the recorder is armed: allow a new freeze
+ *
+ * A panic that found a freeze, as that of a trigger which is being copied, leaves it as it is: there
+ * will be no other one.
  *
  * No CPU may be live.  What each CPU's page says about the last freeze stays until the CPU is armed
  * again, and that it was survived.  Hooks and our NMI handler may be registered: a freeze that
  * comes at any moment finds no CPU that records, and its "frozen" stays.  May sleep.
+ *
+ * Return: false: the system panics, and no CPU may record again.
  */
-void btsrec_thaw(void)
+bool btsrec_thaw(void)
 {
 	struct btsrec_root *root = btsrec_root_page;
 	unsigned int cpu;
+	u32 reason;
 
+	if (READ_ONCE(panicked))
+		return false;
 	for_each_possible_cpu(cpu) {
 		struct btsrec_cpu *page = per_cpu(btsrec_pcpu, cpu).page;
 
@@ -627,8 +652,13 @@ void btsrec_thaw(void)
 	root->freeze_reason = BTSREC_REASON_NONE;
 	memset(root->freeze_trigger, 0, sizeof(root->freeze_trigger));
 	WRITE_ONCE(root->nr_late_triggers, 0);
-	WRITE_ONCE(freeze_reason, BTSREC_REASON_NONE);
+	reason = xchg(&freeze_reason, BTSREC_REASON_NONE);
+	if (READ_ONCE(panicked)) {
+		keep_frozen(reason);
+		return false;
+	}
 	btsrec_freezers_sync();	/* an NMI that has read the old reason is over */
 	for_each_possible_cpu(cpu)
 		per_cpu(btsrec_pcpu, cpu).frozen_tsc = 0;
+	return true;
 }

@@ -414,9 +414,10 @@ void btsrec_copy_frozen(void)
 	records_on = all_can_record_on();
 	if (records_on) {
 		btsrec_copy_make();
-		btsrec_thaw();
-		on_each_cpu(btsrec_record_on, NULL, 1);
-		btsrec_root_page->nr_arms++;
+		if (btsrec_thaw()) {
+			on_each_cpu(btsrec_record_on, NULL, 1);
+			btsrec_root_page->nr_arms++;
+		}
 	}
 	cpus_read_unlock();
 	if (!records_on) {
@@ -424,8 +425,8 @@ void btsrec_copy_frozen(void)
 		cpus_read_lock();
 		btsrec_copy_make();
 		cpus_read_unlock();
-		btsrec_thaw();
-		begin_with_hooks();
+		if (btsrec_thaw())
+			begin_with_hooks();
 	}
 	btsrec_copy_over();
 }

@@ -8,8 +8,11 @@
  *   echo spin >/sys/module/btswarn/parameters/do	a soft lockup and an RCU stall, and then no more
  *   echo hang >/sys/module/btswarn/parameters/do	a thread that hangs for ever
  *   echo FUNCTION >/sys/module/btswarn/parameters/panic_at	a panic() when FUNCTION is called next
+ *   echo FUNCTION >/sys/module/btswarn/parameters/panic_beside	the same of another CPU; FUNCTION
+ *								goes on
  */
 #include <linux/bug.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
@@ -19,10 +22,12 @@
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <asm/tsc.h>
 
 #define SPIN_MS		7500
+#define PANIC_BEGINS_MS	5000
 
 /* A branch of its own from time to time only: the ring shall hold all of it. */
 static void spin(void)
@@ -79,13 +84,33 @@ static int panic_here(struct kprobe *probe, struct pt_regs *regs)
 	panic("btswarn: at %s, as wanted", probe->symbol_name);
 }
 
+static void panic_now(void *unused)
+{
+	panic("btswarn: beside %s, as wanted", panic_at);
+}
+
+static call_single_data_t call = { .func = panic_now };
+
+/* Where panic() says that there is one, it is past its beginning. */
+static int panic_there(struct kprobe *probe, struct pt_regs *regs)
+{
+	u64 end_tsc = rdtsc() + (u64)tsc_khz * PANIC_BEGINS_MS;
+
+	smp_call_function_single_async(cpumask_any_but(cpu_online_mask, smp_processor_id()),
+				       &call);
+	while (!READ_ONCE(oops_in_progress) && rdtsc() < end_tsc)
+		cpu_relax();
+	return 0;
+}
+
 /* Stays: the panic ends it. */
-static struct kprobe probe = { .symbol_name = panic_at, .pre_handler = panic_here };
+static struct kprobe probe = { .symbol_name = panic_at };
 
 static int panic_at_set(const char *what, const struct kernel_param *param)
 {
 	if (*panic_at)
 		return -EBUSY;
+	probe.pre_handler = param->arg;
 	strscpy(panic_at, what, sizeof(panic_at));
 	strim(panic_at);
 	return register_kprobe(&probe);
@@ -93,8 +118,10 @@ static int panic_at_set(const char *what, const struct kernel_param *param)
 
 static const struct kernel_param_ops panic_at_ops = { .set = panic_at_set };
 
-module_param_cb(panic_at, &panic_at_ops, NULL, 0200);
+module_param_cb(panic_at, &panic_at_ops, panic_here, 0200);
 MODULE_PARM_DESC(panic_at, "function whose next call panics");
+module_param_cb(panic_beside, &panic_at_ops, panic_there, 0200);
+MODULE_PARM_DESC(panic_beside, "function at whose next call another CPU panics");
 
 MODULE_DESCRIPTION("Kernel trouble that the system survives");
 MODULE_LICENSE("GPL");

@@ -25,7 +25,8 @@ then. A snapshot that the guest itself makes is the copy. A panic has the histor
 whether a copy waits, the panic is that of the trigger, or it comes at once after it.
 
 --row has many copies in a row, of which guest/btsrequest.ko looks at each.  --panic-at panics amid
-a copy, where the worker calls a function of the recorder.
+a copy, where the worker calls a function of the recorder; with "+beside" another CPU panics there,
+and the worker goes on.
 """
 
 import json
@@ -381,11 +382,13 @@ COPIED_IN_A_ROW = """\
 # frozen; some are about to record again; all do.  With what the root says then, and the CPUs.
 PANIC_AT = {"btsrec_modmap_copy": ("request", "request"), "btsrec_thaw": ("request", "request"),
             "btsrec_record_on": ("panic", "request"), "btsrec_copy_over": ("panic", "panic")}
+# The same of another CPU, while the worker goes on: its freeze finds one, which must stay.
+PANIC_BESIDE = {"btsrec_thaw+beside": ("request", "request")}
 
 PANIC_AT_SCRIPT = """
 arm_on request panic
 sleep 1
-echo %s >/sys/module/btswarn/parameters/panic_at || fail "no such probe: $(dmesg | tail -n 1)"
+echo %s >/sys/module/btswarn/parameters/%s || fail "no such probe: $(dmesg | tail -n 1)"
 echo "freeze before the panic" >$device
 sleep 20
 fail "the worker has not been there"
@@ -402,7 +405,7 @@ def add_options(parser):
     parser.add_argument("--row", type=int, metavar="N",
                         help="N copies in a row only, each looked at in the guest")
     parser.add_argument("--panic-at", metavar="LIST", help="panics amid a copy only, by comma: "
-                        + ", ".join(PANIC_AT))
+                        + ", ".join((*PANIC_AT, *PANIC_BESIDE)))
     parser.add_argument("--ring-bytes", default=str(RING_BYTES), metavar="LIST",
                         help=f"of each CPU, or as the parameter has it ({RING_BYTES})")
     parser.add_argument("--keep", action="store_true", help="keep the dumps")
@@ -473,6 +476,13 @@ def _check_newest(machine, name: str, events, log: truth.Log) -> int:
 def _root(context, path, *options) -> dict:
     return json.loads(dump.btsrec(context, "info", "--format", "jsonl", *options, path)
                       .splitlines()[0])
+
+
+def _frozen_root(context, path) -> dict:
+    root = _root(context, path)
+    if "freeze_reason" not in root:
+        raise Failure(f"{path.name}: the root says of no freeze: {root}")
+    return root
 
 
 def _check_trigger(context, path, name: str, *options, missed=0) -> int:
@@ -620,12 +630,12 @@ def _check_copies(context):
         small = machine.disk_file("small", context.out / "small")
         if _without_names(dump.events(context, small)) != _without_names(copies.events["row-0"]):
             raise Failure("the snapshot that the guest made is not the copy")
-    root = _root(context, context.out / "dump-panic-while-a-copy-waits")
+    root = _frozen_root(context, context.out / "dump-panic-while-a-copy-waits")
     if root["freeze_reason"] != "panic" or "copy_pa" not in root:
         raise Failure(f"a panic while a copy waits: {root}")
     for name, end in (("panic-of-the-trigger", PANIC_ON_WARN), ("panic-at-once", PANIC_AT_ONCE)):
         _boot_copies(context, COPY_SCRIPT % ("", 0, 0, end), name)
-        root = _root(context, context.out / f"dump-{name}")
+        root = _frozen_root(context, context.out / f"dump-{name}")
         context.say(f"{name}: the rings stopped for {root['freeze_reason']}, "
                     f"{root.get('nr_copies', 0)} copies")
     context.say(f"{len(names)} kinds of triggers and {nr_copies} in a row: each was copied, and "
@@ -646,14 +656,15 @@ def _freeze_reasons(histories) -> set[str]:
             if event["kind"] == "freeze"}
 
 
-def _check_panic(context, function: str):
+def _check_panic(context, wanted: str):
     """The rings are whole, and so is the copy from the moment on that the root has it."""
-    name = f"panic-at-{function}"
-    _boot_copies(context, COPY_SCRIPT % ("", 0, 0, PANIC_AT_SCRIPT % function), name)
+    name, (function, *beside) = f"panic-at-{wanted}", wanted.split("+")
+    script = PANIC_AT_SCRIPT % (function, "panic_beside" if beside else "panic_at")
+    _boot_copies(context, COPY_SCRIPT % ("", 0, 0, script), name)
     path = context.out / f"dump-{name}"
-    root, histories = _root(context, path), dump.events(context, path)
+    root, histories = _frozen_root(context, path), dump.events(context, path)
     found = root["freeze_reason"], _freeze_reasons(histories)
-    of_root, of_cpus = PANIC_AT[function]
+    of_root, of_cpus = {**PANIC_AT, **PANIC_BESIDE}[wanted]
     if found != (of_root, {of_cpus}):
         raise Failure(f"{name}: the root says {found[0]}, the CPUs {found[1]}")
     if ("the system went on" in dump.btsrec(context, "summary", path)) != (of_cpus == "request"):
