@@ -625,8 +625,8 @@ static void keep_frozen(u32 reason)
 /**
  * btsrec_thaw() - the recorder is armed: allow a new freeze
  *
- * A panic that found a freeze, as that of a trigger which is being copied, leaves it as it is: there
- * will be no other one.
+ * A panic that found a freeze, as that of a trigger which is being copied, leaves it as it is:
+ * there will be no other one.
  *
  * No CPU may be live.  What each CPU's page says about the last freeze stays until the CPU is armed
  * again, and that it was survived.  Hooks and our NMI handler may be registered: a freeze that
