@@ -60,9 +60,11 @@ static enum code_fault fault_of_walk(enum walk_result result)
 
 void code_fetch(const struct code *code, uint64_t va)
 {
-	size_t place = code_place_of_page(code->source.kernel_pgd_pa, va);
+	const struct code_page *page =
+		&code->pages[code_place_of_page(code->source.kernel_pgd_pa, va)];
 
-	__builtin_prefetch(code->pages[place].bytes + va % BTSREC_PAGE_BYTES);
+	if (page->used)
+		__builtin_prefetch(page->bytes + va % BTSREC_PAGE_BYTES);
 }
 
 static void read_page(struct code *code, struct code_page *page)
