@@ -115,6 +115,7 @@ struct btsrec *session_clone(struct btsrec *rec)
 	clone->raw_names = rec->raw_names;
 	clone->no_user = rec->no_user;
 	clone->no_paths = rec->no_paths;
+	clone->is_kept = rec->is_kept;
 	clone->no_log = rec->no_log;
 	clone->log_left_out = rec->log_left_out;
 	clone->full_cpus = rec->full_cpus;

@@ -47,6 +47,7 @@ typedef void (*session_settle_fn)(void *rec, uint64_t cr3, struct btsrec_record 
  * @no_user: user addresses are left out, and what would be read for them.
  * @no_paths: so are the files of programs.
  * @no_log: btsrec_set_log() said so.
+ * @is_kept: what is read goes into a small file.
  * @full_cpus: @nr_full_cpus numbers of btsrec_set_full_cpus(); borrowed; NULL: none.
  * @log_left_out: the source is a small file that was made without the kernel's log.
  * @sysroot, @debuginfo: of btsrec_set_files(); owned; NULL: the defaults.
@@ -83,6 +84,7 @@ struct btsrec {
 	bool no_user;
 	bool no_paths;
 	bool no_log;
+	bool is_kept;
 	bool log_left_out;
 	const unsigned int *full_cpus;
 	size_t nr_full_cpus;

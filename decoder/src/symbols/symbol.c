@@ -164,7 +164,8 @@ struct user *symbols_user(struct btsrec *rec)
 	struct symbol_dump *dump = dump_get(rec);
 	struct symbols *symbols = rec->symbols.data;
 	struct user_source source = { .sysroot = "/", .debuginfo = "/usr/lib/debug",
-				      .no_files = rec->no_paths };
+				      .no_files = rec->no_paths,
+				      .is_kept = rec->is_kept };
 
 	if (rec->no_user)
 		return NULL;

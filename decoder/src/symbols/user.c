@@ -284,6 +284,16 @@ static void limit_open(struct user *user, struct mapped *mapped)
 	mapped_drop_file(mapped);
 }
 
+/* As file_of_vma() would read if it had not asked by another process before. */
+static void read_again(const struct user *user, uint64_t cr3, uint64_t mm_kva,
+		       const struct vma *vma)
+{
+	struct mapped_facts facts = { 0 };
+
+	if (read_inode(user, vma, &facts))
+		read_head(user, cr3, mm_kva, vma, &facts);
+}
+
 static const struct user_file *file_of_vma(struct user *user, uint64_t cr3, uint64_t mm_kva,
 					   const struct vma *vma)
 {
@@ -299,6 +309,8 @@ static const struct user_file *file_of_vma(struct user *user, uint64_t cr3, uint
 	    !layout_read(&user->layout, kernel, vma->file_kva, FILE_DENTRY, &dentry_kva))
 		return NULL;
 	known = file_known(user, mnt_kva, dentry_kva);
+	if (known && user->source.is_kept)
+		read_again(user, cr3, mm_kva, vma);
 	if (known)
 		return known;
 	if (!dpath_read(kernel, &user->layout, vma->file_kva, &path) ||

@@ -20,6 +20,7 @@
  * @btf: the kernel's; borrowed.
  * @init_task_kva: 0: not known.
  * @no_files: what is mapped from which file is not looked at.
+ * @is_kept: what is read is kept for readers that may ask of one process alone.
  * @sysroot, @debuginfo: folders, see mapped_init(); borrowed.
  */
 struct user_source {
@@ -28,6 +29,7 @@ struct user_source {
 	struct layout_btf *btf;
 	uint64_t init_task_kva;
 	bool no_files;
+	bool is_kept;
 	const char *sysroot;
 	const char *debuginfo;
 };

@@ -31,7 +31,7 @@ VIEWS = (
     ("summary",), ("info",), ("check",), ("prove",), ("timeline",), ("stack",), ("calls",),
     ("stack", "--format", "jsonl"), ("calls", "--format", "jsonl"), ("show",),
     ("show", "--types", "--format", "jsonl"), ("show", "--types", "--format", "tsv"),
-    ("insns", "--bytes"),
+    ("insns", "--bytes"), ("insns", "--bytes", "--cpu", "0"), ("insns", "--bytes", "--cpu", "1"),
 )
 # Each flag of makedumpfile alone, and all.
 LEVELS = (0, 1, 2, 4, 8, 16, 31)

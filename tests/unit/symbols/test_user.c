@@ -246,6 +246,38 @@ START_TEST(the_head_is_not_in_another_process)
 }
 END_TEST
 
+static bool table_was_read;
+
+static enum btsrec_status notice_table(void *arg, uint64_t pa, void *buf, size_t len_bytes,
+				       size_t *ret_bytes)
+{
+	table_was_read |= pa / BTSREC_PAGE_BYTES == SIBLING_PGD_PA / BTSREC_PAGE_BYTES;
+	return uk_read(arg, pa, buf, len_bytes, ret_bytes);
+}
+
+/* Who reads the small file may ask of the other process alone. */
+START_TEST(the_head_is_kept_for_each_process)
+{
+	for (unsigned int is_kept = 0; is_kept < 2; is_kept++) {
+		struct user_source source;
+		struct symbol_name symbol;
+
+		setup();
+		add_sibling(UK_TEXT, 0);
+		uk.image.read_pa = notice_table;
+		source = source_of_uk();
+		source.is_kept = is_kept;
+		user = user_new(&source);
+		ck_assert_ptr_nonnull(user);
+		(void)user_find(user, UK_PGD_PA, UK_TEXT, false, &symbol);
+		table_was_read = false;
+		(void)user_find(user, SIBLING_PGD_PA, UK_TEXT, false, &symbol);
+		ck_assert_int_eq(table_was_read, is_kept);
+		teardown();
+	}
+}
+END_TEST
+
 static void expect_mapping(uint64_t va, uint64_t start, uint64_t offset_bytes)
 {
 	const struct uk_elf *elf = uk_at(&uk, UK_HEAD_PA);
@@ -544,5 +576,6 @@ END_TEST
 
 BTSREC_CK_MAIN("user", each_mapping, modes_of_code, code_of_the_file, another_file_than_was_mapped,
 	       the_head_is_in_another_mapping, the_head_is_in_the_parent,
-	       the_head_is_not_in_another_process, mappings_of_files, places_as_linked,
-	       no_such_file, parts_that_are_not_in_the_dump, no_types, a_space_that_was_lost, out_of_memory)
+	       the_head_is_not_in_another_process, the_head_is_kept_for_each_process,
+	       mappings_of_files, places_as_linked, no_such_file, parts_that_are_not_in_the_dump,
+	       no_types, a_space_that_was_lost, out_of_memory)

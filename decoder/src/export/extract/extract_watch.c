@@ -140,6 +140,7 @@ static bool watcher_init(struct watcher *watcher, const struct btsrec *rec,
 	watcher->watched->no_log = image_redact->no_log;
 	watcher->watched->no_user = image_redact->no_user;
 	watcher->watched->no_paths = image_redact->no_paths;
+	watcher->watched->is_kept = true;
 	return true;
 }
 
