@@ -206,7 +206,9 @@ static bool add_waiter(void *arg, const struct tasks_thread *thread)
 	struct summary_blocked blocked = { .lock = { .cpu = thread->cpu,
 						     .task = task_of(thread) } };
 
+	/* It may be about to sleep: then its stack is not where the last switch left it. */
 	if (is_in_chain(view, thread->pid) ||
+	    summary_thread_runs(waiters->search->rec, thread->pid, NULL, NULL) ||
 	    !search_stack(waiters->search, thread, &blocked.lock.from, &blocked) ||
 	    blocked.state != SLEEP_LOCK_OWNED || blocked.owner_kva != waiters->owner->task_kva)
 		return true;
