@@ -247,7 +247,9 @@ while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
                             locks=r"read_table.* for a rwsem, read .*thread \d+ \(init\) owns"),
     "wait-ipi": _misuse("wait-ipi", "softlockup: hung tasks", setup=SOFT_LOCKUP,
                         reasons=("soft lockup",), mark="unknown", min_cpus=2, guilty="wait_ipi",
-                        verdict="stuck smp_call_function_single",
+                        # The name in 7.3 is the second one.
+                        verdict="stuck smp_call_function_single or "
+                                "stuck __smp_call_function_single",
                         doing=r"stay_deaf\+0x\w+ \[btsmisuse\], interrupts off"),
     # Either of both threads may be the one that hung.
     "flush-circle": _misuse("flush-circle", "hung_task: blocked tasks", setup=HUNG_TASK,
