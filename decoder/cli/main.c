@@ -239,7 +239,7 @@ static int dispatch(int argc, char **argv, const struct command **ret_command)
 		command_print("btsrec %s\n", btsrec_version());
 		return printed(COMMAND_OK);
 	}
-	if (*argv[1] == '-' || !access(argv[1], F_OK))
+	if (*argv[1] == '-' || is_there(argv[1]))
 		return run_command(&commands[0], argc, argv);
 	command_unknown(argv[1], ", and no such file");
 	front_hint("Try 'btsrec help'.");

@@ -14,6 +14,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+import dump
 from errors import Failure
 
 MAGIC = 0x474F4C4C444F4D42
@@ -210,6 +211,15 @@ def branches_of_text(text: str) -> dict[int, list[Branch]]:
             found.setdefault(int(cpu), []).append(
                 Branch(int(source, 16), int(target, 16), flag == "P"))
     return found
+
+
+def said_by_crash(context, path, lacks: str) -> dict[int, list[Branch]] | None:
+    """The branches by CPU that "crash> bts" prints of a dump; None: crash is left out, and the
+    console says that it is, because LACKS."""
+    if lacks:
+        context.say(f"left out: what crash> bts says, because {lacks}")
+        return None
+    return branches_of_text(dump.crash(context, path, "bts show"))
 
 
 def compare(what: str, branches: list[Branch], log: Log, expected: int) -> int:

@@ -46,15 +46,20 @@ static bool is_stored(const uint64_t *frame, uint64_t ip)
 	       (!ss || ss == KERNEL_SS);
 }
 
+/* Do the registers @frame, at @va, lie right below where the code that was left had its stack? */
+static bool lies_below(struct code *code, const uint64_t *frame, uint64_t va)
+{
+	uint64_t end = va + (uint64_t)REGS_WORDS * WORD_BYTES;
+
+	return idt_regs_end(code_idt(code), frame[REGS_RSP]) == end;
+}
+
 /* Is there such a frame at @words, which are at @va? */
 static bool is_frame(struct code *code, const uint64_t *words, uint64_t va,
 		     const struct fault *fault)
 {
-	uint64_t end = va + (uint64_t)REGS_WORDS * WORD_BYTES;
-
-	if (!is_stored(words, fault->from))
-		return false;
-	return has_own_stack(fault->vector) || idt_regs_end(code_idt(code), words[REGS_RSP]) == end;
+	return is_stored(words, fault->from) &&
+	       (has_own_stack(fault->vector) || lies_below(code, words, va));
 }
 
 /* A freeze in a notifier has the registers of the fault, else those of what reports it. */
@@ -201,9 +206,7 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
  */
 static uint64_t saved_bp(struct code *code, const uint64_t *frame, uint64_t va)
 {
-	uint64_t end = va + (uint64_t)REGS_WORDS * WORD_BYTES;
-
-	return idt_regs_end(code_idt(code), frame[REGS_RSP]) == end ? frame[REGS_RBP] : 0;
+	return lies_below(code, frame, va) ? frame[REGS_RBP] : 0;
 }
 
 /* *@ret_link: the uppermost word. */
@@ -255,10 +258,9 @@ static bool is_interrupt(struct code *code, const uint64_t *words, uint64_t va,
 			 struct unwind *ret)
 {
 	const uint64_t *regs = words + 1;
-	uint64_t end = va + (1 + (uint64_t)REGS_WORDS) * WORD_BYTES;
 
 	if (!code_is_top(*words) || !code_is_top(regs[REGS_RIP]) ||
-	    !is_stored(regs, regs[REGS_RIP]) || idt_regs_end(code_idt(code), regs[REGS_RSP]) != end)
+	    !is_stored(regs, regs[REGS_RIP]) || !lies_below(code, regs, va + WORD_BYTES))
 		return false;
 	unwind_begin(ret, code, *words, va + WORD_BYTES, 0);
 	return unwind_next(ret) && ret->how == UNWIND_INTERRUPTED && ret->vector < 0;

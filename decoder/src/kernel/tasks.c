@@ -140,13 +140,15 @@ const struct tasks_space *tasks_find(const struct tasks *tasks, uint64_t pgd_pa,
 }
 
 /**
- * struct thread_search - for the thread @pid, or the one at @kva if that is not 0
- * @types, @visit, @arg: those of tasks_sleepers(); NULL: it is for one thread.
+ * struct thread_search - for the first thread that @is_wanted
+ * @pid, @kva: of is_the_one(): that thread, or the one at @kva if that is not 0.
+ * @types, @visit, @arg: of is_last_sleeper(): those of tasks_sleepers().
  * @broken: a list was not read to its end.
  */
 struct thread_search {
 	const struct kread *kernel;
 	const struct layout *layout;
+	bool (*is_wanted)(struct thread_search *search, uint64_t task_kva);
 	uint32_t pid;
 	uint64_t kva;
 	const struct types *types;
@@ -156,14 +158,10 @@ struct thread_search {
 	bool broken;
 };
 
-static bool wants_no_more(const struct thread_search *search, uint64_t task_kva);
-
-static bool is_wanted(struct thread_search *search, uint64_t task_kva)
+static bool is_the_one(struct thread_search *search, uint64_t task_kva)
 {
 	uint64_t number;
 
-	if (search->visit)
-		return wants_no_more(search, task_kva);
 	if (search->kva)
 		return task_kva == search->kva;
 	if (layout_read(search->layout, search->kernel, task_kva, TASK_PID, &number))
@@ -186,7 +184,7 @@ static uint64_t find_in_process(struct thread_search *search, uint64_t task_kva)
 	list_walk_init(&walk, search->kernel,
 		       signal_kva + layout->at[SIGNAL_THREAD_HEAD].offset_bytes, &search->nr_left);
 	while (list_walk_next(&walk))
-		if (is_wanted(search, walk.kva - offset_bytes))
+		if (search->is_wanted(search, walk.kva - offset_bytes))
 			return walk.kva - offset_bytes;
 	search->broken |= walk.broken;
 	return 0;
@@ -295,7 +293,8 @@ bool tasks_thread(const struct kread *kernel, const struct layout *layout,
 		  const struct types *types, uint64_t init_task_kva, uint32_t pid,
 		  struct tasks_thread *ret)
 {
-	struct thread_search search = { .kernel = kernel, .layout = layout, .pid = pid };
+	struct thread_search search = { .kernel = kernel, .layout = layout,
+					.is_wanted = is_the_one, .pid = pid };
 	uint64_t task_kva = find_thread(&search, init_task_kva);
 
 	return task_kva && read_thread(kernel, layout, types, task_kva, ret);
@@ -305,7 +304,8 @@ enum tasks_found tasks_thread_at(const struct kread *kernel, const struct layout
 				 const struct types *types, uint64_t init_task_kva,
 				 uint64_t task_kva, struct tasks_thread *ret)
 {
-	struct thread_search search = { .kernel = kernel, .layout = layout, .kva = task_kva };
+	struct thread_search search = { .kernel = kernel, .layout = layout,
+					.is_wanted = is_the_one, .kva = task_kva };
 
 	if (!find_thread(&search, init_task_kva))
 		return search.broken ? TASKS_UNKNOWN : TASKS_GONE;
@@ -313,7 +313,7 @@ enum tasks_found tasks_thread_at(const struct kread *kernel, const struct layout
 }
 
 /* A thread that only has nothing to do is TASK_IDLE: that has NOLOAD. */
-static bool wants_no_more(const struct thread_search *search, uint64_t task_kva)
+static bool is_last_sleeper(struct thread_search *search, uint64_t task_kva)
 {
 	uint64_t state = state_of(search->kernel, search->types, task_kva);
 	struct tasks_thread thread;
@@ -327,7 +327,8 @@ void tasks_sleepers(const struct kread *kernel, const struct layout *layout,
 		    const struct types *types, uint64_t init_task_kva,
 		    bool (*visit)(void *arg, const struct tasks_thread *thread), void *arg)
 {
-	struct thread_search search = { .kernel = kernel, .layout = layout, .types = types,
+	struct thread_search search = { .kernel = kernel, .layout = layout,
+					.is_wanted = is_last_sleeper, .types = types,
 					.visit = visit, .arg = arg };
 
 	(void)find_thread(&search, init_task_kva);

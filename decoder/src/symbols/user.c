@@ -309,10 +309,11 @@ static const struct user_file *file_of_vma(struct user *user, uint64_t cr3, uint
 	    !layout_read(&user->layout, kernel, vma->file_kva, FILE_DENTRY, &dentry_kva))
 		return NULL;
 	known = file_known(user, mnt_kva, dentry_kva);
-	if (known && user->source.is_kept)
-		read_again(user, cr3, mm_kva, vma);
-	if (known)
+	if (known) {
+		if (user->source.is_kept)
+			read_again(user, cr3, mm_kva, vma);
 		return known;
+	}
 	if (!dpath_read(kernel, &user->layout, vma->file_kva, &path) ||
 	    !read_inode(user, vma, &facts))
 		return NULL;

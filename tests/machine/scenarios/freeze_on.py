@@ -380,10 +380,10 @@ COPIED_IN_A_ROW = """\
 
 # Where the worker is: the rings are copied and the rest is not; the copy is whole, and all CPUs are
 # frozen; some are about to record again; all do.  With what the root says then, and the CPUs.
+# "+beside": another CPU panics, and the worker goes on. Its freeze finds one, which must stay.
 PANIC_AT = {"btsrec_modmap_copy": ("request", "request"), "btsrec_thaw": ("request", "request"),
-            "btsrec_record_on": ("panic", "request"), "btsrec_copy_over": ("panic", "panic")}
-# The same of another CPU, while the worker goes on: its freeze finds one, which must stay.
-PANIC_BESIDE = {"btsrec_thaw+beside": ("request", "request")}
+            "btsrec_record_on": ("panic", "request"), "btsrec_copy_over": ("panic", "panic"),
+            "btsrec_thaw+beside": ("request", "request")}
 
 PANIC_AT_SCRIPT = """
 arm_on request panic
@@ -405,7 +405,7 @@ def add_options(parser):
     parser.add_argument("--row", type=int, metavar="N",
                         help="N copies in a row only, each looked at in the guest")
     parser.add_argument("--panic-at", metavar="LIST", help="panics amid a copy only, by comma: "
-                        + ", ".join((*PANIC_AT, *PANIC_BESIDE)))
+                        + ", ".join(PANIC_AT))
     parser.add_argument("--ring-bytes", default=str(RING_BYTES), metavar="LIST",
                         help=f"of each CPU, or as the parameter has it ({RING_BYTES})")
     parser.add_argument("--keep", action="store_true", help="keep the dumps")
@@ -664,7 +664,7 @@ def _check_panic(context, wanted: str):
     path = context.out / f"dump-{name}"
     root, histories = _frozen_root(context, path), dump.events(context, path)
     found = root["freeze_reason"], _freeze_reasons(histories)
-    of_root, of_cpus = {**PANIC_AT, **PANIC_BESIDE}[wanted]
+    of_root, of_cpus = PANIC_AT[wanted]
     if found != (of_root, {of_cpus}):
         raise Failure(f"{name}: the root says {found[0]}, the CPUs {found[1]}")
     if ("the system went on" in dump.btsrec(context, "summary", path)) != (of_cpus == "request"):

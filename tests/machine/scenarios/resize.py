@@ -165,15 +165,6 @@ def _check_views(context, path):
             raise Failure(f"{view}: the small file is not as the dump")
 
 
-def _said_by_crash(context, path) -> dict | None:
-    """The branches of each CPU; None: crash is left out, as is said."""
-    lacks = dump.crash_lacks(context)
-    if lacks:
-        context.say(f"left out: what crash> bts says, because {lacks}")
-        return None
-    return truth.branches_of_text(dump.crash(context, path, "bts show"))
-
-
 def _one(context, append: str):
     path, copies = context.out / f"dump-{append}", Copies(context)
     path.unlink(missing_ok=True)
@@ -187,7 +178,7 @@ def _one(context, append: str):
         raise Failure(f"{copies.nr} copies were looked at")
     _check_sizes(context, path, LAST)
     counts = []
-    said = _said_by_crash(context, path)
+    said = truth.said_by_crash(context, path, dump.crash_lacks(context))
     for cpu, events in sorted(dump.events(context, path).items()):
         log = truth.Log(machine.model_dir / f"cpu{cpu}.log")
         if not truth.wrapped(events):

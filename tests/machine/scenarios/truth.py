@@ -108,16 +108,6 @@ def _check_last_words(context, machine, ring: Ring):
         raise Failure(f"the kernel log says {said and said[0]}, not {wanted}")
 
 
-def _said_by_crash(context, path) -> dict | None:
-    """The branches of each CPU; None: crash is left out, as is said."""
-    if context.options.no_crash:
-        return None
-    if not context.os.vmlinux.is_file():
-        context.say(f"left out: what crash> bts says, because {dump.crash_lacks(context)}")
-        return None
-    return truth.branches_of_text(dump.crash(context, path, "bts show"))
-
-
 def _one(context, number: int, ring: Ring) -> str:
     """Boot, panic and compare once; the KASLR offset."""
     options = context.options
@@ -135,7 +125,10 @@ def _one(context, number: int, ring: Ring) -> str:
     _check_last_words(context, machine, ring)
     histories = dump.events(context, path)
     _check_wrapped(histories, ring)
-    crash_branches = _said_by_crash(context, path)
+    crash_branches = None
+    if not options.no_crash:
+        lacks = "" if context.os.vmlinux.is_file() else dump.crash_lacks(context)
+        crash_branches = truth.said_by_crash(context, path, lacks)
     counts = [_compare_cpu(cpu, histories, crash_branches,
                            truth.Log(machine.model_dir / f"cpu{cpu}.log"),
                            truth.ring_slots(ring.size, cpu))
