@@ -286,15 +286,19 @@ static int hooks_register(void)
 	err = btsrec_probes_register();
 	if (err)
 		goto release_perf;
-	btsrec_thaw();
+	if (!btsrec_thaw()) {
+		err = -ESHUTDOWN;
+		goto unregister_probes;	/* the state is the panic's */
+	}
 	err = btsrec_freeze_register(freeze);
 	if (err)
-		goto unregister_probes;
+		goto restore_state;
 	btsrec_triggers_register();
 	return 0;
 
-unregister_probes:
+restore_state:
 	restore_state();
+unregister_probes:
 	btsrec_probes_unregister();
 release_perf:
 	btsrec_perf_release();
@@ -335,7 +339,8 @@ static int begin_with_hooks(void)
  * Return: 0; a negative errno after a printed sentence that says why not:
  * -ENODEV, -EOPNOTSUPP (see bts_check()), -EIO (self-test), -ENOMEM, or what perf
  * says; -EBUSY: perf records branches, BTS or the DS area is in use, or
- * kernel.ftrace_enabled is 0.
+ * kernel.ftrace_enabled is 0.  -ESHUTDOWN, with nothing printed: the system panics, and a freeze
+ * stays as it is.
  */
 int btsrec_arm(void)
 {
@@ -346,7 +351,10 @@ int btsrec_arm(void)
 	if (btsrec_is_armed() && btsrec_is_frozen()) {
 		btsrec_triggers_disable();
 		cpus_stop();
-		btsrec_thaw();
+		if (!btsrec_thaw()) {
+			hooks_unregister();
+			err = -ESHUTDOWN;
+		}
 	} else {
 		btsrec_disarm();
 		err = hooks_register();
