@@ -112,7 +112,8 @@ static bool is_in_image(struct btsrec *rec, uint64_t va)
 /* Beyond the kernel's image, where modules are and none is, is what the kernel has made. */
 bool trace_is_made(struct btsrec *rec, uint64_t va)
 {
-	return va >= MODULES_KVA && !btsrec_module_at(rec, va) && !is_in_image(rec, va);
+	return va >= MODULES_KVA && !btsrec_module_at(rec, va) && !is_in_image(rec, va) &&
+	       !symbols_init(rec, va);
 }
 
 bool trace_is_trampoline(struct btsrec *rec, uint64_t va)

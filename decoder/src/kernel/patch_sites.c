@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "kernel/kmodule.h"
 
 /* Debian's 6.1 has 5,000 jumps and 1,300 calls in its image, and few in a module. */
 #define TABLE_MAX_BYTES	BOUND(16U << 20, 1U << 16)
@@ -68,16 +69,6 @@ void patch_sites_kernel(struct patch_sites *sites, const struct kread *kernel,
 		sites->complete &= add_table(sites, kernel, calls, CALL_SITE_BYTES);
 }
 
-static bool read_member(const struct kread *kernel, const struct types *types, uint64_t kva,
-			const char *member, uint64_t *ret)
-{
-	struct types_field field;
-
-	*ret = 0;
-	return types_field(types, "module", member, &field) && field.size_bytes <= sizeof(*ret) &&
-	       kread(kernel, kva + field.offset_bytes, ret, field.size_bytes);
-}
-
 static bool add_of_module(struct patch_sites *sites, const struct kread *kernel,
 			  const struct types *types, uint64_t kva, const char *entries,
 			  const char *nr_entries, size_t entry_bytes)
@@ -89,8 +80,8 @@ static bool add_of_module(struct patch_sites *sites, const struct kread *kernel,
 	/* Some kernels have no such table. */
 	if (!types_field(types, "module", entries, &field))
 		return true;
-	if (!read_member(kernel, types, kva, entries, &table.begin_kva) ||
-	    !read_member(kernel, types, kva, nr_entries, &nr) ||
+	if (!kmodule_member(kernel, types, kva, entries, &table.begin_kva) ||
+	    !kmodule_member(kernel, types, kva, nr_entries, &nr) ||
 	    nr > TABLE_MAX_BYTES / entry_bytes)
 		return false;
 	table.end_kva = table.begin_kva + nr * entry_bytes;

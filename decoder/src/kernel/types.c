@@ -47,12 +47,18 @@ void types_free(struct types *types)
 	free(types);
 }
 
-/* The struct or union that @id leads to, past qualifiers and typedefs; NULL: it is none. */
-static const struct btf_type *composite(const struct btf *btf, uint32_t id)
+/* What @id leads to, past qualifiers and typedefs; NULL: nothing. */
+static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
 {
 	int resolved = btf__resolve_type(btf, id);
-	const struct btf_type *type = resolved > 0 ? btf__type_by_id(btf, (uint32_t)resolved)
-						   : NULL;
+
+	return resolved > 0 ? btf__type_by_id(btf, (uint32_t)resolved) : NULL;
+}
+
+/* The struct or union that @id leads to; NULL: it is none. */
+static const struct btf_type *composite(const struct btf *btf, uint32_t id)
+{
+	const struct btf_type *type = resolve(btf, id);
 
 	return type && btf_is_composite(type) ? type : NULL;
 }
@@ -95,16 +101,33 @@ static bool find_member(struct search *search, const struct btf_type *type, unsi
 	return false;
 }
 
+/* The element that "[N]" at *@at names, of the array that was found. */
+static bool find_element(struct search *search, const char **at)
+{
+	const struct btf_type *type = resolve(search->btf, search->type_id);
+	unsigned long i = strtoul(*at + 1, (char **)at, 10);
+	int64_t size_bytes;
+
+	if (*(*at)++ != ']' || !type || !btf_is_array(type) || i >= btf_array(type)->nelems)
+		return false;
+	search->type_id = btf_array(type)->type;
+	size_bytes = btf__resolve_size(search->btf, search->type_id);
+	search->offset_bits += i * (uint64_t)size_bytes * 8;
+	return size_bytes > 0;
+}
+
 static bool find_path(struct search *search, const struct btf_type *type, const char *path)
 {
 	const char *at = path;
 
 	while (type) {
 		search->name = at;
-		search->name_bytes = strcspn(at, ".");
+		search->name_bytes = strcspn(at, ".[");
 		if (!find_member(search, type, 0))
 			return false;
 		at += search->name_bytes;
+		if (*at == '[' && !find_element(search, &at))
+			return false;
 		if (!*at++)
 			return true;
 		type = composite(search->btf, search->type_id);

@@ -38,10 +38,10 @@ uint32_t types_struct(const struct types *types, const char *name);
 /**
  * types_member() - find a member
  * @id: of a struct, from types_struct(); 0 has no members.
- * @path: names of members joined by dots: "mm_mt.ma_root".  Members of anonymous
- *	structs and unions count as members of what they are in.
+ * @path: names of members joined by dots: "mm_mt.ma_root"; of an array one element: "mem[4].base".
+ *	Members of anonymous structs and unions count as members of what they are in.
  *
- * Return: false if there is none, it is a bit-field, or beyond the end of the struct.
+ * Return: false if there is none, it is a bit-field, or beyond the end of the struct or array.
  */
 bool types_member(const struct types *types, uint32_t id, const char *path,
 		  struct types_field *ret);

@@ -546,7 +546,7 @@ size_t symbols_by_name(struct btsrec *rec, const char *name, uint64_t *ret, size
 
 	for (table = symbols ? symbols->files : NULL; table; table = table->next)
 		find_in_table(table, name, &found);
-	for (size_t i = 0; dump && i <= rec->located->nr_modules; i++)
+	for (size_t i = 0; dump && i < symbol_dump_nr_tables(dump); i++)
 		find_in_table(symbol_dump_table(dump, i), name, &found);
 	return found.nr;
 }
@@ -586,7 +586,7 @@ void symbols_each_name(struct btsrec *rec, symbols_name_fn fn, void *arg)
 	for (const struct symbol_table *table = symbols ? symbols->files : NULL; table && more;
 	     table = table->next)
 		more = give_names(table, fn, arg);
-	for (size_t i = 0; dump && more && i <= rec->located->nr_modules; i++)
+	for (size_t i = 0; dump && more && i < symbol_dump_nr_tables(dump); i++)
 		more = give_names(symbol_dump_table(dump, i), fn, arg);
 }
 
@@ -652,6 +652,13 @@ uint64_t symbols_cpu_place(struct btsrec *rec, enum symbol_dump_place place, con
 	types = symbols_types(rec, &why);
 	return types && types_field(types, "pcpu_hot", member, &field) ? hot + field.offset_bytes :
 									 0;
+}
+
+bool symbols_init(struct btsrec *rec, uint64_t va)
+{
+	struct symbol_dump *dump = dump_get(rec);
+
+	return dump && symbol_dump_init(dump, va);
 }
 
 enum code_text symbols_text(struct btsrec *rec, uint64_t va)

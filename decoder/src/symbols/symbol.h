@@ -251,6 +251,9 @@ const struct symbol_table *symbols_kernel(struct btsrec *rec);
  */
 const struct types *symbols_types(struct btsrec *rec, const char **ret_why);
 
+/** symbols_init() - is the code at @va that of a module that is being initialised? */
+bool symbols_init(struct btsrec *rec, uint64_t va);
+
 /** symbols_text() - what may have become of the kernel's code at @va since it ran */
 enum code_text symbols_text(struct btsrec *rec, uint64_t va);
 

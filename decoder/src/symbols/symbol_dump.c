@@ -8,8 +8,9 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "kernel/kallsyms_scan.h"
-#include "kernel/layout.h"
+#include "kernel/kmodule.h"
 #include "kernel/gensyms.h"
+#include "kernel/layout.h"
 #include "kernel/modsyms.h"
 #include "kernel/patch_sites.h"
 
@@ -22,6 +23,7 @@
  * @reading: locked by a clone that takes them.
  * @module_sites_known: @sites has those of all modules that are loaded.
  * @module_tried: per entry of the module map; @modules: NULL: no names; @room: for more of them.
+ * @inits: per entry, of the code that initialises it; NULL: none is known.
  */
 struct symbol_dump {
 	struct symbol_dump *clone_of;
@@ -37,6 +39,8 @@ struct symbol_dump {
 	struct layout_btf btf;
 	bool *module_tried;
 	struct symbol_table **modules;
+	bool inits_tried;
+	struct symbol_table **inits;
 	struct modsyms_room room;
 	bool gensyms_tried;
 	struct gensyms gensyms;
@@ -64,7 +68,8 @@ struct symbol_dump *symbol_dump_new(const struct btsrec_image *image,
 	dump->room = (struct modsyms_room)MODSYMS_ROOM;
 	dump->module_tried = calloc(located->nr_modules + 1, sizeof(*dump->module_tried));
 	dump->modules = calloc(located->nr_modules + 1, sizeof(*dump->modules));
-	if (dump->module_tried && dump->modules)
+	dump->inits = calloc(located->nr_modules + 1, sizeof(*dump->inits));
+	if (dump->module_tried && dump->modules && dump->inits)
 		return dump;
 	symbol_dump_free(dump);
 	return NULL;
@@ -80,9 +85,12 @@ void symbol_dump_free(struct symbol_dump *dump)
 		symbol_table_free(dump->kernel);
 		layout_btf_fini(&dump->btf);
 	}
-	for (i = 0; dump->modules && i < dump->located->nr_modules; i++)
+	for (i = 0; dump->modules && dump->inits && i < dump->located->nr_modules; i++) {
 		symbol_table_free(dump->modules[i]);
+		symbol_table_free(dump->inits[i]);
+	}
 	free(dump->modules);
+	free(dump->inits);
 	free(dump->module_tried);
 	gensyms_fini(&dump->gensyms);
 	patch_sites_fini(&dump->sites);
@@ -265,22 +273,22 @@ struct symbol_dump *symbol_dump_clone(struct symbol_dump *dump, const struct bts
 
 /* --- Modules ------------------------------------------------------------ */
 
-static void module_read(struct symbol_dump *dump, size_t i)
+static struct symbol_table *module_read(struct symbol_dump *dump, uint64_t kallsyms_kva,
+					uint64_t begin_kva, uint64_t end_kva)
 {
-	const struct btsrec_module *module = &dump->located->modules[i];
 	_cleanup_free_ char *names = NULL;
+	struct symbol_table *table = NULL;
 	struct symbol_list list = { 0 };
 	enum btsrec_status status;
 	struct msg msg;
 
-	status = modsyms_read(&dump->kread, module->kallsyms_kva, &msg, &list,
-			      &dump->room, &names);
+	status = modsyms_read(&dump->kread, kallsyms_kva, &msg, &list, &dump->room, &names);
 	if (!status)
-		dump->modules[i] = symbol_table_new(&list, module->text_kva,
-						    module->text_kva + module->text_bytes);
-	if (status == BTSREC_ERR_NOMEM || (!status && !dump->modules[i]))
+		table = symbol_table_new(&list, begin_kva, end_kva);
+	if (status == BTSREC_ERR_NOMEM || (!status && !table))
 		kread_nomem(&dump->kread);
 	symbol_list_fini(&list);
+	return table;
 }
 
 const struct symbol_table *symbol_dump_module(struct symbol_dump *dump,
@@ -292,9 +300,20 @@ const struct symbol_table *symbol_dump_module(struct symbol_dump *dump,
 	    module->text_bytes > MODULE_TEXT_MAX_BYTES)
 		return NULL;
 	if (!dump->module_tried[i])
-		module_read(dump, i);
+		dump->modules[i] = module_read(dump, module->kallsyms_kva, module->text_kva,
+					       module->text_kva + module->text_bytes);
 	dump->module_tried[i] = true;
 	return dump->modules[i];
+}
+
+static bool find_of_module(const struct symbol_table *table, const struct btsrec_module *module,
+			   uint64_t va, bool raw, struct symbol_name *ret)
+{
+	if (!table || !symbol_table_name_of(table, va, raw, ret))
+		return false;
+	ret->module = ret->buf.module;
+	escaped_copy(ret->buf.module, module->name, sizeof(module->name));
+	return true;
 }
 
 static bool module_find(struct symbol_dump *dump, uint64_t va, bool raw, struct symbol_name *ret)
@@ -302,11 +321,65 @@ static bool module_find(struct symbol_dump *dump, uint64_t va, bool raw, struct 
 	const struct btsrec_module *module = located_module_at(dump->located, va);
 	const struct symbol_table *table = module ? symbol_dump_module(dump, module) : NULL;
 
-	if (!table || !symbol_table_name_of(table, va, raw, ret))
-		return false;
-	ret->module = ret->buf.module;
-	escaped_copy(ret->buf.module, module->name, sizeof(module->name));
-	return true;
+	return find_of_module(table, module, va, raw, ret);
+}
+
+static bool is_being_loaded(const struct symbol_dump *dump, const struct btsrec_module *module)
+{
+	return module->state == BTSREC_MODULE_LIVE &&
+	       kmodule_is_coming(&dump->kread, module->module_kva);
+}
+
+static void read_init(struct symbol_dump *dump, size_t i)
+{
+	const struct types *types = NULL;
+	struct kmodule_init init;
+
+	if (symbol_dump_kernel(dump, NULL))
+		types = layout_types(&dump->btf, NULL);
+	if (types &&
+	    kmodule_init(&dump->kread, types, dump->located->modules[i].module_kva, &init))
+		dump->inits[i] = module_read(dump, init.kallsyms_kva, init.begin_kva,
+					     init.end_kva);
+}
+
+/* Of the code that initialises module @i, if that is under way. */
+static const struct symbol_table *init_table(struct symbol_dump *dump, size_t i)
+{
+	for (size_t j = 0; j < dump->located->nr_modules && !dump->inits_tried; j++)
+		if (is_being_loaded(dump, &dump->located->modules[j]))
+			read_init(dump, j);
+	dump->inits_tried = true;
+	return dump->inits[i];
+}
+
+/* The module that the code at @va initialises, with its *@ret_table; NULL: none. */
+static const struct btsrec_module *init_at(struct symbol_dump *dump, uint64_t va,
+					   const struct symbol_table **ret_table)
+{
+	for (size_t i = 0; va >= KERNEL_HALF_KVA && i < dump->located->nr_modules; i++) {
+		const struct symbol_table *table = init_table(dump, i);
+
+		*ret_table = table;
+		if (table && va - table->begin_va < table->end_va - table->begin_va)
+			return &dump->located->modules[i];
+	}
+	return NULL;
+}
+
+bool symbol_dump_init(struct symbol_dump *dump, uint64_t va)
+{
+	const struct symbol_table *table;
+
+	return init_at(dump, va, &table);
+}
+
+static bool init_find(struct symbol_dump *dump, uint64_t va, bool raw, struct symbol_name *ret)
+{
+	const struct symbol_table *table;
+	const struct btsrec_module *module = init_at(dump, va, &table);
+
+	return module && find_of_module(table, module, va, raw, ret);
 }
 
 static bool find_object(const struct symbol_list *list, uint64_t va, struct symbol_name *ret)
@@ -446,8 +519,17 @@ bool symbol_dump_image(struct symbol_dump *dump, uint64_t va)
 	return va - kernel->begin_va < kernel->end_va - kernel->begin_va;
 }
 
+size_t symbol_dump_nr_tables(const struct symbol_dump *dump)
+{
+	return 1 + 2 * dump->located->nr_modules;
+}
+
 const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i)
 {
+	size_t nr_modules = dump->located->nr_modules;
+
+	if (i > nr_modules)
+		return init_table(dump, i - nr_modules - 1);
 	if (i)
 		return symbol_dump_module(dump, &dump->located->modules[i - 1]);
 	return symbol_dump_kernel(dump, NULL) ? dump->kernel : NULL;
@@ -469,5 +551,5 @@ static bool kernel_find(struct symbol_dump *dump, uint64_t va, bool raw, struct 
 bool symbol_dump_find(struct symbol_dump *dump, uint64_t va, bool raw, struct symbol_name *ret)
 {
 	return kernel_find(dump, va, raw, ret) || module_find(dump, va, raw, ret) ||
-	       find_gensym(dump, va, ret);
+	       init_find(dump, va, raw, ret) || find_gensym(dump, va, ret);
 }

@@ -47,7 +47,10 @@ void symbol_dump_free(struct symbol_dump *dump);
  */
 size_t symbol_dump_kernel(struct symbol_dump *dump, const char **ret_why);
 
-/** symbol_dump_table() - table @i of the kernel and its modules, from 0; NULL: it has no names */
+/** symbol_dump_nr_tables() - of the kernel, its modules, and what initialises those */
+size_t symbol_dump_nr_tables(const struct symbol_dump *dump);
+
+/** symbol_dump_table() - one of them, the kernel's is the first; NULL: it has no names */
 const struct symbol_table *symbol_dump_table(struct symbol_dump *dump, size_t i);
 
 /** symbol_dump_module() - the names of @module of the module map, or NULL */
@@ -81,6 +84,9 @@ bool symbol_dump_sites_known(const struct symbol_dump *dump, uint64_t va);
 
 /** symbol_dump_image() - is @va in the kernel's image, as far as that is known? */
 bool symbol_dump_image(struct symbol_dump *dump, uint64_t va);
+
+/** symbol_dump_init() - is the code at @va that of a module that is being initialised? */
+bool symbol_dump_init(struct symbol_dump *dump, uint64_t va);
 
 /** symbol_dump_known() - the kernel's table, if it has been made; else NULL */
 const struct symbol_table *symbol_dump_known(const struct symbol_dump *dump);

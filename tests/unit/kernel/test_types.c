@@ -69,6 +69,11 @@ START_TEST(members_of_structs)
 	expect("outer", "in", 8, 16);
 	expect("outer", "in.b", 16, 4);
 	expect("outer", "list", 24, 32);
+	expect("outer", "list[3]", 48, 8);
+	expect_none("outer", "list[4]");
+	expect_none("outer", "list[3");
+	expect_none("outer", "list[3].b");
+	expect_none("outer", "first[0]");
 	expect_none("outer", "b");
 	expect_none("outer", "in.c");
 	expect_none("outer", "firs");
