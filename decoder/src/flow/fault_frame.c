@@ -129,13 +129,17 @@ bool fault_frame_get(struct code *code, const struct btsrec_root *root,
 {
 	const struct btsrec_registers *registers = cpus_registers(cpu);
 
-	if (registers && is_entry(registers, fault))
+	ret->has_error_code = false;
+	if (registers && is_entry(registers, fault)) {
 		fault_frame_of(&registers->entry, ret);
-	else if (registers && is_stop(cpu, fault))
+		ret->has_error_code = registers->flags & BTSREC_REGISTERS_ERROR;
+		ret->error_code = registers->error_code;
+	} else if (registers && is_stop(cpu, fault)) {
 		fault_frame_of(&registers->stop, ret);
-	else
+	} else {
 		return fault_frame_is_kept(root, cpu) &&
 		       fault_frame_find(code, &cpu->freeze, fault, ret);
+	}
 	return true;
 }
 

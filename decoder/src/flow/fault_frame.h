@@ -13,9 +13,13 @@
 /**
  * struct fault_frame - registers of the code that was interrupted
  * @regs: general registers, and RFLAGS, by enum sem_reg.
+ * @has_error_code, @error_code: what the processor stored, too; the kernel's entry takes it off the
+ *	stack, so only the recorder has it.
  */
 struct fault_frame {
 	uint64_t regs[SEM_NR_REGS];
+	bool has_error_code;
+	uint64_t error_code;
 };
 
 /**

@@ -12,8 +12,13 @@
 /* The kernel calls an address below this one a NULL pointer (arch/x86/mm/fault.c). */
 #define NULL_BYTES		4096
 
+/* Bits of a page fault's error code (SDM vol. 3A, "Page-Fault Exception (#PF)"). */
+#define ERROR_PRESENT		(1U << 0)
+#define ERROR_RESERVED		(1U << 3)
+
 /* Of five levels: what is not canonical there is so nowhere. */
 #define VA_BITS_MAX		57
+#define USER_VA_BITS_MAX	(VA_BITS_MAX - 1)
 
 /* What the access of the instruction does, if it has one and only one. */
 static enum verdict_access access_of(const struct sem_insn *insn)
@@ -98,8 +103,15 @@ static enum verdict_access string_access(const struct verdict_facts *facts, uint
 static enum verdict_kind kind_of_fault(const struct verdict_facts *facts,
 				       const struct verdict *verdict)
 {
+	uint64_t error = facts->frame && facts->frame->has_error_code ? facts->frame->error_code :
+									 0;
+
 	if (verdict->address < NULL_BYTES)
 		return VERDICT_NULL;
+	if (error & ERROR_RESERVED)
+		return VERDICT_PAGE_TABLE;
+	if (error & ERROR_PRESENT && !(verdict->address >> USER_VA_BITS_MAX))
+		return VERDICT_USER_MEMORY;
 	if (verdict->access == VERDICT_WRITE &&
 	    access_at(facts, verdict->address) == WALK_ACCESS_READ)
 		return VERDICT_READ_ONLY;
@@ -284,6 +296,10 @@ const char *verdict_kind_str(enum verdict_kind kind)
 		return "bad-address";
 	case VERDICT_READ_ONLY:
 		return "read-only";
+	case VERDICT_USER_MEMORY:
+		return "user-memory";
+	case VERDICT_PAGE_TABLE:
+		return "page-table";
 	case VERDICT_NON_CANONICAL:
 		return "non-canonical-address";
 	case VERDICT_ACCESS:

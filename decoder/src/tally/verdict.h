@@ -17,6 +17,8 @@ enum verdict_kind {
 	VERDICT_ADDRESS,	/* an access to another address that has no such page */
 	VERDICT_READ_ONLY,	/* a write to where memory is only read */
 	VERDICT_NON_CANONICAL,	/* an access to what no address can be */
+	VERDICT_USER_MEMORY,	/* an access to what SMAP keeps from the kernel */
+	VERDICT_PAGE_TABLE,	/* an access by an entry of a page table that cannot be */
 	VERDICT_ACCESS,		/* an access that faulted; its address is not known */
 	VERDICT_NO_CODE,	/* a branch to where no code is */
 	VERDICT_PROTECTION,	/* #GP, and more is not known */

@@ -494,6 +494,24 @@ extern const struct summary_format summary_values;
 enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 				 const struct btsrec_cpu *failed);
 
+/**
+ * struct summary_recursion - calls of one function that were open when a stack overflowed
+ * @end: the innermost of them is the last of so many open calls.
+ * @nr: how many there are, at least.
+ * @has_leaves: it had called others meanwhile, and one of those found the stack full.
+ */
+struct summary_recursion {
+	size_t end;
+	size_t nr;
+	bool has_leaves;
+};
+
+/** summary_recursion() - false: the open calls have none */
+bool summary_recursion(const struct summary *view, struct summary_recursion *ret);
+
+/** summary_say_recursion() - of the verdict: what called itself until the stack was full */
+void summary_say_recursion(struct sentence *sentence, const struct summary *view);
+
 /** summary_say_callers() - of the verdict: the callers of the function at fault; none: not known */
 void summary_say_callers(struct sentence *sentence, const struct summary *view);
 

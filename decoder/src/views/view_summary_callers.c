@@ -192,6 +192,8 @@ static bool has_callers(const struct verdict *verdict)
 	case VERDICT_NULL:
 	case VERDICT_ADDRESS:
 	case VERDICT_READ_ONLY:
+	case VERDICT_USER_MEMORY:
+	case VERDICT_PAGE_TABLE:
 	case VERDICT_NON_CANONICAL:
 	case VERDICT_ACCESS:
 	case VERDICT_PROTECTION:

@@ -197,6 +197,18 @@ static bool sign_beyond(struct summary *view, struct btsrec *rec)
 	return stack->to_user;
 }
 
+/* Which leaf of a recursion found the stack full is chance. */
+static void begin_at_recursion(const struct summary *view, struct path *path)
+{
+	const struct calltree *tree = &view->calls.tree;
+	struct summary_recursion recursion;
+
+	if (!summary_recursion(view, &recursion) || !recursion.has_leaves)
+		return;
+	path->ip = calltree_line(tree, tree->open[recursion.end]).from;
+	path->nr_open = recursion.end;
+}
+
 /* Why there is no path; NULL: there is one. */
 static const char *find_path(const struct summary *view, struct btsrec *rec, struct path *ret)
 {
@@ -221,6 +233,9 @@ static const char *find_path(const struct summary *view, struct btsrec *rec, str
 		return "what hangs is not in this history";
 	case VERDICT_HUNG_TASK:
 		return verdict->ip ? NULL : "what hangs is not in this history";
+	case VERDICT_STACK_OVERFLOW:
+		begin_at_recursion(view, ret);
+		return NULL;
 	case VERDICT_NO_CODE:
 		ret->ip = verdict->ip ? verdict->ip : innermost(view);
 		/* What led there is no call that may have ended before. */

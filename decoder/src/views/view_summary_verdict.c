@@ -31,6 +31,17 @@ static void add_access(struct sentence *sentence, const struct verdict *verdict)
 		sentence_add_place(sentence, verdict->address);
 		sentence_add(sentence, ", which is read-only");
 		return;
+	case VERDICT_USER_MEMORY:
+		sentence_add(sentence,
+			     " %s user memory at 0x%" PRIx64 ", as only copy_%s_user() and the "
+			     "like may", read ? "read" : "wrote", verdict->address,
+			     read ? "from" : "to");
+		return;
+	case VERDICT_PAGE_TABLE:
+		sentence_add(sentence,
+			     " %s 0x%" PRIx64 ", whose page table is corrupt: reserved bits are set",
+			     read ? "read from" : "wrote to", verdict->address);
+		return;
 	case VERDICT_ADDRESS:
 		sentence_add(sentence, " %s the bad address 0x%" PRIx64,
 			     read ? "read from" : "wrote to", verdict->address);
@@ -57,6 +68,7 @@ static void add_target(struct sentence *sentence, uint64_t va)
 	sentence_add(sentence, " 0x%" PRIx64 "%s", va,
 		     va < BTSREC_PAGE_BYTES ? ", a NULL pointer" :
 		     !record_canonical(va, VA_BITS_MAX) ? ", which is not a canonical address" :
+		     !code_is_kernel(va)		? ", an address of user space" :
 							  ", where no code is");
 }
 
@@ -86,64 +98,6 @@ static void add_no_code(struct sentence *sentence, const struct verdict *verdict
 		sentence_add(sentence, " what is not a canonical address");
 	if (verdict->access == VERDICT_RETURN)
 		sentence_add(sentence, ": its return address or its stack pointer was wrong");
-}
-
-/* So many of the open calls were made before the fault, which itself has entered its handler. */
-static size_t nr_before_fault(const struct summary *view)
-{
-	const struct calltree *tree = &view->calls.tree;
-	size_t nr = view->nr_open;
-
-	if (!view->calls.fault.kind)
-		return 0;
-	while (nr && calltree_line(tree, tree->open[nr - 1]).n == view->calls.fault.n)
-		nr--;
-	return nr;
-}
-
-/* How many calls of the innermost function were open at the fault. */
-static size_t nr_recursions(const struct summary *view)
-{
-	const struct calltree *tree = &view->calls.tree;
-	size_t nr = 0, end = nr_before_fault(view);
-	uint64_t to;
-
-	if (!end)
-		return 0;
-	to = calltree_line(tree, tree->open[end - 1]).to;
-	for (size_t i = 0; i < end; i++)
-		nr += calltree_line(tree, tree->open[i]).to == to;
-	return nr;
-}
-
-/* More functions than these that call each other in turn are not named. */
-#define MAX_TURN 4
-
-/* So many functions call each other in turn, and the innermost is one of them; 0: not known. */
-static size_t turn_of(const struct summary *view, size_t end)
-{
-	const struct calltree *tree = &view->calls.tree;
-	uint64_t to = calltree_line(tree, tree->open[end - 1]).to;
-
-	for (size_t turn = 1; turn <= MAX_TURN && turn < end; turn++)
-		if (calltree_line(tree, tree->open[end - 1 - turn]).to == to)
-			return turn;
-	return 0;
-}
-
-static void add_recursion(struct sentence *sentence, const struct summary *view)
-{
-	const struct calltree *tree = &view->calls.tree;
-	size_t end = nr_before_fault(view), nr = nr_recursions(view), turn;
-
-	if (nr < 2)
-		return;
-	sentence_add(sentence, ": at least %zu calls of that function were open", nr);
-	turn = turn_of(view, end);
-	for (size_t i = 1; i < turn; i++) {
-		sentence_add(sentence, i == 1 ? ", each by way of " : " < ");
-		sentence_add_function(sentence, calltree_line(tree, tree->open[end - 1 - i]).to);
-	}
 }
 
 /* The fault that the verdict is on. */
@@ -199,7 +153,7 @@ static void add_exception(struct sentence *sentence, const struct summary *view)
 		return;
 	case VERDICT_STACK_OVERFLOW:
 		sentence_add(sentence, " overflowed its stack");
-		add_recursion(sentence, view);
+		summary_say_recursion(sentence, view);
 		return;
 	case VERDICT_BAD_STACK:
 		sentence_add(sentence,
@@ -363,6 +317,8 @@ static void say(struct sentence *sentence, const struct summary *view,
 	case VERDICT_NULL:
 	case VERDICT_ADDRESS:
 	case VERDICT_READ_ONLY:
+	case VERDICT_USER_MEMORY:
+	case VERDICT_PAGE_TABLE:
 	case VERDICT_NON_CANONICAL:
 	case VERDICT_ACCESS:
 		add_access(sentence, verdict);

@@ -7,6 +7,7 @@
 #define TEXT		0xffffffff81000000ULL
 #define NOWHERE		0xfffffffffffff123ULL
 #define NOT_CANONICAL	0x5a5a000000000000ULL
+#define USER		0x00007ffdcafe0000ULL
 
 static struct fault fault;
 static struct fault_frame frame;
@@ -130,6 +131,32 @@ START_TEST(writes_to_what_is_read)
 	FAULT_AT(14, "\x8b\x08", TEXT);
 	facts.access_at = access_at;
 	ck_kind(VERDICT_ADDRESS, VERDICT_READ, true, TEXT);
+}
+END_TEST
+
+static void error_at(uint64_t address, uint64_t error_code)
+{
+	FAULT_AT(14, "\x8b\x08", address);
+	frame.has_error_code = true;
+	frame.error_code = error_code;
+}
+
+/* Bits of the error code: present, write, by user code, reserved. */
+START_TEST(error_codes)
+{
+	error_at(USER, 1);
+	ck_kind(VERDICT_USER_MEMORY, VERDICT_READ, true, USER);
+	error_at(USER, 0);
+	ck_kind(VERDICT_ADDRESS, VERDICT_READ, true, USER);
+	error_at(NOWHERE, 1);
+	ck_kind(VERDICT_ADDRESS, VERDICT_READ, true, NOWHERE);
+	error_at(NOWHERE, 9);
+	ck_kind(VERDICT_PAGE_TABLE, VERDICT_READ, true, NOWHERE);
+	error_at(8, 1);
+	ck_kind(VERDICT_NULL, VERDICT_READ, true, 8);
+	error_at(USER, 1);
+	facts.frame = NULL;
+	ck_kind(VERDICT_ACCESS, VERDICT_READ, false, 0);
 }
 END_TEST
 
@@ -287,5 +314,5 @@ START_TEST(words)
 }
 END_TEST
 
-BTSREC_CK_MAIN("verdict", page_faults, strings, writes_to_what_is_read, protection_faults,
-	       where_no_code_is, wild_branches, traps, stack_overflows, lockups, the_others, words)
+BTSREC_CK_MAIN("verdict", page_faults, strings, writes_to_what_is_read, error_codes,
+	       protection_faults, where_no_code_is, wild_branches, traps, stack_overflows, lockups, the_others, words)
