@@ -3,6 +3,7 @@
  * btsmisuse: bugs that the kernel's own checks find, or that break what the kernel offers.
  *
  *   echo KIND >/sys/module/btsmisuse/parameters/misuse
+ *   insmod btsmisuse.ko at_init=1
  *
  * What fails is a function of the kernel; what is wrong was done by a function of this module.
  */
@@ -22,6 +23,7 @@
 #include <linux/string.h>
 #include <linux/timer.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #include "guest.h"
@@ -402,6 +404,21 @@ static noinline int visit_children(struct item *item, int depth)
 	return visit(item, depth) + 1;
 }
 
+/* It calls others, too, which need more of the stack than it does. */
+static noinline int descend(int depth)
+{
+	struct item *item = make_item();
+	int nr = READ_ONCE(item->numbers[0]) ? 0 : descend(depth + 1);
+
+	kmem_cache_free(cache, item);
+	return nr + 1;
+}
+
+static void recursion_leaf(void)
+{
+	descend(0);
+}
+
 static void recursion(void)
 {
 	visit(make_item(), 0);
@@ -512,6 +529,41 @@ static void bad_copy(void)
 	copy_from(make_item(), (void *)from, nr_bytes);
 }
 
+/* --- What the error code of a page fault says ----------------------------- */
+
+/* A pointer of user space, taken for one of the kernel's. */
+static noinline void set_option(unsigned long *option)
+{
+	WRITE_ONCE(*option, 1);
+}
+
+static void user_memory(void)
+{
+	set_option((unsigned long *)current->mm->start_stack);
+}
+
+/* No physical address has this bit, which the emulated CPU reserves. */
+#define TOO_HIGH	51
+
+static noinline unsigned long read_mapped(const unsigned long *mapped)
+{
+	return READ_ONCE(*mapped);
+}
+
+static void page_table(void)
+{
+	unsigned long *mapped = vzalloc(PAGE_SIZE);
+	unsigned int level;
+	pte_t *pte;
+
+	if (!mapped)
+		panic("btsmisuse: out of memory");
+	pte = lookup_address((unsigned long)mapped, &level);
+	WRITE_ONCE(*(u64 *)pte, READ_ONCE(*(u64 *)pte) | BIT_ULL(TOO_HIGH));
+	asm volatile("invlpg (%0)" : : "r" (mapped) : "memory");
+	read_mapped(mapped);
+}
+
 static const struct {
 	const char *name;
 	void (*misuse)(void);
@@ -528,6 +580,7 @@ static const struct {
 	{ "timer", timer },
 	{ "two-cpus", two_cpus },
 	{ "recursion", recursion },
+	{ "recursion-leaf", recursion_leaf },
 	{ "refcount", refcount },
 	{ "usercopy", usercopy },
 	{ "double-free", double_free },
@@ -536,6 +589,8 @@ static const struct {
 	{ "take-all", take_all },
 	{ "spin-worker", spin_worker },
 	{ "bad-copy", bad_copy },
+	{ "user-memory", user_memory },
+	{ "page-table", page_table },
 };
 
 static int misuse_set(const char *value, const struct kernel_param *param)
@@ -556,8 +611,19 @@ static const struct kernel_param_ops misuse_ops = { .set = misuse_set };
 module_param_cb(misuse, &misuse_ops, NULL, 0200);
 MODULE_PARM_DESC(misuse, "what to do wrong, now");
 
+static bool at_init;
+module_param(at_init, bool, 0);
+MODULE_PARM_DESC(at_init, "use what is not there yet, while the module is initialised");
+
+static noinline void __init count_early(void)
+{
+	WRITE_ONCE(registered->numbers[0], 1);
+}
+
 static int __init btsmisuse_init(void)
 {
+	if (at_init)
+		count_early();
 	cache = kmem_cache_create("btsmisuse", sizeof(struct item), 0, 0, construct);
 	return cache ? 0 : -ENOMEM;
 }

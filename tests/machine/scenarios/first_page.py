@@ -33,6 +33,8 @@ CHECKS = ("reason", "function", "path", "thread", "signature")
 LEFT_OUT = ("annotating", "pausing", "arming", "held", "rearmed", "warn-uart", "printed-bug")
 # Since v6.12 only a debugger writes to the code of init, if Debian configures it so.
 WRITES_CODE = "proc_mem.force_override=always"
+# What every processor of these years has: user memory is none of the kernel's.
+KEEPS_APART = ",+smap,+smep"
 KINDS = {name: kind for name, kind in crashes.KINDS.items() if name not in LEFT_OUT}
 
 
@@ -99,7 +101,8 @@ def _boot(context, kinds, number: int) -> list[Cell]:
     cells = []
     ends = {name: KINDS[name].end for name in kinds}
     with context.boot(_script(kinds), modules, name=f"boot-{context.os.release}-{number}",
-                      answers={"monitor": _monitor}, append=append) as machine:
+                      answers={"monitor": _monitor}, append=append,
+                      cpu=vm.CPU + KEEPS_APART) as machine:
         seen = 0
         for name in machine.each_end("kind", kinds, context.seconds(240), ends):
             path = context.out / f"dump-{context.os.release}-{number}-{name}"
