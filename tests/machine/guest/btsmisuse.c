@@ -408,10 +408,13 @@ static noinline int visit_children(struct item *item, int depth)
 static noinline int descend(int depth)
 {
 	struct item *item = make_item();
-	int nr = READ_ONCE(item->numbers[0]) ? 0 : descend(depth + 1);
+	volatile char name[64];
+	int nr;
 
+	name[0] = (char)depth;
+	nr = READ_ONCE(item->numbers[0]) ? 0 : descend(depth + 1);
 	kmem_cache_free(cache, item);
-	return nr + 1;
+	return nr + name[0];
 }
 
 static void recursion_leaf(void)

@@ -32,7 +32,7 @@
  *   freeze FIELD=VALUE...	struct btsrec_freeze; state and index follow
  *   registers [stop|entry] FIELD=VALUE...
  *	struct btsrec_registers, or one of its struct btsrec_general
- *   module name= text_kva= text_bytes= state=
+ *   module name= text_kva= text_bytes= module_kva= state=
  *   symbol NAME LETTER KVA	one of the kernel's kallsyms
  *   modsym NAME LETTER KVA	one of the module that was described last; data has 32 bytes
  *	These tables lie where __pa() of the kernel's text leads, without page tables.

@@ -26,6 +26,8 @@ static int struct_of_longs(const char *name, unsigned int nr)
 
 static void make_types(void)
 {
+	int layout;
+
 	btf = btf__new_empty();
 	ids[INT] = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
 	ids[U8] = btf__add_typedef(btf, "u8", btf__add_int(btf, "unsigned char", 1, 0));
@@ -49,6 +51,12 @@ static void make_types(void)
 	btf__add_field(btf, "grpmask", ids[LONG], 128, 0);
 	btf__add_struct(btf, "rcu_node", 16);
 	btf__add_field(btf, "qsmask", ids[LONG], 64, 0);
+	layout = btf__add_struct(btf, "module_layout", 16);
+	btf__add_field(btf, "base", ids[LONG], 0, 0);
+	btf__add_field(btf, "text_size", ids[INT], 64, 0);
+	btf__add_struct(btf, "module", 32);
+	btf__add_field(btf, "init_layout", layout, 64, 0);
+	btf__add_field(btf, "kallsyms", ids[LONG], 192, 0);
 }
 
 static int type_of(const char *word)
