@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/origin_impl.h"
 
+#include "code/code.h"
+
 /* --- Values ------------------------------------------------------------- */
 
 /* What is known of a register before or behind a step. */
@@ -206,8 +208,25 @@ void origin_find(struct reg_values *values, const struct origin_question *questi
 	settle_memory(ret);
 }
 
-/* The load that the chain ends with, if it was from a table; NULL: it was not. */
-static struct origin_hop *table_load(struct origin *origin)
+/*
+ * The register that says which entry @load is: the index of a table at a fixed address, or the
+ * address of one that cannot be written.  SEM_NO_REG: it is from no table.
+ */
+static uint8_t table_register(const struct origin_question *question,
+			      const struct origin_hop *load)
+{
+	const struct sem_insn *insn = load->insn;
+
+	if (insn->base == SEM_NO_REG)
+		return insn->index;
+	return insn->op == SEM_MOV && insn->index == SEM_NO_REG && load->has_address &&
+	       question->access &&
+	       question->access(question->arg, load->address) == WALK_ACCESS_READ ?
+		       insn->base : SEM_NO_REG;
+}
+
+/* The load that the chain ends with; NULL: it ends otherwise. */
+static struct origin_hop *older_load(struct origin *origin)
 {
 	struct origin_hop *older, *load;
 
@@ -216,8 +235,7 @@ static struct origin_hop *table_load(struct origin *origin)
 	older = &origin->hops[origin->nr - 1];
 	load = older - 1;
 	if (older->kind != ORIGIN_OLDER || older->target.reg != SEM_NO_REG ||
-	    older->why == REG_VALUES_WINDOW || load->kind != ORIGIN_LOADED || !load->insn ||
-	    load->insn->index == SEM_NO_REG || load->insn->base != SEM_NO_REG)
+	    older->why == REG_VALUES_WINDOW || load->kind != ORIGIN_LOADED || !load->insn)
 		return NULL;
 	return load;
 }
@@ -226,13 +244,14 @@ void origin_find_index(struct reg_values *values, const struct origin_question *
 		       struct origin *origin)
 {
 	struct origin_question next = *question;
-	struct origin_hop *load = table_load(origin);
+	struct origin_hop *load = older_load(origin);
+	uint8_t reg = load ? table_register(question, load) : SEM_NO_REG;
 	struct origin index;
 
-	if (!load)
+	if (reg == SEM_NO_REG)
 		return;
 	next.place = load->place;
-	next.target = (struct origin_target){ .reg = load->insn->index, .nr_bytes = WORD_BYTES };
+	next.target = (struct origin_target){ .reg = reg, .nr_bytes = WORD_BYTES };
 	origin_find(values, &next, &index);
 	/* Nothing more is known of the index either. */
 	if (index.nr < 2 || index.hops[1].kind == ORIGIN_OLDER)
@@ -284,8 +303,13 @@ static bool stores_other(const struct store_search *search, const struct reg_val
 	       (search->value.mask & stored.mask & bits & (search->value.value ^ stored.value));
 }
 
-/* So near the base there is something in every structure. */
+/* So near the base there is something in every structure, and each list has a pointer there. */
 #define MIN_DISP 0x10
+
+static bool is_rare(uint64_t value)
+{
+	return value > ORIGIN_MAX_COMMON && !code_is_kernel(value);
+}
 
 /* The value that was loaded, to the same member of a structure that lies somewhere. */
 static bool is_similar(const struct store_search *search, const struct reg_values_step *step)
@@ -295,7 +319,8 @@ static bool is_similar(const struct store_search *search, const struct reg_value
 	struct known stored = moved(step);
 
 	return search->value.value && (search->value.mask & stored.mask & bits) == bits &&
-	       !((search->value.value ^ stored.value) & bits) && search->disp >= MIN_DISP &&
+	       !((search->value.value ^ stored.value) & bits) &&
+	       (search->disp >= MIN_DISP || is_rare(search->value.value)) &&
 	       insn->store_bytes == search->target->nr_bytes && insn->disp == search->disp &&
 	       insn->base != SEM_NO_REG && insn->base != SEM_RSP && insn->index == SEM_NO_REG &&
 	       !insn->segment;
@@ -317,7 +342,8 @@ static bool look_for_store(void *arg, struct reg_values_step *step)
 		*search->ret = hop;
 		search->has_similar = true;
 	}
-	if (!nr_bytes || !origin_overlaps(search->target, address, nr_bytes) ||
+	if (!nr_bytes || !search->target->has_address ||
+	    !origin_overlaps(search->target, address, nr_bytes) ||
 	    stores_other(search, step, address))
 		return true;
 	hop.has_address = true;

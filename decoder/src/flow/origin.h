@@ -11,6 +11,7 @@
 #define BTSREC_ORIGIN_H
 
 #include "flow/reg_values.h"
+#include "kernel/walk.h"
 
 struct value_numbers;
 
@@ -22,13 +23,14 @@ enum origin_kind {
 	ORIGIN_LOADED,
 	ORIGIN_STORED,
 	ORIGIN_COPIED,		/* from other memory, by one instruction */
-	ORIGIN_INDEXED,		/* by the index of a table, to which no store is known */
+	ORIGIN_INDEXED,		/* by the index or address of a table, to which no store is known */
 	ORIGIN_BOUNDED,		/* by how often a loop ran, which ends by this comparison */
 	ORIGIN_CONSTANT,	/* of the instruction itself */
 	ORIGIN_JOINED,		/* made of several, and which of them matters is not known */
 	ORIGIN_OLDER,		/* than what is known; see @why */
 	ORIGIN_NO_ADDRESS,	/* loaded from an address that is not known */
 	ORIGIN_NO_RULE,		/* by an instruction that the table lacks, or by the processor */
+	ORIGIN_PART,		/* this stored a part of it alone */
 	ORIGIN_CHANGED,		/* the memory was changed between the store and the load */
 	ORIGIN_TOO_LONG,
 	ORIGIN_SPOILED,		/* made of an address of the kernel, and it is none */
@@ -94,6 +96,7 @@ struct origin {
  * @sp: the stack pointer of the thread there; its stack is the @stack_bytes around it that begin
  *	at a multiple of that.  0: not known.
  * @is_there: is there memory at that address of the kernel?  NULL: nobody knows.
+ * @access: what the kernel may do there, by its page tables; NULL likewise.
  * @is_within: it is part of another one.
  */
 struct origin_question {
@@ -103,6 +106,7 @@ struct origin_question {
 	uint64_t sp;
 	uint64_t stack_bytes;
 	bool (*is_there)(void *arg, uint64_t address);
+	enum walk_access (*access)(void *arg, uint64_t address);
 	void *arg;
 	bool is_within;
 };
@@ -116,6 +120,7 @@ void origin_find(struct reg_values *values, const struct origin_question *questi
  * @origin: of @question.
  *
  * The table is at a fixed address, and no store to that memory is known: the index may be wrong.
+ * Or it cannot be written, and it is the wrong one: then its address is what is gone on with.
  */
 void origin_find_index(struct reg_values *values, const struct origin_question *question,
 		       struct origin *origin);
@@ -133,13 +138,16 @@ void origin_find_bound(struct reg_values *values, const struct origin_question *
  * origin_bad_register() - of the registers @a and @b of an address that which makes it a bad one
  *
  * That is the one that is no address of the kernel while the other is; either may be SEM_NO_REG.
+ * But where nothing is mapped at the other one, that is it.
  *
  * Return: SEM_NO_REG: both may be, or there is none.
  */
-uint8_t origin_bad_register(const struct reg_values_at *at, uint8_t a, uint8_t b);
+uint8_t origin_bad_register(const struct origin_question *question,
+			    const struct reg_values_at *at, uint8_t a, uint8_t b);
 
 /**
  * origin_store() - the newest store to @target of another CPU
+ * @target: if it has no address, only a store of that value as below is looked for.
  * @value: what was loaded; as far as it is known, no store of another value is the one.
  * @disp: of the load, in bytes from its base.  If no store is known, one of that value, as far from
  *	a base that is not known, is taken; it has no address.

@@ -8,6 +8,9 @@
 
 #define WORD_BYTES 8
 
+/* Values up to here are everywhere. */
+#define ORIGIN_MAX_COMMON 0xff
+
 /**
  * struct search - one way back
  * @target: what is looked for now.

@@ -101,18 +101,29 @@ static void load(struct search *search, const struct reg_values_step *step)
 
 /* --- Registers ---------------------------------------------------------- */
 
-uint8_t origin_bad_register(const struct reg_values_at *at, uint8_t a, uint8_t b)
+/* Nothing is mapped at @value, and it is no mask or negative number: these are near the end. */
+static bool leads_nowhere(const struct origin_question *question, uint64_t value)
+{
+	return question->access && !code_is_top(value) &&
+	       question->access(question->arg, value) == WALK_ACCESS_NONE;
+}
+
+uint8_t origin_bad_register(const struct origin_question *question,
+			    const struct reg_values_at *at, uint8_t a, uint8_t b)
 {
 	enum origin_class class_a, class_b;
-	bool is_kernel_a, is_kernel_b;
+	uint64_t value_a, value_b;
 
 	if (a == SEM_NO_REG || b == SEM_NO_REG)
 		return a == SEM_NO_REG ? b : a;
-	is_kernel_a = code_is_kernel(origin_known(at, a, false, &class_a).value);
-	is_kernel_b = code_is_kernel(origin_known(at, b, false, &class_b).value);
-	if (class_a == ORIGIN_UNKNOWN || class_b == ORIGIN_UNKNOWN || is_kernel_a == is_kernel_b)
+	value_a = origin_known(at, a, false, &class_a).value;
+	value_b = origin_known(at, b, false, &class_b).value;
+	if (class_a == ORIGIN_UNKNOWN || class_b == ORIGIN_UNKNOWN ||
+	    code_is_kernel(value_a) == code_is_kernel(value_b))
 		return SEM_NO_REG;
-	return is_kernel_a ? b : a;
+	if (code_is_kernel(value_a))
+		return leads_nowhere(question, value_a) ? a : b;
+	return leads_nowhere(question, value_b) ? b : a;
 }
 
 /*
@@ -170,11 +181,37 @@ static uint8_t bad_summand(struct search *search, const struct reg_values_step *
 	return leads_away(search, of_a, of_b) ? b : leads_away(search, of_b, of_a) ? a : SEM_NO_REG;
 }
 
+/* Which of @a and @b made a product, or what both have, nothing?  SEM_NO_REG: not known. */
+static uint8_t zero_factor(const struct search *search, const struct reg_values_step *step,
+			   uint8_t a, uint8_t b)
+{
+	enum origin_class a_class, b_class, class;
+	uint64_t of_a = origin_known(&step->at, a, false, &a_class).value;
+	uint64_t of_b = origin_known(&step->at, b, false, &b_class).value;
+	uint64_t is = origin_known(&step->at, search->target.reg, true, &class).value;
+
+	class = origin_worse(class, origin_worse(a_class, b_class));
+	if ((step->insn->op != SEM_IMUL && step->insn->op != SEM_AND) ||
+	    class == ORIGIN_UNKNOWN || is || !of_a == !of_b)
+		return SEM_NO_REG;
+	return of_a ? b : a;
+}
+
+/* An address where nothing is mapped was taken for the bad operand, rather than what is none. */
+static void judge_choice(struct search *search, const struct reg_values_step *step, uint8_t reg)
+{
+	enum origin_class class;
+	uint64_t value = origin_known(&step->at, reg, false, &class).value;
+
+	if (code_is_kernel(value) && leads_nowhere(search->question, value))
+		search->class = origin_worse(search->class, ORIGIN_LIKELY);
+}
+
 static void compute(struct search *search, const struct reg_values_step *step, uint8_t a,
 		    uint8_t b)
 {
 	const struct sem_insn *insn = step->insn;
-	uint8_t reg = origin_bad_register(&step->at, a, b);
+	uint8_t reg = origin_bad_register(search->question, &step->at, a, b);
 
 	if (a == SEM_NO_REG && b == SEM_NO_REG) {
 		origin_add_reg(search, ORIGIN_CONSTANT, step);
@@ -186,6 +223,11 @@ static void compute(struct search *search, const struct reg_values_step *step, u
 	    (insn->op == SEM_ADD || insn->op == SEM_LEA))
 		reg = insn->op == SEM_ADD ? bad_summand(search, step, a, b, 1, 0) :
 		      bad_summand(search, step, a, b, insn->scale, (uint64_t)insn->disp);
+	if (reg == SEM_NO_REG)
+		reg = zero_factor(search, step, a, b);
+	/* What is mapped now may not have been then. */
+	if (reg != SEM_NO_REG && a != SEM_NO_REG && b != SEM_NO_REG)
+		judge_choice(search, step, reg);
 	origin_add_reg(search, reg == SEM_NO_REG ? ORIGIN_JOINED : ORIGIN_COMPUTED, step);
 	if (reg != SEM_NO_REG)
 		origin_follow(search, reg);

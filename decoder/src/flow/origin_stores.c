@@ -2,6 +2,8 @@
 /* Which instruction has stored to memory, and what. */
 #include "flow/origin_impl.h"
 
+#include "code/code.h"
+
 static bool is_in_stack(const struct origin_question *question, uint64_t address)
 {
 	uint64_t mask = ~(question->stack_bytes - 1);
@@ -103,6 +105,22 @@ static bool is_other(const struct search *search, struct known stored)
 	return search->expected.mask & stored.mask & (search->expected.value ^ stored.value);
 }
 
+/* Whole words that an instruction makes such a constant of are rare from here on. */
+#define MIN_CONSTANT 0x10
+
+static bool is_rare_constant(const struct search *search, const struct sem_insn *insn)
+{
+	return search->expected.value >= MIN_CONSTANT && insn->op == SEM_MOV &&
+	       insn->operands[1].kind == SEM_IMMEDIATE && insn->store_bytes == WORD_BYTES;
+}
+
+/* Is it that, rather than a store of what is not known?  A pointer is stored to many places. */
+static bool prefers_suspect(const struct search *search)
+{
+	return search->has_suspect && (!search->target.has_address ||
+				       is_rare_constant(search, search->suspect.insn));
+}
+
 /* @operand is what was stored, all of what was loaded. */
 static void store_of(struct search *search, const struct reg_values_step *step,
 		     const struct sem_operand *operand, struct origin_hop *hop)
@@ -121,8 +139,7 @@ static void store_of(struct search *search, const struct reg_values_step *step,
 	hop->value = stored.value;
 	/* What is the same place by its number was stored to by an address, too: see suspect(). */
 	if (is_other(search, stored) ||
-	    (search->has_suspect && !search->target.has_address &&
-	     (stored.mask & width) != width)) {
+	    (prefers_suspect(search) && (stored.mask & width) != width)) {
 		hop->kind = ORIGIN_CHANGED;
 		search->done = true;
 	} else if (operand->kind == SEM_REGISTER && !operand->shift) {
@@ -165,10 +182,36 @@ static bool store_string(struct search *search, const struct reg_values_step *st
 	return true;
 }
 
-/* Some of what was loaded, or of what was stored, or with what was there before. */
-static void store_other(struct search *search, struct origin_hop *hop)
+/*
+ * Of an address whose upper half is stored apart that half is the bad one, if it is neither the
+ * kernel's nor nothing.  Then the store of the lower half is passed.
+ */
+static bool pass_lower(struct search *search, const struct reg_values_step *step,
+		       uint64_t address, uint64_t nr_bytes, enum origin_class class)
 {
-	hop->kind = ORIGIN_NO_RULE;
+	uint64_t covered = address + nr_bytes - search->target.address;
+	uint64_t rest = search->expected.value >> (covered * 8 % 64);
+
+	if (step->insn->op != SEM_MOV || !search->target.has_address ||
+	    address > search->target.address ||
+	    covered >= search->target.nr_bytes || search->target.nr_bytes != WORD_BYTES ||
+	    search->expected.mask != UINT64_MAX || !rest ||
+	    code_is_kernel(search->expected.value))
+		return false;
+	search->class = origin_worse(search->class, class);
+	search->target.address += covered;
+	search->target.nr_bytes -= (uint8_t)covered;
+	search->target.has_number = false;
+	search->expected = (struct known){ .value = rest,
+					   .mask = known_bits(search->target.nr_bytes * 8U) };
+	return true;
+}
+
+/* Some of what was loaded, or of what was stored, or with what was there before. */
+static void store_other(struct search *search, const struct reg_values_step *step, bool is_all,
+			struct origin_hop *hop)
+{
+	hop->kind = step->insn->op == SEM_MOV && !is_all ? ORIGIN_PART : ORIGIN_NO_RULE;
 	search->done = true;
 }
 
@@ -180,6 +223,8 @@ static void found_store(struct search *search, const struct reg_values_step *ste
 	struct origin_hop *hop;
 	bool is_all;
 
+	if (pass_lower(search, step, address, nr_bytes, class))
+		return;
 	search->class = origin_worse(search->class, class);
 	/* To what was pushed no pointer is made. */
 	if (search->unsure || !own ||
@@ -197,7 +242,7 @@ static void found_store(struct search *search, const struct reg_values_step *ste
 	else if (is_all && insn->op == SEM_XCHG)
 		store_of(search, step, &insn->operands[insn->operands[0].kind == SEM_MEMORY], hop);
 	else if (!store_string(search, step, hop, address, nr_bytes))
-		store_other(search, hop);
+		store_other(search, step, is_all, hop);
 }
 
 /* By its number: whatever the address is, it is @search->target's. */
@@ -213,9 +258,6 @@ static uint64_t nr_numbered(const struct search *search, const struct reg_values
 	return place.has_number && place.root == search->target.root &&
 	       place.offset == search->target.offset ? nr_bytes : 0;
 }
-
-/* Values up to here are everywhere. */
-#define MAX_COMMON 0xff
 
 /* What each word holds that STOS fills with the low @nr_bytes of RAX. */
 static uint64_t filled(uint64_t rax, unsigned int nr_bytes)
@@ -272,7 +314,8 @@ static void suspect(struct search *search, const struct reg_values_step *step)
 
 	if (search->has_suspect ||
 	    search->expected.mask != known_bits(search->target.nr_bytes * 8U) ||
-	    (search->expected.value <= MAX_COMMON && !fills_towards(search, step)))
+	    (search->expected.value <= ORIGIN_MAX_COMMON && !fills_towards(search, step) &&
+	     !is_rare_constant(search, step->insn)))
 		return;
 	value = value_stored(search, step, &class);
 	if (class == ORIGIN_UNKNOWN || (value & search->expected.mask) != search->expected.value)
@@ -294,7 +337,8 @@ void origin_add_suspect(struct search *search)
 	last = origin->hops[origin->nr - 1].kind;
 	/* A value that is everywhere was there before, if no store to it is known. */
 	if (last == ORIGIN_CHANGED ||
-	    (last == ORIGIN_OLDER && search->suspect.value > MAX_COMMON))
+	    (last == ORIGIN_OLDER && (search->suspect.value > ORIGIN_MAX_COMMON ||
+				      is_rare_constant(search, search->suspect.insn))))
 		origin->hops[origin->nr++] = search->suspect;
 }
 

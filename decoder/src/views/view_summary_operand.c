@@ -103,7 +103,8 @@ static void add_older(struct sentence *sentence, const struct why *why,
 		      const struct origin_hop *stored, const struct origin_hop *last)
 {
 	const struct origin_hop *load = last_load(&why->origin);
-	bool is_memory = last->target.reg == SEM_NO_REG;
+	/* A register that a function keeps is not said to be in memory. */
+	bool is_memory = last->target.reg == SEM_NO_REG && !(load && why_is_kept(load));
 
 	if (stored && load > stored && load->has_address) {
 		sentence_add(sentence, ", from ");
@@ -125,6 +126,7 @@ static const char *made_str(const struct origin_hop *last)
 	case ORIGIN_STORED: return "a constant that was stored by ";
 	case ORIGIN_JOINED: return "made of several values by ";
 	case ORIGIN_NO_RULE: return "written by ";
+	case ORIGIN_PART: return "partly written by ";
 	case ORIGIN_SPOILED: return "made of an address of the kernel by ";
 	case ORIGIN_USER: return "loaded from memory of the user by ";
 	default: return "maybe by ";

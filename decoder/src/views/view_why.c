@@ -26,6 +26,7 @@ const char *why_hop_str(enum origin_kind kind)
 		[ORIGIN_SUSPECT] = "maybe", [ORIGIN_COPIED] = "copied",
 		[ORIGIN_INDEXED] = "indexed", [ORIGIN_BOUNDED] = "bounded",
 		[ORIGIN_SPOILED] = "spoiled", [ORIGIN_USER] = "loaded",
+		[ORIGIN_PART] = "written",
 	};
 
 	return words[kind];
@@ -67,6 +68,7 @@ const char *why_end_str(const struct origin_hop *hop)
 	case ORIGIN_USER: return "loaded from memory of the user";
 	case ORIGIN_NO_ADDRESS: return "not known: loaded from an address that is not known";
 	case ORIGIN_NO_RULE: return "not known: this instruction is not followed";
+	case ORIGIN_PART: return "not known: this instruction stored a part of it alone";
 	case ORIGIN_SUSPECT:
 		return "not known; this one stored that value, but where is not known";
 	case ORIGIN_CHANGED:
@@ -164,7 +166,8 @@ static enum btsrec_status look_at_cpu(struct why *why, unsigned int cpu,
 				      const struct origin_hop *load)
 {
 	const struct origin_target target = { .reg = SEM_NO_REG, .address = load->address,
-					      .has_address = true, .nr_bytes = nr_loaded(load) };
+					      .has_address = load->has_address,
+					      .nr_bytes = nr_loaded(load) };
 	/* If a store is known, none is looked for that may be one. */
 	int64_t disp = load->insn && is_older(&why->origin) ? load->insn->disp : 0;
 	struct why_candidate *candidate = &why->candidates[why->nr_candidates];
@@ -195,7 +198,7 @@ static enum btsrec_status find_candidates(struct why *why)
 	struct btsrec *rec = why->renderer.rec;
 	enum btsrec_status status = BTSREC_OK;
 
-	if (!load || !load->has_address)
+	if (!load || (!load->has_address && !is_older(&why->origin)))
 		return BTSREC_OK;
 	for (unsigned int cpu = 0; cpu < btsrec_nr_cpu_ids(rec) && !status; cpu++)
 		if (cpu != why->cpu && btsrec_cpu(rec, cpu) &&
@@ -216,8 +219,6 @@ static enum btsrec_status find_in(struct why *why, struct trace_values *values,
 	if (!numbers)
 		return msg_set(&why->renderer.rec->msg, BTSREC_ERR_NOMEM, "out of memory");
 	question->numbers = numbers;
-	question->is_there = why_is_there;
-	question->arg = why->renderer.rec;
 	origin_find(values->values, question, ret);
 	if (!why->max_bytes) {
 		origin_find_index(values->values, question, ret);

@@ -78,9 +78,6 @@ struct why {
  */
 enum btsrec_status why_ask(struct why *why);
 
-/** why_is_there() - is memory at @address?  @arg: the session */
-bool why_is_there(void *arg, uint64_t address);
-
 /** why_place() - where @hop of @values, which are of @cpu, is */
 void why_place(const struct why *why, const struct trace_values *values, unsigned int cpu,
 	       const struct origin_hop *hop, struct why_place *ret);

@@ -172,7 +172,7 @@ static uint8_t string_register(const struct why *why, const struct sem_insn *ins
 	return registers->error_code & is_write ? SEM_RDI : SEM_RSI;
 }
 
-bool why_is_there(void *arg, uint64_t address)
+static bool is_there(void *arg, uint64_t address)
 {
 	const struct kread *kernel = symbols_kread(arg);
 	uint64_t pa;
@@ -191,7 +191,7 @@ static uint8_t bad_by_memory(struct why *why, const struct reg_values_at *at, ui
 
 	if (index == SEM_NO_REG || value->mask != UINT64_MAX)
 		return base;
-	return why_is_there(why->renderer.rec, value->value) ? index : base;
+	return is_there(why->renderer.rec, value->value) ? index : base;
 }
 
 /* The address that @insn could not access. */
@@ -220,7 +220,7 @@ static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *in
 	if (base == SEM_NO_REG && index == SEM_NO_REG)
 		return lack(why, "no register made the fault; name one, or an address");
 	look(why, why->values.fault_place, &at);
-	reg = origin_bad_register(&at, base, index);
+	reg = origin_bad_register(&why->question, &at, base, index);
 	/* A branch to what is no address faults itself: the word that RET took is at RSP. */
 	if (insn->op == SEM_RET && at.likely.before[SEM_RSP].mask == UINT64_MAX)
 		ask_memory(why, at.likely.before[SEM_RSP].value, "the target");
@@ -341,11 +341,19 @@ static enum btsrec_status ask_value(struct why *why, const char *text)
 	return BTSREC_OK;
 }
 
+static enum walk_access access_at(void *arg, uint64_t address)
+{
+	return code_access(trace_code(arg), address);
+}
+
 enum btsrec_status why_ask(struct why *why)
 {
 	enum btsrec_status status = find_place(why);
 	struct reg_values_at at;
 
+	why->question.is_there = is_there;
+	why->question.access = access_at;
+	why->question.arg = why->renderer.rec;
 	if (!status && !why->lacks)
 		status = why->opts->value ? ask_value(why, why->opts->value) :
 			 why->opts->has_at ? refuse(why, "--at needs a register or an address") :

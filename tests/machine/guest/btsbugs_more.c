@@ -4,8 +4,10 @@
  *
  *   echo KIND >/sys/module/btsbugs_more/parameters/bug
  */
+#include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
@@ -415,6 +417,56 @@ static noinline unsigned long runaway_fault(struct thing *thing)
 	return sum;
 }
 
+/* Where an array is: no address, although it begins like one.  The index is good. */
+static noinline void base_cause(struct thing *thing)
+{
+	thing->index = 3;
+	thing->data = (unsigned long *)0xffff776b12345678;
+}
+FAULT(base, READ_ONCE(thing->data[thing->index]))
+
+/* The wrong one of two tables of functions, which lacks the second. */
+struct operations {
+	unsigned long (*first)(struct thing *thing);
+	unsigned long (*second)(struct thing *thing);
+};
+
+static const struct operations partial = { .first = base_fault };
+
+static noinline void ops_cause(struct thing *thing)
+{
+	thing->data = (unsigned long *)&partial;
+}
+FAULT(ops, READ_ONCE(((struct operations *)thing->data)->second)(thing))
+
+/* The reader sleeps without the lock while RCU's callback takes the object apart. */
+struct guarded {
+	struct rcu_head rcu;
+	struct thing *thing;
+	bool done;
+};
+
+static noinline void rcu_cause(struct rcu_head *head)
+{
+	struct guarded *guarded = container_of(head, struct guarded, rcu);
+
+	guarded->thing = (struct thing *)0x48;
+	WRITE_ONCE(guarded->done, true);
+}
+FAULT(rcu, READ_ONCE(((struct guarded *)thing)->thing->count))
+
+static noinline void rcu_plant(struct thing *thing)
+{
+	static struct guarded guarded;
+
+	WRITE_ONCE(guarded.thing, thing);
+	call_rcu(&guarded.rcu, rcu_cause);
+	while (!READ_ONCE(guarded.done))
+		msleep(1);
+	busy();
+	rcu_fault((struct thing *)&guarded);
+}
+
 PLANT(tagged, tagged_cause(thing, 0, 2))
 PLANT(offbyone, offbyone_cause(thing, NR_NUMBERS + 1))
 PLANT(bitfield, bitfield_cause(thing))
@@ -428,6 +480,8 @@ PLANT(backwards, backwards_cause(400 * sizeof(area[0])))
 PLANT(unaligned, unaligned_cause(thing))
 PLANT(setcc, setcc_cause(thing, 1))
 PLANT(runaway, runaway_cause(thing))
+PLANT(base, base_cause(thing))
+PLANT(ops, ops_cause(thing))
 
 #define KIND(kind) { #kind, kind##_plant }
 
@@ -436,6 +490,7 @@ static const struct kind kinds[] = {
 	KIND(xadd), KIND(byvalue), KIND(stalecpu), KIND(movsxd), KIND(errptr), KIND(stackarray),
 	KIND(shift), KIND(hlist), KIND(scaled), KIND(backwards), KIND(unaligned), KIND(setcc),
 	KIND(handed), KIND(restored), KIND(sibling), KIND(runaway),
+	KIND(base), KIND(ops), KIND(rcu),
 };
 
 static int bug_set(const char *value, const struct kernel_param *param)

@@ -93,6 +93,9 @@ KINDS = {
     "restored": ["restored_cause"],
     "sibling": ["sibling_cause"],
     "runaway": ["runaway_cause"],
+    "base": ["base_cause"],
+    "ops": ["ops_cause"],
+    "rcu": ["rcu_cause"],
 }
 
 

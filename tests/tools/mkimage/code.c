@@ -40,20 +40,25 @@ uint64_t space_pa(unsigned int space)
 	return pa;
 }
 
-/* The byte after @va, which is mapped if it is not yet. */
-uint64_t mapped_pa(unsigned int space, uint64_t va)
+/* The entry of the page of @va, which is mapped if it is not yet. */
+static uint64_t *mapped_entry(unsigned int space, uint64_t va)
 {
-	uint64_t table_pa = space_pa(space);
+	uint64_t table_pa = space_pa(space), *entry = NULL;
 	unsigned int level;
 
 	for (level = 4; level; level--) {
-		uint64_t *entry = (uint64_t *)at_pa(table_pa) + (va >> (3 + 9 * level) & 511);
-
+		entry = (uint64_t *)at_pa(table_pa) + (va >> (3 + 9 * level) & 511);
 		if (!*entry)
 			*entry = alloc_page() | 0x63;
 		table_pa = *entry & ~0xfffULL;
 	}
-	return table_pa + va % BTSREC_PAGE_BYTES;
+	return entry;
+}
+
+/* The byte after @va, which is mapped if it is not yet. */
+uint64_t mapped_pa(unsigned int space, uint64_t va)
+{
+	return (*mapped_entry(space, va) & ~0xfffULL) + va % BTSREC_PAGE_BYTES;
 }
 
 void do_code(struct statement *statement)
@@ -73,6 +78,13 @@ void do_code(struct statement *statement)
 		*(uint8_t *)at_pa(mapped_pa(space, va)) =
 			(uint8_t)(hex_digit(hex[0]) << 4 | hex_digit(hex[1]));
 	}
+}
+
+void do_protect(struct statement *statement)
+{
+	const uint64_t write = 1 << 1;
+
+	*mapped_entry(0, word_number(statement, 1)) &= ~write;
 }
 
 void do_idt(struct statement *statement)

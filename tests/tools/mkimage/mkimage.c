@@ -40,6 +40,7 @@
  *   log ns= text= [caller=] [state=0..3]	a record of the kernel's log; state 2: finalized
  *   code SPACE VA HEX		memory by virtual address: SPACE is kernel, or userN with
  *	its page table at 0x100000 + N * 0x1000
+ *   protect VA			the page of the kernel there cannot be written
  *   idt VECTOR VA		a gate; its handler in the kernel; 128: for programs
  *   prototype NAME [PARAMETER=TYPE]... [...]	of a function, in the kernel's BTF; TYPE: int,
  *	u8, bool, long, file, text, pair, list, double, packed
@@ -90,6 +91,7 @@ static const struct {
 	{ "log", false, do_log },
 	{ "clock", false, do_clock },
 	{ "code", false, do_code },
+	{ "protect", false, do_protect },
 	{ "idt", false, do_idt },
 	{ "prototype", false, do_prototype },
 	{ "userkernel", false, do_userkernel },

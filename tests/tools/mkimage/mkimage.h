@@ -165,6 +165,7 @@ unsigned int space_of(const char *text, char **ret_end);
 uint64_t space_pa(unsigned int space);
 uint64_t mapped_pa(unsigned int space, uint64_t va);
 void do_code(struct statement *statement);
+void do_protect(struct statement *statement);
 void do_idt(struct statement *statement);
 void finish_spaces(void);
 
