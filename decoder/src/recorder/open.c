@@ -78,7 +78,8 @@ static enum btsrec_status dump_open_file(struct dump *dump, struct msg *msg, con
 	if (S_ISDIR(ret_stat->st_mode))
 		return msg_set(msg, BTSREC_ERR_IO, "%s", strerror(EISDIR));
 	if (S_ISFIFO(ret_stat->st_mode) || S_ISSOCK(ret_stat->st_mode))
-		return msg_set(msg, BTSREC_ERR_IO, "not a file that can be searched");
+		return msg_set(msg, BTSREC_ERR_IO, "a pipe cannot be searched; "
+			       "copy it into a file first");
 	if (S_ISREG(ret_stat->st_mode) && !ret_stat->st_size)
 		return msg_set(msg, BTSREC_ERR_NOT_DUMP, "the file is empty");
 	return BTSREC_OK;
@@ -292,6 +293,11 @@ void dump_image(struct dump *dump, struct btsrec_image *ret)
 bool dump_part(const struct dump *dump, struct mkdump_part *ret)
 {
 	return dump->mkdump && mkdump_part(dump->mkdump, ret);
+}
+
+bool dump_same(const struct dump *a, const struct dump *b)
+{
+	return mkdump_same_dump(a->mkdump, b->mkdump);
 }
 
 enum btsrec_status dump_open_path(struct btsrec *rec, const char *path, struct dump **ret)

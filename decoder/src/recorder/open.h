@@ -21,6 +21,9 @@ void dump_image(struct dump *dump, struct btsrec_image *ret);
 /** dump_part() - which pages the file has; false: it is none of a split dump */
 bool dump_part(const struct dump *dump, struct mkdump_part *ret);
 
+/** dump_same() - can both, for which dump_part() is true, be files of one split dump? */
+bool dump_same(const struct dump *a, const struct dump *b);
+
 /** dump_free() - close a struct dump; NULL is allowed */
 void dump_free(void *dump);
 

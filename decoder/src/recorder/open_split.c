@@ -116,8 +116,8 @@ static enum btsrec_status open_part(struct btsrec *rec, const char *path, struct
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "%s: several files must be parts of one split dump, and this is "
 			       "none", path);
-	if (split->nr_parts > 1 && first && part->image.vmcoreinfo &&
-	    strcmp(first, part->image.vmcoreinfo))
+	if ((first && part->image.vmcoreinfo && strcmp(first, part->image.vmcoreinfo)) ||
+	    !dump_same(split->parts[0].dump, part->dump))
 		return msg_set(&rec->msg, BTSREC_ERR_INVAL,
 			       "%s: this is a part of another dump than the first file", path);
 	return BTSREC_OK;

@@ -18,6 +18,9 @@
 #define BITMAP_MAX_BYTES	BOUND(1ULL << 30, 1ULL << 14)
 #define BITMAP_CHUNK_BYTES	512
 
+#define NOTES_MAX_BYTES		BOUND(16ULL << 20, 1ULL << 16)
+#define NOTES_AT_ONCE_BYTES	4096
+
 /* Entries of the table of pages that are read at once; neighbours are wanted next. */
 #define NR_DESCS		64
 
@@ -33,6 +36,8 @@
  *	@nr_before[i] how many are before its chunk i.
  * @first_pfn, @end_pfn: of a split dump, the page frames that this file has; @nr_skipped
  *	pages of the bitmap are before them.  @max_pfn: after the last one of the set.
+ * @bitmap_there_bytes: so much of @bitmap is in the file.
+ * @notes_offset, @notes_bytes: the registers of all CPUs, by the sub-header.
  * @unpack: of the caller of mkdump_read_pa().
  * @lock: of the rest, which all threads that read change.
  * @kept: pages that were unpacked.
@@ -47,11 +52,14 @@ struct mkdump {
 	uint64_t table_offset;
 	uint8_t *bitmap;
 	uint64_t bitmap_bytes;
+	uint64_t bitmap_there_bytes;
 	uint64_t *nr_before;
 	uint64_t first_pfn;
 	uint64_t end_pfn;
 	uint64_t max_pfn;
 	uint64_t nr_skipped;
+	uint64_t notes_offset;
+	uint64_t notes_bytes;
 	struct unpack unpack;
 	pthread_mutex_t lock;
 	struct page_cache kept;
@@ -104,6 +112,7 @@ static enum btsrec_status read_bitmap(struct mkdump *dump, const struct kdump_he
 	dump->headers.max_pa = 8 * nr_bytes * BTSREC_PAGE_BYTES;
 	status = mkdump_headers_read(&dump->headers, dump->table_offset - nr_bytes, dump->bitmap,
 				     nr_bytes, msg, &there_bytes);
+	dump->bitmap_there_bytes = there_bytes;
 	for (i = 0; i < nr_chunks; i++)
 		dump->nr_before[i + 1] = dump->nr_before[i] +
 			count_bits(dump->bitmap + i * BITMAP_CHUNK_BYTES, BITMAP_CHUNK_BYTES);
@@ -139,6 +148,10 @@ static void take_part(struct mkdump *dump, const struct kdump_header *header,
 		return;
 	dump->first_pfn = pfns.first;
 	dump->end_pfn = pfns.end;
+	if (header->header_version >= 4) {
+		dump->notes_offset = sub->offset_note;
+		dump->notes_bytes = sub->size_note;
+	}
 	dump->nr_skipped = pages_before(dump, min_u64(pfns.first, nr_pfns));
 }
 
@@ -459,6 +472,37 @@ bool mkdump_part(const struct mkdump *dump, struct mkdump_part *ret)
 	ret->end_pfn = dump->end_pfn;
 	ret->max_pfn = dump->max_pfn;
 	return true;
+}
+
+/* What is there of both is the same; of notes that are too large, their begin. */
+static bool same_notes(const struct mkdump *a, const struct mkdump *b)
+{
+	uint8_t of_a[NOTES_AT_ONCE_BYTES], of_b[NOTES_AT_ONCE_BYTES];
+	uint64_t end = min_u64(a->notes_bytes, NOTES_MAX_BYTES);
+	size_t nr_a = 1, nr_b = 1;
+
+	if (a->notes_bytes != b->notes_bytes)
+		return false;
+	for (uint64_t at = 0; at < end && nr_a && nr_b; at += min_u64(nr_a, nr_b)) {
+		size_t nr_bytes = min_u64(sizeof(of_a), end - at);
+
+		/* What is cut off is no difference. */
+		(void)mkdump_file_read(a->headers.file, a->notes_offset + at, of_a, nr_bytes,
+				       &nr_a);
+		(void)mkdump_file_read(b->headers.file, b->notes_offset + at, of_b, nr_bytes,
+				       &nr_b);
+		if (memcmp(of_a, of_b, min_u64(nr_a, nr_b)))
+			return false;
+	}
+	return true;
+}
+
+bool mkdump_same_dump(const struct mkdump *a, const struct mkdump *b)
+{
+	return a->max_pfn == b->max_pfn && a->bitmap_bytes == b->bitmap_bytes &&
+	       !memcmp(a->bitmap, b->bitmap,
+		       min_u64(a->bitmap_there_bytes, b->bitmap_there_bytes)) &&
+	       same_notes(a, b);
 }
 
 void mkdump_free(struct mkdump *dump)

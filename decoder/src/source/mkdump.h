@@ -60,4 +60,15 @@ struct mkdump_part {
 /** mkdump_part() - false: @dump is no part of a split one; *@ret is untouched */
 bool mkdump_part(const struct mkdump *dump, struct mkdump_part *ret);
 
+/**
+ * mkdump_same_dump() - can both be files of one split dump?
+ * @a: @b: for which mkdump_part() is true.
+ *
+ * makedumpfile gives all files the same bitmap and notes.  Two dumps of one boot have the
+ * same VMCOREINFO if it was not written at the crash, but not the same registers.
+ *
+ * Return: false: what is there of both differs.
+ */
+bool mkdump_same_dump(const struct mkdump *a, const struct mkdump *b);
+
 #endif /* BTSREC_MKDUMP_H */
