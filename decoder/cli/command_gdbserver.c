@@ -169,6 +169,8 @@ enum command_exit command_gdbserver(struct btsrec *rec, const struct command_opt
 		front_error("gdbserver: --cpu must name one CPU");
 		return COMMAND_USAGE;
 	}
+	/* That gdb went away is seen by what writing to it says. */
+	signal(SIGPIPE, SIG_IGN);
 	if (!options->socket)
 		return serve(rec, options, &connection);
 	connection.in = connection.out = accept_one(options->socket);

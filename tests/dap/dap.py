@@ -165,6 +165,9 @@ def test_lines(args, folder):
 WRONG = (
     ("launch", {}, "\"dump\" must be"),
     ("launch", {"dump": []}, "\"dump\" must be"),
+    ("launch", {"dump": "\ud800"}, "\"dump\" must be"),
+    ("launch", {"dump": "dump", "vmlinux": "a\0b"}, "\"vmlinux\" must be"),
+    ("launch", {"dump": "dump", "sysroot": "\udfff"}, "\"sysroot\" must be"),
     ("launch", {"dump": "dump", "events": 0}, "\"events\" must be a number"),
     ("launch", {"dump": "dump", "at": "once"}, "\"at\" must be"),
     ("launch", {"dump": "nowhere"}, "nowhere: No such file or directory"),

@@ -223,6 +223,18 @@ rm "$work/bin/date"
 expect 0 "no branch history was saved: mkdir: .*not-a-folder" "$capture" "$work/vmcore" "$work/not-a-folder"
 expect 0 "" env CAPTURE=no "$capture" "$work/vmcore" "$work/new3"
 [ ! -e "$work/new3" ] || fault "captured although CAPTURE=no"
+for bad in Yes "no # for now" false; do
+	expect 0 "CAPTURE=$bad is neither yes nor no: yes is taken" \
+		env CAPTURE="$bad" "$capture" "$work/vmcore" "$work/new9"
+done
+[ "$(find "$work/new9" -name '*.bts' | wc -l)" = 3 ] || fault "not captured: CAPTURE is no clear no"
+stub timeout "echo \"\$*\" >>'$work/timeouts'"
+for bad in 0 00 -1 1m 99999999999999999999; do
+	expect 0 "CAPTURE_TIMEOUT_S=$bad is no number of seconds from 1 to 9999999: 120 are taken" \
+		env CAPTURE_TIMEOUT_S=$bad "$capture" "$work/vmcore" "$work/new10"
+done
+grep -qv "^-s KILL 120 btsrec" "$work/timeouts" && fault "no limit: $(cat "$work/timeouts")"
+rm "$work/bin/timeout"
 stub btsrec "sleep 60"
 expect 0 "gave up after 1 s" env CAPTURE_TIMEOUT_S=1 "$capture" "$work/vmcore" "$work/new4"
 # What was written until then stays for the collector, although a request to end removes it.
@@ -307,6 +319,11 @@ printf 'INITRAMFS=yes\nRING_BYTES="64K"\n' >"$work/conf"
 expect 0 "adds btsrec" env DESTDIR="$work/initramfs" "$work/hook"
 grep -qx "options btsrec ring_bytes=64K" "$work/initramfs/etc/modprobe.d/btsrec.conf" ||
 	fault "the initramfs has other settings"
+for bad in Yes true 'yes,no'; do
+	echo "INITRAMFS=$bad" >"$work/conf"
+	expect 0 "W: btsrec: INITRAMFS=$bad of $work/conf is neither yes nor no: no is taken" \
+		env DESTDIR="$work/initramfs2" "$work/hook"
+done
 printf 'INITRAMFS=yes\nRING_BYTES="64K\n' >"$work/conf"
 expect 0 "not armed in the initramfs: correct the line" env DESTDIR="$work/initramfs2" "$work/hook"
 [ ! -e "$work/initramfs2" ] || fault "armed in the initramfs with half of the settings"

@@ -427,6 +427,17 @@ expect_said "MESSAGE=REPORT_EVENTS=1e6 of btsrec.conf is no number: 250000 is ta
 run KEEP_REPORTS=many REPORT_EVENTS=1e6
 expect_silence
 
+test=a_word_that_is_none
+machine
+dump "$work/crash/1/dump.1" 90
+run TABLES="yes # for the fleet"
+expect_reports 1
+expect_said "MESSAGE=TABLES=yes # for the fleet of btsrec.conf is neither yes nor no: no is taken.$"
+[ -z "$(ls "$work/state/tables")" ] || fault "$test: tables without a clear word"
+: >"$work/journal"
+run TABLES="yes # for the fleet"
+expect_silence
+
 test=a_damaged_small_file
 machine
 mkimage "$work/dump" <<-END

@@ -414,8 +414,8 @@ class Adapter:
     def on_setbreakpoints(self, args):
         """Lines of a source file."""
         source = args.get("source")
-        path = source.get("path") if isinstance(source, dict) else None
-        if not isinstance(path, str):
+        path = arguments.text(source, "path") if isinstance(source, dict) else None
+        if path is None:
             raise Refused("\"source\" must have a \"path\"")
         lines = [arguments.number(entry, "line", None, 0, 1 << 31)
                  for entry in arguments.objects(args, "breakpoints")]

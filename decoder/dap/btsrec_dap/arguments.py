@@ -4,10 +4,16 @@
 from .asked import Refused
 
 
+def _is_text(value):
+    """Half a surrogate pair, which JSON allows, and NUL are in no word of a command line."""
+    return isinstance(value, str) and not any(
+        char == "\0" or "\ud800" <= char <= "\udfff" for char in value)
+
+
 def text(args, name, default=None):
     value = args.get(name, default)
-    if value is not None and not isinstance(value, str):
-        raise Refused(f"\"{name}\" must be a text")
+    if value is not None and not _is_text(value):
+        raise Refused(f"\"{name}\" must be a text without NUL and halves of surrogate pairs")
     return value
 
 
@@ -38,6 +44,6 @@ def files(args):
     found = args.get("dump")
     found = [found] if isinstance(found, str) else found
     if not isinstance(found, list) or not found or \
-            not all(isinstance(name, str) and name and "\0" not in name for name in found):
+            not all(name and _is_text(name) for name in found):
         raise Refused("\"dump\" must be the path of a dump, or a list of the files of a split one")
     return found

@@ -23,7 +23,7 @@
 /* Longest piece of memory in one answer, two digits a byte. */
 #define MEMORY_BYTES	((GDB_PACKET_BYTES - 1) / 2)
 
-#define FEATURES "l<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n" \
+#define FEATURES "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n" \
 	"<target version=\"1.0\"><architecture>i386:x86-64</architecture></target>\n"
 
 /**
@@ -229,7 +229,7 @@ static bool answer_conf(struct stub *stub, const char *range)
 static bool answer_document(struct stub *stub, const char *object)
 {
 	if (begins(object, "features:read:target.xml:"))
-		return answer(stub, FEATURES);
+		return answer_part(stub, FEATURES, object + strlen("features:read:target.xml:"));
 	if (begins(object, "btrace:read:"))
 		return answer_trace(stub, object + strlen("btrace:read:"));
 	if (begins(object, "btrace-conf:read::"))
