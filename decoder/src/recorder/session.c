@@ -284,6 +284,9 @@ enum btsrec_status btsrec_locate(struct btsrec *rec, uint64_t root_pa, enum btsr
 	rec->nomem = false;
 	status = locate(&rec->image, root_pa, scan, &rec->diags, &rec->msg, &located);
 	rec->nomem |= rec->diags.nomem;
+	if (status == BTSREC_ERR_NO_ROOT && rec->incomplete && !rec->image.vmcoreinfo)
+		status = msg_set(&rec->msg, BTSREC_ERR_NODATA, "no recorder in what is there of "
+				 "this dump, and no VMCOREINFO says that there was none");
 	if (status == BTSREC_OK)
 		rec->located = located;
 	else if (*rec->notice)

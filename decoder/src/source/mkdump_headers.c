@@ -44,6 +44,7 @@ enum btsrec_status mkdump_headers_read_all(const struct mkdump_headers *headers,
 enum btsrec_status mkdump_headers_read_vmcoreinfo(struct mkdump_headers *headers, uint64_t offset,
 						  uint64_t nr_bytes, struct msg *msg)
 {
+	enum btsrec_status status;
 	size_t there_bytes;
 
 	if (!nr_bytes || nr_bytes > VMCOREINFO_MAX_BYTES || headers->vmcoreinfo)
@@ -51,6 +52,12 @@ enum btsrec_status mkdump_headers_read_vmcoreinfo(struct mkdump_headers *headers
 	headers->vmcoreinfo = calloc(1, nr_bytes + 1);
 	if (!headers->vmcoreinfo)
 		return msg_set(msg, BTSREC_ERR_NOMEM, "out of memory");
-	return mkdump_headers_read(headers, offset, headers->vmcoreinfo, nr_bytes, msg,
-				   &there_bytes);
+	status = mkdump_headers_read(headers, offset, headers->vmcoreinfo, nr_bytes, msg,
+				     &there_bytes);
+	/* The recorder's line is the last one: what is cut off says nothing about it. */
+	if (!status && there_bytes < nr_bytes) {
+		free(headers->vmcoreinfo);
+		headers->vmcoreinfo = NULL;
+	}
+	return status;
 }

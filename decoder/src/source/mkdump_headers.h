@@ -42,7 +42,7 @@ enum btsrec_status mkdump_headers_read_all(const struct mkdump_headers *headers,
 /**
  * mkdump_headers_read_vmcoreinfo() - the text of the first note that can be one
  *
- * Return: BTSREC_OK, also if it is too long or there is one already; BTSREC_ERR_IO;
+ * Return: BTSREC_OK, also if it is too long, cut off, or there is one already; BTSREC_ERR_IO;
  * BTSREC_ERR_NOMEM; with @msg.
  */
 enum btsrec_status mkdump_headers_read_vmcoreinfo(struct mkdump_headers *headers, uint64_t offset,
