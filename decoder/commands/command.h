@@ -307,6 +307,13 @@ enum command_exit command_failed(const struct btsrec *rec, enum btsrec_status st
  */
 enum command_exit command_ended(const struct btsrec *rec, enum btsrec_status status);
 
+/**
+ * command_say_holes() - name the first CPU, of those of @show, whose history lacks a part
+ *
+ * Return: COMMAND_FAULTS if there is one; COMMAND_OK; what command_failed() returns.
+ */
+enum command_exit command_say_holes(struct btsrec *rec, const struct btsrec_show *show);
+
 /* --- What each front has for itself -------------------------------------- */
 
 /**

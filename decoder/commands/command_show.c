@@ -19,12 +19,26 @@ static enum btsrec_status shown_has_holes(struct btsrec *rec, const struct btsre
 	return status;
 }
 
+enum command_exit command_say_holes(struct btsrec *rec, const struct btsrec_show *show)
+{
+	unsigned int cpu = 0;
+	bool holes = false;
+	enum btsrec_status status = shown_has_holes(rec, show, &holes, &cpu);
+
+	if (status)
+		return command_failed(rec, status);
+	if (!holes)
+		return COMMAND_OK;
+	front_error("CPU %u: a part of the history is missing: see the lines \"gap\" of \"%s show "
+		    "-c %u\"",
+		    cpu, front.name, cpu);
+	return COMMAND_FAULTS;
+}
+
 enum command_exit command_show(struct btsrec *rec, const struct command_options *options)
 {
 	struct btsrec_show opts = options->show;
 	enum btsrec_status status;
-	unsigned int cpu = 0;
-	bool holes = false;
 
 	opts.size = sizeof(opts);
 	opts.filter = &options->filter;
@@ -35,13 +49,5 @@ enum command_exit command_show(struct btsrec *rec, const struct command_options 
 	/* How far back the newest matching events, or lines, reach is not known here. */
 	if (options->filtered || opts.fold || opts.thread)
 		opts.max_events = 0;
-	status = shown_has_holes(rec, &opts, &holes, &cpu);
-	if (status)
-		return command_failed(rec, status);
-	if (!holes)
-		return COMMAND_OK;
-	front_error("CPU %u: a part of the history is missing: see the lines \"gap\" of \"%s show "
-		    "-c %u\"",
-		    cpu, front.name, cpu);
-	return COMMAND_FAULTS;
+	return command_say_holes(rec, &opts);
 }
