@@ -86,8 +86,8 @@ const struct field general_fields[] = {
 };
 
 const struct field module_fields[] = {
-	FIELD(btsrec_module, text_kva), FIELD(btsrec_module, text_bytes), FIELD(btsrec_module, module_kva),
-	FIELD(btsrec_module, state), FIELD(btsrec_module, name),
+	FIELD(btsrec_module, text_kva), FIELD(btsrec_module, text_bytes),
+	FIELD(btsrec_module, module_kva), FIELD(btsrec_module, state), FIELD(btsrec_module, name),
 	FIELD(btsrec_module, kallsyms_kva),
 	{ 0 }
 };
