@@ -197,7 +197,8 @@ void origin_find(struct reg_values *values, const struct origin_question *questi
 		 struct origin *ret)
 {
 	struct search search = { .values = values, .question = question, .origin = ret,
-				 .target = question->target, .sought = question->place,
+				 .target = question->target, .class = question->class,
+				 .sought = question->place,
 				 .resume = UINT32_MAX };
 
 	ret->nr = 0;

@@ -97,6 +97,7 @@ struct origin {
  *	at a multiple of that.  0: not known.
  * @is_there: is there memory at that address of the kernel?  NULL: nobody knows.
  * @access: what the kernel may do there, by its page tables; NULL likewise.
+ * @class: of the choice of @target; ORIGIN_CERTAIN: nothing else could have been asked.
  * @is_within: it is part of another one.
  */
 struct origin_question {
@@ -108,6 +109,7 @@ struct origin_question {
 	bool (*is_there)(void *arg, uint64_t address);
 	enum walk_access (*access)(void *arg, uint64_t address);
 	void *arg;
+	enum origin_class class;
 	bool is_within;
 };
 
@@ -144,6 +146,14 @@ void origin_find_bound(struct reg_values *values, const struct origin_question *
  */
 uint8_t origin_bad_register(const struct origin_question *question,
 			    const struct reg_values_at *at, uint8_t a, uint8_t b);
+
+/**
+ * origin_choice() - how sure is it that of the two registers of an address @reg is the bad one?
+ *
+ * Only what leads out of every object of the kernel is bad for sure: a smaller index may be right,
+ * and the base wrong although something is mapped there.
+ */
+enum origin_class origin_choice(const struct reg_values_at *at, uint8_t reg);
 
 /**
  * origin_store() - the newest store to @target of another CPU

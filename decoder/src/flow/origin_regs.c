@@ -197,14 +197,16 @@ static uint8_t zero_factor(const struct search *search, const struct reg_values_
 	return of_a ? b : a;
 }
 
-/* An address where nothing is mapped was taken for the bad operand, rather than what is none. */
-static void judge_choice(struct search *search, const struct reg_values_step *step, uint8_t reg)
+/* No object of the kernel is so large. */
+#define OBJECT_MAX_BYTES (1ULL << 30)
+
+enum origin_class origin_choice(const struct reg_values_at *at, uint8_t reg)
 {
 	enum origin_class class;
-	uint64_t value = origin_known(&step->at, reg, false, &class).value;
+	uint64_t value = origin_known(at, reg, false, &class).value;
 
-	if (code_is_kernel(value) && leads_nowhere(search->question, value))
-		search->class = origin_worse(search->class, ORIGIN_LIKELY);
+	return class == ORIGIN_UNKNOWN || code_is_kernel(value) || value < OBJECT_MAX_BYTES ?
+		       ORIGIN_LIKELY : ORIGIN_CERTAIN;
 }
 
 static void compute(struct search *search, const struct reg_values_step *step, uint8_t a,
@@ -223,11 +225,10 @@ static void compute(struct search *search, const struct reg_values_step *step, u
 	    (insn->op == SEM_ADD || insn->op == SEM_LEA))
 		reg = insn->op == SEM_ADD ? bad_summand(search, step, a, b, 1, 0) :
 		      bad_summand(search, step, a, b, insn->scale, (uint64_t)insn->disp);
+	if (reg != SEM_NO_REG && a != SEM_NO_REG && b != SEM_NO_REG)
+		search->class = origin_worse(search->class, origin_choice(&step->at, reg));
 	if (reg == SEM_NO_REG)
 		reg = zero_factor(search, step, a, b);
-	/* What is mapped now may not have been then. */
-	if (reg != SEM_NO_REG && a != SEM_NO_REG && b != SEM_NO_REG)
-		judge_choice(search, step, reg);
 	origin_add_reg(search, reg == SEM_NO_REG ? ORIGIN_JOINED : ORIGIN_COMPUTED, step);
 	if (reg != SEM_NO_REG)
 		origin_follow(search, reg);

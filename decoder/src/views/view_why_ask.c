@@ -226,6 +226,8 @@ static enum btsrec_status ask_operand(struct why *why, const struct sem_insn *in
 		ask_memory(why, at.likely.before[SEM_RSP].value, "the target");
 	else
 		ask_reg(why, reg == SEM_NO_REG ? bad_by_memory(why, &at, base, index) : reg);
+	if (insn->op != SEM_RET && base != SEM_NO_REG && index != SEM_NO_REG)
+		why->question.class = origin_choice(&at, why->question.target.reg);
 	return BTSREC_OK;
 }
 
