@@ -62,7 +62,7 @@ expect 0 "" env ARM_SHARE=100 "$arm" possible
 expect 0 "" env ARM_SHARE=$((place + 1)) "$arm" possible
 expect 1 "ARM_SHARE=$place does not have this machine" env ARM_SHARE=$place "$arm" possible
 expect 1 "ARM_SHARE=0 does not" env ARM_SHARE=0 "$arm" possible
-for bad in x -1 1.5 1000; do
+for bad in x -1 1.5 101 110 200 1000; do
 	expect 1 "ARM_SHARE=$bad is no number" env ARM_SHARE=$bad "$arm" possible
 done
 for id in $(seq 400); do
