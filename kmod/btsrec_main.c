@@ -292,11 +292,11 @@ static int hooks_register(void)
 	}
 	err = btsrec_freeze_register(freeze);
 	if (err)
-		goto restore_state;
+		goto disarmed;
 	btsrec_triggers_register();
 	return 0;
 
-restore_state:
+disarmed:
 	restore_state();
 unregister_probes:
 	btsrec_probes_unregister();

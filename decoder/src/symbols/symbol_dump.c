@@ -7,9 +7,9 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "kernel/gensyms.h"
 #include "kernel/kallsyms_scan.h"
 #include "kernel/kmodule.h"
-#include "kernel/gensyms.h"
 #include "kernel/layout.h"
 #include "kernel/modsyms.h"
 #include "kernel/patch_sites.h"
@@ -343,12 +343,18 @@ static void read_init(struct symbol_dump *dump, size_t i)
 					     init.end_kva);
 }
 
+static void read_inits(struct symbol_dump *dump)
+{
+	for (size_t i = 0; i < dump->located->nr_modules; i++)
+		if (is_being_loaded(dump, &dump->located->modules[i]))
+			read_init(dump, i);
+}
+
 /* Of the code that initialises module @i, if that is under way. */
 static const struct symbol_table *init_table(struct symbol_dump *dump, size_t i)
 {
-	for (size_t j = 0; j < dump->located->nr_modules && !dump->inits_tried; j++)
-		if (is_being_loaded(dump, &dump->located->modules[j]))
-			read_init(dump, j);
+	if (!dump->inits_tried)
+		read_inits(dump);
 	dump->inits_tried = true;
 	return dump->inits[i];
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tally/verdict.h"
 
+#include "code/code.h"
 #include "recorder/record.h"
 
 /* SDM vol. 3A, "Exception and Interrupt Vectors". */
@@ -18,7 +19,6 @@
 
 /* Of five levels: what is not canonical there is so nowhere. */
 #define VA_BITS_MAX		57
-#define USER_VA_BITS_MAX	(VA_BITS_MAX - 1)
 
 /* What the access of the instruction does, if it has one and only one. */
 static enum verdict_access access_of(const struct sem_insn *insn)
@@ -110,7 +110,7 @@ static enum verdict_kind kind_of_fault(const struct verdict_facts *facts,
 		return VERDICT_NULL;
 	if (error & ERROR_RESERVED)
 		return VERDICT_PAGE_TABLE;
-	if (error & ERROR_PRESENT && !(verdict->address >> USER_VA_BITS_MAX))
+	if (error & ERROR_PRESENT && !code_is_kernel(verdict->address))
 		return VERDICT_USER_MEMORY;
 	if (verdict->access == VERDICT_WRITE &&
 	    access_at(facts, verdict->address) == WALK_ACCESS_READ)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "btffix.h"
 #include "check_btsrec.h"
 #include "failing_alloc.h"
 #include "kernel/gensyms.h"
@@ -26,8 +27,6 @@ static struct types *make_types(void)
 	struct btf *btf = btf__new_empty();
 	int u64 = btf__add_int(btf, "long", 8, 0), byte = btf__add_int(btf, "char", 1, 0);
 	int name = btf__add_array(btf, u64, byte, 16), list = uk_btf_struct(btf, "list_head", 16);
-	const void *raw;
-	uint32_t nr_bytes;
 
 	btf__add_field(btf, "next", u64, 0, 0);
 	btf__add_field(btf, "prev", u64, 64, 0);
@@ -46,10 +45,7 @@ static struct types *make_types(void)
 	UK_STRUCT(btf, "kprobe_insn_page", insn_page);
 	UK_FIELD(btf, insn_page, list, list);
 	UK_FIELD(btf, insn_page, insns, u64);
-	raw = btf__raw_data(btf, &nr_bytes);
-	types = types_new(raw, nr_bytes);
-	btf__free(btf);
-	return types;
+	return types_of(btf);
 }
 
 static void link_node(uint64_t head_pa, uint64_t node_pa)

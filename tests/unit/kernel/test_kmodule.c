@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "btffix.h"
 #include "check_btsrec.h"
 #include "kernel/kmodule.h"
 #include "userkernel.h"
@@ -23,14 +24,9 @@ static struct kmodule_init init;
 
 static void begin(struct btf *btf)
 {
-	uint32_t nr_bytes;
-	const void *raw = btf__raw_data(btf, &nr_bytes);
-
 	uk_init(&uk);
 	memset(uk_at(&uk, UK_NAMES_PA), 0, BTSREC_PAGE_BYTES);
-	types = types_new(raw, nr_bytes);
-	btf__free(btf);
-	ck_assert_ptr_nonnull(types);
+	types = types_of(btf);
 }
 
 static struct older *put_older(void)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "btffix.h"
 #include "check_btsrec.h"
 #include "kernel/patch_sites.h"
 #include "userkernel.h"
@@ -28,18 +29,13 @@ static void make_types(void)
 {
 	struct btf *btf = btf__new_empty();
 	int u64 = btf__add_int(btf, "long", 8, 0), u32 = btf__add_int(btf, "int", 4, 0);
-	const void *raw;
-	uint32_t nr_bytes;
 
 	UK_STRUCT(btf, "module", module);
 	UK_FIELD(btf, module, jump_entries, u64);
 	UK_FIELD(btf, module, num_jump_entries, u32);
 	UK_FIELD(btf, module, num_static_call_sites, u32);
 	UK_FIELD(btf, module, static_call_sites, u64);
-	raw = btf__raw_data(btf, &nr_bytes);
-	types = types_new(raw, nr_bytes);
-	btf__free(btf);
-	ck_assert_ptr_nonnull(types);
+	types = types_of(btf);
 }
 
 static void put_jump(uint64_t pa, uint64_t code_kva)

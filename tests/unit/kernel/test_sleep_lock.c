@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "btffix.h"
 #include "check_btsrec.h"
 #include "kernel/sleep_lock.h"
 #include "userkernel.h"
@@ -51,8 +52,6 @@ static void begin(bool by_first)
 	static const char *const list[] = { "next", "prev", NULL };
 	struct btf *btf = btf__new_empty();
 	int u64 = btf__add_int(btf, "u64", 8, 0), list_id;
-	const void *bytes;
-	uint32_t nr_bytes;
 
 	list_id = btf__add_struct(btf, "list_head", 16);
 	add_fields(btf, u64, list);
@@ -60,11 +59,8 @@ static void begin(bool by_first)
 	add_fields(btf, u64, task);
 	add_lock(btf, u64, list_id, "mutex", "mutex_waiter", by_first);
 	add_lock(btf, u64, list_id, "rw_semaphore", "rwsem_waiter", by_first);
-	bytes = btf__raw_data(btf, &nr_bytes);
 	types_free(types);
-	types = types_new(bytes, nr_bytes);
-	ck_assert_ptr_nonnull(types);
-	btf__free(btf);
+	types = types_of(btf);
 	uk_init(&uk);
 	memset(uk.bytes, 0, sizeof(uk.bytes));
 }

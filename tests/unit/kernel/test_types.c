@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "btffix.h"
 #include "check_btsrec.h"
 #include "failing_alloc.h"
 #include "kernel/types.h"
@@ -19,12 +20,7 @@ static void begin(void)
 
 static void end(void)
 {
-	uint32_t nr_bytes;
-	const void *bytes = btf__raw_data(btf, &nr_bytes);
-
-	types = types_new(bytes, nr_bytes);
-	ck_assert_ptr_nonnull(types);
-	btf__free(btf);
+	types = types_of(btf);
 }
 
 static void expect(const char *type, const char *path, uint32_t offset_bytes, uint32_t size_bytes)

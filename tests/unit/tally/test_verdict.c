@@ -315,4 +315,5 @@ START_TEST(words)
 END_TEST
 
 BTSREC_CK_MAIN("verdict", page_faults, strings, writes_to_what_is_read, error_codes,
-	       protection_faults, where_no_code_is, wild_branches, traps, stack_overflows, lockups, the_others, words)
+	       protection_faults, where_no_code_is, wild_branches, traps, stack_overflows, lockups,
+	       the_others, words)
