@@ -16,7 +16,7 @@
 /* All names, compressed; a limit for numbers that are no kernel's. */
 #define NAMES_MAX_BYTES		BOUND(128u << 20, 1u << 14)
 /* So much is read at once: some threads have enough to do, and little of it is not names. */
-#define NAMES_STEP_BYTES	BOUND(1u << 18, 1u << 10)
+#define NAMES_STEP_BYTES	BOUND(1u << 19, 1u << 10)
 
 /* The same, expanded; a byte of a hostile table may stand for half a kilobyte. */
 #define TEXT_MAX_BYTES		BOUND(128u << 20, 1u << 18)

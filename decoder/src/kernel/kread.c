@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/kread.h"
 
-#include "base/bounds.h"
 #include "base/pool.h"
 
-/* From so many on other threads help: to unpack them takes longer than to start a thread. */
-#define TOGETHER_MIN_BYTES	BOUND((size_t)256 << 10, (size_t)2 * BTSREC_PAGE_BYTES)
-
 /* As many as a thread reads before it asks for more. */
-#define TOGETHER_EACH		16
+#define TOGETHER_EACH		(IMAGE_MUCH_BYTES / BTSREC_PAGE_BYTES)
 
 /** struct together - @nr_pages pages from @pa on, which threads read into @buf */
 struct together {
@@ -52,9 +48,10 @@ static bool read_together(const struct kread *kread, uint64_t pa, void *buf, siz
 	return !pool_run(&work, NULL, &worker);
 }
 
+/* Other threads help: to unpack it takes longer than to start them. */
 static bool is_much(const struct kread *kread, size_t len_bytes)
 {
-	return kread->nr_threads > 1 && len_bytes >= TOGETHER_MIN_BYTES;
+	return kread->nr_threads > 1 && len_bytes >= IMAGE_MUCH_BYTES;
 }
 
 /* How many are read at once: of much the part of a page that it begins with, then whole pages. */

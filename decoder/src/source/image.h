@@ -9,12 +9,17 @@
 
 #include <btsrec/decoder.h>
 
+#include "base/bounds.h"
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the in-memory format is read in place: the decoder needs a little-endian host"
 #endif
 
 /* SDM vol. 3A, "Enumeration of Paging Features by CPUID": MAXPHYADDR is at most 52. */
 #define IMAGE_MAX_PA (1ULL << 52)
+
+/* Who asks for so much at once does so once, and keeps it; more than a window of a ring. */
+#define IMAGE_MUCH_BYTES BOUND((size_t)256 << 10, (size_t)4 * BTSREC_PAGE_BYTES)
 
 /** image_pa_ok() - can a page of memory be at @pa: page-aligned, not 0, addressable. */
 static inline bool image_pa_ok(uint64_t pa)

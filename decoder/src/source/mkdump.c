@@ -70,11 +70,15 @@ struct mkdump {
 	size_t nr_idle;
 };
 
-/** struct together - @nr pages that a thread reads into @buf; those not @kept are @packed there */
+/**
+ * struct together - @nr pages that a thread reads into @buf; those not @kept are @packed there
+ * @keep_them: from now on.
+ */
 struct together {
 	const uint64_t *page_pa;
 	uint8_t *buf;
 	size_t nr;
+	bool keep_them;
 	bool kept[NR_TOGETHER];
 	struct unpack_page packed[NR_TOGETHER];
 };
@@ -270,9 +274,9 @@ static enum btsrec_status read_plain(const struct mkdump *dump, const struct unp
 				ret_bytes);
 }
 
-/* @nr_bytes of page @pfn from @offset on; a whole page is kept. */
-static enum btsrec_status load_page(struct mkdump *dump, uint64_t pfn, size_t offset, void *buf,
-				    size_t nr_bytes, size_t *ret_bytes)
+/* @nr_bytes of page @pfn from @offset on. */
+static enum btsrec_status load_page(struct mkdump *dump, uint64_t pfn, bool keep_it, size_t offset,
+				    void *buf, size_t nr_bytes, size_t *ret_bytes)
 {
 	uint8_t page[BTSREC_PAGE_BYTES];
 	struct unpack_page packed;
@@ -288,16 +292,18 @@ static enum btsrec_status load_page(struct mkdump *dump, uint64_t pfn, size_t of
 		return read_plain(dump, &packed, offset, buf, nr_bytes, ret_bytes);
 	if (status)
 		return status;
-	pthread_mutex_lock(&dump->lock);
-	keep(dump, pfn, page);
-	pthread_mutex_unlock(&dump->lock);
+	if (keep_it) {
+		pthread_mutex_lock(&dump->lock);
+		keep(dump, pfn, page);
+		pthread_mutex_unlock(&dump->lock);
+	}
 	memcpy(buf, page + offset, nr_bytes);
 	*ret_bytes = nr_bytes;
 	return BTSREC_OK;
 }
 
-/* The bytes at @pa into @buf; *@ret_bytes of them are in one page. */
-static enum btsrec_status kdump_read_page(struct mkdump *dump, uint64_t pa, void *buf,
+/* The bytes at @pa into @buf; *@ret_bytes of them are in one page.  @keep_it: if it is packed. */
+static enum btsrec_status kdump_read_page(struct mkdump *dump, uint64_t pa, bool keep_it, void *buf,
 					  size_t len_bytes, size_t *ret_bytes)
 {
 	size_t offset = pa % BTSREC_PAGE_BYTES;
@@ -309,7 +315,7 @@ static enum btsrec_status kdump_read_page(struct mkdump *dump, uint64_t pa, void
 	kept = copy_kept(dump, pfn, offset, buf, nr_bytes);
 	pthread_mutex_unlock(&dump->lock);
 	*ret_bytes = kept ? nr_bytes : 0;
-	return kept ? BTSREC_OK : load_page(dump, pfn, offset, buf, nr_bytes, ret_bytes);
+	return kept ? BTSREC_OK : load_page(dump, pfn, keep_it, offset, buf, nr_bytes, ret_bytes);
 }
 
 /* --- Any ---------------------------------------------------------------- */
@@ -319,6 +325,7 @@ enum btsrec_status mkdump_read_pa(struct mkdump *dump, uint64_t pa, void *buf, s
 {
 	enum btsrec_status status = BTSREC_OK;
 	size_t nr_done = 0, nr_bytes = 1;
+	bool keep_it = len_bytes < IMAGE_MUCH_BYTES;
 
 	while (nr_done < len_bytes && nr_bytes) {
 		uint8_t *to = (uint8_t *)buf + nr_done;
@@ -327,7 +334,8 @@ enum btsrec_status mkdump_read_pa(struct mkdump *dump, uint64_t pa, void *buf, s
 		if (dump->is_elf)
 			status = elfdump_read(&dump->elf, pa + nr_done, to, rest_bytes, &nr_bytes);
 		else
-			status = kdump_read_page(dump, pa + nr_done, to, rest_bytes, &nr_bytes);
+			status = kdump_read_page(dump, pa + nr_done, keep_it, to, rest_bytes,
+						 &nr_bytes);
 		nr_done += nr_bytes;
 		if (status)
 			break;
@@ -391,7 +399,7 @@ static bool read_together(struct mkdump *dump, struct together *together, struct
 	pthread_mutex_unlock(&dump->lock);
 	good = unpack_pages(dump, together, unpack);
 	pthread_mutex_lock(&dump->lock);
-	for (size_t i = 0; good && i < together->nr; i++)
+	for (size_t i = 0; good && together->keep_them && i < together->nr; i++)
 		if (!together->kept[i])
 			keep(dump, together->page_pa[i] / BTSREC_PAGE_BYTES,
 			     together->buf + i * BTSREC_PAGE_BYTES);
@@ -404,6 +412,7 @@ static bool kdump_read_pages(struct mkdump *dump, const uint64_t *page_pa, size_
 	struct unpack unpack;
 	bool good = true;
 
+	together.keep_them = nr * BTSREC_PAGE_BYTES < IMAGE_MUCH_BYTES;
 	pthread_mutex_lock(&dump->lock);
 	unpack = begin_unpack(dump);
 	for (size_t i = 0; good && i < nr; i += together.nr) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pages that took long to get, so many of them as fit: walks through page tables and tables of
- * names go back and forth, and rings are gone through more than once.  A container.
+ * Pages that took long to get, so many of them as fit: walks through page tables go back and forth,
+ * and rings are gone through more than once.  A container.
  */
 #ifndef BTSREC_PAGE_CACHE_H
 #define BTSREC_PAGE_CACHE_H

@@ -8,6 +8,7 @@
 #endif
 
 #include "mkdumpfix.h"
+#include "source/image.h"
 #include "source/kdump_format.h"
 
 #define BITMAP_PAGES	2	/* of the second bitmap: 65536 page frames */
@@ -295,6 +296,39 @@ START_TEST(the_medium_fails)
 }
 END_TEST
 
+/* Whether page 5 is there without a read. */
+static bool five_is_kept(void)
+{
+	bool kept;
+
+	medium_fails = true;
+	kept = page_value(5) == 5;
+	medium_fails = false;
+	return kept;
+}
+
+/* A window of a ring is gone through again; who asks for more keeps it. */
+START_TEST(much_is_not_kept)
+{
+	uint8_t *bytes = malloc(IMAGE_MUCH_BYTES);
+	uint64_t page_pa[IMAGE_MUCH_BYTES / PAGE];
+	size_t nr = IMAGE_MUCH_BYTES / PAGE, nr_bytes;
+
+	open_many();
+	ck_assert_ptr_nonnull(bytes);
+	for (size_t i = 0; i < nr; i++)
+		page_pa[i] = (i + 1) * PAGE;
+	btsrec_ck_ok(mkdump_read_pa(dump, PAGE, bytes, IMAGE_MUCH_BYTES, &nr_bytes));
+	ck_assert(mkdump_read_pages(dump, page_pa, nr, bytes));
+	ck_assert_uint_eq(bytes[4 * PAGE], 5);
+	ck_assert(!five_is_kept());
+	ck_assert(mkdump_read_pages(dump, page_pa, nr - 1, bytes));
+	ck_assert(five_is_kept());
+	free(bytes);
+	teardown();
+}
+END_TEST
+
 START_TEST(the_medium_fails_at_once)
 {
 	struct kdump_sub_header sub = { .offset_vmcoreinfo = 2 * PAGE - 64, .size_vmcoreinfo = 5 };
@@ -422,5 +456,5 @@ START_TEST(no_memory)
 END_TEST
 
 BTSREC_CK_MAIN("mkdump", plain_and_packed, over_two_pages, many_at_once, by_several_threads,
-	       damaged_pages, the_medium_fails,
-	       the_medium_fails_at_once, cut_off, split, vmcoreinfo, refused, no_memory)
+	       damaged_pages, the_medium_fails, the_medium_fails_at_once, much_is_not_kept,
+	       cut_off, split, vmcoreinfo, refused, no_memory)
