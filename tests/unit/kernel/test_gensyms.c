@@ -83,14 +83,14 @@ static void setup(void)
 	link_node(FTRACE_PA, NODE_PA(2) + offsetof(struct ftrace_ops, list));
 	((struct insn_page *)uk_at(&uk, NODE_PA(3)))->insns = CODE;
 	link_node(pages_pa, NODE_PA(3) + offsetof(struct insn_page, list));
+	types = make_types();
 	source = (struct gensyms_source){
 		.kread = &uk.kread,
-		.types = make_types(),
+		.types = types,
 		.bpf_kallsyms_kva = UK_KVA(BPF_PA),
 		.ftrace_ops_trampoline_list_kva = UK_KVA(FTRACE_PA),
 		.kprobe_insn_slots_kva = UK_KVA(CACHE_PA),
 	};
-	ck_assert_ptr_nonnull(source.types);
 }
 
 static void teardown(void)
