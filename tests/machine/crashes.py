@@ -59,6 +59,7 @@ class Kind:
     @guilty: the function that the first page must name of the CPU that failed; empty: none.
     @verdict: the rule that must fire there, and the function of its "ip", if it has one, with
         " or " between; empty: any.
+    @says: a pattern that the sentence of the verdict must have; empty: anything.
     @locks: a pattern that the lines of the page on locks must have; empty: anything.
     @elsewhere: a pattern that the part on other CPUs must have, if their histories reach back to
         the fault; empty: anything.
@@ -82,6 +83,7 @@ class Kind:
     mark: str = "call"
     guilty: str = ""
     verdict: str = ""
+    says: str = ""
     locks: str = ""
     elsewhere: str = ""
     doing: str = ""
@@ -292,6 +294,14 @@ while :; do echo disarm >/dev/btsrec; echo arm >/dev/btsrec; done""",
     "spin-worker": _misuse("spin-worker", "softlockup: hung tasks", reasons=("soft lockup",),
                            mark="unknown", setup=SOFT_LOCKUP, guilty="spin_work",
                            verdict="stuck spin_work"),
+    "lock-twice": _misuse("lock-twice", "softlockup: hung tasks", reasons=("soft lockup",),
+                          mark="unknown", setup=SOFT_LOCKUP, guilty="count_twice",
+                          verdict="stuck native_queued_spin_lock_slowpath",
+                          says=r"it reads count_lock \[btsmisuse\] again and again"),
+    "read-odd": _misuse("read-odd", "softlockup: hung tasks", reasons=("soft lockup",),
+                        mark="unknown", setup=SOFT_LOCKUP, guilty="read_odd",
+                        verdict="stuck read_odd",
+                        says=r"it reads count_version \[btsmisuse\] again and again"),
     "bad-copy": _misuse_oops("bad-copy", "unable to handle page fault", guilty="copy_from",
                              verdict="bad-address"),
     "user-memory": _misuse_oops("user-memory", "permissions violation", guilty="set_option",

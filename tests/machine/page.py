@@ -72,8 +72,15 @@ def verdict_fault(page: Page, kind: Kind) -> str:
         rules = [rule, WEAKER.get(rule)] if kind.survives else [rule]
         if found["verdict"] in rules and \
                 (not function or _function(found.get("ip_sym", "")) == function[0]):
-            return ""
+            return says_fault(found, kind)
     return f"the verdict is not {kind.verdict}: {found}"
+
+
+def says_fault(found: dict, kind: Kind) -> str:
+    """Why the sentence of the verdict is not that of KIND."""
+    if re.search(kind.says, found["text"]):
+        return ""
+    return f"the verdict does not say {kind.says}: {found['text']}"
 
 
 def guilty_fault(page: Page, kind: Kind) -> str:

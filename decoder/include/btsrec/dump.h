@@ -30,7 +30,7 @@ extern "C" {
  *	0; false: @read_pa has to be asked for them.  NULL: it always has.  With
  *	btsrec_set_threads(), several threads may call it at once, also while @read_pa is asked.  A
  *	source that has to unpack pages should keep them, but for those of a call that wants 64
- *	or more: who asks for so many keeps them.
+ *	or more: its caller keeps them.
  * @next_pa: the first address from @pa on that may be in the dump and is not known to be zero,
  *	UINT64_MAX: none is; so that a full scan does not ask for the others.  NULL: each may be.
  * @arg: given to all of them.

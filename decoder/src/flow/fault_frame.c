@@ -71,6 +71,13 @@ static uint64_t lowest(struct code *code, const struct btsrec_freeze *freeze,
 	return idt_regs_end(code_idt(code), freeze->sp) - (uint64_t)REGS_WORDS * WORD_BYTES;
 }
 
+/* Those that the kernel's entry has saved at @frame. */
+static void take_registers(const uint64_t *frame, struct fault_frame *ret)
+{
+	for (size_t reg = 0; reg < SEM_NR_REGS; reg++)
+		ret->regs[reg] = frame[place_of[reg]];
+}
+
 bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 		      const struct fault *fault, struct fault_frame *ret)
 {
@@ -86,8 +93,7 @@ bool fault_frame_find(struct code *code, const struct btsrec_freeze *freeze,
 		if (!is_frame(code, &words[i], sp + i * WORD_BYTES, fault))
 			continue;
 		nr_found++;
-		for (size_t reg = 0; reg < SEM_NR_REGS; reg++)
-			ret->regs[reg] = words[i + place_of[reg]];
+		take_registers(&words[i], ret);
 	}
 	return nr_found == 1;
 }
@@ -204,18 +210,21 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
 
 /* --- Interrupts ---------------------------------------------------------- */
 
+/* What the entry of an NMI, as of what is no system call, stores before the registers. */
+#define NO_SYSCALL		UINT64_MAX
+
 /*
- * RBP, which the entry has saved right below what the processor has stored at @frame, which is at
- * @va.  Of an interrupt with a stack of its own that is a copy, or lies elsewhere.
+ * Has the entry saved the registers right below what the processor has stored at @frame, which is
+ * at @va?  On a stack of its own there are copies of that, and below one of them are registers.
  */
-static uint64_t saved_bp(struct code *code, const uint64_t *frame, uint64_t va)
+static bool has_registers(struct code *code, const uint64_t *frame, uint64_t va)
 {
-	return lies_below(code, frame, va) ? frame[REGS_RBP] : 0;
+	return lies_below(code, frame, va) || frame[REGS_ERROR] == NO_SYSCALL;
 }
 
 /* *@ret_link: the uppermost word. */
-static size_t find_interrupted(struct code *code, uint64_t sp, uint64_t ip, uint64_t *ret_sp,
-			       uint64_t *ret_bp, uint64_t *ret_link)
+static size_t find_interrupted(struct code *code, uint64_t sp, uint64_t ip,
+			       struct fault_frame *ret, bool *ret_whole, uint64_t *ret_link)
 {
 	const struct stackmem mem = { .code = code };
 	uint64_t words[REGS_RIP + STACKMEM_KERNEL_BYTES / WORD_BYTES];
@@ -228,31 +237,32 @@ static size_t find_interrupted(struct code *code, uint64_t sp, uint64_t ip, uint
 
 		if (!is_stored(&words[i], ip) || !code_is_kernel(found))
 			continue;
-		if (nr_found++ && found != *ret_sp)
+		if (nr_found++ && found != ret->regs[SEM_RSP])
 			return SIZE_MAX;
-		*ret_sp = found;
-		*ret_bp = i < REGS_RIP ? 0 : saved_bp(code, &words[i], va);
+		ret->regs[SEM_RSP] = found;
+		if (*ret_whole || i < REGS_RIP || !has_registers(code, &words[i], va))
+			continue;
+		take_registers(&words[i], ret);
+		*ret_whole = true;
 	}
 	return nr_found;
 }
 
 bool fault_frame_interrupted(struct code *code, const struct btsrec_freeze *freeze, uint64_t ip,
-			     uint64_t *ret_sp, uint64_t *ret_bp)
+			     struct fault_frame *ret, bool *ret_whole)
 {
-	uint64_t link, sp = 0, bp = 0;
 	size_t nr_found;
+	uint64_t link;
 
+	*ret = (struct fault_frame){ 0 };
+	*ret_whole = false;
 	if (!code_is_kernel(freeze->sp) || freeze->sp % WORD_BYTES)
 		return false;
-	nr_found = find_interrupted(code, freeze->sp, ip, &sp, &bp, &link);
+	nr_found = find_interrupted(code, freeze->sp, ip, ret, ret_whole, &link);
 	/* The uppermost word of an interrupt stack is the stack pointer before. */
 	if (!nr_found && code_is_kernel(link) && link % WORD_BYTES == 0)
-		nr_found = find_interrupted(code, link, ip, &sp, &bp, &link);
-	if (!nr_found || nr_found == SIZE_MAX)
-		return false;
-	*ret_sp = sp;
-	*ret_bp = bp;
-	return true;
+		nr_found = find_interrupted(code, link, ip, ret, ret_whole, &link);
+	return nr_found && nr_found != SIZE_MAX;
 }
 
 /* --- Below an interrupt ---------------------------------------------------- */

@@ -73,17 +73,18 @@ bool fault_frame_exception(struct code *code, const struct btsrec_freeze *freeze
 			   struct fault *ret);
 
 /**
- * fault_frame_interrupted() - the stack pointer of what was interrupted at @ip
+ * fault_frame_interrupted() - the registers of what was interrupted at @ip
  * @code, @freeze: as above; of the CPU that was interrupted.
- * @ret_bp: RBP, as the entry of the interrupt has saved it; 0: not known.
+ * @ret: RSP, and the others if *@ret_whole, else 0.
  *
- * It is where the processor has stored it, with @ip: above the stack pointer of the freeze, or on
+ * RSP is where the processor has stored it, with @ip: above the stack pointer of the freeze, or on
  * the stack that the interrupt came from.  The entry of NMIs has several copies, which are alike.
+ * It has saved the others below one of them.
  *
  * Return: false: it is not there, or two differ.
  */
 bool fault_frame_interrupted(struct code *code, const struct btsrec_freeze *freeze, uint64_t ip,
-			     uint64_t *ret_sp, uint64_t *ret_bp);
+			     struct fault_frame *ret, bool *ret_whole);
 
 /** enum fault_below - see fault_frame_below() */
 enum fault_below {

@@ -18,7 +18,7 @@
 /* SDM vol. 3A, "Enumeration of Paging Features by CPUID": MAXPHYADDR is at most 52. */
 #define IMAGE_MAX_PA (1ULL << 52)
 
-/* Who asks for so much at once does so once, and keeps it; more than a window of a ring. */
+/* A reader that asks for so much at once keeps it itself; more than a window of a ring. */
 #define IMAGE_MUCH_BYTES BOUND((size_t)256 << 10, (size_t)4 * BTSREC_PAGE_BYTES)
 
 /** image_pa_ok() - can a page of memory be at @pa: page-aligned, not 0, addressable. */

@@ -48,7 +48,8 @@ enum verdict_access {
 
 /**
  * struct verdict_stay - a function that was entered long ago and has not returned
- * @ip: where in it the CPU was.  @report_ip: what the report of the lockup interrupted.
+ * @ip: where in it the CPU was.
+ * @report_ip: what the report of the lockup interrupted.  @report_n: the event of that interrupt.
  * @nr_branches: at least so many of the thread are newer than its entry.
  * @ticks: TSC ticks without a task switch on the CPU; 0: not known.
  * @nr_open: so many of the calls that are open are its own and those outside of it.
@@ -58,6 +59,7 @@ enum verdict_access {
 struct verdict_stay {
 	uint64_t ip;
 	uint64_t report_ip;
+	uint64_t report_n;
 	uint64_t nr_branches;
 	uint64_t ticks;
 	size_t nr_open;
@@ -99,8 +101,9 @@ struct verdict_facts {
 
 /**
  * struct verdict - the answer
- * @access: of an access, and of VERDICT_NO_CODE.
- * @has_address, @address: what it led to; of VERDICT_BAD_STACK the stack pointer.
+ * @access: of an access, and of VERDICT_NO_CODE; of VERDICT_STUCK VERDICT_READ, if @has_address.
+ * @has_address, @address: what it led to; of VERDICT_BAD_STACK the stack pointer; of VERDICT_STUCK
+ *	the memory that the loop reads.
  * @ip: the instruction that did it; of VERDICT_NMI the interrupted one; of VERDICT_HUNG_TASK where
  *	the thread waits; of VERDICT_TRIGGER the caller of the function; 0: not known.
  * @handler: of VERDICT_NMI: the call of panic(); 0: not known.

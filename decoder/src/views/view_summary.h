@@ -372,6 +372,14 @@ bool summary_stack_fault(struct summary *view, struct code *code,
 void summary_stack_panic(struct summary *view, struct code *code,
 			 const struct btsrec_cpu *failed);
 
+/**
+ * summary_stack_stuck() - the registers of what the report of a lockup on @failed interrupted
+ *
+ * Returns as fault_frame_interrupted().
+ */
+bool summary_stack_stuck(const struct summary *view, struct code *code,
+			 const struct btsrec_cpu *failed, struct fault_frame *ret, bool *ret_whole);
+
 /** summary_stack_lockup() - what the report of a lockup on @failed interrupted, and its callers */
 void summary_stack_lockup(struct summary *view, struct code *code,
 			  const struct btsrec_cpu *failed);
@@ -544,6 +552,15 @@ enum btsrec_status summary_locks_read(struct btsrec *rec, const struct btsrec_cp
 
 /** summary_say_irqs() - of the verdict on what does not go on: since when interrupts are off */
 void summary_say_irqs(struct sentence *sentence, const struct summary *view);
+
+/**
+ * summary_spin_read() - of the verdict on what does not go on: what it reads again and again
+ * @cpu: at hand, which is judged.
+ *
+ * Return: BTSREC_OK; BTSREC_ERR_NOMEM; BTSREC_ERR_IO.
+ */
+enum btsrec_status summary_spin_read(struct summary *view, struct btsrec *rec,
+				     const struct btsrec_cpu *cpu);
 
 /**
  * summary_operand_read() - find where the operand came from that made the fault of @failed, the CPU

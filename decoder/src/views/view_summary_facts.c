@@ -327,6 +327,7 @@ static bool find_stopped(const struct summary *view, struct verdict_stay *ret)
 		return false;
 	find_longest(view, view->nr_open, fault->from, ret);
 	ret->report_ip = fault->from;
+	ret->report_n = fault->n;
 	ret->at_stop = true;
 	return true;
 }
@@ -343,10 +344,11 @@ static void find_stay(struct evidence *found, const struct summary *view,
 	    stalls_elsewhere(view, cpu))
 		return;
 	if (find_report(view, cpu, &end)) {
-		uint64_t ip = calltree_line(tree, tree->open[end]).from;
+		struct calltree_line line = calltree_line(tree, tree->open[end]);
 
-		find_longest(view, end, ip, stay);
-		stay->report_ip = ip;
+		find_longest(view, end, line.from, stay);
+		stay->report_ip = line.from;
+		stay->report_n = line.n;
 	} else {
 		enum fault_below below = find_below(found, view, cpu, stay);
 
@@ -495,6 +497,8 @@ enum btsrec_status summary_judge(struct summary *view, struct btsrec *rec,
 		summary_waits_read(view, rec, code);
 	}
 	view->verdict.ip = summary_probed(view, view->verdict.ip);
-	summary_say(view, failed);
-	return BTSREC_OK;
+	status = summary_spin_read(view, rec, failed);
+	if (!status)
+		summary_say(view, failed);
+	return status;
 }

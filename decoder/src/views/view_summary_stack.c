@@ -75,23 +75,41 @@ void summary_stack_panic(struct summary *view, struct code *code, const struct b
 		add_places(&view->stack, &unwind, true);
 }
 
+bool summary_stack_stuck(const struct summary *view, struct code *code,
+			 const struct btsrec_cpu *failed, struct fault_frame *ret, bool *ret_whole)
+{
+	const struct btsrec_registers *registers = cpus_registers(failed);
+	const struct btsrec_freeze *freeze = &failed->freeze;
+	uint64_t ip = view->verdict.stay.report_ip;
+
+	/* What our own NMI came upon is in the freeze.  Interrupts may loop where threads do. */
+	if (!view->verdict.stay.at_stop || !freeze->via_nmi || freeze->ip != ip)
+		return fault_frame_interrupted(code, freeze, ip, ret, ret_whole);
+	*ret = (struct fault_frame){ 0 };
+	*ret_whole = registers && registers->flags & BTSREC_REGISTERS_STOP;
+	if (*ret_whole)
+		fault_frame_of(&registers->stop, ret);
+	ret->regs[SEM_RSP] = freeze->sp;
+	ret->regs[SEM_RBP] = freeze->bp;
+	return true;
+}
+
 void summary_stack_lockup(struct summary *view, struct code *code,
 			  const struct btsrec_cpu *failed)
 {
-	const struct btsrec_freeze *freeze = &failed->freeze;
-	uint64_t ip = view->verdict.stay.report_ip, sp = freeze->sp, bp = freeze->bp;
-	/* What our own NMI came upon is in the freeze.  Interrupts may loop where threads do. */
-	bool is_there = view->verdict.stay.at_stop && freeze->via_nmi && freeze->ip == ip;
+	struct fault_frame frame;
 	struct unwind unwind;
+	bool is_whole;
 
 	if (view->verdict.stay.below_interrupt) {
 		unwind = view->below;
 		add_places(&view->stack, &unwind, false);
 		return;
 	}
-	if (!is_there && !fault_frame_interrupted(code, freeze, ip, &sp, &bp))
+	if (!summary_stack_stuck(view, code, failed, &frame, &is_whole))
 		return;
-	unwind_begin(&unwind, code, ip, sp, bp);
+	unwind_begin(&unwind, code, view->verdict.stay.report_ip, frame.regs[SEM_RSP],
+		     frame.regs[SEM_RBP]);
 	add_places(&view->stack, &unwind, false);
 }
 

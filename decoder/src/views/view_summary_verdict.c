@@ -194,6 +194,11 @@ static void add_stuck(struct sentence *sentence, const struct summary *view,
 		sentence_add(sentence, ", and no thread was switched for ");
 		add_ms(sentence, view, stay->ticks);
 	}
+	if (view->verdict.has_address) {
+		sentence_add(sentence, "; it reads ");
+		sentence_add_data(sentence, view->verdict.address);
+		sentence_add(sentence, " again and again");
+	}
 	summary_say_irqs(sentence, view);
 }
 

@@ -17,6 +17,7 @@
 #include <linux/refcount.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/seqlock.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
@@ -532,6 +533,49 @@ static void bad_copy(void)
 	copy_from(make_item(), (void *)from, nr_bytes);
 }
 
+/* --- What never changes --------------------------------------------------- */
+
+static DEFINE_SPINLOCK(count_lock);
+static seqcount_t count_version = SEQCNT_ZERO(count_version);
+static unsigned long count;
+
+/* The lock is not one that a thread may take again. */
+static noinline void count_twice(void)
+{
+	spin_lock(&count_lock);
+	count++;
+	spin_lock(&count_lock);
+	count++;
+	spin_unlock(&count_lock);
+}
+
+static void lock_twice(void)
+{
+	count_twice();
+	spin_unlock(&count_lock);
+}
+
+static noinline unsigned long read_odd(void)
+{
+	unsigned long value;
+	unsigned int version;
+
+	do {
+		version = raw_read_seqcount_begin(&count_version);
+		value = READ_ONCE(count);
+	} while (read_seqcount_retry(&count_version, version));
+	return value;
+}
+
+/* The writer has gone away without a word. */
+static void begin_to_write(void)
+{
+	raw_write_seqcount_begin(&count_version);
+	preempt_disable();
+	pr_info("%lu\n", read_odd());
+	preempt_enable();
+}
+
 /* --- What the error code of a page fault says ----------------------------- */
 
 /* A pointer of user space, taken for one of the kernel's. */
@@ -591,6 +635,8 @@ static const struct {
 	{ "sleep-with-lock", sleep_with_lock },
 	{ "take-all", take_all },
 	{ "spin-worker", spin_worker },
+	{ "lock-twice", lock_twice },
+	{ "read-odd", begin_to_write },
 	{ "bad-copy", bad_copy },
 	{ "user-memory", user_memory },
 	{ "page-table", page_table },

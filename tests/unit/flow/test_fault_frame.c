@@ -283,21 +283,22 @@ END_TEST
 START_TEST(what_was_interrupted_has_a_stack)
 {
 	const uint64_t link = FRAME, other = STACK - 0x8000;
-	uint64_t sp = 0, bp = 0;
+	struct fault_frame was;
+	bool whole;
 
 	begin();
 	put_frame(FRAME, STACK + 0xf00);
 	cf_start();
-	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp, &bp));
-	ck_assert_uint_eq(sp, STACK + 0xf00);
-	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING + 1, &sp, &bp));
+	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &was, &whole));
+	ck_assert_uint_eq(was.regs[SEM_RSP], STACK + 0xf00);
+	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING + 1, &was, &whole));
 	/* A copy is alike, or nothing is known. */
 	put_frame(FRAME + 0x200, STACK + 0xf00);
 	cf_start();
-	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp, &bp));
+	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &was, &whole));
 	put_frame(FRAME + 0x200, STACK + 0xf08);
 	cf_start();
-	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp, &bp));
+	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING, &was, &whole));
 	cf_finish();
 	/* From the stack of interrupts the uppermost word leads there. */
 	begin();
@@ -305,38 +306,48 @@ START_TEST(what_was_interrupted_has_a_stack)
 	cf_put_bytes(other + 0xff8, &link, sizeof(link));
 	freeze.sp = other + 0x800;
 	cf_start();
-	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp, &bp));
+	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &was, &whole));
 	put_word(FRAME, AT_CS, 0x33);
 	cf_start();
-	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp, &bp));
+	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING, &was, &whole));
 	freeze.sp = 8;
-	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp, &bp));
+	ck_assert(!fault_frame_interrupted(cf_code, &freeze, FAULTING, &was, &whole));
 	cf_finish();
 }
 END_TEST
 
-/* RBP is right below what the processor has stored, if that is where the code was left. */
-START_TEST(what_was_interrupted_has_a_frame_pointer)
+/* They are right below what the processor has stored, if that is where the code was left. */
+START_TEST(what_was_interrupted_has_registers)
 {
-	uint64_t sp = 0, bp = 0;
+	struct fault_frame was;
+	bool whole;
 
 	begin();
 	put_frame(FRAME, FRAME + FRAME_BYTES);
 	cf_start();
-	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp, &bp));
-	ck_assert_uint_eq(sp, FRAME + FRAME_BYTES);
-	ck_assert_uint_eq(bp, 104);
+	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &was, &whole));
+	ck_assert(whole);
+	ck_assert_uint_eq(was.regs[SEM_RSP], FRAME + FRAME_BYTES);
+	ck_assert_uint_eq(was.regs[SEM_RBP], 104);
 	/* The registers are below the stack pointer of the freeze. */
 	freeze.sp = FRAME + AT_RIP * 8;
-	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp, &bp));
-	ck_assert_uint_eq(bp, 0);
+	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &was, &whole));
+	ck_assert_uint_eq(was.regs[SEM_RBP], 0);
 	/* It is a copy on another stack. */
 	begin();
 	put_frame(FRAME, STACK + 0xf00);
 	cf_start();
-	bp = 1;
-	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &sp, &bp));
-	ck_assert_uint_eq(bp, 0);
+	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &was, &whole));
+	ck_assert(!whole);
+	ck_assert_uint_eq(was.regs[SEM_RBP], 0);
+	/* Below that of an NMI are its registers. */
+	put_word(FRAME, AT_RIP - 1, UINT64_MAX);
+	cf_start();
+	ck_assert(fault_frame_interrupted(cf_code, &freeze, FAULTING, &was, &whole));
+	ck_assert(whole);
+	ck_assert_uint_eq(was.regs[SEM_RSP], STACK + 0xf00);
+	ck_assert_uint_eq(was.regs[SEM_RBP], 104);
+	ck_assert_uint_eq(was.regs[SEM_RDI], 100 + AT_RDI);
 	cf_finish();
 }
 END_TEST
@@ -430,7 +441,7 @@ END_TEST
 
 BTSREC_CK_MAIN("fault_frame", below_an_interrupt_is_what_it_came_upon, below_is_nothing_else,
 	       what_was_interrupted_has_a_stack,
-	       what_was_interrupted_has_a_frame_pointer,
+	       what_was_interrupted_has_registers,
 	       an_exception_is_found_without_the_history, all_registers_are_in_it,
 	       it_is_where_the_processor_puts_it, what_was_kept_needs_no_memory,
 	       what_was_kept_is_of_that_exception, the_freeze_is_at_the_fault, else_memory_has_it,

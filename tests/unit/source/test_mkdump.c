@@ -307,7 +307,7 @@ static bool five_is_kept(void)
 	return kept;
 }
 
-/* A window of a ring is gone through again; who asks for more keeps it. */
+/* A window of a ring is gone through again; a reader of more keeps it itself. */
 START_TEST(much_is_not_kept)
 {
 	uint8_t *bytes = malloc(IMAGE_MUCH_BYTES);
