@@ -455,8 +455,9 @@ static void print_locks(struct summary *view)
 		if (is_blocked(view, &lock))
 			continue;
 		*sentence = '\0';
+		summary_lock_complete(view, &lock);
 		summary_lock_owner(view->locks, &lock);
-		summary_say_lock(view, &view->locks->waits[i], sentence);
+		summary_say_lock(view, &lock, sentence);
 		view->format->lock(view, &lock, sentence);
 	}
 }

@@ -583,6 +583,12 @@ bool summary_operand_ends(const struct summary *view, const struct origin_hop **
 void summary_operand_drop(struct summary *view);
 
 
+/**
+ * summary_lock_complete() - of a wait on the CPU that is judged, whose entry the history lacks: its
+ *	caller and the address, if the verdict has them
+ */
+void summary_lock_complete(struct summary *view, struct summary_lock *lock);
+
 /** summary_say_lock() - word what waits; @ret has SUMMARY_SENTENCE_BYTES */
 void summary_say_lock(struct summary *view, const struct summary_lock *lock, char *ret);
 

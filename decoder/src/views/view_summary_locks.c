@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "flow/trace.h"
 #include "symbols/symbol.h"
+#include "tally/lock_functions.h"
 #include "views/view_summary.h"
 #include "views/view_summary_sentence.h"
 
@@ -61,6 +63,47 @@ enum btsrec_status summary_locks_read(struct btsrec *rec, const struct btsrec_cp
 	return btsrec_search_each(rec, &opts, add_found, ret);
 }
 
+/* --- What the history lacks ---------------------------------------------- */
+
+static bool is_of_locks(struct renderer *r, uint64_t ip)
+{
+	struct symbol_name name;
+	enum symbol_why why;
+
+	return render_find(r, ip, &name, &why) && lock_function_find(name.name, name.name_bytes);
+}
+
+/*
+ * A spinlock that is waited for is taken, so it is not 0.  What waits in a queue behind others
+ * reads its own place there, which is 0 until it is its turn.
+ */
+static bool is_taken(struct code *code, uint64_t kva)
+{
+	uint32_t value;
+	size_t nr_bytes;
+
+	return !code_bytes(code, 0, kva, (uint8_t *)&value, sizeof(value), &nr_bytes) && value;
+}
+
+void summary_lock_complete(struct summary *view, struct summary_lock *lock)
+{
+	const struct summary_stack *stack = &view->stack;
+	const struct verdict *verdict = &view->verdict;
+	struct renderer *r = &view->calls.renderer;
+	size_t i = 0;
+
+	if (verdict->kind != VERDICT_STUCK || lock->cpu != view->judged->cpu || lock->from ||
+	    !is_of_locks(r, verdict->stay.report_ip))
+		return;
+	while (i < stack->nr && is_of_locks(r, stack->places[i].ip))
+		i++;
+	if (i && i < stack->nr)
+		lock->from = stack->places[i].ip;
+	if (verdict->has_address && !strcmp(lock->lock, lock_family_str(LOCK_SPIN)) &&
+	    is_taken(trace_code(r->rec), verdict->address))
+		lock->address = verdict->address;
+}
+
 /* --- Words --------------------------------------------------------------- */
 
 static void add_thread(struct sentence *sentence, const struct summary_lock *lock)
@@ -106,7 +149,7 @@ static bool is_deadlock(const struct summary_locks *locks, const struct summary_
 	for (size_t i = 0; at && i < locks->nr_waits; i++) {
 		holder = holder_of(locks, at);
 		at = holder ? wait_of(locks, holder) : NULL;
-		if (at == lock)
+		if (at && at->cpu == lock->cpu && at->task.pid == lock->task.pid)
 			return true;
 	}
 	return false;
