@@ -267,7 +267,6 @@ static enum btsrec_status search_root(struct search *search, uint64_t root_pa,
 
 /* --- Load --------------------------------------------------------------- */
 
-
 /** struct load - what is needed to follow a valid root */
 struct load {
 	const struct btsrec_image *image;

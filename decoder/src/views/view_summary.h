@@ -582,7 +582,6 @@ bool summary_operand_ends(const struct summary *view, const struct origin_hop **
 /** summary_operand_drop() - free it */
 void summary_operand_drop(struct summary *view);
 
-
 /**
  * summary_lock_complete() - of a wait on the CPU that is judged, whose entry the history lacks: its
  *	caller and the address, if the verdict has them
