@@ -147,10 +147,11 @@ static void find_target(struct evidence *found, struct code *code)
 /* --- Where a lockup is --------------------------------------------------- */
 
 /*
- * The entry of what interrupted the thread and reports it: its place among the open calls.  Another
- * CPU's NMI may have come in such an interrupt, which has lasted less than what it came upon.
+ * The entry of what interrupted the thread and reports it: its place among the open calls.  What
+ * reports it, or another CPU's NMI, may have come in another interrupt, or in a softirq at its end.
+ * That one has lasted less than what it came upon.
  */
-static bool find_report(const struct summary *view, const struct btsrec_cpu *cpu, size_t *ret)
+static bool find_report(const struct summary *view, size_t *ret)
 {
 	const struct calltree *tree = &view->calls.tree;
 	bool found = false;
@@ -164,8 +165,6 @@ static bool find_report(const struct summary *view, const struct btsrec_cpu *cpu
 			break;
 		*ret = i - 1;
 		found = true;
-		if (!cpu->freeze.via_nmi)
-			break;
 	}
 	return found;
 }
@@ -343,7 +342,7 @@ static void find_stay(struct evidence *found, const struct summary *view,
 	if (!verdict_is_lockup(found->facts.reason) || !cpu->freeze.pid || is_unreliable(view) ||
 	    stalls_elsewhere(view, cpu))
 		return;
-	if (find_report(view, cpu, &end)) {
+	if (find_report(view, &end)) {
 		struct calltree_line line = calltree_line(tree, tree->open[end]);
 
 		find_longest(view, end, line.from, stay);
