@@ -167,6 +167,7 @@ struct summary_operand {
 /* More CPUs than these beside the one that failed are printed in groups. */
 #define SUMMARY_MAX_FULL	3
 
+struct lock_function;
 struct sentence;
 
 /** struct summary_groups - of CPUs, what each was doing; owned; @nomem: some are missing */
@@ -581,6 +582,9 @@ bool summary_operand_ends(const struct summary *view, const struct origin_hop **
 
 /** summary_operand_drop() - free it */
 void summary_operand_drop(struct summary *view);
+
+/** summary_lock_function() - the row of the kernel's function that @ip is in; NULL: none */
+const struct lock_function *summary_lock_function(struct renderer *r, uint64_t ip);
 
 /**
  * summary_lock_complete() - of a wait on the CPU that is judged, whose entry the history lacks: its

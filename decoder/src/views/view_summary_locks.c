@@ -65,14 +65,6 @@ enum btsrec_status summary_locks_read(struct btsrec *rec, const struct btsrec_cp
 
 /* --- What the history lacks ---------------------------------------------- */
 
-static bool is_of_locks(struct renderer *r, uint64_t ip)
-{
-	struct symbol_name name;
-	enum symbol_why why;
-
-	return render_find(r, ip, &name, &why) && lock_function_find(name.name, name.name_bytes);
-}
-
 /*
  * A spinlock that is waited for is taken, so it is not 0.  What waits in a queue behind others
  * reads its own place there, which is 0 until it is its turn.
@@ -93,9 +85,9 @@ void summary_lock_complete(struct summary *view, struct summary_lock *lock)
 	size_t i = 0;
 
 	if (verdict->kind != VERDICT_STUCK || lock->cpu != view->judged->cpu || lock->from ||
-	    !is_of_locks(r, verdict->stay.report_ip))
+	    !summary_lock_function(r, verdict->stay.report_ip))
 		return;
-	while (i < stack->nr && is_of_locks(r, stack->places[i].ip))
+	while (i < stack->nr && summary_lock_function(r, stack->places[i].ip))
 		i++;
 	if (i && i < stack->nr)
 		lock->from = stack->places[i].ip;

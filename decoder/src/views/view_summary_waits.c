@@ -34,13 +34,13 @@ struct wait_frame {
 /* --- One thread ------------------------------------------------------------ */
 
 /* What the compiler has split off or made of a function has its name, and more behind a dot. */
-static const struct lock_function *lock_function_of(const struct wait_search *search, uint64_t ip)
+const struct lock_function *summary_lock_function(struct renderer *r, uint64_t ip)
 {
 	struct symbol_name name;
 	enum symbol_why why;
 	const char *dot;
 
-	if (!render_find(search->r, ip, &name, &why) || !name.name_bytes || *name.module)
+	if (!render_find(r, ip, &name, &why) || !name.name_bytes || *name.module)
 		return NULL;
 	dot = memchr(name.name, '.', name.name_bytes);
 	return lock_function_at(lock_function_find(
@@ -87,7 +87,7 @@ static bool search_stack(const struct wait_search *search, const struct tasks_th
 	if (!unwind_switched(&unwind, search->code, thread->sp))
 		return false;
 	for (unsigned int i = 0; i < SUMMARY_MAX_PLACES && unwind.how == UNWIND_CALLED; i++) {
-		const struct lock_function *function = lock_function_of(search, unwind.from);
+		const struct lock_function *function = summary_lock_function(search->r, unwind.from);
 		struct wait_frame frame = { .wait = unwind.from, .begin_kva = unwind.sp };
 
 		if (!summary_in_sched(search->rec, unwind.from)) {
