@@ -87,7 +87,8 @@ static bool search_stack(const struct wait_search *search, const struct tasks_th
 	if (!unwind_switched(&unwind, search->code, thread->sp))
 		return false;
 	for (unsigned int i = 0; i < SUMMARY_MAX_PLACES && unwind.how == UNWIND_CALLED; i++) {
-		const struct lock_function *function = summary_lock_function(search->r, unwind.from);
+		const struct lock_function *function =
+			summary_lock_function(search->r, unwind.from);
 		struct wait_frame frame = { .wait = unwind.from, .begin_kva = unwind.sp };
 
 		if (!summary_in_sched(search->rec, unwind.from)) {
